@@ -10,9 +10,9 @@ namespace {
 using isa::dtype;
 using register_lists = std::vector<std::vector<std::uint32_t>>;
 
-/// What each call keeps: the registers of its activation that are live behind it. These are not live in the callee,
-/// which may be the same function again; sets of live registers are therefore small, and kept as lists. By data flow
-/// over the blocks.
+/// Determines the registers that each call must save: those of its activation that are live after it. They are not
+/// live in the callee, which may be the same function again, so the sets of live registers are small and stored as
+/// lists. Computed by data-flow analysis over the blocks.
 class kept_registers {
  public:
   kept_registers(const hir_function& f, const std::vector<call_site>& sites)
@@ -70,7 +70,7 @@ class kept_registers {
     live_.clear();
   }
 
-  /// From what is live behind an instruction to what is live before it.
+  /// Steps backwards from the registers live after an instruction to those live before it.
   void step(const hir_instruction& h) {
     if (h.op == ptx_op::restore) keep(h.target);
     if (h.op == ptx_op::save)
@@ -103,12 +103,12 @@ class kept_registers {
   const hir_function& f_;
   const std::vector<call_site>& sites_;
   register_lists kept_;
-  std::vector<std::uint32_t> places_;  // block in which a call saves them
-  register_lists in_;                  // live at each block's begin
+  std::vector<std::uint32_t> places_;  // block that contains the save of a call
+  register_lists in_;                  // live at the entry of each block
   std::vector<std::vector<std::uint32_t>> before_;
   std::vector<std::uint32_t> waiting_;
   std::vector<char> waits_;
-  std::vector<char> is_live_;  // at the instruction looked at, and as a list
+  std::vector<char> is_live_;  // live at the current instruction, as flags and as a list
   std::vector<std::uint32_t> live_;
 };
 
@@ -117,7 +117,7 @@ class expander {
   expander(hir_function& f, const std::vector<call_site>& sites, value pointer, std::uint32_t limit,
            std::uint32_t reserve)
       : f_(f), kept_(kept_registers(f, sites).find()), pointer_(pointer), limit_(limit), reserve_(reserve) {
-    // Wide ones first, so that each is aligned; then as numbered.
+    // Wide registers first, so that each is aligned; then by number.
     for (auto& list : kept_)
       std::sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) {
         return f.registers[a].words != f.registers[b].words ? f.registers[a].words > f.registers[b].words : a < b;
@@ -155,8 +155,9 @@ class expander {
   void move(const std::vector<std::uint32_t>& registers, bool save) {
     std::uint32_t bytes = 0;
     for (std::uint32_t r : registers) bytes += 4 * std::max<std::uint32_t>(f_.registers[r].words, 1);
-    bytes = std::max<std::uint32_t>((bytes + 15) / 16 * 16,
-                                    16);  // a recursion that never ends must come to the stack's end
+    bytes =
+        std::max<std::uint32_t>((bytes + 15) / 16 * 16,
+                                16);  // at least one slot, so that an endless recursion reaches the end of the stack
     if (save) {
       const value full = register_value(f_.new_register(0, 1));
       put(ptx_op::setp, dtype::u32, {full}, {pointer_, immediate_value(limit_ - std::min(limit_, bytes + reserve_))})

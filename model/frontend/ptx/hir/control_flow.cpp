@@ -69,7 +69,7 @@ std::vector<std::uint32_t> immediate_dominators(const flow_graph& g, std::uint32
 
 namespace {
 
-/// Immediate post-dominators where only `last` are ends; no_node: that is the end alone.
+/// Immediate post-dominators when only the blocks `last` are exits; no_node: only the common end post-dominates.
 std::vector<std::uint32_t> post_dominators(const flow_graph& g, const std::vector<std::uint32_t>& last) {
   flow_graph with_end = g;
   const std::uint32_t end = static_cast<std::uint32_t>(g.size());
@@ -98,8 +98,8 @@ std::vector<char> reached(const flow_graph& g, std::uint32_t from) {
 }  // namespace
 
 std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector<block_end>& ends) {
-  std::vector<std::uint32_t> last, leaving;  // ends of the kernel; blocks from which it is left
-  flow_graph inner(g.size());                // without the blocks that only leave
+  std::vector<std::uint32_t> last, leaving;  // exits of the kernel; blocks with an edge out of the kernel
+  flow_graph inner(g.size());                // graph without the blocks that only exit
   for (std::uint32_t b = 0; b < g.size(); ++b) {
     if (g[b].empty() && ends[b] != block_end::fails) last.push_back(b);
     bool leaves = g[b].empty() && ends[b] == block_end::goes_on;
@@ -109,7 +109,7 @@ std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector
     }
     if (leaves) leaving.push_back(b);
   }
-  // The main way out, the one that most blocks lead to, comes first: branches within each other must agree about it.
+  // The main exit, which most blocks reach, comes first: nested branches must agree on the exit.
   const flow_graph backwards = reversed(inner);
   std::vector<std::pair<std::ptrdiff_t, std::uint32_t>> ways;
   for (const std::uint32_t l : leaving) {
@@ -128,7 +128,7 @@ std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector
   };
   bool earlier = false;
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      one_sided;  // branches that no two sides go on from, and the way that one does
+      one_sided;  // branches whose sides share no exit block, and the exit block that one side reaches
   for (std::uint32_t b = 0; b < g.size(); ++b) {
     const bool at_the_end = meeting[b] == no_node || ends[meeting[b]] == block_end::leaves;
     if (inner[b].size() < 2 || !at_the_end) continue;
@@ -140,8 +140,7 @@ std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector
     if (both != ways.end()) earlier |= meet_before(both->second, b);
     else if (any != ways.end()) one_sided.emplace_back(any->second, b);
   }
-  // Within a branch that now meets earlier, lanes that go on must not pass that place while others of this branch
-  // leave.
+  // A branch nested in one that now reconverges earlier must not let its lanes pass that point while other lanes exit.
   if (earlier)
     for (const auto& [way, b] : one_sided) meet_before(way, b);
   return meeting;

@@ -16,20 +16,20 @@ std::vector<std::uint32_t> reverse_post_order(const flow_graph& g, std::uint32_t
 
 flow_graph reversed(const flow_graph& g);
 
-/// Immediate dominator of each node (entry: itself, unreachable nodes: no_node). Cooper, Harvey and Kennedy, "A simple,
-/// fast dominance algorithm".
+/// Immediate dominator of each node (entry: itself, unreachable nodes: no_node). Cooper, Harvey and Kennedy, "A
+/// simple, fast dominance algorithm".
 std::vector<std::uint32_t> immediate_dominators(const flow_graph& g, std::uint32_t entry);
 
-/// What a block without successors, or that leads nowhere else, is for those that wait for its lanes.
+/// How the end of a block affects reconvergence.
 enum class block_end : std::uint8_t {
   goes_on,
-  leaves,  // does nothing but leave the kernel
+  leaves,  // only exits the kernel
   fails    // ends the program
 };
 
-/// Where lanes that part at the end of each node meet again: its immediate post-dominator, no_node if that is only the
-/// end of the kernel. Ways to a node that ends the program do not count, nor do ways out of the kernel as long as
-/// others go on: lanes that have left are awaited nowhere.
+/// The reconvergence point of lanes that diverge at the end of each node: its immediate post-dominator; no_node if
+/// only the end of the kernel post-dominates it. Paths to a node that ends the program do not count. Paths that exit
+/// the kernel do not count either while other paths continue: no point waits for exited lanes.
 std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector<block_end>& ends);
 
 /// Answers "does a dominate b" in constant time.
@@ -42,7 +42,7 @@ class dominance {
   std::vector<std::uint32_t> enter_, leave_;
 };
 
-/// How deep each node is nested in natural loops.
+/// The nesting depth of each node in natural loops.
 std::vector<unsigned> loop_depths(const flow_graph& g, std::uint32_t entry);
 
 }  // namespace heddle::ptx

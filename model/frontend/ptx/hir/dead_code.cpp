@@ -37,12 +37,12 @@ bool always_needed(const hir_instruction& h) {
              s == isa::special::globaltimer;
     }
     default:
-      // The carry flag is not tracked: whatever writes or reads it stays, in order.
+      // The carry flag is not tracked: instructions that write or read it are kept in order.
       return h.m.carry_out || h.op == ptx_op::addc || h.op == ptx_op::subc || h.op == ptx_op::madc;
   }
 }
 
-/// Marks what nobody needs, directly or not. Returns which registers are read.
+/// Marks instructions without direct or indirect use as dead. Returns which registers are read.
 std::vector<char> mark_dead(hir_function& f) {
   std::vector<std::vector<hir_instruction*>> writers(f.registers.size());
   std::vector<hir_instruction*> work;

@@ -5,7 +5,7 @@
 
 namespace heddle::ptx {
 
-/// Takes what nobody needs out of the blocks, into `unused`; an atomic operation whose old value nobody reads becomes a
+/// Moves dead instructions from the blocks into `unused`; an atomic operation whose old value is not read becomes a
 /// reduction.
 void drop_dead_code(hir_function& f);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Holds the words of an instruction against the forms of form_table.cpp.
+// Matches the words of an instruction against the forms of form_table.cpp.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -68,16 +68,16 @@ const rule_book& rules() {
   return book;
 }
 
-/// How an instruction's words fare with one form.
+/// The result of matching an instruction's words with one form.
 struct fit {
-  bool types = true;              // its types are those of the form
+  bool types = true;              // its types match the form
   std::string_view surplus;       // a word that the form does not have
   const slot* missing = nullptr;  // a slot that needs a word
 
   bool perfect() const { return types && surplus.empty() && !missing; }
 };
 
-/// Types stand in the form's order, the other words in any.
+/// Types must be in the form's order; the other words may be in any order.
 fit compare(const std::vector<slot>& f, const std::vector<std::string>& said) {
   fit result;
   std::vector<char> used(f.size(), 0);
@@ -109,7 +109,7 @@ std::string list(const words& choices) {
   return text;
 }
 
-/// The types of all forms that have the other words, or of all forms.
+/// The types of all forms that have the other words, or of all forms if none has.
 std::string expected_types(const std::vector<form>& forms, const std::vector<std::string>& said) {
   words found;
   for (const bool all : {false, true}) {
@@ -128,7 +128,7 @@ std::string expected_types(const std::vector<form>& forms, const std::vector<std
   return found.empty() ? "it has no type" : "expected " + list(found);
 }
 
-/// What is wrong with words that no form fits.
+/// The error message for words that match no form.
 std::string complaint(const std::vector<form>& forms, const std::vector<std::string>& said) {
   const slot* missing = nullptr;
   std::string_view surplus;
@@ -153,8 +153,7 @@ std::string complaint(const std::vector<form>& forms, const std::vector<std::str
   return "'." + std::string(surplus) + "' does not go with " + (types.empty() ? "the other modifiers" : types);
 }
 
-/// The type that operands of type `w` have. Formats that no register is declared with need 32 bits, as those of bf16x2
-/// do.
+/// The register type of operands of type `w`. Formats without a register type of their own need 32 bits, like bf16x2.
 isa::dtype register_type(const std::string& w) {
   const isa::dtype t = type_named(w);
   return t == isa::dtype::none ? isa::dtype::bf16x2 : t;

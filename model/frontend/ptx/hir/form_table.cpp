@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/hir/form_table.h"
 
-// Sets of words that many forms share.
+// Sets of words shared by several forms.
 #define INTEGERS "u16|u32|u64|s16|s32|s64"
 #define ALL_INTEGERS "u8|s8|" INTEGERS
 #define BITS "b16|b32|b64"
@@ -24,7 +24,7 @@
 #define PREFETCH " ?L2::64B|L2::128B|L2::256B "
 #define VECTOR " ?v2|v4 "
 #define L2_EVICT "L2::evict_normal|L2::evict_first|L2::evict_last ?L2::cache_hint "
-// Accesses of 32 bytes of global memory, which alone have hints of eviction from L2.
+// 32-byte accesses to global memory; only these have hints of eviction from L2.
 #define WIDE_FORMS(operation, words, prefetch, operands)                       \
   {operation, words " ?" L2_EVICT prefetch "v8 .b32|u32|s32|f32", operands}, { \
     operation, words " " L2_EVICT prefetch "v4 .b64|u64|s64|f64", operands     \
@@ -33,7 +33,7 @@
 #define ATOMIC_VECTOR " ?" SCOPES " ?global ?L2::cache_hint "
 #define ATOM_ORDER "?relaxed|acquire|release|acq_rel"
 #define RED_ORDER "?relaxed|release"
-// What atom and red have in common.
+// Forms that atom and red share.
 #define ATOMIC_FORMS(operation, order, result, results)                                                 \
   {operation, order ATOMIC "and|or|xor .b32|b64", result "[] t b64^"},                                  \
       {operation, order ATOMIC "inc|dec .u32", result "[] t b64^"},                                     \
@@ -90,7 +90,7 @@ const std::vector<form_row>& form_table() {
       {"szext", "clamp|wrap .u32|s32", "=t t u32"},
       {"prmt", ".b32 ?f4e|b4e|rc8|ecl|ecr|rc16", "=t t t t"},
       {"fns", ".b32", "=t t t t"},
-      // Floating point. mad without rounding is of programs for the first GPUs, where it was mul and add.
+      // Floating point. mad without rounding occurs in programs for the first GPUs, where it was mul followed by add.
       {"add|sub|mul", "?" ROUND " ?ftz ?sat .f32", "=t t t"},
       {"add|sub|mul", "?" ROUND " .f64", "=t t t"},
       {"add|sub|mul", "?" ROUND " ?ftz .f32x2", "=t t t"},
@@ -147,7 +147,7 @@ const std::vector<form_row>& form_table() {
       {"slct", "?ftz ." DATA " .f32", "=t t t s"},
       // Conversion.
       {"cvt", "." ALL_INTEGERS " ." ALL_INTEGERS, "=t+ s+%"},
-      {"cvt", "sat .u8 .s8|" INTEGERS, "=t+ s+%"},  // where the type does not hold all values of the other
+      {"cvt", "sat .u8 .s8|" INTEGERS, "=t+ s+%"},  // where the destination type cannot hold all source values
       {"cvt", "sat .s8 .u8|" INTEGERS, "=t+ s+%"},
       {"cvt", "sat .u16 .s8|s16|" WORDS, "=t+ s+%"},
       {"cvt", "sat .s16 .u16|" WORDS, "=t+ s+%"},
@@ -220,7 +220,7 @@ const std::vector<form_row>& form_table() {
       {"atom", ATOM_ORDER " ?" SCOPES " ?global|" SHARED " cas .b16|b32|b64", "=t_ [] t t"},
       ATOMIC_FORMS("atom", ATOM_ORDER, "=t_ ", "={t}_ "),
       ATOMIC_FORMS("red", RED_ORDER, "", ""),
-      // Order, barriers, the threads of a warp. Without .sync: programs for GPUs before Volta.
+      // Ordering, barriers, operations between the threads of a warp. Without .sync: programs for GPUs before Volta.
       {"fence", "?sc|acq_rel|acquire|release " SCOPES, ""},
       {"fence", "mbarrier_init release cluster", ""},
       {"membar", "cta|gl|sys", ""},

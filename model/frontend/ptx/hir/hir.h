@@ -29,7 +29,7 @@ enum class arrival_kind : std::uint8_t {
 };
 
 // clang-format off
-/// The PTX instructions that lowering knows: X(enumerator, PTX name).
+/// The PTX instructions that the lowering supports: X(enumerator, PTX name).
 #define HEDDLE_PTX_OPS(X)                                                                                   \
   X(abs, "abs") X(activemask, "activemask") X(add, "add") X(addc, "addc") X(and_, "and") X(atom, "atom")      \
   X(bar, "bar") X(barrier, "barrier") X(bfe, "bfe") X(bfi, "bfi") X(bfind, "bfind") X(bmsk, "bmsk")           \
@@ -60,19 +60,19 @@ enum class ptx_op : std::uint8_t {
       count
 };
 
-/// Everything the words between the dots can say, decoded.
+/// All modifiers of an instruction, decoded.
 struct modifiers {
   enum class part_kind : std::uint8_t { none, lo, hi, wide };
   enum class order_kind : std::uint8_t { weak, relaxed, acquire, release, acq_rel, sc };
   isa::dtype type = isa::dtype::none;   // the first type (destination of cvt and set)
   isa::dtype type2 = isa::dtype::none;  // the second
-  isa::dtype type3 = isa::dtype::none;  // vabsdiff2, vabsdiff4: of the second source
+  isa::dtype type3 = isa::dtype::none;  // vabsdiff2, vabsdiff4: type of the second source
   bool sums = false;                    // with .add; cp.async.mbarrier: .noinc; mbarrier: with .expect_tx
   bool relu = false, finite = false;    // .relu; .satfinite of cvt
   bool parity = false;                  // mbarrier
   unsigned types = 0;
   isa::rounding round = isa::rounding::rn;
-  bool rounded = false;     // a rounding was written
+  bool rounded = false;     // a rounding mode was given
   bool to_integer = false;  // .rni and relatives
   bool ftz = false, saturate = false, approx = false, full = false, nan = false, carry_out = false;
   part_kind part = part_kind::none;
@@ -84,11 +84,12 @@ struct modifiers {
   bool to = false;                        // cvta.to
   isa::cache_op cache = isa::cache_op::ca;
   unsigned vector = 1;
-  std::uint8_t sub = 0;  // atomic, shuffle, vote, barrier, prmt, testp, membar sub-operation; bank of a load
+  std::uint8_t sub =
+      0;  // sub-operation of atomic, shuffle, vote, barrier, prmt, testp, membar; constant bank of a load
   order_kind order = order_kind::weak;
   unsigned scope = 1;  // 0 cta, 1 gpu, 2 sys
   bool left = false, wrap = false, shift_amount = false, uniform = false;
-  bool xorsign = false;  // min, max: of the magnitudes, with the product's sign
+  bool xorsign = false;  // min, max: of the magnitudes, with the sign of the product
 };
 
 /// An operand after names are resolved.
@@ -96,7 +97,7 @@ struct value {
   enum class kind : std::uint8_t { none, reg, immediate, constant };
   kind what = kind::none;
   std::uint8_t bank = 0;   // constant
-  std::uint8_t words = 0;  // constant: 32-bit words that belong to it
+  std::uint8_t words = 0;  // constant: number of its 32-bit words
   bool negate : 1;         // predicate: inverted; float: sign flipped after absolute
   bool absolute : 1;
   std::uint32_t reg = no_register;
@@ -128,8 +129,8 @@ inline value constant_value(std::uint8_t bank, std::uint64_t offset, unsigned wo
   return v;
 }
 
-/// A PTX instruction with names resolved. Memory: src[0] is the address base, `offset` is added. bra: `target` is a
-/// block.
+/// A PTX instruction with resolved names. Memory: src[0] is the base address, to which `offset` is added. bra:
+/// `target` is a block.
 struct hir_instruction {
   ptx_op op = ptx_op::mov;
   modifiers m;
@@ -138,13 +139,13 @@ struct hir_instruction {
   value guard;  // none: always
   std::int64_t offset = 0;
   std::uint32_t target = 0;
-  std::uint32_t return_block = isa::no_target;  // bra to a function's body: where it comes back to
+  std::uint32_t return_block = isa::no_target;  // bra to a function's body: the block to return to
   location where;
   const ast_instruction* source = nullptr;  // for messages
   bool dead = false;
 };
 
-/// An instruction that stands, with others, for `like`: its place in the source, nothing else of it.
+/// An instruction that replaces `like`, alone or with others: it copies only the source position.
 inline hir_instruction in_place_of(const hir_instruction& like, ptx_op op, isa::dtype type, std::vector<value> dst,
                                    std::vector<value> src) {
   hir_instruction h;
@@ -167,16 +168,17 @@ struct hir_block {
 struct virtual_register {
   std::uint8_t words = 1;
   std::uint8_t bits = 32;
-  isa::dtype type = isa::dtype::none;  // as declared; none: not the program's own
+  isa::dtype type = isa::dtype::none;  // as declared; none: created by the compiler
   bool single = false;                 // one unguarded definition that dominates every use
-  bool whole = false;  // nobody reads it where the guard of its definition fails: guarded writes define it wholly
-  bool temporary =
-      false;  // made by selection, lives within one PTX instruction's expansion: guarded writes define it wholly
+  bool whole =
+      false;  // never read where the guard of its definition is false, so a guarded write counts as a full definition
+  bool temporary = false;  // created by instruction selection, used within the expansion of one PTX instruction only: a
+                           // guarded write counts as a full definition
 };
 
 struct hir_function {
   std::vector<hir_block> blocks;
-  std::vector<hir_instruction> unused;  // what needs no code: nobody reads its results, or no way leads to it
+  std::vector<hir_instruction> unused;  // instructions without code: results not read, or unreachable
   std::vector<virtual_register> registers;
   std::uint32_t shared_bytes = 0;
   std::uint32_t local_bytes = 0;
@@ -191,43 +193,43 @@ struct hir_function {
   }
 };
 
-/// Whether the operation's words are those of matrix_form.h rather than modifiers.
+/// True if the operation's words are decoded by matrix_form.h instead of modifiers.
 inline bool is_matrix(ptx_op op) {
   return op == ptx_op::wmma || op == ptx_op::mma || op == ptx_op::ldmatrix || op == ptx_op::stmatrix ||
          op == ptx_op::movmatrix;
 }
 
-/// The same of texture_form.h.
+/// The same for texture_form.h.
 inline bool is_texture(ptx_op op) {
   return op == ptx_op::tex || op == ptx_op::tld4 || op == ptx_op::suld || op == ptx_op::sust || op == ptx_op::txq ||
          op == ptx_op::suq;
 }
 
-/// Name of an operation as PTX writes it.
+/// The PTX name of an operation.
 const char* name_of(ptx_op op);
 
-/// Finds the operation of an opcode word; false if lowering does not know it.
+/// Finds the operation of an opcode word; false if the lowering does not support it.
 bool find_op(const std::string& word, ptx_op& op);
 
-/// The type that a word names; none: it names none.
+/// The type of this name; none if there is no such type.
 isa::dtype type_named(const std::string& word);
 
-/// A row of form_table.h that an instruction's words make.
+/// A row of form_table.h that an instruction matches.
 struct matched_form {
   const operand_column* operands = nullptr;
   isa::dtype first = isa::dtype::none, second = isa::dtype::none;  // its types
 };
 
-/// The rows that an instruction's words make; none: the instruction has a decoder of its own. Throws input_error when
-/// they make no form that form_table.h has.
+/// The rows that an instruction's words match; empty: the instruction has its own decoder. Throws input_error if the
+/// words match no form of form_table.h.
 std::vector<matched_form> check_form(const ast_instruction& i, const std::string& file);
 
-/// Decodes the modifiers of an instruction. Throws input_error on one that the operation does not take. `forms`: as of
-/// check_form().
+/// Decodes the modifiers of an instruction. Throws input_error for one that the operation does not have. `forms`: the
+/// result of check_form().
 modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file,
                            std::vector<matched_form>& forms);
 
-/// cvt.pack, and pairs of 16-bit integers: what resolver::packed_integers() reads the words of.
+/// True for cvt.pack and for pairs of 16-bit integers, which resolver::packed_integers() decodes.
 bool has_packed_integers(const ast_instruction& i);
 
 }  // namespace heddle::ptx

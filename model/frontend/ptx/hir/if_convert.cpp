@@ -9,9 +9,10 @@ namespace heddle::ptx {
 
 namespace {
 
-// A guarded instruction takes its issue slot whether its lanes want it or not; a branch costs about as many.
+// The longest guarded sequence. A guarded instruction takes an issue slot even if its guard is false; a branch costs
+// about as many slots.
 constexpr std::size_t longest = 6;
-constexpr unsigned most_predicates = 1;  // written by one guarded piece: there are seven
+constexpr unsigned most_predicates = 1;  // written in one guarded sequence: there are seven predicate registers
 
 bool is_plain(const hir_instruction& h) {
   switch (h.op) {
@@ -73,7 +74,7 @@ class converter {
     predecessors_.assign(f_.blocks.size(), 0);
     for (const hir_block& b : f_.blocks)
       for (std::uint32_t s : b.successors) ++predecessors_[s];
-    for (const hir_block& b : f_.blocks)  // where a call comes back to stays a place of its own
+    for (const hir_block& b : f_.blocks)  // a return point must remain a separate block
       if (const hir_instruction* branch = branch_of(b); branch && branch->return_block != isa::no_target)
         ++predecessors_[branch->return_block];
   }
@@ -93,8 +94,8 @@ class converter {
     return x.code.size() == 1 && x.code[0].op == ptx_op::exit && x.code[0].guard.what == value::kind::none;
   }
 
-  /// Where the block goes on, if that is one place and its code but for a branch at the end can be guarded by `guard`;
-  /// else no_node.
+  /// The only successor of the block, if its code (without a branch at the end) can be guarded by `guard`; else
+  /// no_node.
   std::uint32_t guarded_region(std::uint32_t b, const value& guard) const {
     const hir_block& x = f_.blocks[b];
     if (predecessors_[b] != 1 || x.successors.size() != 1) return no_node;
@@ -115,7 +116,8 @@ class converter {
     return predicates <= most_predicates ? x.successors[0] : no_node;
   }
 
-  /// A value that only the piece itself reads is computed without a guard: that keeps its life short, and harms nobody.
+  /// A value that is read only within the sequence is computed without a guard, which shortens its live range and has
+  /// no side effect.
   bool stays_inside(const hir_instruction& h) const {
     return is_plain(h) && std::all_of(h.dst.begin(), h.dst.end(),
                                       [&](const value& d) { return d.is_reg() && f_.registers[d.reg].single; });
@@ -128,7 +130,7 @@ class converter {
       if (!stays_inside(h)) {
         h.guard = guard;
         h.guard.negate = negate;
-        // What a guarded load brings is read only by instructions that come to nothing without it.
+        // The result of a guarded load is read only by instructions that have no effect if the guard is false.
         if (h.op == ptx_op::ld)
           for (const value& d : h.dst)
             if (d.is_reg() && f_.registers[d.reg].single) f_.registers[d.reg].whole = true;
@@ -141,7 +143,7 @@ class converter {
     gone_[from] = true;
   }
 
-  /// The branch at the end of `b`, whose target and way past it are `to`, goes; `b` goes on there.
+  /// Replaces the branch at the end of `b` by a fall-through or jump to `to`.
   void go_on(std::uint32_t b, std::uint32_t to) {
     hir_block& x = f_.blocks[b];
     x.successors = {to};
@@ -172,7 +174,7 @@ class converter {
       go_on(b, taken);
       return true;
     }
-    // Two pieces that meet behind; both together are no longer than one may be.
+    // Two alternative sequences that rejoin; their total length is limited as for a single one.
     if (guarded_region(taken, guard) != behind || taken == b ||
         f_.blocks[taken].code.size() + f_.blocks[next].code.size() > longest + 2)
       return false;
@@ -189,7 +191,7 @@ class converter {
     x.code.pop_back();
   }
 
-  /// Lanes that would go to block `end`, where the program ends for them, leave at once.
+  /// Replaces a branch to the exiting block `end` by a guarded exit.
   bool leave_by(std::uint32_t b, std::uint32_t end, std::uint32_t otherwise, bool negate) {
     hir_block& x = f_.blocks[b];
     hir_instruction leave = f_.blocks[end].code[0];
@@ -207,7 +209,7 @@ class converter {
     return true;
   }
 
-  /// Joins the next block if nothing else leads to it.
+  /// Merges the next block if it has no other predecessor.
   bool join(std::uint32_t b) {
     hir_block& x = f_.blocks[b];
     const std::uint32_t next = next_of(b);
@@ -245,7 +247,7 @@ class converter {
   hir_function& f_;
   std::vector<std::uint32_t> predecessors_;
   std::vector<bool> gone_;
-  hir_instruction branch_;  // the one that was taken away last
+  hir_instruction branch_;  // the branch removed last
 };
 
 }  // namespace

@@ -5,10 +5,10 @@
 
 namespace heddle::ptx {
 
-/// Predication of short branches: where a branch skips a few plain instructions, or chooses between two such pieces,
-/// these are guarded instead and the branch goes; a branch to the end of the program becomes a guarded exit. Blocks
-/// that are then entered from one place only are joined to it. To be called after optimise(), whose knowledge of single
-/// definitions it uses and keeps.
+/// If-conversion of short branches: if a branch skips a few plain instructions, or selects between two such sequences,
+/// these are guarded and the branch is removed. A branch to the end of the program becomes a guarded exit. Blocks that
+/// then have a single predecessor are merged with it. Call it after optimise(); it uses and preserves the information
+/// about single definitions.
 void convert_branches(hir_function& f);
 
 }  // namespace heddle::ptx

@@ -9,7 +9,7 @@ namespace heddle::ptx {
 
 namespace {
 
-/// Takes a letter and a number, as in m16n8k16.
+/// Parses a letter and a number, as in m16n8k16.
 bool take_extent(const char*& at, const char* end, char letter, unsigned& value) {
   if (at == end || *at != letter) return false;
   const auto r = std::from_chars(at + 1, end, value);
@@ -43,7 +43,7 @@ bool type_word(const std::string& w, matrix_form& f) {
 
 bool rounding_word(const std::string& w, matrix_form& f) {
   using isa::rounding;
-  // Before the types, as the ISA has it, or behind them, as nvcc writes it.
+  // The rounding is before the types in the ISA, and after them in nvcc's output.
   if (f.what != matrix_form::action::multiply || f.rounded || (f.types != 0 && f.types != 4) || f.layouts != 2 ||
       f.k == 0)
     return false;

@@ -8,19 +8,19 @@
 
 namespace heddle::ptx {
 
-/// What the words of wmma, mma, ldmatrix, stmatrix and movmatrix say.
+/// The decoded words of wmma, mma, ldmatrix, stmatrix and movmatrix.
 struct matrix_form {
   enum class action : std::uint8_t { load, store, multiply };
   action what = action::multiply;
   char which = 'd';  // wmma.load, wmma.store: the matrix a, b, c or d
   unsigned m = 0, n = 0, k = 0;
-  unsigned layouts = 0;  // given: of the matrix, or of a and b
+  unsigned layouts = 0;  // number of given layouts: of the matrix, or of a and b
   bool column_major[2] = {false, false};
   unsigned types = 0;
-  isa::dtype type[4] = {};  // in the order written: d, a, b, c; tf32 is b32
+  isa::dtype type[4] = {};  // in the order written: d, a, b, c; tf32 becomes b32
   bool saturate = false;
   isa::rounding round = isa::rounding::rn;
-  bool rounded = false;  // a rounding was written
+  bool rounded = false;  // a rounding mode was given
   bool transposed = false;
   unsigned count = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
   state_space space = state_space::none;
@@ -30,8 +30,8 @@ struct matrix_form {
   }
 };
 
-/// Decodes the words. Throws input_error for one that is not known, such as a type that Heddle's tensor units do not
-/// have.
+/// Decodes the words. Throws input_error for an unknown word, such as a type that Heddle's tensor units do not
+/// support.
 matrix_form decode_matrix_form(const ast_instruction& i, const std::string& file);
 
 }  // namespace heddle::ptx

@@ -12,7 +12,7 @@ namespace {
 
 using isa::dtype;
 
-// Groups of modifiers that an operation may take.
+// Groups of modifiers that an operation accepts.
 enum group : std::uint32_t {
   g_round = 1,
   g_ftz = 2,
@@ -196,14 +196,14 @@ bool cache_word(const std::string& w, std::uint32_t groups, modifiers& m) {
     m.cache = it->second;
     return true;
   }
-  // Cache hints steer replacement only; the model's policy is configuration.
+  // Cache hints affect only replacement; the model's replacement policy is set by the configuration.
   return w.rfind("L1::", 0) == 0 || w.rfind("L2::", 0) == 0 || w == "unified";
 }
 
 bool order_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   using order = modifiers::order_kind;
   if (!(groups & g_order)) return false;
-  if (w == "weak" || w == "mmio") return true;  // the second stands beside relaxed.sys, which is as strong
+  if (w == "weak" || w == "mmio") return true;  // mmio accompanies relaxed.sys, which is as strong
   if (w == "relaxed") m.order = order::relaxed;
   else if (w == "acquire") m.order = order::acquire;
   else if (w == "release") m.order = order::release;
@@ -237,7 +237,7 @@ bool choose(const std::string& w, const std::array<const char*, n>& names, std::
   return false;
 }
 
-/// Of fences between proxies, which here see one memory, and of new barriers: they are no more than other fences.
+/// Words of proxy fences and of mbarrier_init, treated as plain fences: all proxies share one memory.
 bool fence_word(const std::string& w) {
   return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" ||
          w == "shared::cluster" || w == "mbarrier_init";
@@ -265,7 +265,7 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
     case ptx_op::lop3: return combining_word(w, m);
     case ptx_op::min:
     case ptx_op::max: return w == "abs" || (w == "xorsign" && (m.xorsign = true));
-    case ptx_op::pmevent: return w == "mask";  // events that nobody counts
+    case ptx_op::pmevent: return w == "mask";  // the model does not count these events
     case ptx_op::fence:
     case ptx_op::membar: return fence_word(w);
     case ptx_op::bar:
@@ -343,7 +343,7 @@ bool flag_word(const std::string& w, std::uint32_t groups, modifiers& m) {
 bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
   dtype t;
   bool typed = type_of_word(w, t);
-  if (op == ptx_op::cvt && w == "tf32") typed = true, t = dtype::b32;  // it is kept in 32 bits
+  if (op == ptx_op::cvt && w == "tf32") typed = true, t = dtype::b32;  // stored in 32 bits
   if (typed && m.types < row.types) {
     if (m.types < 2) (m.types == 0 ? m.type : m.type2) = t;
     else m.type3 = t;
@@ -354,7 +354,8 @@ bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
     m.vector = 8;
     return true;
   }
-  if (op == ptx_op::cp && w == "shared::cluster") return own_word(w, op, m);  // it says nothing of where the source is
+  if (op == ptx_op::cp && w == "shared::cluster")
+    return own_word(w, op, m);  // the destination; it does not describe the source
   return flag_word(w, row.groups, m) || round_word(w, row.groups, m) || compare_word(w, row.groups, m) ||
          space_word(w, row.groups, m) || cache_word(w, row.groups, m) || order_word(w, row.groups, m) ||
          atomic_word(w, row.groups, m) || ((row.groups & g_own) && own_word(w, op, m));

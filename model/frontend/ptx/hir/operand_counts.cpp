@@ -80,7 +80,7 @@ std::size_t most_sources(const hir_instruction& h) {
     case ptx_op::vabsdiff4: return 3;
     case ptx_op::shfl: return 4;  // with a member mask
     case ptx_op::vote: return 2;
-    case ptx_op::cvt:  // two into one register
+    case ptx_op::cvt:  // two sources packed into one register
       return h.m.type2 == isa::dtype::f32 && (h.m.type == isa::dtype::f16x2 || h.m.type == isa::dtype::bf16x2 ||
                                               h.m.type == isa::dtype::e4m3x2 || h.m.type == isa::dtype::e5m2x2)
                  ? 2

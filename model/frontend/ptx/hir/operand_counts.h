@@ -7,11 +7,11 @@
 
 namespace heddle::ptx {
 
-/// Whether an instruction has no destination.
+/// True if an instruction has no destination.
 bool writes_nothing(ptx_op op);
 bool takes_no_operands(ptx_op op);
 
-/// Sources that an instruction without a rule of its own has at least and at most.
+/// The least and greatest number of sources of an instruction without its own rule.
 std::size_t least_sources(ptx_op op);
 std::size_t most_sources(const hir_instruction& h);
 

@@ -33,7 +33,7 @@ value_kind kind_of(dtype t) {
     case dtype::b32:
     case dtype::b64:
     case dtype::b128: return value_kind::bits;
-    default: return value_kind::packed;  // formats that are kept in registers of bits
+    default: return value_kind::packed;  // formats stored in untyped registers
   }
 }
 
@@ -47,7 +47,7 @@ void set_type(std::string_view name, operand_form& o) {
   else o.type = from::fixed, o.fixed = type_named(std::string(name));
 }
 
-/// Takes the marks behind the type.
+/// Parses the suffixes after the type.
 void take_marks(std::string_view& word, operand_form& o) {
   for (;; word.remove_suffix(1)) {
     switch (word.back()) {

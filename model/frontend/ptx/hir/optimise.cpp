@@ -92,7 +92,7 @@ class optimiser {
     const bool negate = v.negate;
     v = known_[v.reg];
     if (f_.registers.size() > 0 && negate) {
-      if (v.is_immediate()) v.bits = !v.bits;  // predicates only: numbers carry no sign here
+      if (v.is_immediate()) v.bits = !v.bits;  // predicates only: numeric immediates have no negate flag
       else v.negate = !v.negate;
     }
   }
@@ -104,7 +104,7 @@ class optimiser {
     if (g.is_reg()) h.guard = g;
   }
 
-  /// Remembers a destination that is only another name of a value.
+  /// Records that a destination is a copy of another value.
   void learn(hir_instruction& h) {
     if (h.guard.what != value::kind::none || h.dst.size() != 1 || !single(h.dst[0])) return;
     value v;
@@ -300,7 +300,7 @@ class optimiser {
       }
   }
 
-  /// and.pred of two comparisons: the second comparison takes the first one's result along.
+  /// and.pred of two comparisons: the second comparison takes the result of the first as an input.
   void fold_predicates(hir_instruction& h) {
     const bool logic = h.op == ptx_op::and_ || h.op == ptx_op::or_ || h.op == ptx_op::xor_;
     if (!logic || h.m.type != dtype::pred || h.src.size() != 2) return;
@@ -340,7 +340,7 @@ class optimiser {
 
 void optimise(hir_function& f, bool has_imad) {
   optimiser(f, has_imad).run();
-  drop_dead_code(f);  // a copy that is gone no longer defines; the remaining single definitions are as before
+  drop_dead_code(f);  // removed copies are no definitions any more; the remaining single definitions are unchanged
 }
 
 }  // namespace heddle::ptx

@@ -5,9 +5,9 @@
 
 namespace heddle::ptx {
 
-/// Finds registers with a single definition that dominates their uses, follows copies and constants through them, folds
-/// integer arithmetic on constants, parameters into constant-bank operands, additions into address offsets, products
-/// into wide multiply-adds and predicate logic into comparisons, and marks what nobody needs as dead.
+/// Finds registers with a single definition that dominates their uses and propagates copies and constants through
+/// them. Folds integer arithmetic on constants, parameters into constant-bank operands, additions into address
+/// offsets, products into wide multiply-adds and predicate logic into comparisons. Marks unused instructions as dead.
 void optimise(hir_function& f, bool has_imad);
 
 }  // namespace heddle::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words and operands of instructions that have decoders of their own, as ptxas takes them.
+// Rules for the words and operands of instructions that have their own decoders, as ptxas checks them.
 #include "heddle/frontend/ptx/hir/own_forms.h"
 
 #include <algorithm>
@@ -10,9 +10,9 @@ namespace heddle::ptx {
 
 namespace {
 
-/// `operations`: names, separated by '|'. `words`: those that the instruction has, with '!' before those that it has
-/// not. `operands` as in form_table.h. Rows that match an instruction are alternatives, but for those behind one that
-/// ends with ';' in `words`.
+/// `operations`: names, separated by '|'. `words`: words that the instruction must have, or must not have if preceded
+/// by '!'. `operands` as in form_table.h. All rows that match an instruction are alternatives; a row whose `words` end
+/// with ';' excludes the rows after it.
 struct operand_row {
   const char* operations;
   const char* words;
@@ -48,7 +48,7 @@ constexpr operand_row operand_rows[] = {
     {"txq|suq", ";", "=b32 []"},
 };
 
-/// One of the words `required` must stand there and none of `forbidden`, lists separated by '|'.
+/// The instruction must have one of the words `required` and none of `forbidden`; both are lists separated by '|'.
 struct word_row {
   const char* operations;
   const char* words;

@@ -9,11 +9,11 @@
 
 namespace heddle::ptx {
 
-/// What the operands of an instruction without a row in form_table.h have to be; one of them must fit. Empty: its
-/// decoder looks at them.
+/// Alternative operand requirements of an instruction without a row in form_table.h. Empty: its decoder checks the
+/// operands.
 std::vector<const operand_column*> own_operands(const ast_instruction& i);
 
-/// What is wrong with the words of such an instruction, or with a literal among its operands; "": nothing.
+/// The error in the words of such an instruction, or in a literal operand; "": none.
 std::string own_words_problem(const ast_instruction& i);
 
 }  // namespace heddle::ptx

@@ -21,7 +21,7 @@ int index_of(const std::string& w, const char* const (&names)[n]) {
 bool query_word(const std::string& w, texture_form& f) {
   const int k = index_of(w, {"width", "height", "depth", "array_size"});
   if (k < 0) return false;
-  f.query = static_cast<isa::texture_query>(std::min(k, 2));  // layers are the depth
+  f.query = static_cast<isa::texture_query>(std::min(k, 2));  // the number of layers is returned as the depth
   return true;
 }
 
@@ -50,7 +50,7 @@ bool word(const std::string& w, const std::string& opcode, texture_form& f) {
       f.boundary = static_cast<std::uint8_t>(k * isa::texture::clamp);
       return true;
     }
-    // Cache operators steer replacement only.
+    // Cache operators affect only replacement.
     return w == "b" || index_of(w, {"ca", "cg", "cs", "cv", "wb", "wt"}) >= 0 || type_word(w, f);
   }
   if (opcode == "tld4") {
@@ -58,7 +58,7 @@ bool word(const std::string& w, const std::string& opcode, texture_form& f) {
       f.component = static_cast<unsigned>(k);
       return true;
     }
-  } else if (w == "level" || w == "base" || w == "grad") {  // there is one level: gradients choose nothing
+  } else if (w == "level" || w == "base" || w == "grad") {  // there is only one mip level, so gradients select nothing
     f.level = w == "level";
     return true;
   }

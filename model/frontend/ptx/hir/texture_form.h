@@ -8,7 +8,7 @@
 
 namespace heddle::ptx {
 
-/// What the words of tex, tld4, suld, sust, txq and suq say.
+/// The decoded words of tex, tld4, suld, sust, txq and suq.
 struct texture_form {
   isa::texture_shape shape = isa::texture_shape::one;
   bool shaped = false;
@@ -20,11 +20,11 @@ struct texture_form {
   std::uint8_t boundary = 0;  // suld, sust
   isa::texture_query query = isa::texture_query::width;
 
-  /// Coordinates that are read, the layer included.
+  /// The number of coordinates, including the layer.
   unsigned coordinates() const { return isa::dimensions(shape) + (isa::is_array(shape) ? 1 : 0); }
 };
 
-/// Decodes the words. Throws input_error for one that is not known, such as a cube map of surfaces.
+/// Decodes the words. Throws input_error for an unknown word, such as a cube map for surfaces.
 texture_form decode_texture_form(const ast_instruction& i, const std::string& file);
 
 }  // namespace heddle::ptx

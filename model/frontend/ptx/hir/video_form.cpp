@@ -13,7 +13,7 @@ using second = video_form::second;
 struct name_row {
   const char* name;
   action what;
-  bool scalar, packed;  // as vNAME, as vNAME2 and vNAME4
+  bool scalar, packed;  // available as vNAME; available as vNAME2 and vNAME4
 };
 
 constexpr name_row names[] = {{"vadd", action::add, true, true},         {"vsub", action::sub, true, true},
@@ -52,7 +52,7 @@ bool compare_word(const std::string& w, video_form& f) {
   return false;
 }
 
-/// The second operation; bytes and halves can only be added up.
+/// The second operation; with bytes and halves only accumulation is possible.
 bool second_word(const std::string& w, video_form& f) {
   const bool shifts = f.what == action::shl || f.what == action::shr;
   if (f.then != second::none || f.what == action::mad) return false;
@@ -66,7 +66,8 @@ bool second_word(const std::string& w, video_form& f) {
 
 bool word(const std::string& w, unsigned& types, video_form& f) {
   if (w == "u32" || w == "s32") {
-    const unsigned place = types++ + (f.what == action::set ? 1 : 0);  // vset's result has no sign of its own
+    const unsigned place =
+        types++ + (f.what == action::set ? 1 : 0);  // the result type of vset has no signedness of its own
     if (place > 2) return false;
     (place == 0 ? f.signed_result : place == 1 ? f.signed_a : f.signed_b) = w == "s32";
     return true;

@@ -8,7 +8,7 @@
 
 namespace heddle::ptx {
 
-/// What the name and the words of a video instruction say: vadd … vset, and their forms on two halves or four bytes.
+/// The decoded name and words of a video instruction: vadd … vset, and their forms on two halves or four bytes.
 struct video_form {
   enum class action : std::uint8_t { add, sub, absdiff, average, min, max, shl, shr, mad, set };
   enum class second : std::uint8_t { none, add, min, max };
@@ -24,10 +24,10 @@ struct video_form {
   unsigned scale = 0;                  // vmad: 7, 15
 };
 
-/// Whether an opcode word names a video instruction.
+/// True if an opcode word names a video instruction.
 bool is_video_name(const std::string& opcode);
 
-/// Decodes the words. Throws input_error for one that the instruction does not take.
+/// Decodes the words. Throws input_error for a word that the instruction does not have.
 video_form decode_video_form(const ast_instruction& i, const std::string& file);
 
 }  // namespace heddle::ptx

@@ -5,7 +5,7 @@
 
 namespace heddle::ptx {
 
-/// The least multiple of `alignment` that is not below `bytes`.
+/// The smallest multiple of `alignment` that is at least `bytes`.
 inline std::uint64_t align_up(std::uint64_t bytes, std::uint64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }

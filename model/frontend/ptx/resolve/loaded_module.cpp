@@ -12,15 +12,14 @@ namespace heddle::ptx {
 namespace {
 
 constexpr std::uint64_t constant_bank_bytes = 65536;
-// The image of a module's variables is made in the host's memory: a larger one is refused before it exhausts that.
+// The image of a module's variables is built in the host's memory; this limit keeps it from exhausting that memory.
 constexpr std::uint64_t most_global_bytes = std::uint64_t{512} << 20;
 
-/// Variables of module scope that take room in global memory. Extern ones are defined elsewhere.
+/// Module-scope variables that occupy global memory. Extern variables are defined elsewhere.
 bool is_global(const ast_variable& v) { return v.space == state_space::global && !v.is_extern; }
 bool is_constant(const ast_variable& v) { return v.space == state_space::constant && !v.is_extern; }
 
-/// The handle of a texture reference is data that the host writes, so the reference is a plain variable of global
-/// memory.
+/// The host writes the handle of a texture reference, so the reference must be a plain variable in global memory.
 void refuse_opaque(const ast_module& m, const ast_variable& v) {
   if (v.type == isa::dtype::none && (v.space != state_space::global || v.is_array))
     throw input_error(m.file, v.where.line, v.where.column,
@@ -59,7 +58,7 @@ class placer {
     if (!m_.symbols.emplace(v.name, module_symbol{v.name, space, base + at, v.size_bytes(), v.type == isa::dtype::none})
              .second)
       fail(v, "module variable '" + v.name + "' is defined twice");
-    at += std::min(v.size_bytes(), most_global_bytes + 1);  // no sum wraps around
+    at += std::min(v.size_bytes(), most_global_bytes + 1);  // limited, so that the sum cannot overflow
   }
 
   void fill(const ast_variable& v, std::vector<std::uint8_t>& image, std::uint64_t at) const {
@@ -80,7 +79,7 @@ class placer {
           bits += m_.constant_base;
         }
         bits += function != 0 ? function : s->second.address;
-        if (e.mask != 0) {  // mask(symbol): the bits of the address under the mask, moved down
+        if (e.mask != 0) {  // mask(symbol): the masked bits of the address, shifted down
           unsigned shift = 0;
           while (!(e.mask >> shift & 1)) ++shift;
           bits = (bits & e.mask) >> shift;

@@ -14,8 +14,8 @@ bool has_parts(const ast_instruction& i) {
   return std::any_of(i.operands.begin(), i.operands.end(), [](const ast_operand& o) { return !o.component.empty(); });
 }
 
-/// Shared memory of other blocks, which is the own one in a cluster of one block only. A bulk copy names its own so,
-/// too.
+/// True for accesses to shared memory of other blocks, which is only the block's own in a cluster of one block. A bulk
+/// copy also uses this name for its own memory.
 bool leaves_block(const ast_instruction& i, ptx_op op) {
   return op == ptx_op::mapa || (op != ptx_op::cp && std::find(i.modifiers.begin(), i.modifiers.end(),
                                                               "shared::cluster") != i.modifiers.end());
@@ -76,7 +76,7 @@ void resolver::instruction(const ast_instruction& i) {
   const std::uint32_t* blocks = kernel_.required_cluster;
   if (leaves_block(i, h.op) && std::max({blocks[0], blocks[1], blocks[2]}) > 1)
     fail(i.where, "'" + i.mnemonic() + "' in a kernel for clusters of several blocks is not supported");
-  if (h.op == ptx_op::brkpt) {  // there is no debugger to go on with
+  if (h.op == ptx_op::brkpt) {  // there is no debugger that could resume it
     h.op = ptx_op::trap;
     h.m.sub = isa::trap_breakpoint;
   }
@@ -108,7 +108,7 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::cp: asynchronous_copy(h, i); break;
     case ptx_op::video: video_instruction(h, i); break;
     case ptx_op::vabsdiff2:
-    case ptx_op::vabsdiff4:  // the chips have it for operands without selectors
+    case ptx_op::vabsdiff4:  // for operands without selectors the chips have an instruction
       if (has_parts(i)) video_instruction(h, i);
       else generic_instruction(std::move(h), i);
       break;
@@ -134,14 +134,14 @@ void resolver::instruction(const ast_instruction& i) {
 
 void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) {
   std::size_t k = 0;
-  switch (h.op) {  // hints, and what holds anyway: nothing to compute, nothing to wait for
+  switch (h.op) {  // hints, and guarantees that always hold: no computation and no wait
     case ptx_op::applypriority:
     case ptx_op::discard: return check_literal(i, 1, 128, 128);
     case ptx_op::prefetch:
     case ptx_op::prefetchu:
     case ptx_op::griddepcontrol: return;
     case ptx_op::pmevent: check_literal(i, 0, 0, i.has("mask") ? 0xffff : 15); break;
-    case ptx_op::createpolicy:  // no value of it changes anything
+    case ptx_op::createpolicy:  // its value has no effect
       if (i.operands.empty()) fail(i.where, "'" + i.mnemonic() + "' without operands");
       h.op = ptx_op::mov;
       h.m.type = isa::dtype::b64;
@@ -202,7 +202,7 @@ void resolver::memory_instruction(hir_instruction h, const ast_instruction& i) {
   } else {
     if (writes_register) h.dst.push_back(destination(i.operands[0], i.where));
     for (std::size_t k = writes_register ? 2 : 1; k < i.operands.size() - hinted;
-         ++k)  // the hint says nothing to the model
+         ++k)  // the hint does not affect the model
       h.src.push_back(operand(i.operands[k], h.m.type, i.where));
     const std::size_t needed = h.m.sub == static_cast<unsigned>(isa::atomic_op::cas) ? 3 : 2;
     if (h.src.size() != needed) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
@@ -232,7 +232,7 @@ void resolver::move(hir_instruction h, const ast_instruction& i) {
   append(std::move(h));
 }
 
-// mov.v2, mov.v4: all elements are read before one is written.
+// mov.v2, mov.v4: all elements are read before the first is written.
 void resolver::move_elements(hir_instruction h, const ast_operand& d, const ast_operand& s) {
   const unsigned count = h.m.vector;
   std::vector<value> from, to;
@@ -272,7 +272,7 @@ void resolver::move_elements(hir_instruction h, const ast_operand& d, const ast_
 }
 
 void resolver::barrier(hir_instruction h, const ast_instruction& i) {
-  if (h.m.uniform) {  // bar.warp.sync: its membermask is for hardware that lets the lanes of a warp run apart
+  if (h.m.uniform) {  // bar.warp.sync: its membermask is for hardware with independent progress of lanes
     for (const ast_operand& o : i.operands) h.src.push_back(operand(o, isa::dtype::u32, i.where));
     append(std::move(h));
     return;
@@ -297,7 +297,7 @@ void resolver::barrier(hir_instruction h, const ast_instruction& i) {
   append(std::move(h));
 }
 
-// Generic addresses of constants are those of their image in device memory.
+// Generic addresses of constants refer to the constant image in device memory.
 void resolver::constant_address(hir_instruction h, const ast_instruction& i) {
   const bool tests = h.op == ptx_op::isspacep, narrow = !tests && isa::size_of(h.m.type) == 4;
   if (i.operands.size() != 2 || (narrow && module_.constant_base >> 32 != 0))

@@ -19,16 +19,16 @@
 
 namespace heddle::ptx {
 
-/// Bank of a value that is the address of an extern shared array, until the static variables' size is known.
+/// Bank number that marks the address of an extern shared array until the size of the static variables is known.
 constexpr std::uint8_t dynamic_shared_bank = 0xfe;
 
-/// From the syntax tree of one kernel to HIR: names are looked up through the scopes, variables get their places in
-/// shared and local memory, labels become blocks, called functions are put in place of their calls.
+/// Translates the syntax tree of one kernel to HIR: names are resolved through the scopes, variables are placed in
+/// shared and local memory, labels become blocks, and called functions are inlined.
 class resolver {
  public:
   resolver(const loaded_module& m, const ast_function& kernel, hir_function& out);
 
-  /// Throws input_error at the position of what cannot be resolved.
+  /// Throws input_error at the position of an element that cannot be resolved.
   void run();
 
  private:
@@ -42,10 +42,10 @@ class resolver {
     state_space space = state_space::none;
     value address;
     value copy;               // of a kernel parameter in local memory, if its generic address is taken
-    bool opaque = false;      // a texture, surface or sampler reference: `address` is where its handle lies
-    bool parameter = false;   // a .param of a function or a call that lives in local memory
-    std::uint32_t bytes = 0;  // of it, whole words
-    std::uint64_t size = 0;   // of a .param of a function or a call, as declared
+    bool opaque = false;      // a texture, surface or sampler reference: `address` is the address of its handle
+    bool parameter = false;   // a .param of a function or a call, placed in local memory
+    std::uint32_t bytes = 0;  // its size in whole words
+    std::uint64_t size = 0;   // declared size of a .param of a function or a call
     const ast_statement* targets = nullptr;
   };
   struct scope {
@@ -95,11 +95,11 @@ class resolver {
   void check_element_types(const std::vector<value>& elements, std::size_t from, isa::dtype wanted, bool wider,
                            const location& where) const;
 
-  // Operands against their form (resolver_operands.cpp).
+  // Comparison of operands with their form (resolver_operands.cpp).
   struct mismatch {
     std::string what;  // empty: none
     location where;
-    bool counts = false;  // it is their number
+    bool counts = false;  // the number of operands is wrong
   };
   void check_operands(const ast_instruction& i, const std::vector<matched_form>& forms);
   void check_literal(const ast_instruction& i, std::size_t k, std::uint64_t least, std::uint64_t most) const;
@@ -150,7 +150,7 @@ class resolver {
   void check_parameter_bounds(const hir_instruction& h, const ast_operand& where);
   bool parameter_access(hir_instruction& h, const ast_operand& where);
 
-  // Instructions that are several of the machine (resolver_macros.cpp).
+  // PTX instructions that expand to several machine instructions (resolver_macros.cpp).
   void packed_integers(const hir_instruction& h, const ast_instruction& i);
   void pack_saturated(const hir_instruction& h, const ast_instruction& i);
   void pair_of_halves(const hir_instruction& h, const ast_instruction& i);
@@ -177,16 +177,16 @@ class resolver {
   void video_instruction(const hir_instruction& h, const ast_instruction& i);
 
   // Calls with a stack (resolver_stack.cpp).
-  struct outlined {  // a function that has one body in the program
+  struct outlined {  // a function that is not inlined
     const ast_function* function = nullptr;
     std::uint32_t entry = 0, exit = 0;  // labels
     scope formals;
-    value return_to;                                // number of the call in `returns`
+    value return_to;                                // index of the call in `returns`
     value base;                                     // stack pointer at entry
     std::uint32_t first_register = 0, own_end = 0;  // registers of its parameters
     std::uint32_t body_first = 0;
     std::uint32_t local_bytes = 0;
-    std::vector<std::uint32_t> returns;  // labels behind its calls
+    std::vector<std::uint32_t> returns;  // labels after its calls
   };
   static constexpr std::uint8_t stack_limit_bank = 0xfd;  // marks the end of the stack until it is known
   value stack_pointer();
@@ -232,8 +232,8 @@ class resolver {
   const ast_function& kernel_;
   hir_function& out_;
   std::vector<scope> scopes_;
-  std::uint32_t unit_ = 0;  // of the function being resolved, in a linked module
-  std::size_t frame_ = 0;   // first scope of the function being resolved
+  std::uint32_t unit_ = 0;  // index of the linked module of the current function
+  std::size_t frame_ = 0;   // first scope of the current function
   std::vector<std::string> call_chain_;
   std::uint32_t return_label_ = 0;  // of the inlined function
   std::vector<std::uint32_t> label_blocks_;
@@ -243,16 +243,17 @@ class resolver {
   std::size_t instructions_ = 0;
   std::unordered_set<const ast_function*> reached_;  // by calls
   const call_graph calls_;
-  value stack_pointer_;           // none while nothing needs a stack
-  outlined* instance_ = nullptr;  // whose body is being resolved; null: the kernel's
+  value stack_pointer_;           // none if no stack is needed
+  outlined* instance_ = nullptr;  // function whose body is being resolved; null: the kernel
   std::unordered_map<std::string, std::unique_ptr<outlined>> outlined_;
-  std::vector<outlined*> waiting_;                          // without a body yet
-  std::vector<std::pair<outlined*, std::uint32_t>> exits_;  // and the label of its way back
+  std::vector<outlined*> waiting_;                          // functions whose bodies are still to be resolved
+  std::vector<std::pair<outlined*, std::uint32_t>> exits_;  // with the label of the return sequence
   std::vector<call_site> sites_;
   std::uint32_t largest_frame_ = 0;
   std::unordered_map<const ast_block*, std::set<std::string>> addressed_;  // by addressed_in()
-  bool parameters_in_memory_ = false;  // what the kernel calls an address of a parameter is one in local memory
-  std::uint32_t copies_begin_ = 0, copies_end_ = 0;  // of kernel parameters, in local memory
+  bool parameters_in_memory_ =
+      false;  // the kernel may use addresses of its parameters, which are then copies in local memory
+  std::uint32_t copies_begin_ = 0, copies_end_ = 0;  // range of the copies of kernel parameters in local memory
   value reserved_shared_;                            // none: not used
 };
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// cp.async, as the load and the store that it stands for: a copy may be complete at any time before its group is waited
-// for, and here it is once it has been issued. Loads go ahead of the stores, so copies that follow each other overlap.
+// cp.async is expanded to the load and the store that it represents. A copy may complete at any time before its group
+// is waited for; in the model it is complete when it has issued. Loads are placed ahead of the stores, so consecutive
+// copies overlap.
 #include "heddle/frontend/ptx/resolve/resolver.h"
 
 namespace heddle::ptx {
 
 void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction& i) {
-  hir_instruction capability = h;  // selection refuses it on a GPU that lacks it, and else makes nothing of it
+  hir_instruction capability = h;  // only checked by selection: a GPU without the instruction rejects it
   capability.guard = {};
   append(std::move(capability));
-  if (h.m.sub == copy_arrival) {  // all copies are complete; without .noinc the arrival is one more than was expected
+  if (h.m.sub == copy_arrival) {  // all copies are complete; without .noinc the arrival count was incremented first
     if (i.operands.size() != 1) fail(i.where, "'" + i.mnemonic() + "' needs the address of an mbarrier");
     if (h.m.sums) arrive_at(h, i.operands[0], {}, immediate_value(1), immediate_value(0));
     return;
   }
   if (h.m.sub == copy_bulk) return bulk_copy(h, i);
-  if (h.m.sub != copy_itself) return;  // groups: nothing is outstanding
+  if (h.m.sub != copy_itself) return;  // groups: no copy is outstanding
   if (i.operands.size() < 3) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   const value length = operand(i.operands[2], isa::dtype::u32, i.where);
   const std::uint64_t bytes = length.bits;
@@ -39,7 +40,8 @@ void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction
   address(store, i.operands[0]);
   for (const value& d : data) store.src.push_back(d);
 
-  value taken;  // bytes to copy, or the predicate of nothing to copy; the rest of the destination is filled with zeros
+  value taken;  // bytes to copy, or the predicate that nothing is copied; the rest of the destination is filled with
+                // zeros
   bool ignores = false;
   if (i.operands.size() > 3 && i.operands[3].what != ast_operand::kind::sink) {
     taken = operand(i.operands[3], isa::dtype::u32, i.where);
@@ -52,10 +54,10 @@ void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction
   append(std::move(store));
 }
 
-/// cp.async.bulk between global and shared memory: the thread copies 16 bytes a turn; then the bytes have arrived at
+/// cp.async.bulk between global and shared memory: the thread copies 16 bytes per iteration; then the bytes arrive at
 /// the mbarrier.
 void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
-  const bool inward = h.m.space == state_space::global;  // the source is named last
+  const bool inward = h.m.space == state_space::global;  // the source state space is named last
   const std::size_t operands = inward ? 4 : 3;
   if (i.operands.size() < operands || h.m.sums != inward)
     fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
@@ -119,7 +121,7 @@ void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
   place_label(done);
 }
 
-/// Loads what is to be copied and leaves zeros in the rest of `data`.
+/// Loads the bytes to be copied and fills the rest of `data` with zeros.
 void resolver::copy_part(const hir_instruction& h, hir_instruction load, value taken, bool ignores, std::uint64_t bytes,
                          const std::vector<value>& data) {
   const auto jump_if = [&](value condition, bool negate, std::uint32_t label) {

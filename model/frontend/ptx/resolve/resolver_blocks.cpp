@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Blocks of the kernel: labels, branches, and how it all hangs together at the end.
+// Blocks of the kernel: labels, branches, and the final control-flow graph.
 #include <algorithm>
 #include <iterator>
 
@@ -11,7 +11,7 @@ namespace heddle::ptx {
 
 namespace {
 
-constexpr std::size_t largest_expansion = 400'000;  // PTX instructions after calls are put in place
+constexpr std::size_t largest_expansion = 400'000;  // PTX instructions after inlining
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void resolver::branch(hir_instruction h, const ast_instruction& i) {
   append(std::move(h));
 }
 
-// Who does not pass the guard goes around what follows, up to where the label returned is placed.
+// Lanes whose guard is false branch around the following code; the caller places the returned label after it.
 std::uint32_t resolver::go_around(const hir_instruction& h) {
   const std::uint32_t behind = new_label();
   hir_instruction around = h;
@@ -64,7 +64,8 @@ void resolver::indirect_branch(const hir_instruction& h, const ast_instruction& 
   const std::vector<std::string>& targets = s.targets->targets;
   const bool guarded = h.guard.what != value::kind::none;
   const std::uint32_t behind = guarded ? go_around(h) : 0;
-  // The machine compares and branches; the last target needs no test, as an index beyond the list is undefined.
+  // The machine code compares and branches; the last target needs no comparison, because an index beyond the list is
+  // undefined.
   for (std::size_t k = 0; k < targets.size(); ++k) {
     hir_instruction jump = h;
     jump.op = ptx_op::bra;
@@ -100,9 +101,9 @@ void resolver::return_from(hir_instruction h) {
 }
 
 void resolver::finish() {
-  // Labels become blocks, falling through becomes an edge, unreachable blocks vanish.
+  // Labels become blocks, fall-through becomes an edge, unreachable blocks are removed.
   const std::uint32_t count = static_cast<std::uint32_t>(out_.blocks.size());
-  if (out_.blocks.back().code.empty()) {  // a label may stand at the very end
+  if (out_.blocks.back().code.empty()) {  // a label may be at the very end
     hir_instruction end;
     end.op = ptx_op::exit;
     out_.blocks.back().code.push_back(std::move(end));

@@ -10,9 +10,8 @@ namespace heddle::ptx {
 namespace {
 
 constexpr std::size_t most_functions =
-    8'000;  // of a kernel: values that go through a chain of calls are live in all of it
-constexpr std::size_t largest_inlining =
-    100'000;  // PTX instructions; in larger kernels functions have bodies of their own
+    8'000;  // per kernel: values passed through a chain of calls are live along the whole chain
+constexpr std::size_t largest_inlining = 100'000;  // PTX instructions; in larger kernels functions are not inlined
 
 hir_instruction copy(const hir_instruction& like, value to, value from, isa::dtype type) {
   hir_instruction h;
@@ -26,7 +25,7 @@ hir_instruction copy(const hir_instruction& like, value to, value from, isa::dty
   return h;
 }
 
-/// Functions by which a kernel launches kernels.
+/// Functions with which a kernel launches kernels.
 bool is_device_launch(const std::string& name) {
   return name.rfind("__cudaCDP2", 0) == 0 || name.rfind("cudaLaunchDevice", 0) == 0 ||
          name.rfind("cudaGetParameterBuffer", 0) == 0;
@@ -81,7 +80,7 @@ void resolver::store_words(const hir_instruction& h, const symbol& s, const ast_
   }
 }
 
-/// A vector register and the formal that is one: element by element.
+/// Binds a vector register to a vector formal, element by element.
 void resolver::bind_vector(const ast_variable& formal, const symbol& inner, const ast_operand& actual,
                            bool into_callee) {
   std::vector<value> outer;
@@ -99,7 +98,7 @@ void resolver::bind_vector(const ast_variable& formal, const symbol& inner, cons
   }
 }
 
-/// An argument or result is a register, a literal or a .param of the parameter's size.
+/// An argument or result must be a register, a literal or a .param of the parameter's size.
 void resolver::check_argument(const ast_variable& formal, const ast_operand& actual) {
   if (actual.what != ast_operand::kind::identifier) return;
   const std::string given =
@@ -124,7 +123,8 @@ void resolver::check_argument(const ast_variable& formal, const ast_operand& act
 }
 
 void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee) {
-  // Actuals are looked up in the caller's scopes (the current ones), formals are symbols of the callee.
+  // Actual parameters are looked up in the caller's scopes (the current ones), formal parameters are symbols of the
+  // callee.
   const symbol& f = callee.names.at(formal.name);
   if (f.what == symbol::kind::components) return bind_vector(formal, f, actual, into_callee);
   check_argument(formal, actual);
@@ -154,7 +154,7 @@ void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool 
     append(copy(like, into_callee ? inner : outer, into_callee ? outer : inner, formal.type));
     return;
   }
-  // A register for a .param formal: one word or two.
+  // A register bound to a .param formal: one word or two.
   hir_instruction h = copy(like, outer, outer, f.registers.size() == 2 ? isa::dtype::b64 : isa::dtype::b32);
   std::vector<value> words;
   for (std::uint32_t r : f.registers) words.push_back(register_value(r));
@@ -165,7 +165,7 @@ void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool 
   append(std::move(h));
 }
 
-/// The value that an argument has for the callee: up to two words.
+/// The value of an argument as the callee sees it: up to two words.
 value resolver::argument(const ast_variable& formal, const ast_operand& actual) {
   if (formal.size_bytes() > 8)
     fail(actual.where, "argument '" + actual.text + "' does not fit parameter '" + formal.name + "'");
@@ -187,7 +187,7 @@ value resolver::argument(const ast_variable& formal, const ast_operand& actual) 
   return whole;
 }
 
-/// An address of a module that has 32-bit ones, as the device runtime takes it.
+/// Extends a 32-bit address of a module with such addresses for the device runtime.
 value resolver::wide_address(value v) {
   if (!v.is_reg() || out_.registers[v.reg].words != 1) return v;
   hir_instruction join;
@@ -200,7 +200,7 @@ value resolver::wide_address(value v) {
   return whole;
 }
 
-// The functions that the CUDA device runtime provides. False: the name is none of them.
+// Functions provided by the CUDA device runtime. False: the name is none of them.
 bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results,
                            const std::string& name, const ast_operand& arguments) {
   struct routine {
@@ -243,7 +243,7 @@ bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, c
   return true;
 }
 
-/// Appends the call and takes its result of `words` words to where the program wants it.
+/// Appends the call and moves its result of `words` words to the actual parameter.
 void resolver::system_result(const hir_instruction& h, hir_instruction c, const ast_variable& formal, unsigned words,
                              const ast_operand& actual) {
   scopes_.emplace_back();
@@ -318,14 +318,15 @@ void resolver::call_function(const ast_instruction& i, const ast_function& f, co
   if (calls_.recursive(f.name) || call_chain_.size() > 64 || instructions_ > largest_inlining)
     return outlined_call(i, f, results, arguments);
   if (!calls_.allocates(f.name)) return inline_call(i, f, results, arguments);
-  const value top = register_value(out_.new_register(1, 32));  // what the callee takes from the stack, it gives back
+  const value top =
+      register_value(out_.new_register(1, 32));  // stack memory allocated by the callee is released at its return
   hir_instruction like;
   append(copy(like, top, stack_pointer(), isa::dtype::b32));
   inline_call(i, f, results, arguments);
   append(copy(like, stack_pointer(), top, isa::dtype::b32));
 }
 
-/// Puts the body of `f` in place of the call.
+/// Inlines the body of `f` at the call.
 void resolver::inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results,
                            const ast_operand& arguments) {
   scopes_.emplace_back();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PTX instructions that the chips do with several: fns, atomic operations on vectors; and those of clusters, which here
-// are one block each.
+// PTX instructions that chips execute as several instructions: fns, atomic operations on vectors. Also instructions
+// for clusters, which consist of one block each here.
 #include <algorithm>
 
 #include "heddle/frontend/ptx/resolve/resolver.h"
@@ -15,8 +15,9 @@ constexpr std::uint32_t second_reserved_part = 512;
 
 }  // namespace
 
-/// fns: the n-th bit that is set at or above `base`, or below it for a negative n; n = 0: `base` itself. The search
-/// downward is one upward in the reversed word, and counts of ever smaller parts of the word lead to the bit.
+/// fns: the n-th set bit at or above `base`, or below it for a negative n; n = 0: `base` itself. The downward search
+/// is an upward search in the reversed word; population counts of successively halved parts of the word locate the
+/// bit.
 void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
   if (i.operands.size() != 4 || h.m.type != dtype::b32)
@@ -62,7 +63,8 @@ void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) 
   append(std::move(result));
 }
 
-/// cvt.pack: both sources clamped to the narrow type and put beside each other, above them the low part of the third.
+/// cvt.pack: both sources are saturated to the narrow type and packed; the low part of the third source is placed
+/// above them.
 void resolver::pack_saturated(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
   const std::string& type = *std::find_if(i.modifiers.begin(), i.modifiers.end(),
@@ -112,7 +114,7 @@ void resolver::pair_of_halves(const hir_instruction& h, const ast_instruction& i
   };
   const value half = immediate_value(16), zero = immediate_value(0);
   value low, high;
-  if (h.op == ptx_op::add) {  // nothing is carried out of a half that is 0
+  if (h.op == ptx_op::add) {  // a half that is 0 produces no carry
     low = make(ptx_op::add, dtype::u32, {v[1], v[2]});
     high = make(ptx_op::add, dtype::u32, {make(ptx_op::and_, dtype::b32, {v[1], immediate_value(0xffff0000u)}), v[2]});
     high = make(ptx_op::shr, dtype::u32, {high, half});
@@ -134,7 +136,7 @@ void resolver::packed_integers(const hir_instruction& h, const ast_instruction& 
   return h.op == ptx_op::cvt ? pack_saturated(h, i) : pair_of_halves(h, i);
 }
 
-/// atom and red on vectors: an operation for each element.
+/// atom and red on vectors: one operation for each element.
 void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i) {
   const bool returns = h.op == ptx_op::atom;
   const std::size_t data = returns ? 2 : 1;
@@ -178,8 +180,8 @@ void resolver::cluster_address(hir_instruction h, const ast_instruction& i) {
   append(std::move(h));
 }
 
-/// Special registers of clusters, and where the system's shared memory lies: a part of the block's own, taken when it
-/// is asked for.
+/// Special registers of clusters, and the location of the system's shared memory: a part of the block's own shared
+/// memory, reserved on first use.
 bool resolver::cluster_register(const std::string& name, value& v) {
   struct row {
     const char* name;
@@ -226,7 +228,7 @@ bool resolver::cluster_register(const std::string& name, value& v) {
   return false;
 }
 
-/// An access of more than 16 bytes is two of the machine (PTX has them of 32 bytes, in global memory).
+/// Splits an access of more than 16 bytes into two (PTX has accesses of 32 bytes to global memory).
 void resolver::access(hir_instruction h) {
   const unsigned elements = h.m.vector, bytes = isa::size_of(h.m.type) * elements;
   if ((h.op != ptx_op::ld && h.op != ptx_op::st) || bytes <= 16) return append(std::move(h));
@@ -234,7 +236,7 @@ void resolver::access(hir_instruction h) {
     fail(h.where, "unsupported type or form of instruction '" + current_->mnemonic() + "'");
   const bool loads = h.op == ptx_op::ld;
   const value base = h.src[0];
-  if (base.is_reg() && loads) {  // the first half may be loaded over it
+  if (base.is_reg() && loads) {  // the first load may overwrite the base register
     const unsigned words = out_.registers[base.reg].words;
     h.src[0] = register_value(out_.new_register(words, 32 * words));
     append(in_place_of(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {h.src[0]}, {base}));

@@ -4,8 +4,8 @@
 
 namespace heddle::ptx {
 
-/// Registers, and literals, of a matrix against its type: integers and pairs of halves are kept in registers of 32
-/// bits.
+/// Checks registers and literals of a matrix operand against its type: integers and pairs of halves are held in 32-bit
+/// registers.
 void resolver::check_fragment(const ast_instruction& i, std::size_t k, const matrix_form& form) {
   using isa::dtype;
   using kind = ast_operand::kind;
@@ -46,15 +46,15 @@ void resolver::check_fragment(const ast_instruction& i, std::size_t k, const mat
   }
 }
 
-/// wmma, mma, ldmatrix, movmatrix: the first operand's registers are written, unless it is the address of a store; what
-/// follows is read, register by register.
+/// wmma, mma, ldmatrix, movmatrix: the registers of the first operand are written, unless it is the address of a
+/// store; the registers of the other operands are read.
 void resolver::matrix_instruction(hir_instruction h, const ast_instruction& i) {
   const matrix_form form = decode_matrix_form(i, module_.ast->file);
   h.m.space = form.space;
   if (i.operands.size() < 2) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   const std::size_t most = h.op == ptx_op::wmma || h.op == ptx_op::mma ? 4 : 2;
   if (i.operands.size() > most) fail(i.operands[most].where, "'" + i.mnemonic() + "' with too many operands");
-  const std::size_t place = form.what == matrix_form::action::store ? 0 : 1;  // of an address
+  const std::size_t place = form.what == matrix_form::action::store ? 0 : 1;  // operand index of an address
   if (form.what != matrix_form::action::multiply && h.op != ptx_op::movmatrix &&
       i.operands[place].what != ast_operand::kind::address)
     fail(i.operands[place].where,
@@ -78,15 +78,15 @@ void resolver::matrix_instruction(hir_instruction h, const ast_instruction& i) {
   append(std::move(h));
 }
 
-/// stmatrix: lane l has two neighbours of row l / 4 of each matrix, the row's address comes from lane l / 4 of those
-/// that the matrix has; so each lane asks for the address and stores its pair. Transposed matrices are turned round
-/// first.
+/// stmatrix: lane l holds two adjacent elements of row l / 4 of each matrix; lane l / 4 of the matrix's lanes holds
+/// the address of the row. Each lane therefore fetches the address by a shuffle and stores its pair. Transposed
+/// matrices are transposed first.
 void resolver::store_matrices(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
   const matrix_form form = decode_matrix_form(i, module_.ast->file);
   if (form.m != 8 || form.n != 8 || form.types != 1 || form.type[0] != dtype::b16 || form.space == state_space::global)
     fail(i.where, "unsupported type or form of instruction '" + i.mnemonic() + "'");
-  hir_instruction capability = h;  // selection refuses it on a GPU that lacks it, and else makes nothing of it
+  hir_instruction capability = h;  // only checked by selection: a GPU without the instruction rejects it
   capability.guard = {};
   append(std::move(capability));
   if (i.operands.size() != 2) fail(i.where, "'" + i.mnemonic() + "' needs an address and registers");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mbarrier: an object of 64 bits (simt/scalar/arrival.h) that arrivals change by an atomic operation of their own and
-// waits read.
+// mbarrier: an object of 64 bits (simt/scalar/arrival.h). Arrivals update it by a dedicated atomic operation; waits
+// read it.
 #include "heddle/frontend/ptx/resolve/resolver.h"
 #include "heddle/isa/instruction.h"
 
@@ -10,13 +10,13 @@ namespace {
 
 using isa::dtype;
 
-constexpr unsigned expected_shift = 20;    // of arrivals in the object
-constexpr std::uint64_t drops = 1u << 20;  // in an arrival
+constexpr unsigned expected_shift = 20;    // position of the expected arrivals in the object
+constexpr std::uint64_t drops = 1u << 20;  // one dropped thread, in the encoding of an arrival
 
 }  // namespace
 
-/// Appends an arrival of `count`, and of `bytes` more to await, at the object. `state` takes what was there; none: not
-/// wanted.
+/// Appends an arrival of `count` at the object, which also adds `bytes` to the expected bytes. `state` receives the
+/// old value; none: not needed.
 void resolver::arrive_at(const hir_instruction& h, const ast_operand& where, value state, value count, value bytes) {
   const value change = register_value(out_.new_register(2, 64));
   append(in_place_of(h, ptx_op::pack, dtype::b64, {change}, {count, bytes}));
@@ -46,7 +46,7 @@ void resolver::arrival_start(const hir_instruction& h, const ast_instruction& i)
   append(std::move(store));
 }
 
-/// The phase is complete when the object's is not the one of the state, or the parity, that is waited for.
+/// The phase is complete if the object's phase differs from that of the state, or from the parity, that is waited for.
 void resolver::arrival_wait(const hir_instruction& h, const ast_instruction& i) {
   const auto fresh = [&] { return register_value(out_.new_register(1, 32)); };
   const value object = register_value(out_.new_register(2, 64)), low = fresh(), high = fresh(), differs = fresh();
@@ -78,7 +78,7 @@ void resolver::arrival_wait(const hir_instruction& h, const ast_instruction& i) 
 
 void resolver::arrival_barrier(hir_instruction h, const ast_instruction& i) {
   using k = arrival_kind;
-  hir_instruction capability = h;  // selection refuses it on a GPU that lacks it, and else makes nothing of it
+  hir_instruction capability = h;  // only checked by selection: a GPU without the instruction rejects it
   capability.guard = {};
   append(std::move(capability));
   const auto kind = static_cast<k>(h.m.sub);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names beyond registers: variables and functions of module scope, what a name alone says of its state space, and
-// handles of textures.
+// Names other than registers: variables and functions of module scope, the state space implied by a name, and handles
+// of textures.
 #include <algorithm>
 #include <utility>
 
@@ -8,13 +8,13 @@
 
 namespace heddle::ptx {
 
-/// A variable that has one place in a kernel, however many calls reach it: shared memory of the block, local memory of
-/// the thread.
+/// Places a variable that has one location per kernel, independent of the number of calls: in the block's shared
+/// memory or the thread's local memory.
 value resolver::place_once(const ast_variable& v) {
   const auto known = places_.find(&v);
   if (known != places_.end()) return known->second;
   outlined* const activation =
-      std::exchange(instance_, nullptr);  // not on the stack, where each activation has its own
+      std::exchange(instance_, nullptr);  // not on the stack, where each activation has its own copy
   const value place = v.space == state_space::shared ? place_shared(v) : place_local(v, v.alignment(), v.size_bytes());
   instance_ = activation;
   return places_[&v] = place;
@@ -39,8 +39,8 @@ bool resolver::find_in_module(const std::string& written, symbol& s) {
   return false;
 }
 
-/// A named variable is accessed in its own state space, which a generic access takes over (ptxas does so for .global,
-/// .shared and .local; .const and .param it refuses).
+/// An access to a named variable uses the variable's state space, even if the instruction is generic (ptxas does so
+/// for .global, .shared and .local; it rejects .const and .param).
 void resolver::name_space(hir_instruction& h, const ast_operand& o) {
   symbol s;
   if (!find(o.text, s) || s.what != symbol::kind::address) return;
@@ -52,7 +52,7 @@ void resolver::name_space(hir_instruction& h, const ast_operand& o) {
     fail(o.where, "'" + o.text + "' is not in the state space of '" + current_->mnemonic() + "'");
 }
 
-/// What the host has bound to a texture, surface or sampler reference.
+/// Loads the handle that the host has bound to a texture, surface or sampler reference.
 value resolver::handle_of(const symbol& s) {
   hir_instruction load;
   load.op = ptx_op::ld;
@@ -84,7 +84,7 @@ value resolver::sum_with(const value& v, const ast_operand& o) {
   return result;
 }
 
-/// The address of a function, as a program sees it. False: the module has none of that name.
+/// The address of a function, as seen by a program. False: the module has no such function.
 bool resolver::function_name(const ast_operand& o, value& v) const {
   const std::uint64_t address = function_address(*module_.ast, module_.ast->meaning(o.text, unit_));
   if (address == 0 || !o.component.empty()) return false;
@@ -92,14 +92,14 @@ bool resolver::function_name(const ast_operand& o, value& v) const {
   return true;
 }
 
-/// A function that the module declares and nobody defines.
+/// True for a function that is declared but not defined.
 bool resolver::is_declared(const std::string& function) const {
   const std::vector<ast_function>& functions = module_.ast->functions;
   return std::any_of(functions.begin(), functions.end(),
                      [&](const ast_function& f) { return !f.has_body && f.name == function; });
 }
 
-/// A variable that the module declares and nobody defines.
+/// True for a variable that is declared but not defined.
 bool resolver::is_undefined(const std::string& name) const {
   const std::vector<ast_variable>& variables = module_.ast->variables;
   return std::any_of(variables.begin(), variables.end(),

@@ -18,7 +18,7 @@ unsigned words_of_type(isa::dtype t) {
 
 unsigned bits_of_type(isa::dtype t) { return t == isa::dtype::pred ? 1 : isa::size_of(t) * 8; }
 
-// A range %r<4> and a single %r may stand side by side: no identifier holds this character.
+// Makes the key of a range: %r<4> and a single %r may coexist, and no identifier contains this character.
 std::string range_key(const std::string& name) { return name + "<"; }
 
 }  // namespace
@@ -27,7 +27,7 @@ void resolver::fail(const location& where, const std::string& message) const {
   throw input_error(module_.ast->file, where.line, where.column, message);
 }
 
-/// No name of a block is declared twice, and none of a kernel's body is one of its parameters'.
+/// Names in a block must be unique, and names in a kernel's body must differ from its parameters.
 void resolver::check_names(const ast_block& b) const {
   std::unordered_map<std::string, const ast_variable*> names;
   if (&b == &kernel_.body)
@@ -35,7 +35,7 @@ void resolver::check_names(const ast_block& b) const {
   for (const ast_variable& v : b.variables)
     if (!names.emplace(v.range > 0 ? range_key(v.name) : v.name, &v).second)
       fail(v.where, "'" + v.name + "' is declared twice, expected another name");
-  for (const ast_variable& v : b.variables) {  // %r1 beside %r<4>
+  for (const ast_variable& v : b.variables) {  // for example %r1 with %r<4>
     if (v.range > 0) continue;
     const std::size_t digits = v.name.find_last_not_of("0123456789") + 1;
     if (digits == v.name.size() || v.name.size() - digits > 9 || (v.name[digits] == '0' && v.name.size() - digits > 1))
@@ -114,7 +114,7 @@ void resolver::declare(const ast_variable& v, bool in_memory) {
   scopes_.back().names[v.name] = s;
 }
 
-/// Room in local memory: of a function with one body for each of its activations.
+/// Reserves local memory; in a function that is not inlined, for each of its activations.
 value resolver::place_local(const ast_variable& v, std::uint32_t align, std::uint64_t bytes) {
   if (instance_) return place_on_stack(v, align, bytes);
   const std::uint64_t start = align_up(out_.local_bytes, align);
@@ -155,7 +155,7 @@ bool resolver::find_ranged(const std::string& name, std::size_t scope, symbol& s
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
   if (digits == name.size() || name.size() - digits > 9) return false;
   if (name[digits] == '0' && name.size() - digits > 1) return false;
-  // A name such as %x1_3 declared by %x1_<8>: only the trailing digits count the register.
+  // For a name such as %x1_3 declared by %x1_<8>, only the trailing digits are the register's number.
   const auto& names = scopes_[scope].names;
   for (std::size_t split = digits; split < name.size(); ++split) {
     auto it = names.find(range_key(name.substr(0, split)));
@@ -204,8 +204,8 @@ value resolver::read_special(isa::special s, unsigned words) {
   return register_value(r);
 }
 
-/// mov of a special register (or a function's address): integers and bits of its own width; the places of threads and
-/// blocks also in 16 bits, as the first GPUs had them, and %gridid also in 64.
+/// mov of a special register (or a function's address) accepts integers and bits of its width. Thread and block
+/// indices are also accepted in 16 bits, as on the first GPUs, and %gridid also in 64 bits.
 void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
   if (o.text.empty() || o.text[0] != '%' || h.op == ptx_op::unpack) return;
   const auto is = [&](const char* name) { return o.text == name; };
@@ -226,7 +226,9 @@ void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
   h.m.type2 = isa::dtype::u32;
 }
 
-// The driver's registers: 1 and 2 hold where the blocks of the grid meet (upper half first), the others nothing.
+// Environment registers set by the driver: 1 and 2 hold the address of the workspace in which the grid's blocks
+// synchronise (upper half first), the others 0.
+// first), the others 0.
 bool resolver::environment_register(const std::string& number, value& v) const {
   if (number.empty() || number.size() > 2 || number.find_first_not_of("0123456789") != std::string::npos ||
       std::stoul(number) > 31)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operands of an instruction against those that its form has (form_table.h): their number, their kinds and the types of
-// registers and literals.
+// Compares the operands of an instruction with those of its form (form_table.h): their number, their kinds and the
+// types of registers and literals.
 #include <algorithm>
 
 #include "heddle/frontend/ptx/hir/own_forms.h"
@@ -32,7 +32,7 @@ bool stands(const operand_form& o, const ast_instruction& i) {
   return (!o.combined || has_boolean(i)) && (!o.hinted || i.has("L2::cache_hint"));
 }
 
-/// Whether a literal of this kind may stand for a type. Halves and packed types have none.
+/// True if a literal of this kind is allowed for a type. Halves and packed types have no literals.
 bool takes_literal(dtype t, kind literal) {
   switch (t) {
     case dtype::f32:
@@ -72,7 +72,7 @@ bool has_registers(const std::vector<ast_operand>& elements) {
   return std::any_of(elements.begin(), elements.end(), [](const ast_operand& e) { return e.what != kind::sink; });
 }
 
-/// What a literal, or a register of the type, is called in messages.
+/// The description of a literal, or of a register of the type, in messages.
 std::string wanted_text(dtype t) {
   switch (t) {
     case dtype::pred: return "a predicate";
@@ -86,12 +86,12 @@ std::string wanted_text(dtype t) {
   }
 }
 
-/// Whether a type holds addresses or parts of them.
+/// True if a type can hold addresses or parts of them.
 bool holds_addresses(dtype t) { return t != dtype::pred && t != dtype::b128 && !isa::is_float(t); }
 
 }  // namespace
 
-/// Throws input_error where the operands are not those of one of the forms.
+/// Throws input_error if the operands match none of the forms.
 void resolver::check_operands(const ast_instruction& i, const std::vector<matched_form>& forms) {
   mismatch first;
   std::vector<matched_form> own;
@@ -222,7 +222,7 @@ std::string resolver::compare_identifier(const ast_operand& given, const operand
       return is_special(given) ? "special register '" + shown(given) + in + "a register that can be written" : "";
     if (is_special(given) && !o.moves && !o.special)
       return "special register '" + shown(given) + in + "a register: only mov and cvt read special ones";
-    return "";  // identifier() tells what is unknown
+    return "";  // identifier() reports unknown names
   }
   if ((given.invert && t != dtype::pred) || given.negate)
     return std::string("'") + (given.invert ? "!" : "-") + "' before an operand of '" + current_->mnemonic() +
@@ -252,13 +252,13 @@ std::string resolver::compare_identifier(const ast_operand& given, const operand
   }
 }
 
-/// Hints change nothing, so nobody else looks at their operands.
+/// Hints have no effect, so their operands are checked only here.
 bool resolver::takes_operands_unread() const {
   const std::string& o = current_->opcode;
   return o == "prefetch" || o == "prefetchu" || o == "applypriority" || o == "discard";
 }
 
-/// Whether instructions whose addresses are not looked at again may name a variable of the symbol's space.
+/// True if an instruction whose address is not checked elsewhere may name a variable of the symbol's space.
 bool resolver::accepts_space(const symbol& s) const {
   const ast_instruction& i = *current_;
   if (i.opcode == "prefetchu") return s.space == state_space::global;
@@ -269,7 +269,7 @@ bool resolver::accepts_space(const symbol& s) const {
   return s.space != state_space::constant && s.space != state_space::param;
 }
 
-/// The places of a variable that cvta makes generic must be in the space that it names.
+/// The variable in a cvta must be in the state space that the instruction names.
 bool resolver::is_of_named_space(const symbol& s) const {
   for (const std::string& w : current_->modifiers) {
     const state_space space = space_of("." + w.substr(0, w.find("::")));
@@ -303,7 +303,8 @@ bool resolver::is_special(const ast_operand& given) const {
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return given.text.rfind(n, 0) == 0; });
 }
 
-/// The elements of mov's vector: two or four registers or literals that make up the other operand.
+/// The elements of mov's vector operand: two or four registers or literals that together have the size of the other
+/// operand.
 std::string resolver::compare_parts(const std::vector<ast_operand>& parts, dtype t) {
   const std::string in = "'" + current_->mnemonic() + "', expected ";
   const unsigned bytes = isa::size_of(t);
@@ -341,7 +342,7 @@ std::string resolver::compare_address(const ast_operand& given) {
     const bool function =
         std::any_of(functions.begin(), functions.end(), [&](const ast_function& f) { return f.name == given.text; });
     if (function) return "function '" + given.text + in + "a register or a variable";
-    if (!takes_operands_unread()) return "";  // address() tells what is unknown
+    if (!takes_operands_unread()) return "";  // address() reports unknown names
     return "unknown name '" + given.text + in + "a register or a variable";
   }
   if (s.what == symbol::kind::address && !accepts_space(s))

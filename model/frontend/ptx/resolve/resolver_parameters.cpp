@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Parameters in memory. Parameters of functions and of calls are registers, as long as nobody asks for their address;
-// the others, and large ones, live in local memory. Kernel parameters lie in a constant bank, which has no generic
-// addresses: those that are to have one are copied to local memory when the kernel begins.
+// Parameters in memory. Parameters of functions and calls are held in registers unless their address is taken or they
+// are large; otherwise they are in local memory. Kernel parameters are in a constant bank, which has no generic
+// addresses: parameters whose generic address is needed are copied to local memory at the start of the kernel.
 #include <algorithm>
 
 #include "heddle/frontend/ptx/resolve/resolver.h"
@@ -31,7 +31,7 @@ bool says(const ast_instruction& i, const char* word) {
   return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end();
 }
 
-/// Instructions that tell or use addresses of kernel parameters beyond the kernel's own reading of them.
+/// Instructions that use addresses of kernel parameters other than for the kernel's own loads.
 bool shares_kernel_parameters(const ast_function& f) {
   bool found = false;
   visit_instructions(f.body, [&](const ast_instruction& i) {
@@ -48,7 +48,7 @@ isa::dtype bits_type(unsigned bytes) {
 
 }  // namespace
 
-/// The names that a block uses as operands other than as the places of ld and st: who of them is a parameter, needs an
+/// The names that a block uses as operands other than as addresses of ld and st: a parameter among them needs an
 /// address.
 const std::set<std::string>& resolver::addressed_in(const ast_block& b) {
   const auto known = addressed_.find(&b);
@@ -70,7 +70,7 @@ bool resolver::lives_in_memory(const ast_variable& v, const ast_block& scope) {
   return v.space == state_space::param && (is_large(v) || addressed_in(scope).count(v.name) != 0);
 }
 
-/// Whether a call in the block has a parameter in memory whose address is used.
+/// True if a call in the block has a parameter in memory whose address is used.
 bool resolver::takes_local_parameters(const ast_block& b) {
   for (const ast_variable& v : b.variables)
     if (v.space == state_space::param && addressed_in(b).count(v.name) != 0) return true;
@@ -88,7 +88,7 @@ void resolver::copy_kernel_parameters() {
   };
   const std::vector<ast_function>& functions = module_.ast->functions;
   parameters_in_memory_ = parameters_in_memory_ || std::any_of(functions.begin(), functions.end(), shares);
-  if (!parameters_in_memory_) return;  // an address in the constant bank will do
+  if (!parameters_in_memory_) return;  // addresses in the constant bank are sufficient
   visit_instructions(kernel_.body, [&](const ast_instruction& i) { current_ = current_ ? current_ : &i; });
   copies_begin_ = out_.local_bytes;
   for (const ast_variable& v : kernel_.parameters) {
@@ -116,7 +116,7 @@ value resolver::copy_to_local(const ast_variable& v, value from) {
   return place.address;
 }
 
-/// Moves `data`, elements of `bytes`, between registers and a place in local memory.
+/// Moves `data`, elements of `bytes` bytes, between registers and a place in local memory.
 hir_instruction resolver::access_local(ptx_op op, const symbol& place, std::uint32_t at, unsigned bytes,
                                        const std::vector<value>& data) const {
   hir_instruction h;
@@ -132,8 +132,8 @@ hir_instruction resolver::access_local(ptx_op op, const symbol& place, std::uint
   return h;
 }
 
-/// Copies a parameter to another, where one of them or both are in memory; words of a size that both places are aligned
-/// to.
+/// Copies a parameter to another, if at least one of them is in memory, in words as large as the alignment of both
+/// allows.
 void resolver::transfer(const symbol& to, const symbol& from) {
   const auto bytes = [](const symbol& s) {
     return s.parameter ? s.bytes : static_cast<std::uint32_t>(4 * s.registers.size());
@@ -151,7 +151,7 @@ void resolver::transfer(const symbol& to, const symbol& from) {
   }
 }
 
-/// The same of a register, or a literal, that stands for a parameter.
+/// The same for a register or literal in place of a parameter.
 void resolver::transfer(const symbol& place, value data, bool store, const location& where) {
   const unsigned words = data.is_reg() ? out_.registers[data.reg].words : place.bytes > 4 ? 2 : 1;
   if (words == 0 || words > 2 || words * 4 != place.bytes)
@@ -179,7 +179,7 @@ void resolver::parameter_address(hir_instruction h, const ast_instruction& i) {
   append(std::move(inside));
 }
 
-/// A kernel parameter read by its name, with an offset that leaves all of them.
+/// Rejects a kernel parameter that is read by name with an offset outside of all parameters.
 void resolver::check_parameter_bounds(const hir_instruction& h, const ast_operand& where) {
   symbol s;
   if (where.what != ast_operand::kind::address || !find(where.text, s) || s.what != symbol::kind::address ||
@@ -195,7 +195,7 @@ void resolver::check_parameter_bounds(const hir_instruction& h, const ast_operan
                           "' that leaves " + std::to_string(bytes) + " bytes in them");
 }
 
-/// An access of .param space that goes to local memory. False: it is one of a kernel parameter in the constant bank.
+/// Redirects an access to .param space to local memory. False: it accesses a kernel parameter in the constant bank.
 bool resolver::parameter_access(hir_instruction& h, const ast_operand& where) {
   symbol s;
   if (where.what != ast_operand::kind::address || !find(where.text, s)) return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Calls that cannot be put in place. A recursive function has one body in the program: a call of it keeps what its
-// caller still needs on a stack in local memory, writes the parameters and a number that says where to go on, and
-// jumps; at the end the number picks the way back. An indirect call compares the address with those of all functions
-// that it can mean.
+// Calls that cannot be inlined. A recursive function has one body in the program. A call saves the caller's live
+// registers on a stack in local memory, writes the parameters and the number of the call, and jumps; at the end of the
+// body the number selects the return address. An indirect call compares the address with those of all possible
+// functions.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -46,7 +46,7 @@ void resolver::jump(std::uint32_t label, std::uint32_t back) {
   append(std::move(h));
 }
 
-/// Copies the words that hold one parameter to those of another like it.
+/// Copies the words of one parameter to another of the same kind.
 void resolver::copy_words(const symbol& to, const symbol& from) {
   if (to.parameter || from.parameter) return transfer(to, from);
   const auto a = registers_of(to.registers, to.first), b = registers_of(from.registers, from.first);
@@ -69,7 +69,7 @@ resolver::outlined& resolver::body_of(const ast_function& f) {
   o->exit = new_label();
   o->first_register = static_cast<std::uint32_t>(out_.registers.size());
   outlined* const caller = instance_;
-  instance_ = nullptr;  // they carry values across the jump only: all activations share them
+  instance_ = nullptr;  // these values are live across the jump only, so all activations share their registers
   scopes_.emplace_back();
   for (const ast_variable& v : f.returns) declare(v, is_large(v));
   for (const ast_variable& v : f.parameters) declare(v, is_large(v));
@@ -86,7 +86,7 @@ resolver::outlined& resolver::body_of(const ast_function& f) {
 void resolver::outlined_call(const ast_instruction& i, const ast_function& f, const ast_operand& results,
                              const ast_operand& arguments) {
   const auto kept_end =
-      static_cast<std::uint32_t>(out_.registers.size());  // what is made for the call itself needs no keeping
+      static_cast<std::uint32_t>(out_.registers.size());  // registers created for the call itself need not be saved
   // Arguments may be the caller's own parameters: all are read before any is written.
   scopes_.emplace_back();
   for (const ast_variable& v : f.returns) declare(v, is_large(v));
@@ -121,7 +121,7 @@ void resolver::outlined_call(const ast_instruction& i, const ast_function& f, co
   for (std::size_t n = 0; n < results.list.size(); ++n) bind(f.returns[n], results.list[n], false, passed);
 }
 
-/// The bodies of functions that are called so, behind the kernel's code.
+/// Places the bodies of functions that are not inlined after the kernel's code.
 void resolver::place_bodies() {
   while (!waiting_.empty()) {
     outlined& o = *waiting_.back();
@@ -137,7 +137,7 @@ void resolver::place_bodies() {
     return_label_ = o.exit;
     call_chain_ = {kernel_.name, o.function->name};
     scopes_.push_back(o.formals);
-    // The activation's own, where they need an address.
+    // Parameters of the activation whose address is taken.
     for (const ast_variable& v : o.function->returns)
       if (lives_in_memory(v, o.function->body)) declare(v, true);
     for (const ast_variable& v : o.function->parameters) {
@@ -162,7 +162,7 @@ void resolver::place_bodies() {
     jump(exits_.back().second);
     instance_ = nullptr;
   }
-  // By now every call is known: the ways back.
+  // All calls are known now: emits the return sequences.
   for (const auto& [o, label] : exits_) {
     place_label(label);
     for (std::size_t k = 0; k < o->returns.size(); ++k) {
@@ -181,7 +181,7 @@ void resolver::place_bodies() {
   }
 }
 
-/// Once all blocks are known: the stack gets its place and the calls their saving code.
+/// Called when all blocks are known: places the stack and emits the code of calls that saves registers.
 void resolver::finish_stack() {
   if (!stack_pointer_.is_reg()) return;
   const std::uint32_t base = (out_.local_bytes + 15) / 16 * 16;
@@ -200,7 +200,7 @@ void resolver::finish_stack() {
         if (v.what == value::kind::constant && v.bank == stack_limit_bank) v = immediate_value(out_.local_bytes);
 }
 
-/// A .local variable of a function with one body: each activation has its own, on the stack.
+/// A .local variable of a function that is not inlined: each activation has its own copy on the stack.
 value resolver::place_on_stack(const ast_variable& v, std::uint32_t align, std::uint64_t bytes) {
   align = std::min<std::uint32_t>(align, 16);
   const std::uint64_t start = (std::uint64_t{instance_->local_bytes} + align - 1) / align * align;
@@ -223,7 +223,8 @@ value resolver::stack_address(value base, std::int64_t offset) {
   return sum;
 }
 
-// alloca takes from the stack until the function returns; stacksave and stackrestore read and write its top.
+// alloca reserves stack memory until the function returns; stacksave and stackrestore read and write the stack
+// pointer.
 void resolver::stack_instruction(hir_instruction h, const ast_instruction& i) {
   const bool restores = h.op == ptx_op::stackrestore;
   if (i.operands.size() < (h.op == ptx_op::alloca_ ? 2u : 1u) || h.guard.what != value::kind::none)
@@ -253,7 +254,7 @@ void resolver::stack_instruction(hir_instruction h, const ast_instruction& i) {
   const value size = operand(i.operands[1], isa::dtype::u64, i.where);
   const value bytes = register_value(out_.new_register(1, 32)), room = register_value(out_.new_register(1, 32));
   const value full = register_value(out_.new_register(0, 1));
-  // A size that no stack holds counts as one beyond it; the rest is rounded up to 16 bytes.
+  // A size beyond any stack is limited to an impossible size; sizes are rounded up to 16 bytes.
   hir_instruction least =
       make(ptx_op::min, isa::size_of(h.m.type) == 8 ? isa::dtype::u64 : isa::dtype::u32,
            {register_value(out_.new_register(isa::size_of(h.m.type) == 8 ? 2 : 1, isa::size_of(h.m.type) * 8))},

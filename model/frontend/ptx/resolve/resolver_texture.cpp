@@ -6,7 +6,7 @@
 
 namespace heddle::ptx {
 
-/// A name in front is that of a texture or of a surface, as the instruction wants it.
+/// A named operand must be a texture or a surface, as the instruction requires.
 void resolver::check_reference(const ast_instruction& i, const ast_operand& at) const {
   const char* wanted = i.opcode[0] == 't' ? "texref" : "surfref";
   const auto check = [&](const std::vector<ast_variable>& variables) {
@@ -18,7 +18,8 @@ void resolver::check_reference(const ast_instruction& i, const ast_operand& at) 
   check(module_.ast->variables);
 }
 
-/// One coordinate, or a vector of two or four: their registers have the second type, a layer's number is an integer.
+/// Checks the coordinates: one, or a vector of two or four. Their registers have the second type; a layer index is an
+/// integer.
 void resolver::check_coordinates(const ast_instruction& i, const ast_operand& at, const texture_form& form) {
   using isa::dtype;
   if (at.list.empty() || at.list[0].what != ast_operand::kind::vector) return;
@@ -38,7 +39,7 @@ void resolver::check_coordinates(const ast_instruction& i, const ast_operand& at
   }
 }
 
-/// The level of detail or the gradients behind the coordinates, and the registers that the texels go to.
+/// Checks the level of detail or the gradients after the coordinates, and the destination registers of the texels.
 void resolver::check_texels(const ast_instruction& i, const texture_form& form) {
   using isa::dtype;
   const bool surface = i.opcode == "suld";
@@ -69,7 +70,7 @@ void resolver::check_texels(const ast_instruction& i, const texture_form& form) 
   else check(d, form.type[0], surface);
 }
 
-/// tex, tld4, suld, sust, txq, suq: the sources are the handle, the coordinates and, of a store, the data.
+/// tex, tld4, suld, sust, txq, suq: the sources are the handle, the coordinates and, for a store, the data.
 void resolver::texture_instruction(hir_instruction h, const ast_instruction& i) {
   const texture_form form = decode_texture_form(i, module_.ast->file);
   const bool stores = h.op == ptx_op::sust, asks = h.op == ptx_op::txq || h.op == ptx_op::suq;

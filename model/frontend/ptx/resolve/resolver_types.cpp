@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Types of register operands of instructions with decoders of their own; of the others see resolver_operands.cpp.
+// Types of register operands of instructions with decoders of their own; resolver_operands.cpp checks all others.
 #include "heddle/frontend/ptx/resolve/resolver.h"
 
 namespace heddle::ptx {

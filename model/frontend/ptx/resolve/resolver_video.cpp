@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Video instructions, as the integer instructions that the chips since Maxwell have in their place: parts of the
-// operands are taken out and extended, computed with, clamped, and then added to c or put into their places in it.
+// Video instructions, expanded to the integer instructions that chips since Maxwell use for them: parts of the
+// operands are extracted and extended, combined, clamped, and then added to c or inserted into it.
 #include "heddle/frontend/ptx/hir/video_form.h"
 #include "heddle/frontend/ptx/resolve/resolver.h"
 
@@ -15,7 +15,7 @@ using second = video_form::second;
 dtype word_type(bool is_signed) { return is_signed ? dtype::s32 : dtype::u32; }
 dtype wide_type(bool is_signed) { return is_signed ? dtype::s64 : dtype::u64; }
 
-/// The least or greatest number of so many bits.
+/// The least or greatest number of `bits` bits.
 std::uint64_t limit(unsigned bits, bool is_signed, bool greatest) {
   const std::uint64_t half = std::uint64_t{1} << (bits - 1);
   if (is_signed) return greatest ? half - 1 : ~(half - 1);
@@ -24,7 +24,7 @@ std::uint64_t limit(unsigned bits, bool is_signed, bool greatest) {
 
 }  // namespace
 
-/// The expansion of one instruction. Values are words, or 64 bits where a word may not hold them (`wide`).
+/// The expansion of one instruction. Values are words, or 64 bits if a word may be too small (`wide`).
 class resolver::video_expansion {
  public:
   video_expansion(resolver& r, const hir_instruction& h, const ast_instruction& i)
@@ -66,8 +66,8 @@ class resolver::video_expansion {
     r_.fail(where, "'." + part + "' is no part of an operand of '" + i_.mnemonic() + "'");
   }
 
-  /// .b0 to .b3, .h0, .h1; of halves and bytes .h and two, .b and four numbers of places, of a destination a mask such
-  /// as .h10, .b20.
+  /// Checks a part selector: .b0 to .b3, .h0, .h1; for halves .h and two, for bytes .b and four element indices; for a
+  /// destination a mask such as .h10, .b20.
   bool is_part(const std::string& part, bool destination) const {
     const unsigned n = static_cast<unsigned>(part.size()) - 1;
     if (form_.lanes == 1) return n == 1 && part[1] < (part[0] == 'b' ? '4' : '2');
@@ -134,7 +134,7 @@ class resolver::video_expansion {
     return make(ptx_op::sub, t, {make(ptx_op::max, t, {a, b}), make(ptx_op::min, t, {a, b})});
   }
 
-  /// Of numbers that fit the type with a bit to spare.
+  /// Operates on numbers that fit the type with a bit to spare.
   value operate(const value& a, const value& b, dtype t) const {
     switch (form_.what) {
       case action::add: return make(ptx_op::add, t, {a, b});
@@ -142,7 +142,7 @@ class resolver::video_expansion {
       case action::absdiff: return difference(a, b, t);
       case action::min: return make(ptx_op::min, t, {a, b});
       case action::max: return make(ptx_op::max, t, {a, b});
-      case action::average: {  // halves are rounded up, below zero down
+      case action::average: {  // .5 is rounded away from zero
         const value sum = make(ptx_op::add, t, {a, b});
         const value up =
             make(ptx_op::selp, dtype::b32,
@@ -154,7 +154,7 @@ class resolver::video_expansion {
     }
   }
 
-  /// The part of a source that a scalar instruction works on; `small`: a word holds it with its sign and bits to spare.
+  /// The selected part of a scalar source; `small`: it fits a word with its sign and bits to spare.
   value selected(unsigned k, bool is_signed, bool& small) const {
     const source& s = sources_[k];
     small = !s.part.empty();
@@ -191,14 +191,14 @@ class resolver::video_expansion {
     return combined(r);
   }
 
-  /// A result of parts of words: signed, far from the ends of a word.
+  /// Clamps a result of parts of words: signed, without overflow of the word.
   value clamped_word(const value& v) const {
     const unsigned bits = place_bits();
     if (bits < 32) return clamped(v, dtype::s32, bits);
     return form_.signed_result ? v : make(ptx_op::max, dtype::s32, {v, immediate_value(0)});
   }
 
-  /// By 0 to 32 places, of a number of 33 bits with its sign: 64 bits of a's own sign hold what comes out.
+  /// Shifts a 33-bit signed number by 0 to 32 bits: 64 bits with a's sign hold the result.
   value shifted(const value& a, const value& b) const {
     const value by = form_.wrap ? make(ptx_op::and_, dtype::b32, {b, immediate_value(31)})
                                 : make(ptx_op::min, dtype::u32, {b, immediate_value(32)});
@@ -216,8 +216,8 @@ class resolver::video_expansion {
     return place_.empty() ? r : put_in(r, third(), place_bits(), static_cast<unsigned>(place_[1] - '0'));
   }
 
-  /// a * b + c in 64 bits. Only the product of two unsigned words under a sign may not fit; there it is far beyond what
-  /// clamping leaves.
+  /// a * b + c in 64 bits. Only the product of two unsigned words in a signed operation can overflow; it is then far
+  /// above the clamping limit.
   value multiply_add() const {
     bool small;
     const value a = widened(selected(0, form_.signed_a, small), form_.signed_a),
@@ -242,7 +242,7 @@ class resolver::video_expansion {
     return low_word(sum);
   }
 
-  /// The k-th half or byte that a source's part names; the places go on from a into b.
+  /// The k-th half or byte that a source's selector names; indices continue from a into b.
   value lane(unsigned k, unsigned of, bool is_signed) const {
     const unsigned n = form_.lanes;
     const std::string& part = sources_[of].part;
@@ -269,7 +269,7 @@ class resolver::video_expansion {
   const ast_instruction& i_;
   const video_form form_;
   value d_;
-  std::string place_;  // of the destination
+  std::string place_;  // part selector of the destination
   source sources_[3];
 };
 

@@ -6,7 +6,7 @@ namespace heddle::ptx {
 
 namespace {
 
-constexpr std::size_t most_machine_instructions = 800'000;  // of a kernel, before registers are allocated
+constexpr std::size_t most_machine_instructions = 800'000;  // per kernel, before register allocation
 
 }  // namespace
 
@@ -66,13 +66,13 @@ machine_function selector::run() {
   return std::move(out_);
 }
 
-/// Refuses what would be refused if its results were used: whether they are must not decide.
+/// Checks unused instructions as if their results were used: errors must not depend on that.
 void selector::check_unused() {
   const std::size_t registers = out_.registers.size();
   machine_block nowhere;
   block_ = &nowhere;
   for (const hir_instruction& h : f_.unused) {
-    if (h.op == ptx_op::save || h.op == ptx_op::restore) continue;  // no instructions of the program
+    if (h.op == ptx_op::save || h.op == ptx_op::restore) continue;  // not instructions of the program
     select(h);
     nowhere.code.clear();
     out_.registers.resize(registers);
@@ -199,7 +199,7 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::exit: put(opcode::exit, {no_register, 0, 0}, {}); return;
     case ptx_op::cp:
     case ptx_op::mbarrier: return require_capability(8);
-    case ptx_op::stmatrix: return require_capability(9);  // the rest are instructions of their own
+    case ptx_op::stmatrix: return require_capability(9);  // all others are separate instructions
     case ptx_op::elect: return elect();
     case ptx_op::vabsdiff2:
     case ptx_op::vabsdiff4: return video_difference();

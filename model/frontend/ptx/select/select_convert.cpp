@@ -105,7 +105,7 @@ void selector::integer_to_integer() {
     if (to_size == 4) o = word(a, 0);
     return write_extended(now_->dst[0], o, widens ? from : to);
   }
-  // A destination register wider than the type takes the value extended by the destination type.
+  // If the destination register is wider than the type, the value is extended by the destination type.
   operand o = word(a, 0);
   if (register_bits > to_size * 8 && !(widens && isa::is_signed(from) == isa::is_signed(to))) o = extend(o, to);
   write_extended(now_->dst[0], o, to);
@@ -115,7 +115,7 @@ void selector::float_to_float() {
   const dtype to = now_->m.type, from = now_->m.type2;
   if (to == from && !now_->m.to_integer && (to == dtype::f32 || to == dtype::f64)) {
     if (!now_->m.saturate && !now_->m.ftz) return copy(dst(), src(0));
-    operand nothing = zero();  // adding -0 changes nothing but flushes and clamps
+    operand nothing = zero();  // adding -0 only flushes and clamps
     nothing.negate = true;
     nothing.count = to == dtype::f64 ? 2 : 1;
     machine_instruction& i = put(to == dtype::f32 ? opcode::fadd : opcode::dadd, dst(), {src(0), nothing});
@@ -134,7 +134,7 @@ void selector::float_to_float() {
   i.base.high = now_->m.finite;
 }
 
-/// Pairs of 8-bit floats, which only conversions know.
+/// Pairs of 8-bit floats, which only conversions support.
 void selector::convert_eighths() {
   const dtype to = now_->m.type, from = now_->m.type2;
   const bool narrows = is_eighths(to);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/select/selector.h"
 
-// Division and square root: the instruction mix the chip issues. A reciprocal from the special function unit, Newton
-// steps on fused multiply-adds, a residual correction that rounds exactly (Markstein, "Computation of elementary
-// functions on the IBM RISC System/6000", 1990), and ASSIST for the operands that FCHK names.
+// Division and square root as the instruction sequences that chips issue: a reciprocal from the special function unit,
+// Newton steps on fused multiply-adds, a residual correction that rounds exactly (Markstein, "Computation of
+// elementary functions on the IBM RISC System/6000", 1990), and ASSIST for the operands that FCHK detects.
 namespace heddle::ptx {
 
 namespace {
@@ -65,8 +65,8 @@ void selector::divide_f32_approx() {
   operand a = src(0), b = src(1);
   const bool ftz = now_->m.ftz;
   if (now_->m.full || !ftz) {
-    // Scaling keeps the reciprocal in range: denormal divisors are brought up, with .full huge ones down, dividends
-    // alike.
+    // Scaling keeps the reciprocal in range: divisor and dividend are scaled up for denormal divisors and, with .full,
+    // down for huge ones.
     const register_part sa = temp(), sb = temp();
     register_part scale = temp();
     const std::uint32_t small = temp_predicate();
@@ -243,7 +243,7 @@ void selector::divide_u32(register_part quotient, register_part remainder, opera
   to_float.base.src_type = dtype::u32;
   to_float.base.round = isa::rounding::rp;
   put(opcode::mufu, r, {f}).base.sub = static_cast<std::uint8_t>(mufu_function::rcp);
-  put(opcode::iadd3, s, {r, immediate(0x0ffffffeu), zero()});  // times 2^32, less two units: never above 2^32 / b
+  put(opcode::iadd3, s, {r, immediate(0x0ffffffeu), zero()});  // times 2^32, minus two units: never above 2^32 / b
   machine_instruction& to_int = put(opcode::f2i, t, {s});
   to_int.base.type = dtype::u32;
   to_int.base.src_type = dtype::f32;
@@ -252,7 +252,8 @@ void selector::divide_u32(register_part quotient, register_part remainder, opera
   put(opcode::iadd3, nb, {zero(), minus(b), zero()});
   multiply_lo(error, nb, t, zero());
   put(opcode::iadd3, estimate, {t, multiply_hi(t, error, false), zero()});
-  // The estimate is at most two below the quotient: two corrections, on registers that keep their value when not taken.
+  // The estimate is at most two below the quotient: two guarded corrections, on registers that keep their value if the
+  // guard is false.
   const register_part q = temp(), m = temp(), rest = temp();
   out_.registers[q.reg].temporary = false;
   out_.registers[rest.reg].temporary = false;

@@ -28,7 +28,7 @@ void selector::float_arithmetic() {
   operand a = float_src(0, now_->m.ftz), b = float_src(1, now_->m.ftz), c;
   if (now_->op == ptx_op::sub) b.negate = !b.negate;
   if (fused) c = float_src(2, now_->m.ftz);
-  // Products know one sign, and no absolute values.
+  // Products support one sign and no absolute values.
   if (!sum && (a.absolute || b.absolute)) {
     a = src(0);
     b = src(1);
@@ -41,7 +41,7 @@ void selector::float_arithmetic() {
   i.base.saturate = now_->m.saturate;
 }
 
-/// Two f32 in a pair of registers, as two instructions.
+/// Two f32 in a register pair, as two instructions.
 void selector::pair_arithmetic() {
   const bool fused = now_->op == ptx_op::fma, sum = now_->op == ptx_op::add || now_->op == ptx_op::sub;
   if (now_->m.saturate) unsupported();
@@ -121,7 +121,7 @@ void selector::float_sign() {
   if (is_half(t)) {
     const std::uint32_t sign = sign_bits(t);
     operand a = src(0);
-    if (now_->m.ftz) {  // adding -0 keeps every number and flushes
+    if (now_->m.ftz) {  // adding -0 keeps every number and flushes denormals
       require_half();
       const register_part flushed = temp();
       machine_instruction& i = put(opcode::hadd2, flushed, {a, immediate(sign)});
@@ -132,7 +132,7 @@ void selector::float_sign() {
     put(opcode::lop3, dst(), {a, immediate(negates ? sign : ~sign), zero()}).base.sub = negates ? 0x3c : 0xc0;
     return;
   }
-  operand a = src(0), nothing = zero();  // adding -0 keeps every value and flushes where asked
+  operand a = src(0), nothing = zero();  // adding -0 keeps every value and flushes denormals if requested
   a.negate = negates;
   a.absolute = !negates;
   nothing.negate = true;
@@ -180,7 +180,7 @@ void selector::special_function() {
   i.base.ftz = now_->m.ftz;
 }
 
-/// ex2 and tanh of f16 and bf16: the unit works in f32, and what it gives is rounded once more.
+/// ex2 and tanh of f16 and bf16: the unit computes in f32, and the result is rounded again.
 void selector::half_function() {
   const dtype t = now_->m.type;
   if (now_->op != ptx_op::ex2 && now_->op != ptx_op::tanh) unsupported();
@@ -222,7 +222,7 @@ void selector::exponential() {
     i.base.ftz = true;
     return;
   }
-  // The unit's results stop at the least normal number: below, half the exponent is taken and the result squared.
+  // The unit returns no denormals: for smaller results the exponent is halved and the result squared.
   const register_part half = temp(), x = temp(), y = temp(), square = temp();
   const std::uint32_t normal = temp_predicate();
   machine_instruction& c = put_predicate(opcode::fsetp, normal, {a, immediate(0xc2fc0000u)});

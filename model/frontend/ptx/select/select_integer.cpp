@@ -16,7 +16,7 @@ void selector::add_sub() {
   put(opcode::iadd3, dst(), {src(0), b, zero()});
 }
 
-/// The sum or difference of two s32, clamped, by way of 64 bits.
+/// The clamped sum or difference of two s32, computed in 64 bits.
 void selector::add_saturated(operand a, operand b, bool subtract) {
   const register_part s = temp(2), ha = temp(), hb = temp();
   put(opcode::shr, ha, {a, immediate(31)}).base.type = dtype::s32;
@@ -142,7 +142,7 @@ void selector::absolute_negate() {
     put(opcode::iabs, d, {narrow(0, t)});
     return;
   }
-  const register_part m = temp(), x = temp(2);  // (a ^ m) - m, m all ones when negative
+  const register_part m = temp(), x = temp(2);  // (a ^ m) - m, where m is all ones for a negative a
   const wide_value a = wide(0);
   put(opcode::shr, m, {a.hi, immediate(31)}).base.type = dtype::s32;
   put(opcode::lop3, {x.reg, 0, 1}, {a.lo, m, zero()}).base.sub = 0x3c;
@@ -204,7 +204,7 @@ void selector::find_leading() {
   machine_instruction& find_low = put(opcode::flo, low, {a.lo});
   find_low.base.type = dtype::u32;
   find_low.base.sub = distance ? 1 : 0;
-  if (distance) {  // bits above: 31 - p, or 63 - p when the bit is in the low word; none stays all ones
+  if (distance) {  // distance from the top: 31 - p, or 63 - p if the bit is in the low word; all ones if there is none
     const std::uint32_t in_low = temp_predicate();
     const register_part some = temp();
     put_predicate(opcode::isetp, in_low, {a.lo, zero()}).base.cmp = isa::compare::ne;
@@ -265,7 +265,7 @@ void selector::absolute_difference_wide() {
   add_wide(dst(), {word(distance, 0), word(distance, 1)}, wide(2), false);
 }
 
-// vabsdiff of bytes or halves: the sum of the differences added to c, or each in its place.
+// vabsdiff of bytes or halves: the differences are summed and added to c, or each is kept in its place.
 void selector::video_difference() {
   need(3);
   const auto is_word = [](dtype t) { return t == dtype::u32 || t == dtype::s32; };

@@ -66,7 +66,8 @@ void selector::memory_address(machine_instruction& i, const value& base) {
 }
 
 namespace {
-// An access that others than the GPU take part in: by its scope, volatile (which is .relaxed.sys), past all caches.
+// An access that must be visible outside the GPU: by its scope, volatile (which is .relaxed.sys), or bypassing all
+// caches.
 bool of_system(const modifiers& m) {
   using cache = isa::cache_op;
   if (m.order != modifiers::order_kind::weak) return m.scope == 2;
@@ -138,7 +139,7 @@ void selector::extract_elements(register_part from, unsigned size, bool is_signe
   }
 }
 
-/// Elements are src[first...]; bytes are gathered in pairs, pairs in words.
+/// Elements are src[first...]; bytes are packed into pairs, pairs into words.
 register_part selector::pack_elements(unsigned size, std::size_t first) {
   const std::size_t count = now_->src.size() - first;
   const dtype t = size == 1 ? dtype::b8 : size == 2 ? dtype::b16 : size == 4 ? dtype::b32 : dtype::b64;
@@ -180,7 +181,7 @@ void selector::store() {
   st.base.system = of_system(now_->m);
 }
 
-/// The elements of a vector are atomic operations of their own (PTX ISA: no order among them is promised).
+/// Each element of a vector is a separate atomic operation (PTX ISA: their order is unspecified).
 void selector::check_vector_atomic(isa::atomic_op kind) const {
   using op = isa::atomic_op;
   const dtype t = now_->m.type;
@@ -249,7 +250,7 @@ void selector::vote() {
   i.base.sub = now_->m.sub;
 }
 
-/// The lowest lane of the member mask is the one elected.
+/// Elects the lowest lane of the member mask.
 void selector::elect() {
   require_capability(9);
   need(1);
@@ -315,7 +316,7 @@ void selector::convert_address() {
   window.kind = isa::operand_kind::constant;
   window.value = now_->m.space == state_space::shared ? isa::bank0::shared_window : isa::bank0::local_window;
   window.count = 2;
-  if (isa::size_of(t) == 4) {  // the windows lie where 32 bits reach
+  if (isa::size_of(t) == 4) {  // the windows are within the 32-bit address range
     window.count = 1;
     window.negate = now_->m.to;
     put(opcode::iadd3, dst(), {src(0), window, zero()});
@@ -334,7 +335,7 @@ void selector::is_space() {
   const wide_value a = narrow ? wide_value{src(0, dtype::b32), zero()} : wide(0, dtype::b64);
   const bool local = now_->m.space == state_space::local;
   const std::uint64_t base = local ? isa::local_window_base : isa::shared_window_base;
-  const std::uint64_t bytes = global ? 2 * isa::window_bytes : isa::window_bytes;  // the two windows are neighbours
+  const std::uint64_t bytes = global ? 2 * isa::window_bytes : isa::window_bytes;  // the two windows are adjacent
   const register_part t = temp();
   const std::uint32_t low = temp_predicate(), inside = temp_predicate();
   put_predicate(opcode::isetp, low, {a.hi, zero()}).base.cmp = isa::compare::eq;

@@ -21,13 +21,13 @@ void selector::pack() {
 void selector::unpack() {
   const unsigned bytes = isa::size_of(now_->m.type), count = static_cast<unsigned>(now_->dst.size());
   need(1);
-  // A single source register tells the width where globaltimer halves are taken apart.
+  // A single source register determines the width when globaltimer is split into halves.
   const dtype t = now_->m.type == dtype::none ? dtype::b64 : now_->m.type;
   const unsigned total = now_->m.type == dtype::none ? 8 : bytes;
   if (count == 0 || total % count != 0) unsupported();
   const operand a = src(0, t);
   const unsigned size = total / count;
-  // Destinations may be the source's own register only as a whole, so parts can be written one after the other.
+  // A destination may equal the source register only as a whole, so parts can be written one after the other.
   for (unsigned k = 0; k < count; ++k) {
     if (!now_->dst[k].is_reg()) continue;
     const register_part d{now_->dst[k].reg, 0, f_.registers[now_->dst[k].reg].words};
@@ -41,7 +41,7 @@ void selector::unpack() {
     const unsigned at = k * size;
     const unsigned b = at % 4;
     const unsigned pick = size == 1 ? (b | 0x4440) : (b | (b + 1) << 4 | 0x4400);
-    if (b == 0 && size == 2 && d.count == 1) copy(d, word(a, at / 4));  // upper bits of a 16-bit register are free
+    if (b == 0 && size == 2 && d.count == 1) copy(d, word(a, at / 4));  // upper bits of a 16-bit register are undefined
     else put(opcode::prmt, d, {word(a, at / 4), immediate(pick), zero()});
   }
 }
@@ -56,7 +56,7 @@ void selector::trap() {
       .base.sub = now_->m.sub;
 }
 
-// The system's routines see memory as it is once the warp's stores have been answered.
+// System calls read memory after all earlier stores of the warp have been acknowledged.
 void selector::system_call() {
   put(opcode::membar, {no_register, 0, 0}, {}).base.sub = 1;
   const register_part d = now_->dst.empty() ? register_part{no_register, 0, 0} : dst();

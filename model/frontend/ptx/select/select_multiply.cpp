@@ -5,7 +5,7 @@ namespace heddle::ptx {
 
 namespace {
 
-/// Position of the only bit set, or -1.
+/// The position of the only set bit, or -1.
 int exponent_of(const virtual_operand& o) {
   if (!o.is_immediate() || o.value == 0 || (o.value & (o.value - 1)) != 0) return -1;
   int k = 0;
@@ -57,7 +57,7 @@ void selector::multiply_wide(register_part d, operand a, operand b, bool is_sign
     return;
   }
   using namespace isa::xmad;
-  // Schoolbook on halves; each partial sum fits 32 bits: (2^16-1)^2 + 2 (2^16-1) = 2^32 - 1.
+  // Schoolbook multiplication on halves; each partial sum fits 32 bits: (2^16-1)^2 + 2 (2^16-1) = 2^32 - 1.
   const register_part low = temp(), mid = temp(), mid2 = temp(), top = temp();
   put(opcode::xmad, low, {a, b, zero()}).base.sub = 0;
   put(opcode::xmad, mid, {a, b, low}).base.sub = h1b | chi;
@@ -69,7 +69,7 @@ void selector::multiply_wide(register_part d, operand a, operand b, bool is_sign
   sum.base.sub = 16;
   sum.base.high = true;
   if (!is_signed) return;
-  // Signed: take b off for a negative a, and a for a negative b.
+  // Signed: subtract b for a negative a, and a for a negative b.
   const bool b_positive = b.is_immediate() && !(b.value & 0x80000000u);
   const register_part fa = temp(), ma = temp();
   put(opcode::shr, fa, {a, immediate(31)}).base.type = dtype::s32;

@@ -50,7 +50,7 @@ selector::operand selector::word(const operand& o, unsigned k) {
   return w;
 }
 
-/// 32-bit words of a value that is an address: 1 where the program computes with 32-bit addresses.
+/// The number of 32-bit words of an address: 1 if the program uses 32-bit addresses.
 unsigned selector::address_words(const value& v) const {
   if (v.is_reg()) return f_.registers[v.reg].words;
   return v.what == value::kind::constant ? v.words : 2;
@@ -189,7 +189,7 @@ register_part selector::begin() {
   register_part d = dst();
   bool direct = d.reg != no_register && now_->guard.what == value::kind::none;
   for (const value& s : now_->src) direct = direct && !(s.is_reg() && s.reg == d.reg);
-  // A source may be looked through (negation), so its own sources count as well.
+  // A negated source may be replaced by its own source, which then counts as well.
   for (const value& s : now_->src)
     if (const hir_instruction* def = definition(s))
       for (const value& inner : def->src) direct = direct && !(inner.is_reg() && inner.reg == d.reg);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mma, ldmatrix, movmatrix: operands are gathered in aligned register pairs and quads, as the machine wants them.
+// mma, ldmatrix, movmatrix: operands are gathered in aligned register pairs and quads, as the machine instructions
+// require.
 #include <algorithm>
 #include <functional>
 
@@ -18,7 +19,8 @@ using isa::opcode;
 
 constexpr std::uint32_t whole_warp = 0xffffffffu;
 
-/// The forms of mma.sync, with the registers of each operand (f64: pairs) and the compute capability that they need.
+/// The forms of mma.sync, with the number of registers of each operand (f64: pairs) and the required compute
+/// capability.
 struct mma_row {
   dtype inputs;
   unsigned m, n, k;
@@ -27,21 +29,21 @@ struct mma_row {
   unsigned a, b, c;  // c: of f32, s32 or f64
   unsigned major, minor;
 };
-constexpr mma_row mma_rows[] = {
-    {dtype::f16, 8, 8, 4, opcode::hmma, matrix_shape::m8n8k4, 2, 2, 8, 7, 0},
-    {dtype::f16, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 2, 1, 4, 7, 5},
-    {dtype::f16, 16, 8, 16, opcode::hmma, matrix_shape::m16n8k16, 4, 2, 4, 8, 0},
-    {dtype::bf16, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 2, 1, 4, 8, 0},
-    {dtype::bf16, 16, 8, 16, opcode::hmma, matrix_shape::m16n8k16, 4, 2, 4, 8, 0},
-    {dtype::b32, 16, 8, 4, opcode::hmma, matrix_shape::m16n8k4, 2, 1, 4, 8, 0},
-    {dtype::b32, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 4, 2, 4, 8, 0},
-    {dtype::s8, 8, 8, 16, opcode::imma, matrix_shape::m8n8k16, 1, 1, 2, 7, 5},
-    {dtype::s8, 16, 8, 16, opcode::imma, matrix_shape::m16n8k16, 2, 1, 4, 8, 0},
-    {dtype::s8, 16, 8, 32, opcode::imma, matrix_shape::m16n8k32, 4, 2, 4, 8, 0},
-    {dtype::f64, 8, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 1, 1, 2, 8, 0},
-    {dtype::f64, 16, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 2, 1, 4, 9, 0},  // as several of the first
-    {dtype::f64, 16, 8, 8, opcode::dmma, matrix_shape::m8n8k4, 4, 2, 4, 9, 0},
-    {dtype::f64, 16, 8, 16, opcode::dmma, matrix_shape::m8n8k4, 8, 4, 4, 9, 0}};
+constexpr mma_row mma_rows[] = {{dtype::f16, 8, 8, 4, opcode::hmma, matrix_shape::m8n8k4, 2, 2, 8, 7, 0},
+                                {dtype::f16, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 2, 1, 4, 7, 5},
+                                {dtype::f16, 16, 8, 16, opcode::hmma, matrix_shape::m16n8k16, 4, 2, 4, 8, 0},
+                                {dtype::bf16, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 2, 1, 4, 8, 0},
+                                {dtype::bf16, 16, 8, 16, opcode::hmma, matrix_shape::m16n8k16, 4, 2, 4, 8, 0},
+                                {dtype::b32, 16, 8, 4, opcode::hmma, matrix_shape::m16n8k4, 2, 1, 4, 8, 0},
+                                {dtype::b32, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 4, 2, 4, 8, 0},
+                                {dtype::s8, 8, 8, 16, opcode::imma, matrix_shape::m8n8k16, 1, 1, 2, 7, 5},
+                                {dtype::s8, 16, 8, 16, opcode::imma, matrix_shape::m16n8k16, 2, 1, 4, 8, 0},
+                                {dtype::s8, 16, 8, 32, opcode::imma, matrix_shape::m16n8k32, 4, 2, 4, 8, 0},
+                                {dtype::f64, 8, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 1, 1, 2, 8, 0},
+                                {dtype::f64, 16, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 2, 1, 4, 9,
+                                 0},  // as several instructions of the first form
+                                {dtype::f64, 16, 8, 8, opcode::dmma, matrix_shape::m8n8k4, 4, 2, 4, 9, 0},
+                                {dtype::f64, 16, 8, 16, opcode::dmma, matrix_shape::m8n8k4, 8, 4, 4, 9, 0}};
 
 bool types_agree(const matrix_form& f) {
   const dtype d = f.type[0], a = f.type[1], b = f.type[2], c = f.type[3];
@@ -62,7 +64,7 @@ register_part selector::part_of_dst(std::size_t k, unsigned words) const {
   return r;
 }
 
-/// Sources `first` on, of `words` words each, in one register, pair or quad.
+/// Gathers sources from `first` on, of `words` words each, in one register, pair or quad.
 selector::operand selector::gather(std::size_t first, std::size_t count, unsigned words) {
   const dtype t = words == 2 ? dtype::b64 : dtype::b32;
   if (count == 1) return src(first, t);
@@ -72,8 +74,8 @@ selector::operand selector::gather(std::size_t first, std::size_t count, unsigne
   return all;
 }
 
-/// The same for words of a factor, which mostly meets several others: once in a block, as long as none of them is
-/// written anew.
+/// As gather(), for a factor, which is usually used in several products: the result is reused within a block until one
+/// of the sources is written.
 selector::operand selector::factor(std::size_t first, std::size_t count) {
   if (factors_block_ != block_) factors_.clear();
   factors_block_ = block_;
@@ -96,7 +98,7 @@ selector::operand selector::factor(std::size_t first, std::size_t count) {
   return all;
 }
 
-/// The words of a register, pair or quad into the destinations `first` on.
+/// Copies the words of a register, pair or quad to the destinations from `first` on.
 void selector::spread(register_part from, std::size_t first, unsigned words) {
   for (unsigned k = 0; k * words < from.count; ++k)
     copy(part_of_dst(first + k, words),
@@ -136,7 +138,7 @@ void selector::matrix_multiply() {
   if (pairs)
     sub = static_cast<std::uint8_t>(sub | (form.column_major[0] ? isa::matrix::a_col : 0) |
                                     (form.column_major[1] ? 0 : isa::matrix::b_row));
-  // Eight f32 accumulators are two instructions' results.
+  // Eight f32 accumulators are the results of two instructions.
   const unsigned parts = accumulators == 8 ? 2 : 1, each = accumulators / parts;
   register_part d[2];
   for (unsigned p = 0; p < parts; ++p) {
@@ -149,7 +151,7 @@ void selector::matrix_multiply() {
   for (unsigned p = 0; p < parts; ++p) spread(d[p], p * each, words);
 }
 
-/// Eight rows after the other, four of the depth after the other.
+/// Splits the product into blocks of eight rows and, within them, steps of four along k.
 void selector::multiply_doubles(const matrix_form& form, unsigned a_count, unsigned b_count) {
   const unsigned blocks = form.m / 8;
   register_part d[2];
@@ -173,7 +175,7 @@ void selector::load_matrix() {
   need(1);
   if (now_->dst.size() != form.count)
     fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(form.count) + " registers");
-  operand address = to_operand(now_->src[0], dtype::b32);  // shared memory and its window lie below 4 GiB
+  operand address = to_operand(now_->src[0], dtype::b32);  // shared memory and its window are below 4 GiB
   if (form.space != state_space::shared) {                 // a generic address: shared memory begins at its window
     operand window;
     window.kind = isa::operand_kind::constant;

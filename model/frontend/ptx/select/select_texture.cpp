@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tex, tld4, suld, sust, txq, suq: handle, coordinates and data in aligned runs of registers.
+// tex, tld4, suld, sust, txq, suq: handle, coordinates and data in aligned consecutive registers.
 #include "heddle/frontend/ptx/hir/texture_form.h"
 #include "heddle/frontend/ptx/select/selector.h"
 
@@ -7,7 +7,7 @@ namespace heddle::ptx {
 
 namespace {
 
-/// What a result of one or more registers is called as one access.
+/// The type of an access with this number of bytes.
 isa::dtype register_run_type(unsigned bytes) {
   return bytes == 1   ? isa::dtype::b8
          : bytes == 2 ? isa::dtype::b16

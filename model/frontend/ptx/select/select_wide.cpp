@@ -22,7 +22,8 @@ void selector::shift_wide_left(register_part d, wide_value a, operand amount) {
     }
     return;
   }
-  // The funnel clamps at 32, where it has moved the whole low word up; beyond, the low word goes on alone.
+  // The funnel shift clamps at 32, where the low word has moved up completely; beyond that the low word is shifted
+  // alone.
   const register_part funnel = temp(), beyond = temp(), alone = temp();
   const std::uint32_t far = temp_predicate();
   put(opcode::shf, funnel, {a.lo, amount, a.hi});
@@ -93,7 +94,8 @@ void selector::field_extract_wide() {
   put(opcode::lop3, p8, {position, immediate(0xff), zero()}).base.sub = 0xc0;
   put(opcode::lop3, n8, {length, immediate(0xff), zero()}).base.sub = 0xc0;
   shift_wide_right(down, wide(0), p8, is_signed);
-  // Shift up so that the field's top bit is the word's, and down again; a length of 64 and more keeps everything.
+  // Shift left so that the field's top bit becomes the word's top bit, and back; a length of 64 or more keeps all
+  // bits.
   machine_instruction& m = put(opcode::imnmx, left, {n8, immediate(64)});
   m.base.type = dtype::u32;
   operand minus = left;

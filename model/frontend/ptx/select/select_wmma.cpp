@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wmma: fragments have the layout of mma.sync's operands, so that loads are plain loads and a product is a few matrix
+// wmma: fragments have the layout of mma.sync's operands, so loads are plain loads and a product is a few matrix
 // instructions. A product of eight rows (m8n32k16) is computed transposed.
 #include "heddle/frontend/ptx/select/selector.h"
 #include "heddle/isa/matrix.h"
@@ -19,8 +19,8 @@ unsigned log2_of(unsigned n) { return static_cast<unsigned>(__builtin_ctz(n)); }
 
 }  // namespace
 
-/// A fragment in memory. A unit is what a lane has of eight rows and four members: neighbouring elements of the minor
-/// dimension.
+/// A fragment in memory. A unit is the part of eight rows and four elements that belongs to one lane: adjacent
+/// elements of the minor dimension.
 struct selector::matrix_access {
   struct place {
     unsigned major, minor;
@@ -34,12 +34,12 @@ struct selector::matrix_access {
   unsigned run = 2;        // elements of a unit
   unsigned registers = 1;  // PTX registers of a unit
   unsigned words = 1;      // 32-bit words of a register
-  bool contiguous = true;  // the minor dimension's elements are neighbours in memory
+  bool contiguous = true;  // elements of the minor dimension are adjacent in memory
   std::vector<place> units;
   isa::space space = isa::space::global;
   operand stride;                // elements
   operand base;                  // the lane's first element
-  std::vector<far_address> far;  // multiples of the stride from there
+  std::vector<far_address> far;  // multiples of the stride from the base
 };
 
 void selector::wmma() {
@@ -88,7 +88,7 @@ void selector::wmma_access(const matrix_form& form) {
         for (unsigned half = 0; half < (tall ? 16u : 8u); half += 8) x.units.push_back({r + half, k});
   }
   const std::size_t distinct = x.units.size() * x.registers;
-  const std::size_t fragment = x.type == dtype::f16 && !accumulator ? 8 : distinct;  // f16: elements beyond are copies
+  const std::size_t fragment = x.type == dtype::f16 && !accumulator ? 8 : distinct;  // f16: further elements are copies
   const std::size_t given = stores ? now_->src.size() - 1 : now_->dst.size();
   if (given != fragment && !(stores && given == fragment + 1))
     fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(fragment) + " registers");
@@ -101,7 +101,7 @@ void selector::wmma_access(const matrix_form& form) {
             : form.space == state_space::global ? isa::space::global
                                                 : isa::space::generic;
   lane_address(x);
-  // All addresses first: the registers that they come from may be overwritten.
+  // All addresses are computed first, because their source registers may be overwritten.
   std::int64_t unused = 0;
   for (const matrix_access::place& u : x.units)
     for (unsigned e = 0; e < (x.contiguous ? 1 : x.run); ++e) matrix_address(x, u.major, u.minor + e, unused);
@@ -109,8 +109,8 @@ void selector::wmma_access(const matrix_form& form) {
   for (std::size_t k = distinct; k < fragment; ++k) copy(part_of_dst(k, 1), operand(part_of_dst(k % distinct, 1)));
 }
 
-/// Bytes from a fragment's first element to the lane's: row lane / 4, column lane % 4 runs. What the block has computed
-/// before for the same stride is used again.
+/// The distance in bytes from a fragment's first element to the lane's: row lane / 4, column lane % 4 runs. Results
+/// for the same stride are reused within a block.
 selector::operand selector::lane_distance(const matrix_access& x) {
   if (lane_places_.block != block_) lane_places_ = {block_, {}, {}, {}};
   lane_places& known = lane_places_;
@@ -178,7 +178,7 @@ selector::operand selector::matrix_address(matrix_access& x, unsigned major, uns
   return t;
 }
 
-/// One load of `bytes` or, with data, one store.
+/// Emits one load of `bytes` or, with data, one store.
 void selector::matrix_move(matrix_access& x, unsigned major, unsigned minor, unsigned bytes, register_part d,
                            const operand* data) {
   std::int64_t offset = 0;
@@ -241,7 +241,7 @@ void selector::store_unit(matrix_access& x, unsigned unit) {
   }
 }
 
-/// An accumulator of four f32 from source `first` on; from packed halves if `halves`.
+/// An accumulator of four f32 from source `first` on, unpacked from halves if `halves`.
 selector::operand selector::accumulators(std::size_t first, bool halves) {
   if (!halves) return gather(first, 4, 1);
   const register_part all = temp(4);
@@ -259,7 +259,7 @@ selector::operand selector::accumulators(std::size_t first, bool halves) {
   return all;
 }
 
-/// One product of 16 rows and 8 columns into d: on chips before 8.0 in two steps.
+/// One product of 16 rows and 8 columns into d; in two steps on chips before 8.0.
 void selector::wmma_block(const block_product& p, register_part d) {
   using isa::matrix::b_other_sign;
   const bool newer = has_capability(8, 0);
@@ -308,7 +308,8 @@ void selector::wmma_multiply(const matrix_form& form) {
       fail("'" + now_->source->mnemonic() + "' needs 1, 1 and 2 registers");
     return multiply_doubles(form, 1, 1);
   }
-  // Registers of a block of 16 rows of the first factor, of 8 columns of the second, and how the fragments hold them.
+  // Numbers of registers: a block of 16 rows of the first factor, a block of 8 columns of the second, and the
+  // fragments.
   const unsigned tall = is_byte(a_type) ? 2 : 4, wide = tall / 2;
   const unsigned a_registers = a_type == dtype::f16 ? 8 : transposed ? wide : square ? tall : 2 * tall;
   const unsigned b_registers = a_type == dtype::f16 ? 8 : transposed ? 2 * tall : square ? 2 * wide : wide;

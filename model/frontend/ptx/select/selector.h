@@ -11,15 +11,15 @@
 
 namespace heddle::ptx {
 
-/// From HIR to machine instructions over virtual registers, one PTX instruction after the other. Expansions are
-/// straight-line code: blocks stay as they are. Temporaries are computed without guard; only writes of PTX registers,
-/// predicates and memory are guarded. Registers of 8- and 16-bit types hold their value in the low bits and anything
-/// above: who needs the upper bits extends first.
+/// Translates HIR to machine instructions over virtual registers, one PTX instruction at a time. Expansions are
+/// straight-line code: blocks are not split. Temporaries are computed without guard; only writes to PTX registers,
+/// predicates and memory are guarded. Registers of 8- and 16-bit types hold their value in the low bits; the upper
+/// bits are undefined and must be extended before use.
 class selector {
  public:
   selector(const hir_function& f, const gpu_config& gpu, const std::string& file);
 
-  /// Throws input_error for combinations of operation and type that do not exist or that the chip lacks.
+  /// Throws input_error for combinations of operation and type that do not exist or that the chip does not support.
   machine_function run();
 
  private:
@@ -55,7 +55,7 @@ class selector {
   unsigned address_words(const value& v) const;
   operand src(std::size_t k) const;  // in the instruction's type
   operand src(std::size_t k, dtype type) const;
-  operand float_src(std::size_t k, bool ftz) const;  // looks through neg and abs
+  operand float_src(std::size_t k, bool ftz) const;  // folds neg and abs into the operand
   operand narrow(std::size_t k, dtype type);         // 8/16-bit source extended to 32 bits
   operand extend(operand o, dtype type);
   bool known_extended(const value& v, dtype type) const;
@@ -63,7 +63,7 @@ class selector {
   virtual_predicate predicate(const value& v) const;
   register_part dst(std::size_t k = 0) const;
   std::uint32_t predicate_dst(std::size_t k = 0) const;
-  register_part begin();  // where a multi-instruction result may be built
+  register_part begin();  // destination for building the result of several instructions
   void end(register_part r);
   void copy(register_part d, const operand& o);
   const hir_instruction* definition(const value& v) const;
@@ -180,7 +180,7 @@ class selector {
 
   // Matrices (select_tensor.cpp, select_wmma.cpp).
   struct matrix_access;
-  struct lane_places {  // what a block knows of its lanes' places in fragments
+  struct lane_places {  // addresses of the lanes' elements in fragments, known in a block
     struct distance {
       operand stride;
       unsigned run, size;

@@ -18,16 +18,17 @@ struct location {
   std::uint32_t column = 0;
 };
 
-/// Who beyond its module may use a name: .visible, .weak, .common, .extern (defined elsewhere); internal: nobody.
+/// The linkage of a name: .visible, .weak, .common, .extern (defined elsewhere); internal: only within its module.
 enum class linkage : std::uint8_t { internal, visible, weak, common, external };
 
 enum class state_space : std::uint8_t { none, reg, sreg, constant, global, local, param, shared };
 
-/// .x .y .z .w, .b3210 and the like after an identifier: in place, since modules have millions of operands.
+/// A suffix such as .x .y .z .w or .b3210 after an identifier, stored in place because modules have millions of
+/// operands.
 class ast_component {
  public:
   ast_component() = default;
-  /// Of at most five characters.
+  /// `text` has at most five characters.
   ast_component(std::string_view text) { text.copy(text_, sizeof text_); }
   ast_component(const char* text) : ast_component(std::string_view(text)) {}
   operator std::string() const { return std::string(text_, size()); }
@@ -94,11 +95,11 @@ struct ast_variable {
   bool is_extern = false;
   linkage link = linkage::internal;
   bool pointer = false;     // .param .u64 .ptr …
-  std::string module_name;  // .global or .const in a function: the variable of module scope that it stands for
+  std::string module_name;  // .global or .const in a function: name of the module-scope variable that represents it
   location where;
 
-  /// One initialiser element: `bits` in the variable's element type, or the address of `symbol` (+ bits), generic or
-  /// not; mask is for mask(symbol) forms (0xff… selects a byte), 0 = whole.
+  /// One initialiser element: `bits` in the variable's element type, or the (generic) address of `symbol` plus bits;
+  /// mask is for the forms mask(symbol) (0xff… selects a byte), 0: all bits.
   struct initial {
     std::uint64_t bits = 0;
     std::string symbol;
@@ -106,7 +107,7 @@ struct ast_variable {
     std::uint64_t mask = 0;
   };
   std::vector<initial> initialiser;  // flat, row-major, possibly shorter than the array; a .v2/.v4 element takes 2/4
-  bool has_initialiser = false;      // .samplerref and the like: set, with nothing in `initialiser`
+  bool has_initialiser = false;      // also set for .samplerref and the like, whose `initialiser` stays empty
 
   std::uint64_t element_bytes() const;  // one array element, with its vector components; opaque references: 8
   std::uint64_t elements() const;       // product of dims (1 if scalar; unsized: 0)
@@ -137,7 +138,7 @@ struct ast_function {
   bool is_entry = false;
   bool is_extern = false;  // declaration without body
   linkage link = linkage::internal;
-  std::uint32_t unit = 0;  // of the linked modules, the one that it comes from
+  std::uint32_t unit = 0;  // index of the linked module that it comes from
   std::string name;
   std::vector<ast_variable> returns;
   std::vector<ast_variable> parameters;
@@ -163,11 +164,11 @@ struct ast_alias {
   location where;
 };
 
-/// One of several modules that were linked.
+/// One of several linked modules.
 struct ast_unit {
   std::string file;
-  std::uint32_t first_line = 1;                          // its first line's number in the linked module
-  std::unordered_map<std::string, std::string> renamed;  // internal names that another unit has as well
+  std::uint32_t first_line = 1;                          // line number of its first line in the linked module
+  std::unordered_map<std::string, std::string> renamed;  // internal names that also occur in another unit
 };
 
 struct ast_module {
@@ -175,13 +176,13 @@ struct ast_module {
   std::string version;
   std::string target;                       // "sm_90a"
   std::vector<std::string> target_options;  // the rest of .target: texmode_independent, debug, …
-  unsigned address_size = 64;               // 32 where the source does not say
+  unsigned address_size = 64;               // 32 if the source does not specify it
   std::vector<ast_variable> variables;      // module scope
   std::vector<ast_function> functions;
   std::vector<ast_alias> aliases;
-  std::vector<ast_unit> units;  // empty: not linked from several
+  std::vector<ast_unit> units;  // empty: a single module
 
-  /// What a function of unit `unit` means by a name of module scope.
+  /// The linked name of a module-scope name that a function of unit `unit` uses.
   const std::string& meaning(const std::string& name, std::uint32_t unit) const {
     if (units.empty()) return name;
     const auto it = units[unit].renamed.find(name);
@@ -189,9 +190,9 @@ struct ast_module {
   }
 };
 
-/// Parses a PTX module. Throws input_error (FILE:LINE:COL, what, what was expected) on a syntax error.
-/// Unknown instructions are not syntax errors: lowering refuses them when a kernel that reaches them is launched.
-/// Lines count from `first_line`, in the tree; in messages from 1.
+/// Parses a PTX module. Throws input_error (FILE:LINE:COL, the error, what was expected) on a syntax error.
+/// Unknown instructions are not syntax errors: the lowering rejects them when a kernel that reaches them is launched.
+/// Line numbers in the tree start at `first_line`, those in messages at 1.
 std::shared_ptr<ast_module> parse(const std::string& text, const std::string& file_name, std::uint32_t first_line = 1);
 
 }  // namespace heddle::ptx

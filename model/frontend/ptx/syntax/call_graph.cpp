@@ -46,8 +46,8 @@ void call_graph::scan(const ast_module& m, std::uint32_t unit, const ast_block& 
   }
 }
 
-/// Strongly connected parts (Tarjan), with a stack of its own: chains of calls may be long. All indirect calls go
-/// through one node.
+/// Strongly connected components (Tarjan) with an explicit stack, because call chains may be long. One node represents
+/// all indirect calls.
 void call_graph::find_recursive() {
   std::map<std::string, std::size_t> number;
   for (const auto& [name, n] : nodes_) number.emplace(name, number.size());

@@ -10,16 +10,16 @@
 
 namespace heddle::ptx {
 
-/// Who calls whom in a module. An indirect call may reach every function whose address is taken.
+/// The call graph of a module. An indirect call may reach every function whose address is taken.
 class call_graph {
  public:
   explicit call_graph(const ast_module& m);
 
-  /// Whether a call of `function` may lead to another one before it has returned.
+  /// True if a call of `function` may call it again before it returns.
   bool recursive(const std::string& function) const { return recursive_.count(function) != 0; }
-  /// Whether the function itself takes memory from the stack (alloca).
+  /// True if the function itself allocates stack memory (alloca).
   bool allocates(const std::string& function) const;
-  /// Functions with a body whose address is in an initialiser or an operand, by name.
+  /// Functions with a body whose address occurs in an initialiser or an operand, by name.
   const std::set<std::string>& address_taken() const { return taken_; }
 
  private:
@@ -37,7 +37,7 @@ class call_graph {
   std::set<std::string> recursive_;
 };
 
-/// The function that a call by name reaches: one with a body that is no kernel. Null: there is none.
+/// The non-kernel function with a body that a call by this name reaches; null: none.
 const ast_function* find_function(const ast_module& m, const std::string& name);
 
 }  // namespace heddle::ptx

@@ -45,7 +45,7 @@ constant apply_floating(const token_stream& tokens, const token& operation, doub
 
 std::uint64_t divided(bool remainder, bool is_unsigned, std::uint64_t a, std::uint64_t b) {
   if (is_unsigned) return remainder ? a % b : a / b;
-  if (b == ~std::uint64_t{0}) return remainder ? 0 : 0 - a;  // -1: the one signed case that could overflow
+  if (b == ~std::uint64_t{0}) return remainder ? 0 : 0 - a;  // -1: the only signed divisor that can overflow
   const auto x = static_cast<std::int64_t>(a);
   const auto y = static_cast<std::int64_t>(b);
   return static_cast<std::uint64_t>(remainder ? x % y : x / y);

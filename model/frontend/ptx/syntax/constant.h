@@ -26,8 +26,8 @@ struct constant {
   bool is_true() const;
 };
 
-/// `operation` is the operator's symbol(). Errors at `where`: division by zero, an integer operator on a floating-point
-/// value.
+/// `operation` is the operator's symbol(). Reports errors at `where`: division by zero, an integer operator on a
+/// floating-point value.
 constant apply_unary(const token_stream& tokens, const token& operation, constant a);
 constant apply_binary(const token_stream& tokens, const token& operation, constant a, constant b);
 

@@ -28,7 +28,7 @@ class hoister {
   void hoist(const std::string& function, ast_variable& v) {
     v.module_name = v.is_extern ? v.name : unused(function + "::" + v.name);
     names_.emplace_back(v.name, v.module_name);
-    if (v.is_extern && !used_.insert(v.name).second) return;  // declared at module scope, too
+    if (v.is_extern && !used_.insert(v.name).second) return;  // also declared at module scope
     ast_variable at_module = v;
     at_module.name = v.module_name;
     for (ast_variable::initial& e : at_module.initialiser) e.symbol = meaning(e.symbol);
@@ -42,7 +42,7 @@ class hoister {
     return candidate;
   }
 
-  /// The variable that a name in an initialiser means: the innermost of that name.
+  /// The variable to which a name in an initialiser refers: the innermost declaration.
   std::string meaning(const std::string& name) const {
     const auto known = std::find_if(names_.rbegin(), names_.rend(), [&](const auto& n) { return n.first == name; });
     return known == names_.rend() ? name : known->second;
@@ -50,7 +50,8 @@ class hoister {
 
   ast_module& m_;
   std::set<std::string> used_;
-  std::vector<std::pair<std::string, std::string>> names_;  // of the blocks around: as declared, at module scope
+  std::vector<std::pair<std::string, std::string>>
+      names_;  // of the enclosing blocks: declared name, name at module scope
 };
 
 }  // namespace

@@ -92,7 +92,7 @@ void lexer::skip_blanks() {
     } else if (c == '/' && at(1) == '*') {
       skip_comment();
     } else if (c == '\\' && (at(1) == '\n' || (at(1) == '\r' && at(2) == '\n'))) {
-      ++position_;  // continuation: the line break is a blank anyway
+      ++position_;  // line continuation: the line break is skipped as white space
     } else if (c == '#' && at_line_start()) {
       skip_line();  // line directive of a preprocessor
     } else if (c == '@' && source_.compare(position_, 7, "@@DWARF") == 0) {
@@ -116,7 +116,7 @@ bool lexer::starts_identifier() const {
 }
 
 bool lexer::starts_decimal_fraction() const {
-  // ".5" is a number, but "tex.2d" and ".L2" are words: a word continues an opcode or another word.
+  // ".5" is a number, but "tex.2d" and ".L2" are words: after an identifier or another word, a dot starts a word.
   return at() == '.' && is_digit(at(1)) && previous_ != token::kind::identifier && previous_ != token::kind::directive;
 }
 

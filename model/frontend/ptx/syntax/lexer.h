@@ -10,7 +10,7 @@
 
 namespace heddle::ptx {
 
-/// One or two punctuation characters as one number, so that a token compares in one step.
+/// One or two punctuation characters encoded as one number, so that tokens compare in one step.
 constexpr std::uint16_t symbol(char first, char second = 0) {
   return static_cast<std::uint16_t>(static_cast<unsigned char>(first) | static_cast<unsigned char>(second) << 8);
 }
@@ -21,7 +21,7 @@ struct token {
     end,         // end of the source
     identifier,  // x, %r1, $L__BB0_1, _
     directive,   // .word, with its dot; also modifiers (.f32, .2d, .L2::128B)
-    integer,     // `bits`; `is_unsigned` as the language rules type it
+    integer,     // `bits`; `is_unsigned` according to the language rules
     f32,         // 0f…: pattern in `bits`
     f64,         // 0d… or decimal: pattern in `bits`
     string,      // "…", with its quotes
@@ -36,27 +36,27 @@ struct token {
 
   bool is(std::uint16_t p) const { return what == kind::punctuation && punctuation == p; }
   bool is_directive(std::string_view with_dot) const { return what == kind::directive && text == with_dot; }
-  /// A directive's or modifier's text without its dot.
+  /// The text of a directive or modifier without its dot.
   std::string_view word() const { return text.substr(1); }
 };
 
-/// Cuts PTX source into tokens, on demand. Cheap to copy, which is how the parser looks ahead. Source and file name
+/// Splits PTX source into tokens on demand. Cheap to copy, which the parser uses to look ahead. Source and file name
 /// must outlive it. Syntax: PTX ISA, chapter "Syntax".
 class lexer {
  public:
-  /// Tokens count their lines from `first_line`.
+  /// Line numbers of tokens start at `first_line`.
   lexer(std::string_view source, const std::string& file_name, std::uint32_t first_line = 1)
       : source_(source), file_name_(&file_name), first_line_(first_line), line_(first_line) {}
 
-  /// The next token; kind `end` for ever once the source is used up. Throws input_error on a character that starts no
-  /// token, a malformed number, an unterminated comment or string.
+  /// The next token; always of kind `end` after the end of the source. Throws input_error on a character that starts
+  /// no token, a malformed number, an unterminated comment or string.
   token next();
 
-  /// Reads `t`, the token taken last, again, but only its first character: "%4" is a name, yet after a value the
+  /// Reads the last token `t` again, but only its first character: "%4" is a name, yet after a value it is the
   /// remainder operator and a number.
   token first_character(const token& t);
 
-  /// Throws input_error at a place of this file.
+  /// Throws input_error at a position of this file.
   [[noreturn]] void fail(location where, const std::string& message) const;
 
  private:
@@ -89,7 +89,7 @@ class lexer {
   std::size_t line_start_ = 0;
   std::uint32_t first_line_;
   std::uint32_t line_;
-  token::kind previous_ = token::kind::end;  // kind of the token before: a dot reads differently after some
+  token::kind previous_ = token::kind::end;  // kind of the previous token: it affects the meaning of a dot
 };
 
 }  // namespace heddle::ptx

@@ -17,14 +17,14 @@ namespace {
 bool is_traced(linkage l) { return l == linkage::visible || l == linkage::weak || l == linkage::common; }
 bool yields(linkage l) { return l == linkage::weak || l == linkage::common; }
 
-/// Kernels are what a host launches by name, whatever their linkage.
+/// A host launches kernels by name regardless of their linkage, so they are at least visible.
 linkage linkage_of(const ast_function& f) {
   return f.is_entry && f.link == linkage::internal ? linkage::visible : f.link;
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-/// Names that a module defines for others, and those that it wants of others.
+/// The names that a module exports, and those that it imports.
 void list_names(const ast_module& m, std::set<std::string>& defines, std::set<std::string>& wants) {
   for (const ast_variable& v : m.variables) {
     if (v.is_extern) wants.insert(v.name);
@@ -36,7 +36,7 @@ void list_names(const ast_module& m, std::set<std::string>& defines, std::set<st
   }
 }
 
-/// Names of module scope that several of the modules have.
+/// Module-scope names that occur in several modules.
 std::set<std::string> common_names(const std::vector<std::shared_ptr<ast_module>>& modules) {
   std::map<std::string, const ast_module*> first;
   std::set<std::string> common;
@@ -50,7 +50,7 @@ std::set<std::string> common_names(const std::vector<std::shared_ptr<ast_module>
   return common;
 }
 
-/// Puts the parsed units together.
+/// Merges the parsed units into one module.
 class linker {
  public:
   linker(ast_module& out, std::set<std::string> common) : out_(out), common_(std::move(common)) {}
@@ -68,7 +68,7 @@ class linker {
     for (ast_function& f : m.functions) add_function(std::move(f), unit, own);
   }
 
-  /// What one unit declares and another defines needs no declaration.
+  /// Drops the declarations of names that another unit defines.
   void drop_declarations() {
     const auto defined = [&](const std::string& name) { return places_.count(name) != 0; };
     auto& variables = out_.variables;
@@ -88,13 +88,13 @@ class linker {
     std::size_t index = 0;
   };
 
-  /// An internal name is its unit's alone: '@' is in no name of PTX.
+  /// Makes an internal name unique to its unit: '@' cannot occur in a PTX name.
   void rename(const std::string& name, std::uint32_t unit) {
     if (common_.count(name) != 0) out_.units[unit].renamed[name] = name + "@" + std::to_string(unit);
   }
 
-  /// True: the entity goes to the end of its list. False: it is there already, at `known->index`, and `replaces` tells
-  /// whether it takes that place.
+  /// True: the entity is appended to its list. False: it exists already at `known->index`, and `replaces` is true if
+  /// the new one takes its place.
   bool is_new(const std::string& name, const definition& d, bool& replaces) {
     const auto [at, fresh] = places_.emplace(name, d);
     replaces = false;
@@ -121,7 +121,7 @@ class linker {
     }
   }
 
-  /// Dynamic shared memory is declared by each who uses it: it is as aligned as the strictest asks.
+  /// Dynamic shared memory may be declared in several units: the declarations are merged with the strictest alignment.
   void keep_largest_declaration(const ast_variable& v) {
     const auto [at, fresh] = declared_.emplace(v.name, out_.variables.size());
     if (fresh) return out_.variables.push_back(v);
@@ -144,7 +144,7 @@ class linker {
 
   ast_module& out_;
   const std::set<std::string> common_;
-  std::map<std::string, definition> places_;     // what is defined, and where in its list
+  std::map<std::string, definition> places_;     // defined names, with their places in the lists
   std::map<std::string, std::size_t> declared_;  // .extern variables
   std::set<std::string> declared_functions_;
 };
@@ -221,7 +221,7 @@ std::shared_ptr<const ast_module> parse_all(const std::string& texts, const std:
   return link(sources);
 }
 
-/// A tree with what it was made of.
+/// A parsed tree together with its sources.
 struct parsed_texts {
   std::string texts, names;
   std::shared_ptr<const ast_module> tree;

@@ -15,26 +15,26 @@ struct module_source {
   std::string file;
 };
 
-/// Which modules belong together, because one declares .extern what another defines: groups by the order of their first
-/// modules, in each its modules' numbers. A module that needs none of the others is a group of its own.
+/// Groups modules of which one declares .extern what another defines. Groups are in the order of their first modules,
+/// and each lists the indices of its modules. An independent module is a group of its own.
 std::vector<std::vector<std::size_t>> link_groups(const std::vector<std::shared_ptr<const ast_module>>& modules);
 
-/// One module out of several, as nvlink makes it: .extern names become what another module defines as .visible, .weak
-/// or .common, other names stay each module's own. Its lines are those of the texts one after another. Throws
-/// input_error: a name that two modules define, address sizes that differ.
+/// Links several modules into one, as nvlink does: .extern names are bound to definitions that are .visible, .weak or
+/// .common in another module; other names stay local to their module. Line numbers count through the concatenated
+/// texts. Throws input_error if two modules define the same name, or if address sizes differ.
 std::shared_ptr<const ast_module> link(const std::vector<module_source>& sources);
 
-/// The same of texts and names that each are separated by the character NUL; a single name is that of a module to be
-/// parsed alone. Who asks for the same again, as a host and its GPU do, shares one tree as long as somebody has it.
+/// The same for texts and names that are each separated by NUL characters; a single name means a module that is parsed
+/// alone. Equal requests, such as those of a host and its GPU, share one tree as long as it is in use.
 std::shared_ptr<const ast_module> parse_linked(const std::string& texts, const std::string& names);
 
-/// The texts one after another, each with a line's end: what link() counts the lines of.
+/// The concatenated texts, each ending with a line break: the text to which line numbers of link() refer.
 std::string joined_text(const std::vector<module_source>& sources);
 
-/// FILE:LINE:COL of a place in a module, linked or not.
+/// FILE:LINE:COL of a position in a module, linked or not.
 std::string place_in(const ast_module& m, location where);
 
-/// A message whose places count the lines of the linked module, with the places in the files that they come from.
+/// Converts positions in a message from lines of the linked module to those of the original files.
 std::string with_own_places(const ast_module& m, std::string text);
 
 }  // namespace heddle::ptx

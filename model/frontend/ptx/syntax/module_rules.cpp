@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ptxas objects to beyond the grammar of a declaration.
+// Checks of ptxas beyond the grammar of a declaration.
 #include "heddle/frontend/ptx/syntax/module_rules.h"
 
 #include <algorithm>
@@ -59,14 +59,14 @@ class module_checker {
     if (before.is_extern) at->second = &v;
   }
 
-  /// An initial value names what is declared before; kernels have no address.
+  /// An initialiser may refer only to earlier declarations, and not to kernels.
   void check_initial_names(const ast_variable& v) const {
     const auto before = [&](const location& at) {
       return at.line != v.where.line ? at.line < v.where.line : at.column < v.where.column;
     };
     for (const ast_variable::initial& e : v.initialiser) {
       if (e.symbol.empty()) continue;
-      bool known = false, early = false;  // what nobody declares is told when the module is placed
+      bool known = false, early = false;  // undeclared names are reported when the module is placed
       for (const ast_variable& w : m_.variables)
         if (w.name == e.symbol) known = true, early = early || before(w.where);
       for (const ast_function& f : m_.functions)
@@ -164,7 +164,7 @@ class module_checker {
         fail(b[k].where, "'" + b[k].name + "' is not what the declaration of '" + f.name + "' before has");
   }
 
-  /// Names of labels, and of what they list.
+  /// Checks the names of labels and label lists.
   void check_block(const ast_function& f, const ast_block& b) {
     using kind = ast_statement::kind;
     labels_.emplace_back();

@@ -5,9 +5,9 @@
 
 namespace heddle::ptx {
 
-/// Throws input_error where declarations of one module do not go together: two of one name, prototypes that differ,
-/// directives of a kernel that exclude each other, parameters of a kind that a kernel or a function cannot have.
-/// `first_line`: as of parse().
+/// Throws input_error if declarations of one module are inconsistent: two of one name, differing prototypes, mutually
+/// exclusive directives of a kernel, or parameters of a kind that a kernel or function cannot have. `first_line`: as
+/// for parse().
 void check_module(const ast_module& m, std::uint32_t first_line);
 
 }  // namespace heddle::ptx

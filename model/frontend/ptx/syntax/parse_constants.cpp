@@ -34,7 +34,7 @@ int precedence_of(const token& t) {
 
 constant parse_unary(token_stream& tokens);
 
-/// After '(': a cast's type and the value behind it, or an expression and its ')'.
+/// After '(': a cast's type with its operand, or an expression with its ')'.
 constant parse_parenthesised(token_stream& tokens) {
   const bool to_signed = tokens.current().is_directive(".s64");
   if (to_signed || tokens.current().is_directive(".u64")) {

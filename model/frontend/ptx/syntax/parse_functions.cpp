@@ -15,7 +15,7 @@ std::uint32_t expect_positive(token_stream& tokens, const char* what) {
   return count;
 }
 
-/// x{, y{, z}}: dimensions left out are 1.
+/// x{, y{, z}}: omitted dimensions are 1.
 void parse_triple(token_stream& tokens, std::uint32_t (&out)[3]) {
   out[0] = expect_positive(tokens, "a number of threads or blocks");
   out[1] = out[2] = 1;
@@ -33,7 +33,7 @@ bool accept_performance_directive(token_stream& tokens, ast_function& f) {
     f.max_registers = expect_positive(tokens, "a number of registers");
   } else if (tokens.accept_directive(".reqnctapercluster")) {
     parse_triple(tokens, f.required_cluster);
-  } else if (tokens.accept_directive(".maxnctapersm")) {  // hints to a compiler that the model has no use for
+  } else if (tokens.accept_directive(".maxnctapersm")) {  // hints for a compiler that the model ignores
     f.max_blocks = expect_positive(tokens, "a number of blocks");
   } else if (tokens.accept_directive(".maxclusterrank")) {
     f.max_cluster_rank = expect_positive(tokens, "a number of blocks");
@@ -43,7 +43,7 @@ bool accept_performance_directive(token_stream& tokens, ast_function& f) {
   return true;
 }
 
-/// Directives between a function's head and its body.
+/// Parses a directive between the head of a function and its body.
 bool accept_function_directive(token_stream& tokens, ast_function& f) {
   if (accept_performance_directive(tokens, f)) return true;
   if (tokens.accept_directive(".noreturn")) {
@@ -66,14 +66,14 @@ bool accept_function_directive(token_stream& tokens, ast_function& f) {
   return tokens.accept_directive(".explicitcluster") || skip_debug_directive(tokens);
 }
 
-/// Open64 ends the declaration of a function with nothing but the next definition.
+/// Open64 omits the ';' of a function declaration; the next definition ends it.
 bool starts_definition(const token& t) {
   return t.is_directive(".func") || t.is_directive(".entry") || t.is_directive(".visible") ||
          t.is_directive(".extern") || t.is_directive(".weak") ||
          (t.what == token::kind::directive && space_of(t.text) != state_space::none);
 }
 
-/// The body, or the end of a declaration.
+/// Parses the body, or the end of a declaration.
 void parse_function_body(token_stream& tokens, ast_function& f) {
   if (tokens.is('{')) {
     f.has_body = true;

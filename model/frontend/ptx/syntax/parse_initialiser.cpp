@@ -9,11 +9,11 @@ namespace heddle::ptx {
 
 namespace {
 
-/// Zeros that a sparse initialiser may imply between its elements: beyond it a few bytes of source would fill the
-/// memory.
+/// The limit of implicit zeros between the elements of a sparse initialiser: without it, a few bytes of source could
+/// fill the memory.
 constexpr std::uint64_t largest_padding = std::uint64_t{1} << 20;
 
-/// Reads one variable's initialiser into its flat, row-major form.
+/// Parses the initialiser of a variable into its flat, row-major form.
 class initialiser_reader {
  public:
   initialiser_reader(token_stream& tokens, ast_variable& variable) : tokens_(tokens), variable_(variable) {
@@ -36,7 +36,7 @@ class initialiser_reader {
   }
 
  private:
-  /// Elements that a brace `level` levels inside the outermost one covers.
+  /// The number of elements in a brace group `level` levels inside the outermost one.
   std::uint64_t group_size(std::size_t level) const {
     std::uint64_t size = 1;
     for (std::size_t i = level; i < shape_.size(); ++i) size *= shape_[i];
@@ -45,7 +45,7 @@ class initialiser_reader {
 
   std::uint64_t position() const { return variable_.initialiser.size() + padding_; }
 
-  /// { … }: its groups each begin at a multiple of their size; what they leave out is zero.
+  /// { … }: each nested group begins at a multiple of its size; omitted elements are zero.
   void read_group(std::size_t level) {
     const token_stream::nesting nesting(tokens_);
     tokens_.advance();
@@ -142,7 +142,7 @@ class initialiser_reader {
     value.bits += static_cast<std::uint64_t>(parse_offset(tokens_));
   }
 
-  /// The value as bits of the variable's element type.
+  /// Converts a value to the bits of the variable's element type.
   std::uint64_t converted(const constant& value, location where) const {
     const isa::dtype type = variable_.type;
     if (type == isa::dtype::f32 || type == isa::dtype::f64) {
@@ -172,14 +172,14 @@ class initialiser_reader {
 
   token_stream& tokens_;
   ast_variable& variable_;
-  std::vector<std::uint64_t> shape_;  // dimensions below the first, and the vector's components
+  std::vector<std::uint64_t> shape_;  // dimensions after the first, and the vector's components
   bool open_ended_ = false;
-  std::uint64_t capacity_ = 0;  // values that the variable holds
-  std::uint64_t padding_ = 0;   // zeros owed before the next value
+  std::uint64_t capacity_ = 0;  // number of values in the variable
+  std::uint64_t padding_ = 0;   // pending zeros before the next value
   std::uint64_t padded_ = 0;    // zeros written so far
 };
 
-/// { property = value, … } of an opaque reference: sampling modes, which are the launch's business here.
+/// Skips { property = value, … } of an opaque reference: its sampling modes are set by the launch.
 void skip_properties(token_stream& tokens) {
   tokens.expect('{');
   do {

@@ -10,7 +10,7 @@ namespace {
 
 using kind = ast_operand::kind;
 
-/// What the instruction makes of parentheses and of array[index].
+/// The meaning of parentheses and of array[index] in the instruction.
 struct operand_context {
   bool is_call = false;
   bool takes_addresses = false;
@@ -21,7 +21,7 @@ ast_operand parse_operand(token_stream& tokens, operand_context context);
 bool is_component(std::string_view word) {
   if (word.size() == 1) return std::string_view("xyzwrgba").find(word[0]) != std::string_view::npos;
   if (word.size() < 2 || word.size() > 5 || (word[0] != 'b' && word[0] != 'h')) return false;
-  return word.find_first_not_of("01234567", 1) == std::string_view::npos;  // bytes and halves of video operands
+  return word.find_first_not_of("01234567", 1) == std::string_view::npos;  // byte and half selectors of video operands
 }
 
 ast_operand made(kind what, location where) {
@@ -42,7 +42,7 @@ ast_operand parse_literal(token_stream& tokens) {
   return operand;
 }
 
-/// Elements up to `close`, whose opening token is current.
+/// Parses elements up to `close`; the current token is the opening bracket.
 void parse_elements(token_stream& tokens, operand_context context, char close, std::vector<ast_operand>& out) {
   tokens.advance();
   if (tokens.accept(close)) return;

@@ -15,7 +15,7 @@ void parse_names(token_stream& tokens, const char* expected, std::vector<std::st
   tokens.expect(';', "',' or ';'");
 }
 
-/// What follows "label:" where it names a table rather than a place.
+/// Parses what follows "label:": a table directive, or nothing for a plain label.
 ast_statement parse_labelled(token_stream& tokens, std::string label, location where) {
   using kind = ast_statement::kind;
   ast_statement statement;
@@ -43,7 +43,7 @@ void parse_guard(token_stream& tokens, ast_instruction& instruction) {
   instruction.guard = tokens.expect_identifier("a predicate register");
 }
 
-/// The modifiers and operands after the first word.
+/// Parses modifiers and operands after the opcode.
 void parse_rest(token_stream& tokens, ast_instruction& instruction) {
   while (tokens.is_directive()) {
     instruction.modifiers.emplace_back(tokens.current().word());
@@ -123,7 +123,7 @@ void skip_pragma(token_stream& tokens) {
   tokens.expect(';', "',' or ';'");
 }
 
-/// .section name { … }: DWARF, of no use to the model.
+/// Skips .section name { … }: DWARF data, which the model does not use.
 void skip_section(token_stream& tokens) {
   if (!tokens.is_directive() && !tokens.is_identifier()) tokens.unexpected("the section's name");
   tokens.advance();

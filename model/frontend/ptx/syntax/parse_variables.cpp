@@ -49,25 +49,25 @@ void parse_space(token_stream& tokens, ast_variable& v) {
   const std::string_view directive = tokens.current().text;
   v.space = space_of(directive);
   if (!tokens.is_directive() || v.space == state_space::none) tokens.unexpected("a state space (.reg, .param, ...)");
-  if (directive == ".tex") {  // the old spelling of .global .texref
+  if (directive == ".tex") {  // old spelling of .global .texref
     v.type_name = "texref";
     tokens.advance();
     return;
   }
   tokens.advance();
-  if (v.space == state_space::constant && tokens.accept('[')) {  // bank of PTX 1.x; there is one bank since
+  if (v.space == state_space::constant && tokens.accept('[')) {  // bank in PTX 1.x; later versions have one bank
     tokens.expect_count("a constant bank");
     tokens.expect(']');
   }
 }
 
-/// .ptr {.space} {.align N}: what the pointer points to; its alignment is not the parameter's.
+/// Skips .ptr {.space} {.align N}, which describe the pointer's target; the alignment is not that of the parameter.
 void skip_pointee(token_stream& tokens) {
   if (tokens.is_directive() && space_of(tokens.current().text) != state_space::none) tokens.advance();
   if (tokens.accept_directive(".align")) parse_alignment(tokens);
 }
 
-/// Alignment, attribute, vector, type, in the orders that compilers write. Ends before the name.
+/// Parses alignment, attribute, vector and type in the orders that compilers emit. Stops before the name.
 void parse_type(token_stream& tokens, ast_variable& v) {
   const bool old_texture = !v.type_name.empty();
   bool typed = false;
@@ -99,7 +99,7 @@ void parse_type(token_stream& tokens, ast_variable& v) {
   if (!typed) tokens.unexpected("a type (.b32, .f64, .pred, ...)");
 }
 
-/// [n][m]…; only the first may be open.
+/// [n][m]…; only the first dimension may be open.
 void parse_dimensions(token_stream& tokens, ast_variable& v) {
   std::uint64_t bytes = std::max<std::uint64_t>(1, v.element_bytes());
   while (tokens.is('[')) {
@@ -138,7 +138,7 @@ bool parse_declarator(token_stream& tokens, ast_variable& v) {
   return true;
 }
 
-/// What no variable of its space may be, whoever uses it.
+/// Checks the rules for variables of a state space.
 void check_variable(token_stream& tokens, const ast_variable& v) {
   const bool in_register = v.space == state_space::reg;
   const auto fail = [&](const char* what) { tokens.fail(v.where, "'" + v.name + "' " + what); };

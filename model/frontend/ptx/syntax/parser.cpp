@@ -69,7 +69,7 @@ bool accept_module_directive(token_stream& tokens, ast_module& m) {
   return true;
 }
 
-/// Before PTX 1.4 a kernel declared its parameters in its body.
+/// Before PTX 1.4 a kernel's parameters were declared in its body.
 bool has_parameters_in_body(const ast_module& m) {
   return m.version == "1.0" || m.version == "1.1" || m.version == "1.2" || m.version == "1.3";
 }
@@ -105,7 +105,7 @@ void parse_definition(token_stream& tokens, ast_module& m) {
   }
 }
 
-/// An alias is its target under another name.
+/// Replaces an alias by its target under the alias name.
 void resolve_aliases(ast_module& m, std::uint32_t first_line) {
   for (const ast_alias& a : m.aliases) {
     const auto called = [&](const std::string& name, bool body) {
@@ -135,7 +135,8 @@ std::shared_ptr<ast_module> parse(const std::string& text, const std::string& fi
   while (!tokens.at_end()) {
     if (!accept_module_directive(tokens, *m)) parse_definition(tokens, *m);
   }
-  if (m->address_size == 0) m->address_size = 32;  // PTX ISA, ".address_size": the size of a module that does not say
+  if (m->address_size == 0)
+    m->address_size = 32;  // PTX ISA, ".address_size": the default of a module without the directive
   check_module(*m, first_line);
   hoist_variables(*m);
   resolve_aliases(*m, first_line);

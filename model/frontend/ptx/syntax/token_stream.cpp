@@ -37,7 +37,7 @@ void token_stream::follow_brackets() {
     open_brackets_.push_back(current_);
   } else if (is('}') || is(')') || is(']')) {
     const char opening = is('}') ? '{' : is(')') ? '(' : '[';
-    // Contents that are skipped unread may be unbalanced in other brackets: they close with their surroundings.
+    // Skipped content may have other unbalanced brackets: they close with the surrounding bracket.
     while (!open_brackets_.empty()) {
       const bool matches = open_brackets_.back().is(symbol(opening));
       open_brackets_.pop_back();
@@ -132,7 +132,7 @@ token_stream::nesting::nesting(token_stream& tokens) : tokens_(tokens) {
 
 void token_stream::declare(const ast_variable& variable) {
   if (variable.range != 0) return;
-  // Scalars are recorded only where they could hide an array of an outer scope.
+  // Scalars are recorded only if they could hide an array of an outer scope.
   if (!variable.is_array && (scopes_.size() == 1 || index_stride(variable.name) == 0)) return;
   std::uint64_t stride = variable.is_array ? variable.element_bytes() : 0;
   for (std::size_t i = 1; i < variable.dims.size(); ++i) stride *= static_cast<std::uint64_t>(variable.dims[i]);

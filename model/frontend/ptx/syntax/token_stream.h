@@ -11,8 +11,8 @@
 
 namespace heddle::ptx {
 
-/// The parser's cursor: the current token, the ways to check it and go on, and what every topic of the grammar shares
-/// (nesting limit, arrays in scope). All errors are input_error at the current token unless a place is given.
+/// The parser's cursor: the current token, functions to check and consume it, and state shared by the whole grammar
+/// (nesting limit, arrays in scope). All errors are input_error at the current token unless a position is given.
 class token_stream {
  public:
   token_stream(std::string_view source, const std::string& file_name, std::uint32_t first_line = 1);
@@ -20,16 +20,16 @@ class token_stream {
   const token& current() const { return current_; }
   /// The token after the current one.
   token peek() const;
-  /// The token taken last.
+  /// The token consumed last.
   const token& previous() const { return previous_; }
-  /// Takes the current token.
+  /// Consumes the current token.
   void advance();
 
-  /// Where a value is complete: a name that begins with % is the remainder operator and what it is applied to.
+  /// Called after a complete value: splits a name that begins with % into the remainder operator and its operand.
   void split_remainder();
 
-  /// Counts an instruction or label of the module, at the current token; throws input_error where there are too many
-  /// for the memory that they take.
+  /// Counts an instruction or label of the module at the current token; throws input_error if there are too many for
+  /// the memory they need.
   void count_statement();
 
   bool is(char p) const { return current_.is(symbol(p)); }
@@ -37,26 +37,26 @@ class token_stream {
   bool is_directive() const { return current_.what == token::kind::directive; }
   bool at_end() const { return current_.what == token::kind::end; }
 
-  /// Takes the punctuation if it is the current token.
+  /// Consumes the punctuation if it is the current token.
   bool accept(char p);
   bool accept_directive(std::string_view with_dot);
-  /// Takes what must come; the error names what is there instead and `expected`.
+  /// Consumes a mandatory token; the error names the actual token and `expected`.
   void expect(char p);
   void expect(char p, const char* expected);
   std::string expect_identifier(const char* expected);
-  /// A non-negative integer literal of at most `maximum`. `what` names it in the errors.
+  /// Consumes a non-negative integer literal of at most `maximum`. `what` names it in errors.
   std::uint32_t expect_count(const char* what, std::uint32_t maximum = UINT32_MAX);
   std::string_view expect_string(const char* expected);
 
-  /// "unexpected X, expected Y" at the current token; at the end of the file, the bracket that is still open, at its
-  /// place.
+  /// Throws "unexpected X, expected Y" at the current token; at the end of the file, reports the unclosed bracket at
+  /// its position.
   [[noreturn]] void unexpected(const char* expected) const;
   [[noreturn]] void fail(location where, const std::string& message) const { lexer_.fail(where, message); }
 
-  /// Source text from a token to the one taken last.
+  /// The source text from `first` to the token consumed last.
   std::string spelling_from(const token& first) const;
 
-  /// While it lives one more level of nesting counts; throws input_error beyond 256 levels, so that no input exhausts
+  /// Adds one level of nesting during its lifetime; throws input_error beyond 256 levels, so that no input exhausts
   /// the stack.
   class nesting {
    public:
@@ -69,11 +69,12 @@ class token_stream {
     token_stream& tokens_;
   };
 
-  /// Names declared per scope with the bytes of one element, so that array[2] becomes a byte offset at once.
+  /// Arrays declared per scope with their element size in bytes, so that array[2] is converted to a byte offset at
+  /// once.
   void open_scope() { scopes_.emplace_back(); }
   void close_scope() { scopes_.pop_back(); }
   void declare(const ast_variable& variable);
-  /// Bytes that one step of a[i] covers (a row for several dimensions); 0 if `name` is no array in scope.
+  /// Bytes per step of the index of a[i] (a row if there are several dimensions); 0 if `name` is no array in scope.
   std::uint64_t index_stride(const std::string& name) const;
 
  private:
