@@ -102,8 +102,8 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
       return tlm::TLM_ACCEPTED;
     }
     auto& b = static_cast<placed_block&>(t);
-    messages_.push_back(
-        {&b, phase, clock_.domain().arrival(delay)});  // all have the same latency, so they arrive in order
+    // All have the same latency, so they arrive in order.
+    messages_.push_back({&b, phase, clock_.domain().arrival(delay)});
     clock_.wake_at(messages_.back().taken_at);
     return tlm::TLM_ACCEPTED;
   }

@@ -59,8 +59,8 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
       ++c.write_backs;
       c.write_back_bytes += bytes;
     } else {
-      c.atomics +=
-          request != nullptr && request->atomic != nullptr;  // a fence has nothing to write back or invalidate here
+      // A fence has nothing to write back or invalidate here.
+      c.atomics += request != nullptr && request->atomic != nullptr;
       return false;
     }
     return true;

@@ -23,8 +23,8 @@ class file_roles {
   void add_output(const std::string& path, const std::string& who) { add_output(find_output(path, who), who); }
 
  private:
-  using identity = std::tuple<std::uint64_t, std::uint64_t,
-                              std::string>;  // device, inode, and the name in that folder (empty: an existing file)
+  // Device, inode, and the name in that folder (empty: an existing file).
+  using identity = std::tuple<std::uint64_t, std::uint64_t, std::string>;
   static identity identity_of(const output_place& place);
 
   std::multimap<identity, std::string> inputs_;  // with the reader

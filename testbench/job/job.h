@@ -101,8 +101,8 @@ struct operation {
   std::uint64_t from_offset = 0;
   // repeat
   std::vector<operation> body;
-  std::string
-      while_nonzero;  // buffer whose first 4 bytes are tested after each iteration; empty: always `max` iterations
+  // Buffer whose first 4 bytes are tested after each iteration; empty: always `max` iterations.
+  std::string while_nonzero;
   std::uint64_t max = 0;
 };
 

@@ -84,8 +84,8 @@ namespace {
 void read_choice(const option_parser& p, launch_choice& c) {
   c.none = p.has("skip-functional");
   c.names = p.list("kernel-name");
-  if (c.none && (p.has("launches") || !c.names.empty()))
-    c.none = false;  // all launches but the chosen ones are functional
+  // All launches but the chosen ones are functional.
+  if (c.none && (p.has("launches") || !c.names.empty())) c.none = false;
   if (!p.has("launches")) return;
   for (const std::string& part : split(p.text("launches"), ',')) {
     const auto ends = split(part, '-');

@@ -15,8 +15,8 @@ namespace heddle::testbench {
 #if defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 void use_huge_pages() {
-  constexpr std::size_t reserved_bytes = std::size_t{256}
-                                         << 20;  // address space; memory is allocated only when it is used
+  // Address space; memory is allocated only when it is used.
+  constexpr std::size_t reserved_bytes = std::size_t{256} << 20;
   constexpr std::uintptr_t page_bytes = std::uintptr_t{2} << 20;
   // The heap grows once, is never trimmed, and is advised as a whole.
   mallopt(M_TRIM_THRESHOLD, 2 * static_cast<int>(reserved_bytes));

@@ -48,8 +48,8 @@ class device_job {
   std::map<std::string, std::uint64_t> addresses_;
   std::map<std::string, std::uint64_t> handles_;  // of textures and surfaces
   std::map<const operation*, launch_request> requests_;
-  std::set<std::pair<std::string, std::size_t>>
-      doubtful_;  // arguments for which a warning was printed: kernel, position
+  // Arguments for which a warning was printed: kernel, position.
+  std::set<std::pair<std::string, std::size_t>> doubtful_;
 };
 
 }  // namespace heddle::testbench

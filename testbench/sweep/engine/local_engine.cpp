@@ -132,10 +132,10 @@ void local_engine::collect(sweep_progress& progress) {
 
 void local_engine::judge(const child& c, pid_t process, int status) {
   const std::string id = plan_.id_text(c.point);
-  if (WIFSIGNALED(status))
-    store_.remove_unfinished(id, process);  // a process that was not killed removes its files itself
-  if (store_.status(id) != point_status::missing)
-    return;  // the result is complete, however the process ended afterwards
+  // A process that was not killed removes its files itself.
+  if (WIFSIGNALED(status)) store_.remove_unfinished(id, process);
+  // The result is complete, however the process ended afterwards.
+  if (store_.status(id) != point_status::missing) return;
   // If one result cannot be written, the sweep stops: further results would be lost as well.
   if (WIFEXITED(status) && WEXITSTATUS(status) >= unwritable_code) {
     throw input_error("cannot write '" + store_.point_file(id) +

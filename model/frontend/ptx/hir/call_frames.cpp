@@ -155,9 +155,8 @@ class expander {
   void move(const std::vector<std::uint32_t>& registers, bool save) {
     std::uint32_t bytes = 0;
     for (std::uint32_t r : registers) bytes += 4 * std::max<std::uint32_t>(f_.registers[r].words, 1);
-    bytes =
-        std::max<std::uint32_t>((bytes + 15) / 16 * 16,
-                                16);  // at least one slot, so that an endless recursion reaches the end of the stack
+    // At least one slot, so that an endless recursion reaches the end of the stack.
+    bytes = std::max<std::uint32_t>((bytes + 15) / 16 * 16, 16);
     if (save) {
       const value full = register_value(f_.new_register(0, 1));
       put(ptx_op::setp, dtype::u32, {full}, {pointer_, immediate_value(limit_ - std::min(limit_, bytes + reserve_))})

@@ -84,8 +84,8 @@ struct modifiers {
   bool to = false;                        // cvta.to
   isa::cache_op cache = isa::cache_op::ca;
   unsigned vector = 1;
-  std::uint8_t sub =
-      0;  // sub-operation of atomic, shuffle, vote, barrier, prmt, testp, membar; constant bank of a load
+  // Sub-operation of atomic, shuffle, vote, barrier, prmt, testp, membar; constant bank of a load.
+  std::uint8_t sub = 0;
   order_kind order = order_kind::weak;
   unsigned scope = 1;  // 0 cta, 1 gpu, 2 sys
   bool left = false, wrap = false, shift_amount = false, uniform = false;
@@ -170,10 +170,11 @@ struct virtual_register {
   std::uint8_t bits = 32;
   isa::dtype type = isa::dtype::none;  // as declared; none: created by the compiler
   bool single = false;                 // one unguarded definition that dominates every use
-  bool whole =
-      false;  // never read where the guard of its definition is false, so a guarded write counts as a full definition
-  bool temporary = false;  // created by instruction selection, used within the expansion of one PTX instruction only: a
-                           // guarded write counts as a full definition
+  // Never read where the guard of its definition is false, so a guarded write counts as a full definition.
+  bool whole = false;
+  // Created by instruction selection, used within the expansion of one PTX instruction only: a guarded write counts as
+  // a full definition.
+  bool temporary = false;
 };
 
 struct hir_function {

@@ -354,8 +354,7 @@ bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
     m.vector = 8;
     return true;
   }
-  if (op == ptx_op::cp && w == "shared::cluster")
-    return own_word(w, op, m);  // the destination; it does not describe the source
+  if (op == ptx_op::cp && w == "shared::cluster") return own_word(w, op, m);  // the destination, not the source
   return flag_word(w, row.groups, m) || round_word(w, row.groups, m) || compare_word(w, row.groups, m) ||
          space_word(w, row.groups, m) || cache_word(w, row.groups, m) || order_word(w, row.groups, m) ||
          atomic_word(w, row.groups, m) || ((row.groups & g_own) && own_word(w, op, m));

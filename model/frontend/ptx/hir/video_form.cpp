@@ -66,8 +66,8 @@ bool second_word(const std::string& w, video_form& f) {
 
 bool word(const std::string& w, unsigned& types, video_form& f) {
   if (w == "u32" || w == "s32") {
-    const unsigned place =
-        types++ + (f.what == action::set ? 1 : 0);  // the result type of vset has no signedness of its own
+    // The result type of vset has no signedness of its own.
+    const unsigned place = types++ + (f.what == action::set ? 1 : 0);
     if (place > 2) return false;
     (place == 0 ? f.signed_result : place == 1 ? f.signed_a : f.signed_b) = w == "s32";
     return true;

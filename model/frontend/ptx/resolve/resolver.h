@@ -251,8 +251,8 @@ class resolver {
   std::vector<call_site> sites_;
   std::uint32_t largest_frame_ = 0;
   std::unordered_map<const ast_block*, std::set<std::string>> addressed_;  // by addressed_in()
-  bool parameters_in_memory_ =
-      false;  // the kernel may use addresses of its parameters, which are then copies in local memory
+  // The kernel may use addresses of its parameters, which are then copies in local memory.
+  bool parameters_in_memory_ = false;
   std::uint32_t copies_begin_ = 0, copies_end_ = 0;  // range of the copies of kernel parameters in local memory
   value reserved_shared_;                            // none: not used
 };

@@ -10,7 +10,7 @@ void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction
   hir_instruction capability = h;  // only checked by selection: a GPU without the instruction rejects it
   capability.guard = {};
   append(std::move(capability));
-  if (h.m.sub == copy_arrival) {  // all copies are complete; without .noinc the arrival count was incremented first
+  if (h.m.sub == copy_arrival) {  // all copies are complete; without .noinc increment and arrival cancel out
     if (i.operands.size() != 1) fail(i.where, "'" + i.mnemonic() + "' needs the address of an mbarrier");
     if (h.m.sums) arrive_at(h, i.operands[0], {}, immediate_value(1), immediate_value(0));
     return;

@@ -318,8 +318,8 @@ void resolver::call_function(const ast_instruction& i, const ast_function& f, co
   if (calls_.recursive(f.name) || call_chain_.size() > 64 || instructions_ > largest_inlining)
     return outlined_call(i, f, results, arguments);
   if (!calls_.allocates(f.name)) return inline_call(i, f, results, arguments);
-  const value top =
-      register_value(out_.new_register(1, 32));  // stack memory allocated by the callee is released at its return
+  // Stack memory allocated by the callee is released at its return.
+  const value top = register_value(out_.new_register(1, 32));
   hir_instruction like;
   append(copy(like, top, stack_pointer(), isa::dtype::b32));
   inline_call(i, f, results, arguments);

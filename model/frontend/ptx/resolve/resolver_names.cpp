@@ -226,9 +226,7 @@ void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
   h.m.type2 = isa::dtype::u32;
 }
 
-// Environment registers set by the driver: 1 and 2 hold the address of the workspace in which the grid's blocks
-// synchronise (upper half first), the others 0.
-// first), the others 0.
+// Environment registers: 1 and 2 hold the address of the grid's synchronisation workspace (upper half first), others 0.
 bool resolver::environment_register(const std::string& number, value& v) const {
   if (number.empty() || number.size() > 2 || number.find_first_not_of("0123456789") != std::string::npos ||
       std::stoul(number) > 31)

@@ -29,21 +29,21 @@ struct mma_row {
   unsigned a, b, c;  // c: of f32, s32 or f64
   unsigned major, minor;
 };
-constexpr mma_row mma_rows[] = {{dtype::f16, 8, 8, 4, opcode::hmma, matrix_shape::m8n8k4, 2, 2, 8, 7, 0},
-                                {dtype::f16, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 2, 1, 4, 7, 5},
-                                {dtype::f16, 16, 8, 16, opcode::hmma, matrix_shape::m16n8k16, 4, 2, 4, 8, 0},
-                                {dtype::bf16, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 2, 1, 4, 8, 0},
-                                {dtype::bf16, 16, 8, 16, opcode::hmma, matrix_shape::m16n8k16, 4, 2, 4, 8, 0},
-                                {dtype::b32, 16, 8, 4, opcode::hmma, matrix_shape::m16n8k4, 2, 1, 4, 8, 0},
-                                {dtype::b32, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 4, 2, 4, 8, 0},
-                                {dtype::s8, 8, 8, 16, opcode::imma, matrix_shape::m8n8k16, 1, 1, 2, 7, 5},
-                                {dtype::s8, 16, 8, 16, opcode::imma, matrix_shape::m16n8k16, 2, 1, 4, 8, 0},
-                                {dtype::s8, 16, 8, 32, opcode::imma, matrix_shape::m16n8k32, 4, 2, 4, 8, 0},
-                                {dtype::f64, 8, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 1, 1, 2, 8, 0},
-                                {dtype::f64, 16, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 2, 1, 4, 9,
-                                 0},  // as several instructions of the first form
-                                {dtype::f64, 16, 8, 8, opcode::dmma, matrix_shape::m8n8k4, 4, 2, 4, 9, 0},
-                                {dtype::f64, 16, 8, 16, opcode::dmma, matrix_shape::m8n8k4, 8, 4, 4, 9, 0}};
+constexpr mma_row mma_rows[] = {
+    {dtype::f16, 8, 8, 4, opcode::hmma, matrix_shape::m8n8k4, 2, 2, 8, 7, 0},
+    {dtype::f16, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 2, 1, 4, 7, 5},
+    {dtype::f16, 16, 8, 16, opcode::hmma, matrix_shape::m16n8k16, 4, 2, 4, 8, 0},
+    {dtype::bf16, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 2, 1, 4, 8, 0},
+    {dtype::bf16, 16, 8, 16, opcode::hmma, matrix_shape::m16n8k16, 4, 2, 4, 8, 0},
+    {dtype::b32, 16, 8, 4, opcode::hmma, matrix_shape::m16n8k4, 2, 1, 4, 8, 0},
+    {dtype::b32, 16, 8, 8, opcode::hmma, matrix_shape::m16n8k8, 4, 2, 4, 8, 0},
+    {dtype::s8, 8, 8, 16, opcode::imma, matrix_shape::m8n8k16, 1, 1, 2, 7, 5},
+    {dtype::s8, 16, 8, 16, opcode::imma, matrix_shape::m16n8k16, 2, 1, 4, 8, 0},
+    {dtype::s8, 16, 8, 32, opcode::imma, matrix_shape::m16n8k32, 4, 2, 4, 8, 0},
+    {dtype::f64, 8, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 1, 1, 2, 8, 0},
+    {dtype::f64, 16, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 2, 1, 4, 9, 0},  // several of the first form
+    {dtype::f64, 16, 8, 8, opcode::dmma, matrix_shape::m8n8k4, 4, 2, 4, 9, 0},
+    {dtype::f64, 16, 8, 16, opcode::dmma, matrix_shape::m8n8k4, 8, 4, 4, 9, 0}};
 
 bool types_agree(const matrix_form& f) {
   const dtype d = f.type[0], a = f.type[1], b = f.type[2], c = f.type[3];

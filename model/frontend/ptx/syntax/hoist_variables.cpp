@@ -50,8 +50,8 @@ class hoister {
 
   ast_module& m_;
   std::set<std::string> used_;
-  std::vector<std::pair<std::string, std::string>>
-      names_;  // of the enclosing blocks: declared name, name at module scope
+  // Of the enclosing blocks: declared name, name at module scope.
+  std::vector<std::pair<std::string, std::string>> names_;
 };
 
 }  // namespace

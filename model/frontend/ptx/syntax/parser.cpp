@@ -135,8 +135,8 @@ std::shared_ptr<ast_module> parse(const std::string& text, const std::string& fi
   while (!tokens.at_end()) {
     if (!accept_module_directive(tokens, *m)) parse_definition(tokens, *m);
   }
-  if (m->address_size == 0)
-    m->address_size = 32;  // PTX ISA, ".address_size": the default of a module without the directive
+  // PTX ISA, ".address_size": the default of a module without the directive.
+  if (m->address_size == 0) m->address_size = 32;
   check_module(*m, first_line);
   hoist_variables(*m);
   resolve_aliases(*m, first_line);

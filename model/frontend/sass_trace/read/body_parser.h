@@ -58,8 +58,8 @@ class body_parser {
   static_fields fields_;
   std::vector<known_line> known_{1};  // by instruction number, from 1; entry 0 precedes the first line of a warp
   std::size_t last_ = 0;              // index of the previous line
-  std::shared_ptr<shape_store> shapes_ =
-      std::make_shared<shape_store>();  // shared with blocks, which may outlive the parser
+  // Shared with blocks, which may outlive the parser.
+  std::shared_ptr<shape_store> shapes_ = std::make_shared<shape_store>();
 };
 
 }  // namespace heddle::sass_trace

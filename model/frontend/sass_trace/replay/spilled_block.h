@@ -30,8 +30,8 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   class segment_in_memory;
   struct place {
     std::uint64_t position = 0;  // of its first record
-    std::uint64_t at = 0;  // in the store's file: its records (preceded by the record before them, if there is one),
-                           // then address words
+    // In the store's file: its records (preceded by the record before them, if there is one), then address words.
+    std::uint64_t at = 0;
     std::uint32_t steps = 0;
     std::uint32_t words = 0;
     std::uint32_t next_lanes = 0;

@@ -27,8 +27,8 @@ struct trace_kernel {
   std::uint64_t warp_instructions = 0;
   std::vector<std::shared_ptr<const block_trace>>
       kept;  // all blocks as block_source returns them; empty: they are read again
-  std::map<std::string, std::uint64_t>
-      unknown;                         // opcodes missing in the table of the generation, with their execution counts
+  // Opcodes missing in the table of the generation, with their execution counts.
+  std::map<std::string, std::uint64_t> unknown;
   std::shared_ptr<trace_store> store;  // holds its blocks
 
   /// A record of the added EXIT, with all threads of the warp.

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t longest_line = buffer_bytes / 4;
-constexpr std::size_t read_bytes =
-    std::size_t{1} << 16;  // per read: small enough that the text is still in the host's caches when it is parsed
+// Per read: small enough that the text is still in the host's caches when it is parsed.
+constexpr std::size_t read_bytes = std::size_t{1} << 16;
 
 }  // namespace
 
