@@ -15,9 +15,8 @@ enum class texture_shape : std::uint8_t { one, two, three, one_array, two_array,
 /// Flags beside the shape.
 namespace texture {
 constexpr std::uint8_t shape_mask = 7;
-constexpr std::uint8_t trap = 0, clamp = 8, zero = 16,
-                       boundary_mask = 24;  // suld, sust: coordinates outside the surface
-constexpr unsigned component_shift = 3;     // tld4: the channel
+constexpr std::uint8_t trap = 0, clamp = 8, zero = 16, boundary_mask = 24;  // suld, sust: boundary mode
+constexpr unsigned component_shift = 3;                                     // tld4: the channel
 }  // namespace texture
 
 /// txq: the queried property.

@@ -289,9 +289,8 @@ struct dram_counts {
   std::uint64_t busy_cycles = 0;
   std::uint64_t idle_cycles = 0;  // no request, or responses were not accepted
   std::uint64_t refresh_cycles = 0;
-  std::uint64_t turnaround_cycles =
-      0;                         // between reads and writes; column commands spaced further apart than their data
-  std::uint64_t row_cycles = 0;  // rows were closed and opened
+  std::uint64_t turnaround_cycles = 0;  // between reads and writes; column commands further apart than data
+  std::uint64_t row_cycles = 0;         // rows were closed and opened
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -388,13 +387,12 @@ struct memory_counts {
 /// Why a kernel's achieved occupancy is below the theoretical one: the parts of the difference, in the same unit (1:
 /// all warp slots of the SMs that held a warp of it).
 struct lost_occupancy {
-  double imbalance_within_blocks = 0;  // warps had ended, their blocks had not
-  double imbalance_between_blocks =
-      0;                         // tail: blocks had ended earlier than others, and no blocks were left to dispatch
-  double too_few_blocks = 0;     // the grid has fewer blocks than the GPU can hold
-  double partial_last_wave = 0;  // the same for its last wave, assuming blocks of equal length
-  double launch_latency = 0;     // a block was yet to be placed
-  double other_kernels = 0;      // blocks of other launches were on the SM
+  double imbalance_within_blocks = 0;   // warps had ended, their blocks had not
+  double imbalance_between_blocks = 0;  // tail: blocks had ended before others, none were left to dispatch
+  double too_few_blocks = 0;            // the grid has fewer blocks than the GPU can hold
+  double partial_last_wave = 0;         // the same for its last wave, assuming blocks of equal length
+  double launch_latency = 0;            // a block was yet to be placed
+  double other_kernels = 0;             // blocks of other launches were on the SM
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -451,9 +449,8 @@ struct kernel_metrics {
   double theoretical_occupancy = 0;
   std::uint32_t blocks_per_sm = 0;
   std::vector<std::string> occupancy_limiters;
-  double waves = 0;  // blocks of the grid / blocks that the GPU can hold
-  std::uint64_t launch_cycles =
-      0;  // from the doorbell, or from the end of the stream's previous launch, to start_cycle
+  double waves = 0;                 // blocks of the grid / blocks that the GPU can hold
+  std::uint64_t launch_cycles = 0;  // from doorbell or end of the stream's previous launch to start_cycle
   lost_occupancy lost;
   occupancy_series over_time;
   profiler_metrics metrics;

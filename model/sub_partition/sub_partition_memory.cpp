@@ -125,16 +125,14 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   if (!resolve(slot, t, mask)) return;
   if (t.shared_mask != 0 && w.step == nullptr) {
     unsigned bad_lane = 0;
-    t.differing_bits =
-        differing_bits(t.own_addresses, t.shared_mask);  // computed here, where the addresses are in the host's cache
+    t.differing_bits = differing_bits(t.own_addresses, t.shared_mask);  // the addresses are in the host's cache now
     try {
       simt::shared_access(i, w.state, t.shared_mask, t.own_addresses, bad_lane);
     } catch (const program_error& e) {
       fault(slot, d, bad_lane, e.what());
       return;
     }
-    if (i.op == isa::opcode::ldsm)
-      t.shared_mask = simt::matrix_rows(i);  // only the lanes that supply row addresses take time
+    if (i.op == isa::opcode::ldsm) t.shared_mask = simt::matrix_rows(i);  // these accesses take time
   }
   if (replays_) count_replays(w, t);
   if (t.global_mask != 0 && t.kind != lsu_kind::load) {

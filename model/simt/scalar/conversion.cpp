@@ -146,8 +146,7 @@ std::uint64_t to_integer(double v, integer_type t, dtype source, rounding mode) 
   const std::uint64_t sign = std::uint64_t{1} << (t.bits - 1);
   if (v != v) return source == dtype::f64 || t.bits == 64 ? sign : 0;
   v = round_integral(v, mode);
-  const double limit =
-      2.0 * static_cast<double>(sign >> (t.is_signed ? 1 : 0));  // the smallest value that is too large
+  const double limit = 2.0 * static_cast<double>(sign >> (t.is_signed ? 1 : 0));  // the least value too large
   if (v >= limit) return t.is_signed ? sign - 1 : top;
   if (!t.is_signed) return v <= 0 ? 0 : static_cast<std::uint64_t>(v);
   if (v < -limit) return sign;

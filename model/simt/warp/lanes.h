@@ -71,8 +71,7 @@ static inline std::uint32_t modify(std::uint32_t v, bool absolute, bool negate, 
     if (absolute) v = (v >> 31) ? 0u - v : v;
     if (negate) v = 0u - v;
     if (invert) v = ~v;
-  } else if constexpr (kind ==
-                       modifiers::bits) {  // a negated addend becomes its complement; the carry is added separately
+  } else if constexpr (kind == modifiers::bits) {  // a negated addend: its complement, carry added separately
     if (negate != invert) v = ~v;
   } else if constexpr (kind == modifiers::f32) {
     if (absolute) v &= 0x7fffffffu;

@@ -36,8 +36,7 @@ struct launch_context {
   std::uint64_t local_base = 0;        // global address of the local memory area of this launch
   std::uint32_t sm_count = 0;          // for %nsmid
   std::uint32_t warps_per_sm = 0;
-  std::shared_ptr<isa::recording>
-      recording;  // its warps are driven by this trace and compute nothing; null: they execute the program
+  std::shared_ptr<isa::recording> recording;  // trace that drives the warps; null: they execute the program
   /// Constant banks: 0 geometry and parameters, 2 literals, 3 the module's .const variables.
   std::array<std::vector<std::uint8_t>, 4> banks;
   /// Textures and surfaces: handle h is entry h - 1. Null: none.

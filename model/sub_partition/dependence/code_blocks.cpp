@@ -44,8 +44,7 @@ unsigned distance(const decoded_program& p, std::size_t first, std::size_t last,
   for (std::size_t k = first;; ++k) {
     const decoded_instruction& d = p.code[k];
     unsigned& unit_open = open[static_cast<std::size_t>(d.unit)];
-    const bool own_lanes =
-        d.shared_use == lane_use::none;  // lanes that sub-partitions share may be taken by another one
+    const bool own_lanes = d.shared_use == lane_use::none;  // shared lanes may be taken by others
     if (k != first) cycle += p.code[k - 1].stall;
     if (k != first && own_lanes) cycle = std::max(cycle, unit_open);
     if (k == last || cycle >= enough) return cycle;

@@ -29,9 +29,8 @@ bool pairing_allows(const decoded_instruction& first, const decoded_instruction&
 // issue stage waits for it. Results of fixed latency are forwarded, but not to memory instructions, which wait
 // `memory_operands` cycles longer.
 void assign_stalls(decoded_program& p, const sub_partition_parameters& parameters, unsigned memory_operands) {
-  std::array<std::size_t, name_count>
-      writer{};         // index + 1 of the last instruction without a counter that wrote the name; 0: none
-  bool paired = false;  // the last instruction is the second of a pair
+  std::array<std::size_t, name_count> writer{};  // index + 1 of the name's last writer without a counter; 0: none
+  bool paired = false;                           // the last instruction is the second of a pair
   for (std::size_t i = 0; i < p.code.size(); ++i) {
     const decoded_instruction& d = p.code[i];
     if (i != 0) {

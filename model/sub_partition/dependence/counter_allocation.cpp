@@ -297,12 +297,11 @@ class counter_allocator {
   const std::vector<bool>& guarded_;
   std::vector<std::uint8_t> forced_;
   raised_counters raised_, wanted_;
-  std::vector<group> groups_;  // in the order of their first members
-  std::array<std::size_t, name_count>
-      writer_{};         // index + 1 of the last instruction with a counter that wrote the name; 0: none
-  std::size_t end_ = 0;  // end of the block
-  bool reads_ = false;   // the block has reads to guard
-  std::uint8_t last_ = read_counter - 1;  // allocated last
+  std::vector<group> groups_;                     // in the order of their first members
+  std::array<std::size_t, name_count> writer_{};  // index + 1 of the name's last writer with a counter; 0: none
+  std::size_t end_ = 0;                           // end of the block
+  bool reads_ = false;                            // the block has reads to guard
+  std::uint8_t last_ = read_counter - 1;          // allocated last
 };
 
 }  // namespace

@@ -46,11 +46,10 @@ struct decoded_instruction {
   back_edge turn = back_edge::none;
   std::uint8_t constant_bank = 0;
   std::uint32_t constant_offset = 0;
-  std::uint32_t initiation_cycles = 1;  // cycles for which the unit's input is held, 32 / lanes
-  std::uint32_t latency_cycles = 1;     // issue to dependent issue, without bank conflicts; 0: variable
-  std::uint8_t bank_conflicts = 0;      // extra operand-read cycles, from the register numbers
-  std::uint8_t bank_conflicts_after =
-      0;                   // the same directly after its predecessor, whose operands are in the reuse cache
+  std::uint32_t initiation_cycles = 1;    // cycles for which the unit's input is held, 32 / lanes
+  std::uint32_t latency_cycles = 1;       // issue to dependent issue, without bank conflicts; 0: variable
+  std::uint8_t bank_conflicts = 0;        // extra operand-read cycles, from the register numbers
+  std::uint8_t bank_conflicts_after = 0;  // the same with the predecessor's operands in the reuse cache
   std::uint8_t stall = 1;  // software dependence: cycles until the next instruction; 0: both may issue in one cycle
   std::uint8_t counter = no_counter;  // software dependence: raised until the result is available
   std::uint8_t read_counter =

@@ -22,8 +22,7 @@ struct memory_operation {
   bool split = false;
   bool is_texture = false;
   std::unique_ptr<simt::texture_access> texture;  // is_texture: the texels to fetch; kept for reuse
-  lsu_transaction
-      first;  // the only transaction (`sole`) unless split or a texture instruction; always names the instruction
+  lsu_transaction first;  // the only one (`sole`) unless split or a texture; always names the instruction
   using word_rows = std::array<std::uint32_t[32], 4>;
   std::unique_ptr<word_rows> words;  // split: the loaded words; kept for reuse
 };
