@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GoogleTest under SystemC: the library's own main is replaced so that its banner stays silent.
+// GoogleTest under SystemC: replaces the library's main to suppress its banner.
 #include <gtest/gtest.h>
 
 #include <systemc>
@@ -9,7 +9,7 @@ int sc_main(int argc, char* argv[]) {
   const int failed = RUN_ALL_TESTS();
   const auto& all = *::testing::UnitTest::GetInstance();
   const bool all_skipped = all.test_to_run_count() > 0 && all.skipped_test_count() == all.test_to_run_count();
-  return failed == 0 && all_skipped ? 77 : failed;  // what ctest knows as skipped
+  return failed == 0 && all_skipped ? 77 : failed;  // ctest treats this code as skipped
 }
 
 int main(int argc, char* argv[]) {

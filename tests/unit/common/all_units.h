@@ -3,8 +3,8 @@
 
 namespace heddle::test {
 
-/// A kernel of one chain through all units of an SM, twice, so that whatever a parameter slows down makes it end later:
-/// two warps a block. `out` has 64 KiB, `in` 64 KiB of zeros, `image` is a texture.
+/// A kernel with one dependence chain through all units of an SM, executed twice, so that any slowdown of a unit delays
+/// its end. Two warps per block. `out` has 64 KiB, `in` 64 KiB of zeros, `image` is a texture.
 constexpr const char* all_units_kernel = R"(
 .version 8.0
 .target sm_80

@@ -15,8 +15,8 @@
 
 namespace heddle {
 
-/// A memory that may answer in every way that the base protocol allows, and that checks the initiator. It performs
-/// requests in the order of arrival, at once; the answers come when `answer` says, in any order.
+/// A memory that can answer in every way that the base protocol allows, and checks the initiator. It performs requests
+/// at once, in the order of arrival. `answer` controls when the responses come, in any order.
 class fake_memory : public sc_core::sc_module, public tlm::tlm_fw_transport_if<> {
  public:
   enum class style {
@@ -59,7 +59,7 @@ class fake_memory : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>
   void put(std::uint64_t address, T v) {
     for (unsigned k = 0; k < sizeof v; ++k) byte(address + k) = static_cast<std::uint8_t>(v >> (8 * k));
   }
-  /// Lets the END_REQ that is held back go.
+  /// Sends the END_REQ that is held back.
   void let_go() {
     hold = false;
     if (held_ != nullptr) at(sc_core::SC_ZERO_TIME, held_, tlm::END_REQ);
@@ -156,14 +156,14 @@ class fake_memory : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>
     } else {
       ++atomics;
       atomic_request& r = *line_payload::of(p).request.atomic;
-      for (unsigned k = 0; k < r.count; ++k) {  // additions of 32 bits
+      for (unsigned k = 0; k < r.count; ++k) {  // 32-bit additions
         const auto old = get<std::uint32_t>(a + r.offset[k]);
         put<std::uint32_t>(a + r.offset[k], old + static_cast<std::uint32_t>(r.operand[k]));
         r.result[k] = old;
       }
     }
     if (status != tlm::TLM_INCOMPLETE_RESPONSE) p.set_response_status(status);
-    p.set_address(~a);  // as an interconnect may
+    p.set_address(~a);  // as an interconnect may do
   }
 
   void work() {

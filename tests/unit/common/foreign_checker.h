@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A checker of the base protocol as others write it, to be put before a GPU's memory. It uses nothing of Heddle's.
+// A base-protocol checker such as third-party IP contains, placed in front of a GPU's memory. It does not use Heddle.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace foreign {
 
-/// Passes everything on and notes what an initiator may not do.
+/// Forwards everything and records initiator errors.
 class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
  public:
   explicit checker(sc_core::sc_module_name name) : sc_module(name) {
@@ -30,12 +30,12 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
 
  private:
   enum class state { requested, accepted, responding };
-  /// A transaction under way, and what it was when it was asked for.
+  /// A transaction in progress, and its attributes at BEGIN_REQ.
   struct transaction {
     state now;
     tlm::tlm_command command;
     unsigned length;
-    std::vector<std::uint8_t> data;  // of a write
+    std::vector<std::uint8_t> data;  // for a write
     std::vector<std::uint8_t> enables;
     bool operator==(const state& s) const { return now == s; }
   };

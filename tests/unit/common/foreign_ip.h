@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// IP as others write it, to be bound to a GPU's memory sockets: a memory with odd answers, one for blocking calls only,
-// a bus with random arbitration. A checker of the protocol is in foreign_checker.h. None of it uses anything of
-// Heddle's.
+// Third-party IP to be bound to a GPU's memory sockets: a memory with unusual answers, one for blocking calls only, a
+// bus with random arbitration. The protocol checker is in foreign_checker.h. None of it uses Heddle.
 #pragma once
 
 #include <tlm_utils/multi_passthrough_target_socket.h>
@@ -20,14 +19,14 @@
 
 namespace foreign {
 
-DECLARE_EXTENDED_PHASE(rows_open);  // an ignorable phase of the memory's own
+DECLARE_EXTENDED_PHASE(rows_open);  // an ignorable phase defined by the memory
 
-/// Bytes at addresses that begin with `base`.
+/// Storage whose addresses begin at `base`.
 struct storage {
   std::uint64_t base = 0;
-  unsigned most_bytes = ~0u;  // longer transfers are refused
-  bool knows_enables = true;  // else byte enables are refused
-  unsigned most_debug = ~0u;  // bytes that one debug access moves at most
+  unsigned most_bytes = ~0u;  // longer transfers are rejected
+  bool knows_enables = true;  // false: byte enables are rejected
+  unsigned most_debug = ~0u;  // maximum size of one debug access
   std::map<std::uint64_t, std::uint8_t> bytes;
 
   unsigned debug(tlm::tlm_generic_payload& p) {
@@ -53,9 +52,9 @@ struct storage {
   }
 };
 
-/// A memory of `width` bits that answers each transaction in another of the ways that IEEE 1666 allows, at times that
-/// are no multiple of anybody's cycle. It allows DMI in its answers, though it gives none, and now and then invalidates
-/// pointers that nobody has.
+/// A memory of `width` bits. It answers successive transactions in all ways that IEEE 1666 allows, at times that are no
+/// multiple of any clock period. Its responses allow DMI although it grants none, and it sometimes invalidates DMI
+/// pointers that no initiator has.
 template <unsigned width>
 class odd_memory : public sc_core::sc_module {
  public:
@@ -183,8 +182,7 @@ class odd_memory : public sc_core::sc_module {
   bool responding_ = false;
 };
 
-/// A memory for blocking calls, which takes its time in them; the convenience socket makes it one for non-blocking
-/// calls.
+/// A memory for blocking calls, which consume time; its convenience socket also accepts non-blocking calls.
 class blocking_memory : public sc_core::sc_module {
  public:
   blocking_memory(sc_core::sc_module_name name, bool with_debug) : sc_module(name) {
@@ -207,8 +205,8 @@ class blocking_memory : public sc_core::sc_module {
   unsigned transport_dbg(tlm::tlm_generic_payload& p) { return store.debug(p); }
 };
 
-/// A bus: any number of masters, one slave for blocking calls. Of those that ask it serves one at random, and passes
-/// addresses on without their base.
+/// A bus with any number of masters and one slave for blocking calls. It serves a random requester, and subtracts the
+/// base from addresses.
 class random_bus : public sc_core::sc_module {
  public:
   random_bus(sc_core::sc_module_name name, std::uint64_t base, unsigned seed)
@@ -221,7 +219,7 @@ class random_bus : public sc_core::sc_module {
   tlm_utils::multi_passthrough_target_socket<random_bus, 32> masters{"masters"};
   tlm_utils::simple_initiator_socket<random_bus> slave{"slave"};
   std::uint64_t served = 0;
-  std::uint64_t overtaken = 0;  // grants that were not the oldest request's
+  std::uint64_t overtaken = 0;  // grants that did not go to the oldest request
 
  private:
   struct request {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kernel for tests of the host's side: thread t of a block writes t to word t of what its parameter points to.
+// A kernel for tests of the host side: thread t of a block writes t to word t of the buffer that its parameter points
+// to.
 #pragma once
 
 namespace heddle {

@@ -25,7 +25,7 @@ namespace config_test {
 namespace fs = std::filesystem;
 using settings = std::vector<std::string>;
 
-/// A directory of its own for each test, gone afterwards.
+/// A directory for each test, removed afterwards.
 class config_files : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +44,7 @@ class config_files : public ::testing::Test {
     return file;
   }
 
-  /// The message that loading such a file ends with, "FILE" standing for its name.
+  /// The end of the error message for such a file, with "FILE" in place of its name.
   std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) const {
     const std::string file = write(text);
     try {
@@ -149,7 +149,7 @@ TEST_F(config_files, a_base_can_be_a_shipped_gpu) {
   gpu_config expected = load_config("h100");
   expected.gpu.name = "mine";
   EXPECT_EQ(flatten(expected), flatten(load_config(write("base = h100\n[gpu]\nname = mine\n"))));
-  // A kind of memory says all that the kind says, whatever the base has.
+  // A preset sets everything that it determines, whatever the base sets.
   const gpu_config c = load_config(write("base = h100\n[dram]\npreset = gddr6\nt_rcd_cycles = 99\n"));
   EXPECT_EQ(c.dram.clock_mhz, 1750);
   EXPECT_EQ(c.dram.t_rcd_cycles, 99u);
@@ -212,7 +212,7 @@ TEST_F(config_files, whoever_reads_decides_which_bases_there_may_be) {
   EXPECT_NO_THROW(load_config(write("base = v100\n"), {}, how)) << "shipped ones are nobody's secret";
 }
 
-/// Each inconsistent override is refused, and the message tells of it.
+/// Each inconsistent override is rejected, and the message names it.
 TEST(config_rules, inconsistent_values_are_refused) {
   const char* bad[] = {"gpu.sm_count=0",
                        "gpu.compute_capability=6",
@@ -308,8 +308,8 @@ TEST(config_rules, inconsistent_values_are_refused) {
   EXPECT_THROW(load_config("gtx1080", {"dram.t_refi_cycles=100", "dram.t_rfc_cycles=100"}), input_error);
 }
 
-// What a program sets is looked at as what a file says is, the first parameter too; lanes that two share come in whole
-// warps.
+// Values set by a program are checked like those of a file, including the first parameter. Lanes that two schedulers
+// share come in whole warps.
 TEST(config_rules, hold_for_configurations_that_are_no_file) {
   gpu_config named;
   named.gpu.name = "a b";
@@ -326,7 +326,7 @@ TEST(config_rules, hold_for_configurations_that_are_no_file) {
   }
 }
 
-// Bytes per second of one channel, from the pins and their rate; what a preset sets can be changed behind it.
+// Bytes per second of one channel, from its pins and their rate. A preset's values can be changed after it.
 TEST(dram_preset, has_the_bandwidth_of_its_pins) {
   const struct {
     const char* name;
@@ -345,7 +345,7 @@ TEST(dram_preset, has_the_bandwidth_of_its_pins) {
   }
 }
 
-// The presets that are a shipped GPU's memory are just that.
+// A preset that corresponds to a shipped GPU's memory has the same values.
 TEST(dram_preset, is_the_memory_of_the_gpu_that_has_it) {
   const char* pairs[][2] = {{"gddr5", "gtx980"},   {"gddr5x", "gtx1080"}, {"gddr6", "rtx2060"},
                             {"gddr6x", "rtx3080"}, {"hbm2", "v100"},      {"hbm3", "h100"}};
@@ -417,7 +417,7 @@ TEST(own_descriptors, have_these_names) {
     EXPECT_FALSE(names_own_descriptor(name)) << name;
 }
 
-// What this program starts, a shell for a sweep's hook say, is not to hold them.
+// Child processes of this program, such as the shell of a sweep's hook, must not inherit the descriptors.
 TEST_F(config_files, files_that_are_read_are_not_inherited) {
   const std::string file = write("[gpu]\n");
   const input_file in(file);
@@ -524,7 +524,7 @@ TEST(config_table, ranges_say_what_they_hold) {
   EXPECT_EQ((numeric_range{128, 128}.text()), "128");
 }
 
-// HEDDLE_RENEW_PAGE=1 writes them.
+// HEDDLE_RENEW_PAGE=1 rewrites the tables.
 TEST(config_table, the_page_has_these_tables) {
   const std::string file = HEDDLE_SOURCE_CONFIGS "/../docs/configuration.md";
   std::string page = read_text_file(file);
@@ -537,7 +537,7 @@ TEST(config_table, the_page_has_these_tables) {
   EXPECT_EQ(parameter_tables(), page.substr(begin)) << "HEDDLE_RENEW_PAGE=1 writes them";
 }
 
-// One says what the values mean, and reads back like the other.
+// One has the values' meanings, and reads back to the same values as the other.
 TEST_F(config_files, the_described_configuration_is_the_same) {
   const gpu_config c = load_config("gtx480", {"fp32.lanes=0.25"});
   const std::string text = to_described_ini(c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every parameter at its least and at its largest value, and every choice with each of its names, one at a time: a
-// small GPU runs a kernel that uses all units, or refuses the value and names it. What a value changes is seen in the
-// metrics.
+// Every parameter at its smallest and its largest value, and every choice with each of its names, one at a time. A
+// small GPU either runs a kernel that uses all units, or rejects the value and names it. The effect of a value is seen
+// in the metrics.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -27,10 +27,10 @@ namespace parameter_extremes_test {
 
 using settings = std::vector<std::string>;
 
-/// An A100 with two SMs and little memory, whose latencies are kept apart by what else is on.
+/// An A100 with two SMs and little memory.
 settings small_chip() { return {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536", "l1.size_bytes=7168"}; }
 
-/// A parameter that acts only beside others: these are set as well.
+/// Other settings that a parameter needs to have an effect.
 const std::map<std::string, settings>& beside() {
   static const std::map<std::string, settings> all = {
       {"sub_partition.issue_width", {"sub_partition.dual_issue=any"}},
@@ -60,7 +60,7 @@ const std::map<std::string, settings>& beside() {
   return all;
 }
 
-/// Parameters that change nothing here whatever their value, and why. Any other one must.
+/// Parameters whose value changes nothing here, and why. Any other parameter must change something.
 const std::map<std::string, std::string>& idle() {
   static const std::map<std::string, std::string> all = {
       {"gpu.watchdog_cycles", "no warp goes round in circles"},
@@ -109,12 +109,12 @@ const std::map<std::string, std::string>& idle() {
   return all;
 }
 
-/// These are refused for what the kernel needs, in its words.
+/// Values rejected because of the kernel's needs, with a message about the kernel.
 const std::set<std::string> limits_of_a_block = {"sm.max_threads_per_block", "sm.registers_per_block",
                                                  "sm.registers_per_thread", "sm.register_allocation_unit",
                                                  "sm.warp_allocation_granularity"};
 
-/// The values that a parameter is tried with.
+/// The values tried for a parameter.
 std::vector<std::string> values_of(const parameter& p) {
   if (p.is_choice()) return p.choices;
   if (!p.is_number()) return p.values() == "text" ? settings{} : settings{"true", "false"};
@@ -128,12 +128,12 @@ std::vector<std::string> values_of(const parameter& p) {
   return both;
 }
 
-/// Tried by a test of its own, and with memory that a program binds.
+/// Values covered by a separate test, or that need memory bound by a program.
 bool is_tried_elsewhere(const parameter& p, const std::string& value) {
   return (p.name() == "gpu.sm_count" && value == "1024") || (p.name() == "memory.model" && value == "external");
 }
 
-/// What was measured, without the parameters that it was measured with.
+/// The metrics without the configuration.
 std::string without_configuration(std::string metrics) {
   const std::size_t begin = metrics.find("\"config\""), end = metrics.find('}', begin);
   return metrics.erase(begin, end - begin);
@@ -142,11 +142,11 @@ std::string without_configuration(std::string metrics) {
 class parameter_extremes : public fresh_simulation {
  protected:
   struct outcome {
-    std::string metrics;  // without the configuration; empty: refused
+    std::string metrics;  // without the configuration; empty: rejected
     std::string refusal;
   };
 
-  /// The kernel on the small chip.
+  /// Runs the kernel on the small chip.
   static outcome run(const settings& more) {
     settings all = small_chip();
     all.insert(all.end(), more.begin(), more.end());
@@ -164,7 +164,7 @@ class parameter_extremes : public fresh_simulation {
       r.kernel = "all_units";
       r.grid[0] = 6;
       r.block[0] = 64;
-      r.carveout_percent = 100;  // an L1 that the kernel overflows
+      r.carveout_percent = 100;  // an L1 smaller than the kernel's data
       const std::uint64_t out = driver.allocate(65536), in = driver.allocate(65536), texels = driver.allocate(4096);
       driver.fill(out, 0, 65536);
       driver.fill(in, 0, 65536);
@@ -219,7 +219,7 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
   }
 }
 
-// One step outside: refused, with the range.
+// Values one step outside the range are rejected, and the message gives the range.
 TEST_F(parameter_extremes, have_nothing_beyond_them) {
   for (const parameter& p : parameters()) {
     if (!p.is_number()) continue;
@@ -264,8 +264,8 @@ TEST_F(parameter_extremes, together_may_not_take_more_lines_than_the_model_holds
   EXPECT_NE(
       refusal({"instruction_cache.size_bytes=16777216", "instruction_cache.line_bytes=16", "instruction_cache.ways=1"}),
       "");
-  // Each kind counts: with 7.5 MB of first-level cache in lines of 128 bytes on each of 1,024 SMs the chip is nearly
-  // full.
+  // Each kind of memory counts: with 7.5 MB of first-level cache in lines of 128 bytes on each of 1,024 SMs the limit
+  // is nearly reached.
   settings full = {"gpu.sm_count=1024",      "l1.size_bytes=7864320", "l1.ways=1024", "shared_memory.unified_bytes=0",
                    "l2.size_bytes=41943040", "tlb.entries=0"};
   EXPECT_EQ(refusal(full), "");

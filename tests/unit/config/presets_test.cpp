@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parameters by hierarchical name: of several GPUs, from C++ and from a file, with mistakes of all kinds.
+// Parameters by hierarchical name: for several GPUs, from C++ and from a file, with all kinds of mistakes.
 #include "heddle/config/presets.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class presets : public ::testing::Test {
     std::ofstream(file_, std::ios::binary) << text;
     return file_;
   }
-  /// "FILE" stands for the file's name.
+  /// "FILE" replaces the file's name.
   std::string error_of(const std::function<void()>& f) const {
     try {
       f();

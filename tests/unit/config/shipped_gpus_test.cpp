@@ -71,7 +71,7 @@ TEST(shipped, memory_reaches_the_products_bandwidth) {
         << p.name << ": the interconnect keeps it from that";
     const double idle_dram = c.dram.controller_latency_cycles + c.dram.t_rp_cycles + c.dram.t_rcd_cycles +
                              c.dram.t_cl_cycles + static_cast<double>(c.dram.burst_bytes) / c.dram.bytes_per_cycle;
-    // Refresh leaves banks closed, which need no precharge: where there is one, the chase is met instead.
+    // Refresh closes banks, which then need no precharge. If there is refresh, the pointer chase meets closed banks.
     const double ratio = c.gpu.core_clock_mhz / c.dram.clock_mhz;
     const double closed = c.dram.t_refi_cycles != 0 ? c.dram.t_rp_cycles * ratio : 0;
     EXPECT_LE(c.memory.latency_cycles, idle_dram * ratio + 2) << p.name;
@@ -79,7 +79,7 @@ TEST(shipped, memory_reaches_the_products_bandwidth) {
   }
 }
 
-/// The limits of an SM follow from its compute capability (the rows are those that the occupancy tests use).
+/// The limits of an SM follow from its compute capability (the rows are shared with the occupancy tests).
 TEST(shipped, limits_are_those_of_the_compute_capability) {
   for (const std::string& name : shipped_gpus()) {
     const gpu_config c = load_config(name);
@@ -100,7 +100,7 @@ TEST(shipped, limits_are_those_of_the_compute_capability) {
   }
 }
 
-/// Results a cycle and SM: NVIDIA CUDA C++ Programming Guide, table of arithmetic throughput.
+/// Results per cycle and SM: NVIDIA CUDA C++ Programming Guide, table of arithmetic throughput.
 TEST(shipped, rates_are_those_of_the_guide) {
   const struct {
     const char* name;
@@ -147,8 +147,8 @@ TEST(shipped, figures_agree_with_each_other) {
   }
 }
 
-/// How many warps keep the fp32 units busy in a chain of dependent instructions: the guide names 6 (1.x), 22 (2.0) and
-/// 44 (3.x).
+/// Number of warps that keep the fp32 units busy with a chain of dependent instructions: the guide gives 6 (1.x), 22
+/// (2.0) and 44 (3.x).
 TEST(shipped, old_chips_need_the_warps_that_the_guide_names) {
   const struct {
     const char* name;

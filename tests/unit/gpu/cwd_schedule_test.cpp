@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random schedules of the CWD: grids of many shapes, streams and priorities, SMs that are preempted now and then. No SM
-// is ever given more than it has, every block runs exactly once, nothing is lost, and nothing arrives where the CWD has
-// said that nothing will.
+// Random schedules of the CWD: grids of many shapes, streams and priorities, SMs that are preempted at random. No SM is
+// given more than it has, every block runs exactly once, nothing is lost, and no block arrives before the time that the
+// CWD has announced as safe.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class random_numbers {
   std::uint64_t state_;
 };
 
-/// What stands for an SM: keeps blocks for random times, gives them up when asked to, and adds up what it was given.
+/// Stands in for an SM: keeps blocks for random times, releases them on request, and sums up its resources.
 class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if {
  public:
   counting_sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, random_numbers& random)
@@ -42,11 +42,11 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
     socket.bind(*this);
   }
   tlm::tlm_target_socket<32, cta_protocol_types> socket;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> runs;  // ends of each block
+  std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> runs;  // completions of each block
   unsigned switches = 0;
-  unsigned some = 0;  // of these, that left other blocks running
+  unsigned some = 0;  // of these, preemptions that left other blocks running
   std::array<unsigned, 4> by_mode{};
-  cycle_t nothing_until = 0;  // what the CWD has said last
+  cycle_t nothing_until = 0;  // safe time last announced by the CWD
 
   tlm::tlm_sync_enum nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override {
     const cycle_t at = clock_.domain().arrival(delay);
@@ -142,11 +142,11 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
   void send(cta_transaction& t, cta_phase phase, cycle_t cycle) {
     sc_core::sc_time delay = clock_.domain().delay_until(cycle + config_.cwd.dispatch_latency_cycles - 1);
     nothing_until = std::min(nothing_until,
-                             cycle + 2 * cycle_t{config_.cwd.dispatch_latency_cycles} - 1);  // there may be an answer
+                             cycle + 2 * cycle_t{config_.cwd.dispatch_latency_cycles} - 1);  // earliest possible answer
     socket->nb_transport_bw(t, phase, delay);
   }
 
-  // By order of arrival, so that a run is the same everywhere.
+  // Ordered by arrival, so that runs are reproducible.
   struct by_block {
     bool operator()(const cta_transaction* a, const cta_transaction* b) const {
       return std::make_pair(a->launch->launch_id, a->block) < std::make_pair(b->launch->launch_id, b->block);
@@ -162,7 +162,7 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
 };
 
 struct schedules : grid_listener, cycle_observer {
-  /// `requests`: somebody asks for preemptions now and then.
+  /// `requests`: preemptions are requested at random.
   schedules(gpu_config c, std::uint64_t seed, bool requests)
       : config(std::move(c)), random(seed), requests(requests), clock("clock", 1000), cwd("cwd", clock, config, *this) {
     clock.observe(*this);
@@ -194,7 +194,7 @@ struct schedules : grid_listener, cycle_observer {
     l->launch_id = static_cast<std::uint32_t>(cwd.grids().size());
     cwd.submit(l);
   }
-  /// One schedule: some grids come, some SMs are preempted, all ends.
+  /// One schedule: some grids arrive, some SMs are preempted, everything completes.
   void one() {
     for (std::uint64_t n = 1 + random.below(4); n != 0; --n) {
       submit();
@@ -249,7 +249,7 @@ class cwd_schedules : public fresh_simulation {
       set.push_back("cwd.launch_latency_cycles=20");
       const gpu_config config = load_config(k % 2 == 0 ? "v100" : "gtx1080", set);
       unsigned switches = 0, flushed = 0, some = 0;
-      // A new GPU now and then: the records of the old one's launches grow.
+      // Creates a new GPU periodically, because launch records accumulate.
       for (unsigned n = 0; n < count / kinds.size(); n += at_a_time) {
         restart();
         schedules s(config, 17 + k + 100 * n, true);
@@ -277,7 +277,7 @@ class long_cwd_schedules : public cwd_schedules {};
 
 TEST_F(cwd_schedules, lose_nothing_and_overcommit_nothing) { run(1001); }
 
-// Many SMs, and nobody who asks for preemptions: the CWD knows how many blocks go elsewhere first.
+// Many SMs, and no preemption requests: the CWD knows how many blocks are placed elsewhere first.
 TEST_F(cwd_schedules, nothing_arrives_where_blocks_go_elsewhere_first) {
   for (const char* interval : {"1", "1.75", "2.2", "3"}) {
     restart();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whole GPUs on memories, buses and checkers that know nothing of Heddle, by every answer that IEEE 1666 allows.
+// Whole GPUs with memories, buses and checkers that do not use Heddle, with every answer that IEEE 1666 allows.
 #include "tests/unit/common/foreign_ip.h"
 
 #include <string>
@@ -82,7 +82,7 @@ TEST_F(foreign_ip, memories_that_take_short_transfers_and_know_no_byte_enables) 
 }
 
 TEST_F(foreign_ip, parts_of_a_transfer_keep_their_bytes_as_long_as_somebody_holds_them) {
-  // A memory that answers at once and looks at what it was given later.
+  // A memory that answers at once and reads the data later.
   struct slow_reader : sc_core::sc_module {
     explicit slow_reader(sc_core::sc_module_name name) : sc_module(name) {
       socket.register_nb_transport_fw(this, &slow_reader::nb_transport_fw);
@@ -106,7 +106,7 @@ TEST_F(foreign_ip, parts_of_a_transfer_keep_their_bytes_as_long_as_somebody_hold
       p.release();
       return tlm::TLM_COMPLETED;
     }
-    void free(tlm::tlm_generic_payload*) override { bytes.assign(16, 0xee); }  // they serve another transfer
+    void free(tlm::tlm_generic_payload*) override { bytes.assign(16, 0xee); }  // reused for another transfer
     tlm_utils::simple_initiator_socket<writer> socket{"socket"};
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(16, 7);
     bool answered = false;
@@ -236,7 +236,7 @@ TEST_F(foreign_ip, errors_of_the_memory_stop_the_gpu_and_not_the_simulation) {
   }
 }
 
-/// A host whose thread does everything, so that it may wait within its accesses.
+/// A host whose thread does everything, so that its accesses may wait.
 struct threaded_host : sc_core::sc_module {
   threaded_host(sc_core::sc_module_name name, stressed_gpu& gpu, const stress_size& what)
       : sc_module(name), g(gpu), size(what) {
@@ -267,7 +267,7 @@ TEST_F(foreign_ip, a_memory_with_neither_dmi_nor_debug_transport) {
   EXPECT_GT(checker.blocking, 100u) << "images and commands went another way";
 }
 
-// A format string lies where the host has put it, and nobody in a kernel can wait for a memory.
+// A format string is in host-written memory, and a kernel's printf cannot wait for memory.
 TEST_F(foreign_ip, a_kernel_prints_though_the_memory_has_no_debug_transport) {
   constexpr const char* ptx = R"(
 .version 6.0
@@ -316,7 +316,7 @@ TEST_F(foreign_ip, a_kernel_prints_though_the_memory_has_no_debug_transport) {
       driver.write(word, "six", 4);
       say(word);
       EXPECT_EQ(driver.fault(), "");
-      say(other);  // no variable of the module's: the reason is told
+      say(other);  // not a variable of the module: the message gives the reason
       fault = driver.fault();
     }
     host_driver& driver;
@@ -331,8 +331,8 @@ TEST_F(foreign_ip, a_kernel_prints_though_the_memory_has_no_debug_transport) {
   EXPECT_NE(host.fault.find("offers no debug transport"), std::string::npos) << host.fault;
 }
 
-// Each channel a memory of its own that begins at zero and is hardly larger than what is put into it; the memory's
-// bytes are looked for where the map says they are.
+// Each channel has a memory that starts at address zero and is hardly larger than its contents. The bytes must be where
+// the address map puts them.
 TEST_F(foreign_ip, small_memories_that_begin_at_zero) {
   constexpr unsigned channels = 4;
   for (const std::string more :
@@ -359,7 +359,7 @@ TEST_F(foreign_ip, small_memories_that_begin_at_zero) {
         EXPECT_LT(memories[m]->store.bytes.rbegin()->first, used / channels + config.l2.interleave_bytes) << more;
       }
       const address_map map(config);
-      const std::vector<std::uint32_t> in = stress_input();  // the first that the driver puts into memory
+      const std::vector<std::uint32_t> in = stress_input();  // the first buffer that the driver allocates
       for (std::uint64_t i = 0; i < in.size(); ++i) {
         const std::uint64_t address = host_driver::default_first_address + i * 4, at = map.outside_address(address);
         std::uint32_t value = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The driver on ways to the GPU as other IP makes them: slow, shared by threads, at another address, with an interrupt
-// that does not come; and its answers to wrong calls.
+// The driver with unusual paths to the GPU: slow, shared by threads, at another address, with a missing interrupt; and
+// its responses to wrong calls.
 #include "heddle/gpu/host/host_driver.h"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@
 namespace heddle {
 namespace host_driver_test {
 
-// Thread t of the grid makes 700 steps of a generator with `seed` as its increment, beginning at t, and stores the last
-// number.
+// Thread t of the grid executes 700 steps of a generator with `seed` as its increment, starting at t, and stores the
+// last number.
 constexpr const char* steps_kernel = R"(
 .version 7.0
 .target sm_60
@@ -55,7 +55,7 @@ again:
 }
 )";
 
-/// A bus that takes `latency` for each access: waiting, or by annotation. It has the GPU at `base`.
+/// A bus with `latency` per access, by waiting or by annotation. The GPU is at `base`.
 struct slow_bus : sc_core::sc_module {
   slow_bus(sc_core::sc_module_name name, bool waits, std::uint64_t base) : sc_module(name), waits_(waits), base_(base) {
     in.register_b_transport(this, &slow_bus::b_transport);
@@ -102,7 +102,7 @@ gpu_config small(std::vector<std::string> more = {}) {
   return load_config("gtx1080", more);
 }
 
-/// Stores 0 … 31 at memory of its own; true when they are there afterwards.
+/// Stores 0 … 31 in a new buffer; true if they are there afterwards.
 bool stores(host_driver& driver, unsigned stream = 0) {
   launch_request r;
   r.module = driver.load_module(store_kernel, "store.ptx");
@@ -228,7 +228,7 @@ TEST_F(host_driver_test, an_interrupt_that_is_bound_at_one_end_alone_is_reported
   EXPECT_EQ(sc_core::sc_report_handler::get_count("/heddle/driver") - before, 1);
 }
 
-// 8 x 4 threads at most, in any shape; or 16 and no others, dimensions that are not given being 1.
+// At most 8 x 4 threads, in any shape; or exactly 16, with dimensions that are not given being 1.
 TEST_F(host_driver_test, blocks_are_held_against_what_the_kernel_was_compiled_for) {
   isa::program most, required;
   most.kernel = required.kernel = "k";
@@ -257,7 +257,7 @@ TEST_F(host_driver_test, blocks_are_held_against_what_the_kernel_was_compiled_fo
   EXPECT_NE(answer(required, 15, 1), "");
 }
 
-// More than the driver writes at one time, and not a multiple of it.
+// More than the driver writes at once, and not a multiple of it.
 TEST_F(host_driver_test, fills_all_of_a_large_range_and_no_byte_more) {
   const gpu_config config = load_config("gtx1080", {"gpu.sm_count=1", "memory.model=fixed"});
   gpu g("gpu", config);
@@ -314,7 +314,7 @@ TEST_F(host_driver_test, wrong_calls_are_input_errors) {
     EXPECT_NE(refusals[i].find(expected[i]), std::string::npos) << refusals[i];
 }
 
-/// A memory at several GPUs' sockets that answers at once.
+/// A memory bound to several GPUs' sockets that answers at once.
 struct shared_memory : sc_core::sc_module {
   explicit shared_memory(sc_core::sc_module_name name) : sc_module(name) {
     socket.register_nb_transport_fw(this, &shared_memory::nb_transport_fw);
@@ -343,7 +343,7 @@ TEST_F(host_driver_test, memory_that_it_hands_out_meets_neither_registers_nor_co
   driver.host_socket.bind(g.host_socket);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   const std::uint64_t contexts = std::uint64_t{g.config().context.area_mib} << 20, first = driver.allocate(1);
-  // Up to the last byte, and not one more; what was refused leaves no trace.
+  // Up to the last byte, and not beyond; a rejected request has no effect.
   for (const std::uint64_t bytes : {~std::uint64_t{0}, 0 - first, contexts - first, contexts - first - 8192 - 255})
     EXPECT_NE(refusal([&] { driver.allocate(bytes); }).find("contexts are saved"), std::string::npos) << bytes;
   const std::uint64_t next = driver.allocate(contexts - first - 16384);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every mistake that a host can make: refused by response status or by the error register with a reason, and the GPU
-// works on.
+// Every host error: rejected by response status or by the error register with a reason, and the GPU continues to work.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
@@ -22,16 +21,16 @@ namespace host_errors_test {
 
 namespace reg = host_register;
 
-// Where the test's host keeps what commands name.
+// Addresses of the test host's command data.
 constexpr std::uint64_t descriptor_at = 0x1000'0000, text_at = 0x1000'1000, name_at = 0x1000'8000,
                         data_at = 0x1001'0000;
 
-/// A host without a driver: registers and descriptors by hand.
+/// A host without a driver, which accesses registers and descriptors directly.
 struct bare_host : sc_core::sc_module {
   tlm_utils::simple_initiator_socket<bare_host> socket{"socket"};
   explicit bare_host(sc_core::sc_module_name name) : sc_module(name) {}
 
-  /// Fills in a payload that has nothing wrong with it.
+  /// Fills in a valid payload.
   static tlm::tlm_generic_payload& fill(tlm::tlm_generic_payload& p, tlm::tlm_command command, std::uint64_t address,
                                         void* data, unsigned bytes) {
     p.set_command(command);
@@ -80,7 +79,7 @@ class host_errors : public fresh_simulation {
     ring(module());
     ASSERT_EQ(host_->get(reg::error), 0u) << host_->message();
   }
-  /// The GPU still does what it is told.
+  /// The GPU still executes commands.
   void TearDown() override {
     host_->set(reg::map_base, data_at);
     host_->set(reg::map_bytes, 64);
@@ -162,7 +161,7 @@ TEST_F(host_errors, modules) {
   d = module();
   d.text_address = 0x7000'0000;  // zeros
   refused(d, "store:1");
-  // Variables whose image would exhaust the host's memory, or whose size no number holds.
+  // Variables whose image would exhaust the host's memory, or whose size overflows.
   for (const char* size : {"[8589934592]", "[9223372036854775807]", "[4294967296][4294967296]", "[536870913]"}) {
     const std::string text = ".version 7.0\n.target sm_60\n.address_size 64\n.global .align 4 .b8 big" +
                              std::string(size) + ";\n.visible .entry store(.param .u64 to) { ret; }\n";
@@ -284,12 +283,12 @@ TEST_F(host_errors, payloads) {
   EXPECT_EQ(host_->access(tlm::TLM_WRITE_COMMAND, reg::message, &word, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(host_->access(tlm::TLM_WRITE_COMMAND, reg::status, &word, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(host_->access(tlm::TLM_READ_COMMAND, 0x9000, &word, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  // The last bytes of the address space, and beyond them.
+  // The last bytes of the address space, and accesses beyond them.
   for (const tlm::tlm_command c : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND}) {
     EXPECT_EQ(host_->access(c, ~std::uint64_t{7}, &word, 8), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(host_->access(c, ~std::uint64_t{3}, &word, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }
-  // A register beside the doorbell, with the heap at the end of all addresses.
+  // A register next to the doorbell, with the heap at the end of the address space.
   host_->set(reg::heap_base, ~std::uint64_t{0});
   host_->set(reg::heap_bytes, ~std::uint64_t{0});
   host_->set(reg::print_pop, ~std::uint64_t{0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// docs/host_interface.md is what software is written from that does not include host_registers.h: offsets there are
-// those here.
+// Software that does not include host_registers.h is written from docs/host_interface.md: its offsets must be those of
+// the header.
 #include <gtest/gtest.h>
 
 #include <cstddef>

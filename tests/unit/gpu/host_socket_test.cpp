@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The GPU's host socket as other IP uses it: registers by words and halves, images by debug transport, nonsense of all
-// kinds, time resolutions, no interrupt line, memories that offer little.
+// The GPU's host socket as used by third-party IP: register accesses by words and halves, images by debug transport,
+// all kinds of invalid accesses, time resolutions, no interrupt line, memories with few features.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
@@ -29,7 +29,7 @@ gpu_config small(std::vector<std::string> more = {}) {
   return load_config("gtx1080", settings);
 }
 
-/// A bus master without manners.
+/// A bus master that also makes invalid accesses.
 struct master : sc_core::sc_module {
   tlm_utils::simple_initiator_socket<master> socket{"socket"};
   explicit master(sc_core::sc_module_name name) : sc_module(name) {}
@@ -87,7 +87,7 @@ TEST_F(host_socket, registers_can_be_accessed_in_halves) {
   cpu_->write<std::uint32_t>(reg::map_base, 0x3456789a);
   EXPECT_EQ(cpu_->read<std::uint64_t>(reg::map_base), 0x12'3456'789aull);
   EXPECT_EQ(cpu_->read<std::uint32_t>(reg::map_base + 4), 0x12u);
-  // A half waits for its own register only.
+  // A half-word access waits for its own register only.
   cpu_->write<std::uint32_t>(reg::map_base + 4, 0x77);
   cpu_->write<std::uint32_t>(reg::map_bytes, 0x1000);
   EXPECT_EQ(cpu_->read<std::uint64_t>(reg::map_bytes), 0x1000u);
@@ -131,7 +131,7 @@ TEST_F(host_socket, random_accesses_and_descriptors_leave_the_gpu_alive) {
     const std::uint64_t address = number(4) != 0 ? number(0x60) * (number(2) + 1) * 4 : random();
     cpu_->access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, bytes,
                  static_cast<unsigned>(number(200)));
-    // A descriptor that begins like a command and goes on at random; lengths stay small in half of them.
+    // A descriptor that begins like a command and continues at random; lengths stay small in half of them.
     std::uint64_t fields[16];
     for (auto& f : fields) f = number(2) != 0 ? number(100) : random();
     fields[0] = number(4);
@@ -145,7 +145,7 @@ TEST_F(host_socket, random_accesses_and_descriptors_leave_the_gpu_alive) {
   EXPECT_FALSE(gpu_->faulted());
 }
 
-/// A program of one launch.
+/// A program with one launch.
 struct one_launch : sc_core::sc_module {
   host_driver driver;
   bool right = false;
@@ -208,7 +208,7 @@ TEST_F(whole_gpu, says_when_the_time_resolution_is_too_coarse) {
   }
 }
 
-/// A clock that stutters: periods between 0.4 and 2 ns, and a pause now and then.
+/// An irregular clock: periods between 0.4 and 2 ns, with occasional pauses.
 struct rough_clock : sc_core::sc_module {
   sc_core::sc_signal<bool> out{"out"};
   std::uint64_t edges = 0;
@@ -283,7 +283,7 @@ TEST_F(whole_gpu, a_cause_in_the_delta_cycle_of_a_clear_is_an_edge_of_its_own) {
   ASSERT_TRUE(program.right);
   EXPECT_EQ(counter.rises, 1u);
   EXPECT_TRUE(irq.read());
-  // No cause, and then one again, with no delta cycle between.
+  // The cause is cleared and set again without a delta cycle in between.
   write(reg::interrupt_enable, 0);
   write(reg::interrupt_enable, host_interrupt::completion);
   sc_core::sc_start();
@@ -295,7 +295,7 @@ TEST_F(whole_gpu, a_cause_in_the_delta_cycle_of_a_clear_is_an_edge_of_its_own) {
   EXPECT_FALSE(irq.read());
 }
 
-/// A memory as plain as they come: blocking transport alone, no debug transport, no DMI.
+/// A minimal memory: blocking transport only, no debug transport, no DMI.
 struct plain_memory : sc_core::sc_module {
   tlm_utils::simple_target_socket<plain_memory> socket{"socket"};
   explicit plain_memory(sc_core::sc_module_name name) : sc_module(name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which kernels are shown to give the same result when their blocks are dropped on the way and run anew.
+// Which kernels are proven to give the same result if their blocks are flushed and restarted.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -20,7 +20,7 @@ class idempotence : public ::testing::TestWithParam<const char*> {
   idempotence() {
     for (const std::uint64_t base : {first, second, third}) ranges.add(base, 4096);
   }
-  /// A kernel of parameters a, b, c (pointers) and n, with registers ready; %rd1 to %rd3 hold a to c, %rd4 an offset.
+  /// A kernel with parameters a, b, c (pointers) and n, with registers ready; %rd1 to %rd3 hold a to c, %rd4 an offset.
   std::string why(const std::string& body, std::vector<std::uint64_t> pointers = {first, second, third}) const {
     const std::string text = R"(.version 6.0
 .target sm_60
@@ -50,7 +50,7 @@ class idempotence : public ::testing::TestWithParam<const char*> {
   address_ranges ranges;
 };
 
-// 16-bit products and a 32-bit multiplier give different address arithmetic.
+// 16-bit products and a 32-bit multiplier yield different address arithmetic.
 INSTANTIATE_TEST_SUITE_P(gpu, idempotence, ::testing::Values("gtx1080", "v100"));
 
 const char* const copy = R"(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Logical processes of a clock domain: which unit is called when, in step and ahead, and messages that arrive too late.
+// Logical processes of a clock domain: which unit is called when, within a window or cycle by cycle, and messages that
+// arrive too late.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +13,7 @@ using namespace heddle;
 
 namespace logical_process_test {
 
-/// Writes down its calls and asks for the cycle behind, a fixed number of times.
+/// Records its calls and wakes itself in the next cycle, a fixed number of times.
 struct counting : clocked {
   counting(unit_clock& d, std::vector<std::string>& l, const char* n, unsigned times)
       : clock(d, *this), log(l), name(n), left(times) {
@@ -47,8 +48,8 @@ struct quiet_observer : cycle_observer {
   unsigned calls = 0;
 };
 
-// SystemC elaborates once in a process, so every domain is there from the start and the tests look at what each has
-// written.
+// SystemC elaborates once in a process, so every domain exists from the start and the tests check what each has
+// recorded.
 struct machine {
   explicit machine(const char* name)
       : domain((std::string(name) + "_domain").c_str(), 1000),

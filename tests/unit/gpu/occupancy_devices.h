@@ -55,7 +55,7 @@ inline const std::vector<device_row>& device_rows() {
   return rows;
 }
 
-/// A configuration with the limits of a row; everything else is the default.
+/// A configuration with the limits of a row; all other parameters have defaults.
 inline gpu_config config_of(const device_row& row) {
   gpu_config config;
   config.gpu.compute_capability = row.compute_capability;

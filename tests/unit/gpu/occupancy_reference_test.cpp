@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NVIDIA's own occupancy calculator against ours. Built only where the CUDA toolkit's header is.
+// Compares with NVIDIA's own occupancy calculator. Built only if the CUDA toolkit's header is available.
 #include <cuda_occupancy.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ cudaOccDeviceProp properties_of(const device_row& row) {
   return p;
 }
 
-/// The reference's answer; `known` turns false for a compute capability that this version of it does not know.
+/// The reference's answer. `known` becomes false if this version of it lacks the compute capability.
 cudaOccResult ask(const device_row& row, const block_demand& demand, std::size_t dynamic_bytes, bool& known) {
   const cudaOccDeviceProp properties = properties_of(row);
   cudaOccFuncAttributes function;
@@ -50,7 +50,7 @@ cudaOccResult ask(const device_row& row, const block_demand& demand, std::size_t
                                                                      static_cast<int>(demand.threads), dynamic_bytes);
   known = error != CUDA_OCC_ERROR_UNKNOWN_DEVICE;
   EXPECT_NE(CUDA_OCC_ERROR_INVALID_INPUT, error);
-  // The reference applies barriers last and leaves the factors of the minimum before them standing.
+  // The reference applies barriers last and keeps the limiting factors of the earlier minimum.
   const int blocks = result.activeBlocksPerMultiprocessor;
   if (result.blockLimitWarps != blocks) result.limitingFactors &= ~static_cast<unsigned>(OCC_LIMIT_WARPS);
   if (result.blockLimitBlocks != blocks) result.limitingFactors &= ~static_cast<unsigned>(OCC_LIMIT_BLOCKS);
@@ -69,7 +69,7 @@ std::string names_of(unsigned factors) {
   return names;
 }
 
-/// Everything that both calculators say, as text.
+/// All results of a calculator, as text.
 std::string text_of(const cudaOccResult& r) {
   const auto limit = [](int n) { return n == INT_MAX ? "-" : std::to_string(n); };
   return std::to_string(r.activeBlocksPerMultiprocessor) + " blocks; limits " + limit(r.blockLimitWarps) + " " +
@@ -86,10 +86,10 @@ std::string text_of(const occupancy_result& r) {
          limit(l.registers) + " " + limit(l.shared_memory) + "; by " + names;
 }
 
-/// Compares one question; returns whether both agree.
+/// Compares one question; returns true if both agree.
 bool agree(const device_row& row, const occupancy_calculator& ours, const block_demand& demand,
            std::size_t dynamic_bytes) {
-  // The reference knows the limit of 63 registers of compute capability 3.0 as little as those before it.
+  // The reference ignores the limit of 63 registers of compute capability 3.0, as it does for earlier ones.
   if (row.compute_capability == "3.0" && demand.registers_per_thread > 63) return true;
   bool known = true;
   const cudaOccResult theirs = ask(row, demand, dynamic_bytes, known);
@@ -107,7 +107,7 @@ bool agree(const device_row& row, const occupancy_calculator& ours, const block_
 
 int major_of(const device_row& row) { return std::stoi(row.compute_capability); }
 
-/// Versions of the reference differ in the compute capabilities that they know; none knows those below 3.0.
+/// Versions of the reference support different compute capabilities; none supports those below 3.0.
 bool is_known(const device_row& row) {
   bool known = major_of(row) >= 3;
   if (known) ask(row, {32, 32}, 0, known);
@@ -136,7 +136,7 @@ TEST(occupancy_reference, agrees_on_every_combination) {
   EXPECT_GE(compared, 14000 * chips);
 }
 
-// Static and dynamic shared memory, carve-outs where the reference has them.
+// Static and dynamic shared memory, and carve-outs where the reference supports them.
 TEST(occupancy_reference, agrees_on_100000_random_questions) {
   std::vector<const device_row*> rows;
   for (const device_row& row : device_rows())
@@ -158,7 +158,7 @@ TEST(occupancy_reference, agrees_on_100000_random_questions) {
 
 TEST(occupancy_reference, agrees_on_carveouts_and_barriers) {
   for (const device_row& row : device_rows()) {
-    // Below 7.0 the reference has no carve-out; our list of sizes stands for its older cache preference.
+    // Below 7.0 the reference has no carve-out; our list of sizes corresponds to its older cache preference.
     if (major_of(row) < 5 || !is_known(row)) continue;
     const occupancy_calculator ours(config_of(row));
     for (int percent = -1; percent <= 100; ++percent)

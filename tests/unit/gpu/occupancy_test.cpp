@@ -101,7 +101,7 @@ TEST(occupancy, a_block_that_never_fits_names_what_is_lacking) {
 }
 
 TEST(occupancy, a_block_must_also_fit_when_its_warps_are_dealt_out) {
-  // 22 warps of 2816 registers would fit the two halves of GP100, but not the quarters that its rule reckons with.
+  // 22 warps of 2816 registers would fit the two halves of GP100, but not the quarters that its rule assumes.
   EXPECT_EQ(0u, blocks_of("6.0", {704, 88}));
   EXPECT_EQ(0u, blocks_of("6.1", {704, 88}));
   EXPECT_EQ(1u, blocks_of("6.0", {640, 88}));
@@ -119,8 +119,8 @@ TEST(occupancy, every_limit_equal_to_the_least_is_named) {
   EXPECT_DOUBLE_EQ(1.0, r.theoretical_occupancy);
 }
 
-// Nsight Compute on a V100: 0 for kernels without shared memory, 32 KiB for Rodinia's hotspot (256 threads, 3 KiB a
-// block, 8 blocks an SM).
+// Nsight Compute on a V100: 0 for kernels without shared memory, 32 KiB for Rodinia's hotspot (256 threads, 3 KiB per
+// block, 8 blocks per SM).
 TEST(occupancy, without_a_preference_l1_gets_what_the_blocks_leave) {
   gpu_config config = config_of("7.0");
   config.shared_memory.unified_bytes = 131072;
@@ -131,7 +131,7 @@ TEST(occupancy, without_a_preference_l1_gets_what_the_blocks_leave) {
   EXPECT_EQ(hotspot.blocks_per_sm, 8u);
   EXPECT_EQ(hotspot.block.carveout_bytes, 32768u);
   EXPECT_EQ(hotspot.block.l1_bytes, 98304u);
-  EXPECT_EQ(hotspot.block.limits.shared_memory, 32u);  // of the largest, as NVIDIA's calculator has it
+  EXPECT_EQ(hotspot.block.limits.shared_memory, 32u);  // of the largest carve-out, as in NVIDIA's calculator
   EXPECT_EQ(compute(config, {64, 32, 24576}).block.carveout_bytes, 98304u);
 }
 
@@ -144,8 +144,8 @@ TEST(occupancy, the_carveout_holds_the_block_and_leaves_the_rest_to_l1) {
   EXPECT_EQ(32768u, block(0, 100).l1_bytes);
   EXPECT_EQ(0u, block(0, 0).carveout_bytes);
   EXPECT_EQ(131072u, block(0, 0).l1_bytes);
-  EXPECT_EQ(65536u, block(0, 50).carveout_bytes);    // 48 KiB, rounded up to a size there is
-  EXPECT_EQ(16384u, block(8193, 0).carveout_bytes);  // the block needs more than was preferred
+  EXPECT_EQ(65536u, block(0, 50).carveout_bytes);    // 48 KiB, rounded up to a supported size
+  EXPECT_EQ(16384u, block(8193, 0).carveout_bytes);  // the block needs more than the preferred size
   EXPECT_EQ(1u, block(8193, 0).limits.shared_memory);
   EXPECT_EQ(98304u, block(98304, 10).carveout_bytes);
   EXPECT_EQ(98304u, compute(config_of("6.1"), {128, 32, 0, 0}).block.carveout_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GPU on a clock from outside: what follows the clock and what keeps its time, when things arrive within a cycle, and
-// what is said when nothing can go on although the clock runs.
+// A GPU with an external clock: what follows the clock and what keeps its own time, events within a cycle, and the
+// message if nothing can progress although the clock runs.
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@
 namespace heddle::test {
 namespace outside_clock_test {
 
-/// Asks to be called in a cycle and notes when it was.
+/// Requests a call in a cycle and records when it came.
 struct sleeper : clocked {
   explicit sleeper(clock_domain& clock) : port(clock, *this) {}
   void on_cycle(cycle_t cycle) override {
@@ -33,7 +33,7 @@ sc_core::sc_time ns(double n) { return sc_core::sc_time(n, sc_core::SC_NS); }
 class outside_clock : public fresh_simulation {};
 
 TEST_F(outside_clock, arrivals_count_from_where_now_lies_in_the_cycle) {
-  // Edges at 10, 20, 30 ns; the frequency given says another period, which is of no matter.
+  // Edges at 10, 20, 30 ns; the configured frequency implies another period, which is ignored.
   for (const bool plain_signal : {false, true}) {
     restart();
     clock_domain domain("domain", 1000);
@@ -63,7 +63,7 @@ TEST_F(outside_clock, units_are_called_at_the_edges_that_arrivals_name) {
   EXPECT_EQ(unit.times[0], ns(50));
 }
 
-/// Acts on the clock's edge itself, before or after the domain's process as the kernel likes.
+/// Acts on the clock's edge itself, before or after the domain's process, depending on the kernel.
 struct on_edge : sc_core::sc_module {
   on_edge(sc_core::sc_module_name name, clock_domain& d, const sc_core::sc_event& edge) : sc_module(name), domain(d) {
     SC_HAS_PROCESS(on_edge);
@@ -92,8 +92,8 @@ TEST_F(outside_clock, what_arrives_on_an_edge_is_seen_at_the_next_whoever_runs_f
   EXPECT_EQ(after.arrivals, before.arrivals);
 }
 
-// Loads that miss the L1, and then a chain of arithmetic: cycles of each go to `out`, with the clock's and the timer's
-// advance.
+// Loads that miss the L1, and then a chain of arithmetic: the cycles of each, and the advance of clock and timer, are
+// stored in `out`.
 constexpr const char* probe = R"(
 .version 7.0
 .target sm_60
@@ -136,7 +136,7 @@ struct probed {
   cycle_t cycles = 0;
 };
 
-/// Runs the probe; zero: the GPU times itself.
+/// Runs the probe; zero: the GPU uses its own clock.
 probed run_probe(double period_ns, const std::string& nominal_mhz) {
   const gpu_config config =
       load_config("v100", {"gpu.sm_count=2", "memory.model=fixed", "gpu.core_clock_mhz=" + nominal_mhz});
@@ -144,7 +144,7 @@ probed run_probe(double period_ns, const std::string& nominal_mhz) {
   host_driver driver("driver", config);
   driver.host_socket.bind(g.host_socket);
   std::unique_ptr<sc_core::sc_clock> clock;
-  // The first edge is one period after the start, as that of a GPU that times itself.
+  // The first edge is one period after the start, as with the GPU's own clock.
   if (period_ns != 0) g.clk(*(clock = std::make_unique<sc_core::sc_clock>("clock", ns(period_ns), 0.5, ns(period_ns))));
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   launch_request r;
@@ -176,17 +176,17 @@ TEST_F(outside_clock, a_slower_clock_slows_the_sms_and_not_the_l2) {
   restart();
   const probed half = run_probe(2, "1000");
   EXPECT_EQ(half.chain, nominal.chain) << "arithmetic takes cycles";
-  // What the L2 takes is time: of its cycles half are left, beside those that the SM spends.
+  // The L2 latency is a time: half of its core cycles remain, in addition to those that the SM spends.
   EXPECT_LT(half.load + 60, nominal.load);
   EXPECT_GT(half.load, nominal.load / 2);
-  // Both slept 4000 ns, as the timer says.
+  // Both slept 4000 ns, according to the timer.
   for (const probed& p : {nominal, half}) {
     EXPECT_GT(p.timer, 4000u);
     EXPECT_LT(p.timer, 6000u);
   }
 }
 
-/// A CWD that loses what it is given.
+/// A CWD that loses its grids.
 class forgetful_cwd : public grid_distributor {
  public:
   forgetful_cwd(const char* name, const gpu_config& config) : grid_distributor(name, config) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every module puts itself into a trace file that is not Heddle's: SystemC's own, in a simulation of a user's.
+// Every module can be traced to a trace file that is not Heddle's: SystemC's own, in a user's simulation.
 #include <unistd.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 class traces : public fresh_simulation {};
 
-/// Names and changes of the signals of a VCD file, by hierarchical name.
+/// Number of changes of each signal in a VCD file, by hierarchical name.
 std::map<std::string, unsigned> changes_in(const fs::path& file) {
   std::map<std::string, std::string> names;
   std::map<std::string, unsigned> changes;
@@ -43,7 +43,7 @@ std::map<std::string, unsigned> changes_in(const fs::path& file) {
       scope.erase(scope.rfind('.', scope.size() - 2) + 1);
     } else if (first == "$var") {
       words >> type >> width >> id >> name;
-      names[id] = scope.substr(scope.find('.') + 1) + name;  // below the scope SystemC
+      names[id] = scope.substr(scope.find('.') + 1) + name;  // within the scope SystemC
       changes[names[id]] = 0;
     } else if (!declared) {
       declared = first == "$enddefinitions";
@@ -57,12 +57,12 @@ std::map<std::string, unsigned> changes_in(const fs::path& file) {
   return changes;
 }
 
-// Modules below `object` without a signal of their own or of what is in them.
+// Modules below `object` without a signal of their own or in their submodules.
 void silent_modules(const sc_core::sc_object& object, const std::map<std::string, unsigned>& signals,
                     std::set<std::string>& silent) {
   for (const sc_core::sc_object* child : object.get_child_objects()) {
     if (dynamic_cast<const sc_core::sc_module*>(child) == nullptr) continue;
-    if (dynamic_cast<const unit_clock*>(child) != nullptr) continue;  // nothing but time
+    if (dynamic_cast<const unit_clock*>(child) != nullptr) continue;  // it only keeps time
     const std::string prefix = std::string(child->name()) + ".";
     const auto next = signals.lower_bound(prefix);
     if (next == signals.end() || next->first.compare(0, prefix.size(), prefix) != 0) silent.insert(child->name());
@@ -96,7 +96,7 @@ TEST_F(traces, hold_every_module_of_a_gpu_and_its_levels) {
   std::set<std::string> silent;
   silent_modules(*g, signals, silent);
   for (const std::string& module : silent) ADD_FAILURE() << module << " puts nothing into the file";
-  // Levels that follow from times are as live as those that are stored.
+  // Signals derived from times change as well as stored ones.
   for (const char* name :
        {"gpu.sm0.partition0.issued", "gpu.sm0.partition0.warp0_state", "gpu.sm0.partition0.warp_scheduler.selected",
         "gpu.sm0.partition0.fetch.buffered", "gpu.sm0.partition0.int.busy", "gpu.cwd.blocks_placed",

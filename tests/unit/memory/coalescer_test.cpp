@@ -63,20 +63,20 @@ unsigned brute_force_passes(const std::uint64_t (&addresses)[32], std::uint32_t 
   return static_cast<unsigned>(worst);
 }
 
-// Rules of compute capability 1.0: the guide's examples.
+// Rules of compute capability 1.0: the examples of NVIDIA's programming guide.
 TEST(coalesce_half_warps, one_access_for_a_half_that_is_in_order_and_aligned) {
   std::uint64_t a[32];
   coalesced_access got;
   for (unsigned bytes : {4u, 8u, 16u}) {
     for (unsigned lane = 0; lane < 32; ++lane) a[lane] = 0x1000 + lane * bytes;
     coalesce_half_warps(a, 0xffffffffu, bytes, got);
-    // A half's 64, 128 or 256 bytes: accesses of 64 or 128 bytes.
+    // 64, 128 or 256 bytes per half-warp: accesses of 64 or 128 bytes.
     ASSERT_EQ(got.count, bytes == 16 ? 4u : 2u);
     EXPECT_EQ(got.parts[0].lanes, bytes == 16 ? 0xffu : 0xffffu);
     EXPECT_EQ(got.parts[0].sectors, bytes == 4 ? 0x3 : 0xf);
     EXPECT_EQ(got.parts[got.count - 1].lanes, bytes == 16 ? 0xff000000u : 0xffff0000u);
   }
-  coalesce_half_warps(a, 0x80000100u, 16, got);  // lanes may be missing
+  coalesce_half_warps(a, 0x80000100u, 16, got);  // lanes may be inactive
   EXPECT_EQ(got.count, 2u);
   coalesce_half_warps(a, 0, 4, got);
   EXPECT_EQ(got.count, 0u);
@@ -89,13 +89,13 @@ TEST(coalesce_half_warps, one_access_for_each_lane_otherwise) {
   coalesce_half_warps(a, 0xffffffffu, 4, got);
   EXPECT_EQ(got.count, 32u);
   for (unsigned lane = 0; lane < 32; ++lane) a[lane] = 0x1000 + lane * 4;
-  std::swap(a[3], a[4]);  // not in order: this half falls apart, the other does not
+  std::swap(a[3], a[4]);  // not in order: this half is not coalesced, the other is
   coalesce_half_warps(a, 0xffffffffu, 4, got);
   ASSERT_EQ(got.count, 17u);
   EXPECT_EQ(got.parts[3].lanes, 1u << 3);
   EXPECT_EQ(got.parts[16].lanes, 0xffff0000u);
   for (unsigned lane = 0; lane < 32; ++lane) a[lane] = 0x1000 + lane;
-  coalesce_half_warps(a, 0xffffffffu, 1, got);  // bytes never are one access
+  coalesce_half_warps(a, 0xffffffffu, 1, got);  // byte accesses are never coalesced
   EXPECT_EQ(got.count, 32u);
   for (unsigned lane = 0; lane < 32; ++lane) a[lane] = 0x1000;
   coalesce_half_warps(a, 0xffffffffu, 4, got);
@@ -123,7 +123,7 @@ TEST(coalescer, lanes_at_equal_distances) {
       std::uint64_t addresses[32];
       for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = 0x40000000 + base + lane * stride;
       expect_same_as_brute_force(addresses, 0xffffffffu, 1);
-      addresses[base % 32] += 1;  // but one
+      addresses[base % 32] += 1;  // all but one
       expect_same_as_brute_force(addresses, 0xffffffffu, 1);
     }
 }

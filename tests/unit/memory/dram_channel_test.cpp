@@ -7,7 +7,7 @@
 namespace heddle::test {
 namespace dram_channel_test {
 
-// Figures that make every sum recognisable.
+// Timings chosen so that every sum is recognisable.
 gpu_config timing() {
   gpu_config c;
   c.memory.channels = 1;
@@ -131,19 +131,20 @@ TEST_F(dram_test, turnaround_of_the_data_bus) {
   b.check_done();
 }
 
-// The cycles of the bus between data, each with its reason: the examples of this file once more.
+// Each cycle of the bus without data has a reason; the examples of this file once more.
 TEST_F(dram_test, the_bus_has_a_reason_for_every_cycle) {
   bench<dram_channel> b;
   b.slice.read(at(0, 0), 1, 10, 0);   // opens the row; data in 43, the bus is free from 44
   b.slice.read(at(0, 0), 1, 100, 1);  // command 106: data in 123
-  b.slice.write(at(0, 0) + 128, 0, std::vector<std::uint8_t>(32, 1), 101, 2);  // data in 125: one cycle for the turn
+  b.slice.write(at(0, 0) + 128, 0, std::vector<std::uint8_t>(32, 1), 101, 2);  // data in 125: one turnaround cycle
   b.slice.read(at(0, 1), 1, 102, 3);                                           // another row: precharge, activate, read
   b.run(600);
   const memory_counters* c = b.memory.counters().find(0);
   EXPECT_EQ(c->busy_cycles, 4u);
   EXPECT_EQ(c->idle_cycles, 106u + 17 - 45) << "until the second read is ready; the first has nothing before it";
   EXPECT_EQ(c->refresh_cycles, 0u);
-  // Behind the write the bus turns (7 cycles and the read's 17) while the row waits for t_wr, precharge and activate.
+  // After the write the bus turns around (7 cycles and the read's 17) while the row waits for t_wr, precharge and
+  // activate.
   EXPECT_EQ(c->turnaround_cycles, 1u + 7 + 17);
   EXPECT_EQ(c->row_cycles, 126u + 9 + 13 + 11 + 17 - (126 + 7 + 17));
   b.check_done();
@@ -163,12 +164,12 @@ TEST_F(dram_test, write_data_leave_a_bubble_behind_read_data) {
 TEST_F(dram_test, row_hits_overtake_and_no_one_starves) {
   bench<dram_channel> b;
   b.slice.read(at(0, 0), 1, 10, 0);
-  b.slice.read(at(0, 1), 1, 100, 1);  // wants another row of the bank
+  b.slice.read(at(0, 1), 1, 100, 1);  // needs another row of the bank
   for (unsigned i = 0; i < 6; ++i) b.slice.read(at(0, 0) + 128 * i, 1, 101 + i, 2 + i);
   b.run(150);
   EXPECT_EQ(b.answered(1), 0u);
   b.run(600);
-  // The conflict's precharge (possible at 106, when it alone is ready) went out before the hits arrived.
+  // The conflict's precharge (possible at 106, when only the conflict is ready) was issued before the hits arrived.
   EXPECT_GT(b.answered(2), b.answered(1));
   b.check_done();
 }
@@ -203,11 +204,11 @@ TEST_F(dram_test, a_backlog_that_starves_is_still_served_at_full_rate) {
   c.dram.t_refi_cycles = 4000;
   c.dram.t_rfc_cycles = 1000;  // twice as long as a request may wait
   bench<dram_channel> b(c);
-  // Rows of four banks by turns, so that one by one they would cost a row cycle each.
+  // Rows of four banks in turn, so that serving them one by one would cost a row cycle each.
   for (unsigned i = 0; i < 4000; ++i) b.slice.read(at(i % 4, 0) + 128 * (i / 4 % 8), 1, 3900, i);
   b.run(20000);
   ASSERT_EQ(b.slice.records.size(), 4000u);
-  // A burst each two cycles: 8000, and three refreshes with what they close.
+  // One burst per two cycles: 8000, and three refreshes with the row openings that they cause.
   EXPECT_LT(b.slice.records.back().answered, 3900 + 8000 + 3 * 1200u);
   b.check_done();
 }
@@ -229,9 +230,9 @@ TEST_F(dram_test, refresh_closes_rows_and_takes_its_time) {
   c.dram.t_rfc_cycles = 50;
   bench<dram_channel> b(c);
   b.slice.read(at(0, 0), 1, 900, 0);
-  b.slice.read(at(0, 0), 1, 990, 1);   // arrives behind the controller in 996: row hit
+  b.slice.read(at(0, 0), 1, 990, 1);   // is past the controller in 996: row hit
   b.slice.read(at(0, 0), 1, 997, 2);   // ready in 1003: refresh since 1000 (precharge 13, refresh 50), then activate
-  b.slice.read(at(0, 0), 1, 4500, 3);  // slept through 2000, 3000, 4000
+  b.slice.read(at(0, 0), 1, 4500, 3);  // the channel was idle through 2000, 3000, 4000
   b.run(5000);
   EXPECT_EQ(b.answered(1), 990u + 1 + 10 + 17 + 1);
   EXPECT_EQ(b.answered(2), 1000u + 13 + 50 + 11 + 17 + 1 + 5);

@@ -21,15 +21,15 @@ gpu_config shape(unsigned sms, unsigned slices) {
   return c;
 }
 
-/// Drivers, the interconnect and test memories in the place of slices.
+/// Drivers, the interconnect, and test memories in place of slices.
 struct bench {
   std::unique_ptr<clock_domain> clock;
-  std::unique_ptr<clock_domain> sm_clock;  // of the drivers, when it is another one
+  std::unique_ptr<clock_domain> sm_clock;  // of the drivers, if they have another one
   std::unique_ptr<interconnect> net;
   std::vector<std::unique_ptr<driver>> sm;
   std::vector<std::unique_ptr<test_memory>> slice;
 
-  /// `order` changes in which order the units are made, and so that of calls within an instant.
+  /// `order` changes the order in which the units are created, and so that of calls within an instant.
   explicit bench(const gpu_config& c, unsigned order = 0, bool two_clocks = false) {
     if (order == 1 && two_clocks) sm_clock = std::make_unique<clock_domain>("sm_clock", 1000);
     clock = std::make_unique<clock_domain>("clock", 1000);
@@ -102,7 +102,7 @@ TEST_F(interconnect_test, a_full_path_pushes_back_and_loses_nothing) {
     s->jitter = 40;
   }
   constexpr unsigned each = 20000;
-  // Order: what one SM sends to one slice must get there in that order.
+  // Requests from one SM to one slice must arrive in order.
   std::vector<std::vector<std::uint64_t>> last(3, std::vector<std::uint64_t>(5, 0));
   unsigned disorder = 0;
   for (unsigned m = 0; m < 3; ++m)
@@ -187,8 +187,7 @@ TEST_F(interconnect_test, debug_transport_goes_to_the_owner_of_each_byte) {
   EXPECT_EQ(in, out);
 }
 
-// A transaction under way in one network goes through another one, which finds its own way back and leaves the first
-// one's alone.
+// A transaction passes through two networks in a row; each finds its own return route and does not affect the other's.
 TEST_F(interconnect_test, two_in_a_row_carry_the_same_transactions) {
   clock_domain clock("clock", 1000);
   const gpu_config c = shape(2, 2);
@@ -219,7 +218,7 @@ TEST_F(interconnect_test, two_in_a_row_carry_the_same_transactions) {
   }
 }
 
-/// Sends payloads that are not Heddle's, one after the other.
+/// Sends payloads without Heddle's extensions, one after the other.
 struct plain_initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<>, tlm::tlm_mm_interface {
   tlm::tlm_initiator_socket<32> socket;
   std::uint8_t data[32] = {};
@@ -274,7 +273,7 @@ TEST_F(interconnect_test, payloads_of_others_find_their_way_back) {
   net.check_invariants();
 }
 
-// The first five numbers of splitmix64 from 1234567; its seeds are apart by its step.
+// The first five numbers of splitmix64 with seed 1234567; its state advances by a constant step.
 TEST_F(interconnect_test, random_delays_are_those_of_the_generator) {
   clock_domain clock("clock", 1000);
   const std::uint64_t numbers[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
@@ -302,12 +301,12 @@ TEST_F(interconnect_test, random_delays_are_those_of_the_generator) {
 TEST_F(interconnect_test, a_run_that_is_broken_off_leaves_nothing_behind) {
   bench b(shape(2, 2));
   for (unsigned k = 0; k < 20; ++k) b.sm[k % 2]->read(k * 128, 0xf, 1);
-  b.run(25);  // requests under way on the wires when everything is destroyed
+  b.run(25);  // requests are on the wires when everything is destroyed
   EXPECT_FALSE(b.net->idle());
 }
 
 TEST(crossbar_test, a_place_that_is_freed_can_be_taken_from_the_next_cycle_on) {
-  // Else it would matter whether a sender at the same instant is run before or after the grant.
+  // Otherwise the result would depend on whether a sender runs before or after the grant in the same instant.
   crossbar net({1, 1, 32, 4, 2, 2});
   tlm::tlm_generic_payload a, b, c;
   ASSERT_TRUE(net.reserve(0, 4));
@@ -325,7 +324,7 @@ TEST(crossbar_test, a_place_that_is_freed_can_be_taken_from_the_next_cycle_on) {
   net.check_invariants();
 }
 
-/// The crossbar as its comment says it, looking at everything in every cycle.
+/// Reference model of the crossbar, written from its comment; it evaluates everything in every cycle.
 struct plain_crossbar {
   struct packet {
     tlm::tlm_generic_payload* payload;
@@ -375,9 +374,9 @@ TEST(crossbar_test, grants_what_one_grants_that_looks_at_everything_in_every_cyc
     plain_crossbar plain(s);
     std::deque<tlm::tlm_generic_payload> payloads;
     std::vector<cycle_t> last_arrival(s.inputs, 0);
-    cycle_t asked_for = 0;  // when the crossbar is to be called again
+    cycle_t asked_for = 0;  // next cycle in which the crossbar must be called
     for (cycle_t now = 1; now < 6000; ++now) {
-      // Outputs are emptied now and then only, and senders tell of packets that come later.
+      // Outputs are popped irregularly, and senders announce packets that arrive later.
       bool popped = false;
       for (unsigned o = 0; o < s.outputs; ++o)
         while (net.due(o) <= now && below(3) == 0) {

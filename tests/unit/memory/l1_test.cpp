@@ -24,13 +24,13 @@ gpu_config caching_everything() {
   return config;
 }
 
-// Random traffic whose every result is known beforehand: each 16-byte cell belongs to one warp, whose instructions take
-// effect in program order; cells of different warps share lines and sectors.
+// Random traffic with known results: each 16-byte cell belongs to one warp, whose instructions take effect in program
+// order. Cells of different warps share lines and sectors.
 class random_traffic {
  public:
   static constexpr unsigned warps = 8;
   static constexpr unsigned cells = 256;             // per warp
-  static constexpr unsigned read_only_bytes = 4096;  // behind the cells
+  static constexpr unsigned read_only_bytes = 4096;  // after the cells
 
   random_traffic(sm_memory_bench& bench, unsigned operations, std::uint64_t seed) : bench_(bench), random_(seed) {
     image_.resize(warps * cells * 16 + read_only_bytes);
@@ -223,7 +223,7 @@ TEST_F(l1_test, hit_sectors_are_read_at_the_look_up) {
   sm_memory_bench b(caching_everything());
   b.memory.put<std::uint32_t>(base, 1);
   lsu_transaction& warm = b.strided(lsu_kind::load, base, 0);
-  lsu_transaction& both = b.strided(lsu_kind::load, base, 4);  // sector 0 is here, the others are not
+  lsu_transaction& both = b.strided(lsu_kind::load, base, 4);  // sector 0 is present, the others are not
   lsu_transaction& store = b.strided(lsu_kind::store, base, 0);
   for (auto& w : store.words[0]) w = 2;
   b.partitions.issue(warm, 10);
@@ -275,7 +275,7 @@ TEST_F(l1_test, a_missing_translation_delays_its_access_and_no_other) {
   config.tlb.page_bytes = 4096;
   config.tlb.miss_latency_cycles = 500;
   sm_memory_bench b(config);
-  lsu_transaction& first = b.strided(lsu_kind::load, base, 4);  // brings the page
+  lsu_transaction& first = b.strided(lsu_kind::load, base, 4);  // loads the translation of the page
   lsu_transaction& again = b.strided(lsu_kind::load, base, 4);
   lsu_transaction& other = b.strided(lsu_kind::load, base + 4096, 4);  // another page
   other.warp = 5;
@@ -382,7 +382,7 @@ TEST_F(l1_test, lines_outstanding_are_bounded_by_the_mshrs) {
     lsu_transaction& t = b.strided(lsu_kind::load, base, 128);
     b.partitions.issue(t, 10);
     b.run();
-    // Eight groups of four lines; each group waits for the answers to the one before.
+    // Eight groups of four lines; each group waits for the responses to the previous one.
     EXPECT_EQ(b.memory.begin_times.size(), 32u);
     EXPECT_GE(b.latency(t), 8u * 101);
     EXPECT_LE(b.latency(t), 8u * 105);
@@ -403,7 +403,7 @@ TEST_F(l1_test, one_request_leaves_per_cycle_and_waits_for_end_req) {
   slow.partitions.issue(slow.strided(lsu_kind::store, base, 128), 10);
   slow.run();
   ASSERT_EQ(slow.memory.begin_times.size(), 32u);
-  // END_REQ on edge t + 1 is seen at t + 2.
+  // END_REQ at edge t + 1 is seen at t + 2.
   for (unsigned k = 0; k < 32; ++k) EXPECT_EQ(slow.memory.begin_times[k], sc_core::sc_time(14 + 2 * k, sc_core::SC_NS));
 }
 

@@ -67,7 +67,7 @@ TEST_F(l2_slice_test, hit_is_answered_after_exactly_the_hit_latency) {
   b.sm.read(0x1000, 0xf, 100);
   b.run(300);
   ASSERT_EQ(b.sm.records.size(), 2u);
-  // Miss: to memory when the hit would have been answered, 10 cycles there, taken in the next cycle.
+  // Miss: sent to memory when a hit would have been answered, 10 cycles there, accepted in the next cycle.
   EXPECT_EQ(b.memory.asked.at(0), 5 + hit_latency);
   EXPECT_EQ(b.sm.records[0].answered, 5 + hit_latency + 10 + 1);
   EXPECT_EQ(b.sm.records[1].answered, 100u + hit_latency);
@@ -148,8 +148,8 @@ TEST_F(l2_slice_test, a_write_behind_a_waiting_read_does_not_reach_it) {
   b.check_done();
 }
 
-// What is fetched, in this order, by a set of four lines: it is full when the first one is used again, then a fifth
-// comes.
+// The order in which a set of four lines fetches lines: it is full when the first line is used again, then a fifth is
+// requested.
 std::vector<std::uint64_t> fetched_under(choice::replacement policy) {
   gpu_config c = small_config();
   c.l2.size_bytes = 4 * 128;
@@ -216,7 +216,7 @@ TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) 
   gpu_config c = small_config();
   c.l2.atomic_interval_cycles = 3;
   c.l2.atomic_contention_cycles = 4;
-  c.l2.atomic_limit_cycles = 18;  // the last lanes add nothing
+  c.l2.atomic_limit_cycles = 18;  // further lanes add nothing
   bench b(c);
   std::vector<std::uint64_t> old;
   b.sm.on_response = [&](line_payload& p) {
@@ -254,8 +254,8 @@ TEST_F(l2_slice_test, without_a_limit_every_further_lane_of_an_atomic_takes_its_
   b.check_done();
 }
 
-// A queue of two places and one more for each step of the pipeline: what finds it full waits, and its place is given
-// back once.
+// A queue of two entries plus one per pipeline stage. A request that finds it full waits, and its entry is released
+// once.
 TEST_F(l2_slice_test, what_was_held_up_takes_one_place_of_the_queue) {
   gpu_config c = small_config();
   c.l2.queue_entries = 2;
@@ -271,7 +271,7 @@ TEST_F(l2_slice_test, what_was_held_up_takes_one_place_of_the_queue) {
     EXPECT_EQ(b.sm.records[1 + 20 * round].answered, first + hit_latency);
     for (unsigned k = 0; k < 20; ++k)
       EXPECT_EQ(b.sm.records[1 + 20 * round + k].answered, first + hit_latency + 4 * k) << round << ' ' << k;
-    // One a cycle until the queue is full, then one for each that leaves it.
+    // One request per cycle until the queue is full, then one for each that leaves it.
     EXPECT_EQ(b.sm.records[1 + 20 * round + 5].asked, first + 5);
     EXPECT_EQ(b.sm.records[1 + 20 * round + 19].asked, b.sm.records[20 + 20 * round - 1].asked + 4);
   }
@@ -325,22 +325,22 @@ TEST_F(l2_slice_test, debug_transport_sees_dirty_lines_and_works_without_the_mem
   b.memory.debug_offered = false;
   unsigned done = 0;
   b.debug_read(118, 10, &done);
-  EXPECT_EQ(done, 10u);  // all of it valid in the line
+  EXPECT_EQ(done, 10u);  // all bytes are valid in the line
   b.debug_read(110, 10, &done);
-  EXPECT_EQ(done, 0u);  // starts with bytes that only the memory has
+  EXPECT_EQ(done, 0u);  // its first bytes are only in memory
   EXPECT_EQ(b.debug_write(64, {5, 5}), 2u);
   EXPECT_EQ(b.debug_read(64, 2, &done)[1], 5);
   EXPECT_EQ(done, 2u);
   EXPECT_EQ(b.debug_write(0x800, {5, 5}), 0u);
 }
 
-// Lines that others drove out are on their way to a memory that writes when it answers: in each cycle somebody has
-// their bytes.
+// Evicted lines are in flight to a memory that performs writes when it responds; in each cycle some unit has their
+// bytes.
 TEST_F(l2_slice_test, debug_transport_sees_writes_that_the_memory_has_not_performed) {
   bench b;
   b.memory.performs_late = true;
   b.memory.latency = 150;
-  const unsigned lines = 64;  // as many as the slice holds
+  const unsigned lines = 64;  // capacity of the slice
   for (unsigned i = 0; i < lines; ++i) b.sm.write(i * 128, 8, {static_cast<std::uint8_t>(i + 1), 7}, 1);
   for (unsigned i = lines; i < 2 * lines; ++i) b.sm.read(i * 128, 0xf, 300);
   bool seen_at_memory = false;
@@ -409,7 +409,7 @@ TEST_F(l2_slice_test, a_memory_that_sets_no_status_is_warned_about_once) {
   b.check_done();
 }
 
-/// Random reads, partial writes and atomics against a flat image, for each way in which a memory may answer.
+/// Random reads, partial writes and atomics against a flat image, for each answer style of a memory.
 class l2_random : public simulation, public ::testing::WithParamInterface<std::pair<answer_style, bool>> {};
 
 TEST_P(l2_random, data_are_those_of_a_flat_memory) {

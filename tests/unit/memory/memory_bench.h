@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests of the memory system share: a fresh simulation per test, an AT initiator and an AT memory that can be
-// told how to behave.
+// Common parts of the memory-system tests: a fresh simulation per test, an AT initiator and an AT memory with
+// configurable behaviour.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@
 
 namespace heddle::test {
 
-/// SystemC elaborates once per context: each test gets its own. It cannot take a context down, so they stay within
-/// reach to the end.
+/// SystemC elaborates once per context, so each test gets its own. A context cannot be destroyed, so all are kept until
+/// the end.
 class simulation : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -45,7 +45,7 @@ class simulation : public ::testing::Test {
   sc_core::sc_simcontext* before_ = nullptr;
 };
 
-/// Sends line payloads in order, each not before its cycle, under the request exclusion rule; takes responses at once
+/// Sends line payloads in order, each not before its cycle, under the request exclusion rule; accepts responses at once
 /// or, with `hold_percent`, sometimes later.
 class driver : public sc_core::sc_module, public clocked, private tlm::tlm_bw_transport_if<> {
  public:
@@ -181,7 +181,7 @@ enum class answer_style {
   mixed
 };
 
-/// An AT memory with bytes of its own, which performs requests when they arrive and answers in any legal style.
+/// An AT memory with its own storage. It performs requests when they arrive and responds in any legal style.
 class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_fw_transport_if<> {
  public:
   test_memory(sc_core::sc_module_name name, clock_domain& clock)
@@ -192,11 +192,11 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
   tlm::tlm_target_socket<32> socket;
   answer_style style = answer_style::end_req_returned;
   cycle_t latency = 10;        // BEGIN_REQ to BEGIN_RESP
-  unsigned jitter = 0;         // added at random, so that responses overtake each other
-  unsigned end_req_delay = 3;  // cycles, where END_REQ is called
+  unsigned jitter = 0;         // random addition, so that responses overtake each other
+  unsigned end_req_delay = 3;  // cycles, if END_REQ is called
   bool debug_offered = true;
   bool sets_status = true;
-  bool performs_late = false;  // when it answers, not when it is asked
+  bool performs_late = false;  // performs requests when it responds, not when they arrive
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   std::mt19937_64 random{2};
   std::map<std::uint64_t, std::uint8_t> bytes;
@@ -230,7 +230,7 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
     due_.erase(due_.begin());
     if (performs_late) serve(p);
     if (&p == asking_) {
-      // The request phase must be over first, unless the response implies its end.
+      // The request phase must end first, unless the response implies its end.
       asking_ = nullptr;
       if (!implied_) {
         tlm::tlm_phase end = tlm::END_REQ;
@@ -266,7 +266,7 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
       else bytes[a + i] = p.get_data_ptr()[i];
     }
     if (sets_status) p.set_response_status(status);
-    p.set_address(0xdeadbeef);  // an interconnect below may rewrite it
+    p.set_address(0xdeadbeef);  // an interconnect may rewrite the address
   }
 
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,

@@ -19,8 +19,8 @@
 
 namespace heddle::test {
 
-/// Threads walk `in` at random, count what they find in `bins` and store running sums: scattered loads, contended
-/// reductions and coalesced stores. The result does not depend on the order of anything.
+/// Threads walk `in` at random, count the values in `bins` and store running sums: scattered loads, contended
+/// reductions and coalesced stores. The result does not depend on any order.
 constexpr const char* stress_ptx = R"(
 .version 7.0
 .target sm_50
@@ -104,7 +104,7 @@ inline stress_result stress_expected(const stress_size& size) {
   return e;
 }
 
-/// A GPU with its driver, on which the kernel is started and later asked for its result.
+/// A GPU with its driver; the kernel is started on it, and its result read later.
 class stressed_gpu {
  public:
   stressed_gpu(const std::string& name, const gpu_config& config)
@@ -123,7 +123,7 @@ class stressed_gpu {
   protocol_monitor monitor;
   sc_core::sc_signal<bool> irq;
 
-  /// To be called after elaboration.
+  /// Call after elaboration.
   void start(const stress_size& size) {
     size_ = size;
     const std::vector<std::uint32_t> in = stress_input();
@@ -152,7 +152,7 @@ class stressed_gpu {
     driver.read(bins_, r.bins.data(), 1024);
     return r;
   }
-  /// Requests that the SMs sent to the L2.
+  /// Requests from the SMs to the L2.
   std::uint64_t requests() const {
     std::uint64_t n = 0;
     for (unsigned i = 0; i < gpu.sm_count(); ++i) {
@@ -169,7 +169,7 @@ class stressed_gpu {
   unsigned launch_ = 0;
 };
 
-/// Runs the simulation until all of them have finished; a hang fails the test.
+/// Runs the simulation until all GPUs have finished; a hang fails the test.
 inline void run_until_finished(const std::vector<stressed_gpu*>& gpus) {
   for (unsigned turn = 0; turn < 100000; ++turn) {
     bool all = true;

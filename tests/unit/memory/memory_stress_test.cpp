@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whole GPUs whose memory path is disturbed: foreign memories that answer in every legal way, several GPUs in one
-// simulation, phases that come late at random.
+// Whole GPUs with a disturbed memory path: third-party memories that answer in every legal way, several GPUs in one
+// simulation, randomly delayed phases.
 #include "memory_stress.h"
 
 #include "memory_bench.h"
@@ -18,7 +18,7 @@ std::vector<std::string> with(std::vector<std::string> more) {
   return more;
 }
 
-/// What one launch gives under a configuration: results and requests, after all invariants held.
+/// Runs one launch under a configuration and checks all invariants; returns results and number of requests.
 stress_result run_once(const std::string& gpu, const std::vector<std::string>& overrides, const stress_size& size,
                        std::uint64_t* requests = nullptr) {
   stressed_gpu g("gpu", load_config(gpu, with(overrides)));
@@ -30,8 +30,8 @@ stress_result run_once(const std::string& gpu, const std::vector<std::string>& o
 }
 
 TEST_F(memory_stress, two_gpus_in_one_simulation_one_with_a_foreign_memory) {
-  // Each style alone, then all of them at random: early completion, annotated delays, late or implied END_REQ, out of
-  // order.
+  // Each style alone, then all at random: early completion, annotated delays, late or implied END_REQ, out-of-order
+  // responses.
   for (const answer_style style :
        {answer_style::end_req_returned, answer_style::end_req_called, answer_style::end_req_implied,
         answer_style::response_returned, answer_style::completed, answer_style::annotated, answer_style::mixed}) {
@@ -98,7 +98,7 @@ TEST_F(memory_stress, the_same_seed_gives_the_same_run) {
   EXPECT_NE(ends[0], ends[2]);
 }
 
-// Function does not depend on timing: every architecture's rules and every policy give the same bytes.
+// Results do not depend on timing: every architecture's rules and every policy give the same bytes.
 TEST_F(memory_stress, results_do_not_depend_on_caches_and_policies) {
   const stress_result expected = stress_expected(small);
   const std::vector<std::vector<std::string>> variants = {

@@ -13,13 +13,13 @@ using tlm::tlm_generic_payload;
 using tlm::tlm_phase;
 using tlm::tlm_sync_enum;
 
-/// Both ends of the monitor, driven by hand: what they return is set before a call.
+/// Both ends of the monitor, driven directly: their return values are set before a call.
 struct ends : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transport_if<> {
   tlm::tlm_initiator_socket<32> initiator{"initiator"};
   tlm::tlm_target_socket<32> target{"target"};
   protocol_monitor monitor{"monitor"};
   tlm_sync_enum answer = tlm::TLM_ACCEPTED;
-  tlm_phase answer_phase = tlm::UNINITIALIZED_PHASE;  // UNINITIALIZED_PHASE: left as it is
+  tlm_phase answer_phase = tlm::UNINITIALIZED_PHASE;  // UNINITIALIZED_PHASE: not changed
   sc_core::sc_time answer_delay;
   bool change_delay = false;
   bool sets_status = true;
@@ -57,7 +57,7 @@ struct ends : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transp
     sc_core::sc_time delay(ns, sc_core::SC_NS);
     target->nb_transport_bw(p, phase, delay);
   }
-  /// The next calls are answered so.
+  /// Sets the answer to the next calls.
   void answers(tlm_sync_enum a, tlm_phase phase = tlm::UNINITIALIZED_PHASE) {
     answer = a;
     answer_phase = phase;
@@ -66,7 +66,7 @@ struct ends : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transp
 
 struct actors : ends {
   actors() : ends("ends") {
-    // Nothing here is clocked; that the kernel finds nothing to do is meant.
+    // Nothing here is clocked, so that the kernel has no activity is intended.
     sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
@@ -87,7 +87,7 @@ class monitor_test : public simulation {
     p.make_write(0);
     return p;
   }
-  /// Runs f and returns the text of the violation that it must cause.
+  /// Runs f and returns the text of the violation, which must occur.
   template <class F>
   std::string violation(F&& f) {
     try {
@@ -123,7 +123,7 @@ TEST_F(monitor_test, legal_sequences_pass) {
   line_payload& p = read();  // returned phases
   a.answers(tlm::TLM_UPDATED, tlm::END_REQ);
   a.forward(p, tlm::BEGIN_REQ);
-  line_payload& q = write();  // a second one meanwhile
+  line_payload& q = write();  // a second one in the meantime
   a.forward(q, tlm::BEGIN_REQ);
   q.set_response_status(tlm::TLM_OK_RESPONSE);
   a.answers(tlm::TLM_UPDATED, tlm::END_RESP);

@@ -25,7 +25,7 @@ TEST(tlb, is_off_without_entries) { EXPECT_FALSE(tlb(with(0, 4096)).enabled()); 
 TEST(tlb, a_page_comes_once_and_then_hits) {
   tlb t(with(2, 4096));
   EXPECT_EQ(t.look_up(0x1000, 0, 10), 110u);
-  EXPECT_EQ(t.look_up(0x1fff, 0, 50), 110u);  // on its way
+  EXPECT_EQ(t.look_up(0x1fff, 0, 50), 110u);  // pending
   EXPECT_EQ(t.look_up(0x1800, 0, 110), 110u);
   EXPECT_EQ(t.look_up(0x2000, 0, 111), 211u);
   const tlb_counters c = t.counters.at(0);
@@ -41,14 +41,15 @@ TEST(tlb, the_page_that_was_used_least_recently_gives_way) {
   t.look_up(0x1000, 0, 0);
   t.look_up(0x2000, 0, 0);
   t.look_up(0x1000, 0, 500);
-  t.look_up(0x3000, 0, 500);  // takes the place of 0x2000
+  t.look_up(0x3000, 0, 500);  // replaces 0x2000
   EXPECT_EQ(t.look_up(0x1000, 0, 1000), 1000u);
   EXPECT_EQ(t.look_up(0x2000, 0, 1000), 1100u);
 }
 
 TEST(tlb, a_page_is_a_power_of_two) { EXPECT_THROW(tlb(with(2, 5000)), input_error); }
 
-/// Lines that leave a set of four, filled with 0 to 3, with line 0 used again, when 4 to 7 come.
+/// The lines that are evicted from a set of four, filled with 0 to 3, with line 0 used again, when 4 to 7 are
+/// allocated.
 std::vector<std::uint64_t> leaving(choice::replacement policy) {
   line_store s(1, 4, replacement(policy));
   for (std::uint64_t line = 0; line < 4; ++line) s.install(s.victim(line), line);
@@ -76,7 +77,7 @@ TEST(replacement, random_takes_empty_places_first_and_then_any) {
     s.install(slot, line);
   }
   std::set<std::uint32_t> chosen;
-  s.at(3).mshr = 0;  // may not go
+  s.at(3).mshr = 0;  // may not be evicted
   for (std::uint64_t line = 8; line < 300; ++line) {
     const std::uint32_t slot = s.victim(line);
     chosen.insert(slot);

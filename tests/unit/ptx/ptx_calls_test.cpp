@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls that cannot be put in place, memory from the stack, asynchronous copies: PTX on one warp against plain C++.
+// Calls that cannot be inlined, stack memory, asynchronous copies: PTX on one warp against plain C++.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -77,7 +77,7 @@ TEST(recursion, under_a_guard) {
       [](unsigned l) { return l > 20 ? fib(l & 7) : 7; });
 }
 
-// Each activation counts the lanes that are together at its end: those that called it, whatever they did within.
+// Each activation counts the active lanes at its end: those that called it, whatever they executed within.
 TEST(recursion, lanes_of_one_call_meet_at_its_end_and_behind_it) {
   const char* const module =
       ".func (.param .b32 v) met(.param .b32 n) {\n.reg .b32 %n, %a, %m; .reg .pred %q; ld.param.b32 %n, [n]; mov.u32 %a, 0; setp.eq.u32 %q, %n, 0;\n"
@@ -97,7 +97,7 @@ TEST(recursion, lanes_of_one_call_meet_at_its_end_and_behind_it) {
   }
 }
 
-// The same place of the program in activations of different depth is not one place to meet at.
+// The same instruction in activations of different depth is not a common reconvergence point.
 TEST(recursion, lanes_at_different_depths_do_not_wait_for_each_other) {
   const char* const module =
       ".func (.param .b32 v) walk(.param .b32 n) {\n.reg .b32 %n, %a, %m; .reg .pred %q; ld.param.b32 %n, [n]; mov.u32 %a, 1; and.b32 %m, %n, 1;\n"
@@ -114,11 +114,11 @@ TEST(recursion, lanes_at_different_depths_do_not_wait_for_each_other) {
         run("shr.u32 %r0, %l, 2; call (%r1), walk, (%r0); cvt.u64.u32 %d0, %r1;", module, 32, independent);
     for (unsigned l = 28; l < 32; ++l)
       EXPECT_EQ(got[l], walk(7, true)) << "lane " << l;  // lane 31 is always among them
-    EXPECT_EQ(got[0], 2u);  // at its one activation, of all lanes' first level, lane 31 is there
+    EXPECT_EQ(got[0], 2u);  // its one activation includes all lanes of the first level, with lane 31
   }
 }
 
-// A loop without any end but a return, which becomes a guarded EXIT: the sides of the branch within meet all the same.
+// A loop that ends only by a return, which becomes a guarded EXIT: the sides of the branch within still reconverge.
 TEST(call_chains, of_thousands_are_put_in_place) {
   std::string chain =
       ".func (.param .b32 v) f0(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; st.param.b32 [v], %n; ret; }\n";

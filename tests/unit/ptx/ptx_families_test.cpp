@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Families of docs/ptx.md that work across the lanes of a warp or across address spaces: PTX on one warp against plain
-// C++.
+// Instruction families of docs/ptx.md that operate across lanes or address spaces: PTX on one warp against plain C++.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -15,7 +14,7 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using s32 = std::int32_t;
 
-// %a %b %c: the lane's inputs, %l its number; the result goes to %o.
+// %a %b %c: the lane's inputs, %l its number; the result is in %o.
 std::string kernel(const std::string& code, const std::string& module = "") {
   return ".version 8.4\n.target sm_90\n.address_size 64\n" + module +
          ".visible .entry k(.param .u64 in, .param .u64 out) {\n.reg .b64 %p<3>, %o, %w<4>; .reg .b32 %a, %b, %c, %l, %x, %y, %z; .reg .f32 %f<4>;\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lowering refuses wherever it stands, and what seldom forms compute.
+// Code that lowering rejects in any context, and results of rare forms.
 #include <gtest/gtest.h>
 
 #include "heddle/frontend/ptx/hir/form_table.h"
@@ -15,7 +15,7 @@ std::string module_of(const std::string& code) {
          code + "\nret;\n}\n";
 }
 
-/// The message with which lowering refuses the code; "" if it does not.
+/// The message with which lowering rejects the code; "" if it accepts it.
 std::string refusal(const std::string& code, const std::string& capability = "9.0") {
   gpu_config config;
   config.gpu.name = "test";
@@ -52,7 +52,7 @@ TEST(ptx_forms, what_a_gpu_lacks_is_refused_where_nobody_reads_it) {
 }
 
 TEST(ptx_forms, code_that_is_only_looked_at_leaves_nothing_behind) {
-  // A dead load of a fragment must not leave the lanes' places for a live one.
+  // A dead load of a fragment must not pass its lane assignment to a live one.
   const std::string load =
       "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, [%d0], 16;\n";
   const std::string store =
@@ -82,7 +82,7 @@ TEST(ptx_forms, types_without_a_size_reach_no_memory_instruction) {
     EXPECT_NE(refusal(code).find("is no type of it"), std::string::npos) << code;
 }
 
-/// Words in an order of their own are no other form; a word that stands twice is.
+/// Modifiers in another order are the same form; a repeated modifier is an error.
 TEST(ptx_forms, modifiers_may_stand_in_any_order_once) {
   EXPECT_EQ(
       refusal(

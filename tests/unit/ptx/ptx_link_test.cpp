@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Modules linked into one: what a name means in each, what is refused, and where messages point.
+// Modules linked into one: the meaning of a name in each, rejected inputs, and the positions in messages.
 #include <gtest/gtest.h>
 
 #include "heddle/frontend/ptx/syntax/link.h"
@@ -76,7 +76,7 @@ TEST(linked_modules, keep_what_is_internal_apart) {
 }
 
 TEST(linked_modules, call_through_tables_of_functions) {
-  // As collectives are called: a table of functions in one module, of which each knows its own only.
+  // The scheme of collectives: a table of functions in one module; each other module knows only its own.
   const std::string user =
       header + ".extern .global .align 8 .b8 table[];\n" +
       kernel(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every row: a few PTX instructions from inputs to %o, and what they must give, computed in plain C++. Each row runs on
-// both multipliers and once more with few registers, so that expansions, allocation and spilling are all held to the
-// same numbers.
+// Every row has a few PTX instructions from inputs to %o, and the expected result in plain C++. Each row runs with both
+// multipliers and once more with few registers, so that expansions, allocation and spilling must give the same results.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,7 +32,7 @@ To as(From v) {
 u64 bits(float v) { return std::isnan(v) ? 0x7fffffffu : as<u32>(v); }
 u64 bits(double v) { return std::isnan(v) ? 0xfff8000000000000u : as<u64>(v); }
 
-/// Inputs of one thread: three 64-bit numbers, and their low words in all shapes.
+/// Inputs of one thread: three 64-bit numbers, and their low words in all register types.
 struct inputs {
   u64 d, e, f;
   u32 a() const { return static_cast<u32>(d); }
@@ -146,7 +145,7 @@ const row rows[] = {
     {"mul_hi_s64", "mul.hi.s64 %o, %d, %e;", [](const inputs& i) { return u64(high_signed(s64(i.d), s64(i.e))); }},
     {"mul24", "mul24.lo.s32 %x, %a, %b; cvt.u64.u32 %o, %x;",
      [](const inputs& i) { return u64{u32(s32(i.a() << 8) >> 8) * u32(s32(i.b() << 8) >> 8)}; }},
-    // What nobody reads stays where its carry is wanted.
+    // An instruction with an unused result is kept if its carry is used.
     {"carry_alone", "add.cc.u32 %x, %a, %b; addc.u32 %y, %c, 0; cvt.u64.u32 %o, %y;",
      [](const inputs& v) -> u64 { return static_cast<u32>(v.c() + ((u64{v.a()} + v.b()) >> 32)); }},
     {"carry_through", "add.cc.u32 %x, %a, %b; addc.cc.u32 %z, %b, %c; addc.u32 %y, 0, 0; cvt.u64.u32 %o, %y;",
@@ -346,7 +345,7 @@ TEST(lowered_call, takes_the_place_of_the_call) {
 }
 
 TEST(lowered_roots, of_every_mantissa_round_exactly) {
-  // All mantissas with the exponents 0 and 1, which stand for the others.
+  // All mantissas with the exponents 0 and 1, which represent the others.
   ptx_machine machine(
       std::string(
           ".version 8.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 out) { .reg .b32 %i, %x, %y, %n; .reg .f32 %f, %r, "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lowering makes of PTX: expansions, registers, reconvergence points, module placement, messages.
+// Results of lowering: expansions, registers, reconvergence points, module placement, messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ const char* vector_add =
     "%rd2;\nadd.s64 %rd8, %rd7, %rd5;\nld.global.f32 %f1, [%rd8];\nld.global.f32 %f2, [%rd6];\nadd.f32 %f3, %f2, "
     "%f1;\ncvta.to.global.u64 %rd9, %rd3;\nadd.s64 %rd10, %rd9, %rd5;\nst.global.f32 [%rd10], %f3;\nDONE: ret;\n}\n";
 
-// As many registers as elements of a fetch are read, up to the last one that is; three take the place of four.
+// A fetch has as many registers as elements up to the last one that is read; three take the place of four.
 TEST(lowering, texture_fetches_have_registers_for_what_is_read) {
   for (unsigned last = 0; last < 4; ++last) {
     const std::string element = std::to_string(last);
@@ -72,8 +72,8 @@ TEST(lowering, texture_fetches_have_registers_for_what_is_read) {
   }
 }
 
-// A product on the tensor unit takes its factors in aligned registers; factors that meet several others get there once.
-// Who writes one of their registers between two products (%r0) has the second gathered anew.
+// A product on the tensor unit needs its factors in aligned registers. A factor of several products is moved there
+// once. If one of its registers is written between two products (%r0), it is moved again for the second.
 TEST(lowering, factors_of_several_matrix_products_are_gathered_once) {
   const auto moves_of = [](bool written) {
     std::string body =
@@ -98,7 +98,7 @@ TEST(lowering, factors_of_several_matrix_products_are_gathered_once) {
     const ptx::loaded_module m = ptx::place(ptx::parse(header + body + "ret;\n}\n", "k.ptx"), isa::heap_base);
     return count(*ptx::lower(m, "k", gpu, 0), opcode::mov);
   };
-  EXPECT_LE(moves_of(false), 8u);  // with those of the accumulators; 18 if each product had its own
+  EXPECT_LE(moves_of(false), 8u);  // including those of the accumulators; 18 if each product moved its own
   EXPECT_GT(moves_of(true), moves_of(false));
 }
 
@@ -181,8 +181,8 @@ TEST(lowering, addresses_fold_constants_and_symbols) {
   EXPECT_EQ(p->shared_bytes, 128u);
 }
 
-// What is read through the read-only path nobody writes: its load begins before a store that stands before it, another
-// one does not.
+// Data read through the read-only path are never written, so such a load may be moved before a preceding store; other
+// loads may not.
 TEST(lowering, read_only_loads_pass_stores) {
   const auto text = [](const std::string& load) {
     return text_of(*lower(
@@ -195,7 +195,7 @@ TEST(lowering, read_only_loads_pass_stores) {
   EXPECT_GT(plain.rfind("LDG"), plain.find("STG")) << plain;
 }
 
-// An instruction's offset has 24 bits with its sign.
+// An instruction's offset is a signed 24-bit number.
 TEST(lowering, offsets_are_as_long_as_an_instruction_holds) {
   const auto text = [](const std::string& sum, const std::string& offset) {
     return text_of(
@@ -209,7 +209,7 @@ TEST(lowering, offsets_are_as_long_as_an_instruction_holds) {
   EXPECT_NE(text("16777216", "+8").find("+0x8]"), std::string::npos) << text("16777216", "+8");
 }
 
-// Constants are signed where their types are: an offset of -4 is one, and -3 * 5 is -15 in both words.
+// Constants are signed if their types are: an offset of -4 is folded, and -3 * 5 is -15 in both words.
 TEST(lowering, negative_constants_are_folded) {
   const auto p = lower(
       ".entry k(.param .u64 o) { .shared .align 4 .b8 a[64]; .reg .b32 %r<6>; .reg .b64 %d<3>; ld.param.u64 %d0, [o]; mov.u32 %r0, %tid.x;"
@@ -223,7 +223,7 @@ TEST(lowering, negative_constants_are_folded) {
   EXPECT_EQ(p->local_bytes, 0u);
 }
 
-// What cannot have a sign needs no extension, and what is as wide as before no conversion.
+// A value that cannot be negative needs no sign extension, and one of unchanged width no conversion.
 TEST(lowering, conversions_that_change_nothing_are_no_instructions) {
   const auto p = lower(
       ".entry k(.param .u64 o) { .reg .pred %p; .reg .b16 %h<3>; .reg .b32 %r<6>; .reg .b64 %d<2>; ld.param.u64 %d0, [o]; mov.u32 %r0, %tid.x;"
@@ -318,7 +318,7 @@ TEST(register_allocation, uses_what_is_live_and_spills_beyond_the_limit) {
   EXPECT_GE(huge->local_bytes, 4u * 45);
 }
 
-// What goes to local memory lies there without gaps, and an instruction that reads it twice loads it once.
+// Spilled values occupy local memory without gaps, and an instruction that reads one twice loads it once.
 TEST(register_allocation, a_spilled_word_has_one_place_and_is_loaded_once) {
   std::string s = ".entry k(.param .u64 o) { .reg .b64 %d; .reg .b32 %r<41>; ld.param.u64 %d, [o];\n";
   for (int k = 0; k < 24; ++k)
@@ -382,7 +382,7 @@ std::shared_ptr<const isa::program> lower_for(const std::string& capability, con
       gpu);
 }
 
-// What `ptxas -v` prints: R1 is the stack pointer's, two are counted beyond the highest from Volta on.
+// As `ptxas -v` reports: R1 is the stack pointer, and from Volta on two registers are added to the highest.
 TEST(register_count, of_a_kernel_that_needs_none) {
   const std::string empty = ".entry k() { ret; }";
   EXPECT_EQ(lower_for("6.1", empty)->registers, 2u);
@@ -426,7 +426,7 @@ TEST(register_count, of_the_slow_path_of_a_division) {
   EXPECT_LT(divide("full"), divide("rn"));
 }
 
-// A store reads its data and the low word of its address from different banks.
+// A store's data and the low word of its address are in different banks.
 TEST(register_count, stored_data_keep_out_of_the_address_bank) {
   const auto p = lower_for(
       "8.0",
@@ -442,7 +442,7 @@ TEST(register_count, stored_data_keep_out_of_the_address_bank) {
   EXPECT_EQ(p->registers, 8u) << "as ptxas: R5 holds the product\n" << text_of(*p);
 }
 
-// Of a factor and an array's address the factor is moved to a register: one word, and the same one for all arrays.
+// Of a factor and an array's address, the factor is moved to a register: one word, shared by all arrays.
 TEST(register_count, arrays_share_the_factor_of_their_elements) {
   const auto p = lower_for("8.0", vector_add);
   unsigned moves = 0;
@@ -450,8 +450,8 @@ TEST(register_count, arrays_share_the_factor_of_their_elements) {
   EXPECT_EQ(moves, 1u) << text_of(*p);
 }
 
-// Between 40 and 48 registers there is nothing to be had but fewer warps on an SM: ptxas takes 40 for this one on 8.0,
-// too.
+// Between 40 and 48 registers, more registers only reduce the number of warps per SM: ptxas also uses 40 for this
+// kernel on 8.0.
 TEST(register_count, goes_back_to_what_lets_an_sm_hold_more_warps) {
   std::ifstream file(HEDDLE_SOURCE "/testbench/workloads/wmma_gemm/wmma_gemm.ptx");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -461,7 +461,7 @@ TEST(register_count, goes_back_to_what_lets_an_sm_hold_more_warps) {
       40u);
 }
 
-// A double that no instruction holds stands in a constant bank, not in two registers.
+// A double that does not fit an immediate operand is placed in a constant bank, not in two registers.
 TEST(register_count, doubles_stand_in_the_literal_bank) {
   const auto p = lower_for(
       "8.0",
@@ -577,15 +577,15 @@ TEST(control_flow, dominators_and_post_dominators_of_a_loop_with_a_break) {
 
 TEST(control_flow, who_leaves_or_fails_is_not_waited_for) {
   using end = ptx::block_end;
-  // 0 parts to 1 and 3; 1 parts to 2, which leaves, and 3; 3 goes on to 4, the end.
+  // 0 branches to 1 and 3; 1 branches to 2, which exits, and 3; 3 continues to 4, the end.
   EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {4}, {}},
                                 {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::goes_on})[0],
             3u);
-  // The same where 2 goes to the common end.
+  // The same if 2 goes to the common end.
   EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {4}, {4}, {}},
                                 {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::leaves})[0],
             3u);
-  // 1 parts to 2, which fails, and 3.
+  // 1 branches to 2, which fails, and 3.
   EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {}}, {end::goes_on, end::goes_on, end::fails, end::leaves}),
             (std::vector<std::uint32_t>{3, 3, ptx::no_node, ptx::no_node}));
 }

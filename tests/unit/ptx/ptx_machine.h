@@ -18,7 +18,7 @@
 
 namespace heddle {
 
-/// Runs lowered kernels functionally, block after block, without any timing: what the tests of lowering compare with.
+/// Runs lowered kernels functionally, block after block, without timing, for the tests of lowering.
 class ptx_machine {
  public:
   static constexpr std::uint64_t memory_base = isa::heap_base;
@@ -41,7 +41,7 @@ class ptx_machine {
               memory_.begin() + static_cast<std::ptrdiff_t>(constants - memory_base));
   }
 
-  /// The GPU that kernels are lowered for; to be changed before the first launch.
+  /// The GPU for which kernels are lowered; change it before the first launch.
   gpu_config& config() { return config_; }
 
   /// Address of a new buffer with these contents.
@@ -72,7 +72,7 @@ class ptx_machine {
     return *p;
   }
 
-  /// Arguments are values; they are laid out as the kernel's parameters ask.
+  /// Arguments are values, laid out according to the kernel's parameters.
   void run(const std::string& kernel, simt::dim3 grid, simt::dim3 block, const std::vector<std::uint64_t>& arguments,
            std::uint32_t dynamic_shared = 0) {
     program(kernel);
@@ -92,10 +92,10 @@ class ptx_machine {
         for (std::uint32_t x = 0; x < grid.x; ++x) run_block(launch, {x, y, z});
   }
 
-  /// Lanes have program counters of their own; they must not wait for each other.
+  /// Lanes have their own program counters; they must not wait for each other.
   bool independent = false;
 
-  /// What handles 1, 2, ... are.
+  /// The textures of handles 1, 2, ...
   simt::texture_table textures;
 
   std::uint64_t steps() const { return steps_; }
@@ -123,7 +123,7 @@ class ptx_machine {
   struct warp {
     simt::warp_state state;
     std::vector<std::uint32_t> storage;
-    std::vector<std::uint8_t> local;  // per lane one after the other
+    std::vector<std::uint8_t> local;  // one lane's after the other
     bool done = false, waits = false;
   };
 

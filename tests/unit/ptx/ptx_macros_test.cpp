@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Instructions that lowering makes of several: fns, vector atomics, saturated mad; and those of clusters of one block.
+// Instructions that lowering expands: fns, vector atomics, saturated mad; and cluster instructions for clusters of one
+// block.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::string text_of(const std::string& code) {
          code + "\nret; }\n";
 }
 
-// As the PTX ISA words it.
+// As worded in the PTX ISA.
 u32 nth_set(u32 mask, s32 base, s32 number) {
   if (number == 0) return mask >> base & 1 ? static_cast<u32>(base) : ~0u;
   s64 left = std::abs(s64{number}) - 1;
@@ -74,7 +75,7 @@ TEST(fns, finds_what_the_isa_says) {
           << std::hex << cases[2 * c] << " from " << l << " number " << cases[2 * c + 1];
 }
 
-// The last lane to come finds the sums of all others; integers are exact.
+// The last lane to arrive finds the sums of all others; integers are exact.
 TEST(vector_atomics, of_f32) {
   ptx_machine machine(text_of(
       "mov.f32 %f0, 0f3F800000; mov.f32 %f1, 0f40000000; mov.f32 %f2, 0f40400000; mov.f32 %f3, 0f40800000;\n"
@@ -192,7 +193,7 @@ TEST(clusters_of_several_blocks, are_refused) {
   }
 }
 
-// The system's part of shared memory is beside the program's variables.
+// The reserved part of shared memory does not overlap the program's variables.
 TEST(reserved_shared_memory, belongs_to_nobody_else) {
   ptx_machine machine(text_of(
       "mov.u32 %r1, %reserved_smem_offset_begin; mov.u32 %r2, %reserved_smem_offset_end; mov.u32 %r3, %reserved_smem_offset_1; mov.u32 %r4, %reserved_smem_offset_cap;\n"
@@ -205,7 +206,7 @@ TEST(reserved_shared_memory, belongs_to_nobody_else) {
   EXPECT_EQ(got[1], 1024u);
   EXPECT_EQ(got[2], 1024u);
   EXPECT_EQ(got[4], got[5]);
-  EXPECT_TRUE(got[3] >= got[4] && got[3] + 288 <= got[4] + 1024);  // what cooperative groups keep there
+  EXPECT_TRUE(got[3] >= got[4] && got[3] + 288 <= got[4] + 1024);  // reserved for cooperative groups
   EXPECT_GE(machine.program("k").shared_bytes, 1024u + 32u);
 }
 

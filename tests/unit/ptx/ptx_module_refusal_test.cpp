@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whole modules with one slip each (declarations, kernels' directives, labels, calls, and instructions that
-// form_table.h has no rows of: matrices, textures, asynchronous copies, arrival barriers, video instructions), and
-// neighbours without: what ptxas takes for none of three architectures, Heddle refuses, but for a few that are listed.
-// Where ptxas 13.0 is at hand, every 16th verdict of the data is asked again.
+// Whole modules with one error each (declarations, kernel directives, labels, calls, and instructions without rows in
+// form_table.h: matrices, textures, asynchronous copies, mbarriers, video instructions), and similar modules without an
+// error. Heddle rejects what ptxas rejects for all three architectures, except for a few listed cases. If ptxas 13.0 is
+// installed, every 16th verdict of the data is checked again.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -27,7 +27,7 @@ constexpr const char* architectures[] = {"sm_75", "sm_80", "sm_90a"};
 struct module_case {
   std::array<bool, 3> taken{};  // by architecture
   char mark = '=';
-  std::string text;  // behind .address_size
+  std::string text;  // text after .address_size
 
   bool legal() const { return taken[0] || taken[1] || taken[2]; }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// docs/ptx.md is held to: each line of its `ptx` blocks is lowered and run, each of its `refused` blocks refused as it
-// says.
+// Checks docs/ptx.md: each line of its `ptx` blocks is lowered and run, each of its `refused` blocks is rejected with
+// the given message.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -35,7 +35,7 @@ std::vector<example> examples(const std::string& wanted) {
   return found;
 }
 
-// Stores whatever an example may have written: results that nobody reads would not be lowered.
+// Stores everything that an example may have written, because unused results would be removed.
 std::string keep() {
   std::string text;
   const auto store = [&](const std::string& type, const std::string& reg, unsigned at) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parameters whose address is taken, of functions, of calls and of kernels: PTX on one warp against plain C++.
+// Parameters of functions, calls and kernels whose address is taken: PTX on one warp against plain C++.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -41,7 +41,7 @@ void expect_refused(const std::string& module, const std::string& code, const st
   }
 }
 
-// The element of a struct of four that an index picks.
+// Selects an element of a struct of four by index.
 const char* const pick =
     ".func (.param .b32 v) pick(.param .align 4 .b8 s[16], .param .b32 n) {\n.reg .b64 %a, %n; .reg .b32 %x, %y;\n"
     "mov.b64 %a, s; ld.param.u32 %x, [n]; and.b32 %x, %x, 3; mul.wide.u32 %n, %x, 4; add.s64 %n, %a, %n; ld.param.u32 %y, [%n];\n"
@@ -99,7 +99,7 @@ TEST(parameter_addresses, where_a_register_or_a_literal_is_passed) {
       [](u32 l) { return l + 103; });
 }
 
-// Every activation of a recursive function has parameters of its own.
+// Every activation of a recursive function has its own parameters.
 TEST(parameter_addresses, of_a_recursive_function) {
   const char* const module =
       ".func (.param .align 4 .b8 v[8]) f(.param .align 4 .b8 s[12], .param .b32 n) {\n.reg .b64 %a, %b; .reg .b32 %n, %x, %y, %z; .reg .pred %q;\n"
@@ -115,7 +115,7 @@ TEST(parameter_addresses, of_a_recursive_function) {
       [&](u32 l) { return (l % 6 + 1) * 0x100000 + f(50, l % 6); });
 }
 
-// Structures of 800 bytes, more than there are registers for, through calls by name and through a recursive function.
+// Structures of 800 bytes, more than the registers can hold, through calls by name and through a recursive function.
 TEST(parameter_addresses, none_but_the_parameters_are_large) {
   std::string fill;
   for (u32 k = 0; k < 200; ++k)
@@ -149,7 +149,7 @@ TEST(parameter_addresses, accesses_outside_are_refused) {
   expect_refused("", "st.param.b32 [out], %l;", "cannot write kernel parameters");
 }
 
-// Kernel parameters: a structure of 37 bytes behind a pointer.
+// Kernel parameters: a structure of 37 bytes after a pointer.
 std::vector<u32> run_with_structure(const std::string& module, const std::string& code) {
   ptx_machine machine(text_of(module, code, ", .param .align 8 .b8 s[8], .param .u32 last"));
   const u64 out = machine.buffer(std::vector<u32>(32, 0x5555));
@@ -182,7 +182,7 @@ TEST(kernel_parameter_addresses, that_a_function_reads_as_such) {
   for (u32 l = 0; l < 32; ++l) EXPECT_EQ(got[l], 0x07060504u);
 }
 
-// An address in the constant bank does where nobody asks for a generic one: no local memory is used.
+// An address in the constant bank is enough if no generic address is needed: no local memory is used.
 TEST(kernel_parameter_addresses, of_the_bank_need_no_memory) {
   const std::string code =
       "mov.b64 %d1, s; and.b32 %r1, %l, 7; cvt.u64.u32 %d2, %r1; add.u64 %d1, %d1, %d2; ld.param.u8 %r0, [%d1];";
@@ -192,7 +192,7 @@ TEST(kernel_parameter_addresses, of_the_bank_need_no_memory) {
   EXPECT_EQ(machine.program("k").local_bytes, 0u);
 }
 
-// Addresses of parameters of calls and of the kernel side by side, in one register.
+// Addresses of call parameters and of kernel parameters in one register.
 TEST(kernel_parameter_addresses, beside_those_of_calls) {
   const std::vector<u32> got = run_with_structure(
       ".func (.param .align 8 .b8 v[8]) f() { st.param.v2.b32 [v], {21, 42}; ret; }\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where and how the parser refuses: every message is compared whole.
+// Positions and messages of parser errors: every message is compared as a whole.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace ptx_parser_error_test {
 
 struct error_case {
-  std::string text;  // what follows the three lines of the header; "!" in front: the whole source
+  std::string text;  // text after the three header lines; with a leading "!": the whole source
   std::string message;
 };
 
@@ -166,7 +166,7 @@ TEST(ptx_errors, nesting_is_limited) {
     std::string nest;
     for (int i = 0; i < 100000; ++i) nest += opening;
     const bool bracket = std::string(opening) == "[";
-    EXPECT_EQ(ends_with_depth(".entry k() { op " + nest), !bracket) << opening;  // '[' in '[' is no grammar at all
+    EXPECT_EQ(ends_with_depth(".entry k() { op " + nest), !bracket) << opening;  // '[' within '[' is not in the grammar
   }
   EXPECT_TRUE(ends_with_depth(".entry k() " + std::string(100000, '{')));
   EXPECT_EQ(message_of({".global .u32 x[2] = " + std::string(100000, '{'), ""}),

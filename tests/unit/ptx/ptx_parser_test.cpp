@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the parser makes of the constructs of PTX. Its errors are in ptx_parser_error_test.cpp.
+// Parse results of PTX constructs. Errors are in ptx_parser_error_test.cpp.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -213,7 +213,7 @@ TEST(ptx_function, functions_and_declarations) {
   EXPECT_TRUE(m->functions[3].has_body);
 }
 
-// Open64 wrote no semicolon behind a declaration.
+// Open64 omitted the semicolon after a declaration.
 TEST(ptx_function, declarations_end_with_the_next_definition) {
   for (const char* next :
        {".func g() { ret; }", ".entry g() { ret; }", ".visible .func g() { ret; }", ".extern .func g();",
@@ -409,7 +409,7 @@ TEST(ptx_speed, long_input_in_linear_time) {
   const auto m = parsed(text);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   EXPECT_GT(m->functions.at(0).body.statements.size(), 80000u);
-  EXPECT_LT(taken.count(), 5.0);  // loose: sanitizers and busy machines; a quadratic parser takes minutes
+  EXPECT_LT(taken.count(), 5.0);  // loose, for sanitizers and busy machines; a quadratic parser takes minutes
 }
 
 }  // namespace ptx_parser_test

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What ptxas refuses, lowering refuses; what it takes, lowering takes. Every form of the form table, with every operand
-// exchanged for others, against the verdicts of ptxas 13.0 in data/ptxas_verdicts.txt; where ptxas is at hand, those
-// are held to it. A line of the data is a case: where ptxas takes it ('-': nowhere), which of its variants it takes
-// (one bit each, hexadecimal), and its code.
+// Lowering rejects exactly what ptxas rejects. Every form of the form table, with every operand replaced by others, is
+// compared with the verdicts of ptxas 13.0 in data/ptxas_verdicts.txt; if ptxas is installed, the verdicts are checked,
+// too. A line of the data is a case: the context in which ptxas accepts it ('-': none), which of its variants it
+// accepts (one bit each, hexadecimal), and its code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace ptx_refusal_test {
 
 using ptx_variants::form_case;
 
-/// Version, target and chip that the forms of a case are legal for: not all are for one.
+/// Version, target and chip for which the forms of a case are legal; no single one is legal for all.
 struct context {
   const char *version, *target, *chip;
   bool newest;
@@ -34,7 +34,7 @@ constexpr context contexts[] = {{"9.0", "sm_90a", "sm_90a", true},
                                 {"3.0", "sm_30", "sm_75", false}};
 
 struct verdict {
-  int where = -1;  // index of a context; -1: ptxas takes the case nowhere
+  int where = -1;  // index of a context; -1: ptxas rejects the case in all of them
   std::string accepted, code;
 
   bool takes(std::size_t variant) const {
@@ -66,7 +66,7 @@ std::string in_block(std::string code, std::size_t number) {
   return "{ " + label + ": " + code.replace(at, 2, label) + " }\n";
 }
 
-/// The message with which lowering refuses the code; "" if it does not.
+/// The message with which lowering rejects the code; "" if it accepts it.
 std::string refusal(const std::string& code) {
   gpu_config config;
   config.gpu.name = "test";
@@ -84,25 +84,25 @@ std::string refusal(const std::string& code) {
 
 bool has(const std::string& code, const char* text) { return code.find(text) != std::string::npos; }
 
-/// Heddle takes it and ptxas does not. With the reason.
+/// Code that Heddle accepts and ptxas does not, with the reason.
 bool more_than_ptxas(const std::string& code) {
   return (code.rfind("cvta", 0) == 0 &&
-          has(code, ".u32")) ||    // ptxas has no code for 32-bit addresses left, the model's memory has both
-         has(code, "%vv, [%d0]");  // ptxas breaks off without a message at a vector register as the result of atom
+          has(code, ".u32")) ||    // ptxas no longer supports 32-bit addresses, the model's memory supports both
+         has(code, "%vv, [%d0]");  // ptxas terminates without a message for a vector register as the result of atom
 }
 
-/// ptxas takes it and Heddle does not: "What ptxas takes beyond it" of docs/ptx.md.
+/// Code that ptxas accepts and Heddle does not: "What ptxas takes beyond it" of docs/ptx.md.
 bool less_than_ptxas(const std::string& code) {
   return code.rfind("mov.v2", 0) == 0 ||                                   // one value for all elements
          has(code, "b128") ||                                              // literals and addresses of 128 bits
          has(code, "bf16x2") ||                                            // vectors and predicates as pairs of bf16
          code.rfind("cvt.pack", 0) == 0 ||                                 // registers of 64 bits
-         (code.rfind("atom.", 0) == 0 && has(code, "[%d0], %r2, %r1")) ||  // a fourth operand without a meaning
+         (code.rfind("atom.", 0) == 0 && has(code, "[%d0], %r2, %r1")) ||  // a fourth operand without meaning
          ((code.rfind("atom", 0) == 0 ||
            code.rfind("red", 0) == 0) &&  // of a local variable, or of vectors in a shared one
           (has(code, "[lv]") ||
            (has(code, "[sv]") && (has(code, ".v2.") || has(code, ".v4.") || has(code, ".v8."))))) ||
-         (code.rfind("ldu", 0) == 0 && (has(code, "[sv]") || has(code, "[lv]"))) ||  // it is of global memory
+         (code.rfind("ldu", 0) == 0 && (has(code, "[sv]") || has(code, "[lv]"))) ||  // ldu is for global memory
          ((has(code, ".v8.") || has(code, ".v4.")) &&
           (has(code, "[sv]") || has(code, "[lv]")));  // 32 bytes of shared and local variables
 }
@@ -130,8 +130,7 @@ TEST(ptx_refusals, every_form_with_every_operand_exchanged_fares_as_with_ptxas) 
   EXPECT_GT(refused, 25000u);
 }
 
-/// What surrounds instructions, and what ptxas 13.0 objects to in it: a part of Heddle's message, "" where both take
-/// it.
+/// Code around instructions, and what ptxas 13.0 reports: a part of Heddle's message, or "" if both accept it.
 TEST(ptx_refusals, directives_and_declarations_fare_as_with_ptxas) {
   const std::array<std::array<const char*, 3>, 30> kernels = {
       {// directives of the kernel, its body, the message
@@ -195,7 +194,7 @@ TEST(ptx_refusals, directives_and_declarations_fare_as_with_ptxas) {
     expect(std::string(variable) + " .visible .entry k(.param .u64 p) { ret; }\n", message);
 }
 
-/// The files of one test, gone with it.
+/// A directory for the files of one test, removed with it.
 class scratch_folder {
  public:
   scratch_folder() : path_(std::filesystem::temp_directory_path() / ("heddle-ptxas-" + std::to_string(::getpid()))) {
@@ -208,7 +207,7 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
-/// What ptxas says; `failed`: with a status that is not 0.
+/// Runs ptxas and returns its output; `failed`: its exit status is not 0.
 std::string run_ptxas(const std::string& arguments, bool& failed) {
   std::string said;
   FILE* pipe = ::popen((HEDDLE_PTXAS " " + arguments + " 2>&1").c_str(), "r");
@@ -219,7 +218,7 @@ std::string run_ptxas(const std::string& arguments, bool& failed) {
   return said;
 }
 
-/// Whether there is the ptxas that the data are of; if not, `why`.
+/// True if the ptxas version of the data is installed; otherwise sets `why`.
 bool finds_ptxas(std::string& why) {
   if (std::string(HEDDLE_PTXAS).find("NOTFOUND") != std::string::npos)
     return why = "no ptxas here (CUDA toolkit): the verdicts of ptxas 13.0 in tests/unit/data stand for it", false;
@@ -229,13 +228,14 @@ bool finds_ptxas(std::string& why) {
   return true;
 }
 
-/// What ptxas is asked about one piece of code, and its answer.
+/// One piece of code for ptxas, and its verdict.
 struct question {
   std::string code;
   bool legal = false, refused = false, crashed = false;
 };
 
-/// Has ptxas look at a kernel of these; what it refuses already is left out. False: it broke off without a word.
+/// Runs ptxas on a kernel of these questions, without those already rejected. Returns false if it terminates without
+/// output.
 bool ask_ptxas(std::vector<question*> asked, const context& c, bool& more) {
   const scratch_folder scratch;
   const std::string head = std::string(".version ") + c.version + "\n.target " + c.target + "\n.address_size 64\n" +
@@ -260,14 +260,14 @@ bool ask_ptxas(std::vector<question*> asked, const context& c, bool& more) {
     const std::size_t number = std::stoul(line.substr(at + 7));
     if (number >= lines.size() || !lines[number]) continue;
     if (has(line, "instruction 'mov'") && lines[number]->code.rfind("mov", 0) != 0)
-      lines[number]->crashed = true;  // of what it makes of the instruction
+      lines[number]->crashed = true;  // terminated while compiling the instruction
     lines[number]->refused = more = true;
   }
   return !failed || more;
 }
 
-/// ptxas reports the first slip of grammar only, and stops: what it has named is left out the next time. Where it
-/// crashes, halves are asked.
+/// ptxas stops at the first syntax error: each reported line is left out of the next run. If ptxas crashes, the list is
+/// bisected.
 void find_objections(const std::vector<question*>& asked, const context& c) {
   for (bool more = true; more;) {
     if (ask_ptxas(asked, c, more)) continue;
@@ -295,7 +295,7 @@ TEST(ptx_refusals, the_verdicts_are_those_of_ptxas) {
       if (verdicts[k].where != where) continue;
       questions.push_back({cases[k].code, true});
       for (std::size_t n = 0; k % 100 == 0 && n < cases[k].variants.size();
-           ++n)  // those of all cases would take minutes
+           ++n)  // running all cases would take minutes
         questions.push_back({cases[k].variants[n], verdicts[k].takes(n)});
     }
     for (std::size_t from = 0; from < questions.size(); from += 200) {

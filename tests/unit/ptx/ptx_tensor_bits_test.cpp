@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mma of any bits, NaNs, infinities and subnormal numbers among them: docs/tensor.md's order of sums and roundings in
-// plain C++.
+// mma with arbitrary bits, including NaNs, infinities and subnormal numbers: the order of sums and roundings of
+// docs/tensor.md in plain C++.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ double value_of(format f, u32 bits) {
   return negative ? -v : v;
 }
 
-/// To nearest even, as bits. The default rounding of the host is to nearest even, too.
+/// Rounds to nearest even, as does the host by default.
 u32 bits_of(format f, double v) {
   if (v != v) return f == format::f32 ? 0x7fffffffu : 0x7fffu;
   if (f == format::f32) {
@@ -44,7 +44,7 @@ u32 bits_of(format f, double v) {
   const double a = std::fabs(v);
   if (a >= 65520) return sign | 0x7c00;
   const int exponent = a < 0x1p-14 ? -14 : std::ilogb(a);
-  const double units = std::nearbyint(std::ldexp(a, 10 - exponent));  // 11 bits, or one more that carries
+  const double units = std::nearbyint(std::ldexp(a, 10 - exponent));  // 11 bits, or one more after a carry
   return sign | (static_cast<u32>(units) + (a < 0x1p-14 ? 0u : static_cast<u32>(exponent + 14) << 10));
 }
 
@@ -82,13 +82,13 @@ std::string kernel(const form& f) {
          "ld.param.u64 %q, [out]; mad.wide.u32 %q, %l, 16, %q; st.global.v4.u32 [%q], {%d0, %d1, %d2, %d3}; ret; }\n";
 }
 
-/// Element e of `n` neighbours that a lane's registers hold.
+/// Element e of the `n` adjacent ones in a lane's registers.
 u32 element(const u32* registers, unsigned e, format f) {
   return bits_in(f) == 32 ? registers[e] : registers[e / 2] >> (e % 2 * 16) & 0xffff;
 }
 
-/// The lane and the element of its fragment that hold (row, k) of a, (k, column) of b: the PTX ISA's figures read
-/// backwards.
+/// The lane and the element of its fragment that hold (row, k) of a, (k, column) of b: the inverse of the PTX ISA's
+/// figures.
 struct holder {
   unsigned lane, element;
 };
@@ -126,7 +126,7 @@ u32 random_bits(std::mt19937& random, format f) {
     const u32 e = f == format::f16 ? edges16[random() % 14] : edges32[random() % 14];
     return f == format::bf16 ? e >> 16 : e;
   }
-  switch (f) {  // of moderate size, that sums may be rounded rather than lost
+  switch (f) {  // of moderate size, so that sums are rounded rather than lost
     case format::f16: return (v & 0x83ff) | (10 + random() % 8) << 10;
     case format::bf16: return (v & 0x807f) | (120 + random() % 12) << 7;
     default: return (v & 0x807fffff) | (120 + random() % 12) << 23;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mma.sync, ldmatrix and movmatrix through PTX. Fragments are laid out here element by element as the PTX ISA's figures
-// say.
+// mma.sync, ldmatrix and movmatrix through PTX. Fragments are laid out here element by element according to the PTX
+// ISA's figures.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -20,7 +20,7 @@ struct place {
   unsigned row, column;
 };
 
-/// Where element i of a lane's fragment lies in its matrix.
+/// Position of element i of a lane's fragment in its matrix.
 using layout = std::function<place(unsigned i, unsigned lane)>;
 
 struct mma_case {
@@ -78,7 +78,7 @@ const mma_case cases[] = {
     {"m16n8k8.row.col.rp.f64.f64.f64.f64", element::f64, element::f64, element::f64, 16, 8, 8, a_tall, b_f64, c16},
     {"m16n8k16.row.col.rz.f64.f64.f64.f64", element::f64, element::f64, element::f64, 16, 8, 16, a_tall, b_f64, c16}};
 
-/// 64 bytes a lane: its fragment's elements from the first register on.
+/// 64 bytes per lane: its fragment's elements, starting with the first register.
 std::vector<std::uint8_t> fragments(const matrix& m, element t, unsigned count, const layout& where) {
   std::vector<std::uint8_t> bytes(32 * 64);
   for (unsigned l = 0; l < 32; ++l)
@@ -95,7 +95,7 @@ std::string list(char which, unsigned count) {
   return s + "}";
 }
 
-/// Each lane loads `a`, `b`, `c` registers from its 64 bytes of the buffers, runs the instruction and stores d.
+/// Each lane loads `a`, `b`, `c` registers from its 64 bytes of the buffers, executes the instruction and stores d.
 std::string kernel(const std::string& instruction, unsigned a, unsigned b, unsigned c, bool wide) {
   const std::string type = wide ? ".f64" : ".b32", size = wide ? "8" : "4";
   std::string s =
@@ -182,7 +182,7 @@ TEST(mma, four_quad_pairs_multiply_four_matrices) {
     }
 }
 
-/// d of one element when all elements of a are `a`, of b `b`, of c `c`.
+/// One element of d if all elements of a are `a`, of b `b`, of c `c`.
 u32 uniform(const char* words, unsigned regs_a, unsigned regs_b, u32 a, u32 b, u32 c) {
   ptx_machine machine(kernel(words, regs_a, regs_b, 4, false));
   const u64 pa = machine.buffer(std::vector<u32>(512, a)), pb = machine.buffer(std::vector<u32>(512, b)),
@@ -234,7 +234,7 @@ std::vector<u32> run_on_shared(const std::string& code, unsigned registers) {
   return machine.read<u32>(out, 128);
 }
 
-/// Lane l's register k: two elements of matrix k, whose row r is elements 64k+8r to 64k+8r+7.
+/// Lane l's register k: two elements of matrix k, whose row r has elements 64k+8r to 64k+8r+7.
 u32 expected_pair(unsigned k, unsigned l, bool transposed) {
   const auto at = [&](unsigned row, unsigned column) {
     return 64 * k + 8 * (transposed ? column : row) + (transposed ? row : column);
@@ -271,8 +271,8 @@ TEST(movmatrix, transposes) {
   for (unsigned l = 0; l < 32; ++l) ASSERT_EQ(got[4 * l], expected_pair(0, l, true)) << "lane " << l;
 }
 
-// Each lane stores its number times 4 plus the register's twice, with 0x8000 in the upper half; then the tile is read
-// element by element.
+// Each lane stores its number times 4 plus the register number twice, with 0x8000 in the upper half; then the tile is
+// read element by element.
 TEST(stmatrix, lays_two_elements_of_a_row_of_each_lane) {
   struct row {
     const char* code;

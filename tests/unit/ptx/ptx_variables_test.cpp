@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What programs of other hands do with variables and vector registers: PTX on one warp against plain C++.
+// Uses of variables and vector registers in third-party programs: PTX on one warp against plain C++.
 #include <gtest/gtest.h>
 
 #include "ptx_machine.h"
@@ -38,7 +38,7 @@ void expect_refused(const std::string& declarations, const std::string& code, co
   }
 }
 
-// Addresses of 32 bits: loads from a kernel parameter, with the next parameter right behind it.
+// 32-bit addresses: loads from a kernel parameter that is directly followed by the next one.
 std::string narrow_kernel(const std::string& size, const std::string& code) {
   return ".version 6.5\n.target sm_52\n.address_size " + size +
          "\n.visible .entry k(.param .u32 a, .param .u32 b, .param .u32 c) {\n.reg .u32 %r<8>; .reg .pred %p<2>; .reg .f32 %f<16>;\n"

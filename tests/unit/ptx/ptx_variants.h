@@ -11,8 +11,8 @@
 
 namespace heddle::ptx_variants {
 
-/// What stands before the instruction in the kernel that a variant is tried in. One line each, so that ptxas' lines
-/// tell variants apart.
+/// The code before the instruction in the kernel of a variant. Each variant is one line, so that the line numbers of
+/// ptxas' messages identify it.
 inline std::string prelude(bool newest) {
   return std::string(
              ".global .align 16 .b32 gv[64];\n.const .align 16 .b32 cv[4] = {1, 2, 3, 4};\n.func (.param .b32 v) fn(.param .b32 a) { ret; }\n") +
@@ -22,7 +22,7 @@ inline std::string prelude(bool newest) {
          " .reg .v2 .b32 %vv;\n.shared .align 16 .b8 sv[1024]; .local .align 16 .b8 lv[64];\n";
 }
 
-/// One legal instruction of a form and what is made of it by changing one operand.
+/// One legal instruction of a form, and its variants with one changed operand.
 struct form_case {
   std::string code;
   std::vector<std::string> variants;
@@ -40,7 +40,7 @@ inline std::vector<std::string> split(const std::string& text, char separator) {
   return kept;
 }
 
-/// Register number `k` of the kind that programs keep this type in.
+/// Register number `k` of the type in which programs keep this PTX type.
 inline std::string register_for(const std::string& type, unsigned k) {
   static const std::map<std::string, const char*> odd = {
       {"pred", "%p"}, {"f32", "%f"}, {"f64", "%e"}, {"f32x2", "%d"}, {"b128", "%q"}};
@@ -60,7 +60,7 @@ inline std::string wide(const std::string& type) {
   return type.substr(0, 1) + (type.find("16") != std::string::npos ? "32" : "64");
 }
 
-/// The words that an instance of a row has, in its order.
+/// The modifiers of an instance of a row, in order.
 struct chosen {
   std::vector<std::string> words, types;
   bool has(const std::string& w) const {
@@ -82,7 +82,7 @@ inline std::string address_for(const chosen& c) {
 
 inline unsigned vector_of(const chosen& c) { return c.has("v2") ? 2 : c.has("v4") ? 4 : c.has("v8") ? 8 : 1; }
 
-/// Operands that a column of the table asks for, the simplest of each.
+/// Operands that a column of the table requires, the simplest of each.
 inline std::vector<std::string> operands(const std::string& column, const chosen& c) {
   std::vector<std::string> out;
   unsigned next = 1;
@@ -134,7 +134,7 @@ inline std::string instruction(const std::string& name, const chosen& c, const s
   return text + ";";
 }
 
-/// `first`: of a row; what ptxas mostly takes for bad grammar, which it reports one at a time, is not repeated for each
+/// `first`: of a row. Variants that ptxas mostly reports as syntax errors, one at a time, are not repeated for each
 /// type.
 inline std::vector<std::string> variants_of(const std::string& name, const chosen& c,
                                             const std::vector<std::string>& legal, bool first) {
@@ -207,8 +207,8 @@ inline chosen choose(const std::vector<slot>& slots, const std::vector<int>& pic
   return c;
 }
 
-/// Cases of one row: operands are varied for its first operation with each of its types; the other words and operations
-/// are tried once.
+/// Cases of one row: operands are varied for its first operation with each of its types; the other modifiers and
+/// operations are tried once.
 inline void add_cases(const ptx::form_row& row, std::set<std::string>& seen, std::vector<form_case>& out) {
   const std::vector<slot> slots = slots_of(row.words);
   std::vector<int> least;

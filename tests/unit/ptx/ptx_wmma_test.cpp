@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wmma through PTX: every shape, type and layout, on chips old and new, against a product of integers.
+// wmma through PTX: every shape, type and layout, on old and new chips, against an integer product.
 #include <gtest/gtest.h>
 
 #include "ptx_machine.h"
@@ -46,8 +46,8 @@ std::string prefix_of(element t, char which) {
   return std::string("%") + which + (t == element::f64 ? "d" : t == element::f32 ? "f" : "r");
 }
 
-/// One warp: loads a, b, c, multiplies, stores d. Strides are registers if `dynamic`, else left out where they are the
-/// default.
+/// One warp: loads a, b, c, multiplies, stores d. Strides are registers if `dynamic`; otherwise default strides are
+/// omitted.
 std::string kernel(const form& f, const layouts& l, unsigned padding, const std::string& space, element b_type) {
   const std::string end = "." + shape(f);
   const auto access = [&](char which, bool column_major, element t, const char* verb) {

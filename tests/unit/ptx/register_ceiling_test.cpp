@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What .maxntid, .reqntid, .minnctapersm and .maxnreg leave of the registers, held against ptxas 13.0 and the occupancy
+// Register limits from .maxntid, .reqntid, .minnctapersm and .maxnreg, compared with ptxas 13.0 and the occupancy
 // calculator.
 #include <gtest/gtest.h>
 
@@ -103,8 +103,8 @@ TEST(register_ceiling, is_what_ptxas_takes_where_more_threads_are_resident) {
   expect_rows("h100", {{".maxntid 64 .minnctapersm 32", 32}, {".maxntid 96 .minnctapersm 5", 128}});
 }
 
-// The calculator knows nothing of directives; what it lets an SM hold is what they ask for, and with more registers it
-// would not be.
+// The calculator does not know the directives: the number of blocks that an SM can hold must be what they request, and
+// fewer with one more register.
 TEST(register_ceiling, lets_the_blocks_fit_on_every_chip) {
   for (const char* gpu : {"g80", "gtx480", "gtx750ti", "gtx980", "gtxtitan", "p100", "gtx1080", "v100", "rtx2060",
                           "a100", "rtx3080", "rtx4090", "h100"}) {

@@ -8,8 +8,8 @@
 
 namespace heddle::simt {
 
-/// A small language: every instruction adds its index to the lane's trace; branches ask a hash of lane, place and
-/// visit.
+/// Generates random programs: every instruction adds its index to the lane's trace; branch conditions are a hash of
+/// lane, pc and visit.
 class program_builder {
  public:
   explicit program_builder(std::uint64_t seed) : random_(seed) {}
@@ -38,8 +38,7 @@ class program_builder {
     code_.push_back(i);
     return here() - 1;
   }
-  /// A conditional branch to be given its target later; its guard is P0, which the machine sets before each
-  /// instruction.
+  /// A conditional branch whose target is set later; its guard is P0, which the machine sets before each instruction.
   std::uint32_t conditional() {
     const std::uint32_t at = emit(opcode::bra);
     code_[at].guard = {0, false};
@@ -94,7 +93,7 @@ class program_builder {
     emit(opcode::nop);
   }
   void leave(std::vector<std::uint32_t>& list) { list.push_back(conditional()); }
-  /// A branch around an unconditional exit: its sides meet only if the exit is not taken.
+  /// A branch around an unconditional exit: its sides reconverge only if the exit is not taken.
   void early_return() {
     const std::uint32_t around = conditional();
     emit(opcode::nop);
@@ -102,7 +101,7 @@ class program_builder {
     code_[around].target = here();
   }
 
-  /// Branches from anywhere to anywhere, back ones conditional.
+  /// Branches from anywhere to anywhere; backward ones are conditional.
   void tangle() {
     const unsigned count = 8 + random_.word() % 40;
     std::vector<std::uint32_t> branches;
@@ -160,7 +159,7 @@ class program_builder {
     }
     for (std::uint32_t k = 0; k < n; ++k) {
       if (code_[k].op != opcode::bra || code_[k].guard.reg == isa::pt) continue;
-      for (const std::uint32_t d : after[k]) {  // the immediate one has all the others after it
+      for (const std::uint32_t d : after[k]) {  // all other post-dominators come after the immediate one
         if (d != k && after[d].size() + 1 == after[k].size()) code_[k].reconverge = d;
       }
     }
@@ -171,14 +170,14 @@ class program_builder {
   std::vector<loop_scope> loops_;
 };
 
-/// Whether a lane's condition holds at a place for the n-th time; loops end because later visits tend to false.
+/// Value of a lane's condition at a pc on the n-th visit; loops end because later visits tend to false.
 inline bool decides(std::uint64_t seed, unsigned lane, std::uint32_t pc, unsigned visit) {
   random_bits r(seed * 1000003 + lane * 8191 + pc * 131 + visit);
   r.next();
   return r.word() % 8 < (visit > 6 ? 0u : 4u);
 }
 
-/// The instructions that a lane executes by itself; not `finished`: it never ends.
+/// The instructions that a lane executes on its own; `finished` is false if it never ends.
 inline std::vector<std::uint32_t> alone(const std::vector<isa::instruction>& code, std::uint64_t seed, unsigned lane,
                                         bool& finished) {
   std::vector<std::uint32_t> trace;

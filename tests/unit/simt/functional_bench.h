@@ -19,7 +19,7 @@ namespace heddle {
 /// A GPU with its driver, on which launches are simulated in detail or executed functionally.
 class functional_bench : public fresh_simulation {
  protected:
-  /// Begins a simulation with this GPU, small, and nothing in it.
+  /// Starts a simulation with this GPU, reduced in size, with empty memory.
   void make(const std::string& gpu, std::vector<std::string> overrides = {}) {
     parts_.reset();
     restart();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches that are executed functionally: the shipped workloads, faults and printed text as in detail, blocks that
-// wait for each other, and memory that functional launches, simulated ones and the host share.
+// Functionally executed launches: the shipped workloads, the same faults and printed text as in detailed simulation,
+// blocks that wait for each other, and memory shared by functional launches, simulated ones and the host.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -66,7 +66,7 @@ class functional_executor_test : public functional_bench {
     }
   }
 
-  /// The fault of a kernel, in detail and functionally.
+  /// Compares the fault of a kernel in detailed and in functional execution.
   void expect_same_fault(const std::string& ptx, const std::vector<std::string>& parts, u32 grid = 2, u32 block = 64) {
     for (const char* gpu : {"gtx1080", "v100"}) {
       std::string told[2];
@@ -101,7 +101,7 @@ TEST_F(functional_executor_test, shipped_workloads_have_their_results) {
   EXPECT_GE(files.size(), 20u);
   for (const std::string& file : files)
     for (const char* gpu : {"gtx1080", "v100"}) {
-      if (file.find("wmma") != std::string::npos && gpu == std::string("gtx1080")) continue;  // has no tensor cores
+      if (file.find("wmma") != std::string::npos && gpu == std::string("gtx1080")) continue;  // no tensor cores
       if (file.find("intra_warp_lock") != std::string::npos && gpu == std::string("gtx1080"))
         continue;  // needs independent lanes
       run_job(file, gpu);
@@ -160,7 +160,8 @@ end:
   expect_same_fault(ptx, {"assertion failed: i < 3 (a.cu:7, k())", "thread (3,0,0)"}, 1, 32);
 }
 
-// All blocks of the grid come to a counter and wait until all have: more than one place is needed for each SM.
+// All blocks of the grid increment a counter and wait for it to reach their number, so each SM must hold several
+// blocks.
 constexpr const char* meeting = R"(
   mov.u64 %rd6, %rd2; setp.ne.u32 %p1, %r1, 0; @%p1 bra wait;
   add.u64 %rd7, %rd2, 4096; atom.global.add.u32 %r6, [%rd7], 1;
@@ -193,7 +194,7 @@ TEST_F(functional_executor_test, who_waits_for_ever_is_told) {
     EXPECT_NE(fault.find("deadlock: no block has begun or ended"), std::string::npos) << fault;
     EXPECT_NE(fault.find("block (2,0,0) of kernel 'k', warp 1, stands at "), std::string::npos) << fault;
   }
-  // More blocks than the chip holds cannot meet.
+  // More blocks than the chip holds cannot wait for each other.
   make("gtx1080", {"gpu.sm_count=1"});
   launch_request r = request(module_of(meeting), "k", 64, 128);
   r.argument(buffer(std::vector<u32>(2048)));
@@ -225,7 +226,7 @@ TEST_F(functional_executor_test, clocks_go_on) {
   EXPECT_EQ(read<u32>(at, 128), std::vector<u32>(128, 1));
 }
 
-// The same numbers whoever executes which of the launches, and whoever looks or writes in between.
+// Results do not depend on which launches are executed functionally, nor on host accesses in between.
 TEST_F(functional_executor_test, memory_is_shared_with_launches_in_detail_and_the_host) {
   const std::string ptx =
       module_of("ld.global.u32 %r5, [%rd4]; mad.lo.u32 %r5, %r5, 3, %r4; st.global.u32 [%rd4], %r5;");

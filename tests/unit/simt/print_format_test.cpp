@@ -11,7 +11,7 @@
 namespace heddle {
 namespace print_format_test {
 
-/// Memory from address 4096 on, in which formats, strings and arguments lie.
+/// Memory from address 4096 on, for formats, strings and arguments.
 class memory {
  public:
   std::uint64_t put(const void* data, std::size_t bytes, std::size_t align) {
@@ -44,7 +44,7 @@ simt::printed_text print(const std::string& format, T... arguments) {
   };
   (prepare(arguments), ...);
   std::uint64_t base = 16;
-  m.put(&base, 8, 16);  // arguments begin aligned
+  m.put(&base, 8, 16);  // arguments start aligned
   std::uint64_t first = 0;
   std::size_t k = 0;
   [[maybe_unused]] const auto add = [&](auto a) {

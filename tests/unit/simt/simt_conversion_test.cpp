@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Conversions and half precision: exhaustive for 8- and 16-bit operands, against value tables and __float128.
+// Conversions and half precision: exhaustive for 8- and 16-bit operands, compared with value tables and __float128.
 #include "simt_fixture.h"
 #include "simt_reference.h"
 
@@ -14,7 +14,7 @@ constexpr rounding all_roundings[] = {rounding::rn, rounding::rz, rounding::rm, 
 
 std::vector<operands> every_16_bit_value() {
   std::vector<operands> v;
-  for (std::uint64_t k = 0; k < 0x10000; ++k) v.push_back({k | 0xabcd0000u, 0, 0});  // what lies above must not matter
+  for (std::uint64_t k = 0; k < 0x10000; ++k) v.push_back({k | 0xabcd0000u, 0, 0});  // the high bits must not matter
   return v;
 }
 
@@ -44,7 +44,7 @@ std::vector<operands> narrowing_cases(bool f64) {
   random_bits random(31);
   for (const std::uint64_t e : f64 ? f64_edges() : f32_edges()) cases.push_back({e, 0, 0});
   for (const small_format* f : {&f16_reference(), &bf16_reference()}) {
-    for (std::uint32_t k = 0; k <= f->infinity(); k += 29) {  // values, ties between neighbours, and next to ties
+    for (std::uint32_t k = 0; k <= f->infinity(); k += 29) {  // values, ties between them, and next to ties
       const double low = f->value(k), high = k + 1 >= f->infinity() ? low * 1.01 : f->value(k + 1);
       for (const double v : {low, (low + high) / 2, -(low + high) / 2}) {
         if (f64) {
@@ -114,7 +114,7 @@ constexpr integer_kind integers[] = {{dtype::u8, 8, false},   {dtype::s8, 8, tru
 
 __extension__ typedef __int128 wide_int;
 
-/// The number that the low bits of v stand for.
+/// The number represented by the low bits of v.
 wide_int number(const integer_kind& k, std::uint64_t v) {
   if (k.bits < 64) v &= (std::uint64_t{1} << k.bits) - 1;
   const bool minus = k.is_signed && (v >> (k.bits - 1) & 1) != 0;
@@ -160,7 +160,7 @@ TEST(simt_conversion, integer_to_float) {
       check(conversion(opcode::i2f, dtype::f32, from.type, mode), some, [&](const operands& o) {
         volatile std::int64_t s = static_cast<std::int64_t>(number(from, o.a));
         volatile std::uint64_t u = static_cast<std::uint64_t>(number(from, o.a));
-        if (from.type == dtype::u64 && (u >> 63) != 0) {  // the host rounds twice here: halve with a sticky bit first
+        if (from.type == dtype::u64 && (u >> 63) != 0) {  // the host would round twice: halve with a sticky bit
           volatile std::int64_t half = static_cast<std::int64_t>(u >> 1 | (u & 1));
           return outcome{bits_of(rounded(mode, [&]() -> float { return 2.0f * static_cast<float>(half); }))};
         }
@@ -303,7 +303,7 @@ TEST(simt_conversion, half_arithmetic) {
           const quad big = (product < 0 ? -product : product) > (c < 0 ? -c : c) ? product : c,
                      small = big == c ? product : c;
           if (small != 0 && sum == sum && big - big == 0 &&
-              sum - big != small) {  // beyond 113 bits: the small one only breaks a tie
+              sum - big != small) {  // beyond 113 bits: the smaller operand only breaks a tie
             const quad nudge = (big < 0 ? -big : big) * static_cast<quad>(0x1p-80);
             sum = small > 0 ? big + nudge : big - nudge;
           }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reconvergence stack: random programs (nested ifs, loops, break, continue, early exit; tangles) run by the stack
-// machine give every lane the path that it takes alone, reconverge, and keep the stack short.
+// The reconvergence stack: random programs (nested ifs, loops, break, continue, early exit; unstructured ones) executed
+// with the stack give every lane the path that it takes on its own, reconverge, and keep the stack small.
 #include <set>
 
 #include "divergence_programs.h"
@@ -48,7 +48,7 @@ TEST(simt_divergence, random_programs_give_each_lane_its_own_path) {
       }
       deepest = std::max(deepest, s.stack.size());
       ASSERT_LE(s.stack.size(), 2 * meeting_points.size() + warp_size) << "seed " << seed;
-      // Deferred lanes wait in exactly one runnable entry; entries of waiting lanes lie below.
+      // Deferred lanes wait in exactly one runnable entry; entries of waiting lanes are below.
       for (const stack_entry& e : s.stack) ASSERT_NE(e.mask & s.live, 0u) << "seed " << seed;
     }
     for (unsigned l = 0; l < warp_size; ++l) {
@@ -76,7 +76,7 @@ TEST(simt_divergence, sides_meet_again_with_all_lanes) {
   auto& s = w.state;
   s.pc = 10;
   EXPECT_TRUE(branch(jump(20, 30), s, 0x0000ffffu));
-  EXPECT_EQ(s.pc, 11u);  // those that fall through go first
+  EXPECT_EQ(s.pc, 11u);  // the lanes that fall through run first
   EXPECT_EQ(s.active, 0xffff0000u);
   s.pc = 29;
   advance(s);
@@ -138,7 +138,7 @@ TEST(simt_divergence, lanes_that_exit_leave_every_entry) {
   auto& s = w.state;
   s.pc = 10;
   branch(jump(20, 30), s, 0x0000ffffu);
-  exit_lanes(s, 0xffff0000u);  // the whole side ends: the other one goes on, then all that are left
+  exit_lanes(s, 0xffff0000u);  // all lanes of one side exit: the other side continues, then all remaining lanes
   EXPECT_EQ(s.pc, 20u);
   EXPECT_EQ(s.active, 0x0000ffffu);
   exit_lanes(s, 0x00ff0000u | 0x000000ffu);

@@ -16,7 +16,7 @@
 
 namespace heddle::simt {
 
-/// xorshift64*: the tests' own random numbers, the same on every machine.
+/// xorshift64*: the tests' own random numbers, identical on every machine.
 class random_bits {
  public:
   explicit random_bits(std::uint64_t seed) : state_(seed * 2654435769u + 1) {}
@@ -65,7 +65,7 @@ class test_warp {
   warp_state state;
 };
 
-/// Every way this build has to execute the instruction.
+/// All implementations of the instruction in this build.
 inline std::vector<execute_function> all_paths(const isa::instruction& i) {
   std::vector<execute_function> paths{select(i)};
   if (execute_function f = baseline::select_fast(i)) paths.push_back(f);
@@ -79,10 +79,10 @@ inline std::vector<execute_function> all_paths(const isa::instruction& i) {
 
 struct operands {
   std::uint64_t a = 0, b = 0, c = 0;
-  bool p = true;  // psrc[0] when the instruction reads P0
+  bool p = true;  // psrc[0] if the instruction reads P0
 };
 
-/// What the instruction should give: d, and predicate results.
+/// Expected results of the instruction: d, and predicates.
 struct outcome {
   std::uint64_t d = 0;
   bool p0 = false, p1 = false;
@@ -99,8 +99,8 @@ inline isa::instruction make(isa::opcode op, isa::dtype type, std::uint8_t dst_c
   return i;
 }
 
-/// Runs the cases, 32 at a time, on every path, with all lanes and with a random mask, and compares with `expected`.
-/// Registers and predicates of lanes outside the mask, and everything else, must stay as they were.
+/// Runs the cases, 32 at a time, with every implementation, with all lanes and with a random mask, and compares with
+/// `expected`. Registers and predicates of lanes outside the mask, and everything else, must not change.
 template <class F>
 void check(const isa::instruction& i, const std::vector<operands>& cases, F expected) {
   random_bits random(cases.size());
@@ -150,7 +150,7 @@ void check(const isa::instruction& i, const std::vector<operands>& cases, F expe
   }
 }
 
-/// All triples of `edges` thinned to about `limit`, then random bits.
+/// All triples of `edges`, thinned to about `limit`, then random bits.
 inline std::vector<operands> mixed_cases(const std::vector<std::uint64_t>& edges, std::size_t limit, unsigned seed,
                                          std::size_t random_count) {
   std::vector<operands> cases;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// f32 and f64 arithmetic in all roundings against the host's own directed rounding.
+// f32 and f64 arithmetic in all rounding modes, compared with the host's own directed rounding.
 #include "heddle/simt/scalar/soft_float.h"
 #include "simt_fixture.h"
 #include "simt_reference.h"
@@ -14,7 +14,7 @@ using isa::rounding;
 
 constexpr rounding directions[] = {rounding::rn, rounding::rz, rounding::rm, rounding::rp};
 
-/// Edges, random bits, and random numbers of near exponents (cancellation, ties).
+/// Edge values, random bits, and random numbers with similar exponents (cancellation, ties).
 std::vector<operands> float_cases(const std::vector<std::uint64_t>& edges, int mantissa, std::size_t limit,
                                   unsigned seed) {
   std::vector<operands> cases;
@@ -37,7 +37,7 @@ std::vector<operands> float_cases(const std::vector<std::uint64_t>& edges, int m
     const std::uint64_t a = near_one(), b = near_one();
     const std::uint64_t minus_product =
         mantissa == 23 ? bits_of(-(float_of(a) * float_of(b))) : bits_of(-(double_of(a) * double_of(b)));
-    cases.push_back({a, b, minus_product, true});  // what is left of a fused product
+    cases.push_back({a, b, minus_product, true});  // the remainder of a fused product
   }
   return cases;
 }
@@ -115,9 +115,8 @@ TEST(simt_float, f64_arithmetic) {
   }
 }
 
-// A product that lies halfway between two doubles, and addends that are too small to show but in the direction of
-// rounding: 1.5 + 3u, u being half a unit in the last place, and 2^-126 of it (bits that alignment shifts out) or less
-// (no bit is left to align).
+// A product halfway between two doubles, and addends that affect only the direction of rounding: 1.5 + 3u, where u is
+// half a unit in the last place, and 2^-126 of it (bits that alignment shifts out) or less (no bits left to align).
 TEST(simt_float, f64_fma_sees_the_smallest_addend) {
   const double a = 1 + 0x1p-52, b = 1.5;
   const std::uint64_t below = bits_of(1.5 + 0x1p-52), above = bits_of(1.5 + 0x1p-51);

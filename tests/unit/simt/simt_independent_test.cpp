@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Independent lanes: random programs, structured or not, give every lane the path that it takes alone, whatever turns,
-// barriers and warp-level synchronisations do to the order; lanes that wait for each other make progress.
+// Independent lanes: random programs, structured or not, give every lane the path that it takes on its own, in whatever
+// order yields, barriers and warp-level synchronisations run them. Lanes that wait for each other make progress.
 #include "divergence_programs.h"
 #include "heddle/simt/warp/divergence.h"
 
@@ -9,7 +9,7 @@ namespace simt_independent_test {
 
 using isa::opcode;
 
-/// Every live lane is in exactly one place, and the lists hold nothing stale.
+/// Every live lane is in exactly one path or frame, and no list has stale entries.
 void expect_each_lane_once(const warp_state& w) {
   lane_mask seen = w.active;
   unsigned lanes = static_cast<unsigned>(__builtin_popcount(w.active));
@@ -34,8 +34,8 @@ void expect_each_lane_once(const warp_state& w) {
   EXPECT_EQ(lanes, static_cast<unsigned>(__builtin_popcount(w.live)));
 }
 
-/// Runs a random program. Its NOPs are, by place: a barrier of the block, a synchronisation of some lanes, a yield, or
-/// nothing.
+/// Runs a random program. Each of its NOPs acts, depending on its pc, as a barrier of the block, a synchronisation of
+/// some lanes, a yield, or nothing.
 class random_machine {
  public:
   random_machine(std::vector<isa::instruction> code, std::uint64_t seed, bool eventful)
@@ -45,7 +45,7 @@ class random_machine {
 
   void step() {
     auto& s = w.state;
-    if (s.active == 0) {  // all wait: the block's other warps have come
+    if (s.active == 0) {  // all lanes wait: the block's other warps have arrived
       bool any = false;
       for (const lane_path& p : s.paths) any |= p.wait == path_wait::barrier;
       ASSERT_TRUE(any) << "seed " << seed_;
@@ -156,7 +156,8 @@ TEST(simt_independent, without_events_the_order_is_the_stack_s_or_shorter) {
         else advance(s);
       }
     }
-    // Lanes of several frames that meet at one place go on together, which a stack never sees: fewer steps, never more.
+    // Lanes of several frames that meet at one pc continue together, which a stack does not allow: fewer steps, never
+    // more.
     ASSERT_LE(order[1].size(), order[0].size()) << "seed " << seed;
     same += order[0] == order[1];
     compared += order[0].size();
@@ -165,7 +166,7 @@ TEST(simt_independent, without_events_the_order_is_the_stack_s_or_shorter) {
   EXPECT_GE(same, 180u);
 }
 
-/// A program whose conditions and effects are functions of the machine: for each instruction, which of the active lanes
+/// A program whose conditions and effects are functions of the machine: each instruction returns which active lanes
 /// branch.
 struct step_of_program {
   opcode op;
@@ -173,7 +174,7 @@ struct step_of_program {
   std::function<lane_mask(lane_mask active)> act = [](lane_mask) { return all_lanes; };
 };
 
-/// Steps until no lane lives; `limit` if that is not reached. Branches back belong to loops that wait.
+/// Number of steps until no lane lives; `limit` if that is not reached. Backward branches belong to loops that wait.
 std::size_t run(const std::vector<step_of_program>& program, bool independent, std::size_t limit = 20000) {
   test_warp w;
   auto& s = w.state;
@@ -215,7 +216,7 @@ TEST(simt_independent, lanes_of_a_warp_hand_a_lock_on) {
         {opcode::bra, 0, 2, [&](lane_mask) { return failed; }},
         {opcode::st, 0, 0,
          [&](lane_mask active) {
-           EXPECT_EQ(active, owner);  // nobody else is in the critical section
+           EXPECT_EQ(active, owner);  // no other lane is in the critical section
            ++count;
            return all_lanes;
          }},
@@ -231,7 +232,7 @@ TEST(simt_independent, lanes_of_a_warp_hand_a_lock_on) {
       EXPECT_LT(steps, 2000u);
       EXPECT_EQ(count, warp_size);
     } else {
-      EXPECT_EQ(steps, 20000u);  // the first owner waits at the loop's end for those that wait for it
+      EXPECT_EQ(steps, 20000u);  // the first owner waits at the loop's end for lanes that wait for it
       EXPECT_EQ(count, 0u);
     }
   }
@@ -265,17 +266,17 @@ TEST(simt_independent, lanes_that_synchronise_go_on_as_one) {
   isa::instruction i;
   i.op = opcode::bra;
   i.target = 20;
-  branch(i, s, 0x000000ffu);  // sides that meet nowhere
+  branch(i, s, 0x000000ffu);  // sides that do not reconverge
   EXPECT_EQ(s.pc, 1u);
   s.pc = 30;
   wait_for_lanes(s, s.active, 0x0000ffffu);
-  EXPECT_EQ(s.pc, 20u);  // the others have not come: their turn
+  EXPECT_EQ(s.pc, 20u);  // the other lanes have not arrived, so they run
   EXPECT_EQ(s.active, 0x000000ffu);
   s.pc = 30;
-  wait_for_lanes(s, 0x0000000fu, 0x0000ffffu);  // some of them skip it
+  wait_for_lanes(s, 0x0000000fu, 0x0000ffffu);  // some of the named lanes skip it
   EXPECT_EQ(s.pc, 31u);
   EXPECT_EQ(s.active, 0x000000f0u);
-  exit_lanes(s, s.active);  // no more lanes are named that live and wait not
+  exit_lanes(s, s.active);  // all named live lanes now wait
   EXPECT_EQ(s.pc, 30u);
   EXPECT_EQ(s.active, 0xffffff0fu);
   EXPECT_TRUE(s.granted);
@@ -294,12 +295,12 @@ TEST(simt_independent, lanes_at_a_barrier_wait_apart_and_leave_together) {
   wait_at_barrier(s, s.active, 0);  // at 1
   EXPECT_EQ(s.pc, 20u);
   s.pc = 39;
-  advance(s);  // nobody can run but those that have arrived: they go on alone
+  advance(s);  // only arrived lanes can run: they continue alone
   EXPECT_EQ(s.pc, 40u);
   EXPECT_EQ(s.active, 0x0000ffffu);
   wait_at_barrier(s, s.active, 0);
   EXPECT_EQ(s.active, 0u);
-  leave_barrier(s, 1);  // another one
+  leave_barrier(s, 1);  // another barrier
   run_next(s);
   EXPECT_EQ(s.active, 0u);
   leave_barrier(s, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Integer instructions against references written bit by bit from the PTX ISA's definitions.
+// Integer instructions, compared with bit-by-bit references written from the PTX ISA's definitions.
 #include "simt_fixture.h"
 
 namespace heddle::simt {
@@ -212,7 +212,7 @@ TEST(simt_integer, bit_fields) {
 }
 
 TEST(simt_integer, prmt_modes) {
-  // PTX ISA, table of prmt modes: the byte that lands in d.b3 d.b2 d.b1 d.b0 for selector values 0..3.
+  // PTX ISA, table of prmt modes: the source byte of d.b3 d.b2 d.b1 d.b0 for selector values 0..3.
   const unsigned table[7][4][4] = {{},
                                    {{3, 2, 1, 0}, {4, 3, 2, 1}, {5, 4, 3, 2}, {6, 5, 4, 3}},
                                    {{5, 6, 7, 0}, {6, 7, 0, 1}, {7, 0, 1, 2}, {0, 1, 2, 3}},
@@ -553,7 +553,7 @@ TEST(simt_integer, sources_other_than_registers) {
     return w.reg(2, 7) - 107;
   };
   EXPECT_EQ(sum_with(isa::make_constant(2, 0)), 0x04030201u);
-  EXPECT_EQ(sum_with(isa::make_constant(2, 4)), 0x0605u);  // the image ends inside the word
+  EXPECT_EQ(sum_with(isa::make_constant(2, 4)), 0x0605u);  // the bank's image ends inside the word
   EXPECT_EQ(sum_with(isa::make_constant(2, 6)), 0u);
   EXPECT_EQ(sum_with(isa::make_constant(2, ~std::uint64_t{0})), 0u);
   EXPECT_EQ(sum_with(isa::make_constant(9, 0)), 0u);

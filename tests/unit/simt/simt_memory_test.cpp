@@ -55,7 +55,7 @@ TEST(simt_memory, stores_and_loads_of_every_width) {
       random_bits random(t.bytes);
       for (auto& b : w.shared) b = 0xee;
       for (unsigned l = 0; l < warp_size; ++l) {
-        w.reg(1, l) = (31 - l) * 2 * t.bytes;  // gaps must stay untouched
+        w.reg(1, l) = (31 - l) * 2 * t.bytes;  // gaps must not be written
         for (unsigned k = 0; k < 4; ++k) w.reg(8 + k, l) = random.word(), w.reg(4 + k, l) = 0x77777777;
       }
       w.run(store, mask);
@@ -138,7 +138,7 @@ TEST(simt_memory, constant_loads) {
   i.offset = 4;
   w.run(i);
   EXPECT_EQ(w.pair(4, 2), 0xcfcecdcccbcac9c8u);
-  EXPECT_EQ(w.pair(4, 29), 0xfffeu);  // the rest lies outside
+  EXPECT_EQ(w.pair(4, 29), 0xfffeu);  // the remaining threads are outside
   EXPECT_EQ(w.pair(4, 31), 0u);
 }
 

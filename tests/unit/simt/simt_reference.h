@@ -9,8 +9,8 @@
 
 #include "heddle/isa/opcode.h"
 
-// References for floating point that share nothing with the code under test: the host's own directed rounding for f32
-// and f64, and a search among all values of a 16-bit format.
+// Independent floating-point references: the host's own directed rounding for f32 and f64, and a search among all
+// values of a 16-bit format.
 
 namespace heddle::simt {
 
@@ -34,14 +34,14 @@ inline std::uint64_t canonical(double v) { return v != v ? 0xfff8000000000000u :
 
 __extension__ typedef __float128 quad;
 
-/// A 16-bit format by its value table: value(k) of the non-negative pattern k grows with k.
+/// A 16-bit format as a table of values: value(k) of the non-negative pattern k increases with k.
 class small_format {
  public:
   small_format(int mantissa, int bias) : mantissa_(mantissa), bias_(bias) {
     const int top = (0x8000 >> mantissa) - 1;
     infinity_ = static_cast<std::uint32_t>(top) << mantissa;
     for (std::uint32_t k = 0; k < infinity_; ++k) values_.push_back(finite(k));
-    values_.push_back(finite(infinity_));  // what infinity would be if the format went on: 2^(emax+1)
+    values_.push_back(finite(infinity_));  // the next value after the largest one, in place of infinity: 2^(emax+1)
   }
   std::uint32_t infinity() const { return infinity_; }
   bool is_nan(std::uint32_t bits) const { return (bits & 0x7fff) > infinity_; }
@@ -50,7 +50,7 @@ class small_format {
     const double v = k > infinity_ ? std::nan("") : k == infinity_ ? HUGE_VAL : values_[k];
     return bits & 0x8000 ? -v : v;
   }
-  /// The bits of v rounded; NaN is 0x7fff.
+  /// The bits of the rounded v; NaN is 0x7fff.
   std::uint32_t round(quad v, isa::rounding mode, bool negative) const {
     if (v != v) return 0x7fff;
     const std::uint32_t sign = negative ? 0x8000 : 0;

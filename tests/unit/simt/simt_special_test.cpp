@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MUFU against the host's mathematical library within the PTX ISA's error bounds, its tables of special values; exact
-// ASSIST; FCHK.
+// MUFU, compared with the host's math library within the PTX ISA's error bounds, and with its tables of special values;
+// exact ASSIST; FCHK.
 #include "simt_fixture.h"
 #include "simt_reference.h"
 
@@ -36,7 +36,7 @@ void evaluate(const isa::instruction& i, const std::vector<std::uint32_t>& opera
   }
 }
 
-/// About 2^18 operands: all exponents, steps of the mantissa, both signs.
+/// About 2^18 operands: all exponents, a stepped mantissa, both signs.
 const std::vector<std::uint32_t>& sweep() {
   static const std::vector<std::uint32_t> v = [] {
     std::vector<std::uint32_t> all;

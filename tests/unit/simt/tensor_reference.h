@@ -27,7 +27,7 @@ inline const char* name_of(element t) {
   return names[static_cast<unsigned>(t)];
 }
 
-/// Bits of a small integer in a type. f16: of magnitude up to 2048.
+/// Bits of a small integer in a type. f16: magnitude up to 2048.
 inline std::uint64_t encode(element t, int v) {
   const float f = static_cast<float>(v);
   const double d = v;
@@ -62,7 +62,7 @@ struct matrix {
   int at(unsigned r, unsigned c) const { return values[r * columns + c]; }
 };
 
-/// Small numbers that differ from place to place, so that sums of products are exact in f16.
+/// Small numbers that differ by position, chosen so that sums of products are exact in f16.
 inline matrix numbers(unsigned rows, unsigned columns, unsigned seed, int low, int high) {
   matrix m(rows, columns);
   std::uint32_t x = seed * 2654435761u + 12345;

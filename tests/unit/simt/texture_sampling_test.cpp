@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tex of random images, shapes, types, filters and address modes at random coordinates, against the formulas of the
-// CUDA programming guide's appendix on texture fetching, one texel after the other.
+// tex with random images, shapes, types, filters and address modes at random coordinates, compared with the formulas in
+// the appendix on texture fetching of the CUDA programming guide, texel by texel.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,13 +24,13 @@ struct shape_row {
 constexpr shape_row shapes[] = {
     {"1d", 1, false}, {"2d", 2, false}, {"3d", 3, false}, {"a1d", 1, true}, {"a2d", 2, true}};
 
-/// A texel, its channels as numbers.
+/// A texel's channels as numbers.
 using texel = std::array<long double, 4>;
 
-/// An image of numbers that its type holds.
+/// An image of numbers that its type can represent.
 struct image {
   simt::texture_descriptor d;
-  std::vector<long> raw;  // channel after channel; f16 and f32: small integers
+  std::vector<long> raw;  // all channels of a texel in sequence; f16 and f32: small integers
 
   static bool is_normalised(texel_type t) { return t >= texel_type::unorm8; }
   bool is_integer() const { return d.type <= texel_type::s32; }
@@ -82,7 +82,7 @@ image random_image(std::mt19937& random, const shape_row& s, texel_type type) {
   return m;
 }
 
-/// N(x): the place in [0, size) or beyond that a coordinate means before it is split.
+/// N(x): the position, in [0, size) or beyond, of a coordinate before it is split into index and fraction.
 long double place_of(float coordinate, u32 size, texture_address mode, bool normalized) {
   long double x = coordinate;
   if (!normalized) return x;
@@ -92,7 +92,7 @@ long double place_of(float coordinate, u32 size, texture_address mode, bool norm
   return x * size;
 }
 
-/// One index brought into the image; false: beyond a border.
+/// Applies the address mode to an index; false: outside, with border mode.
 bool index_of(std::int64_t& i, u32 size, texture_address mode, bool normalized) {
   if (i >= 0 && i < static_cast<std::int64_t>(size)) return true;
   if (mode == texture_address::border) return false;
@@ -133,8 +133,8 @@ texel sample(const image& m, const shape_row& s, const float (&c)[3], u32 layer,
   return sum;
 }
 
-/// The ISA's tld4 of a plane: one channel of the four texels that a linear filter would take, whatever the texture's
-/// own filter is; lower left first, then lower right, upper right, upper left.
+/// The ISA's tld4 of a plane: one channel of the four texels that a linear filter would use, whatever the texture's own
+/// filter is; lower left first, then lower right, upper right, upper left.
 texel gather(const image& m, const float (&c)[3], unsigned channel) {
   const u32 sizes[2] = {m.d.width, m.d.height};
   std::int64_t i[2][2];
@@ -162,7 +162,7 @@ std::string kernel(const shape_row& s, const char* result, bool integers, const 
   for (unsigned k = 0; k < s.dimensions; ++k)
     at += (at.empty() ? "%" : ", %") + std::string(integers ? "" : "f") + names[k];
   if (s.dimensions + (s.layered ? 1 : 0) == 3)
-    at += std::string(", %") + (integers ? "x" : "fx");  // the fourth is not read
+    at += std::string(", %") + (integers ? "x" : "fx");  // the fourth coordinate is not read
   const std::string type = std::string(result) + (integers ? ".s32" : ".f32");
   return ".version 8.4\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 texture, .param .u64 in, .param .u64 out) {\n"
          ".reg .b64 %p<3>, %t; .reg .b32 %x, %y, %z, %n, %l, %o<4>; .reg .f32 %fx, %fy, %fz, %zero;\n"
@@ -184,7 +184,7 @@ float coordinate(std::mt19937& random, u32 size, bool normalized, bool integer) 
   }
 }
 
-/// `gathered`: the channel that tld4 takes; without, it is tex.
+/// `gathered`: the channel that tld4 gathers; without it, the instruction is tex.
 unsigned differing(std::mt19937& random, const shape_row& s, const image& m, bool integers,
                    std::optional<unsigned> gathered = {}) {
   const std::string operation = gathered                         ? std::string("tld4.") + "rgba"[*gathered] + "."

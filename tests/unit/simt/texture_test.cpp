@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Textures and surfaces through PTX: which texels are read, what they become, which are written.
+// Textures and surfaces through PTX: the texels read, their values, and the texels written.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ float real(u32 b) {
   return f;
 }
 
-/// One lane's coordinates x, y, z as %x %y %z (.b32, also as %fx %fy %fz); results in %o0 to %o3.
+/// One lane's coordinates x, y, z are %x %y %z (.b32, also as %fx %fy %fz); results in %o0 to %o3.
 std::string kernel(const std::string& code) {
   return ".version 8.4\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 texture, .param .u64 in, .param .u64 out) {\n"
          ".reg .b64 %p<3>, %t; .reg .b32 %x, %y, %z, %l, %o<4>, %n; .reg .f32 %fx, %fy, %fz; .reg .b16 %h<4>; .reg .pred %q;\n"
@@ -48,7 +48,7 @@ struct run_result {
   std::vector<std::uint8_t> image;
 };
 
-/// Runs the code on one lane per coordinate over the image.
+/// Runs the code on one lane per coordinate, with the image.
 template <class T>
 run_result run(const std::string& code, simt::texture_descriptor d, const std::vector<T>& image,
                const std::vector<std::array<u32, 3>>& at) {
@@ -89,7 +89,7 @@ TEST(texture, cube_map_fetch_takes_the_face_of_the_direction) {
   for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<float>(k);
   const simt::texture_descriptor d = texture(texel_type::f32, 2, 2, 12);
   const char* cube = "tex.cube.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy, %fz, %fz}];";
-  // The largest coordinate tells the face; on it, s and t lie above the middle (texel 1) or below it.
+  // The largest coordinate selects the face; on it, s and t are above the middle (texel 1) or below it.
   EXPECT_EQ(floats(cube, d, image, {{4, 1, 1}, {4, -1, -1}, {-4, 1, 1}, {1, 4, 1}, {-1, -4, 1}, {1, 1, 4}, {1, 1, -4}}),
             (std::vector<float>{0, 3, 5, 11, 12, 17, 20}));
   EXPECT_EQ(floats("mov.u32 %n, 1; tex.acube.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx, %fy, %fz}];", d, image,
@@ -235,7 +235,7 @@ TEST(surface, reads_and_writes_bytes) {
   EXPECT_EQ(vector.image, expected);
 }
 
-// Of three layers the last one stands for those behind it, and the first for none: layers are unsigned.
+// With three layers, larger layer numbers are clamped to the last one or yield zero. Layers are unsigned.
 TEST(surface, layers_are_clamped_or_zero) {
   std::vector<std::uint8_t> image(4 * 2 * 3);
   for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<std::uint8_t>(k);

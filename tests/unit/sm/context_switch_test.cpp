@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A switch is real: while blocks are away their context is in memory and nowhere else.
+// A real context switch: while blocks are swapped out, their context is in memory only.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ namespace context_switch_test {
 
 constexpr unsigned threads = 128;
 
-// Each thread holds a word of its own in a register and another one in shared memory, turns a while, and stores both.
+// Each thread holds one word in a register and another one in shared memory, loops for a while, and stores both.
 const char* const holding_kernel = R"(
 .version 6.0
 .target sm_60
@@ -55,7 +55,7 @@ turn:
 
 class context_switch : public fresh_simulation {
  protected:
-  /// A GPU of one SM with the kernel's block on it, switched out and saved.
+  /// A GPU with one SM and the kernel's block on it, swapped out and saved.
   struct machine {
     explicit machine(const std::string& name)
         : config(load_config(name, {"gpu.sm_count=1", "memory.model=fixed"})),
@@ -87,7 +87,7 @@ class context_switch : public fresh_simulation {
       results.resize(2 * threads);
       driver.read(out, results.data(), results.size() * 4);
     }
-    /// The context as it lies in memory.
+    /// The context image in memory.
     std::vector<std::uint32_t> context() {
       std::vector<std::uint32_t> image(g.cwd().context_switches().front()->blocks.at(0).bytes_saved / 4);
       driver.read(area(), image.data(), image.size() * 4);
@@ -130,7 +130,7 @@ TEST_F(context_switch, leaves_nothing_on_the_sm) {
   expect_results(m, ~0u, 0);
 }
 
-// v100 keeps global loads in its L1; a context goes past it, sector by sector, and drives out no line of the kernel.
+// v100 keeps global loads in its L1. A context bypasses it, sector by sector, and evicts no line of the kernel.
 TEST_F(context_switch, passes_the_l1_by) {
   machine m("v100");
   ASSERT_TRUE(m.config.l1.cache_global_loads);
@@ -158,7 +158,7 @@ TEST_F(context_switch, a_bit_flipped_in_memory_reaches_that_register_or_shared_b
         const std::uint32_t other = word ^ 0x00400000u;
         m.driver.write(m.area() + 4 * k, &other, 4);
       }
-      // The register that held the shared word before it was stored may still be there; it is not read again.
+      // The register that held the shared word before it was stored may still contain it; it is not read again.
       EXPECT_GE(found, 1u);
       EXPECT_LE(found, shared ? 2u : 1u);
       m.finish();

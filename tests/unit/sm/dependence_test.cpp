@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Software-controlled dependence and the register file's operand read, with codes and cycles worked out by hand.
+// Software-controlled dependence and the register file's operand read, with codes and cycles computed by hand.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -47,7 +47,7 @@ TEST(control_codes, stalls_cover_fixed_latencies_along_the_straight_line) {
   const auto p = decoded({ffma(0, 1, 2, 3), ffma(4, 1, 2, 3), ffma(5, 0, 4, 3), exit_instruction()}, config);
   ASSERT_TRUE(p->control_codes);
   EXPECT_EQ(p->code[0].stall, 1u);
-  EXPECT_EQ(p->code[1].stall, 6u);  // R4 six cycles after 1; by then R0 is there, too
+  EXPECT_EQ(p->code[1].stall, 6u);  // R4 six cycles after 1; R0 is available by then, too
   for (const auto& d : p->code) EXPECT_EQ(d.counter, no_counter);
   for (const auto& d : p->code) EXPECT_EQ(d.waits, 0u);
 }
@@ -63,7 +63,7 @@ isa::instruction product(isa::matrix_shape shape, std::uint8_t d, std::uint8_t a
 }
 isa::instruction deep_product(std::uint8_t d) { return product(isa::matrix_shape::m16n8k16, d, 4, 4, 8, 2); }
 
-// No latency is cut to fewer bits than it needs.
+// No latency is truncated.
 TEST(decode, holds_every_latency_that_a_configuration_may_have) {
   const auto with = [](const char* gpu, const std::string& value, std::vector<isa::instruction> code) {
     code.push_back(exit_instruction());
@@ -78,7 +78,7 @@ TEST(decode, holds_every_latency_that_a_configuration_may_have) {
             16u * 8 * 16 * 64);
 }
 
-// Two registers meet in one bank of 64 as in one of 16 only if they are 64 apart.
+// Two registers conflict in one of 64 banks, as in one of 16, only if they are 64 apart.
 TEST(decode, counts_conflicts_in_all_register_banks) {
   const auto conflicts = [](unsigned banks, std::uint8_t second) {
     const gpu_config config = load_config("gtx1080", {"sub_partition.register_banks=" + std::to_string(banks)});
@@ -100,7 +100,7 @@ TEST(control_codes, loads_raise_counters_and_their_users_wait_for_them) {
   EXPECT_EQ(p->code[4].waits, 1u);  // counter 1 was waited for
 }
 
-// Seven loads in flight, used in their order, and six counters: the last two share one.
+// Seven loads in flight, used in order, and six counters: the last two share one.
 TEST(control_codes, neighbours_share_counters_where_there_are_too_many) {
   std::vector<isa::instruction> code;
   for (unsigned k = 0; k < 7; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
@@ -112,8 +112,8 @@ TEST(control_codes, neighbours_share_counters_where_there_are_too_many) {
   for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[7 + k].waits, k < 6 ? 1u << k : 0u) << k;
 }
 
-// Those share whose first user comes longest behind them: of all pairs of neighbours the first two, for none is used
-// but behind the block.
+// Results share a counter if their first user follows at the largest distance: of all adjacent pairs the first two,
+// because all are used only after the block.
 TEST(control_codes, neighbours_share_that_are_used_last) {
   std::vector<isa::instruction> code;
   for (unsigned k = 0; k < 7; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
@@ -123,8 +123,8 @@ TEST(control_codes, neighbours_share_that_are_used_last) {
   for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[k].counter, counters[k]) << k;
 }
 
-// The load of a chain waits for the one before it and finds its counter idle: six chains have six, and each waits for
-// itself alone. Of eight chains two pairs share.
+// The load of a chain waits for the previous one and finds its counter idle: six chains have six counters, and each
+// waits only for itself. With eight chains, two pairs share.
 TEST(control_codes, chains_keep_their_counters) {
   const auto chains = [](unsigned count) {
     std::vector<isa::instruction> code;
@@ -140,18 +140,18 @@ TEST(control_codes, chains_keep_their_counters) {
   for (unsigned k = 0; k < 24; ++k) {
     EXPECT_EQ(six->code[k].counter, k % 6) << k;
     EXPECT_EQ(six->code[k].waits, k < 6 ? 0u : 1u << k % 6) << k;
-    EXPECT_EQ(six->code[k].read_counter, no_counter) << k;  // the address is overwritten by the load's own result
+    EXPECT_EQ(six->code[k].read_counter, no_counter) << k;  // the load's own result overwrites the address
   }
   const auto eight = chains(8);
   const unsigned counters[] = {0, 1, 2, 3, 3, 5, 5, 4};
-  for (unsigned k = 0; k < 24; ++k) {  // in the last turn nobody uses what they load
+  for (unsigned k = 0; k < 24; ++k) {  // in the last iteration their results are not used
     EXPECT_EQ(eight->code[k].counter, counters[k % 8]) << k;
-    const bool waits = k >= 8 && k % 8 != 4 && k % 8 != 6;  // the neighbour has waited
+    const bool waits = k >= 8 && k % 8 != 4 && k % 8 != 6;  // otherwise the neighbour has waited
     EXPECT_EQ(eight->code[k].waits, waits ? 1u << counters[k % 8] : 0u) << k;
   }
 }
 
-// Loads from shared and from global memory in turn: each kind shares with its own.
+// Alternating loads from shared and from global memory: a counter is shared within one kind only.
 TEST(control_codes, what_shares_a_counter_is_of_one_kind) {
   std::vector<isa::instruction> code;
   for (unsigned k = 0; k < 12; ++k) {
@@ -169,9 +169,9 @@ TEST(control_codes, what_shares_a_counter_is_of_one_kind) {
   EXPECT_EQ(all, 63u);
 }
 
-// Six special functions have six counters. The V100 takes one every 8 cycles and has its result after 14, so that a
-// cycle behind the sixth those of the first four are there, which nobody has asked for: the seventh waits for them,
-// which costs nothing, and nobody shares.
+// Six special functions use six counters. The V100 accepts one every 8 cycles with a latency of 14. One cycle after the
+// sixth issues, the results of the first four are available, although no instruction has waited for them. The seventh
+// waits for them at no cost, and no counter is shared.
 TEST(control_codes, results_that_must_be_there_free_their_counters) {
   std::vector<isa::instruction> code;
   for (unsigned k = 0; k < 7; ++k) code.push_back(mufu(static_cast<std::uint8_t>(8 + k), 1));
@@ -185,15 +185,15 @@ TEST(control_codes, results_that_must_be_there_free_their_counters) {
 
 TEST(control_codes, a_loop_waits_for_what_its_last_turn_loaded) {
   const auto p = decoded({ffma(0, 8, 1, 0), load(8, 2), back_to(0), exit_instruction()}, load_config("v100"));
-  EXPECT_EQ(p->code[0].waits, 1u);  // in the first turn nothing is raised
-  EXPECT_EQ(p->code[1].waits, 0u);  // it comes after a wait for the same register
+  EXPECT_EQ(p->code[0].waits, 1u);  // in the first iteration no counter is raised
+  EXPECT_EQ(p->code[1].waits, 0u);  // follows a wait for the same register
 }
 
 constexpr unsigned read_counter = counter_count - 1;
 
-// Six loads in flight from turn to turn take all counters. Of shared memory R8 is loaded in front of the loop by the
-// same counter as in it. Global memory is not waited for in front of a loop: R8 keeps the counter that it had there,
-// and the loop waits for both.
+// Six loads that stay in flight across iterations take all counters. With shared memory, R8 is loaded before the loop
+// with the same counter as in it. With global memory, the code before the loop does not wait: R8 keeps the counter that
+// it had there, and the loop waits for both.
 TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
   const auto loop = [](isa::space space) {
     std::vector<isa::instruction> code = {load(8, 2), ffma(1, 1, 1, 1), ffma(0, 8, 0, 0)};
@@ -204,7 +204,7 @@ TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
     code.push_back(exit_instruction());
     return decoded(code, load_config("v100"));
   };
-  const unsigned counters[] = {7, 7, 1, 2, 3, 4, 0, 5};  // behind the first load
+  const unsigned counters[] = {7, 7, 1, 2, 3, 4, 0, 5};  // after the first load
   const auto shared = loop(isa::space::shared), global = loop(isa::space::global);
   for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(shared->code[1 + k].counter, counters[k]) << k;
   for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(global->code[1 + k].counter, counters[k]) << k;
@@ -216,8 +216,9 @@ TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
   EXPECT_EQ(global->code[2].waits, 1u << 5 | 1u);
 }
 
-// The loop's first load overwrites what the store in front of it has yet to read, and its last one takes the counter of
-// that read. Who enters the loop waits for the read, so that no turn's first load waits for the last turn's last one.
+// The loop's first load overwrites a register that the store before the loop has yet to read, and its last load uses
+// the counter of that read. The code before the loop waits for the read, so that an iteration's first load does not
+// wait for the previous iteration's last one.
 TEST(control_codes, who_enters_a_loop_waits_for_counters_that_its_turns_use_for_others) {
   isa::instruction store = op(isa::opcode::st, isa::rz, isa::make_reg(2, 2), isa::make_reg(8));
   store.type = isa::dtype::u32;
@@ -233,19 +234,19 @@ TEST(control_codes, who_enters_a_loop_waits_for_counters_that_its_turns_use_for_
   for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[2 + k].waits, 1u << k) << k;
 }
 
-// A load reads its address some time after it has issued; who overwrites it waits for the sixth counter, and nobody
-// else.
+// A load reads its address some cycles after issue. An instruction that overwrites the address waits for the sixth
+// counter; no other instruction does.
 TEST(control_codes, who_overwrites_a_source_waits_until_it_is_read) {
   const gpu_config config = load_config("v100");
   const auto p = decoded(
       {load(8, 2), ffma(0, 2, 1, 1), ffma(2, 1, 1, 1), ffma(3, 1, 1, 1), load(4, 4), exit_instruction()}, config);
   EXPECT_EQ(p->code[0].source_read_cycles, config.ldst.load_read_latency_cycles);
   EXPECT_EQ(p->code[0].read_counter, read_counter);
-  EXPECT_EQ(p->code[4].read_counter, no_counter);  // nobody overwrites R4 and R5 but itself
+  EXPECT_EQ(p->code[4].read_counter, no_counter);  // no other instruction overwrites R4 and R5
   EXPECT_EQ(p->code[1].waits, 0u);
   EXPECT_EQ(p->code[2].waits, 1u << read_counter);
   EXPECT_EQ(p->code[3].waits, 0u);  // that counter was waited for
-  EXPECT_EQ(p->code[4].waits, 0u);  // its own result comes behind the read
+  EXPECT_EQ(p->code[4].waits, 0u);  // its own result comes after the read
 }
 
 TEST(control_codes, a_source_may_be_unread_over_a_branch) {
@@ -253,7 +254,7 @@ TEST(control_codes, a_source_may_be_unread_over_a_branch) {
   EXPECT_EQ(p->code[0].waits, 1u << read_counter);
 }
 
-// R2 is overwritten only when the load's result, which comes behind the read, has been used.
+// R2 is overwritten only after the load's result, which follows the read, has been used.
 TEST(control_codes, who_has_waited_for_the_result_need_not_wait_for_the_read) {
   const auto p = decoded({load(8, 2), ffma(0, 8, 1, 1), ffma(2, 1, 1, 1), exit_instruction()}, load_config("v100"));
   EXPECT_EQ(p->code[0].read_counter, no_counter);
@@ -261,7 +262,7 @@ TEST(control_codes, who_has_waited_for_the_result_need_not_wait_for_the_read) {
   EXPECT_EQ(p->code[2].waits, 0u);
 }
 
-// A block without reads to guard has all six counters for results, another one five.
+// A block without reads to guard has six counters for results, other blocks have five.
 TEST(control_codes, reads_and_results_share_the_counters) {
   std::vector<isa::instruction> code;
   for (std::uint8_t k = 0; k < 6; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
@@ -274,7 +275,7 @@ TEST(control_codes, reads_and_results_share_the_counters) {
   EXPECT_EQ(p->code[6].waits, 1u << read_counter);
 }
 
-// Special functions take a unit whose queue others share: their results have counters, as short as they take.
+// Special functions use a unit with a shared queue: their results have counters, however short their latency.
 TEST(control_codes, results_of_variable_latency_have_counters) {
   const auto counter_of = [](const isa::instruction& i, const std::string& gpu) {
     return decoded({i, exit_instruction()}, load_config(gpu))->code[0].counter;
@@ -288,7 +289,7 @@ TEST(control_codes, results_of_variable_latency_have_counters) {
   dfma.dst_count = 2;
   EXPECT_EQ(counter_of(mufu(4, 1), "v100"), 0u);
   EXPECT_EQ(counter_of(convert, "v100"), 0u);
-  EXPECT_EQ(counter_of(dfma, "gtx1080"), 0u);  // the SM's only unit
+  EXPECT_EQ(counter_of(dfma, "gtx1080"), 0u);  // one unit per SM
   EXPECT_EQ(counter_of(dfma, "v100"), no_counter);
   EXPECT_EQ(counter_of(ffma(4, 1, 1, 1), "v100"), no_counter);
 }
@@ -302,8 +303,8 @@ isa::instruction dfma(unsigned d, unsigned a) {
   return i;
 }
 
-// The V100 takes a DFMA every 4 cycles and has its result after 8: in front of the first chain's next one 4 are left
-// when the second one's has issued. The unit itself needs no stall count.
+// The V100 accepts a DFMA every 4 cycles with a latency of 8. When the second chain's DFMA has issued, 4 cycles remain
+// before the first chain's next one. The unit itself needs no stall count.
 TEST(control_codes, a_unit_that_is_held_shortens_stall_counts) {
   const auto p =
       decoded({dfma(0, 0), dfma(2, 2), dfma(0, 0), dfma(2, 2), dfma(4, 6), exit_instruction()}, load_config("v100"));
@@ -313,8 +314,8 @@ TEST(control_codes, a_unit_that_is_held_shortens_stall_counts) {
   EXPECT_EQ(p->code[3].stall, 1u);
 }
 
-// The unit is held by who came before R8's FFMA, too; but this may have been delayed itself, right up to the second
-// DFMA: nothing but their stall counts lies between.
+// Instructions before R8's FFMA hold the unit, too; but they may themselves have been delayed, up to the second DFMA.
+// Only their stall counts are guaranteed to lie in between.
 TEST(control_codes, a_unit_that_was_held_before_the_producer_does_not) {
   const auto p =
       decoded({dfma(0, 0), ffma(8, 1, 1, 1), dfma(2, 2), ffma(9, 8, 1, 1), exit_instruction()}, load_config("v100"));
@@ -327,8 +328,8 @@ TEST(control_codes, pairs_have_stall_count_0) {
   const auto p =
       decoded({ffma(0, 1, 2, 3), mufu(4, 1), ffma(5, 1, 2, 3), ffma(6, 1, 2, 3), exit_instruction()}, config);
   EXPECT_EQ(p->code[0].stall, 0u);  // with MUFU
-  EXPECT_EQ(p->code[1].stall, 1u);  // two at most
-  EXPECT_EQ(p->code[2].stall, 1u);  // one unit
+  EXPECT_EQ(p->code[1].stall, 1u);  // at most two issue together
+  EXPECT_EQ(p->code[2].stall, 1u);  // the same unit
 }
 
 TEST(control_codes, are_for_software_dependence_only) {
@@ -338,8 +339,8 @@ TEST(control_codes, are_for_software_dependence_only) {
           ->control_codes);
 }
 
-// On an A100 a product's sums may be added to after 25 cycles: a counter. Of the three chains each has its own,
-// whatever stays open beside them.
+// On an A100 the result of a matrix product may be accumulated after 25 cycles, which needs a counter. Each of the
+// three chains has its own, whatever else is pending.
 TEST(control_codes, give_counters_in_turn_to_chains_whose_results_are_waited_for) {
   std::vector<isa::instruction> code{load(2, 0)};  // used at the end
   for (unsigned k = 0; k < 9; ++k) code.push_back(deep_product(static_cast<std::uint8_t>(12 + k % 3 * 4)));
@@ -354,8 +355,8 @@ TEST(control_codes, give_counters_in_turn_to_chains_whose_results_are_waited_for
   EXPECT_EQ(p->code[10].waits, 1u);
 }
 
-// A product of 2048 multiply-adds goes into an A100's unit in 8 cycles: there is time to read ten registers of two
-// banks. With 32 times the rate it goes in within one.
+// A product of 2048 multiply-adds enters an A100's unit in 8 cycles, enough to read ten registers from two banks. At 32
+// times the rate it enters in one cycle.
 TEST(control_codes, matrices_are_read_while_the_unit_takes_them) {
   EXPECT_EQ(decoded({deep_product(12), exit_instruction()}, load_config("a100"))->code[0].bank_conflicts, 0u);
   EXPECT_EQ(decoded({deep_product(12), exit_instruction()}, load_config("a100", {"tensor.f16_f32_fma_per_cycle=8192"}))
@@ -381,7 +382,7 @@ TEST(control_codes, products_have_latencies_by_sums_and_depth) {
   EXPECT_EQ(p->code[3].latency_cycles, config.tensor.m8n8k16_latency_cycles);
 }
 
-// Writes P1; `second` reads it.
+// Writes P1; the argument tells whether it also reads it.
 isa::instruction compare(bool reads) {
   isa::instruction i = op(isa::opcode::isetp, isa::rz, isa::make_reg(4), isa::make_reg(5));
   i.dst_count = 0;
@@ -402,13 +403,13 @@ TEST(control_codes, a_guard_is_waited_for_longer_than_a_predicate_to_compute_wit
   EXPECT_EQ(p->code[0].stall, 4u);
   EXPECT_EQ(p->code[1].stall, 13u);
   const auto q = decoded({compare(false), under_p1(ffma(8, 1, 2, 3)), exit_instruction()}, load_config("gtx1080"));
-  EXPECT_EQ(q->code[0].stall, 12u);  // all the same there
+  EXPECT_EQ(q->code[0].stall, 12u);  // the same for all on this chip
 }
 
 class scoreboards : public fresh_simulation {};
 
-// Times are kept in 30 bits: after 2^29 cycles the base moves. What is near keeps its time and its kind, what is far
-// behind is there.
+// Times have 30 bits: after 2^29 cycles the base moves. Near times keep their value and kind; times far in the past
+// count as available.
 TEST_F(scoreboards, know_what_is_near_after_any_time) {
   scoreboard s("scoreboard", 2);
   const auto p = decoded({ffma(20, 1, 60, 60), ffma(20, 2, 60, 60), ffma(20, 3, 60, 60), ffma(20, 4, 60, 60)},
@@ -439,7 +440,7 @@ TEST_F(scoreboards, know_what_is_near_after_any_time) {
 
 class register_file : public fresh_simulation {
  protected:
-  /// Cycles that 120 further instructions take: number k is `make(k)`.
+  /// Cycles of 120 further instructions, of which number k is `make(k)`.
   template <class F>
   static std::uint64_t cycles_of(F make, std::vector<std::string> settings, unsigned threads = 32,
                                  const std::string& gpu = "gtx1080");
@@ -450,7 +451,7 @@ std::uint64_t register_file::cycles_of(F make, std::vector<std::string> settings
                                        const std::string& gpu) {
   restart();
   gpu_config config = load_config(gpu, settings);
-  config.instruction_cache.size_bytes = 1 << 20;  // only issue is measured here
+  config.instruction_cache.size_bytes = 1 << 20;  // so that only issue is measured
   config.instruction_cache.miss_latency_cycles = 0;
   config.instruction_cache.second_level_bytes = 0;
   sm_harness h(config);
@@ -467,7 +468,7 @@ std::uint64_t register_file::cycles_of(F make, std::vector<std::string> settings
   return cycles;
 }
 
-// Banks are the register number modulo 4.
+// The bank is the register number modulo 4.
 isa::instruction all_in_one_bank(unsigned k) {
   const auto first = static_cast<std::uint8_t>(16 + k % 2);
   return ffma(static_cast<std::uint8_t>(k % 16), first, static_cast<std::uint8_t>(first + 4),
@@ -478,7 +479,7 @@ isa::instruction two_of_three(unsigned k) {
   return ffma(static_cast<std::uint8_t>(k % 16), 16, 20, static_cast<std::uint8_t>(24 + k % 2 * 4));
 }
 
-// Each compare needs the predicate of the one before it.
+// Each compare needs the predicate of the previous one.
 TEST_F(register_file, predicates_guard_later_than_they_are_computed_with) {
   const auto operand = [](unsigned) { return compare(true); };
   const auto guard = [](unsigned) { return under_p1(compare(false)); };
@@ -486,8 +487,7 @@ TEST_F(register_file, predicates_guard_later_than_they_are_computed_with) {
     EXPECT_EQ(cycles_of(operand, {dependence}, 32, "rtx2060"), 4u * 120) << dependence;
     EXPECT_EQ(cycles_of(guard, {dependence}, 32, "rtx2060"), 12u * 120) << dependence;
     for (const unsigned longer :
-         {0u, 8u, 11u, 12u,
-          15u})  // from 12 on together more than a stall count, so that a counter guards the predicate
+         {0u, 8u, 11u, 12u, 15u})  // from 12 on the sum exceeds a stall count, so a counter guards the predicate
       EXPECT_EQ(
           cycles_of(guard, {dependence, "sub_partition.guard_latency_cycles=" + std::to_string(longer)}, 32, "rtx2060"),
           (4u + longer) * 120)
@@ -502,17 +502,17 @@ TEST_F(register_file, predicates_guard_later_than_they_are_computed_with) {
       return i;
     };
     EXPECT_EQ(cycles_of(guard_of_doubles, {dependence}, 32, "a100"), 17u * 120) << dependence;
-    // Of a unit that the SM has once the result comes through a queue, for guards and others alike.
+    // The result of a unit that the SM has once comes through a queue, for guards and other uses at the same time.
     EXPECT_EQ(cycles_of(guard_of_doubles, {dependence}, 32, "rtx2060"),
               cycles_of(guard_of_doubles, {dependence, "sub_partition.guard_latency_cycles=0"}, 32, "rtx2060"));
   }
 }
 
 TEST_F(register_file, a_fixed_window_stops_issue_for_each_conflict) {
-  EXPECT_EQ(cycles_of(all_in_one_bank, {}), 3u * 120);  // three reads of one bank: two more cycles
+  EXPECT_EQ(cycles_of(all_in_one_bank, {}), 3u * 120);  // three reads from one bank: two more cycles
 }
-// Huerta et al. 2025, section 5.3: two banks with a port of 32 lanes' words each. A multiplication whose sources share
-// one is followed by a bubble, FFMA with all three in one by two.
+// Huerta et al. 2025, section 5.3: two banks with a read port of 32 lanes' words each. A multiplication with both
+// sources in one bank is followed by one bubble, an FFMA with all three in one bank by two.
 TEST_F(register_file, with_one_port_a_bank_costs_what_huerta_found) {
   const auto multiply = [](unsigned apart) {
     return [apart](unsigned k) {
@@ -533,7 +533,7 @@ TEST_F(register_file, with_one_port_a_bank_costs_what_huerta_found) {
   EXPECT_EQ(cycles_of(multiply(2), narrow, 32, "rtx3080"), 2u * 120);
   EXPECT_EQ(cycles_of(three(2), narrow, 32, "rtx3080"), 3u * 120);
   EXPECT_EQ(cycles_of(three(1), narrow, 32, "rtx3080"), 2u * 120);
-  // As the file has it, which docs/gpus.md explains.
+  // With the shipped file, whose difference docs/gpus.md explains.
   EXPECT_EQ(cycles_of(multiply(2), {}, 32, "rtx3080"), 120u);
   EXPECT_EQ(cycles_of(three(2), {}, 32, "rtx3080"), 2u * 120);
 }
@@ -543,11 +543,11 @@ TEST_F(register_file, a_collector_does_not) {
 }
 TEST_F(register_file, the_reuse_cache_saves_reads_of_the_same_operand) {
   EXPECT_EQ(cycles_of(same_operands, {}), 120u);
-  EXPECT_EQ(cycles_of(two_of_three, {}), 120u);  // one read is left
+  EXPECT_EQ(cycles_of(two_of_three, {}), 120u);  // one read remains
   EXPECT_EQ(cycles_of(same_operands, {"sub_partition.reuse_cache=false"}), 3u * 120);
 }
-// While the operands of one warp are read, the other three of its scheduler may not issue: of three cycles one issues,
-// and in the two others all that were ready stand in dispatch_stall.
+// While the operands of one warp are read, the other three warps of its scheduler may not issue: one of three cycles
+// issues, and in the other two all ready warps are in dispatch_stall.
 TEST_F(register_file, a_fixed_window_is_dispatch_stall_for_those_that_are_ready) {
   const auto stalled = [](const std::string& window) {
     restart();
@@ -569,11 +569,11 @@ TEST_F(register_file, a_fixed_window_is_dispatch_stall_for_those_that_are_ready)
   EXPECT_EQ(stalled("collector"), 0.0);
 }
 
-// Two warps of one scheduler in turn: each finds the other's operands in the reuse cache.
+// Two warps of one scheduler alternate, so neither finds its own operands in the reuse cache.
 TEST_F(register_file, the_reuse_cache_holds_the_last_warp_only) {
   EXPECT_EQ(cycles_of(same_operands, {"sub_partition.scheduler=lrr"}, 32 * 8), 2u * 3 * 120);
 }
-// One conflict delays a dependent instruction under both ways of reading, and under both ways of dependence.
+// A conflict delays a dependent instruction with either operand read and either dependence scheme.
 TEST_F(register_file, a_conflict_delays_the_result) {
   const auto chain = [](unsigned) { return ffma(16, 16, 20, 17); };
   for (const char* read : {"window", "collector"})
@@ -585,8 +585,8 @@ TEST_F(register_file, a_conflict_delays_the_result) {
     }
 }
 
-// A shared load and the FFMA that overwrites its address, 60 times: from the load's issue to the FFMA's as long as
-// reading takes; the next load, whose address it is, four cycles on.
+// A shared load and an FFMA that overwrites its address, 60 times. The FFMA issues after the load has read its address,
+// and the next load, which uses the FFMA's result as address, four cycles later.
 TEST_F(register_file, overwriting_an_address_waits_until_it_is_read) {
   const auto turn = [](unsigned k) {
     isa::instruction i = op(isa::opcode::ld, isa::rz, isa::make_reg(2));  // nobody wants the word
@@ -605,7 +605,7 @@ TEST_F(register_file, overwriting_an_address_waits_until_it_is_read) {
   EXPECT_EQ(cycles_of(turn, slower), (11u + 5) * 60);
 }
 
-// Double precision, independent of each other: registers 0 to 15 of 16 and 17.
+// Independent double-precision additions: registers 0 to 15 from 16 and 17.
 isa::instruction dadd(unsigned k) {
   isa::instruction i =
       op(isa::opcode::dadd, static_cast<std::uint8_t>(k % 8 * 2), isa::make_reg(16, 2), isa::make_reg(16, 2));
@@ -613,15 +613,16 @@ isa::instruction dadd(unsigned k) {
   i.dst_count = 2;
   return i;
 }
-// One lane of each of four sub-partitions: as one unit of four lanes it takes a warp every 8 cycles, of whichever
+// One lane in each of four sub-partitions: as one unit of four lanes it accepts a warp every 8 cycles, from any
 // sub-partition.
 TEST_F(register_file, sub_partitions_share_a_unit_in_turn) {
-  const std::string latency = "fp64.latency_cycles=8";  // below 16: the stall counts know it
+  const std::string latency = "fp64.latency_cycles=8";  // below 16, so that stall counts cover it
   EXPECT_EQ(cycles_of(dadd, {latency}), 8u * 120);
   EXPECT_EQ(cycles_of(dadd, {latency}, 4 * 32), 4u * 8 * 120);
   EXPECT_EQ(cycles_of(dadd, {latency, "fp64.shared=false"}), 32u * 120);
 }
-// Two sub-partitions' warps: where double precision issues alone, each takes an issue cycle of the other, too.
+// Warps of two sub-partitions: if double precision issues alone, each instruction also takes an issue cycle of the
+// other sub-partition.
 TEST_F(register_file, an_instruction_that_issues_alone_takes_the_other_schedulers_cycle) {
   const std::vector<std::string> fast = {"fp64.shared=false", "fp64.lanes=32", "fp64.latency_cycles=8"};
   EXPECT_EQ(cycles_of(dadd, fast, 64), 120u);
@@ -631,8 +632,8 @@ TEST_F(register_file, an_instruction_that_issues_alone_takes_the_other_scheduler
   EXPECT_EQ(cycles_of(dadd, alone), 120u);
 }
 
-// Where two things keep a warp at the same time, the state is the first of them in the order of the contract: what each
-// of 60 further instructions of a warp alone spends in each state.
+// If two conditions stall a warp at the same time, its state is the first of them in the order of the contract. Checks
+// the states of a single warp during 60 further instructions.
 class state_priority : public register_file {
  protected:
   template <class F>
@@ -661,7 +662,7 @@ class state_priority : public register_file {
 };
 
 TEST_F(state_priority, an_operand_that_is_not_there_comes_before_a_busy_unit) {
-  const std::vector<std::string> settings = {"fp64.latency_cycles=8"};  // a warp every 8 cycles through four lanes
+  const std::vector<std::string> settings = {"fp64.latency_cycles=8"};  // one warp every 8 cycles through four lanes
   auto each = states_of(dadd, settings);
   EXPECT_EQ(1.0, in(each, warp_cycle::selected));
   EXPECT_EQ(7.0, in(each, warp_cycle::pipe_busy));
@@ -690,9 +691,9 @@ TEST_F(state_priority, an_instruction_that_is_not_there_comes_before_its_operand
   EXPECT_EQ(2.0, in(each, warp_cycle::exec_dependency)) << "the operand lacks in all five";
 }
 
-// A memory instruction and the FFMA that overwrites its source, 60 times. The FFMA waits for no result of fixed
-// latency, but for a scoreboard of the path that has yet to read the source; the next memory instruction, whose source
-// it writes, for FFMA's latency.
+// A memory instruction and an FFMA that overwrites its source, 60 times. The FFMA waits for no result of fixed latency,
+// but for the read of the source by the memory path, counted as that path's scoreboard. The next memory instruction,
+// whose source the FFMA writes, waits for the FFMA's latency.
 TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
   const auto stalls_of = [](isa::space space) {
     restart();
@@ -730,8 +731,7 @@ TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
   EXPECT_EQ(in(global, warp_stall::wait), 3.0);
 }
 
-// Every load's result finds the bank's only port taken by FFMAs in each cycle until they end; with a second port it
-// does not wait.
+// Every load result finds the bank's only port taken by FFMAs until they end; with a second port it does not wait.
 TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
   write_ports one(2, 1), two(2, 2), any(2, 0);
   EXPECT_TRUE(one.limited());
@@ -742,7 +742,7 @@ TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
   }
   EXPECT_EQ(one.write(6, 1, 16, 16), 19u);
   EXPECT_EQ(one.write(7, 1, 16, 16), 16u);  // the other bank
-  EXPECT_EQ(one.write(7, 1, 16, 16), 17u);  // which is taken now
+  EXPECT_EQ(one.write(7, 1, 16, 16), 17u);  // the port is taken now
   EXPECT_EQ(one.write(8, 4, 20, 20), 21u);  // four registers, two in each bank
   EXPECT_EQ(two.write(6, 1, 16, 16), 16u);
   EXPECT_EQ(one.write(6, 1, 500, 500), 500u);
@@ -750,7 +750,7 @@ TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
   EXPECT_EQ(one.write(6, 1, 600, 600), 601u);
 }
 
-// 128 bits a lane, of which 32 come every 2 cycles from cycle 30 on, or 64.
+// 128 bits per lane, arriving in parts of 32 or 64 bits every 2 cycles from cycle 30 on.
 TEST(write_ports, parts_of_a_load_come_one_behind_the_other) {
   for (const unsigned ports : {0u, 1u}) {
     write_ports p(2, ports);
@@ -761,8 +761,8 @@ TEST(write_ports, parts_of_a_load_come_one_behind_the_other) {
   }
 }
 
-// Of results far ahead as of near ones: a latency of 1,000 cycles, a load that completes long after the last
-// instruction has issued, one whose parts come 100 cycles apart.
+// Results far in the future are treated like near ones: a latency of 1,000 cycles, a load that completes long after the
+// last issue, a load whose parts arrive 100 cycles apart.
 TEST(write_ports, far_results_take_ports_too) {
   write_ports one(1, 1);
   one.reserve(4, 1, 1010, 10);
@@ -785,9 +785,9 @@ TEST_F(register_file, both_ways_of_dependence_issue_a_chain_alike) {
   EXPECT_EQ(cycles_of(chain, {"sub_partition.dependence=scoreboard"}), 6u * 120);
 }
 
-// Chains of DFMA, of which the SM's unit takes one every 8 cycles: with a scoreboard, and up to six with counters, a
-// turn of all chains takes the latency. Eight chains in flight have six counters: the next one of a chain that shares
-// waits for the neighbour's result, which comes 8 cycles later.
+// Chains of DFMA with an SM unit that accepts one every 8 cycles: with a scoreboard, and with up to six chains with
+// counters, one iteration of all chains takes the latency. With eight chains and six counters, the next DFMA of a chain
+// that shares a counter waits for the neighbour's result, which comes 8 cycles later.
 TEST_F(register_file, more_chains_than_counters_wait_for_a_neighbour) {
   const auto chains = [](unsigned count) {
     return [count](unsigned k) { return dfma(2 * (k % count), 2 * (k % count)); };
@@ -801,8 +801,8 @@ TEST_F(register_file, more_chains_than_counters_wait_for_a_neighbour) {
   EXPECT_EQ(cycles(8, "software"), (96u + 8) * 120 / 8);
 }
 
-// An entry of the buffer is refilled as many cycles after it was emptied as fetching takes: with too few, a warp alone
-// issues so many instructions in that time.
+// An entry of the buffer is refilled a fetch latency after it was emptied: with too few entries, a single warp issues
+// only that many instructions in that time.
 TEST_F(register_file, a_small_instruction_buffer_costs_fetches) {
   const auto independent = [](unsigned k) { return ffma(static_cast<std::uint8_t>(16 + k % 16), 1, 2, 3); };
   const auto cycles = [&](unsigned entries, unsigned latency, unsigned threads = 32) {
@@ -819,11 +819,11 @@ TEST_F(register_file, a_small_instruction_buffer_costs_fetches) {
   EXPECT_EQ(cycles(4, 5), 5u * 120 / 4);
   EXPECT_EQ(cycles(5, 5), 120u);
   EXPECT_EQ(cycles(64, 5), 120u);
-  // Five warps of a scheduler fill each other's gaps.
+  // Five warps of a scheduler hide each other's stalls.
   EXPECT_NEAR(static_cast<double>(cycles(1, 5, 32 * 4 * 5)), 5.0 * 120, 8);
 }
 
-// Two instructions a cycle need entries for two.
+// Two instructions per cycle need twice as many entries.
 TEST_F(register_file, a_small_instruction_buffer_costs_pairs) {
   const auto pairs = [](unsigned k) {
     return k % 2 == 0 ? ffma(static_cast<std::uint8_t>(16 + k % 16), 1, 2, 3)
@@ -840,7 +840,7 @@ TEST_F(register_file, a_small_instruction_buffer_costs_pairs) {
   EXPECT_EQ(cycles(1), 240u);
 }
 
-// With tlm.check the scoreboard is kept beside the codes: a stall count that is one too short is found.
+// With tlm.check the scoreboard runs beside the codes: a stall count that is one too short is detected.
 TEST_F(register_file, codes_that_let_an_operand_be_read_too_early_are_found) {
   for (const unsigned stall : {6u, 5u}) {
     restart();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which two instructions issue in one cycle: every pair of classes in both orders, as machine code, so that no
-// assembler comes between. The table of docs/scheduling.md.
+// assembler is involved. Writes the table of docs/scheduling.md.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,15 +15,15 @@
 namespace heddle::test {
 namespace dual_issue_test {
 
-// What an instruction keeps busy, as the chips' documents say, whatever the model does with it.
-enum class group { core, slow_core, fp64, sfu, memory, control };  // slow_core: what not every core can do
+// The resource that an instruction occupies according to the chips' documents, independent of the model.
+enum class group { core, slow_core, fp64, sfu, memory, control };  // slow_core: not supported by every core
 
 struct instruction_class {
   const char* name;
   group unit;
   bool writes_register;
   isa::instruction (*make)(
-      std::uint8_t d);  // that writes registers from `d` on; the first one of a pair has 8, the second one 16
+      std::uint8_t d);  // writes registers from `d` on; the first one of a pair has 8, the second one 16
 };
 
 isa::instruction typed(isa::instruction i, isa::dtype type, isa::space space = isa::space::generic) {
@@ -48,7 +48,7 @@ isa::instruction compare(isa::opcode o, std::uint8_t d, isa::dtype type) {
   return i;
 }
 
-// No lane takes part in accesses: the address does not matter. P0 is false.
+// Accesses have no active lanes, so the address does not matter. P0 is false.
 isa::instruction access(isa::opcode o, std::uint8_t d, isa::space space) {
   isa::instruction i =
       typed(op(o, d, isa::make_reg(2, space == isa::space::global ? 2 : 1), isa::make_reg(4)), isa::dtype::u32, space);
@@ -81,7 +81,7 @@ const instruction_class classes[] = {
      }},
     {"DFMA", group::fp64, true,
      [](std::uint8_t d) {
-       const isa::operand same = isa::make_reg(2, 2);  // so that no two registers compete for a bank
+       const isa::operand same = isa::make_reg(2, 2);  // so that no two registers conflict in a bank
        isa::instruction i = typed(op(isa::opcode::dfma, d, same, isa::make_reg(4, 2), same), isa::dtype::f64);
        i.dst_count = 2;
        return i;
@@ -113,14 +113,14 @@ const instruction_class classes[] = {
 };
 
 struct chip {
-  char letter;  // in the page's table; ' ': as its neighbour, or none
+  char letter;  // in the page's table; ' ': as the adjacent row, or none
   const char* name;
   const char* gpu;
   std::vector<std::string> settings;
 };
 
 const chip chips[] = {
-    // GF104 has three groups of 16 lanes to GF100's two: its schedulers share the third.
+    // GF104 has three groups of 16 lanes where GF100 has two: its schedulers share the third.
     {'F',
      "Fermi 2.1",
      "gtx480",
@@ -142,7 +142,7 @@ const chip chips[] = {
 
 class dual_issue : public fresh_simulation {
  protected:
-  /// Whether one warp's first two instructions issue in its first cycle.
+  /// True if one warp's first two instructions issue in its first cycle.
   static bool issue_together(const gpu_config& config, std::vector<isa::instruction> code) {
     restart();
     sm_harness h(config);
@@ -163,7 +163,7 @@ std::string page() {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A row: the first instruction of the pair; a column: the second; the chips that issue both in one cycle.
+// A row is the first instruction of the pair, a column the second; the cell has the chips that issue both in one cycle.
 TEST_F(dual_issue, of_every_pair_of_classes_is_what_the_page_says) {
   std::ostringstream table;
   table << "| |";
@@ -194,8 +194,8 @@ TEST_F(dual_issue, of_every_pair_of_classes_is_what_the_page_says) {
   EXPECT_NE(std::string::npos, page().find(table.str())) << "meant so? then: ./dev microbench renew\n" << table.str();
 }
 
-// What the rules say, apart from what the model does: units, the instructions that Maxwell lets into a pair, and that
-// the second must not need the first.
+// The documented rules, independent of the model: units, the instructions that Maxwell allows in a pair, and that the
+// second must not depend on the first.
 TEST_F(dual_issue, follows_the_rule_of_the_chip) {
   const auto core = [](group g) { return g == group::core || g == group::slow_core; };
   const auto partner = [](group g) { return g == group::memory || g == group::sfu; };
@@ -212,7 +212,7 @@ TEST_F(dual_issue, follows_the_rule_of_the_chip) {
           expected = a == group::core || b == group::core;  // one of them on the lanes that schedulers share
         if (a == group::control || b == group::control) expected = false;
         if (config.fp64.issues_alone && (a == group::fp64 || b == group::fp64))
-          expected = false;  // Fermi: double precision pairs with nothing
+          expected = false;  // Fermi: double precision does not pair
         EXPECT_EQ(expected, issue_together(config, {first.make(8), second.make(16)}))
             << c.name << ": " << first.name << ", " << second.name;
       }
@@ -221,7 +221,7 @@ TEST_F(dual_issue, follows_the_rule_of_the_chip) {
 
 TEST_F(dual_issue, never_joins_an_instruction_with_one_that_needs_its_result_or_overwrites_it) {
   for (const chip& c : chips) {
-    if (c.letter == ' ') continue;  // as their neighbours, or none at all
+    if (c.letter == ' ') continue;  // as the adjacent row, or none
     const gpu_config config = load_config(c.gpu, c.settings);
     for (const instruction_class& first : classes)
       for (const instruction_class& second : classes) {
@@ -234,7 +234,7 @@ TEST_F(dual_issue, never_joins_an_instruction_with_one_that_needs_its_result_or_
   }
 }
 
-// The policy is asked about the first instruction of a warp alone; with those that keep warps from the memory a global
+// A policy only decides on the first instruction of a warp. With policies that hold back memory accesses, a global
 // access is never the second.
 TEST_F(dual_issue, does_not_go_round_a_policy_that_holds_accesses_back) {
   for (const char* policy : {"lrr", "gto", "two_level", "memory_aware", "ccws"})

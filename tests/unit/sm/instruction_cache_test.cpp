@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Instruction caches by hand: what comes from which level when, what the prefetcher brings, who gives way.
+// Instruction caches with times computed by hand: which level serves a request, what the prefetcher loads, which line
+// is replaced.
 #include <gtest/gtest.h>
 
 #include "heddle/config/config.h"
@@ -15,7 +16,7 @@ TEST(instruction_cache, each_level_adds_its_latency) {
   instruction_cache behind("behind", second);
   instruction_cache first("first", {1024, 128, 2, 30, 0}, &behind);
   EXPECT_EQ(first.look_up(0, 100), 100u + 30 + 150);
-  EXPECT_EQ(first.look_up(64, 110), 280u);  // the same line, on its way
+  EXPECT_EQ(first.look_up(64, 110), 280u);  // the same line, pending
   EXPECT_EQ(first.look_up(0, 400), 400u);
   EXPECT_EQ(first.look_up(128, 500), 530u);  // the other half of the second level's line
   EXPECT_EQ(first.misses, 2u);
@@ -28,7 +29,7 @@ TEST(instruction_cache, the_least_recently_used_line_gives_way) {
   alone.look_up(0, 0);
   alone.look_up(512, 100);
   alone.look_up(0, 200);
-  alone.look_up(1024, 300);  // the same set: instead of 512
+  alone.look_up(1024, 300);  // the same set: replaces 512
   EXPECT_EQ(alone.look_up(0, 400), 400u);
   EXPECT_EQ(alone.look_up(512, 500), 530u);
 }
@@ -43,8 +44,8 @@ TEST(instruction_cache, a_prefetcher_streams_the_next_lines_a_cycle_apart) {
   EXPECT_EQ(first.misses, 1u);
 }
 
-// Lines of 128 bytes that take 30 cycles to come, instructions of 8; an instruction is in its buffer 5 cycles after it
-// was asked for.
+// Lines of 128 bytes with a miss latency of 30 cycles, instructions of 8 bytes; an instruction is in its buffer 5
+// cycles after its request.
 struct fetched {
   explicit fetched(unsigned entries)
       : config([&] {
@@ -75,7 +76,7 @@ TEST(instruction_cache, a_change_of_direction_waits_for_the_line_and_then_for_th
   EXPECT_EQ(f.unit.redirects, 2u);
 }
 
-// Two entries: the third instruction comes from the one that the first has left, five cycles later.
+// Two entries: the third instruction uses the first one's entry, five cycles later.
 TEST(instruction_cache, an_entry_of_the_buffer_is_filled_again_after_the_fetch_latency) {
   fetched f(2);
   EXPECT_EQ(f.unit.redirect(0, 0, 0, 100), 135u);

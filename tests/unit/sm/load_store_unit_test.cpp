@@ -28,7 +28,7 @@ TEST_F(load_store_unit_test, read_only_hit_takes_the_latency_of_the_l1) {
   b.run();
   EXPECT_EQ(hit.issue_cycle, 1000u);
   EXPECT_EQ(b.latency(hit), 82u);
-  // Look-up after 4 cycles, BEGIN_REQ in the same cycle, BEGIN_RESP 100 cycles later is seen at the next edge.
+  // Look-up after 4 cycles, BEGIN_REQ in the same cycle; BEGIN_RESP, 100 cycles later, is seen at the next edge.
   EXPECT_EQ(b.latency(warm), 4u + 100 + 1);
   for (unsigned k = 0; k < 32; ++k) {
     EXPECT_EQ(warm.words[0][k], 1000 + k);
@@ -83,8 +83,8 @@ TEST_F(load_store_unit_test, banks_are_held_for_all_passes) {
   EXPECT_EQ(b.latency(second), 23u + 32);
 }
 
-// 32 passes of 1.25 cycles hold the banks for 40 cycles; a single one leaves a quarter to the next, so that the fourth
-// holds them for two.
+// 32 passes of 1.25 cycles occupy the banks for 40 cycles; a single pass leaves a quarter cycle to the next, so that
+// the fourth occupies them for two cycles.
 TEST_F(load_store_unit_test, a_pass_may_hold_the_banks_for_more_than_a_cycle) {
   gpu_config config;
   config.shared_memory.pass_cycles = 1.25;
@@ -111,7 +111,7 @@ TEST_F(load_store_unit_test, sub_partitions_take_turns_and_address_stages_have_t
     for (unsigned k = 0; k < 3; ++k) all.push_back(&b.on_shared(lsu_kind::load, 4, p));
   for (lsu_transaction* t : all) b.partitions.issue(*t, 10);
   b.run();
-  // One instruction per cycle in all; four cycles between two of one sub-partition.
+  // One instruction per cycle in total; four cycles between two of one sub-partition.
   for (unsigned p = 0; p < 4; ++p)
     for (unsigned k = 0; k < 3; ++k) EXPECT_EQ(b.partitions.answers[all[p * 3 + k]].cycle, 10u + 23 + p + 4 * k);
 }
@@ -145,11 +145,11 @@ TEST_F(load_store_unit_test, one_line_per_cycle) {
   EXPECT_EQ(c.global_load.requested_bytes, 256u);
 }
 
-// Sectors 0 and 2 lie in one of two banks, 0 and 1 do not; a line's four take two cycles, and in one bank four.
+// Sectors 0 and 2 share one of two banks, 0 and 1 do not; a line's four take two cycles, and in one bank four.
 TEST_F(load_store_unit_test, sectors_of_a_hit_in_one_bank_take_turns) {
   const struct {
     unsigned banks;
-    cycle_t latency[3], next[3];  // of the access to these sectors; added to that of a line which comes a cycle later
+    cycle_t latency[3], next[3];  // latency of the access to these sectors; delay of an access one cycle later
     double read_cycles = 1;
   } cases[] = {{4, {28, 28, 28}, {0, 0, 0}},
                {2, {28, 29, 29}, {0, 1, 1}},
@@ -164,7 +164,7 @@ TEST_F(load_store_unit_test, sectors_of_a_hit_in_one_bank_take_turns) {
       config.l1.banks = c.banks;
       config.l1.read_cycles = c.read_cycles;
       sm_memory_bench b(config);
-      lsu_transaction& warm = b.strided(lsu_kind::load, base, 4, 3);  // partition 0 is asked next
+      lsu_transaction& warm = b.strided(lsu_kind::load, base, 4, 3);  // partition 0 is next in round robin
       lsu_transaction& hit = b.strided(lsu_kind::load, base, 4);
       lsu_transaction& next = b.strided(lsu_kind::load, base, 4);
       warm.read_only = hit.read_only = next.read_only = true;
@@ -176,7 +176,7 @@ TEST_F(load_store_unit_test, sectors_of_a_hit_in_one_bank_take_turns) {
       b.partitions.issue(next, 1000);
       b.run();
       EXPECT_EQ(b.latency(hit), c.latency[k]) << c.banks << " banks, case " << k;
-      // The later one would be looked up a cycle after the first.
+      // The second look-up follows one cycle after the first.
       EXPECT_EQ(b.latency(next), 28u + 1 + c.next[k]) << c.banks << " banks, case " << k;
       EXPECT_EQ(b.l1.counters.find(0)->bank_conflicts, c.latency[k] - 28);
     }
@@ -236,7 +236,7 @@ TEST_F(load_store_unit_test, constant_loads_hit_miss_and_take_turns) {
   EXPECT_EQ(c.hits, 33u);
 }
 
-// Constants at 32 addresses hold their cache for 32 cycles, and nothing else.
+// Constants at 32 addresses occupy only the constant cache, for 32 cycles.
 TEST_F(load_store_unit_test, shared_memory_does_not_wait_for_constants) {
   sm_memory_bench b;
   lsu_transaction& warm = b.strided(lsu_kind::constant_load, 64, 0);
@@ -258,7 +258,7 @@ TEST_F(load_store_unit_test, shared_memory_does_not_wait_for_constants) {
   EXPECT_GT(b.latency(next), 50u);
 }
 
-// Two sets of two lines: every other line is in the same set.
+// Two sets of two lines: every second line is in the same set.
 TEST_F(load_store_unit_test, constant_lines_compete_within_their_set) {
   gpu_config config;
   config.constant_cache.size_bytes = 4 * 64;
@@ -353,7 +353,7 @@ TEST_F(load_store_unit_test, faults_name_the_address_and_send_nothing) {
   EXPECT_EQ(b.lsu.counters.find(0)->faults, 4u);
 }
 
-// The allocation ends in the middle of a lane's eight bytes; with one access before, its bounds are known.
+// The allocation ends in the middle of a lane's eight bytes; with a preceding access, its bounds are known.
 TEST_F(load_store_unit_test, no_byte_beyond_an_allocation_is_read) {
   for (const bool known : {false, true}) {
     restart();
@@ -420,7 +420,7 @@ TEST_F(load_store_unit_test, throttled_while_the_memory_takes_nothing) {
   b.partitions.issue(shared, 50);
   b.partitions.issue(second, 60);
   sc_core::sc_start(1, sc_core::SC_US);
-  // One line at the port, two in the miss queue; the fourth is refused in cycle 17.
+  // One line at the port, two in the miss queue; the fourth is rejected in cycle 17.
   ASSERT_EQ(b.partitions.throttle.size(), 1u);
   EXPECT_EQ(b.partitions.throttle[0], std::make_pair(cycle_t{17}, true));
   EXPECT_EQ(b.latency(shared), 23u) << "shared memory is not held up";

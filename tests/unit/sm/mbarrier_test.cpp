@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mbarrier through PTX: random sequences of its operations by one thread against the counts that the PTX ISA tells of.
+// mbarrier through PTX: random sequences of operations by one thread, compared with the counts that the PTX ISA
+// defines.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,7 +12,7 @@ namespace mbarrier_test {
 
 using u32 = std::uint32_t;
 
-/// The object as the ISA describes it: expected and pending arrivals, bytes of transactions, the phase.
+/// The object as described by the ISA: expected and pending arrivals, bytes of transactions, the phase.
 class plain_barrier {
  public:
   struct token {
@@ -55,7 +56,7 @@ class plain_barrier {
   unsigned phase_ = 0;
 };
 
-/// PTX of a random sequence, and what it stores, word after word.
+/// PTX of a random sequence, and the words that it stores.
 class sequence {
  public:
   explicit sequence(unsigned seed) : random_(seed), count_(1 + pick(6)), barrier_(count_) {
@@ -124,7 +125,7 @@ class sequence {
       }
       case 5: {
         if (tokens_.empty() || tokens_.back().phase + 1 < barrier_.phase())
-          return;  // of the present phase or the one before
+          return;  // of the current or the previous phase
         code_ += std::string("mbarrier.") + one("test_wait", "try_wait") + one("", ".acquire.cta") +
                  ".shared.b64 %p, [%s], %t" + std::to_string(tokens_.size() - 1) + ";\n";
         return store_predicate(barrier_.is_over(tokens_.back()));

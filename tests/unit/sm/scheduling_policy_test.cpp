@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scheduling policies: which warp they select, whom they hold back; the example of docs/scheduling.md.
+// Scheduling policies: the selected warps, the warps held back, and the example of docs/scheduling.md.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -22,7 +22,7 @@ std::unique_ptr<scheduling_policy> policy(const std::string& name, unsigned grou
   p.scheduler = config.sub_partition.scheduler;
   p.fetch_group_warps = group;
   auto made = make_scheduling_policy(p, {16, sub_partition});
-  // Placed in this order: slot 3 is the oldest, slot 5 the youngest.
+  // In order of placement: slot 3 is the oldest, slot 5 the youngest.
   for (const unsigned slot : {3, 0, 1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 5}) made->placed(slot, 0);
   return made;
 }
@@ -107,7 +107,7 @@ TEST(scheduling_policy, lost_locality_holds_loads_until_the_score_has_fallen) {
   p->lost_locality(7, 0);
   // One loss in one issue, weight 8: the score is capped at the whole stack of 16 x 100, and only its warp may load.
   EXPECT_EQ(p->held({0, 0, 0}, 0xffff, 0xff0f, false), 0xff0fu & ~0x80u);
-  // The scores of the others fit below the cutoff again, one by one.
+  // The other scores fit below the cutoff again, one by one.
   EXPECT_EQ(__builtin_popcountll(p->held({0, 0, 800}, 0xffff, 0xffff, false)), 8);
   EXPECT_EQ(p->held({0, 0, 1600}, 0xffff, 0xffff, false), 0u);
 }

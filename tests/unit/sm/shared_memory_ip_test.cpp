@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One memory for a GPU and for others that write it: what is theirs is seen, whatever is on its way at that moment.
+// One memory shared by a GPU and other writers: their writes become visible, whatever is in flight at that moment.
 #include <cstring>
 #include <functional>
 #include <string>
@@ -17,7 +17,7 @@
 namespace heddle::test {
 namespace shared_memory_ip_test {
 
-/// A memory that takes its time to answer, and in which a CPU, the test, writes at any moment.
+/// A slow memory that a CPU, the test, may write at any time.
 class slow_memory : public sc_core::sc_module {
  public:
   slow_memory(sc_core::sc_module_name name, const sc_core::sc_time& latency)
@@ -39,7 +39,8 @@ class slow_memory : public sc_core::sc_module {
   }
 
  private:
-  // Reads take what is there when they come, so that they bring old bytes late; writes act when they are answered.
+  // Reads sample the data when they arrive, so that late responses carry old bytes; writes take effect when they are
+  // answered.
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time&) {
     if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
     p.acquire();
@@ -63,8 +64,8 @@ class slow_memory : public sc_core::sc_module {
   tlm_utils::peq_with_cb_and_phase<slow_memory> queue_;
 };
 
-// `follow` reads a word, and then, dependent on it, one in another sector of the same line; `copy` reads the word.
-// `scatter` stores bytes three apart.
+// `follow` reads a word, and then, depending on it, one in another sector of the same line; `copy` reads the word.
+// `scatter` stores single bytes with a stride of three.
 constexpr const char* kernels = R"(
 .version 7.0
 .target sm_60
@@ -108,7 +109,7 @@ constexpr const char* kernels = R"(
 }
 )";
 
-/// A GPU, its driver and a memory of `latency_ns`, and a checker between.
+/// A GPU, its driver and a memory of `latency_ns`, with a checker in between.
 struct system_on_one_memory {
   explicit system_on_one_memory(double latency_ns, std::vector<std::string> more = {}, const char* gpu_name = "gtx1080")
       : config(load_config(gpu_name, with(std::move(more)))),
@@ -215,7 +216,7 @@ TEST_F(shared_memory_ip, the_host_socket_reads_what_a_cpu_wrote_and_not_an_old_l
 TEST_F(shared_memory_ip, a_descriptor_that_a_cpu_wrote_where_a_kernel_has_read_is_the_new_one) {
   system_on_one_memory s(100);
   const std::uint64_t a = s.driver.allocate(256), o = s.driver.allocate(256);
-  s.memory.put(a, 99);  // no command
+  s.memory.put(a, 99);  // without a command to the GPU
   const unsigned n = s.launch("copy", {a, o});
   s.run_until([&] { return s.driver.finished(n); });
   create_texture_descriptor d;
@@ -235,7 +236,7 @@ TEST_F(shared_memory_ip, host_writes_during_write_backs_change_no_request_and_ar
   constexpr unsigned blocks = 32, threads = 128, bytes = blocks * threads * 3;
   const std::uint64_t a = s.driver.allocate(bytes);
   const unsigned n = s.launch("scatter", {a}, 0, blocks, threads);
-  // Between the kernel's bytes lie the host's.
+  // The host writes the bytes between the kernel's.
   std::vector<std::uint8_t> last(bytes / 3);
   unsigned turn = 0, during_writes = 0;
   s.run_until([&] {
@@ -277,8 +278,8 @@ TEST_F(shared_memory_ip, host_writes_to_bytes_of_a_write_that_was_sent_win) {
   s.expect_clean();
 }
 
-// In each round thread 0 of a block waits for the CPU's flag, all threads read what the CPU has written before it and
-// answer, and thread 0 raises the GPU's flag, four bytes behind the CPU's.
+// In each round thread 0 of a block waits for the CPU's flag. Then all threads read what the CPU wrote before the flag
+// and answer, and thread 0 sets the GPU's flag, four bytes after the CPU's.
 constexpr const char* ping_kernel = R"(
 .version 7.0
 .target sm_70
@@ -330,7 +331,7 @@ std::string with_accesses(std::string text, const std::vector<std::pair<std::str
 TEST_F(shared_memory_ip, a_kernel_and_a_cpu_pass_flags_and_data_to_each_other_while_it_runs) {
   struct {
     const char *gpu_name, *load, *acquire, *release, *store;
-    bool switched = false;  // blocks are taken out and brought back all the time, from fences and polls
+    bool switched = false;  // blocks are swapped out and restored continuously, at fences and polls
   } const ways[] = {
       {"v100", "ld.acquire.sys.global.u32", "", "", "st.release.sys.global.u32", true},
       {"v100", "ld.acquire.sys.global.u32", "", "", "st.release.sys.global.u32"},

@@ -13,7 +13,7 @@
 
 namespace heddle::test {
 
-/// A memory that answers everything at once (TLM_COMPLETED): enough for programs that hardly touch memory.
+/// A memory that answers everything at once (TLM_COMPLETED): enough for programs that hardly access memory.
 struct instant_memory : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
   explicit instant_memory(sc_core::sc_module_name n) : sc_module(n), socket("socket") { socket.bind(*this); }
   tlm::tlm_target_socket<32> socket;
@@ -35,7 +35,7 @@ struct instant_memory : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
   unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
 };
 
-/// One SM behind a CWD, without host, interconnect or L2: runs hand-assembled machine programs.
+/// One SM with a CWD, without host, interconnect or L2; it runs hand-assembled machine programs.
 struct sm_harness : grid_listener {
   explicit sm_harness(gpu_config c)
       : config([&c] {

@@ -20,8 +20,7 @@
 
 namespace heddle {
 
-/// Plays the sub-partitions: issues transactions at chosen cycles as far as there are credits, in the order given per
-/// partition.
+/// Replaces the sub-partitions: issues transactions at chosen cycles, as credits allow, in order for each partition.
 class fake_partitions : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
   struct answer {
@@ -31,7 +30,7 @@ class fake_partitions : public sc_core::sc_module, public clocked, public lsu_bw
 
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, lsu_protocol_types>> socket;
   std::map<lsu_transaction*, answer> answers;
-  std::vector<std::pair<cycle_t, bool>> throttle;  // as told to partition 0
+  std::vector<std::pair<cycle_t, bool>> throttle;  // as reported to partition 0
   unsigned issued = 0;
   bool record = true;
 
@@ -44,7 +43,7 @@ class fake_partitions : public sc_core::sc_module, public clocked, public lsu_bw
     for (auto& s : socket) s.bind(*this);
   }
 
-  /// Issues `t` in `cycle`, or later if credits are missing or one before it waits.
+  /// Issues `t` in `cycle`, or later if credits are missing or an earlier transaction waits.
   void issue(lsu_transaction& t, cycle_t cycle) {
     todo_[t.partition].push_back({&t, cycle});
     clock_.wake_at(cycle);
@@ -91,7 +90,7 @@ class fake_partitions : public sc_core::sc_module, public clocked, public lsu_bw
       }
       case lsu_phase::throttle_on:
       case lsu_phase::throttle_off:
-        // All partitions are told; partition 0 comes first.
+        // All partitions are notified; partition 0 comes first.
         if (told_++ % socket.size() == 0) throttle.emplace_back(cycle, phase == lsu_phase::throttle_on);
         break;
       case lsu_phase::request: ADD_FAILURE() << "a request came back";
@@ -106,7 +105,7 @@ class fake_partitions : public sc_core::sc_module, public clocked, public lsu_bw
   std::size_t told_ = 0;
 };
 
-/// The memory side of one SM with a fake memory behind it and fake sub-partitions before it; 1 GHz.
+/// The memory part of one SM between a fake memory and fake sub-partitions; 1 GHz.
 struct sm_memory_bench {
   static constexpr std::uint64_t base = 0x10000;
   static constexpr std::uint64_t size = 0x100000;
@@ -181,7 +180,7 @@ struct sm_memory_bench {
     EXPECT_NO_THROW(shared.check_invariants());
     EXPECT_NO_THROW(constants.check_invariants());
   }
-  /// Cycles from issue to answer.
+  /// Cycles from issue to response.
   cycle_t latency(lsu_transaction& t) {
     const auto a = partitions.answers.find(&t);
     return a == partitions.answers.end() ? never : a->second.cycle - t.issue_cycle;

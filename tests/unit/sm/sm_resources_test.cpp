@@ -50,13 +50,13 @@ TEST(sm_resources, skips_full_sub_partitions) {
 }
 
 TEST(sm_resources, registers_are_those_of_the_sub_partition) {
-  // 16384 registers each: a warp of 255 registers a thread takes 8192, so two fit in each of the four.
+  // 16384 registers each: a warp with 255 registers per thread takes 8192, so each of the four holds two.
   sm_resources sm(config_of("6.1"));
   std::vector<block_allocation> held;
   for (int i = 0; i < 7; ++i) held.push_back(sm.take(block_demand{32, 255}));
   EXPECT_TRUE(sm.fits(block_demand{32, 255}));
   EXPECT_FALSE(sm.fits(block_demand{64, 255}));
-  sm.take(block_demand{32, 200});  // the last room, of which 1792 registers are left over
+  sm.take(block_demand{32, 200});  // takes the last free registers, except 1792
   EXPECT_FALSE(sm.fits(block_demand{32, 64}));
   EXPECT_TRUE(sm.fits(block_demand{32, 56}));
   sm.check_invariants();
@@ -153,7 +153,7 @@ TEST(sm_resources, barriers_are_counted_where_the_chip_counts_them) {
   EXPECT_EQ(64u, sm.barriers());
 }
 
-/// As many equal blocks fit as the calculator says, from any state that only such blocks have left.
+/// As many equal blocks fit as the calculator says, from any state reached with such blocks only.
 TEST(sm_resources, holds_as_many_equal_blocks_as_the_calculator_says) {
   std::mt19937 random(7);
   for (const device_row& row : device_rows()) {
@@ -180,7 +180,7 @@ TEST(sm_resources, holds_as_many_equal_blocks_as_the_calculator_says) {
   }
 }
 
-/// Any schedule of different blocks keeps the account right; an equal account stays equal; an empty one is empty.
+/// Any sequence of different blocks keeps the sums correct; equal objects stay equal; an empty one is all zero.
 TEST(sm_resources, random_schedules_keep_the_account) {
   for (const device_row& row : device_rows()) {
     gpu_config config = config_of(row);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One SM with hand-assembled programs: cycles worked out by hand.
+// One SM with hand-assembled programs: cycles computed by hand.
 #include <gtest/gtest.h>
 
 #include "heddle/config/config.h"
@@ -12,11 +12,11 @@ namespace sm_test {
 
 class sm : public fresh_simulation {};
 
-// Cycles that `n` further instructions take, the i-th of which is make(i): the difference of two runs cancels what
-// start and end cost.
+// Cycles of `n` further instructions, the i-th of which is make(i): the difference of two runs cancels start and end
+// costs.
 template <class Make>
 std::uint64_t further_cycles(gpu_config config, unsigned threads, unsigned n, Make&& make) {
-  // They must come from the instruction cache: only issue is measured here.
+  // All instructions hit the instruction cache, so that only issue is measured.
   config.instruction_cache.size_bytes = 1 << 20;
   config.instruction_cache.miss_latency_cycles = 0;
   config.instruction_cache.second_level_bytes = 0;
@@ -50,11 +50,11 @@ TEST_F(sm, dependent_ffma_chain_issues_every_6_cycles_on_gtx1080) {
 }
 // 6 warps on each of 4 schedulers: 24 of 64 warps, 37.5 % occupancy, hide the latency of 6.
 TEST_F(sm, six_warps_per_scheduler_hide_it) { EXPECT_EQ(chain_cycles("gtx1080", 24 * 32, 100, true), 600u); }
-// Eight warps want eight slots per round; round robin gives each its turn.
+// Eight warps need eight slots per round; round robin serves each in turn.
 TEST_F(sm, eight_warps_per_scheduler_share_the_slot) {
   EXPECT_EQ(chain_cycles("gtx1080", 32 * 32, 120, true, "lrr"), 8u * 120u);
 }
-// Greedy then oldest serves the six oldest at their full rate of one in six cycles, then the other two.
+// Greedy then oldest issues the six oldest at their full rate of one in six cycles, then the other two.
 TEST_F(sm, oldest_first_starves_the_youngest) {
   const std::uint64_t cycles = chain_cycles("gtx1080", 32 * 32, 120, true, "gto");
   EXPECT_NEAR(static_cast<double>(cycles), 2.0 * 6 * 120, 2);
@@ -63,8 +63,8 @@ TEST_F(sm, dependent_ffma_chain_issues_every_4_cycles_on_v100) { EXPECT_EQ(chain
 TEST_F(sm, v100_takes_an_ffma_every_2_cycles_at_best) { EXPECT_EQ(chain_cycles("v100", 32, 128, false), 256u); }
 TEST_F(sm, gtx1080_takes_an_ffma_every_cycle_at_best) { EXPECT_EQ(chain_cycles("gtx1080", 32, 128, false), 128u); }
 
-// Four words in the only bank take four passes, one lane's as well as those of 32 lanes that ask for the same: three
-// issues more, or two where a pass for each half of the warp is one issue.
+// Four words in the only bank take four passes, for one lane as well as for 32 lanes with the same address: three
+// further issues, or two if the passes of both half-warps are one issue.
 TEST_F(sm, shared_memory_replays_are_counted_for_one_lane_too) {
   for (const unsigned threads : {1u, 2u, 32u}) {
     restart();
@@ -82,8 +82,8 @@ TEST_F(sm, shared_memory_replays_are_counted_for_one_lane_too) {
   }
 }
 
-// All lanes load the word at 0 of shared memory, which is 0 and the next address: each load takes the latency, no cycle
-// more or less.
+// All lanes load the word at address 0 of shared memory. Its value 0 is the next address, so each load takes exactly
+// the latency.
 TEST_F(sm, dependent_loads_from_shared_memory_issue_every_23_cycles_on_gtx1080) {
   const auto load = [](unsigned) {
     isa::instruction i = op(isa::opcode::ld, 0, isa::make_reg(0), isa::make_immediate(0));
@@ -102,8 +102,8 @@ isa::instruction dadd(unsigned i) {
   return d;
 }
 
-// A GTX 480 with lanes for whole warps and results after four cycles: only the rule that fp64 issues alone holds
-// instructions up.
+// A GTX 480 with lanes for whole warps and a latency of four cycles: only the rule that fp64 issues alone delays
+// instructions.
 class sm_fp64 : public fresh_simulation {
  protected:
   template <class Make>
@@ -156,7 +156,7 @@ isa::instruction barrier_instruction() {
 
 TEST_F(sm, barrier_holds_all_warps_of_a_block) {
   sm_harness h(load_config("gtx1080"));
-  // Only warp 0 is slow: a chain under a guard would be the same, here all run it, and the barrier costs its latency.
+  // All warps execute the chain, rather than warp 0 alone under a guard; the barrier adds its latency.
   std::vector<isa::instruction> code{ffma(0, 0, 1, 2), barrier_instruction(), ffma(0, 0, 1, 2), exit_instruction()};
   const grid_record& g = h.run(std::move(code), 1024, 4);
   EXPECT_TRUE(g.finished);
@@ -164,8 +164,7 @@ TEST_F(sm, barrier_holds_all_warps_of_a_block) {
   EXPECT_GT(h.total(0).warp_cycles[static_cast<unsigned>(warp_cycle::sync)], 0u);
 }
 
-// A block's barriers without the SM around them. Warps arrive with the lanes of `mask` while those of `live` have not
-// exited.
+// A block's barriers without the SM. Warps arrive with the lanes of `mask`; the lanes of `live` have not exited.
 struct barriers {
   explicit barriers(const char* gpu) : unit("barrier_unit", load_config(gpu)) {}
   barrier_unit::outcome arrive(unsigned warp, isa::instruction bar, simt::lane_mask mask = simt::all_lanes,
@@ -206,7 +205,7 @@ TEST_F(sm, a_counted_barrier_waits_for_the_last_of_its_threads) {
 }
 
 TEST_F(sm, lanes_and_warps_that_exited_are_not_waited_for) {
-  barriers b("v100");  // threads are counted, one by one
+  barriers b("v100");  // threads are counted individually
   const simt::lane_mask low = 0xffff;
   b.unit.open(0, 2, 64);
   EXPECT_EQ(b.arrive(0, counted_barrier(64), low, low).release, 0u) << "the other half exited before";
@@ -226,8 +225,8 @@ TEST_F(sm, lanes_and_warps_that_exited_are_not_waited_for) {
   EXPECT_EQ(by_warp.released_by_exit(1, ~low, true), 0b1u);
 }
 
-// Two of three warps came, eight lanes of each with a true predicate, when the block leaves; it comes back in another
-// place.
+// Two of three warps have arrived, eight lanes of each with a true predicate, when the block is swapped out; it is
+// restored in another slot.
 TEST_F(sm, a_barrier_comes_back_from_a_context_as_it_went) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     barriers b(gpu);
@@ -259,7 +258,7 @@ TEST_F(sm, a_barrier_comes_back_from_a_context_as_it_went) {
 TEST_F(sm, a_barrier_that_can_never_complete_is_a_fault) {
   sm_harness h(load_config("gtx1080"));
   isa::instruction counted = barrier_instruction();
-  counted.src[1] = isa::make_immediate(128);  // four warps wanted, two there are
+  counted.src[1] = isa::make_immediate(128);  // four warps expected, two present
   counted.line = 7;
   h.run({counted, exit_instruction()}, 64);
   EXPECT_NE(h.fault.find("deadlock at a barrier in kernel 'test', block (0,0,0)"), std::string::npos) << h.fault;

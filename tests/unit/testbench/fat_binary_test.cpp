@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fat binaries: what is taken out of them, and what is said of bad ones.
+// Fat binaries: extracted contents, and messages for invalid ones.
 #include "testbench/exec/fat_binary.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ void put(std::string& to, std::size_t at, T value) {
   std::memcpy(to.data() + at, &value, sizeof value);
 }
 
-// One entry, as nvcc lays it out (docs/cuda_programs.md).
+// One entry in nvcc's layout (docs/cuda_programs.md).
 std::string entry(bool ptx, unsigned architecture, const std::string& text, packing how = packing::none) {
   std::string payload = text;
   if (how == packing::lz4) {
@@ -85,7 +85,7 @@ TEST(fat_binary, gives_a_chip_the_newest_ptx_that_it_runs) {
   const auto all = read(fat_binary(entry(true, 75, "a") + entry(true, 90, "c") + entry(true, 80, "b")));
   EXPECT_EQ("b", choose_ptx(all, 86).text);
   EXPECT_EQ("c", choose_ptx(all, 100).text);
-  EXPECT_EQ("c", choose_ptx(all, 61).text);  // none fits
+  EXPECT_EQ("c", choose_ptx(all, 61).text);  // no suitable one
 }
 
 TEST(fat_binary, without_ptx_names_the_option_that_keeps_it) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// docs/job.schema.json, which editors hold jobs against, says what the parser says.
+// docs/job.schema.json, against which editors validate jobs, must agree with the parser.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ const json& schema() {
   return s;
 }
 
-/// What the parser says against a job; empty: nothing.
+/// The parser's message about a job; empty if it accepts it.
 std::string refusal(const json& job, const std::string& name = "j.json") {
   try {
     parse_job(job.dump(), name);
@@ -43,7 +43,8 @@ std::string refusal(const json& job, const std::string& name = "j.json") {
   }
 }
 
-/// A job with one object of each sort; what the parser knows of an object is asked by a key that it does not.
+/// A job with one object of each kind. The keys that the parser knows for an object are listed in its message about an
+/// unknown key.
 const json every_object = json::parse(R"({"module": "k.ptx",
   "buffers": {"b": {"bytes": 64, "pointers": [{"at": 0, "to": "b"}]}, "f": {"file": ")" HEDDLE_SOURCE
                                       "/LICENSE"
@@ -137,8 +138,8 @@ TEST(job_schema, has_every_value_of_the_parser_and_no_other) {
   }
 }
 
-/// Whether the parser's message is about the shape of a job, which a schema knows, and not about names, files and what
-/// fits them.
+/// True if the parser's message concerns the structure of a job, which a schema describes, and not names, files and
+/// their consistency.
 bool about_shape(const std::string& message) {
   for (const char* part :
        {"unknown key", "is missing", "does not go with", "expected a number, got", "expected a string, got",
@@ -158,7 +159,7 @@ void places_of(const json& v, const json::json_pointer& at, std::vector<json::js
     for (std::size_t i = 0; i < v.size(); ++i) places_of(v[i], at / i, all);
 }
 
-/// A job with one slip at each place: another value, a key missing or misspelt.
+/// A job with one error at each place: another value, a missing or misspelt key.
 std::vector<json> slips_of(const json& job) {
   std::vector<json> slips;
   std::vector<json::json_pointer> places;

@@ -22,7 +22,7 @@
 namespace heddle::testbench {
 namespace job_test {
 
-/// A directory of its own that goes away with the test.
+/// A directory that is removed after the test.
 class folder {
  public:
   folder() {
@@ -153,7 +153,7 @@ TEST(arguments, buffers_and_outputs_come_from_the_command_line) {
 // ---- fills ----
 
 TEST(fills, splitmix64_is_the_published_sequence) {
-  // First outputs for the seed 1234567, as the generator's reference implementation prints them.
+  // First outputs for the seed 1234567, as printed by the generator's reference implementation.
   EXPECT_EQ(splitmix64(1234567, 0), 6457827717110365317u);
   EXPECT_EQ(splitmix64(1234567, 1), 3203168211198807973u);
   EXPECT_EQ(splitmix64(1234567, 2), 9817491932198370423u);
@@ -520,12 +520,12 @@ TEST(progress_test, the_line_fits_and_tells_the_time_left) {
   p.warp_instructions = 3000000;
   p.grids.push_back({0, 40, 20, 10, 1000, 10000000, 3000000, false});
   progress_estimate estimate({{{"k", 1, 40, 8, 0}}, false});
-  estimate.update(1001000, p, {0}, 20);  // those that run have just begun
+  estimate.update(1001000, p, {0}, 20);  // the running ones have just begun
   EXPECT_EQ(progress_text(1234567, p, estimate, 2),
             "cycle 1,234,567, blocks 10/40, 1.5 M warp instructions/s, 1:00 min left");
 }
 
-// What runs counts for its age, what is to come for what its kernel took.
+// Running blocks count by their age; later launches of a kernel count by what it took before.
 TEST(progress_test, computed_kernels_are_estimated_by_blocks_that_have_ended) {
   progress_estimate estimate({{{"a", 2, 40, 8, 0}, {"b", 1, 10, 1, 0}}, false});
   run_progress p;
@@ -550,7 +550,7 @@ TEST(progress_test, computed_kernels_are_estimated_by_blocks_that_have_ended) {
   EXPECT_NEAR(estimate.seconds_left(), 25 * 800 / 5000.0, 0.1);
 }
 
-// What a recording takes is known from the start; data that decide on rounds leave the end open.
+// The length of a trace is known from the start; with data-dependent rounds the end is unknown.
 TEST(progress_test, recorded_kernels_are_estimated_by_instructions) {
   progress_estimate estimate({{{"r", 3, 4, 0, 10000}}, false});
   run_progress p;

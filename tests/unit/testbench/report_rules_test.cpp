@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules of the report (docs/report.md) for kernels: known answers for speed of light, verdicts and what is to be
-// changed.
+// The report's rules for kernels (docs/report.md): known answers for speed of light, verdicts and proposed changes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -21,7 +20,7 @@ using answer = std::vector<std::string>;
 
 json parsed(const char* text) { return json::parse(text); }
 
-// A GPU of 10 SMs with 4 schedulers each, with changes.
+// A GPU of 10 SMs with 4 schedulers each, modified by `more`.
 json config(const json& more = json::object()) {
   json c =
       parsed(R"({"gpu.sm_count": 10, "gpu.core_clock_mhz": 1000, "sm.sub_partitions": 4, "sub_partition.issue_width": 1,
@@ -34,7 +33,7 @@ json config(const json& more = json::object()) {
   return c;
 }
 
-// A kernel of 1,000 cycles on it, with changes, and with other warp states.
+// A kernel of 1,000 cycles on it, with changes and other warp states.
 json kernel(const json& more = json::object(), const json& states = json::object()) {
   json k = parsed(
       R"({"name": "k", "cycles": 1000, "launch_cycles": 0, "waves": 4, "theoretical_occupancy": 1, "occupancy_limiters": ["warps"],
@@ -48,7 +47,7 @@ json kernel(const json& more = json::object(), const json& states = json::object
   return k;
 }
 
-// Kind, what bounds, and the changes as KEY=VALUE.
+// Kind, limiting resource, and the changes as KEY=VALUE.
 answer judged(const json& k, const json& c = config()) {
   const verdict v = judge(k, machine_parameters(c));
   answer out = {v.kind, v.bound};
@@ -70,7 +69,7 @@ TEST(report_rules, speed_of_light_is_what_was_used_of_what_is_possible) {
   EXPECT_DOUBLE_EQ(share(kernel(), config(), "DRAM"), 1000.0 / (1000 * 4 * 32 * 0.5));
   EXPECT_EQ(share(kernel(), config(), "sfu"), -1);
   EXPECT_EQ(share(kernel(), config(), "fp64"), -1) << "a unit that the chip lacks";
-  // Fixed latency: the bandwidth stands in the parameters as it is.
+  // Fixed latency: the bandwidth is a parameter.
   EXPECT_DOUBLE_EQ(share(kernel(), config({{"memory.model", "fixed"}, {"memory.bytes_per_cycle", 5}}), "DRAM"),
                    1000.0 / (1000 * 4 * 5));
 }
@@ -91,7 +90,7 @@ TEST(report_rules, a_busy_resource_is_the_bound) {
   const auto instructions = [](const char* text) { return kernel({{"instructions", parsed(text)}}); };
   EXPECT_EQ(judged(memory(R"({"dram": {"read_bytes": 50000}})")),
             (answer{"throughput", "DRAM", "memory.channels=8", "dram.clock_mhz=1000"}));
-  // What misses a small L2 often is a reason to make it larger.
+  // Frequent misses of a small L2 are a reason to enlarge it.
   EXPECT_EQ(
       judged(memory(R"({"dram": {"read_bytes": 40000, "write_bytes": 10000}, "l2": {"accesses": 100, "misses": 50}})")),
       (answer{"throughput", "DRAM", "memory.channels=8", "l2.size_bytes=2097152"}));
@@ -102,12 +101,12 @@ TEST(report_rules, a_busy_resource_is_the_bound) {
       << "the DRAM's clock moves no memory of fixed latency";
   EXPECT_EQ(judged(instructions(R"({"int": 13000})")),
             (answer{"throughput", "int", "int.lanes=32", "gpu.sm_count=20"}));
-  // A full-width unit cannot be wider: more of them.
+  // A full-width unit cannot be wider, so more units are proposed.
   EXPECT_EQ(judged(instructions(R"({"fp32": 30000})")).at(2), "gpu.sm_count=20");
   EXPECT_EQ(judged(kernel({{"metrics", parsed(R"({"inst_executed": 40000, "issue_slots": 39000, "sm_efficiency": 1})")},
                            {"instructions", json::object()}})),
             (answer{"throughput", "issue slots", "sub_partition.issue_width=2", "gpu.sm_count=20"}));
-  // Just below the line it is not.
+  // Just below the threshold it is not.
   EXPECT_EQ(judged(instructions(R"({"int": 11999})")).at(0), "latency");
   EXPECT_EQ(judged(instructions(R"({"int": 12000})")).at(0), "throughput");
 }
@@ -120,13 +119,13 @@ TEST(report_rules, ports_between_sms_and_l2_take_packets_in_whole_cycles) {
       {{"memory", parsed(R"({"l2": {"requests": 100, "accesses": 200, "read_bytes": 3840, "write_bytes": 2560}})")}});
   EXPECT_DOUBLE_EQ(share(both, ports, "SMs to L2"), (40 * 3 + 60) / (1000.0 * 4));
   EXPECT_DOUBLE_EQ(share(both, ports, "L2 to SMs"), (60 * 3 + 40) / (1000.0 * 4));
-  // Single sectors that are stored fill the way there, though their bytes are few of what it could move.
+  // Stores of single sectors saturate the request path, although their bytes are only a part of its bandwidth.
   const json stores = kernel(
       {{"memory", parsed(R"({"l2": {"requests": 1600, "accesses": 1600, "read_bytes": 0, "write_bytes": 51200}})")}},
       {{"lg_throttle", 900}});
   EXPECT_EQ(judged(stores, ports),
             (answer{"throughput", "SMs to L2", "interconnect.request_bytes_per_cycle=64", "memory.channels=8"}));
-  // With more slices than SMs it is the SMs' ports that are few.
+  // With more slices than SMs, the SMs' ports are the bottleneck.
   json few = ports;
   few["gpu.sm_count"] = 3;
   EXPECT_EQ(judged(stores, few).at(3), "gpu.sm_count=6");
@@ -142,23 +141,23 @@ TEST(report_rules, waits_are_the_bound_where_nothing_is_busy) {
             (answer{"latency", "long_scoreboard", "l1.cache_global_loads=true", "l2.latency_cycles=100"}));
   EXPECT_EQ(judged(kernel({}, {{"wait", 0}}), config({{"l1.cache_global_loads", true}})),
             (answer{"latency", "long_scoreboard", "l2.latency_cycles=100", "sub_partition.issue_width=2"}));
-  // Too few warps to hide it: what limits them.
+  // Too few warps to hide latency: proposes what limits them.
   const json quiet = {{"wait", 0}, {"not_selected", 0}};
   const json limited = {{"theoretical_occupancy", 0.25}, {"occupancy_limiters", {"registers"}}};
   EXPECT_EQ(judged(kernel(limited, quiet)),
             (answer{"latency", "long_scoreboard", "l1.cache_global_loads=true", "sm.registers=131072"}));
-  // Places that no block fills help nobody.
+  // Additional block slots do not help if no block fills them.
   json small = limited;
   small["waves"] = 0.9;
   EXPECT_EQ(judged(kernel(small, quiet)).at(3), "l2.latency_cycles=100");
-  // A wait of little weight is behind the second change for a heavy one.
+  // The second change for a frequent wait precedes changes for a rare one.
   EXPECT_EQ(judged(kernel({}, {{"mio_throttle", 900}})),
             (answer{"latency", "mio_throttle", "ldst.lanes=16", "ldst.queue_entries=8"}));
   EXPECT_EQ(judged(kernel({}, {{"barrier", 900}})),
             (answer{"latency", "barrier", "sub_partition.scheduler=lrr", "sm.barrier_latency_cycles=3"}));
   EXPECT_EQ(judged(kernel({{"instructions", {{"int", 900}, {"fp32", 20}}}}, {{"wait", 900}})).at(2),
             "int.latency_cycles=2");
-  // Warps that only wait to be picked have too few schedulers.
+  // If warps only wait to be selected, there are too few schedulers.
   EXPECT_EQ(judged(kernel({}, {{"not_selected", 900}})).at(2), "sub_partition.issue_width=2");
 }
 
@@ -167,7 +166,7 @@ TEST(report_rules, a_cache_grows_only_where_it_was_too_small) {
     return judged(kernel({{"memory", parsed(memory)}}, {{"wait", 0}, {"not_selected", 0}}),
                   config({{"dram.controller_latency_cycles", 90}}));
   };
-  // Each byte came once, and the L2 evicted nothing: neither of the caches could have done better.
+  // Each byte was read once, and the L2 evicted nothing: no cache change could help.
   EXPECT_EQ(
       of_memory(
           R"({"l2": {"accesses": 100, "misses": 90, "evictions": 0, "read_bytes": 1000}, "dram": {"read_bytes": 1000}})"),
@@ -177,7 +176,7 @@ TEST(report_rules, a_cache_grows_only_where_it_was_too_small) {
       of_memory(
           R"({"l2": {"accesses": 100, "misses": 90, "evictions": 5, "read_bytes": 1000}, "dram": {"read_bytes": 1000}})"),
       (answer{"latency", "long_scoreboard", "l2.size_bytes=2097152", "l2.latency_cycles=100"}));
-  // Bytes came from the L2 eight times: an L1 would have had them.
+  // Bytes came from the L2 eight times: an L1 would have held them.
   EXPECT_EQ(
       of_memory(
           R"({"l2": {"accesses": 100, "misses": 10, "evictions": 0, "read_bytes": 8000}, "dram": {"read_bytes": 1000}})"),
@@ -194,7 +193,7 @@ TEST(report_rules, a_cache_grows_only_where_it_was_too_small) {
               "dram": {"read_bytes": 900}})")
           .at(2),
       "l1.size_bytes=32768");
-  // A program that fits its cache is waited for when it comes for the first time.
+  // A program that fits its cache causes waits only on first use.
   const json caches = config({{"instruction_cache.size_bytes", 4096},
                               {"instruction_cache.instruction_bytes", 8},
                               {"instruction_cache.miss_latency_cycles", 30}});
@@ -203,7 +202,7 @@ TEST(report_rules, a_cache_grows_only_where_it_was_too_small) {
   };
   EXPECT_EQ(of_lines(100), "instruction_cache.miss_latency_cycles=15");
   EXPECT_EQ(of_lines(1000), "instruction_cache.size_bytes=8192");
-  // Loads that bypass the L1 take no MSHR.
+  // Loads that bypass the L1 use no MSHR.
   EXPECT_EQ(judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}})).at(2), "memory.channels=8");
   EXPECT_EQ(
       judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}, {"l1.cache_global_loads", true}}))
@@ -220,7 +219,7 @@ TEST(report_rules, short_kernels_and_small_grids_are_bound_by_themselves) {
   idle["metrics"]["sm_efficiency"] = 0.5;
   EXPECT_EQ(judged(idle).at(0), "parallelism");
   EXPECT_EQ(judged(kernel({{"metrics", {{"inst_executed", 0}}}})), (answer{"nothing", ""}));
-  // Files of older versions do not say how many waves there were.
+  // Files of older versions do not contain the number of waves.
   json old = kernel();
   old.erase("waves");
   EXPECT_EQ(judged(old).at(0), "latency");
@@ -233,7 +232,7 @@ TEST(report_rules, changes_are_never_what_the_machine_has_not) {
             2u);
 }
 
-// Metrics that lack what the rules look at are judged by what there is.
+// Metrics that lack inputs of the rules are judged by what is present.
 TEST(report_rules, take_metrics_of_little) {
   EXPECT_EQ(judge(json::object(), machine_parameters(json::object())).kind, "nothing");
   EXPECT_EQ(judge(parsed(R"({"cycles": 5, "metrics": {"inst_executed": 1, "sm_efficiency": 1}})"),
@@ -242,7 +241,7 @@ TEST(report_rules, take_metrics_of_little) {
             "Bound by latency: unknown");
 }
 
-// Every machine takes each change, and each acts there: the values that it depends on are changed along.
+// Every machine accepts each change, and each change has an effect; parameters that it depends on are changed as well.
 TEST(report_rules, changes_are_taken_by_every_machine_and_act_there) {
   for (const std::string& gpu : shipped_gpus())
     for (const char* model : {"dram", "fixed"}) {
@@ -259,7 +258,7 @@ TEST(report_rules, changes_are_taken_by_every_machine_and_act_there) {
         for (const auto& [key, to] : c.also) overrides.push_back(key + "=" + value_text(to));
         gpu_config changed;
         EXPECT_NO_THROW(changed = load_config(gpu, overrides)) << gpu << " " << options_of(c);
-        // The L1 grows where read-only loads missed it, too.
+        // The L1 is enlarged if read-only loads missed it, too.
         if (c.key == "l1.size_bytes" || c.key == "l1.banks") continue;
         EXPECT_EQ(why_without_effect(changed, c.key), "") << gpu << " " << options_of(c);
       }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is put into the report's page, and the page itself: that it is what its sources say, and that it needs nothing
-// else.
+// The data in the report's page, and the page itself: it must match its sources and load nothing else.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,11 +58,11 @@ TEST(report_page, bytes_that_are_no_utf8_are_replaced) {
   EXPECT_EQ(valid_utf8("a\xff"
                        "b"),
             "a" + replaced + "b");
-  EXPECT_EQ(valid_utf8("\xc0\xaf"), replaced + replaced);                 // longer than needed
+  EXPECT_EQ(valid_utf8("\xc0\xaf"), replaced + replaced);                 // overlong form
   EXPECT_EQ(valid_utf8("\xed\xa0\x80"), replaced + replaced + replaced);  // a surrogate
-  EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80").substr(0, 3), replaced);       // beyond the last code point
-  EXPECT_EQ(valid_utf8("\xe2\x82"), replaced + replaced);                 // cut off
-  EXPECT_EQ(valid_utf8("\xe2\x82\xbf"), "\xe2\x82\xbf");  // the last one of 64, and what is none of them
+  EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80").substr(0, 3), replaced);       // above the last code point
+  EXPECT_EQ(valid_utf8("\xe2\x82"), replaced + replaced);                 // truncated
+  EXPECT_EQ(valid_utf8("\xe2\x82\xbf"), "\xe2\x82\xbf");                  // the last one of 64, and an invalid one
   for (const char* end : {"\xc0", "\xff"}) {
     EXPECT_EQ(valid_utf8("\xc3" + std::string(end)), replaced + replaced);
     EXPECT_EQ(valid_utf8("\xe2\x82" + std::string(end)), replaced + replaced + replaced);
@@ -109,7 +108,7 @@ TEST(report_page, names_no_outside_address) {
   const std::string page(page_template());
   for (const std::string scheme : {"http:", "https:", "ws:", "wss:", "ftp:"})
     for (std::size_t at = page.find(scheme + "//"); at != std::string::npos; at = page.find(scheme + "//", at + 1))
-      // Names of the XML vocabularies, which nobody fetches.
+      // Names of the XML vocabularies, which are not fetched.
       EXPECT_EQ(page.compare(at, 18, "http://www.w3.org/"), 0) << page.substr(at, 60);
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
   for (const char* what : {"<link rel=\"stylesheet", "<script src", "@import", "<iframe"})
@@ -134,7 +133,7 @@ TEST(metrics_report, knows_what_differs_from_the_shipped_gpu) {
   json page = json::parse(report_of_metrics({{"a.json", to_json(m)}}));
   EXPECT_EQ(page["files"][0]["preset"]["l1.size_bytes"].get<unsigned>() * 2,
             page["files"][0]["metrics"]["gpu"]["config"]["l1.size_bytes"]);
-  // A name is never taken for a file's.
+  // A name is never interpreted as a file name.
   m.config.gpu.name = "../configs/gtx1080.ini";
   page = json::parse(report_of_metrics({{"a.json", to_json(m)}}));
   EXPECT_TRUE(page["files"][0]["preset"].is_null());

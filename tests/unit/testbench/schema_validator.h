@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// Holds JSON against a schema of draft 7: the words of it that docs/job.schema.json uses, and no others.
+/// Validates JSON against a draft-7 schema. It supports only the keywords that docs/job.schema.json uses.
 class schema_validator {
  public:
   using json = nlohmann::json;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sweep files, their points and constraints, and what the store makes of results.
+// Sweep files, their points and constraints, and the stored results.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -130,7 +130,7 @@ TEST(constraints, compare_reckon_and_join) {
   EXPECT_TRUE(holds("launch.block * sm.max = 2048"));
   EXPECT_TRUE(holds("(launch.block + 6 - 2 * 3) / 2 <= 128"));
   EXPECT_TRUE(holds("((launch.block)) == 256.0 and gpu != \"a b\""));
-  EXPECT_TRUE(holds("gpu = p100 and gpu = k80 or sm.max < 9"));  // "and" binds closer
+  EXPECT_TRUE(holds("gpu = p100 and gpu = k80 or sm.max < 9"));  // "and" binds more tightly
   EXPECT_TRUE(holds("-sm.max < 0"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The textures of a job file: what is read, and what is refused with its place.
+// Textures in a job file: accepted forms, and errors with their position.
 #include <gtest/gtest.h>
 
 #include "heddle/config/error.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small traces for tests: a head of any version, and a folder that is gone with the test.
+// Small traces for tests: a header of any version, and a directory that is removed with the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace sass_trace_test {
 
-/// Key lines and format text of a trace's head.
+/// Key lines and format text of a trace's header.
 struct head {
   std::string version = "5";
   std::string format =
@@ -79,7 +79,7 @@ class trace_folder {
   std::filesystem::path path_;
 };
 
-/// The message of the input_error that `f` throws; a failure if there is none.
+/// The message of the input_error that `f` throws; fails the test if there is none.
 template <class F>
 std::string refusal(F f) {
   try {

@@ -105,7 +105,7 @@ TEST(sass_trace_opcodes, memory) {
   EXPECT_EQ(copy.instruction.op, o::ld);
   EXPECT_EQ(copy.instruction.src[0].count, 1u);
   EXPECT_EQ(copy.instruction.src[1].count, 2u);
-  // No addresses: a slot in the unit, no access.
+  // Without addresses the instruction takes a slot in the unit, but makes no access.
   EXPECT_EQ(entry(generation::ampere, "LDG.E", {8}, {4}).timing, c::shuffle);
   EXPECT_EQ(entry(generation::ampere, "LDL.64", {8}, {}).instruction.mem_space, isa::space::global);
   EXPECT_EQ(entry(generation::ampere, "LDC.64", {8}, {4}).instruction.op, o::ldc);
@@ -131,7 +131,7 @@ TEST(sass_trace_opcodes, widths_of_registers) {
   EXPECT_EQ(entry(generation::ampere, "I2F.F64", {2}, {4}).instruction.dst_count, 2u);
   EXPECT_EQ(entry(generation::ampere, "FRND.F64", {2}, {4}).instruction.dst_count, 2u);
   EXPECT_EQ(entry(generation::hopper, "IADD3", {2, 3, 4}, {4}).instruction.dst_count, 3u);
-  // No run reaches beyond R254, and R255 is no register.
+  // No register range extends beyond R254, and R255 is not a register.
   EXPECT_EQ(entry(generation::ampere, "LDG.E.128", {253}, {254}, 16).instruction.dst_count, 2u);
   EXPECT_EQ(entry(generation::ampere, "LDG.E.128", {255}, {4}, 16).instruction.dst_count, 0u);
   EXPECT_EQ(entry(generation::ampere, "IADD3", {2}, {255, 3}).instruction.src[0].kind, isa::operand_kind::none);
@@ -148,19 +148,19 @@ TEST(sass_trace_opcodes, control) {
   EXPECT_EQ(entry(generation::maxwell, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::nop);
 }
 
-// Keeps nothing of what was read to check a file.
+// A store that keeps nothing of what was read while checking a file.
 std::shared_ptr<trace_store> store() { return std::make_shared<trace_store>(64 << 20, 0); }
 
 struct walked_step {
   isa::execution_record step;
-  isa::execution_record before;  // as its piece has it; of the first one: none
+  isa::execution_record before;  // the record before it in the segment; empty for the first one
   std::array<std::uint64_t, 32> addresses{};
 };
 
-// A warp's steps, piece by piece.
+// A warp's records, segment by segment.
 std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned warp) {
   std::vector<walked_step> steps;
-  std::vector<std::pair<std::size_t, std::uint32_t>> ends;  // of pieces: what comes next
+  std::vector<std::pair<std::size_t, std::uint32_t>> ends;  // of segments: the next position and lanes
   for (;;) {
     const auto piece = block.piece(warp, steps.size());
     if (piece == nullptr || piece->position != steps.size()) {
@@ -168,7 +168,7 @@ std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned war
       return steps;
     }
     for (const isa::execution_record* s = piece->first; s != piece->last; ++s) {
-      // Whatever step of it is asked for, it is this piece.
+      // A request for any record of the segment returns this segment.
       EXPECT_EQ(block.piece(warp, steps.size())->position, piece->position);
       walked_step w{*s, steps.empty() ? isa::execution_record{} : s[-1], {}};
       piece->addresses(*s, w.addresses.data());
@@ -242,7 +242,7 @@ TEST(sass_trace_kernel, code_in_the_order_of_places) {
     for (const walked_step& s : steps_of(b, w)) numbers.push_back(s.step.instruction);
     return numbers;
   };
-  // Warp 0 was cut short and is ended; warp 1 ends by itself.
+  // Warp 0 was truncated and is ended by the replay; warp 1 ends by itself.
   const auto first = source.next();
   EXPECT_EQ(instructions(*first, 0), (std::vector<unsigned>{1, 0, 5}));
   EXPECT_EQ(instructions(*first, 1), (std::vector<unsigned>{1, 0, 1, 2, 3, 4}));
@@ -275,7 +275,7 @@ TEST(sass_trace_kernel, addresses_for_the_machine) {
   EXPECT_EQ(address(5, 1), 0u);
 }
 
-// A window whose base is 0 was not told: nothing lies in it.
+// A window with base 0 was not recorded: no address is in it.
 TEST(sass_trace_kernel, addresses_where_windows_are_not_told) {
   const trace_folder folder;
   std::string text = head().text();
@@ -295,7 +295,7 @@ TEST(sass_trace_kernel, addresses_where_windows_are_not_told) {
   EXPECT_EQ(steps[2].addresses[0], 8u);
 }
 
-// Two blocks, two warps each, that load the same words of shared memory twice, and words of their own.
+// Two blocks of two warps each that load the same words of shared memory twice, and words of their own.
 std::string blocks_with_common_addresses() {
   const auto lines = [](const std::string& own) {
     return "0000 ffffffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
@@ -319,7 +319,7 @@ TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are
       *read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, store()));
   trace_recording recording(k);
   std::vector<const isa::lane_addresses*> lists[5];
-  std::vector<std::shared_ptr<const isa::recorded_block>> blocks;  // lists live as long
+  std::vector<std::shared_ptr<const isa::recorded_block>> blocks;  // keeps the lists alive
   for (unsigned b = 0; b < 2; ++b) {
     const auto block = blocks.emplace_back(recording.next());
     for (unsigned w = 0; w < 2; ++w)
@@ -345,7 +345,7 @@ TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are
   EXPECT_EQ(lists[0][0]->differing_bits, 0xfcu);
   EXPECT_EQ(lists[1][0]->differing_bits, 0x7cu);
   EXPECT_EQ(lists[2][0]->differing_bits, 0x780u);
-  EXPECT_EQ(lists[3], std::vector<const isa::lane_addresses*>(4, nullptr));  // of global memory
+  EXPECT_EQ(lists[3], std::vector<const isa::lane_addresses*>(4, nullptr));  // addresses in global memory
   EXPECT_EQ(lists[4], std::vector<const isa::lane_addresses*>(4, nullptr));
 }
 
@@ -355,16 +355,16 @@ TEST(sass_trace_kernel, kept_blocks_are_those_of_the_file) {
   const auto some = std::make_shared<trace_store>(1000, 1000);
   const auto kept = read_kernel(file, true, some);
   EXPECT_EQ(kept->kept.size(), 2u);
-  // 20 steps of 12 bytes, 16 with addresses of two words each.
+  // 20 records of 12 bytes, 16 with addresses of two words each.
   EXPECT_EQ(some->kept_room(), 1000u - (20 * 12 + 16 * 16));
   const auto little = std::make_shared<trace_store>(1000, 495);
   EXPECT_TRUE(read_kernel(file, true, little)->kept.empty());
   EXPECT_EQ(little->kept_room(), 495u);
   block_source from_memory(kept), from_file(read_kernel(file, true, store()));
-  for (unsigned b = 0; b < 3; ++b) expect_same(*from_memory.next(), *from_file.next(), 2);  // the third is an empty one
+  for (unsigned b = 0; b < 3; ++b) expect_same(*from_memory.next(), *from_file.next(), 2);  // the third block is empty
 }
 
-// A kernel's first warp need not run through it from its beginning to its end.
+// A kernel's first warp need not execute it from beginning to end.
 TEST(sass_trace_kernel, kept_blocks_have_the_numbers_of_the_program) {
   const trace_folder folder;
   head h;
@@ -380,7 +380,7 @@ TEST(sass_trace_kernel, kept_blocks_have_the_numbers_of_the_program) {
   expect_same(*block, *block_source(read_kernel(file, false, store())).next(), 2);
 }
 
-// Warps of many steps: of all forms of addresses, with stretches that no lane executes, cut short, empty.
+// Warps with many records: all forms of addresses, stretches without active lanes, truncated and empty ones.
 std::string long_warps(std::mt19937& random) {
   const auto line = [&](std::uint32_t mask) {
     char text[1200];
@@ -445,12 +445,12 @@ TEST(sass_trace_kernel, blocks_in_a_temporary_file_are_those_in_memory) {
     const std::string file = folder.write("k.traceg", long_warps(random));
     const auto plenty = read_kernel(file, true, std::make_shared<trace_store>(64 << 20, 0));
     const auto none =
-        read_kernel(file, true, std::make_shared<trace_store>(0, 64 << 20));  // too large a part to be kept, too
+        read_kernel(file, true, std::make_shared<trace_store>(0, 64 << 20));  // also a segment too large to be kept
     EXPECT_TRUE(none->kept.empty());
     EXPECT_EQ(plenty->warp_instructions, none->warp_instructions);
     EXPECT_EQ(plenty->program->local_bytes, none->program->local_bytes);
     block_source in_memory(plenty), in_file(none);
-    std::vector<std::shared_ptr<const isa::recorded_block>> alive;  // several at a time in one file
+    std::vector<std::shared_ptr<const isa::recorded_block>> alive;  // several at a time from one file
     for (unsigned b = 0; b < 5; ++b) {
       alive.push_back(in_memory.next());
       alive.push_back(in_file.next());
@@ -462,12 +462,12 @@ TEST(sass_trace_kernel, blocks_in_a_temporary_file_are_those_in_memory) {
 
 TEST(sass_trace_kernel, room_in_memory_comes_back_with_the_end_of_a_block) {
   const trace_folder folder;
-  const auto few = std::make_shared<trace_store>(300, 0);  // one of the two blocks
+  const auto few = std::make_shared<trace_store>(300, 0);  // room for one of the two blocks
   const auto k = read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, few);
   block_source source(k);
   const auto first = source.next();
   EXPECT_FALSE(few->take(53));
-  const auto second = source.next();  // in the file
+  const auto second = source.next();  // read from the file
   EXPECT_TRUE(few->take(52));
   few->give_back(52);
   expect_same(*second, *second, 2);

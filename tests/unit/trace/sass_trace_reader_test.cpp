@@ -18,7 +18,7 @@ namespace sass_trace_reader_test {
 
 using namespace sass_trace_test;
 
-// Three instructions as each version writes them: an addition, a load of lanes 0 to 3, the end.
+// Three instructions in each version's format: an addition, a load of lanes 0 to 3, the end.
 std::string lines_of(const std::string& version) {
   const std::string front = version == "1.2" || version == "2" ? "0 0 0 0 " : "";
   const std::string back = version == "5" ? "7 " : version == "5 hopper" ? "7 0 " : version == "6" ? "7 -1 NoVal " : "";
@@ -83,7 +83,7 @@ TEST(sass_trace_reader, header) {
   EXPECT_EQ(k.format.immediates, 1u);
 }
 
-// The text as each of the tools packs it, with its checksum.
+// The text compressed in each tool's format, with its checksum.
 std::string gzipped(const std::string& text) {
   z_stream z{};
   deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
@@ -127,16 +127,16 @@ TEST(sass_trace_reader, compressed) {
     SCOPED_TRACE(name);
     const std::string packed = pack(text);
     expect_the_three(only_block(folder.write(name, packed)));
-    // In parts, as tools that work in parallel write them; the first holds nothing.
+    // Concatenated members, as written by parallel tools; the first is empty.
     const std::size_t middle = text.size() / 2;
     expect_the_three(
         only_block(folder.write(name, pack("") + pack(text.substr(0, middle)) + pack(text.substr(middle)))));
-    // However much is missing, down to the last byte of the checksum, and more than there should be.
+    // Any truncation, down to the last byte of the checksum, and trailing bytes.
     for (std::size_t n = 0; n < packed.size(); ++n)
       EXPECT_NE(refusal([&] { only_block(folder.write(name, packed.substr(0, n))); }).find(name), std::string::npos)
           << n;
     EXPECT_NE(refusal([&] { only_block(folder.write(name, packed + "and more")); }).find(name), std::string::npos);
-    // A bit of the last eight bytes wrong: checksums, lengths, endings.
+    // A wrong bit in the last eight bytes: checksums, lengths, terminators.
     for (std::size_t n = packed.size() - 8; n < packed.size(); ++n) {
       std::string damaged = packed;
       damaged[n] = static_cast<char>(damaged[n] ^ 0x10);
@@ -160,10 +160,10 @@ TEST(sass_trace_reader, address_forms) {
       "0000 80000101 1 R4 LDG.E 1 R2 4 0 0x10 0x7fffffffffff 0x8 -3 \n"  // a list
       "0000 80000101 1 R4 LDG.E 1 R2 4 2 0x1000 -16 4096 0 \n"           // differences
       "0000 0000ff00 1 R4 LDG.E 1 R2 4 1 0x1000 -4 0 \n"                 // a run
-      "0000 00000000 1 R4 LDG.E 1 R2 4 1 0x0 -1094795586 0 \n"           // no lane: whatever is written
+      "0000 00000000 1 R4 LDG.E 1 R2 4 1 0x0 -1094795586 0 \n"           // no active lane: addresses are ignored
       "0000 00000000 1 R4 LDG.E 1 R2 4 2 0x0 0 \n"
       "0000 00000000 1 R4 LDG.E 1 R2 4 0 0 \n"
-      "0000 00000400 1 R4 LDG.E 1 R2 4 2 0xabc 0 \n";  // one lane has no difference
+      "0000 00000400 1 R4 LDG.E 1 R2 4 2 0xabc 0 \n";  // a single lane has no difference
   const block_trace b = only_block(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))));
   ASSERT_EQ(b.steps.size(), 7u);
   const auto lane = [&](unsigned step, unsigned l) {
@@ -214,7 +214,7 @@ TEST(sass_trace_reader, addresses_of_shared_shapes) {
     numbers.push_back(store->find_or_add(offsets));
     ASSERT_EQ(store->find_or_add(offsets), numbers.back());
   }
-  EXPECT_EQ(numbers.back(), shape_store::none);  // it does not grow without bounds
+  EXPECT_EQ(numbers.back(), shape_store::none);  // the store does not grow without bound
   const std::uint32_t mask = 0xfff0ff0u;         // 20 lanes
   const address_list::handle h = pool.add(0x7000, store, numbers[3]);
   std::uint64_t a[32] = {};
@@ -271,14 +271,14 @@ TEST(sass_trace_reader, line_numbers_and_blanks) {
 struct bad_text {
   const char* what;
   std::string text;
-  const char* message;  // part of it
+  const char* message;  // part of the message
 };
 
-// A small loop with a conditional part as a tracer writes it; what each line stands for is kept beside.
+// A small loop with a conditional part, as a tracer writes it, and the expected meaning of each line.
 struct written_step {
   std::uint32_t pc;
   std::uint32_t mask;
-  std::vector<std::uint64_t> addresses;  // of the active lanes
+  std::vector<std::uint64_t> addresses;  // for the active lanes
 };
 
 std::string write_line(std::mt19937& random, written_step& w) {
@@ -286,9 +286,7 @@ std::string write_line(std::mt19937& random, written_step& w) {
   char text[96];
   std::snprintf(text, sizeof text, "%04x %08x ", w.pc, w.mask);
   std::string line = text;
-  const char* end = one_of(20) == 0   ? " \r\n"
-                    : one_of(20) == 0 ? "\n\n"
-                                      : "\n";  // what other tools make of a line's end
+  const char* end = one_of(20) == 0 ? " \r\n" : one_of(20) == 0 ? "\n\n" : "\n";  // line ends of other tools
   if (w.pc % 0x30 != 0)
     return line + (w.pc % 0x20 == 0 ? "1 R4 IADD3 2 R5 R255 0 " : "0 BRA 0 0 ") +
            std::to_string(one_of(30) == 0 ? 8 : 7) + end;
@@ -324,7 +322,7 @@ TEST(sass_trace_reader, lines_in_every_order_are_what_was_written) {
       unsigned count = 0;
       for (unsigned turn = 0; turn <= random() % 12; ++turn) {
         for (unsigned k = 0; k < 7; ++k) {
-          if (random() % 10 == 0) continue;  // jumped over
+          if (random() % 10 == 0) continue;  // skipped by a jump
           const std::uint32_t masks[] = {0xffffffffu, 0xfu, 0x80000101u, 0u};
           written.push_back({0x10 * k, masks[random() % 8 < 5 ? 0 : random() % 4], {}});
           lines += write_line(random, written.back());
@@ -353,7 +351,7 @@ TEST(sass_trace_reader, lines_in_every_order_are_what_was_written) {
   }
 }
 
-// A file of several megabytes: lines lie across what is read at once.
+// A file of several megabytes: lines extend across read buffers.
 TEST(sass_trace_reader, lines_across_what_is_read_at_once) {
   const trace_folder folder;
   std::string lines;
@@ -438,7 +436,7 @@ TEST(sass_trace_reader, refuses_with_a_place) {
   }
 }
 
-// Whatever their order, blocks of a grid of three dimensions are told apart; the last one is one of them again.
+// Blocks of a three-dimensional grid are identified in any order; the last one is a duplicate.
 TEST(sass_trace_reader, a_block_comes_once) {
   head h;
   h.grid = "(3,4,5)";
@@ -471,7 +469,7 @@ TEST(sass_trace_reader, a_block_comes_once) {
 TEST(sass_trace_reader, every_cut_is_refused) {
   const trace_folder folder;
   const std::string text = text_of_version("5 hopper");
-  // The last character ends the last line; without it nothing is missing.
+  // The last character ends the last line; without it the file is still complete.
   for (std::size_t n = 0; n + 1 < text.size(); n += n + 40 < text.size() ? 7 : 1)
     refusal([&] {
       const std::string file = folder.write("k.traceg", text.substr(0, n));
