@@ -12,7 +12,7 @@ struct effect_rule {
   const char* names;   // separated by spaces; "dram.*" is a whole section
   const char* needed;  // the other parameter
   bool (*acts)(const gpu_config&);
-  const char* condition;  // what the sentence "it acts only ..." goes on with
+  const char* condition;  // continues the sentence "it acts only ..."
 };
 
 bool pairs(const gpu_config& c) {

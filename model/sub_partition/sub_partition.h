@@ -240,7 +240,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     warp_phase phase = warp_phase::empty;
     producer waits_for = producer::fixed;       // phase waiting: slowest producer of the operands
     warp_phase stopped_in = warp_phase::empty;  // phase stopped: the phase before
-    bool redirected = false;                    // the fetch in progress follows a taken branch
+    bool redirected = false;                    // the fetch in progress follows a branch or a change of direction
     bool jumps = false;                         // may continue out of sequence after any instruction
     launch_profile::line* line = nullptr;       // profile line of the next instruction
     simt::warp_state state;

@@ -589,7 +589,7 @@ TEST_F(register_file, a_conflict_delays_the_result) {
 // and the next load, which uses the FFMA's result as address, four cycles later.
 TEST_F(register_file, overwriting_an_address_waits_until_it_is_read) {
   const auto turn = [](unsigned k) {
-    isa::instruction i = op(isa::opcode::ld, isa::rz, isa::make_reg(2));  // nobody wants the word
+    isa::instruction i = op(isa::opcode::ld, isa::rz, isa::make_reg(2));  // the word is not used
     i.type = isa::dtype::u32;
     i.mem_space = isa::space::shared;
     return k % 2 == 0 ? i : ffma(2, 1, 1, 1);  // R1 is zero
@@ -708,7 +708,7 @@ TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
           op(isa::opcode::mov, 2, isa::make_immediate(space == isa::space::global ? isa::heap_base : 0)),
           op(isa::opcode::mov, 3, isa::make_immediate(space == isa::space::global ? isa::heap_base >> 32 : 0))};
       for (unsigned k = 0; k < turns; ++k) {
-        code.push_back(load(isa::rz, 2));  // nobody wants the word
+        code.push_back(load(isa::rz, 2));  // the word is not used
         if (space == isa::space::shared) code.back().src[0] = isa::make_reg(2);
         code.back().mem_space = space;
         code.push_back(op(isa::opcode::mov, 2, isa::make_immediate(space == isa::space::global ? isa::heap_base : 0)));
