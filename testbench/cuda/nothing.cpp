@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-// A library that is there for its name: the functions are in libheddle_cuda.so.
+// Source of libraries that exist only for their names: the functions are in libheddle_cuda.so.

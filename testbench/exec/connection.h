@@ -11,21 +11,21 @@
 
 namespace heddle::testbench {
 
-/// One thread of a CUDA program, at the other end of a socket. It makes one call at a time.
+/// The connection to one thread of a CUDA program. The thread makes one call at a time.
 class connection {
  public:
   explicit connection(descriptor socket) : socket_(std::move(socket)) {}
 
   int number() const { return socket_.get(); }
-  /// Takes what has come, without waiting. False: the other end has gone, or says what no library of ours says.
+  /// Receives available data without waiting. False: the peer has disconnected or sent invalid data.
   bool receive();
   struct request {
     wire::call what;
     std::vector<std::uint8_t> arguments;
   };
-  /// A call that has come whole.
+  /// The next completely received call.
   std::optional<request> next();
-  /// False: the other end has gone.
+  /// False: the peer has disconnected.
   bool reply(std::int32_t status, const std::vector<std::uint8_t>& body);
 
  private:

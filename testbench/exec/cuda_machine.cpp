@@ -9,8 +9,8 @@ namespace heddle::testbench {
 
 namespace {
 
-// Where no program has anything of its own, so that an address means the same to it and to the GPU: between what a
-// linker places and what the system maps, and not in a sanitizer's shadow.
+// An address range that no program uses, so that an address is the same for the program and the GPU: between the areas
+// of the linker and of mmap(), and outside a sanitizer's shadow memory.
 constexpr std::uint64_t first_address = std::uint64_t{1} << 45;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
@@ -25,7 +25,7 @@ double dram_gigabytes_per_second(const gpu_config& c) {
 cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
     : chosen(o.chosen),
       chip(o, config, first_address),
-      // A copy on the chip reads and writes each byte.
+      // A copy within device memory reads and writes each byte.
       queues("queues", chip.driver(), config.host_link, dram_gigabytes_per_second(config) / 2),
       memory(chip.driver(), config.memory.capacity_mib * mebibyte) {
   queues.on_launch = [this](const queue_operation& op) {
@@ -44,7 +44,7 @@ wire::device_info cuda_machine::info() const {
   d.sms = static_cast<std::int32_t>(c.gpu.sm_count);
   d.clock_khz = static_cast<std::int32_t>(c.gpu.core_clock_mhz * 1000);
   d.memory_clock_khz = static_cast<std::int32_t>(c.dram.clock_mhz * 1000);
-  // As the specifications have it: bits that give the bandwidth at twice the memory clock.
+  // As in data sheets: the bus width that gives the bandwidth at twice the memory clock.
   d.memory_bus_bits = static_cast<std::int32_t>(dram_gigabytes_per_second(c) * 8000 / (2 * c.dram.clock_mhz) + 0.5);
   d.max_threads_per_sm = static_cast<std::int32_t>(c.sm.max_threads);
   d.max_blocks_per_sm = static_cast<std::int32_t>(c.sm.max_blocks);

@@ -25,7 +25,7 @@ namespace heddle::testbench {
 
 namespace {
 
-/// The name lies in the system's own space, in no folder; who connects is asked who it is.
+/// An abstract socket address, which is in no folder; the identity of each client is checked when it connects.
 std::string new_address() {
   std::random_device random;
   char text[64];
@@ -50,7 +50,7 @@ bool is_ours(int socket) {
   return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == ::geteuid();
 }
 
-/// One that has ended and that nobody has asked for yet is none.
+/// False also for a zombie, a process that has ended but has not been waited for.
 bool is_running(pid_t process) {
   char text[512];
   const descriptor file(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
@@ -90,7 +90,7 @@ cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cud
       progress_(o.progress, job_plan()) {}
 
 void cuda_server::listen(int also, pid_t program, int patience) {
-  std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0}, {also, POLLIN, 0}};  // poll passes over a descriptor of -1
+  std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0}, {also, POLLIN, 0}};  // poll() ignores a descriptor of -1
   for (const auto& c : clients_) wanted.push_back({c->link.number(), POLLIN, 0});
   const int n = ::poll(wanted.data(), wanted.size(), somebody_waits() && !program_is_busy() ? 0 : patience);
   if (n < 0 && errno != EINTR)
@@ -149,7 +149,7 @@ void cuda_server::serve_line(int line) {
   progress_.wipe();
 }
 
-// The program is told, too; what it does with it is its own affair.
+// The program receives the signal, too; its reaction is its own.
 void cuda_server::take_signals(pid_t program) {
   if (!run_signals::pending()) return;
   const run_signals::request asked = signals_.take();
@@ -189,7 +189,7 @@ void cuda_server::serve_client(client& c) {
       a.status = broken_;
     } else {
       a = c.session->handle(request->what, in);
-      // A program that asks again and again whether something has ended waits for it.
+      // A program that polls for completion must let simulated time advance.
       if (request->what == wire::call::query && a.status == wire::not_ready) {
         simulate_for_query();
       }
@@ -243,7 +243,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   reply(c, a);
 }
 
-// The body begins with what every reply has.
+// Prepends the common part of all replies.
 void cuda_server::reply(client& c, call_answer& a) {
   wire::writer whole;
   std::string printed;
@@ -276,16 +276,16 @@ bool cuda_server::somebody_waits() const {
   return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return c->waits; });
 }
 
-// What the program does between two operations of a stream takes no simulated time.
+// Code that the program runs between two operations of a stream takes no simulated time.
 bool cuda_server::program_is_busy() const {
   return std::any_of(sessions_.begin(), sessions_.end(),
                      [](const auto& s) { return s.second.session && s.second.session->runs_host_function(); });
 }
 
-// The time that an answer takes is simulated time: how fast the host is must not matter.
+// An answer takes a fixed simulated time, so that results do not depend on the host's speed.
 void cuda_server::simulate_for_query() {
   if (!sc_core::sc_pending_activity()) return simulate(sc_core::sc_max_time());
-  const sc_core::sc_time question(1, sc_core::SC_US);  // and answer
+  const sc_core::sc_time question(1, sc_core::SC_US);  // for query and answer
   const sc_core::sc_time end = sc_core::sc_time_stamp() + std::max(question, sc_core::sc_time_to_pending_activity());
   machine_->queues.await(machine_->queues.last_of_all());
   while (broken_ == wire::success && !program_is_busy() && machine_->queues.awaits() &&
@@ -293,7 +293,7 @@ void cuda_server::simulate_for_query() {
     simulate(end);
 }
 
-// A stretch of simulated time, which ends early when what somebody waits for has ended.
+// Simulates for a time slice, which ends early when an awaited operation has ended.
 void cuda_server::simulate(sc_core::sc_time end) {
   if (broken_ != wire::success) return;
   if (program_is_busy()) return;
@@ -302,7 +302,7 @@ void cuda_server::simulate(sc_core::sc_time end) {
     if (!c->waits) continue;
     std::vector<queue_entry>& own = c->answer.until;
     own.erase(std::remove_if(own.begin(), own.end(), [](const queue_entry& op) { return op->done; }), own.end());
-    if (own.empty() && !c->answer.host_function) return;  // it can be answered
+    if (own.empty() && !c->answer.host_function) return;  // it can be answered now
     until.insert(until.end(), own.begin(), own.end());
   }
   if (!until.empty()) machine_->queues.await(std::move(until));
@@ -348,7 +348,7 @@ void cuda_server::drop_gone() {
       ++s;
     }
   }
-  // What a process had goes back when nothing of it is under way any more.
+  // A process's resources are released when none of its operations is pending.
   if (ended_.empty() || !machine_->queues.idle()) return;
   ended_.erase(std::remove_if(ended_.begin(), ended_.end(), [&](const auto& s) { return !is_used(s.get()); }),
                ended_.end());

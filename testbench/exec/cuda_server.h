@@ -20,29 +20,29 @@
 
 namespace heddle::testbench {
 
-/// Of a process: its file's, without the folder.
+/// The name of the process's executable, without folder.
 std::string name_of_program(pid_t process);
 
-/// Answers the calls of a CUDA program and of the processes that it starts. The program runs at its own speed;
-/// simulated time goes on while one of its threads waits for the GPU, and while nobody does it stands.
+/// Serves the calls of a CUDA program and of the processes that it starts. The program runs at the host's speed;
+/// simulated time advances only while one of its threads waits for the GPU.
 class cuda_server {
  public:
-  /// `make` builds the machine when the first call comes. Throws input_error when no socket can be had.
+  /// `make` builds the machine at the first call. Throws input_error if the socket cannot be created.
   cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make, run_signals& signals);
 
-  /// What programs are told in HEDDLE_SOCKET.
+  /// The value of HEDDLE_SOCKET for programs.
   const std::string& address() const { return address_; }
-  /// Serves until the process has ended and nobody is connected any more. Its exit code as the shell has it.
+  /// Serves until the process has ended and no client is connected. Returns its exit code in the form of the shell.
   int serve(pid_t program);
-  /// The same for a program that has started this process: until the last of its processes leaves, or all have ended,
-  /// which the other end of this socket tells. What they have not waited for is simulated in the first case, as nobody
-  /// can tell from the other's whether it matters.
+  /// The same for a program that has started this process. Serves until the last of its processes disconnects, or
+  /// until all have ended, which closes the other end of `line`. In the first case operations that were not waited for
+  /// are simulated; in the second case it is unknown whether they matter, and they are not.
   void serve_line(int line);
-  /// That all had ended before the GPU was done.
+  /// True if all processes had ended before the GPU was done.
   bool was_left_alone() const { return left_alone_; }
-  /// The machine; null: nothing was ever called.
+  /// The machine; null: no call was made.
   cuda_machine* used() { return machine_.get(); }
-  /// Of the simulated program or the run; empty: none.
+  /// Failure of the simulated program or of the run; empty: none.
   const std::string& failure() const { return failure_; }
   int stop_signal() const { return stop_signal_; }
 
@@ -56,11 +56,11 @@ class cuda_server {
     bool leaves = false;
     call_answer answer;
   };
-  /// Waits for what may come, for a call of a client or at the given descriptor, and serves it.
+  /// Waits for events, a client's call or input at the given descriptor, and serves them.
   void listen(int also, pid_t program, int patience);
-  /// Goes on with the simulation if somebody waits for it.
+  /// Continues the simulation if a client waits for it.
   void go_on();
-  /// Simulates what was never waited for.
+  /// Simulates operations that were not waited for.
   void finish();
   void take_signals(pid_t program);
   void accept_clients();
@@ -68,7 +68,7 @@ class cuda_server {
   void greet(client& c, wire::reader& in);
   void reply(client& c, call_answer& a);
   void answer_waiting();
-  /// Up to `end` at most.
+  /// Simulates up to `end` at most.
   void simulate(sc_core::sc_time end = sc_core::sc_max_time());
   void simulate_for_query();
   void fail(std::int32_t status, const std::string& text);
@@ -83,7 +83,7 @@ class cuda_server {
   descriptor listener_;
   std::unique_ptr<cuda_machine> machine_;
   struct session_entry {
-    std::uint64_t program = 0;  // exec() makes another one of the same process
+    std::uint64_t program = 0;  // exec() replaces the program of a process
     bool left = false;
     std::unique_ptr<cuda_session> session;
   };
@@ -92,7 +92,7 @@ class cuda_server {
   std::list<std::unique_ptr<client>> clients_;
   progress_line progress_;
   pause_watch pauses_;
-  std::int32_t broken_ = wire::success;  // what all calls get from then on
+  std::int32_t broken_ = wire::success;  // status of all later calls
   std::string failure_;
   int stop_signal_ = 0;
   bool left_alone_ = false;

@@ -16,8 +16,8 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t most_text = std::uint64_t{1} << 30;  // of PTX in a program's memory
-constexpr std::uint32_t ptx_module = 1, fat_binary = 2;      // what an image is
+constexpr std::uint64_t most_text = std::uint64_t{1} << 30;  // limit of PTX in a program's memory
+constexpr std::uint32_t ptx_module = 1, fat_binary = 2;      // kinds of images
 
 unsigned capability_of(const gpu_config& c) { return static_cast<unsigned>(compute_capability(c)); }
 
@@ -36,7 +36,7 @@ call_answer cuda_session::handle(wire::call what, wire::reader& in) {
   try {
     switch (what) {
       case wire::call::load_image: load_image(in, out); break;
-      case wire::call::unload_image: break;  // its functions are called no more
+      case wire::call::unload_image: break;  // the program no longer calls its functions
       case wire::call::find_function: find_function(in, out); break;
       case wire::call::find_variable: find_variable(in, out); break;
       case wire::call::list_functions: list_functions(in, out); break;
@@ -210,7 +210,7 @@ void cuda_session::find_variable(wire::reader& in, call_answer& out) {
       const symbol_location where = m_.chip.driver().symbol(handle, name);
       out.body.put(where.address).put(where.size);
       return;
-    } catch (const input_error&) {  // it may be another part's
+    } catch (const input_error&) {  // another part may be valid
     }
   }
   out.status = wire::not_found;
@@ -249,7 +249,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   std::copy(std::begin(head.block), std::end(head.block), r.block);
   r.dynamic_shared_bytes = head.dynamic_shared_bytes;
   r.stream = stream;
-  r.priority = -m_.queues.priority(stream);  // in CUDA the smaller one is more urgent
+  r.priority = -m_.queues.priority(stream);  // in CUDA smaller numbers have higher priority
   r.carveout_percent = f.carveout;
   r.parameters.assign(parameters, parameters + head.parameter_bytes);
   const gpu_config& c = m_.chip.config();
@@ -320,7 +320,7 @@ void cuda_session::make_texture(wire::reader& in, call_answer& out) {
   d.normalized = r.normalized != 0;
   for (unsigned k = 0; k < 3; ++k) d.mode[k] = static_cast<simt::texture_address>(r.mode[k]);
   d.pitch_bytes = r.pitch_bytes;
-  // The GPU's table only grows, and programs make the same texture again and again.
+  // The GPU's table only grows, and programs create the same texture repeatedly.
   std::uint64_t& handle = m_.textures[wire::writer().put(r).bytes()];
   if (handle == 0) handle = m_.chip.driver().create_texture(d);
   out.body.put(handle);

@@ -17,16 +17,16 @@
 
 namespace heddle::testbench {
 
-/// What comes of a call: a reply now, or when operations have ended.
+/// The result of a call: a reply now, or when some operations have ended.
 struct call_answer {
   std::int32_t status = wire::success;
   wire::writer body;
-  std::vector<queue_entry> until;          // not empty: the reply waits until all of these have ended
-  std::function<void(call_answer&)> then;  // then this completes it
-  bool host_function = false;              // waits for the turn of one
+  std::vector<queue_entry> until;          // if not empty, the reply waits until all of these have ended
+  std::function<void(call_answer&)> then;  // completes the reply then
+  bool host_function = false;              // waits for the next host function
 };
 
-/// What all CUDA programs of a run share: the machine, and what was loaded into it.
+/// State shared by all CUDA programs of a run: the machine and its loaded modules.
 struct cuda_machine {
   cuda_machine(const run_options& o, const gpu_config& config);
   const launch_choice chosen;
@@ -34,27 +34,28 @@ struct cuda_machine {
   host_queues queues;
   device_memory memory;
   unsigned launch_calls = 0;
-  std::vector<unsigned> positions;  // of launches, by the driver's number: in the order of the program's calls
-  std::map<std::string, std::string> sources;                   // PTX by the name of its file
-  std::set<std::string> told;                                   // warnings, of which one is enough
-  std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles, by the bytes of what was asked for
-  std::string printed;                                          // by kernels, for the next reply
+  // Position of each launch in the order of the program's calls, by the driver's number.
+  std::vector<unsigned> positions;
+  std::map<std::string, std::string> sources;                   // PTX by file name
+  std::set<std::string> told;                                   // warnings already printed
+  std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles by the bytes of the request
+  std::string printed;                                          // output of kernels for the next reply
   wire::device_info info() const;
 };
 
-/// One process of the CUDA program: its modules, streams, events and memory, by the numbers that it was given for them.
+/// One process of the CUDA program: its modules, streams, events and memory, by the numbers given to it.
 class cuda_session {
  public:
   cuda_session(cuda_machine& m, pid_t process, std::string program);
   ~cuda_session();
 
-  /// Carries out a call. A wrong one gets a status, whatever is wrong with it.
+  /// Handles a call. Any invalid call gets an error status.
   call_answer handle(wire::call what, wire::reader& arguments);
-  /// To be called before a reply to a wait is sent: managed memory is the program's again.
+  /// Returns managed memory to the program; call it before the reply to a wait is sent.
   void return_memory();
-  /// Answers who waits for a host function whose turn has come, or who waits though none is left. False: not yet.
+  /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
   bool take_host_function(call_answer& out);
-  /// The program runs one now.
+  /// True while the program runs a host function.
   bool runs_host_function() const;
 
  private:
@@ -63,7 +64,7 @@ class cuda_session {
     unsigned module = 0;
     std::string name;
     std::int32_t carveout = -1;
-    std::uint32_t dynamic_shared = 0;  // that the program has asked to be allowed
+    std::uint32_t dynamic_shared = 0;  // limit that the program has requested
   };
   struct event_entry {
     queue_entry recorded;  // null: never
@@ -71,7 +72,7 @@ class cuda_session {
   };
   struct host_memory {
     std::uint64_t bytes = 0;
-    bool managed = false;  // else the program's own, pinned
+    bool managed = false;  // otherwise pinned memory of the program
     bool used = false;     // by kernels
   };
 
@@ -96,7 +97,7 @@ class cuda_session {
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged);
   void take_memory();
   void give_to_program(std::uint64_t address, std::uint64_t bytes);
-  bool is_shared(std::uint64_t address) const;  // with kernels, in the program's own memory
+  bool is_shared(std::uint64_t address) const;  // in the program's memory and used by kernels
   void use_pinned(const std::vector<std::uint8_t>& parameters);
   std::uint32_t stream_of(std::uint32_t number, call_answer& out) const;
   const isa::program& program_of(const function_entry& f) const;
@@ -109,8 +110,8 @@ class cuda_session {
   std::map<std::uint32_t, event_entry> events_;
   std::uint32_t next_event_ = 1;
   std::set<std::uint32_t> streams_;
-  std::map<std::uint64_t, host_memory> host_memory_;  // by address: managed and pinned
-  bool memory_is_away_ = false;                       // managed memory has been handed to the GPU
+  std::map<std::uint64_t, host_memory> host_memory_;  // managed and pinned memory, by address
+  bool memory_is_away_ = false;                       // managed memory is owned by the GPU
   std::map<std::uint64_t, queue_entry> host_functions_;
   std::set<std::uint64_t> allocations_;
 };

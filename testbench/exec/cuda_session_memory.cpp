@@ -31,7 +31,7 @@ void cuda_session::allocate(wire::reader& in, call_answer& out) {
   out.body.put(address);
 }
 
-// As in CUDA it waits for what runs.
+// As in CUDA, it waits for running work.
 void cuda_session::release(wire::reader& in, call_answer& out) {
   const auto address = in.get<std::uint64_t>();
   if (allocations_.count(address) == 0) {
@@ -46,8 +46,8 @@ void cuda_session::release(wire::reader& in, call_answer& out) {
   };
 }
 
-// Memory of the program's own that it has pinned. Kernels may use it by the program's address once they have been given
-// that.
+// Memory of the program that it has pinned. Kernels may access it by the program's address once they have received
+// that address.
 void cuda_session::host_range(wire::reader& in, call_answer& out) {
   const auto address = in.get<std::uint64_t>();
   const auto bytes = in.get<std::uint64_t>();
@@ -63,7 +63,7 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
     return;
   }
   if (what == 1 && found == host_memory_.end()) host_memory_[address].bytes = bytes;
-  if (what == 3) {  // a variable that the module has placed: its first value goes to the program
+  if (what == 3) {  // a variable placed by the module: its initial value is copied to the program
     host_memory& h = host_memory_[address];
     h.bytes = bytes;
     h.managed = true;
@@ -89,7 +89,7 @@ bool cuda_session::is_shared(std::uint64_t address) const {
   return address - h->first < h->second.bytes && (h->second.managed || h->second.used);
 }
 
-// A kernel that is given an address of pinned memory uses it.
+// A kernel that receives an address of pinned memory may access that memory.
 void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
   if (host_memory_.empty()) return;
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size(); at += sizeof(std::uint64_t)) {
@@ -104,7 +104,7 @@ void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
   }
 }
 
-// What the program may have written into memory that kernels share goes to the GPU before the next kernel.
+// Copies memory shared with kernels, which the program may have written, to the GPU before the next kernel.
 void cuda_session::take_memory() {
   if (memory_is_away_) return;
   std::vector<std::uint8_t> piece;
@@ -138,7 +138,7 @@ void cuda_session::return_memory() {
 bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged) {
   host_driver& driver = m_.chip.driver();
   std::vector<std::uint8_t> piece;
-  // Rows without gaps on both sides are one row.
+  // Rows without gaps on both sides are copied as one row.
   const bool rows_touch = r.source_pitch == r.width && r.destination_pitch == r.width;
   const bool layers_touch =
       rows_touch && r.source_layer == r.width * r.height && r.destination_layer == r.width * r.height;
@@ -176,7 +176,7 @@ void cuda_session::copy(wire::reader& in, call_answer& out) {
     return;
   }
   if (r.width == 0 || r.height == 0 || r.depth == 0) return;
-  // Memory that program and kernels share is the GPU's until the program waits.
+  // The GPU owns memory shared between program and kernels until the program waits.
   const bool from_shared = is_shared(r.source), to_shared = is_shared(r.destination);
   if (from_shared || to_shared) take_memory();
   if (from_shared) r.source_on_host = 0;
@@ -369,7 +369,7 @@ void cuda_session::wait(wire::reader& in, call_answer& out) {
   out.then = [this](call_answer&) { return_memory(); };
 }
 
-// A program that asks again and again waits: time goes on.
+// A program that polls must let simulated time advance.
 void cuda_session::query(wire::reader& in, call_answer& out) {
   const auto kind = in.get<wire::wait_kind>();
   const std::vector<queue_entry> left = pending(kind, in.get<std::uint32_t>(), out);

@@ -6,7 +6,7 @@
 namespace heddle::testbench {
 
 namespace {
-// Allocations of one size class take each other's place: what is given back is given out as it is.
+// Size classes are multiples of this; freed memory is reused within its class, with its old content.
 constexpr std::uint64_t unit = 4096;
 }  // namespace
 
@@ -21,7 +21,7 @@ std::uint64_t device_memory::allocate(std::uint64_t bytes) {
     free_.erase(found);
     driver_.map(address, wanted);
   } else {
-    // Whole pages, because memory that the host uses too is mapped there at the same address.
+    // Whole pages, because memory shared with the host is mapped there at the same address.
     const std::uint64_t place = driver_.allocate(size + unit);
     driver_.unmap(place);
     address = (place + unit - 1) / unit * unit;

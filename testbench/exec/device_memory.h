@@ -8,14 +8,14 @@
 
 namespace heddle::testbench {
 
-/// Device memory that a CUDA program has allocated: given out, taken back, given out again.
+/// The device memory that a CUDA program allocates and frees; freed memory is reused.
 class device_memory {
  public:
   device_memory(host_driver& driver, std::uint64_t capacity) : driver_(driver), capacity_(capacity) {}
 
-  /// 0: there is not so much left.
+  /// 0: not enough memory is left.
   std::uint64_t allocate(std::uint64_t bytes);
-  /// False: nothing was allocated there. From then on kernels may not touch it.
+  /// False: no allocation begins there. Kernels may no longer access released memory.
   bool release(std::uint64_t address);
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t taken() const { return taken_; }

@@ -33,8 +33,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* library_name = "libheddle_cuda.so";
 
-/// The folder of our CUDA libraries: beside the program in a build tree, below its lib in an installed one. Throws
-/// input_error.
+/// The folder of Heddle's CUDA libraries: beside the program in a build tree, below its lib folder in an installed
+/// one. Throws input_error.
 std::string library_folder() {
   std::error_code ignored;
   const fs::path self = fs::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -44,7 +44,7 @@ std::string library_folder() {
                     (self / HEDDLE_CUDA_FOLDER).lexically_normal().string());
 }
 
-/// What a variable is when this stands first in it.
+/// The value of a path variable with this value prepended.
 std::string before(const char* variable, const std::string& value) {
   const char* rest = std::getenv(variable);
   return rest != nullptr && *rest != '\0' ? value + ":" + rest : value;
@@ -81,17 +81,17 @@ void tell_of_functional(const run_options& o, const host_queues& queues) {
                f.seconds);
 }
 
-// What the program has simulated, as a run tells it, but on stderr: stdout is the program's.
+// Writes the results like a run, but on stderr: stdout belongs to the program.
 void write_results(const run_options& o, cuda_machine& m, const cuda_server& server, const std::string& name) {
   run_outcome outcome;
   machine& chip = m.chip;
   if (server.failure().empty() && server.stop_signal() == 0 && !server.was_left_alone())
-    chip.run_for(sc_core::sc_time(1, sc_core::SC_MS));  // what is on its way arrives
+    chip.run_for(sc_core::sc_time(1, sc_core::SC_MS));  // pending write-backs complete
   chip.chip().settle_accounts();
   chip.chip().check_invariants();
   outcome.failure = server.failure();
   outcome.metrics = chip.final_metrics(m.positions, [&m](const std::string& file) { return source_of(m, file); });
-  // Streams that overtake each other are launched in another order than they are called.
+  // Streams may overtake each other, so the launch order can differ from the order of calls.
   auto& kernels = outcome.metrics.kernels;
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const kernel_metrics& a, const kernel_metrics& b) { return a.launch < b.launch; });
@@ -111,7 +111,7 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
 }
 
 [[noreturn]] void leave(int code) {
-  // SystemC would take its modules apart one by one.
+  // Skips the destructors: SystemC would destroy its modules one by one.
   std::fflush(nullptr);
   message_log::flush();
   ::_exit(code);
@@ -131,7 +131,7 @@ run_options options_of_environment(const std::string& program) {
   return o;
 }
 
-// What a shell is to be told so that the programs it starts have our library under them.
+// Prints the shell commands with which programs started from the shell use Heddle's library.
 void tell_environment(const std::vector<std::string>& arguments) {
   std::string options;
   for (const std::string& a : arguments)
@@ -174,8 +174,8 @@ int exec_command(const std::vector<std::string>& arguments) {
   leave(code);
 }
 
-// A program that was not started by us has our library under it, and the library has started us, with a line to it as
-// descriptor 3.
+// Runs in a simulator that was started by the library within a program. Descriptor 3 is the lifeline socket to that
+// program.
 int attach_command() {
   const descriptor line(3);
   ucred who{};

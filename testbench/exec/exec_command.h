@@ -6,10 +6,10 @@
 
 namespace heddle::testbench {
 
-/// `heddle exec`: a CUDA program with our CUDA runtime under it. Returns the program's exit code; throws input_error.
+/// `heddle exec`: runs a CUDA program with Heddle's CUDA runtime. Returns the program's exit code; throws input_error.
 int exec_command(const std::vector<std::string>& arguments);
 
-/// What the library of CUDA programs calls `heddle` with when it starts it: no command of people's.
+/// The internal command with which the CUDA library starts `heddle`; it is not for users.
 constexpr const char* attach_request = "__attach";
 /// Serves the program that has started this process, at descriptor 3, with the options in HEDDLE_OPTIONS.
 int attach_command();

@@ -14,7 +14,7 @@ namespace heddle::testbench {
 namespace {
 
 constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
-constexpr std::uint64_t most_ptx = std::uint64_t{1} << 30;  // of one entry, before we believe that it is a mistake
+constexpr std::uint64_t most_ptx = std::uint64_t{1} << 30;  // limit of one entry; a larger size is taken for an error
 constexpr std::uint16_t kind_of_ptx = 1;
 constexpr std::uint64_t packed_by_lz4 = 0x2000, packed_by_zstd = 0x8000;
 
@@ -71,7 +71,7 @@ fat_binary_entry read_entry(const std::uint8_t* data, std::size_t left, std::siz
   if (e.is_ptx) {
     e.text = unpacked(data + head, (flags & (packed_by_lz4 | packed_by_zstd)) != 0 ? packed : payload,
                       field<std::uint64_t>(data, 56), flags);
-    e.text.resize(std::min(e.text.size(), e.text.find('\0')));  // padded
+    e.text.resize(std::min(e.text.size(), e.text.find('\0')));  // removes the padding
   }
   taken = head + payload;
   return e;

@@ -7,24 +7,24 @@
 
 namespace heddle::testbench {
 
-/// One part of a fat binary: what nvcc has compiled for one architecture.
+/// One part of a fat binary: code for one architecture.
 struct fat_binary_entry {
-  bool is_ptx = false;        // else machine code of a chip
+  bool is_ptx = false;        // otherwise machine code
   unsigned architecture = 0;  // 10 * compute capability: 75, 100
-  std::string text;           // of PTX
+  std::string text;           // PTX only
 };
 
-/// Sizes at its beginning: how many bytes of memory belong to a fat binary whose first fat_binary_head_bytes are
-/// `data`. Throws input_error: it is none.
+/// The size in bytes of a fat binary that begins with `data`, of which fat_binary_head_bytes are needed. Throws
+/// input_error if it is not a fat binary.
 constexpr std::size_t fat_binary_head_bytes = 16;
 std::uint64_t fat_binary_bytes(const std::uint8_t* data, std::size_t bytes);
 
-/// What is in a fat binary, machine code as mere mention. PTX may be compressed (LZ4, zstd). Throws input_error with
-/// what is wrong with it. Source: docs/cuda_programs.md.
+/// The parts of a fat binary; machine code is listed without its content. PTX may be compressed (LZ4, zstd). Throws
+/// input_error that describes the defect. Source: docs/cuda_programs.md.
 std::vector<fat_binary_entry> read_fat_binary(const std::uint8_t* data, std::size_t bytes);
 
-/// The PTX that a chip of this compute capability (10 * major + minor) would be given: the newest that it can run, else
-/// the newest. Throws input_error, naming nvcc's option, where there is none.
+/// The PTX for a chip of this compute capability (10 * major + minor): the newest that it can run, else the newest.
+/// Throws input_error, naming nvcc's option, if there is none.
 const fat_binary_entry& choose_ptx(const std::vector<fat_binary_entry>& entries, unsigned compute_capability);
 
 }  // namespace heddle::testbench

@@ -31,7 +31,7 @@ std::string filled(const std::string& pattern, pid_t process, const std::string&
   return name;
 }
 
-/// "folder/r.html" as "folder/r.2.html".
+/// Converts "folder/r.html" to "folder/r.2.html".
 std::string numbered(const std::string& name, unsigned number) {
   if (number == 1) return name;
   const std::size_t slash = name.rfind('/');
@@ -41,7 +41,7 @@ std::string numbered(const std::string& name, unsigned number) {
   return name.substr(0, at) + "." + std::to_string(number) + name.substr(at);
 }
 
-/// Standard output, a terminal, a pipe: nothing is lost by writing there.
+/// Standard output, a terminal or a pipe: writing there overwrites nothing.
 bool is_stream(const std::string& name) {
   struct stat status {};
   return name == "-" || (::stat(name.c_str(), &status) == 0 && !S_ISREG(status.st_mode));
@@ -69,13 +69,13 @@ free_names::free_names(run_options& o, pid_t process, const std::string& program
 
 free_names::~free_names() { drop(); }
 
-// False: one of them is there. What cannot be made for other reasons is told by who writes it.
+// False: one of the files exists. Other failures are reported when the file is written.
 bool free_names::hold(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (file.is_open()) held_.push_back(name);
     if (file.is_open() || errno != EEXIST) continue;
-    // One name for two files is told by who writes them.
+    // Two roles of one file are reported when it is written.
     if (std::find(held_.begin(), held_.end(), name) != held_.end()) continue;
     drop();
     return false;

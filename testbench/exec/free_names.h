@@ -10,13 +10,13 @@
 
 namespace heddle::testbench {
 
-/// Names for the result files of one of several programs that have the same options: %p is the process, %n the
-/// program's name, %% a percent sign; and where a file is there already, all files of this one get the next number:
-/// r.html, r.2.html, r.3.html. Which it takes, it holds by an empty file.
+/// Names for the result files when several programs share the same options: %p is the process, %n the program's name,
+/// %% a percent sign. If a file exists already, all files of this program get the next free number: r.html, r.2.html,
+/// r.3.html. The names are reserved by creating empty files.
 class free_names {
  public:
   free_names(run_options& o, pid_t process, const std::string& program);
-  /// Takes the empty files away that nothing has come into.
+  /// Removes the files that are still empty.
   ~free_names();
   free_names(const free_names&) = delete;
   free_names& operator=(const free_names&) = delete;

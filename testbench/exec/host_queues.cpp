@@ -9,8 +9,7 @@
 namespace heddle::testbench {
 
 namespace {
-// Of one stream that the GPU has been given and that have not ended: it keeps their order itself, and its queue is
-// finite.
+// The limit of pending kernels of one stream on the GPU, which keeps their order; the GPU's queue is finite.
 constexpr std::size_t most_handed = 32;
 }  // namespace
 
@@ -106,7 +105,7 @@ void host_queues::run() {
   }
 }
 
-// Goes round until nothing changes, for what ends lets others begin. True: something has.
+// Repeats until nothing changes, because the end of an operation can start others. True: something changed.
 bool host_queues::advance() {
   bool any = false;
   for (bool changed = true; changed && fault_.empty();) {
@@ -131,7 +130,7 @@ bool host_queues::advance(std::uint32_t, stream& s) {
   std::size_t handed = 0;
   for (std::size_t k = 0; k < s.operations.size() && handed < most_handed; ++k) {
     queue_operation& op = *s.operations[k];
-    // Behind the first one only kernels go on, whose order the GPU keeps.
+    // Only kernels may start behind the first operation, because the GPU keeps their order.
     const bool first = k == 0;
     if (!op.begun && !op.done) {
       if (!(first || op.what == queue_operation::kind::kernel) || !may_begin(op)) break;
@@ -163,7 +162,7 @@ bool host_queues::advance(std::uint32_t, stream& s) {
   return changed;
 }
 
-// What is executed functionally is so between the kernels that the GPU runs; those that come after it let it go first.
+// A functional kernel runs when the GPU runs no other kernel; later kernels wait for it.
 bool host_queues::may_begin(const queue_operation& op) const {
   if (!std::all_of(op.after.begin(), op.after.end(), [](const queue_entry& other) { return other->done; }))
     return false;
@@ -192,7 +191,7 @@ void host_queues::begin(queue_operation& op) {
       if (on_launch) on_launch(op);
       break;
     case queue_operation::kind::transfer: {
-      // One copy engine for each direction: the next copy begins when the last one has ended.
+      // One copy engine for each direction: a copy starts when the previous one has ended.
       sc_core::sc_time& free = link_free_[static_cast<std::size_t>(op.by)];
       const double gigabytes = op.by == queue_operation::route::on_device ? device_copy_gbs_ : link_.bandwidth_gbs;
       free = std::max(free, now) + sc_core::sc_time(link_.latency_us, sc_core::SC_US) +
@@ -206,7 +205,7 @@ void host_queues::begin(queue_operation& op) {
   }
 }
 
-// One that fails never ends: the GPU tells of the fault.
+// A failing launch never ends: the GPU reports the fault.
 void host_queues::execute(queue_operation& op) {
   const auto begin = std::chrono::steady_clock::now();
   try {

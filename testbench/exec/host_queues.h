@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: the streams of a CUDA program on the host's side: kernels, copies over the host link, events, host functions,
-// in their order. Sockets: none; it calls the driver. One cycle: none; it wakes when a launch completes, when a copy
-// ends and when the host asks for something. Parameters: [host_link] and the core clock.
+// Models: the streams of a CUDA program on the host: kernels, copies over the host link, events and host functions in
+// stream order. Sockets: none; it calls the driver. One cycle: none; it wakes when a launch completes, when a copy
+// ends and when the host makes a call. Parameters: [host_link] and the core clock.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ namespace heddle::testbench {
 struct queue_operation {
   enum class kind : std::uint8_t {
     kernel,
-    functional,    // a kernel that is executed at once, when no other runs
-    transfer,      // over the host link, or on the chip
-    action,        // takes no time: an event
-    host_function  // ends when the host says so
+    functional,    // a kernel executed functionally in zero time while no other kernel runs
+    transfer,      // over the host link, or within device memory
+    action,        // takes no simulated time: an event
+    host_function  // ends when the host reports it
   };
   enum class route : std::uint8_t { to_device, to_host, on_device };
 
@@ -34,15 +34,15 @@ struct queue_operation {
   launch_request request;       // kernel, functional
   route by = route::on_device;  // transfer
   std::uint64_t bytes = 0;
-  std::function<void()> act;                            // when it ends: moves the bytes, notes the time
-  std::vector<std::shared_ptr<queue_operation>> after;  // those of other streams that end before it begins
+  std::function<void()> act;                            // called at the end: moves the bytes, records the time
+  std::vector<std::shared_ptr<queue_operation>> after;  // operations of other streams that must end first
 
   bool begun = false;
   bool done = false;
-  bool told = false;      // host function that the host knows of
-  unsigned call = 0;      // kernel, functional: which of the program's launches
-  unsigned launch = 0;    // kernel that has begun: the driver's number
-  sc_core::sc_time ends;  // transfer that has begun
+  bool told = false;      // a host function that was passed to the host
+  unsigned call = 0;      // kernel, functional: index of the program's launch
+  unsigned launch = 0;    // started kernel: the driver's number
+  sc_core::sc_time ends;  // started transfer: end time
 };
 using queue_entry = std::shared_ptr<queue_operation>;
 
@@ -51,33 +51,33 @@ class host_queues : public sc_core::sc_module {
   host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
               double device_copy_gbs);
 
-  /// Appends an operation to its stream. `blocking` streams and stream 0 wait for each other, as CUDA's legacy default
-  /// stream has it.
+  /// Appends an operation to its stream. `blocking` streams and stream 0 synchronise with each other like CUDA's
+  /// legacy default stream.
   void add(const queue_entry& op);
   std::uint32_t make_stream(bool blocking, std::int32_t priority);
-  /// The stream goes when what is in it has ended.
+  /// Deletes the stream when its operations have ended.
   void drop_stream(std::uint32_t number);
   bool has_stream(std::uint32_t number) const { return streams_.count(number) != 0; }
   std::int32_t priority(std::uint32_t number) const { return streams_.at(number).priority; }
-  /// The last operation of a stream; null: it is empty.
+  /// The last operation of a stream; null: the stream is empty.
   queue_entry last_of(std::uint32_t number) const;
-  /// The last ones of all streams.
+  /// The last operations of all streams.
   std::vector<queue_entry> last_of_all() const;
   bool idle() const;
-  /// A host function has begun and has not ended.
+  /// True if a host function has begun and not ended.
   bool waits_for_host() const;
-  /// A host function has been run.
+  /// Reports the end of a host function.
   void finish(const queue_entry& op);
-  /// Begins what can begin now, outside the simulation.
+  /// Starts all operations that can start now; called outside the simulation.
   void poke();
-  /// The simulation is paused when one of these has ended, or a host function's turn has come.
+  /// Pauses the simulation when one of these operations has ended or a host function is due.
   void await(std::vector<queue_entry> operations);
-  /// None of that has come.
+  /// True if none of this has happened yet.
   bool awaits() const { return !awaited(); }
-  /// The GPU's fault, of which nothing recovers; empty: none.
+  /// The GPU's fault, which is final; empty: none.
   const std::string& fault() const { return fault_; }
-  /// Kernels launched so far; and those that were executed functionally, with their warp instructions and the seconds
-  /// they took.
+  /// The number of launched kernels; and the number of functional launches, with their warp instructions and host
+  /// seconds.
   unsigned launches() const { return launches_; }
   struct functional_totals {
     unsigned launches = 0;
@@ -85,7 +85,7 @@ class host_queues : public sc_core::sc_module {
     double seconds = 0;
   };
   const functional_totals& functional() const { return functional_; }
-  /// Told of each kernel that is handed to the GPU, with the driver's number.
+  /// Called for each kernel passed to the GPU, with the driver's number.
   std::function<void(const queue_operation&)> on_launch;
 
  private:
@@ -110,14 +110,14 @@ class host_queues : public sc_core::sc_module {
   const double device_copy_gbs_;
   std::map<std::uint32_t, stream> streams_;
   std::uint32_t next_stream_ = 1;
-  sc_core::sc_time link_free_[3];  // by route: when the last copy ends
+  sc_core::sc_time link_free_[3];  // by route: end of the last copy
   sc_core::sc_time wake_;
   sc_core::sc_event poked_;
   std::vector<queue_entry> awaited_;
   bool host_function_ready_ = false;
   std::string fault_;
   unsigned launches_ = 0;
-  unsigned running_ = 0;  // kernels that the GPU has been given and that have not ended
+  unsigned running_ = 0;  // kernels passed to the GPU that have not ended
   functional_totals functional_;
 };
 

@@ -12,8 +12,8 @@ namespace heddle::testbench {
 
 namespace {
 
-/// The names under which a user may know a kernel: as the module has it, as the source declares it, without what it
-/// returns and takes, and without the values of its template's parameters.
+/// The names by which a user may refer to a kernel: the module's name, the demangled declaration, the name without
+/// return type and parameters, and the name without template arguments.
 std::vector<std::string> names_of(const std::string& kernel) {
   std::vector<std::string> names{kernel};
   int status = 0;
@@ -22,8 +22,8 @@ std::vector<std::string> names_of(const std::string& kernel) {
   if (status != 0 || text == nullptr) return names;
   const std::string whole(text.get());
   names.push_back(whole);
-  // The list of parameters begins at the first parenthesis that is in no template's list; "(anonymous namespace)" is
-  // none.
+  // The parameter list begins at the first parenthesis outside of template arguments, other than "(anonymous
+  // namespace)".
   std::size_t end = std::string::npos, begin = 0, bare = std::string::npos;
   int depth = 0;
   for (std::size_t k = 0; k < whole.size() && end == std::string::npos; ++k) {
@@ -34,7 +34,7 @@ std::vector<std::string> names_of(const std::string& kernel) {
     } else if (whole[k] == '>') {
       --depth;
     } else if (depth == 0 && whole[k] == ' ') {
-      begin = k + 1;  // behind the type that a template returns
+      begin = k + 1;  // after the return type of a template
     } else if (depth == 0 && whole[k] == '(') {
       end = k;
     }

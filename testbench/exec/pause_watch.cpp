@@ -15,7 +15,7 @@ constexpr auto period = std::chrono::milliseconds(100);
 }
 
 pause_watch::pause_watch() {
-  // Signals are the main thread's.
+  // Signals are handled in the main thread.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);

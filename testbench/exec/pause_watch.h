@@ -10,14 +10,14 @@
 
 namespace heddle::testbench {
 
-/// Pauses the simulation behind a cycle about ten times a second, so that calls of other threads, signals and people's
-/// wish for progress are served while a long kernel runs; and at once when a signal has come. It changes no result.
+/// Pauses the simulation at the end of a cycle about ten times a second, so that calls of other threads, signals and
+/// the progress line are served during a long kernel, and at once after a signal. Results are not affected.
 class pause_watch : public cycle_observer {
  public:
   pause_watch();
   ~pause_watch() override;
   void after_cycle() override;
-  cycle_t next_sample() const override { return never; }  // it looks at no unit
+  cycle_t next_sample() const override { return never; }  // it samples no unit
 
  private:
   std::atomic<bool> due_{false};

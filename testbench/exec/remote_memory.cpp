@@ -11,7 +11,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // the system moves no more than 2 GiB
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // the system transfers at most 2 GiB at once
 
 template <class Move>
 bool move_all(std::uint64_t address, std::uint8_t* data, std::size_t bytes, Move&& move) {

@@ -10,15 +10,15 @@
 
 namespace heddle::testbench {
 
-/// The memory of a CUDA program: another process, which runs meanwhile, and may be wrong about what it names.
+/// The memory of a CUDA program, which is another, running process; its addresses may be invalid.
 class remote_memory {
  public:
   explicit remote_memory(pid_t process = 0) : process_(process) {}
 
-  /// False: the program has nothing there, or has ended.
+  /// False: the address is not mapped, or the program has ended.
   bool read(std::uint64_t address, void* data, std::size_t bytes) const;
   bool write(std::uint64_t address, const void* data, std::size_t bytes) const;
-  /// Why the system does not let this process read another one's memory at an address that is there; empty: it does.
+  /// The reason why the system denies access to another process's mapped memory; empty: access is granted.
   std::string refusal(std::uint64_t address) const;
 
  private:

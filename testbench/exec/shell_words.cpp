@@ -7,7 +7,7 @@ namespace heddle::testbench {
 
 std::vector<std::string> shell_words(const std::string& line, const std::string& who) {
   std::vector<std::string> words;
-  bool inside = false;  // of a word, which may be empty
+  bool inside = false;  // inside a word, which may be empty
   char quote = 0;
   for (std::size_t k = 0; k < line.size(); ++k) {
     const char c = line[k];

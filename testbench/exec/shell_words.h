@@ -6,10 +6,10 @@
 
 namespace heddle::testbench {
 
-/// The words of a line as a shell has them that replaces nothing: quotes of both kinds, and backslashes. Throws
-/// input_error ("WHO: ...") at a quote without an end.
+/// Splits a line into words as a shell does, without expansions: single and double quotes, backslashes. Throws
+/// input_error ("WHO: ...") for an unterminated quote.
 std::vector<std::string> shell_words(const std::string& line, const std::string& who);
-/// A word that a shell takes as it is.
+/// Quotes a word so that a shell takes it literally.
 std::string shell_quoted(const std::string& word);
 
 }  // namespace heddle::testbench

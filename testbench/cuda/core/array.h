@@ -7,11 +7,11 @@
 
 namespace heddle::cuda {
 
-/// A CUDA array: device memory, row after row and layer after layer without gaps, and what its elements are.
+/// A CUDA array: device memory with rows and layers stored without gaps, and the format of its elements.
 struct array_record {
   std::uint64_t address = 0;
   channel_format format{};
-  extent_t extent{};  // as the program has given it: zero where there is no such dimension
+  extent_t extent{};  // as the program specified it: zero for a dimension that the array does not have
   unsigned flags = 0;
   std::size_t element_bytes() const { return static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8; }
   std::size_t row_bytes() const { return extent.width * element_bytes(); }
@@ -26,7 +26,7 @@ constexpr unsigned layered = 1, surface = 2, cubemap = 4, gather = 8;
 
 /// Null: the program has no such array.
 const array_record* known_array(array_t a);
-/// One, two or four channels of one size that a texture unit knows.
+/// True for one, two or four channels of equal size in a format that a texture unit supports.
 bool is_valid(const channel_format& f);
 
 }  // namespace heddle::cuda

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Streams whose work goes into a graph instead of to the GPU.
+// Stream capture: work of a captured stream goes into a graph instead of to the GPU.
 #pragma once
 
 #include "testbench/cuda/core/graph.h"
 
 namespace heddle::cuda {
 
-/// True: the call is done with, since its stream is captured (or must not be used because of another one that is), and
-/// `result` is what it returns.
+/// True: the call is complete, because its stream is being captured (or must not be used because of another capture),
+/// and `result` is its return value.
 bool captured(std::uint32_t stream, manner how, node_work work, error_t& result);
-/// The same for what is not work of its own.
+/// The same for calls that record or wait for events.
 bool captured_record(std::uint32_t event, std::uint32_t stream, bool external, error_t& result);
 bool captured_wait(std::uint32_t stream, std::uint32_t event, bool external, error_t& result);
-/// A call that asks for or waits for work while it is captured: an error, which ends the capture.
+/// A query or a wait for work that is being captured: an error that invalidates the capture.
 bool captured_question(wire::wait_kind kind, std::uint32_t number, error_t& result);
-/// The stream is captured.
+/// True if the stream is being captured.
 bool is_captured(std::uint32_t stream);
-/// An allocation in a stream that is captured; null: it is not, or `result` says why not.
+/// An allocation in a captured stream; null: the stream is not captured, or `result` holds the error.
 graph_node* captured_allocation(std::uint32_t stream, std::size_t bytes, void** pointer, error_t& result);
 
 void captured_free(std::uint32_t stream, void* pointer, error_t& result);
 
-/// Copies as the program may ask for them again.
+/// The parameters of a copy in the form in which the program can query them.
 copy_3d shown(const copy_work& w);
-/// Adds a node that allocates; null: `result` says why not.
+/// Adds an allocation node; null: `result` holds the error.
 graph_node* add_allocation(graph& g, const std::vector<graph_node*>& after, std::size_t bytes, error_t& result);
 graph_node* add_free(graph& g, const std::vector<graph_node*>& after, void* pointer, error_t& result);
 

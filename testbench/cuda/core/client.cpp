@@ -23,9 +23,10 @@ namespace heddle::cuda {
 
 namespace {
 
-std::atomic<unsigned> process_generation{1};  // a child after fork() is a process of its own
+std::atomic<unsigned> process_generation{1};  // a child after fork() is a separate process
 
-/// A thread's connection. It has no destructor, for what ends behind the thread's variables may call, too.
+/// A thread's connection. It has no destructor, because code that runs after the thread's variables are destroyed may
+/// still make calls.
 struct link {
   int socket = -1;
   unsigned generation = 0;
@@ -42,9 +43,9 @@ thread_local link_end at_thread_end;
 std::mutex chip_mutex;
 wire::device_info the_chip;
 unsigned chip_generation = 0;
-std::atomic<bool> over{false};  // the program has ended, but for what its libraries do then
+std::atomic<bool> over{false};  // the program has ended; only its libraries' destructors still run
 
-/// Tells this program apart from the one that it takes the place of by exec(), whose number it keeps.
+/// Distinguishes this program from one that it replaced by exec(), which had the same process number.
 std::uint64_t incarnation() {
   static const std::uint64_t number = [] {
     std::uint64_t n = 0;
@@ -125,23 +126,24 @@ reply exchange(wire::call what, const wire::writer& arguments) {
 
 bool connect(bool may_start = true) {
   if (own.socket >= 0 && own.generation == process_generation.load()) return true;
-  if (own.socket >= 0) ::close(own.socket);  // the other process's
+  if (own.socket >= 0) ::close(own.socket);  // it belongs to the parent process
   own.socket = -1;
   static const bool at_fork = ::pthread_atfork(nullptr, nullptr, [] { process_generation.fetch_add(1); }) == 0;
   static_cast<void>(at_fork);
   const char* name = over.load() ? nullptr : simulator_address();
   if (name == nullptr) return false;
-  static_cast<void>(&at_thread_end);  // is made
+  static_cast<void>(&at_thread_end);  // constructs it
   own.generation = process_generation.load();
   own.socket = connected_socket(name);
   if (own.socket < 0 && !may_start) return false;
-  if (own.socket < 0 && simulator_is_own()) {  // it has ended with the process that this one comes from
+  if (own.socket < 0 && simulator_is_own()) {  // it ended with the process that forked this one
     forget_simulator();
     name = simulator_address();
     if (name != nullptr) own.socket = connected_socket(name);
   }
   if (own.socket < 0) give_up("the simulator is not there");
-  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // it reads what is to be copied where it lies
+  // The simulator reads data to be copied from this process's memory.
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   wire::writer w;
   w.put(wire::version)
       .put(static_cast<std::uint32_t>(::getpid()))
@@ -166,17 +168,17 @@ const wire::device_info* chip() {
 }
 
 reply call(wire::call what, const wire::writer& arguments) {
-  use_primary_context();  // what a thread has that calls the runtime; the driver API sees to it before
+  use_primary_context();  // the context of a thread that calls the runtime; driver API functions set it earlier
   if (!connect()) {
     reply r;
-    r.status = over.load() ? 4 : 100;  // the runtime is going; no device
+    r.status = over.load() ? 4 : 100;  // the runtime is shutting down; no device
     return r;
   }
   return exchange(what, arguments);
 }
 
-// The simulator that was started for this program writes its results before the program ends, so that who waits for the
-// one finds the other. One that ends otherwise (a signal, _exit(), exec()) is missed by it.
+// The simulator that was started for this program writes its results before the program ends, so that whoever waits
+// for the program finds the results. Programs that end otherwise (a signal, _exit(), exec()) do not get here.
 __attribute__((destructor)) static void leave() {
   {
     const std::lock_guard<std::mutex> lock(chip_mutex);

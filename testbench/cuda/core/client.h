@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program's end of the socket. Nothing here throws, and nothing of SystemC is needed.
+// The program's side of the socket. No function throws, and nothing depends on SystemC.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace heddle::cuda {
 
-/// What a call has led to; `body` what it asked for.
+/// The result of a call; `body` holds the returned data.
 struct reply {
   std::int32_t status = wire::unknown;
   std::vector<std::uint8_t> body;
   wire::reader read() const { return wire::reader(body); }
 };
 
-/// Makes a call and waits for its reply; prints what kernels have printed meanwhile. The first one of a thread
+/// Makes a call and waits for its reply; prints the output of kernels received with it. The first call of a thread
 /// connects.
 reply call(wire::call what, const wire::writer& arguments);
 /// Waits for the GPU.
 std::int32_t wait(wire::wait_kind kind, std::uint32_t number);
 
-/// The modelled chip; connects. Null: there is no simulator, which has been said.
+/// The modelled chip; connects if necessary. Null: there is no simulator, and a message was printed.
 const wire::device_info* chip();
 
 }  // namespace heddle::cuda

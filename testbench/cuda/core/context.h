@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contexts: there is one device and one memory, and what a context owns goes with it.
+// Contexts: there is one device and one memory; a context's resources are released with it.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ struct context {
   int cache_preference = 0, bank_preference = 0;
 };
 
-/// Of this thread; null: it has none.
+/// The context of this thread; null: none.
 context* current_context();
 bool driver_is_initialized();
 void initialize_driver();
-/// To a thread of ours, which is no caller of the runtime.
+/// Sets the context of an internal thread, which does not call the runtime itself.
 void give_context(context* c);
-/// A thread that calls the runtime without a context has the primary one.
+/// Gives the primary context to a thread that calls the runtime without a context.
 void use_primary_context();
 
 }  // namespace heddle::cuda

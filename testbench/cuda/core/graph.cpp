@@ -118,7 +118,7 @@ void note_graph_memory(const std::shared_ptr<graph_memory>& m) {
   memories()[m->pointer] = m;
 }
 void for_each_graph_memory(const std::function<void(const graph_memory&)>& look) {
-  std::vector<std::shared_ptr<graph_memory>> all;  // whose last reference this may be
+  std::vector<std::shared_ptr<graph_memory>> all;  // may hold the last references
   {
     const std::lock_guard<std::mutex> lock(graph_mutex());
     for (const auto& [pointer, weak] : memories()) all.push_back(weak.lock());

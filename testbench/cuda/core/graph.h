@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A graph: recorded work with dependencies. A launch puts it into the streams again, with events where it crosses from
-// one to another.
+// A graph: recorded work with dependencies. A launch submits the work to streams; events represent dependencies
+// between streams.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace heddle::cuda {
 
 struct graph;
 
-/// Memory that a graph's node has allocated. It keeps its place as long as a graph knows it.
+/// Memory allocated by a graph node. Its address is reserved as long as a graph refers to it.
 struct graph_memory {
   graph_memory(void* p, std::size_t n);
   ~graph_memory();
@@ -26,7 +26,7 @@ struct graph_memory {
   graph_memory& operator=(const graph_memory&) = delete;
   void* const pointer;
   const std::size_t bytes;
-  bool live = false;  // allocated by a launch and not freed since
+  bool live = false;  // allocated by a launch and not yet freed
 };
 
 struct child_work {
@@ -45,54 +45,54 @@ struct allocate_work {
 struct free_work {
   std::shared_ptr<graph_memory> memory;
 };
-/// In the order of CUDA's node types, but for the last two.
+/// In the order of CUDA's node types, except for the last two.
 using node_work = std::variant<kernel_work, copy_work, fill_work, host_work, child_work, empty_work, wait_work,
                                record_work, allocate_work, free_work>;
 
 struct graph_node {
   graph* owner = nullptr;
   node_work work;
-  std::vector<graph_node*> after;        // what it depends on, each once
-  const graph_node* original = nullptr;  // of which it is a copy
+  std::vector<graph_node*> after;        // the nodes it depends on, without duplicates
+  const graph_node* original = nullptr;  // the node of which it is a copy
   bool enabled = true;
-  copy_3d box{};                 // as the program has given it
-  std::vector<void*> arguments;  // a kernel's, for who asks
+  copy_3d box{};                 // as the program specified it
+  std::vector<void*> arguments;  // pointers to a kernel's arguments, for queries
   std::map<int, launch_attribute> attributes;
 };
-/// cudaGraphNodeType.
+/// The node's cudaGraphNodeType.
 int type_of(const graph_node& n);
 
 struct graph {
-  std::vector<std::unique_ptr<graph_node>> nodes;  // in the order in which they were made
+  std::vector<std::unique_ptr<graph_node>> nodes;  // in the order of creation
   graph_node* add(node_work work, std::vector<graph_node*> after);
   std::unique_ptr<graph> clone() const;
 };
 
-/// A graph made ready. Work of one launch that is independent lies in streams of its own.
+/// An instantiated graph. Independent work of one launch is placed in separate streams.
 class graph_exec {
  public:
-  /// Null: the graph's dependencies go round in a circle.
+  /// Null: the graph's dependencies are cyclic.
   static std::unique_ptr<graph_exec> make(const graph& g, unsigned long long flags);
   ~graph_exec();
 
   error_t launch(std::uint32_t stream);
-  /// The copy of a node of the graph that this was made from; null: none.
+  /// The copy of a node of the original graph; null: none.
   graph_node* copy_of(const graph_node* original) const;
-  /// Takes over what the nodes of a graph of the same shape do: a cudaGraphExecUpdateResult; `where` the node that
-  /// differs.
+  /// Takes over the node parameters of a graph with the same topology. Returns a cudaGraphExecUpdateResult; `where` is
+  /// the node that differs.
   int update(const graph& g, const graph_node*& where);
   static bool update_child(graph& to, const graph& from);
-  /// A copy of what it launches.
+  /// A copy of the launched graph.
   std::shared_ptr<graph> content() const { return copy_->clone(); }
   unsigned long long flags = 0;
 
  private:
   struct step {
-    graph_node* node = nullptr;  // null: a child graph's end
+    graph_node* node = nullptr;  // null: the end of a child graph
     std::vector<std::size_t> after;
     std::size_t lane = 0;
-    bool is_waited_for = false;  // in another lane
-    bool is_last = false;        // nothing comes after it
+    bool is_waited_for = false;  // by a step in another lane
+    bool is_last = false;        // no step depends on it
     std::uint32_t event = 0;
   };
   graph_exec() = default;
@@ -101,13 +101,13 @@ class graph_exec {
   error_t run(const step& s, std::uint32_t stream);
 
   std::unique_ptr<graph> copy_;
-  std::vector<step> steps_;           // each behind what it depends on
-  std::vector<std::uint32_t> lanes_;  // streams; the first one is that of the launch
+  std::vector<step> steps_;           // in topological order
+  std::vector<std::uint32_t> lanes_;  // streams; the first one is the stream of the launch
   std::uint32_t begin_event_ = 0, end_event_ = 0;
   bool launched_ = false;
 };
 
-/// What graphs and pools know of memory.
+/// State of graphs and pools.
 std::mutex& graph_mutex();
 bool is_known(const graph* g);
 bool is_known(const graph_exec* e);
@@ -115,7 +115,7 @@ graph* keep(std::unique_ptr<graph> g);
 graph_exec* keep(std::unique_ptr<graph_exec> e);
 bool drop(graph* g);
 bool drop(graph_exec* e);
-/// Memory of a graph that begins there; null: none.
+/// The graph memory that begins at this address; null: none.
 std::shared_ptr<graph_memory> graph_memory_at(const void* p);
 void note_graph_memory(const std::shared_ptr<graph_memory>& m);
 void for_each_graph_memory(const std::function<void(const graph_memory&)>& look);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs made ready, and their launches.
+// Instantiated graphs and their launches.
 #include <algorithm>
 
 #include "testbench/cuda/core/graph.h"
@@ -10,7 +10,7 @@ namespace heddle::cuda {
 
 namespace {
 
-// Beyond these, independent work waits for its stream.
+// The maximum number of streams of one launch; further independent work shares a stream.
 constexpr std::size_t most_lanes = 32;
 
 graph_node* find_copy(const graph& g, const graph_node* original) {
@@ -86,8 +86,8 @@ graph_exec::~graph_exec() {
   drop_event(end_event_);
 }
 
-// Nodes in the order in which they were made, each behind what it depends on; child graphs in place. False: that cannot
-// be.
+// Orders the nodes topologically and otherwise by creation, with child graphs expanded in place. False: the graph is
+// cyclic.
 bool graph_exec::flatten(const graph& g, const std::vector<std::size_t>& before, std::vector<std::size_t>& ends) {
   std::map<const graph_node*, std::size_t> placed;
   std::map<const graph_node*, std::size_t> open;
@@ -125,8 +125,8 @@ bool graph_exec::flatten(const graph& g, const std::vector<std::size_t>& before,
   return placed.size() == g.nodes.size();
 }
 
-// A step goes on in the lane that ends with something it depends on; else it takes a lane whose end others go on from
-// already, or a new one.
+// Assigns a step to a lane whose last step it depends on; otherwise to a lane whose last step already has a successor
+// in another lane, or to a new lane.
 void graph_exec::place() {
   std::vector<std::size_t> tail;  // last step of each lane
   std::vector<bool> followed(steps_.size(), false);
@@ -188,7 +188,7 @@ error_t graph_exec::launch(std::uint32_t stream) {
   lanes_[0] = stream;
   error_t e = error::none;
   const auto also = [&e](error_t next) { e = e != error::none ? e : next; };
-  // Launches of one graph follow each other, whatever their streams.
+  // Launches of one graph are serialised across streams.
   if (launched_) also(wait_for(stream, end_event_));
   launched_ = true;
   if (lanes_.size() > 1) also(record(begin_event_, stream));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a stream does, as data: from an API call it goes to the simulator, into a graph while its stream is captured,
-// and from a graph to the simulator with each launch of that.
+// Stream operations as data. An API call sends an operation to the simulator, or adds it to a graph if its stream is
+// being captured; a graph launch sends it to the simulator each time.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,11 @@ struct fill_work {
 
 struct kernel_work {
   function_record* function = nullptr;
-  const void* key = nullptr;  // by which the program knows it
+  const void* key = nullptr;  // the handle that the program uses
   dim3_t grid{}, block{};
   std::uint32_t shared_bytes = 0;
   bool cooperative = false;
-  std::vector<std::uint8_t> parameters;  // as they lie in the kernel's area
+  std::vector<std::uint8_t> parameters;  // laid out as in the kernel's parameter area
 };
 
 struct host_work {
@@ -46,8 +46,8 @@ struct host_work {
   stream_t stream = nullptr;
 };
 
-/// Who asks: a call that returns when all is done, one that does not, or a graph, whose data stay where they are until
-/// their turn has come.
+/// The kind of caller: a call that returns when all is done, a call that returns at once, or a graph, whose data must
+/// stay in place until the operation runs.
 enum class manner { waits, asynchronous, graph };
 
 error_t copy(const copy_work& w, std::uint32_t stream, manner how);
@@ -55,16 +55,16 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how);
 error_t launch(const kernel_work& w, std::uint32_t stream, manner how);
 error_t run_on_host(const host_work& w, std::uint32_t stream, manner how);
 
-/// A box between arrays and memory; not zero: what is wrong with it.
+/// Converts a copy between arrays and memory; returns an error if it is invalid.
 error_t box_of(const copy_3d& p, copy_work& w);
-/// `arguments` null: parameters lie one after another in `extra`, as a driver API launch may have it.
+/// `arguments` null: the parameters are consecutive in `extra`, as the driver API allows.
 error_t kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra, std::size_t shared,
                   bool cooperative, kernel_work& w);
 bool is_cooperative(const launch_attribute* attributes, unsigned count);
 
 }  // namespace heddle::cuda
 
-// A function, and its twin of a program whose default stream is each thread's own.
+// Defines a function, and its variant for programs compiled with per-thread default streams.
 #define HEDDLE_BOTH(name, twin, arguments, body)        \
   HEDDLE_CUDA error_t name arguments {                  \
     [[maybe_unused]] constexpr bool per_thread = false; \

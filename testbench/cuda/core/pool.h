@@ -3,7 +3,7 @@
 
 namespace heddle::cuda {
 
-/// Memory of a pool is given back: it counts no longer.
+/// Removes freed memory from the statistics of its pool.
 void leave_pool(const void* p);
 
 }  // namespace heddle::cuda

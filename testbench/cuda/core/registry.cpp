@@ -33,7 +33,8 @@ bool map_here(std::uint64_t address, std::uint64_t bytes) {
 }
 
 registry& registry::get() {
-  static auto* the_registry = new registry;  // programs call when their statics are destroyed, too
+  // Never destroyed: programs make calls while their static objects are destroyed.
+  static auto* the_registry = new registry;
   return *the_registry;
 }
 
@@ -172,7 +173,7 @@ variable_record registry::variable(image& owner, const std::string& name) {
 }
 
 error_t registry::share(const variable_record& v) {
-  map_here(v.address, v.bytes);  // the page may be there already, for another variable
+  map_here(v.address, v.bytes);  // another variable may have mapped the page already
   note_allocation({v.address, v.bytes, managed, 1, true, nullptr});
   return call(wire::call::host_range, wire::writer().put(v.address).put(std::uint64_t{v.bytes}).put(std::uint32_t{3}))
       .status;

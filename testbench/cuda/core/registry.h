@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What nvcc's code has registered in this process: fat binaries, kernels, variables.
+// Registrations by nvcc's code in this process: fat binaries, kernels, variables.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 
 namespace heddle::cuda {
 
-/// A fat binary, or PTX that the program has loaded itself. It is handed to the simulator when something in it is first
-/// wanted.
+/// A fat binary, or PTX that the program has loaded itself. It is passed to the simulator when one of its parts is
+/// first needed.
 struct image {
-  std::uint32_t what = 2;                                    // as wire::call::load_image has it
-  std::vector<std::pair<const void*, std::uint64_t>> parts;  // in this process
+  std::uint32_t what = 2;                                    // as for wire::call::load_image
+  std::vector<std::pair<const void*, std::uint64_t>> parts;  // addresses in this process, with sizes
   std::uint32_t module = 0;
   bool loaded = false;
   error_t status = error::none;
-  std::string failure;          // what the simulator says against it
-  const void* owner = nullptr;  // the context that it goes with
+  std::string failure;          // the simulator's message if loading failed
+  const void* owner = nullptr;  // the context with which it is unloaded
 };
 
 struct function_record {
@@ -35,7 +35,7 @@ struct function_record {
   std::uint32_t number = 0;
   wire::function_info info{};
   std::vector<std::pair<std::uint32_t, std::uint32_t>> parameters;  // offset, bytes
-  int max_dynamic_shared = 0;                                       // 0: as the chip has it
+  int max_dynamic_shared = 0;                                       // 0: the chip's default
   int carveout = -1;
 };
 
@@ -43,8 +43,8 @@ struct variable_record {
   image* owner = nullptr;
   std::string name;
   std::size_t bytes = 0;
-  std::uint64_t address = 0;  // 0: not asked for yet
-  void** managed = nullptr;   // where the program keeps a managed one's address
+  std::uint64_t address = 0;  // 0: not yet known
+  void** managed = nullptr;   // location of the pointer through which the program accesses a managed variable
 };
 
 class registry {
@@ -56,22 +56,21 @@ class registry {
   void add_function(image* owner, const void* key, const char* name);
   void add_variable(image* owner, const void* key, const char* name, std::size_t bytes, void** managed);
 
-  /// A kernel by the address of its host function, or by the handle that was given for it; null: there is none. Its
-  /// module is loaded.
+  /// The kernel with this address of its host function, or with this handle; null: none. Its module is loaded.
   function_record* function(const void* key);
-  /// A kernel of an image by name, not registered by anybody; null: there is none.
+  /// A kernel of an image by name, which need not be registered; null: none.
   function_record* function(image* owner, const std::string& name, error_t& status);
   variable_record* variable(const void* key);
-  /// The variables that programs share with kernels get their addresses.
+  /// Assigns addresses to variables shared between program and kernels.
   error_t place_managed();
-  /// Kernels and variables are looked up anew: the device was reset, or this is a new process.
+  /// Looks up kernels and variables again after a device reset or in a new process.
   error_t load(image& i);
 
   bool has(const image* i);
   std::vector<image*> images_of(const void* owner);
-  /// Its kernels are invalid from now on.
+  /// Invalidates its kernels.
   void unload(image* i);
-  /// A variable of a loaded image; null address: there is none.
+  /// A variable of a loaded image; null address: none.
   variable_record variable(image& owner, const std::string& name);
   std::vector<std::string> kernels(image& owner);
   /// The program gets the memory of a variable, too, which the module has declared to be managed.
@@ -87,17 +86,18 @@ class registry {
   bool managed_placed_ = true;
 };
 
-/// Memory at an address that means the same to kernels and to the program.
+/// Maps memory at the same address as on the GPU.
 bool map_here(std::uint64_t address, std::uint64_t bytes);
 
-/// Keeps what cudaGetLastError will say, and gives it back.
+/// Records the error for cudaGetLastError and returns it.
 error_t noted(error_t e);
 extern thread_local error_t last_error;
 
-/// A function of ours that is not there yet: says so and ends the program.
+/// Reports a function that is not implemented and ends the program.
 [[noreturn]] void missing(const char* name);
 
-/// Number of a stream by its handle: 0 the default one. `per_thread`: what 0 means in this function.
+/// The number of a stream; 0 is the default stream. `per_thread`: the default stream in this function is the thread's
+/// own.
 std::uint32_t stream_number(stream_t s, bool per_thread = false);
 inline std::uint32_t event_number(event_t e) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(e) - 0x1000);
@@ -105,5 +105,5 @@ inline std::uint32_t event_number(event_t e) {
 
 }  // namespace heddle::cuda
 
-/// What programs see of us.
+/// Exported functions.
 #define HEDDLE_CUDA extern "C" __attribute__((visibility("default")))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions of the runtime that the driver API is made of. Whoever defines one includes this, so that the compiler
-// compares them.
+// Runtime functions that the driver API uses. The files that define them include this header, so that the compiler
+// checks the declarations.
 #pragma once
 
 #include <cstddef>

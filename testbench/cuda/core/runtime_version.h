@@ -3,8 +3,8 @@
 
 namespace heddle::cuda {
 
-/// The CUDA that the program was built with, as cudaRuntimeGetVersion has it (13000): some names have another layout in
-/// each.
+/// The CUDA version the program was compiled for, in the form of cudaRuntimeGetVersion (13000): some functions have
+/// another signature in each version.
 int runtime_version();
 
 }  // namespace heddle::cuda

@@ -25,21 +25,22 @@ namespace heddle::cuda {
 
 namespace {
 
-constexpr int line_number = 3;          // which descriptor the simulator gets its end of the line as
-constexpr std::size_t most_name = 100;  // of an address
+constexpr int line_number = 3;          // descriptor of the simulator's end of the lifeline socket
+constexpr std::size_t most_name = 100;  // of a socket address
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 char own_address[most_name + 1];
-// The other end tells the simulator that all processes which came of this program by fork() have ended.
+// The other end of a socket pair. Its closing tells the simulator that this program and all processes forked from it
+// have ended.
 int line = -1;
 
-// Not the folder of the libraries, which has the same name.
+// True for an executable file; a folder of libraries has the same name.
 bool is_program(const std::string& path) {
   struct stat s;
   return ::stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// Beside the library in a build tree and in an installed one, unless HEDDLE_PROGRAM names it.
+/// The program's path relative to the library in a build tree and in an installed one, unless HEDDLE_PROGRAM names it.
 std::string simulator_program() {
   if (const char* named = std::getenv("HEDDLE_PROGRAM")) return named;
   Dl_info self;
@@ -52,17 +53,17 @@ std::string simulator_program() {
   return "";
 }
 
-// fork() without what the program has said should happen at a fork. Nobody gets a SIGCHLD, a wait() of the program's
-// does not find it, and a debugger is not told.
+// fork() without the program's atfork handlers. No SIGCHLD is sent, a wait() in the program does not see the child,
+// and a debugger is not notified.
 pid_t quiet_fork() {
   return static_cast<pid_t>(
       ::syscall(SYS_clone, static_cast<unsigned long>(CLONE_UNTRACED), nullptr, nullptr, nullptr, nullptr));
 }
 
-// In the new process, where only the system may be called.
+// Runs in the new process, where only system calls are allowed.
 [[noreturn]] void become_simulator(int end, char* const* arguments, char* const* environment) {
-  if (quiet_fork() != 0) ::_exit(0);  // so that it is no child of the program's
-  ::setsid();                         // nor in its group: Ctrl-C is the program's, or its debugger's
+  if (quiet_fork() != 0) ::_exit(0);  // so that it is not a child of the program
+  ::setsid();                         // own process group: Ctrl-C goes to the program or its debugger
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -91,7 +92,7 @@ bool start() {
   }
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
-  // Not among the first three, which it keeps.
+  // Not one of the first three descriptors, which are kept.
   const int theirs = ::fcntl(ends[1], F_DUPFD_CLOEXEC, line_number);
   ::close(ends[1]);
   std::vector<char*> environment;
@@ -111,7 +112,7 @@ bool start() {
   while (got < most_name) {
     const ssize_t n = ::read(ends[0], own_address + got, 1);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;  // it has said why
+    if (n <= 0) break;  // the simulator has printed the reason
     end = own_address[got];
     if (end == '\n') break;
     ++got;

@@ -12,10 +12,10 @@ namespace {
 
 constexpr error_t invalid_channel_descriptor = 20, invalid_filter = 26, invalid_norm = 27;
 
-/// Numbers of texel types as simt/texture/texture.h has them.
+/// The numbers of texel types in simt/texture/texture.h.
 namespace texel {
 constexpr std::uint8_t u8 = 0, s8 = 1, u16 = 2, s16 = 3, u32 = 4, s32 = 5, f16 = 6, f32 = 7,
-                       normalized = 8;  // plus an 8- or 16-bit type
+                       normalized = 8;  // added to an 8- or 16-bit type
 }
 constexpr std::uint8_t wrap = 0, clamp = 1, border = 3;
 
@@ -60,7 +60,7 @@ error_t image_of(const resource_descriptor& r, wire::texture_request& image) {
       if (r.of.linear.pointer == nullptr || width == 0 || width > (std::size_t{1} << 28)) return error::invalid_value;
       image.address = reinterpret_cast<std::uint64_t>(r.of.linear.pointer);
       image.width = static_cast<std::uint32_t>(width);
-      image.mode[0] = border;  // what lies outside reads as zero
+      image.mode[0] = border;  // texels outside the image read as zero
       return error::none;
     }
     case of_pitched_memory: {
@@ -90,7 +90,7 @@ error_t read_as(const texture_settings& s, const resource_descriptor& r, wire::t
   if (s.filter != 0 && image.type <= texel::s32) return invalid_filter;
   if (s.srgb != 0) return not_modelled("sRGB textures");
   image.normalized = s.normalized_coordinates != 0;
-  if (r.kind == of_linear_memory) return error::none;  // fetched by number, without filter
+  if (r.kind == of_linear_memory) return error::none;  // fetched by index, without filter
   image.linear = s.filter != 0;
   bool has_border = false;
   for (int k = 0; k < 3; ++k) {

@@ -6,12 +6,12 @@
 
 namespace heddle::cuda {
 
-/// The image that a resource is, as point-sampled texels of its own type; not zero: the resource is wrong, or of a kind
-/// that is not modelled, which is said.
+/// Describes a resource as an image with point sampling and its own texel type. Returns an error if the resource is
+/// invalid, or of an unsupported kind, which is also reported.
 error_t image_of(const resource_descriptor& r, wire::texture_request& image);
-/// How the image is read; not zero likewise.
+/// Applies the settings for reading to the image; errors as above.
 error_t read_as(const texture_settings& s, const resource_descriptor& r, wire::texture_request& image);
-/// The GPU's handle of it.
+/// Creates the GPU's handle of the image.
 error_t handle_of(const wire::texture_request& image, std::uint64_t& handle);
 
 }  // namespace heddle::cuda

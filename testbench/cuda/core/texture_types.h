@@ -24,14 +24,14 @@ struct resource_descriptor {
     } pitched;
   } of;
 };
-/// Of cudaResourceDesc in every release; later ones append what must be zero.
+/// Size of cudaResourceDesc in all releases; later ones append members that must be zero.
 constexpr std::size_t resource_bytes = sizeof(resource_descriptor);
 static_assert(resource_bytes == 64, "as CUDA has it");
 
 struct texture_settings {
   int address_mode[3];
   int filter;           // 0 point, 1 linear
-  int read_normalized;  // integers are read as floats
+  int read_normalized;  // integers are converted to floats
   int srgb;
   float border[4];
   int normalized_coordinates;
@@ -40,7 +40,7 @@ struct texture_settings {
   float mipmap_bias, mipmap_least, mipmap_most;
   int disable_trilinear;
 };
-/// What CUDA 11.8 and later append.
+/// With the members appended in CUDA 11.8.
 struct texture_settings_v2 : texture_settings {
   int seamless_cubemap;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The binary interface of CUDA's runtime as programs are compiled against it: plain layouts, written down from its
-// documentation. Enumerations are ints. Sizes and offsets are checked against NVIDIA's headers where they are
-// (tests/system/cuda_layout_test.cpp).
+// The binary interface of CUDA's runtime against which programs are compiled: plain structures, derived from its
+// documentation. Enumerations are ints. Where NVIDIA's headers are available, a test checks sizes and offsets against
+// them (tests/system/cuda_layout_test.cpp).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the functions of the driver API have in common. They are the runtime's with other names: streams, events, memory
-// and kernels of one are the other's.
+// Common parts of the driver API. Its functions are the runtime's under other names: streams, events, memory and
+// kernels are shared between both.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ using result_t = int;
 using device_t = int;
 using address_t = std::uint64_t;  // CUdeviceptr
 
-/// CUresult, where the runtime has no error of the same number and meaning.
+/// CUresult values for which the runtime has no error with the same number and meaning.
 namespace result {
 constexpr result_t success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, no_device = 100,
                    invalid_device = 101, invalid_image = 200, invalid_context = 201, no_binary_for_gpu = 209,
@@ -23,12 +23,12 @@ constexpr result_t success = 0, invalid_value = 1, out_of_memory = 2, not_initia
                    not_found = 500, primary_context_active = 708, context_is_destroyed = 709, not_supported = 801;
 }
 
-/// The driver's number for an error of the runtime.
+/// The CUresult of a runtime error.
 result_t result_of(error_t e);
-/// success: the driver is initialized and the thread has a context.
+/// success: the driver is initialised and the thread has a context.
 result_t ready();
 
-/// What a function of the driver comes to. The runtime's last error stays as it is.
+/// Runs the body of a driver function and returns its result. The runtime's last error is unchanged.
 template <class F>
 result_t driven(F&& f) {
   const result_t r = ready();
@@ -43,7 +43,7 @@ inline void* pointer_of(address_t a) { return reinterpret_cast<void*>(a); }
 
 }  // namespace heddle::cuda
 
-/// A function, and its twin of programs whose default stream is each thread's own.
+/// Defines a function, and its variant for programs compiled with per-thread default streams.
 #define HEDDLE_DRIVER_BOTH(name, twin, arguments, body) \
   HEDDLE_CUDA result_t name arguments {                 \
     [[maybe_unused]] constexpr bool per_thread = false; \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver API: arrays, textures and surfaces, which are the runtime's with other descriptors.
+// The driver API: arrays, textures and surfaces. They are the runtime's with other descriptors.
 #include <cstring>
 
 #include "testbench/cuda/core/array.h"
@@ -61,7 +61,7 @@ namespace flag {
 constexpr unsigned as_integer = 1, normalized_coordinates = 2, srgb = 0x10, disable_trilinear = 0x20;
 }
 
-/// CUarray_format: how many bits, and what they are.
+/// CUarray_format: number of bits and kind.
 struct element {
   int format, bits, kind;
 };
@@ -160,7 +160,7 @@ HEDDLE_CUDA result_t cuTexObjectCreate(std::uint64_t* handle, const driver_resou
     std::memcpy(s.border, texture->border, sizeof s.border);
     s.filter = texture->filter;
     s.read_normalized = (texture->flags & flag::as_integer) == 0 && f.kind != is_float &&
-                        f.x < 32;  // integers of 32 bits stay what they are
+                        f.x < 32;  // 32-bit integers are not converted
     s.srgb = (texture->flags & flag::srgb) != 0;
     s.normalized_coordinates = (texture->flags & flag::normalized_coordinates) != 0;
     s.disable_trilinear = (texture->flags & flag::disable_trilinear) != 0;

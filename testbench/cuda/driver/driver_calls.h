@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions of the driver that the runtime has under another name.
+// Driver functions that the runtime offers under other names.
 #pragma once
 
 #include "testbench/cuda/driver/driver.h"

@@ -21,8 +21,8 @@ namespace {
 std::atomic<bool> initialized{false};
 std::mutex contexts_mutex;
 unsigned long long next_id = 1;
-unsigned retained = 0;         // the primary one, by the program
-bool used_by_runtime = false;  // which keeps it
+unsigned retained = 0;         // references of the program to the primary context
+bool used_by_runtime = false;  // the runtime keeps the primary context
 unsigned primary_flags = 0;
 thread_local std::vector<context*> stack;
 
@@ -31,7 +31,8 @@ context& primary() {
   p->primary = true;
   return *p;
 }
-/// Those made by the program; kept when destroyed, for other threads may have them.
+/// Contexts created by the program. They are kept after their destruction, because other threads may still refer to
+/// them.
 std::vector<std::unique_ptr<context>>& made() {
   static auto* all = new std::vector<std::unique_ptr<context>>;
   return *all;
@@ -54,7 +55,7 @@ void set_current(context* c) {
   if (c != nullptr) stack.push_back(c);
 }
 
-/// Ends a context: its memory and its modules go.
+/// Destroys a context: its memory and modules are released.
 void end(context& c) {
   const error_t before = last_error;
   stack.push_back(&c);
@@ -206,7 +207,7 @@ HEDDLE_CUDA result_t cuCtxGetDevice(device_t* device) {
     return error::none;
   });
 }
-// There is one device, whichever context is named.
+// There is only one device, whichever context is given.
 HEDDLE_CUDA result_t cuCtxGetDevice_v2(device_t* device, context*) { return cuCtxGetDevice(device); }
 HEDDLE_CUDA result_t cuCtxGetFlags(unsigned* flags) {
   return driven([&] {
@@ -239,7 +240,7 @@ HEDDLE_CUDA result_t cuCtxGetLimit(std::size_t* value, int limit) {
 HEDDLE_CUDA result_t cuCtxSetCacheConfig(int preference) {
   return driven([&] {
     if (preference < 0 || preference > 3) return error::invalid_value;
-    current_context()->cache_preference = preference;  // a hint
+    current_context()->cache_preference = preference;  // a hint without effect
     return error::none;
   });
 }
@@ -249,7 +250,7 @@ HEDDLE_CUDA result_t cuCtxGetCacheConfig(int* preference) {
     return error::none;
   });
 }
-// Banks are of four bytes on all chips since Maxwell.
+// Banks have four bytes on all chips since Maxwell.
 HEDDLE_CUDA result_t cuCtxSetSharedMemConfig(int banks) {
   return driven([&] { return banks < 0 || banks > 2 ? error::invalid_value : error::none; });
 }
@@ -275,7 +276,7 @@ HEDDLE_CUDA result_t cuCtxEnablePeerAccess(context*, unsigned) {
   return driven([] { return error::peer_unsupported; });
 }
 HEDDLE_CUDA result_t cuCtxDisablePeerAccess(context*) {
-  return driven([] { return error_t{705}; });  // it is not enabled
+  return driven([] { return error_t{705}; });  // peer access is not enabled
 }
 
 HEDDLE_CUDA result_t cuDevicePrimaryCtxRetain(context** c, device_t device) {

@@ -44,7 +44,7 @@ side_3d side_of(const side_2d& s) {
   return {s.x_bytes, s.y, 0, 0, s.where, s.host, s.device, s.array, nullptr, s.pitch, 0};
 }
 
-/// Where a side begins, and its pitches.
+/// The start of a side, and its pitches.
 struct corner {
   char* at = nullptr;
   std::size_t pitch = 0, layer = 0;
@@ -110,7 +110,7 @@ error_t fill(address_t to, std::size_t pitch, unsigned value, unsigned value_byt
 }
 
 address_t number_of(const void* p) { return reinterpret_cast<address_t>(p); }
-/// The default stream.
+/// The number of the default stream.
 std::uint32_t usual(bool per_thread) { return stream_number(nullptr, per_thread); }
 
 constexpr manner waits = manner::waits, goes_on = manner::asynchronous;

@@ -18,7 +18,7 @@ struct driver_properties {
       registers_per_block, clock_khz, texture_alignment;
 };
 
-/// success: there is this device.
+/// success: the device exists.
 result_t check(device_t device) {
   if (!driver_is_initialized()) return result::not_initialized;
   return device == 0 ? result::success : result::invalid_device;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver API: functions by name.
+// The driver API: lookup of functions by name.
 #include <cstdio>
 #include <cstring>
 
@@ -18,7 +18,7 @@ entry_point find_entry_point(const char* name, int version, bool per_thread, voi
   for (const driver_function& f : driver_table()) {
     if (std::strcmp(f.name, name) != 0) continue;
     known = true;
-    // Those of a thread's own stream are the others' twins, whenever they came.
+    // Functions for per-thread default streams are variants of the others, whichever version introduced them.
     if (f.per_thread && !per_thread) continue;
     if (f.since > version) continue;
     const bool better = best == nullptr || (f.per_thread && !best->per_thread) ||
@@ -39,13 +39,13 @@ constexpr std::uint64_t per_thread_default_stream = 2;  // of the flags
 result_t proc_address(const char* name, void** address, int version, std::uint64_t flags, int* status) {
   if (name == nullptr || address == nullptr || *name == '\0' || flags > 3) return result::invalid_value;
   const entry_point found = find_entry_point(name, version, (flags & per_thread_default_stream) != 0, *address);
-  if (status != nullptr) *status = static_cast<int>(found);  // the driver has these numbers
+  if (status != nullptr) *status = static_cast<int>(found);  // the values are those of the driver
   return found == entry_point::found ? result::success : result::not_found;
 }
 
 error_t runtime_entry(const char* name, void** address, int version, unsigned long long flags, int* status) {
   const error_t e = proc_address(name, address, version, flags, status);
-  // Programs look at the status.
+  // Programs check the status instead.
   return noted(e == result::not_found ? error::none : e);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver API: errors, by their numbers.
+// The driver API: errors.
 #include <algorithm>
 #include <iterator>
 
@@ -133,13 +133,14 @@ result_t result_of(error_t e) {
     case error::invalid_configuration:
     case error::invalid_copy_direction:
     case error::missing_configuration:
-    case 12:  // a pitch
-    case 16:  // a host pointer
-    case 17:  // a device pointer
+    case 12:  // invalid pitch
+    case 16:  // invalid host pointer
+    case 17:  // invalid device pointer
       return result::invalid_value;
     case error::invalid_symbol: return result::not_found;
     case error::invalid_function: return result::invalid_handle;
-    default: return find(e) != nullptr ? e : result_t{error::unknown};  // the others have one number in both
+    // All others have the same number in both interfaces.
+    default: return find(e) != nullptr ? e : result_t{error::unknown};
   }
 }
 

@@ -55,7 +55,7 @@ result_t get_attribute(int* value, int attribute, const void* function) {
                           a.cache_mode_ca,
                           a.max_dynamic_shared_bytes,
                           a.carveout};
-    constexpr int clusters = 10, last = 15;  // of which Heddle knows nothing: no size is demanded
+    constexpr int clusters = 10, last = 15;  // cluster attributes, which Heddle ignores: no size is required
     if (attribute < 0 || attribute > last) return error::invalid_value;
     *value = attribute < clusters ? values[attribute] : 0;
     return error::none;
@@ -64,7 +64,7 @@ result_t get_attribute(int* value, int attribute, const void* function) {
 
 result_t set_attribute(const void* function, int attribute, int value) {
   return driven([&]() -> error_t {
-    if (attribute < 8 || attribute > 15) return error::invalid_value;  // those before are what the kernel is
+    if (attribute < 8 || attribute > 15) return error::invalid_value;  // lower attributes are properties of the kernel
     return cudaFuncSetAttribute(function, attribute, value);
   });
 }
@@ -81,7 +81,7 @@ result_t parameter_of(const void* function, std::size_t index, std::size_t* offs
   });
 }
 
-/// Something of a kernel that it has whether it can run or not.
+/// Attributes that a kernel has even if it cannot run.
 template <class F>
 result_t of_function(const void* function, F&& f) {
   return driven([&]() -> error_t {
@@ -92,7 +92,7 @@ result_t of_function(const void* function, F&& f) {
   });
 }
 
-/// The smallest block of those that fill an SM best.
+/// The smallest block size with the best occupancy.
 error_t potential_block_size(int* grid, int* block, const void* function, std::size_t (*shared_of)(int),
                              std::size_t shared, int limit) {
   function_attributes a;

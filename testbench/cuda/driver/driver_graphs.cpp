@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver API: graphs, stream capture and memory pools, which have one layout in both interfaces.
+// The driver API: graphs, stream capture and memory pools, whose structures are the same in both interfaces.
 #include "testbench/cuda/core/graph.h"
 #include "testbench/cuda/core/graph_params.h"
 #include "testbench/cuda/driver/driver.h"
@@ -15,7 +15,7 @@ using nodes = graph_node* const*;
 
 namespace {
 
-/// What kernel nodes have since CUDA 12: a kernel in place of a function.
+/// Kernel node parameters since CUDA 12: with a kernel as an alternative to a function.
 struct driver_kernel_params : kernel_node_params {
   const void* kernel;
   context* owner;
@@ -29,7 +29,7 @@ kernel_node_params plain(const driver_kernel_params& p) {
 
 }  // namespace
 
-// A function of the driver that is one of the runtime's.
+// A driver function that is identical to a runtime function.
 #define HEDDLE_SAME(name, runtime, parameters, arguments) \
   HEDDLE_CUDA error_t runtime parameters;                 \
   HEDDLE_CUDA result_t name parameters {                  \
@@ -43,7 +43,7 @@ HEDDLE_SAME_BOTH(cuStreamEndCapture, cudaStreamEndCapture, (stream_t s, graph** 
 HEDDLE_SAME_BOTH(cuStreamIsCapturing, cudaStreamIsCapturing, (stream_t s, int* status), (s, status))
 HEDDLE_SAME_BOTH(cuGraphLaunch, cudaGraphLaunch, (graph_exec * e, stream_t s), (e, s))
 HEDDLE_SAME_BOTH(cuGraphUpload, cudaGraphUpload, (graph_exec * e, stream_t s), (e, s))
-// The first one had no mode: all other threads' calls were forbidden, too.
+// The first version had no mode argument: it forbade unsafe calls of all other threads, too.
 HEDDLE_SAME(cuStreamBeginCapture_v2, cudaStreamBeginCapture, (stream_t s, int mode), (s, mode))
 HEDDLE_SAME(cuStreamBeginCapture_v2_ptsz, cudaStreamBeginCapture_ptsz, (stream_t s, int mode), (s, mode))
 HEDDLE_CUDA result_t cuStreamBeginCapture(stream_t s) { return cuStreamBeginCapture_v2(s, 0); }

@@ -16,18 +16,17 @@ namespace {
 enum option : int { compile_time = 2, information_log = 3, information_bytes = 4, error_log = 5, error_bytes = 6 };
 
 constexpr std::uint32_t wrapper_magic = 0x466243b1, fat_binary_magic = 0xba55ed50;
-constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2;  // as wire::call::load_image has it
+constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2;  // as for wire::call::load_image
 constexpr char linked_magic[16] = "heddle-linked-1";
 
 struct fat_binary_wrapper {
   std::uint32_t magic;
-  std::uint32_t version;  // 2: made by a device linker, whose parts are listed
+  std::uint32_t version;  // 2: produced by a device linker, with a list of parts
   const void* data;
   const void* const* parts;
 };
 
-/// Machine code tells the chip that it is for in its ELF flags: bits 8 to 15 since CUDA 13, before that the lowest
-/// ones.
+/// The architecture in the ELF flags of machine code: bits 8 to 15 since CUDA 13, the lowest bits before.
 unsigned architecture_of(const void* elf) {
   Elf64_Ehdr head;
   std::memcpy(&head, elf, sizeof head);
@@ -36,7 +35,7 @@ unsigned architecture_of(const void* elf) {
 }
 
 bool begins_with(const void* data, const void* what, std::size_t bytes) {
-  // What is shorter ends with a zero, and differs there.
+  // Shorter data end with a zero byte and differ there.
   const auto* a = static_cast<const unsigned char*>(data);
   const auto* b = static_cast<const unsigned char*>(what);
   for (std::size_t k = 0; k < bytes; ++k)
@@ -97,7 +96,7 @@ result_t load(const void* data, const std::string& what, const char* caller, jit
   image* i = registry::get().add_image(kind, std::move(parts));
   i->owner = current_context();
   const error_t e = registry::get().load(*i);
-  i->parts.clear();  // they are the program's again
+  i->parts.clear();  // they belong to the program again
   if (e != error::none) {
     options.mistake(i->failure + "\n");
     return result_of(e);
@@ -129,7 +128,7 @@ void jit_options::write_back(int buffer, int size, const std::string& text) {
   void** const to = value(buffer);
   void** const room = value(size);
   if (room == nullptr) return;
-  // Its size as it was given comes first, what is used of it later.
+  // The option first holds the buffer's size, and later the number of bytes used.
   auto [known, added] = sizes_.try_emplace(buffer, static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(*room)));
   static_cast<void>(added);
   std::size_t bytes = 0;
@@ -178,7 +177,7 @@ result_t load_file(const char* path, const char* caller, jit_options& options, i
   if (!file) return result::file_not_found;
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (bytes.empty()) return result::invalid_image;
-  // A file that is cut within a header is read no further than zeros go.
+  // Padded with zeros, so that a truncated file cannot be read beyond its end.
   return load((bytes + std::string(sizeof(Elf64_Ehdr), '\0')).data(), "'" + std::string(path) + "', ", caller, options,
               loaded);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a program loads by itself: PTX, fat binaries, PTX put together by a linker; and what it says to the PTX
-// compiler, which there is none of.
+// Images that a program loads itself: PTX, fat binaries, PTX combined by a linker; and options for the PTX compiler,
+// which does not exist here.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@
 
 namespace heddle::cuda {
 
-/// The options of a load or a link: CUjit_option names, and a pointer or a number for each. Sizes of logs and the time
-/// are written back.
+/// The options of a load or a link: CUjit_option names with a pointer or a number each. Sizes of logs and the time are
+/// written back.
 class jit_options {
  public:
   jit_options(unsigned count, const int* names, void** values);
   void information(const std::string& text) { information_ += text; }
   void mistake(const std::string& text) { mistake_ += text; }
-  /// Writes back what there is to tell.
+  /// Writes back the logs and their sizes.
   void finish();
 
  private:
@@ -29,18 +29,18 @@ class jit_options {
 
   std::vector<int> names_;
   void** values_;
-  std::map<int, std::size_t> sizes_;  // of logs, by their name
+  std::map<int, std::size_t> sizes_;  // of logs, by option name
   std::string information_, mistake_;
   std::chrono::steady_clock::time_point begin_;
 };
 
 using image_parts = std::vector<std::pair<const void*, std::uint64_t>>;
 
-/// The parts of what nvcc puts into .nvFatBinSegment.
+/// The parts of a wrapper that nvcc places in .nvFatBinSegment.
 image_parts parts_of_wrapper(const void* wrapper);
-/// Several texts of PTX as one image, which loading knows again; of one text that text.
+/// Combines several PTX texts into one image, which load_image() recognises; a single text is returned unchanged.
 std::string linked_image(const std::vector<std::string>& texts);
-/// Hands an image to the simulator. `caller`: the function that was called, for messages.
+/// Passes an image to the simulator. `caller`: the called API function, for messages.
 result_t load_image(const void* data, const char* caller, jit_options& options, image*& loaded);
 result_t load_file(const char* path, const char* caller, jit_options& options, image*& loaded);
 

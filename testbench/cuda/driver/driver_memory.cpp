@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver API: memory, and what its pointers are.
+// The driver API: memory and pointer attributes.
 #include <cstring>
 
 #include "testbench/cuda/core/host_memory.h"
@@ -34,7 +34,7 @@ result_t free_of(address_t a) {
   return driven([&] { return release(pointer_of(a)); });
 }
 
-/// Enum CUpointer_attribute. `value` is of the attribute's own type.
+/// Returns a CUpointer_attribute in `value`, in the attribute's own type.
 error_t attribute_of(void* value, int attribute, address_t address) {
   const allocation a = allocation_of(pointer_of(address));
   const auto put = [value](auto v) {
@@ -48,7 +48,7 @@ error_t attribute_of(void* value, int attribute, address_t address) {
     case 2: return put(static_cast<unsigned>(a.type == host ? in_host : in_device));
     case 3: return put(address);
     case 4: return a.type == device ? error::invalid_value : put(address);
-    case 6: return put(std::uint8_t{0});  // copies are in order whatever it says
+    case 6: return put(std::uint8_t{0});  // copies are ordered regardless of this attribute
     case 7: return put(static_cast<unsigned long long>(a.address));
     case 8: return put(std::uint8_t{a.type == managed});
     case 9: return put(int{0});
@@ -58,7 +58,7 @@ error_t attribute_of(void* value, int attribute, address_t address) {
     case 13: return put(std::uint8_t{1});
     case 14: return put(std::uint64_t{0});
     case 15: return put(std::uint8_t{0});
-    case 16: return put(unsigned{a.type == unregistered ? 0u : 3u});  // read and write
+    case 16: return put(unsigned{a.type == unregistered ? 0u : 3u});  // read and write access
     case 17: return put(static_cast<void*>(nullptr));
     case 18: return put(static_cast<std::size_t>(a.bytes));
     case 19: return put(a.address);
@@ -67,7 +67,7 @@ error_t attribute_of(void* value, int attribute, address_t address) {
   }
 }
 
-/// Bytes of an attribute's type, for those that a pointer nobody knows has none of.
+/// The size of an attribute's type, for unknown pointers, which have no attributes.
 std::size_t bytes_of_attribute(int attribute) {
   switch (attribute) {
     case 6:
@@ -88,7 +88,7 @@ HEDDLE_CUDA result_t cuMemAlloc_v2(address_t* a, std::size_t bytes) {
   return make(a, bytes, wire::memory_kind::device, device, 0);
 }
 HEDDLE_CUDA result_t cuMemAllocManaged(address_t* a, std::size_t bytes, unsigned flags) {
-  if (flags != 1 && flags != 2) return result::invalid_value;  // attached to all, or to the host
+  if (flags != 1 && flags != 2) return result::invalid_value;  // attached globally, or to the host
   return make(a, bytes, wire::memory_kind::managed, managed, flags);
 }
 HEDDLE_CUDA result_t cuMemAllocPitch_v2(address_t* a, std::size_t* pitch, std::size_t width, std::size_t height,
@@ -145,7 +145,7 @@ HEDDLE_CUDA result_t cuMemGetAddressRange_v2(address_t* begin, std::size_t* byte
 HEDDLE_CUDA result_t cuPointerGetAttribute(void* value, int attribute, address_t a) {
   return driven([&] { return attribute_of(value, attribute, a); });
 }
-/// As CUDA has it: a pointer that nobody knows has zeros.
+/// As in CUDA, the attributes of an unknown pointer are zero.
 HEDDLE_CUDA result_t cuPointerGetAttributes(unsigned count, const int* attributes, void** values, address_t a) {
   return driven([&]() -> error_t {
     for (unsigned k = 0; k < count; ++k) {
@@ -161,10 +161,10 @@ HEDDLE_CUDA result_t cuPointerGetAttributes(unsigned count, const int* attribute
   });
 }
 HEDDLE_CUDA result_t cuPointerSetAttribute(const void*, int attribute, address_t) {
-  return driven([&] { return attribute == 6 ? error::none : error::invalid_value; });  // copies are in order anyway
+  return driven([&] { return attribute == 6 ? error::none : error::invalid_value; });  // copies are ordered anyway
 }
 
-// Managed memory goes to where it is used.
+// Managed memory always migrates to its user.
 HEDDLE_CUDA result_t cuMemAdvise(address_t, std::size_t, int, device_t) {
   return driven([] { return error::none; });
 }

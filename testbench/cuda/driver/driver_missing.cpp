@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All names of the driver API. What no other file here defines ends the program with its name.
+// All names of the driver API. A call of a function that no other file defines ends the program with its name.
 #include "testbench/cuda/core/registry.h"
 #include "testbench/cuda/driver/driver_table.h"
 

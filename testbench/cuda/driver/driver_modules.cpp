@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver API: modules and libraries, which are the same thing here, and the linker of PTX.
+// The driver API: modules and libraries, which are equivalent here, and the PTX linker.
 #include "testbench/cuda/driver/driver_modules.h"
 
 #include <cstdio>
@@ -18,7 +18,7 @@ using namespace heddle::cuda;
 
 namespace {
 
-/// A link under way.
+/// A link in progress.
 struct link_state {
   link_state(unsigned count, const int* names, void** values) : options(count, names, values) { options.finish(); }
   jit_options options;
@@ -109,7 +109,7 @@ result_t add_input(link_state* s, int type, const char* data, std::size_t bytes,
     s->texts.emplace_back(data, ::strnlen(data, bytes));
     return result::success;
   }
-  // The device's runtime is what the simulator has of it; what it lacks is named when the module is loaded.
+  // The device runtime is part of the simulator; missing functions are reported when the module is loaded.
   const std::string called = name != nullptr ? name : "input";
   if (type == library && called.find("cudadevrt") != std::string::npos) return result::success;
   const std::string why = "the program links '" + called + "', which is not PTX; Heddle links PTX alone";
@@ -172,7 +172,7 @@ HEDDLE_CUDA result_t cuModuleEnumerateFunctions(void** functions, unsigned most,
   return list_kernels(functions, most, m);
 }
 HEDDLE_CUDA result_t cuModuleGetLoadingMode(int* mode) {
-  *mode = 1;  // modules are loaded at once
+  *mode = 1;  // eager loading
   return driver_is_initialized() ? result::success : result::not_initialized;
 }
 
@@ -234,7 +234,7 @@ HEDDLE_CUDA result_t cuLinkAddFile(link_state* s, int type, const char* path, un
 HEDDLE_CUDA result_t cuLinkAddFile_v2(link_state* s, int type, const char* path, unsigned, const int*, void**) {
   return add_file(s, type, path);
 }
-/// The image is the link's until that is destroyed.
+/// The link object owns the image until it is destroyed.
 HEDDLE_CUDA result_t cuLinkComplete(link_state* s, void** data, std::size_t* bytes) {
   return driven([&] {
     if (s == nullptr) return error::invalid_handle;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The driver API: launches as they were before CUDA 4, where a kernel keeps its block, its shared memory and its
-// parameters.
+// The driver API: launches in the style before CUDA 4, where block size, shared memory and parameters are state of the
+// kernel.
 #include <cstring>
 #include <map>
 #include <mutex>

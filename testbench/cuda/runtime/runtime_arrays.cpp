@@ -10,7 +10,7 @@
 using namespace heddle;
 using namespace heddle::cuda;
 
-// They are device memory; defined with the rest of it.
+// Arrays are device memory, allocated by these functions.
 HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes);
 HEDDLE_CUDA error_t cudaFree(void* p);
 
@@ -55,7 +55,7 @@ error_t allocate(array_t* array, const channel_format* format, extent_t e, unsig
   return error::none;
 }
 
-/// One end of a box: where it begins and how it goes on.
+/// One end of a copy: start and pitches.
 struct box_end {
   char* at = nullptr;
   std::size_t pitch = 0, layer = 0;
@@ -80,7 +80,8 @@ error_t end_of(array_t array, const position_t& at, const pitched_pointer& p, co
   return error::none;
 }
 
-/// Rows of an array from a byte on; null: they are not in it. `bytes` more than a row's rest go on in the next one.
+/// The address of rows of an array from a byte offset on; null: outside of the array. A single row may continue into
+/// the next one.
 char* place_in(const array_record& a, std::size_t x, std::size_t y, std::size_t width, std::size_t height) {
   const bool fits = height == 1 ? x < a.row_bytes() && y < a.rows() && y * a.row_bytes() + x + width <= a.layer_bytes()
                                 : x + width <= a.row_bytes() && y + height <= a.rows();
@@ -165,7 +166,7 @@ error_t box_of(const copy_3d& p, copy_work& w) {
                               : p.destination_array != nullptr ? known_array(p.destination_array)
                                                                : nullptr;
   if (known == nullptr && (p.source_array != nullptr || p.destination_array != nullptr)) return error::invalid_handle;
-  w.width = p.extent.width * (known != nullptr ? known->element_bytes() : 1);  // elements of the array, if there is one
+  w.width = p.extent.width * (known != nullptr ? known->element_bytes() : 1);  // in elements if an array takes part
   w.height = p.extent.height;
   w.depth = p.extent.depth;
   w.kind = p.kind;

@@ -24,7 +24,7 @@ constexpr error_t illegal_state = 401, unsupported = 900, invalidated = 901, mer
 constexpr int global_mode = 0, relaxed_mode = 2;
 constexpr int status_none = 0, status_active = 1, status_invalid = 2;
 
-/// One capture: the streams that take part, and the nodes that the next work of each depends on.
+/// One capture: the participating streams, and for each the nodes on which its next work depends.
 struct capture {
   unsigned long long id = 0;
   graph* to = nullptr;
@@ -32,7 +32,7 @@ struct capture {
   std::uint32_t origin = 0;
   int mode = global_mode;
   bool invalid = false;
-  bool blocking = true;  // the origin waits for the default stream
+  bool blocking = true;  // the origin stream synchronises with the default stream
   std::thread::id thread;
   std::map<std::uint32_t, std::vector<graph_node*>> tails;
 };
@@ -64,7 +64,8 @@ error_t invalidate(capture& c, error_t e) {
   return noted(e);
 }
 
-// A capture that work in this stream would have to wait for; null: none. Only the default stream waits for others.
+// A capture with which work in this stream would have to synchronise; null: none. Only the default stream synchronises
+// with others.
 capture* captures_implicitly(std::uint32_t stream) {
   if (stream == 0)
     for (const auto& [number, c] : by_stream())
@@ -139,12 +140,12 @@ error_t end(std::uint32_t stream, graph** made) {
   return noted(e);
 }
 
-// The dependencies stay readable until the stream's next call.
+// The array of dependencies stays valid until the next call for the stream.
 error_t info(std::uint32_t stream, int* status, unsigned long long* id, graph** to, graph_node*** after,
              std::size_t* count) {
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   if (status == nullptr) return noted(error::invalid_value);
-  if (captures_implicitly(stream) != nullptr) return noted(implicit);  // to ask does not end it
+  if (captures_implicitly(stream) != nullptr) return noted(implicit);  // a query does not end the capture
   const std::shared_ptr<capture> c = capture_of(stream);
   *status = c == nullptr ? status_none : c->invalid ? status_invalid : status_active;
   if (c == nullptr || c->invalid) return error::none;
@@ -301,7 +302,7 @@ HEDDLE_BOTH(cudaStreamEndCapture, cudaStreamEndCapture_ptsz, (stream_t s, graph*
             return end(stream_number(s, per_thread), g);)
 HEDDLE_BOTH(cudaStreamIsCapturing, cudaStreamIsCapturing_ptsz, (stream_t s, int* status),
             return info(stream_number(s, per_thread), status, nullptr, nullptr, nullptr, nullptr);)
-// Up to CUDA 12 it tells an id and no more.
+// Up to CUDA 12 this function returns only an id.
 HEDDLE_BOTH(cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_ptsz,
             (stream_t s, int* status, unsigned long long* id, graph** g, graph_node*** after, const edge_data** edges,
              std::size_t* count),
@@ -317,7 +318,7 @@ HEDDLE_BOTH(cudaStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo_v3_ptsz,
              std::size_t* count),
             if (edges != nullptr) * edges = nullptr;
             return info(stream_number(s, per_thread), status, id, g, after, count);)
-// CUDA 13 put the edges' data between nodes and count.
+// CUDA 13 inserted the edges' data between nodes and count.
 HEDDLE_BOTH(cudaStreamUpdateCaptureDependencies, cudaStreamUpdateCaptureDependencies_ptsz,
             (stream_t s, graph_node** after, std::uintptr_t edges_or_count, std::uintptr_t count_or_flags,
              unsigned flags),

@@ -138,7 +138,7 @@ HEDDLE_CUDA error_t cudaGetDeviceFlags(unsigned* flags) {
   return error::none;
 }
 
-/// One name, two layouts: that of the runtime which the program was built with.
+/// One name for two structures: that of the runtime version the program was compiled for.
 HEDDLE_CUDA error_t cudaGetDeviceProperties(void* to, int device) {
   if (runtime_version() >= 13000)
     return fill<device_properties_13>(to, device, [](device_properties_13& p, const wire::device_info&) {
@@ -150,7 +150,7 @@ HEDDLE_CUDA error_t cudaGetDeviceProperties(void* to, int device) {
 }
 HEDDLE_CUDA error_t cudaGetDeviceProperties_v2(void* to, int device) { return fill_12(to, device); }
 
-/// Numbers: enum cudaDeviceAttr, which are those of the driver's CUdevice_attribute.
+/// The attributes of enum cudaDeviceAttr have the numbers of the driver's CUdevice_attribute.
 HEDDLE_CUDA error_t cudaDeviceGetAttribute(int* value, int attribute, int device) {
   const wire::device_info* d = chip();
   if (d == nullptr) return noted(error::no_device);
@@ -231,7 +231,7 @@ HEDDLE_CUDA error_t cudaDeviceGetAttribute(int* value, int attribute, int device
     case 115: *value = 1; break;  // memory pools
     default:
       if (attribute < 1 || attribute > 160) return noted(error::invalid_value);
-      *value = 0;  // what the modelled chip or its driver lacks
+      *value = 0;  // not available on the modelled chip or in its driver
   }
   return error::none;
 }
@@ -251,7 +251,7 @@ HEDDLE_CUDA error_t cudaDeviceGetCacheConfig(int* preference) {
 }
 HEDDLE_CUDA error_t cudaDeviceSetSharedMemConfig(int) { return error::none; }
 HEDDLE_CUDA error_t cudaDeviceGetSharedMemConfig(int* banks) {
-  *banks = 1;  // of four bytes
+  *banks = 1;  // four-byte banks
   return error::none;
 }
 HEDDLE_CUDA error_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -261,7 +261,7 @@ HEDDLE_CUDA error_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) 
 }
 
 namespace {
-// Stack, printf, heap, device runtime (2), L2 fetch, persisting L2. Defaults of CUDA.
+// Stack, printf buffer, heap, device runtime (2), L2 fetch, persisting L2: CUDA's defaults.
 std::size_t limits[7] = {1024, 1048576, 8388608, 2, 2048, 64, 0};
 }  // namespace
 HEDDLE_CUDA error_t cudaDeviceSetLimit(int limit, std::size_t value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The runtime: errors, by their numbers.
+// The runtime: errors.
 #include <algorithm>
 
 #include "testbench/cuda/core/runtime_calls.h"

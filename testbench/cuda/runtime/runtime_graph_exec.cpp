@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The runtime: what a graph's nodes do, and graphs made ready and launched.
+// The runtime: node parameters of graphs, instantiation and launches.
 #include <cstring>
 
 #include "testbench/cuda/core/capture.h"
@@ -16,7 +16,7 @@ constexpr int cooperative_attribute = 2;
 // Values of cudaGraphInstantiateResult.
 constexpr int instantiated = 0, invalid_structure = 2;
 
-/// The node's work if it is of the kind; null: it is not.
+/// The node's work if it is of this kind; otherwise null.
 template <class Work>
 Work* work_in(graph_node* n) {
   return n != nullptr ? std::get_if<Work>(&n->work) : nullptr;
@@ -91,7 +91,7 @@ error_t instantiate(graph_exec** made, graph* g, unsigned long long flags) {
   return error::none;
 }
 
-// A graph within a captured stream becomes a child of the graph that is captured.
+// A graph launched in a captured stream becomes a child of the captured graph.
 error_t launch(graph_exec* e, std::uint32_t stream) {
   if (!is_known(e)) return noted(error::invalid_value);
   error_t result = error::none;
@@ -104,7 +104,7 @@ error_t launch(graph_exec* e, std::uint32_t stream) {
 
 }  // namespace
 
-// Up to CUDA 11, a node and a text that say what is wrong stand where the flags are now.
+// Up to CUDA 11, the arguments are an error node and a text buffer instead of flags.
 HEDDLE_CUDA error_t cudaGraphInstantiate(graph_exec** made, graph* g, unsigned long long flags_or_node, char* text,
                                          std::size_t bytes) {
   if (runtime_version() >= 12000) return instantiate(made, g, flags_or_node);
@@ -133,7 +133,7 @@ HEDDLE_BOTH(cudaGraphLaunch, cudaGraphLaunch_ptsz, (graph_exec * e, stream_t s),
             return launch(e, stream_number(s, per_thread));)
 HEDDLE_BOTH(cudaGraphUpload, cudaGraphUpload_ptsz, (graph_exec * e, stream_t),
             return is_known(e) ? error::none : noted(error::invalid_value);)
-// Up to CUDA 11, node and result have a pointer each.
+// Up to CUDA 11, node and result are separate pointers.
 HEDDLE_CUDA error_t cudaGraphExecUpdate(graph_exec* e, graph* g, void* result_or_node, int* result) {
   if (!is_known(e) || !is_known(g)) return noted(error::invalid_value);
   const graph_node* where = nullptr;

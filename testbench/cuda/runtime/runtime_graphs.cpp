@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The runtime: graphs made node by node.
+// The runtime: graphs built node by node.
 #include <algorithm>
 #include <cstring>
 
@@ -26,7 +26,7 @@ graph_node* add_allocation(graph& g, const std::vector<graph_node*>& after, std:
 
 graph_node* add_free(graph& g, const std::vector<graph_node*>& after, void* pointer, error_t& result) {
   auto memory = graph_memory_at(pointer);
-  result = memory ? error::none : noted(error::invalid_value);  // only what a graph has allocated
+  result = memory ? error::none : noted(error::invalid_value);  // only memory that a graph has allocated
   return memory ? g.add(free_work{std::move(memory)}, after) : nullptr;
 }
 
@@ -77,7 +77,7 @@ error_t add_copy(graph_node** made, graph* g, nodes after, std::size_t count, co
   return e;
 }
 
-// Lists are given as far as there is room for them; without room their length is.
+// Returns a list, truncated to the given capacity; without an array, returns its length.
 template <class List, class Give>
 error_t give(const List& list, std::size_t* count, bool has_room, Give&& put) {
   if (count == nullptr) return noted(error::invalid_value);
@@ -257,7 +257,7 @@ HEDDLE_CUDA error_t cudaGraphAddMemFreeNode(graph_node** made, graph* g, nodes a
   *made = add_free(*g, {after, after + count}, p, e);
   return e;
 }
-// From CUDA 13 on, the edges' data come before the count.
+// Since CUDA 13, the edges' data come before the count.
 HEDDLE_CUDA error_t cudaGraphAddNode(graph_node** made, graph* g, nodes after, std::uintptr_t edges_or_count,
                                      std::uintptr_t count_or_params, any_node_params* p) {
   return runtime_version() >= 13000

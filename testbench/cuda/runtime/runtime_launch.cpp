@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The runtime: what nvcc's code calls by itself, and launches.
+// The runtime: functions that nvcc's generated code calls, and launches.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -69,7 +69,7 @@ error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block,
   }
   if (w.parameters.empty()) return error::none;
   if (extra == nullptr) return error::invalid_value;
-  // Pairs of a name (0 ends, 1 the bytes, 2 how many) and a pointer.
+  // Pairs of a name (0 end, 1 buffer, 2 size) and a pointer.
   const void* bytes = nullptr;
   const std::size_t* count = nullptr;
   for (; *extra != nullptr; extra += 2) {
@@ -78,7 +78,7 @@ error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block,
     if (name == 1) bytes = extra[1];
     if (name == 2) count = static_cast<const std::size_t*>(extra[1]);
   }
-  // What a structure has behind its last member comes with it.
+  // A structure's trailing padding is included in the size.
   if (bytes == nullptr || count == nullptr || *count < w.parameters.size()) return error::invalid_value;
   std::memcpy(w.parameters.data(), bytes, w.parameters.size());
   return error::none;
@@ -216,7 +216,7 @@ HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, in
     if (value < -1 || value > 100) return noted(error::invalid_value);
     f->carveout = value;
   } else {
-    return error::none;  // clusters and their like: preferences of chips that have them
+    return error::none;  // attributes of clusters and the like, which only some chips support
   }
   const auto setting =
       attribute == carveout ? wire::function_setting::carveout : wire::function_setting::dynamic_shared;
@@ -224,7 +224,7 @@ HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, in
       call(wire::call::function_setting, wire::writer().put(f->number).put(setting).put(std::int32_t{value})).status);
 }
 HEDDLE_CUDA error_t cudaFuncSetCacheConfig(const void* function, int preference) {
-  // Prefer none, shared memory, L1, equal shares: a hint, as in CUDA.
+  // Prefer none, shared memory, L1, equal: a hint, as in CUDA.
   constexpr int percent[] = {-1, 100, 0, 50};
   if (preference < 0 || preference > 3) return noted(error::invalid_value);
   return cudaFuncSetAttribute(function, 9, percent[preference]);

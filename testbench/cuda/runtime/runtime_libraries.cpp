@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The runtime: libraries that the program loads itself, which are the driver's.
+// The runtime: libraries that the program loads itself. They are the driver's libraries.
 #include "testbench/cuda/driver/driver_calls.h"
 
 using namespace heddle::cuda;
 
 namespace {
 
-/// The driver has a context then; its errors and the runtime's have the same numbers.
+/// Calls the driver with a current context; its errors and the runtime's have the same numbers.
 template <class F>
 error_t by_driver(F&& f) {
   if (chip() == nullptr) return noted(error::no_device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All names of the runtime. What no other file here defines ends the program with its name.
+// All names of the runtime. A call of a function that no other file defines ends the program with its name.
 #include "testbench/cuda/runtime/runtime_table.h"
 
 #include "testbench/cuda/core/registry.h"

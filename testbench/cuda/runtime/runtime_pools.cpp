@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The runtime: stream-ordered allocation and memory pools. A pool is an account: its memory is the device's, and what
-// is freed goes back there.
+// The runtime: stream-ordered allocation and memory pools. A pool only keeps statistics: its memory is the device's,
+// to which freed memory returns.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -88,7 +88,7 @@ error_t allocate(void** p, std::size_t bytes, pool* from, std::uint32_t stream) 
   return error::none;
 }
 
-// The stream's order is kept by waiting for it.
+// Stream order is ensured by waiting for the stream.
 error_t release(void* p, std::uint32_t stream) {
   if (is_captured(stream)) {
     error_t result = error::none;
@@ -136,7 +136,7 @@ HEDDLE_CUDA error_t cudaDeviceSetMemPool(int device, pool* p) {
   current = p;
   return error::none;
 }
-// The same by a location, of which pinned memory of the device is there.
+// The same for a location and an allocation type; only pinned memory of the device is supported.
 HEDDLE_CUDA error_t cudaMemGetDefaultMemPool(pool** p, const int* location, int type) {
   return location[0] == 1 && type == 1 ? cudaDeviceGetDefaultMemPool(p, location[1]) : noted(error::not_supported);
 }
@@ -152,7 +152,7 @@ HEDDLE_CUDA error_t cudaMemPoolCreate(pool** p, const pool_properties* propertie
     return noted(error::invalid_value);
   if (properties->location_type != on_device) return noted(error::not_supported);
   if (properties->location != 0) return noted(error::invalid_device);
-  if (properties->handle_types != 0) return noted(error::not_supported);  // none can be shared with other processes
+  if (properties->handle_types != 0) return noted(error::not_supported);  // pools cannot be shared with other processes
   const std::lock_guard<std::mutex> lock(pools_mutex);
   *p = new pool;
   (*p)->properties = *properties;
@@ -168,7 +168,7 @@ HEDDLE_CUDA error_t cudaMemPoolDestroy(pool* p) {
 }
 HEDDLE_CUDA error_t cudaMemPoolTrimTo(pool* p, std::size_t) {
   const std::lock_guard<std::mutex> lock(pools_mutex);
-  return is_known(p) ? error::none : noted(error::invalid_value);  // it never keeps what is freed
+  return is_known(p) ? error::none : noted(error::invalid_value);  // a pool never retains freed memory
 }
 HEDDLE_CUDA error_t cudaMemPoolGetAttribute(pool* p, int attribute, void* value) {
   const std::lock_guard<std::mutex> lock(pools_mutex);
@@ -227,7 +227,7 @@ HEDDLE_CUDA error_t cudaDeviceGetGraphMemAttribute(int device, int attribute, vo
 }
 HEDDLE_CUDA error_t cudaDeviceSetGraphMemAttribute(int device, int attribute, const void*) {
   if (device != 0) return noted(error::invalid_device);
-  if (attribute != 1 && attribute != 3) return noted(error::invalid_value);  // the high watermarks
+  if (attribute != 1 && attribute != 3) return noted(error::invalid_value);  // the high-water marks
   const std::lock_guard<std::mutex> lock(pools_mutex);
   (attribute == 1 ? graph_high : graph_reserved_high) = 0;
   count_graph_memory();

@@ -27,7 +27,7 @@ std::map<std::uint32_t, stream_facts> facts;
 using host_call = host_work;
 std::mutex calls_mutex;
 std::condition_variable& calls_added =
-    *new std::condition_variable;  // the worker waits for it until the process has ended
+    *new std::condition_variable;  // never destroyed: the worker waits for it until the process ends
 pthread_t worker_of{};
 bool has_worker = false;
 std::map<std::uint64_t, host_call>& calls = *new std::map<std::uint64_t, host_call>;
@@ -46,7 +46,7 @@ void run(std::uint64_t number) {
   if (c.callback != nullptr) c.callback(c.stream, error::none, c.data);
 }
 
-// One thread runs them all, in the order of their turns, as CUDA's driver does.
+// One thread runs all host functions in stream order, as in CUDA's driver.
 void* serve_host_functions(void* context_of_first) {
   give_context(static_cast<context*>(context_of_first));
   for (;;) {
@@ -67,7 +67,7 @@ error_t enqueue(stream_t s, bool per_thread, const host_call& c) {
   return run_on_host(c, stream_number(s, per_thread), manner::asynchronous);
 }
 
-constexpr unsigned external = 1;  // flag of an event that lies outside of the graph being captured
+constexpr unsigned external = 1;  // flag of an event outside of the captured graph
 error_t record(event_t e, stream_t s, bool per_thread, unsigned flags = 0) {
   const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
   error_t result = error::none;

@@ -7,7 +7,7 @@ namespace heddle::cuda {
 
 struct runtime_function {
   const char* name;
-  void* address;  // of ours
+  void* address;  // of Heddle's function
 };
 
 /// All names of the runtime, sorted.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The runtime: texture and surface references, variables that programs up to CUDA 11 bind to memory.
+// The runtime: texture and surface references, global variables that programs up to CUDA 11 bind to memory.
 #include <cstring>
 #include <map>
 
@@ -37,7 +37,7 @@ bool find(const void* host, reference& r) {
   return found != references().end();
 }
 
-// Launches that were made before keep the binding that they have seen.
+// Earlier launches keep their bindings.
 error_t give(const void* host, const reference& r, std::uint64_t handle) {
   error_t e = registry::get().load(*r.owner);
   if (e == error::none) e = wait(wire::wait_kind::device, 0);
@@ -77,7 +77,7 @@ HEDDLE_CUDA void __cudaRegisterSurface(void** owner, const surface_reference* ho
   add(owner, host, name, false);
 }
 
-// Memory needs no alignment here, so that a texture begins where the program says.
+// Textures need no alignment here, so the offset is always zero.
 HEDDLE_CUDA error_t cudaBindTexture(std::size_t* offset, const texture_reference* host, const void* p,
                                     const channel_format* format, std::size_t bytes) {
   if (format == nullptr) return noted(error::invalid_value);

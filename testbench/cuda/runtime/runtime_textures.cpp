@@ -95,7 +95,7 @@ HEDDLE_CUDA error_t cudaGetTextureObjectResourceDesc(void* resource, std::uint64
   std::memcpy(resource, &o.resource, resource_bytes);
   return error::none;
 }
-/// From CUDA 12 on, what the description ends with is there.
+/// Since CUDA 12, the program's structure has the appended members.
 HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc(void* settings, std::uint64_t handle) {
   object o;
   if (!find(textures(), handle, o)) return noted(error::invalid_value);
@@ -111,7 +111,7 @@ HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc_v2(void* settings, std::uint
 }
 HEDDLE_CUDA error_t cudaGetTextureObjectResourceViewDesc(void*, std::uint64_t) {
   return noted(error::invalid_value);
-}  // none has one
+}  // no texture has a resource view
 
 HEDDLE_CUDA error_t cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource) {
   if (handle == nullptr || resource == nullptr) return noted(error::invalid_value);

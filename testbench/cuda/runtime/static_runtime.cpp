@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// nvcc links its runtime into the program, unless it is told otherwise. Before the program's own constructors run, a
-// jump to ours is written over the beginning of each of its functions, which the program's symbol table names.
+// By default, nvcc links its runtime statically into the program. Before the program's constructors run, the start of
+// each runtime function listed in the program's symbol table is overwritten with a jump to Heddle's function.
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -23,7 +23,7 @@ namespace {
 
 int version_found = 0;
 
-/// The program's file, in memory while it is looked at.
+/// The program's file, mapped while it is examined.
 class program_file {
  public:
   program_file() {
@@ -42,7 +42,7 @@ class program_file {
   program_file(const program_file&) = delete;
   program_file& operator=(const program_file&) = delete;
 
-  /// `count` items at an offset; null: the file does not have them.
+  /// `count` items at an offset; null: outside of the file.
   template <class T>
   const T* at(std::uint64_t offset, std::uint64_t count = 1) const {
     const bool there = data_ != nullptr && offset <= bytes_ && count <= (bytes_ - offset) / sizeof(T);
@@ -58,7 +58,7 @@ class program_file {
   std::size_t bytes_ = 0;
 };
 
-/// What matters of it.
+/// The relevant sections.
 struct sections {
   const Elf64_Shdr* symbols = nullptr;
   const Elf64_Shdr* names = nullptr;
@@ -87,7 +87,7 @@ std::uintptr_t load_address() {
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* to) {
         *static_cast<std::uintptr_t*>(to) = info->dlpi_addr;
-        return 1;  // the first one is the program
+        return 1;  // the first entry is the program
       },
       &base);
   return base;
@@ -106,7 +106,7 @@ int version_of_libraries() {
 }
 
 [[maybe_unused]] bool write_jump(std::uintptr_t at, void* to) {
-  constexpr std::uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};  // jmp *0(%rip), the address follows
+  constexpr std::uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};  // jmp *0(%rip), followed by the address
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::uintptr_t begin = at / page * page;
   const std::uintptr_t end = (at + sizeof jump + sizeof to + page - 1) / page * page;
