@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every instruction with every type, rounding and modifier, on edges and random operands: the simulated GPU against the
-// scalar reference, which knows nothing of lowering, warps or machine instructions. What the GPU refuses by name is
-// listed at the end.
+// Every instruction with every type, rounding and modifier, on edge cases and random operands. The simulated GPU is
+// compared with the scalar reference, which has no lowering, warps or machine instructions. Instructions that the GPU
+// rejects by name are listed at the end.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -105,7 +105,7 @@ void report(const outcome& o, const std::string& gpu) {
 }
 
 outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& cases, unsigned rows = 1792,
-                  bool functional = false) {  // all pairs of the 40 edges, and more
+                  bool functional = false) {  // all pairs of the 40 edge cases, and more
   bench b(gpu, rows, functional);
   for (std::size_t k = 0; k < cases.size(); k += 64) {
     const std::vector<conformance_case> part(
@@ -120,7 +120,7 @@ outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& c
 TEST(conformance, gtx1080) { EXPECT_GT(all_cases("gtx1080", all_families()).compared, 800u); }
 TEST(conformance, v100) { EXPECT_GT(all_cases("v100", all_families()).compared, 800u); }
 
-// By the same functions, so that fewer rows will do.
+// The same functions compute the results, so fewer rows suffice.
 TEST(conformance, functionally) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     EXPECT_GT(all_cases(gpu, all_families(), 256, true).compared, 800u);

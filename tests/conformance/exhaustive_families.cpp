@@ -13,7 +13,7 @@ std::string last_type(const std::string& name) {
   return mnemonic.substr(mnemonic.rfind('.') + 1);
 }
 
-/// Only from the operands of its own thread to the result.
+/// True if the result depends only on operands of the own thread.
 bool computes(const conformance_case& c) {
   for (const char* of_others : {"[%", "%b", "%d", "shfl", "vote", "match", "redux", "elect", "bar.", "mov.b"})
     if (has(c.code, of_others)) return false;
@@ -46,7 +46,7 @@ std::vector<exhaustive_case> exhaustive_families() {
     for (conformance_case c : families) {
       if (!computes(c)) continue;
       if (c.name.rfind("set.", 0) == 0 && !has(c.code, "2;"))
-        c.operands = 2;  // the third column is that of forms with a predicate
+        c.operands = 2;  // the third column is for forms with a predicate
       operand_shape shape;
       if (c.operands == 1 ? shape_of_one(c, shape) : c.operands == 2 && shape_of_two(c, shape))
         chosen.push_back({c, shape});

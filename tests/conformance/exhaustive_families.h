@@ -5,11 +5,11 @@
 
 namespace heddle::conformance {
 
-/// What the operands of a case are made of.
+/// The size and packing of a case's operands.
 enum class operand_shape : std::uint8_t {
   byte,    // the low 8 bits of a register
   half,    // 16 bits
-  halves,  // two of 16 bits, each a problem of its own
+  halves,  // two of 16 bits, each an independent operation
   bytes    // 8-bit parts of a register: video instructions on bytes, alone and four at a time
 };
 

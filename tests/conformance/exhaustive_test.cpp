@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Instructions of one and two operands of 8 and 16 bits on all their operands. They are lowered for a GPU and executed
-// by the functions that its SMs call, a warp at a time; the way through driver, SMs and memory is what
-// conformance_test.cpp takes with fewer operands.
+// Instructions with one or two operands of 8 or 16 bits, on all operand values. They are lowered for a GPU and
+// executed one warp at a time by the functions that its SMs call; conformance_test.cpp covers the path through driver,
+// SMs and memory with fewer operands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ using u32 = std::uint32_t;
 constexpr unsigned lanes = simt::warp_size;
 constexpr unsigned row_length = pair_operation::row_length;
 
-/// A case with the distinct kernels that GPUs' lowerings make of it, and how many refuse it.
+/// A case with the distinct kernels that the lowerings for different GPUs produce, and the number of GPUs that reject
+/// it.
 struct subject {
   explicit subject(const exhaustive_case& e)
       : of(e), module(ptx::parse(straight_module_of(e.instruction), "exhaustive.ptx")), reference(*module) {
@@ -50,7 +51,7 @@ struct subject {
   unsigned refused = 0;
 };
 
-/// Counts what differs, and says the first three of each instruction.
+/// Counts the differences and reports the first three of each instruction.
 class judge {
  public:
   judge(const exhaustive_case& e, const std::string& gpu) : case_(e.instruction), gpu_(gpu) {}
@@ -71,10 +72,11 @@ using row_of_operands = std::array<u32, 4>;
 
 u32 mixed(u32 v) { return v * 0x9e3779b1u >> 7; }
 
-/// Both halves take all values, not the same ones together.
+/// Both halves take all values, but different ones at a time.
 u32 two_halves(u32 v) { return v | (v * 0x9e35u + 0x1234u) << 16; }
 
-/// All operands of an instruction with one; above a byte, and above 16 bits, is what the instruction must not see.
+/// All operands of an instruction with one operand; bits above the byte or half vary, which the instruction must
+/// ignore.
 std::vector<row_of_operands> all_operands(operand_shape shape) {
   std::vector<row_of_operands> rows;
   if (shape == operand_shape::byte)
@@ -85,7 +87,7 @@ std::vector<row_of_operands> all_operands(operand_shape shape) {
   return rows;
 }
 
-/// Runs all rows on a kernel and compares with what the reference gave.
+/// Runs all rows on a kernel and compares the results with the reference.
 void compare(subject& s, const std::vector<row_of_operands>& rows, const std::vector<std::uint64_t>& expected) {
   const bool divides = s.of.instruction.divides;
   for (auto& [gpu, kernel] : s.kernels) {
@@ -103,7 +105,7 @@ void compare(subject& s, const std::vector<row_of_operands>& rows, const std::ve
   }
 }
 
-/// The floating type of the operands, or none.
+/// The floating-point type of the operands, or none.
 isa::dtype operand_type(const exhaustive_case& e) {
   const std::string& name = e.instruction.name;
   const std::string type = name.substr(name.rfind('.') + 1);
@@ -112,11 +114,11 @@ isa::dtype operand_type(const exhaustive_case& e) {
                                               : isa::dtype::none;
 }
 
-/// Numbers of 16 bits that are 256 or more, by the type of the operands. f16: every exponent with both signs and the
+/// At least 256 numbers of 16 bits, depending on the type of the operands. f16: every exponent with both signs and the
 /// significands 1.0, the next one, a half (the quiet NaN) and the greatest, hence zeros, subnormal numbers, infinities
-/// and NaNs. bf16: every exponent with both signs, and with these significands the exponents at both ends and
-/// around 1.0. Integers: 0, 1, -1, the least and greatest, powers of two and their negatives with their neighbours, all
-/// shift amounts and more, then any.
+/// and NaNs. bf16: every exponent with both signs, and with these significands the exponents at both ends and around
+/// 1.0. Integers: 0, 1, -1, the least and greatest, powers of two and their negatives with their neighbours, all shift
+/// amounts and more, then arbitrary ones.
 std::vector<u32> well_chosen(isa::dtype t) {
   std::vector<u32> v;
   const auto add = [&v](u32 n) {
@@ -139,8 +141,7 @@ std::vector<u32> well_chosen(isa::dtype t) {
   return v;
 }
 
-/// The operands of the instruction from those of one problem, and their result. Packed ones have another problem in
-/// their high halves.
+/// One pair of operands; packed instructions have a second pair in the high halves.
 struct problem {
   u32 a, b, other_a, other_b;
   bool two;
@@ -150,7 +151,7 @@ struct problem {
   u32 result(const pair_operation& o) const { return two ? o.one(a, b) | o.one(other_a, other_b) << 16 : o.one(a, b); }
 };
 
-/// All pairs of well-chosen numbers; the high halves have all of them, too.
+/// All pairs of these numbers; the high halves also take all of them.
 std::vector<problem> well_chosen_pairs(const exhaustive_case& e) {
   const std::vector<u32> v = well_chosen(operand_type(e));
   std::vector<problem> all;
@@ -160,7 +161,7 @@ std::vector<problem> well_chosen_pairs(const exhaustive_case& e) {
   return all;
 }
 
-/// Holds what is decided once for all pairs against the scalar reference, on every so many of the pairs.
+/// Compares the fast reference for all pairs with the scalar reference, on every `step`-th pair.
 void compare_references(subject& s, const pair_operation& quick, const std::vector<problem>& pairs, std::size_t step) {
   unsigned bad = 0;
   for (std::size_t k = 0; k < pairs.size() && bad < 3; k += step) {
@@ -180,7 +181,7 @@ std::unique_ptr<pair_operation> quick_reference(subject& s) {
   return quick;
 }
 
-/// What has been compared, and what no GPU of the three can execute.
+/// Counts of compared instructions, and of those that none of the three GPUs supports.
 struct tally {
   unsigned instructions = 0, kernels = 0, refused = 0;
   std::uint64_t rows = 0;
@@ -213,7 +214,7 @@ TEST(exhaustive, one_operand_of_8_and_16_bits) {
   EXPECT_GT(t.instructions, 150u);
 }
 
-/// Bytes k of a and j of b have all pairs of values, whichever k and j are; nothing is alike in different bytes.
+/// Bytes k of a and j of b take all pairs of values, for any k and j; different bytes have different values.
 row_of_operands four_pairs(u32 a, u32 b) {
   return {a * 0x01010101u ^ 0x5a00c3ffu, b * 0x01010101u ^ 0x00a5963cu, mixed(a << 8 | b) * 77u};
 }
@@ -263,7 +264,7 @@ TEST(exhaustive, pairs_of_well_chosen_halves) {
   EXPECT_GT(t.instructions, 150u);
 }
 
-/// The part k of n (from 1) that HEDDLE_EXHAUSTIVE_PART=k/n asks for; without it 1/1.
+/// The part k of n (from 1) selected by HEDDLE_EXHAUSTIVE_PART=k/n; by default 1/1.
 std::pair<unsigned, unsigned> part_asked_for() {
   const char* text = std::getenv("HEDDLE_EXHAUSTIVE_PART");
   unsigned k = 1, n = 1;
@@ -272,7 +273,7 @@ std::pair<unsigned, unsigned> part_asked_for() {
   return {k, n};
 }
 
-/// One first operand with all 65,536 second ones.
+/// One first operand with all 65,536 second operands.
 class all_second_operands {
  public:
   all_second_operands(subject& s, const pair_operation& quick)
@@ -293,7 +294,7 @@ class all_second_operands {
   }
 
  private:
-  static constexpr u32 other_a = 0x91c5, other_b = 0x6300;  // the latter keeps rows together
+  static constexpr u32 other_a = 0x91c5, other_b = 0x6300;  // a multiple of the row length, so rows stay intact
 
   void warp(u32 first, const u32* expected) {
     for (u32 k = 0; k < lanes; ++k) in_[1][k] = two_ ? (first + k) | ((first + k) ^ other_b) << 16 : first + k;
@@ -330,7 +331,7 @@ const std::vector<exhaustive_case>& cases_of_16_bit_pairs() {
   return chosen;
 }
 
-/// One test an instruction: by its place in cases_of_16_bit_pairs().
+/// One test per instruction, selected by its index in cases_of_16_bit_pairs().
 class pairs_of_halves : public testing::TestWithParam<unsigned> {};
 
 TEST_P(pairs_of_halves, all) {

@@ -26,7 +26,8 @@ class builder {
  public:
   std::vector<conformance_case> cases;
 
-  /// "add.s32" on so many operands; the result is as wide as they are unless said otherwise.
+  /// Adds, for example, "add.s32" with this number of operands; the result is as wide as the operands unless
+  /// specified.
   conformance_case& add(const std::string& family, const std::string& mnemonic, unsigned operands, unsigned bits,
                         unsigned result_bits = 0, const std::string& tail = "") {
     static const char* const result[] = {"%c", "%g", "%q", "%o"};

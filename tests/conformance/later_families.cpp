@@ -34,7 +34,7 @@ void halves(cases& all) {
     for (const std::string op : {"ex2", "tanh"}) {
       const std::string ftz = t == "bf16" && op == "ex2" ? ".ftz" : "";
       auto& c = add(all, op + "." + t, op + ".approx" + ftz + "." + t, "%g, %h0", 1, 16, 16);
-      // The ISA's bounds, 2^-9.9 and 2^-7, 2^-10.987 and 2^-8, are of the exact value.
+      // The ISA's bounds, 2^-9.9 and 2^-7, 2^-10.987 and 2^-8, are relative to the exact value.
       c.allowed = {tolerance::kind::relative,
                    std::pow(2, t == "f16" ? (op == "ex2" ? -9.9 : -10.987) : (op == "ex2" ? -7 : -8)),
                    t == "f16" ? dtype::f16 : dtype::bf16};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mma and wmma of f64 with every shape and rounding, against scalar fused multiply-adds. Where the elements lie says
-// the PTX ISA.
+// mma and wmma of f64 with every shape and rounding, compared with scalar fused multiply-adds. The PTX ISA specifies
+// the positions of the elements.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -46,7 +46,7 @@ std::string registers(char which, unsigned count) {
   return s + "}";
 }
 
-/// Each lane has its elements of a, b and c side by side in its 128 bytes of `in`, and its elements of d in its 32
+/// Each lane has its elements of a, b and c consecutively in its 128 bytes of `in`, and its elements of d in its 32
 /// bytes of `out`.
 std::string kernel(const std::string& instruction, const shape& x) {
   const unsigned a = x.m * x.k / 32, b = x.k / 4, c = x.m / 4;
@@ -91,7 +91,7 @@ class products {
     return in;
   }
 
-  /// What lane l has as its i-th result.
+  /// The expected i-th result of lane l.
   std::uint64_t expected(unsigned l, unsigned i, const scalar_operation& fma) const {
     const unsigned row = place(l, i) / 8, column = place(l, i) % 8;
     std::uint64_t sum = c_[row * 8 + column];

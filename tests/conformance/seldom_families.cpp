@@ -38,7 +38,7 @@ void signs_and_magnitudes(builder& b) {
   for (const std::string t : {"f16", "f16x2"})
     for (const std::string op : {"abs", "neg"}) {
       conformance_case& c = b.plain(op + ".ftz." + t, 1, t == "f16" ? 16 : 32);
-      // As NaN the one that arithmetic gives: what becomes of others is left open.
+      // A NaN operand is first replaced by the NaN of arithmetic, because results for other NaNs are unspecified.
       c.code = "max." + t + (t == "f16" ? " %h0, %h0, %h0; " : " %r0, %r0, %r0; ") + c.code;
     }
 }
@@ -60,7 +60,7 @@ void integers(builder& b) {
   for (const std::string t : {"u8", "s8", "u4", "s4", "u2", "s2"}) b.plain("cvt.pack.sat." + t + ".s32.b32", 3, 32);
 }
 
-/// set on pairs, with subnormal numbers flushed and with a predicate.
+/// set on pairs, with flushing of subnormal numbers and with a predicate.
 void comparisons(builder& b) {
   for (const std::string t : {"f16x2", "bf16x2"})
     for (const std::string& to : {t, std::string("u32")})

@@ -19,7 +19,7 @@ const std::vector<std::string>& signs() {
   return types;
 }
 
-/// Destination, a and b of whole words and of parts.
+/// Destination, a and b as whole words and as parts.
 const std::vector<std::string>& scalar_operands() {
   static const std::vector<std::string> operands = {"%q, %r0, %r1", "%q, %r0.b1, %r1.b3", "%q, %r0.h1, %r1",
                                                     "%q, %r0.b2, %r1.h0"};

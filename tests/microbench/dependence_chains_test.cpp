@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Chains of dependent instructions beside each other in one warp: as many cycles an instruction as latency and unit
-// allow, under both ways of dependence. Software-controlled dependence has stall counts for what is of fixed latency,
-// and six counters for the rest.
+// Parallel chains of dependent instructions in one warp take the cycles per instruction that latency and unit allow,
+// with both kinds of dependence tracking. Software-controlled dependence uses stall counts for fixed latencies and six
+// counters for variable ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ const std::map<std::string, passage> passages = {
       "add.f32 %x$, %m, 0f3F800000;",
       {"fma.rn.f32 %x$, %x$, %m, %a;"},
       "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"}},
-    // One register pair as all operands: no two compete for a register bank.
+    // One register pair for all operands, so that no two compete for a register bank.
     {"DFMA",
      {".reg .f64 %x<$>; .reg .u32 %low, %high;",
       "",
@@ -36,7 +36,7 @@ const std::map<std::string, passage> passages = {
       "add.f32 %x$, %m, 0f3F800000;",
       {"rcp.approx.ftz.f32 %x$, %x$;"},
       "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"}},
-    // Words that hold their own address; all lanes read the same one.
+    // Words that contain their own address; all lanes read the same one.
     {"LDS",
      {".reg .u32 %x<$>; .shared .align 64 .b8 words[64];",
       "",
@@ -50,7 +50,7 @@ struct figure {
   const char* name;
   double latency;  // cycles from issue to dependent issue
   double results;  // a cycle and SM
-  unsigned units;  // of the SM, each with its part of them: the sub-partitions', or one that they share
+  unsigned units;  // units per SM that share the rate: one in each sub-partition, or a shared one
   const char* latency_source;
   const char* rate_source;
 };
@@ -86,10 +86,10 @@ constexpr figure figures[] = {
 
 constexpr unsigned chain_counts[] = {1, 2, 3, 4, 6, 8};
 
-// Cycles an instruction, by number of chains: two lengths of each passage, so that what comes before and after cancels
-// out.
+// Cycles per instruction, by number of chains. Each passage is measured in two lengths, so that constant overhead
+// cancels out.
 std::vector<double> measure(const figure& f, const std::string& dependence) {
-  constexpr unsigned shorter = 96, longer = 240;  // whole turns of all numbers of chains
+  constexpr unsigned shorter = 96, longer = 240;  // multiples of all numbers of chains
   std::string text;
   std::vector<microbench::launch> launches;
   for (const unsigned chains : chain_counts)
@@ -113,7 +113,7 @@ TEST_P(dependence_chains, take_what_latency_and_unit_allow_under_both_ways_of_de
   const auto software = measure(f, "software"), scoreboard = measure(f, "scoreboard");
   ASSERT_EQ(software.size(), std::size(chain_counts));
   ASSERT_EQ(scoreboard.size(), std::size(chain_counts));
-  const double interval = std::max(1.0, 32 / (f.results / f.units));  // a scheduler issues one of a kind a cycle
+  const double interval = std::max(1.0, 32 / (f.results / f.units));  // a scheduler issues at most one per cycle
   for (std::size_t k = 0; k < std::size(chain_counts); ++k) {
     const double published = std::max(f.latency / chain_counts[k], interval);
     std::printf("%-8s %-4s %u chains: %6.2f cycles an instruction, %6.2f with a scoreboard, published %6.2f (%s; %s)\n",

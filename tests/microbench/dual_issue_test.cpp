@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which pairs of instructions issue together on which GPU, in both directions: the table of docs/scheduling.md.
+// The pairs of instructions that can issue together on each GPU, in both orders: the table of docs/scheduling.md.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -13,7 +13,7 @@ namespace dual_issue_test {
 
 namespace fs = std::filesystem;
 
-// Share of the issued instructions that issue in pairs: at least, at most.
+// Range of the share of issued instructions that issue in pairs.
 struct share {
   double least;
   double most;
@@ -28,7 +28,7 @@ struct rule {
 };
 
 constexpr share none{0, 0};
-// One pair may come from the kernels' beginning and end.
+// A few pairs may occur at the start and end of the kernels.
 constexpr share stray{0, 0.006};
 constexpr rule rules[] = {
     {"g80", none, none, none, none},
@@ -73,7 +73,7 @@ TEST_P(dual_issue, pairs_what_the_rule_allows_and_nothing_else) {
   expect("fp32_int", GetParam().fp32_int);
   expect("fp32_shared", GetParam().fp32_shared);
   expect("fp32_sfu", GetParam().fp32_sfu);
-  // What pairs here is the counter of the loop, and the beginning and end.
+  // Only the loop counter and the kernel's start and end can pair here.
   expect("dependent", GetParam().fp32_int.least > 0 ? share{0, 0.05} : stray);
 }
 

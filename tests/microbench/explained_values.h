@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the model measures where it differs from a published figure for a reason: the reason stands beside the figure in
-// the test, the model's value in explained_values.txt. `./dev microbench renew` writes the values down again.
+// Values of the model that differ from a published figure for a known reason. The reason is beside the figure in the
+// test, the model's value in explained_values.txt. `./dev microbench renew` updates the values.
 #pragma once
 
 #include <set>
@@ -8,11 +8,11 @@
 
 namespace microbench {
 
-/// Fails when the model's value is not the one that is written down, to two decimals. `row`: the test, the GPU and what
-/// is measured, in words.
+/// Fails if the model's value differs from the recorded one, to two decimals. `row` names the test, the GPU and the
+/// measured quantity.
 void expect_written(const std::string& row, double model);
 
-/// The rows written down whose first word is `test`.
+/// The recorded rows whose first word is `test`.
 std::set<std::string> written_rows(const std::string& test);
 
 }  // namespace microbench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What surrounds the execution units, against published figures: sizes of instruction caches, the rate of barriers, and
-// how many warps hide the latency of arithmetic.
+// The surroundings of the execution units against published figures: sizes of instruction caches, the rate of
+// barriers, and the number of warps that hides arithmetic latency.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -43,8 +43,8 @@ constexpr cache caches[] = {
 
 constexpr unsigned piece_bytes = 256;
 
-// Pieces of code that jump from one to the one before it: no sequential prefetcher helps, and what the cache does not
-// hold is waited for.
+// Code segments that each jump to the previous one: a sequential prefetcher does not help, and every segment outside
+// the cache causes a stall.
 passage jumps(unsigned pieces, unsigned instruction_bytes) {
   passage p{
       ".reg .u32 %x<$>, %a;", "cvt.u32.u64 %a, %seed;", "add.u32 %x$, %a, 1;", {}, "xor.b32 %value, %value, %x$;"};
@@ -59,7 +59,7 @@ passage jumps(unsigned pieces, unsigned instruction_bytes) {
 
 class instruction_caches : public ::testing::TestWithParam<cache> {
  protected:
-  // Cycles of a piece, by the bytes of all pieces in KiB.
+  // Cycles per segment, by the total size of all segments in KiB.
   std::vector<double> costs(const std::vector<double>& footprints) {
     std::string text;
     std::vector<microbench::launch> launches;
@@ -75,11 +75,11 @@ class instruction_caches : public ::testing::TestWithParam<cache> {
     return cycles;
   }
 
-  // KiB that are not the pieces': the kernel's beginning and end, and what the stream buffer brings behind the last
-  // piece.
+  // KiB of code other than the segments: the kernel's start and end, and the lines that the stream buffer prefetches
+  // after the last segment.
   double around() const { return GetParam().instruction_bytes == 16 ? 1.5 : 0.5; }
 
-  // Around a size: footprints, and the largest before the cost has gone a tenth of the way up.
+  // Measures footprints around a size and finds the largest one before the cost has risen by a tenth of the step.
   void expect_knee(double size) {
     std::vector<double> footprints;
     for (const double share : {0.625, 0.75, 0.875, 0.9375, 0.96875, 1.0, 1.03125, 1.0625, 1.125, 1.25, 1.5})
@@ -94,7 +94,7 @@ class instruction_caches : public ::testing::TestWithParam<cache> {
         "%-10s knee at %6.2f KiB and %.1f around them (published %g, %s): %.1f cycles a piece of %u bytes before, %.1f behind\n",
         GetParam().gpu, knee, around(), size, GetParam().source, low, piece_bytes, high);
     EXPECT_LE(knee, size);
-    EXPECT_GE(knee + around(), size * 15 / 16);  // a step of the footprints
+    EXPECT_GE(knee + around(), size * 15 / 16);  // the resolution of the footprints
   }
 };
 
@@ -135,7 +135,7 @@ constexpr barrier barriers[] = {
 
 class barrier_rate : public ::testing::TestWithParam<barrier> {};
 
-// The threads of two blocks' size differ: their difference passes a barrier at the published rate.
+// Blocks of two sizes: the difference in threads passes a barrier at the published rate.
 TEST_P(barrier_rate, is_the_published_one) {
   const passage p{"", "", "", {"bar.sync 0;"}, ""};
   const std::string text =
@@ -184,8 +184,8 @@ constexpr hiding hidings[] = {
 
 class latency_hiding : public ::testing::TestWithParam<hiding> {};
 
-// Each warp is a single chain. The cycles stay as they are while more warps come, until all issue cycles are taken.
-// More warps than a block has are two blocks.
+// Each warp is a single chain. The cycles stay constant with more warps until all issue cycles are used. Warps beyond
+// the block size are in a second block.
 TEST_P(latency_hiding, takes_the_published_warps) {
   const passage p{".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;",
                   "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
@@ -196,7 +196,7 @@ TEST_P(latency_hiding, takes_the_published_warps) {
       microbench::module(microbench::kernel("chain_short", p, 128, 1) + microbench::kernel("chain_long", p, 384, 1));
   const unsigned schedulers = GetParam().schedulers;
   const unsigned largest_block = std::string(GetParam().gpu) == "g80" ? 512 : 1024;
-  const unsigned most = GetParam().warps / schedulers + 2;  // of each scheduler
+  const unsigned most = GetParam().warps / schedulers + 2;  // for each scheduler
   std::vector<microbench::launch> launches;
   for (unsigned w = 1; w <= most; ++w) {
     const unsigned threads = 32 * w * schedulers, blocks = threads > largest_block ? 2 : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chains of single PTX instructions, one thread: cycles of each against published figures. Units whose rate matters,
-// too, are in opcode_test.cpp.
+// Chains of single PTX instructions in one thread: latency of each against published figures. opcode_test.cpp covers
+// units whose throughput matters, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr char artifact[] = "Huerta et al. 2025, artifact";
 constexpr char nak[] = "given by NVIDIA to Mesa's compiler";
 constexpr char recalled[] = "recalled";
 
-// Why the model differs.
+// Reasons for differences of the model.
 constexpr char overlaps[] =
     "Arafa et al. divide the time of a sequence that may overlap; the machine instruction is Jia et al.'s";
 constexpr char bit_field[] =
@@ -51,7 +51,7 @@ struct figure {
   const char* operations;  // words; '+' stands for a blank
   double published;
   const char* source;
-  const char* explained = "";  // without it the model must agree
+  const char* explained = "";  // if empty, the model must agree
 };
 
 constexpr char maxwells[] = "gtx750ti gtx980";
@@ -156,8 +156,8 @@ enum class operand { u32, f32, f64, f16, f16x2 };
 
 struct operation {
   operand type;
-  const char* step;           // of the chain of %x; %a and %b are constant
-  unsigned instructions = 1;  // into which its cycles divide
+  const char* step;           // one step of the chain of %x; %a and %b are constant
+  unsigned instructions = 1;  // number of instructions per step, by which its cycles are divided
 };
 
 const std::map<std::string, operation> operations = {
@@ -275,7 +275,7 @@ std::vector<std::string> words_of(const std::string& text) {
 
 class latency : public ::testing::TestWithParam<std::string> {};
 
-// All chains of a GPU run one after the other, each in two lengths, whose difference is the chain's.
+// All chains of a GPU run in sequence, each in two lengths; the difference is attributed to the chain.
 TEST_P(latency, is_what_others_have_measured) {
   const std::string gpu = GetParam();
   constexpr unsigned shorter = 8, longer = 24;

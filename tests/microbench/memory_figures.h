@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the microbenchmarks of the memory system share: a job made, run by the program, and its results compared.
+// Shared parts of the memory microbenchmarks: create a job, run it with the program, and compare its results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ inline json launch(const char* kernel, std::uint64_t blocks, unsigned threads, j
 
 class memory_figures : public ::testing::Test {
  protected:
-  /// Runs launches of `module`; the first word of buffer `cycles` is left in clocks_, the metrics in metrics_.
+  /// Runs launches of `module`; stores the first word of buffer `cycles` in clocks_ and the metrics in metrics_.
   void run(const std::string& gpu, json buffers, json launches, bool flush = false, const char* module = "memory.ptx") {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     std::string name = std::string(test->test_suite_name()) + "_" + test->name();
@@ -65,7 +65,7 @@ class memory_figures : public ::testing::Test {
     metrics_ = json::parse(text_of(metrics));
   }
 
-  /// Prints model, published figure and difference; fails beyond `tolerance` (a share).
+  /// Prints model, published figure and difference; fails if the difference exceeds `tolerance` (a ratio).
   void compare(const std::string& gpu, const std::string& what, double model, double published, double tolerance,
                const std::string& source) {
     std::printf("%-8s %-34s model %8.1f  published %8.1f  %+6.1f %%  %s\n", gpu.c_str(), what.c_str(), model, published,
@@ -73,7 +73,7 @@ class memory_figures : public ::testing::Test {
     EXPECT_NEAR(model, published, tolerance * published) << gpu << " " << what;
   }
 
-  std::string options_;  // further ones of the command, each with a blank in front
+  std::string options_;  // further options of the command, each preceded by a blank
   std::uint32_t clocks_ = 0;
   json metrics_;
 };

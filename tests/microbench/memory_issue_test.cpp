@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The way of memory instructions from issue on, against what Huerta et al. (MICRO 2025) measured on an Ampere chip:
-// when a sub-core's n-th load issues while one to four sub-cores load (table 1), and when sources may be overwritten
-// and results used (table 2).
+// The path of memory instructions from issue on, compared with measurements of Huerta et al. (MICRO 2025) on an Ampere
+// chip: the issue cycle of a sub-core's n-th load while one to four sub-cores load (table 1), and the cycles from
+// which sources may be overwritten and results used (table 2).
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -19,16 +19,16 @@ using microbench::passage;
 
 constexpr unsigned most_loads = 12;
 
-// Cycle in which the n-th load of sub-core `k` of `cores` issues, the first one's being 2: table 1 of the paper, whose
-// last row goes on.
+// The issue cycle of the n-th load of sub-core `k` of `cores`, where the first load issues in cycle 2: table 1 of the
+// paper, whose last row is extrapolated.
 double published_issue(unsigned n, unsigned k, unsigned cores) {
   if (n <= 5) return n + 1;
   const unsigned interval = cores <= 2 ? 4 : 2 * cores;
   return 13 + 2 * k + interval * (n - 6);
 }
 
-// n loads that hit in the L1 or read shared memory, one behind the other. What the pass before loaded has come before
-// the clock is read, and its use and a barrier keep its two readings apart.
+// n consecutive loads that hit in the L1 or read shared memory. All loads of the previous pass have completed before
+// the clock is read; the use of a loaded value and a barrier separate the two clock readings.
 passage loads(const std::string& space, unsigned n) {
   passage p{".reg .u32 %y;", "add.u32 %y, %thread, 1;", "", {}, "xor.b32 %value, %value, %y;"};
   if (space == "shared") p.declarations += " .shared .align 16 .b8 words[64];";
@@ -91,9 +91,9 @@ INSTANTIATE_TEST_SUITE_P(all, memory_issue,
 struct access {
   const char* name;
   const char* instruction;
-  const char* overwrites;    // a source of it; none: nullptr
-  const char* uses;          // its result; none: nullptr
-  double overwritten, used;  // published: cycles from its issue to theirs
+  const char* overwrites;    // an instruction that overwrites a source of it; none: nullptr
+  const char* uses;          // an instruction that uses its result; none: nullptr
+  double overwritten, used;  // published: cycles from its issue to their issue
   const char* explained = "";
 };
 
@@ -101,7 +101,7 @@ constexpr char uniform[] = "the machine has no uniform registers: measured with 
 constexpr char copies[] =
     "the machine has no copy past the registers: a load and a store stand for it, and what waits for them waits for their results";
 
-// %q is the address of 16 bytes in global memory, %a of 16 in shared memory, of all lanes.
+// %q is the address of 16 bytes in global memory, %a of 16 bytes in shared memory, for all lanes.
 constexpr char other_address[] = "ld.shared.u64 %q, [%b];";
 constexpr char one_word[] = "ld.shared.u32 %x, [%a];";
 constexpr char two_words[] = "ld.shared.v2.u32 {%x, %u}, [%a];";
@@ -147,9 +147,8 @@ constexpr access accesses[] = {
     {"LDGSTS.128", "cp.async.ca.shared.global [%a], [%q], 16;", other_address, nullptr, 13, 39, copies},
 };
 
-// An instruction behind an access, or without one. As above, all that the pass before did has come when the clock is
-// read. What a store writes is what was loaded as a whole, so that it lies in neighbouring registers without being
-// moved there.
+// An instruction after an access, or without it. As above, all accesses of the previous pass have completed when the
+// clock is read. The data of a store come from one wide load, so they are in adjacent registers without moves.
 passage behind(const access& a, bool alone, const char* after) {
   const std::string text = std::string(a.instruction) + (a.overwrites == nullptr ? "" : a.overwrites);
   const bool four = text.find("%w") != std::string::npos, two = text.find("%u") != std::string::npos;
@@ -182,7 +181,7 @@ std::string row(const std::string& gpu, const access& a, const char* what) {
 
 class memory_latency : public ::testing::TestWithParam<const char*> {
  protected:
-  /// Cycles between the issue of the access and of what follows it.
+  /// Cycles between the issue of the access and that of the next instruction.
   double between(const access& a, const char* after) {
     const std::string text = ".const .align 16 .u32 constants[4] = {1, 2, 3, 4};\n" +
                              microbench::kernel("alone", behind(a, true, after), 1, 1) +
@@ -222,8 +221,8 @@ TEST(explained_accesses, are_those_written_down) {
   EXPECT_EQ(microbench::written_rows("memory_issue"), rows);
 }
 
-// Listing 3: a load gets no forwarded results, and its address must be there a cycle earlier than an addition's
-// operands.
+// Listing 3: loads get no forwarded results, so a load's address must be available one cycle earlier than an
+// addition's operands.
 TEST_P(memory_latency, loads_wait_a_cycle_longer_for_their_address) {
   const access addition{"IADD", "add.u32 %a, %a, %none;", nullptr, nullptr, 0, 0};
   const double add = between(addition, "add.u32 %y, %y, %a;"), load = between(addition, "ld.shared.u32 %x, [%a];");

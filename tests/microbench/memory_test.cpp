@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The memory system against figures measured on silicon: latency by footprint, bandwidth of a streaming copy, bank
-// conflicts, contended atomics. The pinned figures are those that the configurations name with their sources;
-// docs/memory.md lists them.
+// conflicts, contended atomics. The configurations name the same figures with their sources; docs/memory.md lists
+// them.
 #include "explained_values.h"
 #include "memory_figures.h"
 
@@ -34,14 +34,14 @@ constexpr levels pinned[] = {
 
 class level_latency : public memory_figures, public ::testing::WithParamInterface<levels> {
  protected:
-  /// Cycles of a dependent load in a ring over `kib` KiB. A ring too long to be walked before is read by all SMs
-  /// instead, and then walked from its oldest lines on.
+  /// Cycles of a dependent load in a ring of `kib` KiB. A short ring is walked once to warm the caches; a long one is
+  /// instead read by all SMs and then walked from its oldest lines on.
   double chase(double kib, const char* module = "memory.ptx") {
     const auto lines = static_cast<std::uint64_t>(kib * 8);
     const bool walked = lines <= 8192;
     std::uint64_t step = walked ? lines * 2 / 5 : lines / 600;
     while (std::gcd(step, lines) != 1) ++step;
-    const unsigned timed = walked ? 512 : 128;  // the walk must stay among lines that have left the L2
+    const unsigned timed = walked ? 512 : 128;  // the walk must stay among lines that the L2 has evicted
     const std::uint64_t blocks = (lines + 255) / 256;
     run(GetParam().gpu, {{"list", {{"bytes", lines * 128}}}},
         {launch("chain", blocks, 256, {argument("list"), number(lines), number(step)}),
@@ -68,8 +68,8 @@ TEST_P(level_latency, of_l1_and_l2) {
   level(1024, p.l2, p.source[1]);
 }
 
-// Which loads the L1 serves is the chip's: plain ones pass it by on GM20x and GP10x, but not on GP100 and from Volta
-// on.
+// Whether the L1 caches plain loads depends on the chip: they bypass it on GM20x and GP10x, but not on GP100 and from
+// Volta on.
 TEST_P(level_latency, of_plain_loads) {
   const levels& p = GetParam();
   std::string text = text_of(fs::path(HEDDLE_MICROBENCH) / "memory.ptx");
@@ -83,7 +83,7 @@ TEST_P(level_latency, of_plain_loads) {
     compare(p.gpu, "latency of plain loads, half of L1", model, past ? p.l2 : p.l1, 0.03, p.source[past]);
 }
 
-// Footprints around the L2's size and past it.
+// Footprints near the L2's size and beyond it.
 TEST_P(level_latency, of_large_footprints) {
   const levels& p = GetParam();
   level(p.l2_kib * 0.95, p.l2, p.source[1]);
@@ -93,12 +93,12 @@ TEST_P(level_latency, of_large_footprints) {
 INSTANTIATE_TEST_SUITE_P(all, level_latency, ::testing::ValuesIn(pinned),
                          [](const auto& info) { return std::string(info.param.gpu); });
 
-// GB/s read and written together. Jia et al. 2018, table 3.1; for the GTX Titan, 980 and 1080 the share of the peak
-// that the same or the nearest chip reaches there (K80: 191 of 240, M60: 127 of 160, P4: 162 of 192).
+// GB/s of reads and writes together. Jia et al. 2018, table 3.1; for the GTX Titan, 980 and 1080 the fraction of the
+// peak that the same or the most similar chip reaches there (K80: 191 of 240, M60: 127 of 160, P4: 162 of 192).
 struct stream {
   const char* gpu;
   double gigabytes_per_second;
-  unsigned mebibytes;  // the larger of two copies, whose difference counts
+  unsigned mebibytes;  // size of the larger of two copies; the difference is evaluated
 };
 void PrintTo(const stream& s, std::ostream* out) { *out << s.gpu; }
 constexpr const char* reasons[] = {"busy_cycles", "idle_cycles", "refresh_cycles", "turnaround_cycles", "row_cycles"};
@@ -107,7 +107,7 @@ constexpr stream streams[] = {
 
 class bandwidth : public memory_figures, public ::testing::WithParamInterface<stream> {
  protected:
-  /// Seconds that a copy takes, dirty lines written back.
+  /// Seconds that a copy takes, including the write-back of dirty lines.
   double seconds(std::uint64_t bytes) {
     run(GetParam().gpu, {{"from", {{"bytes", bytes}}}, {"to", {{"bytes", bytes}}}},
         {launch("copy", bytes / (256 * 64), 256, {argument("from"), argument("to")})}, true);
@@ -124,7 +124,7 @@ TEST_P(bandwidth, of_a_large_streaming_copy) {
   if (HasFatalFailure()) return;
   compare(GetParam().gpu, "GB/s of a copy", 2.0 * static_cast<double>(large / 2) / (more - less) * 1e-9,
           GetParam().gigabytes_per_second, 0.05, jia);
-  // Where the rest of the peak went; what moved data is what the copy reached.
+  // The cycles in which the DRAM bus moved data account for the copy; the other counts for the rest of the peak.
   const json& dram = metrics_["kernels"][0]["memory"]["dram"];
   const json& config = metrics_["gpu"]["config"];
   double all = 0;

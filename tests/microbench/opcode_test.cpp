@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Latency and throughput of each class of instruction on each GPU, measured by kernels, against what others have
-// published.
+// Latency and throughput of each instruction class on each GPU, measured by kernels and compared with published
+// figures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,7 @@ using microbench::passage;
 const std::string f32_fold = "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;";
 const std::string u32_fold = "xor.b32 %value, %value, %x$;";
 
-// What a chain of each class looks like. Operands are computed: a parameter would be read from constant memory again
-// and again.
+// The chain of each class. Operands are computed, because a parameter would be read from constant memory each time.
 // clang-format off
 const std::map<std::string, passage> passages = {
     {"ffma", {".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
@@ -36,13 +35,13 @@ const std::map<std::string, passage> passages = {
               {"mad.lo.u32 %x$, %x$, %m, %a;"}, u32_fold}},
     {"imnmx", {".reg .u32 %x<$>, %a, %m;", "cvt.u32.u64 %a, %seed; add.u32 %m, %a, %thread;", "add.u32 %x$, %a, $;",
                {"max.u32 %x$, %x$, %m;", "min.u32 %x$, %x$, %a;"}, u32_fold}},
-    // Each takes in the predicate of the one before it; there are only seven predicates.
+    // Each takes the predicate of the previous one as input; there are only seven predicates.
     {"isetp", {".reg .pred %x<$>; .reg .u32 %a, %bit;", "cvt.u32.u64 %a, %seed;", "setp.ne.u32 %x$, %a, $;",
                {"setp.ne.and.u32 %x$, %a, %pass, %x$;"}, "selp.u32 %bit, 1, 0, %x$; add.u32 %value, %value, %bit;"}},
     {"popc", {".reg .u32 %x<$>, %a;", "cvt.u32.u64 %a, %seed;", "add.u32 %x$, %a, $;", {"popc.b32 %x$, %x$;"}, u32_fold}},
     {"flo", {".reg .u32 %x<$>, %a;", "cvt.u32.u64 %a, %seed;", "add.u32 %x$, %a, $;", {"bfind.u32 %x$, %x$;"}, u32_fold}},
     {"brev", {".reg .u32 %x<$>, %a;", "cvt.u32.u64 %a, %seed;", "add.u32 %x$, %a, $;", {"brev.b32 %x$, %x$;"}, u32_fold}},
-    // Floats and integers in turn.
+    // Alternating floats and integers.
     {"mixed", {".reg .f32 %x<$>, %m, %a; .reg .u32 %n<$>, %b, %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m; cvt.u32.u64 %b, %seed;",
                "add.f32 %x$, %m, 0f3F800000; add.u32 %n$, %b, $;", {"fma.rn.f32 %x$, %x$, %m, %a;", "add.u32 %n$, %n$, %b;"},
                f32_fold + " xor.b32 %value, %value, %n$;"}},
@@ -52,12 +51,12 @@ const std::map<std::string, passage> passages = {
              {"cvt.rzi.s32.f32 %n$, %x$;", "cvt.rn.f32.s32 %x$, %n$;"}, f32_fold}},
     {"dadd", {".reg .f64 %x<$>; .reg .u32 %low, %high;", "", "cvt.rn.f64.u64 %x$, %seed; add.f64 %x$, %x$, %x$;",
               {"add.f64 %x$, %x$, %x$;"}, "mov.b64 {%low, %high}, %x$; xor.b32 %value, %value, %high;"}},
-    // One register pair as all operands: no two compete for a register bank.
+    // One register pair for all operands, so that no two compete for a register bank.
     {"dfma", {".reg .f64 %x<$>; .reg .u32 %low, %high;", "", "cvt.rn.f64.u64 %x$, %seed; add.f64 %x$, %x$, %x$;",
               {"fma.rn.f64 %x$, %x$, %x$, %x$;"}, "mov.b64 {%low, %high}, %x$; xor.b32 %value, %value, %high;"}},
     {"hfma2", {".reg .b32 %x<$>, %m, %a;", "cvt.u32.u64 %m, %seed; add.u32 %a, %m, %thread;", "add.u32 %x$, %a, $;",
                {"fma.rn.f16x2 %x$, %x$, %m, %a;"}, u32_fold}},
-    // Words that hold their own address; all lanes read the same one.
+    // Words that contain their own address; all lanes read the same one.
     {"lds", {".reg .u32 %x<$>; .shared .align 64 .b8 words[64];", "", "mov.u32 %x$, words; add.u32 %x$, %x$, 4*$; st.shared.u32 [%x$], %x$;",
              {"ld.shared.u32 %x$, [%x$];"}, u32_fold}},
     {"shfl", {".reg .u32 %x<$>;", "", "add.u32 %x$, %thread, $;", {"shfl.sync.bfly.b32 %x$, %x$, 1, 31, 0xffffffff;"}, u32_fold}},
@@ -68,11 +67,11 @@ struct figure {
   const char* gpus;
   const char* name;
   double latency;              // cycles from issue to dependent issue; 0: none published
-  double throughput;           // instructions' lanes a cycle and SM; 0: none published
+  double throughput;           // lanes per cycle and SM; 0: none published
   const char* source;          // of the latency
-  const char* explained = "";  // why the model differs; without it the model must agree
-  const char* table =
-      "CUDA programming guide";  // source of the throughput: its table of arithmetic instructions, or another
+  const char* explained = "";  // reason for a difference; if empty, the model must agree
+  // Source of the throughput: the guide's table of arithmetic instructions, or another one.
+  const char* table = "CUDA programming guide";
 };
 
 constexpr char jia[] = "Jia et al. 2018, table 4.1";
@@ -182,10 +181,10 @@ std::string throughput_row(const row& r) { return "opcode " + r.gpu + " " + r.pu
 
 class opcode : public ::testing::TestWithParam<row> {};
 
-// Two lengths of each passage, so that what comes before and after cancels out.
+// Each passage has two lengths, so that constant overhead cancels out.
 constexpr unsigned short_passage = 128, long_passage = 384;
-// Where schedulers share lanes some warps run ahead and end first, and the last ones do not fill these lanes for a
-// while. The passages are longer there, but find room in the first instruction cache.
+// Where schedulers share lanes, some warps run ahead and end first, and the last ones do not fill these lanes for a
+// while. The passages are therefore longer, but still fit the first instruction cache.
 constexpr unsigned short_passage_of_shared_lanes = 304, long_passage_of_shared_lanes = 912;
 
 struct measured {
@@ -207,7 +206,7 @@ measured measure(const std::string& gpu, const char* name) {
   const auto cycles = microbench::run(
       name, gpu, text,
       {{"dependent_short", 32}, {"dependent_long", 32}, {"independent_short", threads}, {"independent_long", threads}},
-      "--set sub_partition.scheduler=lrr");  // all warps end together: the unit's rate, whatever the policy
+      "--set sub_partition.scheduler=lrr");  // all warps end together: measures the unit's rate
   if (cycles.size() != 4) return {};
   return {(cycles[1] - cycles[0]) / operations, threads * operations / (cycles[3] - cycles[2])};
 }
@@ -230,7 +229,7 @@ TEST_P(opcode, agrees_with_published_figures) {
   if (f.throughput > 0 && must_agree) {
     EXPECT_NEAR(throughput, f.throughput, 0.01 * f.throughput);
   }
-  if (!must_agree) {  // an explanation that has become idle is to go
+  if (!must_agree) {  // an explanation that is no longer needed must be removed
     EXPECT_TRUE((f.latency > 0 && std::abs(latency - f.latency) > 0.01) ||
                 (f.throughput > 0 && std::abs(throughput - f.throughput) > 0.01 * f.throughput));
     EXPECT_TRUE(f.explained == full_rate || f.throughput == 0 || throughput < 1.01 * f.throughput)
@@ -250,8 +249,8 @@ TEST(explained_opcodes, are_those_written_down) {
   EXPECT_EQ(microbench::written_rows("opcode"), explained);
 }
 
-// Up to Kepler a core does one of both (white papers of Fermi and GK110); from Volta on integers have units of their
-// own (white paper of GV100), and what a scheduler issues is the bound: an instruction a cycle.
+// Up to Kepler the same core executes both kinds (white papers of Fermi and GK110); from Volta on integers have
+// separate units (white paper of GV100), and the limit is the scheduler's issue rate of one instruction per cycle.
 TEST(opcode_mix, floats_and_integers_take_the_same_cores_up_to_kepler) {
   const struct {
     const char* gpu;

@@ -30,7 +30,7 @@ std::string text_of(const fs::path& file) {
 
 constexpr unsigned record_bytes = 16;  // first clock, last clock, their difference, value
 
-constexpr unsigned word_bytes = 512;  // of the buffer that is every kernel's seed
+constexpr unsigned word_bytes = 512;  // size of the buffer whose address is every kernel's seed
 
 }  // namespace
 
@@ -60,7 +60,7 @@ std::string module(const std::string& kernels) { return ".version 9.0\n.target s
 
 std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::string& gpu, const std::string& text,
                                            const std::vector<launch>& launches, const std::string& options) {
-  // Of this process alone: tests of one GPU run side by side.
+  // Unique to this process: tests of one GPU run in parallel.
   const fs::path place = fs::path(HEDDLE_SCRATCH) / (gpu + "_" + name + "_" + std::to_string(::getpid()));
   fs::create_directories(place);
   std::ofstream(place / "kernels.ptx") << text;
@@ -73,7 +73,7 @@ std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::s
                                {"args", {{{"buffer", "clocks"}, {"offset", bytes}}, {{"buffer", "words"}}}}});
     bytes += std::size_t{l.threads} * l.blocks * record_bytes;
   }
-  // Words that hold their own address, for chains of loads.
+  // Words that contain their own address, for chains of loads.
   nlohmann::ordered_json pointers;
   for (unsigned k = 0; k < word_bytes / 8; ++k) pointers.push_back({{"at", 8 * k}, {"to", "words"}, {"offset", 8 * k}});
   job["buffers"] = {{"clocks", {{"bytes", bytes}}}, {"words", {{"bytes", word_bytes}, {"pointers", pointers}}}};

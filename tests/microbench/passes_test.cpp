@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Accesses of several passes: contended atomics and the bandwidth of shared memory against silicon, and replays, which
-// up to Kepler are counted as the profiler does.
+// Accesses that take several passes: contended atomics and the bandwidth of shared memory against silicon, and
+// replays, which are counted up to Kepler as in NVIDIA's profiler.
 #include "explained_values.h"
 #include "memory_figures.h"
 
@@ -12,8 +12,8 @@ namespace passes_test {
 struct contention {
   const char* gpu;
   const char* kernel;
-  double added[5];             // cycles with 2, 4, 8, 16 and 32 lanes on a word, less those of one
-  const char* explained = "";  // what is more than a cycle and 8 % apart
+  double added[5];             // cycles with 2, 4, 8, 16 and 32 lanes on a word, minus those with one lane
+  const char* explained = "";  // reason for differences of more than one cycle and 8 %
 };
 
 constexpr char even_steps[] =
@@ -21,7 +21,8 @@ constexpr char even_steps[] =
 constexpr char few_lanes[] =
     "the chip takes less with few lanes on a word than one lane alone lets expect, or less than that";
 
-// Jia et al. 2018, table 4.2. What lanes add is compared: its figures for one lane are less than any access takes.
+// Jia et al. 2018, table 4.2. Only the cycles added by further lanes are compared: its figures for one lane are lower
+// than the latency of any access.
 TEST_F(memory_figures, of_contended_atomics) {
   const contention all[] = {{"p100", "atomic_shared", {2, 4, 15, 31, 63}, even_steps},
                             {"gtx1080", "atomic_shared", {2, 9, 14, 30, 62}, even_steps},
@@ -65,7 +66,7 @@ TEST_F(memory_figures, of_contended_atomics) {
   EXPECT_EQ(microbench::written_rows("contention"), rows);
 }
 
-// Bytes that one SM moves in a cycle once all its warps are at work: what the longer of two runs has more.
+// Bytes per cycle of one SM with all warps at work, from the difference of two run lengths.
 class throughput : public memory_figures {
  protected:
   double of(const char* gpu, const char* kernel, unsigned blocks, unsigned rounds, unsigned bytes_a_thread_and_round,
@@ -84,8 +85,8 @@ class throughput : public memory_figures {
   }
 };
 
-// Jia et al. 2018, table 3.1, measured and theoretical; their kernel, too, loads, calculates and stores, with as many
-// threads and blocks as there may be. Words of 8 bytes: with 4 bytes the K80 could not reach what they measured.
+// Jia et al. 2018, table 3.1, measured and theoretical; their kernel also loads, calculates and stores, with the
+// maximum of threads and blocks. Words have 8 bytes: with 4 bytes the K80 could not reach the measured figure.
 TEST_F(throughput, of_shared_memory) {
   const struct {
     const char* gpu;
@@ -102,8 +103,8 @@ TEST_F(throughput, of_shared_memory) {
   }
 }
 
-// Jia et al. 2018, table 3.2, and Luo et al. 2024, table V (H800 for the H100). Jia's figures for M60 and P4, 15.7, are
-// not held against the model: there an FP64 addition a load bounds the kernel.
+// Jia et al. 2018, table 3.2, and Luo et al. 2024, table V (H800 for the H100). Jia's figures for M60 and P4, 15.7,
+// are not compared: there an FP64 addition per load bounds the kernel.
 TEST_F(throughput, of_l1_hits) {
   const struct {
     const char* gpu;
@@ -137,7 +138,8 @@ class replays : public memory_figures {
   }
 };
 
-// A store and 128 loads, whose lanes' words lie `stride` apart: on 32 banks of 4 bytes so many lanes share a bank.
+// A store and 128 loads, with words of adjacent lanes `stride` apart: on 32 banks of 4 bytes, `stride` lanes share a
+// bank.
 TEST_F(replays, of_bank_conflicts_are_issued_up_to_kepler) {
   for (const unsigned stride : {1u, 2u, 8u, 32u}) {
     shared("gtx480", stride);
@@ -154,7 +156,7 @@ TEST_F(replays, of_bank_conflicts_are_issued_up_to_kepler) {
   }
 }
 
-// Two banks of 8 bytes hold the words of four lanes: a stride of 2 words is free.
+// A pair of 8-byte banks holds the words of four lanes, so a stride of 2 words has no conflicts.
 TEST_F(replays, follow_the_wide_banks_of_kepler) {
   shared("gtxtitan", 2);
   EXPECT_EQ(of("inst_replay_overhead"), 0);
@@ -166,8 +168,13 @@ TEST_F(replays, of_divergent_addresses_are_issued_up_to_kepler) {
   const struct {
     const char* gpu;
     unsigned stride, replays_a_load;
-  } cases[] = {{"gtx480", 1, 0}, {"gtx480", 2, 1}, {"gtxtitan", 8, 7}, {"gtxtitan", 32, 31},
-               {"g80", 1, 0},    {"g80", 2, 30}};  // compute capability 1.0: in order by half-warps, or lane by lane
+  } cases[] = {{"gtx480", 1, 0},
+               {"gtx480", 2, 1},
+               {"gtxtitan", 8, 7},
+               {"gtxtitan", 32, 31},
+               // Compute capability 1.0: coalesced in order per half-warp, otherwise lane by lane.
+               {"g80", 1, 0},
+               {"g80", 2, 30}};
   for (const auto& c : cases) {
     global(c.gpu, c.stride);
     if (HasFatalFailure()) return;
@@ -188,7 +195,7 @@ TEST_F(replays, are_passes_inside_the_unit_from_maxwell_on) {
   }
 }
 
-// Other warps cannot issue while one replays: the slots are gone.
+// Other warps cannot issue during a replay: the slots are lost.
 TEST_F(replays, take_slots_from_all_warps) {
   global("gtxtitan", 32, 1024);
   if (HasFatalFailure()) return;

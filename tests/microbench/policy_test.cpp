@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scheduling policies on kernels that they were made for: the table of docs/scheduling.md.
+// Scheduling policies on kernels for which they were designed: the table of docs/scheduling.md.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ std::string text_of(const fs::path& file) {
 
 measured run(const std::string& kernel, const std::string& policy, const std::string& options) {
   const fs::path source = fs::path(HEDDLE_MICROBENCH) / "policies";
-  // Of this process alone: tests of one kernel run side by side.
+  // Unique to this process: tests of one kernel run in parallel.
   const fs::path place =
       fs::path(HEDDLE_SCRATCH "/policy") / (kernel + "_" + policy + "_" + std::to_string(::getpid()));
   fs::create_directories(place);
@@ -76,15 +76,14 @@ TEST(policies, fewer_warps_at_the_cache_keep_their_lines) {
   EXPECT_LT(r["memory_aware"].cycles * 2, r["lrr"].cycles);
 }
 
-// With a quarter of the memory channels the way behind the L1 is what the kernel waits for, as in the papers: each miss
-// that is spared counts. Published: CCWS has 25 % fewer misses and is 24 % faster than the best of the others, MASCAR
-// 10 %.
+// With a quarter of the memory channels, the path behind the L1 limits the kernel, as in the papers, so every avoided
+// miss counts. Published: CCWS has 25 % fewer misses and is 24 % faster than the best of the others, MASCAR 10 %.
 TEST(policies, sparing_misses_beats_greed_where_memory_is_the_limit) {
   auto r = run_all("cache_sensitive", "--gpu gtx480 --set memory.channels=3");
   EXPECT_LT((1 - r["ccws"].l1_hits) * 100, (1 - r["gto"].l1_hits) * 85);
   EXPECT_LT(r["ccws"].cycles * 100, r["gto"].cycles * 88);
-  // Memory-bound in both; together, because which lines happen to be driven out moves a single run by a per cent or
-  // two.
+  // Memory-bound in both runs; their sum is compared, because the choice of evicted lines changes a single run by one
+  // or two per cent.
   const std::uint64_t owner =
       run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=4").cycles + r["memory_aware"].cycles;
   const std::uint64_t greedy =
@@ -92,7 +91,7 @@ TEST(policies, sparing_misses_beats_greed_where_memory_is_the_limit) {
   std::printf("with 3 and with 4 channels: memory_aware %.3f of gto\n",
               static_cast<double>(owner) / static_cast<double>(greedy));
   EXPECT_LT(owner * 100, greedy * 98);
-  // Hits go by loads that wait for room, but so do misses of further warps, which drive lines out.
+  // Hits overtake loads that wait for space, but so do misses of further warps, which evict lines.
   const measured deferred =
       run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=3 --set ldst.reexecution_entries=32");
   std::printf("with a re-execution queue: %llu cycles, %.1f %% L1 hits\n",
@@ -100,9 +99,9 @@ TEST(policies, sparing_misses_beats_greed_where_memory_is_the_limit) {
   EXPECT_LT(deferred.l1_hits, r["memory_aware"].l1_hits - 0.05);
 }
 
-// Workloads of ours, in which groups of warps compute while others wait for memory, strided ones on lines in other
-// banks of the memory (published for prefetch_aware: 7 % over two_level). spmv has registers for a fifth block on an
-// SM: four of them are too few warps for groups to help much.
+// Heddle's workloads, in which groups of warps compute while others wait for memory, and strided groups access lines
+// in other memory banks (published for prefetch_aware: 7 % over two_level). spmv gets registers for a fifth block per
+// SM: with four blocks there are too few warps for groups to help much.
 constexpr char five_blocks_of_spmv[] = " --set sm.registers=34816";
 
 TEST(policies, groups_beat_round_robin_on_workloads) {
@@ -138,7 +137,8 @@ std::uint64_t cycles_of(const std::string& workload, const std::string& policy, 
   return ::testing::Test::HasFailure() ? 1 : json::parse(text_of(metrics))["cycles"].get<std::uint64_t>();
 }
 
-// The table of headlines in docs/scheduling.md: each paper's direction, on a kernel or workload of ours.
+// The table of headlines in docs/scheduling.md: the direction of each paper's result, on a kernel or workload of
+// Heddle.
 TEST(policies, headlines_have_the_direction_that_was_published) {
   const auto tell = [](const char* paper, const char* where, std::uint64_t policy, std::uint64_t other) {
     std::printf("%-24s %-52s %8llu against %8llu cycles: %.2f times as fast\n", paper, where,
@@ -146,7 +146,8 @@ TEST(policies, headlines_have_the_direction_that_was_published) {
                 static_cast<double>(other) / static_cast<double>(policy));
     return static_cast<double>(other) / static_cast<double>(policy);
   };
-  // Rogers et al. 2012: 24 % faster than the best before, with 25 % fewer misses; greed then oldest beats round robin.
+  // Rogers et al. 2012: 24 % faster than the best previous policy, with 25 % fewer misses; greedy-then-oldest beats
+  // round robin.
   const std::string half = "--gpu gtx480 --set memory.channels=6";
   const measured lrr = run("cache_sensitive", "lrr", half), gto = run("cache_sensitive", "gto", half),
                  ccws = run("cache_sensitive", "ccws", half);
@@ -154,7 +155,7 @@ TEST(policies, headlines_have_the_direction_that_was_published) {
   EXPECT_GT(tell("gto (Rogers 2012)", "cache_sensitive, half the channels, than lrr", gto.cycles, lrr.cycles), 1.2);
   std::printf("%-24s L1 misses: %.2f of those of gto\n", "", (1 - ccws.l1_hits) / (1 - gto.l1_hits));
   EXPECT_LT((1 - ccws.l1_hits) / (1 - gto.l1_hits), 0.75);
-  // Sethia et al. 2015: 34 % faster than round robin, 10 % than the best, where the memory is the bound.
+  // Sethia et al. 2015: 34 % faster than round robin and 10 % faster than the best policy when memory-bound.
   const std::string one = "--gpu gtx480 --set memory.channels=1";
   const std::uint64_t owner = run("cache_sensitive", "memory_aware", one).cycles;
   EXPECT_GT(tell("memory_aware (Sethia 15)", "cache_sensitive, one channel, than lrr", owner,
@@ -167,7 +168,7 @@ TEST(policies, headlines_have_the_direction_that_was_published) {
   EXPECT_GT(tell("two_level (Narasiman 11)", "transpose, than lrr", cycles_of("transpose", "two_level", "--gpu gtx480"),
                  cycles_of("transpose", "lrr", "--gpu gtx480")),
             1.05);
-  // Jog et al. 2013: with a prefetcher 25 % faster than round robin, 7 % than two levels.
+  // Jog et al. 2013: with a prefetcher 25 % faster than round robin and 7 % faster than two levels.
   const std::string prefetcher = std::string("--gpu gtx480 --set l1.prefetch_lines=1") + five_blocks_of_spmv;
   const std::uint64_t aware = cycles_of("spmv", "prefetch_aware", prefetcher);
   EXPECT_GT(tell("prefetch_aware (Jog 13)", "spmv with a prefetcher, than lrr with it", aware,
@@ -184,8 +185,8 @@ TEST(policies, groups_reach_their_loads_at_different_times) {
   EXPECT_LT(r["prefetch_aware"].cycles * 100, r["lrr"].cycles * 98);
 }
 
-// The prefetcher serves those neighbours that come later: strided groups see to it that there are some. The memory is
-// nearer than the product's, so that what is fetched ahead comes in time.
+// The prefetcher helps neighbouring warps that run later; strided groups ensure that there are some. The memory
+// latency is lower than the product's, so that prefetches complete in time.
 TEST(policies, strided_groups_find_what_the_prefetcher_brought) {
   const std::string options =
       "--gpu gtx1080 --set gpu.sm_count=4 --set sub_partition.fetch_group_warps=8 "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each state of a warp that does not issue, provoked by a kernel of stalls.ptx; and the sums that the states must make.
+// Each state of a warp that does not issue, provoked by a kernel of stalls.ptx; and the sums of the states.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -22,7 +22,7 @@ struct rule {
   const char* kernel;
   unsigned threads;
   const char* options;
-  const char* cycle;  // the state in warp_cycles and in warp_states, and the least share of the warp-cycles in it
+  const char* cycle;  // the state in warp_cycles and in warp_states, and its least share of the warp-cycles
   const char* state;
   double share;
 };
@@ -52,8 +52,8 @@ std::uint64_t sum(const json& states) {
   return total;
 }
 
-// States partition the active warp-cycles, of the kernel, of each line and of each sub-partition; these sum to the
-// kernel's.
+// The states partition the active warp-cycles of the kernel, of each line and of each sub-partition; lines and
+// sub-partitions sum to the kernel.
 void expect_partitions(const json& metrics) {
   const json& kernel = metrics["kernels"][0];
   const std::uint64_t active = kernel["warp_cycles"]["active"];
@@ -92,7 +92,7 @@ TEST_P(stall, is_where_most_warp_cycles_go) {
   std::string command = std::string("'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_MICROBENCH "/stalls.ptx:") + r.kernel +
                         "' --grid 1 --block " + std::to_string(r.threads) + " --quiet --metrics '" +
                         (place / "metrics.json").string() + "' " + r.options;
-  // One of them has as many parameters as it takes to miss the constant cache.
+  // One kernel has so many parameters that it misses the constant cache.
   const bool constants = std::string(r.kernel) == "constant_memory_dependency";
   command += " --arg buf:262144";
   for (unsigned n = 0; constants && n < 512; ++n) command += " --arg u32:1";
@@ -119,7 +119,7 @@ json run_job(const json& job, const std::string& name, const std::string& option
   return ::testing::Test::HasFailure() ? json() : json::parse(in);
 }
 
-// A block that samples a texture.
+// A job with one block that samples a texture.
 json sampling(const char* kernel, unsigned threads) {
   return {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
           {"buffers", {{"image", {{"bytes", 1048576}, {"fill", "iotaf"}}}, {"out", {{"bytes", 4096}}}}},
@@ -143,8 +143,8 @@ TEST(stalls, of_the_texture_unit_are_where_most_warp_cycles_go) {
   expect_partitions(metrics);
 }
 
-// A fetch that waits for the one before it needs the path, too, which that one fills where it has room for one: what is
-// full comes first.
+// A fetch that waits for the previous one also needs the texture path, which the previous fetch fills if it has one
+// entry: the full path takes precedence as the stall reason.
 TEST(stalls, of_a_full_texture_path_come_before_those_of_its_operands) {
   for (const unsigned entries : {1u, 2u}) {
     const json metrics = run_job(sampling("sampling_chain", 32), "stall_texture_chain",
@@ -164,7 +164,7 @@ TEST(stalls, of_a_full_texture_path_come_before_those_of_its_operands) {
   }
 }
 
-// Warps are stopped while they quiesce, are saved and are restored, and are not there in between.
+// Warps are stopped while they quiesce and while their context is saved and restored, and are absent in between.
 TEST(stalls, of_a_context_switch_are_misc_from_its_request_on) {
   const json job = {
       {"module", HEDDLE_MICROBENCH "/stalls.ptx"},
@@ -187,7 +187,7 @@ TEST(stalls, of_a_context_switch_are_misc_from_its_request_on) {
   EXPECT_LE(misc, 32 * (moving + between("request_cycle", "quiesced_cycle")));
   EXPECT_GE(kernel["warp_cycles"]["other"].get<std::uint64_t>(), misc);
   expect_partitions(metrics);
-  // Each warp id, too: those of an SM make up its sub-partitions.
+  // The warp slots of an SM also sum to its sub-partitions.
   std::uint64_t in_slots = 0;
   for (const json& slot : metrics["sms"][0]["warp_slots"]) {
     EXPECT_EQ(sum(slot["warp_cycles"]), slot["warp_cycles"]["active"]);
@@ -199,12 +199,12 @@ TEST(stalls, of_a_context_switch_are_misc_from_its_request_on) {
   EXPECT_EQ(in_slots, kernel["warp_cycles"]["active"].get<std::uint64_t>());
 }
 
-// What a warp waits for that needs a result, by who computes it: on every GPU, whichever way dependence is kept track
-// of.
+// The state of a warp that waits for a result, by the producing unit: on every GPU, with both kinds of dependence
+// tracking.
 struct wait_rule {
   const char* kernel;
   const char* state;
-  double share;  // of the warp-cycles, at least: a chain of latency 4 issues in one of 4
+  double share;  // least share of the warp-cycles: a chain of latency 4 issues in one of 4
   bool on_all;   // shuffles came with Kepler
 };
 

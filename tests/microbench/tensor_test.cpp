@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Latency and throughput of matrix instructions, measured by chains of them, against what others have published.
+// Latency and throughput of matrix instructions, measured by chains of them and compared with published figures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,12 +27,12 @@ constexpr char raihan[] = "Raihan et al. 2019 (recalled)";
 constexpr char nak[] = "figures that NVIDIA gave to Mesa's compiler";
 constexpr char gv100[] = "white paper of GV100, after the Cornell Virtual Workshop";
 
-// Why the model differs.
+// Reasons for differences of the model.
 constexpr char shallow[] = "products of half the depth fall behind there: 4 cycles each, where the model takes 3";
 constexpr char lost[] = "the chip loses a cycle or more each time that the warp goes round its chains, the model none";
 constexpr char sun_measured[] = "Sun et al. measured 24.7 to 25.0 of it on the same chip";
 
-// A product of matrices and the registers of its factors and sums.
+// A matrix product and the registers of its factors and sums.
 struct product {
   unsigned m, n, k;
   const char *sum, *factor;
@@ -59,15 +59,15 @@ const std::map<std::string, product> products = {
 struct latency {
   const char* gpus;
   const char* name;
-  double published;  // cycles to the next product that adds to the sums, of wmma to the last of them
+  double published;  // cycles to the next product that adds to the sums; for wmma to its last instruction
   const char* source;
-  const char* explained = "";  // without it the model must agree
+  const char* explained = "";  // if empty, the model must agree
 };
 
 struct throughput {
   const char* gpus;
   const char* name;
-  unsigned warps, chains;  // of the SM; of each warp
+  unsigned warps, chains;  // warps of the SM; chains of each warp
   double published;        // multiply-adds a cycle and SM
   const char* source;
   const char* explained = "";
@@ -103,9 +103,9 @@ constexpr latency latencies[] = {
     {"h100", "s32.s8.k16", 16.1, luo_h800},    {"h100", "s32.s8.k32", 24.0, luo_h800},
 };
 
-// Luo et al. print TFLOPS and the peak, of which the unit's rate (multiply-adds a cycle and SM) is the measure, and no
-// warps; the RTX 4090 exceeded its peak, at a clock that is not told. Abdelkhalik et al. print the cycles of an
-// instruction among others of its kind.
+// Luo et al. print TFLOPS and the peak; the unit's rate (multiply-adds per cycle and SM) corresponds to the peak. They
+// do not give the number of warps. The RTX 4090 exceeded its peak at an unknown clock. Abdelkhalik et al. print the
+// cycles of an instruction among others of its kind.
 constexpr double of_peak(double tflops, double peak, double rate) { return tflops / peak * rate; }
 
 constexpr throughput throughputs[] = {
@@ -177,7 +177,7 @@ constexpr throughput throughputs[] = {
     {"h100", "s32.s8.k32", 16, 2, of_peak(977.9, 1513, 4096), luo_h800},
 };
 
-// Published latencies are averages with decimals, of loops; the model's is a whole number.
+// Published latencies are averages over loops with decimals; the model's latency is a whole number.
 constexpr double latency_tolerance = 1;
 constexpr double throughput_tolerance = 0.05;
 
@@ -200,7 +200,7 @@ std::string step_of(const product& p) {
          ", " + list("d", p.d) + ";";
 }
 
-// Factors are any and sums begin as zero; whether the numbers are right is other tests' business.
+// Factors are arbitrary and sums begin at zero; other tests check the numerical results.
 passage chain_of(const product& p) {
   const std::string sum = p.sum, factor = p.factor;
   const std::string factor_type = factor == "f64" ? "f64" : "b32", sum_type = sum == "f16" ? "b32" : sum;
@@ -208,7 +208,7 @@ passage chain_of(const product& p) {
   for (unsigned k = 0; k < p.a; ++k) chain.declarations += std::string("%a") + static_cast<char>('a' + k) + ", ";
   for (unsigned k = 0; k < p.b; ++k)
     chain.declarations += std::string("%b") + static_cast<char>('a' + k) + (k + 1 < p.b ? ", " : "; ");
-  // All different, so that each has a register of its own, and written once, as compilers do.
+  // All factors differ, so each has its own register, and each is written once, as in compiled code.
   chain.declarations += ".reg ." + std::string(factor == "f64" ? "f64" : "u32") + " %base; ";
   chain.before += factor == "f64" ? "cvt.rn.f64.u64 %base, %seed; " : "cvt.u32.u64 %base, %seed; ";
   for (unsigned k = 0; k < p.a + p.b; ++k) {
@@ -228,15 +228,15 @@ passage chain_of(const product& p) {
   return chain;
 }
 
-// A whole wmma, several instructions of the machine, up to the use of its last results; or that use alone. Another one
-// before it has its factors gathered in their registers.
+// A whole wmma, which is several machine instructions, up to the use of its last results; or that use alone. A
+// preceding wmma has gathered its factors in registers.
 passage single(const product& p, bool alone) {
   passage one = chain_of(p);
   one.declarations += ".reg .u32 %y; .reg .f32 %f; ";
   one.before += "add.u32 %y, %thread, 1; mov.f32 %f, 0f3F800000; ";
   const auto sum = [](unsigned k) {
     return std::string("%d") + static_cast<char>('a' + k) + "$";
-  };  // the last ones of both halves of the columns
+  };  // the last ones in both halves of the columns
   const std::string both = sum(p.d / 2 - 1) + ", " + sum(p.d - 1);
   const std::string use =
       std::string(p.sum) == "f32" ? "fma.rn.f32 %f, " + both + ", %f; " : "lop3.b32 %y, %y, " + both + ", 0x96; ";
@@ -282,7 +282,7 @@ class tensor : public ::testing::TestWithParam<const char*> {
   }
 };
 
-// Each product in two lengths, whose difference counts. All kernels of a GPU run one after the other.
+// Each product is measured in two lengths, whose difference counts. All kernels of a GPU run in sequence.
 TEST_P(tensor, products_take_what_others_have_measured) {
   constexpr unsigned shorter = 48, longer = 144;  // of one, two, three and four chains
   const std::string gpu = GetParam();

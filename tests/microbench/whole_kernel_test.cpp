@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whole kernels against figures measured on silicon: tests/hardware/whole_kernels.csv, whose README says what its
-// columns mean.
+// Whole kernels against figures measured on silicon: tests/hardware/whole_kernels.csv, whose columns its README
+// explains.
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::vector<measured_kernel> rows(bool large) {
     const auto whole = [&](unsigned n) { return static_cast<unsigned>(std::stoul(cells[n])); };
     measured_kernel k{cells[0], cells[1], cells[6], cells[7],           cells[8],
                       whole(2), whole(3), whole(4), std::stod(cells[5])};
-    // A few of each kind belong to the normal suite; the others run with the labels microbench and long.
+    // A few of each kind are in the normal suite; the others run with the labels microbench and long.
     const bool small = (k.kernel == "stream_init" || k.kernel == "stream_read")
                            ? k.threads <= 64 && k.gpu == "v100"
                            : k.kernel == "gauss_rows" && k.size <= 128;
@@ -49,7 +49,7 @@ class whole_kernel : public memory_figures, public ::testing::WithParamInterface
  protected:
   void check() {
     const measured_kernel& k = GetParam();
-    const unsigned sms = k.gpu == "v100" ? 80 : 108;  // and the most shared memory that a block can have
+    const unsigned sms = k.gpu == "v100" ? 80 : 108;  // and the largest shared memory of a block
     const unsigned shared = k.gpu == "v100" ? 98304 : 163 * 1024;
     const auto begin = [&](json arguments, unsigned blocks) {
       json l = launch(k.kernel.c_str(), blocks, k.threads, std::move(arguments));

@@ -73,7 +73,7 @@ class registry {
   /// A variable of a loaded image; null address: none.
   variable_record variable(image& owner, const std::string& name);
   std::vector<std::string> kernels(image& owner);
-  /// The program gets the memory of a variable, too, which the module has declared to be managed.
+  /// Maps a variable that its module declares as managed into the program's memory.
   error_t share(const variable_record& v);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Logic, shifts, bit fields and byte permutation, bit by bit where the ISA says it so.
+// Logic, shifts, bit fields and byte permutation, computed bit by bit where the ISA defines them so.
 #include "scalar_operation.h"
 
 namespace heddle::conformance {

@@ -48,7 +48,7 @@ std::int64_t byte_operation::compute(int a, int b) const {
     case formula::absolute_difference: return a > b ? a - b : b - a;
     case formula::least: return a < b ? a : b;
     case formula::most: return a > b ? a : b;
-    case formula::average: {  // half of the sum, away from zero
+    case formula::average: {  // half of the sum, rounded away from zero
       const int sum = a + b, odd = sum & 1;
       return sum >= 0 ? (sum + odd) / 2 : (sum - odd) / 2;
     }
@@ -62,7 +62,7 @@ std::int64_t byte_operation::compute(int a, int b) const {
   }
   const int by = wraps_ ? b % 32 : b > 32 ? 32 : b;
   std::int64_t r = a;
-  for (int k = 0; k < by; ++k) r = what_ == formula::left ? r * 2 : (r - (r & 1)) / 2;  // rounds down
+  for (int k = 0; k < by; ++k) r = what_ == formula::left ? r * 2 : (r - (r & 1)) / 2;  // rounded down
   return r;
 }
 

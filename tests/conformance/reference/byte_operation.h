@@ -5,11 +5,12 @@
 
 namespace heddle::conformance {
 
-/// A video instruction of bytes as the ISA says it, decided once: vadd4 and its like on whole operands, vadd, vshl and
-/// their like on one byte of each operand. exhaustive_test.cpp holds it against the scalar reference.
+/// A byte-wise video instruction as the ISA defines it, decoded once: vadd4 and similar instructions on whole
+/// operands, vadd, vshl and similar ones on one byte of each operand. exhaustive_test.cpp compares it with the scalar
+/// reference.
 class byte_operation {
  public:
-  /// Throws reference_limit for what is not of this kind.
+  /// Throws reference_limit for other instructions.
   explicit byte_operation(const scalar_operation& o);
 
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t c) const;
@@ -42,7 +43,7 @@ class byte_operation {
   formula what_ = formula::add;
   bool four_ = false, signed_d_ = false, signed_a_ = false, signed_b_ = false, sat_ = false, sums_ = false,
        wraps_ = false;
-  int into_ = -1;           // the byte of the result that is written; -1: all of it
+  int into_ = -1;           // the byte of the result that is written; -1: the whole result
   unsigned a_ = 0, b_ = 0;  // the bytes that are read
 };
 

@@ -26,7 +26,7 @@ __int128 clamped(isa::dtype t, __int128 v) { return v > top_of(t) ? top_of(t) : 
 std::uint64_t float_to_integer(const scalar_operation& o, std::uint64_t bits) {
   const float_format f = format_of(o.type2);
   if (o.ftz) bits = f.flushed(bits);
-  // NaN gives 0 from f32 and f16, and to 64 bits or from f64 the sign bit alone.
+  // The result for NaN is 0 from f32 and f16; to 64 bits or from f64 it has only the sign bit set.
   if (f.is_nan(bits)) return f.width == 64 || bits_of(o.type) == 64 ? std::uint64_t{1} << (bits_of(o.type) - 1) : 0;
   __int128 v;
   if (f.is_infinite(bits))
@@ -71,7 +71,7 @@ std::uint64_t float_to_float(const scalar_operation& o, isa::dtype to, std::uint
   return o.sat ? saturated_unit(f, r) : r;
 }
 
-/// Two numbers, each clamped to the type written third, and above them the low bits of the last operand.
+/// Two numbers, each clamped to the third type, with the low bits of the last operand above them.
 std::uint64_t packed(const scalar_operation& o, const std::uint64_t* s, unsigned count) {
   const unsigned n = static_cast<unsigned>(std::stoul(std::string(o.words.at(2).view().substr(1))));
   const std::int64_t most = o.words[2][0] == 's' ? (1 << (n - 1)) - 1 : (1 << n) - 1,

@@ -9,8 +9,8 @@ namespace heddle::conformance {
 
 namespace {
 
-/// Whether the discarded part (compared with one half: -1 below, 0 equal, 1 above; exact when nothing was lost) rounds
-/// away.
+/// True if rounding moves away from zero, given the discarded part (compared with one half: -1 below, 0 equal, 1
+/// above; exact if nothing was discarded).
 bool away(direction d, bool negative, bool odd, bool exact, int against_half) {
   if (exact) return false;
   switch (d) {
@@ -28,7 +28,7 @@ struct shifted {
   int against_half;
 };
 
-/// magnitude / 2^bits with what was lost.
+/// magnitude / 2^bits, with information about the discarded bits.
 shifted shift_right(unsigned __int128 magnitude, bool sticky, int bits) {
   if (bits <= 0) return {magnitude << -bits, !sticky, -1};
   if (bits > 127) return {0, magnitude == 0 && !sticky, -1};

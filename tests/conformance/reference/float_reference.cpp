@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Floating point: numbers of up to 32 bits are computed in double, rounded to odd, then rounded once more, which is
-// exact because a double has more than twice their precision; f64 by the host's arithmetic in the direction asked for.
+// Floating point: numbers of up to 32 bits are computed in double, rounded to odd, and then rounded again, which is
+// exact because a double has more than twice their precision. f64 uses the host's arithmetic in the required
+// direction.
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -24,7 +25,7 @@ std::uint64_t as_bits(double d) {
   return v;
 }
 
-/// The host's rounding direction for one computation; the compiler cannot see through the volatile operands.
+/// Sets the host's rounding direction for one computation; volatile operands prevent constant folding.
 class rounding_scope {
  public:
   explicit rounding_scope(direction d) : before_(std::fegetround()) {
@@ -73,7 +74,7 @@ std::uint64_t calculate(const float_format& f, formula what, std::uint64_t a, st
     const double r = compute(what, value(a), value(b), value(c), d, inexact);
     return std::isnan(r) ? f.nan() : as_bits(r);
   }
-  // The sign of an exact zero depends on the direction, and is the same in every format.
+  // The sign of an exact zero depends on the rounding direction and is the same in every format.
   const double exact = compute(what, value(a), value(b), value(c), d, inexact);
   if (std::isnan(exact)) return f.nan();
   if (!inexact && (exact == 0 || std::isinf(exact)))
@@ -92,7 +93,7 @@ std::uint64_t saturated(const float_format& f, std::uint64_t v) {
   return v > limit ? limit : v;
 }
 
-/// Numbers compare by sign and magnitude: a key whose order is theirs.
+/// A key with the order of the numbers: by sign and magnitude.
 std::int64_t order_key(const float_format& f, std::uint64_t v) {
   const auto magnitude = static_cast<std::int64_t>(v & (f.sign_bit() - 1));
   return f.is_negative(v) ? -magnitude : magnitude;
@@ -137,8 +138,8 @@ bool test(const scalar_operation& o, const float_format& f, std::uint64_t a) {
 bool signs(const scalar_operation& o, const float_format& f, const std::uint64_t* s, std::uint64_t& r) {
   if (o.name == "copysign") return r = (s[1] & ~f.sign_bit()) | (s[0] & f.sign_bit()), true;
   if (o.name != "neg" && o.name != "abs") return false;
-  // Where the ISA leaves the NaN open, this is what the model documents: f32 and f64 give the NaN of arithmetic, halves
-  // change the sign.
+  // The ISA leaves the NaN open here; these are the model's documented results: f32 and f64 return the NaN of
+  // arithmetic, halves change only the sign.
   if (f.width > 16 && f.is_nan(s[0])) return r = f.nan(), true;
   r = o.name == "neg" ? s[0] ^ f.sign_bit() : s[0] & ~f.sign_bit();
   if (o.ftz) r = f.flushed(r);

@@ -20,7 +20,7 @@ std::uint64_t clamped_to_type(isa::dtype t, wide_t v) {
   return static_cast<std::uint64_t>(v > top ? top : v < bottom ? bottom : v);
 }
 
-/// High half of the product, exact for every width: unsigned products of 64-bit numbers fill 128 bits.
+/// High or low half of the product, exact for every width: unsigned products of 64-bit numbers fill 128 bits.
 std::uint64_t product_part(const scalar_operation& o, std::uint64_t a, std::uint64_t b) {
   const unsigned n = bits_of(o.type);
   const auto product =

@@ -10,7 +10,7 @@ namespace heddle::conformance {
 
 namespace {
 
-/// Simulations that ended stay until the process does: the kernel's objects may refer to them.
+/// Ended simulations are kept until the process exits, because SystemC objects may still refer to them.
 void restart_simulation() {
   static std::vector<std::unique_ptr<sc_core::sc_simcontext>> contexts;
   contexts.push_back(std::make_unique<sc_core::sc_simcontext>());

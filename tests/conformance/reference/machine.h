@@ -12,12 +12,12 @@
 
 namespace heddle::conformance {
 
-/// A simulated GPU with its driver: the way that a user's kernels go, in this process. One at a time: making another
-/// begins another simulation.
+/// A simulated GPU with its driver, in this process. There is one at a time: constructing another one starts a new
+/// simulation.
 class machine {
  public:
-  /// A shipped GPU with few SMs and fixed memory latency, so that it is quick to make and to run.
-  /// `functional`: kernels are executed without time.
+  /// A shipped GPU with few SMs and fixed memory latency, for short tests. `functional`: kernels are executed in zero
+  /// simulated time.
   explicit machine(const std::string& gpu_name, bool functional = false);
   ~machine();
 
@@ -26,8 +26,8 @@ class machine {
   std::vector<std::uint8_t> read(std::uint64_t address, std::size_t bytes);
 
   unsigned load(const std::string& ptx, const std::string& name);
-  /// Runs one kernel to its end. Throws input_error when the GPU or lowering refuses it, program_error when it fails;
-  /// after a program_error or internal_error the machine is of no further use.
+  /// Runs one kernel to its end. Throws input_error if the GPU or the lowering rejects it, program_error if it fails;
+  /// after a program_error or internal_error the machine cannot be used any more.
   void run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers = 0);
 
  private:

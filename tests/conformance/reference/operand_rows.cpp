@@ -69,7 +69,7 @@ std::uint64_t any(std::mt19937_64& random, unsigned bits) {
     case 0: return e[random() % e.size()];
     case 1: return v >> (random() % 64);
     case 2: return ~(v >> (random() % 64));
-    case 3:  // floating numbers of moderate size
+    case 3:  // floating-point numbers of moderate size
       if (bits == 64) return (v & 0x800fffffffffffffu) | (0x3c0 + random() % 0x80) << 52;
       if (bits == 32) return (v & 0x807fffffu) | (0x70 + random() % 0x20) << 23;
       return (v & 0x83ffu) | (8 + random() % 16) << 10;

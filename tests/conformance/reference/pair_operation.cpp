@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Integers; floating numbers are in pair_operation_floats.cpp.
+// Integers; floating-point numbers are in pair_operation_floats.cpp.
 #include "pair_operation.h"
 
 namespace heddle::conformance {
@@ -62,7 +62,7 @@ std::unique_ptr<pair_operation> comparison(const std::string_view c, u32 yes) {
   return nullptr;
 }
 
-/// What set writes where its comparison holds: 1.0 of a floating type, else all ones.
+/// The result of set for a true comparison: 1.0 for a floating-point type, else all ones.
 u32 true_of(isa::dtype t, bool packed_operands) {
   switch (t) {
     case isa::dtype::f32: return 0x3f800000;

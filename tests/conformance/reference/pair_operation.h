@@ -8,28 +8,28 @@
 
 namespace heddle::conformance {
 
-/// An instruction of two 16-bit operands as the ISA says it, decided once: for all pairs there are, where the scalar
-/// reference, which is asked word for word, would take days. Shares nothing with the model; exhaustive_test.cpp holds
-/// it against the scalar reference.
+/// An instruction with two 16-bit operands as the ISA defines it, decoded once. It evaluates all pairs of operands,
+/// for which the scalar reference, which decodes each instruction word by word, would take days. It shares no code
+/// with the model; exhaustive_test.cpp compares it with the scalar reference.
 class pair_operation {
  public:
   static constexpr unsigned row_length = 256;
 
   virtual ~pair_operation() = default;
-  /// out[k] = the result of a and first + k, both 16-bit operands. A division by zero gives anything.
+  /// out[k] = the result for a and first + k, both 16-bit operands. The result of a division by zero is arbitrary.
   virtual void row(std::uint32_t a, std::uint32_t first, std::uint32_t* out) const = 0;
   virtual std::uint32_t one(std::uint32_t a, std::uint32_t b) const = 0;
 };
 
-/// The operation; of packed operands that of one half. Null for what is not of this kind.
+/// The operation; for packed operands that of one half. Null for other instructions.
 std::unique_ptr<pair_operation> resolve_pair(const scalar_operation& o);
 
-/// Those of them that compute f16 or bf16, for resolve_pair.
+/// The operations that compute f16 or bf16, for resolve_pair.
 std::unique_ptr<pair_operation> resolve_float_pair(const scalar_operation& o, isa::dtype t);
-/// setp and set of f16 and bf16; `yes`: what set gives where the comparison holds.
+/// setp and set of f16 and bf16; `yes`: the result of set for a true comparison.
 std::unique_ptr<pair_operation> resolve_float_comparison(const scalar_operation& o, isa::dtype t, std::uint32_t yes);
 
-/// A functor of two operands as a pair_operation, with the loop over the second one around it.
+/// Adapts a functor of two operands to a pair_operation, with the loop over the second operand.
 template <class Functor>
 class pair_rows final : public pair_operation {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// f16 and bf16 from their values in double. Products are exact there, sums of f16 too; a sum of bf16 is rounded to 53
-// bits first, which its rounding to 8 bits does not show, as 53 >= 2 * 8 + 2 (Figueroa 1995), and which loses nothing
-// where it would be subnormal.
+// f16 and bf16 computed from their values in double. Products and sums of f16 are exact there. A sum of bf16 is first
+// rounded to 53 bits, which does not affect its rounding to 8 bits, because 53 >= 2 * 8 + 2 (Figueroa 1995), and which
+// is exact for subnormal results.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -42,7 +42,7 @@ struct half_format {
   static constexpr u32 one = static_cast<u32>(bias) << fraction;
   static bool is_nan(u32 v) { return (v & 0x7fff) > infinity; }
   static u32 flushed(u32 v) { return (v & infinity) == 0 ? v & 0x8000 : v; }
-  /// The order of numbers is that of these.
+  /// Numbers have the same order as these keys.
   static std::int32_t key(u32 v) {
     return v & 0x8000 ? -static_cast<std::int32_t>(v & 0x7fff) : static_cast<std::int32_t>(v);
   }
@@ -113,7 +113,7 @@ std::unique_ptr<pair_operation> resolve(const scalar_operation& o, isa::dtype t)
   return o.ftz ? arithmetic<fraction, true, false>(o, value) : arithmetic<fraction, false, false>(o, value);
 }
 
-/// A comparison is the set of the relations (less, equal, greater, unordered) in which it holds.
+/// A comparison is the set of relations (less, equal, greater, unordered) for which it is true.
 unsigned relations_of(const std::string_view c) {
   if (c == "num") return 7;
   if (c == "nan") return 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pairs in a register that only some instructions know: two f32, two 8-bit floats.
+// Packed pairs that only some instructions support: two f32, two 8-bit floats.
 #include "scalar_operation.h"
 
 namespace heddle::conformance {
@@ -23,7 +23,7 @@ exact_number value_of(const eighth& e, unsigned code) {
   return n;
 }
 
-/// The number with the least distance, the even one of two; beyond the largest, the largest.
+/// The nearest number, ties to even; saturates at the largest one.
 unsigned nearest(const eighth& e, const float_format& f, std::uint64_t v, bool relu) {
   if (f.is_nan(v)) return e.nan;
   const unsigned sign = f.is_negative(v) ? 0x80 : 0;
@@ -31,7 +31,7 @@ unsigned nearest(const eighth& e, const float_format& f, std::uint64_t v, bool r
   if (f.is_infinite(v)) return sign | e.top;
   exact_number n = decode(f, v);
   const auto scaled =
-      [](const exact_number& x) {  // in units of 2^-40: the middle between two codes has no bit below 2^-18
+      [](const exact_number& x) {  // in units of 2^-40: the midpoint between two codes has no bit below 2^-18
         const int shift = x.exponent + 40;
         if (shift >= 0)
           return shift > 90 && x.magnitude != 0 ? ~static_cast<unsigned __int128>(0)

@@ -62,7 +62,8 @@ scalar_operation::scalar_operation(const ptx::ast_instruction& i)
     if (w == "v4") vector = 4;
   }
   if (type2 == isa::dtype::none) type2 = type;
-  if (has("pack") || has("u16x2") || has("s16x2")) type = type2 = isa::dtype::b32;  // what lies in them, the words say
+  // The words specify the packed types.
+  if (has("pack") || has("u16x2") || has("s16x2")) type = type2 = isa::dtype::b32;
   if (name[0] == 'v' && name != "vote")
     for (const ptx::ast_operand& operand : i.operands) parts.push_back({operand.component, operand.negate});
 }
@@ -109,7 +110,7 @@ bool combined(const scalar_operation& o, bool a, bool b) {
   return o.combine == "xor" ? a != b : a;
 }
 
-/// Each half of packed operands by itself.
+/// Evaluates each half of packed operands separately.
 std::uint64_t evaluate_halves(scalar_operation o, const std::uint64_t* s, unsigned count) {
   std::uint64_t result = 0;
   o.type = half_of(o.type);

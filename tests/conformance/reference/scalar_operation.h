@@ -13,7 +13,7 @@
 
 namespace heddle::conformance {
 
-/// An instruction's words, decoded once.
+/// The decoded words of an instruction.
 struct scalar_operation {
   explicit scalar_operation(const ptx::ast_instruction& i);
   scalar_operation() = default;
@@ -37,35 +37,35 @@ struct scalar_operation {
   word compare;  // "lt", "geu", …
   word combine;  // "and", "or", "xor" of setp and set
   unsigned vector = 1;
-  struct part {  // what a video instruction takes of an operand: "h0", "b3210"; "": the default
+  struct part {  // selector of a video operand: "h0", "b3210"; "": the default
     std::string places;
     bool negate = false;
   };
-  std::vector<part> parts;  // of all operands, if one of them has one or a sign
+  std::vector<part> parts;  // of all operands, if at least one has a selector or a sign
 };
 
-/// Thrown for what the reference does not know.
+/// Thrown for instructions that the reference does not support.
 struct reference_limit : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 unsigned bits_of(isa::dtype t);
-/// The low bits of v that the type has.
+/// v truncated to the width of the type.
 std::uint64_t truncated(isa::dtype t, std::uint64_t v);
-/// The same, extended to 64 bits by the type's sign.
+/// The same, extended to 64 bits according to the type's signedness.
 std::uint64_t extended(isa::dtype t, std::uint64_t v);
 bool is_packed(isa::dtype t);
-/// The type of a packed type's halves, else the type itself.
+/// The type of a packed type's halves; for other types the type itself.
 isa::dtype half_of(isa::dtype t);
 
-/// Results of an instruction that only computes. Predicates are 0 or 1.
+/// Results of a computing instruction. Predicates are 0 or 1.
 struct scalar_result {
   std::uint64_t value = 0;
   std::uint64_t second = 0;  // the other predicate of setp; 1 = in range of shfl
 };
 
-/// Carries out an arithmetic, logic, comparison or conversion instruction. `carry` is CC.CF. Throws reference_limit.
-/// Approximate instructions give the exact result, rounded to nearest.
+/// Executes an arithmetic, logic, comparison or conversion instruction. `carry` is CC.CF. Throws reference_limit.
+/// Approximate instructions return the exact result, rounded to nearest.
 scalar_result evaluate(const scalar_operation& o, const std::uint64_t* s, unsigned count, bool& carry);
 
 bool evaluate_integer(const scalar_operation& o, const std::uint64_t* s, unsigned count, bool& carry,
@@ -73,12 +73,12 @@ bool evaluate_integer(const scalar_operation& o, const std::uint64_t* s, unsigne
 bool evaluate_bits(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 bool evaluate_float(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 std::uint64_t evaluate_conversion(const scalar_operation& o, const std::uint64_t* s, unsigned count);
-/// vadd and its like, with and without 2 or 4; false for all others.
+/// vadd and similar instructions, with and without 2 or 4; false for all others.
 bool evaluate_video(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
-/// add.f32x2 and its like, cvt with pairs of 8-bit floats; false for all others.
+/// add.f32x2 and similar instructions, cvt with pairs of 8-bit floats; false for all others.
 bool evaluate_pairs(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 bool evaluate_comparison(const scalar_operation& o, isa::dtype t, std::uint64_t a, std::uint64_t b);
-/// What an atomic leaves in memory.
+/// The value that an atomic writes to memory.
 std::uint64_t evaluate_atomic(const scalar_operation& o, std::uint64_t old, std::uint64_t b, std::uint64_t c);
 
 }  // namespace heddle::conformance

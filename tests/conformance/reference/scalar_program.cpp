@@ -36,7 +36,7 @@ const std::map<std::string, special_register>& specials() {
   return table;
 }
 
-/// Number of destination operands; calls and the like are not covered.
+/// The number of destination operands; calls and the like are not supported.
 unsigned destinations(const std::string& name) {
   for (const char* none : {"st", "red", "bra", "ret", "exit", "membar", "fence", "cp"})
     if (name == none) return 0;

@@ -59,10 +59,10 @@ struct scalar_step {
   unsigned line = 0;
 };
 
-/// A kernel ready to be executed thread by thread. Variables lie at offsets from 0 in their spaces.
+/// A kernel prepared for execution thread by thread. Variables have offsets from 0 in their state spaces.
 struct scalar_program {
-  /// Resolves a kernel of the module: one body, nested scopes allowed, no calls. Throws reference_limit for what is not
-  /// covered.
+  /// Resolves a kernel of the module: one body, nested scopes allowed, no calls. Throws reference_limit for
+  /// unsupported features.
   scalar_program(const ptx::ast_module& module, const std::string& kernel);
 
   std::vector<isa::dtype> registers;  // declared types

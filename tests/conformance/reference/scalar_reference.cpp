@@ -166,7 +166,7 @@ class block_run {
     if (!s.d.empty()) write(t, s.d[0], old);
   }
 
-  /// cp.async: the first `taken` bytes, then zeros.
+  /// cp.async: copies the first `taken` bytes and fills the rest with zeros.
   void copy(thread_state& t, const scalar_step& s) {
     const auto bytes = static_cast<unsigned>(s.s[2].bits);
     std::uint64_t taken = bytes;
@@ -254,7 +254,7 @@ class block_run {
     return static_cast<std::uint32_t>(value(t, s.s.back(), isa::dtype::b32));
   }
 
-  /// Carries out one warp instruction whose threads have all arrived.
+  /// Executes one warp instruction that all its threads have reached.
   bool release_warp(std::size_t first) {
     const std::size_t end = std::min(first + 32, threads_.size());
     for (std::size_t k = first; k < end; ++k) {
@@ -396,7 +396,7 @@ std::uint64_t evaluate_atomic(const scalar_operation& o, std::uint64_t old, std:
     if (!o.has_word(name)) continue;
     plain.name = name;
     plain.ftz = o.type == isa::dtype::f32 &&
-                o.has("global");  // additions in global memory flush, those in shared memory do not
+                o.has("global");  // additions in global memory flush denormals, those in shared memory do not
     const std::uint64_t s[3] = {old, b, 0};
     bool carry = false;
     return evaluate(plain, s, 2, carry).value;

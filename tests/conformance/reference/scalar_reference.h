@@ -9,7 +9,7 @@
 
 namespace heddle::conformance {
 
-/// A piece of global memory at the address that the kernel sees.
+/// A range of global memory at the address that the kernel uses.
 struct memory_piece {
   std::uint64_t address = 0;
   std::vector<std::uint8_t> bytes;
@@ -22,10 +22,10 @@ struct scalar_launch {
   std::vector<std::uint8_t> parameters;
 };
 
-/// Executes a kernel block after block, thread by thread, as the PTX ISA says and nothing else: no warps but for
-/// shuffles and votes, no lowering, no code of the model. Changes the memory pieces. Throws reference_limit for what it
-/// does not cover, program_error when the kernel touches memory outside, deadlocks, or runs for more than `limit` steps
-/// in a thread.
+/// Executes a kernel block by block and thread by thread according to the PTX ISA: without warps except for shuffles
+/// and votes, without lowering, and without code of the model. Modifies the memory ranges. Throws reference_limit for
+/// unsupported features, program_error if the kernel accesses other memory, deadlocks, or runs for more than `limit`
+/// steps in a thread.
 void run_reference(const scalar_program& program, const scalar_launch& launch, std::vector<memory_piece>& memory,
                    std::uint64_t limit = 1'000'000);
 

@@ -81,7 +81,8 @@ void straight_kernel::take(const isa::instruction& i) {
   note(i);
 }
 
-/// Where values have more than one register, or registers keep old values in some lanes, they count by their registers.
+/// If values have several registers, or registers keep old values in some lanes, registers are compared instead of
+/// values.
 void straight_kernel::note(isa::instruction i) {
   if (i.op == isa::opcode::ld || i.op == isa::opcode::st) i.src[0] = {};  // the address of operands and result
   text_ += isa::to_string(i) + "\n";
@@ -97,7 +98,7 @@ void straight_kernel::note(isa::instruction i) {
   values_ += isa::to_string(i) + "\n";
 }
 
-/// Operands are put into registers as they are: what a load of them does, too.
+/// Checks that a load writes its data unchanged to the register, because operands are placed in registers directly.
 void straight_kernel::check_loads() {
   for (const isa::instruction* i : loads_) {
     std::uint32_t words[4][simt::warp_size] = {};

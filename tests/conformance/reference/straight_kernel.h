@@ -15,22 +15,22 @@
 namespace heddle::conformance {
 
 /// A kernel around one case that loads its operands (bytes 0 to 15 of the buffer: one word each) and stores its result
-/// (bytes 16 to 23). Only what the case names is loaded: %h0 as u16, %r0 as u32.
+/// (bytes 16 to 23). Only operands that the case uses are loaded: %h0 as u16, %r0 as u32.
 std::string straight_module_of(const conformance_case& c);
 
-/// The operands of 32 threads, a word each, operand by operand, and their results.
+/// The operands of 32 threads, one word each, grouped by operand, and their results.
 using warp_operands = std::array<std::array<std::uint32_t, simt::warp_size>, 4>;
 struct warp_results {
   std::array<std::uint32_t, simt::warp_size> low{}, high{};
   std::uint64_t of(unsigned lane) const { return low[lane] | std::uint64_t{high[lane]} << 32; }
 };
 
-/// The kernel of straight_module_of, lowered for a GPU, and executed a warp at a time by the functions that the SMs
-/// execute it by, but without them: operands are put where the loads would put them, results are taken from where the
-/// store would. For cases without branches.
+/// The kernel of straight_module_of, lowered for a GPU and executed one warp at a time by the functions that the SMs
+/// use, but without SMs: operands are placed in the destinations of the loads, results are taken from the source of
+/// the store. For cases without branches.
 class straight_kernel {
  public:
-  /// Throws input_error when lowering refuses the case, internal_error when it is not straight.
+  /// Throws input_error if the lowering rejects the case, internal_error if it is not straight-line code.
   straight_kernel(const conformance_case& c, const std::shared_ptr<const ptx::ast_module>& module,
                   const gpu_config& gpu);
   straight_kernel(const straight_kernel&) = delete;
@@ -46,8 +46,8 @@ class straight_kernel {
     if (wide_) std::copy_n(&warp_.regs[(result_ + 1) * simt::warp_size], simt::warp_size, out.high.begin());
   }
 
-  /// The machine instructions from operands to result, with a number for each value instead of its register: kernels
-  /// with the same text compute the same by the same functions.
+  /// The machine instructions from operands to result, with value numbers instead of registers: kernels with the same
+  /// text compute the same result by the same functions.
   const std::string& values() const { return renamed_ ? values_ : text_; }
 
  private:
@@ -74,7 +74,7 @@ class straight_kernel {
   std::uint32_t result_mask_ = 0xffffffffu;
   bool wide_ = false;
   bool stored_ = false;
-  std::string values_, text_;  // with numbers of values, with registers
+  std::string values_, text_;  // with value numbers; with registers
   bool renamed_ = true;
   std::array<std::uint8_t, 256> value_of_{};  // by register
   std::uint8_t next_value_ = 0;

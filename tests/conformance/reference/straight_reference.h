@@ -5,16 +5,16 @@
 
 namespace heddle::conformance {
 
-/// One thread of a kernel of straight_module_of in the scalar reference: its loads take the operands, its store gives
-/// the result.
+/// One thread of a kernel of straight_module_of in the scalar reference: its loads return the operands, its store
+/// delivers the result.
 class straight_reference {
  public:
   explicit straight_reference(const ptx::ast_module& module)
       : program_(module, "k"), registers_(program_.registers.size()) {}
 
-  /// operands[k]: the word at byte 4 * k. Throws reference_limit for what the reference does not cover.
+  /// operands[k]: the word at byte 4 * k. Throws reference_limit for unsupported features.
   std::uint64_t run(const std::uint32_t operands[4]);
-  /// The instruction between loads and store, if it is one (and perhaps selp of its predicate); else null.
+  /// The single instruction between loads and store (possibly followed by selp of its predicate); else null.
   const scalar_operation* only() const;
 
  private:

@@ -39,7 +39,8 @@ bool agrees(const tolerance& t, std::uint64_t got, std::uint64_t expected) {
   const double g = as_float(got, t.type), e = as_float(expected, t.type);
   if (std::isnan(g) || std::isnan(e)) return std::isnan(g) && std::isnan(e);
   if (std::isinf(g) || std::isinf(e)) return false;
-  if (t.type == isa::dtype::f16 && std::fabs(g - e) <= 0x1p-24) return true;  // a unit of the subnormal numbers
+  // One unit in the last place of subnormal numbers.
+  if (t.type == isa::dtype::f16 && std::fabs(g - e) <= 0x1p-24) return true;
   if (t.type == isa::dtype::f16 || t.type == isa::dtype::bf16)
     return std::fabs(g - e) <= t.bound * std::fabs(e) * (1 + 0x1p-10);
   const double ulp = std::ldexp(1.0, std::max(std::ilogb(e == 0 ? 1e-45 : e), -126) - 23),

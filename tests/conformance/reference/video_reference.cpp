@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Video instructions as the ISA's pseudocode says them: numbers of 128 bits, one part after the other.
+// Video instructions according to the ISA's pseudocode: numbers of 128 bits, one part after the other.
 #include "scalar_operation.h"
 
 namespace heddle::conformance {
@@ -8,7 +8,7 @@ namespace {
 
 using number = __int128;
 
-/// The types of result, a and b; vset has none for its result.
+/// The signedness of result, a and b; vset has none for its result.
 struct operand_signs {
   bool d = false, a = false, b = false;
 };
@@ -44,7 +44,7 @@ bool holds(const scalar_operation& o, number a, number b) {
 
 number half_of_sum(number sum) {
   if (sum >= 0) return (sum + 1) / 2;
-  return sum % 2 == 0 ? sum / 2 : (sum - 1) / 2;  // an arithmetic shift goes towards minus infinity
+  return sum % 2 == 0 ? sum / 2 : (sum - 1) / 2;  // rounded down, as by an arithmetic shift
 }
 
 number operate(const word& what, const scalar_operation& o, number a, number b) {
@@ -57,7 +57,7 @@ number operate(const word& what, const scalar_operation& o, number a, number b) 
   if (what == "vset") return holds(o, a, b) ? 1 : 0;
   const number by = o.has("wrap") ? b % 32 : b > 32 ? 32 : b;
   number r = a;
-  for (number k = 0; k < by; ++k) r = what == "vshl" ? r * 2 : (r >= 0 ? r / 2 : (r - 1) / 2);  // rounds down
+  for (number k = 0; k < by; ++k) r = what == "vshl" ? r * 2 : (r >= 0 ? r / 2 : (r - 1) / 2);  // rounded down
   return r;
 }
 
@@ -70,7 +70,7 @@ std::string places_of(const scalar_operation& o, std::size_t k) {
   return k < o.parts.size() ? o.parts[k].places : std::string();
 }
 
-/// A whole operand, or the byte or half that is named.
+/// A whole operand, or its selected byte or half.
 number chosen(const scalar_operation& o, const std::uint64_t* s, std::size_t k, bool is_signed) {
   const std::string p = places_of(o, k + 1);
   if (p.empty()) return part_of(s[k], 32, 0, is_signed);

@@ -9,8 +9,8 @@
 
 namespace heddle::conformance {
 
-/// A short text of its own, which costs next to nothing to compare with a literal: the reference asks for words in each
-/// thread's each step.
+/// A short text stored in place, which is cheap to compare with a literal: the reference compares words in each step
+/// of each thread.
 class word {
  public:
   word() = default;
