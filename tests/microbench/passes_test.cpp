@@ -168,13 +168,9 @@ TEST_F(replays, of_divergent_addresses_are_issued_up_to_kepler) {
   const struct {
     const char* gpu;
     unsigned stride, replays_a_load;
-  } cases[] = {{"gtx480", 1, 0},
-               {"gtx480", 2, 1},
-               {"gtxtitan", 8, 7},
-               {"gtxtitan", 32, 31},
-               // Compute capability 1.0: coalesced in order per half-warp, otherwise lane by lane.
-               {"g80", 1, 0},
-               {"g80", 2, 30}};
+  } cases[] = {
+      {"gtx480", 1, 0}, {"gtx480", 2, 1}, {"gtxtitan", 8, 7}, {"gtxtitan", 32, 31},
+      {"g80", 1, 0},    {"g80", 2, 30}};  // compute capability 1.0: coalesced per half-warp in order, or lane by lane
   for (const auto& c : cases) {
     global(c.gpu, c.stride);
     if (HasFatalFailure()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The built program through its command line: what it accepts, what it refuses, with which code, message and files.
+// The built program through its command line: accepted and rejected input, exit codes, messages and files.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -159,8 +159,8 @@ class command_line : public ::testing::Test {
     return run(options);
   }
 
-  /// Expects the code, an error as the first line on stderr and `part` somewhere in it; with code 2 no file but the
-  /// given ones.
+  /// Expects the exit code, an error as the first line on stderr and `part` somewhere in stderr; with code 2 no new
+  /// files.
   void expect_error(const outcome& o, int code, const std::string& part) {
     EXPECT_EQ(o.code, code) << o.err;
     EXPECT_EQ(o.err.rfind("heddle: error: ", 0), 0u) << o.err;
@@ -430,7 +430,7 @@ TEST_F(command_line, a_waveform_and_its_layout_appear_together) {
   EXPECT_FALSE(exists("x.vcd"));
 }
 
-// What a page of the report shows.
+// The data of a report page.
 json page_data(const std::string& page) {
   const std::string begin = "id=\"heddle-data\">";
   const std::size_t at = page.find(begin) + begin.size();
@@ -481,7 +481,7 @@ TEST_F(command_line, the_summary_repeats_a_failure_last) {
   std::string said = in_one_line(o.out);
   ASSERT_GE(said.size(), wanted.size());
   EXPECT_EQ(said.substr(said.size() - wanted.size()), wanted) << o.out;
-  // Of outputs that differ, which ones; the elements are told above.
+  // The failure names the outputs that differ; their elements are listed above.
   write("zero.bin", std::string(64, '\0'));
   o = run_job(R"({"module": "k.ptx", "buffers": {"y": {"bytes": 64}, "z": {"bytes": 64}}, "launches": [
     {"kernel": "store", "grid": [1,1,1], "block": [32,1,1], "args": [{"buffer": "y"}, {"u32": 16}]},
@@ -522,7 +522,7 @@ TEST_F(command_line, the_summary_tells_of_preemptions) {
   EXPECT_NE(said.find(" 1 of 3 requests found no blocks on their SM "), std::string::npos) << o.out;
 }
 
-// A value that changes nothing is said to, with what it would need.
+// An override without effect is reported, with the setting that it would need.
 TEST_F(command_line, a_parameter_that_cannot_act_is_named) {
   const std::vector<std::string> run_it =
       store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--quiet"};
@@ -554,7 +554,7 @@ TEST_F(command_line, a_parameter_that_cannot_act_is_named) {
       run(run_it + std::vector<std::string>{"--gpu", "v100", "--set", "sub_partition.issue_width=2"}).err,
       "heddle: warning: --set sub_partition.issue_width may change nothing: it acts only with a pairing rule, sub_partition.dual_issue = any or "
       "maxwell; sub_partition.dual_issue is none\n");
-  // An error stays the first line.
+  // An error is still the first line.
   expect_error(
       run({"run", "--kernel", "k.ptx:wild", "--grid", "1", "--block", "32", "--quiet", "--set", "l1.size_bytes=49152"}),
       1, warning);
@@ -577,7 +577,7 @@ TEST_F(command_line, kernels_of_32_bit_addresses_take_buffers) {
   EXPECT_EQ(read("narrow.bin"), std::string("\7\0\0\0\10\0\0\0\11\0\0\0\12\0\0\0", 16));
 }
 
-// The size alone decides, so that a number of another kind is passed as its bits, which hardly anybody means.
+// Only the size is checked, so a number of another type is passed as its bits, which is most likely unintended.
 TEST_F(command_line, an_argument_of_another_kind_than_the_parameter_is_warned_of) {
   write(
       "t.ptx",
@@ -624,7 +624,7 @@ TEST_F(command_line, preemptions_that_come_too_late_are_named) {
       << o.err;
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
   EXPECT_EQ(json::parse(read("m.json"))["preempt_requests"]["after_the_end"], 1);
-  // A run that was cut short did not come there either, but that is another matter.
+  // A run cut short did not reach the preemption either, but that is not reported.
   EXPECT_EQ(run_job(job, {"--max-cycles", "300"}).err.find("preempted"), std::string::npos);
 }
 
@@ -645,7 +645,7 @@ TEST_F(command_line, a_fault_found_at_issue_names_the_culprit_too) {
       {"setp.gt.u32 %p, %r, 4; @%p trap;", "thread (5,0,0)"},
       {"setp.eq.u32 %p, %r, 6; @%p brkpt;", "breakpoint in kernel 'k', block (0,0,0), thread (6,0,0)"},
       {"sub.u32 %r, 9, %r; setp.eq.u32 %p, %r, 0; @%p trap; div.u32 %r, 100, %r;",
-       "trap in kernel 'k', block (0,0,0), thread (9,0,0)"},  // as compilers check divisors
+       "trap in kernel 'k', block (0,0,0), thread (9,0,0)"},  // compilers check divisors this way
       {"mov.u32 %r, 1000000; ld.shared.u32 %r, [%r];", "outside the block's"},
       {"mul.lo.u32 %r, %r, 4; st.shared.u32 [%r], %r;", "thread (4,0,0)"},
       {"mad.lo.u32 %r, %r, 4, 1; ld.shared.u32 %r, [%r];", "misaligned"},
@@ -697,8 +697,7 @@ TEST_F(command_line, a_signal_leaves_no_half_of_a_file) {
     kill(child, signal_number);
     EXPECT_EQ(finish(child).code, 128 + signal_number);
     EXPECT_FALSE(has_temporary_file());
-    // Both or none: those that ask for an end are granted one in order as soon as there is anything to keep
-    // (cut_run_test.cpp).
+    // Both files or none: SIGINT and SIGTERM end the run in order once there are results to keep (cut_run_test.cpp).
     EXPECT_EQ(exists("out.vcd"), exists("out.json"));
     EXPECT_FALSE(signal_number == SIGHUP && exists("out.json"));
     fs::remove(place_ / "out.vcd");

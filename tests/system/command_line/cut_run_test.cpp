@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs that somebody stops, or looks into, by signals: what ran until then is written, whole and marked, and a look
-// changes nothing.
+// Runs that signals stop or sample: the results up to that cycle are written, complete and marked, and a snapshot does
+// not change the run.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 using words = std::vector<std::string>;
 
-// Each thread adds up what it finds, `turns` times, and leaves the sum.
+// Each thread sums loaded values `turns` times and stores the sum.
 const char* const long_kernel = R"(.version 7.0
 .target sm_60
 .address_size 64
@@ -55,7 +55,7 @@ again:
 )";
 
 struct outcome {
-  int code = -1;  // 128 and the signal's number if one ended it
+  int code = -1;  // 128 plus the signal's number if a signal ended it
   bool by_signal = false;
   std::string out;
   std::string err;
@@ -84,7 +84,7 @@ class cut_run : public ::testing::Test {
     m.erase("host");
     return m;
   }
-  /// Files of the run's folder but the kernel.
+  /// The files in the run's folder except the kernel.
   std::vector<std::string> files() {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(place_ / "run"))
@@ -121,8 +121,7 @@ class cut_run : public ::testing::Test {
   }
   outcome run(const words& arguments) { return finish(start(arguments)); }
 
-  /// Waits until the process has a handler for the signal, as the system lists it, or, if `yes` is false, is no more at
-  /// work.
+  /// Waits until the process has a handler for the signal according to the system, or, if `yes` is false, has ended.
   static void wait_for_handler(pid_t child, int number) {
     for (;;) {
       std::ifstream in("/proc/" + std::to_string(child) + "/status");
@@ -134,11 +133,11 @@ class cut_run : public ::testing::Test {
       usleep(1000);
     }
   }
-  /// Waits until the file holds metrics in which `key` is more than `least`; returns it.
+  /// Waits until the file contains metrics in which `key` is greater than `least`; returns the value.
   std::uint64_t wait_for(const std::string& file, const char* key, std::uint64_t least) {
     for (unsigned i = 0; i < 100000; ++i, usleep(1000)) {
       if (!exists(file)) continue;
-      const json m = json::parse(read(file));  // always whole
+      const json m = json::parse(read(file));  // the file is always complete
       if (m.contains(key) && m[key].get<std::uint64_t>() > least) return m[key];
     }
     ADD_FAILURE() << file << " does not come";
@@ -158,7 +157,7 @@ words operator+(words a, const words& b) {
   return a;
 }
 
-// Whatever the cycle: the metrics are those of a run that was to end there.
+// At any cycle, the metrics equal those of a run that was limited to that cycle.
 TEST_F(cut_run, a_stopped_run_leaves_the_metrics_of_what_ran) {
   for (const int number : {SIGINT, SIGTERM}) {
     const pid_t child = start(kernel("100000000") + words{"--metrics", "m.json"});
@@ -196,7 +195,7 @@ TEST_F(cut_run, a_stopped_run_leaves_its_report_and_views) {
              "--vcd", "w.vcd", "--timeline", "t.json", "--pipeline", "p.kanata", "--trace-window", "0:3000"});
   wait_for_handler(child, SIGUSR1);
   kill(child, SIGUSR1);
-  EXPECT_GT(wait_for("m.json", "snapshot_cycle", 0), 0u);  // it is at work
+  EXPECT_GT(wait_for("m.json", "snapshot_cycle", 0), 0u);  // the run has started
   EXPECT_NE(read("r.html").find("(snapshot in cycle "), std::string::npos);
   kill(child, SIGINT);
   const outcome o = finish(child);
@@ -220,7 +219,7 @@ TEST_F(cut_run, a_stopped_run_leaves_its_report_and_views) {
   for (const std::string& name : files()) EXPECT_NE(name.rfind(".heddle-", 0), 0u) << name;
 }
 
-// Both are there when the program looks: it comes to no cycle's end.
+// Both signals are pending when the program checks: it does not reach the end of a cycle.
 TEST_F(cut_run, a_second_signal_leaves_at_once_and_nothing_behind) {
   const pid_t child = start(kernel("100000000") + words{"--metrics", "m.json", "--vcd", "w.vcd", "--trace-window",
                                                         "0:100", "--progress", "always"});
@@ -267,7 +266,7 @@ TEST_F(cut_run, snapshots_change_no_result) {
       << json::diff(metrics("alone.json"), metrics("m.json")).dump(1).substr(0, 2000);
 }
 
-// What has no name to go to gets one that whoever sent the signal knows.
+// Without a metrics file, the snapshot's name contains the process number, which the sender of the signal knows.
 TEST_F(cut_run, a_snapshot_without_a_metrics_file_is_named_after_the_process) {
   const pid_t child = start(kernel("100000000") + words{"--quiet", "--progress", "always"});
   wait_for_handler(child, SIGUSR1);
@@ -283,7 +282,7 @@ TEST_F(cut_run, a_snapshot_without_a_metrics_file_is_named_after_the_process) {
   EXPECT_EQ(files(), std::vector<std::string>{file});
 }
 
-// Until the first launch there is nothing to keep.
+// Before the first launch there are no results to keep.
 TEST_F(cut_run, a_signal_while_a_kernel_is_lowered_leaves_at_once) {
   std::string text =
       ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .b32 %r<8>;\n.reg .b64 "
@@ -329,7 +328,7 @@ TEST_F(cut_run, a_replay_is_stopped_too) {
   EXPECT_EQ(metrics("m.json")["stopped"], "SIGINT");
 }
 
-// As of a job that a shell runs in the background, or under nohup.
+// As for a background job of a shell, or under nohup.
 TEST_F(cut_run, ignored_signals_stay_ignored) {
   const pid_t child = start(kernel("100000000") + words{"--metrics", "m.json"}, SIGINT);
   wait_for_handler(child, SIGTERM);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the program does with files that are not what a user means them to be: outputs that are inputs, pipes, links
-// that somebody else has put there, jobs that reach out of their folder.
+// The handling of problematic files: outputs that are inputs, pipes, links created by another user, jobs that access
+// files outside their folder.
 #include "tests/system/common/files_fixture.h"
 
 namespace files_test {
@@ -22,7 +22,7 @@ TEST_F(files, no_option_names_a_file_that_the_run_reads) {
   fs::create_directory_symlink("in", place_ / "folder");
   for (const char* file : {"link.bin", "hard.bin", "folder/x.bin"})
     refused("heddle run in/all.json --metrics " + std::string(file), "is read by this run");
-  // The layout that lies beside a waveform.
+  // The layout file beside a waveform.
   put("in/w.gtkw", std::string(128, '\1'));
   put("in/layout.json", job_with("/buffers/x/file", "w.gtkw"));
   refused("heddle run in/layout.json --vcd in/w.vcd", "is read by this run");
@@ -134,7 +134,7 @@ TEST_F(files, what_the_shell_opens_is_read_and_written) {
 
 // ---- temporary files ----
 
-// An output of 256 MB is written in pieces, the last one shorter, whatever it is compared with.
+// An output of 256 MB is written in chunks, the last one shorter, and is compared with any reference.
 TEST_F(files, a_large_output_needs_no_memory_of_its_size) {
   json j = json::parse(job_text);
   j["buffers"]["y"] = {{"bytes", (256u << 20) + 5}};
@@ -182,7 +182,7 @@ TEST_F(files, permissions_of_an_output_are_kept) {
 
 TEST_F(files, a_link_that_waits_for_a_temporary_file_is_not_followed) {
   put("victim", "mine");
-  // Names that were used before: the process's number and a count.
+  // Predictable names: the process number and a counter.
   const std::string links = "for n in 0 1 2 3 4 5 6 7; do ln -s victim .heddle-$BASHPID-$n.tmp; done; ";
   good(links + "exec '" HEDDLE_PROGRAM
                "' run in/job.json --metrics m.json --vcd w.vcd --timeline t.json --pipeline p.kanata");
@@ -242,7 +242,7 @@ TEST_F(files, a_confined_job_stays_below_its_folder) {
   refused("heddle run in/job.json --confine in/x.bin", "is no folder");
 
   put("in/job.json", job_text);
-  good("heddle run in/job.json --confine in --metrics m.json");  // what the user asks for may lie elsewhere
+  good("heddle run in/job.json --confine in --metrics m.json");  // files that the user names may be elsewhere
   EXPECT_EQ(get("in/o.bin"), std::string(128, '\2'));
   put("in/job.json", job_with("/buffers/x/file", "../secret.bin"));
   good("heddle run in/job.json --confine .");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What somebody meets who has just come: help, manual pages, completion, advice for what was typed or given by mistake.
+// The experience of a new user: help, manual pages, completion, and advice after mistakes.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ class first_hour : public ::testing::Test {
     std::ofstream(place_ / name, std::ios::binary) << text;
   }
 
-  /// Runs a line of shell in the test's folder, with the program as `heddle`. The exit code.
+  /// Runs a shell command in the test's folder, with the program as `heddle`. Returns the exit code.
   int shell(const std::string& line) {
     const std::string path = fs::path(HEDDLE_PROGRAM).parent_path().string();
     const std::string command = "cd '" + place_.string() + "' && export PATH='" + path + "':\"$PATH\" && { " + line +
@@ -61,7 +61,7 @@ class first_hour : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  /// Expects exit code 2 and one line of error that holds `part`.
+  /// Expects exit code 2 and a one-line error that contains `part`.
   void refused(const std::string& arguments, const std::string& part) {
     EXPECT_EQ(2, shell("heddle " + arguments)) << arguments;
     EXPECT_EQ(0u, err_.rfind("heddle: error: ", 0)) << err_;
@@ -127,7 +127,7 @@ TEST_F(first_hour, one_thing_has_one_name_and_its_others_are_accepted) {
   ASSERT_EQ(0, shell("heddle occupancy --help"));
   EXPECT_NE(std::string::npos, out_.find("--shared-bytes N"));
   EXPECT_EQ(std::string::npos, out_.find("\n  --smem")) << "other names are told only as such";
-  // The same names in run.
+  // run accepts the same names.
   const std::string launch = "heddle run --kernel '" HEDDLE_WORKLOADS
                              "/vector_add/vector_add.ptx' --grid 2 --block 64 --arg buf:512 --arg buf:512 "
                              "--arg buf:512 --arg u32:128 --quiet --metrics ";
@@ -299,7 +299,7 @@ TEST_F(first_hour, manual_pages_say_what_help_says) {
 
 // ---- completion ----
 
-/// Every shell completes the same; `ask` says how a line is completed there.
+/// Every shell completes the same; `ask` completes a line in one of them.
 template <class F>
 void completes(F&& ask) {
   const std::vector<std::string> commands = ask("heddle re");
@@ -358,7 +358,7 @@ TEST_F(first_hour, bash_completes) {
     return lines_of(out_);
   };
   completes(ask);
-  // Of what bash has split at '=' and ':' only the last part is completed.
+  // Bash splits words at '=' and ':', so only the last part is completed.
   EXPECT_TRUE(contains(ask("heddle run --set sub_partition.scheduler=g"), "gto"));
   EXPECT_TRUE(contains(ask("heddle run --gpu=v1"), "v100"));
   EXPECT_TRUE(contains(ask("heddle run --set sub_partition.sched"), "sub_partition.scheduler="));
@@ -376,7 +376,7 @@ TEST_F(first_hour, fish_completes) {
   EXPECT_TRUE(contains(ask("heddle run --set sub_partition.scheduler=g"), "sub_partition.scheduler=gto"));
 }
 
-// Zsh completes on a terminal only: what its builtins are told is written down in their place.
+// Zsh completes only on a terminal: here its builtins are replaced by functions that record their arguments.
 TEST_F(first_hour, zsh_completes) {
   if (shell("command -v zsh") != 0) GTEST_SKIP() << "no zsh";
   write("job.json", "{}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Texts and stores that somebody has made to harm: each is answered with one short line, and nothing is left behind.
+// Malicious texts and stores: each gets a one-line answer, and no files are left behind.
 #include <sqlite3.h>
 
 #include <utility>
@@ -106,7 +106,7 @@ TEST_F(files, what_was_accepted_in_silence_is_refused) {
 
 // ---- stores of others ----
 
-/// A store that a sweep has made, changed by SQL.
+/// A store written by a sweep and then modified by SQL.
 class stores : public files {
  protected:
   stores() {
@@ -140,7 +140,7 @@ TEST_F(stores, a_view_in_place_of_a_table_is_not_run) {
 }
 
 TEST_F(stores, what_is_in_one_is_data) {
-  // A second sweep in the same store copies what it finds of the first.
+  // A second sweep in the same store copies the data of the first.
   change("UPDATE axes SET number = '0) AS a; ATTACH ''stolen.db'' AS stolen; CREATE TABLE stolen.t(x); --'");
   put("second.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 2\n");
   shell("heddle sweep second.ini");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What README shows of a run is what the run prints.
+// README's sample output equals the output of a run.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -45,8 +45,7 @@ TEST(readme, shows_what_the_first_run_prints) {
   EXPECT_GE(shown, 8u);
 }
 
-// Its links lead somewhere, the pictures among them, and the speed that it tells is that of the table in
-// docs/performance.md.
+// All links and pictures of README exist, and its speed figures equal those in docs/performance.md.
 TEST(readme, links_and_speed_are_those_of_the_pages) {
   const std::string page = content(HEDDLE_SOURCE "/README.md");
   const std::regex link("\\]\\(([^)#:]+)[)#]");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What people see on a terminal: the progress line, a summary that fits 80 columns, colours where they are wanted.
+// Output on a terminal: the progress line, a summary within 80 columns, colours where enabled.
 #include <gtest/gtest.h>
 #include <pty.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ struct session {
   int code = -1;
 };
 
-/// Runs the program on a pseudo terminal of 80 columns; `environment`: what to set beside TERM, "NAME=VALUE".
+/// Runs the program on a pseudo terminal of 80 columns; `environment`: variables in addition to TERM, "NAME=VALUE".
 session on_a_terminal(std::vector<std::string> arguments, const std::vector<std::string>& environment = {}) {
   arguments.insert(arguments.begin(), HEDDLE_PROGRAM);
   winsize size{};
@@ -51,8 +51,8 @@ session on_a_terminal(std::vector<std::string> arguments, const std::vector<std:
   return s;
 }
 
-/// What a line of a terminal of 80 columns shows in the end, and the widest that it ever was: a carriage return goes
-/// back to its start.
+/// The final content of each line of a terminal of 80 columns, and the largest width of any line; a carriage return
+/// moves back to the start of the line.
 std::vector<std::string> shown_lines(const std::string& seen, std::size_t& widest) {
   std::vector<std::string> lines(1);
   std::size_t column = 0;
@@ -74,7 +74,7 @@ std::vector<std::string> shown_lines(const std::string& seen, std::size_t& wides
   return lines;
 }
 
-/// Where no pseudo terminal can be had, as in a container without /dev/pts, nothing here can be tried.
+/// These tests need a pseudo terminal, which is missing in a container without /dev/pts.
 class terminal : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -112,7 +112,7 @@ TEST_F(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
   EXPECT_TRUE(summary && verdict) << s.seen;
 }
 
-// More launches than are told of one by one: a table, each line with all its columns.
+// Many launches are shown as a table; each line has all columns.
 TEST_F(terminal, shows_many_launches_as_a_table_that_fits) {
   const session s = on_a_terminal(
       {"run", HEDDLE_WORKLOADS "/bitonic_sort/job.json", "--gpu", "gtx1080", "--progress", "never"}, {"NO_COLOR=1"});
@@ -122,7 +122,7 @@ TEST_F(terminal, shows_many_launches_as_a_table_that_fits) {
   bool heads = false;
   for (const std::string& l : shown_lines(s.seen, widest)) {
     heads = heads || std::regex_search(l, std::regex("^  kernel .* blocks +kernel cycles +IPC +occup\\.$"));
-    if (l.find("  verdict ") == 0) continue;  // it names a kernel, too
+    if (l.find("  verdict ") == 0) continue;  // the verdict also names a kernel
     if (l.find("  sort_in_block ") == std::string::npos && l.find("  merge_step ") == std::string::npos) continue;
     ++rows;
     EXPECT_TRUE(std::regex_search(l, std::regex(" [0-9]+ +[0-9,]+ +[0-9.]+ +[01]\\.[0-9]{2}$"))) << l;

@@ -55,12 +55,12 @@ std::string browser::program() {
 }
 
 browser::browser(const std::string& program, const std::string& folder) {
-  ::signal(SIGPIPE, SIG_IGN);  // one that has gone is told of by an exception
+  ::signal(SIGPIPE, SIG_IGN);  // a closed pipe is reported by an exception
   profile_ = folder + "/browser-" + std::to_string(::getpid());
   std::filesystem::create_directories(profile_);
   int down[2], up[2];
   if (::pipe2(down, O_CLOEXEC) != 0 || ::pipe2(up, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-  // Above 4, so that none of them is in the way of those that the browser reads and writes.
+  // Above 4, so that they do not clash with the descriptors that the browser uses.
   const int in = ::fcntl(down[0], F_DUPFD_CLOEXEC, 10), out = ::fcntl(up[1], F_DUPFD_CLOEXEC, 10);
   const std::string data = "--user-data-dir=" + profile_;
   process_ = ::fork();
@@ -89,7 +89,7 @@ browser::~browser() {
   if (process_ <= 0) return;
   ::kill(-process_, SIGKILL);
   ::waitpid(process_, nullptr, 0);
-  std::error_code ignored;  // its helpers may still be leaving
+  std::error_code ignored;  // its helper processes may still be exiting
   std::filesystem::remove_all(profile_, ignored);
 }
 
@@ -154,7 +154,7 @@ void browser::surround(unsigned width, bool dark) {
 
 void browser::change(unsigned width, bool dark) {
   surround(width, dark);
-  // Observers of sizes, the page's own delay, a frame.
+  // Waits for resize observers, the page's own delay, and a frame.
   evaluate("new Promise(done => setTimeout(() => requestAnimationFrame(() => done()), 120))");
 }
 
@@ -201,7 +201,7 @@ std::string browser::picture(unsigned top, unsigned height) {
 }
 
 std::vector<std::string> browser::complaints() {
-  evaluate("0");  // what was said before this has come by now
+  evaluate("0");  // earlier messages have arrived by now
   return complaints_;
 }
 

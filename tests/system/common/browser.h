@@ -9,30 +9,30 @@
 
 namespace heddle::tests {
 
-/// A Chromium without a window, spoken to by the DevTools protocol through two pipes. Everything throws
-/// std::runtime_error: the browser said no, or nothing within a minute.
+/// A headless Chromium, controlled by the DevTools protocol through two pipes. All functions throw std::runtime_error
+/// if the browser reports an error or does not answer within a minute.
 class browser {
  public:
-  /// The one that $HEDDLE_BROWSER names, or the first of the usual names in $PATH; empty: there is none.
+  /// The program named by $HEDDLE_BROWSER, or the first of the usual names in $PATH; empty: none.
   static std::string program();
 
-  /// The browser's own files lie in a folder in `folder` while it runs.
+  /// The browser's profile is in a subfolder of `folder` while it runs.
   browser(const std::string& program, const std::string& folder);
   ~browser();
   browser(const browser&) = delete;
   browser& operator=(const browser&) = delete;
 
-  /// Opens a file in a window of that width and waits until it is loaded. Complaints begin anew.
+  /// Opens a file in a window of this width and waits until it is loaded. Clears the complaints.
   void open(const std::string& file, unsigned width, bool dark);
-  /// Gives the page that is open another window, or its reader another taste, and lets it draw.
+  /// Changes the window width and the colour scheme of the open page, and waits until it is redrawn.
   void change(unsigned width, bool dark);
-  /// The value of a JavaScript expression, or of the promise that it is.
+  /// The value of a JavaScript expression; a promise is awaited.
   nlohmann::json evaluate(const std::string& expression);
-  /// Presses a key as a person would, such as "Tab" or "Enter".
+  /// Presses a key, such as "Tab" or "Enter".
   void press(const std::string& key);
   /// The whole page as a PNG, or `height` pixels of it from `top` on.
   std::string picture(unsigned top = 0, unsigned height = 0);
-  /// Errors, warnings, exceptions, and requests for anything but the file, since it was opened.
+  /// Errors, warnings, exceptions, and requests for anything but the file, since the page was opened.
   std::vector<std::string> complaints();
 
  private:
@@ -48,8 +48,8 @@ class browser {
   bool loaded_ = false;
   unsigned width_ = 0;
   std::string session_;
-  std::string profile_;  // folder of the browser's own files
-  std::string pending_;  // read, no whole message yet
+  std::string profile_;  // folder of the browser's profile
+  std::string pending_;  // incomplete message
   std::vector<std::string> complaints_;
 };
 

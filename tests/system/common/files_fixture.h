@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program in a folder with a small job, a kernel and a trace, and what may become of its files.
+// The program in a folder with a small job, a kernel and a trace, for tests of its files.
 #pragma once
 
 #include <fcntl.h>
@@ -104,7 +104,8 @@ class files : public ::testing::Test {
     return j.dump();
   }
 
-  /// Through a shell in the test's folder; `heddle` is the program. Whoever waits for ever is ended, which is code 142.
+  /// Runs a shell command in the test's folder; `heddle` is the program. A command that hangs is killed, which is code
+  /// 142.
   outcome shell(const std::string& command) {
     const std::string all =
         "cd '" + place_.string() + "' || exit; ulimit -c 0; heddle() { '" HEDDLE_PROGRAM "' \"$@\"; }; " + command;
@@ -120,7 +121,7 @@ class files : public ::testing::Test {
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), get("stdout"), get("stderr")};
   }
 
-  /// All files with their bytes and permissions; what the test's shell writes is left out.
+  /// All files with content and permissions, except those of the test's shell.
   std::vector<std::string> everything() const {
     std::vector<std::string> all;
     for (const auto& e : fs::recursive_directory_iterator(place_)) {
@@ -135,7 +136,7 @@ class files : public ::testing::Test {
     return all;
   }
 
-  /// Exit code 2, one message line (and perhaps a hint where to read on), and every file as it was.
+  /// Expects exit code 2, a one-line message (possibly with a hint where to read more), and unchanged files.
   void refused(const std::string& command, const std::string& part) {
     const auto before = everything();
     const outcome o = shell(command);

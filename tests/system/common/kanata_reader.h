@@ -9,11 +9,11 @@
 
 namespace heddle::test {
 
-/// Reads a pipeline trace of format Kanata 0004, strictly. Throws std::runtime_error with the number of the line:
-/// another header, an unknown command or a wrong number of columns, identifiers that do not count up from 0, a command
-/// for an instruction that has not appeared or has retired, a stage that begins while another one of its lane is open
-/// or ends without having begun, time that does not go on, an arrow from or to nowhere, an instruction without a
-/// retirement.
+/// Reads a pipeline trace of format Kanata 0004 strictly. Throws std::runtime_error with the line number for: another
+/// header, an unknown command or a wrong number of columns, identifiers that do not count up from 0, a command for an
+/// instruction that has not appeared or has retired, a stage that begins while another one of its lane is open or ends
+/// without having begun, time that does not advance, an arrow from or to an unknown instruction, an instruction
+/// without retirement.
 class kanata_reader {
  public:
   explicit kanata_reader(const std::filesystem::path& file);

@@ -3,8 +3,8 @@
 
 #include <string>
 
-/// What the program wrote. The address sanitizer remarks once, in three lines, that an exception was thrown on a
-/// coroutine's stack.
+/// The program's output without a three-line remark of the address sanitizer, which appears once when an exception is
+/// thrown on a coroutine's stack.
 inline std::string without_sanitizer_remark(std::string text) {
   const std::string remark = "WARNING: ASan is ignoring requested __asan_handle_no_return",
                     end = "sanitizers/issues/189\n";

@@ -13,13 +13,13 @@ using json = nlohmann::json;
 
 namespace {
 
-// Answers when `what` holds, at the latest after 50 seconds with false.
+// Waits until `what` is true; false after 50 seconds.
 std::string awaited(const std::string& what) {
   return "new Promise((done) => { const since = Date.now(); const look = () => (" + what +
          ") ? done(true) : Date.now() - since > 50000 ? done(false) : setTimeout(look, 20); look(); })";
 }
 
-// The innermost element whose text ends so.
+// The innermost element whose text ends with these words.
 const char* const element =
     R"(((words) => [...document.querySelectorAll('div')].filter((e) => e.textContent.trim().endsWith(words)).pop()))";
 

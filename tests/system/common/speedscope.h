@@ -8,22 +8,22 @@
 
 namespace heddle::tests {
 
-/// speedscope in a headless Chromium, with a timeline in it. Everything throws std::runtime_error.
+/// speedscope in a headless Chromium, with a timeline loaded. All functions throw std::runtime_error.
 class speedscope {
  public:
-  /// Its page, as `./dev viewers` brings it or $HEDDLE_SPEEDSCOPE names it; empty: it is not here.
+  /// The page installed by `./dev viewers` or named by $HEDDLE_SPEEDSCOPE; empty: none.
   static std::string page();
 
-  /// Opens the page and drops a timeline into it, as a person does with the mouse.
+  /// Opens the page and drops a timeline file onto it, as a user does with the mouse.
   speedscope(browser& chromium, const std::string& file, unsigned width);
 
-  /// What it took from the file, by its own export: profiles, a track each, and the frames that they name.
+  /// The imported data in speedscope's own export format: one profile per track, and the frames.
   nlohmann::json exported();
-  /// The track that is on the screen, such as "gtx1080 (pid 0), stream 0 (tid 0)".
+  /// The visible track, such as "gtx1080 (pid 0), stream 0 (tid 0)".
   std::string track();
-  /// Goes on to the track after it.
+  /// Switches to the next track.
   void next();
-  /// Pixels of words that are drawn over the slices.
+  /// The number of pixels of text that is drawn over the slices.
   unsigned drawn();
 
  private:

@@ -8,24 +8,24 @@
 
 namespace heddle::test {
 
-/// Reads a VCD file as IEEE 1364 describes it, and adds up for how many cycles of a clock each signal had each value.
-/// Throws std::runtime_error with the number of the line for what is not well formed: an identifier that was not
-/// declared, or twice; a value wider than its signal; time that goes back; scopes that are not closed.
+/// Reads a VCD file according to IEEE 1364 and counts the clock cycles in which each signal had each value. Throws
+/// std::runtime_error with the line number for malformed input: an undeclared or doubly declared identifier, a value
+/// wider than its signal, time that goes back, scopes that are not closed.
 class vcd_reader {
  public:
   /// A cycle is `cycle_ps` picoseconds long.
   vcd_reader(const std::filesystem::path& file, std::uint64_t cycle_ps);
 
-  /// For each value the cycles that it was there.
+  /// For each value the number of its cycles.
   using histogram = std::map<std::uint64_t, std::uint64_t>;
   const histogram& operator[](const std::string& signal) const { return histograms_.at(ids_.at(signal)); }
   bool has(const std::string& signal) const { return ids_.count(signal) != 0; }
   const std::map<std::string, std::string>& signals() const { return ids_; }
   unsigned width(const std::string& signal) const { return widths_.at(ids_.at(signal)); }
-  /// Sum over the cycles of the value, or of its ones.
+  /// The sum over all cycles of the value, or of its one bits.
   std::uint64_t sum(const std::string& signal) const;
   std::uint64_t ones(const std::string& signal) const;
-  /// How often the value changed from zero to something else.
+  /// The number of changes from zero to another value.
   std::uint64_t rises(const std::string& signal) const {
     return rises_.count(ids_.at(signal)) ? rises_.at(ids_.at(signal)) : 0;
   }
@@ -44,7 +44,7 @@ class vcd_reader {
   std::uint64_t first_ = 0;
   std::uint64_t time_ = 0;
   std::map<std::string, std::string> ids_;  // by name
-  std::map<std::string, unsigned> widths_;  // by identifier, as the rest
+  std::map<std::string, unsigned> widths_;  // by identifier, as are the following maps
   std::map<std::string, std::uint64_t> values_;
   std::map<std::string, std::uint64_t> since_;  // cycle of the value's change
   std::map<std::string, std::uint64_t> rises_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A CUDA program about arrays, textures and surfaces. Each part checks what it has computed: exit code 0 if all is right.
+// A CUDA program about arrays, textures and surfaces. Each part checks its own results: exit code 0 if all are right.
 #include <cstring>
 #include <functional>
 
@@ -108,7 +108,7 @@ static void textures() {
   CHECK(cudaGetTextureObjectTextureDesc(&settings, linear));
   EXPECT(told.resType == cudaResourceTypeArray && told.res.array.array == a && settings.filterMode == cudaFilterModeLinear && settings.normalizedCoords == 1);
 
-  // Rows with gaps, bytes read as floats.
+  // Pitched rows, bytes converted to floats.
   unsigned char* rows;
   std::size_t pitch;
   CHECK(cudaMallocPitch(&rows, &pitch, 5, 3));

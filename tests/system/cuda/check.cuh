@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the parts of a test program check with.
+// Checks for the parts of a test program.
 #pragma once
 
 #include <cstdio>
@@ -37,7 +37,7 @@ inline std::vector<float> read(const float* p, int n) {
   return v;
 }
 
-/// Runs the part that the program's argument names.
+/// Runs the part named by the program's argument.
 inline int run_part(const std::map<std::string, void (*)()>& parts, const char* name) {
   parts.at(name)();
   CHECK(cudaDeviceSynchronize());

@@ -12,7 +12,7 @@ using cuda_runs::nvcc;
 using cuda_runs::outcome;
 using cuda_runs::shell;
 
-// Compiled once, for nvcc takes longer than all that it does.
+// Compiled once, because nvcc takes longer than all runs.
 void run_parts(const std::string& source, const std::string& options, std::initializer_list<const char*> parts) {
   if (nvcc().empty()) GTEST_SKIP() << "nvcc is not there to compile the program";
   const outcome compiled = shell("'" + nvcc() + "' -std=c++17 -w " + options + " -o " + source +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The driver API under heddle exec: C programs, compiled here against declarations of our own, that check what they
-// get.
+// The driver API under heddle exec: C programs, compiled here against Heddle's own declarations, that check their
+// results.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -37,7 +37,7 @@ class cuda_driver : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  /// Compiles a program of tests/system/cuda and runs it. Its exit code.
+  /// Compiles a program of tests/system/cuda, runs it and returns its exit code.
   void run(const std::string& name, int expected_code) {
     if (shell("command -v cc") != 0) GTEST_SKIP() << "there is no C compiler (cc) here";
     const std::string libraries = (fs::path(HEDDLE_PROGRAM).parent_path() / "cuda").string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CUDA programs that something else starts than `heddle exec`: a shell, make, a debugger.
+// CUDA programs that are not started by `heddle exec` but by a shell, make, or a debugger.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -17,12 +17,12 @@ std::string part(const std::string& name) {
   return HEDDLE_CUDA_PROGRAMS " " HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin " + name;
 }
 
-/// A shell's commands in that environment.
+/// Runs shell commands in that environment.
 outcome in_environment(const std::string& options, const std::string& commands) {
   return shell("rm -f *.json *.html; eval \"$(\"$HEDDLE\" exec " + options + " --environment)\"; " + commands);
 }
 
-/// A file that is written when the program has ended, as far as it does not wait for it.
+/// Reads a file that may be written only after the program has ended.
 nlohmann::json awaited_json(const std::string& file) {
   for (int k = 0; k < 600; ++k) {
     const auto m = nlohmann::json::parse(content(place_of_test() / file), nullptr, false);

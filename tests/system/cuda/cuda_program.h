@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CUDA programs under `heddle exec`.
+// Runs CUDA programs under `heddle exec`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline std::string content(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The folder in which the test under way runs its program.
+/// The folder in which the current test runs its program.
 inline fs::path place_of_test() {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
   std::string name = std::string(info->test_suite_name()) + "." + info->name();
@@ -38,11 +38,11 @@ inline fs::path place_of_test() {
   return place;
 }
 
-/// Runs a command line of the shell in that folder, with HEDDLE for the program; 128 and more: a signal, as the shell
-/// has it.
+/// Runs a shell command line in that folder, with HEDDLE for the program; a code of 128 or more means a signal, as in
+/// the shell.
 inline outcome shell(const std::string& command) {
   const fs::path place = place_of_test();
-  // A sanitizer wants to be the first library of a program; ours is none of its.
+  // A sanitizer's run time must be a program's first library; Heddle's library is not built with it.
   const std::string whole =
       "cd '" + place.string() + "' && HEDDLE='" HEDDLE_PROGRAM "' timeout 120 sh -c '" + command + "' >stdout 2>stderr";
   const int status = std::system(whole.c_str());
@@ -50,12 +50,12 @@ inline outcome shell(const std::string& command) {
           without_sanitizer_remark(content(place / "stderr"))};
 }
 
-/// The program of tests/system/cuda/programs.cpp, or what follows `program`.
+/// Runs the program of tests/system/cuda/programs.cpp, or the one given as `program`.
 inline outcome exec(const std::string& program, const std::string& options = "--quiet --gpu v100") {
   return shell("exec \"$HEDDLE\" exec " + options + " -- " + program);
 }
 
-/// nvcc by its whole name; empty: it is not on this machine.
+/// The full path of nvcc; empty: not installed.
 inline std::string nvcc() {
   static const std::string found = [] {
     for (const char* at : {"/usr/local/cuda/bin/nvcc", "/usr/bin/nvcc"})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CUDA programs as users have them, under `heddle exec`: what they compute, what they are told, what they leave.
+// Complete CUDA programs under `heddle exec`: their results, messages and files.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                                            "host_functions", "errors", "fails_assertion", "prints", "threads",
                                            "forks"));
 
-// But for `streams`, which expects kernels to take their time.
+// Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
   for (const std::string name : {"vectors", "arguments", "memory", "managed", "pinned", "host_functions", "errors",
                                  "fails_assertion", "prints", "threads", "forks"})
@@ -141,7 +141,7 @@ TEST(cuda_programs, need_to_be_there) {
   EXPECT_NE(std::string::npos, o.err.find("heddle exec [options] -- PROGRAM ARGUMENTS")) << o.err;
   o = shell("exec \"$HEDDLE\" exec ./program --gpu v100");
   EXPECT_EQ(2, o.code);
-  // Nothing runs before the options are looked at.
+  // Options are checked before the program starts.
   o = exec("touch ran", "--gpu not_a_gpu");
   EXPECT_EQ(2, o.code);
   EXPECT_FALSE(std::filesystem::exists(place_of_test() / "ran"));
@@ -165,7 +165,7 @@ TEST(cuda_programs, end_at_the_limit_of_cycles) {
   EXPECT_NE(std::string::npos, o.out.find("702")) << o.out;
 }
 
-// What nvcc makes, with the runtime within the program and beside it.
+// Programs compiled by nvcc, with a static and with a shared runtime.
 TEST(cuda_programs, as_nvcc_builds_them) {
   if (cuda_runs::nvcc().empty()) GTEST_SKIP() << "nvcc is not on this machine";
   const std::string source = HEDDLE_SOURCE "/tests/system/cuda/whole.cu";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels of the driver API's tests; driver_kernels.ptx is made of it: nvcc -arch=compute_75 -ptx, for a target of sm_70.
+// Kernels of the driver API's tests; driver_kernels.ptx is compiled from it: nvcc -arch=compute_75 -ptx, for a target
+// of sm_70.
 extern "C" {
 
 __constant__ float factor;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A CUDA program about stream capture, graphs and memory pools. Each part checks what it has computed: exit code 0 if all is right.
+// A CUDA program about stream capture, graphs and memory pools. Each part checks its own results: exit code 0 if all
+// are right.
 #include <cstdint>
 
 #include "check.cuh"
@@ -43,7 +44,7 @@ static void capture() {
   cudaGraphExec_t e;
   CHECK(cudaGraphInstantiate(&e, g, 0));
   CHECK(cudaGraphLaunch(e, s));
-  CHECK(cudaGraphLaunch(e, other));   // behind the first one, though in another stream
+  CHECK(cudaGraphLaunch(e, other));   // serialised after the first one, though in another stream
   CHECK(cudaStreamSynchronize(other));
   EXPECT(read(c, 32) == std::vector<float>(32, 22));   // a: 1, 2; b: 10, 20; d: 1, 2
   EXPECT(calls == 2);
@@ -99,13 +100,13 @@ static void graphs() {
   cudaGraphExec_t e;
   CHECK(cudaGraphInstantiate(&e, g, 0));
   calls = 0;
-  v = 7;          // was read when the node was made
+  v = 7;          // was read when the node was created
   in[3] = 1000;   // is read when the node runs
   CHECK(cudaGraphLaunch(e, nullptr));
   CHECK(cudaDeviceSynchronize());
   EXPECT(out[0] == 101 && out[3] == 1101 && out[31] == 132 && calls == 2);
 
-  // Another value for the graph made ready; the graph itself stays.
+  // Changes a value in the instantiated graph; the graph itself is unchanged.
   v = 200;
   k.func = reinterpret_cast<void*>(add);
   k.kernelParams = add_arguments;
@@ -144,7 +145,7 @@ static void graphs() {
   CHECK(cudaDeviceSynchronize());
   EXPECT(in[4] == 101 && out[0] == 101);
 
-  // Pinned memory is filled when its turn has come.
+  // Pinned memory is filled when the operation runs.
   std::uint32_t* pinned;
   CHECK(cudaMallocHost(&pinned, 16));
   cudaGraph_t fills;
@@ -158,7 +159,7 @@ static void graphs() {
   CHECK(cudaDeviceSynchronize());
   EXPECT(pinned[0] == 0x12345678 && pinned[3] == 0x12345678);
 
-  // A circle cannot be launched.
+  // A cyclic graph cannot be instantiated.
   CHECK(cudaGraphAddDependencies(twin, &wrong_way, &found, nullptr, 1));
   CHECK(cudaGraphAddDependencies(twin, &found, &wrong_way, nullptr, 1));
   EXPECT(cudaGraphInstantiate(&whole, twin, 0) == cudaErrorInvalidValue);

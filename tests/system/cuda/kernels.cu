@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of the programs in this folder. kernels.ptx and kernels.fatbin are made from it:
+// Kernels of the programs in this folder. kernels.ptx and kernels.fatbin are compiled from it:
 //   nvcc -arch=compute_75 -ptx kernels.cu && nvcc -gencode arch=compute_75,code=compute_75 -fatbin kernels.cu
 #include <cassert>
 #include <cstdio>
@@ -20,7 +20,7 @@ extern "C" __global__ void count(int by) {
 
 extern "C" __global__ void say(int what) { printf("kernel %d, thread %d\n", what, static_cast<int>(threadIdx.x)); }
 
-// Each word is one more than it was, after so many turns.
+// Increments each word after `turns` iterations.
 extern "C" __global__ void linger(int* words, int turns) {
   int sum = 0;
   for (int k = 0; k < turns; ++k) sum ^= clock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program of CUDA 11 with texture and surface references, as that release's nvcc left it: a fat binary of PTX,
-// registered by calls.
+// A CUDA 11 program with texture and surface references, as compiled by that release's nvcc: a fat binary of PTX, with
+// registration calls.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

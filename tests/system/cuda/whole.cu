@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program as users write them, in one file.
+// A typical program in one file.
 #include <cstdio>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SMs are simulated ahead of the GPU's time where nobody looks, and in step with it under a timeline's eyes: all
-// metrics are the same.
+// SMs are simulated ahead of the rest of the GPU where no observer samples them, and in step with it while a timeline
+// is written: all metrics are equal.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace ahead_test {
 namespace fs = std::filesystem;
 using json = nlohmann::json;
 
-/// Chips whose SMs can go far ahead, hardly, and at clocks whose edges hardly ever meet.
+/// Chips whose SMs have a large lookahead, a small one, and clocks whose edges rarely coincide.
 constexpr const char* machines[] = {
     "--gpu gtx480",
     "--gpu v100",
@@ -44,7 +44,7 @@ class ahead : public ::testing::Test {
     EXPECT_TRUE(alone == watched) << json::diff(alone, watched).dump(1).substr(0, 2000);
   }
 
-  /// The workload's job with `what` in it, merged by member.
+  /// The workload's job merged with `what`.
   std::string job(const std::string& workload, const json& what) {
     const fs::path folder = fs::path(HEDDLE_WORKLOADS) / workload;
     for (const auto& entry : fs::directory_iterator(folder))
@@ -82,8 +82,8 @@ TEST_P(ahead_on, workloads) {
 
 INSTANTIATE_TEST_SUITE_P(machine, ahead_on, ::testing::ValuesIn(machines));
 
-// What the L2 writes back and reads again at once, at clocks whose edges meet now and then: which of two units runs
-// first at an edge must not matter, and who looks changes just that.
+// Lines that the L2 writes back and immediately reads again, with clocks whose edges coincide now and then. The order
+// of two units at one edge must not matter, and an observer changes just that order.
 TEST_F(ahead, lines_that_are_written_back_and_read_again) {
   std::mt19937_64 random(1);
   const auto below = [&](std::uint64_t n) { return random() % n; };
@@ -131,7 +131,7 @@ TEST_F(ahead, streams_that_take_each_others_place) {
     same(two + rule);
 }
 
-// All SMs are stopped in the same cycle.
+// All SMs stop in the same cycle.
 TEST_F(ahead, programs_that_fail_and_runs_that_are_cut_short) {
   std::ofstream(place_ / "k.ptx") << R"(.version 7.0
 .target sm_60
@@ -163,7 +163,7 @@ again:
     same(kernel + " --gpu v100 --max-cycles " + std::to_string(limit), 1);
 }
 
-// Whose text and whose memory comes first depends on all SMs.
+// The order of printed texts and of allocations depends on all SMs.
 TEST_F(ahead, calls_of_the_device_runtime) {
   std::ofstream(place_ / "m.ptx") << R"(.version 7.0
 .target sm_60
@@ -202,8 +202,7 @@ TEST_F(ahead, calls_of_the_device_runtime) {
   EXPECT_TRUE(alone == bytes()) << "blocks got other addresses";
 }
 
-// What the message of an assertion says is read from memory that other SMs may still write before its SM's time has
-// come.
+// The message of an assertion is read from memory that other SMs may still write before the time of the asserting SM.
 TEST_F(ahead, the_text_of_an_assertion_that_failed) {
   std::ofstream(place_ / "a.ptx") << R"(.version 7.0
 .target sm_60

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a block costs beside its instructions: when the next one starts, and when a grid has ended.
+// The overhead of a block beside its instructions: the start of the next block, and the end of a grid.
 #include <nlohmann/json.hpp>
 
 #include "tests/system/common/ptx_run.h"
@@ -23,8 +23,8 @@ double cycles_of(const nlohmann::json& kernel) {
   return kernel["end_cycle"].get<double>() - kernel["start_cycle"].get<double>();
 }
 
-// With one block at a time and stores that are acknowledged late, blocks follow one another long before that; the grid
-// ends after it.
+// With one block at a time and late acknowledgement of stores, the next block starts before the acknowledgement; the
+// grid ends after it.
 TEST(block_turnaround, does_not_wait_for_the_acknowledgement_of_stores) {
   const std::string slow = "--set gpu.sm_count=1 --set sm.max_blocks=1 --set l2.latency_cycles=3000";
   const double ten = cycles_of(kernel_of(one_store, 10, slow)), twenty = cycles_of(kernel_of(one_store, 20, slow));
@@ -32,8 +32,8 @@ TEST(block_turnaround, does_not_wait_for_the_acknowledgement_of_stores) {
   EXPECT_GT(ten, 3000);
 }
 
-// What a warp has stored and not seen acknowledged is visible to those who see the flag that it raises behind a fence,
-// and the block waits for that.
+// Stores of a warp must be visible to readers that see a flag set after a fence, so the block waits for their
+// acknowledgement.
 TEST(block_turnaround, waits_for_fences) {
   const std::string fenced = module_of("", "st.global.u32 [%o], %r2; membar.gl;");
   const std::string slow = "--set gpu.sm_count=1 --set sm.max_blocks=1 --set l2.latency_cycles=3000";
@@ -59,7 +59,7 @@ TEST(block_turnaround, blocks_are_dispatched_at_fractions_of_a_cycle) {
   EXPECT_NEAR(rate("3"), 3, 0.02);
 }
 
-// The warp that stored is gone when the fault comes back, and its slot may hold another.
+// The warp that stored has ended when the fault is reported, and its slot may hold another warp.
 TEST(block_turnaround, a_fault_of_a_store_names_the_thread_that_is_gone) {
   const std::string bad =
       module_of("", "setp.eq.u32 %p1, %r2, 69; @%p1 mov.b64 %o, 0x7000000000; st.global.u32 [%o], %r2;");

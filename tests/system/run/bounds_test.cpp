@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much memory the program takes: it follows what is resident on the GPU, not the length of a program or of a trace.
+// The program's memory depends on the blocks resident on the GPU, not on the length of a program or trace.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -16,7 +16,7 @@ namespace bounds_test {
 
 namespace fs = std::filesystem;
 
-// Bytes at most in use at one time, as the metrics tell.
+// Peak memory use in bytes, from the metrics.
 double peak_bytes(const std::string& arguments) {
   fs::create_directories(HEDDLE_SCRATCH "/bounds");
   const std::string metrics = HEDDLE_SCRATCH "/bounds/metrics.json";
@@ -44,7 +44,7 @@ double peak_of_trace(unsigned blocks) {
   return bytes;
 }
 
-// The sanitizers keep books of their own.
+// Sanitizers allocate additional memory.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool own_memory = false;
 #else
@@ -58,13 +58,13 @@ TEST(memory_bounds, a_v100_with_all_its_warps_resident_takes_less_than_500_megab
 
 TEST(memory_bounds, a_trace_takes_what_its_resident_blocks_take) {
   if (!own_memory) GTEST_SKIP();
-  const double filled = peak_of_trace(1280);     // twice what fits the chip at one time
-  const double long_one = peak_of_trace(25600);  // more than is ever kept of what was read
+  const double filled = peak_of_trace(1280);     // twice as many blocks as are resident at a time
+  const double long_one = peak_of_trace(25600);  // more than is ever kept in memory
   EXPECT_LT(long_one, 1.05 * filled);
   EXPECT_LT(long_one, 1e9);
 }
 
-// 60 blocks of 32 warps, each of which loads 100 times from addresses that follow no pattern: 264 bytes for each load.
+// 60 blocks of 32 warps, each with 100 loads from random addresses: 264 bytes for each load.
 std::string scattered_loads(const fs::path& folder) {
   fs::create_directories(folder);
   std::ofstream out(folder / "kernel-1.traceg");
@@ -79,7 +79,7 @@ std::string scattered_loads(const fs::path& folder) {
     for (unsigned warp = 0; warp < 32; ++warp) {
       out << "warp = " << warp << "\ninsts = 101\n";
       for (unsigned k = 0; k < 100; ++k) {
-        // One sector for all lanes but the last, which is far away: no differences of 32 bits.
+        // One sector for all lanes but the last, which is so far away that 32-bit differences do not suffice.
         out << "0100 ffffffff 1 R8 LDG.E 1 R2 4 0";
         const unsigned long long near = 0x7f4000000000 + random() % 4096 * 32;
         for (unsigned lane = 0; lane < 31; ++lane)
@@ -100,7 +100,8 @@ TEST(memory_bounds, what_exceeds_the_memory_for_traces_lies_in_a_file) {
   const std::string replay = "replay '" + scattered_loads(folder) + "' --gpu gtx1080 --trace-memory ";
   const double in_memory = peak_bytes(replay + "1000");
   const double in_file = peak_bytes(replay + "4");
-  // 40 blocks are resident, of 845 KB each, of which the file leaves at most 32 warps' pieces of 64 loads.
+  // 40 blocks of 845 KB each are resident; with the file, at most segments of 64 loads for 32 warps each remain in
+  // memory.
   EXPECT_GT(in_memory - in_file, 40 * (845e3 - 32 * 64 * 276) / 2);
   fs::remove_all(folder);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Metrics against those that were written down before: what makes the model faster changes nothing, bit for bit, and
-// neither does another machine or compiler. Who changes the model renews the files (HEDDLE_RENEW_GOLDEN=1) and says
-// why.
+// Metrics compared with recorded ones: optimisations of the model, another machine or another compiler must not change
+// a bit. A change of the model's behaviour requires new files (HEDDLE_RENEW_GOLDEN=1) and a stated reason.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -43,15 +42,15 @@ std::vector<golden_run> runs_on(const std::string& gpu, const fs::path& folder) 
   return runs;
 }
 
-// FNV-1a of 64 bits: a change is to be seen, nobody is to be kept out.
+// 64-bit FNV-1a: detects changes; it need not be cryptographic.
 std::uint64_t digest(const std::string& text) {
   std::uint64_t h = 0xcbf29ce484222325;
   for (const unsigned char c : text) h = (h ^ c) * 0x100000001b3;
   return h;
 }
 
-// Cycles and instructions, to see at once what kind of change it is, and a digest of all that was measured: without the
-// host's part, and without the parameters, of which there may be new ones.
+// Cycles and instructions, which show the kind of a change, and a digest of all measurements: without host data and
+// without parameters, which may be added.
 std::string summary(const golden_run& r, const std::string& gpu, const fs::path& folder) {
   const std::string metrics = folder / "metrics.json";
   const std::string line =

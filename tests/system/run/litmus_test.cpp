@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory ordering between blocks, as litmus tests: a message (data, then a flag) is passed in every lane of 12 pairs of
-// blocks, while the phases of the memory path come late at random. What fences, scopes, volatile and the cache
-// operators promise must hold in every run; what they do not promise must be seen to fail, or the tests would show
+// Memory ordering between blocks, as litmus tests: a message (data, then a flag) is passed in every lane of 12 pairs
+// of blocks, with random delays of the memory path's phases. Guarantees of fences, scopes, volatile and cache
+// operators must hold in every run; orderings that are not guaranteed must be seen to fail, or the tests would prove
 // nothing.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -26,13 +26,13 @@ struct message {
   const char* store_flag = "st.volatile.global.u32";
   const char* load_flag = "ld.volatile.global.u32";
   const char* load = "ld.global.u32";  // of the data, by the reader
-  unsigned noise = 0;                  // stores to the data's slice, before them
+  unsigned noise = 0;                  // preceding stores to the slice of the data
   bool read_before = false;            // the reader has read the data before they were written
   bool same_block = false;             // writer and reader are warps of one block
 };
 
 std::string module_of(const message& m) {
-  // 2048 bytes for each lane: data, flag and ready in slices of their own.
+  // 2048 bytes for each lane: data, flag and ready are in separate slices.
   std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.global .align 256 .b8 cells[" +
                      std::to_string(pairs * 32 * 2048) + "];\n";
   text += R"(.visible .entry k(.param .u64 out) {
@@ -88,7 +88,7 @@ wait:
 
 class litmus : public ::testing::Test {
  protected:
-  /// Lanes of all runs that saw the flag and not the data behind it.
+  /// Lanes of all runs that saw the flag but stale data.
   unsigned stale(const message& m, const std::string& gpu, const std::string& options = "") {
     const fs::path place =
         fs::path(HEDDLE_SCRATCH "/litmus") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
@@ -127,7 +127,7 @@ class litmus : public ::testing::Test {
 const char* const chips[] = {"gtx480", "gtxtitan", "gtx1080", "v100"};
 
 TEST_F(litmus, stores_to_different_lines_may_be_seen_out_of_order) {
-  // All data in one slice, to which the way is crowded, all flags in another.
+  // All data are in one slice with a congested path, all flags in another.
   message m;
   m.noise = 16;
   const std::string crowded =
@@ -157,7 +157,7 @@ TEST_F(litmus, a_fence_of_the_block_orders_within_it) {
   for (const char* gpu : chips) EXPECT_EQ(stale(m, gpu), 0u) << gpu;
 }
 
-// The reader's L1 still has the line as it was: L1s are not coherent.
+// The reader's L1 still holds the old line: L1s are not coherent.
 TEST_F(litmus, a_line_in_l1_stays_stale_where_fences_leave_it) {
   message m = fenced("membar.gl;");
   m.read_before = true;

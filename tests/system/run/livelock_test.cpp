@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs that can never end, though their warps go on: they spin on what nobody will change. The run says so, and who
-// waits for what.
+// Programs that never end although their warps issue: they spin on a value that no warp will change. The run reports
+// this and lists the waiting warps.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -39,7 +39,7 @@ class livelock : public ::testing::Test {
   const fs::path place_;
 };
 
-// Takes the lock at `lock`, turns `turns` times, and lets it go.
+// Takes the lock at `lock`, iterates `turns` times, and releases it.
 const char* const locked_kernel = R"(.version 6.0
 .target sm_60
 .address_size 64
@@ -64,8 +64,8 @@ turn:
 }
 )";
 
-// The block that holds the lock is switched out; one of another kernel comes to the SM's only place and spins on the
-// lock for ever.
+// The block that holds the lock is switched out; a block of another kernel takes the SM's only slot and spins on the
+// lock.
 TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock) {
   std::ofstream(place_ / "locked.ptx") << locked_kernel;
   json job = {{"module", (place_ / "locked.ptx").string()},
@@ -95,23 +95,23 @@ TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock
   EXPECT_NE(std::string::npos, r.log.find("\n  block 0 of kernel 'locked' and 1 more, which left sm 0 in cycle "))
       << r.log;
   EXPECT_NE(std::string::npos, r.log.find("are wanted back, wait for the blocks there to end")) << r.log;
-  // Without a watch it goes on.
+  // Without a watchdog the run continues.
   r = run(job,
           "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=0 --max-cycles 100000");
   EXPECT_EQ(1, r.code) << r.log;
   EXPECT_EQ(std::string::npos, r.log.find("deadlock")) << r.log;
   EXPECT_NE(std::string::npos, r.log.find("limit of 100,000 cycles")) << r.log;
-  // Where blocks take turns the holder comes back.
+  // With time slices the holder of the lock is resumed.
   r = run(job, options + " --set context.time_slice_cycles=4000");
   EXPECT_EQ(0, r.code) << r.log;
-  // Who holds the lock for long is not stuck, nor are those that wait for it.
+  // A block that holds the lock for a long time is not stuck, nor are its waiters.
   job.erase("preempt");
   for (json& launch : job["launches"]) launch["args"][1] = {{"u32", 40000}};
   r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.watchdog_cycles=20000");
   EXPECT_EQ(0, r.code) << r.log;
 }
 
-// What frees them is known to come: a launch, a preemption, or the return of who was preempted.
+// The releasing event is certain: a launch, a preemption, or the resumption of a preempted block.
 TEST_F(livelock, those_that_wait_for_what_the_job_does_later_are_no_deadlock) {
   std::ofstream(place_ / "locked.ptx") << locked_kernel;
   std::ofstream(place_ / "taken.bin", std::ios::binary) << std::string("\1\0\0\0", 4);
@@ -135,14 +135,14 @@ TEST_F(livelock, those_that_wait_for_what_the_job_does_later_are_no_deadlock) {
   job["preempt"] = {{{"at_cycle", 250000}, {"mode", "switch"}, {"resume_after", 100}}};
   r = run(job, options + " --set sm.max_blocks=1");
   EXPECT_EQ(0, r.code) << r.log;
-  // The one that would free the lock is away until long after the other has begun to wait.
+  // The block that would release the lock is switched out until long after the other began to wait.
   job["launches"] = {launch("free", 0, 0), launch("locked", 1, 2000)};
   job["preempt"] = {{{"at_cycle", 850}, {"mode", "switch"}, {"resume_after", 250000}}};
   r = run(job, options);
   EXPECT_EQ(0, r.code) << r.log;
 }
 
-// Blocks wait for one that no SM has room for: nobody was preempted.
+// Blocks wait for a block for which no SM has room, without any preemption.
 TEST_F(livelock, running_blocks_that_wait_for_one_without_a_place_are_a_deadlock) {
   std::ofstream(place_ / "locked.ptx") << locked_kernel;
   json job = {{"module", (place_ / "locked.ptx").string()},
@@ -163,7 +163,7 @@ TEST_F(livelock, running_blocks_that_wait_for_one_without_a_place_are_a_deadlock
   EXPECT_NE(std::string::npos, r.log.find("block (1,0,0) of kernel 'locked', goes round at ")) << r.log;
 }
 
-// On chips before Volta a lane that has the lock waits for those of its warp that spin for it.
+// On chips before Volta a lane that holds the lock waits for the lanes of its warp that spin on it.
 TEST_F(livelock, lanes_of_a_warp_that_spin_for_a_lock_before_volta) {
   const std::string job = "'" HEDDLE_WORKLOADS "/intra_warp_lock/job.json'", log = (place_ / "log.txt").string();
   const int status = std::system(
@@ -175,7 +175,7 @@ TEST_F(livelock, lanes_of_a_warp_that_spin_for_a_lock_before_volta) {
   EXPECT_NE(std::string::npos, text.find("block (0,0,0) of kernel 'intra_warp_lock', goes round at ")) << text;
 }
 
-// A warp that branches to where it stands is in the same state at each look, and yet not at rest.
+// A warp that branches to itself is in the same state at each sample and still issues.
 TEST_F(livelock, a_branch_to_itself_never_ends) {
   std::ofstream(place_ / "self.ptx") << R"(.version 7.0
 .target sm_60
@@ -212,8 +212,8 @@ L:
     }
 }
 
-// Block 0 computes for long before it sets the flag, block 1 looks at it without end, with or without sleep; block 2
-// waits for the clock.
+// Block 0 computes for a long time before it sets the flag; block 1 polls it, with or without sleep; block 2 waits for
+// the clock.
 TEST_F(livelock, is_not_said_of_those_that_wait_in_a_loop_for_what_will_come) {
   std::ofstream(place_ / "wait.ptx") << R"(.version 7.0
 .target sm_70
@@ -267,7 +267,7 @@ still:
     }
 }
 
-// Who only waits for long, or counts as it spins, is let be.
+// Long waits, and loops that count while they spin, are not reported.
 TEST_F(livelock, is_not_said_of_programs_that_may_end) {
   const json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
                     {"buffers", json::object()},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each cause of lost occupancy, produced by a small kernel, is the one that metrics and summary name; the parts add up
-// to what is lost.
+// Each cause of lost occupancy, produced by a small kernel, is the one that metrics and summary name; the parts sum to
+// the loss.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -22,7 +22,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Fifteen SMs of four blocks of 512 threads each, whose warps take turns.
+/// Fifteen SMs with four blocks of 512 threads each, whose warps issue round robin.
 const char* const gpu = " --gpu gtx1080 --set sub_partition.scheduler=lrr --set gpu.sm_count=15 --set sm.max_blocks=4";
 
 class lost_occupancy : public ::testing::Test {
@@ -57,7 +57,7 @@ class lost_occupancy : public ::testing::Test {
   static double lost(const json& k) {
     return k["theoretical_occupancy"].get<double>() - k["metrics"]["achieved_occupancy"].get<double>();
   }
-  /// What is lost is `share` of the warp slots, and at least 85 % of it for this reason.
+  /// Expects a loss of `share` of the warp slots, at least 85 % of it for this cause.
   void expect_cause(const char* name, const char* text, double share) {
     const json& k = metrics_["kernels"][0];
     EXPECT_NEAR(share, lost(k), 0.06);
@@ -72,13 +72,13 @@ class lost_occupancy : public ::testing::Test {
   json metrics_;
 };
 
-// Sixteen warps that end one after the other: on the average half of the block's time they are there.
+// Sixteen warps that end one after the other: on average they are present for half of the block's time.
 TEST_F(lost_occupancy, to_imbalance_within_blocks) {
   run(60, 1, 100, 0);
   expect_cause("imbalance_within_blocks", "imbalance within blocks", 0.48);
 }
 
-// Blocks of one to eight parts of work on each SM; those that are left run faster, for they have the SM to themselves.
+// Each SM has blocks of one to eight units of work; the last ones run faster, because they have the SM to themselves.
 TEST_F(lost_occupancy, to_imbalance_between_blocks) {
   run(60, 100, 0, 600);
   expect_cause("imbalance_between_blocks", "imbalance between blocks", 0.31);
@@ -89,14 +89,14 @@ TEST_F(lost_occupancy, to_too_few_blocks) {
   expect_cause("too_few_blocks", "too few blocks", 0.25);
 }
 
-// A full wave, and one with a quarter of the blocks, which runs faster, for it has the SMs to itself.
+// A full wave, and one with a quarter of the blocks, which runs faster, because it has the SMs to itself.
 TEST_F(lost_occupancy, to_a_partial_last_wave) {
   run(75, 1000, 0, 0);
   EXPECT_EQ(1.25, metrics_["kernels"][0]["waves"].get<double>());
   expect_cause("partial_last_wave", "partial last wave", 0.24);
 }
 
-// The distributor sends a block to each SM every 15 x 60 cycles, and the block needs half of that.
+// The CWD sends a block to each SM every 15 x 60 cycles, and the block needs half of that time.
 TEST_F(lost_occupancy, to_launch_latency) {
   run(300, 20, 0, 0, " --set cwd.dispatch_interval_cycles=60");
   expect_cause("launch_latency", "launch latency", 0.75);
@@ -118,7 +118,7 @@ TEST_F(lost_occupancy, to_blocks_of_other_kernels) {
   expect_cause("other_kernels", "other kernels", 0.5);
 }
 
-// A kernel that asks for little shared memory comes to SMs that are divided for one that asks for all of it.
+// A kernel that needs little shared memory runs on SMs whose carve-out was chosen for one that needs all of it.
 TEST_F(lost_occupancy, achieved_is_never_above_theory_beside_another_carveout) {
   json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
               {"buffers", json::object()},
@@ -141,7 +141,7 @@ TEST_F(lost_occupancy, achieved_is_never_above_theory_beside_another_carveout) {
   EXPECT_NEAR(4.0 / 64, k["metrics"]["achieved_occupancy"].get<double>(), 0.002);
 }
 
-// What the steps hold is what the kernel's metric is made of.
+// The samples over time agree with the kernel's metric.
 TEST_F(lost_occupancy, is_shown_over_time_for_each_kernel) {
   run(75, 1000, 0, 0);
   const json& k = metrics_["kernels"][0];
@@ -180,7 +180,7 @@ TEST_F(lost_occupancy, is_shown_over_time_for_each_sm) {
     for (const json& share : sm["occupancy_over_time"]) series += share.get<double>() * step * 64;
     EXPECT_LE(sm["occupancy_over_time"].size(), 256u);
     EXPECT_GT(sm["occupancy_over_time"].size(), 100u);
-    // First all slots, at last a quarter of them.
+    // All slots at first, a quarter of them at the end.
     EXPECT_NEAR(1.0, sm["occupancy_over_time"][20].get<double>(), 0.01);
     EXPECT_NEAR(0.25, sm["occupancy_over_time"][sm["occupancy_over_time"].size() - 5].get<double>(), 0.01);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Worked examples of achieved occupancy, and what block sizes do to barriers, through the command line.
+// Worked examples of achieved occupancy, and the effect of block sizes on barriers, through the command line.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -18,7 +18,7 @@ namespace occupancy_examples_test {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-// Each warp turns for a time of its own between two barriers, eight times over.
+// Each warp iterates for its own time between two barriers, eight times.
 const char* const uneven_kernel = R"(.version 6.0
 .target sm_60
 .address_size 64
@@ -52,7 +52,7 @@ turn:
 }
 )";
 
-// A kernel that keeps `values` numbers over a loop of 300 turns.
+// A kernel that keeps `values` numbers in registers over a loop of 300 iterations.
 std::string keeping_kernel(unsigned values) {
   std::string text =
       ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry keeping(.param .u64 out)\n{\n  .reg .b32 %v<" +
@@ -85,8 +85,8 @@ class occupancy_examples : public ::testing::Test {
     std::ifstream in(metrics);
     return json::parse(in)["kernels"][0];
   }
-  /// The device of a lecture: 768 threads, 8 blocks, 8,000 registers and 16 KB of shared memory to an SM, nothing
-  /// rounded up.
+  /// The device of a lecture: 768 threads, 8 blocks, 8,000 registers and 16 KB of shared memory per SM, without
+  /// allocation granularity.
   std::string lecture_device() {
     const std::string file = (place_ / "lecture.ini").string();
     const std::string command =
@@ -98,7 +98,7 @@ class occupancy_examples : public ::testing::Test {
     EXPECT_EQ(0, std::system(command.c_str()));
     return "--gpu '" + file + "'";
   }
-  /// What the calculator says.
+  /// The output of the occupancy calculator.
   json ask(const std::string& what) {
     const fs::path out = place_ / "answer.json";
     EXPECT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' occupancy " + what + " --json >'" + out.string() + "'").c_str()))
@@ -113,8 +113,7 @@ class occupancy_examples : public ::testing::Test {
     EXPECT_DOUBLE_EQ(occupancy, answer["theoretical_occupancy"].get<double>());
     EXPECT_EQ(limiters, answer["limiters"].get<std::vector<std::string>>());
   }
-  /// The most warps that one SM of `gpu` held at a time of a kernel that keeps `values` numbers, in blocks more than
-  /// fit.
+  /// The most warps resident on one SM of `gpu` for a kernel that keeps `values` numbers, with more blocks than fit.
   unsigned most_warps(unsigned values, unsigned registers, unsigned threads, unsigned shared, unsigned blocks,
                       const std::string& gpu) {
     std::ofstream(place_ / "keeping.ptx") << keeping_kernel(values);
@@ -163,7 +162,7 @@ TEST_F(occupancy_examples, compute_capability_5_0_of_128_threads_and_48_register
 }
 
 TEST_F(occupancy_examples, forty_five_blocks_on_15_sms_of_4_blocks_each_achieve_75_percent) {
-  // Warps that take turns end together; the greedy policy lets some of a block end long before the others.
+  // Round-robin warps end together; the greedy policy lets some warps of a block end long before the others.
   const std::string gpu = "--gpu gtx1080 --set sub_partition.scheduler=lrr --set gpu.sm_count=15 --set sm.max_blocks=4";
   const json k = run(45, 512, 200, 0, gpu);
   EXPECT_EQ(1.0, k["theoretical_occupancy"].get<double>());
@@ -189,7 +188,7 @@ TEST_F(occupancy_examples, barrier_stalls_fall_with_the_warps_of_a_block) {
   }
 }
 
-// The tables of docs/occupancy.md: warps that hide the latency of a chain, round robin and greedy.
+// The tables of docs/occupancy.md: warps that hide the latency of a chain, with round robin and greedy scheduling.
 TEST_F(occupancy_examples, warps_hide_the_latency_of_arithmetic_as_the_page_says) {
   std::ifstream in(HEDDLE_SOURCE "/docs/occupancy.md");
   std::vector<std::string> warps;

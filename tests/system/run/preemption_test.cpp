@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Workloads preempted anywhere, through the command line: the same output bytes as without, the same SM and warp ids as
-// before. A seeded sample of (workload, GPU, mode, cycle, SMs, registers saved); long_* takes a large one.
+// Workloads preempted at any cycle, through the command line: the output bytes are unchanged, and blocks keep their SM
+// and warp ids. A seeded sample of (workload, GPU, mode, cycle, SMs, saved registers); long_* runs a large one.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ void make_absolute(json& owner, const char* key, const fs::path& directory) {
   if (owner.contains(key)) owner[key] = (directory / owner[key].get<std::string>()).string();
 }
 
-// splitmix64, so that a sample is the same everywhere.
+// splitmix64, so that a sample is equal on every machine.
 class random_numbers {
  public:
   explicit random_numbers(std::uint64_t seed) : state_(seed) {}
@@ -52,12 +52,12 @@ class random_numbers {
 
 struct result {
   int code = -1;
-  std::string bytes;  // of the outputs, one after the other
+  std::string bytes;  // concatenated outputs
   json metrics;
   std::string log;
 };
 
-/// Runs workloads' jobs with something added.
+/// Runs the jobs of workloads with additions.
 class preemption : public ::testing::Test {
  protected:
   preemption() : place_(place()) { fs::create_directories(place_); }
@@ -66,7 +66,7 @@ class preemption : public ::testing::Test {
     if (!HasFailure()) fs::remove_all(place_, ignored);
   }
 
-  // A folder of each test's and each process's own: they run side by side, also twice in one build tree.
+  // A separate folder for each test and process: they run in parallel, also twice in one build tree.
   static fs::path place() {
     const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
     std::string name = std::string(test.test_suite_name()) + "." + test.name();
@@ -107,7 +107,7 @@ class preemption : public ::testing::Test {
     return r;
   }
 
-  /// What a switch must hold of itself.
+  /// Checks the invariants of each switch.
   void check_switches(const result& r) {
     for (const json& s : r.metrics["context_switches"]) {
       const auto at = [&](const char* key) { return s[key].get<std::uint64_t>(); };
@@ -118,7 +118,7 @@ class preemption : public ::testing::Test {
       ASSERT_FALSE(s["blocks"].empty());
       ++modes_seen_[s["mode"]];
       ASSERT_EQ(s["sm"], s["restored_sm"]);
-      if (s["mode"] == "flush") {  // all warps of the blocks begin again
+      if (s["mode"] == "flush") {  // all warps of the blocks restart
         ASSERT_LE(s["warp_ids"].size(), s["restored_warp_ids"].size());
         ASSERT_EQ(0u, at("bytes_saved"));
         ASSERT_EQ(at("restore_cycle"), at("resumed_cycle"));
@@ -130,7 +130,7 @@ class preemption : public ::testing::Test {
     }
   }
 
-  /// `runs` runs of the sample that `seed` begins. `switched` counts the SMs that were.
+  /// Runs `runs` cases of the sample that starts with `seed`. `switched` counts the SMs with a switch.
   void sample(std::uint64_t seed, unsigned runs, const std::vector<std::string>& workloads) {
     static const std::vector<std::string> gpus = {"p100", "gtx1080", "v100",    "rtx2060",
                                                   "a100", "rtx3070", "rtx4090", "h100"};
@@ -140,8 +140,9 @@ class preemption : public ::testing::Test {
     for (unsigned k = 0; k < runs; ++k) {
       const std::string workload = random.one_of(workloads);
       std::string gpu = random.one_of(gpus);
-      if (workload == "wmma_gemm" && (gpu == "p100" || gpu == "gtx1080")) gpu = "v100";  // they have no tensor units
-      // Few SMs: more blocks on each, and less of the chip to simulate.
+      // These chips have no tensor units.
+      if (workload == "wmma_gemm" && (gpu == "p100" || gpu == "gtx1080")) gpu = "v100";
+      // Few SMs: more blocks on each, and less to simulate.
       std::string options = "--gpu " + gpu + " --set gpu.sm_count=" + std::to_string(1 + random.below(4));
       if (random.below(4) == 0) options += " --set tlm.check=true";
       if (random.below(2) == 0) options += " --set context.saved_registers=live";
@@ -163,7 +164,7 @@ class preemption : public ::testing::Test {
         json p = {{"at_cycle", at}, {"mode", random.one_of(modes)}};
         if (p["mode"] == "flush" && !can_be_dropped(workload)) p["mode"] = "auto";
         if (random.below(3) == 0) p["sm"] = 0;
-        // Time for another kernel, where one comes, to run meanwhile.
+        // Enough time for another kernel, if there is one, to run in between.
         p["resume_after"] =
             std::vector<int>{0, 1, 700, 20000}[with_another && list.empty() ? 2 + random.below(2) : random.below(4)];
         list.push_back(p);
@@ -172,7 +173,7 @@ class preemption : public ::testing::Test {
           case 1: at += random.below(20000); break;
           default:
             at += p["resume_after"].get<std::uint64_t>() + 1000 +
-                  random.below(5000);  // just about when the blocks are back
+                  random.below(5000);  // about when the blocks are restored
         }
       }
       job["preempt"] = list;
@@ -190,7 +191,7 @@ class preemption : public ::testing::Test {
     EXPECT_GE(twice, runs / 15) << "hardly any SM was preempted twice";
   }
 
-  /// A launch in a stream of its own, small enough for whatever place there is; it leaves nothing in memory.
+  /// A launch in a separate stream, small enough for any free slot; it writes no memory.
   static void add_another_kernel(json& job, std::uint64_t at, int priority, unsigned turns) {
     job["modules"] = {job["module"], HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"};
     job.erase("module");
@@ -203,7 +204,7 @@ class preemption : public ::testing::Test {
                                {"args", {{{"u32", turns}}, {{"u32", 7}}, {{"u32", 11}}}}});
   }
 
-  /// Whether the launch of stream 99 began on an SM after blocks had left it for memory, and before they came back.
+  /// True if the launch of stream 99 began on an SM after blocks were saved and before they were restored.
   static bool another_ran_between(const result& r) {
     for (const json& k : r.metrics["kernels"])
       for (const json& s : r.metrics["context_switches"])
@@ -214,7 +215,7 @@ class preemption : public ::testing::Test {
     return false;
   }
 
-  /// Whether blocks of a kernel left an SM, came back and left it again.
+  /// True if blocks of a kernel were saved, restored and saved again on an SM.
   static bool switched_twice(const result& r) {
     std::map<std::pair<unsigned, unsigned>, std::uint64_t> back;
     for (const json& s : r.metrics["context_switches"]) {
@@ -226,7 +227,7 @@ class preemption : public ::testing::Test {
     return false;
   }
 
-  /// Whether mode flush is allowed for the workload's kernels (docs/preemption.md).
+  /// True if mode flush is allowed for the workload's kernels (docs/preemption.md).
   static bool can_be_dropped(const std::string& workload) {
     static const std::set<std::string> names = {
         "black_scholes", "convolution", "divergent",     "fft",       "hotspot",
@@ -246,14 +247,14 @@ const std::vector<std::string>& small_workloads() {
   return names;
 }
 
-// Ten parts, which may run side by side.
+// Ten parts, which may run in parallel.
 class preempted_anywhere : public preemption, public ::testing::WithParamInterface<unsigned> {};
 
 TEST_P(preempted_anywhere, changes_no_output) { sample(GetParam(), 30, small_workloads()); }
 
 INSTANTIATE_TEST_SUITE_P(part, preempted_anywhere, ::testing::Range(0u, 10u));
 
-// Forty parts of 250 runs; one in ten is of any workload, the large ones among them.
+// Forty parts of 250 runs; one run in ten uses any workload, including the large ones.
 class long_preempted_anywhere : public preemption, public ::testing::WithParamInterface<unsigned> {};
 
 TEST_P(long_preempted_anywhere, changes_no_output) {
@@ -302,7 +303,7 @@ TEST_F(preemption, a_reduced_context_leaves_out_what_nobody_will_read) {
   EXPECT_LT(bytes(reduced), bytes(whole));
 }
 
-// A reducing barrier writes its result when the last warp comes; each warp then stands there for the barrier's latency.
+// A reducing barrier writes its result when the last warp arrives; each warp then waits for the barrier's latency.
 TEST_F(preemption, a_reduced_context_holds_what_a_barrier_has_just_written) {
   std::ofstream(place_ / "count.ptx") << R"(.version 7.0
 .target sm_60
@@ -363,10 +364,10 @@ TEST_F(preemption, the_waveform_shows_each_step) {
   const result r =
       run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.core_clock_mhz=1000 --vcd '" + vcd.string() + "'");
   ASSERT_EQ(0, r.code) << r.log;
-  // The engine's step from the request on: quiescing, saving, idle, (waiting,) restoring, idle, at the cycles of the
+  // The engine's phases from the request on: quiescing, saving, idle, (waiting,) restoring, idle, at the cycles of the
   // metrics.
   std::string id, scope;
-  std::map<std::uint64_t, std::uint64_t> steps;  // by value: the cycle in which it was first taken
+  std::map<std::uint64_t, std::uint64_t> steps;  // by value: the first cycle of the phase
   std::uint64_t cycle = 0;
   std::ifstream in(vcd);
   for (std::string line; std::getline(in, line);) {
@@ -386,7 +387,8 @@ TEST_F(preemption, the_waveform_shows_each_step) {
 }
 
 TEST_F(preemption, another_kernel_runs_in_between) {
-  // Stream 1's kernel comes while stream 0's blocks fill the only SM, and runs on it while they are away.
+  // The kernel of stream 1 arrives while blocks of stream 0 fill the only SM, and runs on it while they are switched
+  // out.
   json job = job_of("saxpy");
   json second = job["launches"][0];
   second["stream"] = 1;
@@ -411,8 +413,8 @@ TEST_F(preemption, another_kernel_runs_in_between) {
   EXPECT_GE(other["end_cycle"].get<std::uint64_t>(), s["saved_cycle"].get<std::uint64_t>());
 }
 
-// The SM is divided for the first kernel; of what leaves it, blocks of the second, which asks for less, come back
-// first.
+// The SM's carve-out was chosen for the first kernel; among the saved blocks, those of the second kernel, which needs
+// less, are restored first.
 TEST_F(preemption, blocks_of_different_carveouts_come_back_together) {
   json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
               {"buffers", json::object()},
@@ -471,7 +473,7 @@ TEST_F(preemption, only_kernels_shown_idempotent_are_dropped) {
     if (!fs::exists(entry.path() / "job.json")) continue;
     const std::string name = entry.path().filename().string();
     json job = job_of(name);
-    // Past the end of the short ones: the question is whether the mode is taken.
+    // After the end of the short ones: the test is whether the mode is accepted.
     job["preempt"] = {{{"at_cycle", 1500}, {"mode", "flush"}, {"resume_after", 50}}};
     const result r = run(job, "--gpu v100 --set gpu.sm_count=4 --max-cycles 2500");
     if (can_be_dropped(name)) {
@@ -504,7 +506,8 @@ TEST_F(preemption, auto_decides_by_block) {
   json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
               {"buffers", json::object()},
               {"outputs", json::array()}};
-  // Blocks one to eight parts of work long: at any time some have just begun, some end soon, of others nobody knows.
+  // Blocks of one to eight units of work: at any time some have just begun, some end soon, and the remaining time of
+  // others is unknown.
   job["launches"] = {{{"kernel", "turning"},
                       {"grid", {24, 1, 1}},
                       {"block", {256, 1, 1}},
@@ -527,7 +530,7 @@ TEST_F(preemption, auto_decides_by_block) {
   EXPECT_EQ((std::set<std::string>{"drain", "flush", "switch"}), seen);
 }
 
-// The holder of a lock is not taken away while those that spin on it are to run to their end.
+// The holder of a lock is not switched out while the blocks that spin on it drain.
 TEST_F(preemption, auto_lets_no_block_wait_for_one_that_is_away) {
   json job = job_of("spin_lock");
   job["preempt"] = {{{"at_cycle", 28804}, {"mode", "auto"}, {"sm", 0}, {"resume_after", 700}},
@@ -538,8 +541,8 @@ TEST_F(preemption, auto_lets_no_block_wait_for_one_that_is_away) {
   for (const json& s : r.metrics["context_switches"]) EXPECT_NE("auto", s["mode"]) << "in different modes: " << s;
 }
 
-// A request that comes while its SM is being freed waits for that, is not merged with the one before, and finds the SM
-// empty or not.
+// A request that arrives while its SM is being freed waits, is not merged with the previous one, and may find the SM
+// empty.
 TEST_F(preemption, requests_that_overlap_are_counted) {
   json job = job_of("saxpy");
   const std::string options = "--gpu gtx1080 --set gpu.sm_count=1";
@@ -575,7 +578,7 @@ TEST_F(preemption, auto_takes_what_its_estimate_says_is_cheapest) {
   EXPECT_EQ("flush", mode_at(job_of("pointer_chase"), start + 30)) << "little has been run that would be lost";
   EXPECT_EQ("switch", mode_at(job_of("pointer_chase"), start + 1000))
       << "much has been run, and nothing is known of how long blocks take";
-  // Spin locks must not be dropped; before any block has ended nothing is known of their time.
+  // Kernels with spin locks must not be flushed; before any block has ended its duration is unknown.
   EXPECT_EQ("switch", mode_at(job_of("spin_lock"), 1500));
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `heddle replay` through its command line, on traces written here: what it counts, what it refuses, with which code
-// and message.
+// `heddle replay` through its command line, on traces written here: counts, rejected input, exit codes and messages.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -139,7 +138,7 @@ class replay : public ::testing::Test {
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(out),
             without_sanitizer_remark(content(err))};
   }
-  /// One kernel on a GPU; checks are on.
+  /// Replays one kernel on a GPU with checks enabled.
   outcome run_kernel(const kernel& k, const std::string& gpu = "v100", std::vector<std::string> more = {}) {
     write("kernel-1.traceg", k.text());
     write("kernelslist.g", "kernel-1.traceg\n");
@@ -160,7 +159,7 @@ class replay : public ::testing::Test {
   fs::path place_;
 };
 
-/// Loads a word a lane, passes it through shared memory, stores it, adds to one address: 9 instructions.
+/// Each lane loads a word, passes it through shared memory, stores it, and adds to one address: 9 instructions.
 warp_lines exchange() {
   return warp_lines()
       .alu("MOV", 1, {})
@@ -195,7 +194,7 @@ TEST_F(replay, counts_what_the_trace_holds_on_every_generation) {
     EXPECT_EQ(m["instructions"]["int"], 4);
     EXPECT_EQ(m["instructions"]["fp32"], 4);
     EXPECT_EQ(m["instructions"]["branch"], 8);
-    // A warp's 128 bytes are four sectors.
+    // 128 bytes of a warp are four sectors.
     EXPECT_EQ(m["metrics"]["gld_transactions"], 16);
     EXPECT_EQ(m["metrics"]["gst_transactions"], 16);
     EXPECT_EQ(m["metrics"]["gld_efficiency"], 1.0);
@@ -212,8 +211,8 @@ TEST_F(replay, addresses_and_masks_make_the_transactions) {
                .mem("LDG.E.64.SYS", 2, {4}, 8, "0x7f4000000000", 8)           // 256 bytes: 8 sectors
                .mem("LDG.E.SYS", 8, {4}, 4, "0x7f4000010000", 128)            // 32 sectors
                .mem("LDG.E.SYS", 9, {4}, 4, "0x7f4000020000", 4, 0x000000ff)  // 1 sector
-               .mem("LDG.E.SYS", 9, {4}, 4, "0x0", 0, 0)                      // nobody
-               .mem("LDG.E.U8.SYS", 9, {4}, 1, "0xffffffffffffffff", 0)       // any address is good
+               .mem("LDG.E.SYS", 9, {4}, 4, "0x0", 0, 0)                      // no lanes
+               .mem("LDG.E.U8.SYS", 9, {4}, 1, "0xffffffffffffffff", 0)       // any address is accepted
                .mem("LDS.U", 10, {6}, 4, "0x0", 8)                            // 2 lanes a bank: 2 passes
                .mem("STL", -1, {6, 2}, 4, "0x7f4e00000010", 0)                // local memory is interleaved: 4 sectors
                .exit()});
@@ -251,7 +250,7 @@ TEST_F(replay, warps_wait_for_each_other_at_barriers) {
     k.block({slow, fast});
     ASSERT_EQ(run_kernel(k, gpu).code, 0);
     const json cycles = metrics()["kernels"][0]["warp_cycles"];
-    EXPECT_GT(cycles["sync"], 350);  // 100 dependent additions of 4 cycles or more
+    EXPECT_GT(cycles["sync"], 350);  // barriers do not wait for ended warps
     kernel alone;
     alone.block({slow, warp_lines().exit()});  // who has ended is not waited for
     ASSERT_EQ(run_kernel(alone, gpu).code, 0);
@@ -272,7 +271,7 @@ TEST_F(replay, halves_of_a_warp_come_to_a_barrier_apart) {
   EXPECT_EQ(metrics()["kernels"][0]["metrics"]["inst_executed"], 5);
 }
 
-// The second warp has one thread, the first of 32: it waits, and is waited for.
+// The second warp has one thread, the first 32: each waits for the other.
 TEST_F(replay, a_warp_of_one_thread_comes_to_barriers) {
   warp_lines slow;
   for (int n = 0; n < 100; ++n) slow.at(0x10).alu("FADD", 2, {2, 2});
@@ -312,16 +311,16 @@ TEST_F(replay, divergence_shows_at_branches) {
   k.threads = 32;
   k.block({warp_lines()
                .alu("ISETP.GE.AND", -1, {2})
-               .alu("BRA", -1, {}, 0xff000000)  // these jump, the others go on
+               .alu("BRA", -1, {}, 0xff000000)  // these lanes branch, the others continue
                .alu("FADD", 2, {2, 2}, 0x00ffffff)
-               .alu("BRA", -1, {}, 0)  // nobody jumps
+               .alu("BRA", -1, {}, 0)  // no lane branches
                .alu("FADD", 2, {2, 2}, 0x00ffffff)
                .exit()});
   ASSERT_EQ(run_kernel(k).code, 0);
   EXPECT_EQ(metrics()["kernels"][0]["metrics"]["branch_efficiency"], 0.5);
 }
 
-// Metrics and views call an instruction what its trace calls it, with the registers that are kept.
+// Metrics and views use the names of the trace, with the registers that are tracked.
 TEST_F(replay, instructions_have_their_recorded_names) {
   kernel k;
   k.threads = 32;
@@ -365,8 +364,8 @@ TEST_F(replay, streams_overlap_and_copies_wait) {
 }
 
 TEST_F(replay, recorded_warps_go_on_where_they_were_after_a_switch) {
-  // Two streams take turns on one SM with room for one block: arithmetic, memory and a barrier on either side of the
-  // switches.
+  // Two streams alternate on one SM with room for one block: arithmetic, memory accesses and a barrier before and
+  // after the switches.
   kernel k;
   k.threads = 64;
   std::vector<warp_lines> warps(2);
@@ -399,7 +398,7 @@ TEST_F(replay, recorded_warps_go_on_where_they_were_after_a_switch) {
     EXPECT_EQ(m["kernels"][n]["instructions"], undisturbed["kernels"][n]["instructions"]);
     EXPECT_EQ(m["kernels"][n]["metrics"]["gld_transactions"], undisturbed["kernels"][n]["metrics"]["gld_transactions"]);
   }
-  // From a file, of which a piece at a time is in memory.
+  // From a file, one segment at a time in memory.
   options.insert(options.end(), {"--trace-memory", "0"});
   ASSERT_EQ(run(options).code, 0);
   json from_file = metrics();
@@ -433,7 +432,7 @@ TEST_F(replay, foreign_and_unknown_things_are_warned_of_once_or_refused) {
                .alu("FROBNICATE.X", 2, {2})
                .alu("HMMA.884.F32.F32.STEP0", 2, {4, 6, 8})
                .exit()});
-  outcome o = run_kernel(k, "gtx1080");  // which has no tensor unit
+  outcome o = run_kernel(k, "gtx1080");  // gtx1080 has no tensor unit
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(
       o.err,
@@ -456,7 +455,7 @@ TEST_F(replay, broken_traces_are_refused_before_anything_runs) {
   k.block({exchange(), exchange()});
   const std::string text = k.text();
   write("kernelslist.g", "kernel-1.traceg\n");
-  // Cut anywhere, it is refused, or, cut where the blocks end, whole.
+  // A truncated trace is rejected, unless it is cut between blocks.
   for (std::size_t cut = 10; cut < text.size(); cut += 97) {
     SCOPED_TRACE(cut);
     write("kernel-1.traceg", text.substr(0, cut));
@@ -481,7 +480,7 @@ TEST_F(replay, a_folder_that_takes_no_temporary_file_is_named) {
   k.block({exchange(), exchange()});
   ASSERT_EQ(::setenv("TMPDIR", "/nowhere/at all", 1), 0);
   expect_refused(run_kernel(k, "v100", {"--trace-memory", "0"}), "a temporary file in '/nowhere/at all'");
-  EXPECT_EQ(run_kernel(k).code, 0);  // it needs none
+  EXPECT_EQ(run_kernel(k).code, 0);  // no temporary file is needed
   ::unsetenv("TMPDIR");
   fs::remove(place_ / "m.json");
   expect_refused(run_kernel(k, "v100", {"--trace-memory", "-1"}), "trace-memory");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every workload through the command line, on two GPUs, under two schedulers, with two issue widths: the expected
-// outputs come out, and the bytes are the same whatever the timing. A workload's needs.txt names the least compute
-// capability that can run it: then the GPUs are two that can, and gtx1080 must refuse it. long_every runs each under
-// every policy on every GPU; each run checks its invariants (warp-cycle states sum to active warp-cycles, no scheduler
-// selects more than one warp a cycle, ...).
+// Every workload through the command line, on two GPUs, under two schedulers, with two issue widths: the outputs are
+// as expected, and their bytes do not depend on the timing. A workload's needs.txt names the least compute capability
+// that it needs: then two GPUs are used that have it, and gtx1080 must reject the job. long_every runs each workload
+// under every policy on every GPU; each run checks its invariants (warp-cycle states sum to active warp-cycles, no
+// scheduler selects more than one warp a cycle, ...).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -44,7 +44,7 @@ class workload : public ::testing::TestWithParam<std::string> {
  protected:
   workload() : place_(fs::path(HEDDLE_SCRATCH "/workloads") / GetParam()) { fs::create_directories(place_); }
 
-  // Writes the workload's job once more, with its files where they are and every output written into the test's folder.
+  // Writes a copy of the workload's job with its input paths and with outputs in the test's folder.
   void write_job() {
     const fs::path directory = fs::path(HEDDLE_WORKLOADS) / GetParam();
     json job = json::parse(text_of(directory / "job.json"));
@@ -63,7 +63,7 @@ class workload : public ::testing::TestWithParam<std::string> {
     std::ofstream(place_ / "job.json") << job.dump(2);
   }
 
-  // Runs the job and returns the outputs' bytes, one after the other.
+  // Runs the job and returns the concatenated outputs.
   std::string run(const std::string& options) {
     for (const fs::path& file : files_) fs::remove(file);
     const fs::path log = place_ / "log.txt";
@@ -94,9 +94,9 @@ class workload : public ::testing::TestWithParam<std::string> {
   int checked_ = 0;
 };
 
-// gtx1080 and v100 with lrr and gto and both issue widths, the other policies once, on three GPUs, and with what only
-// some policies work with. In a release build all of them; the first and the last where the program is slow (debug,
-// sanitizers).
+// gtx1080 and v100 with lrr and gto and both issue widths, each other policy once, on three GPUs, and with the options
+// that some policies need. A release build runs all of them; slow builds (debug, sanitizers) run the first and the
+// last.
 std::vector<std::string> ways(bool needs_more) {
   const std::string cached = " --set l1.cache_global_loads=true --set sub_partition.scheduler=";
   std::vector<std::string> all = {
@@ -134,7 +134,7 @@ TEST_P(workload, gives_the_same_right_outputs_whatever_the_timing) {
   write_job();
   ASSERT_GT(checked_, 0) << "the job expects nothing";
   std::string first;
-  // Lanes that wait for each other end nowhere on a reconvergence stack.
+  // Lanes that wait for each other deadlock on a reconvergence stack.
   const std::string needed = GetParam() == "intra_warp_lock" ? " --set sub_partition.divergence=independent" : "";
   const std::string needs = text_of(fs::path(HEDDLE_WORKLOADS) / GetParam() / "needs.txt");
   if (!needs.empty()) {
@@ -151,7 +151,7 @@ TEST_P(workload, gives_the_same_right_outputs_whatever_the_timing) {
   }
 }
 
-// A GPU that lacks what the workload needs says so, with exit code 2.
+// A GPU that cannot run a workload rejects it with exit code 2.
 class every_gpu_and_policy : public workload {};
 
 TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
@@ -162,7 +162,7 @@ TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
                           "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"}) {
     for (const char* policy :
          {"lrr", "gto", "oldest", "two_level", "prefetch_aware", "memory_aware", "ccws", "cggty"}) {
-      // Once with all checks, that of control codes against the scoreboard among them.
+      // Once with all checks, including control codes against the scoreboard.
       const std::string checked = std::string(policy) == "gto" ? " --set tlm.check=true" : "";
       const std::string options =
           std::string("--gpu ") + gpu + " --set gpu.sm_count=4 --set sub_partition.scheduler=" + policy + checked +
@@ -173,7 +173,8 @@ TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
                                       options + " >'" + log.string() + "' 2>&1")
                                          .c_str());
       ASSERT_TRUE(WIFEXITED(status));
-      if (WEXITSTATUS(status) == 2) break;  // this GPU cannot; bad options would break all, and nothing would have run
+      // This GPU cannot run it; wrong options would fail everywhere, so no run would count.
+      if (WEXITSTATUS(status) == 2) break;
       ASSERT_EQ(WEXITSTATUS(status), 0) << options << "\n" << text_of(log);
       std::string bytes;
       for (const fs::path& file : files_) bytes += text_of(file);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A sweep on a Slurm of its own: two nodes on loopback, one of which dies in the middle. --resume completes what was lost, and the
-# results are those of the local engine, byte for byte. Needs root and Debian's slurm-wlm and munge; leaves with 77 where they are missing.
+# A sweep on a private Slurm cluster: two nodes on loopback, one of which dies during the sweep. --resume completes the
+# lost points, and the results equal those of the local engine byte for byte. Needs root and Debian's slurm-wlm and
+# munge; exits with 77 if they are missing.
 #   slurm_test.sh HEDDLE JOB.json
 set -eu
 heddle=$1
@@ -11,14 +12,14 @@ for command in sbatch squeue scontrol slurmctld slurmd munged mungekey runuser; 
 done
 [ "$(id -u)" -eq 0 ] && id munge >/dev/null 2>&1 || { echo "needs root and the user munge: skipped"; exit 77; }
 
-# Short: the names of sockets lie below.
+# A short path, because socket names below it are limited in length.
 home=$(mktemp -d /tmp/heddle-slurm.XXXXXX)
 chmod 755 "$home"
 export SLURM_CONF="$home/slurm.conf"
 port=$((20000 + $$ % 20000))
 munged_pid= controller= node1= node2=
 
-# Processes that run on a node, by its name, with the daemons that watch over them; `killed` says how many.
+# Kills the processes running on a node, by its name, with their supervising daemons; `killed` is their number.
 kill_node() {
   killed=0
   for environment in /proc/[0-9]*/environ; do
@@ -38,7 +39,7 @@ finish() {
   [ "$code" -eq 0 ] || tail -n 20 "$home"/*.log 2>/dev/null || true
   scancel --user=root >/dev/null 2>&1 || true
   for node in n1 n2; do kill_node "$node"; done
-  # munged's own process, not only the one that made it another user's.
+  # munged's own process, not only the one that started it as another user.
   for process in $node1 $node2 $controller $(cat "$home/munge/pid" 2>/dev/null) $munged_pid; do kill -9 "$process" 2>/dev/null || true; done
   rm -rf "$home"
   exit "$code"
@@ -115,7 +116,7 @@ results() { find s.sqlite.points -name '*.json' ! -name store.json 2>/dev/null |
 "$heddle" sweep s.ini --engine slurm --jobs 20 --slurm-args "--partition=p --time=10" --progress always &
 sweep=$!
 for i in $(seq 600); do [ "$(results)" -ge 30 ] && break; sleep 0.05; done
-# The node dies in the middle, while it is at work: all that runs there, and its daemon.
+# The node dies while it is at work: all its processes and its daemon.
 for i in $(seq 600); do kill_node n2; [ "$killed" -gt 0 ] && break; sleep 0.02; done
 kill -9 "$node2"
 kill_node n2
@@ -126,7 +127,7 @@ echo "the node that died took $lost points with it; the sweep's code is $code"
 [ "$lost" -gt 0 ] && [ "$code" -eq 1 ] || { echo "expected lost points, and code 1"; exit 1; }
 grep -q ,missing, s.csv
 
-# It comes back, and so do the points.
+# The node returns, and its points are completed.
 slurmd -D -N n2 -f "$SLURM_CONF" >>"$home/n2.out.log" 2>&1 &
 node2=$!
 "$heddle" sweep s.ini --engine slurm --jobs 20 --resume

@@ -26,7 +26,7 @@ inline std::string content(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A kernel of some hundred cycles, one that never ends, one that reaches where it must not.
+// A kernel of some hundred cycles, one that never ends, one with an illegal access.
 inline const char* const module_text = R"(.version 7.0
 .target sm_60
 .address_size 64
@@ -93,7 +93,7 @@ class sweeps : public ::testing::Test {
            "\n[axes]\ngpu.sm_count = 1\nl1.latency_cycles = 30:" + std::to_string(29 + points) + ":1\n";
   }
 
-  /// Files of points in the store s.sqlite.
+  /// The number of point files in the store s.sqlite.
   std::size_t finished_points() const {
     std::size_t count = 0;
     if (!fs::exists(place_ / "s.sqlite.points")) return 0;
@@ -121,7 +121,7 @@ class sweeps : public ::testing::Test {
     _exit(127);
   }
 
-  /// Its exit code; 128 + N for signal N.
+  /// Returns its exit code; 128 + N for signal N.
   static int finish(pid_t child) {
     int status = 0;
     waitpid(child, &status, 0);

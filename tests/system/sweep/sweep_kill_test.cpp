@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whatever becomes of a sweep's processes, what is finished stays, and the rest can be made up for.
+// When any process of a sweep is killed, finished results are kept, and the rest can be completed later.
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -22,7 +22,7 @@ TEST_F(sweeps, control_c_keeps_what_is_whole) {
   EXPECT_EQ(table[1].at("status"), "missing");
 }
 
-// Process numbers of a process's children, as the system lists them.
+// The children of a process, as listed by the system.
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> result;
   std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
@@ -40,18 +40,18 @@ void disturb(const std::function<pid_t(const words&)>& start, const std::functio
     if (random() % 2) {
       kill(coordinator, SIGKILL);
       const int code = finish(coordinator);
-      EXPECT_TRUE(code == 128 + SIGKILL || code == 0) << code;  // 0: it was faster
+      EXPECT_TRUE(code == 128 + SIGKILL || code == 0) << code;  // 0: it finished first
     } else {
       for (const pid_t worker : children_of(coordinator)) kill(worker, SIGKILL);
       const int code = finish(coordinator);
-      EXPECT_TRUE(code == 0 || code == 1) << code;  // a point that was killed is a row, the others go on
+      EXPECT_TRUE(code == 0 || code == 1) << code;  // a killed point becomes a row, the others continue
     }
   }
 }
 
 class disturbed : public sweeps {
  protected:
-  /// A run after all these disturbances ends as an undisturbed one does.
+  /// A run after all these disturbances has the results of an undisturbed one.
   void expect_undisturbed_results(unsigned points, unsigned times, double spread) {
     write("d.ini", sweep_of(points, "u.sqlite"));
     ASSERT_EQ(run({"d.ini"}), 0) << read("stderr");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sweep's store holds, and what is refused.
+// The content of a sweep's store, and rejected input.
 #include <nlohmann/json.hpp>
 
 #include "sweep_fixture.h"
@@ -108,21 +108,21 @@ TEST_F(sweeps, two_in_one_store_share_points_and_the_database_knows_both) {
   EXPECT_TRUE(read("s.sqlite") == both) << "the order of two sweeps shows";
 }
 
-/// How many points the run that wrote this said it has run.
+/// The number of points that a run reported as run by itself.
 unsigned said_run(const std::string& out) {
   const auto at = out.find(" points; ");
   return at == std::string::npos ? 0 : static_cast<unsigned>(std::strtoul(out.c_str() + at + 9, nullptr, 10));
 }
 
 TEST_F(sweeps, two_at_the_same_time_share_points) {
-  // Some hundredths of a second a point, so that they meet at work.
+  // Each point takes some hundredths of a second, so that both processes overlap.
   for (const char* name : {"a", "b"})
     write(
         std::string(name) + ".ini",
         "[sweep]\njob = spin.json\nstore = s.sqlite\nmax_cycles = 60000\n[axes]\ngpu.sm_count = 1\nl1.latency_cycles = 30:49:1\n");
   const pid_t a = start({"a.ini", "--jobs", "2"}, "a.out");
   const pid_t b = start({"b.ini", "--jobs", "2"}, "b.out");
-  EXPECT_EQ(finish(a), 1);  // the limit makes them failed points, which are results like others
+  EXPECT_EQ(finish(a), 1);  // the limit makes them failed points, which are results, too
   EXPECT_EQ(finish(b), 1);
   const unsigned by_a = said_run(read("a.out")), by_b = said_run(read("b.out"));
   EXPECT_EQ(by_a + by_b, 20u) << read("a.out") << read("b.out");
@@ -159,7 +159,7 @@ TEST_F(sweeps, points_run_with_the_inputs_that_their_ids_are_of) {
 
 TEST_F(sweeps, a_result_that_cannot_be_written_ends_the_sweep_and_says_why) {
   write("a.ini", sweep_of(4, "s.sqlite"));
-  file_limit_ = 4096;  // of bytes: results with all metrics are larger
+  file_limit_ = 4096;  // bytes: results with all metrics are larger
   EXPECT_EQ(run({"a.ini"}), 2);
   file_limit_ = 0;
   const std::string err = read("stderr");
@@ -185,8 +185,8 @@ TEST_F(sweeps, an_id_follows_all_that_determines_the_result_and_nothing_else) {
   EXPECT_EQ(ids(text) == id, false) << "the kernel";
 }
 
-// An axis that changes nothing is most likely not what its user wanted: it is named, with what it would need, before
-// anything runs.
+// An axis without effect is most likely unintended: it is reported before anything runs, with the setting that it
+// would need.
 TEST_F(sweeps, an_axis_that_cannot_act_is_named) {
   const std::string head = "[sweep]\njob = tiny.json\nstore = s.sqlite\nmetrics = cycles\n[axes]\n";
   write("s.ini", head + "gpu = gtx1080, v100\nl1.size_bytes = 16384, 24576\n");
@@ -195,7 +195,7 @@ TEST_F(sweeps, an_axis_that_cannot_act_is_named) {
       read("stderr"),
       "heddle: warning: axis l1.size_bytes may change nothing on gtx1080: it acts only on read-only, texture and local memory accesses: "
       "plain global loads bypass the L1 of this GPU; l1.cache_global_loads is false\n");
-  // One that acts at some points is asked for them.
+  // An axis that has an effect at some points is not reported.
   write("s.ini", head + "sub_partition.scheduler = lrr, ccws\nsub_partition.ccws_throttle = 1, 9\n");
   EXPECT_EQ(run({"s.ini", "--dry-run"}), 0);
   EXPECT_EQ(read("stderr"), "");
@@ -211,7 +211,7 @@ TEST_F(sweeps, the_ready_ones_are_good) {
   EXPECT_GE(count, 6u);
 }
 
-// What stands for Slurm: tasks run at once, one after another, in the background.
+// A stand-in for Slurm: tasks run at once, in sequence, in the background.
 TEST_F(sweeps, a_job_array_gives_the_same_bytes) {
   fs::create_directories(place_ / "bin");
   write("bin/sbatch",
@@ -251,7 +251,7 @@ TEST_F(sweeps, a_job_array_gives_the_same_bytes) {
   setenv("PATH", tools.c_str(), 1);
   EXPECT_EQ(run({"a.ini", "--engine", "slurm", "--slurm-args", "'open"}), 2);
   EXPECT_NE(read("stderr").find("is not closed"), std::string::npos) << read("stderr");
-  // Words are parted as a shell parts them, and nothing more is made of them.
+  // Words are split as by a shell, without expansions.
   EXPECT_EQ(run({"a.ini", "--engine", "slurm", "--slurm-args", "--comment='a  b'; touch \"$HOME\"x; `touch y`"}), 0)
       << read("stderr");
   EXPECT_NE(read("arguments").find(" --comment=a  b; touch $HOMEx; `touch y` "), std::string::npos)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# GTKWave, on a display of its own, opens what is written: each signal is shown, where the waveform begins, enumerations as words; and the
-# ready layouts show theirs. gtkwave_test.sh PROGRAM SOURCE SCRATCH. Exit 77: there is no GTKWave or no Xvfb here.
+# GTKWave, on a virtual display, opens the written files: each signal is shown from the start of the waveform, with
+# enumerations as words; and the ready-made layouts show their signals. gtkwave_test.sh PROGRAM SOURCE SCRATCH. Exit
+# 77: GTKWave or Xvfb is missing.
 set -eu
 program=$1 source=$2 scratch=$3
 for tool in gtkwave xvfb-run; do
@@ -25,14 +26,14 @@ for {set k 0} {$k < [gtkwave::getTotalNumTraces]} {incr k} {
 exit
 END
 
-# ask LAYOUT [WAVEFORM]: what GTKWave says of the waveform under this layout, started in a folder that has neither of them.
+# ask LAYOUT [WAVEFORM]: GTKWave's report on the waveform with this layout, started in another folder.
 ask() {
   (cd / && timeout 100 xvfb-run -a gtkwave -S "$scratch/ask.tcl" ${2:+"$2"} "$1") > "$scratch/said" 2>&1 ||
     fail "GTKWave did not open $1: $(cat "$scratch/said")"
   ! grep -q 'Could not open' "$scratch/said" || fail "GTKWave under $1: $(grep 'Could not open' "$scratch/said" | head -n 1)"
 }
 said() { sed -n "s/^$1 //p" "$scratch/said"; }
-# Warps' states are words of the filter, not numbers.
+# States of warps are shown as words of the filter, not as numbers.
 words() {
   count=0
   for word in $(sed -n -e 's/^trace warp[0-9]*_state[^=]* = //p' -e 's/^trace warp [0-9]* = //p' "$scratch/said"); do
@@ -49,7 +50,7 @@ ask "$scratch/w.gtkw" "$scratch/w.vcd"
 start=$(sed -n 's/^\[timestart\] //p' "$scratch/w.gtkw")
 [ "$(said start)" = "$start" ] || fail "the view begins at $(said start), expected $start"
 words w.gtkw
-# A cycle is a nanosecond on the axis, at 1607 MHz as well; who issues and what the warps wait for are what one sees first.
+# A cycle is a nanosecond on the axis, also at 1607 MHz; issue and warp states are shown first.
 grep -q '^#2000000$' "$scratch/w.vcd" || fail "the window of cycle 2000 does not begin at 2000 ns"
 [ $((start % 1000)) = 0 ] && [ "$start" -ge 2000000 ] && [ "$start" -lt 2400000 ] || fail "the view begins at $start ps, expected a cycle of the window"
 first=$(sed -n 's/^trace \([^=]*\) = .*/\1/p' "$scratch/said" | grep -v '^ *$' | head -n 12 | tr '\n' ';')
@@ -57,7 +58,7 @@ case $first in
   *cycle*';warps on the SM;'*';instructions issued;warp;operation;'*';eligible warps;'*';warp 0;'*) ;;
   *) fail "the layout begins with $first" ;;
 esac
-# The layout alone says which waveform it is for.
+# The layout names the waveform to which it belongs.
 ask "$scratch/w.gtkw"
 [ "$(said signals)" = "$declared" ] || fail "GTKWave found $(said signals) signals of $declared by the layout alone"
 words w.gtkw
@@ -67,6 +68,6 @@ for layout in scheduler memory context_switch dual_issue; do
   [ "$(said displayed)" = "$wanted" ] || fail "$layout.gtkw shows $(said displayed) signals of $wanted"
   shown=$(($(said end) - $(said start)))
   [ $shown -ge 50000 ] || fail "$layout.gtkw opens with $shown ps in the window, expected 50000 at the least"
-  [ $layout = dual_issue ] || words $layout.gtkw   # whose warps are folded
+  [ $layout = dual_issue ] || words $layout.gtkw   # warps are folded in that layout
 done
 echo "GTKWave shows $declared signals"

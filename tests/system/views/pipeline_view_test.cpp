@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pipeline view, read strictly, holds each instruction once, its stages in order, and the cycles that the metrics
-// count.
+// The pipeline view, read strictly, contains each instruction once, with its stages in order, and the cycles that the
+// metrics count.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -48,7 +48,7 @@ class pipeline_view : public ::testing::Test {
   const fs::path place_;
 };
 
-// Where a stage stands on an instruction's way.
+// The position of a stage in the pipeline.
 unsigned order_of(const std::string& stage) {
   static const std::vector<std::string> way = {"F",  "Ib", "Is", "Op", "Ex", "Lq", "L1",
                                                "Sh", "Cc", "Ic", "L2", "Dr", "Wb"};
@@ -90,7 +90,7 @@ TEST_F(pipeline_view, holds_what_the_metrics_count) {
         const auto& p = k.instructions()[producer];
         EXPECT_EQ(p.thread, i.thread);
         EXPECT_LE(p.find(0, "Is")->from, issue->from) << i.label << " before " << p.label;
-        // Nothing is read before it is there: what a load brings, in the cycle in which it is written.
+        // A result is read no earlier than it is available: for a load, in the cycle of its write-back.
         const auto* load = p.find(0, "Lq") != nullptr ? p.find(0, "Wb") : nullptr;
         EXPECT_LE(load != nullptr ? load->from : p.retired, issue->from)
             << i.label << " issues before " << p.label << " has its result";
@@ -112,13 +112,13 @@ TEST_F(pipeline_view, holds_what_the_metrics_count) {
   }
 }
 
-// Operands from one bank take a cycle each; what comes behind them is not longer for it.
+// Operands from one bank take a cycle each; later stages do not become longer.
 TEST_F(pipeline_view, conflicts_in_banks_are_spent_on_operands) {
   ASSERT_EQ(0,
             run("'" HEDDLE_WORKLOADS
                 "/saxpy/job.json' --gpu gtx1080 --set gpu.sm_count=1 --set sub_partition.register_banks=2 --pipeline" +
                 in("p.kanata")));
-  std::map<std::uint64_t, unsigned> operands, execution;  // how often they took so long
+  std::map<std::uint64_t, unsigned> operands, execution;  // how often each duration occurred
   const kanata_reader k(place_ / "p.kanata");
   for (const auto& i : k.instructions()) {
     const auto *op = i.find(0, "Op"), *ex = i.find(0, "Ex");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `heddle report` and `--report` from the command line: what they refuse, how, and that nothing half-written is left.
+// `heddle report` and `--report` from the command line: rejected input and its messages; no incomplete files are left.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -87,7 +87,7 @@ TEST_F(report_commands, of_a_replay) {
   for (const json& line : kernel["lines"]) EXPECT_GT(line["text"].get<std::string>().size(), 2u);
 }
 
-// Intervals of a run on gtx1080 are what its kernels and SMs have, in parts.
+// The intervals of a run on gtx1080 sum to the values of its kernels and SMs.
 void check_intervals(const json& m) {
   const auto sum = [](const json& list) {
     std::uint64_t all = 0;
@@ -107,7 +107,7 @@ void check_intervals(const json& m) {
   EXPECT_GT(ends.size(), 8u);
   EXPECT_LT(ends.size(), 129u);
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    // No interval has more warps than the chip has places.
+    // No interval has more warps than the chip has warp slots.
     const std::uint64_t cycles = ends[i].get<std::uint64_t>() - (i > 0 ? ends[i - 1].get<std::uint64_t>() : 0);
     std::uint64_t warps = 0;
     for (const json& s : m["intervals"]["warp_states"]) warps += s[i].get<std::uint64_t>();
@@ -115,7 +115,7 @@ void check_intervals(const json& m) {
     EXPECT_LE(warps, (cycles + 1) * 20 * 64);
   }
   for (const json& sm : m["sms"]) EXPECT_EQ(sum(sm["inst_executed_over_time"]), sm["inst_executed"]);
-  // Lines come with what they say.
+  // Lines include their source text.
   for (const json& line : m["kernels"][0]["lines"]) EXPECT_TRUE(line.contains("text"));
 }
 
@@ -163,7 +163,7 @@ TEST_F(report_commands, bad_input_is_refused_in_one_line) {
   refused(job_ + "--report nowhere/r.html", "--report");
   refused(job_ + "--metrics r.html --report r.html", "written by something else");
   const json metrics = json::parse(content(place_ / "m.json"));
-  EXPECT_EQ(metrics["schema"], "heddle.metrics/1");  // untouched
+  EXPECT_EQ(metrics["schema"], "heddle.metrics/1");  // the file is unchanged
 }
 
 TEST_F(report_commands, a_full_disk_leaves_nothing) {

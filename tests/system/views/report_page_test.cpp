@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The report in a browser: what is drawn is what was measured, at both widths and in both themes, for keyboards and
-// screen readers.
+// The report in a browser: it shows the measured values, at both widths and in both themes, accessible by keyboard and
+// screen reader.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using heddle::tests::browser;
 using json = nlohmann::json;
 
-// What every page must hold, wherever it is shown; a list of what does not.
+// Checks that every page must pass; the result is a list of faults.
 const char* const faults = R"((() => {
   const bad = [], all = (what, within = document) => [...within.querySelectorAll(what)];
   const root = document.documentElement;
@@ -68,7 +68,7 @@ const char* const faults = R"((() => {
   return bad;
 })())";
 
-// Clicks a CSV button and answers with what would be saved: [name, text].
+// Clicks a CSV button and returns the file that would be saved: [name, text].
 const char* const csv_of = R"(((name) => new Promise((done) => {
   const make = URL.createObjectURL, click = HTMLAnchorElement.prototype.click;
   let blob;
@@ -107,8 +107,8 @@ class report_pages : public ::testing::Test {
   }
   static json value(const std::string& expression) { return chromium->evaluate(expression); }
 
-  /// Opens the page and shows it at every width and in every theme; it must be without fault, and is left open wide and
-  /// light.
+  /// Opens the page at every width and in every theme; it must have no faults, and is left open at full width in the
+  /// light theme.
   void sound(const std::string& name) {
     chromium->open(place_ / name, 400, true);
     for (const bool dark : {true, false})
@@ -119,7 +119,7 @@ class report_pages : public ::testing::Test {
         EXPECT_EQ(value("document.documentElement.dataset.theme"), dark ? "dark" : "light");
       }
   }
-  /// Texts that a chart shows.
+  /// The texts in a chart.
   static json texts(const std::string& chart) {
     return value("[...document.querySelectorAll('[data-chart=" + chart + "] text')].map((t) => t.textContent)");
   }
@@ -153,7 +153,7 @@ TEST_F(report_pages, draw_what_was_measured) {
   for (const char* chart : {"occupancy_over_time", "instructions", "stalls", "warp_states", "states_over_time",
                             "rates_over_time", "roofline", "sm_heat_map"})
     EXPECT_EQ(value(std::string("document.querySelectorAll('[data-chart=") + chart + "]').length"), 1) << chart;
-  // Bars are as long as the numbers say: pixels a share, the same for all.
+  // The length of bars is proportional to the values: pixels per share are equal for all.
   const json bars = value(R"((() => {
     const used = heddle.data.files[0].judged[)" +
                           std::to_string(longest) + R"(].speed_of_light;
@@ -164,7 +164,7 @@ TEST_F(report_pages, draw_what_was_measured) {
   for (const json& bar : bars) scale = std::max(scale, bar[1].get<double>() / std::max(1e-9, bar[0].get<double>()));
   ASSERT_GT(scale, 100);
   for (const json& bar : bars) EXPECT_NEAR(bar[1].get<double>(), bar[0].get<double>() * scale, 1.0);
-  // The verdict comes first, and is that of the rules.
+  // The verdict comes first and equals that of the rules.
   EXPECT_EQ(value("document.querySelector('main section').id"), "verdict");
   EXPECT_EQ(value("document.querySelector('.headline').textContent"),
             value("heddle.data.files[0].judged[" + std::to_string(longest) + "].headline"));
@@ -175,7 +175,7 @@ TEST_F(report_pages, draw_what_was_measured) {
       value(
           "[...document.querySelectorAll('#configuration tbody tr')].map((r) => [...r.cells].slice(0, 3).map((c) => c.textContent))"),
       json::array({{"l1.size_bytes", "49152 (changed)", "24576"}}));
-  // Global loads bypass the L1 of this chip: whoever changed its size should know.
+  // Global loads bypass the L1 of this chip, so a changed size has no effect, which the page reports.
   EXPECT_EQ(value("document.querySelectorAll('.without-effect').length"), 1);
   EXPECT_TRUE(
       value("document.querySelector('.without-effect').textContent.includes('l1.cache_global_loads is false')"));
@@ -217,7 +217,7 @@ TEST_F(report_pages, hand_out_their_data) {
       std::string(
           "(\"hot_lines\").then(([, text]) => text.trim().split('\\r\\n').slice(1).map((l) => Number(l.match(/(\\d+)(,\\d+){13}$/)[1])).reduce((a, b) => a + b))"));
   EXPECT_EQ(lines, m["kernels"][0]["metrics"]["inst_executed"]);
-  // The table of a picture holds the same, once it is asked for.
+  // The table of a chart has the same data and is created on request.
   EXPECT_EQ(value("document.querySelectorAll('[data-chart=speed_of_light] ~ details table').length"), 0);
   value(
       "document.querySelector('[data-chart=speed_of_light] ~ details').open = true; new Promise((done) => setTimeout(done, 50))");
@@ -242,14 +242,14 @@ TEST_F(report_pages, go_by_keyboard) {
   for (const char* what : {"Kernel", "Theme", "A", "SUMMARY", "speed_of_light", "DIV", "sm_heat_map", "Shows", "Search",
                            "only differences"})
     EXPECT_NE(std::find(met.begin(), met.end(), what), met.end()) << what;
-  // Another kernel by the keyboard alone, and the focus stays.
+  // Another kernel is selected by keyboard, and the focus stays.
   value("document.querySelector('select').focus()");
   chromium->press("End");
   EXPECT_EQ(value("document.querySelector('select').value"),
             value("String(heddle.data.files[0].metrics.kernels.length - 1)"));
   EXPECT_EQ(value(where), "Kernel");
   EXPECT_EQ(value(faults), json::array());
-  // The theme that the reader wants.
+  // The reader's choice of theme.
   value(
       "[...document.querySelectorAll('select')].find((s) => document.querySelector(`label[for=\"${s.id}\"]`).textContent === 'Theme').focus()");
   chromium->press("End");
@@ -290,7 +290,7 @@ TEST_F(report_pages, compare_files) {
   EXPECT_EQ(cells[1], a["kernels"][0]["cycles"]);
   EXPECT_EQ(cells[2], b["kernels"][0]["cycles"]);
   EXPECT_EQ(cells[3], a["kernels"][0]["cycles"]);
-  // Cycles of the kernel and of the job, and the time that they last: the clocks of these chips differ.
+  // Cycles of kernel and job, and their durations: the clocks of these chips differ.
   const json rows = value(
       "[...document.querySelectorAll('#comparison tbody tr')].slice(0, 4).map((r) => [...r.cells].map((c) => c.textContent))");
   for (unsigned i = 0; i < 4; ++i)
@@ -302,11 +302,11 @@ TEST_F(report_pages, compare_files) {
   EXPECT_NEAR(std::stod(rows[1][2].get<std::string>()), microseconds(b["kernels"][0]["cycles"], b), 0.01) << rows[1][2];
   EXPECT_NEAR(std::stod(rows[3][2].get<std::string>()), microseconds(b["cycles"], b), 0.01) << rows[3][2];
   EXPECT_TRUE(shows("compared_states", "b.json"));
-  // The rest of the page follows the file that is chosen.
+  // The rest of the page shows the selected file.
   value("const s = document.querySelector('select'); s.value = 1; s.dispatchEvent(new Event('change'))");
   EXPECT_TRUE(shows("occupancy", percent(b["kernels"][0]["metrics"]["achieved_occupancy"])));
   EXPECT_EQ(value(faults), json::array());
-  // Another kernel in the place of one that a file lacks is called what it is.
+  // If a file lacks the kernel, the kernel shown instead is named.
   heddle("run '" HEDDLE_WORKLOADS "/saxpy/job.json' --quiet --metrics c.json");
   heddle("report a.json c.json -o other.html");
   sound("other.html");
@@ -360,7 +360,7 @@ TEST_F(report_pages, of_sweeps) {
   EXPECT_EQ(done, 16);
   for (const char* chart : {"metric_over_axis", "sensitivity", "pareto"})
     EXPECT_EQ(value(std::string("document.querySelectorAll('[data-chart=") + chart + "]').length"), 1) << chart;
-  // The most telling picture: the axis with most values, a line for each value of another.
+  // The default chart: the axis with the most values, one line for each value of another axis.
   EXPECT_EQ(value("document.querySelector('#metrics-over-axes h3').textContent"),
             "cycles (whole job) over launch.block");
   EXPECT_TRUE(shows("metric_over_axis", "v100"));
@@ -369,7 +369,7 @@ TEST_F(report_pages, of_sweeps) {
   EXPECT_EQ(value(csv_of + std::string("(\"pareto\").then(([, text]) => text.trim().split('\\r\\n').length - 1)")),
             front);
   EXPECT_EQ(value("document.querySelectorAll('#points tbody tr').length"), 16);
-  // Choosing another metric and axis draws anew.
+  // Another metric and axis redraw the chart.
   value(
       "const s = document.querySelectorAll('#metrics-over-axes select'); s[0].value = 1; s[0].dispatchEvent(new Event('change'))");
   value(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of the report (docs/report.md) that the page itself has, those of sweeps: known answers for sensitivity and
-// Pareto fronts. Those of kernels are in tests/unit/testbench/report_rules_test.cpp.
+// The rules of the report (docs/report.md) that the page implements itself, those of sweeps: known answers for
+// sensitivity and Pareto fronts. The rules of kernels are tested in tests/unit/testbench/report_rules_test.cpp.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using heddle::tests::browser;
 using json = nlohmann::json;
 
-// What a page shows.
+// The data of a page.
 json data_of(const fs::path& page) {
   std::ifstream in(page);
   const std::string text(std::istreambuf_iterator<char>(in), {});
@@ -54,7 +54,7 @@ class sweep_report_rules : public ::testing::Test {
 };
 std::unique_ptr<browser> sweep_report_rules::chromium;
 
-// What the rules want changed makes real kernels faster, each change by itself.
+// Each change that the rules propose makes a real kernel faster.
 TEST(report_advice, changes_are_worth_making) {
   fs::create_directories(HEDDLE_SCRATCH "/report_rules");
   const std::string place = fs::path(HEDDLE_SCRATCH "/report_rules") / std::to_string(::getpid());
@@ -104,7 +104,7 @@ TEST_F(sweep_report_rules, pareto_fronts) {
   EXPECT_EQ(value("heddle.pareto(" + points + ", true, true)"), (json{4, 3, 2, 5, 0}));
   EXPECT_EQ(value("heddle.pareto(" + points + ", false, true)"), (json{0}));
   EXPECT_EQ(value("heddle.pareto([], false, true)"), json::array());
-  // Against the definition, on points that a generator makes.
+  // Compared with the definition, on pseudo-random points.
   EXPECT_EQ(value(R"((() => {
     let s = 1; const r = () => (s = (s * 48271) % 2147483647) % 20;
     for (let round = 0; round < 50; ++round) {

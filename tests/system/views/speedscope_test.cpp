@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// speedscope, in a headless Chromium, opens timelines: it takes each track for a profile, says nothing against it, and
-// its profiles are the metrics' kernels, blocks and warps.
+// speedscope, in a headless Chromium, opens timelines: each track becomes a profile, without complaints, and the
+// profiles agree with the kernels, blocks and warps of the metrics.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ using heddle::tests::browser;
 using heddle::tests::speedscope;
 using json = nlohmann::json;
 
-// The core clock is set to 1000 MHz: a cycle is a nanosecond, and speedscope's unit a microsecond.
+// The core clock is 1000 MHz: a cycle is a nanosecond, and speedscope's unit is a microsecond.
 std::uint64_t cycles(double microseconds) { return static_cast<std::uint64_t>(std::llround(microseconds * 1000)); }
 
 struct span {
@@ -49,10 +49,10 @@ class speedscope_timelines : public ::testing::Test {
     std::ifstream in(place_ / "m.json");
     metrics_ = json::parse(in);
   }
-  /// The spans of each track as speedscope has them: none lies in another.
+  /// The spans of each track in speedscope: no span contains another.
   void load() {
     viewer_ = std::make_unique<speedscope>(*chromium_, (place_ / "t.json").string(), 1200);
-    // Of what it says only its log is welcome; how a machine without a graphics card draws is the browser's concern.
+    // Only log messages are allowed; messages about drawing without a graphics card are the browser's concern.
     for (const std::string& said : chromium_->complaints())
       EXPECT_TRUE(said.rfind("console log", 0) == 0 || said.rfind("console timeEnd", 0) == 0 ||
                   said.find("\"source\":\"rendering\"") != std::string::npos)
@@ -73,7 +73,7 @@ class speedscope_timelines : public ::testing::Test {
       }
     }
   }
-  /// Spans, and the sum of their cycles, of all tracks with these words in their names.
+  /// The number of spans and the sum of their cycles, for all tracks with these words in their names.
   std::pair<std::size_t, std::uint64_t> of_tracks(const std::string& words) const {
     std::pair<std::size_t, std::uint64_t> sum{0, 0};
     for (const auto& [track, list] : spans_)
@@ -111,7 +111,7 @@ TEST_F(speedscope_timelines, show_what_the_metrics_count) {
   EXPECT_EQ(total("/blocks"), of_tracks(", CTA slot ").first);
   EXPECT_EQ(total("/warps"), of_tracks(", warp ").first);
   EXPECT_EQ(total("/warp_cycles/active"), of_tracks(", warp ").second);
-  // On the screen is the first track, and after each key the next one; slices have words.
+  // The first track is shown, and after each key the next one; slices have text.
   EXPECT_EQ("gtx1080 (pid 0), stream 0 (tid 0)", viewer_->track());
   EXPECT_GT(viewer_->drawn(), 1000u);
   viewer_->next();

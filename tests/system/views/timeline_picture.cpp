@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A picture of a timeline as speedscope shows it, for docs: timeline_picture TIMELINE.json TRACK WIDTH HEIGHT
+// A picture of a timeline in speedscope, for the documentation: timeline_picture TIMELINE.json TRACK WIDTH HEIGHT
 // OUTPUT.png, where TRACK is a part of the track's name.
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The timeline is what the metrics count: slices nest, and add up to blocks, warps and warp-cycles; counters to
-// instructions and bytes.
+// The timeline agrees with the metrics: slices nest and sum to blocks, warps and warp-cycles, counters to instructions
+// and bytes.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -21,7 +21,7 @@ namespace timeline_test {
 namespace fs = std::filesystem;
 using json = nlohmann::json;
 
-constexpr double mhz = 1000;  // of the core clock in all runs: a cycle is a nanosecond
+constexpr double mhz = 1000;  // core clock of all runs: a cycle is a nanosecond
 constexpr unsigned cta_tracks = 1, warp_tracks = 1000, switch_track = 2000;
 
 struct slice {
@@ -52,7 +52,7 @@ class timelines : public ::testing::Test {
     return static_cast<std::uint64_t>(std::llround(event["ts"].get<double>() * mhz));
   }
 
-  /// What the trace event format asks of each event, by its phase; no field that it does not know.
+  /// Checks the required fields of the trace event format for each phase, and that there are no others.
   static void check_format(const json& all) {
     ASSERT_EQ(2u, all.size());
     ASSERT_TRUE(all["traceEvents"].is_array() && !all["traceEvents"].empty());
@@ -111,7 +111,7 @@ class timelines : public ::testing::Test {
       EXPECT_TRUE(threads.count(t)) << "track " << t.first << "/" << t.second << " has no name";
   }
 
-  /// Reads the timeline; every begin must have its end on its track, properly nested.
+  /// Reads the timeline; every begin must have an end on its track, properly nested.
   void load() {
     metrics_ = read(place_ / "m.json");
     const json all = read(place_ / "t.json");
@@ -167,7 +167,7 @@ class timelines : public ::testing::Test {
     for (const slice& s : list) sum += s.to - s.from;
     return sum;
   }
-  /// Over time, the last value until the last slice's end.
+  /// The integral over time; the last value extends to the end of the last slice.
   double integral(const std::string& counter) const {
     const auto& list = counters_.at(counter);
     std::uint64_t end = 0;
@@ -216,7 +216,7 @@ TEST_F(timelines, add_up_to_the_metrics) {
               integral("DRAM bytes per cycle") / (total("/memory/dram/read_bytes") + total("/memory/dram/write_bytes")),
               0.02);
   for (const auto& [cycle, occupancy] : counters_.at("occupancy")) EXPECT_LE(occupancy, 1.0) << cycle;
-  // A time without warps is an interval of its own: nothing of it is spread over the time around it.
+  // A time without warps is a separate interval, so that it does not affect the intervals around it.
   unsigned gaps = 0;
   for (std::size_t k = 1; k < kernels.size(); ++k) {
     std::uint64_t first = ~std::uint64_t{0};
@@ -260,9 +260,9 @@ TEST_F(timelines, show_streams_and_context_switches) {
   EXPECT_EQ(s["restore_cycle"].get<std::uint64_t>(), engine[1].from);
   EXPECT_EQ(s["resumed_cycle"].get<std::uint64_t>(), engine[1].to);
   EXPECT_EQ(4u, asynchronous_) << "the switch and the drain, from request to return";
-  // Blocks that were away have a slice before and one after.
+  // Blocks that were switched out have a slice before and one after.
   EXPECT_LT(total("/blocks"), static_cast<double>(on_tracks(cta_tracks, warp_tracks).size()));
-  // Of a switch that begins before a window and ends behind it, the window holds its part.
+  // If a switch begins before a window and ends after it, the window contains its part of the switch.
   const std::uint64_t saved = s["saved_cycle"].get<std::uint64_t>();
   asynchronous_ = 0;
   ASSERT_EQ(0, run("'" + (place_ / "job.json").string() + "' --gpu v100 --set gpu.sm_count=1 --trace-window " +

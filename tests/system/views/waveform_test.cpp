@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The waveform shows what the metrics count: sums over its signals, read back by a reader of its own, are the metrics'
-// numbers.
+// The waveform agrees with the metrics: sums over its signals, read by an independent reader, equal the metrics.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -28,7 +27,7 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Words by value, as a filter file of GTKWave has them.
+/// Words by value, from a filter file of GTKWave.
 std::map<std::uint64_t, std::string> words_of(const fs::path& filter) {
   std::map<std::uint64_t, std::string> words;
   std::ifstream in(filter);
@@ -59,7 +58,7 @@ class waveforms : public ::testing::TestWithParam<scene> {
   const fs::path place_;
 };
 
-// What the states of the warps of one sub-partition are in the metrics.
+// The name in the metrics of a warp state in the waveform.
 std::string cycles_name(const std::string& state) {
   static const std::map<std::string, std::string> names = {{"selected", "selected"},
                                                            {"not_selected", "not_selected"},
@@ -128,7 +127,7 @@ TEST_P(waveforms, show_what_the_metrics_count) {
       if (name != "active" && n != 0) expected[name] += n.get<std::uint64_t>();
   EXPECT_EQ(expected, states);
 
-  // Blocks on the SM.
+  // Resident blocks of the SM.
   const std::string manager = "gpu.sm0.resource_manager.";
   EXPECT_EQ(active, w.sum(manager + "resident_warps"));
   std::uint64_t warps = 0, slots = 0;
@@ -241,7 +240,8 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
   EXPECT_EQ(5000 * cycle_ps, w.last_ps());
   EXPECT_EQ(2000u, w["gpu.cycle"].begin()->first);
   EXPECT_EQ(4999u, std::prev(w["gpu.cycle"].end())->first);
-  // Each trace of the layout is a signal of the waveform, its filters are there, and it begins where the waveform does.
+  // Each trace of the layout is a signal of the waveform, its filters exist, and the view begins where the waveform
+  // does.
   std::ifstream in(place / "w.gtkw");
   unsigned traces = 0;
   int depth = 0;
@@ -249,7 +249,7 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
     if (line.rfind("^", 0) == 0) {
       EXPECT_TRUE(fs::exists(place / line.substr(line.find(' ') + 1))) << line;
     } else if (line.rfind("[timestart] ", 0) == 0) {
-      // With an instruction that issues while the SM holds as many blocks as ever.
+      // The view begins at an issue while the SM holds its maximum of blocks.
       const std::uint64_t start = std::stoull(line.substr(12));
       EXPECT_EQ(0u, start % cycle_ps);
       EXPECT_GE(start, 2000 * cycle_ps);
@@ -272,8 +272,8 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
   EXPECT_EQ(w.signals().size(), traces);
 }
 
-// The axis counts core cycles, whatever the clock: changes of the cycle's number, and those of units of other clocks in
-// between.
+// The axis counts core cycles at any clock frequency: changes of the cycle number, with those of units in other clock
+// domains in between.
 TEST(waveform, has_cycles_on_its_axis) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "axis";
   fs::create_directories(place);
@@ -305,14 +305,14 @@ TEST(waveform, has_cycles_on_its_axis) {
                 .find("$comment 1 ns on the time axis is 1 core cycle, which lasts 622.278 ps at 1607 MHz $end"));
 }
 
-// Who opens it sees first who issues and what the warps wait for; the rest is folded.
+// The layout shows issue and warp states first; the rest is folded.
 TEST(waveform, begins_with_issue_and_warp_states) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "order";
   fs::create_directories(place);
   ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --vcd" +
                    quoted(place / "w.vcd")));
   std::ifstream in(place / "w.gtkw");
-  std::vector<std::string> shown;  // signals that are not in a folded group
+  std::vector<std::string> shown;  // signals outside of folded groups
   std::vector<bool> folded;
   for (std::string line; std::getline(in, line);) {
     if (line == "@800200" || line == "@c00200") {
@@ -333,7 +333,7 @@ TEST(waveform, begins_with_issue_and_warp_states) {
   EXPECT_EQ("instructions issued", shown[23]) << "of the next scheduler";
 }
 
-// A kernel of 20 million cycles, most of which it sleeps through.
+// A kernel of 20 million cycles, most of which it spends in sleep.
 constexpr const char* sleeper = R"(.version 6.3
 .target sm_70
 .address_size 64
@@ -365,8 +365,8 @@ TEST(waveform, of_a_long_run_holds_only_the_window_and_takes_no_memory_for_the_r
                      " --pipeline" + quoted(place / "w.kanata") + " --timeline" + quoted(place / "w.json")));
     const json m = json::parse(text_of(place / "m.json"));
     EXPECT_EQ(alone["cycles"], m["cycles"]);
-#if !defined(__SANITIZE_ADDRESS__)  // which keeps what was freed
-    // Views take their signals and their buffers, and no more for a run that is traced from end to end.
+#if !defined(__SANITIZE_ADDRESS__)  // it does not release freed memory
+    // Views need memory for their signals and buffers, independent of the length of the traced run.
     EXPECT_LT(m["host"]["peak_rss_bytes"].get<std::uint64_t>(), memory + (24u << 20)) << window;
 #endif
     const vcd_reader w(place / "w.vcd", cycle_ps);
@@ -388,7 +388,8 @@ TEST(waveform, needs_room_on_the_disk_and_leaves_no_half_file) {
   if (fs::exists("/dev/full")) {
     EXPECT_EQ(2, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --vcd /dev/full 2>/dev/null"));
   }
-  // A file may have 64 blocks: the waveform, the pipeline view and the timeline find no room while the run goes on.
+  // With a file size limit of 64 blocks, the waveform, the pipeline view and the timeline run out of space during the
+  // run.
   for (const char* view : {"--vcd", "--pipeline", "--timeline"}) {
     const std::string command =
         "ulimit -f 64; '" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --quiet " +
@@ -401,7 +402,7 @@ TEST(waveform, needs_room_on_the_disk_and_leaves_no_half_file) {
   }
 }
 
-// The ready layouts' filters are those that come with each waveform.
+// The filters of the ready-made layouts equal those written with each waveform.
 TEST(waveform, has_the_filters_of_the_ready_layouts) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "filters",
                  ready = fs::path(HEDDLE_SOURCE) / "waveforms";
