@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a CUDA program's library and `heddle exec` say to each other over a socket: calls one way, one reply to each.
-// Numbers are the host's own, for both are on one machine. Included by both sides; needs nothing but the standard
-// library.
+// The protocol between the library in a CUDA program and `heddle exec` over a socket: each call gets one reply.
+// Numbers are in the host's byte order, because both run on one machine. Included by both sides; depends only on the
+// standard library.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,16 @@ namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
 constexpr std::uint32_t version = 3;
-/// No call or reply is longer; data of the program are read and written in its own memory.
+/// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
 enum class call : std::uint32_t {
-  hello,  // u32 version, u32 process, u64 address that it can read there, u64 which program (exec() makes another one
-          // of a process) -> device_info
-  load_image,     // u32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32
-                  // module; not good: a string why
+  // U32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same
+  // process) -> device_info.
+  hello,
+  // U32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32 module; on
+  // failure: a string with the reason.
+  load_image,
   unload_image,   // u32 module
   find_function,  // u32 module, string name -> u32 function, function_info, parameters as u32 count, then u32 offset,
                   // u32 bytes each
@@ -38,11 +40,11 @@ enum class call : std::uint32_t {
   drop_event,     // u32 event
   record_event,   // u32 event, u32 stream
   wait_event,     // u32 stream, u32 event
-  host_function,  // u32 stream, u64 number: to be run by the program when its turn has come
-  next_host_function,  // -> u64 number of one whose turn has come, replied to then; 0: none is left
+  host_function,  // u32 stream, u64 number: the program runs it when it is due
+  next_host_function,  // -> u64 number of a due host function, in a delayed reply; 0: none is left
   host_function_done,  // u64 number
-  wait,                // u32 wait_kind, u32 number: replied to when that has ended
-  query,               // u32 wait_kind, u32 number -> status not_ready while it has not
+  wait,                // u32 wait_kind, u32 number: replied to when it has ended
+  query,               // u32 wait_kind, u32 number -> status not_ready until it has ended
   elapsed,             // u32 event, u32 event -> f64 nanoseconds of simulated time
   make_texture,        // texture_request -> u64 handle
   occupancy,           // u32 function, u32 threads, u64 dynamic shared bytes -> u32 blocks per SM
@@ -50,11 +52,11 @@ enum class call : std::uint32_t {
   function_setting,    // u32 function, u32 setting, s32 value
   bind_texture,        // u32 module, string reference, u64 handle
   list_functions,      // u32 module -> u32 count, then a string each
-  leave,  // the process ends; no reply, but the end of the connection: when the results are written, if it is the last
-          // one
+  // The process ends; no reply; the connection is closed when the results are written, if it is the last process.
+  leave,
 };
 
-/// Values of cudaError_t and CUresult that the simulator itself gives; the two agree in these.
+/// Values of cudaError_t and CUresult that the simulator returns; they are equal in both.
 enum status : std::int32_t {
   success = 0,
   invalid_value = 1,
@@ -87,7 +89,7 @@ constexpr std::uint32_t non_blocking = 1;
 struct message_head {
   std::uint32_t what;  // call; in a reply: status
   std::uint32_t reserved;
-  std::uint64_t bytes;  // that follow
+  std::uint64_t bytes;  // length of the following data
 };
 
 /// The modelled chip, for device properties and attributes.
@@ -101,7 +103,7 @@ struct device_info {
   std::int32_t shared_per_sm, shared_per_block, shared_per_block_optin, reserved_shared_per_block;
   std::int32_t l2_bytes;
   std::int32_t max_resident_grids;
-  std::int32_t preemption;  // of running blocks
+  std::int32_t preemption;  // preemption of running blocks is supported
   std::uint64_t memory_bytes;
 };
 
@@ -109,7 +111,7 @@ struct function_info {
   std::uint32_t registers, shared_bytes, local_bytes, max_threads, architecture, constant_bytes;
 };
 
-/// A box of bytes: `width` bytes of `height` rows of `depth` layers, on each side with its own pitches.
+/// A box of bytes: `width` bytes of `height` rows of `depth` layers, with separate pitches for each side.
 struct copy_request {
   std::uint32_t stream;
   std::uint8_t source_on_host, destination_on_host;
@@ -168,7 +170,7 @@ class writer {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// Reads what a writer has put. Behind the end everything is zero and good() is false.
+/// Reads the output of a writer. After the end all values are zero and good() is false.
 class reader {
  public:
   reader(const std::uint8_t* data, std::size_t bytes) : at_(data), left_(bytes) {}
@@ -185,7 +187,7 @@ class reader {
     const std::uint8_t* from = take(bytes);
     return from != nullptr ? std::string(reinterpret_cast<const char*>(from), bytes) : std::string();
   }
-  /// The next bytes in place; null: there are not so many.
+  /// A pointer to the next bytes; null: not enough data.
   const std::uint8_t* take(std::size_t bytes) {
     if (bytes > left_) {
       good_ = false;
@@ -206,6 +208,6 @@ class reader {
   bool good_ = true;
 };
 
-/// A reply's bytes begin with what kernels have printed since the last one (text); what the call asked for follows.
+/// A reply begins with the output of kernels since the last one (text), followed by the results of the call.
 
 }  // namespace heddle::wire

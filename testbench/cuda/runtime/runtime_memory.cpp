@@ -67,7 +67,7 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
 }
 
 error_t release(void* pointer) {
-  if (pointer == nullptr) {  // programs begin with this, to have a context
+  if (pointer == nullptr) {  // programs call this first to create a context
     if (chip() != nullptr) use_primary_context();
     return error::none;
   }
@@ -99,8 +99,8 @@ struct side {
 
 side side_of(const void* p, std::size_t pitch, std::size_t layer, bool said_host, bool said_device) {
   const allocation a = allocation_of(p);
-  // A pointer tells better than the program where it points; what nobody knows is the program's own, unless it says
-  // otherwise.
+  // A known pointer determines its memory regardless of the direction given; an unknown one is host memory, unless the
+  // direction says otherwise.
   const bool on_host = a.type == unregistered ? said_host || !said_device : a.type == host;
   return {number_of(p), pitch, layer, on_host, a.type == host};
 }
@@ -144,7 +144,7 @@ error_t copy_symbol(const void* symbol, std::size_t offset, void* to, const void
                                   stream, asynchronous);
 }
 
-// Takes the fill_work.
+// Takes ownership of the fill_work.
 void fill_here(void* what) {
   const std::unique_ptr<fill_work> w(static_cast<fill_work*>(what));
   for (std::size_t z = 0; z < w->depth; ++z)
@@ -160,7 +160,7 @@ copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) {
   return {to, bytes, bytes, from, bytes, bytes, bytes, 1, 1, kind};
 }
 
-// What does not wait returns when the source can be used again.
+// An asynchronous copy returns when the source may be reused.
 error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
   if (w.kind < host_to_host || w.kind > by_pointers) return noted(error::invalid_copy_direction);
   if (w.width == 0 || w.height == 0 || w.depth == 0) return error::none;
@@ -192,7 +192,7 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
   r.depth = w.depth;
   const error_t e = call(wire::call::copy, wire::writer().put(r)).status;
   if (e != error::none) return noted(e);
-  // To memory that is not pinned no copy of a call is asynchronous.
+  // A copy to unpinned host memory is never asynchronous, except in a graph.
   const bool waits = how == manner::waits || (how == manner::asynchronous && d.on_host && !d.pinned);
   return waits ? noted(wait(wire::wait_kind::stream, stream)) : error::none;
 }
@@ -201,7 +201,7 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   error_t result = error::none;
   if (captured(stream, how, w, result)) return result;
   const allocation a = allocation_of(w.to);
-  if (a.type == host) {  // pinned memory: the processor does it
+  if (a.type == host) {  // pinned memory: filled by the host's processor
     if (how == manner::graph) return run_on_host({fill_here, nullptr, new fill_work(w), nullptr}, stream, how);
     fill_here(new fill_work(w));
     return error::none;
@@ -235,7 +235,7 @@ HEDDLE_CUDA error_t cudaHostAlloc(void** p, std::size_t bytes, unsigned flags) {
 }
 HEDDLE_CUDA error_t cudaMallocHost(void** p, std::size_t bytes) { return cudaHostAlloc(p, bytes, 0); }
 HEDDLE_CUDA error_t cudaFree(void* p) {
-  if (const auto of_graph = graph_memory_at(p)) {  // it stays the graph's
+  if (const auto of_graph = graph_memory_at(p)) {  // the graph still owns it
     if (!of_graph->live) return noted(error::invalid_value);
     of_graph->live = false;
     return noted(wait(wire::wait_kind::device, 0));

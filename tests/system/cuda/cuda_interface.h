@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As much of CUDA's runtime as the programs in this folder call: where no toolkit is installed, they are compiled all
-// the same.
+// The part of CUDA's runtime that the programs in this folder use, so that they can be compiled without a toolkit.
 #pragma once
 
 #include <cstddef>

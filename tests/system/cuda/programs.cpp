@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CUDA programs in one: `programs NAME` runs one and ends with 0 if all was as CUDA has it, else with 1 and a line. The
-// kernels are those of kernels.cu, out of the fat binary that its argument KERNELS names; what nvcc would have written
-// stands here by hand.
+// Several CUDA programs in one: `programs NAME` runs one and exits with 0 if CUDA's behaviour was met, else with 1 and
+// a message. The kernels are those of kernels.cu, in the fat binary given by the argument KERNELS; the registration
+// code that nvcc generates is written by hand here.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -122,7 +122,7 @@ void arguments() {
   double back[32];
   RIGHT(cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost));
   HOLDS(back[31] == 17.5);
-  // Dynamic shared memory, beyond the default only when asked for.
+  // Dynamic shared memory; more than the default only on request.
   std::vector<int> data(15000), turned(15000);
   for (int i = 0; i < 15000; ++i) data[i] = i;
   auto* d = device<int>(data.size());
@@ -166,7 +166,7 @@ void memory() {
   auto* d = device<int>(4);
   RIGHT(cudaPointerGetAttributes(&a, d + 3));
   HOLDS(a.type == 2 && a.devicePointer == d + 3);
-  // Memory that is given back is given out again.
+  // Freed memory is reused.
   for (int k = 0; k < 1000; ++k) {
     RIGHT(cudaMalloc(&p, total / 2));
     RIGHT(cudaFree(p));
@@ -189,7 +189,8 @@ void managed() {
   RIGHT(cudaMemcpyFromSymbol(&back, &counter, 4, 0, cudaMemcpyDeviceToHost));
   HOLDS(back == 256);
   HOLDS(*shared_with_host == 14);
-  // In pages of their own, whatever a module has placed before them: they can be given back and had again.
+  // Managed memory has its own pages, independent of earlier variables of modules: it can be freed and allocated
+  // again.
   for (std::size_t round = 0; round < 3; ++round) {
     char *a = nullptr, *b = nullptr;
     RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&a), 7424 + 4096 * round, 1));
@@ -219,7 +220,7 @@ void pinned() {
   RIGHT(cudaMemcpyAsync(d, own.data(), 4000, cudaMemcpyHostToDevice, s));
   RIGHT(launch(linger, 10, 100, 0, s, d, 5));
   RIGHT(cudaMemcpyAsync(own.data(), d, 4000, cudaMemcpyDeviceToHost, s));
-  HOLDS(own[0] == 6);  // it is made when its turn has come
+  HOLDS(own[0] == 6);  // copied when the operation runs
   RIGHT(cudaStreamSynchronize(s));
   for (const int w : own) HOLDS(w == 7);
   RIGHT(cudaHostUnregister(own.data()));
@@ -229,7 +230,7 @@ void streams() {
   auto *a = device<int>(4096), *b = device<int>(64);
   RIGHT(cudaMemset(a, 0, 4096 * 4));
   RIGHT(cudaMemset(b, 0, 64 * 4));
-  RIGHT(cudaDeviceSynchronize());  // streams that do not block would overtake them
+  RIGHT(cudaDeviceSynchronize());  // non-blocking streams would overtake them
   cudaStream_t one = nullptr, two = nullptr;
   RIGHT(cudaStreamCreateWithFlags(&one, 1));
   RIGHT(cudaStreamCreateWithFlags(&two, 1));
@@ -241,7 +242,7 @@ void streams() {
   for (int k = 0; k < 3; ++k) RIGHT(launch(linger, 32, 128, 0, one, a, 400));
   RIGHT(cudaEventRecord(middle, one));
   GIVES(cudaErrorNotReady, cudaStreamQuery(one));
-  // The second stream is done long before the first, but for what waits for it.
+  // The second stream ends long before the first, except for operations that wait for it.
   RIGHT(launch(linger, 1, 64, 0, two, b, 1));
   RIGHT(cudaEventRecord(alone, two));
   RIGHT(cudaStreamWaitEvent(two, middle, 0));
@@ -263,7 +264,7 @@ void streams() {
   HOLDS(back[63] == 2);
   for (const cudaStream_t s : {one, two}) RIGHT(cudaStreamDestroy(s));
   GIVES(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(one));
-  // Streams that block wait for the default one, and it for them.
+  // Blocking streams and the default stream wait for each other.
   cudaStream_t three = nullptr;
   RIGHT(cudaStreamCreate(&three));
   RIGHT(cudaMemset(b, 0, 64 * 4));
@@ -300,7 +301,7 @@ void host_functions() {
           letters + k, 0));
     else RIGHT(cudaLaunchHostFunc(s, note, letters + k));
   }
-  // Nothing of CUDA is called here: time goes on all the same.
+  // No CUDA function is called here; simulated time advances anyway.
   std::unique_lock<std::mutex> lock(seen_mutex);
   seen_changed.wait(lock, [] { return seen.size() == 3; });
   HOLDS(seen == "abc");
@@ -326,7 +327,7 @@ void errors() {
   cudaFuncAttributes f{};
   RIGHT(cudaFuncGetAttributes(&f, &linger));
   HOLDS(f.numRegs > 4 && f.maxThreadsPerBlock == 1024);
-  // From here on every call gets the fault.
+  // All later calls return the fault.
   RIGHT(launch(wrong_address, 1, 32, 0, nullptr, static_cast<int*>(nullptr)));
   GIVES(cudaErrorIllegalAddress, cudaDeviceSynchronize());
   void* p = nullptr;
@@ -368,7 +369,7 @@ void threads() {
   for (std::thread& t : all) t.join();
 }
 
-// A process that has not used CUDA may fork, and its children and itself may use it.
+// A process that has not used CUDA may fork; then both it and its children may use CUDA.
 void forks_once() {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -395,7 +396,7 @@ void forks() {
   }
 }
 
-// A child that calls CUDA itself, of a process that has called it before.
+// A child of a process that has used CUDA calls CUDA itself.
 void forks_late() {
   int devices = 0;
   RIGHT(cudaGetDeviceCount(&devices));
@@ -405,27 +406,27 @@ void forks_late() {
   vectors();
 }
 
-// What is launched and not waited for is simulated; the program has ended by then.
+// A launch that is not waited for is simulated after the program has ended.
 void leaves_early() {
   auto* a = device<int>(4096);
   RIGHT(launch(linger, 32, 128, 0, nullptr, a, 100));
   std::_Exit(9);
 }
 
-// More than half of the device's memory, which is not given back.
+// Allocates more than half of the device's memory and does not free it.
 void keeps_memory() {
   std::size_t free = 0, total = 0;
   RIGHT(cudaMemGetInfo(&free, &total));
   device<char>(total / 8 * 5);
 }
 
-// exec() ends a program as far as the GPU is concerned.
+// exec() releases the program's resources on the GPU.
 void replaces_itself() {
   keeps_memory();
   ::execl("/proc/self/exe", "programs", kernels_file, "keeps_memory", nullptr);
 }
 
-// Nothing of ours is a child of the program's.
+// Heddle's processes are not children of the program.
 void has_no_children() {
   static volatile sig_atomic_t told = 0;
   ::signal(SIGCHLD, [](int) { told = 1; });
@@ -434,7 +435,7 @@ void has_no_children() {
   HOLDS(errno == ECHILD && told == 0);
 }
 
-// Statics end behind the threads' own variables.
+// Static objects are destroyed after thread-local ones.
 void frees_at_exit() {
   static struct memory_at_exit {
     int* p = device<int>(100);
@@ -452,7 +453,7 @@ void crashes() {
 
 void nothing() {}
 
-// As long as it is let: for signals.
+// Runs until it is stopped by a signal.
 void endless() {
   auto* a = device<int>(4096);
   std::puts("started");
