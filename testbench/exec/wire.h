@@ -18,10 +18,10 @@ constexpr std::uint32_t version = 3;
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
 enum class call : std::uint32_t {
-  // U32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same
-  // process) -> device_info.
+  // u32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same
+  // process) -> device_info
   hello,
-  // U32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32 module; on
+  // u32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32 module; on
   // failure: a string with the reason.
   load_image,
   unload_image,   // u32 module
