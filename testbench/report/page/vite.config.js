@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One file with everything in it, and in it the hash of what it was built from, by which a test knows it.
+// Builds one self-contained file that includes the hash of its sources, which a test checks.
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,8 @@ import { defineConfig } from 'vite';
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, '..', 'page.html');
 
-// The files in the order of their names, each with its name and its length in front (tests/unit/report_test.cpp does the same).
+// The files in the order of their names, each preceded by its name and length (tests/unit/testbench/report_test.cpp
+// computes the same).
 function sources_hash() {
   const files = ['index.html', 'package-lock.json', 'package.json', 'vite.config.js'];
   for (const name of readdirSync(join(here, 'src'))) files.push('src/' + name);

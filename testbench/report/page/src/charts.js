@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A chart is a figure: heading, picture, its data as a table and as CSV. It is drawn again when the window or the theme changes.
+// A chart is a figure: heading, picture, and its data as a table and as CSV. It is redrawn when the window size or the
+// theme changes.
 import { BarChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts';
 import { GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
@@ -23,7 +24,7 @@ use([
 ]);
 
 let shown = [];
-const most_rows = 400; // of a table in the page; the CSV has all
+const most_rows = 400; // limit of a table in the page; the CSV has all rows
 
 export function clear_charts() {
   for (const c of shown) c.instance?.dispose();
@@ -90,8 +91,8 @@ function draw(chart) {
   chart.box.dataset.drawn = 'yes';
 }
 
-/// {title, about, name, option(colours, width), header, rows(), height?, renderer?, controls?}. `about` says in a sentence what is
-/// to be seen; it is what a screen reader hears of the picture. `height`: pixels, or a function of the width.
+/// {title, about, name, option(colours, width), header, rows(), height?, renderer?, controls?}. `about` describes the
+/// picture in one sentence, which screen readers read. `height`: pixels, or a function of the width.
 export function chart(spec) {
   const id = fresh_id('chart');
   const box = h('div', {
@@ -130,7 +131,7 @@ export function chart(spec) {
   );
 }
 
-/// The legend in as many rows as these names need, and the place above the grid that it takes.
+/// The legend in as many rows as the names need, and the height above the grid that it takes.
 export function legend_for(names, width) {
   let rows = 1,
     used = 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Several files beside each other.
+// Comparison of several files.
 import { axis, chart } from './charts.js';
 import { csv_button, h, table } from './dom.js';
 import { number as n, percent, ratio, scaled, seconds, short, time, whole } from './format.js';
 import { grid, section } from './layout.js';
 import { kernel_label, stall_chart } from './run_charts.js';
 
-/// The kernel of another file that is the same as kernels[index]: the so-manieth of its launch and name, one of its name, one in its place.
+/// The kernel of another file that corresponds to kernels[index]: the same occurrence of its launch and name, else the
+/// first of its name, else the one at the same index.
 export function partner(kernels, index, others) {
   const same = (k) => k.name === kernels[index].name && k.launch === kernels[index].launch;
   const before = kernels.slice(0, index).filter(same).length;
@@ -22,14 +23,14 @@ export function comparison_section(files, index) {
     gpu: f.metrics.gpu.name,
     job_cycles: n(f.metrics.cycles),
   }));
-  // Where another kernel stands in its place, it is named beside the file.
+  // If another kernel is at this position, its name is shown beside the file.
   const runs = found
     .filter((r) => r.kernel)
     .map((r) => ({ ...r, name: r.kernel.name === first.name ? r.file : `${r.file}: ${r.kernel.name}` }));
   const same = runs.filter((r) => r.kernel.name === first.name);
   const strangers = runs.filter((r) => r.kernel.name !== first.name).map((r) => `${r.file} has no such kernel: ${r.kernel.name} is in its place.`);
   const without = found.filter((r) => !r.kernel).map((r) => `${r.file} has none to compare.`);
-  // Cycles of chips with different clocks are not alike: the time that they last stands beside them.
+  // Cycles of chips with different clocks are not comparable, so their durations are shown as well.
   const measures = [
     ['kernel cycles', (k) => k.cycles, whole],
     ['kernel time', (k, r) => seconds(k.cycles, r.config), time, 'kernel time in seconds'],

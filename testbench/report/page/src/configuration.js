@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a run, and how they differ from those of the shipped GPU.
+// The parameters of a run and their differences from the shipped GPU.
 import { csv_button, fresh_id, h, table } from './dom.js';
 import { section } from './layout.js';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements from values: text always becomes a text node, so nothing from a file can become markup.
+// Creates elements from values: text always becomes a text node, so text from a file cannot become markup.
 
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -25,7 +25,7 @@ export function select(label, options, chosen, on_change) {
     { id },
     options.map((o, i) => h('option', { value: i, selected: i === chosen }, o)),
   );
-  // What is built anew takes the chooser with it: the keyboard stays where it was.
+  // If the page is rebuilt and the chooser with it, the keyboard focus stays at the chooser's position.
   element.addEventListener('change', () => {
     const place = [...document.querySelectorAll('select')].indexOf(element);
     on_change(Number(element.value));
@@ -34,7 +34,7 @@ export function select(label, options, chosen, on_change) {
   return h('span', { class: 'field' }, h('label', { for: id }, label), element);
 }
 
-/// A table in a frame of its own, which scrolls where the window is narrow. Columns: {name, text?(row), class?(row)}; rows are lists.
+/// A table in a frame that scrolls in narrow windows. Columns: {name, text?(row), class?(row)}; rows are lists.
 export function table(caption, columns, rows) {
   const right = columns.map(
     (c, i) => c.number || (rows.length > 0 && rows.every((row) => typeof row[i] === 'number' || (row[i] ?? '') === '')),

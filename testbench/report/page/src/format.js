@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers for people.
+// Number formats.
 
 export const number = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
 export const ratio = (a, b) => (b > 0 ? a / b : 0);
@@ -26,7 +26,7 @@ export function time(seconds) {
   return `${Number((number(seconds) * factor).toPrecision(4))} ${unit}`;
 }
 
-/// What so many core cycles last on the machine of `config`.
+/// The duration of core cycles on the machine of `config`, seconds.
 export const seconds = (cycles, config) => ratio(number(cycles), number(config['gpu.core_clock_mhz']) * 1e6);
 
 export const spoken = (name) => name.replaceAll('_', ' ');

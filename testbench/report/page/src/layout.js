@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every page is laid out of.
+// Building blocks of every page.
 import { h } from './dom.js';
 
 export const section = (title, ...content) => {

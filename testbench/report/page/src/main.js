@@ -7,7 +7,7 @@ import { lines, more_is_better, pareto, sensitivity } from './sweep_rules.js';
 import { set_theme } from './theme.js';
 
 const data = JSON.parse(document.getElementById('heddle-data').textContent);
-// What Heddle's rules say of each kernel (testbench/report/verdict.cpp): the page shows it, and judges nothing.
+// The verdicts of Heddle's rules on each kernel (testbench/report/verdict.cpp): the page only shows them.
 for (const file of data.files ?? []) file.metrics.kernels.forEach((kernel, i) => (kernel.judged = file.judged[i]));
 const names = data.kind === 'sweep' ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
 const title = (data.kind === 'sweep' ? 'Sweep: ' : data.files.length > 1 ? 'Comparison: ' : 'Report: ') + names.join(', ');
@@ -39,7 +39,7 @@ const listed = (sections) =>
   contents.replaceChildren(...sections.map((s) => h('li', {}, h('a', { href: '#' + s.id }, s.querySelector('h2').textContent))));
 (data.kind === 'sweep' ? sweep_page : run_page)(data, content, bar, listed);
 
-// For tests: the rules by themselves.
+// For tests: access to the rules.
 window.heddle = {
   data,
   sensitivity,

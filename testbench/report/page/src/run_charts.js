@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The charts of one kernel, or of the run that it belongs to.
+// The charts of one kernel, or of its run.
 import { axis, chart, legend_for } from './charts.js';
 import { number as n, percent, ratio, scaled, short, spoken } from './format.js';
 
-// A launch that is repeated has one position in the job, and many beginnings.
+// A repeated launch has one position in the job, but several start cycles.
 export const kernel_label = (k) => `${k.name} (launch ${k.launch}, from ${short(k.start_cycle)})`;
 export const share_axis = (c, more) =>
   axis(c, {
@@ -14,7 +14,7 @@ export const share_axis = (c, more) =>
     ...more,
   });
 
-/// Horizontal bars, one a name: rows [{name, share}].
+/// Horizontal bars, one for each name: rows [{name, share}].
 function bars(rows, c, width, label) {
   return {
     legend: { show: false },
@@ -89,7 +89,7 @@ export function instruction_chart(kernel) {
   });
 }
 
-// The label of a bar in lines of its own: a kernel's name and which of its launches this is.
+// The label of a bar in two lines: the kernel's name and its launch.
 const bar_label = (label) => label.replace(/ \((launch [^)]*)\)$/, '\n$1');
 
 const stacked_states = (c, names, rows, horizontal, categories, width) => ({
@@ -115,7 +115,7 @@ const stacked_states = (c, names, rows, horizontal, categories, width) => ({
 
 const most_bars = 40;
 
-/// Warp-cycles by state, a bar for each of `rows`: [{label, counts}]; `active` in counts is their sum and no state.
+/// Warp-cycles by state, a bar for each of `rows`: [{label, counts}]; `active` in counts is their sum and not a state.
 export function stall_chart(name, title, about, rows) {
   const shown = rows.slice(0, most_bars);
   const names = Object.keys(shown[0]?.counts ?? {}).filter((s) => s !== 'active' && rows.some((r) => n(r.counts[s]) > 0));
@@ -198,7 +198,7 @@ export function roofline_chart(kernel) {
           type: 'scatter',
           name: l.name,
           symbol: ['circle', 'rect', 'triangle'][i],
-          symbolSize: [20, 13, 11][i], // levels may lie upon each other
+          symbolSize: [20, 13, 11][i], // levels may overlap
           itemStyle: { color: c.list[i] },
           data: [[l.intensity, r.rate]],
         })),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report of a run, or of several beside each other.
+// The report of a run, or of several runs in comparison.
 import { clear_charts, draw_all, draw_in } from './charts.js';
 import { comparison_section, partner } from './comparison.js';
 import { configuration_section } from './configuration.js';
@@ -310,7 +310,7 @@ function run_sections(file, kernel, parameters) {
   ];
 }
 
-/// Builds the report into `main`, and the choosers of file and kernel into `bar`; `listed` hears of the sections.
+/// Builds the report in `main`, and the choosers of file and kernel in `bar`; `listed` receives the sections.
 export function run_page(data, main, bar, listed) {
   let file = 0,
     kernel = -1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The report of a sweep's store: any metric over any axis, what moves it, and the best points of two metrics.
+// The report of a sweep's store: any metric over any axis, its sensitivity to the axes, and the Pareto front of two
+// metrics.
 import { axis, chart, clear_charts, draw_all, draw_in } from './charts.js';
 import { csv_button, h, select, table } from './dom.js';
 import { percent, short } from './format.js';
@@ -281,7 +282,7 @@ function sweep_sections(sweep) {
   );
   if (metrics.length === 0 || sweep.axes.length === 0)
     return [overview, section('Metrics', h('p', {}, 'No point has a metric that is a number.')), points_section(sweep, [])];
-  // The most telling first picture: the axis with most values across, a line for each of the next.
+  // The default chart: the axis with the most values on the x axis, a line for each value of the next one.
   const count = sweep.axes.map((_, i) => new Set(sweep.points.map((p) => p.axes[i])).size),
     order = count.map((_, i) => i).sort((a, b) => count[b] - count[a]);
   const cycles = Math.max(
@@ -308,7 +309,7 @@ function sweep_sections(sweep) {
   ];
 }
 
-/// Builds the report of a store into `main`, and the chooser of its sweeps into `bar`.
+/// Builds the report of a store in `main`, and the chooser of its sweeps in `bar`.
 export function sweep_page(data, main, bar, listed) {
   let chosen = 0;
   const show = () => {

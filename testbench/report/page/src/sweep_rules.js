@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a sweep says about its axes. docs/report.md has the definitions.
+// Rules on the axes of a sweep; docs/report.md has the definitions.
 
 const is_number = (v) => typeof v === 'number' && Number.isFinite(v);
 
-/// How much each axis moves a metric: rows are {axes: [...], value}. For each axis the points are grouped by its value;
-/// `spread` is the largest mean of a group less the smallest, in parts of the mean of all; `explained` the share of the variance that
-/// lies between the groups (0..1). Sorted by `explained`, then by `spread`.
+/// The sensitivity of a metric to each axis: rows are {axes: [...], value}. For each axis the points are grouped by
+/// its value; `spread` is the largest group mean minus the smallest, relative to the mean of all; `explained` is the
+/// share of the variance between the groups (0..1). Sorted by `explained`, then by `spread`.
 export function sensitivity(axes, rows) {
   const good = rows.filter((r) => is_number(r.value));
   const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length;
@@ -36,8 +36,8 @@ export function sensitivity(axes, rows) {
     .sort((a, b) => b.explained - a.explained || b.spread - a.spread);
 }
 
-/// The points that no other point beats: those than which none is as good in both metrics and better in one. Points are {x, y};
-/// returns their indices, in the order of x from its best on. Of equal points all are in.
+/// The Pareto front: the points for which no other point is as good in both metrics and better in one. Points are {x,
+/// y}; returns their indices ordered by x, the best first. Equal points are all included.
 export function pareto(points, x_more_is_better, y_more_is_better) {
   const x = (p) => (x_more_is_better ? -p.x : p.x),
     y = (p) => (y_more_is_better ? -p.y : p.y);
@@ -52,14 +52,15 @@ export function pareto(points, x_more_is_better, y_more_is_better) {
   return front;
 }
 
-/// A metric's path as it is shown: the cycles of the job are told apart from those of its kernels.
+/// The displayed path of a metric: distinguishes the cycles of the job from those of its kernels.
 export const metric_label = (path) => (path === 'cycles' ? 'cycles (whole job)' : path);
 
-/// Whether a larger value of a metric is the better one, as far as its name tells.
+/// True if a larger value of a metric is better, judging by its name.
 export const more_is_better = (path) =>
   !/cycles|latency|stall|miss|conflict|bytes|transactions|overhead|seconds|limiters|lost|evictions|registers/.test(path);
 
-/// The mean of `value` by x and by series: [{series, points: [[x, mean, count]]}], in the order of appearance (numbers ascending).
+/// The mean of `value` by x and by series: [{series, points: [[x, mean, count]]}], in the order of appearance (numbers
+/// ascending).
 export function lines(rows) {
   const by = new Map();
   for (const r of rows) {

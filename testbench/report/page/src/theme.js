@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Light or dark as the system says, or as the reader does. Colours are told apart by people who see few of them, too; no chart
-// says by colour alone what its legend, labels and table do not say in words.
+// Light or dark, from the system or by the reader's choice. The colours can be distinguished by readers with colour
+// vision deficiency; everything that a chart shows by colour is also in its legend, labels or table.
 
 const categories = {
   light: [

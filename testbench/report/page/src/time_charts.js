@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What happened when.
+// Charts over time.
 import { axis, chart, legend_for } from './charts.js';
 import { number as n, ratio, short, spoken } from './format.js';
 import { share_axis } from './run_charts.js';
@@ -43,7 +43,7 @@ export function occupancy_over_time_chart(kernel) {
   });
 }
 
-// Starts of kernels as vertical lines, with names where there is room for them between those before and after.
+// Starts of kernels as vertical lines, with names where they do not overlap.
 function kernel_starts(kernels, until, width) {
   let taken = -Infinity;
   return [...kernels]
@@ -59,7 +59,7 @@ function kernel_starts(kernels, until, width) {
     });
 }
 
-/// What warps did over the run: intervals of equal length while the chip was at work.
+/// Warp states over the run, in intervals of equal length while the chip was active.
 export function stalls_over_time_chart(intervals, kernels) {
   const ends = intervals?.end_cycles;
   if (!(ends?.length > 0)) return null;
@@ -141,7 +141,7 @@ export function rates_over_time_chart(intervals) {
   });
 }
 
-/// A cell for each SM and step of time; what: 'occupancy' or 'instructions'.
+/// A cell for each SM and time step; what: 'occupancy' or 'instructions'.
 export function sm_heat_map(metrics, what, controls) {
   const ends = metrics.intervals?.end_cycles ?? [];
   const by_instructions = what === 'instructions';
@@ -151,7 +151,7 @@ export function sm_heat_map(metrics, what, controls) {
   const from = (i) => (by_instructions ? (i > 0 ? ends[i - 1] : 0) : i * step);
   const value = (s, i) =>
     by_instructions ? ratio(n(s.inst_executed_over_time?.[i]), ends[i] - from(i)) : n(s.occupancy_over_time?.[i]);
-  // SMs whose step is longer than the others' have fewer of them.
+  // An SM with a longer time step has fewer values.
   const cells = metrics.sms.flatMap((s, k) =>
     Array.from({ length: steps }, (_, i) => {
       const at = by_instructions || !s.occupancy_step_cycles ? i : Math.floor((i * step) / s.occupancy_step_cycles);
