@@ -12,7 +12,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-# As in memory_test.cpp: KiB and cycles of L1 and L2, cycles to memory.
+# As in memory_test.cpp: sizes in KiB and latencies in cycles of L1 and L2, latency of the memory in cycles.
 PINNED = {"gtx980": (24, 82, 2048, 207, 379), "p100": (24, 82, 4096, 234, 439), "gtx1080": (24, 82, 2048, 216, 462),
           "v100": (128, 28, 6144, 193, 425), "a100": (192, 33, 40960, 206, 552), "h100": (256, 32, 51200, 280, 689)}
 COLOURS = {"gtx980": "#4c78a8", "p100": "#f58518", "gtx1080": "#54a24b", "v100": "#b279a2", "a100": "#e45756", "h100": "#7f7f7f"}

@@ -39,13 +39,13 @@ inline std::string module_of(const std::string& declarations, const std::string&
          code + "\nret;\n}\n";
 }
 
-/// The folder in which the test under way runs its kernels.
+/// The folder in which the current test runs its kernels.
 inline fs::path place_of_test() {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
   return fs::path(HEDDLE_SCRATCH "/ptx") / (std::string(info->test_suite_name()) + "." + info->name());
 }
 
-/// Runs kernel k: `blocks` of `threads`, one word of output each.
+/// Runs kernel k with `blocks` blocks of `threads` threads and one output word per thread.
 inline outcome run(const std::string& text, const std::string& gpu, unsigned blocks = 1, unsigned threads = 32,
                    const std::string& options = "") {
   const fs::path place = place_of_test();
@@ -80,7 +80,7 @@ inline void expect_words(const std::string& text, const std::function<std::uint3
   }
 }
 
-/// Runs job.json in a place of its own with these files beside it.
+/// Runs job.json in a separate folder that also contains these files.
 inline outcome run_job(const std::vector<std::pair<std::string, std::string>>& files, const std::string& options = "") {
   const fs::path place = place_of_test();
   fs::remove_all(place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the driver API's tests use of it, declared by ourselves: they are compiled where NVIDIA's headers are not. */
+/* The part of the driver API that its tests use, declared here so that they compile without NVIDIA's headers. */
 #ifndef HEDDLE_TEST_DRIVER_H
 #define HEDDLE_TEST_DRIVER_H
 
@@ -147,7 +147,7 @@ int cuArrayGetDescriptor_v2(void*, handle);
 int cuArrayDestroy(handle);
 int cuMulticastCreate(handle*, const void*);
 
-/* Of the runtime. */
+/* Runtime functions. */
 int cudaFree(void*);
 int cudaMalloc(void**, size_t);
 int cudaMemcpy(void*, const void*, size_t, int);
@@ -157,7 +157,7 @@ int cudaStreamSynchronize(handle);
 int cudaEventElapsedTime(float*, handle, handle);
 int cudaGetDriverEntryPointByVersion(const char*, void**, unsigned, unsigned long long, int*);
 
-/* A call that comes to something else than it should ends the test's program. */
+/* A call with an unexpected result ends the test program. */
 #define EXPECT(call, expected)                                                            \
   do {                                                                                    \
     const int came = (int)(call);                                                         \

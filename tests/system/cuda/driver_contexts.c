@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver API: the device, contexts, and the runtime beside it. */
+/* The driver API: the device, contexts, and combination with the runtime. */
 #include "driver.h"
 
 int main(void) {
@@ -27,13 +27,13 @@ int main(void) {
   GOOD(cuDeviceTotalMem_v2(&total, 0));
   EXPECT(total >> 30, 16);
 
-  /* Without a context nothing goes. */
+  /* Calls without a context fail. */
   EXPECT(cuMemAlloc_v2(&p, 100), 201);
   GOOD(cuCtxGetCurrent(&current));
   EXPECT(current == NULL, 1);
   EXPECT(cuCtxPopCurrent_v2(&current), 201);
 
-  /* A stack of them; what one owns goes with it. */
+  /* A stack of contexts; the resources of a context are released with it. */
   GOOD(cuCtxCreate_v2(&one, 0, 0));
   GOOD(cuCtxCreate_v2(&two, 0, 0));
   GOOD(cuMemGetInfo_v2(&before, &total));
@@ -52,7 +52,7 @@ int main(void) {
   EXPECT(current == one, 1);
   EXPECT(cuCtxSynchronize(), 201);
 
-  /* The primary one lives while somebody retains it. */
+  /* The primary context exists while it is retained. */
   GOOD(cuDevicePrimaryCtxGetState(0, &flags, &active));
   EXPECT(active, 0);
   GOOD(cuDevicePrimaryCtxRetain(&primary, 0));
@@ -63,7 +63,7 @@ int main(void) {
   EXPECT(cuDevicePrimaryCtxRelease_v2(0), 201);
   GOOD(cuCtxSetCurrent(NULL));
 
-  /* A thread that calls the runtime has it, too; handles and memory are the same on both sides. */
+  /* A thread that calls the runtime uses the primary context, too; handles and memory are shared. */
   handle stream = NULL, begin, end;
   void* q = NULL;
   int from = 42, to = 0;
@@ -84,7 +84,7 @@ int main(void) {
   GOOD(cudaMemcpy(&to, q, 4, 2));
   EXPECT(to, 42);
   EXPECT(cuMemFree_v2((address)q + 1), 1);
-  GOOD(cudaGetLastError()); /* the driver's errors are not the runtime's */
+  GOOD(cudaGetLastError()); /* errors of the driver do not set the runtime's last error */
   GOOD(cuMemFree_v2((address)q));
   EXPECT(cudaFree(q), 1);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver API: a captured stream as a graph, a node of one's own, pools, arrays. */
+/* The driver API: a captured stream as a graph, an added node, pools, arrays. */
 #include "driver.h"
 
 enum { count = 256, bytes = 4 * count };
@@ -27,7 +27,7 @@ int main(void) {
   EXPECT(status, 1);
   GOOD(cuLaunchKernel(scale, 2, 1, 1, 128, 1, 1, 0, stream, arguments, NULL));
   GOOD(cuStreamEndCapture(stream, &graph));
-  /* The function may be left out where a kernel is named: the layout since CUDA 12. */
+  /* A kernel may be given instead of a function: the structure since CUDA 12. */
   struct {
     handle function;
     unsigned grid[3], block[3], shared;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver API: kernels from PTX, launched in all ways, with copies, fills, streams and events about them. */
+/* The driver API: kernels from PTX, launched in all ways, with copies, fills, streams and events. */
 #include "driver.h"
 
 enum { count = 1000, bytes = 4 * count };
@@ -12,7 +12,7 @@ int main(void) {
   GOOD(cuCtxCreate_v2(&context, 0, 0));
   char* ptx = text_of("driver_kernels.ptx");
   GOOD(cuModuleLoadData(&module, ptx));
-  memset(ptx, 'x', 1000); /* the module has its own */
+  memset(ptx, 'x', 1000); /* the module has its own copy */
   GOOD(cuModuleGetFunction(&scale, module, "scale"));
   GOOD(cuModuleGetFunction(&add, module, "add"));
 
@@ -31,7 +31,7 @@ int main(void) {
   GOOD(cuMemAlloc_v2(&c, bytes));
   GOOD(cuMemcpyHtoD_v2(a, host, bytes));
 
-  /* An array of pointers, a buffer, a configuration, and as it was before CUDA 4. */
+  /* Arguments as an array of pointers, as a buffer, with a launch configuration, and in the style before CUDA 4. */
   int n = count;
   void* arguments[] = {&a, &n};
   GOOD(cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, NULL, arguments, NULL));
@@ -52,10 +52,10 @@ int main(void) {
   GOOD(cuMemcpyDtoH_v2(host, a, bytes));
   for (int k = 0; k < count; ++k) EXPECT(host[k], 16 * k);
   unsigned times = 0;
-  GOOD(cuMemcpy((address)&times, counter, sizeof times)); /* where it points tells the direction */
+  GOOD(cuMemcpy((address)&times, counter, sizeof times)); /* the pointers determine the direction */
   EXPECT(times, 100 + 4 * count);
 
-  /* What is wrong with a launch. */
+  /* Invalid launches. */
   EXPECT(cuLaunchKernel(scale, 1, 1, 1, 2048, 1, 1, 0, NULL, arguments, NULL), 1);
   EXPECT(cuLaunchKernel(scale, 1, 1, 1, 128, 1, 1, 0, NULL, NULL, NULL), 1);
   EXPECT(cuLaunchKernel(scale, 1, 1, 1, 128, 1, 1, 0, NULL, arguments, extra), 1);
@@ -86,14 +86,14 @@ int main(void) {
   EXPECT(noted, 1);
   GOOD(cuEventElapsedTime(&milliseconds, begin, end));
   EXPECT(milliseconds > 0, 1);
-  GOOD(cuLaunchKernel(add, 8, 1, 1, 128, 1, 1, 0, (handle)2, three, NULL)); /* the thread's own stream */
+  GOOD(cuLaunchKernel(add, 8, 1, 1, 128, 1, 1, 0, (handle)2, three, NULL)); /* the per-thread default stream */
   GOOD(cuStreamSynchronize_ptsz(NULL));
   GOOD(cuStreamDestroy_v2(stream));
   GOOD(cuEventDestroy_v2(begin));
   EXPECT(cuEventDestroy_v2(begin), 400);
   GOOD(cuMemFreeHost(pinned));
 
-  /* Fills of each width, and boxes. */
+  /* Fills of each width, and fills of boxes. */
   GOOD(cuMemsetD8_v2(a, 0x5a, 4));
   GOOD(cuMemsetD16_v2(a + 4, 0x1234, 2));
   GOOD(cuMemsetD32_v2(a + 8, 0x89abcdef, 2));
@@ -116,7 +116,7 @@ int main(void) {
   GOOD(cuMemcpy3D_v2(&out));
   EXPECT(back[0][1] == 7 && back[0][2] == 109 && back[0][3] == 110 && back[1][2] == 117 && back[1][4] == 7 && back[2][2] == 7, 1);
 
-  /* What a pointer is. */
+  /* Pointer attributes. */
   address at = 0;
   unsigned kind = 0;
   handle owner = NULL;
@@ -128,7 +128,7 @@ int main(void) {
   EXPECT(owner == context, 1);
   EXPECT(cuPointerGetAttribute(&kind, 2, (address)words), 1);
 
-  /* What is known of a kernel. */
+  /* Kernel attributes. */
   int value = 0, grid = 0, block = 0;
   size_t offset = 0;
   GOOD(cuFuncGetAttribute(&value, 4, scale));

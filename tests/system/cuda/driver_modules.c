@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver API: what can be loaded, what is said of what cannot. */
+/* The driver API: images that can be loaded, and messages for those that cannot. */
 #include "driver.h"
 
 int main(void) {
@@ -19,7 +19,7 @@ int main(void) {
   EXPECT(cuModuleGetFunction(&function, module, "add"), 400);
   EXPECT(cuModuleUnload(module), 400);
 
-  /* Options have no effect, which the log says; a mistake is in the log of errors. */
+  /* Options have no effect, as the information log states; errors are in the error log. */
   char* ptx = text_of("driver_kernels.ptx");
   char information[200] = "", mistakes[200] = "";
   int names[] = {3, 4, 5, 6, 0, 2};
@@ -36,7 +36,7 @@ int main(void) {
   EXPECT(cuModuleLoadDataEx(&module, "nonsense", 6, names, values), 218);
   EXPECT(strlen(small), 7);
 
-  /* Machine code: the beginning of an ELF file, for sm_90 as CUDA 12 and CUDA 13 say it. */
+  /* Machine code: the beginning of an ELF file for sm_90, as CUDA 12 and CUDA 13 encode it. */
   unsigned char cubin[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, 7};
   cubin[48] = 90;
   EXPECT(cuModuleLoadData(&module, cubin), 209);
@@ -47,12 +47,12 @@ int main(void) {
   if (file == NULL || fwrite(cubin, 1, sizeof cubin, file) != sizeof cubin || fclose(file) != 0) return 3;
   EXPECT(cuModuleLoad(&module, "code.cubin"), 209);
 
-  /* A library's kernel is a function, too. */
+  /* A kernel of a library is also a function. */
   GOOD(cuLibraryLoadFromFile(&library, "driver_kernels.ptx", NULL, NULL, 0, NULL, NULL, 0));
   GOOD(cuLibraryGetKernel(&kernel, library, "scale"));
   GOOD(cuKernelGetFunction(&function, kernel));
 
-  /* Two texts that need each other, and one that does not. */
+  /* Two texts that refer to each other, and an independent one. */
   char uses[] = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .global .u32 shared_word;\n"
                 ".visible .entry store() {\n.reg .b64 %a;\n.reg .b32 %v;\nmov.u64 %a, shared_word;\nmov.u32 %v, 77;\nst.global.u32 [%a], %v;\nret;\n}\n";
   char defines[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 shared_word;\n";

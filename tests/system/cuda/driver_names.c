@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver API: functions by name, those that are not there, NVIDIA's private tables. */
+/* The driver API: lookup of functions by name, missing functions, NVIDIA's private tables. */
 #include <dlfcn.h>
 
 #include "driver.h"
@@ -14,7 +14,7 @@ int main(void) {
   GOOD(cuGetProcAddress_v2("cuStreamSynchronize", &f, 13000, 2, &status));
   EXPECT(f == (void*)cuStreamSynchronize_ptsz, 1);
   GOOD(cuGetProcAddress_v2("cuCtxCreate", &f, 11030, 0, &status));
-  EXPECT(f == (void*)cuCtxCreate_v2, 1); /* the one that CUDA 11.3 has */
+  EXPECT(f == (void*)cuCtxCreate_v2, 1); /* the version of CUDA 11.3 */
   EXPECT(cuGetProcAddress_v2("cuNothing", &f, 13000, 0, &status), 500);
   EXPECT(f == NULL && status == 1, 1);
   EXPECT(cuGetProcAddress_v2("cuLibraryLoadData", &f, 11000, 0, &status), 500);

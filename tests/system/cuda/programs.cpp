@@ -26,7 +26,7 @@
 namespace {
 
 char add, count, say, linger, wrong_address, claim, takes_struct, reverse, factor,
-    counter;  // what stands for each on the host
+    counter;  // host stand-ins for the kernels and variables
 int* shared_with_host = nullptr;
 const char* kernels_file = nullptr;
 

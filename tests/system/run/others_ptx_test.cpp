@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PTX as others write it, through the built program: narrow addresses, vectors, several modules, texture references.
+// PTX as third-party tools write it, through the built program: 32-bit addresses, vectors, several modules, texture
+// references.
 #include <nlohmann/json.hpp>
 
 #include "tests/system/common/ptx_run.h"
@@ -8,7 +9,7 @@ namespace others_ptx_test {
 
 using namespace ptx_runs;
 
-// What other people's PTX does: 32-bit addresses, vectors, static variables of functions, names in generic accesses.
+// Features of third-party PTX: 32-bit addresses, vectors, static variables of functions, names in generic accesses.
 TEST(programs_of_others, read_a_32_bit_parameter_as_the_address_it_is) {
   for (const char* size : {"32", "64"}) {
     const std::string text =
@@ -16,10 +17,10 @@ TEST(programs_of_others, read_a_32_bit_parameter_as_the_address_it_is) {
         " out, .param .u32 a, .param .u32 b) {\n.reg .u32 %r<4>; .reg .u" + size + " %o;\nld.param.u" + size +
         " %o, [out]; ld.param.u32 %r0, [a]; ld.param.u32 %r1, [b];\n"
         "ld.global.u32 %r2, [%r0+8]; add.u32 %r2, %r2, %r1; st.global.u32 [%o], %r2; ret;\n}\n";
-    // The first buffer of a job lies at the driver's first address.
+    // The first buffer of a job is at the driver's first address.
     const outcome o = run(text, "gtx1080", 1, 1, "--arg u32:268439552 --arg u32:7");
     ASSERT_EQ(o.code, 1)
-        << o.err;  // where nothing is: an address of 32 bits in the message, without the next parameter
+        << o.err;  // an unmapped address: the message shows a 32-bit address without the next parameter
     EXPECT_NE(o.err.find("illegal address 0x10001008 (4-byte load)"), std::string::npos) << o.err;
   }
 }
@@ -72,7 +73,7 @@ TEST(programs_of_others, pass_vectors_and_declare_static_variables) {
       [](unsigned k) { return k + 5; });
 }
 
-// One line with the place and what was expected; nothing is run or written.
+// One line with the position and what was expected; nothing is run or written.
 TEST(programs_of_others, are_refused_for_slips_that_ptxas_refuses) {
   const struct {
     const char *declarations, *code, *said;
@@ -102,7 +103,8 @@ TEST(programs_of_others, are_refused_for_slips_that_ptxas_refuses) {
   }
 }
 
-// Sizes that would take more than 1 GB of memory or minutes are refused; below them both grow with the program.
+// Programs that would take more than 1 GB of memory or minutes are rejected; below the limit both grow with the
+// program.
 TEST(programs_of_others, are_refused_above_a_size) {
   const auto refused = [](const std::string& text, const std::string& message) {
     const outcome o = run(text, "gtx1080");
@@ -125,8 +127,8 @@ TEST(programs_of_others, are_refused_above_a_size) {
   refused(module_of(chain, "call f8199;"), "204:16: kernel 'k' calls too many functions, expected at most 8000");
 }
 
-// Where nothing but the order of instructions differs, twice the program takes twice the memory, and not more than 4.5
-// KB an instruction.
+// If only the order of instructions differs, twice the program takes twice the memory, and at most 4.5 KB per
+// instruction.
 TEST(programs_of_others, take_memory_by_their_size) {
   const auto peak = [](unsigned instructions) {
     std::string code;
@@ -225,7 +227,7 @@ TEST(texture_references, are_bound_to_the_texture_of_their_name) {
   EXPECT_NE(unbound.err.find("main.ptx:"), std::string::npos) << unbound.err;
 }
 
-// A scoreboard knows of what comes from a texture unit that it comes from far, up to the cycle in which it is there.
+// The scoreboard marks results of a texture unit as long-latency until the cycle in which they arrive.
 TEST(stall_reasons, of_a_fetch_is_the_long_scoreboard_to_the_end) {
   const std::string fetch =
       ".version 8.0\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 t, .param .u64 o) {\n.reg .b64 %d<3>; .reg .f32 %f<6>;\n"

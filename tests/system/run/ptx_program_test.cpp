@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that need more than arithmetic, through the built program on GPUs of both modes of divergence: the device
-// runtime.
+// Kernels that use more than arithmetic, through the built program on GPUs with both kinds of divergence handling: the
+// device runtime.
 #include "tests/system/common/ptx_run.h"
 
 namespace ptx_program_test {
@@ -76,7 +76,7 @@ TEST(device_heap, gives_every_thread_memory_of_its_own) {
       module_of(runtime, allocate + "st.u32 [%d1+36], %r2; bar.sync 0; ld.u32 %r3, [%d1+36]; st.global.u32 [%o], %r3;" +
                              release),
       [](unsigned k) { return k; }, 3, 96);
-  // 8 MiB in all: the ninth megabyte is not there.
+  // The heap has 8 MiB: the ninth megabyte cannot be allocated.
   expect_words(
       module_of(
           runtime,
@@ -124,8 +124,7 @@ TEST(calls, of_no_function_are_failures_of_the_program) {
       << o.err;
 }
 
-// With the registers that its values would like to have, a block of 1024 threads fits no SM; .maxntid says that such
-// blocks come.
+// With all registers that its values could use, a block of 1024 threads fits no SM; .maxntid announces such blocks.
 TEST(launch_bounds, let_the_largest_block_run) {
   std::string code = ".reg .b32 %v<100>;\n";
   for (unsigned k = 0; k < 90; ++k)
@@ -229,12 +228,12 @@ TEST(faults, a_deadlock_names_every_warp_that_waits_and_where) {
     for (const char* warp : {"warp 0 waits at barrier 1, k.ptx:11:4\n", "warp 1 waits at barrier 2, k.ptx:13:1\n",
                              "warp 3 waits at barrier 3, k.ptx:10:1\n"})
       EXPECT_NE(o.err.find(warp), std::string::npos) << warp << " in\n" << o.err;
-    EXPECT_EQ(o.err.find("warp 2"), std::string::npos) << o.err;  // its threads have left
+    EXPECT_EQ(o.err.find("warp 2"), std::string::npos) << o.err;  // its threads have exited
   }
 }
 
-// In the order of blocks, whatever SM they are on and whichever came to its barrier first; the same with a timeline,
-// whose eyes keep the SMs in step.
+// In the order of blocks, whatever their SMs and the order of arrival at the barrier; the result is the same with a
+// timeline, which keeps the SMs in step.
 TEST(faults, a_deadlock_names_the_warps_of_all_blocks) {
   const std::string late =
       "mov.u32 %r5, %ctaid.x; sub.u32 %r5, 8, %r5; mul.lo.u32 %r5, %r5, 20; L: sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra L;\n";
@@ -252,7 +251,7 @@ TEST(faults, a_deadlock_names_the_warps_of_all_blocks) {
     EXPECT_NE(o.err.find(expected + "\n"), std::string::npos) << o.err;
     EXPECT_EQ(run(module_of("", code), gpu, 5, 64, "--timeline t.json").err, o.err);
   }
-  // A run that is cut short before it is told says so all the same.
+  // A run that is cut short before the deadlock is reported still names it.
   for (const char* timeline : {"", "--timeline t.json"}) {
     const outcome cut = run(module_of("", "setp.lt.u32 %p0, %r0, 32; @%p0 bra A;\nbar.sync 1; ret;\nA: bar.sync 2;"),
                             "v100", 2, 64, std::string("--max-cycles 5000 ") + timeline);
@@ -265,7 +264,7 @@ TEST(faults, a_deadlock_names_the_warps_of_all_blocks) {
   }
 }
 
-// One block of three spins on.
+// One block of three keeps spinning.
 TEST(faults, a_deadlock_names_those_that_wait_for_warps_that_run) {
   const std::string code =
       "setp.eq.u32 %p0, %r1, 0; setp.lt.u32 %p1, %r0, 32; and.pred %p0, %p0, %p1;\nL: @%p0 bra L;\nsetp.ge.u32 %p2, %r0, 32; @%p2 bra B;\nbar.sync 1; ret;\nB: bar.sync 2;";
@@ -303,7 +302,7 @@ TEST(faults, a_deadlock_names_each_group_of_lanes_that_waits) {
     EXPECT_NE(shuffle.err.find(group), std::string::npos) << group << " in\n" << shuffle.err;
 }
 
-// Lanes whose guard is false go on behind the jump table; some of the others come there from a target.
+// Lanes whose guard is false continue after the jump table; some other lanes reach that point from a target.
 TEST(indexed_branches, are_taken_by_the_lanes_of_their_guard) {
   expect_words(
       module_of(
@@ -329,7 +328,7 @@ TEST(vectors, move_as_a_whole_and_have_colours_for_components) {
           declared +
               "mov.v4.b32 %v, {%r0, 2, 3, 4}; mov.v4.b32 %w, %v; add.u32 %r4, %w.r, %w.g; mad.lo.u32 %r4, %w.b, 10, %r4; mad.lo.u32 %r4, %w.a, 100, %r4; st.global.u32 [%o], %r4;"),
       [](unsigned k) { return k + 2 + 30 + 400; });
-  // All elements are read before one is written; the guard is each element's.
+  // All elements are read before the first is written; the guard applies to each element.
   expect_words(
       module_of(
           "",
@@ -370,7 +369,7 @@ TEST(aliases, are_their_targets_under_another_name) {
       << o.err;
 }
 
-// Lanes that part must be one warp again at a barrier, where some left the kernel or might have failed on the way.
+// Diverged lanes must reconverge before a barrier, even if some exited the kernel or might have trapped on the way.
 TEST(barriers, come_after_indirect_calls_and_returns_of_some_lanes) {
   const std::string functions =
       ".func (.param .b32 v) one(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; add.u32 %n, %n, 5; st.param.b32 [v], %n; ret; }\n"
