@@ -49,7 +49,7 @@ std::string wrong_metric_path(const std::string& path, const list_lengths& most)
         return "no point has '" + here + "." + printable(step) + "', " +
                (limit->second == 0 ? "'" + here + "' is empty"
                                    : "the last one is '" + here + "." + std::to_string(limit->second - 1) + "'");
-      if (at->empty()) return "";  // a time series, which may be empty
+      if (at->empty()) return "";  // a time series, of any length
       at = &(*at)[0];
     } else if (at->is_object() && at->contains(step)) {
       at = &(*at)[step];
