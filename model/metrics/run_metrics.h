@@ -6,105 +6,13 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/metrics/memory_metrics.h"
+#include "heddle/metrics/state_metrics.h"
 
 namespace heddle {
 
 /// Results of a run: the content of a metrics file ("heddle.metrics/1"). Cycles are core cycles, ratios are 0..1, bytes
 /// are bytes. visit(v) calls v(key, member) in the order of the file; keys never change their meaning.
-
-/// Warp-cycles by the profiler's stall reasons: each active warp is in exactly one state in each cycle.
-struct warp_cycle_counts {
-  std::uint64_t active = 0;                      // sum of all the others
-  std::uint64_t selected = 0;                    // the warp issued, or its replay took the slot
-  std::uint64_t not_selected = 0;                // eligible, but another warp was selected
-  std::uint64_t inst_fetch = 0;                  // next instruction not in the buffer
-  std::uint64_t exec_dependency = 0;             // an operand is not available yet
-  std::uint64_t memory_dependency = 0;           // the load/store unit or its queue is not available
-  std::uint64_t memory_throttle = 0;             // too many memory operations are outstanding
-  std::uint64_t pipe_busy = 0;                   // the arithmetic unit is not available
-  std::uint64_t sync = 0;                        // waits at a barrier
-  std::uint64_t constant_memory_dependency = 0;  // a constant operand missed its cache
-  std::uint64_t texture = 0;                     // the texture path is full
-  std::uint64_t sleeping = 0;                    // nanosleep, or all lanes blocked
-  std::uint64_t other = 0;                       // draining after exit, switching, fence, dispatcher conflict
-
-  template <class Self, class V>
-  static void visit_members(Self& self, V&& v) {
-    v("active", self.active);
-    v("selected", self.selected);
-    v("not_selected", self.not_selected);
-    v("inst_fetch", self.inst_fetch);
-    v("exec_dependency", self.exec_dependency);
-    v("memory_dependency", self.memory_dependency);
-    v("memory_throttle", self.memory_throttle);
-    v("pipe_busy", self.pipe_busy);
-    v("sync", self.sync);
-    v("constant_memory_dependency", self.constant_memory_dependency);
-    v("texture", self.texture);
-    v("sleeping", self.sleeping);
-    v("other", self.other);
-  }
-  template <class V>
-  void visit(V&& v) {
-    visit_members(*this, v);
-  }
-  template <class V>
-  void visit(V&& v) const {
-    visit_members(*this, v);
-  }
-};
-
-/// The same warp-cycles by the names of the newer profiler; again a partition of `active`.
-struct warp_state_counts {
-  std::uint64_t selected = 0;
-  std::uint64_t not_selected = 0;
-  std::uint64_t wait = 0;                // fixed-latency dependency
-  std::uint64_t short_scoreboard = 0;    // shared memory, special function, conversion, shuffle
-  std::uint64_t long_scoreboard = 0;     // global, local, texture memory
-  std::uint64_t math_pipe_throttle = 0;  // arithmetic unit busy
-  std::uint64_t mio_throttle = 0;        // queue of the memory input/output unit full
-  std::uint64_t lg_throttle = 0;         // L1's queue for local and global accesses full
-  std::uint64_t tex_throttle = 0;        // texture queue full
-  std::uint64_t barrier = 0;
-  std::uint64_t membar = 0;
-  std::uint64_t branch_resolving = 0;
-  std::uint64_t no_instruction = 0;
-  std::uint64_t imc_miss = 0;  // a constant operand missed its cache
-  std::uint64_t dispatch_stall = 0;
-  std::uint64_t drain = 0;  // exited, waiting for outstanding instructions
-  std::uint64_t sleeping = 0;
-  std::uint64_t misc = 0;
-
-  template <class Self, class V>
-  static void visit_members(Self& self, V&& v) {
-    v("selected", self.selected);
-    v("not_selected", self.not_selected);
-    v("wait", self.wait);
-    v("short_scoreboard", self.short_scoreboard);
-    v("long_scoreboard", self.long_scoreboard);
-    v("math_pipe_throttle", self.math_pipe_throttle);
-    v("mio_throttle", self.mio_throttle);
-    v("lg_throttle", self.lg_throttle);
-    v("tex_throttle", self.tex_throttle);
-    v("barrier", self.barrier);
-    v("membar", self.membar);
-    v("branch_resolving", self.branch_resolving);
-    v("no_instruction", self.no_instruction);
-    v("imc_miss", self.imc_miss);
-    v("dispatch_stall", self.dispatch_stall);
-    v("drain", self.drain);
-    v("sleeping", self.sleeping);
-    v("misc", self.misc);
-  }
-  template <class V>
-  void visit(V&& v) {
-    visit_members(*this, v);
-  }
-  template <class V>
-  void visit(V&& v) const {
-    visit_members(*this, v);
-  }
-};
 
 /// The profiler's metrics, under its names. Ratios are of sums over SMs, except sm_efficiency (mean over all SMs).
 struct profiler_metrics {
@@ -240,159 +148,16 @@ struct instruction_counts {
   }
 };
 
-/// One cache level; accesses = hits + misses + merges.
-struct cache_counts {
-  std::uint64_t accesses = 0;
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::uint64_t merges = 0;      // misses on a sector whose fill was already pending
-  std::uint64_t read_bytes = 0;  // returned to requesters
-  std::uint64_t write_bytes = 0;
-  std::uint64_t evictions = 0;
-  std::uint64_t writebacks = 0;  // dirty sectors written to the next level
-  std::uint64_t atomics = 0;
-  std::uint64_t requests = 0;        // L1: sent to the L2; L2: received from the SMs; at most a line each
-  std::uint64_t bank_conflicts = 0;  // L1: cycles beyond the first in which hits occupied its banks; L2: 0
-
-  template <class Self, class V>
-  static void visit_members(Self& self, V&& v) {
-    v("accesses", self.accesses);
-    v("hits", self.hits);
-    v("misses", self.misses);
-    v("merges", self.merges);
-    v("read_bytes", self.read_bytes);
-    v("write_bytes", self.write_bytes);
-    v("evictions", self.evictions);
-    v("writebacks", self.writebacks);
-    v("atomics", self.atomics);
-    v("requests", self.requests);
-    v("bank_conflicts", self.bank_conflicts);
-  }
-  template <class V>
-  void visit(V&& v) {
-    visit_members(*this, v);
-  }
-  template <class V>
-  void visit(V&& v) const {
-    visit_members(*this, v);
-  }
-};
-
-struct dram_counts {
-  std::uint64_t reads = 0;  // bursts
-  std::uint64_t writes = 0;
-  std::uint64_t read_bytes = 0;
-  std::uint64_t write_bytes = 0;
-  std::uint64_t row_hits = 0;
-  std::uint64_t row_misses = 0;
-  // Data-bus cycles from each channel's first data of the kernel to its last; all channels summed, memory clock.
-  std::uint64_t busy_cycles = 0;
-  std::uint64_t idle_cycles = 0;  // no request, or responses were not accepted
-  std::uint64_t refresh_cycles = 0;
-  std::uint64_t turnaround_cycles = 0;  // between reads and writes; column commands further apart than data
-  std::uint64_t row_cycles = 0;         // rows were closed and opened
-
-  template <class Self, class V>
-  static void visit_members(Self& self, V&& v) {
-    v("reads", self.reads);
-    v("writes", self.writes);
-    v("read_bytes", self.read_bytes);
-    v("write_bytes", self.write_bytes);
-    v("row_hits", self.row_hits);
-    v("row_misses", self.row_misses);
-    v("busy_cycles", self.busy_cycles);
-    v("idle_cycles", self.idle_cycles);
-    v("refresh_cycles", self.refresh_cycles);
-    v("turnaround_cycles", self.turnaround_cycles);
-    v("row_cycles", self.row_cycles);
-  }
-  template <class V>
-  void visit(V&& v) {
-    visit_members(*this, v);
-  }
-  template <class V>
-  void visit(V&& v) const {
-    visit_members(*this, v);
-  }
-};
-
-struct shared_counts {
-  std::uint64_t accesses = 0;        // warp instructions
-  std::uint64_t bank_conflicts = 0;  // sum of (passes - 1)
-
-  template <class Self, class V>
-  static void visit_members(Self& self, V&& v) {
-    v("accesses", self.accesses);
-    v("bank_conflicts", self.bank_conflicts);
-  }
-  template <class V>
-  void visit(V&& v) {
-    visit_members(*this, v);
-  }
-  template <class V>
-  void visit(V&& v) const {
-    visit_members(*this, v);
-  }
-};
-
-/// All zero if the TLBs are off.
-struct tlb_counts {
-  std::uint64_t accesses = 0;  // look-ups
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::uint64_t merges = 0;  // the translation was already pending
-
-  template <class Self, class V>
-  static void visit_members(Self& self, V&& v) {
-    v("accesses", self.accesses);
-    v("hits", self.hits);
-    v("misses", self.misses);
-    v("merges", self.merges);
-  }
-  template <class V>
-  void visit(V&& v) {
-    visit_members(*this, v);
-  }
-  template <class V>
-  void visit(V&& v) const {
-    visit_members(*this, v);
-  }
-};
-
-struct memory_counts {
-  cache_counts l1;
-  cache_counts l2;
-  dram_counts dram;
-  shared_counts shared;
-  tlb_counts tlb;
-
-  template <class Self, class V>
-  static void visit_members(Self& self, V&& v) {
-    v("l1", self.l1);
-    v("l2", self.l2);
-    v("dram", self.dram);
-    v("shared", self.shared);
-    v("tlb", self.tlb);
-  }
-  template <class V>
-  void visit(V&& v) {
-    visit_members(*this, v);
-  }
-  template <class V>
-  void visit(V&& v) const {
-    visit_members(*this, v);
-  }
-};
-
 /// Why a kernel's achieved occupancy is below the theoretical one: the parts of the difference, in the same unit (1:
 /// all warp slots of the SMs that held a warp of it).
 struct lost_occupancy {
-  double imbalance_within_blocks = 0;   // warps had ended, their blocks had not
-  double imbalance_between_blocks = 0;  // tail: blocks had ended before others, none were left to dispatch
-  double too_few_blocks = 0;            // the grid has fewer blocks than the GPU can hold
-  double partial_last_wave = 0;         // the same for its last wave, assuming blocks of equal length
-  double launch_latency = 0;            // a block was yet to be placed
-  double other_kernels = 0;             // blocks of other launches were on the SM
+  double imbalance_within_blocks = 0;  // warps had ended, their blocks had not
+  double imbalance_between_blocks =
+      0;                         // tail: blocks had ended earlier than others, and no blocks were left to dispatch
+  double too_few_blocks = 0;     // the grid has fewer blocks than the GPU can hold
+  double partial_last_wave = 0;  // the same for its last wave, assuming blocks of equal length
+  double launch_latency = 0;     // a block was yet to be placed
+  double other_kernels = 0;      // blocks of other launches were on the SM
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -449,8 +214,9 @@ struct kernel_metrics {
   double theoretical_occupancy = 0;
   std::uint32_t blocks_per_sm = 0;
   std::vector<std::string> occupancy_limiters;
-  double waves = 0;                 // blocks of the grid / blocks that the GPU can hold
-  std::uint64_t launch_cycles = 0;  // from doorbell or end of the stream's previous launch to start_cycle
+  double waves = 0;  // blocks of the grid / blocks that the GPU can hold
+  std::uint64_t launch_cycles =
+      0;  // from the doorbell, or from the end of the stream's previous launch, to start_cycle
   lost_occupancy lost;
   occupancy_series over_time;
   profiler_metrics metrics;

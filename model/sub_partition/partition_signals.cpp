@@ -29,7 +29,7 @@ void partition_signals::only_in(cycle_t first, cycle_t last) {
 }
 
 partition_signals::warp_place partition_signals::at(unsigned slot) const {
-  const sub_partition::warp_slot& w = partition_.slots_[slot];
+  const warp_slot& w = partition_.slots_[slot];
   return {w.program, w.state.block, w.state.warp_in_block, w.state.pc, w.step != nullptr};
 }
 
@@ -53,7 +53,7 @@ void partition_signals::show_issue(cycle_t cycle) {
     issue_slot& s = slots[k];
     s.operation = 0;
     if (k >= issued) continue;
-    const sub_partition::warp_slot& w = p.slots_[p.issued_warp_ / p.config_.sm.sub_partitions];
+    const warp_slot& w = p.slots_[p.issued_warp_ / p.config_.sm.sub_partitions];
     s.pc = p.issued_pc_ + k;
     s.warp = p.issued_warp_;
     s.lanes = p.issued_mask_;
@@ -105,7 +105,7 @@ void partition_signals::show_warps(cycle_t cycle) {
     if (states[s] == no_warp && (p.active_ >> s & 1) == 0) continue;
     const std::uint64_t bit = std::uint64_t{1} << s;
     states[s] = state_in(s, cycle);
-    const sub_partition::warp_slot& w = p.slots_[s];
+    const warp_slot& w = p.slots_[s];
     if (states[s] == state_of(warp_stall::selected)) {
       selected |= bit;
       if (w.phase == warp_phase::replaying && w.mark <= cycle) replaying = true;
@@ -114,9 +114,9 @@ void partition_signals::show_warps(cycle_t cycle) {
     if ((eligible & bit) != 0 || (w.phase == warp_phase::ready && w.mark <= cycle)) ready |= bit;
     if (w.phase != warp_phase::empty && w.fetch_at <= cycle) buffered |= bit;
     if (p.active_ >> s & 1) {
-      w.program->control_codes
-          ? p.dependence_counters.show(s, cycle)
-          : p.scoreboard.show(s, std::min(w.launch->program->registers, w.program->scoreboard_registers), cycle);
+      w.program->control_codes ? p.dependence.counters.show(s, cycle)
+                               : p.dependence.scoreboard.show(
+                                     s, std::min(w.launch->program->registers, w.program->scoreboard_registers), cycle);
     }
   }
   p.scheduler.shown = {ready, eligible, selected};
@@ -125,7 +125,7 @@ void partition_signals::show_warps(cycle_t cycle) {
 
 partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycle) {
   const sub_partition& p = partition_;
-  const sub_partition::warp_slot& w = p.slots_[slot];
+  const warp_slot& w = p.slots_[slot];
   if (w.phase == warp_phase::empty) return no_warp;
   if (issued != 0 && p.issued_warp_ == w.state.slot) return state_of(warp_stall::selected);
   if (w.mark > cycle) {  // its current state begins in a later cycle

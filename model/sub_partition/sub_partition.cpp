@@ -21,14 +21,12 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
       shared_dispatch_socket("shared_dispatch_socket"),
       scheduler("warp_scheduler", config.sub_partition, {config.sm.max_warps / config.sm.sub_partitions, index}),
       fetch("fetch", config, cache, config.sm.max_warps / config.sm.sub_partitions),
-      scoreboard("scoreboard", config.sm.max_warps / config.sm.sub_partitions),
-      dependence_counters("dependence_counters", config.sm.max_warps / config.sm.sub_partitions),
+      dependence(config.sm.max_warps / config.sm.sub_partitions, config.tlm.check),
       register_file("register_file", config.sm.max_warps / config.sm.sub_partitions,
                     config.sm.registers / isa::warp_size / config.sm.sub_partitions),
       immediate_constants("immediate_constants", config.constant_cache),
       shared_unit("fp32_shared"),
       config_(config),
-      checks_codes_(config.tlm.check),
       slots_(config.sm.max_warps / config.sm.sub_partitions),
       clock_(clock, *this),
       supervisor_(supervisor),
@@ -64,8 +62,8 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
   for (unsigned u = 0; u < units.size() && config.sm.sub_partitions > 1; ++u)
     if (is_shared(static_cast<isa::unit>(u), config)) shared_units_ |= static_cast<std::uint16_t>(1u << u);
   const auto watched = [this](const sc_core::sc_trace_file* file) { watch_for(file); };
-  scheduler.on_trace.call = fetch.on_trace.call = scoreboard.on_trace.call = watched;
-  dependence_counters.on_trace.call = register_file.on_trace.call = watched;
+  scheduler.on_trace.call = fetch.on_trace.call = dependence.scoreboard.on_trace.call = watched;
+  dependence.counters.on_trace.call = register_file.on_trace.call = watched;
   for (execution_unit& u : units) u.on_trace.call = watched;
   for (execution_unit& u : shared_unit) u.on_trace.call = watched;
 }
@@ -110,8 +108,7 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   while (departed(slot, w.residency) != departed_.end());
   w.placed_at = cycle;
   codes_ = w.program->control_codes;
-  if (codes_) dependence_counters.clear(slot);
-  if (keeps_scoreboard(slot)) scoreboard.clear(slot, w.program->scoreboard_registers);
+  dependence.clear(slot, *w.program);
   if (last_slot_ == slot) reuses_ = nullptr;
   fetch.clear(slot);
   scheduler.placed(slot, cycle);
@@ -144,7 +141,7 @@ void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool r
     scheduler.set_waiting(slot);
     return;
   }
-  if (redirected && w.program->control_codes) dependence_counters.jump(slot);
+  if (redirected && w.program->control_codes) dependence.counters.jump(slot);
   w.constant_at = w.fetch_at;
   if (w.next->has_constant)
     w.constant_at =
@@ -184,26 +181,11 @@ void sub_partition::make_ready(unsigned slot, cycle_t cycle) {
 
 void sub_partition::set_timer(unsigned slot, cycle_t cycle) {
   slots_[slot].timer = cycle;
-  if (cycle - clock_.cycle() < wheel_.size()) {
-    wheel_[cycle % wheel_.size()] |= std::uint64_t{1} << slot;
-    wheel_occupied_ |= std::uint64_t{1} << (cycle % wheel_.size());
-  } else {
-    far_timers_ |= std::uint64_t{1} << slot;
-  }
+  timers_.set(slot, cycle, clock_.cycle());
 }
 
 void sub_partition::run_timers(cycle_t cycle) {
-  const unsigned bucket = cycle % wheel_.size();
-  std::uint64_t due = wheel_[bucket];
-  wheel_[bucket] = 0;
-  wheel_occupied_ &= ~(std::uint64_t{1} << bucket);
-  for (std::uint64_t f = far_timers_; f; f &= f - 1) {
-    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(f));
-    if (slots_[slot].timer > cycle) continue;
-    due |= std::uint64_t{1} << slot;
-    far_timers_ &= ~(std::uint64_t{1} << slot);
-  }
-  for (; due; due &= due - 1) {
+  for (std::uint64_t due = timers_.take(cycle, timer_of()); due; due &= due - 1) {
     const unsigned slot = static_cast<unsigned>(__builtin_ctzll(due));
     if (slots_[slot].timer == cycle) on_timer(slot, cycle);
   }
@@ -249,22 +231,9 @@ void sub_partition::system_fence_performed(unsigned slot, cycle_t cycle) {
   clock_.wake_at(w.timer);
 }
 
-cycle_t sub_partition::next_timer(cycle_t cycle) const {
-  cycle_t best = never;
-  if (wheel_occupied_) {
-    // Buckets hold cycles cycle + 1 .. cycle + 63: rotate so that bit 0 is the next cycle.
-    const unsigned start = (cycle + 1) % wheel_.size();
-    const std::uint64_t rotated =
-        start == 0 ? wheel_occupied_ : wheel_occupied_ >> start | wheel_occupied_ << (64 - start);
-    best = cycle + 1 + static_cast<unsigned>(__builtin_ctzll(rotated));
-  }
-  for (std::uint64_t f = far_timers_; f; f &= f - 1)
-    best = std::min(best, slots_[static_cast<unsigned>(__builtin_ctzll(f))].timer);
-  return best;
-}
-
 void sub_partition::schedule(cycle_t cycle) {
-  const cycle_t at = std::min(next_timer(cycle), scheduler.next_eligible(std::max(cycle + 1, replays_until_)));
+  const cycle_t at =
+      std::min(timers_.next(cycle, timer_of()), scheduler.next_eligible(std::max(cycle + 1, replays_until_)));
   if (at != never) clock_.wake_at(at);
   // No event reports what releases a held warp (falling scores, room in the memory system), so the policy is called
   // each cycle.
@@ -313,14 +282,14 @@ void sub_partition::prefetch_hint(cycle_t cycle, bool distant) const {
   if (distant) {
     host_prefetch(&slots_, sizeof slots_ +
                                (reinterpret_cast<const char*>(&dispatch_to_) - reinterpret_cast<const char*>(&clock_)));
-    host_prefetch(&wheel_[cycle % wheel_.size()], 1);
+    host_prefetch(&timers_.bucket(cycle), 1);
     scheduler.prepare();
-    scoreboard.prepare();
+    dependence.scoreboard.prepare();
     fetch.prepare();
     return;
   }
   // Warps whose wait ends in this cycle, and one ready warp.
-  std::uint64_t soon = wheel_[cycle % wheel_.size()];
+  std::uint64_t soon = timers_.bucket(cycle);
   for (unsigned k = 0; k < 2 && soon != 0; ++k, soon &= soon - 1)
     prefetch_warp(static_cast<unsigned>(__builtin_ctzll(soon)));
   if (scheduler.ready() != 0) prefetch_warp(static_cast<unsigned>(__builtin_ctzll(scheduler.ready())));
@@ -328,7 +297,7 @@ void sub_partition::prefetch_hint(cycle_t cycle, bool distant) const {
 
 void sub_partition::prefetch_warp(unsigned slot) const {
   host_prefetch(&slots_[slot], 192);
-  codes_ ? dependence_counters.prepare(slot) : host_prefetch(scoreboard.times(slot), 128);
+  codes_ ? dependence.counters.prepare(slot) : host_prefetch(dependence.scoreboard.times(slot), 128);
 }
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {
@@ -340,7 +309,7 @@ void sub_partition::finish(unsigned slot, cycle_t cycle) {
   if (gone.stores != 0) departed_.push_back(gone);
 }
 
-std::vector<sub_partition::departed_warp>::iterator sub_partition::departed(unsigned slot, std::uint16_t residency) {
+std::vector<departed_warp>::iterator sub_partition::departed(unsigned slot, std::uint16_t residency) {
   return std::find_if(departed_.begin(), departed_.end(),
                       [=](const departed_warp& d) { return d.slot == slot && d.residency == residency; });
 }

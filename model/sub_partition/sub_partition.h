@@ -24,84 +24,26 @@
 #include "heddle/sub_partition/account/instruction_observer.h"
 #include "heddle/sub_partition/account/issue_counters.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
-#include "heddle/sub_partition/dependence/dependence_counters.h"
-#include "heddle/sub_partition/dependence/scoreboard.h"
+#include "heddle/sub_partition/dependence/dependence.h"
 #include "heddle/sub_partition/dependence/shared_lanes.h"
 #include "heddle/sub_partition/fetch/fetch.h"
 #include "heddle/sub_partition/fetch/immediate_constants.h"
 #include "heddle/sub_partition/issue/execution_unit.h"
 #include "heddle/sub_partition/issue/register_file.h"
 #include "heddle/sub_partition/issue/warp_scheduler.h"
+#include "heddle/sub_partition/issue/warp_timers.h"
 #include "heddle/sub_partition/issue/write_ports.h"
 #include "heddle/sub_partition/memory/memory_operation.h"
 #include "heddle/sub_partition/partition_signals.h"
 #include "heddle/sub_partition/program_services.h"
+#include "heddle/sub_partition/warp_slot.h"
+#include "heddle/sub_partition/warp_supervisor.h"
 #include "heddle/tlm/kernel/unit_clock.h"
-#include "heddle/tlm/protocol/fault_details.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
 namespace heddle {
 
-/// Interface from a sub-partition to the SM that contains it.
-class warp_supervisor {
- public:
-  virtual ~warp_supervisor() = default;
-  /// The warp with warp id `warp` on the SM has exited, none of its loads is outstanding, and the load/store unit has
-  /// taken the data of its stores. The slot is free from `cycle` on. `stores_left`: some of its stores are not yet
-  /// acknowledged; stores_settled reports when all are. Returns an id of the warp's block for that call.
-  virtual std::uint64_t warp_finished(unsigned warp, bool stores_left, cycle_t cycle) = 0;
-  /// All stores that a finished warp of the block left behind are acknowledged.
-  virtual void stores_settled(std::uint64_t block, cycle_t cycle) = 0;
-  /// Lanes of the warp have exited in `cycle`; instructions that they issued earlier may still be in flight. With
-  /// independent lanes it is called for every exit of lanes, otherwise when the warp's last lanes exit.
-  virtual void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) = 0;
-  /// The warp executed BAR in `cycle`. Returns false if it need not wait (arrive). Waiting warps are resumed by
-  /// sub_partition::resume_from_barrier; independent lanes that wait are first stopped by stop_at_barrier.
-  virtual bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) = 0;
-  /// A stopped warp has no outstanding memory instruction any more.
-  virtual void warp_quiet(unsigned warp) = 0;
-  /// The simulated program failed. The text names kernel, PTX line, block and thread.
-  virtual void program_fault(const std::string& text) = 0;
-  /// As program_fault; `details` name device memory whose contents complete the text.
-  virtual void program_fault_with(const std::string& text, const fault_details& details) {
-    static_cast<void>(details);
-    program_fault(text);
-  }
-  /// A warp has issued a system-scope fence. Returns false if no other device shares the GPU's memory; then nothing is
-  /// to be waited for. Otherwise sub_partition::system_fence_performed is called when the fence is performed.
-  virtual bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
-    return static_cast<void>(warp), static_cast<void>(launch), static_cast<void>(cycle), false;
-  }
-  /// A warp has passed a fence of `scope` (MEMBAR's): its later loads must observe the stores that other threads of the
-  /// scope made before their own fences.
-  virtual void fence_passed(unsigned scope) { static_cast<void>(scope); }
-  /// The sub-partition has issued an instruction that also occupies the other sub-partitions' next issue cycle.
-  virtual void issued_alone(unsigned sub_partition, cycle_t cycle) {
-    static_cast<void>(sub_partition), static_cast<void>(cycle);
-  }
-  /// The sub-partition's instruction holds a unit shared by all sub-partitions in [cycle, until).
-  virtual void shared_unit_taken(isa::unit unit, unsigned sub_partition, cycle_t cycle, cycle_t until) {
-    static_cast<void>(unit), static_cast<void>(sub_partition), static_cast<void>(cycle), static_cast<void>(until);
-  }
-  /// The SM's memory system can hardly take another miss.
-  virtual bool memory_saturated() const { return false; }
-};
-
 constexpr unsigned system_scope = 2;  // as encoded in MEMBAR
-
-/// State of a warp slot: whether it holds a warp, and what that warp waits for.
-enum class warp_phase : std::uint8_t {
-  empty,
-  waiting,
-  ready,
-  at_barrier,
-  at_fence,
-  sleeping,
-  exited,
-  held,
-  stopped,
-  replaying
-};
 
 class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
@@ -130,10 +72,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   /// True if memory instructions of the slot's warp are in flight.
   bool outstanding(unsigned slot) const { return slots_[slot].loads + slots_[slot].stores != 0; }
   /// First cycle in which the results of all its other instructions are available.
-  cycle_t settled(unsigned slot) const {
-    return slots_[slot].program->control_codes ? dependence_counters.settled(slot)
-                                               : scoreboard.settled(slot, slots_[slot].program->scoreboard_registers);
-  }
+  cycle_t settled(unsigned slot) const { return dependence.settled(slot, *slots_[slot].program); }
   /// Writes a stopped warp to a context image, or restores it from one. Throws program_error if the image is not a
   /// valid warp of this program.
   void exchange(unsigned slot, simt::context_image& image);
@@ -203,8 +142,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   warp_scheduler scheduler;
   class fetch fetch;
-  class scoreboard scoreboard;
-  class dependence_counters dependence_counters;
+  class dependence dependence;
   class register_file register_file;
   class immediate_constants immediate_constants;
   std::deque<execution_unit> units;
@@ -219,51 +157,6 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     }
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   };
-  // Nearly every instruction touches only three cache lines: the first one of `state`, and these two.
-  struct alignas(64) warp_slot {
-    const decoded_instruction* next = nullptr;  // instruction at state.pc
-    const decoded_program* program = nullptr;
-    issue_counters* counters = nullptr;
-    launch_profile* profile = nullptr;  // of the launch on this SM
-    cycle_t mark = 0;                   // warp-cycles before this one are accounted
-    cycle_t fetch_at = 0;               // the next instruction is in the buffer from this cycle on
-    cycle_t constant_at = 0;            // its constant operand is available from this cycle on
-    cycle_t timer = never;              // cycle in which on_timer is called
-    const resident_launch* launch = nullptr;
-    const isa::execution_record* step = nullptr;       // trace record at state.pc; null: the warp executes its program
-    const isa::execution_record* last_step = nullptr;  // end of its segment
-    const isa::recorded_segment* piece = nullptr;      // segment of the trace that holds `step`
-    unsigned loads = 0;                                // outstanding loads, atomics
-    unsigned stores = 0;                               // outstanding stores, reductions
-    std::uint32_t sequence = 0;  // phases at_fence, sleeping, replaying: pc of the instruction after the one that waits
-    simt::lane_mask barrier_lanes = 0;  // trace-driven warp: lanes that wait at the barrier while others may continue
-    warp_phase phase = warp_phase::empty;
-    producer waits_for = producer::fixed;       // phase waiting: slowest producer of the operands
-    warp_phase stopped_in = warp_phase::empty;  // phase stopped: the phase before
-    bool redirected = false;                    // the fetch in progress follows a branch or a change of direction
-    bool jumps = false;                         // may continue out of sequence after any instruction
-    launch_profile::line* line = nullptr;       // profile line of the next instruction
-    simt::warp_state state;
-    cycle_t rest = never;  // phase stopped: remaining cycles of its wait, if known
-    cycle_t placed_at = 0;
-    unsigned queued = 0;          // store transactions whose data the load/store unit has not taken
-    std::uint16_t residency = 0;  // counts the warps that the slot has held
-    unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope
-    bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
-    std::shared_ptr<const isa::recorded_segment> held_segment;  // keeps the segment in memory
-  };
-
-  // A finished warp whose stores are not all acknowledged. Its slot may already hold another warp.
-  struct departed_warp {
-    unsigned slot = 0;
-    std::uint16_t residency = 0;
-    unsigned stores = 0;
-    std::uint64_t block = 0;  // id that the supervisor gave it
-    const resident_launch* launch = nullptr;
-    simt::dim3 index;  // of its block in the grid
-    std::uint32_t warp_in_block = 0;
-  };
-
   void start_of_simulation() override;
   void watch_for(const sc_core::sc_trace_file* file) const;
 
@@ -280,7 +173,9 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void set_timer(unsigned slot, cycle_t cycle);
   void on_timer(unsigned slot, cycle_t cycle);
   void run_timers(cycle_t cycle);
-  cycle_t next_timer(cycle_t cycle) const;
+  auto timer_of() const {
+    return [this](unsigned slot) { return slots_[slot].timer; };
+  }
   void schedule(cycle_t cycle);
   void finish(unsigned slot, cycle_t cycle);
   std::vector<departed_warp>::iterator departed(unsigned slot, std::uint16_t residency);
@@ -289,27 +184,15 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   void prefetch_warp(unsigned slot) const;
 
-  // Dependences: the scoreboard, or the counters named by the program's control codes.
+  // Dependences of the slot's warp.
   scoreboard::answer operands(unsigned slot, const decoded_instruction& d) const {
-    return slots_[slot].program->control_codes ? dependence_counters.probe(slot, d) : scoreboard.probe(slot, d);
+    return dependence.probe(slot, *slots_[slot].program, d);
   }
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
-    if (slots_[slot].program->control_codes) dependence_counters.set_ready(slot, d, cycle);
-    if (keeps_scoreboard(slot)) scoreboard.set_ready(slot, *d.instruction, cycle, d.result, d.guard_cycles);
+    dependence.set_ready(slot, *slots_[slot].program, d, cycle);
   }
   void set_pending(unsigned slot, const decoded_instruction& d, producer kind) {
-    if (slots_[slot].program->control_codes) dependence_counters.set_pending(slot, d, kind);
-    if (keeps_scoreboard(slot)) scoreboard.set_pending(slot, *d.instruction, kind);
-  }
-  void release(unsigned slot, const decoded_instruction& d, cycle_t cycle, producer kind) {
-    if (slots_[slot].program->control_codes) dependence_counters.release(slot, d, cycle);
-    if (keeps_scoreboard(slot)) scoreboard.set_ready(slot, *d.instruction, cycle, kind);
-  }
-  // With tlm.check the scoreboard runs beside the control codes, and no instruction may issue earlier than it allows.
-  bool keeps_scoreboard(unsigned slot) const { return !slots_[slot].program->control_codes || checks_codes_; }
-  void check_codes(unsigned slot, const decoded_instruction& d, cycle_t cycle) const {
-    invariant(scoreboard.probe(slot, d).cycle <= cycle,
-              "control codes let an instruction issue before its operands were ready");
+    dependence.set_pending(slot, *slots_[slot].program, d, kind);
   }
 
   // Accounting (sub_partition.cpp)
@@ -414,15 +297,11 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   enum class pairing : std::uint8_t { none, any, maxwell };
 
   const gpu_config& config_;  // outlives the sub-partition
-  const bool checks_codes_;   // tlm.check
   // Members from here to halted_ are touched by every instruction; they are packed into as few cache lines as possible.
   alignas(64) std::vector<warp_slot> slots_;
   clock_port clock_;
-  std::uint64_t active_ = 0;  // mask of slots that hold a warp
-  std::uint64_t held_ = 0;    // mask of slots whose ready warp the policy holds back from memory
-  // Timer wheel of 64 cycles: each bucket is a mask of slots. Slots with later timers are in far_timers_.
-  std::uint64_t wheel_occupied_ = 0;
-  std::uint64_t far_timers_ = 0;
+  std::uint64_t active_ = 0;      // mask of slots that hold a warp
+  std::uint64_t held_ = 0;        // mask of slots whose ready warp the policy holds back from memory
   cycle_t replays_until_ = 0;     // issue slots before this cycle are taken by replays
   unsigned pending_replays_ = 0;  // replays of the instructions being issued
   warp_supervisor& supervisor_;
@@ -459,7 +338,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)>
       dispatch_to_{};
 
-  std::array<std::uint64_t, 64> wheel_{};
+  warp_timers timers_;
   memory_operation_pool operations_;
   std::vector<departed_warp> departed_;
   std::deque<lsu_transaction*> backlog_;  // transactions of split instructions, waiting for credits

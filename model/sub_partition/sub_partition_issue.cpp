@@ -89,8 +89,9 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   const simt::lane_mask mask = simt::guarded(d.guard, w.state);
   if (__builtin_expect(d.synchronises, 0) && !lanes_present(slot, mask, cycle)) return false;
   if (w.program->control_codes) {
-    if (__builtin_expect(checks_codes_, 0) && w.state.active == all_threads(w.state)) check_codes(slot, d, cycle);
-    dependence_counters.issued(slot, d, cycle);
+    if (__builtin_expect(dependence.checks_codes(), 0) && w.state.active == all_threads(w.state))
+      dependence.check_codes(slot, d, cycle);
+    dependence.counters.issued(slot, d, cycle);
   }
   fetch.issued(slot, cycle);
   issue_counters& c = *w.counters;
@@ -149,7 +150,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
 void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
   const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came in between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
-  if (slots_[slot].program->control_codes) dependence_counters.issued(slot, d, cycle + conflicts);
+  if (slots_[slot].program->control_codes) dependence.counters.issued(slot, d, cycle + conflicts);
   set_ready(slot, d, cycle + d.latency_cycles + conflicts);
   conflicts_ = conflicts;
   conflicts_at_ = cycle;

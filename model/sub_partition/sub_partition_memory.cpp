@@ -141,7 +141,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
     else simt::lane_store_data(i, w.state, t.words);
   }
   const producer kind = waited_for_as(t.global_mask);
-  if (w.program->control_codes) dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, kind);
+  if (w.program->control_codes) dependence.counters.set_read(slot, d, cycle + d.source_read_cycles, kind);
   set_pending(slot, d, kind);
   ++(is_write(t.kind) ? w.stores : w.loads);
   t.sole = !t.local || t.bytes_per_lane <= 4;
@@ -287,7 +287,7 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
     if ((write_ports_.limited() || d.return_interval != 0) && d.instruction->dst != isa::rz)
       written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, cycle, d.return_words,
                                    d.return_interval, first_data);
-    release(slot, d, written, waited_for_as(global_mask));
+    dependence.release(slot, *w.program, d, written, waited_for_as(global_mask));
     if (observer_ != nullptr) observer_->memory_done(o, written);
   }
   if (texture) {

@@ -42,7 +42,7 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
     return;
   }
   if (w.program->control_codes)
-    dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
+    dependence.counters.set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
   set_pending(slot, d, producer::long_latency);
   ++w.loads;  // surface stores are counted here, too: the warp stays until the texture path has finished them

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "heddle/isa/recording.h"
+#include "heddle/simt/warp/warp_state.h"
+#include "heddle/sub_partition/account/issue_counters.h"
+#include "heddle/sub_partition/account/launch_profile.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/protocol/cta_protocol.h"
+
+namespace heddle {
+
+/// State of a warp slot: whether it holds a warp, and what that warp waits for.
+enum class warp_phase : std::uint8_t {
+  empty,
+  waiting,
+  ready,
+  at_barrier,
+  at_fence,
+  sleeping,
+  exited,
+  held,
+  stopped,
+  replaying
+};
+
+/// A slot of a sub-partition and the warp that it holds. Nearly every instruction touches only three cache lines: the
+/// first one of `state`, and these two.
+struct alignas(64) warp_slot {
+  const decoded_instruction* next = nullptr;  // instruction at state.pc
+  const decoded_program* program = nullptr;
+  issue_counters* counters = nullptr;
+  launch_profile* profile = nullptr;  // of the launch on this SM
+  cycle_t mark = 0;                   // warp-cycles before this one are accounted
+  cycle_t fetch_at = 0;               // the next instruction is in the buffer from this cycle on
+  cycle_t constant_at = 0;            // its constant operand is available from this cycle on
+  cycle_t timer = never;              // cycle in which on_timer is called
+  const resident_launch* launch = nullptr;
+  const isa::execution_record* step = nullptr;       // trace record at state.pc; null: the warp executes its program
+  const isa::execution_record* last_step = nullptr;  // end of its segment
+  const isa::recorded_segment* piece = nullptr;      // segment of the trace that holds `step`
+  unsigned loads = 0;                                // outstanding loads, atomics
+  unsigned stores = 0;                               // outstanding stores, reductions
+  std::uint32_t sequence = 0;  // phases at_fence, sleeping, replaying: pc of the instruction after the one that waits
+  simt::lane_mask barrier_lanes = 0;  // trace-driven warp: lanes that wait at the barrier while others may continue
+  warp_phase phase = warp_phase::empty;
+  producer waits_for = producer::fixed;       // phase waiting: slowest producer of the operands
+  warp_phase stopped_in = warp_phase::empty;  // phase stopped: the phase before
+  bool redirected = false;                    // the fetch in progress follows a taken branch
+  bool jumps = false;                         // may continue out of sequence after any instruction
+  launch_profile::line* line = nullptr;       // profile line of the next instruction
+  simt::warp_state state;
+  cycle_t rest = never;  // phase stopped: remaining cycles of its wait, if known
+  cycle_t placed_at = 0;
+  unsigned queued = 0;          // store transactions whose data the load/store unit has not taken
+  std::uint16_t residency = 0;  // counts the warps that the slot has held
+  unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope
+  bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
+  std::shared_ptr<const isa::recorded_segment> held_segment;  // keeps the segment in memory
+};
+
+/// A finished warp whose stores are not all acknowledged. Its slot may already hold another warp.
+struct departed_warp {
+  unsigned slot = 0;
+  std::uint16_t residency = 0;
+  unsigned stores = 0;
+  std::uint64_t block = 0;  // id that the supervisor gave it
+  const resident_launch* launch = nullptr;
+  simt::dim3 index;  // of its block in the grid
+  std::uint32_t warp_in_block = 0;
+};
+
+static_assert(offsetof(warp_slot, state) == 128, "what every instruction touches fills two cache lines");
+
+}  // namespace heddle
