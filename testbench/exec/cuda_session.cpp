@@ -6,6 +6,7 @@
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
+#include "heddle/gpu/host/launch_check.h"
 #include "heddle/isa/program.h"
 #include "heddle/occupancy/occupancy.h"
 #include "testbench/exec/fat_binary.h"
@@ -179,16 +180,13 @@ void cuda_session::find_function(wire::reader& in, call_answer& out) {
   info.shared_bytes = p->shared_bytes;
   info.local_bytes = p->local_bytes;
   info.architecture = capability_of(m_.chip.config());
-  block_demand d;
   std::uint32_t most = m_.chip.config().sm.max_threads_per_block;
   for (const auto& limit : {p->max_threads, p->required_threads}) {
     const std::uint64_t threads = std::uint64_t{limit[0]} * std::max(limit[1], 1u) * std::max(limit[2], 1u);
     if (threads != 0) most = std::min<std::uint32_t>(most, static_cast<std::uint32_t>(threads));
   }
-  d.registers_per_thread = p->registers;
-  d.shared_bytes = p->shared_bytes;
-  d.barriers = p->barriers;
-  for (d.threads = most; d.threads > 32 && compute(m_.chip.config(), d).blocks_per_sm == 0;)
+  block_demand d = demand_of(*p, most, 0, f.carveout);
+  while (d.threads > 32 && compute(m_.chip.config(), d).blocks_per_sm == 0)
     d.threads -= d.threads % 32 == 0 ? 32 : d.threads % 32;
   info.max_threads = d.threads;
   out.body.put(static_cast<std::uint32_t>(functions_.size()))
@@ -269,12 +267,8 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
     return;
   }
   if (head.cooperative != 0) {
-    block_demand d;
-    d.threads = head.block[0] * head.block[1] * head.block[2];
-    d.registers_per_thread = program_of(f).registers;
-    d.shared_bytes = shared;
-    d.barriers = program_of(f).barriers;
-    d.carveout_percent = f.carveout;
+    const block_demand d =
+        demand_of(program_of(f), head.block[0] * head.block[1] * head.block[2], head.dynamic_shared_bytes, f.carveout);
     if (std::uint64_t{head.grid[0]} * head.grid[1] * head.grid[2] >
         std::uint64_t{compute(c, d).blocks_per_sm} * c.gpu.sm_count) {
       out.status = wire::cooperative_too_large;
@@ -297,13 +291,8 @@ void cuda_session::occupancy(wire::reader& in, call_answer& out) {
     out.status = wire::invalid_value;
     return;
   }
-  const isa::program& p = program_of(functions_[function]);
-  block_demand d;
-  d.threads = threads;
-  d.registers_per_thread = p.registers;
-  d.shared_bytes = p.shared_bytes + dynamic;
-  d.barriers = p.barriers;
-  d.carveout_percent = functions_[function].carveout;
+  const function_entry& f = functions_[function];
+  const block_demand d = demand_of(program_of(f), threads, dynamic, f.carveout);
   out.body.put(static_cast<std::uint32_t>(compute(m_.chip.config(), d).blocks_per_sm));
 }
 

@@ -18,6 +18,8 @@ constexpr std::uint64_t most_ptx = std::uint64_t{1} << 30;  // limit of one entr
 constexpr std::uint16_t kind_of_ptx = 1;
 constexpr std::uint64_t packed_by_lz4 = 0x2000, packed_by_zstd = 0x8000;
 
+constexpr std::uint64_t most_ratio = 1000;
+
 [[noreturn]] void refuse_binary(const std::string& what) { throw input_error("the fat binary " + what); }
 
 template <class T>
@@ -32,6 +34,10 @@ std::string unpacked(const std::uint8_t* data, std::size_t bytes, std::uint64_t 
   if (unpacked_bytes > most_ptx || bytes > most_ptx)
     refuse_binary("has PTX of " + std::to_string(unpacked_bytes) + " bytes, expected at most " +
                   std::to_string(most_ptx));
+  // No compiler's text shrinks to a thousandth; a few bytes that say so would take a gigabyte.
+  if (unpacked_bytes / most_ratio > bytes)
+    refuse_binary("has PTX of " + std::to_string(unpacked_bytes) + " bytes in " + std::to_string(bytes) +
+                  " packed ones");
   std::string text(unpacked_bytes, '\0');
   std::size_t got = 0;
   if (flags & packed_by_zstd) {

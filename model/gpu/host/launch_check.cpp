@@ -30,6 +30,17 @@ void check_directives(const isa::program& program, const std::string& kernel, co
 
 }  // namespace
 
+block_demand demand_of(const isa::program& program, unsigned threads, std::uint64_t dynamic_shared_bytes,
+                       int carveout_percent) {
+  block_demand d;
+  d.threads = threads;
+  d.registers_per_thread = program.registers;
+  d.shared_bytes = program.shared_bytes + dynamic_shared_bytes;
+  d.carveout_percent = carveout_percent;
+  d.barriers = program.barriers;
+  return d;
+}
+
 void check_launch(const gpu_config& config, const isa::program& program, const std::uint32_t grid[3],
                   const std::uint32_t block[3], std::uint32_t dynamic_shared_bytes, int carveout_percent) {
   const std::string kernel = "kernel '" + program.kernel + "': ";
@@ -46,12 +57,7 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
   if (block[2] > 64)
     throw input_error(kernel + "a block of " + triple(block) + " threads, at most 64 in z are allowed");
   check_directives(program, kernel, block, threads);
-  block_demand d;
-  d.threads = static_cast<unsigned>(threads);
-  d.registers_per_thread = program.registers;
-  d.shared_bytes = std::uint64_t{program.shared_bytes} + dynamic_shared_bytes;
-  d.carveout_percent = carveout_percent;
-  d.barriers = program.barriers;
+  const block_demand d = demand_of(program, static_cast<unsigned>(threads), dynamic_shared_bytes, carveout_percent);
   const occupancy_result o = compute(config, d);
   if (o.blocks_per_sm != 0) return;
   std::string limits;

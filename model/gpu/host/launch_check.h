@@ -7,9 +7,14 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/isa/program.h"
+#include "heddle/occupancy/occupancy.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
+
+/// What a block of this kernel asks of an SM.
+block_demand demand_of(const isa::program& program, unsigned threads, std::uint64_t dynamic_shared_bytes,
+                       int carveout_percent);
 
 /// Throws input_error, naming the limiting resource, for a launch that can never run on the GPU: a dimension of 0, too
 /// many threads, .reqntid or .maxntid violated, a block that fits no SM.

@@ -90,5 +90,6 @@ int cudaPeekAtLastError();
 const char* cudaGetErrorName(int);
 const char* cudaGetErrorString(int);
 int cudaRuntimeGetVersion(int*);
+int cudaIpcGetMemHandle(void*, void*);
 int cudaGraphicsGLRegisterBuffer(void*, unsigned, unsigned);
 }

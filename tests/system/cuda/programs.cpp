@@ -318,6 +318,9 @@ void errors() {
   GIVES(cudaErrorInvalidConfiguration, launch(linger, 0, 32, 0, nullptr, a, 1));
   HOLDS(std::string(cudaGetErrorName(2)) == "cudaErrorMemoryAllocation" &&
         std::string(cudaGetErrorString(2)) == "out of memory");
+  char handle[64];
+  GIVES(801, cudaIpcGetMemHandle(handle, a));
+  GIVES(801, cudaGetLastError());
   char unknown = 0;
   GIVES(98, launch(unknown, 1, 1, 0, nullptr));
   cudaGetLastError();

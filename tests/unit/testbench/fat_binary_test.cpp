@@ -112,6 +112,8 @@ TEST(fat_binary, that_is_bad_is_refused_with_what_is_wrong) {
   bad = good;
   put<std::uint64_t>(bad, 16 + 56, std::uint64_t{1} << 50);
   EXPECT_NE(std::string::npos, refusal(bad).find("expected at most"));
+  put<std::uint64_t>(bad, 16 + 56, std::uint64_t{1} << 27);
+  EXPECT_NE(std::string::npos, refusal(bad).find("has PTX of 134217728 bytes in "));
   bad = good;
   put<std::uint32_t>(bad, 16 + 4, 8);
   EXPECT_NE(std::string::npos, refusal(bad).find("a head of 8 bytes"));
