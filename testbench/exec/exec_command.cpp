@@ -177,10 +177,11 @@ int exec_command(const std::vector<std::string>& arguments) {
 // Runs in a simulator that was started by the library within a program. Descriptor 3 is the lifeline socket to that
 // program.
 int attach_command() {
-  const descriptor line(3);
+  // It stays open until this process has ended, and with it has said what is wrong: the program ends then, too.
+  constexpr int line = 3;
   ucred who{};
   socklen_t bytes = sizeof who;
-  if (::getsockopt(line.get(), SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
+  if (::getsockopt(line, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
     throw input_error(std::string(attach_request) + " is for CUDA programs with libheddle_cuda.so under them");
   const std::string name = name_of_program(who.pid);
   run_options o = options_of_environment(name);
@@ -194,9 +195,8 @@ int attach_command() {
       o, [&] { return std::make_unique<cuda_machine>(o, config); }, signals);
   signals.note_stops();
   const std::string address = server.address() + "\n";
-  if (::send(line.get(), address.data(), address.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(address.size()))
-    return 1;
-  server.serve_line(line.get());
+  if (::send(line, address.data(), address.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(address.size())) return 1;
+  server.serve_line(line);
   if (server.used() != nullptr) write_results(o, *server.used(), server, name);
   names.keep();
   leave(0);
