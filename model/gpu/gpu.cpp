@@ -10,6 +10,7 @@
 #include "heddle/config/error.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
 #include "heddle/gpu/gpu_blocks.h"
+#include "heddle/gpu/host/bulk_access.h"
 #include "heddle/gpu/host/host_interface.h"
 #include "heddle/gpu/path_latency.h"
 #include "heddle/gpu/progress_watch.h"
@@ -54,6 +55,7 @@ struct gpu::parts : lookahead {
   sc_core::sc_vector<random_delay> delays;
   sc_core::sc_vector<transfer_splitter> splitters;
   sc_core::sc_vector<address_translator> translators;
+  bulk_access bulk;                       // of a memory of our own
   std::unique_ptr<progress_watch> watch;  // null if memory changes cannot be counted
 
   parts(const gpu_config& c, const gpu_blocks& own)
@@ -70,7 +72,8 @@ struct gpu::parts : lookahead {
         monitors("monitor"),
         delays("delay"),
         splitters("splitter"),
-        translators("translator") {
+        translators("translator"),
+        bulk(c) {
     sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
       return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });
@@ -212,6 +215,9 @@ void gpu::build_memory(const gpu_blocks& own) {
                               (std::uint64_t{c.tlm.random_delay_seed} << 32) + i);
     });
   connect_memory();
+  if (outside || own.l2_slice || own.memory_channel || c.l2.interleave_bytes > byte_store::page_bytes) return;
+  for (unsigned m = 0; m < n; ++m) p.bulk.add(static_cast<const l2_slice&>(p.slices[m]), p.channels[m]);
+  p.host.move_images_by(p.bulk);
 }
 
 void gpu::connect_memory() {

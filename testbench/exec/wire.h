@@ -13,7 +13,7 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 3;
+constexpr std::uint32_t version = 4;
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
@@ -115,8 +115,8 @@ struct function_info {
 struct copy_request {
   std::uint32_t stream;
   std::uint8_t source_on_host, destination_on_host;
-  std::uint8_t source_is_pinned,
-      destination_is_pinned;  // then the copy is made when its turn has come, else what is to be sent is read at once
+  std::uint8_t source_is_kept;  // it is read when the copy's turn has come, else at once: the program may change it
+  std::uint8_t reserved;
   std::uint64_t source, destination;
   std::uint64_t source_pitch, source_layer, destination_pitch, destination_layer;
   std::uint64_t width, height, depth;

@@ -22,6 +22,7 @@
 #include "heddle/functional/functional_executor.h"
 #include "heddle/functional/functional_memory.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/host/bulk_access.h"
 #include "heddle/gpu/host/device_heap.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/gpu/host/idempotence.h"
@@ -47,6 +48,8 @@ class host_interface : public sc_core::sc_module,
   /// The device memory that kernels may access.
   const address_ranges& ranges() const { return ranges_; }
   void connect(grid_distributor& cwd) { cwd_ = &cwd; }
+  /// Large images bypass the L2 where it holds nothing of them.
+  void move_images_by(bulk_access& bulk) { bulk_ = &bulk; }
   /// Called when a grid has ended, before its completion is reported. The callee must call the function passed to it.
   std::function<void(std::function<void()>)> before_completion;
   /// Called when a launch has been accepted, before it begins.
@@ -113,6 +116,7 @@ class host_interface : public sc_core::sc_module,
   void drive_irq();
   void tell_fault();
   unsigned memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  unsigned access_through_l2(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
   unsigned plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
   std::uint8_t* variable_byte(std::uint64_t address);
   std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what);
@@ -149,6 +153,8 @@ class host_interface : public sc_core::sc_module,
   std::uint64_t completed_ = 0;
   std::uint64_t next_code_address_ = 0;
   std::deque<std::uint32_t> completion_queue_;
+  static constexpr unsigned least_bulk_bytes = 16384;  // fewer are as fast block by block
+  bulk_access* bulk_ = nullptr;
   functional_memory functional_memory_;  // pages held by functional execution
   functional_executor functional_executor_;
   std::uint64_t upper_half_ = 0;      // written by a 32-bit host, until the lower half follows

@@ -2,25 +2,65 @@
 #include "heddle/memory/common/byte_store.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace heddle {
 
+namespace {
+constexpr std::size_t least_chunk_bytes = 16384;
+constexpr std::size_t most_chunk_bytes = std::size_t{2} << 20;
+
+// A copy of a gigabyte touches 262,144 pages of 4 KiB, or 512 of this size.
+void ask_for_large_page(void* begin) {
+#if defined(__linux__)
+  madvise(begin, most_chunk_bytes, MADV_HUGEPAGE);
+#else
+  static_cast<void>(begin);
+#endif
+}
+}  // namespace
+
 byte_store::byte_store() : recent_(recent_pages) {}
+
+void byte_store::release_chunk::operator()(std::uint8_t* p) const { std::free(p); }
 
 std::uint8_t* byte_store::find(std::uint64_t number) const {
   recent& r = recent_[number % recent_pages];
   if (r.number == number) return r.data;
-  const auto it = pages_.find(number);
-  if (it == pages_.end()) return nullptr;
-  r = {number, it->second.get()};
-  return r.data;
+  const auto it = regions_.find(number / region_pages);
+  if (it == regions_.end()) return nullptr;
+  std::uint8_t* const data = it->second.pages[number % region_pages];
+  if (data != nullptr) r = {number, data};
+  return data;
 }
 
 std::uint8_t* byte_store::make(std::uint64_t number) {
-  page fresh(new std::uint8_t[page_bytes]());
-  std::uint8_t* data = fresh.get();
-  pages_.emplace(number, std::move(fresh));
+  if (fresh_pages_ == 0) {
+    const std::size_t bytes =
+        std::clamp<std::size_t>(pages_ * page_bytes, least_chunk_bytes, most_chunk_bytes) / page_bytes * page_bytes;
+    const bool large = bytes == most_chunk_bytes;
+    chunks_.emplace_back(
+        static_cast<std::uint8_t*>(large ? std::aligned_alloc(most_chunk_bytes, bytes) : std::malloc(bytes)));
+    if (chunks_.back() == nullptr) {
+      chunks_.pop_back();
+      throw std::bad_alloc();
+    }
+    fresh_ = chunks_.back().get();
+    fresh_pages_ = bytes / page_bytes;
+    if (large) ask_for_large_page(fresh_);
+  }
+  std::uint8_t* const data = fresh_;
+  std::memset(data, 0, page_bytes);
+  regions_[number / region_pages].pages[number % region_pages] = data;
+  fresh_ += page_bytes;
+  --fresh_pages_;
+  ++pages_;
   recent_[number % recent_pages] = {number, data};
   return data;
 }

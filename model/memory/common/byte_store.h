@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <tlm>
@@ -18,13 +19,23 @@ class byte_store {
   /// Performs a read or write at `address` (the payload's own address is ignored) with its byte enables and streaming
   /// width, and sets the response status.
   void serve(tlm::tlm_generic_payload& payload, std::uint64_t address);
+  /// The bytes of page `number`; null: it was never written, its bytes are zero.
+  static constexpr std::uint64_t page_bytes = 4096;
+  std::uint8_t* page(std::uint64_t number) { return find(number); }
+  /// The same; a page that does not exist yet is made, with zeros.
+  std::uint8_t* make_page(std::uint64_t number) { return make(number); }
   /// Host memory allocated for pages, in bytes.
-  std::uint64_t allocated_bytes() const { return pages_.size() * page_bytes; }
+  std::uint64_t allocated_bytes() const { return pages_ * page_bytes; }
 
  private:
-  static constexpr std::uint64_t page_bytes = 4096;
   static constexpr unsigned recent_pages = 64;
-  using page = std::unique_ptr<std::uint8_t[]>;
+  static constexpr unsigned region_pages = 64;
+  struct region {
+    std::uint8_t* pages[region_pages] = {};
+  };
+  struct release_chunk {
+    void operator()(std::uint8_t* p) const;
+  };
   struct recent {
     std::uint64_t number = ~std::uint64_t{0};
     std::uint8_t* data = nullptr;
@@ -33,7 +44,12 @@ class byte_store {
   std::uint8_t* find(std::uint64_t number) const;
   std::uint8_t* make(std::uint64_t number);
 
-  std::unordered_map<std::uint64_t, page> pages_;
+  std::unordered_map<std::uint64_t, region> regions_;
+  // Pages are cut from chunks, each as large as all before it, up to what the system has a page of its own for.
+  std::vector<std::unique_ptr<std::uint8_t[], release_chunk>> chunks_;
+  std::uint8_t* fresh_ = nullptr;  // of the last chunk
+  std::size_t fresh_pages_ = 0;
+  std::uint64_t pages_ = 0;
   mutable std::vector<recent> recent_;
 };
 

@@ -54,6 +54,8 @@ class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm
   /// Host memory allocated for the bytes.
   std::uint64_t allocated_bytes() const { return bytes_.allocated_bytes(); }
   unsigned index() const { return index_; }
+  /// By the channel's own addresses, past requests and responses.
+  byte_store& bytes() { return bytes_; }
 
  protected:
   memory_model(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,

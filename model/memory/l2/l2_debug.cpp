@@ -111,6 +111,15 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
   return n;
 }
 
+bool l2_slice::has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const {
+  if (shared_ || !memory_.idle()) return false;
+  if (lines_in_ == 0) return true;
+  const std::uint64_t last = (local_address + bytes - 1) / line_bytes;
+  for (std::uint64_t line = local_address / line_bytes; line <= last; ++line)
+    if (lines_.find(line) != line_store::none) return false;
+  return true;
+}
+
 // Number of bytes from `address` on, within one block of the interleaving, that only the memory holds: no line has them
 // and no memory request is outstanding.
 unsigned l2_slice::bytes_in_memory_alone(std::uint64_t address, unsigned most) const {

@@ -45,6 +45,9 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   void drop_clean() override;
 
   bool idle() const override;
+  /// No line is here of these bytes, by their addresses in the channel, and nothing is on its way to or from the
+  /// memory.
+  bool has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const;
   bool awaits_memory() const override { return !memory_.idle(); }
   unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }
   void check_invariants() const override;

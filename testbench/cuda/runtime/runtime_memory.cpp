@@ -179,8 +179,7 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
   r.source_on_host = s.on_host;
   r.destination_on_host = d.on_host;
   // A call that waits leaves the source as it is until then.
-  r.source_is_pinned = s.pinned || how != manner::asynchronous;
-  r.destination_is_pinned = d.pinned;
+  r.source_is_kept = s.pinned || how != manner::asynchronous;
   r.source = s.address;
   r.destination = d.address;
   r.source_pitch = s.pitch;

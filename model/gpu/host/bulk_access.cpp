@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/gpu/host/bulk_access.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "heddle/memory/dram/memory_model.h"
+#include "heddle/memory/l2/l2_slice.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace heddle {
+
+namespace {
+
+constexpr unsigned large_bytes = 65536;
+
+bool all_zero(const std::uint8_t* data, unsigned bytes) {
+  return data[0] == 0 && std::memcmp(data, data + 1, bytes - 1) == 0;
+}
+
+// Past the caches, which need not fetch lines first that are written as a whole: 0.04 s a GiB instead of 0.12 (an AMD
+// EPYC).
+void copy_past_caches(std::uint8_t* to, const std::uint8_t* from, unsigned bytes) {
+#if defined(__SSE2__)
+  if (reinterpret_cast<std::uintptr_t>(to) % sizeof(__m128i) == 0 && bytes % sizeof(__m128i) == 0) {
+    for (unsigned k = 0; k < bytes; k += sizeof(__m128i))
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + k), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + k)));
+    return;
+  }
+#endif
+  std::memcpy(to, from, bytes);
+}
+
+}  // namespace
+
+// Page by page and not in the order of addresses: what lies side by side in a page of the host's is written, or read,
+// side by side.
+void bulk_access::move_page(request& r, unsigned channel, std::uint64_t number) const {
+  const std::uint64_t page_bytes = byte_store::page_bytes;
+  const part& p = parts_[channel];
+  const bool in_memory_alone = p.slice->has_nothing_of(number * page_bytes, page_bytes);
+  byte_store& store = p.channel->bytes();
+  std::uint8_t* page = in_memory_alone ? store.page(number) : nullptr;
+  for (unsigned at = 0; at < page_bytes; at += interleave_) {
+    // Of the block what was asked for; positions count from the first address, for the last one may be the last there
+    // is.
+    const std::uint64_t block = map_.global_address(channel, number * page_bytes + at);
+    const std::uint64_t skipped = block < r.address ? r.address - block : 0;
+    if (skipped >= interleave_ || (skipped == 0 && block - r.address >= r.bytes)) continue;
+    const auto position = static_cast<unsigned>(block + skipped - r.address);
+    const unsigned n = std::min(interleave_ - static_cast<unsigned>(skipped), r.bytes - position);
+    std::uint8_t* const data = r.data + position;
+    if (!in_memory_alone) {
+      const unsigned moved = r.through_l2(block + skipped, data, n);
+      if (moved != n) r.good = std::min(r.good, position + moved);
+      continue;
+    }
+    // Zeros where nothing was written yet are there already.
+    if (r.write && page == nullptr && !all_zero(data, n)) page = store.make_page(number);
+    if (page == nullptr) {
+      if (!r.write) std::memset(data, 0, n);
+      continue;
+    }
+    std::uint8_t* const there = page + at + skipped;
+    if (!r.write) {
+      std::memcpy(data, there, n);
+    } else if (r.bytes >= large_bytes) {
+      copy_past_caches(there, data, n);
+    } else {
+      std::memcpy(there, data, n);
+    }
+  }
+}
+
+unsigned bulk_access::move(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes,
+                           const other_way& through_l2) {
+  request r{write, address, data, bytes, through_l2, bytes};
+  const std::uint64_t row_bytes = byte_store::page_bytes * parts_.size();  // a page of each channel
+  const std::uint64_t last = (address + (bytes - 1)) / row_bytes;
+  for (std::uint64_t row = address / row_bytes; row <= last; ++row)
+    for (unsigned channel = 0; channel < parts_.size(); ++channel) move_page(r, channel, row);
+#if defined(__SSE2__)
+  if (write && bytes >= large_bytes) _mm_sfence();
+#endif
+  return r.good;
+}
+
+}  // namespace heddle
