@@ -11,7 +11,7 @@ namespace heddle {
 
 struct decoded_program;
 
-/// The state of an active warp in a cycle, by the names of CONTRACT's `warp_cycles`.
+/// The state of an active warp in a cycle, by the names of `warp_cycles` in docs/metrics.md.
 enum class warp_cycle : std::uint8_t {
   selected,
   not_selected,
