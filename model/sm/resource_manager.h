@@ -177,7 +177,6 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   unsigned resident_warps_ = 0;
   cta_transaction fault_;  // not a block's transaction, which may end before the message arrives
   bool failed_ = false;
-  std::uint32_t launches_seen_ = 0;
   std::vector<bool> launch_seen_;
   // Traced signals, updated only while they are traced.
   struct slot_signals {

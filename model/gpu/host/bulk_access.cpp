@@ -76,7 +76,7 @@ void bulk_access::move_page(request& r, unsigned channel, std::uint64_t number) 
 }
 
 unsigned bulk_access::move(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes,
-                           const other_way& through_l2) {
+                           const l2_access& through_l2) {
   request r{write, address, data, bytes, through_l2, bytes};
   const std::uint64_t row_bytes = byte_store::page_bytes * parts_.size();  // a page of each channel
   const std::uint64_t last = (address + (bytes - 1)) / row_bytes;

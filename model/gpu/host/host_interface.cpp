@@ -224,7 +224,8 @@ unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t a
 // Accesses the memory itself, bypassing the pages of functional execution.
 unsigned host_interface::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
                                       unsigned bytes) {
-  if (bulk_ == nullptr || bytes < least_bulk_bytes) return access_through_l2(command, address, data, bytes);
+  const bool wraps = bytes != 0 && bytes - 1 > ~address;
+  if (bulk_ == nullptr || bytes < least_bulk_bytes || wraps) return access_through_l2(command, address, data, bytes);
   return bulk_->move(command == tlm::TLM_WRITE_COMMAND, address, data, bytes,
                      [this, command](std::uint64_t at, std::uint8_t* there, unsigned n) {
                        return access_through_l2(command, at, there, n);

@@ -9,7 +9,7 @@ scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots)
 // Moves the base of the stored times. Only times far in the past are lost, and for those it matters only that they have
 // passed.
 void scoreboard::move_base(cycle_t cycle) {
-  const cycle_t base = cycle - horizon / 2;
+  const cycle_t base = cycle - time_range / 2;
   const cycle_t moved = base - base_;
   for (std::uint32_t& r : rows_)
     if (r < pending) r = r >> 2 > moved ? r - static_cast<std::uint32_t>(moved << 2) : 0;

@@ -40,7 +40,7 @@ class scoreboard : public sc_core::sc_module {
 
   /// The results may be used from `cycle` on, predicates as guards `guard_cycles` later.
   void set_ready(unsigned slot, const isa::instruction& i, cycle_t cycle, producer kind, unsigned guard_cycles = 0) {
-    if (__builtin_expect(cycle - base_ >= horizon, 0)) move_base(cycle);
+    if (__builtin_expect(cycle - base_ >= time_range, 0)) move_base(cycle);
     mark(slot, i, static_cast<std::uint32_t>(cycle - base_) << 2 | static_cast<unsigned>(kind), guard_cycles << 2);
   }
   /// The results have unknown latency: pending until release.
@@ -80,7 +80,7 @@ class scoreboard : public sc_core::sc_module {
   static constexpr unsigned predicates = 8;
   static constexpr unsigned row_words = 272;
   static constexpr std::uint32_t pending = ~std::uint32_t{0} << 2;
-  static constexpr cycle_t horizon = cycle_t{1} << 29;  // a time this far from the base moves the base
+  static constexpr cycle_t time_range = cycle_t{1} << 29;  // a time this far from the base moves the base
 
   const std::uint32_t* registers_of(unsigned slot) const {
     return rows_.data() + std::size_t{slot} * row_words + 2 * predicates;
