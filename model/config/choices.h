@@ -9,7 +9,7 @@ namespace heddle::choice {
 
 enum class placement : std::uint8_t { breadth_first, depth_first, most_free };
 enum class register_allocation : std::uint8_t { warp, block };
-enum class warp_dealing : std::uint8_t { round_robin, by_id };
+enum class warp_assignment : std::uint8_t { round_robin, by_id };
 enum class scheduler : std::uint8_t { lrr, gto, oldest, cggty, two_level, prefetch_aware, memory_aware, ccws };
 enum class dual_issue : std::uint8_t { none, any, maxwell };
 enum class operand_read : std::uint8_t { collector, window };

@@ -46,11 +46,11 @@ class loader {
     std::vector<ini_text> chain;
     chain.push_back(ini_text(file_, read_text_file(file_)));
     while (chain.back().base.line != 0) chain.push_back(base_of(chain, how));
-    for (auto f = chain.rbegin(); f != chain.rend(); ++f) apply(*f);
+    for (auto f = chain.rbegin(); f != chain.rend(); ++f) apply(*f, how);
     for (const ini_text& f : chain) how.files.push_back(f.file);
   }
 
-  void override_with(const std::string& text) {
+  void override_with(const std::string& text, config_reading& how) {
     const std::size_t equals = text.find('=');
     const std::size_t dot = text.find('.');
     if (equals == std::string::npos || dot == std::string::npos || dot > equals)
@@ -63,7 +63,8 @@ class loader {
     const std::string value = text.substr(equals + 1);
     const std::string expected = set_text(config_, *parameter, value);
     if (!expected.empty()) fail_override(text, wrong_value(*parameter, value, expected));
-    origins_[section + "." + key] = {++order_, text, "", 0, 0};
+    note_name(section + "." + key, *parameter, how);
+    origins_[parameter->name()] = {++order_, text, "", 0, 0};
   }
 
   void check() const {
@@ -117,7 +118,8 @@ class loader {
     return ini_text(file, text);
   }
 
-  void apply(const ini_text& f) {
+  void apply(const ini_text& f, config_reading& how) {
+    std::map<std::string, std::uint32_t> lines;  // of each parameter in this file
     const std::string shown = printable(f.file);
     for (const ini_section& section : f.sections)
       if (keys_of(section.name).empty())
@@ -126,11 +128,21 @@ class loader {
       const parameter* parameter = find_parameter(entry.section + "." + entry.key);
       if (parameter == nullptr)
         throw input_error(shown, entry.line, entry.key_column, unknown_key(entry.section, entry.key));
+      const auto seen = lines.emplace(parameter->name(), entry.line);
+      if (!seen.second)
+        throw input_error(shown, entry.line, entry.key_column,
+                          "key '" + entry.key + "' is another name of one in line " +
+                              std::to_string(seen.first->second) + ", expected '" + parameter->key + "' once");
       const std::string expected = set_text(config_, *parameter, entry.value);
       if (!expected.empty())
         throw input_error(shown, entry.line, entry.value_column, wrong_value(*parameter, entry.value, expected));
-      origins_[entry.section + "." + entry.key] = {++order_, "", f.file, entry.line, entry.value_column};
+      note_name(entry.section + "." + entry.key, *parameter, how);
+      origins_[parameter->name()] = {++order_, "", f.file, entry.line, entry.value_column};
     }
+  }
+
+  static void note_name(const std::string& used, const parameter& p, config_reading& how) {
+    if (used != p.name()) how.former_names.push_back(used);
   }
 
   [[noreturn]] static void fail_override(const std::string& text, const std::string& message) {
@@ -189,7 +201,7 @@ gpu_config load_config(const std::string& name_or_file, const std::vector<std::s
                        config_reading& how) {
   loader from(config_file(name_or_file));
   from.read_files(how);
-  for (const std::string& text : overrides) from.override_with(text);
+  for (const std::string& text : overrides) from.override_with(text, how);
   from.check();
   return from.config();
 }

@@ -20,7 +20,8 @@ gpu_config load_config(const std::string& name_or_file, const std::vector<std::s
 struct config_reading {
   /// Reads a file that a configuration names as its base, except shipped ones. If not set, any file may be a base.
   std::function<std::string(const std::string& file)> read_base;
-  std::vector<std::string> files;  // the requested file, its base, the base of that, and so on
+  std::vector<std::string> files;         // the requested file, its base, the base of that, and so on
+  std::vector<std::string> former_names;  // of parameters, as files and overrides used them ("sm.warp_dealing")
 };
 gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides, config_reading& how);
 

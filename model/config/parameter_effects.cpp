@@ -59,7 +59,7 @@ const effect_rule rules[] = {
      "where schedulers issue pairs of instructions"},
     {"int.shared_lanes", "fp32.shared_lanes", [](const gpu_config& c) { return c.fp32.shared_lanes > 0; },
      "with fp32.shared_lanes"},
-    {"sub_partition.convergence_patience_turns", "sub_partition.divergence",
+    {"sub_partition.convergence_patience_iterations", "sub_partition.divergence",
      [](const gpu_config& c) { return c.sub_partition.divergence == choice::divergence::independent; },
      "with sub_partition.divergence = independent"},
     {"ldst.operand_latency_cycles", "sub_partition.dependence",

@@ -123,7 +123,7 @@ std::vector<parameter> sm_rows() {
        number(&p::barriers, "barriers", {0, 65536}, unit::count, "named barriers of the SM, 0: enough for every block"),
        number(&p::barrier_latency_cycles, "barrier_latency_cycles", latency, unit::cycles,
               "last arrival at a barrier to the waiting warps' next issue"),
-       choice(&p::warp_dealing, "warp_dealing", {"round_robin", "by_id"},
+       choice(&p::warp_assignment, "warp_assignment", {"round_robin", "by_id"},
               "how a block's warps go to sub-partitions: in turn (round_robin) | by warp id (by_id)")});
 }
 
@@ -171,7 +171,7 @@ std::vector<parameter> sub_partition_rows() {
        choice(&p::divergence, "divergence", {"stack", "independent"},
               "stack: a reconvergence stack per warp | independent: a program counter per lane, see "
               "[divergence](divergence.md)"),
-       number(&p::convergence_patience_turns, "convergence_patience_turns", {1, 65536}, unit::count,
+       number(&p::convergence_patience_iterations, "convergence_patience_iterations", {1, 65536}, unit::count,
               "independent: turns of a loop with atomics or volatile loads before lanes that wait behind it go on "
               "alone"),
        flag(&p::states_by_warp, "states_by_warp",

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -142,8 +143,31 @@ const parameter* find_parameter(const std::string& name) {
     for (const parameter& p : parameters()) all[p.name()] = &p;
     return all;
   }();
-  const auto found = by_name.find(name);
+  const auto found = by_name.find(current_name(name));
   return found == by_name.end() ? nullptr : found->second;
+}
+
+const std::vector<renamed_parameter>& renamed_parameters() {
+  static const std::vector<renamed_parameter> all = {
+      {"sm.warp_dealing", "sm.warp_assignment"},
+      {"sub_partition.convergence_patience_turns", "sub_partition.convergence_patience_iterations"},
+  };
+  return all;
+}
+
+std::string current_name(const std::string& name) {
+  for (const renamed_parameter& r : renamed_parameters())
+    if (r.former == name) return r.now;
+  return name;
+}
+
+std::string renamed_text(const std::vector<std::string>& former_names) {
+  std::vector<std::string> parts;
+  for (const std::string& name : former_names) {
+    const std::string part = name + " (now " + current_name(name) + ")";
+    if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+  }
+  return parts.empty() ? "" : "former names of parameters are used: " + joined(parts);
 }
 
 std::vector<parameter_reference> parameters_of(gpu_config& config) {

@@ -69,8 +69,19 @@ struct parameter {
 
 /// All parameters in the order of the INI file.
 const std::vector<parameter>& parameters();
-/// The parameter "section.key"; nullptr for an unknown name.
+/// The parameter "section.key", by its present or a former name; nullptr for an unknown name.
 const parameter* find_parameter(const std::string& name);
+
+/// A parameter's name in earlier versions, which files may still use.
+struct renamed_parameter {
+  std::string former;
+  std::string now;
+};
+const std::vector<renamed_parameter>& renamed_parameters();
+/// The present name of a parameter that was renamed; any other text as it is.
+std::string current_name(const std::string& name);
+/// "sm.warp_dealing (now sm.warp_assignment)": a text for one warning about the former names that somebody used.
+std::string renamed_text(const std::vector<std::string>& former_names);
 
 /// One parameter of a configuration. Refers to the configuration from which it was made.
 struct parameter_reference {

@@ -43,7 +43,7 @@ struct sm_parameters {
   unsigned barriers_per_block = 16;
   unsigned barriers = 0;
   unsigned barrier_latency_cycles = 5;
-  choice::warp_dealing warp_dealing = choice::warp_dealing::round_robin;
+  choice::warp_assignment warp_assignment = choice::warp_assignment::round_robin;
 };
 
 struct sub_partition_parameters {
@@ -67,7 +67,7 @@ struct sub_partition_parameters {
   unsigned ccws_base_score = 100;
   unsigned ccws_throttle = 8;
   choice::divergence divergence = choice::divergence::stack;
-  unsigned convergence_patience_turns = 32;
+  unsigned convergence_patience_iterations = 32;
   bool states_by_warp = false;
 };
 

@@ -23,7 +23,7 @@ inline void step_on(simt::warp_state& w) {
 functional_executor::pause functional_executor::run(block& b, warp& x) {
   simt::warp_state& w = x.state;
   functional_step* const steps = program_->steps.data();
-  const std::uint32_t patience = config_.sub_partition.convergence_patience_turns;
+  const std::uint32_t patience = config_.sub_partition.convergence_patience_iterations;
   const std::uint64_t end = executed_ + warp_quantum;
   unsigned turns = spin_turns;
   try {

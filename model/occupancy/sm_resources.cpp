@@ -76,7 +76,7 @@ block_allocation sm_resources::take(const block_footprint& block) {
   std::vector<unsigned> places;
   for (const partition& p : partitions_) places.push_back(room(p, block.registers_per_warp));
   const unsigned count = sm_.sub_partitions;
-  unsigned next = sm_.warp_dealing == choice::warp_dealing::by_id ? 0 : next_partition_;
+  unsigned next = sm_.warp_assignment == choice::warp_assignment::by_id ? 0 : next_partition_;
   for (unsigned w = 0; w < block.warps; ++w) {
     while (places[next] == 0) next = (next + 1) % count;
     --places[next];

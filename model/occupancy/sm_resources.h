@@ -24,8 +24,8 @@ struct block_allocation {
 /// Tracks one SM's resources by block. The CWD uses it to decide what fits, the SM to assign warps to sub-partitions.
 /// Two objects that receive the same calls in the same order assign alike. Source: docs/occupancy.md.
 ///
-/// A block's warps are assigned to the sub-partitions round robin, starting after the last block's (sm.warp_dealing =
-/// round_robin) or at the first sub-partition (by_id). A sub-partition without a free warp slot or without registers
+/// A block's warps are assigned to the sub-partitions round robin, starting after the last block's (sm.warp_assignment
+/// = round_robin) or at the first sub-partition (by_id). A sub-partition without a free warp slot or without registers
 /// for the warp is skipped. The carve-out changes only while the SM is empty. Later blocks with a smaller carve-out
 /// together use at most that much shared memory, so that no kernel has more blocks on an SM than the calculator allows.
 class sm_resources {

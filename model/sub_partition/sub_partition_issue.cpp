@@ -213,7 +213,7 @@ void sub_partition::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cy
   const std::uint32_t fall_through = w.state.pc + 1;
   const bool diverged = w.step != nullptr ? recorded_branch(w, mask) : simt::branch(*d.instruction, w.state, mask);
   if (d.turn != back_edge::none && mask != 0)
-    simt::turn_back(w.state, d.turn == back_edge::waits, config_.sub_partition.convergence_patience_turns);
+    simt::turn_back(w.state, d.turn == back_edge::waits, config_.sub_partition.convergence_patience_iterations);
   ++w.counters->branches;
   w.counters->divergent_branches += diverged;
   // A branch target is known when the branch is resolved; the fall-through path is already buffered.

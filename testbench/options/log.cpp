@@ -7,6 +7,7 @@
 #include <systemc>
 
 #include "heddle/config/message.h"
+#include "heddle/config/parameter_table.h"
 #include "testbench/text/text.h"
 #include "testbench/text/text_style.h"
 
@@ -72,5 +73,9 @@ void message_log::flush() {
 }
 
 void message_log::error(const std::string& text) { print("error", text); }
+
+void warn_of_former_names(const std::vector<std::string>& names) {
+  if (!names.empty()) message_log::warning(renamed_text(names));
+}
 
 }  // namespace heddle::testbench

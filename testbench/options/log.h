@@ -21,4 +21,7 @@ class message_log {
   static void error(const std::string& text);
 };
 
+/// One warning about all parameters that somebody called by a former name; none if there are none.
+void warn_of_former_names(const std::vector<std::string>& names);
+
 }  // namespace heddle::testbench

@@ -11,6 +11,7 @@
 #include "heddle/frontend/ptx/lower.h"
 #include "heddle/metrics/json.h"
 #include "heddle/occupancy/occupancy.h"
+#include "testbench/options/log.h"
 #include "testbench/options/options.h"
 #include "testbench/text/text.h"
 
@@ -138,11 +139,18 @@ int gpus_command(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+gpu_config machine_of(const info_options& o) {
+  config_reading how;
+  gpu_config config = load_config(o.gpu, o.overrides, how);
+  warn_of_former_names(how.former_names);
+  return config;
+}
+
 int config_command(const std::vector<std::string>& arguments) {
   info_options o;
   std::string help;
   if (parse_config(arguments, o, help)) return print(help), 0;
-  const gpu_config config = load_config(o.gpu, o.overrides);
+  const gpu_config config = machine_of(o);
   print(o.describe ? to_described_ini(config) : to_ini(config));
   return 0;
 }
@@ -151,7 +159,7 @@ int disasm_command(const std::vector<std::string>& arguments) {
   info_options o;
   std::string help;
   if (parse_disasm(arguments, o, help)) return print(help), 0;
-  const gpu_config config = load_config(o.gpu, o.overrides);
+  const gpu_config config = machine_of(o);
   auto ast = ptx::parse(read_file(o.file, "disasm"), o.file);
   const std::uint64_t constants =
       isa::heap_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;  // as on a GPU that holds only this module
@@ -169,7 +177,7 @@ int occupancy_command(const std::vector<std::string>& arguments) {
   info_options o;
   std::string help;
   if (parse_occupancy(arguments, o, help)) return print(help), 0;
-  const gpu_config config = load_config(o.gpu, o.overrides);
+  const gpu_config config = machine_of(o);
   block_demand demand;
   demand.threads = o.threads;
   demand.registers_per_thread = o.registers;

@@ -8,6 +8,7 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/parameter_effects.h"
+#include "heddle/config/parameter_table.h"
 #include "testbench/files/output_place.h"
 #include "testbench/job/arguments.h"
 #include "testbench/job/job_parser.h"
@@ -42,7 +43,7 @@ job make_job(const run_options& o) {
 void warn_of_idle_overrides(const gpu_config& config, const std::vector<std::string>& overrides) {
   std::set<std::string> told;
   for (const std::string& text : overrides) {
-    const std::string name = text.substr(0, text.find('='));
+    const std::string name = current_name(text.substr(0, text.find('=')));
     const std::string why = why_without_effect(config, name);
     if (!why.empty() && told.insert(name).second) message_log::warning("--set " + name + " may change nothing: " + why);
   }
@@ -75,6 +76,7 @@ gpu_config machine_of(const run_options& o, file_roles& roles) {
   config_reading how;
   how.read_base = reader_of_bases(o.confine, o.gpu);
   gpu_config config = load_config(o.gpu, o.overrides, how);
+  warn_of_former_names(how.former_names);
   for (const std::string& file : how.files) roles.add_input(file, "--gpu");
   if (config.memory.model == choice::memory_model::external) {
     throw input_error(

@@ -50,6 +50,7 @@ class sweep_run {
   int run() {
     if (plan_.size() == 0)
       throw input_error(options_.file + ": the constraints drop all " + grouped(plan_.product()) + " points");
+    warn_of_former_names(plan_.file().former_names);
     for (const std::string& text : plan_.idle_axes()) message_log::warning(text);
     find_work();
     if (options_.dry_run) return list();

@@ -6,6 +6,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/ini_reader.h"
+#include "heddle/config/parameter_table.h"
 #include "heddle/config/suggestion.h"
 #include "testbench/job/job.h"
 #include "testbench/text/text.h"
@@ -141,7 +142,9 @@ class reader {
   }
 
   void axis(const ini_entry& e, const std::string& where) {
-    sweep_axis a{e.key, axis_values(e.value, where), e.section == "axes" ? "" : e.section, where};
+    const std::string name = current_name(e.key);
+    if (name != e.key) result_.former_names.push_back(e.key);
+    sweep_axis a{name, axis_values(e.value, where), e.section == "axes" ? "" : e.section, where};
     if (has_axis(a.name)) refuse(place(e, e.key_column), "axis '" + printable(a.name) + "' is given twice");
     std::set<std::string> seen;
     for (const std::string& value : a.values) {

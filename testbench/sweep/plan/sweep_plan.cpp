@@ -77,24 +77,6 @@ std::string trace_digest(const std::string& list, const file_access& access, std
   return digest_of(hash);
 }
 
-// An upper bound of the kernels that a job's operations launch.
-std::uint64_t launches_of(const std::vector<operation>& operations) {
-  constexpr std::uint64_t endless = 1'000'000'000;
-  std::uint64_t count = 0;
-  for (const operation& op : operations) {
-    if (op.what == operation::kind::kernel) ++count;
-    if (op.what == operation::kind::repeat)
-      count += std::min(launches_of(op.body), endless) * std::min(op.max, endless);
-    count = std::min(count, endless);
-  }
-  return count;
-}
-
-bool can_switch_context(const std::vector<operation>& operations) {
-  return std::any_of(operations.begin(), operations.end(),
-                     [](const operation& op) { return op.priority != 0 || can_switch_context(op.body); });
-}
-
 }  // namespace
 
 sweep_plan::sweep_plan(sweep_file file, std::string version, const trace_reader& traces, bool any_size)
@@ -120,6 +102,8 @@ void sweep_plan::check_axes() {
     config_reading how;
     how.read_base = reader_of_bases(file_.confine, gpu_name(file_, gpu));
     bases.push_back(load_config(gpu_name(file_, gpu), {}, how));
+    const std::vector<std::string>& former = how.former_names;
+    file_.former_names.insert(file_.former_names.end(), former.begin(), former.end());
     gpu_files_.insert(gpu_files_.end(), how.files.begin(), how.files.end());
     gpus_.try_emplace(gpu, bases.back());
   }
@@ -223,56 +207,14 @@ void sweep_plan::check_launch_axes() const {
   }
 }
 
-// The maximum over all points; a point with fewer elements has no value for the others.
-list_lengths sweep_plan::metric_lengths() const {
-  list_lengths most = {{"kernels.*.grid", 3}, {"kernels.*.block", 3}, {"kernels", 0}, {"context_switches", 0}};
-  const auto raise = [&most](const char* list, std::uint64_t number) { most[list] = std::max(most[list], number); };
-  bool switches = false;
-  for (const sweep_axis& a : file_.axes) switches = switches || a.name == "launch.priority";
-  for (const auto& [name, w] : workloads_) {
-    raise("kernels", launches_of(w.what.operations));
-    switches = switches || !w.what.preemptions.empty() || can_switch_context(w.what.operations);
-  }
-  if (switches) most.erase("context_switches");
-  const auto of_parameter = [&](const char* list, const std::string& parameter) {
-    bool is_axis = false;
-    for (const sweep_axis& a : file_.axes) {
-      if (a.name != parameter) continue;
-      is_axis = true;
-      for (const std::string& value : a.values) {
-        std::uint64_t number = 0;
-        if (parse_unsigned(value, number)) raise(list, number);
-      }
-    }
-    for (const auto& [name, values] : gpus_) {
-      std::uint64_t number = 0;
-      if (!is_axis && parse_unsigned(values.base(parameter), number)) raise(list, number);
-    }
-  };
-  of_parameter("sms", "gpu.sm_count");
-  of_parameter("sms.*.sub_partitions", "sm.sub_partitions");
-  of_parameter("sms.*.warp_slots", "sm.max_warps");
-  return most;
-}
-
-void sweep_plan::check_metrics() const {
-  const list_lengths most = metric_lengths();
-  for (const std::string& path : file_.metrics) {
-    const std::string wrong = wrong_metric_path(path, most);
-    if (!wrong.empty() || path.rfind("host", 0) == 0 || path.rfind("gpu", 0) == 0) {
-      throw input_error(printable(file_.file) + ": metrics: '" + printable(path) +
-                        "': " + (wrong.empty() ? "is no result of a point" : wrong));
-    }
-  }
-}
-
 const std::string* sweep_plan::axis_value(const std::string& name, std::uint64_t number) const {
   for (std::size_t i = 0; i < file_.axes.size(); ++i)
     if (file_.axes[i].name == name) return &space_.value(number, i);
   return nullptr;
 }
 
-std::string sweep_plan::variable_at(const std::string& name, std::uint64_t number) {
+std::string sweep_plan::variable_at(const std::string& written, std::uint64_t number) {
+  const std::string name = current_name(written);
   if (const std::string* value = axis_value(name, number)) return *value;
   return name == "gpu" ? default_gpu : gpus_.at(gpu_at(number)).value(name, overrides_at(number));
 }
@@ -284,7 +226,11 @@ void sweep_plan::enumerate() {
   std::vector<constraint> constraints;
   for (const sweep_constraint& c : file_.constraints) {
     constraints.emplace_back(
-        c, [&](const std::string& name) { return known.count(name) != 0; },
+        c,
+        [&](const std::string& name) {
+          if (current_name(name) != name) file_.former_names.push_back(name);
+          return known.count(current_name(name)) != 0;
+        },
         std::vector<std::string>(known.begin(), known.end()));
     dropped_.emplace_back(c.name, 0);
   }

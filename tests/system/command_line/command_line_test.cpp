@@ -554,6 +554,13 @@ TEST_F(command_line, a_parameter_that_cannot_act_is_named) {
       run(run_it + std::vector<std::string>{"--gpu", "v100", "--set", "sub_partition.issue_width=2"}).err,
       "heddle: warning: --set sub_partition.issue_width may change nothing: it acts only with a pairing rule, sub_partition.dual_issue = any or "
       "maxwell; sub_partition.dual_issue is none\n");
+  // A former name of a parameter is read, with one warning.
+  const std::string former =
+      "heddle: warning: former names of parameters are used: sm.warp_dealing (now sm.warp_assignment)\n";
+  EXPECT_EQ(run(run_it + std::vector<std::string>{"--set", "sm.warp_dealing=by_id"}).err, former);
+  const auto shown = run({"config", "--gpu", "v100", "--set", "sm.warp_dealing=by_id"});
+  EXPECT_EQ(shown.err, former);
+  EXPECT_NE(shown.out.find("\nwarp_assignment = by_id\n"), std::string::npos);
   // An error is still the first line.
   expect_error(
       run({"run", "--kernel", "k.ptx:wild", "--grid", "1", "--block", "32", "--quiet", "--set", "l1.size_bytes=49152"}),

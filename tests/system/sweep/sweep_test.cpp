@@ -201,6 +201,26 @@ TEST_F(sweeps, an_axis_that_cannot_act_is_named) {
   EXPECT_EQ(read("stderr"), "");
 }
 
+// Axes, conditions and GPU files may use a parameter's former name; the points are those of its present name.
+TEST_F(sweeps, former_names_of_parameters_get_one_warning) {
+  write("old.gpu.ini", "base = gtx1080\n[sub_partition]\nconvergence_patience_turns = 9\n");
+  const std::string head = "[sweep]\njob = tiny.json\nstore = s.sqlite\nmetrics = cycles\n[axes]\n";
+  const std::string axes = " = round_robin, by_id\ngpu.sm_count = 1, 2\n";
+  const std::string condition = "[constraints]\none = gpu.sm_count > 1 and ";
+  write("s.ini", head + "sm.warp_assignment" + axes + condition + "sm.warp_assignment == by_id\n");
+  EXPECT_EQ(run({"s.ini", "--dry-run"}), 0) << read("stderr");
+  const std::string points = read("stdout");
+  EXPECT_EQ(read("stderr"), "");
+  write("s.ini", head + "sm.warp_dealing" + axes + condition + "sm.warp_dealing == by_id\n");
+  EXPECT_EQ(run({"s.ini", "--dry-run"}), 0) << read("stderr");
+  EXPECT_EQ(read("stdout"), points);
+  EXPECT_EQ(read("stderr"),
+            "heddle: warning: former names of parameters are used: sm.warp_dealing (now sm.warp_assignment)\n");
+  write("s.ini", head + "gpu = old.gpu.ini\nsm.warp_dealing" + axes);
+  EXPECT_EQ(run({"s.ini", "--dry-run"}), 0) << read("stderr");
+  EXPECT_NE(read("stderr").find("convergence_patience_turns (now "), std::string::npos) << read("stderr");
+}
+
 TEST_F(sweeps, the_ready_ones_are_good) {
   unsigned count = 0;
   for (const auto& e : fs::directory_iterator(HEDDLE_SOURCE "/testbench/sweeps")) {

@@ -102,6 +102,29 @@ TEST_F(config_files, errors_have_a_place) {
       error_of("[sub_partition]\nscheduler = gtoo\n"));
 }
 
+TEST_F(config_files, former_names_are_read_and_noted) {
+  config_reading how;
+  const gpu_config c = load_config(write("[sm]\nwarp_dealing = by_id\n"),
+                                   {"sub_partition.convergence_patience_turns=7", "sm.warp_assignment=by_id"}, how);
+  EXPECT_EQ(c.sm.warp_assignment, choice::warp_assignment::by_id);
+  EXPECT_EQ(c.sub_partition.convergence_patience_iterations, 7u);
+  const std::vector<std::string> used = {"sm.warp_dealing", "sub_partition.convergence_patience_turns"};
+  EXPECT_EQ(how.former_names, used);
+  EXPECT_EQ(renamed_text({used[0], used[0], used[1]}),
+            "former names of parameters are used: sm.warp_dealing (now sm.warp_assignment), "
+            "sub_partition.convergence_patience_turns (now sub_partition.convergence_patience_iterations)");
+  for (const renamed_parameter& r : renamed_parameters()) {
+    EXPECT_EQ(find_parameter(r.former), find_parameter(r.now)) << r.former;
+    ASSERT_NE(find_parameter(r.now), nullptr);
+    EXPECT_EQ(find_parameter(r.now)->name(), r.now) << "a former name is no parameter's present name";
+  }
+  EXPECT_EQ(to_ini(c).find("warp_dealing"), std::string::npos);
+  EXPECT_EQ("FILE:3:1: key 'warp_assignment' is another name of one in line 2, expected 'warp_assignment' once",
+            error_of("[sm]\nwarp_dealing = by_id\nwarp_assignment = by_id\n"));
+  EXPECT_EQ("FILE:2:16: unknown warp_assignment 'dealt', expected round_robin, by_id",
+            error_of("[sm]\nwarp_dealing = dealt\n"));
+}
+
 TEST_F(config_files, ranges_and_consistency_name_the_value_at_fault) {
   EXPECT_EQ("FILE:2:12: gpu.sm_count = 0 is out of range, expected 1 to 1024", error_of("[gpu]\nsm_count = 0\n"));
   EXPECT_EQ("FILE:2:9: fp32.lanes = 0 is out of range, expected 0.015625 to 128", error_of("[fp32]\nlanes = 0\n"));
@@ -229,7 +252,7 @@ TEST(config_rules, inconsistent_values_are_refused) {
                        "sm.registers=65538",
                        "sm.registers_per_block=65537",
                        "sm.register_allocation=thread",
-                       "sm.warp_dealing=random",
+                       "sm.warp_assignment=random",
                        "sm.registers_per_thread=256",
                        "sub_partition.issue_width=0",
                        "sub_partition.issue_width=3",

@@ -72,7 +72,7 @@ const std::map<std::string, std::string>& idle() {
       {"sm.barriers_per_block", "one barrier"},
       {"sm.barriers", "few blocks"},
       {"sub_partition.divergence", "no lane waits for another one"},
-      {"sub_partition.convergence_patience_turns", "no lane waits for another one"},
+      {"sub_partition.convergence_patience_iterations", "no lane waits for another one"},
       {"l1.size_bytes", "both values are refused"},
       {"l1.line_bytes", "one value"},
       {"shared_memory.size_bytes", "both values are refused"},

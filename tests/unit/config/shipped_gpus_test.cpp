@@ -89,7 +89,7 @@ TEST(shipped, limits_are_those_of_the_compute_capability) {
     expected.sm = limits.sm;
     expected.sm.barriers_per_block = 16;
     expected.sm.barrier_latency_cycles = c.sm.barrier_latency_cycles;
-    expected.sm.warp_dealing = c.sm.warp_dealing;
+    expected.sm.warp_assignment = c.sm.warp_assignment;
     expected.shared_memory.size_bytes = limits.shared_memory.size_bytes;
     expected.shared_memory.max_per_block_bytes = limits.shared_memory.max_per_block_bytes;
     expected.shared_memory.opt_in_per_block_bytes = limits.shared_memory.opt_in_per_block_bytes;

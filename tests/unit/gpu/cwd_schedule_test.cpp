@@ -239,7 +239,7 @@ class cwd_schedules : public fresh_simulation {
         {"cwd.placement=breadth_first"},
         {"cwd.placement=depth_first", "context.priority_preemption=switch"},
         {"cwd.placement=most_free", "context.time_slice_cycles=150"},
-        {"cwd.placement=breadth_first", "context.priority_preemption=drain", "sm.warp_dealing=by_id"},
+        {"cwd.placement=breadth_first", "context.priority_preemption=drain", "sm.warp_assignment=by_id"},
         {"cwd.placement=depth_first", "context.priority_preemption=switch", "context.time_slice_cycles=90"},
         {"cwd.placement=breadth_first", "context.priority_preemption=flush"},
         {"cwd.placement=most_free", "context.priority_preemption=auto", "context.time_slice_cycles=300"}};

@@ -27,7 +27,7 @@ TEST(sm_resources, deals_warps_round_robin_from_where_it_stopped) {
 
 TEST(sm_resources, deals_by_id_from_the_first_sub_partition) {
   gpu_config config = config_of("6.1");
-  config.sm.warp_dealing = choice::warp_dealing::by_id;
+  config.sm.warp_assignment = choice::warp_assignment::by_id;
   sm_resources sm(config);
   EXPECT_EQ((dealt{0, 1, 2}), sm.take(block_demand{96, 16}).partition_of_warp);
   EXPECT_EQ((dealt{0, 1, 2}), sm.take(block_demand{96, 16}).partition_of_warp);
@@ -185,7 +185,7 @@ TEST(sm_resources, random_schedules_keep_the_account) {
   for (const device_row& row : device_rows()) {
     gpu_config config = config_of(row);
     std::mt19937 random(11);
-    config.sm.warp_dealing = random() % 2 ? choice::warp_dealing::round_robin : choice::warp_dealing::by_id;
+    config.sm.warp_assignment = random() % 2 ? choice::warp_assignment::round_robin : choice::warp_assignment::by_id;
     sm_resources cwd(config), sm(config);
     std::vector<block_allocation> held, swapped_out;
     std::size_t taken = 0;
