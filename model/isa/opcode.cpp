@@ -6,7 +6,16 @@ namespace heddle::isa {
 namespace {
 
 constexpr opcode_info table[] = {
-#define HEDDLE_X(name, text, cls) {text, op_class::cls},
+#define HEDDLE_X(name, text, cls, constants, exchange, predicates, flow, access, effect, members) \
+  {text,                                                                                          \
+   op_class::cls,                                                                                 \
+   constant_use::constants,                                                                       \
+   exchange_rule::exchange,                                                                       \
+   predicate_use::predicates,                                                                     \
+   flow_kind::flow,                                                                               \
+   access_kind::access,                                                                           \
+   effect_kind::effect,                                                                           \
+   member_mask::members},
     HEDDLE_OPCODES(HEDDLE_X)
 #undef HEDDLE_X
 };

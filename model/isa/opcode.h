@@ -61,44 +61,138 @@ constexpr unit unit_of(op_class c) {
   }
 }
 
+/// Which sources may be a constant or an immediate. Where more than two may, each of them may at the same time;
+/// otherwise one source at most is one.
+enum class constant_use : std::uint8_t {
+  none,
+  first,
+  second,
+  later,
+  fourth,
+  not_first,
+  any
+};  // later: second or third
+
+/// Whether the first two sources may change places: never, at once, with the truth table of LOP3 or the comparison
+/// rewritten, or with the predicate of SEL inverted.
+enum class exchange_rule : std::uint8_t { no, yes, table, compare, choice };
+
+/// Number of predicate sources: fixed, or one more with .X (carry: none without it), or by the mode of VOTE or BAR.
+enum class predicate_use : std::uint8_t { none, one, three, one_or_two, carry, vote, reduction };
+
+/// What the instruction does to the flow of its warp.
+enum class flow_kind : std::uint8_t { none, branch, exit, barrier, fence, sleep, trap, system_call };
+
+/// How the instruction accesses memory.
+enum class access_kind : std::uint8_t {
+  none,
+  load,
+  matrix_load,
+  constant_load,
+  store,
+  atomic,
+  reduction,
+  sample,
+  surface_load,
+  surface_store
+};
+
+/// Whether the instruction is needed without a use of its result. order: always, and no other instruction moves over
+/// it; write: always; if_volatile, if_clock: loads and S2R of these kinds.
+enum class effect_kind : std::uint8_t { none, order, write, if_volatile, if_clock };
+
+/// The source that holds the mask of lanes that take part together.
+enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, no };
+
 // clang-format off
-/// The machine's opcodes: X(enumerator, mnemonic, op_class). Names follow SASS.
-#define HEDDLE_OPCODES(X)                                                                      \
-  X(nop, "NOP", branch) X(mov, "MOV", int_add) X(sel, "SEL", int_add)                          \
-  X(s2r, "S2R", special_register)                                                              \
-  X(iadd3, "IADD3", int_add) X(lea, "LEA", int_add) X(lop3, "LOP3", int_add)                   \
-  X(prmt, "PRMT", int_add) X(iabs, "IABS", int_add) X(sgxt, "SGXT", int_shift)                 \
-  X(shl, "SHL", int_shift) X(shr, "SHR", int_shift) X(shf, "SHF", int_shift)                   \
-  X(bfe, "BFE", int_shift) X(bfi, "BFI", int_shift) X(bmsk, "BMSK", int_shift)                 \
-  X(imad, "IMAD", int_multiply) X(xmad, "XMAD", int_multiply) X(idp, "IDP", int_multiply)      \
-  X(imnmx, "IMNMX", int_minmax) X(vabsdiff, "VABSDIFF", int_minmax)                            \
-  X(isetp, "ISETP", int_compare) X(plop3, "PLOP3", int_compare)                                \
-  X(p2r, "P2R", int_add) X(r2p, "R2P", int_add)                                                \
-  X(popc, "POPC", bit_count) X(flo, "FLO", bit_scan) X(brev, "BREV", bit_scan)               \
-  X(fadd, "FADD", fp32_add) X(fmul, "FMUL", fp32_add) X(ffma, "FFMA", fp32_add)                \
-  X(fmnmx, "FMNMX", fp32_minmax) X(fsetp, "FSETP", fp32_compare) X(fset, "FSET", fp32_compare) \
-  X(fchk, "FCHK", fp32_compare)                                                                \
-  X(mufu, "MUFU", sfu) X(assist, "ASSIST", sfu)                                                \
-  X(f2f, "F2F", conversion) X(f2i, "F2I", conversion) X(i2f, "I2F", conversion)                \
-  X(i2i, "I2I", conversion) X(frnd, "FRND", conversion)                                        \
-  X(dadd, "DADD", fp64_add) X(dmul, "DMUL", fp64_add) X(dfma, "DFMA", fp64_fma)                \
-  X(dmnmx, "DMNMX", fp64_add) X(dsetp, "DSETP", fp64_compare)                                  \
-  X(hadd2, "HADD2", half_add) X(hmul2, "HMUL2", half_add) X(hfma2, "HFMA2", half_add)          \
-  X(hmnmx2, "HMNMX2", half_add) X(hsetp2, "HSETP2", half_compare) X(hset2, "HSET2", half_compare) \
-  X(ld, "LD", load_store) X(st, "ST", load_store) X(ldc, "LDC", load_store)                    \
-  X(atom, "ATOM", load_store) X(red, "RED", load_store)                                        \
-  X(shfl, "SHFL", shuffle) X(match, "MATCH", shuffle) X(redux, "REDUX", shuffle)               \
-  X(vote, "VOTE", vote) X(movm, "MOVM", shuffle) X(ldsm, "LDSM", load_store)                   \
-  X(hmma, "HMMA", tensor) X(imma, "IMMA", tensor) X(dmma, "DMMA", tensor)                      \
-  X(tex, "TEX", texture) X(tld4, "TLD4", texture) X(suld, "SULD", texture) X(sust, "SUST", texture) \
-  X(txq, "TXQ", shuffle)                                                                       \
-  X(bra, "BRA", branch) X(exit, "EXIT", branch)                                                \
-  X(bar, "BAR", branch) X(membar, "MEMBAR", branch) X(trap, "BPT.TRAP", branch)                \
-  X(nanosleep, "NANOSLEEP", branch) X(syscall, "SYSCALL", branch)
+/// The machine's opcodes, one row each; names follow SASS. A new opcode states every property.
+///
+/// X(enumerator, mnemonic, op_class, constants, exchange, predicates, flow, access, effect, members); the columns are
+/// the members of opcode_info.
+#define HEDDLE_OPCODES(X) \
+  X(nop,       "NOP",       branch,           first,     no,      none,       none,        none,          order,       source_0) \
+  X(mov,       "MOV",       int_add,          first,     no,      none,       none,        none,          none,        no)       \
+  X(sel,       "SEL",       int_add,          later,     choice,  one,        none,        none,          none,        no)       \
+  X(s2r,       "S2R",       special_register, none,      no,      none,       none,        none,          if_clock,    no)       \
+  X(iadd3,     "IADD3",     int_add,          later,     yes,     carry,      none,        none,          none,        no)       \
+  X(lea,       "LEA",       int_add,          second,    no,      carry,      none,        none,          none,        no)       \
+  X(lop3,      "LOP3",      int_add,          later,     table,   none,       none,        none,          none,        no)       \
+  X(prmt,      "PRMT",      int_add,          later,     no,      none,       none,        none,          none,        no)       \
+  X(iabs,      "IABS",      int_add,          first,     no,      none,       none,        none,          none,        no)       \
+  X(sgxt,      "SGXT",      int_shift,        second,    no,      none,       none,        none,          none,        no)       \
+  X(shl,       "SHL",       int_shift,        second,    no,      none,       none,        none,          none,        no)       \
+  X(shr,       "SHR",       int_shift,        second,    no,      none,       none,        none,          none,        no)       \
+  X(shf,       "SHF",       int_shift,        later,     no,      none,       none,        none,          none,        no)       \
+  X(bfe,       "BFE",       int_shift,        later,     no,      none,       none,        none,          none,        no)       \
+  X(bfi,       "BFI",       int_shift,        later,     no,      none,       none,        none,          none,        no)       \
+  X(bmsk,      "BMSK",      int_shift,        second,    no,      none,       none,        none,          none,        no)       \
+  X(imad,      "IMAD",      int_multiply,     later,     yes,     carry,      none,        none,          none,        no)       \
+  X(xmad,      "XMAD",      int_multiply,     later,     no,      none,       none,        none,          none,        no)       \
+  X(idp,       "IDP",       int_multiply,     later,     no,      none,       none,        none,          none,        no)       \
+  X(imnmx,     "IMNMX",     int_minmax,       later,     yes,     one,        none,        none,          none,        no)       \
+  X(vabsdiff,  "VABSDIFF",  int_minmax,       later,     no,      none,       none,        none,          none,        no)       \
+  X(isetp,     "ISETP",     int_compare,      later,     compare, one_or_two, none,        none,          none,        no)       \
+  X(plop3,     "PLOP3",     int_compare,      later,     no,      three,      none,        none,          none,        no)       \
+  X(p2r,       "P2R",       int_add,          first,     no,      none,       none,        none,          none,        no)       \
+  X(r2p,       "R2P",       int_add,          later,     no,      none,       none,        none,          none,        no)       \
+  X(popc,      "POPC",      bit_count,        first,     no,      none,       none,        none,          none,        no)       \
+  X(flo,       "FLO",       bit_scan,         first,     no,      none,       none,        none,          none,        no)       \
+  X(brev,      "BREV",      bit_scan,         first,     no,      none,       none,        none,          none,        no)       \
+  X(fadd,      "FADD",      fp32_add,         later,     yes,     none,       none,        none,          none,        no)       \
+  X(fmul,      "FMUL",      fp32_add,         later,     yes,     none,       none,        none,          none,        no)       \
+  X(ffma,      "FFMA",      fp32_add,         later,     yes,     none,       none,        none,          none,        no)       \
+  X(fmnmx,     "FMNMX",     fp32_minmax,      later,     yes,     one,        none,        none,          none,        no)       \
+  X(fsetp,     "FSETP",     fp32_compare,     later,     compare, one,        none,        none,          none,        no)       \
+  X(fset,      "FSET",      fp32_compare,     later,     no,      one,        none,        none,          none,        no)       \
+  X(fchk,      "FCHK",      fp32_compare,     second,    no,      none,       none,        none,          none,        no)       \
+  X(mufu,      "MUFU",      sfu,              first,     no,      none,       none,        none,          none,        no)       \
+  X(assist,    "ASSIST",    sfu,              none,      no,      none,       none,        none,          none,        no)       \
+  X(f2f,       "F2F",       conversion,       first,     no,      none,       none,        none,          none,        no)       \
+  X(f2i,       "F2I",       conversion,       first,     no,      none,       none,        none,          none,        no)       \
+  X(i2f,       "I2F",       conversion,       first,     no,      none,       none,        none,          none,        no)       \
+  X(i2i,       "I2I",       conversion,       first,     no,      none,       none,        none,          none,        no)       \
+  X(frnd,      "FRND",      conversion,       first,     no,      none,       none,        none,          none,        no)       \
+  X(dadd,      "DADD",      fp64_add,         later,     yes,     none,       none,        none,          none,        no)       \
+  X(dmul,      "DMUL",      fp64_add,         later,     yes,     none,       none,        none,          none,        no)       \
+  X(dfma,      "DFMA",      fp64_fma,         later,     yes,     none,       none,        none,          none,        no)       \
+  X(dmnmx,     "DMNMX",     fp64_add,         later,     yes,     one,        none,        none,          none,        no)       \
+  X(dsetp,     "DSETP",     fp64_compare,     later,     compare, one,        none,        none,          none,        no)       \
+  X(hadd2,     "HADD2",     half_add,         later,     yes,     none,       none,        none,          none,        no)       \
+  X(hmul2,     "HMUL2",     half_add,         later,     yes,     none,       none,        none,          none,        no)       \
+  X(hfma2,     "HFMA2",     half_add,         later,     yes,     none,       none,        none,          none,        no)       \
+  X(hmnmx2,    "HMNMX2",    half_add,         later,     yes,     one,        none,        none,          none,        no)       \
+  X(hsetp2,    "HSETP2",    half_compare,     later,     no,      one,        none,        none,          none,        no)       \
+  X(hset2,     "HSET2",     half_compare,     later,     no,      one,        none,        none,          none,        no)       \
+  X(ld,        "LD",        load_store,       none,      no,      none,       none,        load,          if_volatile, no)       \
+  X(st,        "ST",        load_store,       none,      no,      none,       none,        store,         write,       no)       \
+  X(ldc,       "LDC",       load_store,       none,      no,      none,       none,        constant_load, none,        no)       \
+  X(atom,      "ATOM",      load_store,       none,      no,      none,       none,        atomic,        write,       no)       \
+  X(red,       "RED",       load_store,       none,      no,      none,       none,        reduction,     write,       no)       \
+  X(shfl,      "SHFL",      shuffle,          not_first, no,      none,       none,        none,          none,        source_3) \
+  X(match,     "MATCH",     shuffle,          second,    no,      none,       none,        none,          none,        source_1) \
+  X(redux,     "REDUX",     shuffle,          second,    no,      none,       none,        none,          none,        source_1) \
+  X(vote,      "VOTE",      vote,             any,       no,      vote,       none,        none,          none,        source_0) \
+  X(movm,      "MOVM",      shuffle,          fourth,    no,      none,       none,        none,          none,        source_3) \
+  X(ldsm,      "LDSM",      load_store,       fourth,    no,      none,       none,        matrix_load,   none,        source_3) \
+  X(hmma,      "HMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
+  X(imma,      "IMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
+  X(dmma,      "DMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
+  X(tex,       "TEX",       texture,          none,      no,      none,       none,        sample,        none,        no)       \
+  X(tld4,      "TLD4",      texture,          none,      no,      none,       none,        sample,        none,        no)       \
+  X(suld,      "SULD",      texture,          none,      no,      none,       none,        surface_load,  none,        no)       \
+  X(sust,      "SUST",      texture,          none,      no,      none,       none,        surface_store, write,       no)       \
+  X(txq,       "TXQ",       shuffle,          none,      no,      none,       none,        none,          none,        no)       \
+  X(bra,       "BRA",       branch,           none,      no,      none,       branch,      none,          order,       no)       \
+  X(exit,      "EXIT",      branch,           none,      no,      none,       exit,        none,          order,       no)       \
+  X(bar,       "BAR",       branch,           any,       no,      reduction,  barrier,     none,          order,       no)       \
+  X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no)       \
+  X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no)       \
+  X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no)       \
+  X(syscall,   "SYSCALL",   branch,           none,      no,      none,       system_call, none,          order,       no)
 // clang-format on
 
 enum class opcode : std::uint8_t {
-#define HEDDLE_X(name, text, cls) name,
+#define HEDDLE_X(name, ...) name,
   HEDDLE_OPCODES(HEDDLE_X)
 #undef HEDDLE_X
       count
@@ -107,9 +201,16 @@ enum class opcode : std::uint8_t {
 struct opcode_info {
   const char* mnemonic;
   op_class timing;
+  constant_use constants;
+  exchange_rule exchange;
+  predicate_use predicates;
+  flow_kind flow;
+  access_kind access;
+  effect_kind effect;
+  member_mask members;
 };
 
-/// Mnemonic and timing class of an opcode.
+/// The properties of an opcode.
 const opcode_info& info(opcode op);
 
 /// Operand type of an operation. pred is a predicate; b* are untyped bits.
@@ -206,5 +307,10 @@ enum class special : std::uint8_t {
   dynamic_smem_size,
   zero
 };
+
+/// Whether each read of the register gives another value.
+constexpr bool is_clock(special s) {
+  return s == special::clock || s == special::clock_hi || s == special::clock64 || s == special::globaltimer;
+}
 
 }  // namespace heddle::isa

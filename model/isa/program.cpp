@@ -199,26 +199,16 @@ std::string address_text(const instruction& i) {
 
 /// Number of predicate sources that the opcode reads, so that defaults are not printed.
 unsigned predicate_sources(const instruction& i) {
-  switch (i.op) {
-    case opcode::plop3: return 3;
-    case opcode::isetp: return i.extended ? 2 : 1;
-    case opcode::fsetp:
-    case opcode::dsetp:
-    case opcode::hsetp2:
-    case opcode::fset:
-    case opcode::hset2:
-    case opcode::sel:
-    case opcode::imnmx:
-    case opcode::fmnmx:
-    case opcode::dmnmx:
-    case opcode::hmnmx2: return 1;
-    case opcode::vote: return i.sub == unsigned(vote_mode::activemask) ? 0 : 1;
-    case opcode::iadd3:
-    case opcode::lea:
-    case opcode::imad: return i.extended ? 1 : 0;
-    case opcode::bar: return i.sub >= 2 ? 1 : 0;
-    default: return 0;
+  switch (info(i.op).predicates) {
+    case predicate_use::none: return 0;
+    case predicate_use::one: return 1;
+    case predicate_use::three: return 3;
+    case predicate_use::one_or_two: return i.extended ? 2 : 1;
+    case predicate_use::carry: return i.extended ? 1 : 0;
+    case predicate_use::vote: return i.sub == unsigned(vote_mode::activemask) ? 0 : 1;
+    case predicate_use::reduction: return i.sub >= 2 ? 1 : 0;
   }
+  return 0;
 }
 
 bool has_predicate_result(opcode op) {

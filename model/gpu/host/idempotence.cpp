@@ -12,6 +12,7 @@ namespace heddle {
 
 namespace {
 
+using isa::access_kind;
 using isa::opcode;
 using isa::operand_kind;
 
@@ -72,40 +73,43 @@ class origin_flow {
     };
     const std::uint64_t from = address_of(i, at);
     const access_origin access{from & ~unknown, (from & unknown) != 0, i.line};
-    switch (i.op) {
-      case opcode::ld:
+    if (i.op == opcode::syscall) irrevocable();
+    switch (isa::info(i.op).access) {
+      case access_kind::none:
+      case access_kind::matrix_load:
+      case access_kind::constant_load: break;
+      case access_kind::load:
         if (is_global(i) && i.cache != isa::cache_op::nc) f.loads.push_back(access);
         break;
-      case opcode::st:
+      case access_kind::store:
         if (is_global(i)) f.stores.push_back(access);
         break;
-      case opcode::atom:
-      case opcode::red:
+      case access_kind::atomic:
+      case access_kind::reduction:
         if (is_global(i)) irrevocable();
         break;
-      case opcode::tex:
-      case opcode::tld4:
-      case opcode::suld: f.samples = true; break;
-      case opcode::sust:
-      case opcode::syscall: irrevocable(); break;
-      default: break;
+      case access_kind::sample:
+      case access_kind::surface_load: f.samples = true; break;
+      case access_kind::surface_store: irrevocable(); break;
     }
   }
 
   // The possible origins of an instruction's result.
   std::uint64_t result_of(const isa::instruction& i, const origins& at) const {
-    switch (i.op) {
-      case opcode::ld:
+    if (i.op == opcode::syscall) return unknown;
+    switch (isa::info(i.op).access) {
+      case access_kind::none:
+      case access_kind::store:
+      case access_kind::reduction:
+      case access_kind::surface_store: break;
+      case access_kind::load:
         if (!is_global(i)) return pool_;
         return isa::size_of(i.type) >= 8 ? unknown : 0;
-      case opcode::ldsm: return pool_;
-      case opcode::ldc: return unknown;
-      case opcode::atom: return is_global(i) ? unknown : pool_;
-      case opcode::tex:
-      case opcode::tld4:
-      case opcode::suld:
-      case opcode::syscall: return unknown;
-      default: break;
+      case access_kind::matrix_load: return pool_;
+      case access_kind::atomic: return is_global(i) ? unknown : pool_;
+      case access_kind::constant_load:
+      case access_kind::sample:
+      case access_kind::surface_load: return unknown;
     }
     std::uint64_t from = 0;
     for (const isa::operand& o : i.src) from |= origin_of(o, at);

@@ -122,19 +122,10 @@ void leave_barrier(warp_state& w, std::uint32_t number) {
 }
 
 const isa::operand* member_operand(const isa::instruction& i) {
-  switch (i.op) {
-    case isa::opcode::nop: return &i.src[0];
-    case isa::opcode::hmma:
-    case isa::opcode::imma:
-    case isa::opcode::dmma:
-    case isa::opcode::movm:
-    case isa::opcode::ldsm:
-    case isa::opcode::shfl: return &i.src[3];
-    case isa::opcode::match:
-    case isa::opcode::redux: return &i.src[1];
-    case isa::opcode::vote: return i.sub == static_cast<unsigned>(isa::vote_mode::activemask) ? nullptr : &i.src[0];
-    default: return nullptr;
-  }
+  const isa::member_mask members = isa::info(i.op).members;
+  const bool all = i.op == isa::opcode::vote && i.sub == static_cast<unsigned>(isa::vote_mode::activemask);
+  if (members == isa::member_mask::no || all) return nullptr;
+  return &i.src[static_cast<std::size_t>(members)];
 }
 
 lane_mask named_lanes(const isa::operand& members, const warp_state& w, lane_mask mask) {

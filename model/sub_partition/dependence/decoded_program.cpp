@@ -122,37 +122,36 @@ isa::op_class stand_in(isa::op_class c, const isa::instruction& i, const gpu_con
 }
 
 lsu_kind access_of(const isa::instruction& i) {
-  switch (i.op) {
-    case isa::opcode::st: return lsu_kind::store;
-    case isa::opcode::atom: return lsu_kind::atomic;
-    case isa::opcode::red: return lsu_kind::reduction;
-    case isa::opcode::ldc: return lsu_kind::constant_load;
-    default: return lsu_kind::load;
+  using isa::access_kind;
+  switch (isa::info(i.op).access) {
+    case access_kind::store: return lsu_kind::store;
+    case access_kind::atomic: return lsu_kind::atomic;
+    case access_kind::reduction: return lsu_kind::reduction;
+    case access_kind::constant_load: return lsu_kind::constant_load;
+    case access_kind::none:
+    case access_kind::load:
+    case access_kind::matrix_load:
+    case access_kind::sample:
+    case access_kind::surface_load:
+    case access_kind::surface_store: break;
   }
+  return lsu_kind::load;
 }
 
 issue_kind kind_of(isa::opcode op) {
-  using o = isa::opcode;
-  switch (op) {
-    case o::ld:
-    case o::st:
-    case o::ldc:
-    case o::ldsm:
-    case o::tex:
-    case o::tld4:
-    case o::suld:
-    case o::sust:
-    case o::atom:
-    case o::red: return issue_kind::memory;
-    case o::bra: return issue_kind::branch;
-    case o::exit: return issue_kind::exit;
-    case o::bar: return issue_kind::barrier;
-    case o::membar: return issue_kind::fence;
-    case o::nanosleep: return issue_kind::sleep;
-    case o::trap: return issue_kind::trap;
-    case o::syscall: return issue_kind::system_call;
-    default: return issue_kind::arithmetic;
+  using isa::flow_kind;
+  const isa::opcode_info& about = isa::info(op);
+  switch (about.flow) {
+    case flow_kind::none: break;
+    case flow_kind::branch: return issue_kind::branch;
+    case flow_kind::exit: return issue_kind::exit;
+    case flow_kind::barrier: return issue_kind::barrier;
+    case flow_kind::fence: return issue_kind::fence;
+    case flow_kind::sleep: return issue_kind::sleep;
+    case flow_kind::trap: return issue_kind::trap;
+    case flow_kind::system_call: return issue_kind::system_call;
   }
+  return about.access == isa::access_kind::none ? issue_kind::arithmetic : issue_kind::memory;
 }
 
 void add_dependence(decoded_instruction& d, unsigned reg) {

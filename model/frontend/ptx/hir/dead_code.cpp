@@ -11,35 +11,15 @@ namespace heddle::ptx {
 namespace {
 
 bool always_needed(const hir_instruction& h) {
-  switch (h.op) {
-    case ptx_op::st:
-    case ptx_op::sust:
-    case ptx_op::atom:
-    case ptx_op::red:
-    case ptx_op::bra:
-    case ptx_op::exit:
-    case ptx_op::cp:
-    case ptx_op::stmatrix:
-    case ptx_op::mbarrier:
-    case ptx_op::trap:
-    case ptx_op::system_call:
-    case ptx_op::bar:
-    case ptx_op::barrier:
-    case ptx_op::membar:
-    case ptx_op::fence:
-    case ptx_op::nanosleep:
-    case ptx_op::pmevent: return true;
-    case ptx_op::wmma: return h.dst.empty();  // a store
-    case ptx_op::ld: return h.m.cache == isa::cache_op::volatile_ || h.m.order != modifiers::order_kind::weak;
-    case ptx_op::s2r: {
-      const auto s = static_cast<isa::special>(h.m.sub);
-      return s == isa::special::clock || s == isa::special::clock64 || s == isa::special::clock_hi ||
-             s == isa::special::globaltimer;
-    }
-    default:
-      // The carry flag is not tracked: instructions that write or read it are kept in order.
-      return h.m.carry_out || h.op == ptx_op::addc || h.op == ptx_op::subc || h.op == ptx_op::madc;
+  switch (info(h.op).needed) {
+    case needed_kind::by_use: return h.m.carry_out;
+    case needed_kind::always: return true;
+    case needed_kind::if_store: return h.dst.empty();
+    case needed_kind::if_strong:
+      return h.m.cache == isa::cache_op::volatile_ || h.m.order != modifiers::order_kind::weak;
+    case needed_kind::if_clock: return isa::is_clock(static_cast<isa::special>(h.m.sub));
   }
+  return false;
 }
 
 /// Marks instructions without direct or indirect use as dead. Returns which registers are read.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/frontend/ptx/hir/operand_form.h"
+#include "heddle/frontend/ptx/hir/ptx_op.h"
 #include "heddle/frontend/ptx/syntax/ast.h"
 #include "heddle/isa/instruction.h"
 
@@ -26,38 +27,6 @@ enum class arrival_kind : std::uint8_t {
   pending_count,
   expect_tx,
   complete_tx
-};
-
-// clang-format off
-/// The PTX instructions that the lowering supports: X(enumerator, PTX name).
-#define HEDDLE_PTX_OPS(X)                                                                                   \
-  X(abs, "abs") X(activemask, "activemask") X(add, "add") X(addc, "addc") X(and_, "and") X(atom, "atom")      \
-  X(bar, "bar") X(barrier, "barrier") X(bfe, "bfe") X(bfi, "bfi") X(bfind, "bfind") X(bmsk, "bmsk")           \
-  X(bra, "bra") X(brev, "brev") X(brx, "brx") X(call, "call") X(clz, "clz") X(cnot, "cnot")                   \
-  X(copysign, "copysign") X(cos, "cos") X(cvt, "cvt") X(cvta, "cvta") X(div, "div") X(dp2a, "dp2a")           \
-  X(dp4a, "dp4a") X(ex2, "ex2") X(exit, "exit") X(fence, "fence") X(fma, "fma") X(isspacep, "isspacep")       \
-  X(wmma, "wmma") X(mma, "mma") X(ldmatrix, "ldmatrix") X(stmatrix, "stmatrix") X(movmatrix, "movmatrix")                             \
-  X(tex, "tex") X(tld4, "tld4") X(suld, "suld") X(sust, "sust") X(txq, "txq") X(suq, "suq")                   \
-  X(ld, "ld") X(ldu, "ldu") X(lg2, "lg2") X(lop3, "lop3") X(mad, "mad") X(mad24, "mad24") X(madc, "madc")     \
-  X(match, "match") X(max, "max") X(membar, "membar") X(min, "min") X(mov, "mov") X(mul, "mul")               \
-  X(mul24, "mul24") X(nanosleep, "nanosleep") X(neg, "neg") X(not_, "not") X(or_, "or")                       \
-  X(pmevent, "pmevent") X(popc, "popc") X(prefetch, "prefetch") X(prefetchu, "prefetchu")                     \
-  X(prmt, "prmt") X(rcp, "rcp") X(red, "red") X(redux, "redux")                                               \
-  X(rem, "rem") X(ret, "ret") X(rsqrt, "rsqrt") X(sad, "sad") X(selp, "selp") X(set, "set") X(setp, "setp")   \
-  X(shf, "shf") X(shfl, "shfl") X(shl, "shl") X(shr, "shr") X(sin, "sin") X(slct, "slct") X(sqrt, "sqrt")     \
-  X(st, "st") X(sub, "sub") X(subc, "subc") X(tanh, "tanh") X(testp, "testp") X(trap, "trap")                 \
-  X(vote, "vote") X(xor_, "xor") X(szext, "szext") X(s2r, "") X(cp, "cp") X(applypriority, "applypriority") X(createpolicy, "createpolicy")        \
-  X(discard, "discard") X(griddepcontrol, "griddepcontrol") X(vabsdiff2, "vabsdiff2") X(vabsdiff4, "vabsdiff4")        \
-  X(elect, "elect") X(mbarrier, "mbarrier") X(alloca_, "alloca") X(stacksave, "stacksave")               \
-  X(stackrestore, "stackrestore") X(save, "") X(restore, "") X(system_call, "") X(pack, "") X(unpack, "") X(video, "") X(brkpt, "brkpt") X(fns, "fns")   \
-  X(mapa, "mapa") X(getctarank, "getctarank")
-// clang-format on
-
-enum class ptx_op : std::uint8_t {
-#define HEDDLE_X(name, text) name,
-  HEDDLE_PTX_OPS(HEDDLE_X)
-#undef HEDDLE_X
-      count
 };
 
 /// All modifiers of an instruction, decoded.
@@ -205,12 +174,6 @@ inline bool is_texture(ptx_op op) {
   return op == ptx_op::tex || op == ptx_op::tld4 || op == ptx_op::suld || op == ptx_op::sust || op == ptx_op::txq ||
          op == ptx_op::suq;
 }
-
-/// The PTX name of an operation.
-const char* name_of(ptx_op op);
-
-/// Finds the operation of an opcode word; false if the lowering does not support it.
-bool find_op(const std::string& word, ptx_op& op);
 
 /// The type of this name; none if there is no such type.
 isa::dtype type_named(const std::string& word);

@@ -14,40 +14,7 @@ namespace {
 constexpr std::size_t longest = 6;
 constexpr unsigned most_predicates = 1;  // written in one guarded sequence: there are seven predicate registers
 
-bool is_plain(const hir_instruction& h) {
-  switch (h.op) {
-    case ptx_op::abs:
-    case ptx_op::add:
-    case ptx_op::and_:
-    case ptx_op::bfe:
-    case ptx_op::bfi:
-    case ptx_op::brev:
-    case ptx_op::clz:
-    case ptx_op::fma:
-    case ptx_op::lop3:
-    case ptx_op::mad:
-    case ptx_op::max:
-    case ptx_op::min:
-    case ptx_op::mov:
-    case ptx_op::mul:
-    case ptx_op::neg:
-    case ptx_op::not_:
-    case ptx_op::or_:
-    case ptx_op::pack:
-    case ptx_op::popc:
-    case ptx_op::prmt:
-    case ptx_op::selp:
-    case ptx_op::setp:
-    case ptx_op::shf:
-    case ptx_op::shl:
-    case ptx_op::shr:
-    case ptx_op::sub:
-    case ptx_op::unpack:
-    case ptx_op::xor_:
-    case ptx_op::cvt: return !h.m.carry_out;
-    default: return false;
-  }
-}
+bool is_plain(const hir_instruction& h) { return info(h.op).guardable && !h.m.carry_out; }
 
 bool is_access(const hir_instruction& h) {
   return (h.op == ptx_op::ld || h.op == ptx_op::st) && h.m.cache != isa::cache_op::volatile_ &&

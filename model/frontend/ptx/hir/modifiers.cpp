@@ -12,115 +12,6 @@ namespace {
 
 using isa::dtype;
 
-// Groups of modifiers that an operation accepts.
-enum group : std::uint32_t {
-  g_round = 1,
-  g_ftz = 2,
-  g_sat = 4,
-  g_approx = 8,
-  g_part = 16,
-  g_compare = 32,
-  g_bool = 64,
-  g_space = 128,
-  g_cache = 256,
-  g_vector = 512,
-  g_order = 1024,
-  g_nan = 2048,
-  g_carry = 4096,
-  g_sync = 8192,
-  g_integer_round = 1 << 14,
-  g_atomic = 1 << 15,
-  g_own = 1 << 16,
-  g_to = 1 << 17,
-  g_uni = 1 << 18,
-  g_relu = 1 << 19
-};
-
-struct op_row {
-  std::uint32_t groups;
-  unsigned types;
-};
-
-op_row row_of(ptx_op op) {
-  constexpr std::uint32_t arithmetic = g_round | g_ftz | g_sat;
-  switch (op) {
-    case ptx_op::add:
-    case ptx_op::sub: return {arithmetic | g_carry, 1};
-    case ptx_op::addc:
-    case ptx_op::subc: return {g_carry, 1};
-    case ptx_op::mul: return {arithmetic | g_part, 1};
-    case ptx_op::mad: return {arithmetic | g_part | g_carry, 1};
-    case ptx_op::madc: return {g_part | g_carry, 1};
-    case ptx_op::mul24:
-    case ptx_op::mad24: return {g_part | g_sat, 1};
-    case ptx_op::fma: return {arithmetic | g_relu, 1};
-    case ptx_op::div: return {g_round | g_ftz | g_approx, 1};
-    case ptx_op::rcp:
-    case ptx_op::sqrt:
-    case ptx_op::rsqrt: return {g_round | g_ftz | g_approx, 1};
-    case ptx_op::sin:
-    case ptx_op::cos:
-    case ptx_op::lg2:
-    case ptx_op::ex2:
-    case ptx_op::tanh: return {g_ftz | g_approx, 1};
-    case ptx_op::abs:
-    case ptx_op::neg: return {g_ftz, 1};
-    case ptx_op::min:
-    case ptx_op::max: return {g_ftz | g_nan | g_relu | g_own, 1};
-    case ptx_op::setp: return {g_ftz | g_compare | g_bool, 1};
-    case ptx_op::set: return {g_ftz | g_compare | g_bool, 2};
-    case ptx_op::slct: return {g_ftz, 2};
-    case ptx_op::cvt: return {g_round | g_integer_round | g_ftz | g_sat | g_relu, 2};
-    case ptx_op::mapa:
-    case ptx_op::getctarank: return {g_space, 1};
-    case ptx_op::cvta: return {g_space | g_to, 1};
-    case ptx_op::isspacep: return {g_space, 0};
-    case ptx_op::ld:
-    case ptx_op::ldu: return {g_space | g_cache | g_vector | g_order, 1};
-    case ptx_op::st: return {g_space | g_cache | g_vector | g_order, 1};
-    case ptx_op::atom:
-    case ptx_op::red: return {g_space | g_order | g_atomic | g_vector, 1};
-    case ptx_op::prefetch:
-    case ptx_op::prefetchu:
-    case ptx_op::discard:
-    case ptx_op::griddepcontrol:
-    case ptx_op::applypriority: return {g_space | g_own, 0};
-    case ptx_op::createpolicy: return {g_own, 1};
-    case ptx_op::cp: return {g_space | g_cache | g_own, 0};
-    case ptx_op::elect: return {g_sync, 0};
-    case ptx_op::mbarrier: return {g_space | g_order | g_own, 1};
-    case ptx_op::vabsdiff2:
-    case ptx_op::vabsdiff4: return {g_sat | g_own, 3};
-    case ptx_op::bar:
-    case ptx_op::barrier: return {g_sync | g_own, 1};
-    case ptx_op::membar:
-    case ptx_op::fence: return {g_order | g_own, 0};
-    case ptx_op::shfl:
-    case ptx_op::match:
-    case ptx_op::redux:
-    case ptx_op::vote: return {g_sync | g_own, 1};
-    case ptx_op::prmt:
-    case ptx_op::shf:
-    case ptx_op::bfind:
-    case ptx_op::testp:
-    case ptx_op::bmsk:
-    case ptx_op::lop3:
-    case ptx_op::szext: return {g_own, 1};
-    case ptx_op::bra:
-    case ptx_op::brx:
-    case ptx_op::call:
-    case ptx_op::ret: return {g_uni, 0};
-    case ptx_op::dp4a: return {0, 2};
-    case ptx_op::dp2a: return {g_part, 2};
-    case ptx_op::exit:
-    case ptx_op::trap:
-    case ptx_op::brkpt: return {0, 0};
-    case ptx_op::pmevent: return {g_own, 0};
-    case ptx_op::mov: return {g_vector, 1};
-    default: return {0, 1};
-  }
-}
-
 bool type_of_word(const std::string& w, dtype& t) {
   t = type_named(w);
   return t != dtype::none;
@@ -131,9 +22,9 @@ bool round_word(const std::string& w, std::uint32_t groups, modifiers& m) {
                                                                        {"rm", isa::rounding::rm},
                                                                        {"rp", isa::rounding::rp},
                                                                        {"rna", isa::rounding::rna}};
-  const bool integer = (groups & g_integer_round) && w.size() == 3 && w[2] == 'i';
+  const bool integer = (groups & word_group::integer_round) && w.size() == 3 && w[2] == 'i';
   auto it = table.find(integer ? w.substr(0, 2) : w);
-  if (it == table.end() || !(groups & g_round) || m.rounded) return false;
+  if (it == table.end() || !(groups & word_group::round) || m.rounded) return false;
   m.round = it->second;
   m.rounded = true;
   m.to_integer = integer;
@@ -160,19 +51,19 @@ bool compare_word(const std::string& w, std::uint32_t groups, modifiers& m) {
       {"hs", compare::ge, true},    {"equ", compare::equ, false}, {"neu", compare::neu, false},
       {"ltu", compare::ltu, false}, {"leu", compare::leu, false}, {"gtu", compare::gtu, false},
       {"geu", compare::geu, false}, {"num", compare::num, false}, {"nan", compare::nan, false}};
-  if (!(groups & g_compare)) return false;
+  if (!(groups & word_group::compare)) return false;
   for (const row& r : table) {
     if (w != r.word) continue;
     m.cmp = r.cmp;
     m.unsigned_compare = r.is_unsigned;
     return true;
   }
-  return (groups & g_bool) && combining_word(w, m);
+  return (groups & word_group::boolean) && combining_word(w, m);
 }
 
 bool space_word(const std::string& w, std::uint32_t groups, modifiers& m) {
-  if ((groups & g_to) && w == "to") return m.to = true;
-  if (!(groups & g_space)) return false;
+  if ((groups & word_group::to) && w == "to") return m.to = true;
+  if (!(groups & word_group::space)) return false;
   const std::string base = w.substr(0, w.find("::"));
   const std::string rest = w.size() > base.size() ? w.substr(base.size() + 2) : "";
   if (base == "global" && rest.empty()) m.space = state_space::global;
@@ -190,7 +81,7 @@ bool cache_word(const std::string& w, std::uint32_t groups, modifiers& m) {
       {"ca", cache_op::ca}, {"cg", cache_op::cg}, {"cs", cache_op::cs},
       {"lu", cache_op::lu}, {"cv", cache_op::cv}, {"wb", cache_op::wb},
       {"wt", cache_op::wt}, {"nc", cache_op::nc}, {"volatile", cache_op::volatile_}};
-  if (!(groups & g_cache)) return false;
+  if (!(groups & word_group::cache)) return false;
   auto it = table.find(w);
   if (it != table.end()) {
     m.cache = it->second;
@@ -202,7 +93,7 @@ bool cache_word(const std::string& w, std::uint32_t groups, modifiers& m) {
 
 bool order_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   using order = modifiers::order_kind;
-  if (!(groups & g_order)) return false;
+  if (!(groups & word_group::order)) return false;
   if (w == "weak" || w == "mmio") return true;  // mmio accompanies relaxed.sys, which is as strong
   if (w == "relaxed") m.order = order::relaxed;
   else if (w == "acquire") m.order = order::acquire;
@@ -218,7 +109,7 @@ bool order_word(const std::string& w, std::uint32_t groups, modifiers& m) {
 
 bool atomic_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   static constexpr const char* names[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"};
-  if (!(groups & g_atomic)) return false;
+  if (!(groups & word_group::atomic)) return false;
   for (std::uint8_t k = 0; k < 10; ++k) {
     if (w != names[k]) continue;
     m.sub = k;
@@ -315,32 +206,32 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
 
 bool flag_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   using part = modifiers::part_kind;
-  if (w == "ftz" && (groups & g_ftz)) return m.ftz = true;
-  if (w == "sat" && (groups & g_sat)) return m.saturate = true;
-  if (w == "relu" && (groups & g_relu)) return m.relu = true;
-  if (w == "satfinite" && (groups & g_integer_round)) return m.finite = true;  // cvt
-  if (w == "approx" && (groups & g_approx)) return m.approx = true;
-  if (w == "full" && (groups & g_approx)) return m.full = true;
-  if (w == "NaN" && (groups & g_nan)) return m.nan = true;
-  if (w == "cc" && (groups & g_carry)) return m.carry_out = true;
-  if (w == "sync" && (groups & g_sync)) return true;
-  if (w == "uni" && (groups & g_uni)) return m.uniform = true;
-  if (w == "idx" && (groups & g_uni)) return true;
-  if (groups & g_part) {
+  if (w == "ftz" && (groups & word_group::ftz)) return m.ftz = true;
+  if (w == "sat" && (groups & word_group::sat)) return m.saturate = true;
+  if (w == "relu" && (groups & word_group::relu)) return m.relu = true;
+  if (w == "satfinite" && (groups & word_group::integer_round)) return m.finite = true;  // cvt
+  if (w == "approx" && (groups & word_group::approx)) return m.approx = true;
+  if (w == "full" && (groups & word_group::approx)) return m.full = true;
+  if (w == "NaN" && (groups & word_group::nan)) return m.nan = true;
+  if (w == "cc" && (groups & word_group::carry)) return m.carry_out = true;
+  if (w == "sync" && (groups & word_group::sync)) return true;
+  if (w == "uni" && (groups & word_group::uni)) return m.uniform = true;
+  if (w == "idx" && (groups & word_group::uni)) return true;
+  if (groups & word_group::part) {
     if (w == "lo") m.part = part::lo;
     else if (w == "hi") m.part = part::hi;
     else if (w == "wide") m.part = part::wide;
     else return false;
     return true;
   }
-  if ((groups & g_vector) && (w == "v2" || w == "v4")) {
+  if ((groups & word_group::vector) && (w == "v2" || w == "v4")) {
     m.vector = w == "v2" ? 2 : 4;
     return true;
   }
   return false;
 }
 
-bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
+bool word(const std::string& w, ptx_op op, const ptx_op_info& row, modifiers& m) {
   dtype t;
   bool typed = type_of_word(w, t);
   if (op == ptx_op::cvt && w == "tf32") typed = true, t = dtype::b32;  // stored in 32 bits
@@ -355,9 +246,9 @@ bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
     return true;
   }
   if (op == ptx_op::cp && w == "shared::cluster") return own_word(w, op, m);  // the destination, not the source
-  return flag_word(w, row.groups, m) || round_word(w, row.groups, m) || compare_word(w, row.groups, m) ||
-         space_word(w, row.groups, m) || cache_word(w, row.groups, m) || order_word(w, row.groups, m) ||
-         atomic_word(w, row.groups, m) || ((row.groups & g_own) && own_word(w, op, m));
+  return flag_word(w, row.words, m) || round_word(w, row.words, m) || compare_word(w, row.words, m) ||
+         space_word(w, row.words, m) || cache_word(w, row.words, m) || order_word(w, row.words, m) ||
+         atomic_word(w, row.words, m) || ((row.words & word_group::own) && own_word(w, op, m));
 }
 
 }  // namespace
@@ -374,28 +265,6 @@ dtype type_named(const std::string& w) {
   return it == table.end() ? dtype::none : it->second;
 }
 
-const char* name_of(ptx_op op) {
-  static constexpr const char* names[] = {
-#define HEDDLE_X(name, text) text,
-      HEDDLE_PTX_OPS(HEDDLE_X)
-#undef HEDDLE_X
-  };
-  return names[static_cast<unsigned>(op)];
-}
-
-bool find_op(const std::string& w, ptx_op& op) {
-  static const std::unordered_map<std::string, ptx_op> table = [] {
-    std::unordered_map<std::string, ptx_op> t;
-    for (unsigned k = 0; k < static_cast<unsigned>(ptx_op::count); ++k)
-      if (*name_of(static_cast<ptx_op>(k))) t.emplace(name_of(static_cast<ptx_op>(k)), static_cast<ptx_op>(k));
-    return t;
-  }();
-  auto it = table.find(w);
-  if (it == table.end() && !is_video_name(w)) return false;
-  op = it == table.end() ? ptx_op::video : it->second;
-  return true;
-}
-
 bool has_packed_integers(const ast_instruction& i) {
   if (i.opcode == "cvt") return i.has("pack");
   return i.has("u16x2") || i.has("s16x2");
@@ -409,7 +278,7 @@ modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::strin
     forms = check_form(i, file);
     return m;
   }
-  const op_row row = row_of(op);
+  const ptx_op_info& row = info(op);
   for (const std::string& w : i.modifiers)
     if (!word(w, op, row, m))
       throw input_error(file, i.where.line, i.where.column,

@@ -7,12 +7,7 @@
 
 namespace heddle::ptx {
 
-/// True if an instruction has no destination.
-bool writes_nothing(ptx_op op);
-bool takes_no_operands(ptx_op op);
-
-/// The least and greatest number of sources of an instruction without its own rule.
-std::size_t least_sources(ptx_op op);
+/// The greatest number of sources of an instruction without its own rule (the least: ptx_op_info).
 std::size_t most_sources(const hir_instruction& h);
 
 /// Type of the k-th source, for literals.

@@ -168,8 +168,7 @@ class optimiser {
   void simplify_binary(hir_instruction& h) {
     const dtype t = h.m.type;
     if (h.src.size() != 2 || isa::is_float(t) || t == dtype::pred || isa::size_of(t) < 4) return;
-    const bool commutes = h.op != ptx_op::sub && h.op != ptx_op::shl && h.op != ptx_op::shr;
-    if (commutes && h.src[0].is_immediate() && !h.src[1].is_immediate()) std::swap(h.src[0], h.src[1]);
+    if (info(h.op).commutes && h.src[0].is_immediate() && !h.src[1].is_immediate()) std::swap(h.src[0], h.src[1]);
     if (h.src[0].is_immediate() && h.src[1].is_immediate()) return fold_constants(h);
     if (!h.src[1].is_immediate()) return use_wide_product(h);
     if (h.op == ptx_op::sub) {  // x - c is x + (-c)

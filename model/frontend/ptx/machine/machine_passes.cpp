@@ -60,79 +60,32 @@ isa::compare exchanged(isa::compare c) {
 }  // namespace
 
 bool takes_constant(opcode op, unsigned k) {
-  switch (op) {
-    case opcode::mov:
-    case opcode::i2f:
-    case opcode::f2i:
-    case opcode::f2f:
-    case opcode::i2i:
-    case opcode::frnd:
-    case opcode::mufu:
-    case opcode::popc:
-    case opcode::flo:
-    case opcode::brev:
-    case opcode::iabs:
-    case opcode::p2r:
-    case opcode::nop:
-    case opcode::nanosleep: return k == 0;
-    case opcode::ld:
-    case opcode::st:
-    case opcode::ldc:
-    case opcode::atom:
-    case opcode::red:
-    case opcode::trap:
-    case opcode::syscall:
-    case opcode::tex:
-    case opcode::tld4:
-    case opcode::suld:
-    case opcode::sust:
-    case opcode::txq:
-    case opcode::assist: return false;
-    case opcode::hmma:
-    case opcode::imma:
-    case opcode::dmma:
-    case opcode::movm:
-    case opcode::ldsm: return k == 3;  // the member mask
-    case opcode::shfl:
-    case opcode::vote:
-    case opcode::bar: return op != opcode::shfl || k > 0;
-    case opcode::match:
-    case opcode::redux:
-    case opcode::lea: return k == 1;
-    case opcode::shl:
-    case opcode::shr:
-    case opcode::fchk:
-    case opcode::sgxt:
-    case opcode::bmsk: return k == 1;
-    default: return k == 1 || k == 2;
+  using isa::constant_use;
+  switch (isa::info(op).constants) {
+    case constant_use::none: return false;
+    case constant_use::first: return k == 0;
+    case constant_use::second: return k == 1;
+    case constant_use::later: return k == 1 || k == 2;
+    case constant_use::fourth: return k == 3;
+    case constant_use::not_first: return k > 0;
+    case constant_use::any: return true;
   }
+  return false;
 }
 
-bool takes_many_constants(opcode op) { return op == opcode::shfl || op == opcode::vote || op == opcode::bar; }
+bool takes_many_constants(opcode op) {
+  const isa::constant_use use = isa::info(op).constants;
+  return use == isa::constant_use::not_first || use == isa::constant_use::any;
+}
 
 bool exchange_sources(machine_instruction& i) {
-  switch (i.base.op) {
-    case opcode::iadd3:
-    case opcode::imad:
-    case opcode::imnmx:
-    case opcode::fadd:
-    case opcode::fmul:
-    case opcode::ffma:
-    case opcode::fmnmx:
-    case opcode::dadd:
-    case opcode::dmul:
-    case opcode::dfma:
-    case opcode::dmnmx:
-    case opcode::hadd2:
-    case opcode::hmul2:
-    case opcode::hfma2:
-    case opcode::hmnmx2: break;
-    case opcode::lop3: i.base.sub = exchange_table(i.base.sub); break;
-    case opcode::isetp:
-    case opcode::fsetp:
-    case opcode::dsetp: i.base.cmp = exchanged(i.base.cmp); break;
-    case opcode::sel: i.psrc[0].negate = !i.psrc[0].negate; break;
-    default: return false;
+  using isa::exchange_rule;
+  switch (isa::info(i.base.op).exchange) {
+    case exchange_rule::no: return false;
+    case exchange_rule::yes: break;
+    case exchange_rule::table: i.base.sub = exchange_table(i.base.sub); break;
+    case exchange_rule::compare: i.base.cmp = exchanged(i.base.cmp); break;
+    case exchange_rule::choice: i.psrc[0].negate = !i.psrc[0].negate; break;
   }
   std::swap(i.src[0], i.src[1]);
   return true;

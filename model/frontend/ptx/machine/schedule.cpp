@@ -20,24 +20,15 @@ constexpr std::size_t window = 192;
 constexpr std::size_t longest_region = 8192;
 
 bool stays_in_place(const machine_instruction& i) {
-  switch (i.base.op) {
-    case opcode::nop:
-    case opcode::bra:
-    case opcode::exit:
-    case opcode::bar:
-    case opcode::membar:
-    case opcode::trap:
-    case opcode::syscall:
-    case opcode::nanosleep: return true;
-    case opcode::s2r: return has_side_effect(i);
-    default: return false;
-  }
+  const isa::effect_kind effect = isa::info(i.base.op).effect;
+  return effect == isa::effect_kind::order || (effect == isa::effect_kind::if_clock && has_side_effect(i));
 }
 
+/// Reads or writes memory that others may write (constants and textures are not).
 bool is_memory(const machine_instruction& i) {
-  const opcode op = i.base.op;
-  return op == opcode::ld || op == opcode::st || op == opcode::atom || op == opcode::red || op == opcode::ldsm ||
-         op == opcode::suld || op == opcode::sust;
+  const isa::access_kind access = isa::info(i.base.op).access;
+  return access != isa::access_kind::none && access != isa::access_kind::constant_load &&
+         access != isa::access_kind::sample;
 }
 
 bool reads_only(const machine_instruction& i) {

@@ -80,7 +80,7 @@ void resolver::instruction(const ast_instruction& i) {
     h.op = ptx_op::trap;
     h.m.sub = isa::trap_breakpoint;
   }
-  if (takes_no_operands(h.op) && !i.operands.empty())
+  if (info(h.op).operands == operand_use::none && !i.operands.empty())
     fail(i.operands[0].where, "'" + i.mnemonic() + "' takes no operands, expected ';'");
   check_operands(i, forms);
   if (has_packed_integers(i)) return packed_integers(h, i);
@@ -150,7 +150,7 @@ void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) 
       return append(std::move(h));
     default: break;
   }
-  if (h.op != ptx_op::exit && !writes_nothing(h.op)) {
+  if (info(h.op).operands == operand_use::result) {
     if (i.operands.empty()) fail(i.where, "'" + i.mnemonic() + "' without operands");
     const ast_operand& d = i.operands[k++];
     if (d.what == ast_operand::kind::pair) {
@@ -161,7 +161,7 @@ void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) 
   }
   for (; k < i.operands.size(); ++k) h.src.push_back(operand(i.operands[k], source_type(h, h.src.size()), i.where));
   if (h.op == ptx_op::isspacep && !h.src.empty()) h.src[0] = wide_address(h.src[0]);
-  if (h.src.size() < least_sources(h.op)) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
+  if (h.src.size() < info(h.op).sources) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   if (h.src.size() > most_sources(h)) fail(i.operands.back().where, "'" + i.mnemonic() + "' with too many operands");
   append(std::move(h));
 }

@@ -11,25 +11,15 @@ constexpr std::size_t most_machine_instructions = 800'000;  // per kernel, befor
 }  // namespace
 
 bool has_side_effect(const machine_instruction& i) {
-  switch (i.base.op) {
-    case isa::opcode::nop:
-    case isa::opcode::st:
-    case isa::opcode::sust:
-    case isa::opcode::atom:
-    case isa::opcode::red:
-    case isa::opcode::bra:
-    case isa::opcode::exit:
-    case isa::opcode::bar:
-    case isa::opcode::membar:
-    case isa::opcode::trap:
-    case isa::opcode::syscall:
-    case isa::opcode::nanosleep: return true;
-    case isa::opcode::ld: return i.base.cache == isa::cache_op::volatile_;
-    case isa::opcode::s2r:
-      return i.base.sub == unsigned(isa::special::clock) || i.base.sub == unsigned(isa::special::clock64) ||
-             i.base.sub == unsigned(isa::special::clock_hi) || i.base.sub == unsigned(isa::special::globaltimer);
-    default: return false;
+  using isa::effect_kind;
+  switch (isa::info(i.base.op).effect) {
+    case effect_kind::none: return false;
+    case effect_kind::order:
+    case effect_kind::write: return true;
+    case effect_kind::if_volatile: return i.base.cache == isa::cache_op::volatile_;
+    case effect_kind::if_clock: return isa::is_clock(static_cast<isa::special>(i.base.sub));
   }
+  return false;
 }
 
 selector::selector(const hir_function& f, const gpu_config& gpu, const std::string& file)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The columns of the opcode tables against each other, and against what is known of single opcodes.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "heddle/frontend/ptx/hir/ptx_op.h"
+#include "heddle/isa/opcode.h"
+
+namespace {
+
+using namespace heddle;
+using isa::access_kind;
+using isa::effect_kind;
+using isa::opcode;
+
+TEST(opcode_tables, columns_of_a_machine_opcode_agree) {
+  std::set<std::string> names;
+  for (unsigned k = 0; k < static_cast<unsigned>(opcode::count); ++k) {
+    const isa::opcode_info& row = isa::info(static_cast<opcode>(k));
+    EXPECT_TRUE(names.insert(row.mnemonic).second) << row.mnemonic;
+    const isa::unit unit = isa::unit_of(row.timing);
+    const bool address_based = row.timing == isa::op_class::load_store || row.timing == isa::op_class::texture;
+    EXPECT_EQ(row.access != access_kind::none, address_based) << row.mnemonic;
+    if (row.flow != isa::flow_kind::none) {
+      EXPECT_EQ(unit, isa::unit::branch) << row.mnemonic;
+      EXPECT_EQ(row.effect, effect_kind::order) << row.mnemonic;
+    }
+    const bool writes = row.access == access_kind::store || row.access == access_kind::atomic ||
+                        row.access == access_kind::reduction || row.access == access_kind::surface_store;
+    EXPECT_EQ(row.effect == effect_kind::write, writes) << row.mnemonic;
+    if (row.exchange != isa::exchange_rule::no) EXPECT_EQ(row.constants, isa::constant_use::later) << row.mnemonic;
+    // Lanes that exchange values name those that take part.
+    const bool collective = row.timing == isa::op_class::tensor || row.timing == isa::op_class::vote ||
+                            (row.timing == isa::op_class::shuffle && static_cast<opcode>(k) != opcode::txq);
+    if (collective) EXPECT_NE(row.members, isa::member_mask::no) << row.mnemonic;
+  }
+}
+
+TEST(opcode_tables, columns_of_a_ptx_instruction_agree) {
+  using namespace heddle::ptx;
+  for (unsigned k = 0; k < static_cast<unsigned>(ptx_op::count); ++k) {
+    const auto op = static_cast<ptx_op>(k);
+    const ptx_op_info& row = info(op);
+    ptx_op found = ptx_op::count;
+    if (*row.name) {
+      EXPECT_TRUE(find_op(row.name, found) && found == op) << row.name;
+    }
+    EXPECT_TRUE(!row.guardable || row.needed == needed_kind::by_use)
+        << row.name << ": a guard is for what may be left out";
+    EXPECT_TRUE(!row.commutes || row.sources >= 2) << row.name;
+    EXPECT_TRUE(row.operands != operand_use::none || row.needed == needed_kind::always || op == ptx_op::ret)
+        << row.name;
+    EXPECT_LE(row.types, 3) << row.name;
+  }
+  ptx_op found = ptx_op::count;
+  EXPECT_FALSE(find_op("s2r", found)) << "the lowering's own instructions have no name in PTX";
+  EXPECT_FALSE(find_op("", found));
+  EXPECT_TRUE(find_op("vadd2", found));
+  EXPECT_EQ(found, ptx_op::video);
+}
+
+}  // namespace
