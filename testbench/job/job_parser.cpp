@@ -337,7 +337,7 @@ class parser {
       static const std::vector<std::string> names = {"drain", "switch", "flush", "auto"};
       constexpr preemption_mode modes[] = {preemption_mode::drain, preemption_mode::context_switch,
                                            preemption_mode::flush, preemption_mode::automatic};
-      p.mode = modes[choice(r, "mode", names)];
+      p.mode = modes[r.to_choice(r.required("mode"), r.path_of("mode"), names)];
     }
     p.resume_after = r.number("resume_after", 0, latest_cycle);
     job_.preemptions.push_back(std::move(p));
@@ -358,21 +358,11 @@ class parser {
         refuse(r.place(key), std::string("'") + key + "' has no meaning without 'expect'");
     }
     if (r.has("type")) {
-      out.type = static_cast<element_type>(choice(r, "type", element_names));
+      out.type = static_cast<element_type>(r.to_choice(r.required("type"), r.path_of("type"), element_names));
     }
     out.rtol = tolerance(r, "rtol");
     out.atol = tolerance(r, "atol");
     job_.outputs.push_back(std::move(out));
-  }
-
-  /// The index in `names` of a key's text.
-  static std::size_t choice(json_reader& r, const std::string& key, const std::vector<std::string>& names) {
-    const std::string name = r.string(key);
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end())
-      refuse(r.place(key),
-             "unknown " + key + " '" + name + "', expected one of " + join(names, " ") + suggestion(name, names));
-    return static_cast<std::size_t>(found - names.begin());
   }
 
   double tolerance(json_reader& r, const char* key) {

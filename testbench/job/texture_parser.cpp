@@ -17,15 +17,6 @@ const std::vector<std::string> type_names = {"u8",  "s8",  "u16",    "s16",    "
                                              "f16", "f32", "unorm8", "snorm8", "unorm16", "snorm16"};
 const std::vector<std::string> address_names = {"wrap", "clamp", "mirror", "border"};
 
-std::size_t choice(json_reader& r, const json_value& v, const std::string& path,
-                   const std::vector<std::string>& names) {
-  const std::string& text = r.expect(v, kind::string, path).text;
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end())
-    r.fail(v, path, "got '" + text + "', expected one of " + join(names, " ") + suggestion(text, names));
-  return static_cast<std::size_t>(found - names.begin());
-}
-
 std::uint32_t extent(json_reader& r, const char* key) {
   const std::uint64_t n = r.number(key, 1, 1u << 28);
   if (n == 0) refuse(r.place(key), r.path_of(key) + ": got 0, expected at least 1");
@@ -54,7 +45,7 @@ texture parse_texture(json_reader& r, const std::string& name, const job& j) {
   t.buffer = r.string("buffer");
   const buffer& b = existing_buffer(j, t.buffer, r.place("buffer"));
   simt::texture_descriptor& d = t.descriptor;
-  d.type = static_cast<simt::texel_type>(choice(r, r.required("type"), r.path_of("type"), type_names));
+  d.type = static_cast<simt::texel_type>(r.to_choice(r.required("type"), r.path_of("type"), type_names));
   const std::uint64_t channels = r.number("channels", 1, 4);
   if (channels == 0 || channels == 3) refuse(r.place("channels"), r.path_of("channels") + ": expected 1, 2 or 4");
   d.channels = static_cast<std::uint8_t>(channels);
@@ -63,7 +54,7 @@ texture parse_texture(json_reader& r, const std::string& name, const job& j) {
   d.height = extent(r, "height");
   d.depth = extent(r, "depth");
   if (const json_value* v = r.optional("filter"))
-    d.linear = choice(r, *v, r.path_of("filter"), {"point", "linear"}) == 1;
+    d.linear = r.to_choice(*v, r.path_of("filter"), {"point", "linear"}) == 1;
   if (d.linear && d.type < simt::texel_type::f16)
     refuse(r.place("filter"),
            r.path_of("filter") +
@@ -73,7 +64,7 @@ texture parse_texture(json_reader& r, const std::string& name, const job& j) {
     if (v->items.empty() || v->items.size() > 3)
       r.fail(*v, r.path_of("address"), "expected one to three address modes");
     for (std::size_t k = 0; k < v->items.size(); ++k)
-      d.mode[k] = static_cast<simt::texture_address>(choice(r, v->items[k], r.path_of("address"), address_names));
+      d.mode[k] = static_cast<simt::texture_address>(r.to_choice(v->items[k], r.path_of("address"), address_names));
   }
   d.normalized = flag(r, "normalized");
   check_size(t, b);

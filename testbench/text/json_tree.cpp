@@ -278,6 +278,15 @@ std::uint64_t json_reader::to_number(const json_value& v, const std::string& pat
   return number;
 }
 
+std::size_t json_reader::to_choice(const json_value& v, const std::string& path,
+                                   const std::vector<std::string>& names) const {
+  const std::string& text = expect(v, json_value::kind::string, path).text;
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end())
+    fail(v, path, "got '" + text + "', expected one of " + join(names, " ") + suggestion(text, names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
 const json_value& json_reader::expect(const json_value& v, json_value::kind kind, const std::string& path) const {
   if (v.what != kind) fail(v, path, std::string("expected ") + name_of(kind) + ", got " + name_of(v.what));
   return v;

@@ -57,6 +57,8 @@ class json_reader {
   std::string place_of(const json_value& v) const;
   [[noreturn]] void fail(const json_value& v, const std::string& path, const std::string& message) const;
   std::uint64_t to_number(const json_value& v, const std::string& path, std::uint64_t maximum) const;
+  /// The index of a string among `names`.
+  std::size_t to_choice(const json_value& v, const std::string& path, const std::vector<std::string>& names) const;
   const json_value& expect(const json_value& v, json_value::kind kind, const std::string& path) const;
   const std::string& file() const { return file_; }
   const std::string& path() const { return path_; }

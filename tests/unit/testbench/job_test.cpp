@@ -273,7 +273,7 @@ TEST(job_file, errors_name_the_place) {
       {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"sm\": \"some\"}], \"module\""),
        "the number of an SM or a list of such"},
       {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"mode\": \"away\"}], \"module\""),
-       "unknown mode 'away'"},
+       "mode: got 'away', expected one of drain switch flush auto"},
       {changed("\"module\": \"/proc/self/exe\"", "\"module\": \"/nonexistent.ptx\""), "cannot read '/nonexistent.ptx'"},
       {changed("\"module\": \"/proc/self/exe\",", ""), "expected either 'module' or 'modules'"},
       {changed("{\"kernel\"", "{\"memset\": \"x\", \"offset\": 15, \"bytes\": 2}, {\"kernel\""),
@@ -289,7 +289,7 @@ TEST(job_file, errors_name_the_place) {
        "cannot write '/nonexistent/x'"},
       {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"file\": \"/tmp\"}]}"), "it is a directory"},
       {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"expect\": \"/proc/self/exe\", \"type\": \"u7\"}]}"),
-       "unknown type 'u7'"},
+       "type: got 'u7', expected one of "},
   };
   for (const auto& c : cases)
     EXPECT_NE(refusal_of_job(c.text).find(c.message), std::string::npos)
