@@ -7,10 +7,25 @@
 /// is the same word, except for words that C++ reserves; those enumerators end in '_'.
 namespace heddle::choice {
 
+/// The scheduling policies: X(name, its class in model/sub_partition/policies/).
+#define HEDDLE_SCHEDULING_POLICIES(X) \
+  X(lrr, loose_round_robin)           \
+  X(gto, greedy_then_oldest)          \
+  X(oldest, oldest_first)             \
+  X(cggty, greedy_then_youngest)      \
+  X(two_level, two_level)             \
+  X(prefetch_aware, prefetch_aware)   \
+  X(memory_aware, memory_aware)       \
+  X(ccws, cache_conscious)
+
 enum class placement : std::uint8_t { breadth_first, depth_first, most_free };
 enum class register_allocation : std::uint8_t { warp, block };
 enum class warp_assignment : std::uint8_t { round_robin, by_id };
-enum class scheduler : std::uint8_t { lrr, gto, oldest, cggty, two_level, prefetch_aware, memory_aware, ccws };
+enum class scheduler : std::uint8_t {
+#define HEDDLE_X(name, policy) name,
+  HEDDLE_SCHEDULING_POLICIES(HEDDLE_X)
+#undef HEDDLE_X
+};
 enum class dual_issue : std::uint8_t { none, any, maxwell };
 enum class operand_read : std::uint8_t { collector, window };
 enum class dependence : std::uint8_t { scoreboard, software };

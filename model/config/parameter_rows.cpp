@@ -132,7 +132,9 @@ std::vector<parameter> sub_partition_rows() {
   return section<p>(
       &gpu_config::sub_partition, "sub_partition",
       {choice(&p::scheduler, "scheduler",
-              {"lrr", "gto", "oldest", "cggty", "two_level", "prefetch_aware", "memory_aware", "ccws"},
+#define HEDDLE_X(name, policy) #name,
+              {HEDDLE_SCHEDULING_POLICIES(HEDDLE_X)},
+#undef HEDDLE_X
               "the scheduling policy, see [scheduling](scheduling.md)"),
        number(&p::issue_width, "issue_width", {1, 2}, unit::count,
               "consecutive instructions of the selected warp issued per cycle, 1 or 2"),
