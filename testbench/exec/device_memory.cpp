@@ -7,25 +7,26 @@ namespace heddle::testbench {
 
 namespace {
 // Size classes are multiples of this; freed memory is reused within its class, with its old content.
-constexpr std::uint64_t unit = 4096;
+constexpr std::uint64_t unit = 4096;  // a page
 }  // namespace
 
 std::uint64_t device_memory::allocate(std::uint64_t bytes) {
   const std::uint64_t wanted = std::max(bytes, std::uint64_t{1});
   if (wanted > capacity_ || taken_ > capacity_ - wanted) return 0;
   const std::uint64_t size = (wanted + unit - 1) / unit * unit;
+  const std::uint64_t accessible = exact_bounds_ ? wanted : size + unit;
   std::uint64_t address = 0;
   const auto found = free_.find(size);
   if (found != free_.end()) {
     address = found->second;
     free_.erase(found);
-    driver_.map(address, wanted);
+    driver_.map(address, accessible);
   } else {
     // Whole pages, because memory shared with the host is mapped there at the same address.
-    const std::uint64_t place = driver_.allocate(size + unit);
+    const std::uint64_t place = driver_.allocate(size + 2 * unit);
     driver_.unmap(place);
     address = (place + unit - 1) / unit * unit;
-    driver_.map(address, wanted);
+    driver_.map(address, accessible);
   }
   live_[address] = wanted;
   taken_ += wanted;

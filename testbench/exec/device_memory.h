@@ -9,9 +9,14 @@
 namespace heddle::testbench {
 
 /// The device memory that a CUDA program allocates and frees; freed memory is reused.
+///
+/// A GPU maps memory in pages of 2 MiB, so it does not notice an access that misses its allocation by little, and there
+/// are programs that read some bytes too far. Kernels may therefore access the rest of an allocation's last page of 4
+/// KiB and one page more, unless bounds are exact.
 class device_memory {
  public:
-  device_memory(host_driver& driver, std::uint64_t capacity) : driver_(driver), capacity_(capacity) {}
+  device_memory(host_driver& driver, std::uint64_t capacity, bool exact_bounds)
+      : driver_(driver), capacity_(capacity), exact_bounds_(exact_bounds) {}
 
   /// 0: not enough memory is left.
   std::uint64_t allocate(std::uint64_t bytes);
@@ -23,6 +28,7 @@ class device_memory {
  private:
   host_driver& driver_;
   std::uint64_t capacity_;
+  bool exact_bounds_;
   std::uint64_t taken_ = 0;
   std::map<std::uint64_t, std::uint64_t> live_;       // address: bytes
   std::multimap<std::uint64_t, std::uint64_t> free_;  // bytes: address

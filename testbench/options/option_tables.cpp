@@ -96,6 +96,11 @@ option_parser options_of_exec() {
       "skip-functional",
       "execute all launches functionally that --launches and --kernel-name do not choose; without these all of them");
   add_simulation_options(p);
+  p.group("Memory");
+  p.flag(
+      "exact-bounds",
+      "stop a kernel that accesses a byte outside its allocations; without it, as on a GPU, whose pages are large, an access "
+      "less than 4 KiB behind an allocation goes unnoticed");
   p.group("Programs that something else starts");
   p.flag(
       "environment",

@@ -143,6 +143,7 @@ bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::
     p.fail("expected -- before the program: heddle exec [options] -- PROGRAM ARGUMENTS");
   o.arguments = p.positionals();
   read_choice(p, o.chosen);
+  o.exact_bounds = p.has("exact-bounds");
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
   return false;

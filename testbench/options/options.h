@@ -40,6 +40,7 @@ struct run_options {
   std::uint32_t registers = 0;         // per thread; 0: as many as the kernel needs
   std::vector<std::string> arguments;  // kernel arguments; exec: the program and its arguments
   launch_choice chosen;                // exec
+  bool exact_bounds = false;           // exec: kernels may access no byte outside an allocation
   bool environment = false;            // exec: only prints the environment that a shell needs
   std::string kernels_list;            // replay
   bool strict = false;                 // replay

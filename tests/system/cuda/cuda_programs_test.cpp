@@ -132,6 +132,12 @@ TEST(cuda_programs, that_fail_are_told_where) {
   EXPECT_NE(std::string::npos, o.err.find("assertion failed: value == 1")) << o.err;
 }
 
+// A GPU's pages are large: an access a little behind an allocation goes unnoticed, unless somebody asks.
+TEST(cuda_programs, may_miss_an_allocation_by_little) {
+  EXPECT_EQ(exec(part("writes_behind")).out, "behind 0\nfar behind 700\nright\n");
+  EXPECT_EQ(exec(part("writes_behind"), "--quiet --gpu v100 --exact-bounds").out, "behind 700\nright\n");
+}
+
 TEST(cuda_programs, need_to_be_there) {
   outcome o = exec("./not_there");
   EXPECT_EQ(2, o.code);

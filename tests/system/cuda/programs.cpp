@@ -337,6 +337,25 @@ void errors() {
   GIVES(cudaErrorIllegalAddress, cudaMalloc(&p, 4));
 }
 
+// Writes 64 bytes, half of them behind an allocation of whole pages, and 4 bytes two pages further.
+void writes_behind() {
+  constexpr int words = 8192 / 4;
+  void *place = nullptr, *next = nullptr;
+  RIGHT(cudaMalloc(&place, 8192));
+  RIGHT(cudaMalloc(&next, 8192));
+  int* const p = static_cast<int*>(place);
+  RIGHT(cudaMemset(next, 7, 8192));
+  RIGHT(launch(wrong_address, 1, 16, 0, nullptr, p + words - 8));
+  const int behind = cudaDeviceSynchronize();
+  std::printf("behind %d\n", behind);
+  if (behind != cudaSuccess) return;
+  std::vector<int> host(words);
+  RIGHT(cudaMemcpy(host.data(), next, 8192, 2));
+  for (const int word : host) HOLDS(word == 0x07070707);
+  RIGHT(launch(wrong_address, 1, 1, 0, nullptr, p + words + 1024));
+  std::printf("far behind %d\n", cudaDeviceSynchronize());
+}
+
 void fails_assertion() {
   RIGHT(launch(claim, 1, 32, 0, nullptr, 1));
   RIGHT(cudaDeviceSynchronize());
@@ -479,6 +498,7 @@ int main(int argc, char** argv) {
                                                             {"host_functions", host_functions},
                                                             {"errors", errors},
                                                             {"fails_assertion", fails_assertion},
+                                                            {"writes_behind", writes_behind},
                                                             {"prints", prints},
                                                             {"threads", threads},
                                                             {"forks", forks},
