@@ -94,12 +94,14 @@ progress_watch::verdict progress_watch::sample() {
     for (sub_partition& p : s.partitions)
       for (unsigned slot = 0; slot < p.slots(); ++slot, ++at) {
         if (at == warps_.size()) warps_.emplace_back();
-        const warp_phase phase = p.phase(slot);
+        const warp_slot& w = p.at(slot);
+        const warp_phase phase = w.phase;
         if (phase == warp_phase::empty) continue;
         // The warp exits or is switched out, or follows a recording, which has an end.
-        if (phase == warp_phase::exited || phase == warp_phase::stopped || p.recorded(slot)) return verdict::changes;
+        if (phase == warp_phase::exited || phase == warp_phase::stopped || w.stream->recorded())
+          return verdict::changes;
         any = true;
-        all &= note(warps_[at], p.fingerprint(slot), p.settled_at(slot), phase == warp_phase::at_barrier);
+        all &= note(warps_[at], p.fingerprint(slot), w.fetch_at, phase == warp_phase::at_barrier);
       }
   return all && any && samples_ >= least_samples ? verdict::ended : verdict::open;
 }
@@ -127,7 +129,8 @@ std::string progress_watch::report(cycle_t cycle) const {
   for (const sm& s : sms_)
     for (const sub_partition& p : s.partitions)
       for (unsigned slot = 0; slot < p.slots(); ++slot, ++at) {
-        if (p.phase(slot) == warp_phase::empty) continue;
+        const warp_slot& w = p.at(slot);
+        if (w.phase == warp_phase::empty) continue;
         if (lines == most_lines) {
           ++more;
           continue;
@@ -135,9 +138,9 @@ std::string progress_watch::report(cycle_t cycle) const {
         ++lines;
         const unsigned warp = slot * s.config_.sm.sub_partitions + p.index();
         const std::string who =
-            "\n  sm " + std::to_string(s.id()) + " warp " + std::to_string(warp) + ", " + p.owner(slot) + ", ";
+            "\n  sm " + std::to_string(s.id()) + " warp " + std::to_string(warp) + ", " + owner_of(w) + ", ";
         if (warps_[at].returned) {
-          text += who + "goes round at " + p.position(slot);
+          text += who + "goes round at " + position_of(w);
           continue;
         }
         for (const std::string& place : s.standing(warp)) text += who + place;

@@ -29,7 +29,7 @@ issue_sums issue_of(const gpu& g, std::uint32_t launch) {
   issue_sums s;
   for (unsigned i = 0; i < g.sm_count(); ++i) {
     const sm& m = g.sm_at(i);
-    for (const auto& p : m.partitions) s.total.add(p.counters.at(launch).totals());
+    for (const auto& p : m.partitions) s.total.add(p.account.counters.at(launch).totals());
     s.total.add_units(m.profiles.at(launch));
     s.active_cycles += m.resource_manager.launch_residency.at(launch).until(g.cycle());
   }
@@ -217,8 +217,8 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   m.active_cycles = s.resource_manager.sm_residency.until(g.cycle());
   for (const auto& p : s.partitions) {
     sub_partition_metrics& states = m.sub_partitions.emplace_back();
-    for (std::uint32_t launch = 0; launch < p.counters.end(); ++launch) {
-      const issue_totals c = p.counters.at(launch).totals();
+    for (std::uint32_t launch = 0; launch < p.account.counters.end(); ++launch) {
+      const issue_totals c = p.account.counters.at(launch).totals();
       add(states.warp_cycles, c.warp_cycles);
       add(states.warp_states, c.warp_stalls);
       m.active_warps += c.active_warp_cycles;
@@ -228,7 +228,7 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
     }
   }
   for (unsigned warp = 0; warp < g.config().sm.max_warps && g.config().sub_partition.states_by_warp; ++warp) {
-    const state_counts& c = s.partitions[warp % s.partitions.size()].states_by_slot[warp / s.partitions.size()];
+    const state_counts& c = s.partitions[warp % s.partitions.size()].account.states_by_slot[warp / s.partitions.size()];
     warp_slot_metrics slot;
     slot.warp_id = warp;
     add(slot.warp_cycles, c.cycles);
@@ -335,8 +335,9 @@ run_progress progress_of(const gpu& g) {
                        grid.block_cycles, 0, grid.finished});
   for (unsigned i = 0; i < g.sm_count(); ++i)
     for (const auto& part : g.sm_at(i).partitions)
-      for (std::uint32_t launch = 0; launch < part.counters.end(); ++launch)
-        if (const issue_counters* c = part.counters.find(launch)) p.grids[launch].warp_instructions += c->inst_executed;
+      for (std::uint32_t launch = 0; launch < part.account.counters.end(); ++launch)
+        if (const issue_counters* c = part.account.counters.find(launch))
+          p.grids[launch].warp_instructions += c->inst_executed;
   for (const grid_progress& grid : p.grids) p.warp_instructions += grid.warp_instructions;
   return p;
 }

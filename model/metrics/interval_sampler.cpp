@@ -70,7 +70,7 @@ void interval_sampler::close_finished() {
   for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_)
     for (unsigned i = 0; i < gpu_.sm_count(); ++i)
       for (const auto& p : gpu_.sm_at(i).partitions)
-        if (const issue_counters* c = p.counters.find(open_from_)) {
+        if (const issue_counters* c = p.account.counters.find(open_from_)) {
           closed_.instructions += c->inst_executed;
           closed_.sm_instructions[i] += c->inst_executed;
           for (std::size_t s = 0; s < c->states.size(); ++s) closed_.states[s] += c->states[s];
@@ -83,8 +83,8 @@ void interval_sampler::take() {
   s.cycle = gpu_.cycle();
   for (unsigned i = 0; i < gpu_.sm_count(); ++i)
     for (const auto& p : gpu_.sm_at(i).partitions)
-      for (std::uint32_t launch = open_from_; launch < p.counters.end(); ++launch)
-        if (const issue_counters* c = p.counters.find(launch)) {
+      for (std::uint32_t launch = open_from_; launch < p.account.counters.end(); ++launch)
+        if (const issue_counters* c = p.account.counters.find(launch)) {
           s.instructions += c->inst_executed;
           s.sm_instructions[i] += c->inst_executed;
           for (std::size_t n = 0; n < c->states.size(); ++n) s.states[n] += c->states[n];

@@ -50,7 +50,7 @@ void pipeline_view::find_partitions(const std::string& scope, cycle_t first, cyc
       t->sm = i;
       t->index = p.index();
       t->warps.resize(p.slots());
-      p.observe(t.get());
+      p.memory.observe(t.get());
       partitions_.push_back(std::move(t));
       watched_[i] = true;
     }
@@ -70,7 +70,7 @@ void pipeline_view::stop() {
   stopped_ = true;
   gpu_.core_clock().ignore(*this);
   for (const auto& p : partitions_) {
-    p->partition->observe(nullptr);
+    p->partition->memory.observe(nullptr);
     gpu_.sm_at(p->sm).l1.observe(nullptr);
   }
   for (unsigned i = 0; i < gpu_.channel_count(); ++i)

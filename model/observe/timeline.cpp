@@ -138,8 +138,8 @@ timeline::sums timeline::sums_now(cycle_t cycle) {
   s.warps = warp_cycles_;
   for (unsigned i = 0; i < gpu_.sm_count(); ++i)
     for (const auto& p : gpu_.sm_at(i).partitions)
-      for (std::uint32_t l = 0; l < p.counters.end(); ++l) {
-        const issue_counters* c = p.counters.find(l);
+      for (std::uint32_t l = 0; l < p.account.counters.end(); ++l) {
+        const issue_counters* c = p.account.counters.find(l);
         if (c == nullptr) continue;
         s.instructions += c->inst_executed;
         s.eligible += c->states[static_cast<std::size_t>(warp_stall::selected)] +

@@ -86,7 +86,8 @@ void context_engine::check_quiet(cycle_t cycle) {
     quiet = quiet && resources_.block(s).unsettled == 0;
     each_live_warp(resources_.block(s), [&](unsigned warp, unsigned) {
       const sub_partition& p = partition_of(warp);
-      quiet = quiet && !p.outstanding(slot_of(warp)) && p.phase(slot_of(warp)) == warp_phase::stopped;
+      const warp_slot& w = p.at(slot_of(warp));
+      quiet = quiet && !w.outstanding() && w.phase == warp_phase::stopped;
       if (quiet) settled = std::max(settled, p.settled(slot_of(warp)));
     });
   }

@@ -35,7 +35,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
     return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config_, id, static_cast<unsigned>(k),
                              instruction_caches[own_caches ? k : 0], *this);
   });
-  for (auto& p : partitions) p.share_profiles(profiles);
+  for (auto& p : partitions) p.account.share_profiles(profiles);
   if (config.fp32.shared_lanes != 0)
     for (auto& p : partitions) p.share_fp32(shared_fp32_);
   l1.fence_performed = [this](unsigned warp, cycle_t cycle) {
@@ -200,18 +200,19 @@ void sm::program_fault_with(const std::string& text, const fault_details& detail
 
 std::vector<std::string> sm::standing(unsigned warp) const {
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
-  return partitions[warp % config_.sm.sub_partitions].standing(
-      slot_of(warp), barrier_unit.waits_at(cta_slot, resource_manager.warp_in_block(warp)));
+  const warp_slot& w = partitions[warp % config_.sm.sub_partitions].at(slot_of(warp));
+  return w.stream->standing(w, barrier_unit.waits_at(cta_slot, resource_manager.warp_in_block(warp)));
 }
 
 std::string sm::waiting_warps() const {
   std::string text;
   for (unsigned s = 0; s < partitions[0].slots(); ++s)
     for (const auto& p : partitions) {
-      if (p.phase(s) == warp_phase::empty) continue;
+      if (p.at(s).phase == warp_phase::empty) continue;
       const unsigned warp = s * config_.sm.sub_partitions + p.index();
       for (const std::string& place : standing(warp))
-        text += "\n  sm " + std::to_string(id_) + " warp " + std::to_string(warp) + ", " + p.owner(s) + ", " + place;
+        text +=
+            "\n  sm " + std::to_string(id_) + " warp " + std::to_string(warp) + ", " + owner_of(p.at(s)) + ", " + place;
     }
   return text;
 }
@@ -245,7 +246,7 @@ void sm::check_profiles() const {
       for (std::size_t c = 0; c < p.cycles.size(); ++c) by_instruction.cycles[c] += p.cycles[c];
     }
     issue_totals sum;
-    for (const auto& p : partitions) sum.add(p.counters.at(launch).totals());
+    for (const auto& p : partitions) sum.add(p.account.counters.at(launch).totals());
     invariant(sum.inst_executed == executed, "instructions in the profile differ from those executed");
     invariant(sum.warp_cycles == by_instruction.cycles && sum.warp_stalls == by_instruction.stalls,
               "warp-cycle states by instruction differ from those of the sub-partitions");

@@ -29,8 +29,8 @@ void partition_signals::only_in(cycle_t first, cycle_t last) {
 }
 
 partition_signals::warp_place partition_signals::at(unsigned slot) const {
-  const warp_slot& w = partition_.slots_[slot];
-  return {w.program, w.state.block, w.state.warp_in_block, w.state.pc, w.step != nullptr};
+  const warp_slot& w = partition_.warps_[slot];
+  return {w.program, w.state.block, w.state.warp_in_block, w.state.pc, w.stream->recorded()};
 }
 
 void partition_signals::after_cycle() {
@@ -53,7 +53,7 @@ void partition_signals::show_issue(cycle_t cycle) {
     issue_slot& s = slots[k];
     s.operation = 0;
     if (k >= issued) continue;
-    const warp_slot& w = p.slots_[p.issued_warp_ / p.config_.sm.sub_partitions];
+    const warp_slot& w = p.warps_[p.issued_warp_ / p.config_.sm.sub_partitions];
     s.pc = p.issued_pc_ + k;
     s.warp = p.issued_warp_;
     s.lanes = p.issued_mask_;
@@ -102,10 +102,10 @@ void partition_signals::show_warps(cycle_t cycle) {
   const sub_partition& p = partition_;
   std::uint64_t ready = 0, eligible = 0, selected = 0, buffered = 0;
   for (unsigned s = 0; s < states.size(); ++s) {
-    if (states[s] == no_warp && (p.active_ >> s & 1) == 0) continue;
+    if (states[s] == no_warp && (p.warps_.active() >> s & 1) == 0) continue;
     const std::uint64_t bit = std::uint64_t{1} << s;
     states[s] = state_in(s, cycle);
-    const warp_slot& w = p.slots_[s];
+    const warp_slot& w = p.warps_[s];
     if (states[s] == state_of(warp_stall::selected)) {
       selected |= bit;
       if (w.phase == warp_phase::replaying && w.mark <= cycle) replaying = true;
@@ -113,7 +113,7 @@ void partition_signals::show_warps(cycle_t cycle) {
     if (states[s] == state_of(warp_stall::selected) || states[s] == state_of(warp_stall::not_selected)) eligible |= bit;
     if ((eligible & bit) != 0 || (w.phase == warp_phase::ready && w.mark <= cycle)) ready |= bit;
     if (w.phase != warp_phase::empty && w.fetch_at <= cycle) buffered |= bit;
-    if (p.active_ >> s & 1) {
+    if (p.warps_.active() >> s & 1) {
       w.program->control_codes ? p.dependence.counters.show(s, cycle)
                                : p.dependence.scoreboard.show(
                                      s, std::min(w.launch->program->registers, w.program->scoreboard_registers), cycle);
@@ -125,7 +125,7 @@ void partition_signals::show_warps(cycle_t cycle) {
 
 partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycle) {
   const sub_partition& p = partition_;
-  const warp_slot& w = p.slots_[slot];
+  const warp_slot& w = p.warps_[slot];
   if (w.phase == warp_phase::empty) return no_warp;
   if (issued != 0 && p.issued_warp_ == w.state.slot) return state_of(warp_stall::selected);
   if (w.mark > cycle) {  // its current state begins in a later cycle
@@ -144,8 +144,8 @@ partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycl
         return state_of(warp_stall::imc_miss);
       }
       if (w.next->unit == isa::unit::texture) {
-        if (cycle < p.texture_changed_) sample_again_at(p.texture_changed_);
-        if (p.texture_full(cycle)) return state_of(warp_stall::tex_throttle);
+        if (cycle < p.account.texture_changed()) sample_again_at(p.account.texture_changed());
+        if (p.account.texture_full(cycle)) return state_of(warp_stall::tex_throttle);
       }
       constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
       return state_of(stall[static_cast<unsigned>(w.waits_for)]);
@@ -163,12 +163,12 @@ partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycl
 }
 
 partition_signals::state partition_signals::ready_state(unsigned slot) const {
-  const decoded_instruction& d = *partition_.slots_[slot].next;
+  const decoded_instruction& d = *partition_.warps_[slot].next;
   switch (gates_[static_cast<unsigned>(d.unit)].now) {
     case closure::open: return state_of(warp_stall::not_selected);
     case closure::throttled: return state_of(warp_stall::lg_throttle);
     case closure::stalled: return state_of(warp_stall::dispatch_stall);
-    case closure::busy: return state_of(partition_.busy_stall(d));
+    case closure::busy: return state_of(stall_account::busy_stall(d));
   }
   return no_warp;
 }

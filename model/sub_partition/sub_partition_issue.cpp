@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
-#include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/sub_partition.h"
 
@@ -28,9 +27,9 @@ simt::lane_mask all_threads(const simt::warp_state& w) {
 void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
   invariant(issued_at_ != cycle, "two warps were selected in one cycle");
   issued_at_ = cycle;
-  warp_slot& w = slots_[slot];
+  warp_slot& w = warps_[slot];
   account_ready(slot, cycle);
-  add(w, warp_cycle::selected, warp_stall::selected, 1);
+  account.add(w, warp_cycle::selected, warp_stall::selected, 1);
   w.mark = cycle + 1;
   const decoded_instruction& first = *w.next;
   issued_warp_ = w.state.slot;
@@ -50,14 +49,24 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
     w.phase = warp_phase::waiting;  // it failed, and has already been removed from the ready warps
   if (!in_sequence) return;
   const std::uint32_t sequence = issued_pc_ + issued_;
-  if (__builtin_expect(pending_replays_ != 0, 0)) return replay(slot, sequence, cycle);
-  settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), leaves(w, sequence));
+  if (__builtin_expect(memory.replays(), 0)) return replay(slot, sequence, cycle);
+  settle(slot, cycle + 1, instruction_stream::fetched(fetch, slot, w, sequence, cycle + 1), w.leaves(sequence));
+}
+
+// Up to Kepler a memory instruction performs one pass per issue. Each further pass is issued again: the replays of the
+// slot's warp take the next issue slots, and the warp continues after them.
+void sub_partition::replay(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
+  warp_slot& w = warps_[slot];
+  replays_until_ = cycle + 1 + memory.take_replays();
+  w.sequence = sequence;
+  w.phase = warp_phase::replaying;
+  set_timer(slot, replays_until_);
 }
 
 // True if the instruction now at the slot's pc may issue together with `first`, which was issued in this cycle.
 bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
-  if (leaves(w, issued_pc_ + 1) || w.barrier_lanes != 0) return false;
+  warp_slot& w = warps_[slot];
+  if (w.leaves(issued_pc_ + 1) || w.barrier_lanes != 0) return false;
   const decoded_instruction& second = w.program->code[w.state.pc];
   // A policy that holds back memory accesses decides on the first instruction of a warp only. This one is first in the
   // next cycle.
@@ -79,15 +88,15 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
     to_shared_ =
         first.shared_use > second.shared_use ? &first : &second;  // the other one uses the sub-partition's own lanes
   }
-  look_at(w, w.state.pc);
+  stall_account::look_at(w, w.state.pc);
   return true;
 }
 
 bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
+  warp_slot& w = warps_[slot];
   const decoded_instruction& d = *w.next;
   const simt::lane_mask mask = simt::guarded(d.guard, w.state);
-  if (__builtin_expect(d.synchronises, 0) && !lanes_present(slot, mask, cycle)) return false;
+  if (__builtin_expect(d.synchronises, 0) && !w.stream->lanes_present(slot, mask, cycle)) return false;
   if (w.program->control_codes) {
     if (__builtin_expect(dependence.checks_codes(), 0) && w.state.active == all_threads(w.state))
       dependence.check_codes(slot, d, cycle);
@@ -111,35 +120,34 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
         write_ports_.reserve(d.instruction->dst, d.instruction->dst_count, cycle + d.latency_cycles, cycle);
       reuses_ = &d + 1;
       last_slot_ = slot;
-      advance(w);
+      w.stream->advance(w);
       return true;
     case issue_kind::memory:
-      issue_memory(slot, mask, cycle);
-      advance(w);
-      return !halted_;
-    case issue_kind::branch: issue_branch(slot, mask, cycle); return false;
-    case issue_kind::exit: issue_exit(slot, mask, cycle); return false;
-    case issue_kind::barrier: issue_barrier(slot, mask, cycle); return false;
-    case issue_kind::fence:
       dispatch(slot, d, 0, cycle);
-      w.fence_scope = d.instruction->sub;
-      w.fence_begun = false;
-      w.sequence = w.state.pc + 1;
-      advance(w);
-      look_at(w, w.state.pc);
-      w.timer = never;
-      w.phase = warp_phase::at_fence;
-      scheduler.set_waiting(slot);
-      if (w.loads + w.stores == 0) set_timer(slot, cycle + d.latency_cycles);
+      memory.issue(slot, mask, cycle);
+      w.stream->advance(w);
+      return !halted_;
+    case issue_kind::branch:
+      dispatch(slot, d, 0, cycle);
+      w.stream->issue_branch(slot, mask, cycle);
       return false;
+    case issue_kind::exit:
+      dispatch(slot, d, 0, cycle);
+      w.stream->issue_exit(slot, mask, cycle);
+      return false;
+    case issue_kind::barrier:
+      dispatch(slot, d, 0, cycle);
+      w.stream->issue_barrier(slot, mask, cycle);
+      return false;
+    case issue_kind::fence: issue_fence(slot, cycle); return false;
     case issue_kind::sleep: issue_sleep(slot, mask, cycle); return false;
     case issue_kind::system_call: issue_system(slot, mask, cycle); return !halted_;
     case issue_kind::trap:
       if (mask != 0) {
         const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
-        fault(slot, d, lane, simt::trap_text(*d.instruction), details_of(w, *d.instruction, lane));
+        fault_with(slot, d, lane, simt::trap_text(*d.instruction), details_of(w, *d.instruction, lane));
       }
-      advance(w);
+      w.stream->advance(w);
       return !halted_;
   }
   return false;
@@ -150,7 +158,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
 void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
   const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came in between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
-  if (slots_[slot].program->control_codes) dependence.counters.issued(slot, d, cycle + conflicts);
+  if (warps_[slot].program->control_codes) dependence.counters.issued(slot, d, cycle + conflicts);
   set_ready(slot, d, cycle + d.latency_cycles + conflicts);
   conflicts_ = conflicts;
   conflicts_at_ = cycle;
@@ -159,7 +167,7 @@ void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& 
 
 // Sends the instruction to its unit, which executes it on the lanes of `mask`.
 void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
+  warp_slot& w = warps_[slot];
   const unsigned u = static_cast<unsigned>(d.unit);
   // Only instructions that read the time put it into the warp's state. Otherwise the states of two iterations of a
   // waiting loop would differ (fingerprint).
@@ -191,92 +199,44 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
     supervisor_.shared_unit_taken(d.unit, index_, cycle, cycle + d.initiation_cycles);
 }
 
+void sub_partition::issue_fence(unsigned slot, cycle_t cycle) {
+  warp_slot& w = warps_[slot];
+  const decoded_instruction& d = *w.next;
+  dispatch(slot, d, 0, cycle);
+  w.fence_scope = d.instruction->sub;
+  w.fence_begun = false;
+  w.sequence = w.state.pc + 1;
+  w.stream->advance(w);
+  stall_account::look_at(w, w.state.pc);
+  w.timer = never;
+  w.phase = warp_phase::at_fence;
+  scheduler.set_waiting(slot);
+  if (!w.outstanding()) set_timer(slot, cycle + d.latency_cycles);
+}
+
 void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
+  warp_slot& w = warps_[slot];
   const decoded_instruction& d = *w.next;
   dispatch(slot, d, 0, cycle);
   w.sequence = w.state.pc + 1;
-  advance(w);
-  // NANOSLEEP sets no minimum duration, so lanes that can execute run first.
-  if (w.state.independent && mask != 0 && simt::give_way(w.state)) return go_on(slot, w.sequence, cycle);
+  w.stream->advance(w);
+  if (w.stream->gives_way(slot, mask, cycle)) return;
   const cycle_t cycles = clock_.domain().cycles_in(d.instruction->src[0].value);
-  look_at(w, w.state.pc);
+  stall_account::look_at(w, w.state.pc);
   w.phase = warp_phase::sleeping;
   scheduler.set_waiting(slot);
   set_timer(slot, cycle + 1 + cycles);
 }
 
-void sub_partition::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
-  const decoded_instruction& d = *w.next;
-  dispatch(slot, d, 0, cycle);
-  const std::uint32_t fall_through = w.state.pc + 1;
-  const bool diverged = w.step != nullptr ? recorded_branch(w, mask) : simt::branch(*d.instruction, w.state, mask);
-  if (d.turn != back_edge::none && mask != 0)
-    simt::turn_back(w.state, d.turn == back_edge::waits, config_.sub_partition.convergence_patience_iterations);
-  ++w.counters->branches;
-  w.counters->divergent_branches += diverged;
-  // A branch target is known when the branch is resolved; the fall-through path is already buffered.
-  const cycle_t resolved = cycle + d.latency_cycles;
-  const cycle_t at = w.state.pc == fall_through ? fetch.next(slot, w.program->code_address, w.state.pc, resolved)
-                                                : fetch.redirect(slot, w.program->code_address, w.state.pc, resolved);
-  settle(slot, cycle + 1, at, true);
-}
-
-void sub_partition::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
-  const decoded_instruction& d = *w.next;
-  dispatch(slot, d, 0, cycle);
-  if (w.step != nullptr) return recorded_exit(slot, mask, cycle);
-  const std::uint32_t fall_through = w.state.pc + 1;
-  if (mask == 0) advance(w);
-  else simt::exit_lanes(w.state, mask);
-  if (independent_ && mask != 0 && w.state.live != 0) return lanes_exit(slot, mask, fall_through, cycle);
-  if (w.state.live != 0) {
-    const cycle_t resolved = cycle + d.latency_cycles;
-    const cycle_t at = w.state.pc == fall_through ? fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1)
-                                                  : fetch.redirect(slot, w.program->code_address, w.state.pc, resolved);
-    settle(slot, cycle + 1, at, true);
-    return;
-  }
-  w.phase = warp_phase::exited;
-  scheduler.set_waiting(slot);
-  supervisor_.lanes_exited(w.state.slot, mask, cycle);
-  if (!halted_ && w.loads + w.queued == 0) set_timer(slot, cycle + 1);
-}
-
-void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
-  const decoded_instruction& d = *w.next;
-  dispatch(slot, d, 0, cycle);
-  if (w.step != nullptr) return recorded_barrier(slot, mask, cycle);
-  if (mask == 0) {
-    const std::uint32_t sequence = w.state.pc + 1;
-    advance(w);
-    settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), false);
-    return;
-  }
-  if (independent_) return lanes_at_barrier(slot, mask, cycle);
-  w.timer = never;
-  w.phase = warp_phase::at_barrier;
-  // A waiting warp stays at its BAR until on_timer advances it: a reducing barrier writes its result through that
-  // instruction.
-  const bool waits = supervisor_.barrier_arrive(w.state.slot, *d.instruction, mask, cycle);
-  if (waits) scheduler.set_waiting(slot);
-  if (halted_ || waits) return;
-  advance(w);
-  settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
-}
-
 // `details` are appended to `what`.
-void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what,
-                          fault_details details) {
-  const warp_slot& w = slots_[slot];
-  fault_of(*w.launch, w.state.block->index, w.state.thread(lane), d, what, std::move(details));
+void sub_partition::fault_with(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what,
+                               fault_details details) {
+  const warp_slot& w = warps_[slot];
+  report_fault(*w.launch, w.state.block->index, w.state.thread(lane), d, what, std::move(details));
 }
 
-void sub_partition::fault_of(const resident_launch& launch, const simt::dim3& b, std::uint32_t t,
-                             const decoded_instruction& d, const std::string& what, fault_details details) {
+void sub_partition::report_fault(const resident_launch& launch, const simt::dim3& b, std::uint32_t t,
+                                 const decoded_instruction& d, const std::string& what, fault_details details) {
   halted_ = true;
   const simt::fault_text f = simt::describe_fault(launch, b, t, *d.instruction, what);
   if (details.pieces.empty()) return supervisor_.program_fault(f.text);

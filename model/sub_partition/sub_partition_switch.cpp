@@ -10,14 +10,13 @@ namespace heddle {
 namespace {
 // Fills the registers and state of a swapped-out warp, so that a program that read them would compute wrong results.
 constexpr std::uint32_t poison = 0xdeadbeef;
-constexpr unsigned line_words = 32;
 }  // namespace
 
 void sub_partition::stop(unsigned slot, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
+  warp_slot& w = warps_[slot];
   if (w.phase == warp_phase::empty || w.phase == warp_phase::exited || w.phase == warp_phase::stopped) return;
   if (w.phase == warp_phase::ready) account_ready(slot, std::max(cycle, w.mark));
-  else account(slot, cycle);
+  else account.settle(w, cycle);
   // A warp that waits for operands, its unit or its replays re-evaluates its instruction when it resumes. Other waits
   // continue where they stopped.
   const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting ||
@@ -30,64 +29,17 @@ void sub_partition::stop(unsigned slot, cycle_t cycle) {
 }
 
 void sub_partition::exchange(unsigned slot, simt::context_image& image) {
-  warp_slot& w = slots_[slot];
+  warp_slot& w = warps_[slot];
   invariant(w.phase == warp_phase::stopped, "the context of a warp that runs was asked for");
-  image.align(line_words);  // a register of a warp is one memory line
-  if (w.step != nullptr) image.blank(std::size_t{w.launch->program->registers} * isa::warp_size);
-  else if (w.program->live.empty())
-    image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
-  image(w.state);
-  image(w.stopped_in);
-  image(w.rest);
-  image(w.sequence);
-  std::uint64_t step = 0;  // position of a trace-driven warp
-  if (w.step != nullptr) {
-    step = w.piece->position + static_cast<std::uint64_t>(w.step - w.piece->first);
-    image(step);
-    image(w.barrier_lanes);
-  }
-  if (image.reading()) resume_at(slot, step);
-  if (!w.program->live.empty()) exchange_live(w, image);
-}
-
-// Accepts a restored state only if the warp can run with it.
-void sub_partition::resume_at(unsigned slot, std::uint64_t step) {
-  warp_slot& w = slots_[slot];
-  const bool known = w.stopped_in == warp_phase::waiting || w.stopped_in == warp_phase::at_barrier ||
-                     w.stopped_in == warp_phase::at_fence || w.stopped_in == warp_phase::sleeping;
-  const std::size_t instructions = w.program->code.size();
-  const bool runs = w.stopped_in != warp_phase::at_barrier;
-  bool plausible = known;
-  if (w.step != nullptr) plausible = plausible && seek(w, step) && w.state.pc == w.step->instruction;
-  else
-    plausible = plausible && simt::plausible(w.state, instructions) && w.state.independent == independent_ &&
-                (!runs || w.state.active != 0);
-  if (!plausible) throw program_error("a context that was swapped out came back damaged from memory");
-  w.state.predicates[isa::pt] = simt::all_lanes;
-  look_at(w, w.state.pc);
-}
-
-// Live registers are those that a thread may still read from its current position.
-void sub_partition::exchange_live(warp_slot& w, simt::context_image& image) {
-  const auto& live = w.program->live;
-  isa::register_set needed = live[w.state.pc];
-  for (const simt::stack_entry& e : w.state.stack) needed |= live[e.pc];
-  for (const simt::lane_path& p : w.state.paths) needed |= live[p.pc];
-  for (const simt::convergence_frame& f : w.state.frames)
-    if (f.participants != 0) needed |= live[f.resume];
-  // A warp that waits at its BAR only for the barrier's latency already holds the barrier's result, so registers that
-  // are live after the BAR are kept, too.
-  if (w.stopped_in == warp_phase::at_barrier && w.state.pc + 1 < live.size()) needed |= live[w.state.pc + 1];
-  image.align(line_words);
-  for (std::size_t r = 0; r < w.launch->program->registers; ++r)
-    if (needed[r]) image.exchange(w.state.regs + r * isa::warp_size, isa::warp_size);
+  image.align(context_line_words);
+  w.stream->exchange(w, image);
 }
 
 std::uint64_t sub_partition::fingerprint(unsigned slot) {
-  warp_slot& w = slots_[slot];
+  warp_slot& w = warps_[slot];
   simt::context_image image;
   image.write();
-  image.exchange(w.state.regs, std::size_t{registers_kept(*w.launch)} * isa::warp_size);
+  image.exchange(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size);
   image(w.state);
   std::uint64_t hash = 0;
   for (const std::uint32_t word : image.words()) {
@@ -98,10 +50,10 @@ std::uint64_t sub_partition::fingerprint(unsigned slot) {
 }
 
 void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
-  invariant(w.phase == warp_phase::stopped && !outstanding(slot), "a warp was swapped out that was not at rest");
+  warp_slot& w = warps_[slot];
+  invariant(w.phase == warp_phase::stopped && !w.outstanding(), "a warp was swapped out that was not at rest");
   vacate(slot, cycle);
-  std::fill_n(w.state.regs, std::size_t{registers_kept(*w.launch)} * isa::warp_size, poison);
+  std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size, poison);
   const std::uint32_t id = w.state.slot;
   w.state = simt::warp_state{};
   w.state.slot = id;
@@ -112,10 +64,10 @@ void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
 void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                             unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
   occupy(slot, launch, block, warp_in_block, allocated_registers, cycle);
-  warp_slot& w = slots_[slot];
-  follow(w, block.recording);
-  std::fill_n(w.state.regs, std::size_t{registers_kept(launch)} * isa::warp_size, poison);
-  look_at(w, 0);
+  warp_slot& w = warps_[slot];
+  w.stream->begin(w);
+  std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(launch)} * isa::warp_size, poison);
+  stall_account::look_at(w, 0);
   w.mark = cycle;
   w.timer = never;
   w.phase = warp_phase::stopped;
@@ -124,8 +76,8 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
 }
 
 void sub_partition::resume(unsigned slot, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
-  account(slot, cycle);
+  warp_slot& w = warps_[slot];
+  account.settle(w, cycle);
   w.phase = w.stopped_in;
   if (w.phase != warp_phase::waiting) scheduler.set_waiting(slot);
   switch (w.phase) {

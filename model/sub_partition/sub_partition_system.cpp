@@ -9,12 +9,12 @@ namespace heddle {
 
 simt::lane_reader sub_partition::memory_of(const warp_slot& w, unsigned lane) const {
   return lane_memory(w.state, *services_, [this, &w, lane](std::uint64_t offset, std::uint8_t* to) {
-    return offset < w.launch->program->local_bytes && services_->inspect(local_address(w, offset, lane), to, 1);
+    return offset < w.launch->program->local_bytes && services_->inspect(memory.local_address(w, offset, lane), to, 1);
   });
 }
 
 void sub_partition::issue_system(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
+  warp_slot& w = warps_[slot];
   const decoded_instruction& d = *w.next;
   invariant(services_ != nullptr, "a program calls the device runtime, and there is none");
   dispatch(slot, d, 0, cycle);

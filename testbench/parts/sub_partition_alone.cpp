@@ -70,7 +70,7 @@ int sc_main(int argc, char* argv[]) {
   bool right = warps.fault.empty() && warps.finished == block_warps && partition.idle();
   for (std::uint32_t i = 0; i < n; ++i) right = right && result[i] == a * x[i] + y[i];
   partition.check_invariants();
-  const heddle::issue_counters& count = partition.counters.at(0);
+  const heddle::issue_counters& count = partition.account.counters.at(0);
   std::cout << (right ? "right" : "wrong") << " after " << clock.cycle() << " cycles, " << count.inst_executed
             << " instructions, " << memory.loads << " loads and " << memory.stores << " stores " << warps.fault << "\n";
   return right ? 0 : 1;

@@ -22,7 +22,7 @@ instruction_profile launch_profile::at(std::size_t instruction) const {
   return p;
 }
 
-void launch_profile::carry(const line& from, unsigned what, std::uint64_t high) {
+void launch_profile::carry(const profile_line& from, unsigned what, std::uint64_t high) {
   if (high_.empty()) high_.resize(lines_.size());
   high_[static_cast<std::size_t>(&from - lines_.data())][what] += high;
 }

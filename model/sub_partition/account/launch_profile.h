@@ -77,6 +77,11 @@ struct instruction_profile : state_counts {
   std::uint64_t executed = 0;  // warp instructions
 };
 
+/// The low halves of an instruction's counts.
+struct alignas(64) profile_line {
+  std::array<std::uint32_t, 1 + state_count> low{};
+};
+
 /// Profiles of a launch's instructions on one SM, shared by its sub-partitions. The low halves of an instruction's
 /// counts share two cache lines; nearly all counts are in the first. Overflows of 32 bits, which take hours, are
 /// counted elsewhere.
@@ -84,15 +89,12 @@ class launch_profile {
  public:
   static constexpr unsigned executed = 0;  // index of the executed warp instructions; the states follow
   static constexpr unsigned what(unsigned state) { return 1 + state; }
-  struct alignas(64) line {
-    std::array<std::uint32_t, 1 + state_count> low{};
-  };
 
   /// Sets the launch's program. Only the first call has an effect.
   void begin(std::shared_ptr<const decoded_program> program);
   /// The line of the program's first instruction.
-  line* lines() { return lines_.data(); }
-  void add(line& to, unsigned what, std::uint64_t n) {
+  profile_line* lines() { return lines_.data(); }
+  void add(profile_line& to, unsigned what, std::uint64_t n) {
     const std::uint64_t sum = to.low[what] + n;
     to.low[what] = static_cast<std::uint32_t>(sum);
     if (__builtin_expect(sum >> 32 != 0, 0)) carry(to, what, sum >> 32);
@@ -105,9 +107,9 @@ class launch_profile {
   const decoded_program* program() const { return program_.get(); }
 
  private:
-  void carry(const line& from, unsigned what, std::uint64_t high);
+  void carry(const profile_line& from, unsigned what, std::uint64_t high);
 
-  std::vector<line> lines_;
+  std::vector<profile_line> lines_;
   std::vector<std::array<std::uint64_t, 1 + state_count>> high_;  // empty until a count exceeds 32 bits
   std::shared_ptr<const decoded_program> program_;
 };

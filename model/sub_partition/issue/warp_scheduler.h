@@ -15,6 +15,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/isa/opcode.h"
+#include "heddle/sub_partition/account/stall_account.h"
 #include "heddle/sub_partition/issue/issue_gate.h"
 #include "heddle/sub_partition/policies/scheduling_policy.h"
 #include "heddle/tlm/kernel/prefetch.h"
@@ -46,13 +47,7 @@ class warp_scheduler : public sc_core::sc_module {
   }
   /// Removes a ready warp that issues in `cycle` or is stopped. Returns since when it was ready, and for how many
   /// cycles its gate was closed, by reason.
-  struct wait {
-    cycle_t ready_since;
-    std::uint64_t busy;
-    std::uint64_t stalled;
-    std::uint64_t throttled;
-  };
-  wait remove_ready(unsigned slot, isa::unit u, cycle_t cycle) {
+  ready_wait remove_ready(unsigned slot, isa::unit u, cycle_t cycle) {
     if ((ready_[static_cast<unsigned>(u)] &= ~(std::uint64_t{1} << slot)) == 0)
       ready_units_ &= ~(1u << static_cast<unsigned>(u));
     all_ready_ &= ~(std::uint64_t{1} << slot);

@@ -82,7 +82,7 @@ struct sm_harness : grid_listener {
 
   issue_totals total(std::uint32_t launch) const {
     issue_totals t;
-    for (const auto& p : sm.partitions) t.add(p.counters.at(launch).totals());
+    for (const auto& p : sm.partitions) t.add(p.account.counters.at(launch).totals());
     return t;
   }
 

@@ -7,13 +7,16 @@
 
 #include "heddle/isa/recording.h"
 #include "heddle/simt/warp/warp_state.h"
-#include "heddle/sub_partition/account/issue_counters.h"
-#include "heddle/sub_partition/account/launch_profile.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/clock_timing.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
+
+struct issue_counters;
+class launch_profile;
+struct profile_line;
+class instruction_stream;
 
 /// State of a warp slot: whether it holds a warp, and what that warp waits for.
 enum class warp_phase : std::uint8_t {
@@ -41,19 +44,19 @@ struct alignas(64) warp_slot {
   cycle_t constant_at = 0;            // its constant operand is available from this cycle on
   cycle_t timer = never;              // cycle in which on_timer is called
   const resident_launch* launch = nullptr;
-  const isa::execution_record* step = nullptr;       // trace record at state.pc; null: the warp executes its program
-  const isa::execution_record* last_step = nullptr;  // end of its segment
-  const isa::recorded_segment* piece = nullptr;      // segment of the trace that holds `step`
+  const instruction_stream* stream = nullptr;        // where its instructions come from
+  const isa::execution_record* step = nullptr;       // recorded stream: the trace record at state.pc
+  const isa::execution_record* last_step = nullptr;  // recorded stream: end of its segment
   unsigned loads = 0;                                // outstanding loads, atomics
   unsigned stores = 0;                               // outstanding stores, reductions
   std::uint32_t sequence = 0;  // phases at_fence, sleeping, replaying: pc of the instruction after the one that waits
-  simt::lane_mask barrier_lanes = 0;  // trace-driven warp: lanes that wait at the barrier while others may continue
+  simt::lane_mask barrier_lanes = 0;  // recorded stream: lanes that wait at the barrier while others may continue
   warp_phase phase = warp_phase::empty;
   producer waits_for = producer::fixed;       // phase waiting: slowest producer of the operands
   warp_phase stopped_in = warp_phase::empty;  // phase stopped: the phase before
   bool redirected = false;                    // the fetch in progress follows a taken branch
   bool jumps = false;                         // may continue out of sequence after any instruction
-  launch_profile::line* line = nullptr;       // profile line of the next instruction
+  profile_line* line = nullptr;               // profile line of the next instruction
   simt::warp_state state;
   cycle_t rest = never;  // phase stopped: remaining cycles of its wait, if known
   cycle_t placed_at = 0;
@@ -61,18 +64,11 @@ struct alignas(64) warp_slot {
   std::uint16_t residency = 0;  // counts the warps that the slot has held
   unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope
   bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
-  std::shared_ptr<const isa::recorded_segment> held_segment;  // keeps the segment in memory
-};
+  std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `step`
 
-/// A finished warp whose stores are not all acknowledged. Its slot may already hold another warp.
-struct departed_warp {
-  unsigned slot = 0;
-  std::uint16_t residency = 0;
-  unsigned stores = 0;
-  std::uint64_t block = 0;  // id that the supervisor gave it
-  const resident_launch* launch = nullptr;
-  simt::dim3 index;  // of its block in the grid
-  std::uint32_t warp_in_block = 0;
+  bool outstanding() const { return loads + stores != 0; }
+  /// After issue, the warp does not continue at `sequence`, the next instruction in program order.
+  bool leaves(std::uint32_t sequence) const { return jumps && state.pc != sequence; }
 };
 
 static_assert(offsetof(warp_slot, state) == 128, "what every instruction touches fills two cache lines");

@@ -2,7 +2,7 @@
 // Replays: up to Kepler a memory instruction performs one pass per issue. Each further pass is issued again.
 #include <algorithm>
 
-#include "heddle/sub_partition/sub_partition.h"
+#include "heddle/sub_partition/memory/memory_issue.h"
 
 namespace heddle {
 
@@ -24,7 +24,7 @@ unsigned different_addresses(const std::uint64_t* addresses, simt::lane_mask mas
 
 }  // namespace
 
-void sub_partition::count_replays(const warp_slot& w, const lsu_transaction& t) {
+void memory_issue::count_replays(const warp_slot& w, const lsu_transaction& t) {
   issue_counters& c = *w.counters;
   // If a pass serves half a warp, the two passes of a warp without conflicts are one issue.
   const bool half_warps = config_.ldst.coalescing == choice::coalescing::half_warp;
@@ -52,16 +52,6 @@ void sub_partition::count_replays(const warp_slot& w, const lsu_transaction& t) 
     c.global_replays += more;
     pending_replays_ += more;
   }
-}
-
-// The slot's warp has issued. Its replays take the next issue slots, and the warp continues after them.
-void sub_partition::replay(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
-  replays_until_ = cycle + 1 + pending_replays_;
-  pending_replays_ = 0;
-  w.sequence = sequence;
-  w.phase = warp_phase::replaying;
-  set_timer(slot, replays_until_);
 }
 
 }  // namespace heddle

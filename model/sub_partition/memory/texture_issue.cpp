@@ -5,17 +5,16 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/texture.h"
-#include "heddle/sub_partition/sub_partition.h"
+#include "heddle/sub_partition/memory/memory_issue.h"
 
 namespace heddle {
 
-void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
+void memory_issue::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = warps_[slot];
   const decoded_instruction& d = *w.next;
   const isa::instruction& i = *d.instruction;
-  dispatch(slot, d, 0, cycle);
   if (mask == 0) {
-    set_ready(slot, d, cycle + 1);
+    dependence_.set_ready(slot, *w.program, d, cycle + 1);
     return;
   }
   memory_operation& o = operations_.operation();
@@ -26,7 +25,7 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
     simt::plan_texture(i, w.state, mask, a, bad_lane);
   } catch (const program_error& e) {
     operations_.give_back(o);
-    fault(slot, d, bad_lane, e.what());
+    control_.fault(slot, d, bad_lane, e.what());
     return;
   }
   o.first.decoded = &d;
@@ -37,14 +36,15 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
   for (unsigned k = 0; k < a.count; ++k) o.remaining += a.mask[k] != 0;
   if (o.remaining == 0) {  // all texels are outside
     if (i.op != isa::opcode::sust) simt::finish_texture(i, w.state, a);
-    set_ready(slot, d, cycle + config_.l1.latency_cycles + config_.texture.filter_latency_cycles);
+    dependence_.set_ready(slot, *w.program, d,
+                          cycle + config_.l1.latency_cycles + config_.texture.filter_latency_cycles);
     operations_.give_back(o);
     return;
   }
   if (w.program->control_codes)
-    dependence.counters.set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
+    dependence_.counters.set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
-  set_pending(slot, d, producer::long_latency);
+  dependence_.set_pending(slot, *w.program, d, producer::long_latency);
   ++w.loads;  // surface stores are counted here, too: the warp stays until the texture path has finished them
   ++textures_;
   for (unsigned k = 0; k < a.count; ++k)
@@ -53,12 +53,12 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
 }
 
 /// Builds the transaction for access k of a texture instruction.
-lsu_transaction& sub_partition::texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle) {
+lsu_transaction& memory_issue::texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle) {
   const isa::instruction& i = *w.next->instruction;
   const simt::texture_access& a = *o.texture;
   lsu_transaction& t = operations_.further(o);
   t.decoded = w.next;
-  t.slot = static_cast<std::uint16_t>(&w - slots_.data());
+  t.slot = static_cast<std::uint16_t>(warps_.slot_of(w));
   t.residency = w.residency;
   t.sole = false;
   t.instruction = &i;
@@ -84,7 +84,7 @@ lsu_transaction& sub_partition::texel_access(const warp_slot& w, memory_operatio
 }
 
 // The texels of access t have arrived. The last access completes the instruction.
-void sub_partition::texels_arrived(const lsu_transaction& t) {
+void memory_issue::texels_arrived(const lsu_transaction& t) {
   memory_operation& o = *t.operation;
   if (t.kind == lsu_kind::load) {
     // Only the access's own lanes are copied: the other lanes hold data of an earlier transaction.
@@ -96,7 +96,7 @@ void sub_partition::texels_arrived(const lsu_transaction& t) {
       }
   }
   if (o.remaining != 1) return;
-  if (t.kind == lsu_kind::load) simt::finish_texture(*t.instruction, slots_[t.slot].state, *o.texture);
+  if (t.kind == lsu_kind::load) simt::finish_texture(*t.instruction, warps_[t.slot].state, *o.texture);
   --textures_;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Memory instructions of a sub-partition: address resolution, requests to the load/store unit and responses from it.
+#include "heddle/sub_partition/memory/memory_issue.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "heddle/config/error.h"
 #include "heddle/simt/warp/fault_text.h"
-#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 
@@ -20,8 +20,24 @@ producer waited_for_as(simt::lane_mask global_mask) {
 
 }  // namespace
 
+memory_issue::memory_issue(const surroundings& s)
+    : config_(s.stream.config),
+      warps_(s.stream.warps),
+      scheduler_(s.stream.scheduler),
+      supervisor_(s.stream.supervisor),
+      control_(s.stream.control),
+      dependence_(s.dependence),
+      account_(s.account),
+      ports_(s.ports),
+      clock_(s.clock),
+      sm_id_(s.sm_id),
+      index_(s.index),
+      credits_(config_.ldst.queue_entries),
+      replays_(config_.ldst.replay == choice::replay::issue),
+      banks_(config_.shared_memory.banks, config_.shared_memory.bank_bytes) {}
+
 // Local memory is interleaved by 32-bit words over the lanes, so that a warp's accesses to one variable coalesce.
-std::uint64_t sub_partition::local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const {
+std::uint64_t memory_issue::local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const {
   const std::uint64_t per_thread = (w.launch->program->local_bytes + 3) / 4 * 4;
   const std::uint64_t warp = std::uint64_t{sm_id_} * config_.sm.max_warps + w.state.slot;
   return w.launch->local_base + warp * per_thread * isa::warp_size + offset / 4 * (4 * isa::warp_size) + lane * 4 +
@@ -30,8 +46,8 @@ std::uint64_t sub_partition::local_address(const warp_slot& w, std::uint64_t off
 
 // Translates the lanes' addresses into shared-memory offsets and global addresses. Returns false after a fault, if an
 // address is in no memory.
-bool sub_partition::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask mask) {
-  warp_slot& w = slots_[slot];
+bool memory_issue::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask mask) {
+  warp_slot& w = warps_[slot];
   const decoded_instruction& d = *t.decoded;
   const isa::instruction& i = *d.instruction;
   t.shared_mask = t.global_mask = 0;
@@ -66,7 +82,7 @@ bool sub_partition::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask m
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
     std::uint64_t& a = t.own_addresses[lane];
     if (a + t.bytes_per_lane > local_bytes || a % t.bytes_per_lane != 0) {
-      fault(slot, d, lane, simt::local_fault(a, t.bytes_per_lane));
+      control_.fault(slot, d, lane, simt::local_fault(a, t.bytes_per_lane));
       return false;
     }
     a = local_address(w, a, lane);
@@ -77,24 +93,13 @@ bool sub_partition::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask m
   return true;
 }
 
-// True if all lanes read within their constant bank; otherwise reports the first lane that does not.
-bool sub_partition::constants_exist(unsigned slot, const lsu_transaction& t, simt::lane_mask mask) {
-  const decoded_instruction& d = *slots_[slot].next;
-  const std::uint64_t bytes = t.launch->banks[d.instruction->sub].size();
-  const unsigned lane = simt::outside_bank(t.addresses(), mask, t.bytes_per_lane, bytes);
-  if (lane == isa::warp_size) return true;
-  fault(slot, d, lane, simt::constant_fault(t.addresses()[lane], t.bytes_per_lane, bytes));
-  return false;
-}
-
-void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
+void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = warps_[slot];
   const decoded_instruction& d = *w.next;
   const isa::instruction& i = *d.instruction;
   if (d.unit == isa::unit::texture) return issue_texture(slot, mask, cycle);
-  dispatch(slot, d, 0, cycle);
   if (mask == 0) {
-    set_ready(slot, d, cycle + 1);
+    dependence_.set_ready(slot, *w.program, d, cycle + 1);
     return;
   }
   memory_operation& o = operations_.operation();
@@ -110,39 +115,21 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   t.bytes_per_lane = d.access_bytes;
   t.read_only = d.read_only;
   t.bypass_l1 = d.bypass_l1;
-  t.data = w.step == nullptr;
+  t.data = true;
   t.texture = false;
   t.word = 0;
   t.issue_cycle = cycle;
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
-  if (w.step != nullptr) recorded_addresses(w, t);
-  else simt::lane_addresses(i, w.state, mask, t.own_addresses);
-  if (t.kind == lsu_kind::constant_load) {
-    if (w.step == nullptr && !constants_exist(slot, t, mask)) return;
-    d.execute(i, w.state, mask);
-  }
+  if (!w.stream->addresses(slot, mask, t)) return;
+  if (t.kind == lsu_kind::constant_load) d.execute(i, w.state, mask);
   if (!resolve(slot, t, mask)) return;
-  if (t.shared_mask != 0 && w.step == nullptr) {
-    unsigned bad_lane = 0;
-    t.differing_bits = differing_bits(t.own_addresses, t.shared_mask);  // the addresses are in the host's cache now
-    try {
-      simt::shared_access(i, w.state, t.shared_mask, t.own_addresses, bad_lane);
-    } catch (const program_error& e) {
-      fault(slot, d, bad_lane, e.what());
-      return;
-    }
-    if (i.op == isa::opcode::ldsm) t.shared_mask = simt::matrix_rows(i);  // these accesses take time
-  }
+  if (t.shared_mask != 0 && !w.stream->access_shared(slot, t)) return;
   if (replays_) count_replays(w, t);
-  if (t.global_mask != 0 && t.kind != lsu_kind::load) {
-    if (w.step != nullptr)
-      std::memset(t.words, 0, sizeof t.words[0] * std::max(1, t.bytes_per_lane / 4));  // traces hold no data
-    else simt::lane_store_data(i, w.state, t.words);
-  }
+  if (t.global_mask != 0 && t.kind != lsu_kind::load) w.stream->store_data(w, t);
   const producer kind = waited_for_as(t.global_mask);
-  if (w.program->control_codes) dependence.counters.set_read(slot, d, cycle + d.source_read_cycles, kind);
-  set_pending(slot, d, kind);
+  if (w.program->control_codes) dependence_.counters.set_read(slot, d, cycle + d.source_read_cycles, kind);
+  dependence_.set_pending(slot, *w.program, d, kind);
   ++(is_write(t.kind) ? w.stores : w.loads);
   t.sole = !t.local || t.bytes_per_lane <= 4;
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
@@ -152,7 +139,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
 }
 
 // One transaction per word of the lanes' data.
-void sub_partition::split(lsu_transaction& first) {
+void memory_issue::split(lsu_transaction& first) {
   const unsigned words = first.bytes_per_lane / 4;
   memory_operation& o = *first.operation;
   o.global_mask = first.global_mask;
@@ -178,12 +165,16 @@ void sub_partition::split(lsu_transaction& first) {
   for (unsigned k = 0; k < words; ++k) send(*parts[k]);
 }
 
-void sub_partition::send(lsu_transaction& t) {
-  if (is_write(t.kind) && !t.texture) ++slots_[t.slot].queued;
+void memory_issue::send(lsu_transaction& t) {
+  if (is_write(t.kind) && !t.texture) ++warps_[t.slot].queued;
   if (credits_ == 0 || !backlog_.empty()) {
     backlog_.push_back(&t);
     return;
   }
+  request(t);
+}
+
+void memory_issue::request(lsu_transaction& t) {
   --credits_;
   lsu_phase phase = lsu_phase::request;
   sc_core::sc_time delay;
@@ -191,68 +182,64 @@ void sub_partition::send(lsu_transaction& t) {
 }
 
 // Closes the LDST unit's input while the load/store unit's queue has no room for another instruction.
-void sub_partition::update_gate(cycle_t cycle) {
-  scheduler.gate(isa::unit::ldst).set_blocked(credits_ == 0 || !backlog_.empty(), cycle);
+void memory_issue::update_gate(cycle_t cycle) {
+  scheduler_.gate(isa::unit::ldst).set_blocked(credits_ == 0 || !backlog_.empty(), cycle);
   const bool full = textures_ >= config_.texture.queue_entries;
-  if (full == texture_full_) return;
-  scheduler.gate(isa::unit::texture).set_blocked(full, cycle);
-  set_texture_full(full, cycle);
+  if (full == account_.texture_full()) return;
+  scheduler_.gate(isa::unit::texture).set_blocked(full, cycle);
+  account_.set_texture_full(full, cycle, clock_.cycle());
 }
 
-tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {
+tlm::tlm_sync_enum memory_issue::nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {
   const cycle_t cycle = clock_.cycle();
   switch (phase) {
-    case lsu_phase::credit:
-      if (observer_ != nullptr) observer_->memory_taken(*t.operation, t);
-      ++credits_;
-      if (!backlog_.empty()) {
-        lsu_transaction* next = backlog_.front();
-        backlog_.pop_front();
-        --credits_;
-        lsu_phase request = lsu_phase::request;
-        sc_core::sc_time delay;
-        lsu_->nb_transport_fw(*next, request, delay);
-      }
-      update_gate(cycle);
-      if (scheduler.ready() != 0) clock_.wake_at(cycle);
-      if (is_write(t.kind) && !t.texture) {
-        warp_slot& w = slots_[t.slot];  // the warp keeps its slot until all its stores are taken
-        if (--w.queued == 0 && w.phase == warp_phase::exited && w.loads == 0 && w.timer == never) finish(t.slot, cycle);
-      }
-      break;
+    case lsu_phase::credit: credit(t, cycle); break;
     case lsu_phase::response: complete(t, cycle); break;
-    case lsu_phase::fault: {
-      if (t.residency == slots_[t.slot].residency && slots_[t.slot].phase != warp_phase::empty) {
-        fault(t.slot, *t.decoded, t.fault_lane, t.fault);
-      } else {
-        const auto gone = departed(t.slot, t.residency);
-        invariant(gone != departed_.end(), "a store of no warp failed");
-        fault_of(*gone->launch, gone->index, gone->warp_in_block * isa::warp_size + t.fault_lane, *t.decoded, t.fault,
-                 {});
-      }
-      break;
-    }
-    case lsu_phase::throttle_on: scheduler.gate(isa::unit::ldst).set_throttled(true, cycle); break;
-    case lsu_phase::throttle_off: scheduler.gate(isa::unit::ldst).set_throttled(false, cycle); break;
-    case lsu_phase::request: throw internal_error(std::string(name()) + ": a request came back");
+    case lsu_phase::fault: fail(t); break;
+    case lsu_phase::throttle_on: scheduler_.gate(isa::unit::ldst).set_throttled(true, cycle); break;
+    case lsu_phase::throttle_off: scheduler_.gate(isa::unit::ldst).set_throttled(false, cycle); break;
+    case lsu_phase::request: throw internal_error("a request came back to the sub-partition that made it");
   }
   return tlm::TLM_ACCEPTED;
 }
 
-// A store of a finished warp is acknowledged.
-void sub_partition::settle_store(unsigned slot, std::uint16_t residency, cycle_t cycle) {
-  const auto gone = departed(slot, residency);
-  invariant(gone != departed_.end(), "a store of no warp was acknowledged");
-  if (--gone->stores != 0) return;
-  const std::uint64_t block = gone->block;
-  departed_.erase(gone);
-  supervisor_.stores_settled(block, cycle);
+// The load/store unit has taken a request from its queue.
+void memory_issue::credit(const lsu_transaction& t, cycle_t cycle) {
+  if (observer_ != nullptr) observer_->memory_taken(*t.operation, t);
+  ++credits_;
+  if (!backlog_.empty()) {
+    lsu_transaction* next = backlog_.front();
+    backlog_.pop_front();
+    request(*next);
+  }
+  update_gate(cycle);
+  if (scheduler_.ready() != 0) clock_.wake_at(cycle);
+  if (is_write(t.kind) && !t.texture) {
+    warp_slot& w = warps_[t.slot];  // the warp keeps its slot until all its stores are taken
+    if (--w.queued == 0 && w.phase == warp_phase::exited && w.loads == 0 && w.timer == never)
+      control_.finish(t.slot, cycle);
+  }
 }
 
-void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
+// An access has an illegal address. The warp may have left its slot meanwhile, if it was a store.
+void memory_issue::fail(const lsu_transaction& t) {
+  const warp_slot& w = warps_[t.slot];
+  if (t.residency == w.residency && w.phase != warp_phase::empty)
+    return control_.fault(t.slot, *t.decoded, t.fault_lane, t.fault);
+  const departed_warp& gone = departed_.at(t.slot, t.residency);
+  control_.fault_of(*gone.launch, gone.index, gone.warp_in_block * isa::warp_size + t.fault_lane, *t.decoded, t.fault);
+}
+
+// A store of a finished warp is acknowledged.
+void memory_issue::store_acknowledged(unsigned slot, std::uint16_t residency, cycle_t cycle) {
+  std::uint64_t block = 0;
+  if (departed_.store_acknowledged(slot, residency, block)) supervisor_.stores_settled(block, cycle);
+}
+
+void memory_issue::complete(lsu_transaction& t, cycle_t cycle) {
   memory_operation& o = *t.operation;
   const unsigned slot = t.slot;
-  warp_slot& w = slots_[slot];
+  warp_slot& w = warps_[slot];
   const std::uint16_t residency = t.residency;
   const bool gone = residency != w.residency || w.phase == warp_phase::empty;
   const cycle_t first_data = std::min<cycle_t>(t.first_cycle, cycle);
@@ -271,12 +258,11 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
     operations_.give_back(t);
     if (--o.remaining != 0) return;
   }
-  if (returns && global_mask != 0 && w.step == nullptr && !texture)
-    simt::lane_write_back(*d.instruction, w.state, global_mask, words);
+  if (returns && global_mask != 0 && !texture) w.stream->write_back(d, w, global_mask, words);
   if (gone) {
     if (observer_ != nullptr) observer_->memory_done(o, cycle);
     operations_.give_back(o);
-    return settle_store(slot, residency, cycle);
+    return store_acknowledged(slot, residency, cycle);
   }
   operations_.give_back(o);
   --(is_write(kind) && !texture ? w.stores : w.loads);
@@ -284,36 +270,46 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
     if (observer_ != nullptr) observer_->memory_done(o, cycle);
   } else {
     cycle_t written = texture ? cycle + config_.texture.filter_latency_cycles : cycle + d.index_cycles;
-    if ((write_ports_.limited() || d.return_interval != 0) && d.instruction->dst != isa::rz)
-      written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, cycle, d.return_words,
-                                   d.return_interval, first_data);
-    dependence.release(slot, *w.program, d, written, waited_for_as(global_mask));
+    if ((ports_.limited() || d.return_interval != 0) && d.instruction->dst != isa::rz)
+      written = ports_.write(d.instruction->dst, d.instruction->dst_count, written, cycle, d.return_words,
+                             d.return_interval, first_data);
+    dependence_.release(slot, *w.program, d, written, waited_for_as(global_mask));
     if (observer_ != nullptr) observer_->memory_done(o, written);
   }
   if (texture) {
     update_gate(cycle);
-    if (scheduler.ready() != 0) clock_.wake_at(cycle);
+    if (scheduler_.ready() != 0) clock_.wake_at(cycle);
   }
+  answered(slot, cycle);
+}
+
+// A memory instruction of the slot's warp is complete: the warp may continue.
+void memory_issue::answered(unsigned slot, cycle_t cycle) {
+  warp_slot& w = warps_[slot];
   switch (w.phase) {
     case warp_phase::waiting:
       if (w.timer == never) {
-        account(slot, cycle);
-        reconsider(slot, cycle);
+        account_.settle(w, cycle);
+        control_.reconsider(slot, cycle);
       }
       break;
     case warp_phase::at_fence:
-      if (w.loads + w.stores == 0) set_timer(slot, cycle + 1);
+      if (!w.outstanding()) control_.set_timer(slot, cycle + 1);
       break;
     case warp_phase::stopped:
-      if (w.loads + w.stores == 0) supervisor_.warp_quiet(w.state.slot);
+      if (!w.outstanding()) supervisor_.warp_quiet(w.state.slot);
       return;
     case warp_phase::exited:
-      if (w.loads + w.queued == 0 && w.timer == never) finish(slot, cycle);
+      if (w.loads + w.queued == 0 && w.timer == never) control_.finish(slot, cycle);
       return;
     default: return;
   }
   if (w.phase == warp_phase::ready) clock_.wake_at(cycle);
   else if (w.timer != never) clock_.wake_at(w.timer);
+}
+
+void memory_issue::check_invariants() const {
+  invariant(credits_ <= config_.ldst.queue_entries, "the load/store unit returned a credit twice");
 }
 
 }  // namespace heddle

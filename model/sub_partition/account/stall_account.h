@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heddle/isa/opcode.h"
+#include "heddle/memory/common/per_launch.h"
+#include "heddle/sub_partition/account/issue_counters.h"
+#include "heddle/sub_partition/account/launch_profile.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/sub_partition/warp/warp_table.h"
+
+namespace heddle {
+
+/// Since when a warp was ready, and for how many cycles its unit's input was closed since then, by reason.
+struct ready_wait {
+  cycle_t ready_since;
+  std::uint64_t busy;
+  std::uint64_t stalled;
+  std::uint64_t throttled;
+};
+
+/// Counts every active warp-cycle of a sub-partition in exactly one state, for its launch and for the warp's next
+/// instruction. It counts by interval: the cycles since warp_slot::mark are added when the warp leaves a state.
+class stall_account {
+ public:
+  /// `counted_slots`: slots whose states are also counted one by one, all or 0. `sub_partitions`: of the SM; warp id w
+  /// has slot w / sub_partitions.
+  stall_account(warp_table& warps, unsigned counted_slots, unsigned sub_partitions);
+
+  per_launch<issue_counters> counters;
+  /// By slot, the states of all warps that it has held. Empty unless counted.
+  std::vector<state_counts> states_by_slot;
+
+  /// Profiles by instruction are counted in `profiles` from now on, together with the SM's other sub-partitions.
+  /// Without this call the sub-partition keeps its own.
+  void share_profiles(per_launch<launch_profile>& profiles) { profiles_ = &profiles; }
+  /// The slot holds a new warp from `cycle` on. Its launch and its program are set.
+  void placed(warp_slot& w, cycle_t cycle);
+  /// Sets the warp's next instruction to the one at `pc`.
+  static void look_at(warp_slot& w, std::uint32_t pc) {
+    w.next = &w.program->code[pc];
+    w.line = w.profile->lines() + pc;
+  }
+  void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
+    if (cycles == 0) return;
+    const unsigned state = state_of(c, s);
+    w.profile->add(*w.line, launch_profile::what(state), cycles);
+    if (__builtin_expect(by_warp_, 0)) add_state(states_by_slot[w.state.slot / sub_partitions_], state, cycles);
+    w.counters->states[state] += cycles;
+  }
+  /// Adds the cycles [w.mark, until) to the states that the warp was in. Not for ready warps.
+  void settle(warp_slot& w, cycle_t until);
+  /// A ready warp issues, or is stopped, in `until`: adds why it did not issue since it became ready.
+  void settle_ready(warp_slot& w, const ready_wait& wait, cycle_t until);
+  /// Adds the cycles until `cycle` to the active ones of the warp's launch; its states are settled up to there.
+  static void settle_active(warp_slot& w, cycle_t cycle) {
+    w.counters->active_warp_cycles += cycle - w.placed_at;
+    w.placed_at = cycle;
+  }
+
+  /// Sets whether the texture path is full from cycle `from` on. `now`: the current cycle.
+  void set_texture_full(bool full, cycle_t from, cycle_t now);
+  bool texture_full() const { return texture_full_; }
+  bool texture_full(cycle_t cycle) const { return texture_full_ == (cycle >= texture_changed_); }
+  /// From this cycle on the texture path is in its last known state.
+  cycle_t texture_changed() const { return texture_changed_; }
+  /// Stall reason of a ready warp whose unit's input is occupied.
+  static warp_stall busy_stall(const decoded_instruction& d) {
+    if (d.unit == isa::unit::texture) return warp_stall::tex_throttle;
+    if (d.unit != isa::unit::ldst) return warp_stall::math_pipe_throttle;
+    return d.global_access ? warp_stall::lg_throttle : warp_stall::mio_throttle;
+  }
+  /// Throws internal_error if the states do not partition the active warp-cycles. `dual_issue`: two instructions may
+  /// issue in a cycle. `cycle`: the current one.
+  void check_invariants(bool dual_issue, cycle_t cycle) const;
+
+ private:
+  warp_table& warps_;
+  const bool by_warp_;
+  const unsigned sub_partitions_;
+  bool texture_full_ = false;  // state of the texture path from texture_changed_ on; before that cycle, the opposite
+  cycle_t texture_changed_ = 0;
+  per_launch<launch_profile> own_profiles_;
+  per_launch<launch_profile>* profiles_ = &own_profiles_;
+};
+
+}  // namespace heddle

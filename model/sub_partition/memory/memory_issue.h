@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <tlm>
+
+#include "heddle/config/parameters.h"
+#include "heddle/memory/l1/coalescer.h"
+#include "heddle/sub_partition/account/instruction_observer.h"
+#include "heddle/sub_partition/account/stall_account.h"
+#include "heddle/sub_partition/dependence/dependence.h"
+#include "heddle/sub_partition/issue/write_ports.h"
+#include "heddle/sub_partition/memory/memory_operation.h"
+#include "heddle/sub_partition/stream/instruction_stream.h"
+#include "heddle/sub_partition/warp/departed_warps.h"
+#include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/protocol/lsu_protocol.h"
+
+namespace heddle {
+
+/// The memory instructions of a sub-partition: resolves addresses, sends requests to the load/store unit as credits
+/// allow, counts replays, and completes the instructions when they are answered.
+class memory_issue : public lsu_bw_if {
+ public:
+  /// The parts of the sub-partition, which must outlive this one.
+  struct surroundings {
+    instruction_stream::surroundings stream;
+    class dependence& dependence;
+    stall_account& account;
+    write_ports& ports;
+    clock_port& clock;
+    unsigned sm_id;
+    unsigned index;  // of the sub-partition
+  };
+  explicit memory_issue(const surroundings& s);
+
+  /// Requests go to `lsu` from now on.
+  void connect(lsu_fw_if& lsu) { lsu_ = &lsu; }
+  /// Reports memory instructions to `observer` from now on; null: to none.
+  void observe(instruction_observer* observer) { observer_ = observer; }
+
+  /// Issues the next instruction of the slot's warp on the lanes of `mask`; it has been sent to its unit.
+  void issue(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  /// Replays of the instructions that issued since the last call: further passes, each of which is another issue.
+  unsigned take_replays() {
+    const unsigned n = pending_replays_;
+    pending_replays_ = 0;
+    return n;
+  }
+  bool replays() const { return pending_replays_ != 0; }
+  /// The warp has left its slot with outstanding stores.
+  void departed(const departed_warp& w) { departed_.add(w); }
+  bool departed(unsigned slot, std::uint16_t residency) const { return departed_.contains(slot, residency); }
+  /// Global address of byte `offset` of a lane's local memory.
+  std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
+  bool idle() const { return operations_.in_use() == 0; }
+  /// Free entries of the load/store unit's queue; a reference, because waveforms sample it.
+  const unsigned& credits() const { return credits_; }
+  void check_invariants() const;
+
+  tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+ private:
+  void issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  bool resolve(unsigned slot, lsu_transaction& t, simt::lane_mask mask);
+  void count_replays(const warp_slot& w, const lsu_transaction& t);
+  void split(lsu_transaction& first);
+  void send(lsu_transaction& t);
+  void request(lsu_transaction& t);
+  void update_gate(cycle_t cycle);
+  void credit(const lsu_transaction& t, cycle_t cycle);
+  void fail(const lsu_transaction& t);
+  void complete(lsu_transaction& t, cycle_t cycle);
+  void answered(unsigned slot, cycle_t cycle);
+  void store_acknowledged(unsigned slot, std::uint16_t residency, cycle_t cycle);
+  lsu_transaction& texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle);
+  void texels_arrived(const lsu_transaction& t);
+
+  const gpu_config& config_;
+  warp_table& warps_;
+  warp_scheduler& scheduler_;
+  warp_supervisor& supervisor_;
+  warp_control& control_;
+  class dependence& dependence_;
+  stall_account& account_;
+  write_ports& ports_;
+  clock_port& clock_;
+  lsu_fw_if* lsu_ = nullptr;
+  const unsigned sm_id_;
+  const unsigned index_;
+  unsigned credits_;
+  unsigned textures_ = 0;         // texture and surface instructions in flight
+  unsigned pending_replays_ = 0;  // replays of the instructions being issued
+  const bool replays_;            // each further pass of a memory instruction is another issue
+  memory_operation_pool operations_;
+  departed_warps departed_;
+  std::deque<lsu_transaction*> backlog_;  // transactions of split instructions, waiting for credits
+  bank_conflicts banks_;
+  instruction_observer* observer_ = nullptr;
+};
+
+}  // namespace heddle

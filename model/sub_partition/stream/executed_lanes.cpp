@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Warps with independent lanes: instructions at which some lanes stop while others continue.
+#include "heddle/simt/warp/divergence.h"
+#include "heddle/sub_partition/stream/executed_stream.h"
+
+namespace heddle {
+
+bool executed_stream::lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
+  warp_slot& w = s_.warps[slot];
+  if (w.state.granted) {
+    w.state.granted = false;
+    return true;
+  }
+  if (w.state.active == w.state.live || mask == 0) return true;
+  const simt::lane_mask named = simt::named_lanes(*simt::member_operand(*w.next->instruction), w.state, mask);
+  if ((named & ~mask) == 0) return true;
+  const std::uint32_t sequence = w.state.pc + 1;
+  simt::wait_for_lanes(w.state, mask, named);
+  continue_with(slot, sequence, cycle);
+  return false;
+}
+
+// Some lanes have stopped in `cycle`. The warp continues with others, or waits if none can run.
+void executed_stream::continue_with(unsigned slot, std::uint32_t sequence, cycle_t cycle) const {
+  warp_slot& w = s_.warps[slot];
+  if (w.state.active == 0) {
+    w.phase = warp_phase::at_barrier;
+    w.timer = never;
+    s_.scheduler.set_waiting(slot);
+    return;
+  }
+  const bool redirected = w.state.pc != sequence;
+  const cycle_t known = redirected ? cycle + s_.config.branch.latency_cycles : cycle + 1;
+  s_.control.settle(slot, cycle + 1, fetched(slot, sequence, known), redirected);
+}
+
+void executed_stream::lanes_at_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
+  warp_slot& w = s_.warps[slot];
+  const std::uint32_t sequence = w.state.pc + 1;
+  w.phase = warp_phase::waiting;
+  w.timer = never;
+  // The last arrival resumes the waiting lanes before the call returns; this warp's lanes may be among them.
+  const bool waits = s_.supervisor.barrier_arrive(w.state.slot, *w.next->instruction, mask, cycle);
+  if (s_.control.halted()) return;
+  if (!waits) simt::advance(w.state);
+  if (w.phase == warp_phase::waiting) continue_with(slot, sequence, cycle);
+}
+
+void executed_stream::wait_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) const {
+  warp_slot& w = s_.warps[slot];
+  simt::wait_at_barrier(w.state, mask, number);
+  w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;
+  if (w.state.active == 0) s_.scheduler.set_waiting(slot);
+}
+
+// The lanes of `mask` have exited while others live. The remaining lanes of the path, if any, continue at `sequence`.
+void executed_stream::lanes_exit(unsigned slot, simt::lane_mask mask, std::uint32_t sequence, cycle_t cycle) const {
+  warp_slot& w = s_.warps[slot];
+  w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;
+  w.timer = never;
+  s_.supervisor.lanes_exited(w.state.slot, mask, cycle);
+  if (!s_.control.halted() && w.phase == warp_phase::waiting) continue_with(slot, sequence, cycle);
+}
+
+}  // namespace heddle

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sub_partition/stream/recorded_stream.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cstring>
+
+namespace heddle {
+
+recorded_stream::recorded_stream(const surroundings& s)
+    : instruction_stream(s), independent_(s.config.sub_partition.divergence == choice::divergence::independent) {}
+
+void recorded_stream::begin(warp_slot& w) const {
+  w.barrier_lanes = 0;
+  w.jumps = true;
+  seek(w, 0);
+  w.state.independent = false;
+  w.state.pc = w.step->instruction;
+  w.state.active = w.step->mask;
+}
+
+// Loads the segment that holds the record at `position`. Returns false if the warp has no such record.
+bool recorded_stream::seek(warp_slot& w, std::uint64_t position) {
+  auto segment = w.state.block->recording->piece(w.state.warp_in_block, position);
+  if (!segment) return false;
+  w.segment = std::move(segment);
+  w.step = w.segment->first + (position - w.segment->position);
+  w.last_step = w.segment->last;
+  return true;
+}
+
+// Records without active lanes belong to the record after them; the end of the warp involves all lanes.
+bool recorded_stream::lanes_go_on(const warp_slot& w) const {
+  if ((w.state.live & ~w.barrier_lanes) == 0) return false;
+  const isa::execution_record* s = w.step;
+  while (s != w.last_step && s->mask == 0) ++s;
+  const std::uint32_t lanes = s != w.last_step ? s->mask : w.segment->ends ? 0 : w.segment->next_lanes;
+  return lanes != 0 && (lanes & w.barrier_lanes) == 0;
+}
+
+// A trace records which lanes take a branch. That the branch diverged follows from the records before and after it.
+bool recorded_stream::branch(warp_slot& w, simt::lane_mask mask) const {
+  const bool first = w.step == w.segment->first && w.segment->position == 0;
+  const simt::lane_mask before = first ? mask : w.step[-1].mask;
+  const std::uint32_t fall_through = w.state.pc + 1;
+  next_step(w);
+  const simt::lane_mask others = w.state.pc == fall_through ? w.state.active : before;
+  return mask != 0 && (others & ~mask) != 0;
+}
+
+void recorded_stream::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
+  warp_slot& w = s_.warps[slot];
+  const bool last = w.step == w.last_step;
+  const simt::lane_mask gone = last ? w.state.live : mask & w.state.live;
+  w.state.live &= ~gone;
+  if (last) return exited(slot, gone, cycle);
+  const std::uint32_t sequence = w.state.pc + 1;
+  next_step(w);
+  w.phase = warp_phase::waiting;
+  w.timer = never;
+  if (gone != 0 && (independent_ || w.state.live == 0)) s_.supervisor.lanes_exited(w.state.slot, gone, cycle);
+  if (!s_.control.halted()) s_.control.settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), w.leaves(sequence));
+}
+
+// While it waits, the warp is already at the record after its BAR.
+void recorded_stream::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
+  warp_slot& w = s_.warps[slot];
+  const isa::instruction& bar = *w.next->instruction;
+  const simt::lane_mask lanes = bar.uniform ? w.state.live : mask & w.state.live;
+  w.sequence = w.state.pc + 1;
+  next_step(w);
+  w.timer = never;
+  if (lanes != 0) {
+    w.phase = warp_phase::at_barrier;
+    w.barrier_lanes |= lanes;
+    const bool waits = s_.supervisor.barrier_arrive(w.state.slot, bar, lanes, cycle);
+    if (s_.control.halted()) return;
+    if (!waits) w.barrier_lanes &= ~lanes;
+    // The barrier is already complete and a timer is set, or no other lanes can continue.
+    if (waits && (w.barrier_lanes == 0 || !lanes_go_on(w))) {
+      s_.scheduler.set_waiting(slot);
+      return;
+    }
+  }
+  s_.control.settle(slot, cycle + 1, fetched(slot, w.sequence, cycle + 1), w.leaves(w.sequence));
+}
+
+bool recorded_stream::addresses(unsigned slot, simt::lane_mask, lsu_transaction& t) const {
+  const warp_slot& w = s_.warps[slot];
+  t.data = false;
+  if (const isa::lane_addresses* shared = w.segment->shared_addresses(*w.step)) {
+    t.shared_addresses = shared->at;
+    t.differing_bits = shared->differing_bits;
+  } else {
+    w.segment->addresses(*w.step, t.own_addresses);
+  }
+  return true;
+}
+
+void recorded_stream::store_data(const warp_slot&, lsu_transaction& t) const {
+  std::memset(t.words, 0, sizeof t.words[0] * std::max(1, t.bytes_per_lane / 4));  // traces hold no data
+}
+
+void recorded_stream::exchange(warp_slot& w, simt::context_image& image) const {
+  image.blank(std::size_t{w.launch->program->registers} * isa::warp_size);
+  exchange_state(w, image);
+  std::uint64_t at = position(w);
+  image(at);
+  image(w.barrier_lanes);
+  if (image.reading()) restored(w, known_wait(w) && seek(w, at) && w.state.pc == w.step->instruction);
+}
+
+// Machine code has addresses instead of lines.
+std::string recorded_stream::place_of(const warp_slot& w, const isa::instruction& i) const {
+  return fmt::format("{}, at 0x{:x}", w.launch->program->file, i.line);
+}
+
+// A trace-driven warp's state has no lanes.
+std::vector<std::string> recorded_stream::standing(const warp_slot& w, unsigned barrier) const {
+  return {(w.phase == warp_phase::at_barrier ? "waits at barrier " + std::to_string(barrier) + ", " : "stands at ") +
+          place_of(w, *w.next->instruction)};
+}
+
+}  // namespace heddle
