@@ -10,7 +10,6 @@
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/memory/l2/l2_slice.h"
 #include "heddle/metrics/collect_memory.h"
-#include "heddle/metrics/warp_states.h"
 #include "heddle/occupancy/occupancy.h"
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sm/sm.h"
@@ -36,23 +35,6 @@ issue_sums issue_of(const gpu& g, std::uint32_t launch) {
   return s;
 }
 
-void add(warp_cycle_counts& w, const std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)>& cycles) {
-  const auto n = [&](warp_cycle s) { return cycles[static_cast<std::size_t>(s)]; };
-  for (const std::uint64_t c : cycles) w.active += c;
-  w.selected += n(warp_cycle::selected);
-  w.not_selected += n(warp_cycle::not_selected);
-  w.inst_fetch += n(warp_cycle::inst_fetch);
-  w.exec_dependency += n(warp_cycle::exec_dependency);
-  w.memory_dependency += n(warp_cycle::memory_dependency);
-  w.memory_throttle += n(warp_cycle::memory_throttle);
-  w.pipe_busy += n(warp_cycle::pipe_busy);
-  w.sync += n(warp_cycle::sync);
-  w.constant_memory_dependency += n(warp_cycle::constant_memory_dependency);
-  w.texture += n(warp_cycle::texture);
-  w.sleeping += n(warp_cycle::sleeping);
-  w.other += n(warp_cycle::other);
-}
-
 void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   k.source = l.program->file;
   k.file = k.source.substr(k.source.find_last_of('/') + 1);
@@ -64,8 +46,8 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
       if (l.recording && line.text.empty()) line.text = isa::text_of(*l.program, i);
       const instruction_profile at = profile.at(i);
       line.executed += at.executed;
-      add(line.warp_cycles, at.cycles);
-      add(line.warp_states, at.stalls);
+      line.warp_cycles.add(at.cycles);
+      line.warp_states.add(at.stalls);
     }
   }
   for (auto& [number, line] : lines) {
@@ -75,8 +57,8 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
 }
 
 void fill_warp_cycles(kernel_metrics& k, const issue_totals& c) {
-  add(k.warp_cycles, c.warp_cycles);
-  add(k.warp_states, c.warp_stalls);
+  k.warp_cycles.add(c.warp_cycles);
+  k.warp_states.add(c.warp_stalls);
 }
 
 void fill_instructions(kernel_metrics& k, const issue_totals& c) {
@@ -118,7 +100,8 @@ void fill_issue_metrics(kernel_metrics& k, const issue_sums& s, const gpu& g) {
                                  static_cast<double>(m.inst_executed));
   m.shared_replay_overhead = ratio(static_cast<double>(c.shared_replays), static_cast<double>(m.inst_executed));
   m.global_replay_overhead = ratio(static_cast<double>(c.global_replays), static_cast<double>(m.inst_executed));
-  m.eligible_warps_per_cycle = ratio(static_cast<double>(k.warp_cycles.selected + k.warp_cycles.not_selected), active);
+  m.eligible_warps_per_cycle =
+      ratio(static_cast<double>(k.warp_cycles[warp_cycle::selected] + k.warp_cycles[warp_cycle::not_selected]), active);
   m.set_stalls(k.warp_cycles);
 }
 
@@ -219,8 +202,8 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
     sub_partition_metrics& states = m.sub_partitions.emplace_back();
     for (std::uint32_t launch = 0; launch < p.account.counters.end(); ++launch) {
       const issue_totals c = p.account.counters.at(launch).totals();
-      add(states.warp_cycles, c.warp_cycles);
-      add(states.warp_states, c.warp_stalls);
+      states.warp_cycles.add(c.warp_cycles);
+      states.warp_states.add(c.warp_stalls);
       m.active_warps += c.active_warp_cycles;
       m.inst_executed += c.inst_executed;
       m.inst_issued += c.inst_issued1 + 2 * c.inst_issued2;
@@ -231,8 +214,8 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
     const state_counts& c = s.partitions[warp % s.partitions.size()].account.states_by_slot[warp / s.partitions.size()];
     warp_slot_metrics slot;
     slot.warp_id = warp;
-    add(slot.warp_cycles, c.cycles);
-    add(slot.warp_states, c.stalls);
+    slot.warp_cycles.add(c.cycles);
+    slot.warp_states.add(c.stalls);
     if (slot.warp_cycles.active != 0) m.warp_slots.push_back(slot);
   }
   const auto& residencies = s.resource_manager.launch_residency;

@@ -6,7 +6,6 @@
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
-#include "heddle/metrics/warp_states.h"
 #include "heddle/sm/sm.h"
 
 namespace heddle {
@@ -143,7 +142,7 @@ void interval_sampler::fill(run_metrics& m) {
     to.dram_write_bytes.push_back(s.write_bytes - before.write_bytes);
     state_counts grown;
     for (unsigned n = 0; n < s.states.size(); ++n) add_state(grown, n, s.states[n] - before.states[n]);
-    to.warp_states.push_back(warp_states_of(grown.stalls));
+    to.warp_states.push_back({grown.stalls});
     for (std::size_t i = 0; i < m.sms.size(); ++i)
       m.sms[i].inst_executed_over_time.push_back(s.sm_instructions[i] - before.sm_instructions[i]);
     before = s;

@@ -99,13 +99,6 @@ class page {
   std::string text_;
 };
 
-void add(warp_cycle_counts& sum, const warp_cycle_counts& part) {
-  std::vector<std::uint64_t*> members;
-  sum.visit([&members](const char*, std::uint64_t& n) { members.push_back(&n); });
-  std::size_t i = 0;
-  part.visit([&](const char*, std::uint64_t n) { *members[i++] += n; });
-}
-
 void write_cycles(page& p, const warp_cycle_counts& counts) {
   if (counts.active == 0) return;
   std::vector<amount> amounts;
@@ -126,7 +119,7 @@ void write_cycles(page& p, const warp_cycle_counts& counts) {
 // The source lines at which most warp-cycles were lost, and the main stall reasons.
 void write_hot_lines(page& p, const kernel_metrics& k) {
   std::vector<const line_metrics*> hot;
-  const auto lost = [](const line_metrics& l) { return l.warp_cycles.active - l.warp_cycles.selected; };
+  const auto lost = [](const line_metrics& l) { return l.warp_cycles.active - l.warp_cycles[warp_cycle::selected]; };
   for (const line_metrics& l : k.lines)
     if (lost(l) * 100 >= k.warp_cycles.active) hot.push_back(&l);
   std::stable_sort(hot.begin(), hot.end(), [&](const auto* a, const auto* b) { return lost(*a) > lost(*b); });
@@ -203,7 +196,7 @@ void write_table(page& p, const run_metrics& m) {
   warp_cycle_counts sum;
   for (std::size_t i = 0; i < m.kernels.size(); ++i) {
     const kernel_metrics& k = m.kernels[i];
-    add(sum, k.warp_cycles);
+    sum.add(k.warp_cycles.states);
     if (i >= kernels_listed) continue;
     p.line("", fmt::format("{:<20}{:>12}{:>14}{:>8.2f}{:>8.2f}", shortened(k.name, 19), grouped(k.blocks),
                            grouped(k.cycles), k.metrics.ipc, k.metrics.achieved_occupancy));

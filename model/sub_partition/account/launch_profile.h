@@ -7,70 +7,11 @@
 #include <memory>
 #include <vector>
 
+#include "heddle/sub_partition/account/warp_state.h"
+
 namespace heddle {
 
 struct decoded_program;
-
-/// The state of an active warp in a cycle, by the names of `warp_cycles` in docs/metrics.md.
-enum class warp_cycle : std::uint8_t {
-  selected,
-  not_selected,
-  inst_fetch,
-  exec_dependency,
-  memory_dependency,
-  memory_throttle,
-  pipe_busy,
-  sync,
-  constant_memory_dependency,
-  texture,
-  sleeping,
-  other,
-  count
-};
-
-const char* name_of(warp_cycle s);
-
-/// The state of an active warp in a cycle, by the finer names of newer profilers (`warp_states`). The rarer states come
-/// last.
-enum class warp_stall : std::uint8_t {
-  selected,
-  not_selected,
-  wait,
-  short_scoreboard,
-  long_scoreboard,
-  math_pipe_throttle,
-  mio_throttle,
-  lg_throttle,
-  tex_throttle,
-  barrier,
-  membar,
-  branch_resolving,
-  no_instruction,
-  imc_miss,
-  dispatch_stall,
-  drain,
-  sleeping,
-  misc,
-  count
-};
-
-const char* name_of(warp_stall s);
-
-/// Warp-cycles by state, in both classifications.
-struct state_counts {
-  std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)> cycles{};
-  std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> stalls{};
-};
-
-/// A warp_stall determines the warp_cycle, except for lg_throttle: it is memory_throttle while the memory system blocks
-/// the LDST unit, otherwise memory_dependency. The latter case has a state number of its own, after the others.
-constexpr unsigned lg_dependency = static_cast<unsigned>(warp_stall::count);
-constexpr unsigned state_count = lg_dependency + 1;
-constexpr unsigned state_of(warp_cycle c, warp_stall s) {
-  return c == warp_cycle::memory_dependency && s == warp_stall::lg_throttle ? lg_dependency : static_cast<unsigned>(s);
-}
-/// Adds `n` warp-cycles in state number `state`.
-void add_state(state_counts& to, unsigned state, std::uint64_t n);
 
 /// Warp-cycles that the warps of a launch spent with one instruction as their next, by state.
 struct instruction_profile : state_counts {
