@@ -178,7 +178,7 @@ class rule_checker {
         config_.l2.latency_cycles > crossing + config_.ldst.address_latency_cycles,
         {"l2.latency_cycles", "interconnect.latency_cycles", "interconnect.clock_mhz", "gpu.core_clock_mhz",
          "ldst.address_latency_cycles"},
-        fmt::format("expected l2.latency_cycles to be larger than the way there and back (interconnect, both ways, and "
+        fmt::format("expected l2.latency_cycles to be larger than the minimum round trip (interconnect, both ways, and "
                     "ldst.address_latency_cycles: {:.0f} core cycles)",
                     std::ceil(crossing + config_.ldst.address_latency_cycles)));
     require(dram.burst_bytes <= dram.row_bytes, {"dram.burst_bytes", "dram.row_bytes"},

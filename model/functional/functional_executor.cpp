@@ -220,7 +220,7 @@ void functional_executor::look_for_circles(bool moved) {
   }
   if (++quiet_ < quiet_rounds) return;
   const std::uint64_t now = fingerprint();
-  if (quiet_ > quiet_rounds && now == kept_) fail_in_circles();
+  if (quiet_ > quiet_rounds && now == kept_) fail_as_deadlock();
   if (quiet_ == quiet_rounds || quiet_ >= 2 * kept_at_) {
     kept_ = now;
     kept_at_ = quiet_;
@@ -249,9 +249,9 @@ std::uint64_t functional_executor::fingerprint() {
   return hash;
 }
 
-void functional_executor::fail_in_circles() {
+void functional_executor::fail_as_deadlock() {
   std::string text =
-      "deadlock: no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at barriers";
+      "deadlock: no block has begun or ended, no memory has changed, and all running warps loop without effect or wait at barriers";
   unsigned lines = 0, more = 0;
   for (const auto& b : resident_)
     for (const warp& x : b->warps) {

@@ -61,7 +61,7 @@ class functional_executor {
   std::vector<std::string> standing(const block& b, const warp& x) const;
   void look_for_circles(bool moved);
   std::uint64_t fingerprint();
-  [[noreturn]] void fail_in_circles();
+  [[noreturn]] void fail_as_deadlock();
 
   // Instructions (functional_warp.cpp)
   pause run(block& b, warp& x);

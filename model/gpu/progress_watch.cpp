@@ -121,7 +121,7 @@ bool progress_watch::note(history& h, std::uint64_t state, cycle_t settled, bool
 std::string progress_watch::report(cycle_t cycle) const {
   std::string text =
       "deadlock: since cycle " + std::to_string(unchanged_since_) +
-      " no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at"
+      " no block has begun or ended, no memory has changed, and all running warps loop without effect or wait at"
       " barriers (cycle " +
       std::to_string(cycle) + ")" + cwd_.who_waits();
   std::size_t at = 0;
@@ -140,7 +140,7 @@ std::string progress_watch::report(cycle_t cycle) const {
         const std::string who =
             "\n  sm " + std::to_string(s.id()) + " warp " + std::to_string(warp) + ", " + owner_of(w) + ", ";
         if (warps_[at].returned) {
-          text += who + "goes round at " + position_of(w);
+          text += who + "loops at " + position_of(w);
           continue;
         }
         for (const std::string& place : s.standing(warp)) text += who + place;

@@ -126,7 +126,7 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
 }
 
 unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle) {
-  invariant(free_warps_[partition] != 0, "a warp was dealt to a sub-partition without a free warp slot");
+  invariant(free_warps_[partition] != 0, "a warp was assigned to a sub-partition without a free warp slot");
   const unsigned slot = static_cast<unsigned>(__builtin_ctzll(free_warps_[partition]));
   free_warps_[partition] &= free_warps_[partition] - 1;
   const unsigned warp = slot * config_.sm.sub_partitions + partition;

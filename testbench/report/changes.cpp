@@ -67,18 +67,18 @@ found half_but_for_address(const judged& j, const std::string& key, const char* 
 found only_if(bool condition, const found& f) { return condition ? f : std::nullopt; }
 
 found more_lanes(const judged& j, const std::string& key) {
-  return twice(j, key, "the unit is the narrowest place", 32);
+  return twice(j, key, "the unit limits the throughput", 32);
 }
 found more_sms(const judged& j, const char* why) { return twice(j, "gpu.sm_count", why); }
 found wider_issue(const judged& j) {
-  found f = twice(j, "sub_partition.issue_width", "schedulers have more to issue than slots", 2);
+  found f = twice(j, "sub_partition.issue_width", "more instructions are ready than schedulers can issue", 2);
   // A second instruction issues only if the dual-issue rule allows some pairs.
   if (f && j.machine.is("sub_partition.dual_issue", "none")) f->also.emplace_back("sub_partition.dual_issue", "any");
   return f;
 }
 found one_pass(const judged& j) {
   return only_if(j.number("shared_memory.pass_cycles") > 1,
-                 change_to(j, "shared_memory.pass_cycles", 1, "a pass holds the banks for less"));
+                 change_to(j, "shared_memory.pass_cycles", 1, "a pass occupies the banks for less time"));
 }
 
 // A cache without evictions was large enough: its misses were cold misses. Files of older versions do not have this
@@ -129,7 +129,7 @@ found more_ports(const judged& j) {
              : more_sms(j, "more ports to the L2");
 }
 found wider_requests(const judged& j) {
-  return twice(j, "interconnect.request_bytes_per_cycle", "requests and stores get away sooner");
+  return twice(j, "interconnect.request_bytes_per_cycle", "requests and stores leave the SM sooner");
 }
 
 // The resource that limits the warps of an SM, if more warps would hide latency.
@@ -137,7 +137,7 @@ found more_warps(const judged& j) {
   // A grid that does not fill the SMs gains nothing from more capacity.
   if (j.of_kernel({"theoretical_occupancy"}) >= 0.99 || (has(j.kernel, {"waves"}) && j.of_kernel({"waves"}) < 1))
     return std::nullopt;
-  static constexpr const char* why = "more warps would hide the wait; this limits them";
+  static constexpr const char* why = "more warps would hide the latency; this limits them";
   static constexpr const char* keys[][2] = {{"warps", "sm.max_warps"},
                                             {"blocks", "sm.max_blocks"},
                                             {"registers", "sm.registers"},
@@ -172,15 +172,15 @@ std::vector<change> memory_wait(const judged& j) {
   return first({l1_on(j), more_warps(j),
                 only_if(hits > 0 && ratio(hits, j.of_kernel({"memory", "l1", "accesses"})) < 0.9, more_l1(j)),
                 only_if(often_misses_l2(j), more_l2(j)),
-                half(j, "l2.latency_cycles", "the way to the L2 and back is what warps wait for"), memory_latency(j)});
+                half(j, "l2.latency_cycles", "warps wait for the round trip to the L2"), memory_latency(j)});
 }
 
 std::vector<change> shared_memory_wait(const judged& j) {
   return first(
       {only_if(j.of_kernel({"memory", "shared", "bank_conflicts"}) > 0,
-               half(j, "shared_memory.conflict_cycles", "bank conflicts hold the banks")),
+               half(j, "shared_memory.conflict_cycles", "bank conflicts occupy the banks")),
        only_if(j.of_kernel({"memory", "shared", "accesses"}) > 0,
-               half_but_for_address(j, "shared_memory.latency_cycles", "what comes from shared memory is waited for")),
+               half_but_for_address(j, "shared_memory.latency_cycles", "warps wait for data from shared memory")),
        only_if(j.instructions("sfu") > 0, more_lanes(j, "sfu.lanes")), more_warps(j)});
 }
 
@@ -188,8 +188,8 @@ std::vector<change> arithmetic_latency(const judged& j) {
   const char* most = "fp32";
   for (const char* unit : {"int", "fp64", "half"})
     if (j.instructions(unit) > j.instructions(most)) most = unit;
-  return first({more_warps(j),
-                half(j, std::string(most) + ".latency_cycles", "instructions wait for the result of the one before")});
+  return first({more_warps(j), half(j, std::string(most) + ".latency_cycles",
+                                    "each instruction waits for the result of the previous one")});
 }
 
 std::vector<change> narrow_unit(const judged& j) {
@@ -212,29 +212,29 @@ std::vector<change> memory_queue(const judged& j) {
 
 std::vector<change> global_accesses(const judged& j) {
   // Loads that bypass the L1 take no MSHR, and stores never take one.
-  return first({only_if(!loads_bypass_l1(j), twice(j, "l1.mshr_entries", "more misses under way")), more_ports(j),
-                wider_requests(j),
+  return first({only_if(!loads_bypass_l1(j), twice(j, "l1.mshr_entries", "more misses can be outstanding")),
+                more_ports(j), wider_requests(j),
                 twice(j, "l1.miss_queue_entries", "more requests wait for the interconnect instead of in the unit"),
                 more_lanes(j, "ldst.lanes")});
 }
 
 std::vector<change> texture_queue(const judged& j) {
-  return first(
-      {more_lanes(j, "texture.lanes"), twice(j, "texture.queue_entries", "more texture instructions under way")});
+  return first({more_lanes(j, "texture.lanes"),
+                twice(j, "texture.queue_entries", "more texture instructions can be outstanding")});
 }
 
 std::vector<change> barriers(const judged& j) {
-  return first({more_warps(j), other_order(j, "another order in which the warps of a block reach the barrier"),
-                half(j, "sm.barrier_latency_cycles", "barriers let go sooner")});
+  return first({more_warps(j), other_order(j, "warps of a block reach the barrier in another order"),
+                half(j, "sm.barrier_latency_cycles", "warps leave a barrier sooner")});
 }
 
 std::vector<change> fences(const judged& j) {
   return first({half(j, "l2.latency_cycles", "a fence waits for the L2"),
-                half(j, "interconnect.latency_cycles", "and for the way there")});
+                half(j, "interconnect.latency_cycles", "and for the interconnect in both directions")});
 }
 
 std::vector<change> branches(const judged& j) {
-  return first({half(j, "branch.latency_cycles", "a warp goes on sooner after a branch"), more_warps(j)});
+  return first({half(j, "branch.latency_cycles", "a warp continues sooner after a branch"), more_warps(j)});
 }
 
 std::vector<change> instructions_missing(const judged& j) {
@@ -242,7 +242,7 @@ std::vector<change> instructions_missing(const judged& j) {
   const auto lines = j.kernel.find("lines");
   const double count = lines != j.kernel.end() && lines->is_array() ? static_cast<double>(lines->size()) : 0;
   const double bytes = 2 * count * j.number("instruction_cache.instruction_bytes");
-  static constexpr const char* slow = "instructions that no cache has take long";
+  static constexpr const char* slow = "instructions that miss take long to fetch";
   const bool fits = bytes > 0 && bytes <= j.number("instruction_cache.size_bytes");
   return first({only_if(!fits, twice(j, "instruction_cache.size_bytes", "the program does not fit")),
                 half(j, "instruction_cache.second_level_miss_latency_cycles", slow),
@@ -255,15 +255,15 @@ std::vector<change> constants_missing(const judged& j) {
 }
 
 std::vector<change> dispatch_conflicts(const judged& j) {
-  return first({twice(j, "sub_partition.register_banks", "operands lie in the same bank"),
-                other_order(j, "the policy holds warps back")});
+  return first({twice(j, "sub_partition.register_banks", "sources of an instruction conflict in a bank"),
+                other_order(j, "the policy keeps warps from issuing")});
 }
 
 std::vector<change> last_stores(const judged& j) { return first({more_ports(j), wider_requests(j)}); }
 std::vector<change> sleepers(const judged&) { return {}; }
 std::vector<change> contexts(const judged& j) {
   return first({only_if(!j.machine.is("context.preemption", "block"),
-                        twice(j, "context.lines_in_flight", "contexts are moved sooner"))});
+                        twice(j, "context.lines_in_flight", "contexts are saved and restored faster"))});
 }
 std::vector<change> schedulers(const judged& j) { return first({wider_issue(j), more_sms(j, "more schedulers")}); }
 
@@ -279,16 +279,16 @@ constexpr wait_rule of_wait[] = {
     {"wait", "the latency of arithmetic", arithmetic_latency},
     {"math_pipe_throttle", "arithmetic units that are busy in bursts", narrow_unit},
     {"mio_throttle", "the queue of the load/store unit", memory_queue},
-    {"lg_throttle", "the number of global accesses under way", global_accesses},
+    {"lg_throttle", "the number of outstanding global accesses", global_accesses},
     {"tex_throttle", "the texture unit", texture_queue},
     {"barrier", "waiting at barriers", barriers},
     {"membar", "fences", fences},
-    {"branch_resolving", "branches being resolved", branches},
-    {"no_instruction", "instructions that are not there yet", instructions_missing},
-    {"imc_miss", "constants that are not there yet", constants_missing},
+    {"branch_resolving", "the latency of branches", branches},
+    {"no_instruction", "instruction fetch", instructions_missing},
+    {"imc_miss", "misses of the constant cache", constants_missing},
     {"dispatch_stall", "conflicts at dispatch", dispatch_conflicts},
-    {"drain", "stores of warps that have ended", last_stores},
-    {"sleeping", "warps that sleep", sleepers},
+    {"drain", "memory accesses of warps that have exited", last_stores},
+    {"sleeping", "sleeping warps", sleepers},
     {"misc", "context switches", contexts},
     {"not_selected", "the number of schedulers", schedulers},
 };
@@ -298,7 +298,7 @@ std::vector<change> more_of_unit(const judged& j, const char* key) {
 }
 
 std::vector<change> wider_responses(const judged& j) {
-  return first({twice(j, "interconnect.response_bytes_per_cycle", "wider answers from the L2"), l1_on(j), more_l1(j),
+  return first({twice(j, "interconnect.response_bytes_per_cycle", "wider responses from the L2"), l1_on(j), more_l1(j),
                 more_ports(j)});
 }
 std::vector<change> faster_memory(const judged& j) {

@@ -73,7 +73,7 @@ std::vector<change> changes_for_busy(const std::vector<resource_use>& used, cons
 
 verdict bound_by_throughput(const std::vector<resource_use>& used, const std::string& most_used) {
   verdict v{"throughput", used[0].name, "Bound by throughput: " + used[0].name, {}, {}};
-  v.reasons.push_back(most_used + "; " + percent(busy) + " and more count as the bound.");
+  v.reasons.push_back(most_used + "; a part at " + percent(busy) + " or more of its peak bounds the kernel.");
   if (used.size() > 1 && used[1].share >= noticed)
     v.reasons.push_back("Next is " + used[1].name + " with " + percent(used[1].share) + ".");
   return v;
@@ -94,7 +94,7 @@ verdict bound_by_parallelism(const json& kernel, const std::string& most_used) {
           "too few blocks",
           "Bound by parallelism: too few blocks for this GPU",
           {fmt::format(
-               "SMs held warps of the kernel {} of its time; its blocks fill {:.2f} of the places that the GPU has.",
+               "SMs held warps of the kernel for {} of its time; its grid is {:.2f} waves (one wave fills the GPU).",
                percent(number_at(kernel, {"metrics", "sm_efficiency"})), number_at(kernel, {"waves"})),
            "More and smaller blocks help, not more SMs.", most_used + "."},
           {}};
@@ -109,9 +109,9 @@ verdict bound_by_latency(const json& kernel, const machine_parameters& m, const 
   return {"latency",
           wait.name,
           "Bound by latency: " + (name.empty() ? wait.name : name),
-          {"Of the time that warps were there, " + percent(wait.share) + " went to " + wait.name + ".",
-           fmt::format("A scheduler had {:.2f} warps to choose from in a cycle, and issued in {} of the cycles.",
-                       eligible, percent(number_at(kernel, {"metrics", "issue_slot_utilization"}))),
+          {"Warps spent " + percent(wait.share) + " of their time in state " + wait.name + ".",
+           fmt::format("A scheduler had {:.2f} eligible warps per cycle, and issued in {} of the cycles.", eligible,
+                       percent(number_at(kernel, {"metrics", "issue_slot_utilization"}))),
            "No resource is near its limit: " + most_used + "."},
           {}};
 }
@@ -139,7 +139,7 @@ verdict judge(const json& kernel, const machine_parameters& m) {
     return {"nothing", "", "Nothing ran", {"The kernel executed no instruction."}, {}};
   std::stable_sort(used.begin(), used.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   const std::vector<wait_share> waiting = waits(kernel);
-  const std::string most_used = used[0].name + " used " + percent(used[0].share) + " of what is possible";
+  const std::string most_used = used[0].name + " used " + percent(used[0].share) + " of its peak";
   const std::vector<change> of_waits = changes_for_waits(waiting, kernel, m);
   if (used[0].share >= busy) {
     verdict v = bound_by_throughput(used, most_used);

@@ -29,7 +29,8 @@ constexpr char gv100[] = "white paper of GV100, after the Cornell Virtual Worksh
 
 // Reasons for differences of the model.
 constexpr char shallow[] = "products of half the depth fall behind there: 4 cycles each, where the model takes 3";
-constexpr char lost[] = "the chip loses a cycle or more each time that the warp goes round its chains, the model none";
+constexpr char lost[] =
+    "the chip loses a cycle or more each time that the warp has issued all its chains, the model none";
 constexpr char sun_measured[] = "Sun et al. measured 24.7 to 25.0 of it on the same chip";
 
 // A matrix product and the registers of its factors and sums.

@@ -85,7 +85,7 @@ TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock
   EXPECT_EQ(1, r.code) << r.log;
   for (const char* text : {"error: deadlock: since cycle ", "\n  block 0 of kernel 'locked', which left sm 0 in cycle ",
                            "is wanted back, waits for the blocks there to end", "\n  sm 0 warp ",
-                           "block (0,0,0) of kernel 'locked', goes round at "})
+                           "block (0,0,0) of kernel 'locked', loops at "})
     EXPECT_NE(std::string::npos, r.log.find(text)) << text << "\n" << r.log;
   EXPECT_NE(std::string::npos, r.log.find("locked.ptx:1")) << r.log;
   json two = job;
@@ -160,7 +160,7 @@ TEST_F(livelock, running_blocks_that_wait_for_one_without_a_place_are_a_deadlock
   EXPECT_NE(std::string::npos, r.log.find("deadlock")) << r.log;
   EXPECT_NE(std::string::npos, r.log.find("3 blocks of kernel 'locked' (launch 0, stream 0) wait for a place on an SM"))
       << r.log;
-  EXPECT_NE(std::string::npos, r.log.find("block (1,0,0) of kernel 'locked', goes round at ")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("block (1,0,0) of kernel 'locked', loops at ")) << r.log;
 }
 
 // On chips before Volta a lane that holds the lock waits for the lanes of its warp that spin on it.
@@ -172,7 +172,7 @@ TEST_F(livelock, lanes_of_a_warp_that_spin_for_a_lock_before_volta) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   std::ifstream in(log);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  EXPECT_NE(std::string::npos, text.find("block (0,0,0) of kernel 'intra_warp_lock', goes round at ")) << text;
+  EXPECT_NE(std::string::npos, text.find("block (0,0,0) of kernel 'intra_warp_lock', loops at ")) << text;
 }
 
 // A warp that branches to itself is in the same state at each sample and still issues.
@@ -208,7 +208,7 @@ L:
       EXPECT_EQ(1, r.code) << kernel << " on " << gpu << r.log;
       EXPECT_NE(std::string::npos, r.log.find("error: deadlock: since cycle "))
           << kernel << " on " << gpu << ": " << r.log;
-      EXPECT_NE(std::string::npos, r.log.find("goes round at ")) << r.log;
+      EXPECT_NE(std::string::npos, r.log.find("loops at ")) << r.log;
     }
 }
 

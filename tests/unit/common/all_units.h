@@ -157,7 +157,7 @@ round:
   tex.2d.v4.f32.f32 {%f38, %f39, %f40, %f41}, [%rd3, {%f32, %f31}];
   add.f32 %f32, %f32, %f38;
   add.f32 %f36, %f32, %f26;
-  // Lanes part, and go round a loop with an atomic, which waits for others.
+  // Lanes diverge, and some iterate over a loop with an atomic, which waits for others.
   and.b32 %r43, %r1, 3;
   setp.eq.u32 %p7, %r43, 0;
   @%p7 bra others;

@@ -63,7 +63,7 @@ const std::map<std::string, settings>& beside() {
 /// Parameters whose value changes nothing here, and why. Any other parameter must change something.
 const std::map<std::string, std::string>& idle() {
   static const std::map<std::string, std::string> all = {
-      {"gpu.watchdog_cycles", "no warp goes round in circles"},
+      {"gpu.watchdog_cycles", "no warp loops without effect"},
       {"cwd.max_resident_grids", "one grid"},
       {"sm.max_threads", "both values are refused"},
       {"sm.max_threads_per_block", "the largest is that of the chip, the least refuses the block"},

@@ -100,7 +100,7 @@ TEST(occupancy, a_block_that_never_fits_names_what_is_lacking) {
             limiters({4294967295u, 4294967295u, 18446744073709551615u}));
 }
 
-TEST(occupancy, a_block_must_also_fit_when_its_warps_are_dealt_out) {
+TEST(occupancy, a_block_must_also_fit_when_its_warps_are_assigned_to_sub_partitions) {
   // 22 warps of 2816 registers would fit the two halves of GP100, but not the quarters that its rule assumes.
   EXPECT_EQ(0u, blocks_of("6.0", {704, 88}));
   EXPECT_EQ(0u, blocks_of("6.1", {704, 88}));

@@ -12,13 +12,13 @@
 namespace heddle::test {
 namespace sm_resources_test {
 
-using dealt = std::vector<std::uint8_t>;
+using partitions = std::vector<std::uint8_t>;
 
 TEST(sm_resources, deals_warps_round_robin_from_where_it_stopped) {
   sm_resources sm(config_of("6.1"));
-  EXPECT_EQ((dealt{0, 1, 2}), sm.take(block_demand{96, 16}).partition_of_warp);
-  EXPECT_EQ((dealt{3, 0, 1, 2, 3}), sm.take(block_demand{160, 16}).partition_of_warp);
-  EXPECT_EQ((dealt{0}), sm.take(block_demand{1, 16}).partition_of_warp);
+  EXPECT_EQ((partitions{0, 1, 2}), sm.take(block_demand{96, 16}).partition_of_warp);
+  EXPECT_EQ((partitions{3, 0, 1, 2, 3}), sm.take(block_demand{160, 16}).partition_of_warp);
+  EXPECT_EQ((partitions{0}), sm.take(block_demand{1, 16}).partition_of_warp);
   EXPECT_EQ(3u, sm.blocks());
   EXPECT_EQ(9u, sm.warps());
   EXPECT_EQ(3u, sm.warps_of(0));
@@ -29,8 +29,8 @@ TEST(sm_resources, deals_by_id_from_the_first_sub_partition) {
   gpu_config config = config_of("6.1");
   config.sm.warp_assignment = choice::warp_assignment::by_id;
   sm_resources sm(config);
-  EXPECT_EQ((dealt{0, 1, 2}), sm.take(block_demand{96, 16}).partition_of_warp);
-  EXPECT_EQ((dealt{0, 1, 2}), sm.take(block_demand{96, 16}).partition_of_warp);
+  EXPECT_EQ((partitions{0, 1, 2}), sm.take(block_demand{96, 16}).partition_of_warp);
+  EXPECT_EQ((partitions{0, 1, 2}), sm.take(block_demand{96, 16}).partition_of_warp);
 }
 
 TEST(sm_resources, skips_full_sub_partitions) {
@@ -40,11 +40,11 @@ TEST(sm_resources, skips_full_sub_partitions) {
   sm_resources sm(config);
   const block_allocation first = sm.take(block_demand{160, 16});  // 0 1 2 3 0
   const block_allocation second = sm.take(block_demand{64, 16});  // 1 2
-  EXPECT_EQ((dealt{1, 2}), second.partition_of_warp);
-  EXPECT_EQ((dealt{3}), sm.take(block_demand{32, 16}).partition_of_warp);
+  EXPECT_EQ((partitions{1, 2}), second.partition_of_warp);
+  EXPECT_EQ((partitions{3}), sm.take(block_demand{32, 16}).partition_of_warp);
   EXPECT_FALSE(sm.fits(block_demand{32, 16}));
   sm.give_back(second);
-  EXPECT_EQ((dealt{1, 2}), sm.take(block_demand{64, 16}).partition_of_warp);  // from 0 on, which is full
+  EXPECT_EQ((partitions{1, 2}), sm.take(block_demand{64, 16}).partition_of_warp);  // from 0 on, which is full
   sm.give_back(first);
   sm.check_invariants();
 }
@@ -66,7 +66,7 @@ TEST(sm_resources, a_block_comes_back_where_it_was) {
   sm_resources sm(config_of("6.1"));
   sm.take(block_demand{32, 16});
   block_allocation switched = sm.take(block_demand{64, 255});
-  const dealt where = switched.partition_of_warp;
+  const partitions where = switched.partition_of_warp;
   sm.give_back(switched);
   const block_allocation other = sm.take(block_demand{256, 248});
   EXPECT_FALSE(sm.fits_again(switched));

@@ -20,8 +20,8 @@ std::uint64_t threads_of(const ast_function& kernel) {
 
 unsigned most_registers(const sm_parameters& sm) { return std::min(sm.registers_per_thread, 255u); }
 
-/// Sub-partitions over which a single block's warps are reckoned to be dealt: GP100 has two, but is reckoned with as if
-/// it had four.
+/// Sub-partitions to which a single block's warps are assumed to be assigned: GP100 has two, but is treated as if it
+/// had four.
 std::uint64_t parts_of_a_block(const gpu_config& gpu) {
   return gpu.gpu.compute_capability == "6.0" ? 4 : std::max(gpu.sm.sub_partitions, 1u);
 }
@@ -34,7 +34,7 @@ bool blocks_fit(const gpu_config& gpu, std::uint64_t warps, std::uint64_t blocks
     const std::uint64_t block = round_up(round_up(warps, std::max(sm.warp_allocation_granularity, 1u)) * bare, unit);
     return block <= sm.registers_per_block && block * blocks <= sm.registers;
   }
-  // A block's warps are dealt over all sub-partitions, and the fullest of them decides.
+  // A block's warps are assigned to all sub-partitions in turn, and the fullest of them decides.
   const std::uint64_t parts = std::max(sm.sub_partitions, 1u), warp = round_up(bare, unit);
   return warp * round_up(warps, parts_of_a_block(gpu)) <= sm.registers_per_block &&
          sm.registers / parts / warp * parts >= warps * blocks;
