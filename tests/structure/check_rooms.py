@@ -32,15 +32,21 @@ def place(wanted, includer):
     return None
 
 
-def main():
-    text = (ROOT / 'tests/structure/rooms.txt').read_text()
+def order():
+    """The rooms of rooms.txt from the ground up, and the files that it allows to be long."""
     rooms, tables = [], set()
-    for line in text.split('\n'):
+    for line in (ROOT / 'tests/structure/rooms.txt').read_text().split('\n'):
         words = line.split('#')[0].split()
         if words[:1] in (['table'], ['long']):
             tables.add(words[1])
         elif words:
             rooms.append(words[0])
+    return rooms, tables
+
+
+def survey():
+    """What is wrong, and how many includes lead from one room to another."""
+    rooms, tables = order()
     floor = {room: i for i, room in enumerate(rooms)}
     faults = []
     arrows = collections.Counter()
@@ -72,6 +78,11 @@ def main():
     for folder, count in sorted(folders.items()):
         if count > MOST_FILES:
             faults.append(f'{folder}: {count} sources, at most {MOST_FILES}')
+    return faults, arrows
+
+
+def main():
+    faults, arrows = survey()
     if '--arrows' in sys.argv:
         for (a, b), n in sorted(arrows.items()):
             print(f'{a} -> {b} ({n})')
