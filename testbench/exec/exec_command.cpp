@@ -40,7 +40,7 @@ std::string library_folder() {
   const fs::path self = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   for (const fs::path& folder : {self / "cuda", self / HEDDLE_CUDA_FOLDER})
     if (fs::is_regular_file(folder / library_name, ignored)) return fs::weakly_canonical(folder, ignored).string();
-  throw input_error(std::string(library_name) + " is not there: expected it in " + (self / "cuda").string() + " or " +
+  throw input_error(std::string(library_name) + " is missing: expected it in " + (self / "cuda").string() + " or " +
                     (self / HEDDLE_CUDA_FOLDER).lexically_normal().string());
 }
 

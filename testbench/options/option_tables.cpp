@@ -33,7 +33,7 @@ void add_simulation_options(option_parser& p) {
   p.flag("help,h", "this text");
   p.note(
       "Ctrl-C (SIGINT) or SIGTERM ends a run and keeps what ran until then, with exit code 130 or 143; a second one leaves at once. "
-      "SIGUSR1 writes a snapshot of the metrics, and the run goes on.");
+      "SIGUSR1 writes a snapshot of the metrics, and the run continues.");
 }
 
 // Options of a single kernel launch; the occupancy calculator takes a part of them.
@@ -107,7 +107,7 @@ option_parser options_of_exec() {
       "tell the lines that a shell needs (eval) so that each CUDA program which is started from it, a debugger or make has these options");
   p.note(
       "The program needs PTX within it, which nvcc keeps unless it is told otherwise, and no GPU, driver or toolkit. The summary goes to stderr. "
-      "The page cuda_programs.md says what is there of CUDA's functions.");
+      "The page cuda_programs.md lists the supported CUDA functions.");
   p.example("exec --gpu h100 --report r.html -- ./vectorAdd",
             "a program on an H100, and a page that says what bounds its kernels");
   p.example("exec --launches 3,17-20 --metrics m.json -- ./solver",

@@ -62,7 +62,7 @@ class sweep_run {
     const int code = options_.shard ? finish_shard() : finish();
     if (signal == 0) return code;
     message_log::warning("stopped by signal " + std::to_string(signal) +
-                         "; what is finished is kept, and the same command goes on from there");
+                         "; finished points are kept, and the same command continues from there");
     message_log::flush();
     std::fflush(stdout);
     ::signal(signal, SIG_DFL);

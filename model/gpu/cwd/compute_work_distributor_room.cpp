@@ -92,8 +92,8 @@ std::string compute_work_distributor::who_waits() const {
               grids_[first.launch].launch->program->kernel + "'";
       if (more) text += " and " + std::to_string(c->blocks.size() - 1) + " more";
       text += ", which left sm " + std::to_string(c->sm) + " in cycle " + std::to_string(c->saved_cycle) + " (launch " +
-              std::to_string(first.launch) + ") and " + (more ? "are wanted back, wait" : "is wanted back, waits") +
-              " for the blocks there to end";
+              std::to_string(first.launch) + ") and " +
+              (more ? "are to be restored, wait" : "is to be restored, waits") + " for the blocks there to end";
     }
   for (const std::uint32_t id : candidates_) {
     const grid_record& g = grids_[id];

@@ -183,7 +183,7 @@ void memory_port::complete(tlm::tlm_generic_payload& p, cycle_t arrival) {
   const std::uint64_t index = extension != nullptr ? extension->token : requests_.size();
   if (index >= requests_.size() || requests_[index].payload != &p || !requests_[index].sent ||
       requests_[index].answered) {
-    SC_REPORT_ERROR("/heddle/protocol", "the memory answered a transaction that is not under way");
+    SC_REPORT_ERROR("/heddle/protocol", "the memory answered a transaction that is not outstanding");
     return;
   }
   request& r = requests_[index];

@@ -106,7 +106,7 @@ interconnect::route_state& interconnect::route_of(tlm::tlm_generic_payload& p) c
   if (line_payload* own = line_payload::if_one(p); own != nullptr && own->route.owner == this) return own->route;
   route_extension* r = p.get_extension<route_extension>();
   invariant(r != nullptr && r->payload == &p && r->route.owner == this,
-            "interconnect: a response to a transaction that is not under way");
+            "interconnect: a response to a transaction that is not outstanding");
   return r->route;
 }
 
@@ -269,7 +269,7 @@ void interconnect::send_response(sm_port& port, cycle_t now) {
   const cycle_t due = responses_.due(port.index);
   tlm::tlm_generic_payload& p = responses_.pop(port.index, now);
   invariant(port.index >= announced_ports_ || now == due,
-            "interconnect: a response is not there in the cycle that was announced");
+            "interconnect: a response has not arrived in the cycle that was announced");
   if (port.index < announced_ports_) {  // the payload was released when the response was announced
     port.free_at = now + 1;
     --announced_;

@@ -81,7 +81,7 @@ void protocol_monitor::returned(const call& sent, tlm::tlm_sync_enum answer, con
 
 void protocol_monitor::begin_request(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay) {
   if (states_.count(&p) != 0)
-    return violation("BEGIN_REQ with a payload whose transaction is still under way", memory_management);
+    return violation("BEGIN_REQ with a payload whose transaction is still outstanding", memory_management);
   if (requesting_ != nullptr) return violation("BEGIN_REQ before END_REQ of the request before", request_exclusion);
   check_manager(p);
   check_attributes(p);
@@ -179,7 +179,7 @@ void protocol_monitor::end_response(tlm::tlm_generic_payload& p, const sc_core::
 
 void protocol_monitor::completed(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay) {
   const auto it = states_.find(&p);
-  if (it == states_.end()) return violation("a transaction was completed that is not under way", phase_order);
+  if (it == states_.end()) return violation("a transaction was completed that is not outstanding", phase_order);
   check_unchanged(p, it->second);
   if (violated_) return;
   if (p.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)

@@ -235,7 +235,7 @@ tlm::tlm_sync_enum transfer_splitter::nb_transport_bw(tlm::tlm_generic_payload& 
 void transfer_splitter::part_answered(part& q, const sc_core::sc_time& at) {
   whole* const w = q.of;
   if (w == nullptr) {
-    SC_REPORT_ERROR("/heddle/protocol", "the memory answered a transaction that is not under way");
+    SC_REPORT_ERROR("/heddle/protocol", "the memory answered a transaction that is not outstanding");
     return;
   }
   q.of = nullptr;

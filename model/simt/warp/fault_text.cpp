@@ -54,7 +54,7 @@ std::string constant_fault(std::uint64_t offset, unsigned bytes, std::uint64_t b
 std::vector<std::string> standing_of(const warp_state& w, const std::uint32_t* barrier,
                                      const std::function<std::string(std::uint32_t pc)>& place) {
   const auto at_barrier = [](std::uint32_t number) { return "waits at barrier " + std::to_string(number) + ", "; };
-  if (!w.independent) return {(barrier != nullptr ? at_barrier(*barrier) : "stands at ") + place(w.pc)};
+  if (!w.independent) return {(barrier != nullptr ? at_barrier(*barrier) : "is at ") + place(w.pc)};
   const auto lanes_text = [](const char* format, lane_mask lanes) {
     char text[48];
     std::snprintf(text, sizeof text, format, static_cast<unsigned>(lanes));
@@ -65,11 +65,11 @@ std::vector<std::string> standing_of(const warp_state& w, const std::uint32_t* b
     all.push_back((lanes == w.live ? "" : lanes_text("lanes 0x%08x, ", lanes)) + what + place(pc));
   };
   const auto for_lanes = [&](lane_mask lanes) { return lanes_text("waits for lanes 0x%08x, ", lanes); };
-  if (w.active != 0) add(w.active, "stands at ", w.pc);
+  if (w.active != 0) add(w.active, "is at ", w.pc);
   for (const lane_path& p : w.paths) {
     if (p.wait == path_wait::barrier) add(p.mask, at_barrier(p.wanted), p.pc);
     else if (p.wait == path_wait::lanes) add(p.mask, for_lanes(p.wanted & w.live & ~p.mask), p.pc);
-    else add(p.mask, "stands at ", p.pc);
+    else add(p.mask, "is at ", p.pc);
   }
   for (const convergence_frame& f : w.frames)
     if (f.arrived != 0) add(f.arrived, for_lanes(f.participants & ~f.arrived), f.reconverge);

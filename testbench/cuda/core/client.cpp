@@ -141,7 +141,7 @@ bool connect(bool may_start = true) {
     name = simulator_address();
     if (name != nullptr) own.socket = connected_socket(name);
   }
-  if (own.socket < 0) give_up("the simulator is not there");
+  if (own.socket < 0) give_up("the simulator cannot be reached");
   // The simulator reads data to be copied from this process's memory.
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   wire::writer w;

@@ -140,7 +140,7 @@ void local_engine::judge(const child& c, pid_t process, int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) >= unwritable_code) {
     throw input_error("cannot write '" + store_.point_file(id) +
                       "': " + std::strerror(WEXITSTATUS(status) - unwritable_code) +
-                      "; what is finished is kept, and the same command goes on from there");
+                      "; finished points are kept, and the same command continues from there");
   }
   point_result r;
   if (c.late) {

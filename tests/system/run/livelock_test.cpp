@@ -84,7 +84,7 @@ TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock
   result r = run(job, options);
   EXPECT_EQ(1, r.code) << r.log;
   for (const char* text : {"error: deadlock: since cycle ", "\n  block 0 of kernel 'locked', which left sm 0 in cycle ",
-                           "is wanted back, waits for the blocks there to end", "\n  sm 0 warp ",
+                           "is to be restored, waits for the blocks there to end", "\n  sm 0 warp ",
                            "block (0,0,0) of kernel 'locked', loops at "})
     EXPECT_NE(std::string::npos, r.log.find(text)) << text << "\n" << r.log;
   EXPECT_NE(std::string::npos, r.log.find("locked.ptx:1")) << r.log;
@@ -94,7 +94,7 @@ TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock
   EXPECT_EQ(1, r.code) << r.log;
   EXPECT_NE(std::string::npos, r.log.find("\n  block 0 of kernel 'locked' and 1 more, which left sm 0 in cycle "))
       << r.log;
-  EXPECT_NE(std::string::npos, r.log.find("are wanted back, wait for the blocks there to end")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("are to be restored, wait for the blocks there to end")) << r.log;
   // Without a watchdog the run continues.
   r = run(job,
           "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=0 --max-cycles 100000");

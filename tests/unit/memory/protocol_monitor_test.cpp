@@ -194,7 +194,7 @@ TEST_F(monitor_test, payload_used_again_before_completion) {
   line_payload& p = read();
   a.forward(p, tlm::BEGIN_REQ);
   a.backward(p, tlm::END_REQ);
-  expect("still under way", [&] { a.forward(p, tlm::BEGIN_REQ); });
+  expect("still outstanding", [&] { a.forward(p, tlm::BEGIN_REQ); });
 }
 TEST_F(monitor_test, no_memory_manager) {
   actors a;

@@ -192,7 +192,7 @@ TEST_F(functional_executor_test, who_waits_for_ever_is_told) {
     r.argument(buffer(std::vector<u32>(64)));
     const std::string fault = run(r, true);
     EXPECT_NE(fault.find("deadlock: no block has begun or ended"), std::string::npos) << fault;
-    EXPECT_NE(fault.find("block (2,0,0) of kernel 'k', warp 1, stands at "), std::string::npos) << fault;
+    EXPECT_NE(fault.find("block (2,0,0) of kernel 'k', warp 1, is at "), std::string::npos) << fault;
   }
   // More blocks than the chip holds cannot wait for each other.
   make("gtx1080", {"gpu.sm_count=1"});

@@ -15,7 +15,7 @@ constexpr std::size_t most_instructions = std::size_t{1} << 20;
 
 const code_entry& code_table::add(const static_fields& f, std::string_view fields, std::string_view tail) {
   if (frozen_)
-    throw input_error("an instruction that was not there at the first reading: the file was changed while in use");
+    throw input_error("an instruction that the first reading did not find: the file was changed while in use");
   if (entries_.size() >= most_instructions)
     throw input_error("more than " + std::to_string(most_instructions) +
                       " different instructions, which no kernel has");
