@@ -8,6 +8,7 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
+#include "heddle/gpu/conservation.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/gpu/host/bulk_access.h"
@@ -372,39 +373,6 @@ bool gpu::idle() const {
   return p.cwd->idle() && all_idle(p.sms) && p.interconnect.idle() && all_idle(p.slices) && all_idle(p.channels) &&
          all_idle(p.delays) && all_idle(p.monitors) && all_idle(p.splitters);
 }
-
-namespace {
-
-// With nothing in flight, what each level has sent must equal what the next level has received.
-template <class Sms, class Slices, class Channels>
-void check_conservation(const Sms& sms, const Slices& slices, const Channels& channels) {
-  std::uint64_t sent = 0, received = 0;
-  for (const auto& s : sms) {
-    invariant(s.l1.payloads_in_use() == 0, "L1: idle, and payloads of its requests were not given back");
-    for (std::uint32_t l = 0; l < s.l1.counters.end(); ++l)
-      if (const l1_counters* c = s.l1.counters.find(l)) sent += c->read_requests + c->write_requests + c->atomics;
-  }
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    std::uint64_t fetched = 0, written = 0, read_bytes = 0, write_bytes = 0;
-    for (std::uint32_t l = 0; l < slices[i].counters().end(); ++l)
-      if (const l2_counters* c = slices[i].counters().find(l)) {
-        received += c->reads + c->writes + c->atomics;
-        fetched += c->fetch_bytes;
-        written += c->write_back_bytes;
-      }
-    if (i >= channels.size()) continue;  // external memory has its own counters
-    for (std::uint32_t l = 0; l < channels[i].counters().end(); ++l)
-      if (const memory_counters* c = channels[i].counters().find(l)) {
-        read_bytes += c->read_bytes;
-        write_bytes += c->write_bytes;
-      }
-    invariant(fetched == read_bytes, "bytes that an L2 slice fetched differ from those that its memory read");
-    invariant(written == write_bytes, "bytes that an L2 slice wrote back differ from those that its memory wrote");
-  }
-  invariant(sent == received, "requests of the L1s differ from those at the L2");
-}
-
-}  // namespace
 
 void gpu::check_invariants() const {
   const parts& p = *parts_;

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <systemc>
+
+namespace heddle {
+
+class l2_cache;
+class memory_model;
+class sm;
+
+/// With nothing in flight, what each level of the memory path has sent must equal what the next one has received.
+/// `channels` is empty for external memory, which has its own counters. Throws internal_error.
+void check_conservation(const sc_core::sc_vector<sm>& sms, const sc_core::sc_vector<l2_cache>& slices,
+                        const sc_core::sc_vector<memory_model>& channels);
+
+}  // namespace heddle
