@@ -46,7 +46,7 @@ void load_store_unit::set_fault(lsu_transaction& t, unsigned lane, bool misalign
   t.fault_lane = lane;
 }
 
-// Counts the global or local access whose coalesced lines are in lines_.
+// Counts the global or local access whose coalesced lines are in hot_.lines.
 void load_store_unit::count(const lsu_transaction& t) {
   if (t.texture) return;
   lsu_counters& c = counters[t.launch->launch_id];
@@ -55,8 +55,8 @@ void load_store_unit::count(const lsu_transaction& t) {
   if (t.kind == lsu_kind::store) d = t.local ? &c.local_store : &c.global_store;
   ++d->requests;
   unsigned sectors = 0;
-  for (unsigned k = 0; k < lines_.count; ++k)
-    sectors += static_cast<unsigned>(__builtin_popcount(lines_.parts[k].sectors));
+  for (unsigned k = 0; k < hot_.lines.count; ++k)
+    sectors += static_cast<unsigned>(__builtin_popcount(hot_.lines.parts[k].sectors));
   d->transactions += sectors;
   const unsigned requested = static_cast<unsigned>(__builtin_popcount(t.global_mask)) * t.bytes_per_lane;
   d->requested_bytes += std::min(requested, sectors * sector_bytes);  // lanes with the same address share bytes
@@ -64,12 +64,12 @@ void load_store_unit::count(const lsu_transaction& t) {
 
 void load_store_unit::check_invariants() const {
   std::size_t queued = 0;
-  for (const input& in : inputs_) {
+  for (const input& in : hot_.inputs) {
     queued += in.queue.size();
-    invariant(in.queue.size() == in.queued && in.queued <= queue_entries_, "load/store unit: a queue is too long");
+    invariant(in.queue.size() == in.queued && in.queued <= hot_.queue_entries, "load/store unit: a queue is too long");
   }
-  invariant(queued == queued_, "load/store unit: the queues do not hold what was counted");
-  invariant(pending_ <= pending_limit_, "load/store unit: too many instructions in flight");
+  invariant(queued == hot_.queued, "load/store unit: the queues do not hold what was counted");
+  invariant(hot_.pending <= hot_.pending_limit, "load/store unit: too many instructions in flight");
   tlb.check_invariants();
   std::uint64_t open = 0;
   for (std::uint32_t l = 0; l < counters.end(); ++l) {
@@ -78,18 +78,18 @@ void load_store_unit::check_invariants() const {
     invariant(c->instructions >= c->responses + c->faults, "load/store unit: more answers than instructions");
     open += c->instructions - c->responses - c->faults;
   }
-  invariant(open == pending_, "load/store unit: instructions differ from responses + faults + those in flight");
-  invariant(!idle() || (free_accesses_.size() == accesses_.size() && streaming_ == nullptr && due_.empty() &&
-                        untranslated_.empty()),
+  invariant(open == hot_.pending, "load/store unit: instructions differ from responses + faults + those in flight");
+  invariant(!idle() || (hot_.free_accesses.size() == hot_.accesses.size() && hot_.streaming == nullptr &&
+                        hot_.due.empty() && hot_.awaiting_translation.empty()),
             "load/store unit: idle, and an access is still with the L1");
 }
 
 void load_store_unit::trace(sc_core::sc_trace_file* file) const {
   const std::string prefix = std::string(name()) + ".";
-  sc_core::sc_trace(file, pending_, prefix + "pending");
-  sc_core::sc_trace(file, throttled_, prefix + "throttled");
-  for (std::size_t k = 0; k < inputs_.size(); ++k)
-    sc_core::sc_trace(file, inputs_[k].queued, prefix + "queue" + std::to_string(k));
+  sc_core::sc_trace(file, hot_.pending, prefix + "pending");
+  sc_core::sc_trace(file, hot_.throttled, prefix + "throttled");
+  for (std::size_t k = 0; k < hot_.inputs.size(); ++k)
+    sc_core::sc_trace(file, hot_.inputs[k].queued, prefix + "queue" + std::to_string(k));
 }
 
 }  // namespace heddle

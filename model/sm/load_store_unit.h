@@ -56,10 +56,10 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   class tlb tlb;
 
   /// True if no instruction is queued or in flight.
-  bool idle() const { return queued_ == 0 && pending_ == 0; }
+  bool idle() const { return hot_.queued == 0 && hot_.pending == 0; }
   /// Instructions in flight: taken from a queue and not answered yet.
-  unsigned pending() const { return pending_; }
-  bool throttled() const { return throttled_; }
+  unsigned pending() const { return hot_.pending; }
+  bool throttled() const { return hot_.throttled; }
   /// Throws internal_error if counters or queues are inconsistent.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;
@@ -96,7 +96,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
-  cycle_t ready_to_pick(const input& in) const { return std::max({in.addressed, in.next_pick, next_accept_}); }
+  cycle_t ready_to_pick(const input& in) const { return std::max({in.addressed, in.next_pick, hot_.next_accept}); }
   void examine_oldest(input& in) const;
   bool pipes_free(const input& in, cycle_t cycle) const;
   void pick(cycle_t cycle);
@@ -124,41 +124,48 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   const address_ranges& ranges_;
   address_ranges::hint hint_;
   on_chip_initiator on_chip_backward_;
-  unsigned queue_entries_;
-  unsigned pending_limit_;
-  unsigned address_cycles_;   // from issue to pick
-  unsigned pick_interval_;    // between two picks from one input
-  unsigned accept_interval_;  // between two picks from any inputs
-  cycle_t next_accept_ = 0;
-  bool half_warps_;
-  std::vector<input> inputs_;
-  unsigned next_input_ = 0;    // round-robin pointer: the input that is tried first
-  std::uint32_t waiting_ = 0;  // inputs with a queued instruction, bit per input
-  cycle_t pick_at_ = 0;        // no instruction can be taken before; on_cycle is scheduled for it; 0: not known
-  unsigned queued_ = 0;
-  unsigned pending_ = 0;
-  cycle_t shared_free_ = 0;
-  cycle_t constant_free_ = 0;
-  cycle_t l1_free_ = 0;
-  lsu_transaction* streaming_ = nullptr;  // instruction whose lines go to the L1, one per cycle
-  coalesced_access lines_;
-  unsigned next_line_ = 0;
-  ring<untranslated> untranslated_;  // sorted by the cycle of their translation
-  bool refused_ = false;             // the L1 has no room for the next line
-  bool starved_ = false;             // only pending_limit_ prevents that an instruction is taken
-  bool throttled_ = false;
-  // Re-execution queue: loads that the L1 refused. Later loads, which may hit, overtake them; stores and atomics wait
-  // for them.
-  unsigned deferred_entries_;
-  ring<l1_access*> deferred_;
-  bool deferred_refused_ = false;  // the L1 refused the first of them
-  std::vector<std::unique_ptr<l1_access>> accesses_;
-  std::vector<l1_access*> free_accesses_;
-  ring<due_response> due_;  // sorted by cycle
-  // The bound interfaces, looked up once: access through port and export costs the host cache misses for each
-  // instruction.
-  std::vector<lsu_bw_if*> partitions_;
-  l1_fw_if* l1_ = nullptr;
+  /// What every instruction touches.
+  struct alignas(64) hot_state {
+    explicit hot_state(const gpu_config& config);
+
+    unsigned queue_entries;
+    unsigned pending_limit;
+    unsigned address_stage_cycles;  // from issue to pick
+    unsigned pick_interval;         // between two picks from one input
+    unsigned accept_interval;       // between two picks from any inputs
+    cycle_t next_accept = 0;
+    bool half_warps;
+    std::vector<input> inputs;
+    unsigned next_input = 0;    // round-robin pointer: the input that is tried first
+    std::uint32_t waiting = 0;  // inputs with a queued instruction, bit per input
+    cycle_t pick_at = 0;        // no instruction can be taken before; on_cycle is scheduled for it; 0: not known
+    unsigned queued = 0;
+    unsigned pending = 0;
+    cycle_t shared_free = 0;
+    cycle_t constant_free = 0;
+    cycle_t l1_free = 0;
+    lsu_transaction* streaming = nullptr;  // instruction whose lines go to the L1, one per cycle
+    coalesced_access lines;
+    unsigned next_line = 0;
+    ring<untranslated> awaiting_translation;  // sorted by the cycle of their translation
+    bool refused = false;                     // the L1 has no room for the next line
+    bool starved = false;                     // only pending_limit prevents that an instruction is taken
+    bool throttled = false;
+    // Re-execution queue: loads that the L1 refused. Later loads, which may hit, overtake them; stores and atomics wait
+    // for them.
+    unsigned deferred_entries;
+    ring<l1_access*> deferred;
+    bool deferred_refused = false;  // the L1 refused the first of them
+    std::vector<std::unique_ptr<l1_access>> accesses;
+    std::vector<l1_access*> free_accesses;
+    ring<due_response> due;  // sorted by cycle
+    // The bound interfaces, looked up once: access through port and export costs the host cache misses for each
+    // instruction.
+    std::vector<lsu_bw_if*> partitions;
+    l1_fw_if* l1 = nullptr;
+  };
+  static_assert(sizeof(hot_state) == 896, "fourteen cache lines");
+  hot_state hot_;
   lsu_transaction nothing_;  // payload of throttle_on and throttle_off
 };
 

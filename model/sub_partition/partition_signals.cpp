@@ -29,7 +29,7 @@ void partition_signals::only_in(cycle_t first, cycle_t last) {
 }
 
 partition_signals::warp_place partition_signals::at(unsigned slot) const {
-  const warp_slot& w = partition_.warps_[slot];
+  const warp_slot& w = partition_.hot_.warps[slot];
   return {w.program, w.state.block, w.state.warp_in_block, w.state.pc, w.stream->recorded()};
 }
 
@@ -46,17 +46,17 @@ void partition_signals::after_cycle() {
 
 void partition_signals::show_issue(cycle_t cycle) {
   const sub_partition& p = partition_;
-  issued = p.issued_at_ == cycle ? p.issued_ : 0;
+  issued = p.hot_.issued_at == cycle ? p.hot_.issued : 0;
   replaying = false;
   if (issued != 0) sample_again_at(cycle + 1);
   for (unsigned k = 0; k < slots.size(); ++k) {
     issue_slot& s = slots[k];
     s.operation = 0;
     if (k >= issued) continue;
-    const warp_slot& w = p.warps_[p.issued_warp_ / p.config_.sm.sub_partitions];
-    s.pc = p.issued_pc_ + k;
-    s.warp = p.issued_warp_;
-    s.lanes = p.issued_mask_;
+    const warp_slot& w = p.hot_.warps[p.hot_.issued_warp / p.config_.sm.sub_partitions];
+    s.pc = p.hot_.issued_pc + k;
+    s.warp = p.hot_.issued_warp;
+    s.lanes = p.hot_.issued_mask;
     s.operation = static_cast<std::uint8_t>(1 + static_cast<unsigned>(w.program->code[s.pc].timing));
   }
   p.register_file.conflict_cycles = p.conflicts_at_ == cycle ? p.conflicts_ : 0;
@@ -102,10 +102,10 @@ void partition_signals::show_warps(cycle_t cycle) {
   const sub_partition& p = partition_;
   std::uint64_t ready = 0, eligible = 0, selected = 0, buffered = 0;
   for (unsigned s = 0; s < states.size(); ++s) {
-    if (states[s] == no_warp && (p.warps_.active() >> s & 1) == 0) continue;
+    if (states[s] == no_warp && (p.hot_.warps.active() >> s & 1) == 0) continue;
     const std::uint64_t bit = std::uint64_t{1} << s;
     states[s] = state_in(s, cycle);
-    const warp_slot& w = p.warps_[s];
+    const warp_slot& w = p.hot_.warps[s];
     if (states[s] == state_of(warp_stall::selected)) {
       selected |= bit;
       if (w.phase == warp_phase::replaying && w.mark <= cycle) replaying = true;
@@ -113,7 +113,7 @@ void partition_signals::show_warps(cycle_t cycle) {
     if (states[s] == state_of(warp_stall::selected) || states[s] == state_of(warp_stall::not_selected)) eligible |= bit;
     if ((eligible & bit) != 0 || (w.phase == warp_phase::ready && w.mark <= cycle)) ready |= bit;
     if (w.phase != warp_phase::empty && w.fetch_at <= cycle) buffered |= bit;
-    if (p.warps_.active() >> s & 1) {
+    if (p.hot_.warps.active() >> s & 1) {
       w.program->control_codes ? p.dependence.counters.show(s, cycle)
                                : p.dependence.scoreboard.show(
                                      s, std::min(w.launch->program->registers, w.program->scoreboard_registers), cycle);
@@ -125,9 +125,9 @@ void partition_signals::show_warps(cycle_t cycle) {
 
 partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycle) {
   const sub_partition& p = partition_;
-  const warp_slot& w = p.warps_[slot];
+  const warp_slot& w = p.hot_.warps[slot];
   if (w.phase == warp_phase::empty) return no_warp;
-  if (issued != 0 && p.issued_warp_ == w.state.slot) return state_of(warp_stall::selected);
+  if (issued != 0 && p.hot_.issued_warp == w.state.slot) return state_of(warp_stall::selected);
   if (w.mark > cycle) {  // its current state begins in a later cycle
     sample_again_at(w.mark);
     return w.placed_at > cycle ? no_warp : state_of(warp_stall::misc);
@@ -163,7 +163,7 @@ partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycl
 }
 
 partition_signals::state partition_signals::ready_state(unsigned slot) const {
-  const decoded_instruction& d = *partition_.warps_[slot].next;
+  const decoded_instruction& d = *partition_.hot_.warps[slot].next;
   switch (gates_[static_cast<unsigned>(d.unit)].now) {
     case closure::open: return state_of(warp_stall::not_selected);
     case closure::throttled: return state_of(warp_stall::lg_throttle);

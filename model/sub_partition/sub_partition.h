@@ -45,6 +45,43 @@ namespace heddle {
 constexpr unsigned system_scope = 2;  // as encoded in MEMBAR
 
 class sub_partition final : public sc_core::sc_module, public clocked, private warp_control {
+  enum class pairing : std::uint8_t { none, any, maxwell };
+  /// What every instruction touches.
+  struct alignas(64) hot_state {
+    hot_state(unit_clock& clock, clocked& unit, const gpu_config& config, unsigned index, warp_supervisor& supervisor);
+
+    warp_table warps;
+    clock_port clock;
+    std::uint64_t held = 0;     // mask of slots whose ready warp the policy holds back from memory
+    cycle_t replays_until = 0;  // issue slots before this cycle are taken by replays
+    warp_supervisor& supervisor;
+    shared_lanes* fp32_lanes = nullptr;
+    unsigned index;
+    const pairing pairing_rule;      // also none if the issue width is 1
+    const bool independent;          // each lane has its own program counter
+    const bool read_window;          // operands are read in a fixed window, without a collector
+    bool codes = false;              // the warp placed last uses control codes
+    const bool fp64_alone;           // an fp64 instruction also occupies the other sub-partitions' issue cycle
+    std::uint16_t shared_units = 0;  // units shared by the SM's sub-partitions, bit per unit
+    const decoded_instruction* reuses =
+        nullptr;             // the instruction after the last arithmetic one, whose operands are in the reuse cache
+    unsigned last_slot = 0;  // the warp that issued that one
+    const decoded_instruction* to_shared = nullptr;  // in the pair being issued, the instruction for the shared lanes
+    // The last issue, sampled by observers.
+    unsigned issued = 0;        // instructions issued in the last active cycle
+    cycle_t issued_at = never;  // the cycle of the last issue
+    unsigned issued_warp = 0;
+    std::uint32_t issued_pc = 0;
+    simt::lane_mask issued_mask = 0;
+    bool halted = false;
+    // Bound interfaces of the dispatch sockets, looked up once: a call through port and export costs a cache miss per
+    // issue.
+    std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)>
+        dispatch_to{};
+  };
+  static_assert(sizeof(hot_state) == 256, "four cache lines");
+  hot_state hot_;  // the units refer to it
+
  public:
   /// Slot s of sub-partition `index` holds the warp with warp id s * sm.sub_partitions + index of the SM.
   sub_partition(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
@@ -58,7 +95,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
 
   /// Sets the fp32 lanes that this sub-partition shares with others; they execute the second instruction of a pair.
   /// Called only if fp32.shared_lanes is not 0.
-  void share_fp32(shared_lanes& lanes) { shared_lanes_ = &lanes; }
+  void share_fp32(shared_lanes& lanes) { hot_.fp32_lanes = &lanes; }
   /// The system-scope fence that the slot's warp began with begin_system_fence has been performed.
   void system_fence_performed(unsigned slot, cycle_t cycle);
   /// Places a warp of `block` in a free slot. The warp is active from `cycle` on.
@@ -69,7 +106,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   /// The slot's warp issues nothing from `cycle` on. A warp that has already exited finishes normally.
   void stop(unsigned slot, cycle_t cycle);
   /// First cycle in which the results of all instructions of the slot's warp are available, except memory instructions.
-  cycle_t settled(unsigned slot) const { return dependence.settled(slot, *warps_[slot].program); }
+  cycle_t settled(unsigned slot) const { return dependence.settled(slot, *hot_.warps[slot].program); }
   /// Writes a stopped warp to a context image, or restores it from one. Throws program_error if the image is not a
   /// valid warp of this program.
   void exchange(unsigned slot, simt::context_image& image);
@@ -89,18 +126,18 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   /// Writes the result of a reducing barrier to its waiting lanes: of `threads` arrived threads, `count` had the
   /// predicate true.
   void deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads);
-  simt::warp_state& warp(unsigned slot) { return warps_[slot].state; }
-  const warp_slot& at(unsigned slot) const { return warps_[slot]; }
-  unsigned index() const { return index_; }
+  simt::warp_state& warp(unsigned slot) { return hot_.warps[slot].state; }
+  const warp_slot& at(unsigned slot) const { return hot_.warps[slot]; }
+  unsigned index() const { return hot_.index; }
   /// Sets the environment of SYSCALL outside the SM. Programs that call the device runtime need it.
   void use(program_services* services) { services_ = services; }
   /// Nothing issues in the cycle after `cycle`.
   void skip_issue(cycle_t cycle) { scheduler.stall(cycle + 1, cycle + 2); }
   /// Stops issuing for good: the simulated program failed.
-  void halt() { halted_ = true; }
+  void halt() { hot_.halted = true; }
   /// Reports that the slot's instruction failed, with kernel, PTX line, block and the thread of `lane`.
-  void fault(unsigned slot, unsigned lane, const std::string& what) { fault(slot, *warps_[slot].next, lane, what); }
-  unsigned slots() const { return warps_.size(); }
+  void fault(unsigned slot, unsigned lane, const std::string& what) { fault(slot, *hot_.warps[slot].next, lane, what); }
+  unsigned slots() const { return hot_.warps.size(); }
   /// Signals of each cycle in [first, last], for waveforms and pipeline views; owned by the sub-partition.
   const partition_signals& watch(cycle_t first, cycle_t last) const;
   /// Hash of the architectural state of the slot's warp: registers, predicates, program counters of its lanes. Equal
@@ -113,7 +150,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
-  bool idle() const { return warps_.active() == 0 && memory.idle(); }
+  bool idle() const { return hot_.warps.active() == 0 && memory.idle(); }
   void check_invariants() const;
 
   warp_scheduler scheduler;
@@ -150,25 +187,25 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   void on_timer(unsigned slot, cycle_t cycle);
   void run_timers(cycle_t cycle);
   auto timer_of() const {
-    return [this](unsigned slot) { return warps_[slot].timer; };
+    return [this](unsigned slot) { return hot_.warps[slot].timer; };
   }
   void schedule(cycle_t cycle);
   void finish(unsigned slot, cycle_t cycle) override;
-  bool halted() const override { return halted_; }
+  bool halted() const override { return hot_.halted; }
   void hold_memory(cycle_t cycle);
 
   void prefetch_warp(unsigned slot) const;
 
   // Dependences of the slot's warp.
   scoreboard::answer operands(unsigned slot, const decoded_instruction& d) const {
-    return dependence.probe(slot, *warps_[slot].program, d);
+    return dependence.probe(slot, *hot_.warps[slot].program, d);
   }
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
-    dependence.set_ready(slot, *warps_[slot].program, d, cycle);
+    dependence.set_ready(slot, *hot_.warps[slot].program, d, cycle);
   }
   /// Adds why a ready warp, which issues or is stopped in `until`, did not issue before.
   void account_ready(unsigned slot, cycle_t until) {
-    warp_slot& w = warps_[slot];
+    warp_slot& w = hot_.warps[slot];
     account.settle_ready(w, scheduler.remove_ready(slot, w.next->unit, until), until);
   }
 
@@ -199,39 +236,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   simt::lane_reader memory_of(const warp_slot& w, unsigned lane) const;
   fault_details details_of(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
 
-  enum class pairing : std::uint8_t { none, any, maxwell };
-
   const gpu_config& config_;  // outlives the sub-partition
-  // Members from here to halted_ are touched by every instruction; they are packed into as few cache lines as possible.
-  alignas(64) warp_table warps_;
-  clock_port clock_;
-  std::uint64_t held_ = 0;     // mask of slots whose ready warp the policy holds back from memory
-  cycle_t replays_until_ = 0;  // issue slots before this cycle are taken by replays
-  warp_supervisor& supervisor_;
-  shared_lanes* shared_lanes_ = nullptr;
-  unsigned index_;
-  const pairing pairing_;           // also none if the issue width is 1
-  const bool independent_;          // each lane has its own program counter
-  const bool read_window_;          // operands are read in a fixed window, without a collector
-  bool codes_ = false;              // the warp placed last uses control codes
-  const bool fp64_alone_;           // an fp64 instruction also occupies the other sub-partitions' issue cycle
-  std::uint16_t shared_units_ = 0;  // units shared by the SM's sub-partitions, bit per unit
-  const decoded_instruction* reuses_ =
-      nullptr;              // the instruction after the last arithmetic one, whose operands are in the reuse cache
-  unsigned last_slot_ = 0;  // the warp that issued that one
-  const decoded_instruction* to_shared_ = nullptr;  // in the pair being issued, the instruction for the shared lanes
-  // The last issue, sampled by observers.
-  unsigned issued_ = 0;        // instructions issued in the last active cycle
-  cycle_t issued_at_ = never;  // the cycle of the last issue
-  unsigned issued_warp_ = 0;
-  std::uint32_t issued_pc_ = 0;
-  simt::lane_mask issued_mask_ = 0;
-  bool halted_ = false;
-  // Bound interfaces of the dispatch sockets, looked up once: a call through port and export costs a cache miss per
-  // issue.
-  std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)>
-      dispatch_to_{};
-
   warp_timers timers_;
   const executed_stream executed_;
   const recorded_stream recorded_;

@@ -25,30 +25,30 @@ simt::lane_mask all_threads(const simt::warp_state& w) {
 }  // namespace
 
 void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
-  invariant(issued_at_ != cycle, "two warps were selected in one cycle");
-  issued_at_ = cycle;
-  warp_slot& w = warps_[slot];
+  invariant(hot_.issued_at != cycle, "two warps were selected in one cycle");
+  hot_.issued_at = cycle;
+  warp_slot& w = hot_.warps[slot];
   account_ready(slot, cycle);
   account.add(w, warp_cycle::selected, warp_stall::selected, 1);
   w.mark = cycle + 1;
   const decoded_instruction& first = *w.next;
-  issued_warp_ = w.state.slot;
-  issued_pc_ = w.state.pc;
-  issued_mask_ = w.state.active;
-  issued_ = 1;
+  hot_.issued_warp = w.state.slot;
+  hot_.issued_pc = w.state.pc;
+  hot_.issued_mask = w.state.active;
+  hot_.issued = 1;
   issue_counters& c = *w.counters;
   bool in_sequence = issue_one(slot, cycle);
-  if (in_sequence && pairing_ != pairing::none && pairs(first, slot, cycle)) {
+  if (in_sequence && hot_.pairing_rule != pairing::none && pairs(first, slot, cycle)) {
     ++c.inst_issued2;
-    issued_ = 2;
+    hot_.issued = 2;
     in_sequence = issue_one(slot, cycle);
   } else {
     ++c.inst_issued1;
   }
-  if (halted_ && w.phase == warp_phase::ready)
+  if (hot_.halted && w.phase == warp_phase::ready)
     w.phase = warp_phase::waiting;  // it failed, and has already been removed from the ready warps
   if (!in_sequence) return;
-  const std::uint32_t sequence = issued_pc_ + issued_;
+  const std::uint32_t sequence = hot_.issued_pc + hot_.issued;
   if (__builtin_expect(memory.replays(), 0)) return replay(slot, sequence, cycle);
   settle(slot, cycle + 1, instruction_stream::fetched(fetch, slot, w, sequence, cycle + 1), w.leaves(sequence));
 }
@@ -56,27 +56,27 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
 // Up to Kepler a memory instruction performs one pass per issue. Each further pass is issued again: the replays of the
 // slot's warp take the next issue slots, and the warp continues after them.
 void sub_partition::replay(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
-  replays_until_ = cycle + 1 + memory.take_replays();
+  warp_slot& w = hot_.warps[slot];
+  hot_.replays_until = cycle + 1 + memory.take_replays();
   w.sequence = sequence;
   w.phase = warp_phase::replaying;
-  set_timer(slot, replays_until_);
+  set_timer(slot, hot_.replays_until);
 }
 
 // True if the instruction now at the slot's pc may issue together with `first`, which was issued in this cycle.
 bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
-  if (w.leaves(issued_pc_ + 1) || w.barrier_lanes != 0) return false;
+  warp_slot& w = hot_.warps[slot];
+  if (w.leaves(hot_.issued_pc + 1) || w.barrier_lanes != 0) return false;
   const decoded_instruction& second = w.program->code[w.state.pc];
   // A policy that holds back memory accesses decides on the first instruction of a warp only. This one is first in the
   // next cycle.
   if (second.global_access && scheduler.holds_memory()) return false;
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
   const bool shared = first.unit == second.unit;
-  if (shared && (shared_lanes_ == nullptr || std::max(first.shared_use, second.shared_use) == lane_use::none))
+  if (shared && (hot_.fp32_lanes == nullptr || std::max(first.shared_use, second.shared_use) == lane_use::none))
     return false;
-  if (pairing_ == pairing::maxwell && !first.partner && !second.partner) return false;
-  if (fp64_alone_ && (first.unit == isa::unit::fp64 || second.unit == isa::unit::fp64)) return false;
+  if (hot_.pairing_rule == pairing::maxwell && !first.partner && !second.partner) return false;
+  if (hot_.fp64_alone && (first.unit == isa::unit::fp64 || second.unit == isa::unit::fp64)) return false;
   if (!shared && !scheduler.gate(second.unit).open(cycle)) return false;
   if (fetch.next(slot, w.program->code_address, w.state.pc, cycle) > cycle) return false;
   if (second.has_constant &&
@@ -84,8 +84,8 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
     return false;
   if (operands(slot, second).cycle > cycle) return false;
   if (shared) {
-    if (!shared_lanes_->grant(index_, std::max(first.shared_use, second.shared_use), cycle)) return false;
-    to_shared_ =
+    if (!hot_.fp32_lanes->grant(hot_.index, std::max(first.shared_use, second.shared_use), cycle)) return false;
+    hot_.to_shared =
         first.shared_use > second.shared_use ? &first : &second;  // the other one uses the sub-partition's own lanes
   }
   stall_account::look_at(w, w.state.pc);
@@ -93,7 +93,7 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
 }
 
 bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   const decoded_instruction& d = *w.next;
   const simt::lane_mask mask = simt::guarded(d.guard, w.state);
   if (__builtin_expect(d.synchronises, 0) && !w.stream->lanes_present(slot, mask, cycle)) return false;
@@ -118,15 +118,15 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       }
       if (write_ports_.limited() && d.instruction->dst != isa::rz)
         write_ports_.reserve(d.instruction->dst, d.instruction->dst_count, cycle + d.latency_cycles, cycle);
-      reuses_ = &d + 1;
-      last_slot_ = slot;
+      hot_.reuses = &d + 1;
+      hot_.last_slot = slot;
       w.stream->advance(w);
       return true;
     case issue_kind::memory:
       dispatch(slot, d, 0, cycle);
       memory.issue(slot, mask, cycle);
       w.stream->advance(w);
-      return !halted_;
+      return !hot_.halted;
     case issue_kind::branch:
       dispatch(slot, d, 0, cycle);
       w.stream->issue_branch(slot, mask, cycle);
@@ -141,14 +141,14 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       return false;
     case issue_kind::fence: issue_fence(slot, cycle); return false;
     case issue_kind::sleep: issue_sleep(slot, mask, cycle); return false;
-    case issue_kind::system_call: issue_system(slot, mask, cycle); return !halted_;
+    case issue_kind::system_call: issue_system(slot, mask, cycle); return !hot_.halted;
     case issue_kind::trap:
       if (mask != 0) {
         const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
         fault_with(slot, d, lane, simt::trap_text(*d.instruction), details_of(w, *d.instruction, lane));
       }
       w.stream->advance(w);
-      return !halted_;
+      return !hot_.halted;
   }
   return false;
 }
@@ -156,25 +156,25 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
 // Sources of an arithmetic instruction conflict in a register bank. A collector gathers them while other instructions
 // issue; with a fixed read window nothing issues until they are read.
 void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
-  const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came in between
+  const bool behind = hot_.last_slot == slot && hot_.reuses == &d;  // no other warp's operands came in between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
-  if (warps_[slot].program->control_codes) dependence.counters.issued(slot, d, cycle + conflicts);
+  if (hot_.warps[slot].program->control_codes) dependence.counters.issued(slot, d, cycle + conflicts);
   set_ready(slot, d, cycle + d.latency_cycles + conflicts);
   conflicts_ = conflicts;
   conflicts_at_ = cycle;
-  if (read_window_ && conflicts != 0) scheduler.stall(cycle + 1, cycle + 1 + conflicts);
+  if (hot_.read_window && conflicts != 0) scheduler.stall(cycle + 1, cycle + 1 + conflicts);
 }
 
 // Sends the instruction to its unit, which executes it on the lanes of `mask`.
 void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   const unsigned u = static_cast<unsigned>(d.unit);
   // Only instructions that read the time put it into the warp's state. Otherwise the states of two iterations of a
   // waiting loop would differ (fingerprint).
   if (d.timing == isa::op_class::special_register && tells_time(static_cast<isa::special>(d.instruction->sub))) {
     w.state.cycle = cycle;
     w.state.clock_low = static_cast<std::uint32_t>(cycle);
-    w.state.time_ns = clock_.domain().nanoseconds_at(cycle);
+    w.state.time_ns = hot_.clock.domain().nanoseconds_at(cycle);
   }
   issue_transaction packet;  // on the stack, so that it is in the host's cache
   packet.instruction = d.instruction;
@@ -185,22 +185,23 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
   packet.initiation_cycles = d.initiation_cycles;
   packet.latency_cycles = d.latency_cycles;
   sc_core::sc_time delay;
-  if (to_shared_ != nullptr) {
-    shared_lanes_->take(cycle, to_shared_->initiation_cycles);
-    if (to_shared_ != &d) scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
-    to_shared_ = nullptr;
+  if (hot_.to_shared != nullptr) {
+    hot_.fp32_lanes->take(cycle, hot_.to_shared->initiation_cycles);
+    if (hot_.to_shared != &d) scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
+    hot_.to_shared = nullptr;
     shared_dispatch_socket[0]->b_transport(packet, delay);
     return;
   }
-  dispatch_to_[u]->b_transport(packet, delay);
-  if (__builtin_expect(fp64_alone_, 0) && d.unit == isa::unit::fp64) supervisor_.issued_alone(index_, cycle);
+  hot_.dispatch_to[u]->b_transport(packet, delay);
+  if (__builtin_expect(hot_.fp64_alone, 0) && d.unit == isa::unit::fp64)
+    hot_.supervisor.issued_alone(hot_.index, cycle);
   scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
-  if (__builtin_expect(shared_units_ >> u & 1, 0))
-    supervisor_.shared_unit_taken(d.unit, index_, cycle, cycle + d.initiation_cycles);
+  if (__builtin_expect(hot_.shared_units >> u & 1, 0))
+    hot_.supervisor.shared_unit_taken(d.unit, hot_.index, cycle, cycle + d.initiation_cycles);
 }
 
 void sub_partition::issue_fence(unsigned slot, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   const decoded_instruction& d = *w.next;
   dispatch(slot, d, 0, cycle);
   w.fence_scope = d.instruction->sub;
@@ -215,13 +216,13 @@ void sub_partition::issue_fence(unsigned slot, cycle_t cycle) {
 }
 
 void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   const decoded_instruction& d = *w.next;
   dispatch(slot, d, 0, cycle);
   w.sequence = w.state.pc + 1;
   w.stream->advance(w);
   if (w.stream->gives_way(slot, mask, cycle)) return;
-  const cycle_t cycles = clock_.domain().cycles_in(d.instruction->src[0].value);
+  const cycle_t cycles = hot_.clock.domain().cycles_in(d.instruction->src[0].value);
   stall_account::look_at(w, w.state.pc);
   w.phase = warp_phase::sleeping;
   scheduler.set_waiting(slot);
@@ -231,17 +232,17 @@ void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cyc
 // `details` are appended to `what`.
 void sub_partition::fault_with(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what,
                                fault_details details) {
-  const warp_slot& w = warps_[slot];
+  const warp_slot& w = hot_.warps[slot];
   report_fault(*w.launch, w.state.block->index, w.state.thread(lane), d, what, std::move(details));
 }
 
 void sub_partition::report_fault(const resident_launch& launch, const simt::dim3& b, std::uint32_t t,
                                  const decoded_instruction& d, const std::string& what, fault_details details) {
-  halted_ = true;
+  hot_.halted = true;
   const simt::fault_text f = simt::describe_fault(launch, b, t, *d.instruction, what);
-  if (details.pieces.empty()) return supervisor_.program_fault(f.text);
+  if (details.pieces.empty()) return hot_.supervisor.program_fault(f.text);
   details.at = f.front;
-  supervisor_.program_fault_with(f.text, details);
+  hot_.supervisor.program_fault_with(f.text, details);
 }
 
 }  // namespace heddle

@@ -10,11 +10,11 @@ namespace heddle {
 
 void sub_partition::check_invariants() const {
   memory.check_invariants();
-  account.check_invariants(pairing_ != pairing::none, clock_.cycle());
+  account.check_invariants(hot_.pairing_rule != pairing::none, hot_.clock.cycle());
 }
 
 const partition_signals& sub_partition::watch(cycle_t first, cycle_t last) const {
-  if (!signals_) signals_ = std::make_unique<partition_signals>(*this, clock_.domain());
+  if (!signals_) signals_ = std::make_unique<partition_signals>(*this, hot_.clock.domain());
   signals_->only_in(first, last);
   return *signals_;
 }
@@ -36,13 +36,13 @@ void sub_partition::trace(sc_core::sc_trace_file* file) const {
     sc_core::sc_trace(file, signals_->slots[k].operation, slot + "_operation");
     sc_core::sc_trace(file, signals_->slots[k].lanes, slot + "_lanes");
   }
-  sc_core::sc_trace(file, warps_.active(), base + ".active", static_cast<int>(warps_.size()));
+  sc_core::sc_trace(file, hot_.warps.active(), base + ".active", static_cast<int>(hot_.warps.size()));
   sc_core::sc_trace(file, memory.credits(), base + ".lsu_credits");
-  for (std::size_t s = 0; s < warps_.size(); ++s) {
+  for (std::size_t s = 0; s < hot_.warps.size(); ++s) {
     const std::string warp = base + ".warp" + std::to_string(s);
     sc_core::sc_trace(file, signals_->states[s], warp + "_state");
-    sc_core::sc_trace(file, warps_[s].state.pc, warp + "_pc");
-    sc_core::sc_trace(file, warps_[s].state.active, warp + "_active_lanes");
+    sc_core::sc_trace(file, hot_.warps[s].state.pc, warp + "_pc");
+    sc_core::sc_trace(file, hot_.warps[s].state.active, warp + "_active_lanes");
   }
   for (const sc_core::sc_object* child : get_child_objects()) child->trace(file);
 }

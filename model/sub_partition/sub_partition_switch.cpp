@@ -13,7 +13,7 @@ constexpr std::uint32_t poison = 0xdeadbeef;
 }  // namespace
 
 void sub_partition::stop(unsigned slot, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   if (w.phase == warp_phase::empty || w.phase == warp_phase::exited || w.phase == warp_phase::stopped) return;
   if (w.phase == warp_phase::ready) account_ready(slot, std::max(cycle, w.mark));
   else account.settle(w, cycle);
@@ -21,7 +21,7 @@ void sub_partition::stop(unsigned slot, cycle_t cycle) {
   // continue where they stopped.
   const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting ||
                           w.phase == warp_phase::held || w.phase == warp_phase::replaying;
-  held_ &= ~(std::uint64_t{1} << slot);
+  hot_.held &= ~(std::uint64_t{1} << slot);
   w.stopped_in = looks_anew ? warp_phase::waiting : w.phase;
   w.rest = looks_anew || w.timer == never ? never : w.timer - std::min(w.timer, cycle);
   w.phase = warp_phase::stopped;
@@ -29,14 +29,14 @@ void sub_partition::stop(unsigned slot, cycle_t cycle) {
 }
 
 void sub_partition::exchange(unsigned slot, simt::context_image& image) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   invariant(w.phase == warp_phase::stopped, "the context of a warp that runs was asked for");
   image.align(context_line_words);
   w.stream->exchange(w, image);
 }
 
 std::uint64_t sub_partition::fingerprint(unsigned slot) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   simt::context_image image;
   image.write();
   image.exchange(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size);
@@ -50,7 +50,7 @@ std::uint64_t sub_partition::fingerprint(unsigned slot) {
 }
 
 void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   invariant(w.phase == warp_phase::stopped && !w.outstanding(), "a warp was swapped out that was not at rest");
   vacate(slot, cycle);
   std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size, poison);
@@ -64,7 +64,7 @@ void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
 void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                             unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
   occupy(slot, launch, block, warp_in_block, allocated_registers, cycle);
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   w.stream->begin(w);
   std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(launch)} * isa::warp_size, poison);
   stall_account::look_at(w, 0);
@@ -76,7 +76,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
 }
 
 void sub_partition::resume(unsigned slot, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   account.settle(w, cycle);
   w.phase = w.stopped_in;
   if (w.phase != warp_phase::waiting) scheduler.set_waiting(slot);

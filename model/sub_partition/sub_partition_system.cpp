@@ -14,7 +14,7 @@ simt::lane_reader sub_partition::memory_of(const warp_slot& w, unsigned lane) co
 }
 
 void sub_partition::issue_system(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
-  warp_slot& w = warps_[slot];
+  warp_slot& w = hot_.warps[slot];
   const decoded_instruction& d = *w.next;
   invariant(services_ != nullptr, "a program calls the device runtime, and there is none");
   dispatch(slot, d, 0, cycle);

@@ -92,15 +92,15 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
     fence(p);
     return true;
   }
-  if (d.atomic != nullptr && atomic_free_ > now) return false;
+  if (d.atomic != nullptr && hot_.atomic_free > now) return false;
   // A system-scope write or atomic is written through to the memory at once.
   if (d.system && (d.write || d.atomic != nullptr) && !memory_has_room()) return false;
-  std::uint32_t slot = lines_.find(d.line);
-  if (slot != none && lines_.at(slot).mshr != none) return join_miss(p, d, slot, now);
+  std::uint32_t slot = hot_.lines.find(d.line);
+  if (slot != none && hot_.lines.at(slot).mshr != none) return join_miss(p, d, slot, now);
   const bool hit = slot != none;
-  if (hit && d.system && !d.write) forget_clean(lines_.at(slot), d.bytes);
-  const bool complete = d.write || (hit && lines_.at(slot).valid.covers(d.bytes));
-  if (!complete && (free_mshrs_.empty() || !memory_has_room())) {
+  if (hit && d.system && !d.write) forget_clean(hot_.lines.at(slot), d.bytes);
+  const bool complete = d.write || (hit && hot_.lines.at(slot).valid.covers(d.bytes));
+  if (!complete && (hot_.free_mshrs.empty() || !memory_has_room())) {
     waits_for_room_ = !hit;  // without the line, only an MSHR and room towards the memory end the stall
     return false;
   }
@@ -126,30 +126,30 @@ void l2_slice::fence(tlm::tlm_generic_payload& p) {
 }
 
 std::uint32_t l2_slice::make_room(const demand& d) {
-  const std::uint32_t slot = lines_.victim(d.line);
+  const std::uint32_t slot = hot_.lines.victim(d.line);
   if (slot == none) return none;
-  if (lines_.occupied(slot)) {
-    if (lines_.at(slot).dirty.any()) {
+  if (hot_.lines.occupied(slot)) {
+    if (hot_.lines.at(slot).dirty.any()) {
       if (!memory_has_room()) return none;
       write_back(slot);
     }
     ++counters_[d.launch].evictions;
   }
-  lines_.install(slot, d.line);
+  hot_.lines.install(slot, d.line);
   ++lines_in_;
   return slot;
 }
 
 bool l2_slice::start_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot) {
-  const std::uint32_t miss = free_mshrs_.back();
-  free_mshrs_.pop_back();
+  const std::uint32_t miss = hot_.free_mshrs.back();
+  hot_.free_mshrs.pop_back();
   ++misses_;
-  mshr& m = mshrs_[miss];
+  mshr& m = hot_.mshrs[miss];
   m = mshr{};
   m.slot = slot;
-  lines_.at(slot).mshr = miss;
-  lines_.touch(slot);
-  const unsigned sectors = (d.bytes & ~lines_.at(slot).valid).touched_sectors();
+  hot_.lines.at(slot).mshr = miss;
+  hot_.lines.touch(slot);
+  const unsigned sectors = (d.bytes & ~hot_.lines.at(slot).valid).touched_sectors();
   count_read(d, 0, sectors);
   fetch(miss, d, sectors);
   park(m, p, d);
@@ -157,8 +157,8 @@ bool l2_slice::start_miss(tlm::tlm_generic_payload& p, const demand& d, std::uin
 }
 
 bool l2_slice::join_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
-  mshr& m = mshrs_[lines_.at(slot).mshr];
-  const unsigned absent = d.write ? 0 : (d.bytes & ~lines_.at(slot).valid).touched_sectors();
+  mshr& m = hot_.mshrs[hot_.lines.at(slot).mshr];
+  const unsigned absent = d.write ? 0 : (d.bytes & ~hot_.lines.at(slot).valid).touched_sectors();
   if (!d.write && d.atomic == nullptr && absent == 0 && m.ordered == 0) {
     // A read whose bytes are present may overtake waiting reads, but not writes or atomics: requests to one line take
     // effect in order.
@@ -168,26 +168,26 @@ bool l2_slice::join_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint
   }
   const unsigned wanted = absent & ~m.pending & ~m.failed;
   if (m.count >= parameters_.mshr_merges || (wanted != 0 && !memory_has_room())) return false;
-  lines_.touch(slot);
+  hot_.lines.touch(slot);
   if (d.write) count_write(d, true);
   else count_read(d, absent & ~wanted, wanted);
-  if (wanted != 0) fetch(lines_.at(slot).mshr, d, wanted);
+  if (wanted != 0) fetch(hot_.lines.at(slot).mshr, d, wanted);
   park(m, p, d);
   return true;
 }
 
 void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
-  if (free_waiters_.empty()) {
-    waiters_.emplace_back();
-    free_waiters_.push_back(static_cast<std::uint32_t>(waiters_.size() - 1));
+  if (hot_.free_waiters.empty()) {
+    hot_.waiters.emplace_back();
+    hot_.free_waiters.push_back(static_cast<std::uint32_t>(hot_.waiters.size() - 1));
   }
-  const std::uint32_t w = free_waiters_.back();
-  free_waiters_.pop_back();
-  waiters_[w] = {&p, none, d};
+  const std::uint32_t w = hot_.free_waiters.back();
+  hot_.free_waiters.pop_back();
+  hot_.waiters[w] = {&p, none, d};
   if (observer_ != nullptr)
     if (const auto* request = request_of(p)) observer_->reached_memory(*request);
   if (m.head == none) m.head = w;
-  else waiters_[m.tail].next = w;
+  else hot_.waiters[m.tail].next = w;
   m.tail = w;
   ++m.count;
   m.ordered += d.write || d.atomic != nullptr;
@@ -195,14 +195,14 @@ void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
 
 void l2_slice::fetch(std::uint32_t miss, const demand& d, unsigned sectors) {
   l2_counters& c = counters_[d.launch];
-  mshrs_[miss].pending |= sectors;
+  hot_.mshrs[miss].pending |= sectors;
   for (unsigned s = 0; s < sectors_per_line;) {
     unsigned count = 1;
     if (sectors >> s & 1) {
       while (s % (count * 2) == 0 && s + count * 2 <= sectors_per_line &&
              (sectors >> s & ((1u << count * 2) - 1)) == (1u << count * 2) - 1)
         count *= 2;
-      memory_.read(d.line_address, s, count, miss, d.launch);
+      hot_.memory.read(d.line_address, s, count, miss, d.launch);
       ++c.fetches;
       c.fetch_bytes += count * sector_bytes;
     }
@@ -211,43 +211,43 @@ void l2_slice::fetch(std::uint32_t miss, const demand& d, unsigned sectors) {
 }
 
 void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
-  mshr& m = mshrs_[miss];
+  mshr& m = hot_.mshrs[miss];
   while (m.head != none) {
     const std::uint32_t w = m.head;
-    tlm::tlm_generic_payload& p = *waiters_[w].payload;
-    const demand& d = waiters_[w].wants;
-    const unsigned absent = d.write ? 0 : (d.bytes & ~lines_.at(m.slot).valid).touched_sectors();
+    tlm::tlm_generic_payload& p = *hot_.waiters[w].payload;
+    const demand& d = hot_.waiters[w].wants;
+    const unsigned absent = d.write ? 0 : (d.bytes & ~hot_.lines.at(m.slot).valid).touched_sectors();
     if ((absent & ~m.failed) != 0) {
       // drop_clean() has invalidated bytes that this waiter needs: they are fetched again.
       const unsigned forgotten = absent & ~m.failed & ~m.pending;
       if (forgotten != 0) fetch(miss, d, forgotten);
       break;
     }
-    m.head = waiters_[w].next;
-    free_waiters_.push_back(w);
+    m.head = hot_.waiters[w].next;
+    hot_.free_waiters.push_back(w);
     --m.count;
     m.ordered -= d.write || d.atomic != nullptr;
     if (absent != 0) respond(p, m.error);
     else serve(p, d, m.slot, now);
   }
   if (m.head != none || m.pending != 0) return;
-  lines_.at(m.slot).mshr = none;
+  hot_.lines.at(m.slot).mshr = none;
   m = mshr{};
-  free_mshrs_.push_back(miss);
+  hot_.free_mshrs.push_back(miss);
   --misses_;
 }
 
 void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
-  lines_.touch(slot);
+  hot_.lines.touch(slot);
   if (d.atomic != nullptr) {
     perform_atomic(p, d, slot, now);
     return;
   }
-  std::uint8_t* line = lines_.data(slot);
+  std::uint8_t* line = hot_.lines.data(slot);
   std::uint8_t* data = p.get_data_ptr();
   const bool plain = p.get_byte_enable_ptr() == nullptr;
   if (d.write) {
-    line_store::state& s = lines_.at(slot);
+    line_store::state& s = hot_.lines.at(slot);
     if (plain) {
       std::memcpy(line + d.offset, data, p.get_data_length());
     } else {
@@ -272,7 +272,7 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   const auto op = static_cast<isa::atomic_op>(a.operation);
   const auto type = static_cast<isa::dtype>(a.type);
   const unsigned size = isa::size_of(type);
-  std::uint8_t* line = lines_.data(slot);
+  std::uint8_t* line = hot_.lines.data(slot);
   std::uint8_t uses[line_bytes] = {};
   unsigned most = 1, changes = 0;
   for (unsigned i = 0; i < a.count; ++i) {
@@ -284,7 +284,7 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
     a.result[i] = old;
     most = std::max<unsigned>(most, ++uses[a.offset[i]]);
   }
-  line_store::state& s = lines_.at(slot);
+  line_store::state& s = hot_.lines.at(slot);
   s.dirty |= d.bytes;
   s.launch = d.launch;
   if (d.system) write_back(slot);
@@ -294,23 +294,23 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);
   if (most > 1) taken += parameters_.atomic_contention_cycles;
   if (parameters_.atomic_limit_cycles != 0) taken = std::min<cycle_t>(taken, parameters_.atomic_limit_cycles);
-  const cycle_t due = std::max(now, atomic_free_) + taken;
-  atomic_free_ = due + 1;
+  const cycle_t due = std::max(now, hot_.atomic_free) + taken;
+  hot_.atomic_free = due + 1;
   p.set_response_status(tlm::TLM_OK_RESPONSE);
-  if (due <= now) responses_.push(&p);
-  else atomics_.push({&p, due});
+  if (due <= now) hot_.responses.push(&p);
+  else hot_.atomics.push({&p, due});
 }
 
 void l2_slice::respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status) {
   p.set_response_status(status);
-  responses_.push(&p);
+  hot_.responses.push(&p);
 }
 
 void l2_slice::write_back(std::uint32_t slot) {
-  line_store::state& s = lines_.at(slot);
+  line_store::state& s = hot_.lines.at(slot);
   l2_counters& c = counters_[s.launch];
-  const std::uint64_t address = map_.global_address(index_, lines_.line_of(slot) * line_bytes);
-  c.write_backs += memory_.write_back(address, s.dirty, lines_.data(slot), s.launch);
+  const std::uint64_t address = map_.global_address(index_, hot_.lines.line_of(slot) * line_bytes);
+  c.write_backs += hot_.memory.write_back(address, s.dirty, hot_.lines.data(slot), s.launch);
   c.write_back_bytes += s.dirty.count();
   s.dirty = byte_mask{};
 }

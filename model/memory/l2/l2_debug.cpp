@@ -60,18 +60,18 @@ unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8
 void l2_slice::patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes) {
   std::uint8_t image[line_bytes] = {};
   std::memcpy(image + offset, data, bytes.count());
-  const memory_port::added_writes added = memory_.patch(line_address, image, bytes);
+  const memory_port::added_writes added = hot_.memory.patch(line_address, image, bytes);
   if (added.requests != 0) {
     l2_counters& c = counters_[added.launch];
     c.write_backs += added.requests;
     c.write_back_bytes += added.bytes;
-    clock_.wake_at(clock_.cycle() + 1);
+    hot_.clock.wake_at(hot_.clock.cycle() + 1);
   }
-  const std::uint32_t slot = lines_.find(map_.local_address(line_address) / line_bytes);
+  const std::uint32_t slot = hot_.lines.find(map_.local_address(line_address) / line_bytes);
   if (slot == line_store::none) return;
-  copy_masked(lines_.data(slot), image, bytes);
+  copy_masked(hot_.lines.data(slot), image, bytes);
   // Also marked valid during a fetch, which may return the old bytes.
-  lines_.at(slot).valid |= bytes;
+  hot_.lines.at(slot).valid |= bytes;
 }
 
 unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
@@ -84,25 +84,25 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
     patch(line_address, offset, data, bytes);
     const unsigned done = memory_debug(true, address, data, length);
     patch(line_address, offset, data, bytes);
-    const std::uint32_t slot = lines_.find(line);
+    const std::uint32_t slot = hot_.lines.find(line);
     if (slot == line_store::none) return done;
-    if (done < length) lines_.at(slot).dirty |= bytes;
+    if (done < length) hot_.lines.at(slot).dirty |= bytes;
     return length;
   }
-  std::uint32_t slot = lines_.find(line);
-  if (slot != line_store::none && (shared_ ? lines_.at(slot).dirty : lines_.at(slot).valid).covers(bytes)) {
-    std::memcpy(data, lines_.data(slot) + offset, length);
+  std::uint32_t slot = hot_.lines.find(line);
+  if (slot != line_store::none && (shared_ ? hot_.lines.at(slot).dirty : hot_.lines.at(slot).valid).covers(bytes)) {
+    std::memcpy(data, hot_.lines.data(slot) + offset, length);
     return length;
   }
   std::uint8_t image[line_bytes] = {};
   const unsigned done = memory_debug(false, address, image + offset, length);
-  slot = lines_.find(line);
-  byte_mask have = byte_mask::run(offset, done) | memory_.overlay(line_address, image);
+  slot = hot_.lines.find(line);
+  byte_mask have = byte_mask::run(offset, done) | hot_.memory.overlay(line_address, image);
   if (slot != line_store::none) {
     // If other agents write the memory, its bytes are newer than the clean bytes here, which are used only where the
     // memory returned none.
-    const line_store::state& s = lines_.at(slot);
-    copy_masked(image, lines_.data(slot), shared_ ? s.dirty | (s.valid & ~have) : s.valid);
+    const line_store::state& s = hot_.lines.at(slot);
+    copy_masked(image, hot_.lines.data(slot), shared_ ? s.dirty | (s.valid & ~have) : s.valid);
     have |= s.valid;
   }
   unsigned n = 0;
@@ -112,21 +112,21 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
 }
 
 bool l2_slice::has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const {
-  if (shared_ || !memory_.idle()) return false;
+  if (shared_ || !hot_.memory.idle()) return false;
   if (lines_in_ == 0) return true;
   const std::uint64_t last = (local_address + bytes - 1) / line_bytes;
   for (std::uint64_t line = local_address / line_bytes; line <= last; ++line)
-    if (lines_.find(line) != line_store::none) return false;
+    if (hot_.lines.find(line) != line_store::none) return false;
   return true;
 }
 
 // Number of bytes from `address` on, within one block of the interleaving, that only the memory holds: no line has them
 // and no memory request is outstanding.
 unsigned l2_slice::bytes_in_memory_alone(std::uint64_t address, unsigned most) const {
-  if (shared_ || !memory_.idle()) return 0;
+  if (shared_ || !hot_.memory.idle()) return 0;
   const std::uint64_t bytes = std::min<std::uint64_t>(map_.bytes_to_boundary(address), most);
   std::uint64_t n = 0;  // an offset, since the end of the last line has no address
-  while (n < bytes && lines_.find(map_.local_address(address + n) / line_bytes) == line_store::none)
+  while (n < bytes && hot_.lines.find(map_.local_address(address + n) / line_bytes) == line_store::none)
     n += line_bytes - (address + n) % line_bytes;
   return static_cast<unsigned>(std::min(n, bytes));
 }
@@ -153,7 +153,7 @@ unsigned l2_slice::transport_dbg(tlm::tlm_generic_payload& p) {
 }
 
 void l2_slice::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
-  delay += clock_.domain().time_of(pipeline_ + 1);
+  delay += hot_.clock.domain().time_of(pipeline_ + 1);
   demand d;
   if (!decode(p, d)) return;
   if (d.atomic != nullptr) {

@@ -48,7 +48,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   /// No line is here of these bytes, by their addresses in the channel, and nothing is on its way to or from the
   /// memory.
   bool has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const;
-  bool awaits_memory() const override { return !memory_.idle(); }
+  bool awaits_memory() const override { return !hot_.memory.idle(); }
   unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }
   void check_invariants() const override;
 
@@ -131,7 +131,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   void fence(tlm::tlm_generic_payload& p);
   void count_read(const demand& d, unsigned pending, unsigned misses);
   void count_write(const demand& d, bool hit);
-  bool memory_has_room() const { return memory_.queued() < parameters_.queue_entries; }
+  bool memory_has_room() const { return hot_.memory.queued() < parameters_.queue_entries; }
   void finish(tlm::tlm_generic_payload& p);
   unsigned bytes_in_memory_alone(std::uint64_t address, unsigned most) const;
   unsigned debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
@@ -145,26 +145,33 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   bool shared_;       // other agents write the memory too: clean bytes may be outdated
   cycle_t pipeline_;  // cycles from arrival to look-up
   cycle_t interval_;
-  clock_port clock_;
-  bound_interface<tlm::tlm_bw_transport_if<>> initiator_;
-  memory_port memory_;
-  line_store lines_;
-  slot_counter slots_;
-  ring<access> accesses_;
-  tlm::tlm_generic_payload* held_ = nullptr;  // BEGIN_REQ not yet accepted
-  cycle_t held_from_ = 0;
-  cycle_t next_access_ = 0;
-  bool stalled_ = false;   // the oldest request is stalled
-  bool progress_ = false;  // something happened in this cycle that may end the stall
-  std::vector<mshr> mshrs_;
-  std::vector<std::uint32_t> free_mshrs_;
-  std::vector<waiter> waiters_;
-  std::vector<std::uint32_t> free_waiters_;
-  ring<tlm::tlm_generic_payload*> responses_;
-  ring<delayed> atomics_;  // performed; answered when due
-  cycle_t atomic_free_ = 0;
-  tlm::tlm_generic_payload* answering_ = nullptr;  // between BEGIN_RESP and END_RESP
-  cycle_t response_free_ = 0;
+  /// What every request touches.
+  struct alignas(64) hot_state {
+    hot_state(l2_slice& slice, clock_domain& domain, const gpu_config& config);
+
+    clock_port clock;
+    bound_interface<tlm::tlm_bw_transport_if<>> initiator;
+    memory_port memory;
+    line_store lines;
+    slot_counter slots;
+    ring<access> accesses;
+    tlm::tlm_generic_payload* held = nullptr;  // BEGIN_REQ not yet accepted
+    cycle_t held_from = 0;
+    cycle_t next_access = 0;
+    bool stalled = false;   // the oldest request is stalled
+    bool progress = false;  // something happened in this cycle that may end the stall
+    std::vector<mshr> mshrs;
+    std::vector<std::uint32_t> free_mshrs;
+    std::vector<waiter> waiters;
+    std::vector<std::uint32_t> free_waiters;
+    ring<tlm::tlm_generic_payload*> responses;
+    ring<delayed> atomics;  // performed; answered when due
+    cycle_t atomic_free = 0;
+    tlm::tlm_generic_payload* answering = nullptr;  // between BEGIN_RESP and END_RESP
+    cycle_t response_free = 0;
+  };
+  static_assert(sizeof(hot_state) == 768, "twelve cache lines");
+  hot_state hot_;
   std::vector<std::function<void()>> flush_requests_;  // for the next flush
   std::vector<std::function<void()>> flushing_;
   unsigned fences_ = 0;              // fences that are not answered yet

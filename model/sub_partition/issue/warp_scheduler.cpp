@@ -5,19 +5,16 @@ namespace heddle {
 
 warp_scheduler::warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters,
                                const policy_place& place)
-    : sc_module(name),
-      policy_(make_scheduling_policy(parameters, place)),
-      since_(place.slots),
-      holds_memory_(policy_->holds_memory()) {}
+    : sc_module(name), hot_(make_scheduling_policy(parameters, place), place.slots) {}
 
 void warp_scheduler::use(std::unique_ptr<scheduling_policy> policy) {
-  policy_ = std::move(policy);
-  holds_memory_ = policy_->holds_memory();
+  hot_.policy = std::move(policy);
+  hot_.holds_memory = hot_.policy->holds_memory();
 }
 
 void warp_scheduler::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
-  const int slots = static_cast<int>(since_.size());
+  const int slots = static_cast<int>(hot_.since.size());
   sc_core::sc_trace(file, shown.ready, base + ".ready", slots);
   sc_core::sc_trace(file, shown.eligible, base + ".eligible", slots);
   sc_core::sc_trace(file, shown.selected, base + ".selected", slots);

@@ -32,27 +32,27 @@ class warp_scheduler : public sc_core::sc_module {
     const unsigned n = static_cast<unsigned>(u);
     if (__builtin_expect((gates_in_use_ >> n & 1) == 0, 0)) {
       gates_in_use_ |= 1u << n;
-      gates_[n].stall(stalled_from_, stalled_until_);
+      hot_.gates[n].stall(stalled_from_, stalled_until_);
     }
-    return gates_[n];
+    return hot_.gates[n];
   }
 
   /// From `cycle` on, the warp's next instruction needs only its unit.
   void add_ready(unsigned slot, isa::unit u, cycle_t cycle) {
-    ready_[static_cast<unsigned>(u)] |= std::uint64_t{1} << slot;
-    ready_units_ |= 1u << static_cast<unsigned>(u);
-    all_ready_ |= std::uint64_t{1} << slot;
-    waiting_ &= ~(std::uint64_t{1} << slot);
-    since_[slot] = {cycle, gate(u).until(cycle)};
+    hot_.ready[static_cast<unsigned>(u)] |= std::uint64_t{1} << slot;
+    hot_.ready_units |= 1u << static_cast<unsigned>(u);
+    hot_.all_ready |= std::uint64_t{1} << slot;
+    hot_.waiting &= ~(std::uint64_t{1} << slot);
+    hot_.since[slot] = {cycle, gate(u).until(cycle)};
   }
   /// Removes a ready warp that issues in `cycle` or is stopped. Returns since when it was ready, and for how many
   /// cycles its gate was closed, by reason.
   ready_wait remove_ready(unsigned slot, isa::unit u, cycle_t cycle) {
-    if ((ready_[static_cast<unsigned>(u)] &= ~(std::uint64_t{1} << slot)) == 0)
-      ready_units_ &= ~(1u << static_cast<unsigned>(u));
-    all_ready_ &= ~(std::uint64_t{1} << slot);
-    const auto closed = gates_[static_cast<unsigned>(u)].until(cycle);
-    const auto& s = since_[slot];
+    if ((hot_.ready[static_cast<unsigned>(u)] &= ~(std::uint64_t{1} << slot)) == 0)
+      hot_.ready_units &= ~(1u << static_cast<unsigned>(u));
+    hot_.all_ready &= ~(std::uint64_t{1} << slot);
+    const auto closed = hot_.gates[static_cast<unsigned>(u)].until(cycle);
+    const auto& s = hot_.since[slot];
     return {s.cycle, closed.busy - s.closed.busy, closed.stalled - s.closed.stalled,
             closed.throttled - s.closed.throttled};
   }
@@ -62,44 +62,46 @@ class warp_scheduler : public sc_core::sc_module {
     stalled_from_ = cycle;
     stalled_until_ = until;
     for (unsigned rest = gates_in_use_; rest != 0; rest &= rest - 1)
-      gates_[static_cast<unsigned>(__builtin_ctz(rest))].stall(cycle, until);
+      hot_.gates[static_cast<unsigned>(__builtin_ctz(rest))].stall(cycle, until);
   }
 
   /// Ready warps whose unit is open in `cycle`.
   std::uint64_t eligible(cycle_t cycle) const {
     std::uint64_t e = 0;
-    for (unsigned rest = ready_units_; rest != 0; rest &= rest - 1) {
+    for (unsigned rest = hot_.ready_units; rest != 0; rest &= rest - 1) {
       const unsigned u = static_cast<unsigned>(__builtin_ctz(rest));
-      if (gates_[u].open(cycle)) e |= ready_[u];
+      if (hot_.gates[u].open(cycle)) e |= hot_.ready[u];
     }
     return e;
   }
   /// First cycle from `cycle` on in which a ready warp can be eligible; `never` if there is none.
   cycle_t next_eligible(cycle_t cycle) const {
     cycle_t best = never;
-    for (unsigned rest = ready_units_; rest != 0; rest &= rest - 1)
-      best = std::min(best, gates_[static_cast<unsigned>(__builtin_ctz(rest))].opens_at());
+    for (unsigned rest = hot_.ready_units; rest != 0; rest &= rest - 1)
+      best = std::min(best, hot_.gates[static_cast<unsigned>(__builtin_ctz(rest))].opens_at());
     return best == never ? never : std::max(best, cycle);
   }
-  unsigned select(std::uint64_t eligible, cycle_t cycle) { return policy_->select({eligible, waiting_, cycle}); }
-  scheduling_policy& policy() { return *policy_; }
+  unsigned select(std::uint64_t eligible, cycle_t cycle) {
+    return hot_.policy->select({eligible, hot_.waiting, cycle});
+  }
+  scheduling_policy& policy() { return *hot_.policy; }
   /// Replaces the policy by one that has no name in the configuration. Call before the first warp is placed.
   void use(std::unique_ptr<scheduling_policy> policy);
-  std::uint64_t ready() const { return all_ready_; }
-  std::uint64_t ready(isa::unit u) const { return ready_[static_cast<unsigned>(u)]; }
+  std::uint64_t ready() const { return hot_.all_ready; }
+  std::uint64_t ready(isa::unit u) const { return hot_.ready[static_cast<unsigned>(u)]; }
   /// The warp will not be ready soon; it counts as waiting until add_ready().
-  void set_waiting(unsigned slot) { waiting_ |= std::uint64_t{1} << slot; }
-  std::uint64_t waiting() const { return waiting_; }
+  void set_waiting(unsigned slot) { hot_.waiting |= std::uint64_t{1} << slot; }
+  std::uint64_t waiting() const { return hot_.waiting; }
   /// A warp was placed in a slot, or left it.
   void placed(unsigned slot, cycle_t cycle) {
-    waiting_ &= ~(std::uint64_t{1} << slot);
-    policy_->placed(slot, cycle);
+    hot_.waiting &= ~(std::uint64_t{1} << slot);
+    hot_.policy->placed(slot, cycle);
   }
   void removed(unsigned slot) {
-    waiting_ &= ~(std::uint64_t{1} << slot);
-    policy_->removed(slot);
+    hot_.waiting &= ~(std::uint64_t{1} << slot);
+    hot_.policy->removed(slot);
   }
-  bool holds_memory() const { return holds_memory_; }
+  bool holds_memory() const { return hot_.holds_memory; }
   /// Masks of warp slots in this cycle; updated only while traced.
   struct levels {
     std::uint64_t ready = 0;
@@ -109,10 +111,7 @@ class warp_scheduler : public sc_core::sc_module {
   mutable levels shown;
   trace_hook on_trace;
   void trace(sc_core::sc_trace_file* file) const override;
-  void prepare() const {
-    host_prefetch(&ready_,
-                  reinterpret_cast<const char*>(&gates_) - reinterpret_cast<const char*>(&ready_) + sizeof gates_);
-  }
+  void prepare() const { host_prefetch(&hot_, sizeof hot_); }
 
  private:
   static constexpr unsigned units = static_cast<unsigned>(isa::unit::count);
@@ -120,14 +119,22 @@ class warp_scheduler : public sc_core::sc_module {
     cycle_t cycle = 0;
     issue_gate::closed_cycles closed;
   };
-  alignas(64) std::array<std::uint64_t, units> ready_{};
-  std::uint64_t all_ready_ = 0;
-  unsigned ready_units_ = 0;   // bit per unit for which a warp is ready
-  std::uint64_t waiting_ = 0;  // cannot issue soon: global memory, barriers, fences, sleep
-  std::unique_ptr<scheduling_policy> policy_;
-  std::vector<mark> since_;
-  bool holds_memory_;
-  mutable std::array<issue_gate, units> gates_;
+  /// What every instruction touches.
+  struct alignas(64) hot_state {
+    hot_state(std::unique_ptr<scheduling_policy> chosen, unsigned slots)
+        : policy(std::move(chosen)), since(slots), holds_memory(policy->holds_memory()) {}
+
+    std::array<std::uint64_t, units> ready{};
+    std::uint64_t all_ready = 0;
+    unsigned ready_units = 0;   // bit per unit for which a warp is ready
+    std::uint64_t waiting = 0;  // cannot issue soon: global memory, barriers, fences, sleep
+    std::unique_ptr<scheduling_policy> policy;
+    std::vector<mark> since;
+    bool holds_memory;
+    mutable std::array<issue_gate, units> gates;
+  };
+  static_assert(sizeof(hot_state) == 640, "ten cache lines");
+  hot_state hot_;
   mutable unsigned gates_in_use_ = 0;  // bit per unit; gates not in use have not received the last stall
   cycle_t stalled_from_ = 0;
   cycle_t stalled_until_ = 0;
