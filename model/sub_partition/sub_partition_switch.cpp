@@ -9,7 +9,7 @@ namespace heddle {
 
 namespace {
 // Fills the registers and state of a swapped-out warp, so that a program that read them would compute wrong results.
-constexpr std::uint32_t poison = 0xdeadbeef;
+constexpr std::uint32_t erased_word = 0xdeadbeef;
 }  // namespace
 
 void sub_partition::stop(unsigned slot, cycle_t cycle) {
@@ -53,12 +53,12 @@ void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
   warp_slot& w = hot_.warps[slot];
   invariant(w.phase == warp_phase::stopped && !w.outstanding(), "a warp was swapped out that was not at rest");
   vacate(slot, cycle);
-  std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size, poison);
+  std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size, erased_word);
   const std::uint32_t id = w.state.slot;
   w.state = simt::warp_state{};
   w.state.slot = id;
-  w.state.predicates.fill(poison);
-  w.state.pc = poison;
+  w.state.predicates.fill(erased_word);
+  w.state.pc = erased_word;
 }
 
 void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block,
@@ -66,7 +66,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
   occupy(slot, launch, block, warp_in_block, allocated_registers, cycle);
   warp_slot& w = hot_.warps[slot];
   w.stream->begin(w);
-  std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(launch)} * isa::warp_size, poison);
+  std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(launch)} * isa::warp_size, erased_word);
   stall_account::look_at(w, 0);
   w.mark = cycle;
   w.timer = never;

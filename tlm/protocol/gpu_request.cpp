@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "heddle/tlm/protocol/poison.h"
+
 namespace heddle {
 
 line_payload::line_payload(tlm::tlm_mm_interface* mm) : tlm_generic_payload(mm) { set_extension(&request); }
@@ -100,7 +102,18 @@ void line_payload::make_fence(std::uint64_t line_address) {
   request.atomic = nullptr;
 }
 
+void line_payload::set_poison() {
+  poison::set(data_.data(), data_.size());
+  poison::set(enables_.data(), enables_.size());
+}
+
+void line_payload::lift_poison() {
+  poison::lift(data_.data(), data_.size());
+  poison::lift(enables_.data(), enables_.size());
+}
+
 payload_pool::~payload_pool() {
+  for (line_payload* p : free_) poison::lift_object(*p);
   // The extension is a member of the payload: the payload's destructor must not free it.
   for (auto& p : all_) p->clear_extension(&p->request);
 }
@@ -108,19 +121,25 @@ payload_pool::~payload_pool() {
 line_payload& payload_pool::acquire() {
   if (free_.empty()) {
     all_.push_back(std::make_unique<line_payload>(this));
-    free_.push_back(all_.back().get());
+    all_.back()->acquire();
+    return *all_.back();
   }
   line_payload& p = *free_.back();
   free_.pop_back();
+  poison::lift_object(p);
+  p.lift_poison();
   p.acquire();
   return p;
 }
 
 void payload_pool::free(tlm::tlm_generic_payload* p) {
   auto* line = static_cast<line_payload*>(p);
+  line->reset();
   line->request.atomic = nullptr;
   line->request.system = false;
   line->route.owner = nullptr;
+  line->set_poison();
+  poison::set_object(*line);
   free_.push_back(line);
 }
 

@@ -90,6 +90,8 @@ class line_payload final : public tlm::tlm_generic_payload {
 
  private:
   friend class payload_pool;
+  void set_poison();
+  void lift_poison();
   void make_ignored(std::uint64_t line_address);  // command TLM_IGNORE_COMMAND: the extension tells the purpose
 
   alignas(64) std::array<std::uint8_t, line_bytes> data_{};
@@ -104,7 +106,8 @@ inline const gpu_request* request_of(const tlm::tlm_generic_payload& p) {
 }
 
 /// Memory manager of line payloads: acquire() returns one with reference count 1; it returns to the pool when the count
-/// reaches zero. One pool per initiator, never shared. Must outlive its payloads.
+/// reaches zero, and the automatic extensions that others added are freed. One pool per initiator, never shared. Must
+/// outlive its payloads. Payloads in the pool are poisoned (poison.h).
 class payload_pool : public tlm::tlm_mm_interface {
  public:
   payload_pool() = default;

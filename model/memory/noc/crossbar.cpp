@@ -121,7 +121,7 @@ void crossbar::start(unsigned input, unsigned output, cycle_t now) {
   busy_cycles_ += k.transfer;
   k.at = now + std::max(1u, shape_.latency_cycles) - 1 + k.transfer - 1;
   append(wires_[output], p);
-  if (keeps_grants_) granted_.push_back({output, k.payload, k.at});
+  if (keeps_grants_) granted_.push_back({output, k.payload, k.at, p});
   if (in_flight_[output]++ == 0) flying_[output / 64] |= std::uint64_t{1} << (output % 64);
   update_due(output);
 }
@@ -136,11 +136,18 @@ void crossbar::update_due(unsigned output) {
   due_[output] = std::max(packets_[head].at, last_pop_[output] + packets_[head].transfer);
 }
 
-tlm::tlm_generic_payload& crossbar::pop(unsigned output, cycle_t now) {
+tlm::tlm_generic_payload& crossbar::take(const grant_record& granted) {
+  tlm::tlm_generic_payload* const payload = packets_[granted.packet].payload;
+  invariant(payload != nullptr && payload == granted.payload, "crossbar: a payload was taken twice");
+  packets_[granted.packet].payload = nullptr;
+  return *payload;
+}
+
+tlm::tlm_generic_payload* crossbar::pop(unsigned output, cycle_t now) {
   const std::uint32_t p = wires_[output].head;
   invariant(p != none, "crossbar: an output without packets was asked for one");
   wires_[output].head = packets_[p].next;
-  tlm::tlm_generic_payload& payload = *packets_[p].payload;
+  tlm::tlm_generic_payload* const payload = packets_[p].payload;
   packets_[p].payload = nullptr;
   free_packets_.push_back(p);
   if (full(output)) grantable_[output] = std::max(now, output_free_[output]);

@@ -43,10 +43,14 @@ class crossbar {
     unsigned output;
     tlm::tlm_generic_payload* payload;
     cycle_t due;
+    std::uint32_t packet;  // for take()
   };
   /// Enables granted(), the packets granted by the last arbitrate().
   void keep_grants() { keeps_grants_ = true; }
   const std::vector<grant_record>& granted() const { return granted_; }
+  /// Takes the payload out of a packet that the last arbitrate() granted. The packet keeps its place and its time;
+  /// pop() returns null for it.
+  tlm::tlm_generic_payload& take(const grant_record& granted);
   /// True if a slot is visibly free in cycle `now`.
   bool has_visible_room(unsigned input, cycle_t now) const { return slots_[input].has_visible_room(now); }
 
@@ -59,8 +63,8 @@ class crossbar {
       for (std::uint64_t bits = flying_[w]; bits != 0; bits &= bits - 1)
         f(static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(bits)));
   }
-  /// Removes and returns the packet at the head of an output.
-  tlm::tlm_generic_payload& pop(unsigned output, cycle_t now);
+  /// Removes the packet at the head of an output and returns its payload; null if it was taken out before.
+  tlm::tlm_generic_payload* pop(unsigned output, cycle_t now);
 
   bool idle() const { return packets_in_use_ == 0; }
   unsigned waiting(unsigned input) const { return slots_[input].used(); }

@@ -234,7 +234,7 @@ cycle_t interconnect::deliver_requests(cycle_t now) {
 }
 
 void interconnect::send_request(slice_port& port, cycle_t now) {
-  tlm::tlm_generic_payload& p = requests_.pop(port.index, now);
+  tlm::tlm_generic_payload& p = *requests_.pop(port.index, now);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   port.asking = &p;
@@ -267,15 +267,16 @@ cycle_t interconnect::deliver_responses(cycle_t now) {
 
 void interconnect::send_response(sm_port& port, cycle_t now) {
   const cycle_t due = responses_.due(port.index);
-  tlm::tlm_generic_payload& p = responses_.pop(port.index, now);
+  tlm::tlm_generic_payload* const payload = responses_.pop(port.index, now);
   invariant(port.index >= announced_ports_ || now == due,
             "interconnect: a response has not arrived in the cycle that was announced");
-  if (port.index < announced_ports_) {  // the payload was released when the response was announced
+  if (port.index < announced_ports_) {  // the payload was taken out and released when the response was announced
     port.free_at = now + 1;
     --announced_;
     --in_flight_;
     return;
   }
+  tlm::tlm_generic_payload& p = *payload;
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   port.answering = &p;
@@ -299,16 +300,17 @@ void interconnect::announce() {
   for (const crossbar::grant_record& g : responses_.granted()) {
     if (g.output >= announced_ports_) continue;
     sm_port& port = sm_ports_[g.output];
-    port.earliest[route_of(*g.payload).number - port.first_open] = never;
+    tlm::tlm_generic_payload& p = responses_.take(g);
+    port.earliest[route_of(p).number - port.first_open] = never;
     for (; !port.earliest.empty() && port.earliest.front() == never; ++port.first_open) port.earliest.pop_front();
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = clock_.domain().delay_until(g.due);
-    const tlm::tlm_sync_enum answer = port.sm.of(sm_socket[g.output]).nb_transport_bw(*g.payload, phase, delay);
+    const tlm::tlm_sync_enum answer = port.sm.of(sm_socket[g.output]).nb_transport_bw(p, phase, delay);
     invariant(answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP),
               "interconnect: an announced response was not taken by return");
-    close_route(*g.payload);
+    close_route(p);
     ++announced_;
-    g.payload->release();
+    p.release();
   }
 }
 

@@ -264,7 +264,6 @@ void memory_issue::complete(lsu_transaction& t, cycle_t cycle) {
     operations_.give_back(o);
     return store_acknowledged(slot, residency, cycle);
   }
-  operations_.give_back(o);
   --(is_write(kind) && !texture ? w.stores : w.loads);
   if (is_write(kind)) {
     if (observer_ != nullptr) observer_->memory_done(o, cycle);
@@ -276,6 +275,7 @@ void memory_issue::complete(lsu_transaction& t, cycle_t cycle) {
     dependence_.release(slot, *w.program, d, written, waited_for_as(global_mask));
     if (observer_ != nullptr) observer_->memory_done(o, written);
   }
+  operations_.give_back(o);
   if (texture) {
     update_gate(cycle);
     if (scheduler_.ready() != 0) clock_.wake_at(cycle);

@@ -9,6 +9,7 @@
 #include "heddle/simt/texture/texture.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
+#include "heddle/tlm/protocol/poison.h"
 
 namespace heddle {
 
@@ -27,20 +28,38 @@ struct memory_operation {
   std::unique_ptr<word_rows> words;  // split: the loaded words; kept for reuse
 };
 
-/// Recycles operations, and the transactions of operations that have several.
+/// Recycles operations, and the transactions of operations that have several. Those in the pool are poisoned
+/// (poison.h).
 class memory_operation_pool {
  public:
+  memory_operation_pool() = default;
+  memory_operation_pool(const memory_operation_pool&) = delete;
+  memory_operation_pool& operator=(const memory_operation_pool&) = delete;
+  ~memory_operation_pool() {
+    if constexpr (poison::finds != poison::found::accesses) return;
+    for (memory_operation* o = free_operation_; o != nullptr; o = o->first.operation) poison::lift_object(*o);
+    for (lsu_transaction* t : free_transactions_) poison::lift_object(*t);
+  }
   memory_operation& operation() {
     ++in_use_;
-    memory_operation& o = free_operation_ != nullptr ? *free_operation_ : make(operations_);
-    if (&o == free_operation_) free_operation_ = o.first.operation;
+    if (free_operation_ == nullptr) {
+      memory_operation& o = make(operations_);
+      o.first.operation = &o;
+      return o;
+    }
+    memory_operation& o = *free_operation_;
+    free_operation_ = o.first.operation;
+    poison::lift_object(o);
+    lift_poison(o.first);
     o.first.operation = &o;
     return o;
   }
   lsu_transaction& further(memory_operation& o) {
-    if (free_transactions_.empty()) free_transactions_.push_back(&make(transactions_));
-    lsu_transaction& t = *free_transactions_.back();
-    free_transactions_.pop_back();
+    lsu_transaction& t = free_transactions_.empty() ? make(transactions_) : *free_transactions_.back();
+    if (!free_transactions_.empty()) {
+      free_transactions_.pop_back();
+      lift_poison(t);
+    }
     t.operation = &o;
     return t;
   }
@@ -48,13 +67,29 @@ class memory_operation_pool {
     --in_use_;
     o.first.operation = free_operation_;
     free_operation_ = &o;
+    set_poison(o.first);
+    poison::set_object(o);
+    poison::lift_object(o.first.operation);  // the list is linked through it
   }
   void give_back(lsu_transaction& t) {
-    if (&t != &t.operation->first) free_transactions_.push_back(&t);
+    if (&t == &t.operation->first) return;
+    set_poison(t);
+    free_transactions_.push_back(&t);
   }
   std::size_t in_use() const { return in_use_; }
 
  private:
+  // Under AddressSanitizer the whole transaction, otherwise its lane data.
+  static void set_poison(lsu_transaction& t) {
+    if constexpr (poison::finds == poison::found::accesses) return poison::set_object(t);
+    poison::set(t.own_addresses, sizeof t.own_addresses);
+    poison::set(t.words, sizeof t.words);
+  }
+  static void lift_poison(lsu_transaction& t) {
+    if constexpr (poison::finds == poison::found::accesses) return poison::lift_object(t);
+    poison::lift(t.own_addresses, sizeof t.own_addresses);
+    poison::lift(t.words, sizeof t.words);
+  }
   // Lane data are not zeroed, because trace-driven warps never touch them.
   template <class T>
   T& make(std::vector<std::unique_ptr<T>>& all) {

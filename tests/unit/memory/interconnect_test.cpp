@@ -320,7 +320,7 @@ TEST(crossbar_test, a_place_that_is_freed_can_be_taken_from_the_next_cycle_on) {
   EXPECT_TRUE(net.reserve(0, 6));
   net.push(0, 0, 8, c, 7);
   EXPECT_EQ(net.due(0), 5u + 4 - 1);
-  EXPECT_EQ(&net.pop(0, 8), &a);
+  EXPECT_EQ(net.pop(0, 8), &a);
   net.check_invariants();
 }
 
@@ -351,7 +351,7 @@ struct plain_crossbar {
         input_free[i] = output_free[o] = now + p.transfer;
         turn[o] = (i + 1) % shape.inputs;
         ++in_flight[o];
-        granted.push_back({o, p.payload, now + shape.latency_cycles - 1 + p.transfer - 1});
+        granted.push_back({o, p.payload, now + shape.latency_cycles - 1 + p.transfer - 1, 0});
         break;
       }
     }
