@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One channel of each memory kind, at its most common speed. Timings are those of the shipped GPU with that memory,
 // whose configuration names their sources. Those of hbm2e are the times of hbm2 (Accel-Sim, A100) in cycles of its
-// clock.
-#include "heddle/config/dram_presets.h"
+// clock. A preset has no bank groups, which the standards of dram_standards.cpp have.
+#include "heddle/config/dram_standard.h"
 
 namespace heddle {
 
@@ -41,15 +41,22 @@ constexpr preset presets[] = {
 void apply_dram_preset(dram_parameters& dram) {
   for (const preset& p : presets) {
     if (dram.preset != p.kind) continue;
+    dram.standard = choice::dram_standard::generic;
     dram.clock_mhz = p.clock_mhz;
     dram.bytes_per_cycle = p.bytes_per_cycle;
     dram.burst_bytes = p.burst_bytes;
+    dram.ranks = 1;
+    dram.bank_groups = 1;
     dram.banks = 16;
     dram.row_bytes = p.row_bytes;
     unsigned* const times[] = {&dram.t_rcd_cycles, &dram.t_rp_cycles,  &dram.t_cl_cycles,   &dram.t_wl_cycles,
                                &dram.t_ras_cycles, &dram.t_ccd_cycles, &dram.t_rrd_cycles,  &dram.t_wr_cycles,
                                &dram.t_rtp_cycles, &dram.t_wtr_cycles, &dram.t_refi_cycles, &dram.t_rfc_cycles};
     for (unsigned i = 0; i < 12; ++i) *times[i] = p.times[i];
+    for (unsigned* const none : {&dram.t_rc_cycles, &dram.t_ccd_l_cycles, &dram.t_rrd_l_cycles, &dram.t_faw_cycles,
+                                 &dram.t_wtr_l_cycles, &dram.t_cs_cycles, &dram.t_rfc_pb_cycles})
+      *none = 0;
+    dram.t_rtw_cycles = 1;
   }
 }
 

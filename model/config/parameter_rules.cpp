@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "heddle/config/dram_standard.h"
 #include "heddle/config/error.h"
 #include "heddle/config/ini_reader.h"
 #include "heddle/config/parameter_table.h"
@@ -193,9 +194,26 @@ class rule_checker {
     require(dram.t_refi_cycles == 0 || dram.t_rfc_cycles < dram.t_refi_cycles,
             {"dram.t_refi_cycles", "dram.t_rfc_cycles"},
             "expected dram.t_rfc_cycles to be less than dram.t_refi_cycles (0: no refresh)");
+    dram_levels();
   }
 
  private:
+  void dram_levels() const {
+    const dram_parameters& dram = config_.dram;
+    const dram_standard& standard = standard_of(dram.standard);
+    require(dram.banks % (dram.ranks * dram.bank_groups) == 0, {"dram.banks", "dram.ranks", "dram.bank_groups"},
+            "expected dram.banks to be a multiple of dram.ranks x dram.bank_groups");
+    require(dram.ranks == 1 || standard.has(dram_level::rank), {"dram.ranks", "dram.standard"},
+            "expected dram.ranks = 1: a channel of this standard has no ranks");
+    if (dram.refresh != choice::refresh::per_bank || dram.t_refi_cycles == 0) return;
+    require(standard.has(dram_command::refpb), {"dram.refresh", "dram.standard"},
+            "expected dram.refresh = none or all_bank: the standard has no refresh of a single bank");
+    require(dram.t_refi_cycles >= dram.banks, {"dram.refresh", "dram.t_refi_cycles", "dram.banks"},
+            "expected dram.t_refi_cycles to be at least dram.banks, where they are refreshed one by one");
+    require(dram.t_rfc_pb_cycles < dram.t_refi_cycles, {"dram.refresh", "dram.t_refi_cycles", "dram.t_rfc_pb_cycles"},
+            "expected dram.t_rfc_pb_cycles to be less than dram.t_refi_cycles");
+  }
+
   void require(bool holds, const names& about, const std::string& message) const {
     if (holds) return;
     violated_(about, message);

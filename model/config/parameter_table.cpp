@@ -8,7 +8,7 @@
 #include <cmath>
 #include <map>
 
-#include "heddle/config/dram_presets.h"
+#include "heddle/config/dram_standard.h"
 #include "heddle/config/message.h"
 #include "heddle/config/parameter_rows.h"
 #include "heddle/config/suggestion.h"
@@ -192,8 +192,9 @@ std::string set_text(gpu_config& config, const parameter& p, const std::string& 
   const value_pointer value = p.in(config);
   std::string expected = set_text({&p, value}, text);
   const auto* chosen = std::get_if<choice_value>(&value);
-  if (expected.empty() && chosen != nullptr && static_cast<void*>(chosen->number) == &config.dram.preset)
-    apply_dram_preset(config.dram);
+  if (!expected.empty() || chosen == nullptr) return expected;
+  if (static_cast<void*>(chosen->number) == &config.dram.preset) apply_dram_preset(config.dram);
+  if (static_cast<void*>(chosen->number) == &config.dram.standard) apply_dram_standard(config.dram);
   return expected;
 }
 

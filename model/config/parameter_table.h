@@ -97,8 +97,8 @@ std::string text_of(const parameter& p, const gpu_config& config);
 /// Sets a parameter from its INI text. Returns an empty text on success. Otherwise returns what was expected ("an
 /// unsigned integer") and does not change the parameter.
 std::string set_text(const parameter_reference& reference, const std::string& text);
-/// The same for a whole configuration, for values that stand for several: dram.preset sets everything that a memory
-/// kind determines.
+/// The same for a whole configuration, for values that stand for several: dram.preset and dram.standard set
+/// everything that a memory kind determines.
 std::string set_text(gpu_config& config, const parameter& p, const std::string& text);
 
 /// A description without its links: "see scheduling" for "see [scheduling](scheduling.md)".

@@ -287,25 +287,41 @@ struct memory_parameters {
 
 struct dram_parameters {
   choice::dram_preset preset = choice::dram_preset::gddr5x;
+  choice::dram_standard standard = choice::dram_standard::generic;
   double clock_mhz = 1251;
   unsigned bytes_per_cycle = 32;
   unsigned burst_bytes = 32;
+  unsigned ranks = 1;
+  unsigned bank_groups = 1;
   unsigned banks = 16;
   unsigned row_bytes = 2048;
   unsigned queue_entries = 64;
   unsigned controller_latency_cycles = 143;
+  choice::dram_scheduler scheduler = choice::dram_scheduler::fr_fcfs;
+  unsigned starvation_cycles = 512;
+  choice::row_policy row_policy = choice::row_policy::open;
+  unsigned row_timeout_cycles = 200;
+  choice::refresh refresh = choice::refresh::all_bank;
   unsigned t_rcd_cycles = 16;
   unsigned t_rp_cycles = 16;
   unsigned t_cl_cycles = 16;
   unsigned t_wl_cycles = 6;
   unsigned t_ras_cycles = 37;
+  unsigned t_rc_cycles = 0;
   unsigned t_ccd_cycles = 1;
+  unsigned t_ccd_l_cycles = 0;
   unsigned t_rrd_cycles = 8;
+  unsigned t_rrd_l_cycles = 0;
+  unsigned t_faw_cycles = 0;
   unsigned t_wr_cycles = 16;
   unsigned t_rtp_cycles = 3;
   unsigned t_wtr_cycles = 7;
+  unsigned t_wtr_l_cycles = 0;
+  unsigned t_rtw_cycles = 1;
+  unsigned t_cs_cycles = 0;
   unsigned t_refi_cycles = 0;
   unsigned t_rfc_cycles = 0;
+  unsigned t_rfc_pb_cycles = 0;
 };
 
 struct context_parameters {

@@ -194,8 +194,13 @@ void gpu::build_memory(const gpu_blocks& own) {
     const auto index = static_cast<unsigned>(i);
     if (own.memory_channel)
       return own.memory_channel(numbered("memory_channel", i).c_str(), p.dram_clock, c, index).release();
-    if (c.memory.model == choice::memory_model::dram)
-      return new dram_channel(numbered("dram_channel", i).c_str(), p.dram_clock, c, index);
+    if (c.memory.model == choice::memory_model::dram) {
+      auto* const channel = new dram_channel(numbered("dram_channel", i).c_str(), p.dram_clock, c, index);
+      if (own.channel_scheduler) channel->use(own.channel_scheduler(c));
+      if (own.channel_rows) channel->use(own.channel_rows(c));
+      if (own.channel_refresh) channel->use(own.channel_refresh(c));
+      return channel;
+    }
     return new fixed_memory(numbered("fixed_memory", i).c_str(), p.core, c, index);
   };
   if (!outside) p.channels.init(n, make_channel);

@@ -9,10 +9,13 @@
 
 namespace heddle {
 
+class dram_scheduler;
 class grid_distributor;
 class grid_listener;
 class l2_cache;
 class memory_model;
+class refresh_policy;
+class row_policy;
 class scheduling_policy;
 
 /// User-defined replacements for blocks of a GPU: functions that are called where the GPU would make its own block; an
@@ -29,6 +32,11 @@ struct gpu_blocks {
       memory_channel;
   /// The scheduling policy of one sub-partition.
   std::function<std::unique_ptr<scheduling_policy>(const gpu_config&)> scheduler;
+  /// The scheduler, the row policy and the refresh of one DRAM channel; called with memory.model = dram, if
+  /// `memory_channel` is empty.
+  std::function<std::unique_ptr<dram_scheduler>(const gpu_config&)> channel_scheduler;
+  std::function<std::unique_ptr<row_policy>(const gpu_config&)> channel_rows;
+  std::function<std::unique_ptr<refresh_policy>(const gpu_config&)> channel_refresh;
 };
 
 }  // namespace heddle

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GPUs with custom blocks inside, without a change of the library: the CWD, the L2, the DRAM, the warp scheduler, and
-// all of them together. All must compute the same product, each in its own number of cycles.
+// GPUs with custom blocks inside, without a change of the library: the CWD, the L2, the DRAM or only its scheduler,
+// the warp scheduler, and all of them together. All must compute the same product, each in its own number of cycles.
 #include <heddle/gpu/gpu_blocks.h>
 #include <heddle/heddle.h>
 
@@ -9,6 +9,7 @@
 #include <set>
 
 #include "testbench/cosim/backwards_cwd.h"
+#include "testbench/cosim/bank_after_bank.h"
 #include "testbench/cosim/even_memory.h"
 #include "testbench/cosim/least_issued.h"
 #include "testbench/cosim/matrix_product.h"
@@ -31,6 +32,7 @@ heddle::gpu_blocks all_own() {
                           unsigned index) {
     return std::make_unique<cosim::even_memory>(name, clock, config, index, 400, 20);
   };
+  own.channel_scheduler = [](const heddle::gpu_config&) { return std::make_unique<cosim::bank_after_bank>(); };
   own.scheduler = [](const heddle::gpu_config&) { return std::make_unique<cosim::least_issued>(); };
   return own;
 }
@@ -45,10 +47,11 @@ int sc_main(int argc, char* argv[]) {
   const std::string ptx = cosim::text_file(argv[1]);
   const heddle::gpu_config config = heddle::load_config("gtx1080", {"gpu.sm_count=2", "tlm.check=true"});
   const heddle::gpu_blocks all = all_own();
-  heddle::gpu_blocks cwd, l2, dram, scheduler;
+  heddle::gpu_blocks cwd, l2, dram, channel_scheduler, scheduler;
   cwd.cwd = all.cwd;
   l2.l2_slice = all.l2_slice;
   dram.memory_channel = all.memory_channel;
+  channel_scheduler.channel_scheduler = all.channel_scheduler;
   scheduler.scheduler = all.scheduler;
 
   // All GPUs are in one simulation, so one run compares them.
@@ -57,6 +60,7 @@ int sc_main(int argc, char* argv[]) {
   gpus.emplace_back("own_cwd", config, ptx, cwd);
   gpus.emplace_back("own_l2", config, ptx, l2);
   gpus.emplace_back("own_dram", config, ptx, dram);
+  gpus.emplace_back("own_dram_scheduler", config, ptx, channel_scheduler);
   gpus.emplace_back("own_scheduler", config, ptx, scheduler);
   gpus.emplace_back("all_own", config, ptx, all);
   sc_core::sc_start();

@@ -188,15 +188,26 @@ TEST_F(dram_test, first_ready_first_come_first_served) {
 }
 
 TEST_F(dram_test, the_oldest_goes_first_when_it_has_waited_too_long) {
-  bench<dram_channel> b;
-  b.slice.read(at(0, 0), 1, 10, 0);
-  b.slice.read(at(0, 1), 1, 11, 1);
-  for (unsigned i = 0; i < 2000; ++i) b.slice.read(at(0, 0) + 128 * (i % 8), 1, 12, 10 + i);
-  b.run(20000);
-  ASSERT_EQ(b.slice.records.size(), 2002u);
-  EXPECT_LT(b.answered(1), 11u + dram_channel::starvation_cycles + 100);
-  EXPECT_GT(b.answered(1), 11u + dram_channel::starvation_cycles);
-  b.check_done();
+  for (const unsigned cycles : {512u, 100u, 0u}) {
+    SetUp();  // another simulation
+    gpu_config c = timing();
+    c.dram.starvation_cycles = cycles;
+    bench<dram_channel> b(c);
+    b.slice.read(at(0, 0), 1, 10, 0);
+    b.slice.read(at(0, 1), 1, 11, 1);
+    for (unsigned i = 0; i < 2000; ++i) b.slice.read(at(0, 0) + 128 * (i % 8), 1, 12, 10 + i);
+    b.run(20000);
+    ASSERT_EQ(b.slice.records.size(), 2002u);
+    if (cycles != 0) {
+      EXPECT_LT(b.answered(1), 11u + cycles + 100);
+      EXPECT_GT(b.answered(1), 11u + cycles);
+    } else {
+      EXPECT_GT(b.answered(1), 4000u) << "after all the hits";
+    }
+    b.check_done();
+    TearDown();
+  }
+  SetUp();
 }
 
 TEST_F(dram_test, a_backlog_that_starves_is_still_served_at_full_rate) {

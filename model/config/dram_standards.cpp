@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+// The rows of constraints, and each standard's levels, commands and figures. A figure is of the device or table that
+// its source names; "recalled" is from memory and "chosen" has no source. Neither code nor text of other simulators is
+// used, only figures.
+#include "heddle/config/dram_standard.h"
+
+#include <iterator>
+
+#include "heddle/config/error.h"
+
+namespace heddle {
+
+namespace {
+
+using t = dram_time;
+using level = dram_level;
+using cmd = dram_command;
+
+constexpr dram_formula write_to_precharge = t::cwl + t::bl + t::wr;
+
+constexpr dram_constraint in_a_bank[] = {
+    {level::bank, cmd::act, cmd::rd, t::rcd},
+    {level::bank, cmd::act, cmd::wr, t::rcd},
+    {level::bank, cmd::act, cmd::pre, t::ras},
+    {level::bank, cmd::act, cmd::act, t::rc},
+    {level::bank, cmd::rd, cmd::pre, t::rtp},
+    {level::bank, cmd::wr, cmd::pre, write_to_precharge},
+    {level::bank, cmd::pre, cmd::act, t::rp},
+    {level::bank, cmd::rda, cmd::act, t::rtp + t::rp},
+    {level::bank, cmd::wra, cmd::act, write_to_precharge + t::rp},
+};
+
+// Of HBM, a pseudo-channel's; of others, the channel's. Data never overlap, whatever tCCD says.
+constexpr dram_constraint on_the_data_bus[] = {
+    {level::pseudo_channel, cmd::rd, cmd::rd, t::ccd_s},
+    {level::pseudo_channel, cmd::rd, cmd::rd, t::bl},
+    {level::pseudo_channel, cmd::wr, cmd::wr, t::ccd_s},
+    {level::pseudo_channel, cmd::wr, cmd::wr, t::bl},
+    {level::pseudo_channel, cmd::rd, cmd::wr, t::ccd_s},
+    {level::pseudo_channel, cmd::rd, cmd::wr, t::bl},
+    {level::pseudo_channel, cmd::rd, cmd::wr, t::cl + t::bl + t::rtw - t::cwl},
+};
+
+constexpr dram_constraint in_a_rank[] = {
+    {level::rank, cmd::wr, cmd::rd, t::cwl + t::bl + t::wtr_s},
+    {level::rank, cmd::act, cmd::act, t::rrd_s},
+    {level::rank, cmd::act, cmd::act, t::faw, 4},
+};
+
+constexpr dram_constraint in_a_bank_group[] = {
+    {level::bank_group, cmd::rd, cmd::rd, t::ccd_l},
+    {level::bank_group, cmd::wr, cmd::wr, t::ccd_l},
+    {level::bank_group, cmd::wr, cmd::rd, t::cwl + t::bl + t::wtr_l},
+    {level::bank_group, cmd::act, cmd::act, t::rrd_l},
+};
+
+constexpr dram_constraint between_ranks[] = {
+    {level::rank, cmd::rd, cmd::rd, t::bl + t::cs, 1, true},
+    {level::rank, cmd::wr, cmd::wr, t::bl + t::cs, 1, true},
+    {level::rank, cmd::rd, cmd::wr, t::cl + t::bl + t::cs - t::cwl, 1, true},
+    {level::rank, cmd::wr, cmd::rd, t::cwl + t::bl + t::cs - t::cl, 1, true},
+};
+
+constexpr dram_constraint of_all_bank_refresh[] = {
+    {level::rank, cmd::act, cmd::prea, t::ras},
+    {level::rank, cmd::rd, cmd::prea, t::rtp},
+    {level::rank, cmd::wr, cmd::prea, write_to_precharge},
+    {level::rank, cmd::prea, cmd::act, t::rp},
+    {level::rank, cmd::prea, cmd::refab, t::rp},
+    {level::rank, cmd::pre, cmd::refab, t::rp},
+    {level::rank, cmd::rda, cmd::refab, t::rtp + t::rp},
+    {level::rank, cmd::wra, cmd::refab, write_to_precharge + t::rp},
+    {level::rank, cmd::refab, cmd::act, t::rfc},
+    {level::rank, cmd::refab, cmd::refab, t::rfc},
+};
+
+// Between refreshes of two banks, and between one and an activate of another bank, as between two activates.
+constexpr dram_constraint of_single_bank_refresh[] = {
+    {level::bank, cmd::pre, cmd::refpb, t::rp},
+    {level::bank, cmd::rda, cmd::refpb, t::rtp + t::rp},
+    {level::bank, cmd::wra, cmd::refpb, write_to_precharge + t::rp},
+    {level::bank, cmd::refpb, cmd::act, t::rfc_pb},
+    {level::bank, cmd::refpb, cmd::refpb, t::rfc_pb},
+    {level::rank, cmd::refpb, cmd::refab, t::rfc_pb},
+    {level::rank, cmd::refpb, cmd::refpb, t::rrd_s},
+    {level::rank, cmd::refpb, cmd::act, t::rrd_s},
+    {level::rank, cmd::act, cmd::refpb, t::rrd_s},
+    {level::rank, cmd::refab, cmd::refpb, t::rfc},
+    {level::rank, cmd::prea, cmd::refpb, t::rp},
+};
+
+template <std::size_t n>
+constexpr dram_rows rows_of(const dram_constraint (&rows)[n]) {
+  return {rows, rows + n};
+}
+using row_sets = std::array<dram_rows, 7>;
+constexpr row_sets rank_standard = {rows_of(in_a_bank),       rows_of(on_the_data_bus), rows_of(in_a_rank),
+                                    rows_of(in_a_bank_group), rows_of(between_ranks),   rows_of(of_all_bank_refresh)};
+constexpr row_sets graphics_standard = {rows_of(in_a_bank),           rows_of(on_the_data_bus),
+                                        rows_of(in_a_rank),           rows_of(in_a_bank_group),
+                                        rows_of(of_all_bank_refresh), rows_of(of_single_bank_refresh)};
+constexpr row_sets all_rows = {rows_of(in_a_bank),
+                               rows_of(on_the_data_bus),
+                               rows_of(in_a_rank),
+                               rows_of(in_a_bank_group),
+                               rows_of(between_ranks),
+                               rows_of(of_all_bank_refresh),
+                               rows_of(of_single_bank_refresh)};
+
+// channel, pseudo-channel, rank, bank group, bank, row, column
+constexpr std::array<bool, 7> all_levels = {true, true, true, true, true, true, true};
+constexpr std::array<bool, 7> rank_levels = {true, false, true, true, true, true, true};
+constexpr std::array<bool, 7> flat_levels = {true, false, false, true, true, true, true};
+constexpr std::array<bool, 7> hbm_levels = {true, true, false, true, true, true, true};
+constexpr std::array<bool, dram_commands> all_commands = {true, true, true, true, true, true, true, true, true};
+constexpr std::array<bool, dram_commands> no_single_bank = {true, true, true, true, true, true, true, true, false};
+
+// DDR4-3200, 64 pins
+constexpr dram_figure ddr4[] = {
+    {t::cl, 22, "DRAMsim3, DDR4_8Gb_x8_3200"},       {t::cwl, 16, "DRAMsim3, DDR4_8Gb_x8_3200"},
+    {t::rcd, 22, "DRAMsim3, DDR4_8Gb_x8_3200"},      {t::rp, 22, "DRAMsim3, DDR4_8Gb_x8_3200"},
+    {t::ras, 52, "DRAMsim3, DDR4_8Gb_x8_3200"},      {t::rc, 74, "DRAMsim3, DDR4_8Gb_x8_3200: tRAS + tRP"},
+    {t::ccd_s, 4, "DRAMsim3, DDR4_8Gb_x8_3200"},     {t::ccd_l, 8, "DRAMsim3, DDR4_8Gb_x8_3200"},
+    {t::rrd_s, 4, "DRAMsim3, DDR4_8Gb_x8_3200"},     {t::rrd_l, 8, "DRAMsim3, DDR4_8Gb_x8_3200"},
+    {t::faw, 34, "DRAMsim3, DDR4_8Gb_x8_3200"},      {t::wr, 24, "DRAMsim3, DDR4_8Gb_x8_3200"},
+    {t::wtr_s, 4, "DRAMsim3, DDR4_8Gb_x8_3200"},     {t::wtr_l, 12, "DRAMsim3, DDR4_8Gb_x8_3200"},
+    {t::rtp, 12, "DRAMsim3, DDR4_8Gb_x8_3200"},      {t::rtw, 2, "recalled: JESD79-4, two clocks of preamble"},
+    {t::cs, 1, "DRAMsim3, DDR4_8Gb_x8_3200: tRTRS"}, {t::refi, 12480, "DRAMsim3, DDR4_8Gb_x8_3200"},
+    {t::rfc, 560, "DRAMsim3, DDR4_8Gb_x8_3200"},     {t::rfc_pb, 0, "no such command"},
+};
+// DDR5-3200, a subchannel of 32 pins
+constexpr dram_figure ddr5[] = {
+    {t::cl, 24, "Ramulator 2, DDR5_3200AN"},
+    {t::cwl, 22, "Ramulator 2, DDR5_3200AN"},
+    {t::rcd, 24, "Ramulator 2, DDR5_3200AN"},
+    {t::rp, 24, "Ramulator 2, DDR5_3200AN"},
+    {t::ras, 52, "Ramulator 2, DDR5_3200AN"},
+    {t::rc, 75, "Ramulator 2, DDR5_3200AN"},
+    {t::ccd_s, 8, "Ramulator 2, DDR5_3200AN"},
+    {t::ccd_l, 8, "Ramulator 2, DDR5_3200AN; between writes JESD79-5 asks for 16, which is not distinguished"},
+    {t::rrd_s, 8, "Ramulator 2, DDR5_3200AN"},
+    {t::rrd_l, 8, "recalled: JESD79-5, 5 ns or 8 clocks"},
+    {t::faw, 32, "Ramulator 2, DDR5_3200AN"},
+    {t::wr, 48, "Ramulator 2, DDR5_3200AN"},
+    {t::wtr_s, 4, "Ramulator 2, DDR5_3200AN: nCCDS_WTR less nCWL and nBL"},
+    {t::wtr_l, 16, "Ramulator 2, DDR5_3200AN: nCCDL_WTR less nCWL and nBL"},
+    {t::rtp, 12, "Ramulator 2, DDR5_3200AN"},
+    {t::rtw, 2, "recalled: JESD79-5, two clocks of preamble"},
+    {t::cs, 2, "Ramulator 2, DDR5_3200AN: nCS"},
+    {t::refi, 6240, "Ramulator 2, DDR5_3200AN: 3900 ns"},
+    {t::rfc, 472, "Ramulator 2, DDR5_3200AN: 295 ns, 16 Gb"},
+    {t::rfc_pb, 0, "no such command; refresh of the same bank in all groups is not modelled"},
+};
+// GDDR5, 32 pins of 8 Gbit/s
+constexpr dram_figure gddr5[] = {
+    {t::cl, 24, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::cwl, 7, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::rcd, 24, "DRAMsim3, GDDR5_8Gb_x32: of reads; 20 of writes is not distinguished"},
+    {t::rp, 24, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::ras, 56, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::rc, 80, "DRAMsim3, GDDR5_8Gb_x32: tRAS + tRP"},
+    {t::ccd_s, 2, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::ccd_l, 3, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::rrd_s, 10, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::rrd_l, 10, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::faw, 40, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::wr, 24, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::wtr_s, 10, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::wtr_l, 10, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::rtp, 2, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::rtw, 1, "chosen: one idle cycle of the data bus"},
+    {t::cs, 0, "no ranks"},
+    {t::refi, 3800, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::rfc, 74, "DRAMsim3, GDDR5_8Gb_x32"},
+    {t::rfc_pb, 30, "DRAMsim3, GDDR5_8Gb_x32: tRFCb"},
+};
+// GDDR5X, 32 pins of 12 Gbit/s
+constexpr dram_figure gddr5x[] = {
+    {t::cl, 24, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::cwl, 7, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::rcd, 24, "DRAMsim3, GDDR5X_8Gb_x32: of reads; 20 of writes is not distinguished"},
+    {t::rp, 24, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::ras, 56, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::rc, 80, "DRAMsim3, GDDR5X_8Gb_x32: tRAS + tRP"},
+    {t::ccd_s, 2, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::ccd_l, 3, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::rrd_s, 10, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::rrd_l, 10, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::faw, 40, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::wr, 24, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::wtr_s, 10, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::wtr_l, 10, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::rtp, 2, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::rtw, 1, "chosen: one idle cycle of the data bus"},
+    {t::cs, 0, "no ranks"},
+    {t::refi, 3800, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::rfc, 74, "DRAMsim3, GDDR5X_8Gb_x32"},
+    {t::rfc_pb, 30, "DRAMsim3, GDDR5X_8Gb_x32: tRFCb"},
+};
+// GDDR6, a channel of 16 pins, 14 Gbit/s
+constexpr dram_figure gddr6[] = {
+    {t::cl, 24, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::cwl, 6, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::rcd, 26, "Ramulator 2, GDDR6_2000_1350mV_quad: of reads; 16 of writes is not distinguished"},
+    {t::rp, 26, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::ras, 53, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::rc, 79, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::ccd_s, 2, "recalled: JESD250, a burst's data at this clock"},
+    {t::ccd_l, 3, "recalled: JESD250; 3/2 of tCCDS, as Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::rrd_s, 7, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::rrd_l, 7, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::faw, 28, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::wr, 26, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::wtr_s, 9, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::wtr_l, 11, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::rtp, 4, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::rtw, 1, "chosen: one idle cycle of the data bus"},
+    {t::cs, 0, "no ranks"},
+    {t::refi, 3333, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::rfc, 210, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+    {t::rfc_pb, 105, "Ramulator 2, GDDR6_2000_1350mV_quad"},
+};
+// GDDR6X, a channel of 16 pins, 19 Gbit/s
+constexpr dram_figure gddr6x[] = {
+    {t::cl, 33, "chosen: time of GDDR6"},
+    {t::cwl, 9, "chosen: time of GDDR6"},
+    {t::rcd, 36, "chosen: time of GDDR6"},
+    {t::rp, 36, "chosen: time of GDDR6"},
+    {t::ras, 72, "chosen: time of GDDR6"},
+    {t::rc, 108, "chosen: time of GDDR6"},
+    {t::ccd_s, 2, "recalled: JESD250, a burst's data at this clock"},
+    {t::ccd_l, 4, "chosen: clocks between GDDR6's 3 and its time"},
+    {t::rrd_s, 10, "chosen: time of GDDR6"},
+    {t::rrd_l, 10, "chosen: time of GDDR6"},
+    {t::faw, 38, "chosen: time of GDDR6"},
+    {t::wr, 36, "chosen: time of GDDR6"},
+    {t::wtr_s, 13, "chosen: time of GDDR6"},
+    {t::wtr_l, 15, "chosen: time of GDDR6"},
+    {t::rtp, 6, "chosen: time of GDDR6"},
+    {t::rtw, 1, "chosen: one idle cycle of the data bus"},
+    {t::cs, 0, "no ranks"},
+    {t::refi, 4524, "chosen: time of GDDR6"},
+    {t::rfc, 285, "chosen: time of GDDR6"},
+    {t::rfc_pb, 143, "chosen: time of GDDR6"},
+};
+// HBM2, a pseudo-channel of 64 pins, 2 Gbit/s
+constexpr dram_figure hbm2[] = {
+    {t::cl, 14, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::cwl, 4, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::rcd, 14, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::rp, 14, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::ras, 34, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::rc, 48, "DRAMsim3, HBM2_8Gb_x128: tRAS + tRP"},
+    {t::ccd_s, 2, "a pseudo-channel's burst of 4 x 64 bits"},
+    {t::ccd_l, 4, "twice tCCDS, as DRAMsim3, HBM2_8Gb_x128 and Accel-Sim's V100"},
+    {t::rrd_s, 4, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::rrd_l, 6, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::faw, 30, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::wr, 16, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::wtr_s, 6, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::wtr_l, 8, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::rtp, 6, "DRAMsim3, HBM2_8Gb_x128: tRTP_L"},
+    {t::rtw, 1, "chosen: one idle cycle of the data bus"},
+    {t::cs, 0, "no ranks"},
+    {t::refi, 3900, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::rfc, 260, "DRAMsim3, HBM2_8Gb_x128"},
+    {t::rfc_pb, 160, "recalled: JESD235, refresh of a single bank"},
+};
+// HBM2E, a pseudo-channel of 64 pins, 3.2 Gbit/s
+constexpr dram_figure hbm2e[] = {
+    {t::cl, 23, "chosen: time of HBM2"},
+    {t::cwl, 7, "chosen: time of HBM2"},
+    {t::rcd, 23, "chosen: time of HBM2"},
+    {t::rp, 23, "chosen: time of HBM2"},
+    {t::ras, 55, "chosen: time of HBM2"},
+    {t::rc, 78, "chosen: time of HBM2: tRAS + tRP"},
+    {t::ccd_s, 2, "a pseudo-channel's burst of 4 x 64 bits"},
+    {t::ccd_l, 4, "twice tCCDS, as HBM2"},
+    {t::rrd_s, 7, "chosen: time of HBM2"},
+    {t::rrd_l, 10, "chosen: time of HBM2"},
+    {t::faw, 48, "chosen: time of HBM2"},
+    {t::wr, 26, "chosen: time of HBM2"},
+    {t::wtr_s, 10, "chosen: time of HBM2"},
+    {t::wtr_l, 13, "chosen: time of HBM2"},
+    {t::rtp, 10, "chosen: time of HBM2"},
+    {t::rtw, 1, "chosen: one idle cycle of the data bus"},
+    {t::cs, 0, "no ranks"},
+    {t::refi, 6240, "chosen: time of HBM2"},
+    {t::rfc, 416, "chosen: time of HBM2"},
+    {t::rfc_pb, 256, "chosen: time of HBM2"},
+};
+// HBM3, a pseudo-channel of 32 pins, 5.2 Gbit/s
+constexpr dram_figure hbm3[] = {
+    {t::cl, 19, "chosen: time of HBM2"},
+    {t::cwl, 6, "chosen: time of HBM2"},
+    {t::rcd, 19, "chosen: time of HBM2"},
+    {t::rp, 19, "chosen: time of HBM2"},
+    {t::ras, 45, "chosen: time of HBM2"},
+    {t::rc, 64, "chosen: time of HBM2: tRAS + tRP"},
+    {t::ccd_s, 2, "a pseudo-channel's burst of 4 x 64 bits"},
+    {t::ccd_l, 4, "twice tCCDS, as HBM2"},
+    {t::rrd_s, 6, "chosen: time of HBM2"},
+    {t::rrd_l, 8, "chosen: time of HBM2"},
+    {t::faw, 39, "chosen: time of HBM2"},
+    {t::wr, 21, "chosen: time of HBM2"},
+    {t::wtr_s, 8, "chosen: time of HBM2"},
+    {t::wtr_l, 11, "chosen: time of HBM2"},
+    {t::rtp, 8, "chosen: time of HBM2"},
+    {t::rtw, 1, "chosen: one idle cycle of the data bus"},
+    {t::cs, 0, "no ranks"},
+    {t::refi, 5070, "chosen: time of HBM2"},
+    {t::rfc, 338, "chosen: time of HBM2"},
+    {t::rfc_pb, 208, "chosen: time of HBM2"},
+};
+using name = choice::dram_standard;
+constexpr dram_standard standards[] = {
+    {name::generic, "what the parameters say", all_levels, all_commands, all_rows, 0, 0, 0, 1, 0, 0, "", nullptr,
+     nullptr},
+    {name::ddr4, "DDR4-3200, 64 pins", rank_levels, no_single_bank, rank_standard, 1600, 16, 64, 4, 16, 8192,
+     "DRAMsim3, DDR4_8Gb_x8_3200: eight devices of 1 KiB pages; a burst is 8 x 64 bits", std::begin(ddr4),
+     std::end(ddr4)},
+    {name::ddr5, "DDR5-3200, a subchannel of 32 pins", rank_levels, no_single_bank, rank_standard, 1600, 8, 64, 8, 32,
+     4096, "Ramulator 2, DDR5_16Gb_x8: four devices of 1 KiB pages; a burst is 16 x 32 bits", std::begin(ddr5),
+     std::end(ddr5)},
+    {name::gddr5, "GDDR5, 32 pins of 8 Gbit/s", flat_levels, all_commands, graphics_standard, 2000, 16, 32, 4, 16, 2048,
+     "DRAMsim3, GDDR5_8Gb_x32; page: Ramulator, GDDR5 x32 up to 4 Gb; a burst is 8 x 32 bits", std::begin(gddr5),
+     std::end(gddr5)},
+    {name::gddr5x, "GDDR5X, 32 pins of 12 Gbit/s", flat_levels, all_commands, graphics_standard, 1500, 32, 64, 4, 16,
+     2048, "DRAMsim3, GDDR5X_8Gb_x32; page recalled; a burst is 16 x 32 bits", std::begin(gddr5x), std::end(gddr5x)},
+    {name::gddr6, "GDDR6, a channel of 16 pins, 14 Gbit/s", flat_levels, all_commands, graphics_standard, 1750, 16, 32,
+     4, 16, 2048,
+     "Micron, MT61K256M32 (8 Gb GDDR6), table 3: 256 bits a burst, pages of 2 KB; Ramulator 2, GDDR6_2000_1350mV_quad",
+     std::begin(gddr6), std::end(gddr6)},
+    {name::gddr6x, "GDDR6X, a channel of 16 pins, 19 Gbit/s", flat_levels, all_commands, graphics_standard, 2375, 16,
+     32, 4, 16, 2048, "recalled: as GDDR6; no public standard", std::begin(gddr6x), std::end(gddr6x)},
+    {name::hbm2, "HBM2, a pseudo-channel of 64 pins, 2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1000, 16,
+     32, 4, 16, 1024, "Ramulator 2, HBM2_4Gb; a burst is 4 x 64 bits", std::begin(hbm2), std::end(hbm2)},
+    {name::hbm2e, "HBM2E, a pseudo-channel of 64 pins, 3.2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1600,
+     16, 32, 4, 16, 1024, "as HBM2, at the clock of 3.2 Gbit/s a pin", std::begin(hbm2e), std::end(hbm2e)},
+    {name::hbm3, "HBM3, a pseudo-channel of 32 pins, 5.2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1300, 16,
+     32, 4, 16, 1024, "Ramulator 2, HBM3_4Gb; recalled: JESD238, a burst is 8 x 32 bits and a clock four of them",
+     std::begin(hbm3), std::end(hbm3)},
+};
+
+}  // namespace
+
+const dram_standard& standard_of(choice::dram_standard wanted) {
+  for (const dram_standard& s : standards)
+    if (s.name == wanted) return s;
+  throw internal_error("a DRAM standard that there is not");
+}
+
+}  // namespace heddle

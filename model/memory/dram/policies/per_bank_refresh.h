@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "heddle/memory/dram/policies/refresh_policy.h"
+
+namespace heddle {
+
+/// One bank after the other, so that each has its turn once in dram.t_refi_cycles (REFpb). The others go on working.
+class per_bank_refresh : public refresh_policy {
+ public:
+  explicit per_bank_refresh(const dram_parameters& parameters)
+      : interval_(parameters.t_refi_cycles / parameters.banks), banks_(parameters.banks) {}
+  cycle_t interval() const override { return interval_; }
+  unsigned bank(std::uint64_t count) const override { return static_cast<unsigned>(count % banks_); }
+
+ private:
+  cycle_t interval_;
+  unsigned banks_;
+};
+
+}  // namespace heddle

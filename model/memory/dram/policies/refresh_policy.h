@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "heddle/config/parameters.h"
+#include "heddle/tlm/kernel/clock_timing.h"
+
+namespace heddle {
+
+/// Says what is refreshed when: refreshes come at a fixed interval, each of all banks or of one. One object per
+/// channel.
+class refresh_policy {
+ public:
+  static constexpr unsigned all_banks = ~0u;
+
+  virtual ~refresh_policy() = default;
+  /// Cycles between two refreshes; 0: there are none.
+  virtual cycle_t interval() const = 0;
+  /// What refresh `count`, from 0 on, refreshes: a bank, or all_banks. A channel without requests may skip refreshes of
+  /// the past that leave no trace.
+  virtual unsigned bank(std::uint64_t count) const = 0;
+};
+
+/// Creates the policy that `dram.refresh` selects.
+std::unique_ptr<refresh_policy> make_refresh_policy(const dram_parameters& parameters);
+
+}  // namespace heddle

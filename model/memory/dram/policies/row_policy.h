@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "heddle/config/parameters.h"
+#include "heddle/tlm/kernel/clock_timing.h"
+
+namespace heddle {
+
+/// Says when a row is closed that no ready request needs. A request for another row of the bank closes it in any case.
+/// One object per channel.
+class row_policy {
+ public:
+  virtual ~row_policy() = default;
+  /// A column command of the bank issues in cycle `now`, and no further ready request needs the row. Returns the cycle
+  /// from which on the row is to be closed if none comes: `now` to close it with this command (RDA, WRA), `never` to
+  /// leave it open.
+  virtual cycle_t close_at(unsigned bank, cycle_t now) = 0;
+  /// An activate of the bank for a row.
+  virtual void opened(unsigned bank, std::uint64_t row, cycle_t now) { (void)bank, (void)row, (void)now; }
+};
+
+/// Creates the policy that `dram.row_policy` selects.
+std::unique_ptr<row_policy> make_row_policy(const dram_parameters& parameters);
+
+}  // namespace heddle
