@@ -10,6 +10,7 @@
 #include "heddle/config/suggestion.h"
 #include "heddle/frontend/ptx/hir/if_convert.h"
 #include "heddle/frontend/ptx/hir/optimise.h"
+#include "heddle/frontend/ptx/hir/unroll.h"
 #include "heddle/frontend/ptx/machine/emit.h"
 #include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/machine/register_allocation.h"
@@ -65,16 +66,7 @@ struct unscheduled_kernel {
   std::uint32_t barriers = 0;
 };
 
-/// Machine instructions over virtual registers, in the order written. The stages before are freed: kernels may be
-/// large.
-unscheduled_kernel select_instructions(const loaded_module& m, const ast_function& kernel, const gpu_config& gpu) {
-  hir_function hir;
-  resolver(m, kernel, hir).run();
-  optimise(hir, gpu.integer.multiplier != choice::multiplier::xmad);
-  convert_branches(hir);
-  unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(), hir.shared_bytes, hir.barriers};
-  hir = {};
-  machine_function& machine = made.code;
+void tidy(machine_function& machine) {
   propagate_copies(machine);
   remove_dead_code(machine);
   merge_chains(machine);
@@ -83,6 +75,48 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
   legalise(machine);
   rename_after_copies(machine);
   compute_in_place(machine);
+}
+
+bool has_loops(const hir_function& f) {
+  for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
+    for (const std::uint32_t s : f.blocks[b].successors)
+      if (s <= b) return true;
+  return false;
+}
+
+/// Unrolls loops, those around unrolled ones afterwards. The instructions of the machine decide by how much.
+void unroll(hir_function& hir, const loaded_module& m, const gpu_config& gpu, bool has_imad) {
+  constexpr unsigned most_rounds = 3;
+  bool again = true;
+  for (unsigned round = 0; again && round < most_rounds && !hir.rolled && has_loops(hir); ++round) {
+    machine_function machine = selector(hir, gpu, m.ast->file).run();
+    tidy(machine);
+    std::vector<block_cost> costs;
+    for (const machine_block& b : machine.blocks) {
+      const auto calls = [](const machine_instruction& i) { return i.base.op == isa::opcode::assist; };
+      costs.push_back({b.code.size(), std::any_of(b.code.begin(), b.code.end(), calls)});
+    }
+    const unrolling made = unroll_loops(hir, costs);
+    again = made.again;
+    if (!made.changed) return;
+    optimise(hir, has_imad);
+    convert_branches(hir);
+    join_counters(hir, made.counters);
+  }
+}
+
+/// Machine instructions over virtual registers, in the order written. The stages before are freed: kernels may be
+/// large.
+unscheduled_kernel select_instructions(const loaded_module& m, const ast_function& kernel, const gpu_config& gpu) {
+  const bool has_imad = gpu.integer.multiplier != choice::multiplier::xmad;
+  hir_function hir;
+  resolver(m, kernel, hir).run();
+  optimise(hir, has_imad);
+  convert_branches(hir);
+  unroll(hir, m, gpu, has_imad);
+  unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(), hir.shared_bytes, hir.barriers};
+  hir = {};
+  tidy(made.code);
   return made;
 }
 

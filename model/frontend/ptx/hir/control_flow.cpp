@@ -167,27 +167,40 @@ dominance::dominance(const flow_graph& g, std::uint32_t entry) : enter_(g.size()
   }
 }
 
-std::vector<unsigned> loop_depths(const flow_graph& g, std::uint32_t entry) {
+std::vector<natural_loop> natural_loops(const flow_graph& g, std::uint32_t entry) {
   const dominance dom(g, entry);
   const flow_graph predecessors = reversed(g);
-  std::vector<unsigned> depth(g.size(), 0);
+  std::vector<natural_loop> loops;
+  std::vector<std::uint32_t> inside(g.size(), no_node);  // the loop that a node was last found in
   for (std::uint32_t header = 0; header < g.size(); ++header) {
-    std::vector<std::uint32_t> work;
+    natural_loop l;
+    l.header = header;
     for (std::uint32_t p : predecessors[header])
-      if (dom.dominates(header, p) && std::find(work.begin(), work.end(), p) == work.end()) work.push_back(p);
-    if (work.empty()) continue;
-    std::vector<char> inside(g.size(), 0);
-    for (std::uint32_t p : work) inside[p] = 1;
-    inside[header] = 1;
+      if (dom.dominates(header, p) && std::find(l.latches.begin(), l.latches.end(), p) == l.latches.end())
+        l.latches.push_back(p);
+    if (l.latches.empty()) continue;
+    inside[header] = header;
+    l.nodes = {header};
+    std::vector<std::uint32_t> work = l.latches;
     while (!work.empty()) {
       const std::uint32_t b = work.back();
       work.pop_back();
-      if (b == header) continue;
-      for (std::uint32_t p : predecessors[b])
-        if (!inside[p]) inside[p] = 1, work.push_back(p);
+      if (inside[b] == header) continue;
+      inside[b] = header;
+      l.nodes.push_back(b);
+      work.insert(work.end(), predecessors[b].begin(), predecessors[b].end());
     }
-    for (std::uint32_t b = 0; b < g.size(); ++b) depth[b] += inside[b] ? 1 : 0;
+    std::sort(l.latches.begin(), l.latches.end());
+    std::sort(l.nodes.begin(), l.nodes.end());
+    loops.push_back(std::move(l));
   }
+  return loops;
+}
+
+std::vector<unsigned> loop_depths(const flow_graph& g, std::uint32_t entry) {
+  std::vector<unsigned> depth(g.size(), 0);
+  for (const natural_loop& l : natural_loops(g, entry))
+    for (const std::uint32_t b : l.nodes) ++depth[b];
   return depth;
 }
 

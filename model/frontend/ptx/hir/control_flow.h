@@ -42,6 +42,16 @@ class dominance {
   std::vector<std::uint32_t> enter_, leave_;
 };
 
+/// The nodes that reach a back edge to `header` without passing it; nodes and latches in ascending order.
+struct natural_loop {
+  std::uint32_t header = 0;
+  std::vector<std::uint32_t> latches;  // with an edge back to the header
+  std::vector<std::uint32_t> nodes;
+};
+
+/// One for each header, by ascending header. Cycles that are entered at several places are none.
+std::vector<natural_loop> natural_loops(const flow_graph& g, std::uint32_t entry);
+
 /// The nesting depth of each node in natural loops.
 std::vector<unsigned> loop_depths(const flow_graph& g, std::uint32_t entry);
 

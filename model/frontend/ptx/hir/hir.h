@@ -131,6 +131,7 @@ inline hir_instruction in_place_of(const hir_instruction& like, ptx_op op, isa::
 struct hir_block {
   std::vector<hir_instruction> code;
   std::vector<std::uint32_t> successors;
+  bool rolled = false;  // the loop that begins here is not unrolled (again)
 };
 
 /// A virtual register. `words` 32-bit registers (0: predicate); `bits` as declared.
@@ -153,6 +154,7 @@ struct hir_function {
   std::uint32_t shared_bytes = 0;
   std::uint32_t local_bytes = 0;
   std::uint32_t barriers = 0;
+  bool rolled = false;  // no loop is unrolled
 
   std::uint32_t new_register(unsigned words, unsigned bits) {
     virtual_register r;

@@ -28,6 +28,7 @@ resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_funct
 
 void resolver::run() {
   out_.blocks.emplace_back();
+  out_.rolled = kernel_.no_unrolling;
   declare_parameters();
   copy_kernel_parameters();
   call_chain_.push_back(kernel_.name);
@@ -50,6 +51,7 @@ void resolver::body(const ast_block& b) {
       case ast_statement::kind::block:
         if (s.block) body(*s.block);
         break;
+      case ast_statement::kind::no_unrolling: out_.blocks.back().rolled = true; break;
       default: break;
     }
   }

@@ -131,6 +131,7 @@ void resolver::finish() {
     }
     hir_block& k = kept[number[b]];
     k.code = std::move(out_.blocks[b].code);
+    k.rolled = out_.blocks[b].rolled;
     for (std::uint32_t s : g[b]) k.successors.push_back(number[s]);
     if (k.code.empty() || k.code.back().op != ptx_op::bra) continue;
     hir_instruction& last = k.code.back();

@@ -124,7 +124,15 @@ struct ast_block {
 };
 
 struct ast_statement {
-  enum class kind : std::uint8_t { instruction, label, block, branch_targets, call_prototype, call_targets };
+  enum class kind : std::uint8_t {
+    instruction,
+    label,
+    block,
+    branch_targets,
+    call_prototype,
+    call_targets,
+    no_unrolling  // .pragma "nounroll"
+  };
   kind what = kind::instruction;
   ast_instruction instruction;
   std::string label;                        // label, branch_targets, call_targets, call_prototype (its name)
@@ -152,6 +160,7 @@ struct ast_function {
   std::uint32_t max_blocks = 0;                   // .maxnctapersm of PTX 1.x
   std::uint32_t max_cluster_rank = 0;             // .maxclusterrank
   bool blocks_are_clusters = false;               // .blocksareclusters
+  bool no_unrolling = false;                      // .pragma "nounroll" before the body, or of the module
   bool has_body = false;
   ast_block body;
   location where;
@@ -177,6 +186,7 @@ struct ast_module {
   std::string target;                       // "sm_90a"
   std::vector<std::string> target_options;  // the rest of .target: texmode_independent, debug, …
   unsigned address_size = 64;               // 32 if the source does not specify it
+  bool no_unrolling = false;                // .pragma "nounroll" of the module
   std::vector<ast_variable> variables;      // module scope
   std::vector<ast_function> functions;
   std::vector<ast_alias> aliases;

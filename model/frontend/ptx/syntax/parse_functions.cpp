@@ -63,7 +63,7 @@ bool accept_function_directive(token_stream& tokens, ast_function& f) {
     f.blocks_are_clusters = true;
     return true;
   }
-  return tokens.accept_directive(".explicitcluster") || skip_debug_directive(tokens);
+  return tokens.accept_directive(".explicitcluster") || skip_debug_directive(tokens, f.no_unrolling);
 }
 
 /// Open64 omits the ';' of a function declaration; the next definition ends it.

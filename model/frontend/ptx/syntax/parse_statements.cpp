@@ -71,7 +71,14 @@ void parse_instruction_or_label(token_stream& tokens, ast_block& block) {
 }
 
 void parse_directive(token_stream& tokens, ast_block& block) {
-  if (skip_debug_directive(tokens)) return;
+  ast_statement rolled;
+  rolled.what = ast_statement::kind::no_unrolling;
+  rolled.where = tokens.current().where;
+  bool no_unrolling = false;
+  if (skip_debug_directive(tokens, no_unrolling)) {
+    if (no_unrolling) block.statements.push_back(std::move(rolled));
+    return;
+  }
   linkage link = linkage::internal;
   bool linked = false;
   while (accept_linkage(tokens, link)) linked = true;
@@ -116,9 +123,10 @@ void skip_file(token_stream& tokens) {
   }
 }
 
-void skip_pragma(token_stream& tokens) {
+/// .pragma "string" {, "string"};
+void parse_pragma(token_stream& tokens, bool& no_unrolling) {
   do {
-    tokens.expect_string("a string");
+    no_unrolling = tokens.expect_string("a string") == "nounroll" || no_unrolling;
   } while (tokens.accept(','));
   tokens.expect(';', "',' or ';'");
 }
@@ -137,11 +145,11 @@ void skip_section(token_stream& tokens) {
 
 }  // namespace
 
-bool skip_debug_directive(token_stream& tokens) {
+bool skip_debug_directive(token_stream& tokens, bool& no_unrolling) {
   if (tokens.accept_directive(".loc")) {
     skip_location(tokens);
   } else if (tokens.accept_directive(".pragma")) {
-    skip_pragma(tokens);
+    parse_pragma(tokens, no_unrolling);
   } else if (tokens.accept_directive(".file")) {
     skip_file(tokens);
   } else if (tokens.accept_directive(".section")) {

@@ -64,7 +64,7 @@ bool accept_module_directive(token_stream& tokens, ast_module& m) {
   } else if (tokens.accept_directive(".version")) {
     once(true);
   } else {
-    return skip_debug_directive(tokens);
+    return skip_debug_directive(tokens, m.no_unrolling);
   }
   return true;
 }
@@ -137,6 +137,7 @@ std::shared_ptr<ast_module> parse(const std::string& text, const std::string& fi
   }
   // PTX ISA, ".address_size": the default of a module without the directive.
   if (m->address_size == 0) m->address_size = 32;
+  for (ast_function& f : m->functions) f.no_unrolling = f.no_unrolling || m->no_unrolling;
   check_module(*m, first_line);
   hoist_variables(*m);
   resolve_aliases(*m, first_line);

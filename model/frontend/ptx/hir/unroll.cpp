@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/frontend/ptx/hir/unroll.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "heddle/frontend/ptx/hir/control_flow.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+using isa::compare;
+using isa::dtype;
+
+bool writes_whole(const hir_function& f, const hir_instruction& h, std::uint32_t reg) {
+  return h.guard.what == value::kind::none || f.registers[reg].whole;
+}
+
+/// Reads of each register in the whole function.
+std::vector<std::uint32_t> count_reads(const hir_function& f) {
+  std::vector<std::uint32_t> reads(f.registers.size(), 0);
+  for (const hir_block& b : f.blocks)
+    for (const hir_instruction& h : b.code) {
+      for (const value& v : h.src)
+        if (v.is_reg()) ++reads[v.reg];
+      if (h.guard.is_reg()) ++reads[h.guard.reg];
+    }
+  return reads;
+}
+
+/// The names that registers have in the bodies of one loop that follow each other. A value of one body has a register
+/// of its own where that is known to be safe; the last body writes the registers of the program.
+class body_names {
+ public:
+  body_names(hir_function& f, const loop_plan& p, const dominance& dom, const std::vector<std::uint32_t>& reads)
+      : f_(f), plan_(p) {
+    struct access {
+      unsigned writes = 0, whole = 0, reads = 0;
+      bool always = true;
+    };
+    std::unordered_map<std::uint32_t, access> seen;
+    bool leaves = false;
+    for (std::uint32_t b = p.header; b <= p.latch; ++b) {
+      for (std::uint32_t k = 0; k < f.blocks[b].code.size(); ++k) {
+        const hir_instruction& h = f.blocks[b].code[k];
+        for (const value& v : h.src)
+          if (v.is_reg()) ++seen[v.reg].reads;
+        if (h.guard.is_reg()) ++seen[h.guard.reg].reads;
+        for (const value& d : h.dst) {
+          if (!d.is_reg()) continue;
+          access& a = seen[d.reg];
+          ++a.writes;
+          a.always = a.always && dom.dominates(b, p.latch);
+          if (!writes_whole(f, h, d.reg)) continue;
+          ++a.whole;
+          last_[d.reg] = {b, k};
+        }
+      }
+      for (const std::uint32_t s : f.blocks[b].successors)
+        leaves = leaves || (b != p.latch && (s < p.header || s > p.latch));
+    }
+    for (const auto& [reg, a] : seen) {
+      if (a.whole == 0) continue;
+      const bool inside = a.reads == reads[reg];
+      const bool renamed = p.header == p.latch || (a.writes == 1 && ((a.always && (inside || !leaves)) ||
+                                                                     (f.registers[reg].single && inside)));
+      if (!renamed) last_.erase(reg);
+      else if (inside) inner_.insert(reg);
+    }
+    tested_ = f.blocks[p.latch].code.back().guard.reg;
+    if (reads[tested_] != 1) tested_ = no_register;
+  }
+
+  /// Starts a sequence of `count` bodies. Counters get a register that is written once, so that sums of it can be
+  /// folded. Returns the moves for that. `first`: the sequence begins with the loop's first trip; `last`: it ends with
+  /// the last one.
+  std::vector<hir_instruction> start(unsigned count, bool first, bool last, const hir_instruction& like) {
+    count_ = count;
+    ended_.clear();
+    if (last)
+      for (const loop_counter& c : plan_.counters)
+        if (c.renewed && inner_.count(c.reg) != 0) ended_.insert(c.reg);
+    if (tested_ != no_register) ended_.insert(tested_);
+    body_ = 0;
+    now_.clear();
+    std::vector<hir_instruction> moves;
+    for (const loop_counter& c : plan_.counters) {
+      if (last_.count(c.reg) == 0) continue;
+      const std::uint32_t entry = renew(c.reg);
+      const unsigned words = f_.registers[c.reg].words;
+      const bool known = first && c.starts_known;
+      moves.push_back(in_place_of(like, ptx_op::mov, words == 2 ? dtype::b64 : dtype::b32, {register_value(entry)},
+                                  {known ? immediate_value(c.start) : register_value(c.reg)}));
+      now_[c.reg] = entry;
+    }
+    return moves;
+  }
+
+  void next_body() { ++body_; }
+
+  hir_instruction copy(std::uint32_t block, std::uint32_t index) {
+    hir_instruction h = f_.blocks[block].code[index];
+    for (value& v : h.src) read(v);
+    read(h.guard);
+    for (value& d : h.dst) {
+      if (!d.is_reg()) continue;
+      const auto last = last_.find(d.reg);
+      if (last == last_.end()) continue;
+      const std::uint32_t reg = d.reg;
+      if (!writes_whole(f_, h, reg)) {
+        read(d);
+        continue;
+      }
+      const bool ends = body_ + 1 == count_ && last->second == std::make_pair(block, index);
+      d.reg = now_[reg] = ends && ended_.count(reg) == 0 ? reg : renew(reg);
+    }
+    return h;
+  }
+
+ private:
+  void read(value& v) const {
+    if (!v.is_reg()) return;
+    const auto found = now_.find(v.reg);
+    if (found != now_.end()) v.reg = found->second;
+  }
+
+  std::uint32_t renew(std::uint32_t reg) {
+    const virtual_register r = f_.registers[reg];
+    f_.registers.push_back(r);
+    return static_cast<std::uint32_t>(f_.registers.size() - 1);
+  }
+
+  hir_function& f_;
+  const loop_plan& plan_;
+  // Where a renamed register is last written as a whole.
+  std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> last_;
+  std::unordered_map<std::uint32_t, std::uint32_t> now_;
+  std::unordered_set<std::uint32_t> inner_;  // renamed registers that only the loop reads
+  std::unordered_set<std::uint32_t> ended_;  // registers that nobody reads after the sequence
+  std::uint32_t tested_ = no_register;       // what only the branch back reads
+  unsigned count_ = 0, body_ = 0;
+};
+
+class unroller {
+ public:
+  unroller(hir_function& f, std::vector<loop_plan> plans)
+      : f_(f), plans_(std::move(plans)), reads_(count_reads(f)), dom_(flow(f), 0), place_(f.blocks.size(), no_node) {}
+
+  /// Returns the registers that hold counters at the start of bodies.
+  std::vector<std::uint32_t> run() {
+    std::vector<const loop_plan*> at(f_.blocks.size(), nullptr);
+    for (const loop_plan& p : plans_)
+      if (p.refusal == unroll_refusal::none) at[p.header] = &p;
+    for (std::uint32_t b = 0; b < f_.blocks.size();) {
+      if (at[b]) {
+        unroll(*at[b]);
+        b = at[b]->latch + 1;
+      } else {
+        put(b, std::move(f_.blocks[b]));
+        ++b;
+      }
+    }
+    for (hir_block& b : made_) {
+      for (std::uint32_t& s : b.successors) s = place_[s];
+      for (hir_instruction& h : b.code) {
+        if (h.op != ptx_op::bra) continue;
+        h.target = place_[h.target];
+        if (h.return_block != isa::no_target) h.return_block = place_[h.return_block];
+      }
+    }
+    f_.blocks = std::move(made_);
+    return std::move(counters_);
+  }
+
+ private:
+  static flow_graph flow(const hir_function& f) {
+    flow_graph g;
+    for (const hir_block& b : f.blocks) g.push_back(b.successors);
+    return g;
+  }
+
+  // Branches and successors name labels, those of the original blocks by their number, until all blocks are placed.
+  std::uint32_t new_label() {
+    place_.push_back(no_node);
+    return static_cast<std::uint32_t>(place_.size() - 1);
+  }
+
+  void put(std::uint32_t label, hir_block b) {
+    place_[label] = static_cast<std::uint32_t>(made_.size());
+    made_.push_back(std::move(b));
+  }
+
+  void unroll(const loop_plan& p) {
+    const hir_instruction back = f_.blocks[p.latch].code.back();
+    body_names names(f_, p, dom_, reads_);
+    const std::uint32_t behind = p.latch + 1;
+    if (p.fully()) return bodies(p, names, p.copies, true, true, p.header, behind, nullptr);
+    const std::uint32_t loop = p.trips == 0 ? new_label() : p.header;
+    const std::uint32_t after = p.trips == 0 || p.behind != 0 ? new_label() : behind;
+    if (p.trips != 0) {
+      hir_instruction test = compare_of(back, compare::ne, p.type, register_value(p.tested.reg),
+                                        immediate_value(end_of_loop(p)));
+      bodies(p, names, p.copies, false, false, loop, after, &back, {std::move(test)});
+      if (p.behind != 0) bodies(p, names, p.behind, false, true, after, behind, nullptr);
+      return;
+    }
+    const std::uint32_t rest = new_label();
+    test_enough(p, back, loop, rest);
+    bodies(p, names, p.copies, false, false, loop, after, &back, enough(p, back));
+    // Whether trips remain.
+    hir_block ask;
+    ask.code.push_back(compare_of(back, p.going_on, p.type, register_value(p.tested.reg), p.bound));
+    ask.code.push_back(branch_like(back, ask.code.back().dst[0], true, behind));
+    ask.successors = {behind, rest};
+    put(after, std::move(ask));
+    for (std::uint32_t b = p.header; b <= p.latch; ++b) {
+      hir_block copy = std::move(f_.blocks[b]);
+      if (b == p.latch) {
+        copy.code.back().target = rest;
+        for (std::uint32_t& s : copy.successors) s = s == p.header ? rest : s;
+      }
+      copy.rolled = copy.rolled || b == p.header;
+      put(b == p.header ? rest : b, std::move(copy));
+    }
+  }
+
+  /// Bodies one after the other, the first at `label`. `back`: the branch that closes the loop, under the predicate
+  /// that `test` computes last; null: there is none. Then `behind`.
+  void bodies(const loop_plan& p, body_names& names, unsigned count, bool first, bool last, std::uint32_t label,
+              std::uint32_t behind, const hir_instruction* back, std::vector<hir_instruction> test = {}) {
+    std::vector<hir_instruction> start = names.start(count, first, last, f_.blocks[p.header].code.front());
+    for (const hir_instruction& move : start) counters_.push_back(move.dst[0].reg);
+    std::vector<std::uint32_t> labels(p.latch - p.header + 1);
+    std::uint32_t next = label;
+    for (unsigned k = 0; k < count; ++k, names.next_body()) {
+      labels[0] = next;
+      for (std::size_t b = 1; b < labels.size(); ++b) labels[b] = new_label();
+      next = k + 1 < count ? new_label() : behind;
+      for (std::uint32_t b = p.header; b <= p.latch; ++b) {
+        const hir_block& from = f_.blocks[b];
+        hir_block to;
+        const auto renamed = [&](std::uint32_t s) { return s > p.header && s <= p.latch ? labels[s - p.header] : s; };
+        if (k == 0 && b == p.header) {
+          to.code = std::move(start);
+          to.rolled = true;
+        }
+        const std::size_t n = from.code.size() - (b == p.latch ? 1 : 0);
+        for (std::uint32_t i = 0; i < n; ++i) {
+          to.code.push_back(names.copy(b, i));
+          if (to.code.back().op == ptx_op::bra) to.code.back().target = renamed(to.code.back().target);
+        }
+        if (b != p.latch) {
+          for (const std::uint32_t s : from.successors) to.successors.push_back(renamed(s));
+        } else if (k + 1 < count || !back) {
+          to.successors = {next};
+        } else {
+          std::move(test.begin(), test.end(), std::back_inserter(to.code));
+          to.code.push_back(branch_like(*back, to.code.back().dst[0], false, label));
+          to.successors = {label, behind};
+        }
+        put(labels[b - p.header], std::move(to));
+      }
+    }
+  }
+
+  value predicate() {
+    const std::uint32_t p = f_.new_register(0, 1);
+    f_.registers[p].type = dtype::pred;
+    return register_value(p);
+  }
+
+  hir_instruction compare_of(const hir_instruction& like, compare c, dtype t, const value& a, const value& b) {
+    hir_instruction h = in_place_of(like, ptx_op::setp, t, {predicate()}, {a, b});
+    h.m.cmp = c;
+    return h;
+  }
+
+  static hir_instruction branch_like(const hir_instruction& back, value predicate, bool negate, std::uint32_t target) {
+    hir_instruction h = back;
+    h.guard = predicate;
+    h.guard.negate = negate;
+    h.target = target;
+    return h;
+  }
+
+  static dtype unsigned_of(dtype t) { return isa::size_of(t) == 8 ? dtype::u64 : dtype::u32; }
+
+  value new_value(dtype t) {
+    const unsigned words = isa::size_of(t) / 4;
+    const std::uint32_t r = f_.new_register(words, 32 * words);
+    f_.registers[r].type = t;
+    return register_value(r);
+  }
+
+  static std::uint64_t end_of_loop(const loop_plan& p) {
+    const std::uint64_t end =
+        p.tested.start + static_cast<std::uint64_t>(p.tested.step) * (p.trips / p.copies * p.copies);
+    return isa::size_of(p.type) == 8 ? end : end & 0xffffffffu;
+  }
+
+  static value minus_steps(const loop_plan& p) {
+    const std::uint64_t v = 0 - std::uint64_t{p.copies - 1} * static_cast<std::uint64_t>(p.tested.step);
+    return immediate_value(isa::size_of(p.type) == 8 ? v : v & 0xffffffffu);
+  }
+
+  /// Before the loop: branches to `rest` if fewer trips remain than the loop has bodies.
+  void test_enough(const loop_plan& p, const hir_instruction& back, std::uint32_t loop, std::uint32_t rest) {
+    hir_block b;
+    limit_ = {};
+    if (p.going_on != compare::ne) {
+      limit_ = new_value(p.type);
+      b.code.push_back(in_place_of(back, ptx_op::add, p.type, {limit_}, {p.bound, minus_steps(p)}));
+      if (p.bound.is_immediate())
+        b.code.back() = in_place_of(back, ptx_op::mov, unsigned_of(p.type), {limit_},
+                                    {immediate_value(isa::size_of(p.type) == 8
+                                                         ? p.bound.bits + minus_steps(p).bits
+                                                         : (p.bound.bits + minus_steps(p).bits) & 0xffffffffu)});
+    }
+    std::vector<hir_instruction> test = enough(p, back);
+    if (p.going_on != compare::ne && !p.bound.is_immediate()) {
+      // The limit is beyond the bound if the subtraction left the range of the type.
+      const bool up = p.going_on == compare::lt || p.going_on == compare::le;
+      b.code.push_back(compare_of(back, up ? compare::le : compare::ge, p.type, limit_, p.bound));
+      test.back().m.combines = true;
+      test.back().m.bop = isa::bool_op::and_;
+      test.back().src.push_back(b.code.back().dst[0]);
+    }
+    std::move(test.begin(), test.end(), std::back_inserter(b.code));
+    b.code.push_back(branch_like(back, b.code.back().dst[0], true, rest));
+    b.successors = {rest, loop};
+    put(p.header, std::move(b));
+  }
+
+  /// Whether as many trips remain as the loop has bodies: the counter is not within as many steps less one of its
+  /// bound. It passes no value twice on the way, since the distance is less than the type's range.
+  std::vector<hir_instruction> enough(const loop_plan& p, const hir_instruction& back) {
+    const value counter = register_value(p.tested.reg);
+    if (p.going_on != compare::ne) return {compare_of(back, p.going_on, p.type, counter, limit_)};
+    const dtype t = unsigned_of(p.type);
+    const bool up = p.tested.step > 0;
+    const value distance = new_value(t);
+    const auto steps = static_cast<std::uint64_t>(up ? p.tested.step : -p.tested.step) * (p.copies - 1);
+    hir_instruction subtract = in_place_of(back, ptx_op::sub, t, {distance}, {up ? p.bound : counter, up ? counter : p.bound});
+    hir_instruction test = compare_of(back, compare::gt, t, distance, immediate_value(steps));
+    return {std::move(subtract), std::move(test)};
+  }
+
+  hir_function& f_;
+  const std::vector<loop_plan> plans_;
+  const std::vector<std::uint32_t> reads_;
+  const dominance dom_;
+  std::vector<std::uint32_t> place_;  // of each label
+  std::vector<hir_block> made_;
+  std::vector<std::uint32_t> counters_;
+  value limit_;  // of the counter, where enough trips remain; a comparison with a limit only
+};
+
+}  // namespace
+
+unrolling unroll_loops(hir_function& f, const std::vector<block_cost>& costs) {
+  std::vector<loop_plan> plans = plan_loops(f, costs);
+  unrolling made;
+  bool fully = false, nested = false;
+  for (const loop_plan& p : plans) {
+    made.changed = made.changed || p.refusal == unroll_refusal::none;
+    fully = fully || (p.refusal == unroll_refusal::none && p.fully());
+    nested = nested || p.refusal == unroll_refusal::nested;
+  }
+  made.again = fully && nested;
+  if (made.changed) made.counters = unroller(f, std::move(plans)).run();
+  return made;
+}
+
+void join_counters(hir_function& f, const std::vector<std::uint32_t>& counters) {
+  std::unordered_map<std::uint32_t, std::uint32_t> left;  // reads of each that are not found yet
+  {
+    const std::vector<std::uint32_t> reads = count_reads(f);
+    for (const std::uint32_t c : counters) left[c] = reads[c];
+  }
+  for (hir_block& b : f.blocks) {
+    std::unordered_map<std::uint32_t, std::uint32_t> copy_of;  // a counter, and the only copy that is right now
+    std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::size_t>> found;  // counter, place of its copy
+    for (std::size_t k = 0; k < b.code.size(); ++k) {
+      const hir_instruction& h = b.code[k];
+      for (const value& v : h.src)
+        if (v.is_reg() && found.count(v.reg) != 0 && copy_of[found[v.reg].first] == v.reg) --left[v.reg];
+      for (const value& d : h.dst)
+        if (d.is_reg()) copy_of.erase(d.reg);
+      if (h.op != ptx_op::mov || h.dst.size() != 1 || !h.src[0].is_reg() || left.count(h.dst[0].reg) == 0) continue;
+      copy_of[h.src[0].reg] = h.dst[0].reg;
+      found[h.dst[0].reg] = {h.src[0].reg, k};
+    }
+    for (hir_instruction& h : b.code)
+      for (value& v : h.src)
+        if (v.is_reg() && found.count(v.reg) != 0 && left[v.reg] == 0) v.reg = found[v.reg].first;
+    b.code.erase(std::remove_if(b.code.begin(), b.code.end(),
+                                [&](const hir_instruction& h) {
+                                  return h.op == ptx_op::mov && h.dst.size() == 1 && h.dst[0].is_reg() &&
+                                         found.count(h.dst[0].reg) != 0 && left[h.dst[0].reg] == 0;
+                                }),
+                 b.code.end());
+  }
+}
+
+}  // namespace heddle::ptx
