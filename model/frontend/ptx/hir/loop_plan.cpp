@@ -15,6 +15,7 @@ using isa::compare;
 using isa::dtype;
 
 constexpr std::size_t most_growth = 65'536;  // machine instructions that unrolling adds to a kernel
+constexpr unsigned longest_way = 16;         // blocks before a loop that are searched for a counter's start
 constexpr std::int64_t largest_step = 1 << 20;
 
 bool is_counted(dtype t) { return !isa::is_float(t) && t != dtype::pred && (isa::size_of(t) == 4 || isa::size_of(t) == 8); }
@@ -79,7 +80,7 @@ struct relative {
 class planner {
  public:
   planner(const hir_function& f, const std::vector<block_cost>& costs)
-      : f_(f), costs_(costs), writers_(f.registers.size(), 0), graph_(flow(f)), dom_(graph_, 0) {
+      : f_(f), costs_(costs), writers_(f.registers.size(), 0), graph_(flow(f)), predecessors_(reversed(graph_)), dom_(graph_, 0) {
     for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
       for (const hir_instruction& h : f.blocks[b].code)
         for (const value& d : h.dst)
@@ -145,11 +146,12 @@ class planner {
         }
   }
 
-  /// Whether the one other instruction that writes a counter comes before each entry of the loop, and what it writes.
+  /// What a counter has before each entry of the loop: what the one other instruction that writes it writes, or the
+  /// last one on the only way to the loop.
   void find_start(std::size_t k, loop_counter& c) const {
     const std::uint32_t header = loops_[k].header;
     const auto found = writes_.find(c.reg);
-    if (found == writes_.end()) return;
+    if (found == writes_.end()) return look_back(header, c);
     for (const write& w : found->second) {
       if (w.block == header || !w.always || !dom_.dominates(w.block, header)) continue;
       std::size_t at = innermost_[w.block];
@@ -158,6 +160,24 @@ class planner {
       c.renewed = true;
       c.starts_known = w.immediate;
       c.start = w.bits;
+    }
+  }
+
+  void look_back(std::uint32_t header, loop_counter& c) const {
+    std::uint32_t before = no_node;
+    for (const std::uint32_t b : predecessors_[header])
+      if (!dom_.dominates(header, b)) before = before == no_node ? b : header;
+    for (unsigned step = 0; step < longest_way && before != no_node && before != header; ++step) {
+      const std::vector<hir_instruction>& code = f_.blocks[before].code;
+      for (auto h = code.rbegin(); h != code.rend(); ++h)
+        for (const value& d : h->dst) {
+          if (!d.is_reg() || d.reg != c.reg) continue;
+          c.renewed = h->guard.what == value::kind::none;
+          c.starts_known = c.renewed && h->op == ptx_op::mov && h->src.size() == 1 && h->src[0].is_immediate();
+          if (c.starts_known) c.start = h->src[0].bits;
+          return;
+        }
+      before = predecessors_[before].size() == 1 ? predecessors_[before][0] : no_node;
     }
   }
 
@@ -366,7 +386,7 @@ class planner {
   const std::vector<block_cost>& costs_;
   std::vector<std::uint32_t> writers_;
   std::unordered_map<std::uint32_t, std::vector<write>> writes_;
-  const flow_graph graph_;
+  const flow_graph graph_, predecessors_;
   const dominance dom_;
   std::vector<natural_loop> loops_;
   std::vector<std::size_t> innermost_, around_;

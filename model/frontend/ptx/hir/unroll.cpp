@@ -80,6 +80,8 @@ class body_names {
   std::vector<hir_instruction> start(unsigned count, bool first, bool last, const hir_instruction& like) {
     count_ = count;
     ended_.clear();
+    for (const std::uint32_t reg : inner_)
+      if (f_.registers[reg].single) ended_.insert(reg);
     if (last)
       for (const loop_counter& c : plan_.counters)
         if (c.renewed && inner_.count(c.reg) != 0) ended_.insert(c.reg);
