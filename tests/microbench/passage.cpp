@@ -42,7 +42,7 @@ std::string kernel(const std::string& name, const passage& p, unsigned operation
       "  mov.u32 %pass, 2;\n  mov.u32 %thread, %tid.x;\n  ld.param.u64 %seed, [" +
       name + "_seed];\n  " + p.before + "\n";
   for (unsigned c = 0; c < chains; ++c) text += "  " + of_chain(p.begin, c) + "\n";
-  text += "again:\n  bar.sync 0;\n  mov.u32 %start, %clock;\n";
+  text += "again:\n  .pragma \"nounroll\";\n  bar.sync 0;\n  mov.u32 %start, %clock;\n";
   for (unsigned n = 0; n < operations; ++n)
     text += "  " + of_chain(p.steps[n / chains % p.steps.size()], n % chains) + "\n";
   text +=

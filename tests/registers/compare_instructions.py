@@ -4,8 +4,8 @@
 
     compare_instructions.py HEDDLE FILE.ptx...
 
-Counts what stands in the program, not what is executed. ptxas unrolls loops, which lowering does not: kernels that branch
-backwards are listed and left out of the median. Without ptxas it is skipped (exit code 77)."""
+Counts what stands in the program, not what is executed. Both unroll loops, with different code for the trips that remain:
+kernels that branch backwards are listed and left out of the median. Without ptxas it is skipped (exit code 77)."""
 import re
 import shutil
 import statistics

@@ -84,15 +84,14 @@ bool has_loops(const hir_function& f) {
   return false;
 }
 
-/// Unrolls loops, those around unrolled ones afterwards. The instructions of the machine decide by how much.
+/// Unrolls loops, those around unrolled ones afterwards. The instructions selected decide by how much, before copies
+/// among them go: ptxas counts early, too.
 void unroll(hir_function& hir, const loaded_module& m, const gpu_config& gpu, bool has_imad) {
   constexpr unsigned most_rounds = 3;
   bool again = true;
   for (unsigned round = 0; again && round < most_rounds && !hir.rolled && has_loops(hir); ++round) {
-    machine_function machine = selector(hir, gpu, m.ast->file).run();
-    tidy(machine);
     std::vector<block_cost> costs;
-    for (const machine_block& b : machine.blocks) {
+    for (const machine_block& b : selector(hir, gpu, m.ast->file).run().blocks) {
       const auto calls = [](const machine_instruction& i) { return i.base.op == isa::opcode::assist; };
       costs.push_back({b.code.size(), std::any_of(b.code.begin(), b.code.end(), calls)});
     }

@@ -35,12 +35,14 @@ const char* const uneven_kernel = R"(.version 6.0
   shr.u32 %r3, %r3, 5;
   mov.u32 %r5, 8;
 round:
+  .pragma "nounroll";
   mad.lo.u32 %r6, %r3, 7, %r5;
   mul.lo.u32 %r6, %r6, 2654435761;
   shr.u32 %r6, %r6, 24;
   mul.lo.u32 %r6, %r6, %r2;
   add.u32 %r6, %r6, %r1;
 turn:
+  .pragma "nounroll";
   sub.u32 %r6, %r6, 1;
   setp.ne.u32 %p1, %r6, 0;
   @%p1 bra turn;
@@ -60,7 +62,7 @@ std::string keeping_kernel(unsigned values) {
       ">;\n  .reg .b64 %a;\n  .reg .pred %p;\n  ld.param.u64 %a, [out];\n  mov.u32 %v0, %tid.x;\n";
   const auto v = [](unsigned n) { return "%v" + std::to_string(n); };
   for (unsigned n = 1; n <= values; ++n) text += "  add.u32 " + v(n) + ", " + v(n - 1) + ", " + v(n - 1) + ";\n";
-  text += "  mov.u32 " + v(values + 1) + ", 300;\nturn:\n  sub.u32 " + v(values + 1) + ", " + v(values + 1) +
+  text += "  mov.u32 " + v(values + 1) + ", 300;\nturn:\n  .pragma \"nounroll\";\n  sub.u32 " + v(values + 1) + ", " + v(values + 1) +
           ", 1;\n  setp.ne.u32 %p, " + v(values + 1) + ", 0;\n  @%p bra turn;\n";
   for (unsigned n = 1; n <= values; ++n) text += "  xor.b32 %v0, %v0, " + v(n) + ";\n";
   return text + "  st.global.u32 [%a], %v0;\n  ret;\n}\n";

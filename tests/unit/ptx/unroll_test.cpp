@@ -214,7 +214,7 @@ TEST(unrolling, pragma_of_loop_kernel_and_module) {
   module.insert(std::string(head).size(), ".pragma \"other\", \"nounroll\";\n");
   EXPECT_EQ(refusal(module), unroll_refusal::asked);
   // In one loop it does not concern the next one.
-  const auto plans = plans_of(kernel(loop("0", "1", "lt", "8", ".pragma \"nounroll\"; add.u32 %r3, %r3, %r4;") +
+  const auto plans = plans_of(kernel(loop("0", "1", "lt", "8", ".pragma \"nounroll\"; .pragma \"nounroll\"; add.u32 %r3, %r3, %r4;") +
                                      "mov.u32 %r4, 0; M: add.u32 %r3, %r3, %r4; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 8; @%p1 bra M;"));
   ASSERT_EQ(plans.size(), 2u);
   EXPECT_EQ(plans[0].refusal, unroll_refusal::asked);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "heddle/frontend/ptx/hir/control_flow.h"
@@ -358,20 +359,17 @@ class planner {
     return unroll_refusal::size;
   }
 
-  /// The counter comes nearer to its bound, and the bound less three steps is a number of its type, if it is known.
+  /// The counter comes nearer to its bound, and the numbers a few steps around the bound are of its type, if it is known.
   static bool goes_one_way(const loop_plan& p) {
     if (p.going_on == compare::ne) return true;
     const bool up = p.going_on == compare::lt || p.going_on == compare::le;
     if (up != (p.tested.step > 0)) return false;
     if (!p.bound.is_immediate()) return true;
-    const unsigned words = words_of(p.type);
-    const std::uint64_t limit = p.bound.bits - 3 * static_cast<std::uint64_t>(p.tested.step);
-    if (isa::is_signed(p.type)) {
-      const std::int64_t a = signed_value(limit, words), b = signed_value(p.bound.bits, words);
-      return up ? a <= b : a >= b;
-    }
-    const std::uint64_t mask = words == 2 ? ~std::uint64_t{0} : 0xffffffffu, a = limit & mask, b = p.bound.bits & mask;
-    return up ? a <= b : a >= b;
+    const bool wide = isa::size_of(p.type) == 8, has_sign = isa::is_signed(p.type);
+    const std::uint64_t sign = std::uint64_t{1} << (wide ? 63 : 31), mask = sign | (sign - 1);
+    const std::uint64_t bound = (has_sign ? p.bound.bits ^ sign : p.bound.bits) & mask;  // in the order of the type
+    const std::uint64_t around = 4 * static_cast<std::uint64_t>(std::abs(p.tested.step));
+    return bound >= around && mask - bound >= around;
   }
 
   static constexpr std::size_t no_loop = ~std::size_t{0};

@@ -2,6 +2,7 @@
 #include "heddle/frontend/ptx/hir/unroll.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -303,51 +304,71 @@ class unroller {
     return isa::size_of(p.type) == 8 ? end : end & 0xffffffffu;
   }
 
-  static value minus_steps(const loop_plan& p) {
-    const std::uint64_t v = 0 - std::uint64_t{p.copies - 1} * static_cast<std::uint64_t>(p.tested.step);
+  /// `steps` times the step, as an operand of the counter's width.
+  static value stride(const loop_plan& p, std::int64_t steps) {
+    const auto v = static_cast<std::uint64_t>(steps * p.tested.step);
     return immediate_value(isa::size_of(p.type) == 8 ? v : v & 0xffffffffu);
   }
 
-  /// Before the loop: branches to `rest` if fewer trips remain than the loop has bodies.
+  static std::int64_t before_last(const loop_plan& p) { return std::int64_t{p.copies} - 1; }
+
+  /// `a` moved by some steps of the counter.
+  value moved(std::vector<hir_instruction>& code, const hir_instruction& back, const loop_plan& p, const value& a,
+              std::int64_t steps) {
+    const value to = new_value(p.type);
+    code.push_back(in_place_of(back, ptx_op::add, p.type, {to}, {a, stride(p, steps)}));
+    return to;
+  }
+
+  /// Before the loop: branches to `rest` if fewer trips remain than the loop has bodies. Where the counter is compared
+  /// by order, it also does so if a sum of a few steps and the bound leaves the range of the type: the loop's own test
+  /// may then rely on that.
   void test_enough(const loop_plan& p, const hir_instruction& back, std::uint32_t loop, std::uint32_t rest) {
     hir_block b;
-    limit_ = {};
-    if (p.going_on != compare::ne) {
-      limit_ = new_value(p.type);
-      b.code.push_back(in_place_of(back, ptx_op::add, p.type, {limit_}, {p.bound, minus_steps(p)}));
-      if (p.bound.is_immediate())
-        b.code.back() = in_place_of(back, ptx_op::mov, unsigned_of(p.type), {limit_},
-                                    {immediate_value(isa::size_of(p.type) == 8
-                                                         ? p.bound.bits + minus_steps(p).bits
-                                                         : (p.bound.bits + minus_steps(p).bits) & 0xffffffffu)});
+    if (p.going_on == compare::ne) {
+      b.code = enough(p, back);
+    } else {
+      const bool up = p.tested.step > 0;
+      const value limit = moved(b.code, back, p, p.bound, -before_last(p));
+      value holds;
+      const auto also = [&](compare c, const value& a, const value& with) {
+        b.code.push_back(compare_of(back, c, p.type, a, with));
+        hir_instruction& test = b.code.back();
+        if (holds.is_reg()) {
+          test.m.combines = true;
+          test.m.bop = isa::bool_op::and_;
+          test.src.push_back(holds);
+        }
+        holds = test.dst[0];
+      };
+      if (!p.bound.is_immediate()) {  // plan_loops() has looked at others
+        also(up ? compare::lt : compare::gt, limit, p.bound);
+        also(up ? compare::gt : compare::lt, moved(b.code, back, p, p.bound, p.copies), p.bound);
+      }
+      also(p.going_on, register_value(p.tested.reg), limit);
     }
-    std::vector<hir_instruction> test = enough(p, back);
-    if (p.going_on != compare::ne && !p.bound.is_immediate()) {
-      // The limit is beyond the bound if the subtraction left the range of the type.
-      const bool up = p.going_on == compare::lt || p.going_on == compare::le;
-      b.code.push_back(compare_of(back, up ? compare::le : compare::ge, p.type, limit_, p.bound));
-      test.back().m.combines = true;
-      test.back().m.bop = isa::bool_op::and_;
-      test.back().src.push_back(b.code.back().dst[0]);
-    }
-    std::move(test.begin(), test.end(), std::back_inserter(b.code));
     b.code.push_back(branch_like(back, b.code.back().dst[0], true, rest));
     b.successors = {rest, loop};
     put(p.header, std::move(b));
   }
 
-  /// Whether as many trips remain as the loop has bodies: the counter is not within as many steps less one of its
-  /// bound. It passes no value twice on the way, since the distance is less than the type's range.
+  /// Whether as many trips remain as the loop has bodies: the counter reaches its bound in as many steps less one at
+  /// the earliest.
   std::vector<hir_instruction> enough(const loop_plan& p, const hir_instruction& back) {
+    std::vector<hir_instruction> code;
     const value counter = register_value(p.tested.reg);
-    if (p.going_on != compare::ne) return {compare_of(back, p.going_on, p.type, counter, limit_)};
+    if (p.going_on != compare::ne) {
+      const value ahead = moved(code, back, p, counter, before_last(p));
+      code.push_back(compare_of(back, p.going_on, p.type, ahead, p.bound));
+      return code;
+    }
     const dtype t = unsigned_of(p.type);
     const bool up = p.tested.step > 0;
     const value distance = new_value(t);
-    const auto steps = static_cast<std::uint64_t>(up ? p.tested.step : -p.tested.step) * (p.copies - 1);
-    hir_instruction subtract = in_place_of(back, ptx_op::sub, t, {distance}, {up ? p.bound : counter, up ? counter : p.bound});
-    hir_instruction test = compare_of(back, compare::gt, t, distance, immediate_value(steps));
-    return {std::move(subtract), std::move(test)};
+    code.push_back(in_place_of(back, ptx_op::sub, t, {distance}, {up ? p.bound : counter, up ? counter : p.bound}));
+    const auto steps = static_cast<std::uint64_t>(std::abs(p.tested.step) * before_last(p));
+    code.push_back(compare_of(back, compare::gt, t, distance, immediate_value(steps)));
+    return code;
   }
 
   hir_function& f_;
@@ -357,7 +378,6 @@ class unroller {
   std::vector<std::uint32_t> place_;  // of each label
   std::vector<hir_block> made_;
   std::vector<std::uint32_t> counters_;
-  value limit_;  // of the counter, where enough trips remain; a comparison with a limit only
 };
 
 }  // namespace

@@ -174,7 +174,7 @@ class module_checker {
       for (const std::vector<ast_variable>* list : {&f.returns, &f.parameters})
         for (const ast_variable& v : *list) names.insert(v.name);
     for (const ast_statement& s : b.statements) {
-      if (s.what == kind::instruction || s.what == kind::block) continue;
+      if (s.what == kind::instruction || s.what == kind::block || s.what == kind::no_unrolling) continue;
       if (names.count(s.label) != 0)
         fail(s.where, "label '" + s.label + "' is the name of a variable, too, expected another name");
       if (!labels_.back().emplace(s.label, s.what).second) fail(s.where, "label '" + s.label + "' is defined twice");
