@@ -10,7 +10,7 @@
 #include "heddle/config/suggestion.h"
 #include "heddle/frontend/ptx/hir/if_convert.h"
 #include "heddle/frontend/ptx/hir/optimise.h"
-#include "heddle/frontend/ptx/hir/unroll.h"
+#include "heddle/frontend/ptx/loops/unroll.h"
 #include "heddle/frontend/ptx/machine/emit.h"
 #include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/machine/register_allocation.h"

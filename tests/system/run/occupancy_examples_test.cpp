@@ -62,8 +62,8 @@ std::string keeping_kernel(unsigned values) {
       ">;\n  .reg .b64 %a;\n  .reg .pred %p;\n  ld.param.u64 %a, [out];\n  mov.u32 %v0, %tid.x;\n";
   const auto v = [](unsigned n) { return "%v" + std::to_string(n); };
   for (unsigned n = 1; n <= values; ++n) text += "  add.u32 " + v(n) + ", " + v(n - 1) + ", " + v(n - 1) + ";\n";
-  text += "  mov.u32 " + v(values + 1) + ", 300;\nturn:\n  .pragma \"nounroll\";\n  sub.u32 " + v(values + 1) + ", " + v(values + 1) +
-          ", 1;\n  setp.ne.u32 %p, " + v(values + 1) + ", 0;\n  @%p bra turn;\n";
+  text += "  mov.u32 " + v(values + 1) + ", 300;\nturn:\n  .pragma \"nounroll\";\n  sub.u32 " + v(values + 1) + ", " +
+          v(values + 1) + ", 1;\n  setp.ne.u32 %p, " + v(values + 1) + ", 0;\n  @%p bra turn;\n";
   for (unsigned n = 1; n <= values; ++n) text += "  xor.b32 %v0, %v0, " + v(n) + ";\n";
   return text + "  st.global.u32 [%a], %v0;\n  ret;\n}\n";
 }

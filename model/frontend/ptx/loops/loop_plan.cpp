@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/frontend/ptx/hir/loop_plan.h"
+#include "heddle/frontend/ptx/loops/loop_plan.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
 #include "heddle/frontend/ptx/hir/control_flow.h"
+#include "heddle/frontend/ptx/loops/trip_count.h"
 
 namespace heddle::ptx {
 
@@ -19,12 +19,8 @@ constexpr std::size_t most_growth = 65'536;  // machine instructions that unroll
 constexpr unsigned longest_way = 16;         // blocks before a loop that are searched for a counter's start
 constexpr std::int64_t largest_step = 1 << 20;
 
-bool is_counted(dtype t) { return !isa::is_float(t) && t != dtype::pred && (isa::size_of(t) == 4 || isa::size_of(t) == 8); }
-
-unsigned words_of(dtype t) { return isa::size_of(t) / 4; }
-
-std::int64_t signed_value(std::uint64_t bits, unsigned words) {
-  return words == 2 ? static_cast<std::int64_t>(bits) : static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+bool is_counted(dtype t) {
+  return !isa::is_float(t) && t != dtype::pred && (isa::size_of(t) == 4 || isa::size_of(t) == 8);
 }
 
 /// Lanes must meet at it, it orders memory, or it leaves for the system.
@@ -50,28 +46,6 @@ bool stays_alone(const hir_instruction& h) {
   }
 }
 
-compare mirrored(compare c) {
-  switch (c) {
-    case compare::lt: return compare::gt;
-    case compare::gt: return compare::lt;
-    case compare::le: return compare::ge;
-    case compare::ge: return compare::le;
-    default: return c;
-  }
-}
-
-compare opposite(compare c) {
-  switch (c) {
-    case compare::lt: return compare::ge;
-    case compare::ge: return compare::lt;
-    case compare::gt: return compare::le;
-    case compare::le: return compare::gt;
-    case compare::eq: return compare::ne;
-    case compare::ne: return compare::eq;
-    default: return compare::f;
-  }
-}
-
 /// A register's value relative to the start of the trip: that of `reg` then, plus `offset`.
 struct relative {
   std::uint32_t reg = no_register;  // no_register: unknown
@@ -81,7 +55,12 @@ struct relative {
 class planner {
  public:
   planner(const hir_function& f, const std::vector<block_cost>& costs)
-      : f_(f), costs_(costs), writers_(f.registers.size(), 0), graph_(flow(f)), predecessors_(reversed(graph_)), dom_(graph_, 0) {
+      : f_(f),
+        costs_(costs),
+        writers_(f.registers.size(), 0),
+        graph_(flow(f)),
+        predecessors_(reversed(graph_)),
+        dom_(graph_, 0) {
     for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
       for (const hir_instruction& h : f.blocks[b].code)
         for (const value& d : h.dst)
@@ -120,9 +99,8 @@ class planner {
   void nest() {
     std::vector<std::size_t> order(loops_.size());
     for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return loops_[a].nodes.size() < loops_[b].nodes.size();
-    });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return loops_[a].nodes.size() < loops_[b].nodes.size(); });
     innermost_.assign(graph_.size(), no_loop);
     around_.assign(loops_.size(), no_loop);
     has_inner_.assign(loops_.size(), 0);
@@ -199,7 +177,7 @@ class planner {
       for (const std::uint32_t s : graph_[b]) leaves = leaves || (b != p.latch && (s < p.header || s > p.latch));
     }
     if (!find_counters(k, p) || !find_test(p)) return unroll_refusal::counter;
-    count_trips(p);
+    p.trips = count_trips(p);
     return choose(p, leaves);
   }
 
@@ -270,9 +248,11 @@ class planner {
       return false;
     for (unsigned side = 0; side < 2; ++side) {
       const value &counted = test->src[side], &bound = test->src[1 - side];
-      if (!counted.is_reg() || (bound.is_reg() && now_.count(bound.reg) != 0) || counted.negate || bound.negate) continue;
+      if (!counted.is_reg() || (bound.is_reg() && now_.count(bound.reg) != 0) || counted.negate || bound.negate)
+        continue;
       const relative after = at_now(counted.reg);
-      const auto found = std::find_if(p.counters.begin(), p.counters.end(), [&](const auto& c) { return c.reg == after.reg; });
+      const auto found =
+          std::find_if(p.counters.begin(), p.counters.end(), [&](const auto& c) { return c.reg == after.reg; });
       if (found == p.counters.end() || words_of(test->m.type) != f_.registers[found->reg].words) continue;
       if (signed_value(after.offset, words_of(test->m.type)) != found->step) continue;
       if (!unchanged_from(code, at, counted.reg)) continue;
@@ -293,41 +273,6 @@ class planner {
       for (const value& d : code[k].dst)
         if (d.is_reg() && d.reg == reg) return false;
     return true;
-  }
-
-  static void count_trips(loop_plan& p) {
-    if (!p.tested.starts_known || !p.bound.is_immediate()) return;
-    const unsigned words = words_of(p.type);
-    const bool has_sign = isa::is_signed(p.type);
-    const auto number = [&](std::uint64_t bits) {
-      if (has_sign) return signed_value(bits, words);
-      return static_cast<std::int64_t>(words == 2 ? bits : bits & 0xffffffffu);
-    };
-    constexpr std::int64_t far = std::int64_t{1} << 62;
-    const std::int64_t first = number(p.tested.start), bound = number(p.bound.bits), step = p.tested.step;
-    if (first < -far || first > far || bound < -far || bound > far || (words == 2 && !has_sign && (first < 0 || bound < 0)))
-      return;
-    const std::int64_t distance = bound - first, stride = std::abs(step), way = step > 0 ? distance : -distance;
-    std::int64_t trips = 0;
-    switch (p.going_on) {
-      case compare::ne: trips = way > 0 && way % stride == 0 ? way / stride : 0; break;
-      case compare::lt:
-      case compare::gt:
-        if ((p.going_on == compare::lt) == (step > 0)) trips = way <= stride ? 1 : (way + stride - 1) / stride;
-        break;
-      case compare::le:
-      case compare::ge:
-        if ((p.going_on == compare::le) == (step > 0)) trips = way < stride ? 1 : way / stride + 1;
-        break;
-      default: break;
-    }
-    if (trips <= 0 || trips > std::numeric_limits<std::int32_t>::max()) return;
-    // Nothing is known if the counter leaves its type's range before.
-    const std::int64_t last = first + trips * step;
-    const std::int64_t least = !has_sign ? 0 : words == 2 ? -far : std::numeric_limits<std::int32_t>::min();
-    const std::int64_t most = words == 2 ? far : has_sign ? std::numeric_limits<std::int32_t>::max() : 0xffffffffll;
-    if (last < least || last > most) return;
-    p.trips = static_cast<std::uint64_t>(trips);
   }
 
   unroll_refusal choose(loop_plan& p, bool leaves) const {
@@ -359,7 +304,8 @@ class planner {
     return unroll_refusal::size;
   }
 
-  /// The counter comes nearer to its bound, and the numbers a few steps around the bound are of its type, if it is known.
+  /// The counter comes nearer to its bound, and the numbers a few steps around the bound are of its type, if it is
+  /// known.
   static bool goes_one_way(const loop_plan& p) {
     if (p.going_on == compare::ne) return true;
     const bool up = p.going_on == compare::lt || p.going_on == compare::le;

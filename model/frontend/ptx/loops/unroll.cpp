@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/frontend/ptx/hir/unroll.h"
+#include "heddle/frontend/ptx/loops/unroll.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "heddle/frontend/ptx/hir/control_flow.h"
+#include "heddle/frontend/ptx/loops/body_names.h"
 
 namespace heddle::ptx {
 
@@ -15,137 +15,6 @@ namespace {
 
 using isa::compare;
 using isa::dtype;
-
-bool writes_whole(const hir_function& f, const hir_instruction& h, std::uint32_t reg) {
-  return h.guard.what == value::kind::none || f.registers[reg].whole;
-}
-
-/// Reads of each register in the whole function.
-std::vector<std::uint32_t> count_reads(const hir_function& f) {
-  std::vector<std::uint32_t> reads(f.registers.size(), 0);
-  for (const hir_block& b : f.blocks)
-    for (const hir_instruction& h : b.code) {
-      for (const value& v : h.src)
-        if (v.is_reg()) ++reads[v.reg];
-      if (h.guard.is_reg()) ++reads[h.guard.reg];
-    }
-  return reads;
-}
-
-/// The names that registers have in the bodies of one loop that follow each other. A value of one body has a register
-/// of its own where that is known to be safe; the last body writes the registers of the program.
-class body_names {
- public:
-  body_names(hir_function& f, const loop_plan& p, const dominance& dom, const std::vector<std::uint32_t>& reads)
-      : f_(f), plan_(p) {
-    struct access {
-      unsigned writes = 0, whole = 0, reads = 0;
-      bool always = true;
-    };
-    std::unordered_map<std::uint32_t, access> seen;
-    bool leaves = false;
-    for (std::uint32_t b = p.header; b <= p.latch; ++b) {
-      for (std::uint32_t k = 0; k < f.blocks[b].code.size(); ++k) {
-        const hir_instruction& h = f.blocks[b].code[k];
-        for (const value& v : h.src)
-          if (v.is_reg()) ++seen[v.reg].reads;
-        if (h.guard.is_reg()) ++seen[h.guard.reg].reads;
-        for (const value& d : h.dst) {
-          if (!d.is_reg()) continue;
-          access& a = seen[d.reg];
-          ++a.writes;
-          a.always = a.always && dom.dominates(b, p.latch);
-          if (!writes_whole(f, h, d.reg)) continue;
-          ++a.whole;
-          last_[d.reg] = {b, k};
-        }
-      }
-      for (const std::uint32_t s : f.blocks[b].successors)
-        leaves = leaves || (b != p.latch && (s < p.header || s > p.latch));
-    }
-    for (const auto& [reg, a] : seen) {
-      if (a.whole == 0) continue;
-      const bool inside = a.reads == reads[reg];
-      const bool renamed = p.header == p.latch || (a.writes == 1 && ((a.always && (inside || !leaves)) ||
-                                                                     (f.registers[reg].single && inside)));
-      if (!renamed) last_.erase(reg);
-      else if (inside) inner_.insert(reg);
-    }
-    tested_ = f.blocks[p.latch].code.back().guard.reg;
-    if (reads[tested_] != 1) tested_ = no_register;
-  }
-
-  /// Starts a sequence of `count` bodies. Counters get a register that is written once, so that sums of it can be
-  /// folded. Returns the moves for that. `first`: the sequence begins with the loop's first trip; `last`: it ends with
-  /// the last one.
-  std::vector<hir_instruction> start(unsigned count, bool first, bool last, const hir_instruction& like) {
-    count_ = count;
-    ended_.clear();
-    for (const std::uint32_t reg : inner_)
-      if (f_.registers[reg].single) ended_.insert(reg);
-    if (last)
-      for (const loop_counter& c : plan_.counters)
-        if (c.renewed && inner_.count(c.reg) != 0) ended_.insert(c.reg);
-    if (tested_ != no_register) ended_.insert(tested_);
-    body_ = 0;
-    now_.clear();
-    std::vector<hir_instruction> moves;
-    for (const loop_counter& c : plan_.counters) {
-      if (last_.count(c.reg) == 0) continue;
-      const std::uint32_t entry = renew(c.reg);
-      const unsigned words = f_.registers[c.reg].words;
-      const bool known = first && c.starts_known;
-      moves.push_back(in_place_of(like, ptx_op::mov, words == 2 ? dtype::b64 : dtype::b32, {register_value(entry)},
-                                  {known ? immediate_value(c.start) : register_value(c.reg)}));
-      now_[c.reg] = entry;
-    }
-    return moves;
-  }
-
-  void next_body() { ++body_; }
-
-  hir_instruction copy(std::uint32_t block, std::uint32_t index) {
-    hir_instruction h = f_.blocks[block].code[index];
-    for (value& v : h.src) read(v);
-    read(h.guard);
-    for (value& d : h.dst) {
-      if (!d.is_reg()) continue;
-      const auto last = last_.find(d.reg);
-      if (last == last_.end()) continue;
-      const std::uint32_t reg = d.reg;
-      if (!writes_whole(f_, h, reg)) {
-        read(d);
-        continue;
-      }
-      const bool ends = body_ + 1 == count_ && last->second == std::make_pair(block, index);
-      d.reg = now_[reg] = ends && ended_.count(reg) == 0 ? reg : renew(reg);
-    }
-    return h;
-  }
-
- private:
-  void read(value& v) const {
-    if (!v.is_reg()) return;
-    const auto found = now_.find(v.reg);
-    if (found != now_.end()) v.reg = found->second;
-  }
-
-  std::uint32_t renew(std::uint32_t reg) {
-    const virtual_register r = f_.registers[reg];
-    f_.registers.push_back(r);
-    return static_cast<std::uint32_t>(f_.registers.size() - 1);
-  }
-
-  hir_function& f_;
-  const loop_plan& plan_;
-  // Where a renamed register is last written as a whole.
-  std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> last_;
-  std::unordered_map<std::uint32_t, std::uint32_t> now_;
-  std::unordered_set<std::uint32_t> inner_;  // renamed registers that only the loop reads
-  std::unordered_set<std::uint32_t> ended_;  // registers that nobody reads after the sequence
-  std::uint32_t tested_ = no_register;       // what only the branch back reads
-  unsigned count_ = 0, body_ = 0;
-};
 
 class unroller {
  public:
@@ -204,8 +73,8 @@ class unroller {
     const std::uint32_t loop = p.trips == 0 ? new_label() : p.header;
     const std::uint32_t after = p.trips == 0 || p.behind != 0 ? new_label() : behind;
     if (p.trips != 0) {
-      hir_instruction test = compare_of(back, compare::ne, p.type, register_value(p.tested.reg),
-                                        immediate_value(end_of_loop(p)));
+      hir_instruction test =
+          compare_of(back, compare::ne, p.type, register_value(p.tested.reg), immediate_value(end_of_loop(p)));
       bodies(p, names, p.copies, false, false, loop, after, &back, {std::move(test)});
       if (p.behind != 0) bodies(p, names, p.behind, false, true, after, behind, nullptr);
       return;

@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "heddle/frontend/ptx/hir/loop_plan.h"
+#include "heddle/frontend/ptx/loops/loop_plan.h"
 
 namespace heddle::ptx {
 
 struct unrolling {
   bool changed = false;
-  bool again = false;                    // a loop around an unrolled one may be innermost now
+  bool again = false;                   // a loop around an unrolled one may be innermost now
   std::vector<std::uint32_t> counters;  // registers that hold a counter at the start of unrolled bodies
 };
 
