@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-
-#include "heddle/config/error.h"
+#include <stdexcept>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HEDDLE_POISON_ASAN 1
@@ -41,15 +40,15 @@ inline void set([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #endif
   if constexpr (finds == found::writes) std::fill_n(static_cast<std::uint8_t*>(p), bytes, pattern);
 }
-/// They may be accessed again; their values are undefined. Throws internal_error if they were written.
+/// They may be accessed again; their values are undefined. Throws std::logic_error if they were written.
 inline void lift([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #ifdef HEDDLE_POISON_ASAN
   ASAN_UNPOISON_MEMORY_REGION(p, bytes);
 #endif
   if constexpr (finds == found::writes) {
     const auto* const b = static_cast<const std::uint8_t*>(p);
-    invariant(std::all_of(b, b + bytes, [](std::uint8_t v) { return v == pattern; }),
-              "an object was written after it had been given back to its pool");
+    if (!std::all_of(b, b + bytes, [](std::uint8_t v) { return v == pattern; }))
+      throw std::logic_error("an object was written after it had been given back to its pool");
   }
 }
 /// As set and lift for a whole object whose members are not plain bytes, which only AddressSanitizer can watch.

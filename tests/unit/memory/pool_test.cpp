@@ -48,7 +48,7 @@ void expect_found(Take take, Give give, Byte byte_of) {
   try {
     take();
     FAIL() << "a write after the object was given back was not found";
-  } catch (const internal_error& e) {
+  } catch (const std::logic_error& e) {
     EXPECT_NE(std::string(e.what()).find("given back"), std::string::npos) << e.what();
   }
 }
