@@ -10,11 +10,7 @@
 
 namespace heddle::testbench {
 
-namespace {
-
-/// The names by which a user may refer to a kernel: the module's name, the demangled declaration, the name without
-/// return type and parameters, and the name without template arguments.
-std::vector<std::string> names_of(const std::string& kernel) {
+std::vector<std::string> names_of_kernel(const std::string& kernel) {
   std::vector<std::string> names{kernel};
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(kernel.c_str(), nullptr, nullptr, &status),
@@ -47,14 +43,12 @@ std::vector<std::string> names_of(const std::string& kernel) {
   return names;
 }
 
-}  // namespace
-
 bool launch_choice::in_detail(std::uint64_t number, const std::string& kernel) const {
   if (none) return false;
   const auto holds = [number](const range& r) { return number >= r.first && number <= r.last; };
   if (!numbers.empty() && std::none_of(numbers.begin(), numbers.end(), holds)) return false;
   if (names.empty()) return true;
-  const std::vector<std::string> known = names_of(kernel);
+  const std::vector<std::string> known = names_of_kernel(kernel);
   return std::any_of(names.begin(), names.end(), [&](const std::string& pattern) {
     return std::any_of(known.begin(), known.end(),
                        [&](const std::string& name) { return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });

@@ -42,6 +42,7 @@ void add_carveout(option_parser& p) {
   p.value("carveout", "PERCENT", "share of the unified cache that is shared memory (default: the chip's choice)");
 }
 
+constexpr std::size_t most_suites = 64;
 constexpr std::size_t most_reports = 16;  // as many as a reader can distinguish side by side
 
 }  // namespace
@@ -211,6 +212,40 @@ option_parser options_of_sweep() {
   p.flag("help,h", "this text");
   p.example("sweep sweep.ini --jobs 4", "all points that have no result yet, four at a time");
   p.example("sweep sweep.ini --dry-run", "only what would run");
+  return p;
+}
+
+option_parser options_of_correlate() {
+  option_parser p(
+      "correlate", "correlate SUITE.csv|EXPORT.csv... [options]",
+      "Holds Heddle against real chips: runs what was measured, compares launch by launch, metric by metric.");
+  p.operands("FILE.csv", most_suites);
+  p.group("What a profiler has exported (ncu --csv, nvprof --csv)");
+  p.value("gpu", "NAME|FILE.ini", "the chip that it was measured on");
+  p.values(
+      "run", "[KERNEL=]RUN",
+      "what does the same: JOB.json, \"--kernel FILE.ptx ...\" with the options of heddle run, or \"-- PROGRAM ...\" as "
+      "for heddle exec; KERNEL is a pattern of kernels' names; may be given several times");
+  p.value("launch-cycles", "N",
+          "cycles of each measured launch before its first block and after its last (default: 0)");
+  p.group("The runs");
+  p.values("set", "SECTION.KEY=VALUE", "override one parameter in all runs; repeatable");
+  p.flag("long", "also the rows that are labelled long");
+  p.value("jobs", "N", "runs at a time (default: one a core)");
+  p.value("store", "NAME", "keep the results of runs in NAME.points; runs that it holds are not run again");
+  p.group("Results");
+  p.value("output,o", "PAGE.html|PAGE.md", "write a page: for a browser, with scatter plots, or in Markdown");
+  p.value("csv", "FILE.csv", "write every value of every row");
+  p.value("require", "PERCENT", "exit code 1 if the mean error of a chip's compared rows is larger");
+  p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
+  p.flag("quiet", "no tables on stdout");
+  p.flag("help,h", "this text");
+  p.note(
+      "The page hardware.md describes the file of a suite and lists the metrics with their names in both profilers.");
+  p.example("correlate tests/hardware/gpu_benches.csv --output page.html",
+            "a suite, and a page with its scatter plots");
+  p.example("correlate export.csv --gpu v100 --run \"-- ./vectorAdd\"",
+            "what ncu --csv has written of a program, and the same one on Heddle");
   return p;
 }
 

@@ -24,6 +24,10 @@ struct launch_choice {
   bool all() const { return !none && numbers.empty() && names.empty(); }
 };
 
+/// The names by which a user may refer to a kernel: the module's name, the demangled declaration, the name without
+/// return type and parameters, and the name without template arguments.
+std::vector<std::string> names_of_kernel(const std::string& kernel);
+
 enum class progress_mode : std::uint8_t { automatic, always, never };
 enum class log_level : std::uint8_t { error, warning, info, debug };
 

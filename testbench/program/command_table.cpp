@@ -8,6 +8,7 @@
 #include "heddle/config/error.h"
 #include "heddle/config/ini_reader.h"
 #include "heddle/config/suggestion.h"
+#include "testbench/correlate/correlate_command.h"
 #include "testbench/exec/exec_command.h"
 #include "testbench/options/option_tables.h"
 #include "testbench/program/help_commands.h"
@@ -59,6 +60,10 @@ const std::vector<command>& command_table() {
        {{"sweep SWEEP.ini [options]", "many points, on this machine or a cluster"}},
        options_of_sweep,
        sweep_command},
+      {"correlate",
+       {{"correlate FILE.csv... [options]", "measurements of real chips beside Heddle's"}},
+       options_of_correlate,
+       correlate_command},
       {"help", {{"help [COMMAND]", "this text, or a command's options"}}, options_of_help, help_command},
       {"version", {{"version", "the version, and where things are"}}, options_of_version, version_command},
       {"completion",

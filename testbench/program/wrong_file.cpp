@@ -217,6 +217,7 @@ void refuse_wrong_files(const command& c, const std::vector<std::string>& argume
     if (name == "sweep") refuse_unless(name, file, {file_kind::sweep}, "a sweep file");
     if (name == "report")
       refuse_unless(name, file, {file_kind::metrics, file_kind::store}, "metrics, or the store of a sweep");
+    if (name == "correlate") refuse_unless(name, file, {}, "a suite, or what a profiler has exported (CSV)");
     if (name == "disasm") module(file);
   }
   if ((name == "run" || name == "disasm") && p.has("kernel")) module(p.text("kernel"));

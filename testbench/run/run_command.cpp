@@ -21,24 +21,6 @@ namespace heddle::testbench {
 
 namespace {
 
-job make_job(const run_options& o) {
-  const file_access access = o.confine.empty() ? file_access() : file_access(o.confine, "--confine");
-  if (!o.job_file.empty()) return load_job(o.job_file, access);
-  job j = job_of_arguments(o.arguments, access);
-  j.name = o.kernel_file;
-  j.modules.push_back(o.kernel_file);
-  j.modules_where = "--kernel";
-  operation& op = j.operations[0];
-  op.where = "--kernel '" + o.kernel_file + (o.kernel.empty() ? "" : ":" + o.kernel) + "'";
-  op.kernel = o.kernel;
-  std::copy(std::begin(o.grid), std::end(o.grid), std::begin(op.grid));
-  std::copy(std::begin(o.block), std::end(o.block), std::begin(op.block));
-  op.shared_bytes = o.shared_bytes;
-  op.carveout = o.carveout;
-  op.registers = o.registers;
-  return j;
-}
-
 // Warns of overrides without effect: most likely the user intended something else.
 void warn_of_idle_overrides(const gpu_config& config, const std::vector<std::string>& overrides) {
   std::set<std::string> told;
@@ -58,6 +40,24 @@ bool writes_to_stdout(const run_options& o, const job& j) {
 }
 
 }  // namespace
+
+job make_job(const run_options& o) {
+  const file_access access = o.confine.empty() ? file_access() : file_access(o.confine, "--confine");
+  if (!o.job_file.empty()) return load_job(o.job_file, access);
+  job j = job_of_arguments(o.arguments, access);
+  j.name = o.kernel_file;
+  j.modules.push_back(o.kernel_file);
+  j.modules_where = "--kernel";
+  operation& op = j.operations[0];
+  op.where = "--kernel '" + o.kernel_file + (o.kernel.empty() ? "" : ":" + o.kernel) + "'";
+  op.kernel = o.kernel;
+  std::copy(std::begin(o.grid), std::end(o.grid), std::begin(op.grid));
+  std::copy(std::begin(o.block), std::end(o.block), std::begin(op.block));
+  op.shared_bytes = o.shared_bytes;
+  op.carveout = o.carveout;
+  op.registers = o.registers;
+  return j;
+}
 
 void check_result_files(const run_options& o, const job& j, file_roles roles) {
   add_files(j, roles);

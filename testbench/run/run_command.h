@@ -15,6 +15,8 @@ namespace heddle::testbench {
 /// `heddle run`. Returns the exit code; throws input_error.
 int run_command(const std::vector<std::string>& arguments);
 
+/// The job that the options name: a job file, or one launch. Call validate() afterwards. Throws input_error.
+job make_job(const run_options& o);
 /// Checks that result files can be written and that each is distinct from the other results and from the inputs: the
 /// job's files and those in `roles`. Throws input_error.
 void check_result_files(const run_options& o, const job& j, file_roles roles);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/sweep/sweep_command.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -24,13 +23,6 @@ namespace heddle::testbench {
 namespace {
 
 constexpr unsigned usual_tasks = 16;
-
-unsigned cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-}
 
 /// One run of the command.
 class sweep_run {
@@ -100,8 +92,10 @@ class sweep_run {
   }
 
   int run_local(sweep_progress& progress) {
-    local_engine engine(plan_, store_, options_.jobs ? options_.jobs : cores(), options_.resume,
-                        [this](std::size_t p) { run_point(plan_, store_, p); });
+    local_engine engine(
+        store_, [this](std::size_t p) { return plan_.id_text(p); }, plan_.file().timeout_seconds,
+        options_.jobs ? options_.jobs : local_engine::cores(), options_.resume,
+        [this](std::size_t p) { run_point(plan_, store_, p); });
     const int signal = engine.run(work_, progress);
     run_ = engine.started();
     return signal;

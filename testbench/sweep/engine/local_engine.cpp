@@ -2,6 +2,7 @@
 #include "testbench/sweep/engine/local_engine.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -40,8 +42,22 @@ void end_with(pid_t parent) {
 
 }  // namespace
 
-local_engine::local_engine(const sweep_plan& plan, const result_store& store, unsigned jobs, bool again, runner run)
-    : plan_(plan), store_(store), jobs_(jobs), again_(again), run_(std::move(run)), claims_(store.claims_file()) {}
+local_engine::local_engine(const result_store& store, namer id_of, std::uint64_t timeout_seconds, unsigned jobs,
+                           bool again, runner run)
+    : store_(store),
+      id_of_(std::move(id_of)),
+      timeout_seconds_(timeout_seconds),
+      jobs_(jobs),
+      again_(again),
+      run_(std::move(run)),
+      claims_(store.claims_file()) {}
+
+unsigned local_engine::cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+}
 
 int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& progress) {
   const stop_signals signals;
@@ -71,7 +87,7 @@ int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& pr
 void local_engine::start(queue& points, queue& taken, const stop_signals& signals, sweep_progress& progress) {
   while (!points.empty() && children_.size() < jobs_) {
     const std::size_t point = points.front();
-    const std::string id = plan_.id_text(point);
+    const std::string id = id_of_(point);
     const bool ours = claims_.take(id);
     // Read after the claim: the previous holder may just have finished the point.
     const point_status status = store_.status(id);
@@ -125,13 +141,13 @@ void local_engine::collect(sweep_progress& progress) {
     const child c = found->second;
     children_.erase(found);
     judge(c, process, status);
-    claims_.release(plan_.id_text(c.point));
-    progress.finished(store_.status(plan_.id_text(c.point)));
+    claims_.release(id_of_(c.point));
+    progress.finished(store_.status(id_of_(c.point)));
   }
 }
 
 void local_engine::judge(const child& c, pid_t process, int status) {
-  const std::string id = plan_.id_text(c.point);
+  const std::string id = id_of_(c.point);
   // A process that was not killed removes its files itself.
   if (WIFSIGNALED(status)) store_.remove_unfinished(id, process);
   // The result is complete, however the process ended afterwards.
@@ -145,7 +161,7 @@ void local_engine::judge(const child& c, pid_t process, int status) {
   point_result r;
   if (c.late) {
     r.status = point_status::timeout;
-    r.reason = "it ran longer than timeout_seconds = " + std::to_string(plan_.file().timeout_seconds);
+    r.reason = "it ran longer than timeout_seconds = " + std::to_string(timeout_seconds_);
   } else if (WIFSIGNALED(status)) {
     r.status = point_status::killed;
     r.reason = "its process was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
@@ -158,10 +174,10 @@ void local_engine::judge(const child& c, pid_t process, int status) {
 }
 
 void local_engine::end_late() {
-  if (plan_.file().timeout_seconds == 0) return;
+  if (timeout_seconds_ == 0) return;
   for (auto& [process, c] : children_) {
-    if (c.late || std::chrono::duration<double>(clock::now() - c.started).count() <
-                      static_cast<double>(plan_.file().timeout_seconds))
+    if (c.late ||
+        std::chrono::duration<double>(clock::now() - c.started).count() < static_cast<double>(timeout_seconds_))
       continue;
     c.late = true;
     ::kill(process, SIGKILL);
@@ -173,8 +189,8 @@ void local_engine::stop() {
   for (const auto& [process, c] : children_) ::kill(process, SIGKILL);
   for (const auto& [process, c] : children_) {
     ::waitpid(process, nullptr, 0);
-    store_.remove_unfinished(plan_.id_text(c.point), process);
-    claims_.release(plan_.id_text(c.point));
+    store_.remove_unfinished(id_of_(c.point), process);
+    claims_.release(id_of_(c.point));
   }
   children_.clear();
 }

@@ -5,14 +5,15 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "testbench/sweep/engine/stop_signals.h"
 #include "testbench/sweep/engine/sweep_progress.h"
-#include "testbench/sweep/plan/sweep_plan.h"
 #include "testbench/sweep/store/point_claims.h"
 #include "testbench/sweep/store/result_store.h"
 
@@ -25,8 +26,16 @@ class local_engine {
   /// Runs one point and writes its result. Called in the point's process, which ends when it returns.
   using runner = std::function<void(std::size_t point)>;
 
-  /// `again`: points that have a result other than `done` are run once more.
-  local_engine(const sweep_plan& plan, const result_store& store, unsigned jobs, bool again, runner run);
+  /// The id of a point, under which the store keeps its result.
+  using namer = std::function<std::string(std::size_t point)>;
+
+  /// `timeout_seconds`: limit for one point, 0: none. `again`: points that have a result other than `done` are run
+  /// once more.
+  local_engine(const result_store& store, namer id_of, std::uint64_t timeout_seconds, unsigned jobs, bool again,
+               runner run);
+
+  /// The number of cores on which this process may run.
+  static unsigned cores();
 
   /// Runs these points, at most `jobs` at a time, and waits for those that other processes run. Returns 0, or the
   /// signal that stopped it; unfinished points have no result then. Throws input_error if results cannot be written.
@@ -52,8 +61,9 @@ class local_engine {
   void end_late();
   void stop();
 
-  const sweep_plan& plan_;
   const result_store& store_;
+  namer id_of_;
+  std::uint64_t timeout_seconds_;
   unsigned jobs_;
   bool again_;
   runner run_;

@@ -22,15 +22,15 @@ std::string portable(const run_metrics& m) {
   return all.dump();
 }
 
-point_result simulate(const sweep_plan& plan, std::size_t point) {
-  run_options o;
-  o.max_cycles = plan.file().max_cycles;
+}  // namespace
+
+point_result simulate_job(run_options o, job j, const gpu_config& config) {
   o.progress = progress_mode::never;
   o.quiet = true;
-  const gpu_config config = plan.config_of(point);
   // Never deleted: the process ends, and destroying a machine takes longer than many runs.
-  auto* j = new job(plan.job_of(point));
-  auto* runner = new job_runner(o, *j, config, nullptr);
+  auto* options = new run_options(std::move(o));
+  auto* kept = new job(std::move(j));
+  auto* runner = new job_runner(*options, *kept, config, nullptr);
   const run_outcome outcome = runner->run();
   point_result r;
   r.status = outcome.failure.empty() ? point_status::done : point_status::failed;
@@ -39,25 +39,30 @@ point_result simulate(const sweep_plan& plan, std::size_t point) {
   return r;
 }
 
-}  // namespace
-
-void run_point(const sweep_plan& plan, const result_store& store, std::size_t point) {
-  point_result r;
+point_result result_of(const std::function<point_result()>& simulation) {
   try {
-    r = simulate(plan, point);
+    return simulation();
   } catch (const input_error& e) {
-    r = {point_status::refused, e.what(), ""};
+    return {point_status::refused, e.what(), ""};
   } catch (const program_error& e) {
-    r = {point_status::failed, e.what(), ""};
+    return {point_status::failed, e.what(), ""};
   } catch (const std::bad_alloc&) {
-    r = {point_status::failed, "out of memory on this machine", ""};
+    return {point_status::failed, "out of memory on this machine", ""};
   } catch (const sc_core::sc_report& e) {
     const bool input = std::strcmp(e.get_msg_type(), "/heddle/input") == 0;
-    r = input ? point_result{point_status::failed, e.get_msg(), ""}
-              : point_result{point_status::fault, std::string(e.get_msg_type()) + ": " + e.get_msg(), ""};
+    return input ? point_result{point_status::failed, e.get_msg(), ""}
+                 : point_result{point_status::fault, std::string(e.get_msg_type()) + ": " + e.get_msg(), ""};
   } catch (const std::exception& e) {
-    r = {point_status::fault, e.what(), ""};
+    return {point_status::fault, e.what(), ""};
   }
+}
+
+void run_point(const sweep_plan& plan, const result_store& store, std::size_t point) {
+  point_result r = result_of([&] {
+    run_options o;
+    o.max_cycles = plan.file().max_cycles;
+    return simulate_job(std::move(o), plan.job_of(point), plan.config_of(point));
+  });
   const std::string changed = plan.changed_input(point);
   if (!changed.empty()) r = {point_status::failed, "'" + changed + "' changed while the sweep was running", ""};
   store.write(plan.id_text(point), r);

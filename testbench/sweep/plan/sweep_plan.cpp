@@ -15,6 +15,7 @@
 #include "testbench/files/file_access.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/job/job_parser.h"
+#include "testbench/sweep/plan/job_digest.h"
 #include "testbench/sweep/plan/launch_axes.h"
 #include "testbench/sweep/plan/metric_path.h"
 #include "testbench/sweep/plan/sha256.h"
@@ -40,29 +41,6 @@ std::string gpu_name(const sweep_file& file, const std::string& written) {
   return path.find('/') == std::string::npos ? "./" + path : path;
 }
 
-std::string digest_of(sha256& hash) { return hex(hash.finish()); }
-
-// Hashes the job's text and the content of all files that it names. The content is kept: points run with the hashed
-// content, even if the files change in the meantime.
-std::string job_digest(const std::string& text, job& j) {
-  file_contents contents;
-  sha256 hash;
-  const auto add = [&](const std::string& file, const place& where) {
-    const auto [at, fresh] = contents.try_emplace(file);
-    if (fresh) at->second = j.access.read(file, where);
-    hash.field(at->second);
-  };
-  hash.field("job").field(text);
-  for (const std::string& module : j.modules) add(module, j.modules_where);
-  for (const buffer& b : j.buffers)
-    if (!b.file.empty()) add(b.file, b.where);
-  for (const symbol_data& s : j.symbols) add(s.file, s.where);
-  for (const output& o : j.outputs)
-    if (!o.expect.empty()) add(o.expect, o.where);
-  j.read_before = std::make_shared<const file_contents>(std::move(contents));
-  return digest_of(hash);
-}
-
 // A replay reads its trace files again, block by block, so they are checked for changes.
 std::string trace_digest(const std::string& list, const file_access& access, std::vector<file_version>& files) {
   sha256 hash;
@@ -74,7 +52,7 @@ std::string trace_digest(const std::string& list, const file_access& access, std
     files.emplace_back(c.file);
     hash.field(read_file(c.file, "trace"));
   }
-  return digest_of(hash);
+  return hex(hash.finish());
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ class sweeps : public ::testing::Test {
   pid_t start(const words& arguments, const char* out = "stdout") {
     const pid_t child = fork();
     if (child != 0) return child;
-    words all = {HEDDLE_PROGRAM, "sweep"};
+    words all = {HEDDLE_PROGRAM, command_};
     all.insert(all.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& a : all) argv.push_back(a.data());
@@ -166,6 +166,7 @@ class sweeps : public ::testing::Test {
   }
 
   fs::path place_;
+  std::string command_ = "sweep";
   rlim_t file_limit_ = 0;  // 0: none
 };
 

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/correlate/correlate_command.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "heddle/config/error.h"
+#include "heddle/config/message.h"
+#include "testbench/correlate/correlation_runs.h"
+#include "testbench/correlate/correlation_text.h"
+#include "testbench/exec/shell_words.h"
+#include "testbench/files/file_roles.h"
+#include "testbench/files/result_files.h"
+#include "testbench/options/log.h"
+#include "testbench/options/option_tables.h"
+#include "testbench/report/report_page.h"
+#include "testbench/sweep/engine/local_engine.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct correlate_options {
+  std::vector<std::string> files;
+  export_options of_export;
+  std::vector<std::string> overrides;
+  bool long_too = false;
+  unsigned jobs = 0;
+  std::string store;
+  std::string page;
+  std::string csv;
+  double require = -1;  // percent; below 0: not given
+  progress_mode progress = progress_mode::automatic;
+  bool quiet = false;
+};
+
+double real(const option_parser& p, const char* option) {
+  double value = 0;
+  if (!parse_float(p.text(option), value) || !(value >= 0 && value < 1e12))
+    p.fail(std::string("--") + option + ": got '" + p.text(option) + "', expected a number of 0 or more");
+  return value;
+}
+
+bool ends(const std::string& text, const std::string& with) {
+  return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
+}
+
+/// Parses the arguments. False: --help was given, and its text has been printed.
+bool parse(const std::vector<std::string>& arguments, correlate_options& o) {
+  constexpr unsigned most_jobs = 100000;
+  option_parser p = options_of_correlate();
+  if (p.parse(arguments)) {
+    std::fputs(p.help().c_str(), stdout);
+    return false;
+  }
+  o.files = p.positionals();
+  if (o.files.empty()) p.fail("expected a suite, or what a profiler has exported");
+  if (p.has("gpu")) o.of_export.gpu = p.text("gpu");
+  o.of_export.runs = p.list("run");
+  if (p.has("launch-cycles")) o.of_export.launch_cycles = real(p, "launch-cycles");
+  o.overrides = p.list("set");
+  o.long_too = p.has("long");
+  if (p.has("jobs")) o.jobs = static_cast<unsigned>(p.number("jobs", 1, most_jobs));
+  if (p.has("store")) o.store = p.text("store");
+  if (p.has("output")) o.page = p.text("output");
+  if (!o.page.empty() && !ends(o.page, ".md") && !ends(o.page, ".html"))
+    p.fail("--output: got '" + o.page + "', expected PAGE.html or PAGE.md");
+  if (p.has("csv")) o.csv = p.text("csv");
+  if (p.has("require")) o.require = real(p, "require");
+  if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));
+  o.quiet = p.has("quiet");
+  return true;
+}
+
+/// A folder for results that are not kept.
+class passing_folder {
+ public:
+  passing_folder() : path_((fs::temp_directory_path() / "heddle-correlate-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw input_error("cannot make a folder in '" + fs::temp_directory_path().string() +
+                        "': " + std::strerror(errno));
+  }
+  ~passing_folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  passing_folder(const passing_folder&) = delete;
+  passing_folder& operator=(const passing_folder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// The day on which the page is made; SOURCE_DATE_EPOCH, if set, for builds that are to give the same bytes.
+std::string today() {
+  std::time_t now = std::time(nullptr);
+  std::uint64_t given = 0;
+  const char* epoch = std::getenv("SOURCE_DATE_EPOCH");
+  if (epoch != nullptr && parse_unsigned(epoch, given)) now = static_cast<std::time_t>(given);
+  std::tm day{};
+  ::gmtime_r(&now, &day);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &day);
+  return text;
+}
+
+/// One run of the command.
+class correlate_run {
+ public:
+  correlate_run(const correlate_options& o, const std::vector<std::string>& arguments) : options_(o) {
+    whole_.files = o.files;
+    whole_.version = HEDDLE_VERSION;
+    whole_.date = today();
+    whole_.command = "heddle correlate";
+    for (const std::string& a : arguments) whole_.command += " " + shell_quoted(a);
+    read();
+    runs_ = std::make_unique<correlation_runs>(launches_, o.overrides, HEDDLE_VERSION);
+    check_files();
+  }
+
+  int run() {
+    if (options_.store.empty()) folder_ = std::make_unique<passing_folder>();
+    const result_store store(folder_ ? folder_->path() + "/runs" : options_.store, HEDDLE_VERSION);
+    store.check();
+    store.create();
+    if (const int signal = simulate(store)) {
+      folder_.reset();
+      message_log::warning(
+          "stopped by signal " + std::to_string(signal) +
+          (options_.store.empty() ? "" : "; what is finished is kept, and the same command goes on from there"));
+      message_log::flush();
+      ::signal(signal, SIG_DFL);
+      ::raise(signal);
+    }
+    compare_all(store);
+    write();
+    if (!options_.quiet) std::fputs(correlation_text(whole_, stdout_style()).c_str(), stdout);
+    return judge();
+  }
+
+ private:
+  void read() {
+    for (const std::string& file : options_.files) {
+      measurements m = read_measurements(file, options_.of_export);
+      for (measured_launch& l : m.launches) {
+        if (l.is_long && !options_.long_too) ++whole_.left_out;
+        else launches_.push_back(std::move(l));
+      }
+      whole_.ignored.insert(whole_.ignored.end(), m.ignored.begin(), m.ignored.end());
+    }
+    if (launches_.empty())
+      throw input_error("all " + grouped(whole_.left_out) + " rows are labelled long: --long runs them");
+  }
+
+  void check_files() const {
+    file_roles roles;
+    for (const std::string& file : options_.files) roles.add_input(file, "measurements");
+    runs_->add_inputs(roles);
+    if (!options_.page.empty()) roles.add_output(options_.page, "--output");
+    if (!options_.csv.empty()) roles.add_output(options_.csv, "--csv");
+  }
+
+  // Runs with equal ids are one.
+  int simulate(const result_store& store) {
+    std::vector<std::size_t> work;
+    std::set<std::string> seen;
+    for (std::size_t r = 0; r < runs_->size(); ++r)
+      if (seen.insert(runs_->id(r)).second && store.status(runs_->id(r)) != point_status::done) work.push_back(r);
+    sweep_progress progress(options_.progress, work.size());
+    local_engine engine(
+        store, [this](std::size_t r) { return runs_->id(r); }, 0, options_.jobs ? options_.jobs : local_engine::cores(),
+        true, [&](std::size_t r) { runs_->run(r, store); });
+    const int signal = engine.run(work, progress);
+    progress.wipe();
+    return signal;
+  }
+
+  void compare_all(const result_store& store) {
+    for (std::size_t i = 0; i < launches_.size(); ++i) {
+      const measured_launch& m = launches_[i];
+      auto chip = std::find_if(whole_.chips.begin(), whole_.chips.end(),
+                               [&](const chip_comparison& c) { return c.gpu == m.gpu; });
+      if (chip == whole_.chips.end()) chip = whole_.chips.insert(chip, {m.gpu, {}});
+      chip->launches.push_back(compare(m, store.read(runs_->id(runs_->run_of(i)))));
+    }
+  }
+
+  void write() const {
+    result_files files;
+    if (!options_.page.empty())
+      files.add(options_.page,
+                ends(options_.page, ".md") ? correlation_markdown(whole_) : report_page(correlation_json(whole_)));
+    if (!options_.csv.empty()) files.add(options_.csv, correlation_csv(whole_));
+    files.commit();
+  }
+
+  int judge() const {
+    int code = 0;
+    for (const chip_comparison& chip : whole_.chips) {
+      for (const compared_launch& l : chip.launches) {
+        if (l.failure.empty()) continue;
+        message_log::error(one_line(l.measured->where + ": " + l.measured->kernel + ": " + l.failure));
+        code = 1;
+      }
+      if (options_.require < 0 || chip.counted() == 0 || 100 * chip.mean_error() <= options_.require) continue;
+      message_log::error(chip.gpu + ": " + figures_text(chip) + "; --require is " + std::to_string(options_.require) +
+                         " %");
+      code = 1;
+    }
+    return code;
+  }
+
+  const correlate_options& options_;
+  std::vector<measured_launch> launches_;
+  std::unique_ptr<correlation_runs> runs_;
+  std::unique_ptr<passing_folder> folder_;
+  correlation whole_;
+};
+
+}  // namespace
+
+int correlate_command(const std::vector<std::string>& arguments) {
+  correlate_options o;
+  if (!parse(arguments, o)) return 0;
+  return correlate_run(o, arguments).run();
+}
+
+}  // namespace heddle::testbench

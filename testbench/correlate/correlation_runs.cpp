@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/correlate/correlation_runs.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "testbench/exec/shell_words.h"
+#include "testbench/files/temporary_file.h"
+#include "testbench/run/run_command.h"
+#include "testbench/sweep/engine/point_runner.h"
+#include "testbench/sweep/plan/job_digest.h"
+#include "testbench/sweep/plan/sha256.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Makes a folder the working directory during its lifetime: what a row names is relative to the folder of its file.
+class working_folder {
+ public:
+  explicit working_folder(const std::string& folder) : before_(fs::current_path()) {
+    if (!folder.empty()) fs::current_path(folder);
+  }
+  ~working_folder() {
+    std::error_code ignored;
+    fs::current_path(before_, ignored);
+  }
+  working_folder(const working_folder&) = delete;
+  working_folder& operator=(const working_folder&) = delete;
+
+ private:
+  fs::path before_;
+};
+
+// Options that a row cannot have: results, views and the GPU belong to the command.
+void refuse_others(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    for (const char* option :
+         {"--gpu", "--metrics", "--report", "--vcd", "--timeline", "--pipeline", "--trace-scope", "--trace-window",
+          "--progress", "--log-level", "--quiet", "--environment", "--help", "--skip-functional", "-h"})
+      if (word.substr(0, word.find('=')) == option)
+        throw input_error("run: " + word +
+                          " cannot be given here, expected JOB.json, --kernel FILE.ptx[:ENTRY] and "
+                          "its options, or -- PROGRAM and its arguments");
+  }
+}
+
+// Outputs are compared (`expect`) but not written: a row is run for its metrics.
+void drop_outputs(job& j) {
+  for (output& o : j.outputs) o.file.clear();
+  j.outputs.erase(std::remove_if(j.outputs.begin(), j.outputs.end(), [](const output& o) { return o.expect.empty(); }),
+                  j.outputs.end());
+}
+
+std::string program_digest(const std::string& program) {
+  std::error_code ignored;
+  return fs::is_regular_file(program, ignored) ? read_file(program, "run") : "";
+}
+
+[[noreturn]] void start_program(const std::string& folder, const std::vector<std::string>& arguments) {
+#if defined(__linux__)
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  std::vector<char*> list;
+  for (const std::string& a : arguments) list.push_back(const_cast<char*>(a.c_str()));
+  list.push_back(nullptr);
+  if (folder.empty() || ::chdir(folder.c_str()) == 0) ::execv("/proc/self/exe", list.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+correlation_runs::correlation_runs(const std::vector<measured_launch>& launches,
+                                   const std::vector<std::string>& overrides, std::string version) {
+  std::map<std::string, std::size_t> known;  // by what the row says
+  for (const measured_launch& m : launches) {
+    const auto [at, fresh] = known.try_emplace(m.folder + "\n" + m.gpu + "\n" + m.run, runs_.size());
+    if (fresh) {
+      try {
+        runs_.push_back(read(m, overrides, version));
+      } catch (const input_error& e) {
+        throw input_error(m.where + ": " + e.what());
+      } catch (const fs::filesystem_error& e) {
+        throw input_error(m.where + ": " + e.what());
+      }
+    }
+    run_of_.push_back(at->second);
+  }
+}
+
+correlation_runs::one_run correlation_runs::read(const measured_launch& m, const std::vector<std::string>& overrides,
+                                                 const std::string& version) const {
+  one_run r;
+  r.where = m.where;
+  r.folder = m.folder;
+  r.words = shell_words(m.run, "run");
+  refuse_others(r.words);
+  r.is_program = std::find(r.words.begin(), r.words.end(), "--") != r.words.end();
+  const working_folder here(r.folder);
+  std::string help;
+  r.is_program ? parse_exec(r.words, r.options, help) : parse_run(r.words, r.options, help);
+  r.options.gpu = m.gpu;
+  r.options.overrides.insert(r.options.overrides.end(), overrides.begin(), overrides.end());
+  file_roles roles;
+  r.config = machine_of(r.options, roles);
+  sha256 hash;
+  hash.field("heddle.correlate/1").field(version).field(to_ini(r.config));
+  if (r.is_program) {
+    hash.field("program").field(program_digest(r.options.arguments[0]));
+    for (const std::string& word : r.words) hash.field(word);
+  } else {
+    r.what = make_job(r.options);
+    drop_outputs(r.what);
+    const bool from_file = !r.options.job_file.empty();
+    hash.field(job_digest(from_file ? read_file(r.options.job_file, "run") : m.run, r.what));
+    hash.field(std::to_string(r.options.max_cycles));
+    validate(r.what);
+  }
+  r.id = hex(hash.finish(), 16);
+  return r;
+}
+
+void correlation_runs::add_inputs(file_roles& roles) const {
+  for (const one_run& r : runs_) {
+    const working_folder here(r.folder);
+    if (r.is_program) roles.add_input(r.options.arguments[0], "a program");
+    else add_files(r.what, roles);
+  }
+}
+
+void correlation_runs::run(std::size_t run, const result_store& store) const {
+  const one_run& r = runs_[run];
+  store.write(r.id, result_of([&] {
+                return r.is_program ? run_program(r, store) : simulate_job(r.options, r.what, r.config);
+              }));
+}
+
+// The program runs with a simulator of its own, as `heddle exec` runs it.
+point_result correlation_runs::run_program(const one_run& r, const result_store& store) {
+  const temporary_file metrics(fs::absolute(store.folder() + "/" + random_word() + ".metrics.json").string());
+  std::vector<std::string> arguments = {"heddle",      "exec",      "--quiet",     "--gpu",
+                                        r.options.gpu, "--metrics", metrics.name()};
+  for (const std::string& o : r.options.overrides) arguments.insert(arguments.end(), {"--set", o});
+  for (std::size_t i = 0; i < r.words.size(); ++i) {
+    const bool set = r.words[i] == "--set";
+    if (r.words[i] == "--") {
+      arguments.insert(arguments.end(), r.words.begin() + static_cast<std::ptrdiff_t>(i), r.words.end());
+      break;
+    }
+    if (set) ++i;  // among the overrides
+    else if (r.words[i].compare(0, 6, "--set=") != 0) arguments.push_back(r.words[i]);
+  }
+  const pid_t process = ::fork();
+  if (process < 0) throw input_error("cannot start a process");
+  if (process == 0) start_program(r.folder, arguments);
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return {point_status::failed,
+            "'" + r.options.arguments[0] + "' ended with " +
+                (WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
+                                   : "signal " + std::to_string(WTERMSIG(status))),
+            ""};
+  std::error_code ignored;
+  if (!fs::exists(metrics.name(), ignored))
+    return {point_status::failed, "'" + r.options.arguments[0] + "' has launched nothing", ""};
+  nlohmann::ordered_json all = nlohmann::ordered_json::parse(read_file(metrics.name(), "run"));
+  all.erase("host");
+  return {point_status::done, "", all.dump()};
+}
+
+}  // namespace heddle::testbench

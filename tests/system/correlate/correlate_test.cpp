@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Suites of measurements: what is compared, what is written, what is refused.
+#include <nlohmann/json.hpp>
+
+#include "tests/system/correlate/correlate_fixture.h"
+
+namespace correlate_test {
+
+using namespace correlate_tests;
+
+const std::string one_sm = " --set gpu.sm_count=1";
+
+// Two rows of two chips; the second identifies a parameter.
+const std::string suite =
+    "# two launches\n"
+    "gpu,kernel,run,label,use,launch_cycles,cycles,inst_executed,l1_hit_rate,dram_bytes,origin,licence\n"
+    ",,,,,,cycle,inst,%,Kbyte,,\n"
+    "v100,first,tiny.json" +
+    one_sm +
+    ",,compared,1000,3000,256,10,1,here,MIT\n"
+    "p100,second,--kernel k.ptx:tiny --grid 8 --block 128 --arg buf:8192" +
+    one_sm + ",,identifies l1.latency_cycles,,900,,,,here,MIT\n";
+
+TEST_F(correlations, a_suite_is_run_compared_and_written) {
+  write("s.csv", suite);
+  good({"s.csv", "--csv", "p.csv", "--output", "p.html"});
+  EXPECT_EQ(number("p.csv", "cycles", "hardware", "first"), 2000) << "without the launch cost";
+  EXPECT_EQ(number("p.csv", "inst_executed", "heddle"), 256) << "8 instructions of 32 warps";
+  EXPECT_EQ(number("p.csv", "inst_executed", "error_pct"), 0);
+  EXPECT_EQ(number("p.csv", "dram_bytes", "hardware"), 1000) << "the unit of the second row";
+  EXPECT_NEAR(number("p.csv", "l1_hit_rate", "hardware"), 0.1, 1e-12);
+  const double cycles = number("p.csv", "cycles", "heddle", "first");
+  EXPECT_GT(cycles, 100);
+  EXPECT_NEAR(number("p.csv", "cycles", "error_pct", "first"), 100 * (cycles / 2000 - 1), 1e-6);
+  EXPECT_EQ(row_of("p.csv", "cycles", "second").at("use"), "identifies l1.latency_cycles");
+  EXPECT_TRUE(told("v100")) << read("stdout");
+  EXPECT_TRUE(told("1 compared row")) << "a row to which a parameter was fitted does not count";
+  EXPECT_TRUE(told("identifies l1.latency_cycles"));
+
+  // The cycles are those of the same run by heddle run.
+  const std::string command = "cd '" + place_.string() + "' && '" HEDDLE_PROGRAM "' run tiny.json --gpu v100" + one_sm +
+                              " --quiet --metrics m.json";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(nlohmann::json::parse(read("m.json"))["kernels"][0]["cycles"], cycles);
+}
+
+TEST_F(correlations, the_metric_that_departs_first_is_named) {
+  write("s.csv",
+        "gpu,kernel,run,use,cycles,inst_executed,dram_bytes,origin\n"
+        "v100,same instructions,tiny.json" +
+            one_sm + ",compared,100,256,77,here\nv100,other instructions,tiny.json" + one_sm +
+            ",compared,100,100,77,here\n");
+  good({"s.csv"});
+  EXPECT_TRUE(told("same instructions")) << read("stdout");
+  EXPECT_NE(read("stdout").find("dram_bytes 0 B (77 B on the chip)"), std::string::npos) << read("stdout");
+  EXPECT_NE(read("stdout").find("inst_executed 256 (100 on the chip)"), std::string::npos) << read("stdout");
+}
+
+TEST_F(correlations, pages_hold_all_rows_and_their_origins) {
+  write("s.csv", suite);
+  good({"s.csv", "--output", "p.md", "--quiet"});
+  EXPECT_EQ(read("stdout"), "");
+  const std::string page = read("p.md");
+  for (const char* part : {"heddle correlate s.csv --output p.md", "| first | cycles | 2,000 |", "second (i)",
+                           "* here; licence: MIT", "1000 cycles (here)", "smsp__inst_executed.sum", "| v100 | 1 |"})
+    EXPECT_NE(page.find(part), std::string::npos) << part << "\n" << page;
+  good({"s.csv", "--output", "p.html", "--quiet"});
+  const std::string html = read("p.html");
+  const auto begin = html.find("id=\"heddle-data\"");
+  ASSERT_NE(begin, std::string::npos);
+  const auto from = html.find('{', begin), end = html.find("</script>", begin);
+  const auto data = nlohmann::json::parse(html.substr(from, end - from));
+  EXPECT_EQ(data["kind"], "correlation");
+  ASSERT_EQ(data["chips"].size(), 2u);
+  EXPECT_EQ(data["chips"][0]["rows"][0]["hardware_cycles"], 2000);
+  EXPECT_EQ(data["chips"][1]["counted"], 0);
+}
+
+TEST_F(correlations, rows_labelled_long_wait_for_their_option) {
+  write("s.csv", "gpu,kernel,run,label,use,cycles,origin\nv100,a,tiny.json" + one_sm +
+                     ",,compared,100,x\nv100,b,tiny.json" + one_sm + ",long,compared,100,x\n");
+  good({"s.csv", "--csv", "p.csv"});
+  EXPECT_EQ(rows("p.csv").size(), 1u);
+  EXPECT_TRUE(told("1 row is labelled long"));
+  good({"s.csv", "--csv", "p.csv", "--long"});
+  EXPECT_EQ(rows("p.csv").size(), 2u);
+  write("l.csv", "gpu,kernel,run,label,use,cycles,origin\nv100,b,tiny.json,long,compared,100,x\n");
+  EXPECT_EQ(run({"l.csv"}), 2);
+  EXPECT_NE(read("stderr").find("labelled long"), std::string::npos);
+}
+
+TEST_F(correlations, a_store_keeps_runs_and_a_changed_kernel_is_another_run) {
+  const auto points = [&] {
+    std::size_t count = 0;
+    for (const auto& e : fs::recursive_directory_iterator(place_ / "kept.points"))
+      count += e.path().extension() == ".json" && e.path().filename() != "store.json";
+    return count;
+  };
+  write("s.csv", suite);
+  good({"s.csv", "--store", "kept", "--csv", "a.csv"});
+  EXPECT_EQ(points(), 2u);
+  good({"s.csv", "--store", "kept", "--csv", "b.csv", "--jobs", "1"});
+  EXPECT_EQ(points(), 2u);
+  EXPECT_EQ(read("a.csv"), read("b.csv"));
+  std::string text = read("k.ptx");
+  text.insert(text.find("	mul.wide"), "	add.u32 %r1, %r1, %r3;\n	add.u32 %r1, %r1, %r3;\n");
+  write("k.ptx", text);
+  good({"s.csv", "--store", "kept", "--csv", "b.csv"});
+  EXPECT_EQ(points(), 4u);
+}
+
+TEST_F(correlations, failures_and_a_required_error_are_exit_code_1) {
+  write("s.csv", "gpu,kernel,run,use,cycles,origin\nv100,good,tiny.json" + one_sm +
+                     ",compared,100,x\nv100,bad,wild.json" + one_sm +
+                     ",compared,100,x\nv100,huge,--kernel k.ptx:tiny --grid 8 --block 2048 --arg buf:8192" + one_sm +
+                     ",compared,100,x\n");
+  EXPECT_EQ(run({"s.csv", "--csv", "p.csv"}), 1);
+  EXPECT_NE(read("stderr").find("s.csv:3: bad: failed: "), std::string::npos) << read("stderr");
+  EXPECT_NE(read("stderr").find("s.csv:4: huge: refused: "), std::string::npos) << read("stderr");
+  EXPECT_EQ(row_of("p.csv", "cycles").at("kernel"), "good");
+
+  write("g.csv", "gpu,kernel,run,use,cycles,origin\nv100,good,tiny.json" + one_sm + ",compared,100,x\n");
+  good({"g.csv", "--require", "100000"});
+  EXPECT_EQ(run({"g.csv", "--require", "5"}), 1);
+  EXPECT_NE(read("stderr").find("--require"), std::string::npos);
+}
+
+TEST_F(correlations, launches_are_selected_by_number_and_name) {
+  write("two.json", R"({"module": "k.ptx", "buffers": {"out": {"bytes": 8192}}, "launches": [
+    {"kernel": "tiny", "grid": [8], "block": [128], "args": [{"buffer": "out"}]},
+    {"kernel": "tiny", "grid": [2], "block": [128], "args": [{"buffer": "out"}]}]})");
+  const std::string head = "gpu,kernel,run,launch,use,inst_executed,origin\n";
+  const std::string run_cell = "two.json" + one_sm;
+  write("s.csv", head + "v100,a," + run_cell + ",1,compared,64,x\nv100,b," + run_cell +
+                     ",tiny,compared,256,x\nv100,c," + run_cell + ",tiny:1,compared,64,x\n");
+  good({"s.csv", "--csv", "p.csv"});
+  for (const char* kernel : {"a", "b", "c"})
+    EXPECT_EQ(number("p.csv", "inst_executed", "error_pct", kernel), 0) << kernel;
+  write("t.csv", head + "v100,a," + run_cell + ",7,compared,64,x\n");
+  EXPECT_EQ(run({"t.csv"}), 1);
+  EXPECT_NE(read("stderr").find("the run has 2 launches, expected number 7"), std::string::npos) << read("stderr");
+}
+
+TEST_F(correlations, rates_need_the_bytes_and_rank_by_time) {
+  const std::string head = "gpu,kernel,run,use,bytes,bytes_per_second,origin\n,,,,,GB/s,\n";
+  write("s.csv", head + "v100,a,tiny.json" + one_sm + ",compared,4096,1,x\n");
+  good({"s.csv", "--csv", "p.csv"});
+  EXPECT_EQ(number("p.csv", "bytes_per_second", "hardware"), 1e9);
+  EXPECT_GT(number("p.csv", "bytes_per_second", "heddle"), 1e9);
+  EXPECT_TRUE(told("bias -")) << "a higher rate is a shorter time\n" << read("stdout");
+  write("s.csv", head + "v100,a,tiny.json,compared,,1,x\n");
+  EXPECT_EQ(run({"s.csv"}), 2);
+  EXPECT_NE(read("stderr").find("needs a value in column 'bytes'"), std::string::npos);
+}
+
+TEST_F(correlations, bad_suites_are_refused_with_their_line) {
+  const auto bad = [&](const std::string& text, const std::string& part, words options = {}) {
+    write("s.csv", text);
+    options.insert(options.begin(), {"s.csv", "--output", "p.html", "--csv", "p.csv", "--store", "s"});
+    refused(options, part);
+  };
+  const std::string head = "gpu,kernel,run,use,cycles,origin\n";
+  bad("", "s.csv:1: expected a suite");
+  bad("a,b\n1,2\n", "s.csv:1: expected a suite");
+  bad(head, "the suite has no row");
+  bad("gpu,kernel,run,use,cylces,origin\n", "s.csv:1: unknown column 'cylces'");
+  bad("gpu,kernel,run,use,cylces,origin\n", "did you mean 'cycles'?");
+  bad("gpu,kernel,run,use,cycles,cycles,origin\n", "given twice");
+  bad(head + "v100,a,tiny.json,compared,fast,x\n", "s.csv:2: cycles: got 'fast'");
+  bad(head + "v100,a,tiny.json,compared,,x\n", "s.csv:2: the row has no measured value");
+  bad(head + "v100,a,tiny.json,fitted,1,x\n", "s.csv:2: use: got 'fitted'");
+  bad(head + "v100,a,tiny.json,identifies l1.speed,1,x\n", "unknown parameter 'l1.speed'");
+  bad(head + "v100,a,tiny.json,compared,1,x,y\n", "s.csv:2: expected 6 cells, got 7");
+  bad(head + "v100,a,tiny.json,compared,1,\n", "expected a value in column 'origin'");
+  bad(head + "v100,a,\"tiny.json,compared,1,x\n", "a quotation mark is not closed");
+  bad(head + ",,,,hours,\n", "the unit 'hours'");
+  bad(head + "v101,a,tiny.json,compared,1,x\n", "v101");
+  bad(head + "v100,a,none.json,compared,1,x\n", "s.csv:2: ");
+  bad(head + "v100,a,--kernel k.ptx:none --grid 1,compared,1,x\n", "s.csv:2: ");
+  bad(head + "v100,a,tiny.json --metrics m.json,compared,1,x\n", "--metrics cannot be given here");
+  bad(head + "v100,a,tiny.json --gpu p100,compared,1,x\n", "--gpu cannot be given here");
+  bad(head + "v100,a,tiny.json 'x,compared,1,x\n", "s.csv:2: ");
+  refused({"none.csv"}, "none.csv");
+  refused({"."}, "");
+  write("s.csv", suite);
+  refused({"s.csv", "--output", "p.pdf"}, "expected PAGE.html or PAGE.md");
+  refused({"s.csv", "--csv", "tiny.json"}, "is read by this run");
+  refused({"s.csv", "--csv", "s.csv"}, "is read by this run");
+  refused({"s.csv", "--require", "much"}, "--require: got 'much'");
+  refused({"s.csv", "--output", "none/p.html"}, "none");
+}
+
+TEST_F(correlations, a_program_is_run_as_exec_runs_it) {
+  write("s.csv", "gpu,kernel,run,use,cycles,inst_executed,origin\nv100,a,-- " HEDDLE_CUDA_PROGRAMS " " HEDDLE_SOURCE
+                 "/tests/system/cuda/kernels.fatbin vectors,compared,1000,100,x\n");
+  const int code = run({"s.csv", "--csv", "p.csv"});
+  if (code != 0) FAIL() << read("stderr");
+  EXPECT_GT(number("p.csv", "inst_executed", "heddle"), 0);
+  write("s.csv", "gpu,kernel,run,use,cycles,origin\nv100,a,-- /bin/false,compared,1000,x\n");
+  EXPECT_EQ(run({"s.csv"}), 1);
+  EXPECT_NE(read("stderr").find("ended with exit code 1"), std::string::npos) << read("stderr");
+}
+
+}  // namespace correlate_test
