@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import './style.css';
+import { correlation_page } from './correlation_page.js';
 import { h, select, to_csv } from './dom.js';
 import { run_page } from './run_page.js';
 import { sweep_page } from './sweep_page.js';
@@ -9,8 +10,9 @@ import { set_theme } from './theme.js';
 const data = JSON.parse(document.getElementById('heddle-data').textContent);
 // The verdicts of Heddle's rules on each kernel (testbench/report/verdict.cpp): the page only shows them.
 for (const file of data.files ?? []) file.metrics.kernels.forEach((kernel, i) => (kernel.judged = file.judged[i]));
-const names = data.kind === 'sweep' ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
-const title = (data.kind === 'sweep' ? 'Sweep: ' : data.files.length > 1 ? 'Comparison: ' : 'Report: ') + names.join(', ');
+const names = data.files === undefined ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
+const kinds = { sweep: 'Sweep: ', correlation: 'Hardware and Heddle: ' };
+const title = (kinds[data.kind] ?? (data.files.length > 1 ? 'Comparison: ' : 'Report: ')) + names.join(', ');
 document.title = 'Heddle · ' + title;
 
 const bar = h('span', { class: 'bar' }),
@@ -37,7 +39,8 @@ document.getElementById('app').append(
 set_theme('auto');
 const listed = (sections) =>
   contents.replaceChildren(...sections.map((s) => h('li', {}, h('a', { href: '#' + s.id }, s.querySelector('h2').textContent))));
-(data.kind === 'sweep' ? sweep_page : run_page)(data, content, bar, listed);
+const pages = { sweep: sweep_page, correlation: correlation_page };
+(pages[data.kind] ?? run_page)(data, content, bar, listed);
 
 // For tests: access to the rules.
 window.heddle = {
