@@ -18,6 +18,7 @@
 #include "heddle/config/message.h"
 #include "testbench/correlate/correlation_runs.h"
 #include "testbench/correlate/correlation_text.h"
+#include "testbench/correlate/parameter_fit.h"
 #include "testbench/exec/shell_words.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/files/result_files.h"
@@ -38,7 +39,9 @@ struct correlate_options {
   export_options of_export;
   std::vector<std::string> overrides;
   bool long_too = false;
+  std::vector<std::string> fit;
   unsigned jobs = 0;
+  std::uint64_t timeout_seconds = 0;
   std::string store;
   std::string page;
   std::string csv;
@@ -74,6 +77,13 @@ bool parse(const std::vector<std::string>& arguments, correlate_options& o) {
   o.overrides = p.list("set");
   o.long_too = p.has("long");
   if (p.has("jobs")) o.jobs = static_cast<unsigned>(p.number("jobs", 1, most_jobs));
+  if (p.has("timeout")) o.timeout_seconds = p.number("timeout", 1, 1u << 30);
+  if (p.has("fit")) {
+    o.fit = split(p.text("fit"), ',');
+    for (const char* option : {"output", "csv", "require"})
+      if (p.has(option))
+        p.fail(std::string("--fit only prints what it finds; --") + option + " belongs to a comparison");
+  }
   if (p.has("store")) o.store = p.text("store");
   if (p.has("output")) o.page = p.text("output");
   if (!o.page.empty() && !ends(o.page, ".md") && !ends(o.page, ".html"))
@@ -130,6 +140,7 @@ class correlate_run {
     for (const std::string& a : arguments) whole_.command += " " + shell_quoted(a);
     read();
     runs_ = std::make_unique<correlation_runs>(launches_, o.overrides, HEDDLE_VERSION);
+    if (!o.fit.empty()) parameter_fit(launches_, o.fit, o.overrides, nullptr);  // checks the keys
     check_files();
   }
 
@@ -138,15 +149,8 @@ class correlate_run {
     const result_store store(folder_ ? folder_->path() + "/runs" : options_.store, HEDDLE_VERSION);
     store.check();
     store.create();
-    if (const int signal = simulate(store)) {
-      folder_.reset();
-      message_log::warning(
-          "stopped by signal " + std::to_string(signal) +
-          (options_.store.empty() ? "" : "; what is finished is kept, and the same command goes on from there"));
-      message_log::flush();
-      ::signal(signal, SIG_DFL);
-      ::raise(signal);
-    }
+    if (!options_.fit.empty()) return fit(store);
+    simulate(*runs_, store);
     compare_all(store);
     write();
     if (!options_.quiet) std::fputs(correlation_text(whole_, stdout_style()).c_str(), stdout);
@@ -175,19 +179,45 @@ class correlate_run {
     if (!options_.csv.empty()) roles.add_output(options_.csv, "--csv");
   }
 
-  // Runs with equal ids are one.
-  int simulate(const result_store& store) {
+  // Runs what the store does not have; runs with equal ids are one.
+  void simulate(const correlation_runs& runs, const result_store& store) {
     std::vector<std::size_t> work;
     std::set<std::string> seen;
-    for (std::size_t r = 0; r < runs_->size(); ++r)
-      if (seen.insert(runs_->id(r)).second && store.status(runs_->id(r)) != point_status::done) work.push_back(r);
+    for (std::size_t r = 0; r < runs.size(); ++r)
+      if (seen.insert(runs.id(r)).second && store.status(runs.id(r)) != point_status::done) work.push_back(r);
     sweep_progress progress(options_.progress, work.size());
     local_engine engine(
-        store, [this](std::size_t r) { return runs_->id(r); }, 0, options_.jobs ? options_.jobs : local_engine::cores(),
-        true, [&](std::size_t r) { runs_->run(r, store); });
+        store, [&](std::size_t r) { return runs.id(r); }, options_.timeout_seconds,
+        options_.jobs ? options_.jobs : local_engine::cores(), true, [&](std::size_t r) { runs.run(r, store); });
     const int signal = engine.run(work, progress);
     progress.wipe();
-    return signal;
+    if (signal != 0) end_by(signal);
+  }
+
+  [[noreturn]] void end_by(int signal) {
+    folder_.reset();
+    message_log::warning(
+        "stopped by signal " + std::to_string(signal) +
+        (options_.store.empty() ? "" : "; what is finished is kept, and the same command goes on from there"));
+    message_log::flush();
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+    ::_exit(128 + signal);
+  }
+
+  int fit(const result_store& store) {
+    parameter_fit search(launches_, options_.fit, options_.overrides,
+                         [&](const std::vector<measured_launch>& launches) {
+                           const correlation_runs runs(launches, options_.overrides, HEDDLE_VERSION);
+                           simulate(runs, store);
+                           std::vector<compared_launch> compared;
+                           for (std::size_t i = 0; i < launches.size(); ++i)
+                             compared.push_back(compare(launches[i], store.read(runs.id(runs.run_of(i)))));
+                           return compared;
+                         });
+    const std::string text = fit_text(search.search());
+    if (!options_.quiet) std::fputs(text.c_str(), stdout);
+    return 0;
   }
 
   void compare_all(const result_store& store) {

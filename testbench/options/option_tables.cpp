@@ -232,7 +232,10 @@ option_parser options_of_correlate() {
   p.values("set", "SECTION.KEY=VALUE", "override one parameter in all runs; repeatable");
   p.flag("long", "also the rows that are labelled long");
   p.value("jobs", "N", "runs at a time (default: one a core)");
+  p.value("timeout", "SECONDS", "end a run that takes longer (default: no limit)");
   p.value("store", "NAME", "keep the results of runs in NAME.points; runs that it holds are not run again");
+  p.value("fit", "KEY[,KEY]",
+          "instead of comparing, search these parameters by the rows that identify them, for each chip");
   p.group("Results");
   p.value("output,o", "PAGE.html|PAGE.md", "write a page: for a browser, with scatter plots, or in Markdown");
   p.value("csv", "FILE.csv", "write every value of every row");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Suites of measurements: what is compared, what is written, what is refused.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/system/correlate/correlate_fixture.h"
 
@@ -199,6 +200,66 @@ TEST_F(correlations, a_program_is_run_as_exec_runs_it) {
   write("s.csv", "gpu,kernel,run,use,cycles,origin\nv100,a,-- /bin/false,compared,1000,x\n");
   EXPECT_EQ(run({"s.csv"}), 1);
   EXPECT_NE(read("stderr").find("ended with exit code 1"), std::string::npos) << read("stderr");
+}
+
+TEST_F(correlations, a_fit_finds_the_value_that_a_row_identifies) {
+  const std::string head = "gpu,kernel,run,use,cycles,origin\n", key = "cwd.dispatch_latency_cycles";
+  write("s.csv", head + "v100,a,tiny.json --set " + key + "=171" + one_sm + ",compared,1000,x\n");
+  good({"s.csv", "--csv", "a.csv"});
+  const std::string measured = row_of("a.csv", "cycles").at("heddle");
+  write("f.csv", head + "v100,a,tiny.json" + one_sm + ",identifies " + key + "," + measured +
+                     ",x\nv100,b,tiny.json,compared,7,x\n");
+  std::istringstream table(good({"f.csv", "--fit", key}));
+  std::string line, chip, name;
+  double now = 0, best = 0, low = 0, high = 0;
+  std::getline(table, line);
+  table >> chip >> name >> now >> best >> low >> line >> high;
+  EXPECT_EQ(chip + " " + name, "v100 " + key) << read("stdout");
+  EXPECT_EQ(now, 120);
+  EXPECT_NEAR(best, 171, 3);
+  EXPECT_LT(low, 171);
+  EXPECT_GT(high, 171);
+  refused({"f.csv", "--fit", "l1.latency_cycles", "--store", "s"},
+          "no row identifies 'l1.latency_cycles'; rows identify " + key);
+  refused({"f.csv", "--fit", "cwd.dispatch_latency_cycle"}, "did you mean '" + key + "'?");
+  refused({"f.csv", "--fit", "sub_partition.scheduler"}, "is no number");
+  refused({"f.csv", "--fit", key, "--csv", "p2.csv"}, "--csv belongs to a comparison");
+}
+
+TEST_F(correlations, runs_end_with_the_command_and_with_their_limit) {
+  write("s.csv", "gpu,kernel,run,use,cycles,origin\nv100,a,spin.json" + one_sm + ",compared,1000,x\n");
+  EXPECT_EQ(run({"s.csv", "--timeout", "1"}), 1);
+  EXPECT_NE(read("stderr").find("s.csv:2: a: timeout: it ran longer"), std::string::npos) << read("stderr");
+  fs::create_directories(place_ / "passing");
+  setenv("TMPDIR", (place_ / "passing").c_str(), 1);
+  const pid_t child = start({"s.csv", "--csv", "p.csv"});
+  for (int i = 0; i < 500 && fs::is_empty(place_ / "passing"); ++i) usleep(10'000);
+  unsetenv("TMPDIR");
+  EXPECT_FALSE(fs::is_empty(place_ / "passing"));
+  usleep(200'000);
+  kill(child, SIGTERM);
+  EXPECT_EQ(finish(child), 128 + SIGTERM);
+  EXPECT_TRUE(fs::is_empty(place_ / "passing")) << "its folder for results stays";
+  EXPECT_FALSE(fs::exists(place_ / "p.csv"));
+}
+
+// A name that two metrics claimed would be read as the first of them.
+TEST_F(correlations, a_name_of_a_profiler_belongs_to_one_metric) {
+  write("s.csv", suite);
+  good({"s.csv", "--output", "p.html", "--quiet"});
+  const std::string html = read("p.html");
+  const auto from = html.find('{', html.find("id=\"heddle-data\"")), end = html.find("</script>", from);
+  std::map<std::string, std::string> owner;
+  const auto data = nlohmann::json::parse(html.substr(from, end - from));
+  for (const auto& row : data["names"]) {
+    for (const char* profiler : {"nsight", "nvprof"}) {
+      for (const auto& name : row[profiler]) {
+        const auto [at, fresh] = owner.try_emplace(name, row["name"]);
+        EXPECT_EQ(at->second, row["name"]) << name;
+      }
+    }
+  }
+  EXPECT_GT(owner.size(), 60u);
 }
 
 }  // namespace correlate_test
