@@ -146,7 +146,7 @@ class export_reader {
     measured_launch m;
     m.where = table_.place(row);
     m.gpu = options_.gpu;
-    m.kernel = kernel;
+    m.kernel = base_name(kernel) + (number > 0 ? " #" + std::to_string(number + 1) : "");
     m.run = *run;
     m.selection = {base_name(kernel), number, false};
     m.origin = table_.file;

@@ -244,7 +244,7 @@ option_parser options_of_correlate() {
   p.flag("quiet", "no tables on stdout");
   p.flag("help,h", "this text");
   p.note(
-      "The page hardware.md describes the file of a suite and lists the metrics with their names in both profilers.");
+      "The page correlation.md describes the file of a suite and what is computed; hardware_results.md has the names of all metrics in both profilers.");
   p.example("correlate tests/hardware/gpu_benches.csv --output page.html",
             "a suite, and a page with its scatter plots");
   p.example("correlate export.csv --gpu v100 --run \"-- ./vectorAdd\"",

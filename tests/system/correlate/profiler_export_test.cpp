@@ -55,6 +55,7 @@ TEST_F(correlations, nsight_compute_details_page) {
   good(with("e.csv", {"--gpu", "v100", "--run", "tiny=tiny.json", "--set", "gpu.sm_count=1", "--csv", "p.csv"}));
   ASSERT_EQ(rows("p.csv").size(), 3u) << "three values of two launches; the other kernel has no run";
   EXPECT_EQ(rows("p.csv")[0].at("hardware"), "5000");
+  EXPECT_EQ(rows("p.csv")[0].at("kernel"), "tiny");
   EXPECT_EQ(rows("p.csv")[2].at("hardware"), "6000");
   EXPECT_EQ(number("p.csv", "achieved_occupancy", "hardware"), 0.125);
   EXPECT_TRUE(told("kernel other(int)")) << read("stdout");
