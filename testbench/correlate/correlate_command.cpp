@@ -129,6 +129,22 @@ std::string today() {
   return text;
 }
 
+// The command as the page names it, without the options that change nothing on it.
+std::string command_of(const std::vector<std::string>& arguments) {
+  std::string text = "heddle correlate";
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& a = arguments[i];
+    const auto is = [&a](const char* option) { return a == option || a.rfind(std::string(option) + "=", 0) == 0; };
+    if (a == "--quiet") continue;
+    if (is("--store") || is("--jobs") || is("--progress") || is("--timeout")) {
+      if (a.find('=') == std::string::npos) ++i;  // its value
+      continue;
+    }
+    text += " " + shell_quoted(a);
+  }
+  return text;
+}
+
 /// One run of the command.
 class correlate_run {
  public:
@@ -136,8 +152,7 @@ class correlate_run {
     whole_.files = o.files;
     whole_.version = HEDDLE_VERSION;
     whole_.date = today();
-    whole_.command = "heddle correlate";
-    for (const std::string& a : arguments) whole_.command += " " + shell_quoted(a);
+    whole_.command = command_of(arguments);
     read();
     runs_ = std::make_unique<correlation_runs>(launches_, o.overrides, HEDDLE_VERSION);
     if (!o.fit.empty()) parameter_fit(launches_, o.fit, o.overrides, nullptr);  // checks the keys

@@ -59,7 +59,7 @@ TEST_F(correlations, the_metric_that_departs_first_is_named) {
 
 TEST_F(correlations, pages_hold_all_rows_and_their_origins) {
   write("s.csv", suite);
-  good({"s.csv", "--output", "p.md", "--quiet"});
+  good({"--jobs", "1", "s.csv", "--output", "p.md", "--quiet"});
   EXPECT_EQ(read("stdout"), "");
   const std::string page = read("p.md");
   for (const char* part : {"heddle correlate s.csv --output p.md", "| first | cycles | 2,000 |", "second (i)",
