@@ -127,7 +127,6 @@ void dram_channel::issue_next(std::size_t index, cycle_t now) {
 void dram_channel::activate(dram_request& r, cycle_t now) {
   queue_.open(r.bank, r.row);
   issue(dram_command::act, r.bank, now);
-  row_policy_->opened(r.bank, r.row, now);
   r.activated = true;
   ++counters_of(r.launch).activates;
 }

@@ -17,8 +17,6 @@ class row_policy {
   /// from which on the row is to be closed if none comes: `now` to close it with this command (RDA, WRA), `never` to
   /// leave it open.
   virtual cycle_t close_at(unsigned bank, cycle_t now) = 0;
-  /// An activate of the bank for a row.
-  virtual void opened(unsigned bank, std::uint64_t row, cycle_t now) { (void)bank, (void)row, (void)now; }
 };
 
 /// Creates the policy that `dram.row_policy` selects.

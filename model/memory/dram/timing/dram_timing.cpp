@@ -74,17 +74,14 @@ void dram_timing::compile(const dram_constraint& row, const dram_parameters& par
   }
 }
 
-void dram_timing::apply(const compiled_row& row, unsigned bank, cycle_t cycle) {
-  const cycle_t to = cycle + row.cycles;
-  switch (row.level) {
-    case dram_level::bank: raise(banks_[bank], row.slot, to); return;
-    case dram_level::bank_group: raise(groups_[group_of(bank)], row.slot, to); return;
-    case dram_level::rank:
-      for (unsigned r = 0; r < ranks_.size(); ++r)
-        if ((r == rank_of(bank)) != row.others) raise(ranks_[r], row.slot, to);
-      return;
-    default: raise(channel_, row.slot, to); return;
+// Rows of the levels between bank and channel.
+void dram_timing::apply_between(const compiled_row& row, unsigned bank, cycle_t to) {
+  if (row.level == dram_level::bank_group) {
+    raise(groups_[group_of(bank)], row.slot, to);
+    return;
   }
+  for (unsigned r = 0; r < ranks_.size(); ++r)
+    if ((r == rank_of(bank)) != row.others) raise(ranks_[r], row.slot, to);
 }
 
 void dram_timing::count_activate(unsigned rank, cycle_t cycle) {

@@ -21,13 +21,14 @@ class dram_timing {
 
   /// Earliest cycle of a command of a bank. `never` while the bank is reserved (reserve()) and the command is act.
   cycle_t earliest(dram_command c, unsigned bank) const {
-    return std::max(banks_[bank].at[slot_of(c)], beyond_bank(c, bank));
+    const unsigned slot = slot_of(c);
+    const cycle_t shared = std::max(banks_[bank].at[slot], channel_.at[slot]);
+    return flat_ ? shared : std::max(shared, within_channel(slot, bank));
   }
   /// The same without what the bank itself forbids: the data bus and the bank's group.
   cycle_t beyond_bank(dram_command c, unsigned bank) const {
     const unsigned slot = slot_of(c);
-    if (flat_) return channel_.at[slot];
-    return std::max({channel_.at[slot], ranks_[rank_of(bank)].at[slot], groups_[group_of(bank)].at[slot]});
+    return flat_ ? channel_.at[slot] : std::max(channel_.at[slot], within_channel(slot, bank));
   }
   /// Earliest cycle in which the channel takes a read or a write.
   cycle_t bus_free() const { return std::min(channel_.at[read], channel_.at[write]); }
@@ -47,8 +48,8 @@ class dram_timing {
 
  private:
   enum slot : unsigned { activate, precharge, read, write, refresh_all, refresh_bank, none };
-  static constexpr unsigned slots = none;
-  struct times {
+  static constexpr unsigned slots = none + 1;  // the last is never read
+  struct alignas(64) times {                   // a cache line
     std::array<cycle_t, slots> at{};
   };
   struct compiled_row {
@@ -59,22 +60,22 @@ class dram_timing {
   };
 
   static constexpr unsigned slot_of(dram_command c) {
-    switch (c) {
-      case dram_command::act: return activate;
-      case dram_command::pre: return precharge;
-      case dram_command::rd:
-      case dram_command::rda: return read;
-      case dram_command::wr:
-      case dram_command::wra: return write;
-      case dram_command::refab: return refresh_all;
-      case dram_command::refpb: return refresh_bank;
-      case dram_command::prea: break;
-    }
-    return none;
+    constexpr std::uint8_t slot[dram_commands] = {activate, precharge, none,        read,        read,
+                                                  write,    write,     refresh_all, refresh_bank};
+    return slot[static_cast<unsigned>(c)];
+  }
+  cycle_t within_channel(unsigned slot, unsigned bank) const {
+    return std::max(ranks_[rank_of(bank)].at[slot], groups_[group_of(bank)].at[slot]);
   }
   static void raise(times& t, unsigned slot, cycle_t to) { t.at[slot] = std::max(t.at[slot], to); }
   void compile(const dram_constraint& row, const dram_parameters& parameters, const dram_cycles& cycles);
-  void apply(const compiled_row& row, unsigned bank, cycle_t cycle);
+  void apply(const compiled_row& row, unsigned bank, cycle_t cycle) {
+    const cycle_t to = cycle + row.cycles;
+    if (row.level == dram_level::bank) raise(banks_[bank], row.slot, to);
+    else if (row.level == dram_level::channel) raise(channel_, row.slot, to);
+    else apply_between(row, bank, to);
+  }
+  void apply_between(const compiled_row& row, unsigned bank, cycle_t to);
   void count_activate(unsigned rank, cycle_t cycle);
 
   std::array<std::vector<compiled_row>, dram_commands> rows_;  // by preceding command
