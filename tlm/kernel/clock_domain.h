@@ -29,26 +29,26 @@ class clock_domain : public unit_clock {
   /// Simulates logical processes ahead from now on, as far as `l` allows; null: not at all. It changes no result.
   void set_lookahead(lookahead* l) { windows_.set_lookahead(l); }
   /// No unit has asked for a cycle in the future.
-  bool quiet() const { return next_wake() == never && windows_.furthest() <= cycle(); }
+  [[nodiscard]] bool quiet() const { return next_wake() == never && windows_.furthest() <= cycle(); }
   /// Is called after a cycle that left the domain quiet.
   std::function<void()> on_quiet;
   /// Cycles in which at least one unit was called, since the start.
-  std::uint64_t busy_cycles() const { return busy_cycles_; }
+  [[nodiscard]] std::uint64_t busy_cycles() const { return busy_cycles_; }
 
-  sc_core::sc_time delay_until(cycle_t cycle) const override;
-  std::uint64_t nanoseconds_at(cycle_t cycle) const override;
-  cycle_t cycles_in(std::uint64_t nanoseconds) const override;
+  [[nodiscard]] sc_core::sc_time delay_until(cycle_t cycle) const override;
+  [[nodiscard]] std::uint64_t nanoseconds_at(cycle_t cycle) const override;
+  [[nodiscard]] cycle_t cycles_in(std::uint64_t nanoseconds) const override;
   void observe(cycle_observer& observer) override;
   void ignore(const cycle_observer& observer) override;
   void sample_at(cycle_t cycle) override;
   void halt() override;
-  std::uint64_t calls() const override { return unit_clock::calls() + windows_.calls(); }
+  [[nodiscard]] std::uint64_t calls() const override { return unit_clock::calls() + windows_.calls(); }
 
   // For logical processes.
-  const clock_timing& timing() const { return timing_; }
+  [[nodiscard]] const clock_timing& timing() const { return timing_; }
   unsigned add(logical_process& process) { return windows_.add(process); }
   /// The first cycle that has not begun.
-  cycle_t next_cycle() const;
+  [[nodiscard]] cycle_t next_cycle() const;
   void wake_process(unsigned process, cycle_t cycle);
 
  private:

@@ -16,16 +16,16 @@ class clock_timing {
   /// SC_ERROR "/heddle/clock" if the frequency is 0, or a cycle is shorter than the time resolution.
   explicit clock_timing(double frequency_mhz);
 
-  double frequency_mhz() const { return static_cast<double>(hertz_) / 1e6; }
+  [[nodiscard]] double frequency_mhz() const { return static_cast<double>(hertz_) / 1e6; }
   /// Time of edge `cycle`, in units of the resolution.
-  std::uint64_t ticks_at(cycle_t cycle) const;
+  [[nodiscard]] std::uint64_t ticks_at(cycle_t cycle) const;
   /// The last edge at or before `ticks`.
-  cycle_t cycle_at(std::uint64_t ticks) const;
-  sc_core::sc_time time_of(cycle_t cycle) const { return sc_core::sc_time::from_value(ticks_at(cycle)); }
+  [[nodiscard]] cycle_t cycle_at(std::uint64_t ticks) const;
+  [[nodiscard]] sc_core::sc_time time_of(cycle_t cycle) const { return sc_core::sc_time::from_value(ticks_at(cycle)); }
   /// Whether SystemC's time resolution is still the one that the clock was built with.
-  bool resolution_is_unchanged() const;
+  [[nodiscard]] bool resolution_is_unchanged() const;
   /// Units of the resolution in a second.
-  std::uint64_t resolution_per_second() const { return resolution_per_second_; }
+  [[nodiscard]] std::uint64_t resolution_per_second() const { return resolution_per_second_; }
 
  private:
   std::uint64_t hertz_;

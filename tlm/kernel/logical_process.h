@@ -13,9 +13,9 @@ class logical_process : public unit_clock {
  public:
   logical_process(const sc_core::sc_module_name& name, clock_domain& domain);
 
-  sc_core::sc_time delay_until(cycle_t cycle) const override { return domain_.delay_until(cycle); }
-  std::uint64_t nanoseconds_at(cycle_t cycle) const override { return domain_.nanoseconds_at(cycle); }
-  cycle_t cycles_in(std::uint64_t nanoseconds) const override { return domain_.cycles_in(nanoseconds); }
+  [[nodiscard]] sc_core::sc_time delay_until(cycle_t cycle) const override { return domain_.delay_until(cycle); }
+  [[nodiscard]] std::uint64_t nanoseconds_at(cycle_t cycle) const override { return domain_.nanoseconds_at(cycle); }
+  [[nodiscard]] cycle_t cycles_in(std::uint64_t nanoseconds) const override { return domain_.cycles_in(nanoseconds); }
   void observe(cycle_observer& observer) override { domain_.observe(observer); }
   void ignore(const cycle_observer& observer) override { domain_.ignore(observer); }
   void sample_at(cycle_t cycle) override { domain_.sample_at(cycle); }

@@ -30,7 +30,7 @@ class cycle_observer {
   virtual void after_cycle() = 0;
   /// The first cycle from which on the observer samples after every cycle and sees all units in that cycle's state.
   /// Before it logical processes may be ahead, and cycles in which only their units work may be left out.
-  virtual cycle_t next_sample() const { return 0; }
+  [[nodiscard]] virtual cycle_t next_sample() const { return 0; }
 };
 
 /// The clock as its units see it: the wheel of their wakes, and conversions between cycles and time. A clock_domain
@@ -49,29 +49,31 @@ class unit_clock : public sc_core::sc_module {
   }
 
   /// The last edge at or before the present time; while units are called, the edge of the cycle that they work in.
-  cycle_t cycle() const { return running_ ? cycle_ : present_cycle(); }
+  [[nodiscard]] cycle_t cycle() const { return running_ ? cycle_ : present_cycle(); }
   /// The first edge strictly after now + `delay`: when a unit acts on what arrives then. What arrives on an edge is
   /// seen at the next one, whatever the order in which the SystemC kernel runs processes.
-  cycle_t arrival(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) const {
+  [[nodiscard]] cycle_t arrival(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) const {
     return running_ && delay.value() == 0 ? cycle_ + 1 : later_arrival(delay);
   }
-  cycle_t cycle_of(const sc_core::sc_time& t) const { return other_.cycle_at(timing_, t.value()); }
-  sc_core::sc_time time_of(cycle_t cycle) const { return timing_.time_of(cycle); }
-  double frequency_mhz() const { return timing_.frequency_mhz(); }
+  [[nodiscard]] cycle_t cycle_of(const sc_core::sc_time& t) const { return other_.cycle_at(timing_, t.value()); }
+  [[nodiscard]] sc_core::sc_time time_of(cycle_t cycle) const { return timing_.time_of(cycle); }
+  [[nodiscard]] double frequency_mhz() const { return timing_.frequency_mhz(); }
   /// Time from now until edge `cycle` (zero if past): the annotated delay of a transaction that leaves then.
-  virtual sc_core::sc_time delay_until(cycle_t cycle) const = 0;
+  [[nodiscard]] virtual sc_core::sc_time delay_until(cycle_t cycle) const = 0;
   /// Simulated time of edge `cycle`, the present one or a past one of a self-timed clock, in whole nanoseconds.
-  virtual std::uint64_t nanoseconds_at(cycle_t cycle) const = 0;
+  [[nodiscard]] virtual std::uint64_t nanoseconds_at(cycle_t cycle) const = 0;
   /// Whole cycles in so many nanoseconds, at the clock's present frequency.
-  virtual cycle_t cycles_in(std::uint64_t nanoseconds) const = 0;
+  [[nodiscard]] virtual cycle_t cycles_in(std::uint64_t nanoseconds) const = 0;
 
   /// How far the unit that is being called is ahead of simulated time: the delay that it annotates on what it sends.
   /// Zero in a clock domain.
-  sc_core::sc_time local_time_offset() const {
+  [[nodiscard]] sc_core::sc_time local_time_offset() const {
     return running_ && cycle_ != root_->cycle_ ? root_->delay_until(cycle_) : sc_core::SC_ZERO_TIME;
   }
   /// Of a logical process: whether `cycle` has been simulated, which may lie ahead of simulated time.
-  bool has_simulated(cycle_t cycle) const { return root_ != this && began_ && !running_ && cycle <= cycle_; }
+  [[nodiscard]] bool has_simulated(cycle_t cycle) const {
+    return root_ != this && began_ && !running_ && cycle <= cycle_;
+  }
   /// For a unit that is being called: an answer to what it has just sent may come in `cycle`, so the time window of its
   /// logical process ends before it.
   void limit_window(cycle_t cycle) {
@@ -91,7 +93,7 @@ class unit_clock : public sc_core::sc_module {
   /// No unit is called any more (a fault ended the run).
   virtual void halt() = 0;
   /// Calls of units since the start.
-  virtual std::uint64_t calls() const { return calls_; }
+  [[nodiscard]] virtual std::uint64_t calls() const { return calls_; }
 
  protected:
   unit_clock(const sc_core::sc_module_name& name, const clock_timing& timing, unit_clock* root);
@@ -135,8 +137,8 @@ class clock_port {
  public:
   clock_port(unit_clock& clock, clocked& unit) : clock_(&clock), index_(clock.attach(unit)) {}
   void wake_at(cycle_t cycle) { clock_->wake_at(index_, cycle); }
-  cycle_t cycle() const { return clock_->cycle(); }
-  unit_clock& domain() const { return *clock_; }
+  [[nodiscard]] cycle_t cycle() const { return clock_->cycle(); }
+  [[nodiscard]] unit_clock& domain() const { return *clock_; }
 
  private:
   unit_clock* clock_;

@@ -23,11 +23,11 @@ class wake_wheel {
     else far_.push({cycle, index});
   }
   /// The first cycle from `base` on in which a unit is marked; never: there is none.
-  cycle_t next(cycle_t base) const;
+  [[nodiscard]] cycle_t next(cycle_t base) const;
   /// Moves the wheel to `cycle`: wakes of the heap that are near now get their bits. False: no unit is marked in it.
   bool advance(cycle_t cycle);
   /// 64-bit words of a bucket.
-  unsigned words() const { return words_; }
+  [[nodiscard]] unsigned words() const { return words_; }
   /// Word `word` of a cycle's bucket.
   std::uint64_t& bits(cycle_t cycle, unsigned word) { return wheel_[cycle % buckets * words_ + word]; }
   /// The cycle's bucket has been emptied.

@@ -33,19 +33,19 @@ class window_scheduler {
   /// Process `process` has work in `cycle`.
   void wake(unsigned process, cycle_t cycle);
   /// The first cycle in which a process has work.
-  cycle_t next_wake() const;
+  [[nodiscard]] cycle_t next_wake() const;
   /// Simulates the processes that have work in `now`. Windows end before `sample`, the next cycle that an observer
   /// samples. False: no process had work, and none was ahead until now.
   bool run(cycle_t now, cycle_t sample);
   /// null: windows have one cycle. It changes no result.
   void set_lookahead(lookahead* l) { lookahead_ = l; }
-  bool has_lookahead() const { return lookahead_ != nullptr; }
+  [[nodiscard]] bool has_lookahead() const { return lookahead_ != nullptr; }
   /// The last cycle in which a unit of a process was called.
-  cycle_t furthest() const { return furthest_; }
+  [[nodiscard]] cycle_t furthest() const { return furthest_; }
   /// After an exception: no unit is being called.
   void abandon();
   void halt();
-  std::uint64_t calls() const;
+  [[nodiscard]] std::uint64_t calls() const;
 
  private:
   void run_window(unit_clock& process, unsigned number, cycle_t now, cycle_t end);

@@ -44,7 +44,7 @@ struct gpu_request : tlm::tlm_extension<gpu_request> {
   std::uint64_t token = 0;           // for the initiator's use
   atomic_request* atomic = nullptr;  // owned by the payload
 
-  tlm::tlm_extension_base* clone() const override { return new gpu_request(*this); }
+  [[nodiscard]] tlm::tlm_extension_base* clone() const override { return new gpu_request(*this); }
   void copy_from(const tlm::tlm_extension_base& o) override { *this = static_cast<const gpu_request&>(o); }
 };
 
@@ -115,10 +115,10 @@ class payload_pool : public tlm::tlm_mm_interface {
   payload_pool& operator=(const payload_pool&) = delete;
   ~payload_pool() override;
 
-  line_payload& acquire();
+  [[nodiscard]] line_payload& acquire();
   void free(tlm::tlm_generic_payload* p) override;
   /// Payloads that are presently out of the pool.
-  std::size_t in_use() const { return all_.size() - free_.size(); }
+  [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
 
  private:
   std::vector<std::unique_ptr<line_payload>> all_;

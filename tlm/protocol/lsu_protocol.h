@@ -65,7 +65,9 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   std::uint16_t warp = 0;           // warp id on the SM
 
   /// By lane.
-  const std::uint64_t* addresses() const { return shared_addresses != nullptr ? shared_addresses : own_addresses; }
+  [[nodiscard]] const std::uint64_t* addresses() const {
+    return shared_addresses != nullptr ? shared_addresses : own_addresses;
+  }
 
   alignas(64) std::uint64_t own_addresses[32];  // undefined for lanes in no mask
   std::uint32_t words[4][32];  // by lane: store or atomic operands, or the loaded bytes (little endian); else undefined

@@ -13,7 +13,7 @@ class device_heap {
   /// Assigns memory to the heap and discards all earlier allocations.
   void place(std::uint64_t base, std::uint64_t bytes);
   /// 16-byte aligned; 0 if `bytes` is 0 or no gap is large enough.
-  std::uint64_t allocate(std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes);
   /// False if `address` is not the address of an allocation.
   bool free(std::uint64_t address);
 

@@ -101,30 +101,30 @@ class host_driver : public sc_core::sc_module {
   unsigned load_module(const std::string& ptx, const std::string& file_name);
   /// Loads several modules. Those that depend on each other (.extern names that another one defines) are linked and
   /// share one handle. Returns a handle for each, in their order.
-  std::vector<unsigned> load_modules(const std::vector<module_text>& modules);
+  [[nodiscard]] std::vector<unsigned> load_modules(const std::vector<module_text>& modules);
   /// The file name of a loaded module as used in messages about its kernels; for linked modules, all file names.
-  std::string file_of(unsigned module) const;
+  [[nodiscard]] std::string file_of(unsigned module) const;
   /// Bits of a module's addresses: 32 or 64.
-  unsigned address_size(unsigned module) const;
+  [[nodiscard]] unsigned address_size(unsigned module) const;
   /// Sets the .texref and .surfref of this name in the loaded modules to a texture's handle. False if there is none.
   bool bind_texture(const std::string& reference, std::uint64_t handle);
   /// The names of a module's kernels. Throws input_error if there is no such module.
-  std::vector<std::string> kernels(unsigned module) const;
+  [[nodiscard]] std::vector<std::string> kernels(unsigned module) const;
   /// The machine program that a launch would run (lowered once and kept). Throws input_error.
   const isa::program& program(unsigned module, const std::string& kernel, unsigned max_registers = 0);
   /// Types of a kernel's parameters as declared in the module; none: an array, a reference, …
-  std::vector<isa::dtype> parameter_types(unsigned module, const std::string& kernel) const;
+  [[nodiscard]] std::vector<isa::dtype> parameter_types(unsigned module, const std::string& kernel) const;
   /// The first loaded module with this kernel. Throws input_error that lists the known kernels.
-  unsigned module_of(const std::string& kernel) const;
+  [[nodiscard]] unsigned module_of(const std::string& kernel) const;
   /// A variable of any loaded module. Throws input_error.
-  symbol_location symbol(const std::string& name) const;
+  [[nodiscard]] symbol_location symbol(const std::string& name) const;
   /// A variable of one module.
-  symbol_location symbol(unsigned module, const std::string& name) const;
+  [[nodiscard]] symbol_location symbol(unsigned module, const std::string& name) const;
 
   /// Allocates device memory, 256-byte aligned and followed by an unmapped gap; addresses depend only on the order of
   /// calls. Throws input_error if it would reach the context area, which `context.area_mib` or save_contexts_at()
   /// moves.
-  std::uint64_t allocate(std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes);
   /// Lets kernels access memory that another agent has allocated: another GPU's driver, a CPU. Throws input_error if it
   /// overlaps mapped memory.
   void map(std::uint64_t address, std::uint64_t bytes);
@@ -145,7 +145,7 @@ class host_driver : public sc_core::sc_module {
 
   /// Registers an image in device memory as a texture or surface. Returns its handle, to be passed as a kernel
   /// parameter. Earlier launches do not know it. Throws input_error.
-  std::uint64_t create_texture(const simt::texture_descriptor& t);
+  [[nodiscard]] std::uint64_t create_texture(const simt::texture_descriptor& t);
 
   /// Checks that the launch can run at all (the block fits an SM, limits); throws input_error naming the limiting
   /// resource.
@@ -167,7 +167,7 @@ class host_driver : public sc_core::sc_module {
   void check_flush(const launch_request& request);
   bool finished(unsigned launch_number);
   /// Notified when a launch completes or the GPU faults.
-  const sc_core::sc_event& progress_event() const { return progress_; }
+  [[nodiscard]] const sc_core::sc_event& progress_event() const { return progress_; }
   /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted. With `irq` bound it sleeps
   /// until the GPU interrupts; if it is unbound, or found not to rise, the GPU is polled every thousand core cycles.
   /// Throws input_error for an unknown launch number and outside threads.

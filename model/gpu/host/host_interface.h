@@ -46,7 +46,7 @@ class host_interface : public sc_core::sc_module,
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>* irq = nullptr;
 
   /// The device memory that kernels may access.
-  const address_ranges& ranges() const { return ranges_; }
+  [[nodiscard]] const address_ranges& ranges() const { return ranges_; }
   void connect(grid_distributor& cwd) { cwd_ = &cwd; }
   /// Large images bypass the L2 where it holds nothing of them.
   void move_images_by(bulk_access& bulk) { bulk_ = &bulk; }
@@ -82,9 +82,9 @@ class host_interface : public sc_core::sc_module,
   bool heap_free(std::uint64_t address) override { return heap_.free(address); }
   /// Notified when a launch completes or the program fails; the irq line signals the same outside C++.
   sc_core::sc_event completion_event;
-  bool faulted() const { return !fault_.empty(); }
+  [[nodiscard]] bool faulted() const { return !fault_.empty(); }
   /// True if launches have been accepted whose completion has not been reported.
-  bool busy() const { return completed_ < launches_; }
+  [[nodiscard]] bool busy() const { return completed_ < launches_; }
   /// Informs the host that nothing will happen any more.
   void report_stuck();
   void trace(sc_core::sc_trace_file* file) const override;

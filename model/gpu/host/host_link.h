@@ -36,7 +36,7 @@ class host_link : private tlm::tlm_bw_transport_if<> {
     bool waits_in_line_ = false;
   };
   /// True if a call could begin here and now.
-  bool free_here() const;
+  [[nodiscard]] bool free_here() const;
 
   /// Reads or writes, and waits for the delay that the path annotates. Throws input_error if the access is refused.
   void access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes,

@@ -15,7 +15,7 @@ struct recorded_kernel : tlm::tlm_extension<recorded_kernel> {
   explicit recorded_kernel(std::shared_ptr<const sass_trace::trace_kernel> k) : kernel(std::move(k)) {}
   std::shared_ptr<const sass_trace::trace_kernel> kernel;
 
-  tlm::tlm_extension_base* clone() const override { return new recorded_kernel(*this); }
+  [[nodiscard]] tlm::tlm_extension_base* clone() const override { return new recorded_kernel(*this); }
   void copy_from(const tlm::tlm_extension_base& o) override { kernel = static_cast<const recorded_kernel&>(o).kernel; }
 };
 
