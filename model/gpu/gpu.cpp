@@ -41,8 +41,10 @@ std::string numbered(const char* name, std::size_t i) { return name + std::to_st
 
 }  // namespace
 
-struct gpu::parts : lookahead {
+struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet_observer {
+  gpu& owner;
   gpu_config config;
+  const bool shared;  // other agents share the external memory
   clock_domain core;
   clock_domain l2_clock;
   clock_domain dram_clock;
@@ -59,8 +61,10 @@ struct gpu::parts : lookahead {
   bulk_access bulk;                       // of a memory of our own
   std::unique_ptr<progress_watch> watch;  // null if memory changes cannot be counted
 
-  parts(const gpu_config& c, const gpu_blocks& own)
-      : config(c),
+  parts(gpu& owner, const gpu_config& c, const gpu_blocks& own)
+      : owner(owner),
+        config(c),
+        shared(c.memory.model == choice::memory_model::external),
         core("core_clock", c.gpu.core_clock_mhz),
         l2_clock("l2_clock", c.interconnect.clock_mhz),
         dram_clock("dram_clock", c.dram.clock_mhz),
@@ -109,6 +113,33 @@ struct gpu::parts : lookahead {
     return responded[part].core_cycle;
   }
 
+  // host_supervisor. Agents that share the memory see results at completion, and the GPU sees their writes at a launch.
+  void launch_accepted() override {
+    for (auto& s : slices)
+      if (shared) s.drop_clean();
+  }
+  void grid_ended(std::function<void()> report) override {
+    if (config.l2.flush_at_completion || shared) owner.flush(std::move(report));
+    else report();
+  }
+  void context_area_set(std::uint64_t address) override {
+    for (sm& s : sms) s.context_engine.save_at(address);
+  }
+  void program_failed(std::string& message) override {
+    // One SM has reported one block. Here all SMs are in the same cycle, so the warps of all blocks can be named.
+    if (std::any_of(sms.begin(), sms.end(), [&](const sm& s) { return s.deadlock() == message; }))
+      message = owner.barrier_deadlock();
+    core.halt();
+    cwd->halt();
+    // At this instant the memory clocks' edges may come before or after the core's; all of them are still processed.
+    memory_halts.notify(sc_core::SC_ZERO_TIME);
+  }
+  bool stuck(std::string& why) override { return owner.explain_stuck(why); }
+  void write_lost(const std::string& text) override { host.program_fault(text); }
+  void clock_quiet() override {
+    if (host.busy() && owner.stuck()) host.report_stuck();
+  }
+
   sc_core::sc_event memory_halts;
   cycle_t ahead_until = 0;
   cycle_t ahead_limit = 0;  // value of ahead_until unless bring_into_step() limits it
@@ -141,44 +172,21 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
                     checked(config).memory.model == choice::memory_model::external ? config.memory.channels : 0),
       clk("clk"),
       irq("irq"),
-      parts_(std::make_unique<parts>(config, own)) {
+      parts_(std::make_unique<parts>(*this, config, own)) {
   parts& p = *parts_;
   host_socket.bind(p.host);
   p.host.irq = &irq;
   p.host.connect(*p.cwd);
   for (sm& s : p.sms) s.use(p.host);
-  // Other agents share external memory: they see results at completion, and the GPU sees their writes at a launch.
-  const bool shared = config.memory.model == choice::memory_model::external;
-  if (shared)
-    p.host.before_launch = [this] {
-      for (auto& s : parts_->slices) s.drop_clean();
-    };
-  if (config.l2.flush_at_completion || shared)
-    p.host.before_completion = [this](std::function<void()> done) { flush(std::move(done)); };
-  p.host.on_context_area = [this](std::uint64_t address) {
-    for (sm& s : parts_->sms) s.context_engine.save_at(address);
-  };
-  p.host.on_fault = [this](std::string& text) {
-    // One SM has reported one block. Here all SMs are in the same cycle, so the warps of all blocks can be named.
-    if (std::any_of(parts_->sms.begin(), parts_->sms.end(), [&](const sm& s) { return s.deadlock() == text; }))
-      text = barrier_deadlock();
-    parts_->core.halt();
-    parts_->cwd->halt();
-    // At this instant the memory clocks' edges may come before or after the core's; all of them are still processed.
-    parts_->memory_halts.notify(sc_core::SC_ZERO_TIME);
-  };
+  p.host.supervise(p);
   SC_HAS_PROCESS(gpu);
   SC_METHOD(halt_memory);
   sensitive << p.memory_halts;
   dont_initialize();
-  for (auto& s : p.slices) s.on_lost_write = [this](const std::string& text) { parts_->host.program_fault(text); };
-  p.host.stuck = [this](std::string& why) { return explain_stuck(why); };
-  for (clock_domain* clock : {&p.core, &p.l2_clock, &p.dram_clock})
-    clock->on_quiet = [this] {
-      if (parts_->host.busy() && stuck()) parts_->host.report_stuck();
-    };
+  for (auto& s : p.slices) s.observe_lost_writes(p);
+  for (clock_domain* clock : {&p.core, &p.l2_clock, &p.dram_clock}) clock->observe_quiet(&p);
   build_memory(own);
-  if (config.gpu.watchdog_cycles != 0 && !shared && !own.l2_slice)
+  if (config.gpu.watchdog_cycles != 0 && !p.shared && !own.l2_slice)
     p.watch = std::make_unique<progress_watch>(p.core, p.config, *p.cwd, p.sms, p.slices,
                                                [this](const std::string& text) { parts_->host.program_fault(text); });
 }

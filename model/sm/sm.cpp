@@ -38,9 +38,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
   for (auto& p : partitions) p.account.share_profiles(profiles);
   if (config.fp32.shared_lanes != 0)
     for (auto& p : partitions) p.share_fp32(shared_fp32_);
-  l1.fence_performed = [this](unsigned warp, cycle_t cycle) {
-    partition_of(warp).system_fence_performed(slot_of(warp), cycle);
-  };
+  l1.observe_fences(*this);
   if (config.l1.prefetch_lines != 0) l1.prefetch_within(ranges);
   if (partitions[0].scheduler.policy().wants_lost_locality())
     l1.watch_locality(config.sm.max_warps, config.sub_partition.ccws_victim_tags, *this);

@@ -33,7 +33,8 @@ class sm : public sc_core::sc_module,
            public warp_supervisor,
            public block_supervisor,
            public context_supervisor,
-           private lost_locality_listener {
+           private lost_locality_listener,
+           private fence_observer {
  public:
   /// `ranges`: the mapped device memory; only read.
   sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config& config, unsigned id,
@@ -104,6 +105,9 @@ class sm : public sc_core::sc_module,
   void check_profiles() const;
   void locality_lost(unsigned warp, cycle_t cycle) override {
     partition_of(warp).scheduler.policy().lost_locality(slot_of(warp), cycle);
+  }
+  void fence_performed(unsigned warp, cycle_t cycle) override {
+    partition_of(warp).system_fence_performed(slot_of(warp), cycle);
   }
   sub_partition& partition_of(unsigned warp) { return partitions[warp % config_.sm.sub_partitions]; }
   unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }

@@ -69,11 +69,13 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
   lsu_socket.bind(memory);
   for (unsigned u = 0; u < units.size() && config.sm.sub_partitions > 1; ++u)
     if (is_shared(static_cast<isa::unit>(u), config)) hot_.shared_units |= static_cast<std::uint16_t>(1u << u);
-  const auto watched = [this](const sc_core::sc_trace_file* file) { watch_for(file); };
-  scheduler.on_trace.call = fetch.on_trace.call = dependence.scoreboard.on_trace.call = watched;
-  dependence.counters.on_trace.call = register_file.on_trace.call = watched;
-  for (execution_unit& u : units) u.on_trace.call = watched;
-  for (execution_unit& u : shared_unit) u.on_trace.call = watched;
+  scheduler.observe(this);
+  fetch.observe(this);
+  dependence.scoreboard.observe(this);
+  dependence.counters.observe(this);
+  register_file.observe(this);
+  for (execution_unit& u : units) u.observe(this);
+  for (execution_unit& u : shared_unit) u.observe(this);
 }
 
 sub_partition::~sub_partition() = default;

@@ -37,6 +37,7 @@
 #include "heddle/sub_partition/stream/recorded_stream.h"
 #include "heddle/sub_partition/warp/warp_supervisor.h"
 #include "heddle/sub_partition/warp/warp_table.h"
+#include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
@@ -44,7 +45,7 @@ namespace heddle {
 
 constexpr unsigned system_scope = 2;  // as encoded in MEMBAR
 
-class sub_partition final : public sc_core::sc_module, public clocked, private warp_control {
+class sub_partition final : public sc_core::sc_module, public clocked, private warp_control, private trace_observer {
   enum class pairing : std::uint8_t { none, any, maxwell };
   /// What every instruction touches.
   struct alignas(64) hot_state {
@@ -173,7 +174,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   };
   void start_of_simulation() override;
-  void watch_for(const sc_core::sc_trace_file* file) const;
+  void traced(const sc_core::sc_trace_file* file) const override;
 
   void occupy(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
               unsigned allocated_registers, cycle_t cycle);

@@ -19,13 +19,13 @@ const partition_signals& sub_partition::watch(cycle_t first, cycle_t last) const
   return *signals_;
 }
 
-void sub_partition::watch_for(const sc_core::sc_trace_file* file) const {
+void sub_partition::traced(const sc_core::sc_trace_file* file) const {
   const auto* const window = dynamic_cast<const trace_window*>(file);
   watch(window != nullptr ? window->first : 0, window != nullptr ? window->last : never);
 }
 
 void sub_partition::trace(sc_core::sc_trace_file* file) const {
-  watch_for(file);
+  traced(file);
   const std::string base(name());
   sc_core::sc_trace(file, signals_->issued, base + ".issued");
   sc_core::sc_trace(file, signals_->replaying, base + ".replaying");

@@ -122,7 +122,8 @@ void clock_domain::on_event() {
       run_cycle();
       schedule_next();
     }
-    if (busy_cycles_ != busy_before && on_quiet && !halted_ && quiet()) on_quiet();
+    if (busy_cycles_ != busy_before && quiet_observer_ != nullptr && !halted_ && quiet())
+      quiet_observer_->clock_quiet();
   } catch (const sc_core::sc_report&) {
     throw;
   } catch (const std::exception& e) {

@@ -6,9 +6,9 @@
 // Parameters: the frequency. Source: docs/decisions/0001-clocking.md.
 #pragma once
 
-#include <functional>
 #include <vector>
 
+#include "heddle/tlm/kernel/quiet_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/kernel/window_scheduler.h"
 
@@ -30,8 +30,8 @@ class clock_domain : public unit_clock {
   void set_lookahead(lookahead* l) { windows_.set_lookahead(l); }
   /// No unit has asked for a cycle in the future.
   [[nodiscard]] bool quiet() const { return next_wake() == never && windows_.furthest() <= cycle(); }
-  /// Is called after a cycle that left the domain quiet.
-  std::function<void()> on_quiet;
+  /// Reports to `observer` from now on when a cycle has left the domain quiet; null: to none.
+  void observe_quiet(quiet_observer* observer) { quiet_observer_ = observer; }
   /// Cycles in which at least one unit was called, since the start.
   [[nodiscard]] std::uint64_t busy_cycles() const { return busy_cycles_; }
 
@@ -78,6 +78,7 @@ class clock_domain : public unit_clock {
   std::uint64_t busy_cycles_ = 0;
   mutable cycle_cache present_;
   sc_core::sc_event due_;
+  quiet_observer* quiet_observer_ = nullptr;
 };
 
 }  // namespace heddle

@@ -144,7 +144,7 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
         return s | host_status::fault;
       }
       std::string why;
-      if (s != 0 && stuck && stuck(why)) {
+      if (s != 0 && supervisor_ != nullptr && supervisor_->stuck(why)) {
         message_ = why;
         s |= host_status::stuck;
       }
@@ -296,7 +296,7 @@ void host_interface::move_context_area(std::uint64_t address) {
     throw input_error("the context area cannot begin at " + std::to_string(address) +
                       ": expected a multiple of 128, and device memory (0x10000000 or above)");
   context_area_ = address;
-  if (on_context_area) on_context_area(address);
+  if (supervisor_ != nullptr) supervisor_->context_area_set(address);
 }
 
 void host_interface::grid_finished(const grid_record& grid, cycle_t) {
@@ -307,7 +307,7 @@ void host_interface::grid_finished(const grid_record& grid, cycle_t) {
     raise(host_interrupt::completion);
     completion_event.notify(sc_core::SC_ZERO_TIME);
   };
-  if (before_completion) before_completion(tell);
+  if (supervisor_ != nullptr) supervisor_->grid_ended(tell);
   else tell();
 }
 
@@ -341,7 +341,7 @@ void host_interface::program_fault_with(const std::string& text, const fault_det
   failing_ = true;
   failure_ = text;
   details_ = details;
-  if (on_fault) on_fault(failure_);
+  if (supervisor_ != nullptr) supervisor_->program_failed(failure_);
   // At this instant the memory clocks' edges may come before or after the core's. The text is read after both.
   if (details_.pieces.empty()) tell_fault();
   else details_due_.notify(sc_core::SC_ZERO_TIME);

@@ -25,6 +25,7 @@
 #include "heddle/gpu/host/bulk_access.h"
 #include "heddle/gpu/host/device_heap.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/gpu/host/host_supervisor.h"
 #include "heddle/gpu/host/idempotence.h"
 #include "heddle/gpu/host/recorded_kernel.h"
 #include "heddle/memory/common/address_ranges.h"
@@ -50,18 +51,10 @@ class host_interface : public sc_core::sc_module,
   void connect(grid_distributor& cwd) { cwd_ = &cwd; }
   /// Large images bypass the L2 where it holds nothing of them.
   void move_images_by(bulk_access& bulk) { bulk_ = &bulk; }
-  /// Called when a grid has ended, before its completion is reported. The callee must call the function passed to it.
-  std::function<void(std::function<void()>)> before_completion;
-  /// Called when a launch has been accepted, before it begins.
-  std::function<void()> before_launch;
-  /// Called when the host has set the address of the context area.
-  std::function<void(std::uint64_t)> on_context_area;
-  /// Called when the simulated program has failed, with the message; the callee may extend it.
-  std::function<void(std::string&)> on_fault;
+  /// Reports to `supervisor` from now on.
+  void supervise(host_supervisor& supervisor) { supervisor_ = &supervisor; }
   /// Called repeatedly while a launch is executed functionally; true aborts it.
   std::function<bool()> stop_asked;
-  /// True if nothing in the GPU will happen any more; sets the text to what waits for what.
-  std::function<bool(std::string&)> stuck;
 
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -173,6 +166,7 @@ class host_interface : public sc_core::sc_module,
   std::uint64_t interrupt_pending_ = 0;
   std::uint64_t map_base_ = 0;
   std::uint64_t map_bytes_ = 0;
+  host_supervisor* supervisor_ = nullptr;
 };
 
 }  // namespace heddle

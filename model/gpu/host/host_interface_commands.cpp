@@ -201,7 +201,7 @@ std::uint64_t host_interface::submit(std::shared_ptr<resident_launch> l) {
   l->sm_count = config_.gpu.sm_count;
   l->warps_per_sm = config_.sm.max_warps;
   functional_memory_.close();
-  if (before_launch) before_launch();
+  if (supervisor_ != nullptr) supervisor_->launch_accepted();
   l->launch_id = launches_++;
   cwd_->submit(std::move(l));
   return launches_ - 1;

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <systemc>
 #include <tlm>
@@ -22,6 +21,7 @@
 #include "heddle/memory/common/mean_interval.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/common/request_observer.h"
+#include "heddle/memory/l1/fence_observer.h"
 #include "heddle/memory/l1/l1_tags.h"
 #include "heddle/memory/protocol/request_port.h"
 #include "heddle/tlm/kernel/unit_clock.h"
@@ -67,9 +67,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   /// but are not kept.
   void invalidate();
   /// Starts a system-scope fence: every L2 slice writes its dirty bytes back and drops its clean ones, since agents
-  /// outside the GPU access the same memory. fence_performed is called when all slices have done so.
+  /// outside the GPU access the same memory. The fence observer learns when all slices have done so.
   void system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle);
-  std::function<void(unsigned warp, cycle_t cycle)> fence_performed;
+  void observe_fences(fence_observer& observer) { fence_observer_ = &observer; }
   /// Changes the size (the L1's share of a unified cache) and invalidates all lines. Throws internal_error unless idle.
   void resize(unsigned size_bytes);
 
@@ -195,6 +195,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   const address_ranges* ranges_ = nullptr;
   address_ranges::hint hint_;
   std::unique_ptr<lost_locality> locality_;
+  fence_observer* fence_observer_ = nullptr;
   bool refused_ = false;
   bool refused_context_ = false;
   bool warned_ = false;

@@ -46,7 +46,8 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
   --slots_used_;
   if (slot.fencing_warp != no_warp) {
     // An error response to a fence is ignored: a memory that does not know fences has nothing to write back.
-    if (--fence_answers_[slot.fencing_warp] == 0) fence_performed(slot.fencing_warp, cycle);
+    if (--fence_answers_[slot.fencing_warp] == 0 && fence_observer_ != nullptr)
+      fence_observer_->fence_performed(slot.fencing_warp, cycle);
   } else if (slot.access == nullptr) {
     fill(slot, cycle);
   } else {

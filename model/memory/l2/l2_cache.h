@@ -13,6 +13,7 @@
 #include <tlm>
 
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/memory/l2/lost_write_observer.h"
 
 namespace heddle {
 
@@ -44,9 +45,9 @@ class l2_cache : public sc_core::sc_module {
   tlm::tlm_target_socket<32> request_socket;
   tlm::tlm_initiator_socket<32> memory_socket;
 
-  /// Called for a write that the memory answered with an error: its bytes are lost. If not set, an SC_ERROR is
-  /// reported.
-  std::function<void(const std::string&)> on_lost_write;
+  /// Reports writes that the memory answers with an error to `observer` from now on. Without an observer they are an
+  /// SC_ERROR.
+  void observe_lost_writes(lost_write_observer& observer) { lost_writes_ = &observer; }
 
   /// Writes back all bytes that are dirty now, then calls `done`. The default is for a cache that never holds dirty
   /// bytes.
@@ -67,7 +68,15 @@ class l2_cache : public sc_core::sc_module {
   explicit l2_cache(sc_core::sc_module_name name)
       : sc_module(name), request_socket("request_socket"), memory_socket("memory_socket") {}
 
+  void report_lost_write(const std::string& text) const {
+    if (lost_writes_ != nullptr) lost_writes_->write_lost(text);
+    else SC_REPORT_ERROR("/heddle/memory", text.c_str());
+  }
+
   per_launch<l2_counters> counters_;
+
+ private:
+  lost_write_observer* lost_writes_ = nullptr;
 };
 
 }  // namespace heddle

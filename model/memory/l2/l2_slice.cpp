@@ -183,8 +183,7 @@ void l2_slice::write_lost(const memory_port::request& q) {
   char place[64];
   std::snprintf(place, sizeof place, " to the line at 0x%llx: ", static_cast<unsigned long long>(q.line_address));
   const std::string text = "the memory refused a write" + (place + refusal_of(*q.payload));
-  if (on_lost_write) on_lost_write(text);
-  else SC_REPORT_ERROR("/heddle/memory", text.c_str());
+  report_lost_write(text);
 }
 
 void l2_slice::send_response(cycle_t now) {

@@ -16,6 +16,7 @@
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/dependence/scoreboard.h"
 #include "heddle/tlm/kernel/prefetch.h"
+#include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -92,11 +93,11 @@ class dependence_counters : public sc_core::sc_module {
     for (unsigned k = 0; k < counter_count; ++k) raised |= static_cast<unsigned>(r.ready[k] > cycle) << k;
     shown_[slot] = static_cast<std::uint8_t>(raised);
   }
-  trace_hook on_trace;
+  void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override {
     for (std::size_t s = 0; s < shown_.size(); ++s)
       sc_core::sc_trace(file, shown_[s], std::string(name()) + ".warp" + std::to_string(s) + "_raised", counter_count);
-    on_trace(file);
+    if (traced_by_ != nullptr) traced_by_->traced(file);
   }
 
  private:
@@ -117,6 +118,7 @@ class dependence_counters : public sc_core::sc_module {
   }
   std::vector<row> rows_;
   mutable std::vector<std::uint8_t> shown_;  // by slot, bit per counter; updated only while traced
+  const trace_observer* traced_by_ = nullptr;
 };
 
 }  // namespace heddle

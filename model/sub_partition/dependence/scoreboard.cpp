@@ -19,7 +19,7 @@ void scoreboard::move_base(cycle_t cycle) {
 void scoreboard::trace(sc_core::sc_trace_file* file) const {
   for (std::size_t s = 0; s < shown_.size(); ++s)
     sc_core::sc_trace(file, shown_[s], std::string(name()) + ".warp" + std::to_string(s) + "_pending");
-  on_trace(file);
+  if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 
 }  // namespace heddle

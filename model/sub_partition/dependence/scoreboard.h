@@ -12,7 +12,7 @@
 
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/prefetch.h"
-#include "heddle/tlm/kernel/trace_hook.h"
+#include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -71,7 +71,7 @@ class scoreboard : public sc_core::sc_module {
     for (unsigned k = 0; k < registers; ++k) open = static_cast<std::uint16_t>(open + (r[2 * predicates + k] > limit));
     shown_[slot] = open;
   }
-  trace_hook on_trace;
+  void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
@@ -111,6 +111,7 @@ class scoreboard : public sc_core::sc_module {
   std::vector<std::uint32_t> rows_;
   cycle_t base_ = 0;
   mutable std::vector<std::uint16_t> shown_;  // by slot; updated only while traced
+  const trace_observer* traced_by_ = nullptr;
 };
 
 }  // namespace heddle

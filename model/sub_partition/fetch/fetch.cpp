@@ -40,7 +40,7 @@ void fetch::free_entry(unsigned slot, cycle_t cycle) {
 void fetch::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, redirects, std::string(name()) + ".redirects");
   sc_core::sc_trace(file, buffered, std::string(name()) + ".buffered", static_cast<int>(buffers_.size()));
-  on_trace(file);
+  if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 
 }  // namespace heddle

@@ -16,7 +16,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/sub_partition/fetch/instruction_cache.h"
 #include "heddle/tlm/kernel/prefetch.h"
-#include "heddle/tlm/kernel/trace_hook.h"
+#include "heddle/tlm/kernel/trace_observer.h"
 
 namespace heddle {
 
@@ -49,7 +49,7 @@ class fetch : public sc_core::sc_module {
 
   std::uint64_t redirects = 0;
   mutable std::uint64_t buffered = 0;  // slots whose next instruction is in its buffer; updated only while traced
-  trace_hook on_trace;
+  void observe(const trace_observer* observer) { traced_by_ = observer; }
 
  private:
   struct buffer {
@@ -73,6 +73,7 @@ class fetch : public sc_core::sc_module {
   std::vector<buffer> buffers_;
   std::vector<cycle_t> freed_;            // by slot and entry: cycle in which its last instruction issued
   std::vector<std::uint8_t> next_entry_;  // by slot: the entry of the next instruction
+  const trace_observer* traced_by_ = nullptr;
 };
 
 }  // namespace heddle

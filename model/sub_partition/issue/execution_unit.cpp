@@ -35,7 +35,7 @@ void execution_unit::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, input.instructions, base + ".instructions");
   sc_core::sc_trace(file, busy, base + ".busy");
-  on_trace(file);
+  if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 
 }  // namespace heddle

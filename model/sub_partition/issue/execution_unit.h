@@ -10,7 +10,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "heddle/tlm/kernel/trace_hook.h"
+#include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/issue_protocol.h"
 
@@ -39,7 +39,10 @@ class execution_unit : public sc_core::sc_module {
   };
   input_port input{*this};
   mutable bool busy = false;  // the input is held in this cycle; updated only while traced
-  trace_hook on_trace;
+  void observe(const trace_observer* observer) { traced_by_ = observer; }
+
+ private:
+  const trace_observer* traced_by_ = nullptr;
 };
 
 }  // namespace heddle

@@ -37,7 +37,7 @@ void register_file::release(unsigned slot) {
 void register_file::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, in_use_, std::string(name()) + ".in_use");
   sc_core::sc_trace(file, conflict_cycles, std::string(name()) + ".bank_conflicts");
-  on_trace(file);
+  if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 
 }  // namespace heddle

@@ -10,7 +10,7 @@
 #include <systemc>
 #include <vector>
 
-#include "heddle/tlm/kernel/trace_hook.h"
+#include "heddle/tlm/kernel/trace_observer.h"
 
 namespace heddle {
 
@@ -25,7 +25,7 @@ class register_file : public sc_core::sc_module {
   unsigned in_use() const { return in_use_; }
   /// Extra operand-read cycles of the instruction issued in this cycle; updated only while traced.
   mutable unsigned conflict_cycles = 0;
-  trace_hook on_trace;
+  void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
@@ -43,6 +43,7 @@ class register_file : public sc_core::sc_module {
   std::vector<storage> slots_;
   unsigned capacity_;
   unsigned in_use_ = 0;
+  const trace_observer* traced_by_ = nullptr;
 };
 
 }  // namespace heddle

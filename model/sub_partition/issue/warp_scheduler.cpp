@@ -18,7 +18,7 @@ void warp_scheduler::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, shown.ready, base + ".ready", slots);
   sc_core::sc_trace(file, shown.eligible, base + ".eligible", slots);
   sc_core::sc_trace(file, shown.selected, base + ".selected", slots);
-  on_trace(file);
+  if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 
 }  // namespace heddle

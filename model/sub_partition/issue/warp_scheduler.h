@@ -19,7 +19,7 @@
 #include "heddle/sub_partition/issue/issue_gate.h"
 #include "heddle/sub_partition/policies/scheduling_policy.h"
 #include "heddle/tlm/kernel/prefetch.h"
-#include "heddle/tlm/kernel/trace_hook.h"
+#include "heddle/tlm/kernel/trace_observer.h"
 
 namespace heddle {
 
@@ -109,7 +109,7 @@ class warp_scheduler : public sc_core::sc_module {
     std::uint64_t selected = 0;
   };
   mutable levels shown;
-  trace_hook on_trace;
+  void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override;
   void prepare() const { host_prefetch(&hot_, sizeof hot_); }
 
@@ -138,6 +138,7 @@ class warp_scheduler : public sc_core::sc_module {
   mutable unsigned gates_in_use_ = 0;  // bit per unit; gates not in use have not received the last stall
   cycle_t stalled_from_ = 0;
   cycle_t stalled_until_ = 0;
+  const trace_observer* traced_by_ = nullptr;
 };
 
 }  // namespace heddle

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace heddle {
+
+/// Interface from the host interface to the GPU that contains it.
+class host_supervisor {
+ public:
+  /// A launch has been accepted and has not begun.
+  virtual void launch_accepted() = 0;
+  /// A grid has ended. The callee must call `report`, which tells the host, at once or later.
+  virtual void grid_ended(std::function<void()> report) = 0;
+  /// The host has set the address of the context area.
+  virtual void context_area_set(std::uint64_t address) = 0;
+  /// The simulated program has failed with `message`, which the callee may extend.
+  virtual void program_failed(std::string& message) = 0;
+  /// True if nothing in the GPU will happen any more; sets `why` to what waits for what.
+  virtual bool stuck(std::string& why) = 0;
+
+ protected:
+  ~host_supervisor() = default;
+};
+
+}  // namespace heddle
