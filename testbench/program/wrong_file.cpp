@@ -36,7 +36,9 @@ enum class file_kind : std::uint8_t {
   trace,
   raw_trace,
   metrics,
-  store
+  store,
+  suite,
+  profiler_export
 };
 
 bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
@@ -106,6 +108,9 @@ file_kind kind_of(const std::string& file) {
   if (begins(text, "-kernel name")) return ends(file, ".trace") ? file_kind::raw_trace : file_kind::trace;
   if (ends_in_one_of(file, {".cu", ".cuh"}) || holds("__global__")) return file_kind::cuda_source;
   if (begins(text, ".version") || holds("\n.version")) return file_kind::ptx;
+  if (begins(text, "gpu,kernel,run")) return file_kind::suite;
+  if (begins(text, "==PROF==") || begins(text, "\"ID\",\"Process ID\"") || holds("NVPROF is profiling"))
+    return file_kind::profiler_export;
   if (begins(text, "kernel-") || begins(text, "MemcpyHtoD,")) return file_kind::kernels_list;
   return kind_of_ini(text);
 }
@@ -148,7 +153,11 @@ std::string with_directory(const std::string& command, const std::string& folder
   for (fs::directory_iterator at(place, ignored), end; !ignored && at != end && found.size() < 100;
        at.increment(ignored)) {
     const std::string file = at->path().filename().string();
-    if (ends(file, command == "sweep" ? ".ini" : command == "disasm" ? ".ptx" : command == "replay" ? ".g" : ".json"))
+    if (ends(file, command == "sweep"       ? ".ini"
+                   : command == "correlate" ? ".csv"
+                   : command == "disasm"    ? ".ptx"
+                   : command == "replay"    ? ".g"
+                                            : ".json"))
       found.push_back(file);
   }
   if (found.empty()) return "name a file of it";
@@ -188,6 +197,9 @@ std::string advice(file_kind kind, const std::string& command, const std::string
       return "a trace as the tracer writes it: Accel-Sim's post-traces-processing makes a .traceg and a kernelslist.g of it";
     case file_kind::metrics: return "the metrics of a run: heddle report " + name + " -o REPORT.html";
     case file_kind::store: return "a database, perhaps a sweep's store: heddle report " + name + " -o REPORT.html";
+    case file_kind::suite: return "a suite of measurements: heddle correlate " + name;
+    case file_kind::profiler_export:
+      return "what a profiler has exported: heddle correlate " + name + " --gpu NAME --run JOB.json";
     case file_kind::unknown: break;
   }
   return "";
@@ -217,7 +229,9 @@ void refuse_wrong_files(const command& c, const std::vector<std::string>& argume
     if (name == "sweep") refuse_unless(name, file, {file_kind::sweep}, "a sweep file");
     if (name == "report")
       refuse_unless(name, file, {file_kind::metrics, file_kind::store}, "metrics, or the store of a sweep");
-    if (name == "correlate") refuse_unless(name, file, {}, "a suite, or what a profiler has exported (CSV)");
+    if (name == "correlate")
+      refuse_unless(name, file, {file_kind::suite, file_kind::profiler_export},
+                    "a suite, or what a profiler has exported (CSV)");
     if (name == "disasm") module(file);
   }
   if ((name == "run" || name == "disasm") && p.has("kernel")) module(p.text("kernel"));

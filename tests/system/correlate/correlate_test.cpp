@@ -191,6 +191,17 @@ TEST_F(correlations, bad_suites_are_refused_with_their_line) {
   refused({"s.csv", "--output", "none/p.html"}, "none");
 }
 
+TEST_F(correlations, files_given_to_the_wrong_command_are_named) {
+  write("s.csv", "gpu,kernel,run,use,cycles,origin\nv100,a,tiny.json,compared,1,x\n");
+  write("e.csv", "==PROF== Connected\n\"ID\",\"Kernel Name\",\"dram__bytes.sum\"\n");
+  refused({"tiny.json"}, "is a job: heddle run tiny.json (expected a suite");
+  refused({"k.ptx"}, "is PTX");
+  command_ = "run";
+  refused({"s.csv"}, "a suite of measurements: heddle correlate s.csv");
+  command_ = "report";
+  refused({"e.csv", "-o", "p.html"}, "exported: heddle correlate e.csv --gpu NAME --run JOB.json");
+}
+
 TEST_F(correlations, a_program_is_run_as_exec_runs_it) {
   write("s.csv", "gpu,kernel,run,use,cycles,inst_executed,origin\nv100,a,-- " HEDDLE_CUDA_PROGRAMS " " HEDDLE_SOURCE
                  "/tests/system/cuda/kernels.fatbin vectors,compared,1000,100,x\n");
