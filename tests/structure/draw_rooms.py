@@ -36,8 +36,9 @@ BOXES = (
     (5, 7, 5, 'run', 'one simulation from job to files', ('testbench/run',)),
     (5, 5, 6, 'sweep', 'running points', ('testbench/sweep/engine', 'testbench/sweep')),
     (6, 7, 6, 'exec', 'the simulator behind a CUDA program', ('testbench/exec',)),
-    (5, 6, 7, 'program', 'the commands of heddle', ('testbench/program',)),
-    (7, 7, 7, 'cuda', 'CUDA\'s libraries', ('testbench/cuda',)),
+    (5, 6, 7, 'correlate', 'launches beside those of real chips', ('testbench/correlate',)),
+    (5, 6, 8, 'program', 'the commands of heddle', ('testbench/program',)),
+    (7, 7, 8, 'cuda', 'CUDA\'s libraries', ('testbench/cuda',)),
 )
 ROWS = 1 + max(box[2] for box in BOXES)
 FIRST_OF_TESTBENCH = 5

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// What a gpu consists of; part of gpu.cpp.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "heddle/gpu/conservation.h"
+#include "heddle/gpu/cwd/compute_work_distributor.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/gpu/gpu_blocks.h"
+#include "heddle/gpu/host/bulk_access.h"
+#include "heddle/gpu/host/host_interface.h"
+#include "heddle/gpu/path_latency.h"
+#include "heddle/gpu/progress_watch.h"
+#include "heddle/memory/common/address_translator.h"
+#include "heddle/memory/common/random_delay.h"
+#include "heddle/memory/dram/dram_channel.h"
+#include "heddle/memory/dram/fixed_memory.h"
+#include "heddle/memory/l2/l2_slice.h"
+#include "heddle/memory/noc/interconnect.h"
+#include "heddle/memory/protocol/protocol_monitor.h"
+#include "heddle/memory/protocol/transfer_splitter.h"
+#include "heddle/sm/sm.h"
+#include "heddle/tlm/protocol/cta_protocol.h"
+
+namespace heddle {
+
+// The interconnect's last port is the host's, for loading and reading images.
+inline gpu_config with_host_port(gpu_config config) {
+  ++config.gpu.sm_count;
+  return config;
+}
+
+// Units are numbered as in the documents: gpu.sm0, gpu.l2_slice3.
+inline std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
+
+struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet_observer {
+  gpu& owner;
+  gpu_config config;
+  const bool shared;  // other agents share the external memory
+  clock_domain core;
+  clock_domain l2_clock;
+  clock_domain dram_clock;
+  host_interface host;
+  std::unique_ptr<grid_distributor> cwd;
+  sc_core::sc_vector<sm> sms;
+  class interconnect interconnect;
+  sc_core::sc_vector<l2_cache> slices;
+  sc_core::sc_vector<memory_model> channels;
+  sc_core::sc_vector<protocol_monitor> monitors;
+  sc_core::sc_vector<random_delay> delays;
+  sc_core::sc_vector<transfer_splitter> splitters;
+  sc_core::sc_vector<address_translator> translators;
+  bulk_access bulk;                       // of a memory of our own
+  std::unique_ptr<progress_watch> watch;  // null if memory changes cannot be counted
+
+  parts(gpu& owner, const gpu_config& c, const gpu_blocks& own)
+      : owner(owner),
+        config(c),
+        shared(c.memory.model == choice::memory_model::external),
+        core("core_clock", c.gpu.core_clock_mhz),
+        l2_clock("l2_clock", c.interconnect.clock_mhz),
+        dram_clock("dram_clock", c.dram.clock_mhz),
+        host("host_interface", core, c),
+        cwd(make_cwd(own)),
+        sms("sm"),
+        interconnect("interconnect", l2_clock, with_host_port(c)),
+        slices("l2_slice"),
+        channels("dram_channel"),
+        monitors("monitor"),
+        delays("delay"),
+        splitters("splitter"),
+        translators("translator"),
+        bulk(c) {
+    sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
+      return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
+    });
+    const unsigned hit = l2_hit_cycles(c);
+    slices.init(c.memory.channels, [&](const char*, std::size_t i) {
+      const std::string name = numbered("l2_slice", i);
+      if (own.l2_slice) return own.l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i)).release();
+      return static_cast<l2_cache*>(new l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i), hit));
+    });
+    if (own.scheduler)
+      for (sm& s : sms)
+        for (auto& p : s.partitions) p.scheduler.use(own.scheduler(config));
+  }
+
+  // lookahead
+  cycle_t safe_time(unsigned part, cycle_t now) override {
+    return std::min(
+        {cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
+  }
+  cycle_t answer_free_until(unsigned part, cycle_t cycle) override {
+    const cycle_t now = l2_clock.cycle();
+    const cycle_t until = nothing_responded_until(part, now);
+    if (interconnect.has_room(part, now)) return until;
+    return sms[part].departures_unobserved() ? std::min(until, cycle) : 0;  // called again before each cycle
+  }
+
+  // A response is accepted at the first core edge after its arrival.
+  cycle_t nothing_responded_until(unsigned part, cycle_t l2_now) {
+    const cycle_t next = interconnect.next_response(part, l2_now);
+    if (next == never) return never;
+    if (next != responded[part].l2_cycle) responded[part] = {next, core.cycle_of(l2_clock.time_of(next))};
+    return responded[part].core_cycle;
+  }
+
+  // host_supervisor. Agents that share the memory see results at completion, and the GPU sees their writes at a launch.
+  void launch_accepted() override {
+    for (auto& s : slices)
+      if (shared) s.drop_clean();
+  }
+  void grid_ended(std::function<void()> report) override {
+    if (config.l2.flush_at_completion || shared) owner.flush(std::move(report));
+    else report();
+  }
+  void context_area_set(std::uint64_t address) override {
+    for (sm& s : sms) s.context_engine.save_at(address);
+  }
+  void program_failed(std::string& message) override {
+    // One SM has reported one block. Here all SMs are in the same cycle, so the warps of all blocks can be named.
+    if (std::any_of(sms.begin(), sms.end(), [&](const sm& s) { return s.deadlock() == message; }))
+      message = owner.barrier_deadlock();
+    core.halt();
+    cwd->halt();
+    // At this instant the memory clocks' edges may come before or after the core's; all of them are still processed.
+    memory_halts.notify(sc_core::SC_ZERO_TIME);
+  }
+  bool stuck(std::string& why) override { return owner.explain_stuck(why); }
+  void write_lost(const std::string& text) override { host.program_fault(text); }
+  void clock_quiet() override {
+    if (host.busy() && owner.stuck()) host.report_stuck();
+  }
+
+  sc_core::sc_event memory_halts;
+  cycle_t ahead_until = 0;
+  cycle_t ahead_limit = 0;  // value of ahead_until unless bring_into_step() limits it
+  bool ahead_preemptions = true;
+  struct response_time {
+    cycle_t l2_cycle = never;
+    cycle_t core_cycle = 0;
+  };
+  std::vector<response_time> responded;  // by SM: result of the last call
+
+  std::unique_ptr<grid_distributor> make_cwd(const gpu_blocks& own) {
+    if (own.cwd) return own.cwd("cwd", core, config, host);
+    return std::make_unique<compute_work_distributor>("cwd", core, config, host);
+  }
+};
+
+}  // namespace heddle
