@@ -149,7 +149,7 @@ def write_tree(tree, mutants):
         if not m.get('refused'):
             by_file[m['file']].append(m)
     for name in names:
-        if name in by_file or (name.endswith('.cpp') and re.search(r'^#include "[^"]+\.inc"', (ROOT / name).read_text(), re.M)):
+        if name in by_file or (name.startswith('model/') and name.endswith('.cpp') and re.search(r'^#include "[^"]+\.inc"', (ROOT / name).read_text(), re.M)):
             write_if_new(tree / name, with_mutants(name, by_file.get(name, [])).encode())
         else:
             write_if_new(tree / name, (ROOT / name).read_bytes())
