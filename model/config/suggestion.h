@@ -31,8 +31,8 @@ inline std::size_t edit_distance(const std::string& a, const std::string& b) {
   return last.back();
 }
 
-/// The candidate closest to `name`: a third of its letters may be wrong, or it may be the beginning of exactly one
-/// candidate. Empty if none is close.
+/// The candidate that `name` begins if it begins exactly one, or the closest one: a third of its letters may be wrong.
+/// Empty if none is close.
 inline std::string closest(const std::string& name, const std::vector<std::string>& candidates) {
   constexpr std::size_t longest = 64, shortest_beginning = 3;
   if (name.empty() || name.size() > longest) return {};
@@ -50,7 +50,7 @@ inline std::string closest(const std::string& name, const std::vector<std::strin
       best = candidate;
     }
   }
-  return best.empty() && beginnings == 1 ? begun : best;
+  return beginnings == 1 ? begun : best;
 }
 
 /// ", did you mean 'gto'?", or nothing if no candidate is close. It ends the sentence that states the error. Every

@@ -146,8 +146,8 @@ void validate(const job& j) {
 
 void add_files(const job& j, file_roles& roles) {
   const auto reader = [](const buffer& b) { return "buffer '" + b.name + "'"; };
+  for (const std::string& module : j.modules) roles.add_input(module, module == j.name ? "the module" : "a module");
   roles.add_input(j.name == "-" ? "/dev/stdin" : j.name, "the job");
-  for (const std::string& module : j.modules) roles.add_input(module, "a module");
   for (const buffer& b : j.buffers)
     if (!b.file.empty()) roles.add_input(b.file, reader(b));
   for (const symbol_data& s : j.symbols) roles.add_input(s.file, "symbol '" + s.symbol + "'");

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "heddle/config/error.h"
 #include "heddle/config/suggestion.h"
 #include "testbench/text/text.h"
 #include "testbench/text/text_style.h"
-#include "testbench/text/usage_error.h"
 
 namespace heddle::testbench {
 
@@ -19,6 +19,8 @@ constexpr unsigned help_columns = 80;
 constexpr unsigned help_columns_of_text = 40;
 // Contains a space, so it cannot clash with an option name that a user can write.
 const char* const positional_name = "positional argument";
+// The option whose value is a line of options for another program, which may be empty.
+const char* const takes_options = "slurm-args";
 
 void add_to(po::options_description& all, const std::string& name, const option_entry& o, const std::string& help) {
   const std::string names = o.letter ? name + "," + o.letter : name;
@@ -103,10 +105,29 @@ bool option_parser::parse(const std::vector<std::string>& arguments) {
     if (argument.empty()) fail("got an empty argument, expected the name of a file");
   for (const option_group& g : groups_)
     for (const option_entry& o : g.options)
-      if (!o.meaning.empty() && !o.repeatable && o.name != "slurm-args" && has(o.name) && text(o.name).empty())
+      if (o.name != takes_options && has(o.name) && has_empty_value(o))
         fail("option '" + written(o.name) + "' needs a value");
-  if (positionals_.size() > most_operands_) fail("unexpected argument '" + positionals_[most_operands_] + "'");
+  if (positionals_.size() > most_operands_)
+    fail("unexpected argument '" + positionals_[most_operands_] + "'" +
+         (most_operands_ > 1 ? ": at most " + std::to_string(most_operands_) + " are taken" : ""));
   return false;
+}
+
+bool option_parser::has_empty_value(const option_entry& o) const {
+  if (o.meaning.empty()) return false;
+  const std::vector<std::string> given = o.repeatable ? list(o.name) : std::vector<std::string>{text(o.name)};
+  return std::find(given.begin(), given.end(), "") != given.end();
+}
+
+// A forgotten value: the next option would be taken for it.
+void option_parser::refuse_options_as_values(const std::vector<po::option>& given) const {
+  for (const po::option& o : given) {
+    if (o.string_key == positional_name || o.string_key == takes_options || o.original_tokens.size() < 2) continue;
+    const std::string& value = o.original_tokens[1];
+    if (value.compare(0, 2, "--") == 0)
+      fail("option '--" + o.string_key + "' needs a value, got '" + value + "'; one that begins with -- is written --" +
+           o.string_key + "=" + value);
+  }
 }
 
 void option_parser::read(const std::vector<std::string>& arguments) {
@@ -126,7 +147,10 @@ void option_parser::read(const std::vector<std::string>& arguments) {
   places.add(positional_name, -1);
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {
-    po::store(po::command_line_parser(arguments).options(all).positional(places).style(style).run(), values_);
+    const po::parsed_options given =
+        po::command_line_parser(arguments).options(all).positional(places).style(style).run();
+    refuse_options_as_values(given.options);
+    po::store(given, values_);
     po::notify(values_);
   } catch (const po::unknown_option& e) {
     fail("unknown option '" + e.get_option_name() + "'" + suggestion(e.get_option_name(), known));
@@ -217,7 +241,7 @@ std::string option_parser::written(const std::string& option) const {
 }
 
 void option_parser::fail(const std::string& message) const {
-  throw usage_error(message, "(see heddle " + command_ + " --help)");
+  throw input_error(message + " (see heddle " + command_ + " --help)");
 }
 
 }  // namespace heddle::testbench

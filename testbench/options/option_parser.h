@@ -78,6 +78,8 @@ class option_parser {
  private:
   option_parser& add(const char* name, const char* meaning, const char* help, bool repeatable);
   void read(const std::vector<std::string>& arguments);
+  bool has_empty_value(const option_entry& o) const;
+  void refuse_options_as_values(const std::vector<boost::program_options::option>& given) const;
   void take_other_names();
 
   std::string command_;

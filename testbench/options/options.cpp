@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "heddle/config/message.h"
 #include "testbench/options/option_tables.h"
 #include "testbench/text/text.h"
 
@@ -58,8 +59,16 @@ void read_views(const option_parser& p, run_options& o) {
   if (p.has("vcd")) o.vcd_file = p.text("vcd");
   if (p.has("timeline")) o.timeline_file = p.text("timeline");
   if (p.has("pipeline")) o.pipeline_file = p.text("pipeline");
-  if (p.has("trace-scope")) o.trace_scope = p.text("trace-scope");
+  if (p.has("trace-scope")) {
+    o.trace_scope = p.text("trace-scope");
+    if (o.vcd_file.empty() && o.pipeline_file.empty()) p.fail("--trace-scope belongs to --vcd or --pipeline");
+    const auto globs = split(o.trace_scope, ',');
+    if (std::find(globs.begin(), globs.end(), "") != globs.end())
+      p.fail("--trace-scope: got '" + o.trace_scope + "', expected GLOB[,GLOB], none of them empty");
+  }
   if (p.has("trace-window")) {
+    if (o.vcd_file.empty() && o.timeline_file.empty() && o.pipeline_file.empty())
+      p.fail("--trace-window belongs to --vcd, --timeline or --pipeline");
     const auto parts = split(p.text("trace-window"), ':');
     if (parts.size() != 2 || !parse_unsigned(parts[0], o.trace_begin) || !parse_unsigned(parts[1], o.trace_end) ||
         o.trace_begin >= o.trace_end) {
@@ -80,10 +89,21 @@ void read_simulation_options(const option_parser& p, run_options& o) {
 
 namespace {
 
+bool is_utf8(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = utf8_sequence(text, at);
+    if (bytes == 0) return false;
+    at += bytes;
+  }
+  return true;
+}
+
 // Parses the choice of launches, such as "3,17-20".
 void read_choice(const option_parser& p, launch_choice& c) {
   c.none = p.has("skip-functional");
   c.names = p.list("kernel-name");
+  for (const std::string& name : c.names)
+    if (!is_utf8(name)) p.fail("--kernel-name: got '" + name + "', expected a pattern in UTF-8");
   // All launches but the chosen ones are functional.
   if (c.none && (p.has("launches") || !c.names.empty())) c.none = false;
   if (!p.has("launches")) return;
@@ -172,7 +192,9 @@ bool parse_disasm(const std::vector<std::string>& arguments, info_options& o, st
     help = p.help();
     return true;
   }
-  if (p.positionals().empty() == !p.has("kernel")) p.fail("expected FILE.ptx[:ENTRY]");
+  if (p.positionals().empty() && !p.has("kernel")) p.fail("expected FILE.ptx[:ENTRY]");
+  if (!p.positionals().empty() && p.has("kernel"))
+    p.fail("the kernel is given twice, as '" + p.positionals()[0] + "' and with --kernel; expected one of them");
   split_kernel(p.has("kernel") ? p.text("kernel") : p.positionals()[0], o.file, o.kernel);
   read_gpu_options(p, o.gpu, o.overrides);
   return false;

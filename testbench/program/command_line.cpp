@@ -14,14 +14,14 @@
 #include "testbench/program/completion.h"
 #include "testbench/program/wrong_file.h"
 #include "testbench/text/text.h"
-#include "testbench/text/usage_error.h"
 
 namespace heddle::testbench {
 
 namespace {
 
 int run(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) throw usage_error("expected a command: " + join(command_names(), ", "), "(see heddle --help)");
+  if (arguments.empty())
+    throw input_error("expected a command: " + join(command_names(), ", ") + " (see heddle --help)");
   std::string name = arguments[0];
   if (name == "-h") name = "--help";
   if (name == "--help" || name == "--version") {
@@ -49,9 +49,6 @@ int internal_fault(const std::string& what) {
 int guarded(const std::vector<std::string>& arguments) {
   try {
     return run(arguments);
-  } catch (const usage_error& e) {
-    message_log::error(one_line(e.what()) + "\n" + e.hint());
-    return 2;
   } catch (const input_error& e) {
     message_log::error(one_line(e.what()));
     return 2;

@@ -20,7 +20,6 @@
 #include "testbench/sweep/sweep_command.h"
 #include "testbench/text/text.h"
 #include "testbench/text/text_style.h"
-#include "testbench/text/usage_error.h"
 
 namespace heddle::testbench {
 
@@ -85,9 +84,8 @@ const command& command_named(const std::string& name) {
   for (const command& c : command_table())
     if (name == c.name) return c;
   const std::vector<std::string> names = command_names();
-  throw usage_error(std::string(name[0] == '-' ? "unknown option '" : "unknown command '") + printable(name) +
-                        "', expected one of " + join(names, ", ") + suggestion(name, names),
-                    "(see heddle --help)");
+  throw input_error(std::string(name[0] == '-' ? "unknown option '" : "unknown command '") + printable(name) +
+                    "', expected one of " + join(names, ", ") + suggestion(name, names) + " (see heddle --help)");
 }
 
 std::string program_help() {

@@ -142,27 +142,32 @@ std::string then(const std::string& command) {
                              : "then heddle run --kernel x.ptx --grid X --block X --arg TYPE:VALUE";
 }
 
-std::string with_directory(const std::string& command, const std::string& folder) {
+/// What is in the folder for the command: its usual file, or the first one with the ending of such files.
+std::string with_directory(const std::string& command, file_kind wanted, const std::string& folder) {
   std::error_code ignored;
   const fs::path place = folder;
-  const std::pair<const char*, const char*> known[] = {{"job.json", "run"}, {"kernelslist.g", "replay"}};
-  for (const auto& [name, what] : known)
-    if (fs::is_regular_file(place / name, ignored))
-      return std::string("heddle ") + what + " " + printable((place / name).lexically_normal().string());
+  const auto use = [&](const std::string& what, const std::string& file) {
+    return "heddle " + what + " " + printable((place / file).lexically_normal().string());
+  };
+  const bool of_job = wanted == file_kind::job, of_list = wanted == file_kind::kernels_list;
+  const std::pair<const char*, const char*> usual[] = {{"job.json", "run"}, {"kernelslist.g", "replay"}};
+  if (of_job || of_list)
+    for (const auto& [name, what] : usual)
+      if (fs::is_regular_file(place / name, ignored)) return use(what, name);
+  const std::string ending = wanted == file_kind::sweep   ? ".ini"
+                             : wanted == file_kind::suite ? ".csv"
+                             : wanted == file_kind::ptx   ? ".ptx"
+                             : of_list                    ? ".g"
+                                                          : ".json";
   std::vector<std::string> found;
   for (fs::directory_iterator at(place, ignored), end; !ignored && at != end && found.size() < 100;
        at.increment(ignored)) {
     const std::string file = at->path().filename().string();
-    if (ends(file, command == "sweep"       ? ".ini"
-                   : command == "correlate" ? ".csv"
-                   : command == "disasm"    ? ".ptx"
-                   : command == "replay"    ? ".g"
-                                            : ".json"))
-      found.push_back(file);
+    if (ends(file, ending)) found.push_back(file);
   }
   if (found.empty()) return "name a file of it";
-  return "heddle " + command + " " +
-         printable((place / *std::min_element(found.begin(), found.end())).lexically_normal().string());
+  const bool of_kernel = wanted == file_kind::ptx && command == "run";
+  return use(of_kernel ? "run --kernel" : command, *std::min_element(found.begin(), found.end()));
 }
 
 std::string with_trace(const std::string& file) {
@@ -173,10 +178,10 @@ std::string with_trace(const std::string& file) {
 }
 
 /// The kind of a file and how to use it; the text follows "FILE is ".
-std::string advice(file_kind kind, const std::string& command, const std::string& file) {
+std::string advice(file_kind kind, const std::string& command, file_kind wanted, const std::string& file) {
   const std::string name = printable(file);
   switch (kind) {
-    case file_kind::directory: return "a directory: " + with_directory(command, file);
+    case file_kind::directory: return "a directory: " + with_directory(command, wanted, file);
     case file_kind::job: return "a job: heddle run " + name;
     case file_kind::ptx: return "PTX: " + (command == "disasm" ? "heddle disasm " + name : launch_of(file));
     case file_kind::cuda_source:
@@ -209,7 +214,8 @@ void refuse_unless(const std::string& command, const std::string& file, std::ini
                    const std::string& expected) {
   const file_kind kind = kind_of(file);
   if (kind == file_kind::unknown || std::find(taken.begin(), taken.end(), kind) != taken.end()) return;
-  throw input_error("'" + printable(file) + "' is " + advice(kind, command, file) + " (expected " + expected + ")");
+  throw input_error("'" + printable(file) + "' is " + advice(kind, command, *taken.begin(), file) + " (expected " +
+                    expected + ")");
 }
 
 }  // namespace

@@ -293,9 +293,10 @@ const json_value& json_reader::expect(const json_value& v, json_value::kind kind
 }
 
 void json_reader::finish() const {
-  std::vector<std::string> known = asked_;
-  for (const std::string& key : offered_)
-    if (std::find(known.begin(), known.end(), key) == known.end()) known.push_back(key);
+  std::vector<std::string> known;
+  for (const std::vector<std::string>* keys : {&asked_, &offered_})
+    for (const std::string& key : *keys)
+      if (std::find(known.begin(), known.end(), key) == known.end()) known.push_back(key);
   for (std::size_t i = 0; i < value_.keys.size(); ++i) {
     const std::string& key = value_.keys[i];
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
