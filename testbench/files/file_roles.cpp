@@ -14,6 +14,12 @@ void file_roles::add_input(const std::string& path, const std::string& who) {
 }
 
 file_roles::identity file_roles::identity_of(const output_place& place) {
+  if (place.what == output_place::kind::own_descriptor) {
+    // The file that the shell has opened. Several descriptors may lead to one device, such as /dev/null.
+    struct stat open {};
+    ::fstat(place.number, &open);
+    return {open.st_dev, open.st_ino, S_ISCHR(open.st_mode) ? "descriptor " + std::to_string(place.number) : ""};
+  }
   if (place.exists) return {place.status.st_dev, place.status.st_ino, ""};
   struct stat folder {};
   ::fstat(place.folder->get(), &folder);
@@ -21,7 +27,7 @@ file_roles::identity file_roles::identity_of(const output_place& place) {
 }
 
 void file_roles::add_output(const output_place& place, const std::string& who, const std::string& beside) {
-  if (place.what != output_place::kind::file) return;
+  if (place.what == output_place::kind::device) return;
   const identity file = identity_of(place);
   const auto [first, last] = inputs_.equal_range(file);
   for (auto input = first; input != last; ++input)

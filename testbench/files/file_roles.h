@@ -10,7 +10,8 @@
 namespace heddle::testbench {
 
 /// The role of each file in a run. Files are identified by device and inode, and files that do not exist yet by their
-/// folder and name. "o.bin", "./o.bin", a symbolic link and a hard link to it are thus one file.
+/// folder and name; standard output and what else the shell has opened by the open file. "o.bin", "./o.bin", a symbolic
+/// link and a hard link to it are thus one file.
 class file_roles {
  public:
   /// Adds a file that is read. A path that does not exist or is not a regular file is ignored here: its reader reports

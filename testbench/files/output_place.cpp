@@ -25,12 +25,11 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Devices that hold no data: null, zero, full (memory devices 3, 5, 7), and terminals.
+/// Devices that hold no data: null, full (memory devices 3, 7), and terminals.
 bool holds_nothing(const struct stat& status) {
   if (!S_ISCHR(status.st_mode)) return false;
   const unsigned major = ::major(status.st_rdev), minor = ::minor(status.st_rdev);
-  return (major == 1 && (minor == 3 || minor == 5 || minor == 7)) || major == 4 || major == 5 ||
-         (major >= 136 && major <= 143);
+  return (major == 1 && (minor == 3 || minor == 7)) || major == 4 || major == 5 || (major >= 136 && major <= 143);
 }
 
 std::string refusal_of(const struct stat& status) {

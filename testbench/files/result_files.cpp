@@ -19,16 +19,14 @@ namespace {
 
 constexpr std::size_t piece_bytes = 1 << 20;
 
-[[noreturn]] void fail(const std::string& path, int error) {
-  throw input_error("cannot write '" + path + "': " + std::strerror(error));
-}
+[[noreturn]] void fail(const std::string& begin, int error) { throw input_error(begin + std::strerror(error)); }
 
-void write_all(int fd, const void* data, std::size_t bytes, const std::string& path) {
+void write_all(int fd, const void* data, std::size_t bytes, const std::string& failure) {
   const char* at = static_cast<const char*>(data);
   while (bytes > 0) {
     const ssize_t done = ::write(fd, at, bytes);
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) fail(path, done < 0 ? errno : EIO);
+    if (done <= 0) fail(failure, done < 0 ? errno : EIO);
     at += done;
     bytes -= static_cast<std::size_t>(done);
   }
@@ -47,9 +45,10 @@ mode_t mode_like(const struct stat& before, int fd) {
 
 }  // namespace
 
-result_files::entry& result_files::make(const std::string& path, const file_access& access) {
+result_files::entry& result_files::make(const std::string& path, const file_access& access, const std::string& who) {
   entry e;
-  e.place = find_output(path, "", access);
+  e.place = find_output(path, who, access);
+  e.failure = (who.empty() ? "" : who + ": ") + "cannot write '" + path + "': ";
   // Outputs in the same folder share one open folder descriptor.
   for (auto other = entries_.rbegin(); other != entries_.rend() && other - entries_.rbegin() < 16; ++other)
     if (other->place.folder && other->place.directory == e.place.directory) e.place.folder = other->place.folder;
@@ -67,10 +66,10 @@ void result_files::make_temporary(entry& e) {
     if (e.file.is_open()) break;
     const int error = errno;
     e.temporary.keep();  // the existing file of that name is not ours
-    if (error != EEXIST || attempt == 100) fail(e.place.path, error);
+    if (error != EEXIST || attempt == 100) fail(e.failure, error);
   }
   struct stat status {};
-  if (::fstat(e.file.get(), &status) != 0) fail(e.place.path, errno);
+  if (::fstat(e.file.get(), &status) != 0) fail(e.failure, errno);
   e.device = status.st_dev;
   e.inode = status.st_ino;
   e.mode = e.place.exists ? mode_like(e.place.status, e.file.get()) : status.st_mode & 0777;
@@ -83,19 +82,22 @@ void result_files::make_nameless(entry& e) {
   std::error_code ignored;
   std::string name = (std::filesystem::temp_directory_path(ignored) / "heddle-XXXXXX").string();
   e.file = descriptor(::mkostemp(name.data(), O_CLOEXEC));
-  if (!e.file.is_open()) fail(e.place.path, errno);
+  if (!e.file.is_open()) fail(e.failure, errno);
   ::unlink(name.c_str());
 }
 
-void result_files::add(const std::string& path, const void* data, std::size_t bytes, const file_access& access) {
+void result_files::add(const std::string& path, const void* data, std::size_t bytes, const file_access& access,
+                       const std::string& who) {
   const char* const from = static_cast<const char*>(data);
   add(
-      path, bytes, [&](std::uint64_t at, void* to, std::size_t count) { std::memcpy(to, from + at, count); }, access);
+      path, bytes, [&](std::uint64_t at, void* to, std::size_t count) { std::memcpy(to, from + at, count); }, access,
+      who);
 }
 
 void result_files::add(const std::string& path, std::uint64_t bytes,
-                       const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access) {
-  entry& e = make(path, access);
+                       const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access,
+                       const std::string& who) {
+  entry& e = make(path, access, who);
   if (e.place.what != output_place::kind::file) {
     e.data.resize(bytes);
     if (bytes != 0) read(0, e.data.data(), bytes);
@@ -106,14 +108,14 @@ void result_files::add(const std::string& path, std::uint64_t bytes,
   for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
     piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - at, piece.size())));
     read(at, piece.data(), piece.size());
-    write_all(e.file.get(), piece.data(), piece.size(), path);
+    write_all(e.file.get(), piece.data(), piece.size(), e.failure);
   }
   // Closes the file: there may be more outputs than the limit of open files.
   finish(e);
 }
 
-std::string result_files::reserve(const std::string& path) {
-  entry& e = make(path, {});
+std::string result_files::reserve(const std::string& path, const std::string& who) {
+  entry& e = make(path, {}, who);
   if (e.place.what == output_place::kind::device) return path;
   e.place.what == output_place::kind::file ? make_temporary(e) : make_nameless(e);
   const std::string open_name = "/proc/self/fd/" + std::to_string(e.file.get());
@@ -121,9 +123,8 @@ std::string result_files::reserve(const std::string& path) {
 }
 
 std::string result_files::reserve_name(const std::string& path) {
-  entry& e = make(path, {});
-  if (e.place.what != output_place::kind::file)
-    throw input_error("cannot write '" + path + "': expected a regular file");
+  entry& e = make(path, {}, "");
+  if (e.place.what != output_place::kind::file) throw input_error(e.failure + "expected a regular file");
   make_temporary(e);
   return e.temporary.name();
 }
@@ -137,8 +138,7 @@ std::vector<std::string> result_files::temporary_names() const {
 
 void result_files::finish(entry& e) {
   if (!e.file.is_open()) return;
-  if (::fsync(e.file.get()) != 0 || ::fchmod(e.file.get(), e.mode) != 0 || e.file.close() != 0)
-    fail(e.place.path, errno);
+  if (::fsync(e.file.get()) != 0 || ::fchmod(e.file.get(), e.mode) != 0 || e.file.close() != 0) fail(e.failure, errno);
 }
 
 void result_files::rename(entry& e) {
@@ -148,30 +148,28 @@ void result_files::rename(entry& e) {
                     status.st_ino == e.inode;
   if (!ours) {
     e.temporary.keep();
-    throw input_error("cannot write '" + e.place.path + "': its temporary file '" + e.name +
-                      "' was taken away or replaced");
+    throw input_error(e.failure + "its temporary file '" + e.name + "' was taken away or replaced");
   }
-  if (::renameat(folder, e.name.c_str(), folder, e.place.name.c_str()) != 0) fail(e.place.path, errno);
+  if (::renameat(folder, e.name.c_str(), folder, e.place.name.c_str()) != 0) fail(e.failure, errno);
   e.temporary.keep();
 }
 
 void result_files::write_directly(entry& e) {
-  const std::string& path = e.place.path;
   const bool device = e.place.what == output_place::kind::device;
   if (device && e.data.empty()) return;  // another component has written to it
   std::fflush(stdout);
   descriptor to(device ? ::openat(e.place.folder->get(), e.place.name.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)
                        : ::fcntl(e.place.number, F_DUPFD_CLOEXEC, 0));
-  if (!to.is_open()) fail(path, errno);
-  write_all(to.get(), e.data.data(), e.data.size(), path);
+  if (!to.is_open()) fail(e.failure, errno);
+  write_all(to.get(), e.data.data(), e.data.size(), e.failure);
   if (e.file.is_open()) {
     char piece[1 << 16];
     ssize_t got = 0;
     for (off_t at = 0; (got = ::pread(e.file.get(), piece, sizeof piece, at)) > 0; at += got)
-      write_all(to.get(), piece, static_cast<std::size_t>(got), path);
-    if (got < 0) fail(path, errno);
+      write_all(to.get(), piece, static_cast<std::size_t>(got), e.failure);
+    if (got < 0) fail(e.failure, errno);
   }
-  if (to.close() != 0) fail(path, errno);
+  if (to.close() != 0) fail(e.failure, errno);
 }
 
 void result_files::commit() {

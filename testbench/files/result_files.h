@@ -26,16 +26,21 @@ class result_files {
   result_files(const result_files&) = delete;
   result_files& operator=(const result_files&) = delete;
 
-  /// Writes and syncs `bytes` under a temporary name. Throws input_error, for example when the disk is full.
-  void add(const std::string& path, const void* data, std::size_t bytes, const file_access& access = {});
+  /// Writes and syncs `bytes` under a temporary name. Throws input_error, for example when the disk is full. `who` is
+  /// for messages, here and in commit(): "--metrics", or a place in a job; may be empty.
+  void add(const std::string& path, const void* data, std::size_t bytes, const file_access& access = {},
+           const std::string& who = "");
   /// The same for `bytes` that `read` delivers in chunks; its first argument is the offset.
   void add(const std::string& path, std::uint64_t bytes,
-           const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access);
-  void add(const std::string& path, const std::string& text) { add(path, text.data(), text.size()); }
+           const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access,
+           const std::string& who = "");
+  void add(const std::string& path, const std::string& text, const std::string& who = "") {
+    add(path, text.data(), text.size(), {}, who);
+  }
   /// Returns the name of an empty file that the caller opens and writes; commit() publishes its content as `path`.
   /// Where the system has such names (/proc/self/fd), the name refers to the open file, so the file cannot be replaced
   /// by another one.
-  std::string reserve(const std::string& path);
+  std::string reserve(const std::string& path, const std::string& who = "");
   /// As reserve(), but returns the temporary file's name in its directory, for callers that need the real name.
   std::string reserve_name(const std::string& path);
   /// Called with the names of all temporary files before the last of them is created. A supervisor uses it to remove
@@ -49,6 +54,7 @@ class result_files {
  private:
   struct entry {
     output_place place;
+    std::string failure;       // the beginning of messages: "--metrics: cannot write 'm.json': "
     temporary_file temporary;  // no name: no temporary file, or an unnamed one
     std::string name;          // name of the temporary file in its directory
     descriptor file;           // open until commit()
@@ -57,7 +63,7 @@ class result_files {
     mode_t mode = 0;   // final permissions
     std::string data;  // for outputs that are written directly
   };
-  entry& make(const std::string& path, const file_access& access);
+  entry& make(const std::string& path, const file_access& access, const std::string& who);
   void make_temporary(entry& e);
   std::vector<std::string> temporary_names() const;
   static void make_nameless(entry& e);

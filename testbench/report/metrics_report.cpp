@@ -100,8 +100,21 @@ bool is_like(const json_value& v, const json& j) {
   throw input_error(file + ":" + std::to_string(v.line) + ":" + std::to_string(v.column) + ": " + what);
 }
 
+// Counts, cycles and ratios are not negative, and a 64-bit count is the largest number.
+void check_number(const json_value& v, const std::string& path, const std::string& file) {
+  constexpr double most = 18446744073709551615.0;
+  const bool of_list = path.size() > 2 && path.compare(path.size() - 2, 2, "[]") == 0;
+  const bool is_needed = needed.count(of_list ? path.substr(0, path.size() - 2) : path) != 0;
+  double number = 0;
+  if (v.what == kind::null ? is_needed : !parse_float(v.text, number) || !(number >= 0 && number <= most))
+    refuse_at(v, file,
+              "'" + path + "' is " + (v.what == kind::null ? "null" : v.text) +
+                  ", expected a number from 0 to 18446744073709551615");
+}
+
 void check(const json_value& v, const json& like, const std::string& path, const std::string& file) {
   if (!is_like(v, like)) refuse_at(v, file, "'" + path + "' is not what metrics have there, expected " + name_of(like));
+  if (like.is_number()) check_number(v, path, file);
   if (v.what == kind::array && !like.empty())
     for (const json_value& item : v.items) check(item, like[0], path + "[]", file);
   if (v.what != kind::object) return;

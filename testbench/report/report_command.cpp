@@ -19,7 +19,8 @@ namespace {
 std::string data_of(const std::vector<std::string>& files) {
   std::vector<named_metrics> metrics;
   for (const std::string& file : files) {
-    readable_size(file, "report");  // refuses a pipe without waiting for its writer
+    if (readable_size(file, "report") == 0)  // refuses a pipe without waiting for its writer
+      throw input_error("'" + file + "' is empty, expected metrics of Heddle, or the store of a sweep");
     if (is_store(file)) {
       if (files.size() > 1)
         throw input_error("'" + file +
@@ -49,7 +50,7 @@ int report_command(const std::vector<std::string>& arguments) {
   roles.add_output(output, "-o");
   const std::string page = report_page(data_of(p.positionals()));
   result_files files;
-  files.add(output, page);
+  files.add(output, page, "-o");
   files.commit();
   return 0;
 }

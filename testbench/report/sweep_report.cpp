@@ -10,6 +10,7 @@
 #include "heddle/config/ini_reader.h"
 #include "testbench/report/report_page.h"
 #include "testbench/sweep/store/database.h"
+#include "testbench/sweep/store/point_result.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -71,9 +72,12 @@ class sweep_reader {
 
   void points() {
     sql_statement rows = asked(
-        "SELECT position, p.id, status, reason, result FROM points p JOIN results r ON r.id = p.id WHERE p.sweep = ? ORDER BY position");
+        "SELECT position, p.id, status, reason, result FROM points p LEFT JOIN results r ON r.id = p.id WHERE p.sweep = ? ORDER BY position");
     while (rows.step()) {
       check_cells(axes_.size());
+      if (!rows.is_text(1) || !rows.is_text(2) || rows.text(2) != name_of(status_of(rows.text(2))))
+        throw input_error("store: point " + std::to_string(rows.integer(0)) + " of sweep '" + name_ +
+                          "' has no id or no status that a sweep writes: it is damaged");
       at_[rows.integer(0)] = points_.size();
       of_result_[rows.integer(4)].push_back(points_.size());
       points_.push_back({{"position", rows.integer(0)},
@@ -155,6 +159,8 @@ std::string report_of_store(const std::string& file) {
     sql_statement sweeps = database.prepare("SELECT sweep, metrics FROM sweeps ORDER BY sweep");
     while (sweeps.step()) page["sweeps"].push_back(sweep_reader(database, sweeps.text(0)).read(sweeps.text(1)));
     return page.dump();
+  } catch (const locked_database&) {
+    throw;
   } catch (const input_error& e) {
     throw input_error("'" + file + "' is a database, but not the store of a sweep (" + e.what() + ")");
   }

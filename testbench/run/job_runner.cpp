@@ -206,12 +206,13 @@ void job_runner::take_outputs() {
     if (o.expect.empty() && !o.file.empty()) {  // in chunks: a buffer may be as large as the GPU's memory
       machine_.files().add(
           o.file, device_->size(o),
-          [&](std::uint64_t at, void* data, std::size_t bytes) { device_->read(o, at, data, bytes); }, job_.access);
+          [&](std::uint64_t at, void* data, std::size_t bytes) { device_->read(o, at, data, bytes); }, job_.access,
+          o.where);
       continue;
     }
     std::vector<std::uint8_t> data(device_->size(o));
     device_->read(o, 0, data.data(), data.size());
-    if (!o.file.empty()) machine_.files().add(o.file, data.data(), data.size(), job_.access);
+    if (!o.file.empty()) machine_.files().add(o.file, data.data(), data.size(), job_.access, o.where);
     outcome_.checks.push_back(compare(o, data, expected_bytes(job_, o, data.size())));
     const comparison& c = outcome_.checks.back();
     if (c.differing == 0) continue;

@@ -111,9 +111,9 @@ void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, c
 
 void machine::write_files(run_outcome& outcome, const std::string& name) {
   const run_metrics& m = outcome.metrics;
-  if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(m));
+  if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(m), "--metrics");
   if (!options_.report_file.empty())
-    files_.add(options_.report_file, report_page(report_of_metrics({{name, to_json(m)}})));
+    files_.add(options_.report_file, report_page(report_of_metrics({{name, to_json(m)}})), "--report");
   const std::string mark =
       m.stopped.empty() ? "" : "stopped by " + m.stopped + " in cycle " + std::to_string(m.cut_cycle);
   for (auto& v : views_) v->finish(mark);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/run/run_command.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -37,6 +40,13 @@ bool writes_to_stdout(const run_options& o, const job& j) {
     if (is_standard_output(file)) return true;
   return std::any_of(j.outputs.begin(), j.outputs.end(),
                      [](const output& out) { return is_standard_output(out.file); });
+}
+
+// Tells before the run that its summary could not be written.
+void check_summary(const run_options& o, const job& j) {
+  const int flags = ::fcntl(STDOUT_FILENO, F_GETFL);
+  if (!o.quiet && !writes_to_stdout(o, j) && (flags < 0 || (flags & O_ACCMODE) == O_RDONLY))
+    throw input_error("standard output is closed; --quiet runs without a summary");
 }
 
 }  // namespace
@@ -87,6 +97,7 @@ gpu_config machine_of(const run_options& o, file_roles& roles) {
 }
 
 int simulate(const run_options& o, const job& j, const gpu_config& config, run_signals& signals) {
+  check_summary(o, j);
   warn_of_idle_overrides(config, o.overrides);
   auto runner = std::make_unique<job_runner>(o, j, config, &signals);
   const run_outcome outcome = runner->run();

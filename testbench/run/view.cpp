@@ -22,15 +22,16 @@ class waveform_view : public view {
       : directory_(directory_of(o.vcd_file)),
         name_(o.vcd_file.substr(directory_.size())),
         files_(files),
-        waveform_(g, files.reserve(o.vcd_file), o.trace_scope, o.trace_begin, o.trace_end - 1) {}
+        waveform_(g, files.reserve(o.vcd_file, "--vcd"), o.trace_scope, o.trace_begin, o.trace_end - 1) {}
 
   void finish(const std::string& mark) override {
     try {
       waveform_.close(mark);
     } catch (const input_error&) {
-      throw input_error("cannot write '" + directory_ + name_ + "': the disk is full, or the file's size is limited");
+      throw input_error("--vcd: cannot write '" + directory_ + name_ +
+                        "': the disk is full, or the file's size is limited");
     }
-    for (const auto& [name, text] : waveform_.layout(name_)) files_.add(directory_ + name, text);
+    for (const auto& [name, text] : waveform_.layout(name_)) files_.add(directory_ + name, text, "--vcd");
   }
 
  private:
@@ -44,13 +45,14 @@ class waveform_view : public view {
 class timeline_view : public view {
  public:
   timeline_view(const run_options& o, gpu& g, result_files& files)
-      : name_(o.timeline_file), timeline_(g, files.reserve(o.timeline_file), o.trace_begin, o.trace_end) {}
+      : name_(o.timeline_file),
+        timeline_(g, files.reserve(o.timeline_file, "--timeline"), o.trace_begin, o.trace_end) {}
 
   void finish(const std::string& mark) override {
     try {
       timeline_.close(mark);
     } catch (const input_error&) {
-      throw input_error("cannot write '" + name_ + "': the disk is full, or the file's size is limited");
+      throw input_error("--timeline: cannot write '" + name_ + "': the disk is full, or the file's size is limited");
     }
   }
 
@@ -64,13 +66,13 @@ class instruction_view : public view {
  public:
   instruction_view(const run_options& o, gpu& g, result_files& files)
       : name_(o.pipeline_file),
-        pipeline_(g, files.reserve(o.pipeline_file), o.trace_scope, o.trace_begin, o.trace_end) {}
+        pipeline_(g, files.reserve(o.pipeline_file, "--pipeline"), o.trace_scope, o.trace_begin, o.trace_end) {}
 
   void finish(const std::string& mark) override {
     try {
       pipeline_.close(mark);
     } catch (const input_error&) {
-      throw input_error("cannot write '" + name_ + "': the disk is full, or the file's size is limited");
+      throw input_error("--pipeline: cannot write '" + name_ + "': the disk is full, or the file's size is limited");
     }
   }
 

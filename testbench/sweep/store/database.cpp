@@ -31,7 +31,13 @@ int only_reads(void*, int action, const char*, const char*, const char*, const c
   return action == SQLITE_SELECT || action == SQLITE_READ ? SQLITE_OK : SQLITE_DENY;
 }
 
-[[noreturn]] void fail(sqlite3* database) { throw input_error(std::string("store: ") + sqlite3_errmsg(database)); }
+[[noreturn]] void fail(sqlite3* database) {
+  const int code = sqlite3_errcode(database) & 0xff;
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+    throw locked_database(std::string("store: '") + sqlite3_db_filename(database, "main") +
+                          "' is locked by another process; try again when that has ended");
+  throw input_error(std::string("store: ") + sqlite3_errmsg(database));
+}
 
 }  // namespace
 
@@ -102,6 +108,8 @@ std::string sql_statement::text(int column) const {
   return std::string(data ? data : "", bytes);
 }
 
+bool sql_statement::is_text(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_TEXT; }
+
 std::int64_t sql_statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
 
 std::string sql_statement::shortest(int column) const {
@@ -162,6 +170,8 @@ void check_database(const std::string& file, const std::string& schema, const st
     sql_database database(file, sql_database::mode::read);
     sql_statement rows = database.prepare("SELECT key, value FROM store");
     while (rows.step()) (rows.text(0) == "schema" ? found_schema : found_version) = rows.text(1);
+  } catch (const locked_database&) {
+    throw;
   } catch (const input_error& e) {
     throw input_error("store: '" + file + "' exists and is no database of results (" + e.what() + ")");
   }

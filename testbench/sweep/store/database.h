@@ -5,10 +5,18 @@
 #include <memory>
 #include <string>
 
+#include "heddle/config/error.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace heddle::testbench {
+
+/// Another process holds the database.
+class locked_database : public input_error {
+ public:
+  using input_error::input_error;
+};
 
 /// Limits on the data that a file of a given size can deliver. A malicious file can contain pages that refer to each
 /// other in cycles and deliver rows without end.
@@ -39,6 +47,8 @@ class sql_statement {
   void run();
 
   std::string text(int column) const;
+  /// True if the column holds a text, and not NULL, a number or bytes.
+  bool is_text(int column) const;
   std::int64_t integer(int column) const;
   /// A number as the shortest text that reads back to it, a text unchanged, an empty text for NULL.
   std::string shortest(int column) const;

@@ -73,4 +73,81 @@ TEST_F(misuse, a_folder_is_answered_with_a_file_of_the_command) {
   refused("heddle run all", "heddle run all/job.json");
 }
 
+// ---- outputs ----
+
+TEST_F(misuse, two_outputs_do_not_share_a_stream) {
+  refused("heddle run in/job.json --metrics - --report -", "is written by something else already (--metrics)");
+  refused("heddle run in/job.json --metrics - --report /dev/stdout", "is written by something else already");
+  refused("heddle run in/job.json --metrics - --report both 3>&1 >> both; rm both; exit 2", "");
+  refused("heddle run in/job.json --metrics /dev/zero", "it is a device");
+}
+
+TEST_F(misuse, a_failed_output_is_named_with_its_option) {
+  const auto fails = [&](const std::string& command, const std::string& with) {
+    const outcome o = shell(command);
+    EXPECT_EQ(o.code, 2) << command;
+    EXPECT_EQ(o.err.rfind("heddle: error: " + with, 0), 0u) << command << o.err;
+  };
+  fails("heddle run in/job.json --metrics /dev/full", "--metrics: cannot write '/dev/full': No space");
+  fails("heddle run in/job.json --report /dev/full", "--report: cannot write '/dev/full': No space");
+  put("in/full.json", job_with("/outputs/0/file", "/dev/full"));
+  fails("heddle run in/full.json", "in/full.json:1:");
+}
+
+TEST_F(misuse, a_closed_standard_output_is_told_before_the_run) {
+  refused("heddle run in/job.json --metrics m.json >&-", "standard output is closed");
+  good("heddle run in/job.json --metrics m.json --quiet >&-");
+  EXPECT_TRUE(exists("m.json"));
+}
+
+// ---- the report's inputs ----
+
+TEST_F(misuse, a_report_refuses_numbers_that_no_run_has) {
+  good("heddle run in/job.json --metrics m.json");
+  const json whole = json::parse(get("m.json"));
+  const auto with = [&](const char* pointer, const json& value) {
+    json j = whole;
+    j[json::json_pointer(pointer)] = value;
+    put("bad.json", j.dump());
+  };
+  for (const auto& [pointer, value] : std::vector<std::pair<const char*, json>>{{"/cycles", -5},
+                                                                                {"/cycles", 1e308},
+                                                                                {"/kernels/0/cycles", nullptr},
+                                                                                {"/kernels/0/grid/0", nullptr},
+                                                                                {"/kernels/0/metrics/ipc", -0.5}}) {
+    with(pointer, value);
+    refused("heddle report bad.json -o r.html", "expected a number from 0 to 18446744073709551615");
+  }
+  put("empty.sqlite", "");
+  refused("heddle report empty.sqlite -o r.html", "'empty.sqlite' is empty");
+}
+
+TEST_F(misuse, a_report_refuses_a_store_with_damaged_points) {
+  put_sweep();
+  good("heddle sweep s.ini");
+  good("heddle report s.sqlite -o r.html");
+  good("cp s.sqlite whole");
+  for (const char* damage : {"UPDATE points SET id = NULL WHERE position = 1",
+                             "UPDATE results SET status = x'646f6e65'", "UPDATE results SET status = 'nothing'"}) {
+    good("cp whole s.sqlite");
+    sql("s.sqlite", damage);
+    refused("heddle report s.sqlite -o other.html", "it is damaged");
+  }
+}
+
+TEST_F(misuse, a_locked_store_is_said_to_be_locked) {
+  put_sweep();
+  good("heddle sweep s.ini");
+  sqlite3* database = nullptr;
+  ASSERT_EQ(SQLITE_OK, sqlite3_open((place_ / "s.sqlite").c_str(), &database));
+  ASSERT_EQ(SQLITE_OK, sqlite3_exec(database, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr));
+  for (const char* command : {"heddle sweep s.ini", "heddle report s.sqlite -o r.html"}) {
+    const outcome o = shell(command);
+    EXPECT_EQ(2, o.code);
+    EXPECT_EQ(o.err.rfind("heddle: error: store: '", 0), 0u) << o.err;
+    EXPECT_NE(o.err.find("' is locked by another process"), std::string::npos) << o.err;
+  }
+  sqlite3_close(database);
+}
+
 }  // namespace misuse_test
