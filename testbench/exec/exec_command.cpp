@@ -32,6 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* library_name = "libheddle_cuda.so";
+constexpr int refused_by_library = 2;  // exit code of a program that the library ends with a message of its own
 
 /// The folder of Heddle's CUDA libraries: beside the program in a build tree, below its lib folder in an installed
 /// one. Throws input_error.
@@ -48,6 +49,18 @@ std::string library_folder() {
 std::string before(const char* variable, const std::string& value) {
   const char* rest = std::getenv(variable);
   return rest != nullptr && *rest != '\0' ? value + ":" + rest : value;
+}
+
+/// The file that posix_spawnp() starts; a name without '/' is looked up in PATH. Empty: none.
+std::string file_of_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path != nullptr ? path : "/bin:/usr/bin", ':')) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+    std::error_code ignored;
+    if (::access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, ignored)) return file;
+  }
+  return "";
 }
 
 pid_t start(const std::vector<std::string>& program, const std::string& address) {
@@ -110,6 +123,14 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
   if (!o.quiet && !nothing) std::fputs(summary_text(outcome, style_of(STDERR_FILENO)).c_str(), stderr);
 }
 
+// Makes the machine of a run. A view of chosen modules needs it before the program starts: a name that no module has is
+// told then.
+std::function<std::unique_ptr<cuda_machine>()> maker_of_machine(const run_options& o, const gpu_config& config,
+                                                                std::unique_ptr<cuda_machine>& made) {
+  if (!o.vcd_file.empty() || !o.pipeline_file.empty()) made = std::make_unique<cuda_machine>(o, config);
+  return [&] { return made ? std::move(made) : std::make_unique<cuda_machine>(o, config); };
+}
+
 [[noreturn]] void leave(int code) {
   // Skips the destructors: SystemC would destroy its modules one by one.
   std::fflush(nullptr);
@@ -120,6 +141,8 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
 run_options options_of_environment(const std::string& program) {
   const char* text = std::getenv("HEDDLE_OPTIONS");
   std::vector<std::string> arguments = shell_words(text != nullptr ? text : "", "HEDDLE_OPTIONS");
+  if (std::find(arguments.begin(), arguments.end(), "--") != arguments.end())
+    throw input_error("HEDDLE_OPTIONS: unexpected argument '--', expected options without a program");
   arguments.insert(arguments.end(), {"--", program});
   run_options o;
   std::string help;
@@ -127,6 +150,18 @@ run_options options_of_environment(const std::string& program) {
     if (parse_exec(arguments, o, help)) throw input_error("--help is for the command line");
   } catch (const input_error& e) {
     throw input_error(std::string("HEDDLE_OPTIONS: ") + e.what());
+  }
+  return o;
+}
+
+// The outputs that can be judged before a program starts: a name with %p or %n in its folder has none yet, and a
+// relative one may belong to another folder.
+run_options with_known_outputs(run_options o) {
+  for (std::string* file : {&o.metrics_file, &o.report_file, &o.vcd_file, &o.timeline_file, &o.pipeline_file}) {
+    std::error_code ignored;
+    const bool is_pattern = file->find('/', std::min(file->find('%'), file->size())) != std::string::npos;
+    const bool is_relative = fs::path(*file).is_relative() && *file != "-" && !fs::is_directory(*file, ignored);
+    if (is_pattern || is_relative) file->clear();
   }
   return o;
 }
@@ -157,17 +192,21 @@ int exec_command(const std::vector<std::string>& arguments) {
   file_roles roles;
   const gpu_config config = machine_of(o, roles);
   if (o.environment) {
+    check_result_files(with_known_outputs(o), job{}, std::move(roles));
     tell_environment(arguments);
     return 0;
   }
+  roles.add_input(file_of_program(program[0]), "the program");
   check_result_files(o, job{}, std::move(roles));
-  cuda_server server(
-      o, [&] { return std::make_unique<cuda_machine>(o, config); }, signals);
+  std::unique_ptr<cuda_machine> made;
+  cuda_server server(o, maker_of_machine(o, config, made), signals);
   const pid_t process = start(program, server.address());
-  signals.note_stops();
+  signals.note_stops(true);
   const int code = server.serve(process);
+  made.reset();  // removes what was begun for it
   if (server.used() == nullptr) {
-    message_log::warning("'" + program[0] + "' has called nothing of CUDA: there is nothing to report");
+    if (code != refused_by_library)
+      message_log::warning("'" + program[0] + "' has called nothing of CUDA: there is nothing to report");
   } else {
     write_results(o, *server.used(), server, program[0]);
   }
@@ -183,6 +222,8 @@ int attach_command() {
   socklen_t bytes = sizeof who;
   if (::getsockopt(line, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
     throw input_error(std::string(attach_request) + " is for CUDA programs with libheddle_cuda.so under them");
+  // Before anything can fail: the library then knows that the reason was told.
+  if (::send(line, wire::greeting, std::strlen(wire::greeting), MSG_NOSIGNAL) < 0) return 1;
   const std::string name = name_of_program(who.pid);
   run_options o = options_of_environment(name);
   message_log::install(o.level);
@@ -190,13 +231,15 @@ int attach_command() {
   file_roles roles;
   const gpu_config config = machine_of(o, roles);
   free_names names(o, who.pid, name);
+  roles.add_input("/proc/" + std::to_string(who.pid) + "/exe", "the program");
   check_result_files(o, job{}, std::move(roles));
-  cuda_server server(
-      o, [&] { return std::make_unique<cuda_machine>(o, config); }, signals);
+  std::unique_ptr<cuda_machine> made;
+  cuda_server server(o, maker_of_machine(o, config, made), signals);
   signals.note_stops();
   const std::string address = server.address() + "\n";
   if (::send(line, address.data(), address.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(address.size())) return 1;
   server.serve_line(line);
+  made.reset();
   if (server.used() != nullptr) write_results(o, *server.used(), server, name);
   names.keep();
   leave(0);

@@ -13,7 +13,9 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 4;
+constexpr std::uint32_t version = 5;
+/// The first line that a simulator started by the library sends; the second one is its address.
+constexpr const char* greeting = "heddle 5\n";
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The program's own main(), because SystemC's prints a banner first.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <systemc>
 
@@ -8,7 +12,32 @@
 
 int sc_main(int argc, char* argv[]) { return heddle::testbench::run_program({argv + (argc > 0), argv + argc}); }
 
+namespace {
+
+// A file that is opened must not get the number of a standard stream that was closed: a message would be written to it.
+// The stream fails as before, since /dev/null is opened for the other direction.
+void occupy_standard_streams() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(number, F_GETFD) < 0)
+      ::open("/dev/null", (number == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);  // takes the lowest free number
+}
+
+// SIGUSR1 asks a run for a snapshot, and must not end the program where there is none. Unlike an ignored signal, one
+// with a handler has its usual effect on programs that are started.
+void ignore_snapshots() {
+  struct sigaction present = {};
+  if (::sigaction(SIGUSR1, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) return;
+  struct sigaction action = {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGUSR1, &action, nullptr);
+}
+
+}  // namespace
+
 int main(int argc, char* argv[]) {
+  ignore_snapshots();
+  occupy_standard_streams();
   heddle::testbench::use_huge_pages();
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
   return sc_core::sc_elab_and_sim(argc, argv);

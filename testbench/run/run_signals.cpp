@@ -20,7 +20,7 @@ struct taken_signal {
   bool taken;
   struct sigaction before;
 };
-taken_signal stops[] = {{SIGINT, false, {}}, {SIGTERM, false, {}}};
+taken_signal stops[] = {{SIGINT, false, {}}, {SIGTERM, false, {}}, {SIGHUP, false, {}}};
 taken_signal snapshots = {SIGUSR1, false, {}};
 std::atomic<int> stop_signal{0};
 std::atomic<unsigned>* requests = nullptr;
@@ -64,9 +64,10 @@ run_signals::~run_signals() {
   give_back(snapshots);
 }
 
-void run_signals::note_stops() {
+void run_signals::note_stops(bool hang_up) {
   temporary_file::watch_signals();  // so that a second signal reaches the handler that removes the files
-  for (taken_signal& s : stops) take_over(s, note_stop);
+  for (taken_signal& s : stops)
+    if (hang_up || s.number != SIGHUP) take_over(s, note_stop);
 }
 
 run_signals::request run_signals::take() {
@@ -81,6 +82,7 @@ std::string name_of_signal(int number) {
   switch (number) {
     case SIGINT: return "SIGINT";
     case SIGTERM: return "SIGTERM";
+    case SIGHUP: return "SIGHUP";
     default: return "signal " + std::to_string(number);
   }
 }

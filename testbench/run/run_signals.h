@@ -6,8 +6,8 @@
 
 namespace heddle::testbench {
 
-/// Requests to a run by signals: SIGINT and SIGTERM end it, SIGUSR1 takes a snapshot of its metrics. A process has at
-/// most one object of this class. Signals that the process ignores at its start stay ignored.
+/// Requests to a run by signals: SIGINT, SIGTERM and SIGHUP end it, SIGUSR1 takes a snapshot of its metrics. A process
+/// has at most one object of this class. Signals that the process ignores at its start stay ignored.
 class run_signals {
  public:
   /// From now on SIGUSR1 requests a snapshot; a request before the simulation starts is served when it starts.
@@ -16,8 +16,9 @@ class run_signals {
   run_signals(const run_signals&) = delete;
   run_signals& operator=(const run_signals&) = delete;
 
-  /// From now on the first SIGINT or SIGTERM is only recorded, and the second one ends the program at once.
-  void note_stops();
+  /// From now on the first SIGINT or SIGTERM, and with `hang_up` SIGHUP, is only recorded, and the second one ends the
+  /// program at once.
+  void note_stops(bool hang_up = false);
   /// True if a request is pending. Cheap enough to call in each simulated cycle.
   static bool pending() { return asked.load(std::memory_order_relaxed) != 0; }
 

@@ -56,7 +56,7 @@ std::uint64_t incarnation() {
 
 [[noreturn]] void give_up(const char* why) {
   std::fflush(stdout);
-  std::fprintf(stderr, "heddle: %s\n", why);
+  std::fprintf(stderr, "heddle: error: %s\n", why);
   ::_exit(2);
 }
 

@@ -7,4 +7,8 @@ namespace heddle::cuda {
 /// another signature in each version.
 int runtime_version();
 
+/// Ends the program with a message if `caller` is code of a CUDA runtime within the program whose functions were not
+/// found: without a symbol table, nothing else tells that there is one.
+void refuse_hidden_runtime(const void* caller);
+
 }  // namespace heddle::cuda

@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "testbench/exec/wire.h"
+
 extern char** environ;
 
 namespace heddle::cuda {
@@ -74,9 +76,44 @@ pid_t quiet_fork() {
     for (int fd = line_number + 1; fd < 1024; ++fd) ::close(fd);
   ::fcntl(line_number, F_SETFD, 0);
   ::execve(arguments[0], arguments, environment);
-  static constexpr char why[] = "heddle: the simulator cannot be started\n";
-  if (::write(2, why, sizeof why - 1) < 0) ::_exit(126);
   ::_exit(127);
+}
+
+// Reads a line without its end. False: the line has no end.
+bool read_line(int from, char* text, std::size_t most) {
+  std::size_t got = 0;
+  while (got < most) {
+    char next = 0;
+    const ssize_t n = ::read(from, &next, 1);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    if (next == '\n') break;
+    text[got++] = next;
+  }
+  text[got] = 0;
+  return got < most;
+}
+
+// A file's name without the characters that a terminal interprets.
+std::string shown(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    char code[8];
+    std::snprintf(code, sizeof code, "\\x%02x", static_cast<unsigned char>(c));
+    text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? std::string(code) : std::string(1, c);
+  }
+  return text;
+}
+
+[[noreturn]] void give_up() {
+  std::fflush(stdout);
+  ::_exit(2);
+}
+
+[[noreturn]] void give_up(const std::string& program, const char* why) {
+  std::fprintf(stderr, "heddle: error: the simulator '%s'%s cannot be started: %s\n", shown(program).c_str(),
+               std::getenv("HEDDLE_PROGRAM") != nullptr ? ", which HEDDLE_PROGRAM names," : "", why);
+  give_up();
 }
 
 bool start() {
@@ -85,11 +122,15 @@ bool start() {
     static bool told = false;
     if (!told)
       std::fputs(
-          "heddle: neither was the program started with heddle exec, nor does HEDDLE_PROGRAM name the program heddle\n",
+          "heddle: error: neither was the program started with heddle exec, nor does HEDDLE_PROGRAM name the program heddle\n",
           stderr);
     told = true;
     return false;
   }
+  struct stat status;
+  if (::stat(program.c_str(), &status) != 0) give_up(program, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) give_up(program, "it is a directory");
+  if (!is_program(program)) give_up(program, "it is not an executable file");
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
   // Not one of the first three descriptors, which are kept.
@@ -107,22 +148,10 @@ bool start() {
   ::close(theirs);
   if (process > 0)
     while (::waitpid(process, nullptr, __WALL) < 0 && errno == EINTR) {}
-  std::size_t got = 0;
-  char end = 0;
-  while (got < most_name) {
-    const ssize_t n = ::read(ends[0], own_address + got, 1);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;  // the simulator has printed the reason
-    end = own_address[got];
-    if (end == '\n') break;
-    ++got;
-  }
-  own_address[got] = 0;
-  if (end != '\n') {
-    ::close(ends[0]);
-    std::fflush(stdout);
-    ::_exit(2);
-  }
+  char first[most_name + 1];
+  if (!read_line(ends[0], first, most_name) || std::string(first) + "\n" != wire::greeting)
+    give_up(program, "it is not this version of the program heddle");
+  if (!read_line(ends[0], own_address, most_name)) give_up();  // the simulator has printed the reason
   line = ends[0];
   return true;
 }

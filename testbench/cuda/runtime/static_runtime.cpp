@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -116,8 +117,11 @@ int version_of_libraries() {
   return ::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_EXEC) == 0;
 }
 
+constexpr const char* hidden_runtime =
+    "this program has a CUDA runtime within it whose functions cannot be found, since it was stripped or cut off; link it with nvcc -cudart shared, or do not strip it";
+
 [[noreturn]] void refuse(const char* why) {
-  std::fprintf(stderr, "heddle: %s\n", why);
+  std::fprintf(stderr, "heddle: error: %s\n", why);
   ::_exit(2);
 }
 
@@ -150,12 +154,18 @@ __attribute__((constructor(101))) void take_over_static_runtime() {
 #endif
   }
   if (has_runtime) version_found = has_old ? 11000 : has_v2 ? 12000 : 13000;
-  if (!has_runtime && version_of_libraries() == 0)
-    refuse(
-        "this program has a CUDA runtime within it whose functions cannot be found, since it was stripped; link it with nvcc -cudart shared, or do not strip it");
+  if (!has_runtime && version_of_libraries() == 0) refuse(hidden_runtime);
 }
 
 }  // namespace
+
+void refuse_hidden_runtime(const void* caller) {
+  if (version_found != 0 || version_of_libraries() != 0) return;
+  Dl_info program{}, library{};
+  const auto* headers = reinterpret_cast<const void*>(::getauxval(AT_PHDR));
+  if (::dladdr(headers, &program) == 0 || ::dladdr(caller, &library) == 0) return;
+  if (program.dli_fbase == library.dli_fbase) refuse(hidden_runtime);
+}
 
 int runtime_version() {
   if (version_found == 0) version_found = version_of_libraries();

@@ -100,6 +100,29 @@ TEST_F(misuse, a_closed_standard_output_is_told_before_the_run) {
   EXPECT_TRUE(exists("m.json"));
 }
 
+// ---- programs under exec ----
+
+TEST_F(misuse, exec_keeps_the_program_that_it_runs) {
+  fs::copy("/bin/true", place_ / "p");
+  put("s.sh", "#!/bin/sh\ntrue\n");
+  fs::permissions(place_ / "s.sh", fs::perms::owner_all);
+  refused("heddle exec --quiet --metrics p -- ./p", "'p' is read by this run (the program)");
+  refused("heddle exec --quiet --vcd p -- ./p", "'p' is read by this run (the program)");
+  refused("heddle exec --quiet --report s.sh -- ./s.sh", "'s.sh' is read by this run (the program)");
+  refused("PATH=$PWD:$PATH; heddle exec --quiet --report p -- p", "'p' is read by this run (the program)");
+}
+
+TEST_F(misuse, exec_checks_its_options_before_the_program_starts) {
+  refused("heddle exec --vcd o.vcd --trace-scope nope -- touch started", "--trace-scope: 'nope' fits no module");
+  refused("heddle exec --pipeline o --trace-scope nope -- touch started", "--trace-scope: 'nope' fits no module");
+  refused("heddle exec --kernel-name '' -- touch started", "option '--kernel-name' needs a value");
+  refused("heddle exec --kernel-name $'\\xff' -- touch started", "--kernel-name: got '\\xff'");
+  refused("heddle exec --environment --metrics .", "--metrics: cannot write '.': it is a directory");
+  good("heddle exec --environment --metrics %n/m.json");
+  good("heddle exec --vcd o.vcd -- true");
+  EXPECT_FALSE(exists("o.vcd")) << "the program calls nothing of CUDA";
+}
+
 // ---- the report's inputs ----
 
 TEST_F(misuse, a_report_refuses_numbers_that_no_run_has) {
@@ -148,6 +171,30 @@ TEST_F(misuse, a_locked_store_is_said_to_be_locked) {
     EXPECT_NE(o.err.find("' is locked by another process"), std::string::npos) << o.err;
   }
   sqlite3_close(database);
+}
+
+// ---- signals ----
+
+TEST_F(misuse, a_request_for_a_snapshot_ends_nothing) {
+  put_sweep();
+  // A writer that delivers its text late lets the program wait within its first step.
+  const auto signalled = [&](const std::string& command, const std::string& text) {
+    put("text", text);
+    return shell("(sleep 0.5; cat text) | " HEDDLE_PROGRAM " " + command + " & sleep 0.2; kill -USR1 $!; wait $!");
+  };
+  EXPECT_EQ(0, signalled("config --gpu /dev/stdin", content(HEDDLE_SOURCE "/configs/gtx1080.ini")).code);
+  put("in/here.json", job_text);
+  EXPECT_EQ(2, signalled("run -", "{}").code);
+  const outcome o = shell("heddle exec -- sh -c 'kill -USR1 $$; sleep 1'");
+  EXPECT_EQ(138, o.code) << "the program has the usual effect: " << o.err;
+}
+
+TEST_F(misuse, exec_passes_on_a_hang_up) {
+  const outcome o =
+      shell(HEDDLE_PROGRAM
+            " exec -- sh -c 'echo $$ > pid; exec sleep 20' & p=$!; while [ ! -s pid ]; do sleep 0.05; done; "
+            "sleep 0.2; kill -HUP $p; wait $p; echo $?; kill -0 $(cat pid) 2> kill && echo lives");
+  EXPECT_EQ("129\n", o.out) << o.err;
 }
 
 }  // namespace misuse_test
