@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "testbench/files/file_roles.h"
@@ -46,9 +47,11 @@ class sweep_run {
     for (const std::string& text : plan_.idle_axes()) message_log::warning(text);
     find_work();
     if (options_.dry_run) return list();
+    std::optional<slurm_engine> engine;
+    if (options_.slurm && !work_.empty()) engine.emplace(plan_, store_, request_of_slurm());
     store_.create();
     sweep_progress progress(options_.progress, work_.size());
-    const int signal = options_.slurm ? run_slurm(progress) : run_local(progress);
+    const int signal = engine ? run_slurm(*engine, progress) : options_.slurm ? 0 : run_local(progress);
     progress.wipe();
     if (submitted_) return 0;
     const int code = options_.shard ? finish_shard() : finish();
@@ -101,8 +104,7 @@ class sweep_run {
     return signal;
   }
 
-  int run_slurm(sweep_progress& progress) {
-    if (work_.empty()) return 0;
+  slurm_request request_of_slurm() const {
     slurm_request request;
     request.sweep_file = options_.file;
     request.tasks =
@@ -111,7 +113,10 @@ class sweep_run {
     request.any_size = options_.any_size;
     request.confine = options_.confine;
     request.arguments = options_.slurm_arguments;
-    slurm_engine engine(plan_, store_, request);
+    return request;
+  }
+
+  int run_slurm(slurm_engine& engine, sweep_progress& progress) {
     // A point that is run again has no result until its task has run it.
     if (options_.resume)
       for (const std::size_t p : work_)

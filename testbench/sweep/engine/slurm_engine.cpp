@@ -73,6 +73,10 @@ struct command_output {
   std::string text;
 };
 
+[[noreturn]] void no_sbatch() {
+  throw input_error("--engine slurm: there is no sbatch on this machine; --shard I/N serves any other scheduler");
+}
+
 command_output output_of(const std::string& line) {
   std::fflush(nullptr);
   command_output result;
@@ -88,7 +92,9 @@ command_output output_of(const std::string& line) {
 }  // namespace
 
 slurm_engine::slurm_engine(const sweep_plan& plan, const result_store& store, slurm_request request)
-    : plan_(plan), store_(store), request_(std::move(request)), arguments_(words_of(request_.arguments)) {}
+    : plan_(plan), store_(store), request_(std::move(request)), arguments_(words_of(request_.arguments)) {
+  if (output_of("command -v sbatch").code != 0) no_sbatch();
+}
 
 std::string slurm_engine::script() const {
   std::string text = "#!/bin/sh\n# One task of the sweep: its shard of the points.\nexec " + word(own_program()) +
@@ -111,8 +117,7 @@ std::string slurm_engine::submit() {
                      " --job-name=" + word("heddle-" + plan_.file().name) + " --output=" + word(folder + "/%A_%a.out");
   for (const std::string& argument : arguments_) line += " " + word(argument);
   const command_output o = output_of(line + " " + word(file) + " 2>&1");
-  if (o.code == 127)
-    throw input_error("--engine slurm: there is no sbatch on this machine; --shard I/N serves any other scheduler");
+  if (o.code == 127) no_sbatch();
   // The output is "1234" or "1234;cluster", possibly after other messages.
   std::string job;
   std::size_t begin = 0;

@@ -24,7 +24,7 @@ struct slurm_request {
 /// Runs points as one job array of Slurm: each task runs this program with --shard, in the same folder.
 class slurm_engine {
  public:
-  /// Throws input_error if the arguments cannot be split into words.
+  /// Throws input_error if the arguments cannot be split into words, or if this machine has no sbatch.
   slurm_engine(const sweep_plan& plan, const result_store& store, slurm_request request);
 
   /// Submits the array and returns its job number. Throws input_error if sbatch is missing or refuses the job.

@@ -50,6 +50,16 @@ void check_csv(const std::string& file) {
   }
 }
 
+// True unless the folder is new: empty, or with the unfinished description of another process.
+bool holds_files(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), &::closedir);
+  while (const dirent* e = entries ? ::readdir(entries.get()) : nullptr) {
+    const std::string name = e->d_name;
+    if (name != "." && name != ".." && name != "store.json" && name.rfind(".heddle-", 0) != 0) return true;
+  }
+  return false;
+}
+
 // A result's file begins with this text, so that the status can be read without the rest.
 std::string head(const std::string& status) {
   return std::string("{\"schema\":\"") + point_schema + "\",\"status\":\"" + status + "\",";
@@ -83,7 +93,11 @@ void result_store::check() const {
   if (::access(folder().c_str(), W_OK | X_OK) != 0)
     throw input_error("store: cannot write to '" + folder() + "': " + std::strerror(errno));
   const std::string file = folder() + "/store.json";
-  if (!exists(file)) return;
+  if (!exists(file)) {
+    if (holds_files(folder()))
+      throw input_error("store: '" + folder() + "' holds something else than results of sweeps");
+    return;
+  }
   const auto described = nlohmann::json::parse(read_file(file, who), nullptr, false);
   if (!described.is_object() || described.value("schema", nlohmann::json()) != store_schema) {
     throw input_error("store: '" + folder() + "' holds something else than results of sweeps");

@@ -173,6 +173,25 @@ TEST_F(misuse, a_locked_store_is_said_to_be_locked) {
   sqlite3_close(database);
 }
 
+// ---- sweeps that cannot run ----
+
+TEST_F(misuse, a_sweep_without_slurm_leaves_nothing) {
+  put_sweep();
+  refused("PATH=/nowhere; heddle sweep s.ini --engine slurm", "there is no sbatch on this machine");
+}
+
+TEST_F(misuse, a_sweep_keeps_folders_of_others) {
+  put_sweep();
+  fs::create_directory(place_ / "s.sqlite.points");
+  put("s.sqlite.points/mine.txt", "mine\n");
+  refused("heddle sweep s.ini", "holds something else than results of sweeps");
+  fs::rename(place_ / "s.sqlite.points", place_ / "mine");
+  fs::create_directory_symlink("mine", place_ / "s.sqlite.points");
+  refused("heddle sweep s.ini", "holds something else than results of sweeps");
+  fs::remove(place_ / "mine/mine.txt");
+  good("heddle sweep s.ini");
+}
+
 // ---- signals ----
 
 TEST_F(misuse, a_request_for_a_snapshot_ends_nothing) {
