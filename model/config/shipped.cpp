@@ -67,6 +67,10 @@ int age_of(std::string file) {
 
 }  // namespace
 
+std::string no_shipped_gpus() {
+  return "no configurations in " + printable(config_directory().string()) + " (HEDDLE_CONFIGS names another directory)";
+}
+
 std::string shipped_config_folder() { return config_directory().string(); }
 
 std::vector<std::string> shipped_gpus() {
@@ -106,9 +110,7 @@ std::string shipped_config_file(const std::string& name) {
   std::error_code ignored;
   if (!name.empty() && fs::is_regular_file(file, ignored)) return file.string();
   const std::vector<std::string> names = shipped_gpus();
-  if (names.empty())
-    throw input_error("unknown GPU '" + printable(name) + "': no configurations in " +
-                      printable(config_directory().string()) + " (HEDDLE_CONFIGS names another directory)");
+  if (names.empty()) throw input_error("unknown GPU '" + printable(name) + "': " + no_shipped_gpus());
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   throw input_error("unknown GPU '" + printable(name) + "', expected one of " + list + " or a file NAME.ini" +

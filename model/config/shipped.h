@@ -8,6 +8,9 @@ namespace heddle {
 /// The file of a shipped GPU. Throws input_error listing the shipped names if there is none of this name.
 std::string shipped_config_file(const std::string& name);
 
+/// The message that there is no shipped GPU at all.
+std::string no_shipped_gpus();
+
 /// The directory of these files.
 std::string shipped_config_folder();
 

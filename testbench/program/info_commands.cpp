@@ -7,7 +7,10 @@
 #include <set>
 
 #include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "heddle/config/message.h"
 #include "heddle/config/parameter_page.h"
+#include "heddle/config/shipped.h"
 #include "heddle/frontend/ptx/lower.h"
 #include "heddle/metrics/json.h"
 #include "heddle/occupancy/occupancy.h"
@@ -127,12 +130,15 @@ int gpus_command(const std::vector<std::string>& arguments) {
   w.begin_array();
   std::string table = fmt::format("{:<12}{:>4}{:>5}{:>7}{:>10}{:>9}{:>11}{:>9}{:>9}\n", "name", "CC", "SMs", "MHz",
                                   "FP32/SM", "warps/SM", "shared KiB", "L2 KiB", "GB/s");
-  for (const auto& name : shipped_gpus()) {
+  const std::vector<std::string> names = shipped_gpus();
+  if (names.empty()) throw input_error(no_shipped_gpus());
+  for (const auto& name : names) {
     const gpu_config c = load_config(name);
     write_gpu(w, c);
-    table += fmt::format("{:<12}{:>4}{:>5}{:>7.6g}{:>10}{:>9}{:>11}{:>9}{:>9.4g}\n", name, c.gpu.compute_capability,
-                         c.gpu.sm_count, c.gpu.core_clock_mhz, c.fp32.lanes * c.sm.sub_partitions, c.sm.max_warps,
-                         c.shared_memory.size_bytes / 1024, c.l2.size_bytes / 1024, memory_bandwidth(c) * 1e-9);
+    table += fmt::format("{:<12}{:>4}{:>5}{:>7.6g}{:>10}{:>9}{:>11}{:>9}{:>9.4g}\n", printable(name),
+                         c.gpu.compute_capability, c.gpu.sm_count, c.gpu.core_clock_mhz,
+                         c.fp32.lanes * c.sm.sub_partitions, c.sm.max_warps, c.shared_memory.size_bytes / 1024,
+                         c.l2.size_bytes / 1024, memory_bandwidth(c) * 1e-9);
   }
   w.end_array();
   print(o.json ? w.text() : table);

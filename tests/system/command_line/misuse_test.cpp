@@ -192,6 +192,18 @@ TEST_F(misuse, a_sweep_keeps_folders_of_others) {
   good("heddle sweep s.ini");
 }
 
+// ---- the shipped GPUs ----
+
+TEST_F(misuse, gpus_without_configurations_are_an_error) {
+  refused("HEDDLE_CONFIGS=/nonexistent heddle gpus", "no configurations in /nonexistent");
+  fs::create_directory(place_ / "configs");
+  put("configs/\x1b[31m.ini", content(HEDDLE_SOURCE "/configs/gtx1080.ini"));
+  const outcome o = shell("HEDDLE_CONFIGS=$PWD/configs heddle gpus");
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_NE(o.out.find("\\x1b[31m"), std::string::npos) << o.out;
+  EXPECT_EQ(o.out.find('\x1b'), std::string::npos) << o.out;
+}
+
 // ---- signals ----
 
 TEST_F(misuse, a_request_for_a_snapshot_ends_nothing) {
