@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The program's own main(), because SystemC's prints a banner first.
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,6 +8,7 @@
 
 #include "testbench/program/command_line.h"
 #include "testbench/program/heap.h"
+#include "testbench/run/run_signals.h"
 
 int sc_main(int argc, char* argv[]) { return heddle::testbench::run_program({argv + (argc > 0), argv + argc}); }
 
@@ -22,21 +22,10 @@ void occupy_standard_streams() {
       ::open("/dev/null", (number == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);  // takes the lowest free number
 }
 
-// SIGUSR1 asks a run for a snapshot, and must not end the program where there is none. Unlike an ignored signal, one
-// with a handler has its usual effect on programs that are started.
-void ignore_snapshots() {
-  struct sigaction present = {};
-  if (::sigaction(SIGUSR1, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) return;
-  struct sigaction action = {};
-  action.sa_handler = [](int) {};
-  action.sa_flags = SA_RESTART;
-  ::sigaction(SIGUSR1, &action, nullptr);
-}
-
 }  // namespace
 
 int main(int argc, char* argv[]) {
-  ignore_snapshots();
+  heddle::testbench::run_signals::note_snapshots();
   occupy_standard_streams();
   heddle::testbench::use_huge_pages();
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);

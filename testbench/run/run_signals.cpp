@@ -54,14 +54,14 @@ void give_back(taken_signal& s) {
 
 }  // namespace
 
-run_signals::run_signals() {
+void run_signals::note_snapshots() {
+  if (snapshots.taken) return;
   requests = &asked;
   take_over(snapshots, note_snapshot);
 }
 
 run_signals::~run_signals() {
   for (taken_signal& s : stops) give_back(s);
-  give_back(snapshots);
 }
 
 void run_signals::note_stops(bool hang_up) {

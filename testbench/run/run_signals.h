@@ -10,12 +10,14 @@ namespace heddle::testbench {
 /// has at most one object of this class. Signals that the process ignores at its start stay ignored.
 class run_signals {
  public:
-  /// From now on SIGUSR1 requests a snapshot; a request before the simulation starts is served when it starts.
-  run_signals();
+  run_signals() { note_snapshots(); }
   ~run_signals();
   run_signals(const run_signals&) = delete;
   run_signals& operator=(const run_signals&) = delete;
 
+  /// From now on SIGUSR1 requests a snapshot, and does not end the program; a request before the simulation starts is
+  /// served when it starts, and one to a command that simulates nothing has no effect.
+  static void note_snapshots();
   /// From now on the first SIGINT or SIGTERM, and with `hang_up` SIGHUP, is only recorded, and the second one ends the
   /// program at once.
   void note_stops(bool hang_up = false);

@@ -34,6 +34,13 @@ entry_point find_entry_point(const char* name, int version, bool per_thread, voi
 
 namespace {
 
+// The ids of the tables that a CUDA runtime asks for; they are in every program with a static runtime.
+constexpr unsigned char tables_of_runtime[][16] = {
+    {0xf8, 0xcf, 0xf9, 0x51, 0x21, 0x46, 0x8b, 0x4e, 0xb9, 0xe2, 0xfb, 0x46, 0x9e, 0x7c, 0x0d, 0xd9},
+    {0x42, 0xd8, 0x5a, 0x81, 0x23, 0xf6, 0xcb, 0x47, 0x82, 0x98, 0xf6, 0xe7, 0x8a, 0x3a, 0xec, 0xdc},
+    {0xa0, 0x94, 0x79, 0x8c, 0x2e, 0x74, 0x2e, 0x74, 0x93, 0xf2, 0x08, 0x00, 0x20, 0x0c, 0x0a, 0x66},
+    {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9}};
+
 constexpr std::uint64_t per_thread_default_stream = 2;  // of the flags
 
 result_t proc_address(const char* name, void** address, int version, std::uint64_t flags, int* status) {
@@ -59,8 +66,9 @@ HEDDLE_CUDA result_t cuGetProcAddress_v2(const char* name, void** address, int v
   return proc_address(name, address, version, flags, status);
 }
 
-HEDDLE_CUDA result_t cuGetExportTable(const void** table, const void*) {
-  refuse_hidden_runtime(__builtin_return_address(0));
+HEDDLE_CUDA result_t cuGetExportTable(const void** table, const void* id) {
+  for (const auto& own : tables_of_runtime)
+    if (id != nullptr && std::memcmp(id, own, sizeof own) == 0) refuse_hidden_runtime(__builtin_return_address(0));
   static bool told = false;
   if (!told)
     std::fputs(
