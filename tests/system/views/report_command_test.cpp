@@ -174,7 +174,7 @@ TEST_F(report_commands, a_full_disk_leaves_nothing) {
   const int status = std::system(command.c_str());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 2);
-  EXPECT_NE(content(place_ / "err.txt").find("heddle: error: cannot write 'r.html'"), std::string::npos);
+  EXPECT_NE(content(place_ / "err.txt").find("heddle: error: -o: cannot write 'r.html'"), std::string::npos);
   EXPECT_FALSE(fs::exists(place_ / "r.html"));
 }
 
