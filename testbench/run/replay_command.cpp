@@ -68,6 +68,28 @@ void tell_missing_blocks(const job& j) {
   }
 }
 
+// What no real trace has, so that it is likely that one was edited or is from another tool.
+void tell_oddities(const job& j) {
+  std::set<const sass_trace::trace_kernel*> told;
+  for (const operation& op : j.operations) {
+    const auto& k = op.recording;
+    if (!k || !told.insert(k.get()).second) continue;
+    std::vector<std::string> parts;
+    const auto count = [&parts](std::uint64_t warps, const char* what) {
+      if (warps != 0) parts.push_back(grouped(warps) + (warps == 1 ? " warp " : " warps ") + what);
+    };
+    count(k->absent_warps, "without instructions");
+    count(k->unended_warps, "without EXIT at the end");
+    count(k->revived_warps, "with lanes that continue after EXIT");
+    if (!parts.empty())
+      message_log::warning(k->file + ": kernel '" + k->header.name + "' has " + join(parts, ", ") +
+                           ": they are replayed as recorded, and each ends with its last instruction");
+    if (!k->header.unknown_keys.empty())
+      message_log::warning(k->file + ": keys of the head that are not known are ignored: -" +
+                           join(k->header.unknown_keys, ", -"));
+  }
+}
+
 }  // namespace
 
 job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t memory_mib) {
@@ -118,6 +140,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   judge_generation(o, j, config);
   tell_unknown_opcodes(j);
   tell_missing_blocks(j);
+  tell_oddities(j);
   return simulate(o, j, config, signals);
 }
 

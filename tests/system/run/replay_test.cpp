@@ -450,6 +450,42 @@ TEST_F(replay, foreign_and_unknown_things_are_warned_of_once_or_refused) {
   EXPECT_EQ(o.err, "");
 }
 
+TEST_F(replay, what_no_real_trace_has_is_warned_of_once) {
+  kernel k;
+  k.block({warp_lines().alu("MOV", 1, {}).exit(0x1).alu("MOV", 2, {}, 0xfffffffe).exit(0xfffffffe),
+           warp_lines().alu("MOV", 1, {}).exit()});
+  EXPECT_EQ(run_kernel(k).err, "");
+  kernel odd;
+  odd.blocks = 2;
+  odd.threads = 96;
+  odd.block({warp_lines().alu("MOV", 1, {}).exit().alu("MOV", 2, {}).exit(), warp_lines().alu("MOV", 1, {})});
+  odd.block({warp_lines().exit(), warp_lines().exit(), warp_lines().exit()});
+  outcome o = run_kernel(odd);
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(
+      o.err,
+      "heddle: warning: kernel-1.traceg: kernel '_Z4testPf' has 1 warp without instructions, 1 warp without EXIT at the "
+      "end, 1 warp with lanes that continue after EXIT: they are replayed as recorded, and each ends with its last "
+      "instruction\n");
+  write("kernel-1.traceg", "-foo bar = 5\n" + k.text());
+  o = run({"kernelslist.g", "--gpu", "v100"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(o.err, "heddle: warning: kernel-1.traceg: keys of the head that are not known are ignored: -foo bar\n");
+}
+
+TEST_F(replay, a_list_hides_no_kernel) {
+  kernel k;
+  k.threads = 32;
+  k.block({warp_lines().exit()});
+  run_kernel(k);
+  write("kernelslist.g", "\xEF\xBB\xBFkernel-1.traceg\nkernel-1.traceg\n");
+  EXPECT_EQ(run({"kernelslist.g", "--gpu", "v100", "--metrics", "m.json"}).code, 0);
+  EXPECT_EQ(metrics()["kernels"].size(), 2u);
+  fs::remove(place_ / "m.json");
+  write("kernelslist.g", "kernel-1.traceg\nKernel-1.traceg\n");
+  expect_refused(run({"kernelslist.g", "--metrics", "m.json"}), "kernelslist.g:2:1: got 'Kernel-1.traceg'");
+}
+
 TEST_F(replay, broken_traces_are_refused_before_anything_runs) {
   kernel k;
   k.block({exchange(), exchange()});

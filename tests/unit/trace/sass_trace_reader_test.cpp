@@ -382,10 +382,12 @@ TEST(sass_trace_reader, refuses_with_a_place) {
     t.replace(t.find(from), from.size(), to);
     return t;
   };
+  std::string endless;
+  for (int k = 0; k < 1001; ++k) endless += "-key " + std::to_string(k) + " = 1\n";
   const std::vector<bad_text> cases = {
-      {"empty", "", ":0:1: the file ends in the trace's head"},
+      {"empty", "", ":1:1: the file ends in the trace's head"},
       {"no head", "hello\n", ":1:1: got 'hello'"},
-      {"cut head", h.substr(0, 60), "traceg:3:"},
+      {"cut head", h.substr(0, 60), "traceg:4:1: the file ends"},
       {"future", edited("tracer version = 5", "tracer version = 7"), "tracer version '7' is not known"},
       {"version word", edited("tracer version = 5", "tracer version = five"), "'five' is not known"},
       {"version against format", edited("tracer version = 5", "tracer version = 4"),
@@ -394,6 +396,20 @@ TEST(sass_trace_reader, refuses_with_a_place) {
       {"grid", edited("(1,1,1)", "(0,1,1)"), "expected (X,Y,Z)"},
       {"format", edited("#traces format", "#trace format"), "expected '#traces format = ...'"},
       {"block", edited("(32,1,1)", "(32,64,1)"), "more than 1024 threads"},
+      {"version 4.5", edited("tracer version = 5", "tracer version = 4.5"), "tracer version '4.5' is not known"},
+      {"twice", edited("-nregs = 32\n", "-nregs = 32\n-nregs = 16\n"), ":7:1: '-nregs' is given twice"},
+      {"endless head", endless, ":1001:1: the head has more than 1000 lines"},
+      {"other field", edited("PC mask", "PC FOO mask"), ":15:21: got the field 'FOO', expected 'mask'"},
+      {"more fields", edited("[mem_addresses]", "[mem_addresses] pred_reg"), "got the field 'pred_reg'"},
+      {"few fields",
+       edited("PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] "
+              "[mem_addresses] immediate",
+              "PC mask"),
+       "the fields end, expected 'dest_num'"},
+      {"big id", edited("kernel id = 1", "kernel id = 99999999999999999999"),
+       "expected a whole number of at most 64 bits"},
+      {"bytes", edited("-nregs = 32", "-nregs = \x1b\xff"), "got '\\x1b\\xff', expected registers"},
+      {"blank lines", h + std::string((1u << 20) + 2, '\n'), "more than 1 MiB of blank lines"},
       {"missing", edited("-nregs = 32\n", ""), "without '-nregs"},
       {"mask", block("0000 gg 0 EXIT 0 0 0\n"), ":24:6: got 'gg'"},
       {"wide mask", block("0000 1ffffffff 0 EXIT 0 0 0\n"), ":24:6: got '1ffffffff'"},
@@ -479,6 +495,23 @@ TEST(sass_trace_reader, every_cut_is_refused) {
     });
 }
 
+TEST(sass_trace_reader, unknown_keys_of_the_head_are_noted) {
+  const trace_folder folder;
+  const trace_reader r(folder.write("k.traceg", "\xEF\xBB\xBF-foo bar = 5\n" + head().text()));
+  EXPECT_EQ(r.header().unknown_keys, std::vector<std::string>{"foo bar"});
+  EXPECT_EQ(r.header().name, "_Z4testPf");
+}
+
+TEST(sass_trace_reader, a_byte_order_mark_hides_no_kernel) {
+  const trace_folder folder;
+  folder.write("kernel-1.traceg", "");
+  folder.write("kernel-2.traceg", "");
+  const auto commands = read_kernels_list(folder.write(
+      "kernelslist.g", "\xEF\xBB\xBFkernel-1.traceg\n//kernel-3.traceg\n# kernel-4.traceg\nkernel-2.traceg\n"));
+  ASSERT_EQ(commands.size(), 2u);
+  EXPECT_EQ(commands[0].file, folder.path("kernel-1.traceg"));
+}
+
 TEST(sass_trace_reader, kernels_list) {
   const trace_folder folder;
   folder.write("kernel-1.traceg", "");
@@ -505,6 +538,7 @@ TEST(sass_trace_reader, kernels_list_refusals) {
                                                         {"\nkernel-9.traceg\n", ":2:1: the trace '"},
                                                         {"kernel-1.trace\n", "is no trace that is read"},
                                                         {"kernel-1.tracez\n", "is no trace that is read"},
+                                                        {"\nKernel-1.traceg\n", ":2:1: got 'Kernel-1.traceg'"},
                                                         {"MemcpyHtoD,0x10\n", ":1:1: expected MemcpyHtoD"},
                                                         {"MemcpyHtoD,0xxyz,4\n", "expected MemcpyHtoD"},
                                                         {"MemcpyHtoD,0x10,-4\n", "expected MemcpyHtoD"}}) {

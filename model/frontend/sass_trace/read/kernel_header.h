@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "heddle/frontend/sass_trace/code/opcode_table.h"
 #include "heddle/frontend/sass_trace/text/line_reader.h"
@@ -33,6 +34,7 @@ struct kernel_header {
   std::string tracer;             // version of the instrumentation tool, as written
   unsigned version = 0;           // of the tracer, 1 to 6 (1.2 is 1)
   line_format format;
+  std::vector<std::string> unknown_keys;  // keys that were ignored, in the order of the file
 
   std::uint64_t blocks() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
   std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
@@ -40,7 +42,8 @@ struct kernel_header {
 };
 
 /// Reads the header up to and including the "#traces format" line, which together with the version determines the
-/// format of the lines. Throws input_error for a missing or wrong value, or an unknown version or chip.
+/// format of the lines. Throws input_error for a missing, repeated or wrong value, an unknown version, chip or field of
+/// the lines.
 kernel_header read_header(line_reader& reader);
 
 }  // namespace heddle::sass_trace

@@ -73,10 +73,14 @@ std::vector<list_command> read_kernels_list(const std::string& file) {
   while (reader.next_with_text(text)) {
     const std::string_view line = trimmed(text);
     if (line.find('\0') != std::string_view::npos) reader.fail(1, "not a list of kernels: it holds a zero byte");
+    if (line[0] == '#' || starts_with(line, "//")) continue;
     const std::size_t name = line.rfind('/') == std::string_view::npos ? 0 : line.rfind('/') + 1;
     const bool kernel = starts_with(line.substr(name), "kernel");
     if (kernel) commands.push_back(kernel_of(line, folder, reader));
     else if (starts_with(line, "MemcpyHtoD")) commands.push_back(copy_of(line, reader));
+    else if (contains(line, ".traceg"))
+      reader.fail(1, "got '" + printable(std::string(line)) +
+                         "', expected the name of a kernel's trace, such as kernel-1.traceg");
     else continue;
     commands.back().line = reader.line();
     any_kernel = any_kernel || kernel;

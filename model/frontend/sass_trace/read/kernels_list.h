@@ -19,7 +19,8 @@ struct list_command {
 
 /// Reads a list of kernels (kernelslist.g) in program order. Names of traces are relative to the list's folder. Copies
 /// to the host, other calls and comments (#, //) are skipped. Throws input_error for a missing list or trace, a
-/// malformed copy, an unsupported trace format (the raw .trace, .tracez), or a list without kernels.
+/// malformed copy, a trace whose name does not begin with "kernel", an unsupported trace format (the raw .trace,
+/// .tracez), or a list without kernels.
 std::vector<list_command> read_kernels_list(const std::string& file);
 
 }  // namespace heddle::sass_trace

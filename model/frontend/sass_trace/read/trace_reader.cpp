@@ -29,9 +29,8 @@ trace_reader::trace_reader(const std::string& file, std::shared_ptr<code_table> 
     : reader_(file), header_(read_header(reader_)), code_(std::move(code)), parser_(reader_, header_.format, *code_) {}
 
 void trace_reader::refuse(std::string_view line, const std::string& expected) const {
-  std::string got;
-  for (const char c : trimmed(line).substr(0, 40)) got += c >= ' ' && c <= '~' ? c : '?';
-  reader_.fail(1, "got '" + got + "' in the trace of kernel '" + header_.name + "', expected " + expected);
+  reader_.fail(
+      1, "got '" + shown(trimmed(line)) + "' in the trace of kernel '" + header_.name + "', expected " + expected);
 }
 
 void trace_reader::truncated(const std::string& where) const {

@@ -103,6 +103,13 @@ class survey {
         local_bytes = std::max(local_bytes, local_reach(header_, e.instruction, part.addresses, s));
     }
     kernel_.warp_instructions += part.steps.size();
+    for (const warp_trace& w : part.warps) follow(part, w);
+  }
+  /// The block is complete.
+  void end_block() {
+    end_warp();
+    kernel_.absent_warps += header_.warps() - block_warps_;
+    block_warps_ = 0;
   }
   void count_unknown() {
     for (std::size_t n = 0; n < executed_.size(); ++n)
@@ -112,8 +119,38 @@ class survey {
   std::uint64_t local_bytes = 0;
 
  private:
+  // Follows a warp, or a part of one: the parts of a warp come in sequence.
+  void follow(const block_trace& part, const warp_trace& w) {
+    if (!in_warp_ || w.warp != warp_) {
+      end_warp();
+      in_warp_ = true;
+      warp_ = w.warp;
+      ++block_warps_;
+    }
+    for (std::size_t k = w.first; k < w.first + w.count; ++k) {
+      const trace_record& s = part.steps[k];
+      revived_ = revived_ || (s.mask & exited_) != 0;
+      ended_ = entries_[s.instruction]->instruction.op == isa::opcode::exit;
+      if (ended_) exited_ |= s.mask;
+    }
+  }
+  void end_warp() {
+    if (in_warp_) {
+      kernel_.unended_warps += ended_ ? 0 : 1;
+      kernel_.revived_warps += revived_ ? 1 : 0;
+    }
+    in_warp_ = ended_ = revived_ = false;
+    exited_ = 0;
+  }
+
   trace_kernel& kernel_;
   const kernel_header& header_;
+  bool in_warp_ = false;
+  bool ended_ = false;
+  bool revived_ = false;
+  std::uint32_t warp_ = 0;
+  std::uint32_t exited_ = 0;  // lanes
+  std::uint32_t block_warps_ = 0;
   std::vector<std::uint64_t> executed_;
   std::vector<const code_entry*> entries_;
 };
@@ -146,6 +183,7 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   };
   while (reader.next_block(*next, store->part_bytes(), too_much)) {
     found.add(*next);
+    found.end_block();
     taken += next->bytes();
     keep = keep && taken <= room;
     if (!keep) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/text/trace_text.h"
 
 namespace heddle::sass_trace {
 
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t longest_line = buffer_bytes / 4;
+constexpr std::size_t most_blank_bytes = std::size_t{1} << 20;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 // Per read: small enough that the text is still in the host's caches when it is parsed.
 constexpr std::size_t read_bytes = std::size_t{1} << 16;
 
@@ -29,7 +32,7 @@ bool line_reader::next(std::string_view& line) {
       const std::size_t length = static_cast<std::size_t>(static_cast<const char*>(found) - from);
       line = {from, length};
       begin_ += length + 1;
-      ++line_;
+      if (++line_ == 1 && starts_with(line, byte_order_mark)) line.remove_prefix(byte_order_mark.size());
       return true;
     }
     if (left > longest_line) {
@@ -40,15 +43,16 @@ bool line_reader::next(std::string_view& line) {
     if (left == 0) return false;
     line = {from, left};
     begin_ = end_;
-    ++line_;
+    if (++line_ == 1 && starts_with(line, byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     return true;
   }
 }
 
 bool line_reader::next_with_text(std::string_view& line) {
-  while (next(line)) {
+  for (std::size_t blanks = 0; next(line); blanks += line.size() + 1) {
     const std::size_t at = line.find_first_not_of(" \t\r");
     if (at != std::string_view::npos) return true;
+    if (blanks > most_blank_bytes) fail(1, "more than 1 MiB of blank lines in sequence, which no trace has");
   }
   return false;
 }

@@ -19,9 +19,11 @@ class line_reader {
   explicit line_reader(const std::string& file);
 
   /// Reads the next line, without its line end; false at the end of the file. The text is valid until the next call.
+  /// A byte order mark in front of the first line is skipped.
   /// Throws input_error if the compressed data are corrupt or a line is longer than any trace has.
   bool next(std::string_view& line);
-  /// The same, skipping blank lines.
+  /// The same, skipping blank lines. Throws input_error for more than 1 MiB of them in sequence: a small compressed
+  /// file may hold gigabytes.
   bool next_with_text(std::string_view& line);
 
   /// The buffered text after the present line, possibly empty; valid until the next call of next().
