@@ -88,8 +88,11 @@ std::uint64_t file_access::size(const std::string& path, const std::string& who)
   return open_file(path, who)->bytes();
 }
 
-std::string file_access::read(const std::string& path, const std::string& who) const {
+std::string file_access::read(const std::string& path, const std::string& who, std::uint64_t most) const {
   const auto file = open_file(path, who);
+  if (file->bytes() > most)
+    throw input_error(who + ": '" + path + "' has " + std::to_string(file->bytes()) + " bytes, expected at most " +
+                      std::to_string(most));
   std::string content;
   const std::string problem = file->read(content, file->bytes());
   if (content.size() != file->bytes()) throw input_error(who + ": '" + path + "' changed its size while it was read");

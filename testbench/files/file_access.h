@@ -19,6 +19,9 @@ namespace heddle::testbench {
 /// the meantime is refused.
 class file_access {
  public:
+  /// Bytes of a text that is parsed as a whole: a module, a job, metrics.
+  static constexpr std::uint64_t largest_text = std::uint64_t{1} << 28;
+
   /// All files.
   file_access() = default;
   /// Only files below `folder`; `who` is for messages: "--confine". Throws input_error if `folder` is not a folder.
@@ -28,9 +31,9 @@ class file_access {
   /// True if `path` is an existing file that may be named.
   bool holds_file(const std::string& path) const;
   /// The size and the content of a readable regular file. Both throw input_error whose message begins with `who` (the
-  /// file's user).
+  /// file's user); read() does so before it reads a file of more than `most` bytes.
   std::uint64_t size(const std::string& path, const std::string& who) const;
-  std::string read(const std::string& path, const std::string& who) const;
+  std::string read(const std::string& path, const std::string& who, std::uint64_t most = ~std::uint64_t{0}) const;
   /// A folder for openat(2). If it cannot be opened, the descriptor is not open and `problem` holds the reason.
   descriptor open_folder(const std::string& path, std::string& problem) const;
   /// Throws input_error if `path` is an existing file outside the folder. For files that are opened by name later.

@@ -2,6 +2,7 @@
 #include "testbench/job/arguments.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "heddle/config/suggestion.h"
@@ -38,6 +39,9 @@ template <class T>
 std::uint64_t float_bits(const std::string& text, const place& where) {
   T value = 0;
   if (!parse_float(text, value)) refuse(where, "got '" + text + "', expected a number");
+  // "inf" and "nan" have no digits.
+  if (!std::isfinite(value) && text.find_first_of("0123456789") != std::string::npos)
+    refuse(where, "got '" + text + "', which is out of range of f" + std::to_string(8 * sizeof value));
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
   return bits;

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "heddle/config/suggestion.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/job/compare.h"
@@ -68,6 +70,9 @@ void check_operations(const job& j, const std::vector<operation>& operations) {
         const buffer& from = existing_buffer(j, op.from, op.where);
         check_range(from, op.from_offset, op.bytes, op.where);
         check_range(existing_buffer(j, op.buffer, op.where), op.offset, op.bytes, op.where);
+        const std::uint64_t apart = std::max(op.offset, op.from_offset) - std::min(op.offset, op.from_offset);
+        if (op.from == op.buffer && apart < op.bytes)
+          refuse(op.where, "the bytes copied and those that they replace overlap in buffer '" + op.from + "'");
         break;
       }
       case operation::kind::memset:
@@ -138,7 +143,12 @@ const texture& existing_texture(const job& j, const std::string& name, const pla
 }
 
 void validate(const job& j) {
-  for (const std::string& module : j.modules) size_of(j, module, j.modules_where);
+  for (const std::string& module : j.modules) {
+    const std::uint64_t size = size_of(j, module, j.modules_where);
+    if (size > file_access::largest_text)
+      refuse(j.modules_where, "module '" + module + "' has " + bytes_text(size) + ", expected at most " +
+                                  grouped(file_access::largest_text));
+  }
   check_buffers(j);
   check_operations(j, j.operations);
   check_outputs(j);

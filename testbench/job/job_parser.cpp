@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "heddle/config/input_file.h"
 #include "heddle/config/suggestion.h"
@@ -178,6 +179,7 @@ class parser {
     op.what = operation::kind::kernel;
     op.position = next_position_++;
     op.kernel = o.string("kernel");
+    if (op.kernel.empty()) refuse(o.place("kernel"), o.path_of("kernel") + ": expected a kernel's name");
     dimensions(o, "grid", op.grid);
     dimensions(o, "block", op.block);
     op.shared_bytes = static_cast<std::uint32_t>(o.number("shared_bytes", 0, largest_u32));
@@ -219,7 +221,7 @@ class parser {
     for (const std::string& name : scalar_names()) {
       if (!r.has(name)) continue;
       const json_value& v = r.required(name);
-      if (v.what != kind::number) r.expect(v, kind::string, r.path_of(name));
+      if (v.what != kind::number && v.what != kind::string) r.fail(v, r.path_of(name), "expected a number or a string");
       return parse_scalar(name, v.text, r.place_of(v));
     }
     if (r.has("buffer")) {
@@ -321,8 +323,11 @@ class parser {
     p.at_cycle = r.number("at_cycle", 0, latest_cycle);
     if (const json_value* v = r.optional("sm")) {
       const std::string path = r.path_of("sm");
+      std::set<unsigned> named;
       const auto add = [&](const json_value& number) {
-        p.sms.push_back(static_cast<unsigned>(r.to_number(number, path, largest_u32)));
+        const auto sm = static_cast<unsigned>(r.to_number(number, path, largest_u32));
+        if (!named.insert(sm).second) r.fail(number, path, "SM " + std::to_string(sm) + " is given twice");
+        p.sms.push_back(sm);
       };
       if (v->what == kind::number) {
         add(*v);

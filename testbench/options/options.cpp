@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "heddle/config/error.h"
 #include "heddle/config/message.h"
 #include "testbench/options/option_tables.h"
 #include "testbench/text/text.h"
@@ -229,7 +230,10 @@ void split_kernel(const std::string& text, std::string& file, std::string& kerne
   if (colon != std::string::npos && ::access(text.c_str(), F_OK) == 0) {
     file = text;
     kernel.clear();
+    return;
   }
+  if (colon != std::string::npos && kernel.empty())
+    throw input_error("got '" + text + "', expected a kernel's name after the colon (FILE.ptx:ENTRY)");
 }
 
 }  // namespace heddle::testbench

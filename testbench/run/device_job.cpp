@@ -2,6 +2,8 @@
 #include "testbench/run/device_job.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/sass_trace/replay/trace_kernel.h"
@@ -237,14 +239,22 @@ void device_job::fill(const buffer& b) {
       driver_.write(address + at, data.data(), data.size());
     }
   }
+  const unsigned width = has_narrow_addresses() ? 4 : 8;
+  std::map<std::uint64_t, std::uint64_t> written;  // first byte of each address, and the byte after it
   for (const pointer_patch& p : b.pointers) {
     const std::uint64_t target = addresses_.at(p.to) + p.offset;
-    const unsigned width = has_narrow_addresses() ? 4 : 8;
     if (width == 4 && target >> 32 != 0)
       refuse(p.where, "the address of '" + p.to + "' does not fit 4 bytes, which addresses of the job's modules have");
     if (p.at + width > b.bytes)
       refuse(p.where, "bytes " + std::to_string(p.at) + " to " + std::to_string(p.at) + "+" + std::to_string(width) +
                           " are outside of buffer '" + b.name + "', which has " + std::to_string(b.bytes) + " bytes");
+    const auto next = written.lower_bound(p.at);
+    const bool overlaps = (next != written.end() && next->first < p.at + width) ||
+                          (next != written.begin() && std::prev(next)->second > p.at);
+    if (overlaps)
+      refuse(p.where, "the address at byte " + std::to_string(p.at) + " of buffer '" + b.name +
+                          "' overlaps another one of " + std::to_string(width) + " bytes");
+    written.emplace(p.at, p.at + width);
     std::uint8_t bytes[8];
     for (unsigned k = 0; k < width; ++k) bytes[k] = static_cast<std::uint8_t>(target >> (8 * k));
     driver_.write(address + p.at, bytes, width);

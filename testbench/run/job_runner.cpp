@@ -41,6 +41,19 @@ std::vector<std::uint8_t> expected_bytes(const job& j, const output& o, std::siz
 
 }  // namespace
 
+namespace {
+
+void check_registers(const std::vector<operation>& operations, unsigned most) {
+  for (const operation& op : operations) {
+    if (op.registers > most)
+      refuse(op.where, "got " + std::to_string(op.registers) + " registers per thread, expected 1 to " +
+                           std::to_string(most) + ", the most of this GPU");
+    check_registers(op.body, most);
+  }
+}
+
+}  // namespace
+
 job_runner::job_runner(const run_options& o, const job& j, const gpu_config& config, run_signals* signals)
     : options_(o),
       job_(j),
@@ -66,6 +79,7 @@ job_runner::~job_runner() { gpu_.core_clock().ignore(signal_watch_); }
 run_outcome job_runner::run() {
   // Elaborates and runs the processes to their first wait; no simulated time passes.
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  check_registers(job_.operations, machine_.config().sm.registers_per_thread);
   device_ = std::make_unique<device_job>(job_, driver_);
   if (signals_ != nullptr) signals_->note_stops();  // before this point there are no results to keep
   simulate();

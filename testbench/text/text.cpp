@@ -39,7 +39,8 @@ namespace {
 
 template <class T, class Convert>
 bool convert_float(const std::string& text, T& value, Convert convert) {
-  if (text.empty() || std::isspace(static_cast<unsigned char>(text[0]))) return false;
+  if (text.empty() || std::isspace(static_cast<unsigned char>(text[0])) || text.find('(') != std::string::npos)
+    return false;  // no "nan(5)" either
   char* end = nullptr;
   value = convert(text.c_str(), &end);
   return end == text.c_str() + text.size();
@@ -70,15 +71,16 @@ std::string join(const std::vector<std::string>& parts, const std::string& separ
 
 std::uint64_t readable_size(const std::string& path, const std::string& who) { return file_access().size(path, who); }
 
-std::string read_file(const std::string& path, const std::string& who) { return file_access().read(path, who); }
+std::string read_file(const std::string& path, const std::string& who) {
+  return file_access().read(path, who, file_access::largest_text);
+}
 
 std::string read_file_or_stream(const std::string& path, const std::string& who) {
-  constexpr std::uint64_t longest = std::uint64_t{1} << 28;
   const std::string name = path == "-" ? "/dev/stdin" : path;
   if (!names_own_descriptor(name)) return read_file(path, who);
   input_file file(name, input_file::kind::regular_or_own_descriptor);
   std::string content;
-  const std::string problem = file.problem().empty() ? file.read(content, longest) : file.problem();
+  const std::string problem = file.problem().empty() ? file.read(content, file_access::largest_text) : file.problem();
   if (!problem.empty()) throw input_error(who + ": cannot read '" + path + "': " + problem);
   return content;
 }

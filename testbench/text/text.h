@@ -22,7 +22,7 @@ std::string join(const std::vector<std::string>& parts, const std::string& separ
 
 /// Size of a readable regular file; throws input_error whose message begins with `who` (the file's user).
 std::uint64_t readable_size(const std::string& path, const std::string& who);
-/// The content of a file; throws input_error like readable_size.
+/// The content of a file of at most file_access::largest_text bytes; throws input_error like readable_size.
 std::string read_file(const std::string& path, const std::string& who);
 /// As read_file(), or reads a stream opened by the shell to its end: `-` (standard input), /dev/stdin, process
 /// substitution.

@@ -12,6 +12,52 @@ using namespace file_tests;
 
 // ---- texts made to harm ----
 
+TEST_F(files, a_text_of_gigabytes_is_refused_unread) {
+  const std::string why = " has 3221225472 bytes, expected at most 268435456";
+  for (const char* name : {"big.ptx", "big.json"}) {
+    put(name, "");
+    fs::resize_file(place_ / name, std::uint64_t{3} << 30);
+  }
+  const auto refused_unread = [&](const std::string& command, const std::string& part) {
+    const outcome o = shell("ulimit -v 2000000; " + command);
+    EXPECT_EQ(o.code, 2) << command;
+    EXPECT_NE(o.err.find(part), std::string::npos) << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  };
+  refused_unread("heddle run --kernel big.ptx --grid 1 --block 1", "module 'big.ptx' has 3,221,225,472 bytes");
+  refused_unread("heddle disasm big.ptx", "'big.ptx'" + why);
+  refused_unread("heddle run big.json", "'big.json'" + why);
+  refused_unread("heddle report big.json -o r.html", "'big.json'" + why);
+  put("in/job.json", job_with("/module", "../big.ptx"));
+  refused_unread("heddle run in/job.json", "big.ptx' has 3,221,225,472 bytes");
+}
+
+TEST_F(files, what_would_be_ignored_is_refused) {
+  const std::string text = kernel_text;
+  const auto with = [&](const std::string& line) {
+    std::string t = text;
+    t.insert(t.find("\tret;"), line + "\n");
+    return t;
+  };
+  put("p.ptx", with("#if 0\n\ttrap;\n#endif"));
+  refused("heddle disasm p.ptx", "p.ptx:15:1: unexpected '#if', expected PTX that needs no preprocessor");
+  put("p.ptx", with("#define x"));
+  refused("heddle disasm p.ptx", "unexpected '#define'");
+  put("p.ptx", with("# 1 \"f.cu\" 1 3\n#line 7 \"f.cu\"\n  # 3 \"g\""));
+  good("heddle disasm p.ptx");
+  refused("heddle disasm p.ptx:", "expected a kernel's name after the colon");
+  put("p.ptx", with("\tbar.sync -1;"));
+  refused("heddle disasm p.ptx", "barrier number -1, expected 0 to 15");
+  put("in/job.json", job_with("/launches/0/kernel", ""));
+  refused("heddle run in/job.json", "launches[0].kernel: expected a kernel's name");
+  put("in/job.json", job_with("/launches/0/registers_per_thread", 256));
+  refused("heddle run in/job.json", "got 256 registers per thread, expected 1 to 255");
+  refused("heddle run --kernel in/k.ptx --grid 1 --block 32 --arg in:in/x.bin --regs 300 --gpu gtx1080",
+          "got 300 registers per thread, expected 1 to 255");
+  put("in/job.json", job_with("/buffers/x/pointers", {{{"at", 0}, {"to", "x"}}, {{"at", 4}, {"to", "x"}}}));
+  refused("heddle run in/job.json", "the address at byte 4 of buffer 'x' overlaps another one of 8 bytes");
+}
+
 TEST_F(files, every_reader_answers_with_one_short_line) {
   const std::string hostile[] = {std::string("a\nheddle: error: b\r\x1b[2J\x7f\tc"), std::string(100000, 'n'),
                                  "\xff\xfe\xc2\x9b"

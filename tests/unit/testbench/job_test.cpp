@@ -115,6 +115,10 @@ TEST(arguments, scalars_out_of_range_are_refused) {
                            "u32: 7",
                            "u32:1.5",
                            "f32:abc",
+                           "f32:1e39",
+                           "f32:3.5e38",
+                           "f32:nan(5)",
+                           "f64:1e999",
                            "f32:1.5 ",
                            "f32:",
                            "u33:1",
@@ -133,6 +137,9 @@ TEST(arguments, scalars_out_of_range_are_refused) {
   }
   EXPECT_EQ(refusal([] { job_of_arguments({"u8:256"}); }),
             "--arg 'u8:256': got '256', expected a whole number from 0 to 255");
+  EXPECT_EQ(refusal([] { job_of_arguments({"f32:1e39"}); }),
+            "--arg 'f32:1e39': got '1e39', which is out of range of f32");
+  job_of_arguments({"f32:-inf", "f32:nan", "f64:1e39", "f32:3.4e38"});
 }
 
 TEST(arguments, buffers_and_outputs_come_from_the_command_line) {
@@ -265,6 +272,13 @@ TEST(job_file, errors_name_the_place) {
       {changed("{\"buffer\": \"x\"}", "{\"buffer\": \"x\", \"offset\": 17}"), "offset 17 is outside of buffer 'x'"},
       {changed("{\"buffer\": \"x\"}", "{\"u8\": 256}"),
        "j.json:2:75: got '256', expected a whole number from 0 to 255"},
+      {changed("{\"buffer\": \"x\"}", "{\"f32\": 1e39}"), "j.json:2:76: got '1e39', which is out of range of f32"},
+      {changed("{\"buffer\": \"x\"}", "{\"s32\": null}"),
+       "j.json:2:76: launches[0].args[0].s32: expected a number or a string"},
+      {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"sm\": [0, 1, 0]}], \"module\""), "SM 0 is given twice"},
+      {changed("{\"kernel\"",
+               "{\"copy\": {\"from\": \"x\", \"to\": \"x\", \"to_offset\": 7, \"bytes\": 8}}, {\"kernel\""),
+       "overlap in buffer 'x'"},
       {changed("{\"buffer\": \"x\"}", "{\"u9\": 256}"), "launches[0].args[0]: expected one of the keys u8"},
       {changed("{\"buffer\": \"x\"}", "{\"bytes_hex\": \"0g\"}"), "'g' is not a hexadecimal digit"},
       {changed("{\"buffer\": \"x\"}", "{\"bytes_hex\": \"123\"}"), "expected two hexadecimal digits for each byte"},

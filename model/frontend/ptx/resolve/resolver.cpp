@@ -290,11 +290,11 @@ void resolver::barrier(hir_instruction h, const ast_instruction& i) {
     fail(i.where, "'" + i.mnemonic() + "' needs a barrier number and a thread count");
   const value& number = h.src[0];
   if (number.is_immediate() && number.bits > 15)
-    fail(i.where, "barrier number " + std::to_string(number.bits) + ", expected 0 to 15");
+    fail(i.where, "barrier number " + std::to_string(static_cast<std::int64_t>(number.bits)) + ", expected 0 to 15");
   const bool counts = h.src.size() > (h.m.sub >= 2 ? 2u : 1u);  // the last source of a reduction is its predicate
   if (counts && h.src[1].is_immediate() && (h.src[1].bits % 32 != 0 || (h.m.sub == 1 && h.src[1].bits == 0)))
-    fail(i.where,
-         "thread count " + std::to_string(h.src[1].bits) + " of '" + i.mnemonic() + "', expected a multiple of 32");
+    fail(i.where, "thread count " + std::to_string(static_cast<std::int64_t>(h.src[1].bits)) + " of '" + i.mnemonic() +
+                      "', expected a multiple of 32");
   out_.barriers = std::max(out_.barriers, number.is_immediate() ? static_cast<std::uint32_t>(number.bits) + 1 : 16u);
   append(std::move(h));
 }

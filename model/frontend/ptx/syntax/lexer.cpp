@@ -51,11 +51,28 @@ void lexer::new_line() {
   line_start_ = position_;
 }
 
-bool lexer::at_line_start() const {
-  for (std::size_t i = line_start_; i < position_; ++i) {
-    if (source_[i] != ' ' && source_[i] != '\t') return false;
+// `# 1 "file"` or `#line 1 "file"`, which a preprocessor leaves and ptxas skips.
+bool lexer::at_line_marker() const {
+  std::size_t k = position_ + 1;
+  const auto is_blank = [&] { return k < source_.size() && (source_[k] == ' ' || source_[k] == '\t'); };
+  while (is_blank()) ++k;
+  if (source_.compare(k, 4, "line") == 0) {
+    k += 4;
+    if (!is_blank()) return false;
+    while (is_blank()) ++k;
   }
-  return true;
+  const std::size_t digits = k;
+  while (k < source_.size() && is_digit(source_[k])) ++k;
+  if (k == digits || !is_blank()) return false;
+  while (is_blank()) ++k;
+  return k < source_.size() && source_[k] == '"';
+}
+
+void lexer::refuse_directive() const {
+  std::size_t end = position_ + 1;
+  while (end < source_.size() && is_word(source_[end])) ++end;
+  fail(here(), "unexpected '" + std::string(source_.substr(position_, end - position_)) +
+                   "', expected PTX that needs no preprocessor (of its lines only # NUMBER \"FILE\" is skipped)");
 }
 
 void lexer::skip_line() {
@@ -93,8 +110,9 @@ void lexer::skip_blanks() {
       skip_comment();
     } else if (c == '\\' && (at(1) == '\n' || (at(1) == '\r' && at(2) == '\n'))) {
       ++position_;  // line continuation: the line break is skipped as white space
-    } else if (c == '#' && at_line_start()) {
-      skip_line();  // line directive of a preprocessor
+    } else if (c == '#') {
+      if (!at_line_marker()) refuse_directive();
+      skip_line();
     } else if (c == '@' && source_.compare(position_, 7, "@@DWARF") == 0) {
       skip_line();  // debug information of PTX 1.x
     } else {

@@ -65,7 +65,8 @@ class lexer {
   }
   location here() const;
   void new_line();
-  bool at_line_start() const;
+  bool at_line_marker() const;
+  [[noreturn]] void refuse_directive() const;
   void skip_blanks();
   void skip_comment();
   void skip_line();
