@@ -59,10 +59,6 @@ class rule_checker {
     });
     require(plain, {"gpu.name"}, "expected a name of up to 64 letters, digits and '_', '-', '.', '+'");
     const std::string& cc = config_.gpu.compute_capability;
-    const bool version = (cc.size() == 3 || cc.size() == 4) && cc[cc.size() - 2] == '.' && cc.front() != '0' &&
-                         std::count_if(cc.begin(), cc.end(), [](unsigned char c) { return std::isdigit(c); }) + 1 ==
-                             static_cast<std::ptrdiff_t>(cc.size());
-    require(version, {"gpu.compute_capability"}, "expected major.minor, such as 6.1");
     const bool known = std::find(capabilities.begin(), capabilities.end(), cc) != capabilities.end();
     std::string list;
     for (const std::string& capability : capabilities) list += (list.empty() ? "" : ", ") + capability;

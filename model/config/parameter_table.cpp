@@ -45,13 +45,14 @@ struct text_setter {
   }
   std::string operator()(unsigned* v) const {
     unsigned parsed = 0;
-    if (!all_of_it(parsed)) return "an unsigned integer";
+    if (const std::string wrong = parse(parsed, "an unsigned integer"); !wrong.empty()) return wrong;
     *v = parsed;
     return {};
   }
   std::string operator()(double* v) const {
     double parsed = 0;
-    if (!all_of_it(parsed) || !std::isfinite(parsed)) return "a number";
+    if (const std::string wrong = parse(parsed, "a number"); !wrong.empty()) return wrong;
+    if (!std::isfinite(parsed)) return "a number";
     *v = parsed;
     return {};
   }
@@ -70,10 +71,11 @@ struct text_setter {
   }
 
   template <class T>
-  bool all_of_it(T& parsed) const {
+  std::string parse(T& parsed, const char* what) const {
     const char* end = text.data() + text.size();
     const auto result = std::from_chars(text.data(), end, parsed);
-    return result.ec == std::errc() && result.ptr == end;
+    if (result.ptr != end || result.ec == std::errc::invalid_argument) return what;
+    return result.ec == std::errc() ? "" : about.range.text();  // a number that T cannot represent
   }
 };
 

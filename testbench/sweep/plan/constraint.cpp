@@ -60,8 +60,8 @@ std::vector<std::string> tokens_of(const std::string& text, const std::string& w
 class parser {
  public:
   parser(std::vector<std::string> tokens, std::string where, const constraint::is_variable& known,
-         const std::vector<std::string>& names)
-      : tokens_(std::move(tokens)), where_(std::move(where)), known_(known), names_(names) {}
+         const std::vector<std::string>& names, const constraint::wrong_value& wrong)
+      : tokens_(std::move(tokens)), where_(std::move(where)), known_(known), names_(names), wrong_(wrong) {}
 
   node_ptr parse(std::vector<std::string>& variables) {
     if (tokens_.size() > longest) fail("the condition is longer than " + std::to_string(longest) + " words");
@@ -139,6 +139,10 @@ class parser {
     const bool text_allowed = (op == "=" || op == "!=") && (left->what == "variable" || right->what == "variable");
     check_word(*left, text_allowed);
     check_word(*right, text_allowed);
+    if (text_allowed) {
+      check_value(*left, *right);
+      check_value(*right, *left);
+    }
     return make(op, std::move(left), std::move(right));
   }
   // A word that is neither a number nor a name is allowed only as the other side of a comparison with a variable.
@@ -149,6 +153,13 @@ class parser {
     if (n.what != "word" || parse_float(n.text, number)) return;
     if (!text_allowed)
       fail("'" + printable(n.text) + "' is neither an axis nor a parameter nor a number" + suggestion(n.text, names_));
+  }
+
+  void check_value(const node& variable, const node& word) const {
+    if (variable.what != "variable" || word.what != "word" || !wrong_) return;
+    const std::string expected = wrong_(variable.text, word.text);
+    if (!expected.empty())
+      fail("'" + printable(word.text) + "' is no value of " + variable.text + ", expected " + expected);
   }
 
   node_ptr sum(unsigned depth) {
@@ -197,6 +208,7 @@ class parser {
   std::string where_;
   const constraint::is_variable& known_;
   const std::vector<std::string>& names_;
+  const constraint::wrong_value& wrong_;
   std::vector<std::string> variables_;
   std::size_t at_ = 0;
 };
@@ -248,9 +260,10 @@ struct evaluation {
 
 }  // namespace
 
-constraint::constraint(const sweep_constraint& source, const is_variable& known, const std::vector<std::string>& names)
+constraint::constraint(const sweep_constraint& source, const is_variable& known, const std::vector<std::string>& names,
+                       const wrong_value& wrong)
     : name_(source.name), where_(source.where) {
-  root_ = parser(tokens_of(source.text, where_), where_, known, names).parse(variables_);
+  root_ = parser(tokens_of(source.text, where_), where_, known, names, wrong).parse(variables_);
 }
 
 constraint::~constraint() = default;

@@ -20,9 +20,13 @@ class constraint {
   /// The value of a variable at the evaluated point.
   using value_of = std::function<std::string(const std::string& name)>;
 
-  /// Throws input_error with the position for invalid syntax, an unknown name where a number is needed, or a condition
-  /// without any variable. `names` are the candidates for suggestions.
-  constraint(const sweep_constraint& source, const is_variable& known, const std::vector<std::string>& names = {});
+  /// What was expected, if a variable never has the value of a text; otherwise empty.
+  using wrong_value = std::function<std::string(const std::string& name, const std::string& text)>;
+
+  /// Throws input_error with the position for invalid syntax, an unknown name where a number is needed, a comparison
+  /// with a wrong value, or a condition without any variable. `names` are the candidates for suggestions.
+  constraint(const sweep_constraint& source, const is_variable& known, const std::vector<std::string>& names = {},
+             const wrong_value& wrong = {});
   ~constraint();
   constraint(constraint&&) noexcept;
 

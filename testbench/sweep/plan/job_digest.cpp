@@ -10,13 +10,13 @@ namespace heddle::testbench {
 std::string job_digest(const std::string& text, job& j) {
   file_contents contents;
   sha256 hash;
-  const auto add = [&](const std::string& file, const place& where) {
+  const auto add = [&](const std::string& file, const place& where, std::uint64_t most = ~std::uint64_t{0}) {
     const auto [at, fresh] = contents.try_emplace(file);
-    if (fresh) at->second = j.access.read(file, where);
+    if (fresh) at->second = j.access.read(file, where, most);
     hash.field(at->second);
   };
   hash.field("job").field(text);
-  for (const std::string& module : j.modules) add(module, j.modules_where);
+  for (const std::string& module : j.modules) add(module, j.modules_where, file_access::largest_text);
   for (const buffer& b : j.buffers)
     if (!b.file.empty()) add(b.file, b.where);
   for (const symbol_data& s : j.symbols) add(s.file, s.where);

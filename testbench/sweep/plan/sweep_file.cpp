@@ -120,8 +120,10 @@ class reader {
   void setting(const ini_entry& e, const std::string& where) {
     const auto number = [&](std::uint64_t& out) {
       if (!parse_unsigned(e.value, out) || out == 0)
-        refuse(where, e.key + ": got '" + printable(e.value) + "', expected a whole number above 0");
+        refuse(where, e.key + ": got '" + printable(e.value) + "', expected a whole number from 1 to " +
+                          std::to_string(~std::uint64_t{0}));
     };
+    result_.settings_where[e.key] = where;
     if (e.key == "job") {
       result_.job = e.value;
     } else if (e.key == "trace") {
@@ -177,6 +179,9 @@ std::vector<std::string> axis_values(const std::string& text, const std::string&
     if (is_range(part)) {
       add_range(part, where, values);
     } else {
+      const auto marks = std::count(part.begin(), part.end(), '"');
+      if (marks != 0 && (marks != 2 || part.front() != '"' || part.back() != '"'))
+        refuse(where, "got '" + printable(part) + "', expected the whole value between quotation marks");
       part.erase(std::remove(part.begin(), part.end(), '"'), part.end());
       values.push_back(std::move(part));
     }

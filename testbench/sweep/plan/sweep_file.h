@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,8 @@ struct sweep_file {
   std::uint64_t max_cycles = 0;       // of one point; 0: no limit
   std::vector<sweep_axis> axes;       // in the order written
   std::vector<sweep_constraint> constraints;
-  std::vector<std::string> former_names;  // of parameters, that the file or a GPU's file used
+  std::map<std::string, std::string> settings_where;  // FILE:LINE:COL of the value of each key of [sweep]
+  std::vector<std::string> former_names;              // of parameters, that the file or a GPU's file used
 
   /// The path of a job, trace or GPU that the file names: relative to the file. The store is not relative to it.
   std::string path(const std::string& written) const { return written[0] == '/' ? written : directory + written; }

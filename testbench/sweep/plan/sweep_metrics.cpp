@@ -70,7 +70,7 @@ void sweep_plan::check_metrics() const {
   for (const std::string& path : file_.metrics) {
     const std::string wrong = wrong_metric_path(path, most);
     if (!wrong.empty() || path.rfind("host", 0) == 0 || path.rfind("gpu", 0) == 0) {
-      throw input_error(printable(file_.file) + ": metrics: '" + printable(path) +
+      throw input_error(file_.settings_where.at("metrics") + ": metrics: '" + printable(path) +
                         "': " + (wrong.empty() ? "is no result of a point" : wrong));
     }
   }

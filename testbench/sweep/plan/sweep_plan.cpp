@@ -42,15 +42,16 @@ std::string gpu_name(const sweep_file& file, const std::string& written) {
 }
 
 // A replay reads its trace files again, block by block, so they are checked for changes.
-std::string trace_digest(const std::string& list, const file_access& access, std::vector<file_version>& files) {
+std::string trace_digest(const std::string& list, const std::string& where, const file_access& access,
+                         std::vector<file_version>& files) {
   sha256 hash;
-  hash.field("trace").field(read_file(list, "trace"));
+  hash.field("trace").field(read_file(list, where));
   std::set<std::string> seen;
   for (const sass_trace::list_command& c : sass_trace::read_kernels_list(list)) {
     if (c.what != sass_trace::list_command::kind::kernel || !seen.insert(c.file).second) continue;
     access.check(c.file, list + ":" + std::to_string(c.line) + ":1");
     files.emplace_back(c.file);
-    hash.field(read_file(c.file, "trace"));
+    hash.field(file_access().read(c.file, "trace"));
   }
   return hex(hash.finish());
 }
@@ -73,13 +74,21 @@ sweep_plan::sweep_plan(sweep_file file, std::string version, const trace_reader&
 
 void sweep_plan::check_axes() {
   std::vector<std::string> gpus = {default_gpu};
+  std::string where = printable(file_.file);
   for (const sweep_axis& a : file_.axes)
-    if (a.name == "gpu") gpus = a.values;
+    if (a.name == "gpu") {
+      gpus = a.values;
+      where = a.where;
+    }
   std::vector<gpu_config> bases;
   for (const std::string& gpu : gpus) {
     config_reading how;
     how.read_base = reader_of_bases(file_.confine, gpu_name(file_, gpu));
-    bases.push_back(load_config(gpu_name(file_, gpu), {}, how));
+    try {
+      bases.push_back(load_config(gpu_name(file_, gpu), {}, how));
+    } catch (const input_error& e) {
+      throw input_error(where + ": " + e.what());
+    }
     const std::vector<std::string>& former = how.former_names;
     file_.former_names.insert(file_.former_names.end(), former.begin(), former.end());
     gpu_files_.insert(gpu_files_.end(), how.files.begin(), how.files.end());
@@ -127,7 +136,28 @@ void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const
   set_text(value_of_base, before);
 }
 
-void sweep_plan::read_workload(const std::string& written, bool trace, const trace_reader& traces) {
+// Why a condition that compares a variable with this text is never true, or never false; empty: it may be either.
+std::string sweep_plan::wrong_value(const std::string& written, const std::string& text) const {
+  const std::string name = current_name(written);
+  std::vector<std::string> known;
+  for (const sweep_axis& a : file_.axes)
+    if (a.name == name) known = a.values;
+  if (std::find(known.begin(), known.end(), text) != known.end()) return "";
+  const parameter* p = find_parameter(name);
+  double number = 0;
+  const bool is_number = parse_float(text, number);
+  if (is_launch_axis(name) && name != "preempt.mode") return is_number ? "" : "a number or a value of the axis";
+  if (p != nullptr && p->is_number()) return is_number ? "" : "a number";
+  if (p != nullptr && p->is_choice()) known = p->choices;
+  else if (p != nullptr && p->values() == "text") return "";
+  else if (p != nullptr) known = {"true", "false"};
+  else if (known.empty()) known = {default_gpu};
+  if (std::find(known.begin(), known.end(), text) != known.end()) return "";
+  return join(known, ", ") + suggestion(text, known);
+}
+
+void sweep_plan::read_workload(const std::string& written, bool trace, const std::string& where,
+                               const trace_reader& traces) {
   const std::string path = file_.path(written);
   const auto slash = path.rfind('/');
   const std::string own_folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -135,10 +165,10 @@ void sweep_plan::read_workload(const std::string& written, bool trace, const tra
                            file_.confine.empty() ? "job" : "--confine");
   workload w;
   if (trace) {
-    w.digest = trace_digest(path, access, w.replayed);
+    w.digest = trace_digest(path, where, access, w.replayed);
     w.what = traces(path);
   } else {
-    const std::string text = read_file(path, "job");
+    const std::string text = read_file(path, where);
     w.what = parse_job(text, path, access);
     w.digest = job_digest(text, w.what);
   }
@@ -165,11 +195,11 @@ void sweep_plan::add_inputs(file_roles& roles) const {
 }
 
 void sweep_plan::read_workloads(const trace_reader& traces) {
-  if (!file_.job.empty()) read_workload(file_.job, false, traces);
-  if (!file_.trace.empty()) read_workload(file_.trace, true, traces);
+  if (!file_.job.empty()) read_workload(file_.job, false, file_.settings_where.at("job"), traces);
+  if (!file_.trace.empty()) read_workload(file_.trace, true, file_.settings_where.at("trace"), traces);
   for (const sweep_axis& a : file_.axes) {
     if (!is_workload(a.name)) continue;
-    for (const std::string& value : a.values) read_workload(value, a.name == "trace", traces);
+    for (const std::string& value : a.values) read_workload(value, a.name == "trace", a.where, traces);
   }
 }
 
@@ -209,7 +239,8 @@ void sweep_plan::enumerate() {
           if (current_name(name) != name) file_.former_names.push_back(name);
           return known.count(current_name(name)) != 0;
         },
-        std::vector<std::string>(known.begin(), known.end()));
+        std::vector<std::string>(known.begin(), known.end()),
+        [this](const std::string& name, const std::string& text) { return wrong_value(name, text); });
     dropped_.emplace_back(c.name, 0);
   }
   for (std::uint64_t number = 0; number < space_.size(); ++number) {

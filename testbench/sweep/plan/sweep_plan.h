@@ -67,7 +67,8 @@ class sweep_plan {
 
   void check_axes();
   void check_parameter(const sweep_axis& axis, gpu_config& base) const;
-  void read_workload(const std::string& written, bool trace, const trace_reader& traces);
+  std::string wrong_value(const std::string& name, const std::string& text) const;
+  void read_workload(const std::string& written, bool trace, const std::string& where, const trace_reader& traces);
   void read_workloads(const trace_reader& traces);
   void check_launch_axes() const;
   list_lengths metric_lengths() const;

@@ -17,7 +17,7 @@ TEST_F(sweeps, bad_ones_are_refused_before_the_first_run) {
   expect_refused(head + "[axes]\nl1.latency_cycles = 10, fast\n", "got 'fast'");
   expect_refused(head + "[axes]\nsub_partition.scheduler = lrr, gtoo\n", "got 'gtoo'");
   expect_refused(head + "[axes]\nsub_partition.issue_width = 1, 99\n", "got '99'");
-  expect_refused(head + "[axes]\ngpu = gtx1080, gtx1081\n", "gtx1081");
+  expect_refused(head + "[axes]\ngpu = gtx1080, gtx1081\n", "bad.ini:5:7: unknown GPU 'gtx1081'");
   expect_refused(head + "[axes]\nlaunch.block = 0, 32\n", "got '0'");
   expect_refused(head + "[axes]\npreempt.mode = drain\n", "has no 'preempt'");
   expect_refused(head + "[axes]\nl1.latency_cycles = 1:2000:1\nl2.latency_cycles = 1:2000:1\n",
@@ -26,8 +26,13 @@ TEST_F(sweeps, bad_ones_are_refused_before_the_first_run) {
   expect_refused(head + "[constraints]\nodd = launch.block > 3\n", "'launch.block' is neither an axis nor a parameter");
   expect_refused(head + "metrics = cycles, kernels.0.metrics.ipx\n", "there is no 'ipx', did you mean 'ipc'?");
   expect_refused(head + "metrics = kernels\n", "the name of a single number");
-  expect_refused("[sweep]\njob = none.json\nstore = s.sqlite\n", "none.json");
-  expect_refused("[sweep]\ntrace = none.g\nstore = s.sqlite\n", "none.g");
+  expect_refused(head + "metrics = nope\n", "bad.ini:4:11: metrics: 'nope'");
+  expect_refused("[sweep]\njob = none.json\nstore = s.sqlite\n", "bad.ini:2:7: cannot read 'none.json'");
+  expect_refused("[sweep]\ntrace = none.g\nstore = s.sqlite\n", "bad.ini:2:9: cannot read 'none.g'");
+  expect_refused(head + "[axes]\ngpu = gtx1080, v100\n[constraints]\na = gpu = nope\n",
+                 "bad.ini:7:5: 'nope' is no value of gpu, expected gtx1080, v100");
+  expect_refused(head + "[constraints]\na = l1.cache_local = maybe\n", "'maybe' is no value of l1.cache_local");
+  expect_refused(head + "[constraints]\na = sub_partition.scheduler = gtoo\n", "did you mean 'gto'?");
   expect_refused("[sweep]\njob = tiny.json\nstore = none/s.sqlite\n", "none");
   expect_refused("[sweep]\njob = tiny.json\nstore = tiny.json\n", "is read by this run");
   expect_refused("[sweep]\njob = tiny.json\nstore = wild.json\n", "is no database of results");

@@ -81,11 +81,11 @@ TEST_F(config_files, errors_have_a_place) {
   EXPECT_EQ("FILE:3:14: expected an unsigned integer for gpu.sm_count, not 'many'",
             error_of("\n[gpu]\n  sm_count = many ; x\n"));
   EXPECT_EQ("FILE:2:12: expected an unsigned integer for gpu.sm_count, not '-1'", error_of("[gpu]\nsm_count = -1\n"));
-  EXPECT_EQ("FILE:2:12: expected an unsigned integer for gpu.sm_count, not '4294967296'",
+  EXPECT_EQ("FILE:2:12: expected 1 to 1024 for gpu.sm_count, not '4294967296'",
             error_of("[gpu]\nsm_count = 4294967296\n"));
   EXPECT_EQ("FILE:2:18: expected a number for gpu.core_clock_mhz, not 'nan'",
             error_of("[gpu]\ncore_clock_mhz = nan\n"));
-  EXPECT_EQ("FILE:2:18: expected a number for gpu.core_clock_mhz, not '1e999'",
+  EXPECT_EQ("FILE:2:18: expected 1 to 100000 for gpu.core_clock_mhz, not '1e999'",
             error_of("[gpu]\ncore_clock_mhz = 1e999\n"));
   EXPECT_EQ("FILE:2:9: expected true or false for tlm.check, not 'yes'", error_of("[tlm]\ncheck = yes\n"));
   EXPECT_EQ("FILE:3:1: key 'sm_count' is given twice in section [gpu], first in line 2",
@@ -127,6 +127,14 @@ TEST_F(config_files, former_names_are_read_and_noted) {
 
 TEST_F(config_files, ranges_and_consistency_name_the_value_at_fault) {
   EXPECT_EQ("FILE:2:12: gpu.sm_count = 0 is out of range, expected 1 to 1024", error_of("[gpu]\nsm_count = 0\n"));
+  EXPECT_EQ("FILE:2:12: expected 1 to 1024 for gpu.sm_count, not '4294967300'",
+            error_of("[gpu]\nsm_count = 4294967300\n"));
+  for (const std::string number : {"1e999", "1e-999"})
+    EXPECT_EQ("FILE:2:9: expected 0.015625 to 128 for fp32.lanes, not '" + number + "'",
+              error_of("[fp32]\nlanes = " + number + "\n"));
+  for (const std::string version : {"6.10", "0.0", "six"})
+    EXPECT_NE(error_of("[gpu]\ncompute_capability = " + version + "\n").find("a compute capability that there is: "),
+              std::string::npos);
   EXPECT_EQ("FILE:2:9: fp32.lanes = 0 is out of range, expected 0.015625 to 128", error_of("[fp32]\nlanes = 0\n"));
   EXPECT_EQ("FILE:3:12: sm.max_warps = 66, sm.sub_partitions = 4: expected sm.sub_partitions to divide sm.max_warps",
             error_of("[sm]\n\nmax_warps =66\n"));

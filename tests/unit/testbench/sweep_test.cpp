@@ -88,7 +88,9 @@ TEST(sweep_files, are_refused_with_the_place) {
       std::string::npos);
   EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\n[zip]\na.x = 1, 2\na.y = 1, 2, 3\n").find("of the same [zip] has"),
             std::string::npos);
-  EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\ntimeout_seconds = 0\n").find("above 0"), std::string::npos);
+  EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\ntimeout_seconds = 0\n").find("from 1 to "), std::string::npos);
+  EXPECT_EQ(refusal("[sweep]\nstore = s\njob = a\n[axes]\ngpu = \"v100\" x\n"),
+            "x.ini:5:7: got '\"v100\" x', expected the whole value between quotation marks");
 }
 
 TEST(point_spaces, are_the_product_in_the_order_written_with_zips_as_one_factor) {
