@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "heddle/config/error.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/options/log.h"
 #include "testbench/run/replay_command.h"
@@ -35,9 +36,14 @@ class sweep_run {
         store_(plan_.file().store, HEDDLE_VERSION) {
     file_roles roles;
     plan_.add_inputs(roles);
-    roles.add_output(store_.database(), "store");
-    roles.add_output(store_.csv(), "store");
-    store_.check();
+    const std::string& where = plan_.file().settings_where.at("store");
+    roles.add_output(store_.database(), where);
+    roles.add_output(store_.csv(), where);
+    try {
+      store_.check();
+    } catch (const input_error& e) {
+      throw input_error(where + ": " + e.what());
+    }
   }
 
   int run() {

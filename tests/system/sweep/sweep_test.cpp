@@ -33,8 +33,9 @@ TEST_F(sweeps, bad_ones_are_refused_before_the_first_run) {
                  "bad.ini:7:5: 'nope' is no value of gpu, expected gtx1080, v100");
   expect_refused(head + "[constraints]\na = l1.cache_local = maybe\n", "'maybe' is no value of l1.cache_local");
   expect_refused(head + "[constraints]\na = sub_partition.scheduler = gtoo\n", "did you mean 'gto'?");
-  expect_refused("[sweep]\njob = tiny.json\nstore = none/s.sqlite\n", "none");
-  expect_refused("[sweep]\njob = tiny.json\nstore = tiny.json\n", "is read by this run");
+  expect_refused("[sweep]\njob = tiny.json\nstore = none/s.sqlite\n", "bad.ini:3:9: ");
+  expect_refused("[sweep]\njob = tiny.json\nstore = tiny.json\n", "bad.ini:3:9: 'tiny.json' is read by this run");
+  expect_refused("[sweep]\njob = tiny.json\nstore = wild.json\n", "bad.ini:3:9: ");
   expect_refused("[sweep]\njob = tiny.json\nstore = wild.json\n", "is no database of results");
   expect_refused(head, "expected I/N", {"--shard", "3/2"});
   expect_refused(head, "expected local | slurm", {"--engine", "moon"});
