@@ -2,7 +2,9 @@
 // CUDA programs that are not started by `heddle exec` but by a shell, make, or a debugger.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/system/cuda/cuda_program.h"
 
@@ -84,6 +86,26 @@ TEST(cuda_environment, with_wrong_options_ends_programs) {
   EXPECT_NE(std::string::npos, o.err.find("none")) << o.err;
   EXPECT_EQ(2, shell("\"$HEDDLE\" exec --gpu none --environment").code);
   EXPECT_EQ(2, shell("\"$HEDDLE\" exec --environment -- ls").code);
+}
+
+TEST(cuda_environment, with_a_wrong_simulator_ends_programs_in_one_line) {
+  const auto with = [](const std::string& variables) {
+    return shell("LD_LIBRARY_PATH=$(dirname \"$HEDDLE\")/cuda " + variables + " " + part("vectors"));
+  };
+  const std::pair<const char*, const char*> wrong[] = {
+      {"HEDDLE_PROGRAM=/nonexistent",
+       "the simulator '/nonexistent', which HEDDLE_PROGRAM names, cannot be started: No such"},
+      {"HEDDLE_PROGRAM=/tmp", "it is a directory"},
+      {"HEDDLE_PROGRAM=/etc/passwd", "it is not an executable file"},
+      {"HEDDLE_PROGRAM=/bin/true", "it is not this version of the program heddle"},
+      {"HEDDLE_OPTIONS=\"-- /bin/true\"", "HEDDLE_OPTIONS: unexpected argument"}};
+  for (const auto& [variables, message] : wrong) {
+    const outcome o = with(variables);
+    EXPECT_EQ(2, o.code) << variables;
+    EXPECT_EQ(0u, o.err.rfind("heddle: error: ", 0)) << o.err;
+    EXPECT_NE(std::string::npos, o.err.find(message)) << o.err;
+    EXPECT_EQ(1, std::count(o.err.begin(), o.err.end(), '\n')) << o.err;
+  }
 }
 
 TEST(cuda_environment, lets_programs_be_debugged) {
