@@ -70,10 +70,13 @@ TEST(ptx_module, strings_hold_escaped_quotes) {
   EXPECT_THROW(parsed(".file 1 \"a.cu\\\n\""), heddle::input_error);
 }
 
-TEST(ptx_module, preprocessor_lines_may_be_indented) {
-  const auto m = parsed(" # 1 \"x.cu\"\n\t # line 7\n.entry k() {\n \t#pragma\nret; }");
+// As ptxas 13 does.
+TEST(ptx_module, only_line_markers_of_a_preprocessor_are_skipped) {
+  const auto m = parsed(" # 1 \"x.cu\"\n\t#line 7 \"x.cu\"\n.entry k() {\n \t#1\t\"y\" 1 3\nret; # 4 \"z\"\n}");
   EXPECT_EQ(m->functions.at(0).body.statements.size(), 1u);
-  EXPECT_THROW(parsed(".entry k() { # 1\nret; }"), heddle::input_error) << "not at the line's begin";
+  for (const char* line : {"#if 0", "#endif", "#define x", "#undef x", "#pragma once", "#include \"a\"", "#line 5",
+                           "# 1", "#", "# comment", "#line", "#lineno 3 \"f\"", "#file 1 \"x\""})
+    EXPECT_THROW(parsed(".entry k() {\n" + std::string(line) + "\nret; }"), heddle::input_error) << line;
 }
 
 TEST(ptx_module, alias) {
