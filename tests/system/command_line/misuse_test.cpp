@@ -167,7 +167,7 @@ TEST_F(misuse, a_locked_store_is_said_to_be_locked) {
   for (const char* command : {"heddle sweep s.ini", "heddle report s.sqlite -o r.html"}) {
     const outcome o = shell(command);
     EXPECT_EQ(2, o.code);
-    EXPECT_EQ(o.err.rfind("heddle: error: store: '", 0), 0u) << o.err;
+    EXPECT_EQ(o.err.rfind("heddle: error: s.ini:3:9: store: '", 0), 0u) << o.err;
     EXPECT_NE(o.err.find("' is locked by another process"), std::string::npos) << o.err;
   }
   sqlite3_close(database);
