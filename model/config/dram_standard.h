@@ -85,7 +85,7 @@ struct dram_constraint {
 };
 
 /// Rows that standards share.
-struct dram_rows {
+struct dram_constraint_rows {
   const dram_constraint* first = nullptr;
   const dram_constraint* last = nullptr;
 };
@@ -102,7 +102,7 @@ struct dram_standard {
   const char* speed = "";  // "DDR4-3200, 64 pins"
   std::array<bool, 7> levels{};
   std::array<bool, dram_commands> commands{};
-  std::array<dram_rows, 7> rows;  // unused ones are empty
+  std::array<dram_constraint_rows, 7> rows;  // unused ones are empty
   // One channel at that speed.
   double clock_mhz = 0;
   unsigned bytes_per_cycle = 0;

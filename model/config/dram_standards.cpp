@@ -90,10 +90,10 @@ constexpr dram_constraint of_single_bank_refresh[] = {
 };
 
 template <std::size_t n>
-constexpr dram_rows rows_of(const dram_constraint (&rows)[n]) {
+constexpr dram_constraint_rows rows_of(const dram_constraint (&rows)[n]) {
   return {rows, rows + n};
 }
-using row_sets = std::array<dram_rows, 7>;
+using row_sets = std::array<dram_constraint_rows, 7>;
 constexpr row_sets rank_standard = {rows_of(in_a_bank),       rows_of(on_the_data_bus), rows_of(in_a_rank),
                                     rows_of(in_a_bank_group), rows_of(between_ranks),   rows_of(of_all_bank_refresh)};
 constexpr row_sets graphics_standard = {rows_of(in_a_bank),           rows_of(on_the_data_bus),

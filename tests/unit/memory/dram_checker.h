@@ -17,7 +17,7 @@ namespace heddle::test {
 class dram_checker : public command_observer {
  public:
   explicit dram_checker(const dram_parameters& p) : p_(p), standard_(standard_of(p.standard)), cycles_(times_of(p)) {
-    for (const dram_rows& set : standard_.rows)
+    for (const dram_constraint_rows& set : standard_.rows)
       for (const dram_constraint* row = set.first; row != set.last; ++row)
         horizon_ = std::max<cycle_t>(horizon_, row->cycles.of(cycles_));
   }
@@ -43,7 +43,7 @@ class dram_checker : public command_observer {
     std::stable_sort(log.begin(), log.end(), [](const event& a, const event& b) { return a.cycle < b.cycle; });
     check_states();
     for (std::size_t j = 0; j < log.size(); ++j)
-      for (const dram_rows& set : standard_.rows)
+      for (const dram_constraint_rows& set : standard_.rows)
         for (const dram_constraint* row = set.first; row != set.last; ++row) check(*row, j);
     return found_;
   }

@@ -7,17 +7,21 @@
 
 namespace heddle::ptx {
 
-const ptx_op_info& info(ptx_op op) {
-  using namespace word_group;
-  constexpr bool yes = true, no = false;
-  static constexpr ptx_op_info table[] = {
+namespace word_group {  // whose names the rows use
+namespace {
+
+constexpr bool yes = true, no = false;
+constexpr ptx_op_info table[] = {
 #define HEDDLE_X(name, text, words, types, sources, operands, needed, guardable, commutes) \
   {text, words, types, sources, operand_use::operands, needed_kind::needed, guardable, commutes},
-      HEDDLE_PTX_OPS(HEDDLE_X)
+    HEDDLE_PTX_OPS(HEDDLE_X)
 #undef HEDDLE_X
-  };
-  return table[static_cast<unsigned>(op)];
-}
+};
+
+}  // namespace
+}  // namespace word_group
+
+const ptx_op_info& info(ptx_op op) { return word_group::table[static_cast<unsigned>(op)]; }
 
 bool find_op(const std::string& w, ptx_op& op) {
   static const std::unordered_map<std::string, ptx_op> table = [] {

@@ -209,8 +209,8 @@ class planner {
       for (const hir_instruction& h : f_.blocks[b].code) {
         const bool one = h.dst.size() == 1 && h.dst[0].is_reg() && h.guard.what == value::kind::none && always;
         relative result;
-        if (one && is_counted(h.m.type) && words_of(h.m.type) == f_.registers[h.dst[0].reg].words && !h.m.carry_out &&
-            !h.m.saturate) {
+        if (one && is_counted(h.m.type) && counter_words(h.m.type) == f_.registers[h.dst[0].reg].words &&
+            !h.m.carry_out && !h.m.saturate) {
           if (h.op == ptx_op::mov && h.src.size() == 1 && h.src[0].is_reg()) result = at_now(h.src[0].reg);
           if (h.op == ptx_op::add && h.src.size() == 2 && h.src[0].is_reg() && h.src[1].is_immediate()) {
             result = at_now(h.src[0].reg);
@@ -253,8 +253,8 @@ class planner {
       const relative after = at_now(counted.reg);
       const auto found =
           std::find_if(p.counters.begin(), p.counters.end(), [&](const auto& c) { return c.reg == after.reg; });
-      if (found == p.counters.end() || words_of(test->m.type) != f_.registers[found->reg].words) continue;
-      if (signed_value(after.offset, words_of(test->m.type)) != found->step) continue;
+      if (found == p.counters.end() || counter_words(test->m.type) != f_.registers[found->reg].words) continue;
+      if (signed_value(after.offset, counter_words(test->m.type)) != found->step) continue;
       if (!unchanged_from(code, at, counted.reg)) continue;
       p.tested = *found;
       p.bound = bound;
@@ -277,7 +277,7 @@ class planner {
 
   unroll_refusal choose(loop_plan& p, bool leaves) const {
     const double size = static_cast<double>(std::max<std::size_t>(size_, 1));
-    std::size_t counting = 1 + words_of(p.type);  // the branch and the comparison
+    std::size_t counting = 1 + counter_words(p.type);  // the branch and the comparison
     for (const loop_counter& c : p.counters) counting += f_.registers[c.reg].words;
     counting = std::min(counting, size_);
     const std::uint64_t others = size_ - counting + 1;

@@ -36,7 +36,7 @@ compare opposite(compare c) {
 
 std::uint64_t count_trips(const loop_plan& p) {
   if (!p.tested.starts_known || !p.bound.is_immediate()) return 0;
-  const unsigned words = words_of(p.type);
+  const unsigned words = counter_words(p.type);
   const bool has_sign = isa::is_signed(p.type);
   const auto number = [&](std::uint64_t bits) {
     if (has_sign) return signed_value(bits, words);

@@ -8,7 +8,7 @@
 namespace heddle::ptx {
 
 /// Of a type of 32 or 64 bits.
-inline unsigned words_of(isa::dtype t) { return isa::size_of(t) / 4; }
+inline unsigned counter_words(isa::dtype t) { return isa::size_of(t) / 4; }
 
 std::int64_t signed_value(std::uint64_t bits, unsigned words);
 

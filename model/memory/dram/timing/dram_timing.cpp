@@ -26,7 +26,7 @@ dram_timing::dram_timing(const dram_parameters& parameters)
       oldest_(ranks_.size(), 0) {
   const dram_standard& standard = standard_of(parameters.standard);
   const dram_cycles cycles = times_of(parameters);
-  for (const dram_rows& set : standard.rows)
+  for (const dram_constraint_rows& set : standard.rows)
     for (const dram_constraint* row = set.first; row != set.last; ++row) compile(*row, parameters, cycles);
   const auto time = [&](dram_time t) { return cycle_t{cycles[static_cast<unsigned>(t)]}; };
   burst_interval_ = std::max(time(dram_time::ccd_s), time(dram_time::bl));
