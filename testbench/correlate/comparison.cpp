@@ -14,14 +14,12 @@ namespace heddle::testbench {
 
 namespace {
 
-using json = nlohmann::json;
-
 constexpr double departure = 0.05;
 
 /// The simulated launches that a selection may mean, in the order of their launch.
-std::vector<const json*> launches_of(const json& kernels, const launch_selection& s) {
-  std::vector<const json*> fit, all;
-  for (const json& k : kernels) {
+std::vector<const nlohmann::json*> launches_of(const nlohmann::json& kernels, const launch_selection& s) {
+  std::vector<const nlohmann::json*> fit, all;
+  for (const nlohmann::json& k : kernels) {
     all.push_back(&k);
     const std::vector<std::string> names = names_of_kernel(k.value("name", ""));
     if (s.kernel.empty() || std::find(names.begin(), names.end(), s.kernel) != names.end()) fit.push_back(&k);
@@ -30,9 +28,9 @@ std::vector<const json*> launches_of(const json& kernels, const launch_selection
   return fit.empty() && all.size() == 1 ? all : fit;
 }
 
-std::string shape_of(const json& dimensions) {
+std::string shape_of(const nlohmann::json& dimensions) {
   std::string text;
-  for (const json& d : dimensions) text += (text.empty() ? "" : "x") + std::to_string(d.get<std::uint64_t>());
+  for (const nlohmann::json& d : dimensions) text += (text.empty() ? "" : "x") + std::to_string(d.get<std::uint64_t>());
   return text;
 }
 
@@ -168,9 +166,9 @@ compared_launch compare(const measured_launch& m, const point_result& result) {
     c.failure = std::string(name_of(result.status)) + ": " + result.reason;
     return c;
   }
-  const json metrics = json::parse(result.metrics);
-  const json& config = metrics.at("gpu").at("config");
-  const std::vector<const json*> fit = launches_of(metrics.at("kernels"), m.selection);
+  const nlohmann::json metrics = nlohmann::json::parse(result.metrics);
+  const nlohmann::json& config = metrics.at("gpu").at("config");
+  const std::vector<const nlohmann::json*> fit = launches_of(metrics.at("kernels"), m.selection);
   const std::uint64_t number = m.selection.number;
   // One launch stands for all that the profiler has seen of its kernel.
   const std::size_t at = fit.size() == 1 ? 0 : static_cast<std::size_t>(number);
@@ -187,7 +185,8 @@ compared_launch compare(const measured_launch& m, const point_result& result) {
     double heddle = v.metric->value(chosen);
     if (m.selection.mean && fit.size() > 1) {
       heddle = 0;
-      for (const json* k : fit) heddle += v.metric->value({k, &config, m.bytes}) / static_cast<double>(fit.size());
+      for (const nlohmann::json* k : fit)
+        heddle += v.metric->value({k, &config, m.bytes}) / static_cast<double>(fit.size());
     }
     c.values.push_back({v.metric, without_launch(m, *v.metric, v.value, chosen), heddle});
   }

@@ -16,7 +16,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::size_t most_worst = 8;
+constexpr std::size_t worst_on_page = 8;
 
 // A cell of a table in Markdown.
 std::string cell(const std::string& text) {
@@ -87,7 +87,7 @@ std::string errors_table(const chip_comparison& chip) {
 }
 
 std::string worst_table(const chip_comparison& chip) {
-  const auto list = chip.worst(most_worst);
+  const auto list = chip.worst(worst_on_page);
   if (list.empty()) return "";
   std::string text = "| worst | error | departs first |\n|---|---|---|\n";
   for (const compared_launch* l : list)

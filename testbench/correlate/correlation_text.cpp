@@ -12,7 +12,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::size_t most_worst = 5;
+constexpr std::size_t worst_in_text = 5;
 
 std::string clipped(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
@@ -38,7 +38,7 @@ std::string row_text(const compared_launch& c) {
 
 std::string worst_text(const chip_comparison& chip) {
   std::string text;
-  for (const compared_launch* c : chip.worst(most_worst))
+  for (const compared_launch* c : chip.worst(worst_in_text))
     text +=
         fmt::format("  {:<34} {:>9}  {}\n", clipped(c->measured->kernel, 34), time_error_text(*c), departure_text(*c));
   return text.empty() ? "" : "  Worst, and what departs first:\n" + text;

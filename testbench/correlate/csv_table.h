@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -15,6 +16,7 @@ struct csv_row {
 
   /// The cell of a column; empty if the row is shorter or `column` is none.
   std::string at(std::size_t column) const { return column < cells.size() ? cells[column] : std::string(); }
+  bool has(const std::string& cell) const { return std::find(cells.begin(), cells.end(), cell) != cells.end(); }
 };
 
 /// A CSV file (RFC 4180): its header and the rows after it.

@@ -18,15 +18,11 @@ namespace {
 
 enum class layout : std::uint8_t { none, nsight_details, nsight_raw, nvprof_metrics, nvprof_trace };
 
-bool has(const csv_row& row, const char* name) {
-  return std::find(row.cells.begin(), row.cells.end(), name) != row.cells.end();
-}
-
 layout layout_of(const csv_row& header) {
-  if (has(header, "Kernel Name") && has(header, "ID"))
-    return has(header, "Metric Name") && has(header, "Metric Value") ? layout::nsight_details : layout::nsight_raw;
-  if (has(header, "Kernel") && has(header, "Metric Name") && has(header, "Avg")) return layout::nvprof_metrics;
-  if ((has(header, "Name") || has(header, "Kernel")) && (has(header, "Duration") || has(header, "Correlation_ID")))
+  if (header.has("Kernel Name") && header.has("ID"))
+    return header.has("Metric Name") && header.has("Metric Value") ? layout::nsight_details : layout::nsight_raw;
+  if (header.has("Kernel") && header.has("Metric Name") && header.has("Avg")) return layout::nvprof_metrics;
+  if ((header.has("Name") || header.has("Kernel")) && (header.has("Duration") || header.has("Correlation_ID")))
     return layout::nvprof_trace;
   return layout::none;
 }
@@ -93,7 +89,7 @@ class export_reader {
       case layout::nsight_details: details("Kernel Name", "ID", "Metric Name", "Metric Unit", "Metric Value"); break;
       case layout::nvprof_metrics: details("Kernel", "", "Metric Name", "", "Avg"); break;
       case layout::nsight_raw: wide("Kernel Name"); break;
-      case layout::nvprof_trace: wide(has(table_.header, "Name") ? "Name" : "Kernel"); break;
+      case layout::nvprof_trace: wide(table_.header.has("Name") ? "Name" : "Kernel"); break;
       case layout::none: break;
     }
     auto& all = found_.launches;

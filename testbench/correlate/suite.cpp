@@ -16,10 +16,6 @@ namespace {
 const std::vector<std::string> own_columns = {"gpu", "kernel", "run",     "launch",        "label",
                                               "use", "origin", "licence", "launch_cycles", "bytes"};
 
-bool has(const csv_row& row, const char* name) {
-  return std::find(row.cells.begin(), row.cells.end(), name) != row.cells.end();
-}
-
 /// Reads the rows of a suite.
 class suite_reader {
  public:
@@ -150,7 +146,7 @@ class suite_reader {
 
 }  // namespace
 
-bool is_suite_header(const csv_row& row) { return has(row, "gpu") && has(row, "kernel") && has(row, "run"); }
+bool is_suite_header(const csv_row& row) { return row.has("gpu") && row.has("kernel") && row.has("run"); }
 
 measurements read_suite(const csv_table& table) { return suite_reader(table).read(); }
 
