@@ -4,13 +4,9 @@
 #include "heddle/gpu/host/host_driver.h"
 
 #include <gtest/gtest.h>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,42 +14,13 @@
 #include "heddle/config/error.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/launch_check.h"
-#include "tests/unit/common/foreign_ip.h"
-#include "tests/unit/common/fresh_simulation.h"
+#include "host_driver_bench.h"
 #include "tests/unit/common/store_kernel.h"
 
 namespace heddle {
 namespace host_driver_test {
 
-// Thread t of the grid executes 700 steps of a generator with `seed` as its increment, starting at t, and stores the
-// last number.
-constexpr const char* steps_kernel = R"(
-.version 7.0
-.target sm_60
-.address_size 64
-.visible .entry steps(.param .u64 a, .param .u32 seed)
-{
-  .reg .u64 %rd<6>;
-  .reg .u32 %r<9>;
-  .reg .pred %p;
-  ld.param.u64 %rd1, [a];
-  ld.param.u32 %r5, [seed];
-  mov.u32 %r1, %tid.x;
-  mov.u32 %r2, %ctaid.x;
-  mad.lo.u32 %r3, %r2, 128, %r1;
-  mul.wide.u32 %rd2, %r3, 4;
-  add.u64 %rd3, %rd1, %rd2;
-  mov.u32 %r4, %r3;
-  mov.u32 %r6, 0;
-again:
-  mad.lo.u32 %r4, %r4, 1664525, %r5;
-  add.u32 %r6, %r6, 1;
-  setp.lt.u32 %p, %r6, 700;
-  @%p bra again;
-  st.global.u32 [%rd3], %r4;
-  ret;
-}
-)";
+using namespace host_driver_bench;
 
 /// A bus with `latency` per access, by waiting or by annotation. The GPU is at `base`.
 struct slow_bus : sc_core::sc_module {
@@ -97,11 +64,6 @@ struct thread : sc_core::sc_module {
   std::function<void()> body_;
 };
 
-gpu_config small(std::vector<std::string> more = {}) {
-  more.insert(more.end(), {"gpu.sm_count=2", "memory.model=fixed"});
-  return load_config("gtx1080", more);
-}
-
 /// Stores 0 … 31 in a new buffer; true if they are there afterwards.
 bool stores(host_driver& driver, unsigned stream = 0) {
   launch_request r;
@@ -119,18 +81,6 @@ bool stores(host_driver& driver, unsigned stream = 0) {
   for (std::uint32_t i = 0; i < 32; ++i) right = right && seen[i] == i;
   return right;
 }
-
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const input_error& e) {
-    return e.what();
-  }
-  return {};
-}
-
-class host_driver_test : public fresh_simulation {};
 
 TEST_F(host_driver_test, a_bus_that_takes_its_time_is_waited_for_with_and_without_an_interrupt) {
   for (const bool waits : {false, true})
@@ -313,96 +263,6 @@ TEST_F(host_driver_test, wrong_calls_are_input_errors) {
   ASSERT_EQ(refusals.size(), std::size(expected));
   for (std::size_t i = 0; i < refusals.size(); ++i)
     EXPECT_NE(refusals[i].find(expected[i]), std::string::npos) << refusals[i];
-}
-
-/// A memory bound to several GPUs' sockets that answers at once.
-struct shared_memory : sc_core::sc_module {
-  explicit shared_memory(sc_core::sc_module_name name) : sc_module(name) {
-    socket.register_nb_transport_fw(this, &shared_memory::nb_transport_fw);
-    socket.register_transport_dbg(this, &shared_memory::transport_dbg);
-  }
-  tlm_utils::multi_passthrough_target_socket<shared_memory> socket{"socket"};
-  foreign::storage store;
-
- private:
-  tlm::tlm_sync_enum nb_transport_fw(int, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-    if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-    store.perform(p);
-    delay += sc_core::sc_time(2, sc_core::SC_NS);
-    return tlm::TLM_COMPLETED;
-  }
-  unsigned transport_dbg(int, tlm::tlm_generic_payload& p) { return store.debug(p); }
-};
-
-TEST_F(host_driver_test, memory_that_it_hands_out_meets_neither_registers_nor_contexts) {
-  gpu g("gpu", small());
-  for (const std::uint64_t first :
-       {std::uint64_t{0}, host_driver::default_first_address - 256, host_driver::default_first_address + 1})
-    EXPECT_NE(refusal([&] { host_driver driver("driver", g.config(), first); }).find("expected a multiple of 256"),
-              std::string::npos);
-  host_driver driver("driver", g.config());
-  driver.host_socket.bind(g.host_socket);
-  sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  const std::uint64_t contexts = std::uint64_t{g.config().context.area_mib} << 20, first = driver.allocate(1);
-  // Up to the last byte, and not beyond; a rejected request has no effect.
-  for (const std::uint64_t bytes : {~std::uint64_t{0}, 0 - first, contexts - first, contexts - first - 8192 - 255})
-    EXPECT_NE(refusal([&] { static_cast<void>(driver.allocate(bytes)); }).find("contexts are saved"), std::string::npos)
-        << bytes;
-  const std::uint64_t next = driver.allocate(contexts - first - 16384);
-  EXPECT_EQ(next, first + 4096 + 256);
-  EXPECT_NE(refusal([&] { static_cast<void>(driver.allocate(8192)); }).find("bytes of device memory are left"),
-            std::string::npos);
-  EXPECT_NE(refusal([&] { driver.save_contexts_at(first + 4096); }).find("handed out"), std::string::npos);
-  driver.save_contexts_at(2 * contexts);
-  EXPECT_GT(driver.allocate(8192), next);
-}
-
-TEST_F(host_driver_test, gpus_that_switch_contexts_at_one_time_on_one_memory_keep_them_apart) {
-  const gpu_config config =
-      load_config("v100", {"gpu.sm_count=1", "memory.model=external", "memory.channels=1", "l2.size_bytes=12288"});
-  struct node : sc_core::sc_module {
-    node(sc_core::sc_module_name name, const gpu_config& c, std::uint64_t first_address, std::uint32_t seed)
-        : sc_module(name), chip("gpu", c), driver("driver", c, first_address), seed_(seed) {
-      driver.host_socket.bind(chip.host_socket);
-      SC_HAS_PROCESS(node);
-      SC_THREAD(run);
-    }
-    gpu chip;
-    host_driver driver;
-    bool right = false;
-
-    void run() {
-      constexpr unsigned blocks = 16, n = blocks * 128;
-      launch_request r;
-      r.module = driver.load_module(steps_kernel, "steps.ptx");
-      r.kernel = "steps";
-      r.grid[0] = blocks;
-      r.block[0] = 128;
-      const std::uint64_t a = driver.allocate(n * 4);
-      r.argument(a).argument(seed_);
-      const unsigned number = driver.launch(r);
-      wait(3, sc_core::SC_US);
-      driver.preempt({}, preemption_mode::context_switch, 2000);
-      driver.wait_for(number);
-      std::vector<std::uint32_t> seen(n);
-      driver.read(a, seen.data(), n * 4);
-      right = driver.fault().empty();
-      for (std::uint32_t i = 0; i < n && right; ++i) {
-        std::uint32_t v = i;
-        for (unsigned k = 0; k < 700; ++k) v = v * 1664525 + seed_;
-        right = seen[i] == v;
-      }
-    }
-
-   private:
-    std::uint32_t seed_;
-  };
-  node first("first", config, host_driver::default_first_address, 3), second("second", config, 0x1100'0000, 8);
-  shared_memory memory("memory");
-  for (node* n : {&first, &second}) n->chip.memory_socket[0].bind(memory.socket);
-  sc_core::sc_start();
-  EXPECT_TRUE(first.right);
-  EXPECT_TRUE(second.right);
 }
 
 }  // namespace host_driver_test

@@ -1,65 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/memory/l2/l2_slice.h"
-
-#include <memory>
+#include <gtest/gtest.h>
 
 #include "heddle/isa/opcode.h"
-#include "heddle/simt/execute.h"
-#include "memory_bench.h"
+#include "l2_slice_bench.h"
 
 namespace heddle::test {
 namespace l2_slice_test {
 
-constexpr unsigned hit_latency = 20;
-
-gpu_config small_config() {
-  gpu_config c;
-  c.memory.channels = 1;
-  c.l2.size_bytes = 8 * 1024;
-  c.l2.ways = 4;
-  return c;
-}
-
-/// A driver, a slice and a test memory on one clock.
-struct bench {
-  clock_domain clock{"clock", 1000};
-  driver sm{"sm", clock};
-  l2_slice slice;
-  test_memory memory{"memory", clock};
-
-  explicit bench(const gpu_config& c = small_config()) : slice("slice", clock, c, 0, hit_latency) {
-    sm.socket.bind(slice.request_socket);
-    slice.memory_socket.bind(memory.socket);
-  }
-  void run(cycle_t cycles) { sc_core::sc_start(clock.time_of(cycles) - sc_core::sc_time_stamp()); }
-  void check_done() {
-    EXPECT_TRUE(sm.done());
-    EXPECT_TRUE(slice.idle());
-    EXPECT_EQ(sm.pool.in_use(), 0u);
-    slice.check_invariants();
-  }
-  std::vector<std::uint8_t> debug_read(std::uint64_t address, unsigned n, unsigned* done = nullptr) {
-    std::vector<std::uint8_t> out(n);
-    tlm::tlm_generic_payload p;
-    p.set_command(tlm::TLM_READ_COMMAND);
-    p.set_address(address);
-    p.set_data_ptr(out.data());
-    p.set_data_length(n);
-    const unsigned got = sm.socket->transport_dbg(p);
-    if (done != nullptr) *done = got;
-    return out;
-  }
-  unsigned debug_write(std::uint64_t address, std::vector<std::uint8_t> in) {
-    tlm::tlm_generic_payload p;
-    p.set_command(tlm::TLM_WRITE_COMMAND);
-    p.set_address(address);
-    p.set_data_ptr(in.data());
-    p.set_data_length(static_cast<unsigned>(in.size()));
-    return sm.socket->transport_dbg(p);
-  }
-};
-
-class l2_slice_test : public simulation {};
+using namespace l2_slice_bench;
 
 TEST_F(l2_slice_test, hit_is_answered_after_exactly_the_hit_latency) {
   bench b;
@@ -195,65 +143,6 @@ TEST_F(l2_slice_test, dirty_lines_are_written_back_when_they_give_way) {
   b.check_done();
 }
 
-line_payload& atomic(driver& sm, std::uint64_t line, isa::atomic_op op, unsigned lanes, unsigned stride, cycle_t at) {
-  line_payload& p = sm.fresh(0);
-  p.make_atomic(line);
-  atomic_request& a = *p.request.atomic;
-  a.operation = static_cast<std::uint8_t>(op);
-  a.type = static_cast<std::uint8_t>(isa::dtype::u32);
-  a.returns = true;
-  a.count = lanes;
-  for (unsigned i = 0; i < lanes; ++i) {
-    a.lane[i] = static_cast<std::uint8_t>(i);
-    a.offset[i] = static_cast<std::uint8_t>(i * stride);
-    a.operand[i] = 1;
-  }
-  sm.send(p, at);
-  return p;
-}
-
-TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) {
-  gpu_config c = small_config();
-  c.l2.atomic_interval_cycles = 3;
-  c.l2.atomic_contention_cycles = 4;
-  c.l2.atomic_limit_cycles = 18;  // further lanes add nothing
-  bench b(c);
-  std::vector<std::uint64_t> old;
-  b.sm.on_response = [&](line_payload& p) {
-    if (p.request.atomic == nullptr) return;
-    for (unsigned i = 0; i < p.request.atomic->count; ++i) old.push_back(p.request.atomic->result[i]);
-  };
-  b.sm.read(0x400, 0xf, 1);
-  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);  // eight lanes on one cell
-  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 4, 200);  // eight cells
-  atomic(b.sm, 0x400, isa::atomic_op::add, 2, 0, 300);
-  b.run(400);
-  ASSERT_EQ(old.size(), 18u);
-  EXPECT_EQ(b.slice.counters().find(0)->atomics, 3u);
-  EXPECT_EQ(b.slice.counters().find(0)->atomic_lanes, 18u);
-  EXPECT_EQ(b.slice.counters().find(0)->atomic_changes, 18u);
-  for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(old[i], i);
-  EXPECT_EQ(old[8], 8u);
-  EXPECT_EQ(old[9], 0u);
-  EXPECT_EQ(b.sm.records[1].answered, 100 + hit_latency + 18);
-  EXPECT_EQ(b.sm.records[2].answered, 200 + hit_latency);
-  EXPECT_EQ(b.sm.records[3].answered, 300 + hit_latency + 4 + 3);
-  b.check_done();
-}
-
-TEST_F(l2_slice_test, without_a_limit_every_further_lane_of_an_atomic_takes_its_time) {
-  gpu_config c = small_config();
-  c.l2.atomic_interval_cycles = 3;
-  c.l2.atomic_contention_cycles = 4;
-  c.l2.atomic_limit_cycles = 0;
-  bench b(c);
-  b.sm.read(0x400, 0xf, 1);
-  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);
-  b.run(300);
-  EXPECT_EQ(b.sm.records.at(1).answered, 100 + hit_latency + 4 + 7 * 3);
-  b.check_done();
-}
-
 // A queue of two entries plus one per pipeline stage. A request that finds it full waits, and its entry is released
 // once.
 TEST_F(l2_slice_test, what_was_held_up_takes_one_place_of_the_queue) {
@@ -275,19 +164,6 @@ TEST_F(l2_slice_test, what_was_held_up_takes_one_place_of_the_queue) {
     EXPECT_EQ(b.sm.records[1 + 20 * round + 5].asked, first + 5);
     EXPECT_EQ(b.sm.records[1 + 20 * round + 19].asked, b.sm.records[20 + 20 * round - 1].asked + 4);
   }
-  b.check_done();
-}
-
-TEST_F(l2_slice_test, atomic_on_a_missing_sector_waits_for_it) {
-  bench b;
-  b.memory.bytes[0x400] = 41;
-  std::uint64_t old = 0;
-  b.sm.on_response = [&](line_payload& p) { old = p.request.atomic->result[0]; };
-  atomic(b.sm, 0x400, isa::atomic_op::add, 1, 0, 1);
-  b.run(100);
-  EXPECT_EQ(old, 41u);
-  EXPECT_EQ(b.debug_read(0x400, 1)[0], 42);
-  EXPECT_EQ(b.memory.bytes[0x400], 41);
   b.check_done();
 }
 
@@ -408,86 +284,6 @@ TEST_F(l2_slice_test, a_memory_that_sets_no_status_is_warned_about_once) {
   EXPECT_EQ(value, 77u);
   b.check_done();
 }
-
-/// Random reads, partial writes and atomics against a flat image, for each answer style of a memory.
-class l2_random : public simulation, public ::testing::WithParamInterface<std::pair<answer_style, bool>> {};
-
-TEST_P(l2_random, data_are_those_of_a_flat_memory) {
-  gpu_config c = small_config();
-  c.l2.size_bytes = 2 * 1024;
-  c.l2.mshr_entries = 6;
-  c.l2.mshr_merges = 4;
-  c.l2.queue_entries = 4;
-  bench b(c);
-  b.memory.style = GetParam().first;
-  b.memory.performs_late = GetParam().second;
-  b.memory.jitter = 60;
-  b.sm.hold_percent = 30;
-  constexpr unsigned lines = 48;
-  std::vector<std::uint8_t> flat(lines * 128, 0);
-  std::mt19937_64 random(42);
-  std::map<std::uint64_t, std::vector<std::uint8_t>> expected;
-  std::map<std::uint64_t, std::uint64_t> expected_old;
-  cycle_t at = 1;
-  const unsigned count = 12000;
-  for (unsigned i = 0; i < count; ++i) {
-    at += random() % 4 == 0 ? random() % 30 : 0;
-    const unsigned line =
-        random() % 3 == 0 ? static_cast<unsigned>(random() % 4) : static_cast<unsigned>(random() % lines);
-    const unsigned what = static_cast<unsigned>(random() % 10);
-    std::uint8_t* f = &flat[line * 128];
-    if (what < 5) {
-      const auto sectors = static_cast<std::uint8_t>(1 + random() % 15);
-      b.sm.read(line * 128, sectors, at, i);
-      expected[i].assign(f, f + 128);
-    } else if (what < 9) {
-      const unsigned length = 1u << random() % 8;
-      const unsigned offset = static_cast<unsigned>(random() % (129 - length));
-      std::vector<std::uint8_t> bytes(length);
-      for (auto& v : bytes) v = static_cast<std::uint8_t>(random());
-      b.sm.write(line * 128, offset, bytes, at, i);
-      std::memcpy(f + offset, bytes.data(), length);
-    } else {
-      line_payload& p = atomic(b.sm, line * 128, isa::atomic_op::add, 1, 0, at);
-      p.request.token = i;
-      const unsigned offset = 4 * static_cast<unsigned>(random() % 32);
-      p.request.atomic->offset[0] = static_cast<std::uint8_t>(offset);
-      std::uint32_t old;
-      std::memcpy(&old, f + offset, 4);
-      expected_old[i] = old++;
-      std::memcpy(f + offset, &old, 4);
-    }
-  }
-  unsigned wrong = 0;
-  b.sm.on_response = [&](line_payload& p) {
-    const std::uint64_t i = p.request.token;
-    if (p.is_read()) {
-      for (unsigned s = 0; s < 4; ++s)
-        if (p.request.sectors >> s & 1) wrong += std::memcmp(p.line_data() + 32 * s, &expected[i][32 * s], 32) != 0;
-    } else if (p.request.atomic != nullptr) {
-      wrong += p.request.atomic->result[0] != expected_old[i];
-    }
-  };
-  b.run(at + 3000000);
-  EXPECT_EQ(b.sm.answered(), count);
-  EXPECT_EQ(wrong, 0u);
-  EXPECT_EQ(b.debug_read(0, lines * 128), flat);
-  b.slice.flush([] {});
-  sc_core::sc_start(b.clock.time_of(20000));
-  for (unsigned i = 0; i < lines * 128; ++i) wrong += b.memory.bytes[i] != flat[i];
-  EXPECT_EQ(wrong, 0u);
-  EXPECT_TRUE(b.memory.idle());
-  for (tlm::tlm_sync_enum a : b.memory.response_answers) ASSERT_NE(a, tlm::TLM_COMPLETED);
-  b.check_done();
-}
-
-std::vector<std::pair<answer_style, bool>> all_styles() {
-  std::vector<std::pair<answer_style, bool>> all;
-  for (unsigned s = 0; s <= static_cast<unsigned>(answer_style::mixed); ++s)
-    for (bool late : {false, true}) all.emplace_back(static_cast<answer_style>(s), late);
-  return all;
-}
-INSTANTIATE_TEST_SUITE_P(styles, l2_random, ::testing::ValuesIn(all_styles()));
 
 }  // namespace l2_slice_test
 }  // namespace heddle::test

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "heddle/isa/opcode.h"
+#include "l2_slice_bench.h"
+
+namespace heddle::test {
+namespace l2_atomics_test {
+
+using namespace l2_slice_bench;
+
+TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) {
+  gpu_config c = small_config();
+  c.l2.atomic_interval_cycles = 3;
+  c.l2.atomic_contention_cycles = 4;
+  c.l2.atomic_limit_cycles = 18;  // further lanes add nothing
+  bench b(c);
+  std::vector<std::uint64_t> old;
+  b.sm.on_response = [&](line_payload& p) {
+    if (p.request.atomic == nullptr) return;
+    for (unsigned i = 0; i < p.request.atomic->count; ++i) old.push_back(p.request.atomic->result[i]);
+  };
+  b.sm.read(0x400, 0xf, 1);
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);  // eight lanes on one cell
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 4, 200);  // eight cells
+  atomic(b.sm, 0x400, isa::atomic_op::add, 2, 0, 300);
+  b.run(400);
+  ASSERT_EQ(old.size(), 18u);
+  EXPECT_EQ(b.slice.counters().find(0)->atomics, 3u);
+  EXPECT_EQ(b.slice.counters().find(0)->atomic_lanes, 18u);
+  EXPECT_EQ(b.slice.counters().find(0)->atomic_changes, 18u);
+  for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(old[i], i);
+  EXPECT_EQ(old[8], 8u);
+  EXPECT_EQ(old[9], 0u);
+  EXPECT_EQ(b.sm.records[1].answered, 100 + hit_latency + 18);
+  EXPECT_EQ(b.sm.records[2].answered, 200 + hit_latency);
+  EXPECT_EQ(b.sm.records[3].answered, 300 + hit_latency + 4 + 3);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, without_a_limit_every_further_lane_of_an_atomic_takes_its_time) {
+  gpu_config c = small_config();
+  c.l2.atomic_interval_cycles = 3;
+  c.l2.atomic_contention_cycles = 4;
+  c.l2.atomic_limit_cycles = 0;
+  bench b(c);
+  b.sm.read(0x400, 0xf, 1);
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);
+  b.run(300);
+  EXPECT_EQ(b.sm.records.at(1).answered, 100 + hit_latency + 4 + 7 * 3);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, atomic_on_a_missing_sector_waits_for_it) {
+  bench b;
+  b.memory.bytes[0x400] = 41;
+  std::uint64_t old = 0;
+  b.sm.on_response = [&](line_payload& p) { old = p.request.atomic->result[0]; };
+  atomic(b.sm, 0x400, isa::atomic_op::add, 1, 0, 1);
+  b.run(100);
+  EXPECT_EQ(old, 41u);
+  EXPECT_EQ(b.debug_read(0x400, 1)[0], 42);
+  EXPECT_EQ(b.memory.bytes[0x400], 41);
+  b.check_done();
+}
+
+}  // namespace l2_atomics_test
+}  // namespace heddle::test

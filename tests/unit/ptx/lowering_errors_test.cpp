@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "heddle/config/error.h"
+#include "heddle/frontend/ptx/lower.h"
+#include "ptx_lower_text.h"
+
+namespace heddle {
+namespace lowering_errors_test {
+
+using namespace ptx_lower_text;
+
+std::string message_of(const std::string& body, double fp64 = 1) {
+  try {
+    lower(body, "imad", 0, fp64);
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(lowering_errors, name_place_and_cause) {
+  const std::string start = ".entry k(.param .u64 o) {\n.reg .b32 %r<4>; .reg .b64 %d; .reg .f64 %x; .reg .pred %p;\n";
+  EXPECT_EQ(message_of(start + "  frobnicate.u32 %r0, %r1;\nret; }"),
+            "k.ptx:6:3: unknown instruction 'frobnicate.u32'");
+  EXPECT_EQ(message_of(start + "add.cc.u32 %r0, %r1, %q7;\nret; }").substr(0, 12), "k.ptx:6:22: ");
+  EXPECT_EQ(message_of(start + "add.wide.u32 %r0, %r1, %r2;\nret; }"),
+            "k.ptx:6:1: unsupported modifier '.wide' in instruction 'add.wide.u32'");
+  EXPECT_EQ(message_of(start + "ret ret; }"), "k.ptx:6:5: 'ret' takes no operands, expected ';'");
+  EXPECT_EQ(message_of(start + "add.u32 %r0, %r1, %d;\nret; }"),
+            "k.ptx:6:19: operand of 'add.u32' is a .b64 register, expected one for .u32");
+  EXPECT_EQ(message_of(start + "add.f64 %x, %x, %r1;\nret; }"),
+            "k.ptx:6:17: operand of 'add.f64' is a .b32 register, expected one for .f64");
+  EXPECT_EQ(message_of(start + "mul.wide.u32 %r0, %r1, %r2;\nret; }"),
+            "k.ptx:6:14: operand of 'mul.wide.u32' is a .b32 register, expected one for .u64");
+  EXPECT_EQ(message_of(start + "bra NOWHERE;\nret; }"), "k.ptx:6:5: unknown label 'NOWHERE'");
+  EXPECT_NE(message_of(start + "add.f64 %x, %x, %x; mov.b64 %d, %x; st.global.u64 [%d], %d;\nret; }", 0)
+                .find("compute capability 6.1"),
+            std::string::npos);
+  EXPECT_NE(message_of(start + "call.uni nothing, ();\nret; }").find("'nothing'"), std::string::npos);
+  EXPECT_NE(message_of(start + "add.u32 %r0, %p, %r1; st.global.u32 [%d], %r0;\nret; }").find("k.ptx:6:"),
+            std::string::npos);
+  EXPECT_NE(message_of(".entry other() { ret; }").find("no kernel 'k', expected one of: other"), std::string::npos);
+}
+
+TEST(lowering_errors, operands_and_modifiers_that_mean_nothing_here_are_refused) {
+  const char* const refused[] = {"add.u32 %r1, %r0, %r0, %r0;",
+                                 "min.f32 %f1, %f0, %f0, %f0;",
+                                 "fma.rn.f32 %f1, %f0, %f0, %f0, %f0;",
+                                 "selp.u32 %r1, %r0, %r0, %p0, %p0;",
+                                 "setp.eq.u32 %p1, %r0, %r0, %p0;",
+                                 "cvt.u32.f32 %r1, %f0, %f0;",
+                                 "popc.b32 %r1, %r0, %r0;",
+                                 "div.u32 %r1, %r0, %r0, %r0;",
+                                 "ld.global.u32 %r1, [%d0], %r0;",
+                                 "st.global.u32 [%d0], %r0, %r0;",
+                                 "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1, 5;",
+                                 "vote.sync.any.pred %p1, %p0, -1, %r0;",
+                                 "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0], %r0;",
+                                 "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], {%r0, %r1};",
+                                 "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], %f1;",
+                                 "add.sat.f64 %e0, %e1, %e1;",
+                                 "mul.lo.sat.s32 %r1, %r0, %r0;",
+                                 "red.global.cas.b32 [%d0], 1, 2;",
+                                 "red.global.exch.b32 [%d0], 1;"};
+  for (const char* line : refused) {
+    const std::string message = message_of(
+        std::string(
+            ".entry k() {\n.reg .b32 %r<4>; .reg .b64 %d<4>; .reg .f32 %f<6>; .reg .f64 %e<4>; .reg .pred %p<4>;\n") +
+        line + "\nret; }");
+    EXPECT_NE(message.find("k.ptx:6:"), std::string::npos) << line << ": " << message;
+  }
+}
+
+TEST(lowering_errors, unknown_instructions_elsewhere_do_not_matter) {
+  EXPECT_NO_THROW(lower(".entry k() { ret; }\n.entry other() { .reg .b32 %r; frobnicate.u32 %r, %r; ret; }"));
+}
+
+}  // namespace lowering_errors_test
+}  // namespace heddle

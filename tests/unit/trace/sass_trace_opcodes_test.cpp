@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/frontend/sass_trace/code/translate.h"
+#include "sass_trace_files.h"
+
+namespace heddle::sass_trace {
+namespace sass_trace_opcodes_test {
+
+using namespace sass_trace_test;
+using c = isa::op_class;
+using o = isa::opcode;
+
+code_entry entry(generation g, const std::string& opcode, std::vector<std::uint8_t> results,
+                 std::vector<std::uint8_t> operands, unsigned bytes = 0, std::int64_t immediate = 0) {
+  static_fields f;
+  f.pc = 0x40;
+  f.opcode = opcode;
+  f.results = std::move(results);
+  f.operands = std::move(operands);
+  f.bytes = bytes;
+  f.immediate = immediate;
+  return translate(g, f);
+}
+
+TEST(sass_trace_opcodes, classes_by_generation) {
+  const struct {
+    generation g;
+    const char* mnemonic;
+    c timing;
+    bool known;
+  } cases[] = {
+      {generation::pascal, "XMAD", c::int_multiply, true}, {generation::volta, "XMAD", c::int_multiply, false},
+      {generation::volta, "HMMA", c::tensor, true},        {generation::pascal, "HMMA", c::tensor, false},
+      {generation::turing, "UIADD3", c::int_add, true},    {generation::volta, "UIADD3", c::int_add, false},
+      {generation::kepler, "FFMA", c::fp32_add, true},     {generation::hopper, "FFMA", c::fp32_add, true},
+      {generation::ampere, "MUFU", c::sfu, true},          {generation::ampere, "DFMA", c::fp64_fma, true},
+      {generation::maxwell, "HFMA2", c::half_add, true},   {generation::ampere, "SHFL", c::shuffle, true},
+      {generation::ampere, "ISETP", c::int_compare, true}, {generation::ampere, "FMNMX", c::fp32_minmax, true},
+      {generation::ampere, "SHF", c::int_shift, true},     {generation::ampere, "S2R", c::special_register, true},
+      {generation::ampere, "VOTE", c::vote, true},         {generation::ampere, "I2F", c::conversion, true},
+      {generation::ampere, "POPC", c::bit_count, true},    {generation::ampere, "BSSY", c::branch, true},
+      {generation::ampere, "FNEW", c::fp32_add, false},    {generation::ampere, "DNEW", c::fp64_add, false},
+      {generation::ampere, "HNEW", c::half_add, false},    {generation::ampere, "QMMA", c::tensor, false},
+      {generation::ampere, "NEW", c::int_add, false},      {generation::ampere, "WHATSETP", c::int_compare, false}};
+  for (const auto& k : cases) {
+    const opcode_meaning m = meaning_of(k.g, k.mnemonic, 0, true);
+    EXPECT_EQ(m.timing, k.timing) << k.mnemonic;
+    EXPECT_EQ(m.known, k.known) << k.mnemonic;
+  }
+  generation g{};
+  EXPECT_TRUE(generation_of(61, g));
+  EXPECT_EQ(g, generation::pascal);
+  EXPECT_TRUE(generation_of(89, g));
+  EXPECT_EQ(g, generation::ampere);
+  EXPECT_FALSE(generation_of(20, g));
+}
+
+TEST(sass_trace_opcodes, memory) {
+  const struct {
+    const char* opcode;
+    unsigned traced;
+    o op;
+    isa::space space;
+    unsigned bytes;
+    unsigned results;
+  } cases[] = {{"LDG.E.128.SYS", 16, o::ld, isa::space::global, 16, 4},
+               {"LDG.E.64", 8, o::ld, isa::space::global, 8, 2},
+               {"LDG.E", 4, o::ld, isa::space::global, 4, 1},
+               {"LDG.E.U8", 1, o::ld, isa::space::global, 1, 1},
+               {"LDS.U.128", 16, o::ld, isa::space::shared, 16, 4},
+               {"LDS.S16", 4, o::ld, isa::space::shared, 2, 1},
+               {"LDL.64", 8, o::ld, isa::space::local, 8, 2},
+               {"LD.E", 4, o::ld, isa::space::generic, 4, 1},
+               {"LDSM.16.M88.4", 16, o::ld, isa::space::shared, 16, 4},
+               {"LDSM.16.M88.2", 16, o::ld, isa::space::shared, 16, 2},
+               {"ATOMG.E.ADD.STRONG.GPU", 4, o::atom, isa::space::global, 4, 1},
+               {"ATOMS.CAS.64", 8, o::atom, isa::space::shared, 8, 2},
+               {"LDNEWS", 4, o::ld, isa::space::shared, 4, 1}};
+  for (const auto& k : cases) {
+    const code_entry e = entry(generation::ampere, k.opcode, {8}, {4, 6}, k.traced);
+    EXPECT_EQ(e.instruction.op, k.op) << k.opcode;
+    EXPECT_EQ(e.timing, c::load_store) << k.opcode;
+    EXPECT_EQ(e.instruction.mem_space, k.space) << k.opcode;
+    EXPECT_EQ(isa::size_of(e.instruction.type), k.bytes) << k.opcode;
+    EXPECT_EQ(e.instruction.dst, 8u) << k.opcode;
+    EXPECT_EQ(e.instruction.dst_count, k.results) << k.opcode;
+  }
+  const code_entry store = entry(generation::volta, "STG.E.128.SYS", {}, {4, 8}, 16);
+  EXPECT_EQ(store.instruction.op, o::st);
+  EXPECT_EQ(store.instruction.src[0].count, 2u);
+  EXPECT_EQ(store.instruction.src[1].count, 4u);
+  EXPECT_EQ(store.instruction.dst_count, 0u);
+  const code_entry copy = entry(generation::ampere, "LDGSTS.E.BYPASS.128", {}, {3, 4}, 16);
+  EXPECT_EQ(copy.instruction.op, o::ld);
+  EXPECT_EQ(copy.instruction.src[0].count, 1u);
+  EXPECT_EQ(copy.instruction.src[1].count, 2u);
+  // Without addresses the instruction takes a slot in the unit, but makes no access.
+  EXPECT_EQ(entry(generation::ampere, "LDG.E", {8}, {4}).timing, c::shuffle);
+  EXPECT_EQ(entry(generation::ampere, "LDL.64", {8}, {}).instruction.mem_space, isa::space::global);
+  EXPECT_EQ(entry(generation::ampere, "LDC.64", {8}, {4}).instruction.op, o::ldc);
+}
+
+TEST(sass_trace_opcodes, widths_of_registers) {
+  const code_entry mma = entry(generation::ampere, "HMMA.16816.F32", {12}, {4, 8, 12});
+  EXPECT_EQ(mma.instruction.dst_count, 4u);
+  EXPECT_EQ(mma.instruction.src[0].count, 4u);
+  EXPECT_EQ(mma.instruction.src[1].count, 2u);
+  EXPECT_EQ(mma.instruction.src[2].count, 4u);
+  EXPECT_EQ(entry(generation::ampere, "HMMA.16816.F16", {12}, {4, 8, 12}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "DFMA", {2}, {4, 6, 8}).instruction.src[2].count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "DFMA", {2}, {4, 6, 8}).instruction.dst_count, 2u);
+  const code_entry wide = entry(generation::ampere, "IMAD.WIDE.U32", {2}, {4, 6, 8});
+  EXPECT_EQ(wide.instruction.dst_count, 2u);
+  EXPECT_EQ(wide.instruction.src[1].count, 1u);
+  EXPECT_EQ(wide.instruction.src[2].count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "F2F.F64.F32", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "F2F.F32.F64", {2}, {4}).instruction.dst_count, 1u);
+  EXPECT_EQ(entry(generation::ampere, "F2I.S64.TRUNC", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "F2I.TRUNC.NTZ", {2}, {4}).instruction.dst_count, 1u);
+  EXPECT_EQ(entry(generation::ampere, "I2F.F64", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "FRND.F64", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::hopper, "IADD3", {2, 3, 4}, {4}).instruction.dst_count, 3u);
+  // No register range extends beyond R254, and R255 is not a register.
+  EXPECT_EQ(entry(generation::ampere, "LDG.E.128", {253}, {254}, 16).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "LDG.E.128", {255}, {4}, 16).instruction.dst_count, 0u);
+  EXPECT_EQ(entry(generation::ampere, "IADD3", {2}, {255, 3}).instruction.src[0].kind, isa::operand_kind::none);
+}
+
+TEST(sass_trace_opcodes, control) {
+  EXPECT_EQ(entry(generation::ampere, "EXIT", {}, {}).instruction.op, o::exit);
+  EXPECT_EQ(entry(generation::ampere, "BRA", {}, {}).instruction.op, o::bra);
+  EXPECT_EQ(entry(generation::ampere, "BAR.SYNC.DEFER_BLOCKING", {}, {}).instruction.op, o::bar);
+  EXPECT_EQ(entry(generation::ampere, "BAR.ARV", {}, {}).instruction.sub, 1u);
+  EXPECT_EQ(entry(generation::ampere, "MEMBAR.SC.GPU", {}, {}).instruction.op, o::membar);
+  EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::membar);
+  EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 1).instruction.op, o::nop);
+  EXPECT_EQ(entry(generation::maxwell, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::nop);
+}
+
+}  // namespace sass_trace_opcodes_test
+}  // namespace heddle::sass_trace
