@@ -12,7 +12,7 @@ namespace bench {
 namespace {
 
 // The function that the program itself measures the time of (testbench/run/job_runner.cpp).
-constexpr const char* timed = "heddle::testbench::job_runner::run_for(sc_core::sc_time const&)";
+constexpr const char* timed = "heddle::testbench::machine::run_for(sc_core::sc_time const&)";
 
 std::string program_line(const bench_case& c, const std::string& arguments, const std::string& metrics) {
   return "'" HEDDLE_PROGRAM "' " + arguments + " --gpu " + c.gpu + " --quiet --progress never --metrics '" + metrics +

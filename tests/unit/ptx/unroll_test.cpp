@@ -367,13 +367,11 @@ TEST(unrolled, barriers_and_shared_memory) {
 
 // Sums of a pointer's steps are offsets, and one sum remains.
 TEST(unrolled, steps_become_offsets) {
-  const auto& code = ptx_machine(kernel("mov.u64 %d4, %d1; " +
-                                        loop("0", "1", "lt", "16",
-                                             "ld.global.u32 %r5, [%d4]; add.s64 %d4, %d4, 4; add.u32 %r3, %r3, %r5;")))
-                         .program("k")
-                         .code;
+  ptx_machine machine(
+      kernel("mov.u64 %d4, %d1; " +
+             loop("0", "1", "lt", "16", "ld.global.u32 %r5, [%d4]; add.s64 %d4, %d4, 4; add.u32 %r3, %r3, %r5;")));
   unsigned loads = 0, branches = 0;
-  for (const isa::instruction& i : code) {
+  for (const isa::instruction& i : machine.program("k").code) {
     if (i.op == isa::opcode::ld && i.mem_space == isa::space::global) {
       EXPECT_EQ(i.offset, 4 * static_cast<std::int64_t>(loads));
       ++loads;
