@@ -388,7 +388,8 @@ TEST(unrolled, lines_stay) {
       kernel("mov.u64 %d4, %d1;\n" +
              loop("0", "1", "lt", "4", "\nld.global.u32 %r5, [%d4];\n add.s64 %d4, %d4, 4; add.u32 %r3, %r3, %r5;"));
   std::vector<std::uint32_t> lines;
-  for (const isa::instruction& i : ptx_machine(text).program("k").code)
+  ptx_machine machine(text);
+  for (const isa::instruction& i : machine.program("k").code)
     if (i.op == isa::opcode::ld && i.mem_space == isa::space::global) lines.push_back(i.line);
   EXPECT_EQ(lines, std::vector<std::uint32_t>(4, lines.at(0)));
 }
