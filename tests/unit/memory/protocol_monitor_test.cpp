@@ -4,6 +4,7 @@
 #include <string>
 
 #include "heddle/memory/l2/l2_slice.h"
+#include "heddle/tlm/protocol/poison.h"
 #include "memory_bench.h"
 
 namespace heddle::test {
@@ -207,6 +208,7 @@ TEST_F(monitor_test, no_memory_manager) {
   expect("memory manager", [&] { a.forward(p, tlm::BEGIN_REQ); });
 }
 TEST_F(monitor_test, reference_count_zero) {
+  if (poison::finds == poison::found::accesses) GTEST_SKIP() << "the pool's poison finds the payload before";
   actors a;
   line_payload& p = read();
   p.release();
