@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// One bank after the other, so that each has its turn once in dram.t_refi_cycles (REFpb). The others go on working.
+/// One bank after the other, each of them once in dram.t_refi_cycles (REFpb). The other banks go on working.
 class per_bank_refresh : public refresh_policy {
  public:
   explicit per_bank_refresh(const dram_parameters& parameters)
