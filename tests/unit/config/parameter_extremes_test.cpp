@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Every parameter at its smallest and its largest value, and every choice with each of its names, one at a time. A
-// small GPU either runs a kernel that uses all units, or rejects the value and names it. The effect of a value is seen
-// in the metrics.
+// small GPU either runs kernels that use all units, or rejects the value and names it. The effect of a value is seen in
+// the metrics, or at the memory that is bound from outside.
 #include <gtest/gtest.h>
+#include <tlm_utils/simple_target_socket.h>
 
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <variant>
@@ -30,7 +32,8 @@ using settings = std::vector<std::string>;
 /// An A100 with two SMs and little memory.
 settings small_chip() { return {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536", "l1.size_bytes=7168"}; }
 
-/// Other settings that a parameter needs to have an effect.
+/// Other settings that a parameter needs to have an effect; a setting of its own is what its extremes are compared
+/// with.
 const std::map<std::string, settings>& beside() {
   static const std::map<std::string, settings> all = {
       {"sub_partition.issue_width", {"sub_partition.dual_issue=any"}},
@@ -62,54 +65,111 @@ const std::map<std::string, settings>& beside() {
       {"tlm.random_delay_seed", {"tlm.random_delay_cycles=50"}},
       {"sm.warp_allocation_granularity", {"sm.register_allocation=block"}},
       {"l1.banks", {"l1.read_cycles=4"}},
+      {"memory.byte_enables", {"l2.size_bytes=4096", "l2.ways=2"}},
+      {"context.priority_preemption", {"sm.max_blocks=2"}},
+      {"context.time_slice_cycles", {"sm.max_blocks=2", "context.time_slice_cycles=1000"}},
+      {"dram.t_refi_cycles", {"dram.refresh=all_bank", "dram.t_rfc_cycles=300", "dram.t_refi_cycles=2000"}},
+      {"dram.t_rfc_cycles", {"dram.refresh=all_bank", "dram.t_refi_cycles=2000"}},
+      {"dram.t_rfc_pb_cycles", {"dram.refresh=per_bank", "dram.t_refi_cycles=2000"}},
+      {"dram.starvation_cycles", {"memory.channels=1", "dram.banks=1", "dram.ranks=1"}},
+      {"instruction_cache.instruction_bytes", {"instruction_cache.size_bytes=2048", "instruction_cache.ways=4"}},
+      {"instruction_cache.per_sub_partition", {"instruction_cache.size_bytes=2048", "instruction_cache.ways=4"}},
+      {"cwd.max_resident_grids", {"sm.max_blocks=2"}},
       {"l2.atomic_limit_cycles", {"l2.atomic_interval_cycles=10000"}},
   };
   return all;
 }
 
-/// Parameters whose value changes nothing here, and why. Any other parameter must change something.
+/// What happens besides the launch of the kernel that uses all units.
+enum class scenario : std::uint8_t { one_grid, two_grids, large_l1, preempted, waiting_lanes, external };
+
+/// Scenarios in which a parameter has an effect.
+scenario scenario_of(const std::string& name) {
+  static const std::map<std::string, scenario> all = {
+      {"cwd.max_resident_grids", scenario::two_grids},
+      {"context.priority_preemption", scenario::two_grids},
+      {"context.time_slice_cycles", scenario::two_grids},
+      {"context.preemption", scenario::preempted},
+      {"context.lines_in_flight", scenario::preempted},
+      {"context.saved_registers", scenario::preempted},
+      {"sub_partition.divergence", scenario::waiting_lanes},
+      {"sub_partition.convergence_patience_iterations", scenario::waiting_lanes},
+      {"shared_memory.unified_bytes", scenario::large_l1},
+      {"memory.max_transfer_bytes", scenario::external},
+      {"memory.byte_enables", scenario::external},
+      {"memory.addresses", scenario::external},
+      {"memory.base_mib", scenario::external},
+  };
+  const auto found = all.find(name);
+  return found == all.end() ? scenario::one_grid : found->second;
+}
+
+/// Lane 0 leaves the loop at once; the others wait in it for the flag that lane 0 sets behind it.
+constexpr const char* flag_kernel = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry flag(.param .u64 out)
+{
+  .shared .align 4 .b8 set[4];
+  .reg .pred %p<2>;
+  .reg .b32 %r<4>;
+  mov.u32 %r1, %laneid;
+  min.u32 %r1, %r1, 1;
+wait:
+  ld.volatile.shared.u32 %r2, [set];
+  setp.lt.u32 %p1, %r2, %r1;
+  @%p1 bra wait;
+  st.volatile.shared.u32 [set], 1;
+  ret;
+}
+)";
+
+/// A memory outside the GPU that remembers what it was asked.
+struct outside_memory : sc_core::sc_module {
+  explicit outside_memory(sc_core::sc_module_name name) : sc_module(name) {
+    socket.register_b_transport(this, &outside_memory::b_transport);
+    socket.register_transport_dbg(this, &outside_memory::transport_dbg);
+  }
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) {
+    const bool enables = p.get_byte_enable_ptr() != nullptr;
+    for (const std::uint64_t word :
+         {std::uint64_t{p.get_address()}, std::uint64_t{p.get_data_length()}, std::uint64_t{enables}})
+      digest = (digest ^ word) * 1099511628211u;
+    copy(p);
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) {
+    copy(p);
+    return p.get_data_length();
+  }
+  void copy(tlm::tlm_generic_payload& p) {
+    for (unsigned i = 0; i < p.get_data_length(); ++i) {
+      if (p.get_byte_enable_ptr() != nullptr &&
+          p.get_byte_enable_ptr()[i % p.get_byte_enable_length()] != TLM_BYTE_ENABLED)
+        continue;
+      std::uint8_t& byte = bytes[p.get_address() + i];
+      if (p.is_read()) p.get_data_ptr()[i] = byte;
+      else byte = p.get_data_ptr()[i];
+    }
+  }
+  tlm_utils::simple_target_socket<outside_memory> socket{"socket"};
+  std::map<std::uint64_t, std::uint8_t> bytes;
+  std::uint64_t digest = 14695981039346656037u;
+};
+
+/// Parameters whose values all run and change nothing here, and why. Any other parameter must change something, or a
+/// value of it must be refused.
 const std::map<std::string, std::string>& idle() {
   static const std::map<std::string, std::string> all = {
       {"gpu.watchdog_cycles", "no warp loops without effect"},
-      {"cwd.max_resident_grids", "one grid"},
-      {"sm.max_threads", "both values are refused"},
-      {"sm.max_threads_per_block", "the largest is that of the chip, the least refuses the block"},
-      {"sm.registers_per_block", "both values are refused"},
-      {"sm.registers_per_thread", "the largest is that of the chip, with the least the kernel cannot be compiled"},
       {"sm.barriers_per_block", "one barrier"},
-      {"sm.barriers", "few blocks"},
-      {"sub_partition.divergence", "no lane waits for another one"},
-      {"sub_partition.convergence_patience_iterations", "no lane waits for another one"},
-      {"l1.size_bytes", "both values are refused"},
+      {"sm.barriers", "both values are enough"},
       {"l1.line_bytes", "one value"},
-      {"shared_memory.size_bytes", "both values are refused"},
-      {"shared_memory.max_per_block_bytes", "the block's own shared memory fits; the largest is refused"},
-      {"shared_memory.opt_in_per_block_bytes", "both values are refused"},
-      {"shared_memory.reserved_per_block_bytes", "few blocks; the largest is refused"},
-      {"shared_memory.unified_bytes", "l1.size_bytes is what is left"},
-      {"constant_cache.size_bytes", "the constants fit; the least is refused"},
-      {"instruction_cache.size_bytes", "the code fits; the least is refused"},
-      {"instruction_cache.ways", "the code fits; the largest is refused"},
-      {"instruction_cache.instruction_bytes", "the code fits"},
-      {"instruction_cache.per_sub_partition", "the code fits"},
       {"instruction_cache.second_level_line_bytes", "the code is streamed"},
-      {"instruction_cache.second_level_ways", "the code fits; the largest is refused"},
       {"l2.line_bytes", "one value"},
       {"l2.sector_bytes", "one value"},
-      {"memory.max_transfer_bytes", "external memory only"},
-      {"memory.byte_enables", "external memory only"},
-      {"memory.addresses", "external memory only"},
-      {"memory.base_mib", "external memory only"},
-      {"dram.starvation_cycles", "no request waits so long"},
-      {"dram.t_refi_cycles", "0 is none, and the run is shorter than the largest"},
-      {"dram.t_rfc_cycles", "no refresh"},
-      {"dram.t_rfc_pb_cycles", "no refresh"},
-      {"context.preemption", "nothing is switched out"},
-      {"context.priority_preemption", "one grid"},
-      {"context.time_slice_cycles", "one grid"},
-      {"context.lines_in_flight", "nothing is switched out"},
-      {"context.saved_registers", "nothing is switched out"},
-      {"context.area_mib", "nothing is switched out"},
+      {"context.area_mib", "a limit of allocations"},
       {"memory.capacity_mib", "CUDA programs only"},
       {"host_link.bandwidth_gbs", "CUDA programs only"},
       {"host_link.latency_us", "CUDA programs only"},
@@ -156,8 +216,9 @@ class parameter_extremes : public fresh_simulation {
   };
 
   /// Runs the kernel on the small chip.
-  static outcome run(const settings& more) {
+  static outcome run(const settings& more, scenario what = scenario::one_grid) {
     settings all = small_chip();
+    if (what == scenario::external) all.emplace_back("memory.model=external");
     all.insert(all.end(), more.begin(), more.end());
     outcome result;
     restart();
@@ -165,34 +226,62 @@ class parameter_extremes : public fresh_simulation {
     try {
       const gpu_config config = load_config("a100", all);
       gpu g("gpu", config);
+      std::vector<std::unique_ptr<outside_memory>> outside;
+      for (auto& socket : g.memory_socket) {
+        outside.push_back(std::make_unique<outside_memory>(sc_core::sc_gen_unique_name("outside")));
+        socket.bind(outside.back()->socket);
+      }
       host_driver driver("driver", config);
       driver.host_socket.bind(g.host_socket);
       sc_core::sc_start(sc_core::SC_ZERO_TIME);
-      launch_request r;
-      r.module = driver.load_module(all_units_kernel, "all_units.ptx");
-      r.kernel = "all_units";
-      r.grid[0] = 6;
-      r.block[0] = 64;
-      r.carveout_percent = 100;  // an L1 smaller than the kernel's data
-      const std::uint64_t out = driver.allocate(65536), in = driver.allocate(65536), texels = driver.allocate(4096);
-      driver.fill(out, 0, 65536);
-      driver.fill(in, 0, 65536);
-      driver.fill(texels, 0, 4096);
-      simt::texture_descriptor t;
-      t.address = texels;
-      t.width = t.height = 8;
-      r.argument(out).argument(in).argument(driver.create_texture(t));
-      driver.check(r);
-      driver.launch(r);
-      sc_core::sc_start();
+      launch_all(driver, what);
       g.check_invariants();
-      EXPECT_EQ(driver.fault(), "");
-      EXPECT_TRUE(driver.finished(0));
-      result.metrics = without_configuration(to_json(collect(g)));
+      result.metrics = without_configuration(to_json(collect(g))) + driver.fault();
+      for (const auto& m : outside) result.metrics += std::to_string(m->digest);
     } catch (const input_error& e) {
       result.refusal = e.what();
     }
     return result;
+  }
+
+  static void launch_all(host_driver& driver, scenario what) {
+    launch_request r;
+    const std::uint64_t out = driver.allocate(65536), in = driver.allocate(65536), texels = driver.allocate(4096);
+    driver.fill(out, 0, 65536);
+    driver.fill(in, 0, 65536);
+    driver.fill(texels, 0, 4096);
+    simt::texture_descriptor t;
+    t.address = texels;
+    t.width = t.height = 8;
+    const std::uint64_t texture = driver.create_texture(t);
+    r.block[0] = 64;
+    r.carveout_percent = what == scenario::large_l1 ? 0 : 100;  // 100: an L1 smaller than the kernel's data
+    if (what == scenario::waiting_lanes) {
+      r.module = driver.load_module(flag_kernel, "flag.ptx");
+      r.kernel = "flag";
+      r.argument(out);
+    } else {
+      r.module = driver.load_module(all_units_kernel, "all_units.ptx");
+      r.kernel = "all_units";
+      r.grid[0] = 6;
+      r.argument(out).argument(in).argument(texture);
+    }
+    driver.check(r);
+    driver.launch(r);
+    const auto pass = [](double microseconds) { sc_core::sc_start(sc_core::sc_time(microseconds, sc_core::SC_US)); };
+    if (what == scenario::two_grids) {
+      pass(3);
+      r.stream = 1;
+      r.priority = 1;
+      driver.launch(r);
+    } else if (what == scenario::preempted) {
+      pass(3);
+      driver.check_preempt({}, preemption_mode::automatic);
+      driver.preempt({}, preemption_mode::context_switch, 1000);
+    }
+    sc_core::sc_start();
+    if (what != scenario::waiting_lanes) EXPECT_EQ(driver.fault(), "");
+    EXPECT_TRUE(driver.finished(0) || !driver.fault().empty());
   }
 };
 
@@ -202,7 +291,8 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
   for (const parameter& p : parameters()) {
     const auto also = beside().find(p.name());
     const settings others = also == beside().end() ? settings{} : also->second;
-    const outcome plain = others.empty() ? base : run(others);
+    const scenario what = scenario_of(p.name());
+    const outcome plain = others.empty() && what == scenario::one_grid ? base : run(others, what);
     EXPECT_EQ(plain.refusal, "") << p.name();
     bool acts = false;
     for (const std::string& value : values_of(p)) {
@@ -211,15 +301,15 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
       SCOPED_TRACE(setting);
       settings all = others;
       all.push_back(setting);
-      const outcome o = run(all);
-      if (o.refusal.empty()) {
-        acts |= o.metrics != plain.metrics;
-      } else {
+      const outcome o = run(all, what);
+      acts |= o.metrics != plain.metrics;  // none: refused
+      if (!o.refusal.empty()) {
         const bool by_name =
             o.refusal.rfind("--set " + setting + ": ", 0) == 0 && o.refusal.find("expected ") != std::string::npos;
+        const bool by_mode = p.name() == "context.preemption" && o.refusal.rfind("mode 'switch': ", 0) == 0;
         const bool by_kernel =
             limits_of_a_block.count(p.name()) != 0 && o.refusal.find("kernel 'all_units'") != std::string::npos;
-        EXPECT_TRUE(by_name || by_kernel) << o.refusal;
+        EXPECT_TRUE(by_name || by_mode || by_kernel) << o.refusal;
       }
     }
     if (values_of(p).empty()) continue;
