@@ -87,7 +87,7 @@ std::string program_digest(const std::string& program) {
 }  // namespace
 
 correlation_runs::correlation_runs(const std::vector<measured_launch>& launches,
-                                   const std::vector<std::string>& overrides, std::string version) {
+                                   const std::vector<std::string>& overrides, const std::string& version) {
   std::map<std::string, std::size_t> known;  // by what the row says
   for (const measured_launch& m : launches) {
     const auto [at, fresh] = known.try_emplace(m.folder + "\n" + m.gpu + "\n" + m.run, runs_.size());

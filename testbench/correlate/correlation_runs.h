@@ -20,7 +20,7 @@ class correlation_runs {
  public:
   /// Reads all jobs, modules and GPUs. `overrides` apply to every run. Throws input_error with the row's FILE:LINE.
   correlation_runs(const std::vector<measured_launch>& launches, const std::vector<std::string>& overrides,
-                   std::string version);
+                   const std::string& version);
 
   std::size_t size() const { return runs_.size(); }
   /// The run of a row.

@@ -43,7 +43,7 @@ bool is_whole(const std::string& key) {
 std::string text_of_value(double value) { return fmt::format("{:.6g}", value); }
 
 // Legal values only; whole ones where the parameter is whole.
-std::vector<double> legal(const std::string& key, std::vector<double> values) {
+std::vector<double> legal(const std::string& key, const std::vector<double>& values) {
   std::set<double> kept;
   for (double v : values) {
     if (is_whole(key)) v = std::round(v);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "heddle/config/config.h"
@@ -45,7 +46,8 @@ wire::device_info cuda_machine::info() const {
   d.clock_khz = static_cast<std::int32_t>(c.gpu.core_clock_mhz * 1000);
   d.memory_clock_khz = static_cast<std::int32_t>(c.dram.clock_mhz * 1000);
   // As in data sheets: the bus width that gives the bandwidth at twice the memory clock.
-  d.memory_bus_bits = static_cast<std::int32_t>(dram_gigabytes_per_second(c) * 8000 / (2 * c.dram.clock_mhz) + 0.5);
+  d.memory_bus_bits =
+      static_cast<std::int32_t>(std::lround(dram_gigabytes_per_second(c) * 8000 / (2 * c.dram.clock_mhz)));
   d.max_threads_per_sm = static_cast<std::int32_t>(c.sm.max_threads);
   d.max_blocks_per_sm = static_cast<std::int32_t>(c.sm.max_blocks);
   d.max_threads_per_block = static_cast<std::int32_t>(c.sm.max_threads_per_block);

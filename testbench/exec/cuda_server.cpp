@@ -294,7 +294,7 @@ void cuda_server::simulate_for_query() {
 }
 
 // Simulates for a time slice, which ends early when an awaited operation has ended.
-void cuda_server::simulate(sc_core::sc_time end) {
+void cuda_server::simulate(const sc_core::sc_time& end) {
   if (broken_ != wire::success) return;
   if (program_is_busy()) return;
   std::vector<queue_entry> until;

@@ -69,7 +69,7 @@ class cuda_server {
   void reply(client& c, call_answer& a);
   void answer_waiting();
   /// Simulates up to `end` at most.
-  void simulate(sc_core::sc_time end = sc_core::sc_max_time());
+  void simulate(const sc_core::sc_time& end = sc_core::sc_max_time());
   void simulate_for_query();
   void fail(std::int32_t status, const std::string& text);
   void drop_gone();

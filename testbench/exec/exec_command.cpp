@@ -23,8 +23,6 @@
 #include "testbench/run/summary.h"
 #include "testbench/text/text.h"
 
-extern char** environ;
-
 namespace heddle::testbench {
 
 namespace {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "heddle/metrics/run_metrics.h"
@@ -28,7 +29,7 @@ struct phase {
 
   std::string text(const char* name, double core_clock_mhz) const {
     const double mean = static_cast<double>(sum) / static_cast<double>(count);
-    return fmt::format("{:<19}{} cycles = {}{}", name, grouped(static_cast<std::uint64_t>(mean + 0.5)),
+    return fmt::format("{:<19}{} cycles = {}{}", name, grouped(static_cast<std::uint64_t>(std::llround(mean))),
                        duration(mean / (core_clock_mhz * 1e6)), count > 1 ? ", at most " + grouped(longest) : "");
   }
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "testbench/report/verdict_lines.h"
 #include "testbench/run/job_runner.h"
@@ -75,7 +76,7 @@ class page {
     text_ += fmt::format("  {:<{}}", label, label_width) + paint("31", shortened(text, width - 2 - label_width)) + "\n";
   }
   void share(const std::string& label, const std::string& name, double ratio) {
-    const auto stars = static_cast<std::size_t>(ratio * 24 + 0.5);
+    const auto stars = static_cast<std::size_t>(std::lround(ratio * 24));
     text_ += fmt::format("  {:<{}}{:<27}{:>7}  ", label, label_width, name, percent(ratio)) +
              paint("36", std::string(stars, '#'));
     while (text_.back() == ' ') text_.pop_back();

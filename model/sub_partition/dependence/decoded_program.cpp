@@ -278,8 +278,8 @@ std::vector<back_edge> back_edges(const isa::program& p) {
   return turns;
 }
 
-std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program> program, const gpu_config& config,
-                                              std::uint64_t code_address) {
+std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::program>& program,
+                                              const gpu_config& config, std::uint64_t code_address) {
   auto result = std::make_shared<decoded_program>();
   result->program = program;
   result->code_address = code_address;

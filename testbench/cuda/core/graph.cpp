@@ -43,7 +43,7 @@ int type_of(const graph_node& n) {
   return static_cast<int>(k >= allocation ? k + 2 : k);
 }
 
-graph_node* graph::add(node_work work, std::vector<graph_node*> after) {
+graph_node* graph::add(node_work work, const std::vector<graph_node*>& after) {
   auto n = std::make_unique<graph_node>();
   n->owner = this;
   n->work = std::move(work);

@@ -64,7 +64,7 @@ int type_of(const graph_node& n);
 
 struct graph {
   std::vector<std::unique_ptr<graph_node>> nodes;  // in the order of creation
-  graph_node* add(node_work work, std::vector<graph_node*> after);
+  graph_node* add(node_work work, const std::vector<graph_node*>& after);
   std::unique_ptr<graph> clone() const;
 };
 

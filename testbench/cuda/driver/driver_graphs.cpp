@@ -22,7 +22,7 @@ struct driver_kernel_params : kernel_node_params {
 };
 
 kernel_node_params plain(const driver_kernel_params& p) {
-  kernel_node_params k = p;
+  kernel_node_params k = static_cast<const kernel_node_params&>(p);
   if (k.function == nullptr) k.function = p.kernel;
   return k;
 }

@@ -120,9 +120,9 @@ bool atomic_word(const std::string& w, std::uint32_t groups, modifiers& m) {
 
 template <std::size_t n>
 bool choose(const std::string& w, const std::array<const char*, n>& names, std::uint8_t& sub) {
-  for (std::uint8_t k = 0; k < n; ++k) {
+  for (std::size_t k = 0; k < n; ++k) {
     if (w != names[k]) continue;
-    sub = k;
+    sub = static_cast<std::uint8_t>(k);
     return true;
   }
   return false;

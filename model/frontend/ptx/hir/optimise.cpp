@@ -91,7 +91,7 @@ class optimiser {
     if (!single(v) || known_[v.reg].what == value::kind::none) return;
     const bool negate = v.negate;
     v = known_[v.reg];
-    if (f_.registers.size() > 0 && negate) {
+    if (negate) {
       if (v.is_immediate()) v.bits = !v.bits;  // predicates only: numeric immediates have no negate flag
       else v.negate = !v.negate;
     }

@@ -116,7 +116,7 @@ class unroller {
         hir_block to;
         const auto renamed = [&](std::uint32_t s) { return s > p.header && s <= p.latch ? labels[s - p.header] : s; };
         if (k == 0 && b == p.header) {
-          to.code = std::move(start);
+          to.code = std::exchange(start, {});
           to.rolled = true;
         }
         const std::size_t n = from.code.size() - (b == p.latch ? 1 : 0);

@@ -167,7 +167,7 @@ class resolver {
                  const std::vector<value>& data);
 
   // Arrival barriers (resolver_mbarrier.cpp).
-  void arrival_barrier(hir_instruction h, const ast_instruction& i);
+  void arrival_barrier(const hir_instruction& h, const ast_instruction& i);
   void arrival_start(const hir_instruction& h, const ast_instruction& i);
   void arrival_wait(const hir_instruction& h, const ast_instruction& i);
   void arrive_at(const hir_instruction& h, const ast_operand& where, value state, value count, value bytes);
@@ -199,7 +199,7 @@ class resolver {
   void finish_stack();
   value place_on_stack(const ast_variable& v, std::uint32_t align, std::uint64_t bytes);
   value stack_address(value base, std::int64_t offset);
-  void stack_instruction(hir_instruction h, const ast_instruction& i);
+  void stack_instruction(const hir_instruction& h, const ast_instruction& i);
   std::vector<const ast_function*> possible_targets(const ast_instruction& i, const ast_operand& list,
                                                     std::size_t returns, std::size_t parameters);
   void indirect_call(const ast_instruction& i, const ast_operand& target, const ast_operand& list,

@@ -76,7 +76,7 @@ void resolver::arrival_wait(const hir_instruction& h, const ast_instruction& i) 
   append(std::move(test));
 }
 
-void resolver::arrival_barrier(hir_instruction h, const ast_instruction& i) {
+void resolver::arrival_barrier(const hir_instruction& h, const ast_instruction& i) {
   using k = arrival_kind;
   hir_instruction capability = h;  // only checked by selection: a GPU without the instruction rejects it
   capability.guard = {};

@@ -225,7 +225,7 @@ value resolver::stack_address(value base, std::int64_t offset) {
 
 // alloca reserves stack memory until the function returns; stacksave and stackrestore read and write the stack
 // pointer.
-void resolver::stack_instruction(hir_instruction h, const ast_instruction& i) {
+void resolver::stack_instruction(const hir_instruction& h, const ast_instruction& i) {
   const bool restores = h.op == ptx_op::stackrestore;
   if (i.operands.size() < (h.op == ptx_op::alloca_ ? 2u : 1u) || h.guard.what != value::kind::none)
     fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");

@@ -164,7 +164,7 @@ trace_record trace_kernel::end_of(std::uint32_t warp) const {
 }
 
 std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict,
-                                                std::shared_ptr<trace_store> store) {
+                                                const std::shared_ptr<trace_store>& store) {
   trace_reader reader(file);
   auto k = std::make_shared<trace_kernel>();
   k->file = file;

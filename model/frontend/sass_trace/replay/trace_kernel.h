@@ -41,7 +41,7 @@ struct trace_kernel {
 /// Reads the whole file, so that errors are found before the kernel runs. `strict`: an unknown opcode is an error.
 /// Blocks are kept in memory if the store has room for all of them. Throws input_error.
 std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict,
-                                                std::shared_ptr<trace_store> store);
+                                                const std::shared_ptr<trace_store>& store);
 
 /// Delivers the blocks of a kernel for its replay in the order of the file, which is read again unless the blocks were
 /// kept. A block is in memory if the store has room.
