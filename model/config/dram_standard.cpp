@@ -39,6 +39,22 @@ unsigned dram_parameters::*member_of(dram_time time) {
   throw internal_error("a DRAM time that there is not");
 }
 
+/// A row of dram_presets.h.
+struct dram_preset_row {
+  choice::dram_preset name;
+  double clock_mhz;
+  unsigned bytes_per_cycle;
+  unsigned burst_bytes;
+  unsigned row_bytes;
+  unsigned times[12];
+};
+constexpr dram_preset_row dram_preset_rows[] = {
+#define HEDDLE_X(name, clock_mhz, bytes_per_cycle, burst_bytes, row_bytes, ...) \
+  {choice::dram_preset::name, clock_mhz, bytes_per_cycle, burst_bytes, row_bytes, {__VA_ARGS__}},
+    HEDDLE_DRAM_PRESETS(HEDDLE_X)
+#undef HEDDLE_X
+};
+
 }  // namespace
 
 const char* text_of(dram_command command) {
@@ -61,6 +77,29 @@ std::uint64_t dram_formula::of(const dram_cycles& cycles) const {
   std::int64_t sum = 0;
   for (unsigned i = 0; i < dram_times; ++i) sum += std::int64_t{weight[i]} * cycles[i];
   return static_cast<std::uint64_t>(std::max<std::int64_t>(sum, 0));
+}
+
+void apply_dram_preset(dram_parameters& dram) {
+  if (dram.preset == choice::dram_preset::none) return;
+  for (const dram_preset_row& p : dram_preset_rows) {
+    if (dram.preset != p.name) continue;
+    dram.standard = choice::dram_standard::generic;
+    dram.clock_mhz = p.clock_mhz;
+    dram.bytes_per_cycle = p.bytes_per_cycle;
+    dram.burst_bytes = p.burst_bytes;
+    dram.ranks = 1;
+    dram.bank_groups = 1;
+    dram.banks = 16;
+    dram.row_bytes = p.row_bytes;
+    unsigned* const times[] = {&dram.t_rcd_cycles, &dram.t_rp_cycles,  &dram.t_cl_cycles,   &dram.t_wl_cycles,
+                               &dram.t_ras_cycles, &dram.t_ccd_cycles, &dram.t_rrd_cycles,  &dram.t_wr_cycles,
+                               &dram.t_rtp_cycles, &dram.t_wtr_cycles, &dram.t_refi_cycles, &dram.t_rfc_cycles};
+    for (unsigned i = 0; i < 12; ++i) *times[i] = p.times[i];
+    for (unsigned* const none : {&dram.t_rc_cycles, &dram.t_ccd_l_cycles, &dram.t_rrd_l_cycles, &dram.t_faw_cycles,
+                                 &dram.t_wtr_l_cycles, &dram.t_cs_cycles, &dram.t_rfc_pb_cycles})
+      *none = 0;
+    dram.t_rtw_cycles = 1;
+  }
 }
 
 void apply_dram_standard(dram_parameters& dram) {

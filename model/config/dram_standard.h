@@ -98,7 +98,7 @@ struct dram_figure {
 };
 
 struct dram_standard {
-  choice::dram_standard name = choice::dram_standard::generic;
+  const char* name = "";   // in the INI file: `dram.standard`
   const char* speed = "";  // "DDR4-3200, 64 pins"
   std::array<bool, 7> levels{};
   std::array<bool, dram_commands> commands{};
@@ -120,7 +120,7 @@ struct dram_standard {
 
 const dram_standard& standard_of(choice::dram_standard name);
 
-/// Sets the parameters of a channel that `dram.preset` determines (dram_presets.cpp): clock, width, burst, banks, rows
+/// Sets the parameters of a channel that `dram.preset` determines (dram_presets.h): clock, width, burst, banks, rows
 /// and timings, and the generic standard. The controller (queue, latency, policies) and the number of channels do not
 /// change. Has no effect for `none`.
 void apply_dram_preset(dram_parameters& dram);

@@ -312,42 +312,47 @@ constexpr dram_figure hbm3[] = {
     {t::rfc, 338, "chosen: time of HBM2"},
     {t::rfc_pb, 208, "chosen: time of HBM2"},
 };
-using name = choice::dram_standard;
+// The order of rows is the order of the names of `dram.standard`.
 constexpr dram_standard standards[] = {
-    {name::generic, "what the parameters say", all_levels, all_commands, all_rows, 0, 0, 0, 1, 0, 0, "", nullptr,
-     nullptr},
-    {name::ddr4, "DDR4-3200, 64 pins", rank_levels, no_single_bank, rank_standard, 1600, 16, 64, 4, 16, 8192,
+    {"generic", "what the parameters say", all_levels, all_commands, all_rows, 0, 0, 0, 1, 0, 0, "", nullptr, nullptr},
+    {"ddr4", "DDR4-3200, 64 pins", rank_levels, no_single_bank, rank_standard, 1600, 16, 64, 4, 16, 8192,
      "DRAMsim3, DDR4_8Gb_x8_3200: eight devices of 1 KiB pages; a burst is 8 x 64 bits", std::begin(ddr4),
      std::end(ddr4)},
-    {name::ddr5, "DDR5-3200, a subchannel of 32 pins", rank_levels, no_single_bank, rank_standard, 1600, 8, 64, 8, 32,
-     4096, "Ramulator 2, DDR5_16Gb_x8: four devices of 1 KiB pages; a burst is 16 x 32 bits", std::begin(ddr5),
+    {"ddr5", "DDR5-3200, a subchannel of 32 pins", rank_levels, no_single_bank, rank_standard, 1600, 8, 64, 8, 32, 4096,
+     "Ramulator 2, DDR5_16Gb_x8: four devices of 1 KiB pages; a burst is 16 x 32 bits", std::begin(ddr5),
      std::end(ddr5)},
-    {name::gddr5, "GDDR5, 32 pins of 8 Gbit/s", flat_levels, all_commands, graphics_standard, 2000, 16, 32, 4, 16, 2048,
+    {"gddr5", "GDDR5, 32 pins of 8 Gbit/s", flat_levels, all_commands, graphics_standard, 2000, 16, 32, 4, 16, 2048,
      "DRAMsim3, GDDR5_8Gb_x32; page: Ramulator, GDDR5 x32 up to 4 Gb; a burst is 8 x 32 bits", std::begin(gddr5),
      std::end(gddr5)},
-    {name::gddr5x, "GDDR5X, 32 pins of 12 Gbit/s", flat_levels, all_commands, graphics_standard, 1500, 32, 64, 4, 16,
-     2048, "DRAMsim3, GDDR5X_8Gb_x32; page recalled; a burst is 16 x 32 bits", std::begin(gddr5x), std::end(gddr5x)},
-    {name::gddr6, "GDDR6, a channel of 16 pins, 14 Gbit/s", flat_levels, all_commands, graphics_standard, 1750, 16, 32,
-     4, 16, 2048,
+    {"gddr5x", "GDDR5X, 32 pins of 12 Gbit/s", flat_levels, all_commands, graphics_standard, 1500, 32, 64, 4, 16, 2048,
+     "DRAMsim3, GDDR5X_8Gb_x32; page recalled; a burst is 16 x 32 bits", std::begin(gddr5x), std::end(gddr5x)},
+    {"gddr6", "GDDR6, a channel of 16 pins, 14 Gbit/s", flat_levels, all_commands, graphics_standard, 1750, 16, 32, 4,
+     16, 2048,
      "Micron, MT61K256M32 (8 Gb GDDR6), table 3: 256 bits a burst, pages of 2 KB; Ramulator 2, GDDR6_2000_1350mV_quad",
      std::begin(gddr6), std::end(gddr6)},
-    {name::gddr6x, "GDDR6X, a channel of 16 pins, 19 Gbit/s", flat_levels, all_commands, graphics_standard, 2375, 16,
-     32, 4, 16, 2048, "recalled: as GDDR6; no public standard", std::begin(gddr6x), std::end(gddr6x)},
-    {name::hbm2, "HBM2, a pseudo-channel of 64 pins, 2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1000, 16,
-     32, 4, 16, 1024, "Ramulator 2, HBM2_4Gb; a burst is 4 x 64 bits", std::begin(hbm2), std::end(hbm2)},
-    {name::hbm2e, "HBM2E, a pseudo-channel of 64 pins, 3.2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1600,
-     16, 32, 4, 16, 1024, "as HBM2, at the clock of 3.2 Gbit/s a pin", std::begin(hbm2e), std::end(hbm2e)},
-    {name::hbm3, "HBM3, a pseudo-channel of 32 pins, 5.2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1300, 16,
-     32, 4, 16, 1024, "Ramulator 2, HBM3_4Gb; recalled: JESD238, a burst is 8 x 32 bits and a clock four of them",
+    {"gddr6x", "GDDR6X, a channel of 16 pins, 19 Gbit/s", flat_levels, all_commands, graphics_standard, 2375, 16, 32, 4,
+     16, 2048, "recalled: as GDDR6; no public standard", std::begin(gddr6x), std::end(gddr6x)},
+    {"hbm2", "HBM2, a pseudo-channel of 64 pins, 2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1000, 16, 32,
+     4, 16, 1024, "Ramulator 2, HBM2_4Gb; a burst is 4 x 64 bits", std::begin(hbm2), std::end(hbm2)},
+    {"hbm2e", "HBM2E, a pseudo-channel of 64 pins, 3.2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1600, 16,
+     32, 4, 16, 1024, "as HBM2, at the clock of 3.2 Gbit/s a pin", std::begin(hbm2e), std::end(hbm2e)},
+    {"hbm3", "HBM3, a pseudo-channel of 32 pins, 5.2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1300, 16, 32,
+     4, 16, 1024, "Ramulator 2, HBM3_4Gb; recalled: JESD238, a burst is 8 x 32 bits and a clock four of them",
      std::begin(hbm3), std::end(hbm3)},
 };
 
 }  // namespace
 
 const dram_standard& standard_of(choice::dram_standard wanted) {
-  for (const dram_standard& s : standards)
-    if (s.name == wanted) return s;
-  throw internal_error("a DRAM standard that there is not");
+  const auto row = static_cast<std::size_t>(wanted);
+  if (row >= std::size(standards)) throw internal_error("a DRAM standard that there is not");
+  return standards[row];
+}
+
+std::string choice::words_of(dram_standard) {
+  std::string words;
+  for (const heddle::dram_standard& s : standards) words += std::string(s.name) + ",";
+  return words;
 }
 
 }  // namespace heddle

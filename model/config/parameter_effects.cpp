@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/config/parameter_effects.h"
 
+#include <algorithm>
+
 #include "heddle/config/parameter_table.h"
 
 namespace heddle {
 
 namespace {
 
-/// Parameters that have an effect only if another parameter has certain values.
+/// Parameters that have an effect only if another parameter has certain values; those that go with one choice of their
+/// own section say so in parameter_list.h.
 struct effect_rule {
   const char* names;   // separated by spaces; "dram.*" is a whole section
   const char* needed;  // the other parameter
@@ -32,12 +35,6 @@ const effect_rule rules[] = {
      "on read-only, texture and local memory accesses: plain global loads bypass the L1 of this GPU"},
     {"dram.*", "memory.model", [](const gpu_config& c) { return c.memory.model == choice::memory_model::dram; },
      "with memory.model = dram"},
-    {"dram.starvation_cycles", "dram.scheduler",
-     [](const gpu_config& c) { return c.dram.scheduler == choice::dram_scheduler::fr_fcfs; },
-     "with dram.scheduler = fr_fcfs"},
-    {"dram.row_timeout_cycles", "dram.row_policy",
-     [](const gpu_config& c) { return c.dram.row_policy == choice::row_policy::timeout; },
-     "with dram.row_policy = timeout"},
     {"dram.t_ccd_l_cycles dram.t_rrd_l_cycles dram.t_wtr_l_cycles", "dram.bank_groups",
      [](const gpu_config& c) { return c.dram.bank_groups > 1; }, "with dram.bank_groups above 1"},
     {"dram.t_cs_cycles", "dram.ranks", [](const gpu_config& c) { return c.dram.ranks > 1; }, "with dram.ranks above 1"},
@@ -57,16 +54,6 @@ const effect_rule rules[] = {
     {"l2.flush_at_completion", "memory.model",
      [](const gpu_config& c) { return c.memory.model != choice::memory_model::external; },
      "where the memory is Heddle's own: an external one always gets the dirty lines"},
-    {"sub_partition.fetch_group_warps", "sub_partition.scheduler",
-     [](const gpu_config& c) {
-       return c.sub_partition.scheduler == choice::scheduler::two_level ||
-              c.sub_partition.scheduler == choice::scheduler::prefetch_aware;
-     },
-     "with sub_partition.scheduler = two_level or prefetch_aware"},
-    {"sub_partition.ccws_victim_tags sub_partition.ccws_base_score sub_partition.ccws_throttle",
-     "sub_partition.scheduler",
-     [](const gpu_config& c) { return c.sub_partition.scheduler == choice::scheduler::ccws; },
-     "with sub_partition.scheduler = ccws"},
     {"sub_partition.issue_width", "sub_partition.dual_issue",
      [](const gpu_config& c) { return c.sub_partition.dual_issue != choice::dual_issue::none; },
      "with a pairing rule, sub_partition.dual_issue = any or maxwell"},
@@ -76,9 +63,6 @@ const effect_rule rules[] = {
      "where schedulers issue pairs of instructions"},
     {"int.shared_lanes", "fp32.shared_lanes", [](const gpu_config& c) { return c.fp32.shared_lanes > 0; },
      "with fp32.shared_lanes"},
-    {"sub_partition.convergence_patience_iterations", "sub_partition.divergence",
-     [](const gpu_config& c) { return c.sub_partition.divergence == choice::divergence::independent; },
-     "with sub_partition.divergence = independent"},
     {"ldst.operand_latency_cycles", "sub_partition.dependence",
      [](const gpu_config& c) { return c.sub_partition.dependence == choice::dependence::software; },
      "with sub_partition.dependence = software"},
@@ -113,6 +97,14 @@ bool is_about(const effect_rule& rule, const std::string& name) {
          all.find(" " + name.substr(0, name.find('.')) + ".* ") != std::string::npos;
 }
 
+/// "a, b or c"
+std::string alternatives(const std::vector<std::string>& names) {
+  std::string all;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    all += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  return all;
+}
+
 }  // namespace
 
 std::string why_without_effect(const gpu_config& config, const std::string& name) {
@@ -120,7 +112,12 @@ std::string why_without_effect(const gpu_config& config, const std::string& name
     if (is_about(rule, name) && !rule.acts(config))
       return std::string("it acts only ") + rule.condition + "; " + rule.needed + " is " +
              text_of(*find_parameter(rule.needed), config);
-  return "";
+  const parameter* about = find_parameter(name);
+  if (about == nullptr || about->needs.key.empty()) return "";
+  const auto& [key, names] = about->needs;
+  const std::string chosen = text_of(*find_parameter(key), config);
+  if (std::find(names.begin(), names.end(), chosen) != names.end()) return "";
+  return "it acts only with " + key + " = " + alternatives(names) + "; " + key + " is " + chosen;
 }
 
 }  // namespace heddle

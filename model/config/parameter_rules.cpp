@@ -120,11 +120,9 @@ class rule_checker {
     check_cache("instruction_cache", config_.instruction_cache.size_bytes, config_.instruction_cache.line_bytes,
                 config_.instruction_cache.ways);
     const instruction_cache_parameters& code = config_.instruction_cache;
-    require(config_.sub_partition.register_banks * config_.sub_partition.register_write_ports <=
-                sub_partition_parameters::most_write_ports,
+    require(config_.sub_partition.register_banks * config_.sub_partition.register_write_ports <= most_write_ports,
             {"sub_partition.register_banks", "sub_partition.register_write_ports"},
-            fmt::format("expected at most {} write ports in all banks together",
-                        sub_partition_parameters::most_write_ports));
+            fmt::format("expected at most {} write ports in all banks together", most_write_ports));
     require(code.second_level_bytes % (code.second_level_line_bytes * code.second_level_ways) == 0,
             {"instruction_cache.second_level_bytes", "instruction_cache.second_level_ways",
              "instruction_cache.second_level_line_bytes"},

@@ -10,7 +10,6 @@
 
 #include "heddle/config/dram_standard.h"
 #include "heddle/config/message.h"
-#include "heddle/config/parameter_rows.h"
 #include "heddle/config/suggestion.h"
 
 namespace heddle {

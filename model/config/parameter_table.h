@@ -49,8 +49,14 @@ struct choice_value {
 using value_pointer = std::variant<std::string*, unsigned*, double*, bool*, choice_value>;
 
 /// Description of one parameter. INI reading, checks, `heddle config`, completion, reports and docs/configuration.md
-/// are generated from it. The rows are in parameter_rows.cpp; the default is that of the member.
+/// are generated from it. The rows are in parameter_list.h; the default is that of the member.
 struct parameter {
+  /// A choice, "sub_partition.scheduler", and those of its names with which the parameter acts. No key: always.
+  struct condition {
+    std::string key;
+    std::vector<std::string> names;
+  };
+
   std::string section;
   std::string key;
   std::string description;  // one sentence; may contain Markdown links
@@ -59,6 +65,7 @@ struct parameter {
   std::vector<std::string> choices;  // for a choice, by enumerator
   std::string default_text;
   std::function<value_pointer(gpu_config&)> in;
+  condition needs;
 
   std::string name() const { return section + "." + key; }
   bool is_number() const { return unit != parameter_unit::none; }
@@ -67,6 +74,8 @@ struct parameter {
   std::string values() const;
 };
 
+/// The rows of parameter_list.h, without their defaults.
+std::vector<parameter> parameter_rows();
 /// All parameters in the order of the INI file.
 const std::vector<parameter>& parameters();
 /// The parameter "section.key", by its present or a former name; nullptr for an unknown name.

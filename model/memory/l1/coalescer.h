@@ -38,7 +38,7 @@ std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t ma
 /// Counts the passes over the shared-memory banks that one warp instruction needs.
 class bank_conflicts {
  public:
-  static constexpr unsigned most = shared_memory_parameters::most_banks;
+  static constexpr unsigned most = most_shared_memory_banks;
   /// Throws input_error unless there are 1 to `most` banks of 4, 8 or 16 bytes.
   bank_conflicts(unsigned banks, unsigned bank_bytes);
 

@@ -198,7 +198,7 @@ bool reused(const isa::instruction* before, const isa::operand& o, std::size_t p
 // bank. `before`: the instruction whose operands are in the reuse cache, or null.
 unsigned conflict_cycles_of(const isa::instruction& i, const sub_partition_parameters& p,
                             const isa::instruction* before, unsigned read_cycles) {
-  constexpr unsigned most_banks = sub_partition_parameters::most_register_banks, most_sources = 16;
+  constexpr unsigned most_banks = most_register_banks, most_sources = 16;
   unsigned reads[most_banks] = {};
   unsigned seen[most_sources];
   unsigned n = 0;

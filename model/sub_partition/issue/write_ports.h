@@ -17,7 +17,7 @@ namespace heddle {
 /// instruction waits. Results of loads wait for a free cycle. Source: Huerta et al., MICRO 2025, section 5.3.
 class write_ports {
  public:
-  static constexpr unsigned most = sub_partition_parameters::most_write_ports;
+  static constexpr unsigned most = most_write_ports;
   /// `per_bank`: results a bank takes per cycle; 0: any number. banks x per_bank is at most `most`.
   write_ports(unsigned banks, unsigned per_bank)
       : banks_(banks), mask_((banks & (banks - 1)) == 0 ? banks - 1 : ~0u), per_bank_(per_bank) {}

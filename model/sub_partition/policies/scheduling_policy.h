@@ -46,6 +46,16 @@ class scheduling_policy {
   virtual void lost_locality(unsigned slot, std::uint64_t cycle) { (void)slot, (void)cycle; }
 };
 
+/// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.
+template <choice::scheduler name>
+std::unique_ptr<scheduling_policy> create_policy(const sub_partition_parameters& parameters, const policy_place& place);
+#define HEDDLE_X(name)                                                                                       \
+  template <>                                                                                                \
+  std::unique_ptr<scheduling_policy> create_policy<choice::scheduler::name>(const sub_partition_parameters&, \
+                                                                            const policy_place&);
+HEDDLE_SCHEDULING_POLICIES(HEDDLE_X)
+#undef HEDDLE_X
+
 /// Creates the policy that `sub_partition.scheduler` selects.
 std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters,
                                                           const policy_place& place);

@@ -36,4 +36,10 @@ void two_level::placed(unsigned slot, std::uint64_t) { resident_ |= std::uint64_
 
 void two_level::removed(unsigned slot) { resident_ &= ~(std::uint64_t{1} << slot); }
 
+template <>
+std::unique_ptr<scheduling_policy> create_policy<choice::scheduler::two_level>(
+    const sub_partition_parameters& parameters, const policy_place& place) {
+  return std::make_unique<two_level>(parameters, place);
+}
+
 }  // namespace heddle

@@ -502,6 +502,22 @@ TEST_F(config_files, text_reads_back_to_the_same_values) {
   }
 }
 
+// A misspelt name would make a parameter that never acts.
+TEST(config_table, what_a_parameter_needs_are_names_of_a_choice) {
+  unsigned rows = 0;
+  for (const parameter& p : parameters()) {
+    if (p.needs.key.empty()) continue;
+    ++rows;
+    const parameter* choice = find_parameter(p.needs.key);
+    ASSERT_NE(choice, nullptr) << p.name();
+    EXPECT_FALSE(p.needs.names.empty()) << p.name();
+    for (const std::string& name : p.needs.names)
+      EXPECT_NE(std::find(choice->choices.begin(), choice->choices.end(), name), choice->choices.end())
+          << p.name() << ": " << name;
+  }
+  EXPECT_GE(rows, 7u);
+}
+
 TEST(config_table, every_parameter_has_a_sentence_and_values) {
   gpu_config config;
   const std::vector<std::string> texts = {"gpu.name", "gpu.compute_capability", "shared_memory.carveouts_kb"};

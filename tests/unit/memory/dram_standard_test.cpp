@@ -2,7 +2,10 @@
 // The rows of the DRAM standards: each by hand, and all of them by a checker that replays random traffic.
 #include "heddle/config/dram_standard.h"
 
+#include <algorithm>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "dram_checker.h"
 #include "heddle/config/config.h"
@@ -16,7 +19,20 @@ namespace dram_standard_test {
 
 using cmd = dram_command;
 
-constexpr const char* all_standards[] = {"ddr4", "ddr5", "gddr5", "gddr5x", "gddr6", "gddr6x", "hbm2", "hbm2e", "hbm3"};
+/// Every enumerator of a choice parameter.
+template <class E>
+std::vector<E> all_of(const char* parameter) {
+  std::vector<E> all;
+  for (std::size_t k = 0; k < find_parameter(parameter)->choices.size(); ++k) all.push_back(static_cast<E>(k));
+  return all;
+}
+
+/// But generic, which has no figures.
+std::vector<std::string> all_standards() {
+  std::vector<std::string> names = find_parameter("dram.standard")->choices;
+  names.erase(std::find(names.begin(), names.end(), "generic"));
+  return names;
+}
 
 dram_parameters standard(const std::string& name) {
   gpu_config c;
@@ -155,7 +171,7 @@ TEST(dram_standard, one_group_has_no_times_of_its_own) {
 
 // A figure for every time but the data cycles of a burst, each with a source.
 TEST(dram_standard, has_every_figure_with_its_source) {
-  for (const char* name : all_standards) {
+  for (const std::string& name : all_standards()) {
     const dram_parameters p = standard(name);
     const dram_standard& s = standard_of(p.standard);
     std::set<dram_time> said;
@@ -282,12 +298,10 @@ class dram_replay : public simulation {
 
 TEST_F(dram_replay, random_traffic_keeps_every_row_of_every_standard) {
   TearDown();
-  for (const char* name : all_standards)
-    for (const choice::dram_scheduler scheduler : {choice::dram_scheduler::fr_fcfs, choice::dram_scheduler::fcfs})
-      for (const choice::row_policy rows :
-           {choice::row_policy::open, choice::row_policy::closed, choice::row_policy::timeout})
-        for (const choice::refresh refresh :
-             {choice::refresh::none, choice::refresh::all_bank, choice::refresh::per_bank}) {
+  for (const std::string& name : all_standards())
+    for (const auto scheduler : all_of<choice::dram_scheduler>("dram.scheduler"))
+      for (const auto rows : all_of<choice::row_policy>("dram.row_policy"))
+        for (const auto refresh : all_of<choice::refresh>("dram.refresh")) {
           dram_parameters p = standard(name);
           if (refresh == choice::refresh::per_bank && !standard_of(p.standard).has(cmd::refpb)) continue;
           if (standard_of(p.standard).has(dram_level::rank)) p.ranks = 2;

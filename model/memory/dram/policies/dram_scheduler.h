@@ -24,6 +24,15 @@ class dram_scheduler {
   virtual dram_choice select(const dram_queue& queue, cycle_t now) = 0;
 };
 
+/// Creates the scheduler of a name. Each scheduler's source file specialises it; the names are in parameter_list.h.
+template <choice::dram_scheduler name>
+std::unique_ptr<dram_scheduler> create_dram_scheduler(const dram_parameters& parameters);
+#define HEDDLE_X(name) \
+  template <>          \
+  std::unique_ptr<dram_scheduler> create_dram_scheduler<choice::dram_scheduler::name>(const dram_parameters&);
+HEDDLE_DRAM_SCHEDULERS(HEDDLE_X)
+#undef HEDDLE_X
+
 /// Creates the scheduler that `dram.scheduler` selects.
 std::unique_ptr<dram_scheduler> make_dram_scheduler(const dram_parameters& parameters);
 

@@ -23,6 +23,15 @@ class refresh_policy {
   virtual unsigned bank(std::uint64_t count) const = 0;
 };
 
+/// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.
+template <choice::refresh name>
+std::unique_ptr<refresh_policy> create_refresh_policy(const dram_parameters& parameters);
+#define HEDDLE_X(name) \
+  template <>          \
+  std::unique_ptr<refresh_policy> create_refresh_policy<choice::refresh::name>(const dram_parameters&);
+HEDDLE_REFRESH_POLICIES(HEDDLE_X)
+#undef HEDDLE_X
+
 /// Creates the policy that `dram.refresh` selects.
 std::unique_ptr<refresh_policy> make_refresh_policy(const dram_parameters& parameters);
 

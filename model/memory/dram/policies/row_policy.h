@@ -19,6 +19,15 @@ class row_policy {
   virtual cycle_t close_at(unsigned bank, cycle_t now) = 0;
 };
 
+/// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.
+template <choice::row_policy name>
+std::unique_ptr<row_policy> create_row_policy(const dram_parameters& parameters);
+#define HEDDLE_X(name) \
+  template <>          \
+  std::unique_ptr<row_policy> create_row_policy<choice::row_policy::name>(const dram_parameters&);
+HEDDLE_ROW_POLICIES(HEDDLE_X)
+#undef HEDDLE_X
+
 /// Creates the policy that `dram.row_policy` selects.
 std::unique_ptr<row_policy> make_row_policy(const dram_parameters& parameters);
 

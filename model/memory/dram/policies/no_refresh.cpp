@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
 #include "heddle/memory/dram/policies/refresh_policy.h"
 
 namespace heddle {
@@ -11,5 +9,10 @@ class no_refresh : public refresh_policy {
   cycle_t interval() const override { return 0; }
   unsigned bank(std::uint64_t) const override { return all_banks; }
 };
+
+template <>
+std::unique_ptr<refresh_policy> create_refresh_policy<choice::refresh::none>(const dram_parameters&) {
+  return std::make_unique<no_refresh>();
+}
 
 }  // namespace heddle

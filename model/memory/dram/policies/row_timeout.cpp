@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
 #include "heddle/memory/dram/policies/row_policy.h"
 
 namespace heddle {
@@ -14,5 +12,10 @@ class row_timeout : public row_policy {
  private:
   cycle_t cycles_;
 };
+
+template <>
+std::unique_ptr<row_policy> create_row_policy<choice::row_policy::timeout>(const dram_parameters& parameters) {
+  return std::make_unique<row_timeout>(parameters.row_timeout_cycles);
+}
 
 }  // namespace heddle

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
 #include "heddle/memory/dram/policies/refresh_policy.h"
 
 namespace heddle {
@@ -17,5 +15,10 @@ class per_bank_refresh : public refresh_policy {
   cycle_t interval_;
   unsigned banks_;
 };
+
+template <>
+std::unique_ptr<refresh_policy> create_refresh_policy<choice::refresh::per_bank>(const dram_parameters& parameters) {
+  return std::make_unique<per_bank_refresh>(parameters);
+}
 
 }  // namespace heddle

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
 #include "heddle/memory/dram/policies/dram_scheduler.h"
 
 namespace heddle {
@@ -16,5 +14,10 @@ class first_come : public dram_scheduler {
     return {0, never};
   }
 };
+
+template <>
+std::unique_ptr<dram_scheduler> create_dram_scheduler<choice::dram_scheduler::fcfs>(const dram_parameters&) {
+  return std::make_unique<first_come>();
+}
 
 }  // namespace heddle

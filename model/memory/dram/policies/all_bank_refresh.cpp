@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
 #include "heddle/memory/dram/policies/refresh_policy.h"
 
 namespace heddle {
@@ -15,5 +13,10 @@ class all_bank_refresh : public refresh_policy {
  private:
   cycle_t interval_;
 };
+
+template <>
+std::unique_ptr<refresh_policy> create_refresh_policy<choice::refresh::all_bank>(const dram_parameters& parameters) {
+  return std::make_unique<all_bank_refresh>(parameters);
+}
 
 }  // namespace heddle

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
 #include "heddle/memory/dram/policies/row_policy.h"
 
 namespace heddle {
@@ -10,5 +8,10 @@ class closed_rows : public row_policy {
  public:
   cycle_t close_at(unsigned, cycle_t now) override { return now; }
 };
+
+template <>
+std::unique_ptr<row_policy> create_row_policy<choice::row_policy::closed>(const dram_parameters&) {
+  return std::make_unique<closed_rows>();
+}
 
 }  // namespace heddle

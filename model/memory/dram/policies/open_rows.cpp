@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#pragma once
-
 #include "heddle/memory/dram/policies/row_policy.h"
 
 namespace heddle {
@@ -10,5 +8,10 @@ class open_rows : public row_policy {
  public:
   cycle_t close_at(unsigned, cycle_t) override { return never; }
 };
+
+template <>
+std::unique_ptr<row_policy> create_row_policy<choice::row_policy::open>(const dram_parameters&) {
+  return std::make_unique<open_rows>();
+}
 
 }  // namespace heddle
