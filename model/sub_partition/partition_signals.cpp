@@ -132,45 +132,17 @@ partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycl
     sample_again_at(w.mark);
     return w.placed_at > cycle ? no_warp : state_of(warp_stall::misc);
   }
-  switch (w.phase) {
-    case warp_phase::empty: return no_warp;
-    case warp_phase::waiting: {
-      if (cycle < w.fetch_at) {
-        sample_again_at(w.fetch_at);
-        return state_of(w.redirected ? warp_stall::branch_resolving : warp_stall::no_instruction);
-      }
-      if (cycle < w.constant_at) {
-        sample_again_at(w.constant_at);
-        return state_of(warp_stall::imc_miss);
-      }
-      if (w.next->unit == isa::unit::texture) {
-        if (cycle < p.account.texture_changed()) sample_again_at(p.account.texture_changed());
-        if (p.account.texture_full(cycle)) return state_of(warp_stall::tex_throttle);
-      }
-      constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
-      return state_of(stall[static_cast<unsigned>(w.waits_for)]);
-    }
-    case warp_phase::ready: return ready_state(slot);
-    case warp_phase::at_barrier: return state_of(warp_stall::barrier);
-    case warp_phase::at_fence: return state_of(warp_stall::membar);
-    case warp_phase::sleeping: return state_of(warp_stall::sleeping);
-    case warp_phase::exited: return state_of(warp_stall::drain);
-    case warp_phase::held: return state_of(warp_stall::dispatch_stall);
-    case warp_phase::stopped: return state_of(warp_stall::misc);
-    case warp_phase::replaying: return state_of(warp_stall::selected);
+  if (w.phase == warp_phase::ready) {
+    const unit_input input = gates_[static_cast<unsigned>(w.next->unit)].now;
+    return state_of(stall_account::condition_of_ready(input, *w.next).stall);
   }
-  return no_warp;
-}
-
-partition_signals::state partition_signals::ready_state(unsigned slot) const {
-  const decoded_instruction& d = *partition_.hot_.warps[slot].next;
-  switch (gates_[static_cast<unsigned>(d.unit)].now) {
-    case closure::open: return state_of(warp_stall::not_selected);
-    case closure::throttled: return state_of(warp_stall::lg_throttle);
-    case closure::stalled: return state_of(warp_stall::dispatch_stall);
-    case closure::busy: return state_of(stall_account::busy_stall(d));
-  }
-  return no_warp;
+  state now = no_warp;
+  p.account.conditions(w, cycle, never, [&](warp_condition condition, cycle_t from, cycle_t until) {
+    if (now != no_warp || from == until) return;
+    now = state_of(condition.stall);
+    sample_again_at(until);
+  });
+  return now;
 }
 
 }  // namespace heddle

@@ -65,7 +65,6 @@ class partition_signals : public cycle_observer {
 
  private:
   state state_in(unsigned slot, cycle_t cycle);
-  state ready_state(unsigned slot) const;
   void show_issue(cycle_t cycle);
   void show_warps(cycle_t cycle);
   void show_units(cycle_t cycle);

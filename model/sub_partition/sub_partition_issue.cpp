@@ -29,7 +29,7 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
   hot_.issued_at = cycle;
   warp_slot& w = hot_.warps[slot];
   account_ready(slot, cycle);
-  account.add(w, warp_cycle::selected, warp_stall::selected, 1);
+  account.add(w, {warp_cycle::selected, warp_stall::selected}, 1);
   w.mark = cycle + 1;
   const decoded_instruction& first = *w.next;
   hot_.issued_warp = w.state.slot;

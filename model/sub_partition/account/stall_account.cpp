@@ -19,52 +19,22 @@ void stall_account::placed(warp_slot& w, cycle_t cycle) {
 
 void stall_account::settle(warp_slot& w, cycle_t until) {
   if (until <= w.mark) return;
-  cycle_t c = w.mark;
+  const cycle_t from = w.mark;
   w.mark = until;
-  switch (w.phase) {
-    case warp_phase::waiting: {
-      const cycle_t fetched = std::clamp(w.fetch_at, c, until);
-      add(w, warp_cycle::inst_fetch, w.redirected ? warp_stall::branch_resolving : warp_stall::no_instruction,
-          fetched - c);
-      const cycle_t constant = std::clamp(w.constant_at, fetched, until);
-      add(w, warp_cycle::constant_memory_dependency, warp_stall::imc_miss, constant - fetched);
-      constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
-      // While the texture path is full, a warp that needs it is counted as waiting for it first.
-      const cycle_t changed = std::clamp(texture_changed_, constant, until);
-      const cycle_t full = w.next->unit != isa::unit::texture ? 0
-                           : texture_full_                    ? until - changed
-                                                              : changed - constant;
-      add(w, warp_cycle::texture, warp_stall::tex_throttle, full);
-      add(w, warp_cycle::exec_dependency, stall[static_cast<unsigned>(w.waits_for)], until - constant - full);
-      break;
-    }
-    case warp_phase::at_barrier: add(w, warp_cycle::sync, warp_stall::barrier, until - c); break;
-    case warp_phase::at_fence: add(w, warp_cycle::other, warp_stall::membar, until - c); break;
-    case warp_phase::replaying:
-      add(w, warp_cycle::selected, warp_stall::selected, until - c);
-      w.counters->inst_issued1 += until - c;
-      break;
-    case warp_phase::sleeping: add(w, warp_cycle::sleeping, warp_stall::sleeping, until - c); break;
-    case warp_phase::exited: add(w, warp_cycle::other, warp_stall::drain, until - c); break;
-    case warp_phase::held: add(w, warp_cycle::other, warp_stall::dispatch_stall, until - c); break;
-    case warp_phase::stopped: add(w, warp_cycle::other, warp_stall::misc, until - c); break;
-    case warp_phase::ready:
-    case warp_phase::empty: break;
-  }
+  if (w.phase == warp_phase::replaying) w.counters->inst_issued1 += until - from;
+  conditions(w, from, until,
+             [&](warp_condition condition, cycle_t first, cycle_t end) { add(w, condition, end - first); });
 }
 
 void stall_account::settle_ready(warp_slot& w, const ready_wait& wait, cycle_t until) {
-  const isa::unit u = w.next->unit;
-  if (wait.throttled != 0) add(w, warp_cycle::memory_throttle, warp_stall::lg_throttle, wait.throttled);
-  if (wait.busy != 0) {
-    const warp_cycle cause = u == isa::unit::texture ? warp_cycle::texture
-                             : u == isa::unit::ldst  ? warp_cycle::memory_dependency
-                                                     : warp_cycle::pipe_busy;
-    add(w, cause, busy_stall(*w.next), wait.busy);
-  }
-  if (wait.stalled != 0) add(w, warp_cycle::other, warp_stall::dispatch_stall, wait.stalled);
+  const auto spent = [&](unit_input input, cycle_t cycles) {
+    if (cycles != 0) add(w, condition_of_ready(input, *w.next), cycles);
+  };
+  spent(unit_input::throttled, wait.throttled);
+  spent(unit_input::busy, wait.busy);
+  spent(unit_input::stalled, wait.stalled);
   const cycle_t total = until > wait.ready_since ? until - wait.ready_since : 0;
-  add(w, warp_cycle::not_selected, warp_stall::not_selected, total - wait.busy - wait.stalled - wait.throttled);
+  spent(unit_input::open, total - wait.busy - wait.stalled - wait.throttled);
   w.mark = until;
 }
 

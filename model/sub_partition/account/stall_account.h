@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -43,9 +44,9 @@ class stall_account {
     w.next = &w.program->code[pc];
     w.line = w.profile->lines() + pc;
   }
-  void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
+  void add(warp_slot& w, warp_condition condition, std::uint64_t cycles) {
     if (cycles == 0) return;
-    const unsigned state = state_of(c, s);
+    const unsigned state = state_of(condition.cycle, condition.stall);
     w.profile->add(*w.line, launch_profile::what(state), cycles);
     if (__builtin_expect(by_warp_, 0)) add_state(states_by_slot[w.state.slot / sub_partitions_], state, cycles);
     w.counters->states[state] += cycles;
@@ -63,15 +64,14 @@ class stall_account {
   /// Sets whether the texture path is full from cycle `from` on. `now`: the current cycle.
   void set_texture_full(bool full, cycle_t from, cycle_t now);
   bool texture_full() const { return texture_full_; }
-  bool texture_full(cycle_t cycle) const { return texture_full_ == (cycle >= texture_changed_); }
-  /// From this cycle on the texture path is in its last known state.
-  cycle_t texture_changed() const { return texture_changed_; }
-  /// Stall reason of a ready warp whose unit's input is occupied.
-  static warp_stall busy_stall(const decoded_instruction& d) {
-    if (d.unit == isa::unit::texture) return warp_stall::tex_throttle;
-    if (d.unit != isa::unit::ldst) return warp_stall::math_pipe_throttle;
-    return d.global_access ? warp_stall::lg_throttle : warp_stall::mio_throttle;
-  }
+
+  /// Calls f(warp_condition, from, until) for each of the warp's conditions in [from, until), in their order; some of
+  /// the intervals are empty. Not for ready warps. This and condition_of_ready() classify all warp-cycles: what is
+  /// counted, and what a waveform shows.
+  template <class F>
+  void conditions(const warp_slot& w, cycle_t from, cycle_t until, F&& f) const;
+  /// The condition of a ready warp with this next instruction that does not issue, by its unit's input.
+  static warp_condition condition_of_ready(unit_input input, const decoded_instruction& next);
   /// Throws internal_error if the states do not partition the active warp-cycles. `dual_issue`: two instructions may
   /// issue in a cycle. `cycle`: the current one.
   void check_invariants(bool dual_issue, cycle_t cycle) const;
@@ -85,5 +85,54 @@ class stall_account {
   per_launch<launch_profile> own_profiles_;
   per_launch<launch_profile>* profiles_ = &own_profiles_;
 };
+
+template <class F>
+void stall_account::conditions(const warp_slot& w, cycle_t from, cycle_t until, F&& f) const {
+  using c = warp_cycle;
+  using s = warp_stall;
+  switch (w.phase) {
+    case warp_phase::waiting: {
+      const cycle_t fetched = std::clamp(w.fetch_at, from, until);
+      f(warp_condition{c::inst_fetch, w.redirected ? s::branch_resolving : s::no_instruction}, from, fetched);
+      const cycle_t constant = std::clamp(w.constant_at, fetched, until);
+      f(warp_condition{c::constant_memory_dependency, s::imc_miss}, fetched, constant);
+      constexpr s by_producer[] = {s::wait, s::short_scoreboard, s::long_scoreboard};
+      const warp_condition operand{c::exec_dependency, by_producer[static_cast<unsigned>(w.waits_for)]};
+      if (w.next->unit != isa::unit::texture) {
+        f(operand, constant, until);
+        break;
+      }
+      // While the texture path is full, a warp that needs it is counted as waiting for it first.
+      const warp_condition full{c::texture, s::tex_throttle};
+      const cycle_t changed = std::clamp(texture_changed_, constant, until);
+      f(texture_full_ ? operand : full, constant, changed);
+      f(texture_full_ ? full : operand, changed, until);
+      break;
+    }
+    case warp_phase::at_barrier: f(warp_condition{c::sync, s::barrier}, from, until); break;
+    case warp_phase::at_fence: f(warp_condition{c::other, s::membar}, from, until); break;
+    case warp_phase::replaying: f(warp_condition{c::selected, s::selected}, from, until); break;
+    case warp_phase::sleeping: f(warp_condition{c::sleeping, s::sleeping}, from, until); break;
+    case warp_phase::exited: f(warp_condition{c::other, s::drain}, from, until); break;
+    case warp_phase::held: f(warp_condition{c::other, s::dispatch_stall}, from, until); break;
+    case warp_phase::stopped: f(warp_condition{c::other, s::misc}, from, until); break;
+    case warp_phase::ready:
+    case warp_phase::empty: break;
+  }
+}
+
+inline warp_condition stall_account::condition_of_ready(unit_input input, const decoded_instruction& next) {
+  using c = warp_cycle;
+  using s = warp_stall;
+  switch (input) {
+    case unit_input::throttled: return {c::memory_throttle, s::lg_throttle};
+    case unit_input::stalled: return {c::other, s::dispatch_stall};
+    case unit_input::open: return {c::not_selected, s::not_selected};
+    case unit_input::busy: break;
+  }
+  if (next.unit == isa::unit::texture) return {c::texture, s::tex_throttle};
+  if (next.unit != isa::unit::ldst) return {c::pipe_busy, s::math_pipe_throttle};
+  return {c::memory_dependency, next.global_access ? s::lg_throttle : s::mio_throttle};
+}
 
 }  // namespace heddle

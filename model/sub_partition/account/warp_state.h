@@ -73,6 +73,16 @@ struct state_counts {
   counts_by<warp_stall> stalls{};
 };
 
+/// The state of a warp in a cycle, in both classifications.
+struct warp_condition {
+  warp_cycle cycle;
+  warp_stall stall;
+};
+
+/// What the input of a ready warp's unit is in a cycle: open, held or without room, behind an issue stage that waits
+/// for operands, or behind a load/store unit that the memory system blocks.
+enum class unit_input : std::uint8_t { open, busy, stalled, throttled };
+
 /// A warp_stall determines the warp_cycle, except for lg_throttle: it is memory_throttle while the memory system blocks
 /// the LDST unit, otherwise memory_dependency. The latter case has a state number of its own, after the others.
 constexpr unsigned lg_dependency = static_cast<unsigned>(warp_stall::count);

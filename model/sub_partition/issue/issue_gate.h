@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "heddle/sub_partition/account/warp_state.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -18,7 +19,7 @@ class issue_gate {
     std::uint64_t throttled = 0;  // no room because the memory system blocks the load/store unit
   };
 
-  enum class closure : std::uint8_t { open, busy, stalled, throttled };
+  using closure = unit_input;
 
   bool open(cycle_t cycle) const { return cycle >= free_at_ && !blocked_; }  // free_at_ is not before stalled_until_
   /// First cycle in which the gate can be open; `never` while it is blocked.
