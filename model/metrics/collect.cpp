@@ -9,7 +9,7 @@
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/memory/l2/l2_slice.h"
-#include "heddle/metrics/collect_memory.h"
+#include "heddle/metrics/launch_sums.h"
 #include "heddle/occupancy/occupancy.h"
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sm/sm.h"
@@ -17,23 +17,6 @@
 namespace heddle {
 
 namespace {
-
-// Counts of one launch summed over all sub-partitions of the chip, and the SMs' cycles with warps of it.
-struct issue_sums {
-  issue_totals total;
-  std::uint64_t active_cycles = 0;  // summed over SMs
-};
-
-issue_sums issue_of(const gpu& g, std::uint32_t launch) {
-  issue_sums s;
-  for (unsigned i = 0; i < g.sm_count(); ++i) {
-    const sm& m = g.sm_at(i);
-    for (const auto& p : m.partitions) s.total.add(p.account.counters.at(launch).totals());
-    s.total.add_units(m.profiles.at(launch));
-    s.active_cycles += m.resource_manager.launch_residency.at(launch).until(g.cycle());
-  }
-  return s;
-}
 
 void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   k.source = l.program->file;
@@ -56,11 +39,6 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   }
 }
 
-void fill_warp_cycles(kernel_metrics& k, const issue_totals& c) {
-  k.warp_cycles.add(c.warp_cycles);
-  k.warp_states.add(c.warp_stalls);
-}
-
 void fill_instructions(kernel_metrics& k, const issue_totals& c) {
   const auto n = [&](isa::unit u) { return c.unit_inst[static_cast<std::size_t>(u)]; };
   k.instructions.fp32 = n(isa::unit::fp32);
@@ -72,37 +50,6 @@ void fill_instructions(kernel_metrics& k, const issue_totals& c) {
   k.instructions.branch = n(isa::unit::branch);
   k.instructions.tensor = n(isa::unit::tensor);
   k.instructions.texture = n(isa::unit::texture);
-}
-
-void fill_issue_metrics(kernel_metrics& k, const issue_sums& s, const gpu& g) {
-  const issue_totals& c = s.total;
-  profiler_metrics& m = k.metrics;
-  const double active = static_cast<double>(s.active_cycles);
-  const double sms = g.sm_count();
-  m.achieved_occupancy = ratio(static_cast<double>(c.active_warp_cycles), active * g.config().sm.max_warps);
-  m.sm_efficiency = ratio(active, static_cast<double>(k.cycles) * sms);
-  m.inst_executed = c.inst_executed;
-  m.inst_issued1 = c.inst_issued1;
-  m.inst_issued2 = c.inst_issued2;
-  m.inst_issued = c.inst_issued1 + 2 * c.inst_issued2;
-  m.issue_slots = c.inst_issued1 + c.inst_issued2;
-  m.ipc = ratio(static_cast<double>(m.inst_executed), active);
-  m.issued_ipc = ratio(static_cast<double>(m.inst_issued), active);
-  m.issue_slot_utilization =
-      ratio(static_cast<double>(m.issue_slots), static_cast<double>(k.cycles) * sms * g.config().sm.sub_partitions);
-  m.inst_per_warp = ratio(static_cast<double>(c.inst_executed), static_cast<double>(c.warps));
-  m.branch_efficiency = ratio(static_cast<double>(c.branches - c.divergent_branches), static_cast<double>(c.branches));
-  m.warp_execution_efficiency =
-      ratio(static_cast<double>(c.thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
-  m.warp_nonpred_execution_efficiency =
-      ratio(static_cast<double>(c.nonpred_thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
-  m.inst_replay_overhead = ratio(static_cast<double>(m.inst_issued) - static_cast<double>(m.inst_executed),
-                                 static_cast<double>(m.inst_executed));
-  m.shared_replay_overhead = ratio(static_cast<double>(c.shared_replays), static_cast<double>(m.inst_executed));
-  m.global_replay_overhead = ratio(static_cast<double>(c.global_replays), static_cast<double>(m.inst_executed));
-  m.eligible_warps_per_cycle =
-      ratio(static_cast<double>(k.warp_cycles[warp_cycle::selected] + k.warp_cycles[warp_cycle::not_selected]), active);
-  m.set_stalls(k.warp_cycles);
 }
 
 // Causes of warp slots that the launch left empty, as counted by the SMs; docs/metrics.md defines each cause.
@@ -182,13 +129,14 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   k.launch_cycles = k.start_cycle + g.config().cwd.launch_latency_cycles - std::min(k.start_cycle, grid.ready_cycle);
   fill_lost_occupancy(k, g, l);
   fill_occupancy_over_time(k, g, l.launch_id);
-  const issue_sums s = issue_of(g, l.launch_id);
-  k.warps = std::min(s.total.warps, k.blocks * l.warps_per_block());  // warps of flushed blocks started twice
-  fill_warp_cycles(k, s.total);
-  fill_instructions(k, s.total);
-  fill_issue_metrics(k, s, g);
-  fill_sm_memory(k, g, l.launch_id);
-  fill_chip_memory(k, g, l.launch_id);
+  launch_sums s = sums_of(g, l.launch_id);
+  s.cycles = static_cast<double>(k.cycles);
+  k.warps = std::min(s.issue.warps, k.blocks * l.warps_per_block());  // warps of flushed blocks started twice
+  k.warp_cycles = s.warp_cycles;
+  k.warp_states.add(s.issue.warp_stalls);
+  fill_instructions(k, s.issue);
+  k.metrics = profiler_metrics(s);
+  k.memory = s.memory;
   fill_lines(k, g, l);
   return k;
 }

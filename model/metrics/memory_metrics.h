@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Part of run_metrics.h, which says what visit is.
+// Part of run_metrics.h, which says what visit is. A row is a count's key and its sum from a unit's counters.
 #pragma once
 
 #include <cstdint>
@@ -8,33 +8,70 @@
 
 namespace heddle {
 
-/// One cache level; accesses = hits + misses + merges.
+struct l1_counters;
+struct l2_counters;
+struct memory_counters;
+struct shared_memory_counters;
+struct tlb_counters;
+
+// clang-format off
+/// X(key, from the l1_counters, from the l2_counters); accesses = hits + misses + merges
+#define HEDDLE_CACHE_COUNTS(X) \
+  X(accesses,       l1.accesses,               l2.read_sectors + l2.write_sectors)                                    \
+  X(hits,           l1.hits,                   l2.read_hits + l2.write_hits)                                          \
+  X(misses,         l1.misses,                 l2.read_misses + l2.write_misses)                                      \
+  X(merges,         l1.pending_hits,           l2.read_pending_hits)  /* on a sector whose fill was pending */        \
+  X(read_bytes,     l1.reads * sector_bytes,   l2.read_sectors * sector_bytes)  /* returned to requesters */          \
+  X(write_bytes,    l1.writes * sector_bytes,  l2.write_sectors * sector_bytes)                                       \
+  X(evictions,      l1.evictions,              l2.evictions)                                                          \
+  X(writebacks,     0,                         l2.write_back_bytes / sector_bytes)  /* to the next level */           \
+  X(atomics,        l1.atomics,                l2.atomics)                                                            \
+  /* L1: sent to the L2; L2: received from the SMs; at most a line each */                                            \
+  X(requests,       l1.read_requests + l1.write_requests + l1.atomics,  l2.reads + l2.writes + l2.atomics)            \
+  X(bank_conflicts, l1.bank_conflicts,         0)  /* cycles beyond the first in which hits occupied the banks */
+
+/// X(key, from a channel's memory_counters)
+#define HEDDLE_DRAM_COUNTS(X) \
+  X(reads,             channel.reads)                                                                                 \
+  X(writes,            channel.writes)                                                                                \
+  X(read_bytes,        channel.read_bytes)                                                                            \
+  X(write_bytes,       channel.write_bytes)                                                                           \
+  X(row_hits,          channel.row_hits)                                                                              \
+  X(row_misses,        channel.row_misses)                                                                            \
+  /* Data-bus cycles from each channel's first data of the kernel to its last; all channels summed, memory clock. */  \
+  X(busy_cycles,       channel.busy_cycles)                                                                           \
+  X(idle_cycles,       channel.idle_cycles)        /* no request, or responses were not accepted */                   \
+  X(refresh_cycles,    channel.refresh_cycles)                                                                        \
+  X(turnaround_cycles, channel.turnaround_cycles)  /* reads to writes; column commands further apart than data */     \
+  X(row_cycles,        channel.row_cycles)         /* rows were closed and opened */
+
+/// X(key, from the shared_memory_counters)
+#define HEDDLE_SHARED_COUNTS(X) \
+  X(accesses,       shared.accesses)        /* warp instructions */                                                   \
+  X(bank_conflicts, shared.bank_conflicts)  /* sum of (passes - 1) */
+
+/// X(key, from the tlb_counters); all zero if the TLBs are off
+#define HEDDLE_TLB_COUNTS(X) \
+  X(accesses, tlb.accesses)      /* look-ups */                                                                       \
+  X(hits,     tlb.hits)                                                                                               \
+  X(misses,   tlb.misses)                                                                                             \
+  X(merges,   tlb.pending_hits)  /* the translation was already pending */
+// clang-format on
+
+/// One cache level.
 struct cache_counts {
-  std::uint64_t accesses = 0;
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::uint64_t merges = 0;      // misses on a sector whose fill was already pending
-  std::uint64_t read_bytes = 0;  // returned to requesters
-  std::uint64_t write_bytes = 0;
-  std::uint64_t evictions = 0;
-  std::uint64_t writebacks = 0;  // dirty sectors written to the next level
-  std::uint64_t atomics = 0;
-  std::uint64_t requests = 0;        // L1: sent to the L2; L2: received from the SMs; at most a line each
-  std::uint64_t bank_conflicts = 0;  // L1: cycles beyond the first in which hits occupied its banks; L2: 0
+#define HEDDLE_X(key, ...) std::uint64_t key = 0;
+  HEDDLE_CACHE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+
+  void add(const l1_counters& l1);
+  void add(const l2_counters& l2);
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
-    v("accesses", self.accesses);
-    v("hits", self.hits);
-    v("misses", self.misses);
-    v("merges", self.merges);
-    v("read_bytes", self.read_bytes);
-    v("write_bytes", self.write_bytes);
-    v("evictions", self.evictions);
-    v("writebacks", self.writebacks);
-    v("atomics", self.atomics);
-    v("requests", self.requests);
-    v("bank_conflicts", self.bank_conflicts);
+#define HEDDLE_X(key, ...) v(#key, self.key);
+    HEDDLE_CACHE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
   }
   template <class V>
   void visit(V&& v) {
@@ -47,33 +84,17 @@ struct cache_counts {
 };
 
 struct dram_counts {
-  std::uint64_t reads = 0;  // bursts
-  std::uint64_t writes = 0;
-  std::uint64_t read_bytes = 0;
-  std::uint64_t write_bytes = 0;
-  std::uint64_t row_hits = 0;
-  std::uint64_t row_misses = 0;
-  // Data-bus cycles from each channel's first data of the kernel to its last; all channels summed, memory clock.
-  std::uint64_t busy_cycles = 0;
-  std::uint64_t idle_cycles = 0;  // no request, or responses were not accepted
-  std::uint64_t refresh_cycles = 0;
-  std::uint64_t turnaround_cycles =
-      0;                         // between reads and writes; column commands spaced further apart than their data
-  std::uint64_t row_cycles = 0;  // rows were closed and opened
+#define HEDDLE_X(key, ...) std::uint64_t key = 0;
+  HEDDLE_DRAM_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+
+  void add(const memory_counters& channel);
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
-    v("reads", self.reads);
-    v("writes", self.writes);
-    v("read_bytes", self.read_bytes);
-    v("write_bytes", self.write_bytes);
-    v("row_hits", self.row_hits);
-    v("row_misses", self.row_misses);
-    v("busy_cycles", self.busy_cycles);
-    v("idle_cycles", self.idle_cycles);
-    v("refresh_cycles", self.refresh_cycles);
-    v("turnaround_cycles", self.turnaround_cycles);
-    v("row_cycles", self.row_cycles);
+#define HEDDLE_X(key, ...) v(#key, self.key);
+    HEDDLE_DRAM_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
   }
   template <class V>
   void visit(V&& v) {
@@ -86,13 +107,17 @@ struct dram_counts {
 };
 
 struct shared_counts {
-  std::uint64_t accesses = 0;        // warp instructions
-  std::uint64_t bank_conflicts = 0;  // sum of (passes - 1)
+#define HEDDLE_X(key, ...) std::uint64_t key = 0;
+  HEDDLE_SHARED_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+
+  void add(const shared_memory_counters& shared);
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
-    v("accesses", self.accesses);
-    v("bank_conflicts", self.bank_conflicts);
+#define HEDDLE_X(key, ...) v(#key, self.key);
+    HEDDLE_SHARED_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
   }
   template <class V>
   void visit(V&& v) {
@@ -104,19 +129,18 @@ struct shared_counts {
   }
 };
 
-/// All zero if the TLBs are off.
 struct tlb_counts {
-  std::uint64_t accesses = 0;  // look-ups
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
-  std::uint64_t merges = 0;  // the translation was already pending
+#define HEDDLE_X(key, ...) std::uint64_t key = 0;
+  HEDDLE_TLB_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+
+  void add(const tlb_counters& tlb);
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
-    v("accesses", self.accesses);
-    v("hits", self.hits);
-    v("misses", self.misses);
-    v("merges", self.merges);
+#define HEDDLE_X(key, ...) v(#key, self.key);
+    HEDDLE_TLB_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
   }
   template <class V>
   void visit(V&& v) {

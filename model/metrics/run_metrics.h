@@ -7,112 +7,13 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/metrics/memory_metrics.h"
+#include "heddle/metrics/profiler_metrics.h"
 #include "heddle/metrics/state_metrics.h"
 
 namespace heddle {
 
 /// Results of a run: the content of a metrics file ("heddle.metrics/1"). Cycles are core cycles, ratios are 0..1, bytes
 /// are bytes. visit(v) calls v(key, member) in the order of the file; keys never change their meaning.
-
-/// The profiler's metrics, under its names. Ratios are of sums over SMs, except sm_efficiency (mean over all SMs).
-struct profiler_metrics {
-  double achieved_occupancy = 0;
-  double sm_efficiency = 0;
-  double ipc = 0;
-  double issued_ipc = 0;
-  std::uint64_t inst_executed = 0;
-  std::uint64_t inst_issued = 0;   // inst_issued1 + 2 x inst_issued2
-  std::uint64_t inst_issued1 = 0;  // cycles in which one instruction was issued, replays included
-  std::uint64_t inst_issued2 = 0;  // cycles in which two were issued
-  std::uint64_t issue_slots = 0;
-  double issue_slot_utilization = 0;
-  double inst_per_warp = 0;
-  double branch_efficiency = 0;
-  double warp_execution_efficiency = 0;
-  double warp_nonpred_execution_efficiency = 0;
-  double inst_replay_overhead = 0;
-  double shared_replay_overhead = 0;
-  double global_replay_overhead = 0;
-  double gld_efficiency = 0;
-  double gst_efficiency = 0;
-  double shared_efficiency = 0;
-  double eligible_warps_per_cycle = 0;
-  std::uint64_t gld_transactions = 0;
-  std::uint64_t gst_transactions = 0;
-  std::uint64_t shared_load_transactions = 0;
-  std::uint64_t shared_store_transactions = 0;
-  std::uint64_t l2_read_transactions = 0;
-  std::uint64_t l2_write_transactions = 0;
-  std::uint64_t dram_read_transactions = 0;
-  std::uint64_t dram_write_transactions = 0;
-  // Shares of all stalled warp-cycles; these include not_selected, but not selected.
-  double stall_not_selected = 0;
-  double stall_inst_fetch = 0;
-  double stall_exec_dependency = 0;
-  double stall_memory_dependency = 0;
-  double stall_memory_throttle = 0;
-  double stall_pipe_busy = 0;
-  double stall_sync = 0;
-  double stall_constant_memory_dependency = 0;
-  double stall_texture = 0;
-  double stall_sleeping = 0;
-  double stall_other = 0;
-
-  /// Sets the stall_* shares from the counts; zero if no warp stalled.
-  void set_stalls(const warp_cycle_counts& counts);
-
-  template <class Self, class V>
-  static void visit_members(Self& self, V&& v) {
-    v("achieved_occupancy", self.achieved_occupancy);
-    v("sm_efficiency", self.sm_efficiency);
-    v("ipc", self.ipc);
-    v("issued_ipc", self.issued_ipc);
-    v("inst_executed", self.inst_executed);
-    v("inst_issued", self.inst_issued);
-    v("inst_issued1", self.inst_issued1);
-    v("inst_issued2", self.inst_issued2);
-    v("issue_slots", self.issue_slots);
-    v("issue_slot_utilization", self.issue_slot_utilization);
-    v("inst_per_warp", self.inst_per_warp);
-    v("branch_efficiency", self.branch_efficiency);
-    v("warp_execution_efficiency", self.warp_execution_efficiency);
-    v("warp_nonpred_execution_efficiency", self.warp_nonpred_execution_efficiency);
-    v("inst_replay_overhead", self.inst_replay_overhead);
-    v("shared_replay_overhead", self.shared_replay_overhead);
-    v("global_replay_overhead", self.global_replay_overhead);
-    v("gld_efficiency", self.gld_efficiency);
-    v("gst_efficiency", self.gst_efficiency);
-    v("shared_efficiency", self.shared_efficiency);
-    v("eligible_warps_per_cycle", self.eligible_warps_per_cycle);
-    v("gld_transactions", self.gld_transactions);
-    v("gst_transactions", self.gst_transactions);
-    v("shared_load_transactions", self.shared_load_transactions);
-    v("shared_store_transactions", self.shared_store_transactions);
-    v("l2_read_transactions", self.l2_read_transactions);
-    v("l2_write_transactions", self.l2_write_transactions);
-    v("dram_read_transactions", self.dram_read_transactions);
-    v("dram_write_transactions", self.dram_write_transactions);
-    v("stall_not_selected", self.stall_not_selected);
-    v("stall_inst_fetch", self.stall_inst_fetch);
-    v("stall_exec_dependency", self.stall_exec_dependency);
-    v("stall_memory_dependency", self.stall_memory_dependency);
-    v("stall_memory_throttle", self.stall_memory_throttle);
-    v("stall_pipe_busy", self.stall_pipe_busy);
-    v("stall_sync", self.stall_sync);
-    v("stall_constant_memory_dependency", self.stall_constant_memory_dependency);
-    v("stall_texture", self.stall_texture);
-    v("stall_sleeping", self.stall_sleeping);
-    v("stall_other", self.stall_other);
-  }
-  template <class V>
-  void visit(V&& v) {
-    visit_members(*this, v);
-  }
-  template <class V>
-  void visit(V&& v) const {
-    visit_members(*this, v);
-  }
-};
 
 /// Executed machine instructions by execution unit.
 struct instruction_counts {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/metrics/launch_sums.h"
+
+#include "heddle/gpu/gpu.h"
+#include "heddle/memory/dram/memory_model.h"
+#include "heddle/memory/l2/l2_slice.h"
+#include "heddle/metrics/profiler_metrics.h"
+#include "heddle/sm/sm.h"
+
+namespace heddle {
+
+namespace {
+
+void add(lsu_counters::direction& to, const lsu_counters::direction& d) {
+  to.requests += d.requests;
+  to.transactions += d.transactions;
+  to.requested_bytes += d.requested_bytes;
+}
+
+void add(shared_memory_counters& to, const shared_memory_counters& c) {
+  to.load_transactions += c.load_transactions;
+  to.store_transactions += c.store_transactions;
+  to.requested_bytes += c.requested_bytes;
+  to.moved_bytes += c.moved_bytes;
+}
+
+void add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
+  for (const auto& p : m.partitions) sums.issue.add(p.account.counters.at(launch).totals());
+  sums.issue.add_units(m.profiles.at(launch));
+  const lsu_counters& lsu = m.load_store_unit.counters.at(launch);
+  add(sums.global_load, lsu.global_load);
+  add(sums.global_store, lsu.global_store);
+  add(sums.shared, m.shared_memory.counters.at(launch));
+  sums.memory.shared.add(m.shared_memory.counters.at(launch));
+  sums.memory.tlb.add(m.load_store_unit.tlb.counters.at(launch));
+  sums.memory.l1.add(m.l1.counters.at(launch));
+}
+
+}  // namespace
+
+void cache_counts::add(const l1_counters& l1) {
+#define HEDDLE_X(key, of_l1, of_l2) key += of_l1;
+  HEDDLE_CACHE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+}
+
+void cache_counts::add(const l2_counters& l2) {
+#define HEDDLE_X(key, of_l1, of_l2) key += of_l2;
+  HEDDLE_CACHE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+}
+
+#define HEDDLE_X(key, sum) key += sum;
+void dram_counts::add(const memory_counters& channel) { HEDDLE_DRAM_COUNTS(HEDDLE_X) }
+void shared_counts::add(const shared_memory_counters& shared) { HEDDLE_SHARED_COUNTS(HEDDLE_X) }
+void tlb_counts::add(const tlb_counters& tlb){HEDDLE_TLB_COUNTS(HEDDLE_X)}
+#undef HEDDLE_X
+
+profiler_metrics::profiler_metrics(const launch_sums& s) {
+#define HEDDLE_X(type, key, formula) key = formula;
+  HEDDLE_PROFILER_METRICS(HEDDLE_X)
+#undef HEDDLE_X
+}
+
+launch_sums sums_of(const gpu& g, std::uint32_t launch) {
+  launch_sums sums;
+  std::uint64_t active_cycles = 0;
+  for (unsigned i = 0; i < g.sm_count(); ++i) {
+    add_sm(sums, g.sm_at(i), launch);
+    active_cycles += g.sm_at(i).resource_manager.launch_residency.at(launch).until(g.cycle());
+  }
+  sums.active_cycles = static_cast<double>(active_cycles);
+  for (unsigned i = 0; i < g.channel_count(); ++i) {
+    sums.memory.l2.add(g.slice_at(i).counters().at(launch));
+    if (const memory_model* channel = g.channel_at(i)) sums.memory.dram.add(channel->counters().at(launch));
+  }
+  sums.warp_cycles.add(sums.issue.warp_cycles);
+  sums.sms = g.sm_count();
+  sums.max_warps = g.config().sm.max_warps;
+  sums.sub_partitions = g.config().sm.sub_partitions;
+  return sums;
+}
+
+}  // namespace heddle
