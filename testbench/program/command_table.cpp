@@ -10,9 +10,6 @@
 #include "heddle/config/suggestion.h"
 #include "testbench/correlate/correlate_command.h"
 #include "testbench/exec/exec_command.h"
-#include "testbench/options/option_tables.h"
-#include "testbench/program/help_commands.h"
-#include "testbench/program/info_commands.h"
 #include "testbench/program/places.h"
 #include "testbench/report/report_command.h"
 #include "testbench/run/replay_command.h"
@@ -23,53 +20,38 @@
 
 namespace heddle::testbench {
 
+// The commands in the order of the help: X(name, {what follows "heddle ", its purpose}...). The source file of a
+// command defines options_of_NAME(), its table of options, and NAME_command(), which runs it.
+// clang-format off
+#define HEDDLE_COMMANDS(X) \
+  X(run, {"run JOB.json [options]", "simulate the launches of a job file"}, \
+    {"run --kernel FILE.ptx[:ENTRY] ...", "simulate one launch, no file needed"}) \
+  X(exec, {"exec [options] -- PROGRAM ...", "run a CUDA program on a simulated GPU"}) \
+  X(replay, {"replay KERNELSLIST [options]", "simulate Accel-Sim SASS traces"}) \
+  X(occupancy, {"occupancy --gpu G --block X ...", "the occupancy calculator"}) \
+  X(gpus, {"gpus [--json]", "the shipped GPUs and their main figures"}) \
+  X(config, {"config --gpu G [--set K=V]...", "a GPU's whole configuration as an INI file"}) \
+  X(disasm, {"disasm FILE.ptx[:ENTRY] [--gpu G]", "the machine program of a kernel"}) \
+  X(report, {"report FILE... -o REPORT.html", "one page of metrics, or of a sweep's store"}) \
+  X(sweep, {"sweep SWEEP.ini [options]", "many points, on this machine or a cluster"}) \
+  X(correlate, {"correlate FILE.csv... [options]", "measurements of real chips beside Heddle's"}) \
+  X(help, {"help [COMMAND]", "this text, or a command's options"}) \
+  X(version, {"version", "the version, and where things are"}) \
+  X(completion, {"completion bash|zsh|fish", "what makes a shell complete all of this"}) \
+  X(man, {"man [COMMAND]", "the manual pages"})
+// clang-format on
+
+#define HEDDLE_X(name, ...)          \
+  option_parser options_of_##name(); \
+  int name##_command(const std::vector<std::string>& arguments);
+HEDDLE_COMMANDS(HEDDLE_X)
+#undef HEDDLE_X
+
 const std::vector<command>& command_table() {
   static const std::vector<command> table = {
-      {"run",
-       {{"run JOB.json [options]", "simulate the launches of a job file"},
-        {"run --kernel FILE.ptx[:ENTRY] ...", "simulate one launch, no file needed"}},
-       options_of_run,
-       run_command},
-      {"exec",
-       {{"exec [options] -- PROGRAM ...", "run a CUDA program on a simulated GPU"}},
-       options_of_exec,
-       exec_command},
-      {"replay",
-       {{"replay KERNELSLIST [options]", "simulate Accel-Sim SASS traces"}},
-       options_of_replay,
-       replay_command},
-      {"occupancy",
-       {{"occupancy --gpu G --block X ...", "the occupancy calculator"}},
-       options_of_occupancy,
-       occupancy_command},
-      {"gpus", {{"gpus [--json]", "the shipped GPUs and their main figures"}}, options_of_gpus, gpus_command},
-      {"config",
-       {{"config --gpu G [--set K=V]...", "a GPU's whole configuration as an INI file"}},
-       options_of_config,
-       config_command},
-      {"disasm",
-       {{"disasm FILE.ptx[:ENTRY] [--gpu G]", "the machine program of a kernel"}},
-       options_of_disasm,
-       disasm_command},
-      {"report",
-       {{"report FILE... -o REPORT.html", "one page of metrics, or of a sweep's store"}},
-       options_of_report,
-       report_command},
-      {"sweep",
-       {{"sweep SWEEP.ini [options]", "many points, on this machine or a cluster"}},
-       options_of_sweep,
-       sweep_command},
-      {"correlate",
-       {{"correlate FILE.csv... [options]", "measurements of real chips beside Heddle's"}},
-       options_of_correlate,
-       correlate_command},
-      {"help", {{"help [COMMAND]", "this text, or a command's options"}}, options_of_help, help_command},
-      {"version", {{"version", "the version, and where things are"}}, options_of_version, version_command},
-      {"completion",
-       {{"completion bash|zsh|fish", "what makes a shell complete all of this"}},
-       options_of_completion,
-       completion_command},
-      {"man", {{"man [COMMAND]", "the manual pages"}}, options_of_man, man_command},
+#define HEDDLE_X(name, ...) {#name, {__VA_ARGS__}, options_of_##name, name##_command},
+      HEDDLE_COMMANDS(HEDDLE_X)
+#undef HEDDLE_X
   };
   return table;
 }

@@ -15,8 +15,6 @@ namespace heddle::testbench {
 
 namespace {
 
-bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
-
 /// The possible completions of a word.
 class candidates {
  public:

@@ -41,7 +41,6 @@ enum class file_kind : std::uint8_t {
   profiler_export
 };
 
-bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
 bool ends(const std::string& text, const std::string& with) {
   return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
 }
