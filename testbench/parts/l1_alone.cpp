@@ -7,6 +7,7 @@
 #include <heddle/heddle.h>
 #include <heddle/memory/l1/l1_cache.h>
 #include <heddle/simt/warp/warp_state.h>
+#include <heddle/tlm/port/phase_initiator.h>
 
 #include <iostream>
 #include <map>
@@ -21,7 +22,7 @@ constexpr unsigned words_per_line = heddle::line_bytes / 4;
 
 /// Issues accesses of one line each according to the protocol: a refused access is retried after the L1's retry
 /// notification.
-struct warps : sc_core::sc_module, heddle::l1_bw_if {
+struct warps : sc_core::sc_module, heddle::phase_initiator<heddle::l1_protocol_types> {
   tlm::tlm_initiator_socket<32, heddle::l1_protocol_types> socket{"socket"};
   unsigned finished = 0;
   unsigned wrong = 0;
@@ -96,7 +97,6 @@ struct warps : sc_core::sc_module, heddle::l1_bw_if {
     else done_.at(&access)->notify(sc_core::SC_ZERO_TIME);
     return tlm::TLM_ACCEPTED;
   }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   heddle::clock_domain& clock_;
   heddle::simt::launch_context launch_;
@@ -112,7 +112,7 @@ int sc_main(int, char*[]) {
   heddle::clock_domain clock("clock", config.gpu.core_clock_mhz);
   heddle::l1_cache l1("l1", clock, config, 0);
   warps source("warps", clock);
-  parts::own_l2 l2("l2", sc_core::sc_time(40, sc_core::SC_NS));
+  parts::own_l2 l2("l2", clock, 64);
   source.socket.bind(l1.access_socket);
   l1.memory_socket.bind(l2.socket);
   sc_core::sc_start();

@@ -5,7 +5,8 @@
 //   traffic ==AT==> l2_slice.request_socket          l2_slice.memory_socket ==AT==> dram.port[0]
 #include <heddle/heddle.h>
 #include <heddle/memory/l2/l2_slice.h>
-#include <tlm_utils/simple_initiator_socket.h>
+#include <heddle/tlm/kernel/event_clock.h>
+#include <heddle/tlm/port/at_initiator_port.h>
 
 #include <iostream>
 #include <map>
@@ -17,15 +18,14 @@
 namespace {
 
 /// Sends one transaction at a time by the phases of the base protocol, as an L1 does.
-struct traffic : sc_core::sc_module {
-  tlm_utils::simple_initiator_socket<traffic> socket{"socket"};
+struct traffic : sc_core::sc_module, heddle::at_initiator_unit {
+  tlm::tlm_initiator_socket<32> socket{"socket"};
   heddle::payload_pool pool;
   unsigned wrong = 0;
   bool finished = false;
   sc_core::sc_time slowest;
 
   explicit traffic(sc_core::sc_module_name name) : sc_module(name) {
-    socket.register_nb_transport_bw(this, &traffic::nb_transport_bw);
     SC_HAS_PROCESS(traffic);
     SC_THREAD(run);
   }
@@ -51,7 +51,8 @@ struct traffic : sc_core::sc_module {
         p.make_read(line, sector);
       }
       const sc_core::sc_time begin = sc_core::sc_time_stamp();
-      send(p);
+      port_.send(p);
+      wait(answered_);
       slowest = std::max(slowest, sc_core::sc_time_stamp() - begin);
       if (p.is_response_error()) ++wrong;
       for (unsigned b = 0; b < p.get_data_length() && !write; ++b) {
@@ -63,25 +64,15 @@ struct traffic : sc_core::sc_module {
     finished = true;
   }
 
-  void send(heddle::line_payload& p) {
-    tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay;
-    const tlm::tlm_sync_enum answer = socket->nb_transport_fw(p, phase, delay);
-    if (answer == tlm::TLM_COMPLETED) {
-      wait(delay);
-      return;
-    }
-    wait(answered_);
-  }
-
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-    answered_.notify(delay);
-    phase = tlm::END_RESP;
-    return tlm::TLM_UPDATED;
+  friend class heddle::at_initiator_port<traffic, heddle::event_clock>;
+  bool take_response(tlm::tlm_generic_payload&, const sc_core::sc_time& at) {
+    clock_.wake_at(at);
+    return true;
   }
 
   sc_core::sc_event answered_;
+  heddle::event_clock clock_{answered_};
+  heddle::at_initiator_port<traffic, heddle::event_clock> port_{socket, clock_, *this};
 };
 
 }  // namespace

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Models: a custom L2 that always hits: data returns after a fixed time. Atomics, which are an extension of Heddle's
-// L2, are refused. Sockets: socket (target) from an SM's L1, approximately timed; END_REQ is immediate, so requests
-// overlap. One cycle: none. Parameters: the latency. Source: none.
+// L2, are refused.
+// Sockets: socket (target) from an SM's L1, approximately timed.
+// One cycle: one response leaves; a request that found no room is accepted.
+// Parameters: the latency, the number of requests inside. Source: none.
 #pragma once
 
-#include <tlm_utils/peq_with_cb_and_phase.h>
-#include <tlm_utils/simple_target_socket.h>
+#include <heddle/tlm/kernel/clock_domain.h>
+#include <heddle/tlm/port/at_target_port.h>
+
+#include <algorithm>
 #include <systemc>
 #include <tlm>
 
@@ -13,36 +17,34 @@
 
 namespace parts {
 
-class own_l2 : public sc_core::sc_module {
+class own_l2 : public sc_core::sc_module, public heddle::clocked, private heddle::at_target_unit {
  public:
-  own_l2(sc_core::sc_module_name name, const sc_core::sc_time& latency)
-      : sc_module(name), latency_(latency), responses_(this, &own_l2::respond) {
-    socket.register_nb_transport_fw(this, &own_l2::nb_transport_fw);
-  }
+  own_l2(sc_core::sc_module_name name, heddle::clock_domain& clock, unsigned latency_cycles, unsigned entries = 64)
+      : sc_module(name),
+        clock_(clock, *this),
+        port_(socket, clock_, *this),
+        latency_(latency_cycles),
+        entries_(entries) {}
 
-  tlm_utils::simple_target_socket<own_l2> socket{"socket"};
+  tlm::tlm_target_socket<32> socket{"socket"};
   cosim::sparse_bytes bytes;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
 
- private:
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-    if (phase == tlm::END_RESP) {
-      p.release();
-      return tlm::TLM_COMPLETED;
-    }
-    p.acquire();
-    perform(p);
-    responses_.notify(p, tlm::BEGIN_RESP, delay + latency_);
-    phase = tlm::END_REQ;
-    return tlm::TLM_UPDATED;
+  void on_cycle(heddle::cycle_t cycle) override {
+    port_.send_response(cycle);
+    port_.admit(cycle);
+    if (port_.response_waits()) clock_.wake_at(std::max(port_.response_time(), cycle + 1));
   }
 
-  void respond(tlm::tlm_generic_payload& p, const tlm::tlm_phase&) {
-    tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay;
-    // An L1 completes the response in the same call; another initiator may complete it later.
-    if (socket->nb_transport_bw(p, phase, delay) != tlm::TLM_ACCEPTED) p.release();
+ private:
+  friend class heddle::at_target_port<own_l2>;
+  bool accept(tlm::tlm_generic_payload& p, heddle::cycle_t arrival, bool) {
+    if (port_.responses_queued() == entries_) return false;
+    perform(p);
+    port_.answer(p, arrival + latency_);
+    clock_.wake_at(arrival + latency_);
+    return true;
   }
 
   void perform(tlm::tlm_generic_payload& p) {
@@ -55,8 +57,10 @@ class own_l2 : public sc_core::sc_module {
     }
   }
 
-  sc_core::sc_time latency_;
-  tlm_utils::peq_with_cb_and_phase<own_l2> responses_;
+  heddle::clock_port clock_;
+  heddle::at_target_port<own_l2> port_;
+  unsigned latency_;
+  unsigned entries_;
 };
 
 }  // namespace parts

@@ -28,7 +28,7 @@ int sc_main(int argc, char* argv[]) {
   mapped.add(x_array, 0x2'0000);
   heddle::sm sm("sm", clock, config, 0, mapped);
   parts::own_cwd cwd("cwd", 4, clock.time_of(config.cwd.dispatch_latency_cycles));
-  parts::own_l2 l2("l2", sc_core::sc_time(150, sc_core::SC_NS));
+  parts::own_l2 l2("l2", clock, 240);
   cwd.cta_socket.bind(sm.resource_manager.cta_socket);
   sm.l1.memory_socket.bind(l2.socket);
 

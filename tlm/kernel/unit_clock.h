@@ -135,9 +135,12 @@ class unit_clock : public sc_core::sc_module {
 /// A unit's hold on its clock.
 class clock_port {
  public:
+  using time = cycle_t;
   clock_port(unit_clock& clock, clocked& unit) : clock_(&clock), index_(clock.attach(unit)) {}
   void wake_at(cycle_t cycle) { clock_->wake_at(index_, cycle); }
   [[nodiscard]] cycle_t cycle() const { return clock_->cycle(); }
+  /// unit_clock::arrival.
+  [[nodiscard]] time arrival(const sc_core::sc_time& delay) const { return clock_->arrival(delay); }
   [[nodiscard]] unit_clock& domain() const { return *clock_; }
 
  private:

@@ -13,9 +13,9 @@
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/common/byte_store.h"
 #include "heddle/memory/common/per_launch.h"
-#include "heddle/memory/common/ring.h"
 #include "heddle/memory/common/slot_counter.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/ring.h"
 #include "heddle/tlm/port/bound_interface.h"
 
 namespace heddle {

@@ -16,12 +16,12 @@
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/common/byte_mask.h"
 #include "heddle/memory/common/request_observer.h"
-#include "heddle/memory/common/ring.h"
 #include "heddle/memory/common/slot_counter.h"
 #include "heddle/memory/l2/l2_cache.h"
 #include "heddle/memory/l2/line_store.h"
 #include "heddle/memory/l2/memory_port.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/ring.h"
 #include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 

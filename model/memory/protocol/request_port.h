@@ -5,7 +5,7 @@
 #include <tlm>
 #include <vector>
 
-#include "heddle/memory/common/ring.h"
+#include "heddle/tlm/kernel/ring.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/protocol/gpu_request.h"
