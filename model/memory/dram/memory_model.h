@@ -15,8 +15,7 @@
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/common/slot_counter.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/kernel/ring.h"
-#include "heddle/tlm/port/bound_interface.h"
+#include "heddle/tlm/port/at_target_port.h"
 
 namespace heddle {
 
@@ -40,14 +39,14 @@ struct memory_counters {
 
 /// A memory channel that owns its bytes. A request takes effect when it arrives; the derived model decides when it is
 /// answered. A request for another channel's address gets an address error.
-class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm_fw_transport_if<> {
+class memory_model : public sc_core::sc_module, public clocked, private at_target_unit {
  public:
   tlm::tlm_target_socket<32> request_socket;
 
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
 
-  bool idle() const { return requests_in_ == responses_out_; }
+  bool idle() const { return port_.idle(); }
   /// Throws internal_error if a request was lost.
   virtual void check_invariants() const;
   const per_launch<memory_counters>& counters() const { return counters_; }
@@ -69,44 +68,28 @@ class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm
   virtual cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const = 0;
 
   /// Sends the response in cycle `due`; calls must be in the order of `due`.
-  void answer(tlm::tlm_generic_payload& p, cycle_t due);
+  void answer(tlm::tlm_generic_payload& p, cycle_t due) { port_.answer(p, due); }
   /// Frees the request's queue slot.
   void leave(cycle_t now) { slots_.give(now); }
-  std::size_t answers_waiting() const { return responses_.size(); }
+  std::size_t answers_waiting() const { return port_.responses_queued(); }
   std::uint64_t local_address(const tlm::tlm_generic_payload& p) const { return map_.local_address(p.get_address()); }
   memory_counters& counters_of(std::uint32_t launch) { return counters_[launch]; }
   /// The request's launch, 0 if it has none.
   static std::uint32_t launch_of(const tlm::tlm_generic_payload& p);
 
  private:
-  struct due_response {
-    tlm::tlm_generic_payload* payload = nullptr;
-    cycle_t due = 0;
-  };
-
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
+  friend class at_target_port<memory_model>;
+  bool accept(tlm::tlm_generic_payload& p, cycle_t arrival, bool again);
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay);
+  unsigned transport_dbg(tlm::tlm_generic_payload& p);
   void perform(tlm::tlm_generic_payload& p);
-  void send_response(cycle_t now);
-  void admit(cycle_t now);
-  void finish(tlm::tlm_generic_payload& p);
 
   address_map map_;
   unsigned index_;
   clock_port clock_;
-  bound_interface<tlm::tlm_bw_transport_if<>> initiator_;
+  at_target_port<memory_model> port_;
   byte_store bytes_;
   slot_counter slots_;
-  tlm::tlm_generic_payload* held_ = nullptr;  // BEGIN_REQ not yet accepted
-  cycle_t held_from_ = 0;
-  ring<due_response> responses_;
-  tlm::tlm_generic_payload* answering_ = nullptr;  // between BEGIN_RESP and END_RESP
-  cycle_t response_free_ = 0;
-  std::uint64_t requests_in_ = 0;
-  std::uint64_t responses_out_ = 0;
   per_launch<memory_counters> counters_;
 };
 

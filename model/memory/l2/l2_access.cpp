@@ -297,13 +297,13 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   const cycle_t due = std::max(now, hot_.atomic_free) + taken;
   hot_.atomic_free = due + 1;
   p.set_response_status(tlm::TLM_OK_RESPONSE);
-  if (due <= now) hot_.responses.push(&p);
+  if (due <= now) hot_.port.answer(p);
   else hot_.atomics.push({&p, due});
 }
 
 void l2_slice::respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status) {
   p.set_response_status(status);
-  hot_.responses.push(&p);
+  hot_.port.answer(p);
 }
 
 void l2_slice::write_back(std::uint32_t slot) {

@@ -7,7 +7,6 @@
 
 #include "heddle/config/error.h"
 #include "heddle/memory/common/refusal.h"
-#include "heddle/memory/protocol/protocol_report.h"
 #include "heddle/tlm/kernel/prefetch.h"
 
 namespace heddle {
@@ -25,6 +24,7 @@ unsigned set_count(const gpu_config& c) {
 
 l2_slice::hot_state::hot_state(l2_slice& slice, clock_domain& domain, const gpu_config& config)
     : clock(domain, slice),
+      port(slice.request_socket, clock, slice),
       memory(slice.memory_socket, clock),
       lines(set_count(config), config.l2.ways, replacement(config.l2.replacement)),
       slots(std::max(1u, config.l2.queue_entries) + static_cast<unsigned>(slice.pipeline_ / slice.interval_)),
@@ -43,68 +43,32 @@ l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       hot_(*this, clock, config) {
   parameters_.queue_entries = std::max(1u, parameters_.queue_entries);
   parameters_.mshr_merges = std::max(1u, parameters_.mshr_merges);
-  request_socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
   for (std::uint32_t m = static_cast<std::uint32_t>(hot_.mshrs.size()); m-- > 0;) hot_.free_mshrs.push_back(m);
 }
 
-tlm::tlm_sync_enum l2_slice::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                             sc_core::sc_time& delay) {
-  const cycle_t arrival = hot_.clock.domain().arrival(delay);
-  if (phase == tlm::BEGIN_REQ) {
-    if (hot_.held != nullptr) SC_REPORT_ERROR(protocol_report, "BEGIN_REQ before END_REQ of the request before");
-    p.acquire();
-    ++requests_in_;
-    if (hot_.slots.take(hot_.clock.cycle())) {
-      accept(p, arrival);
-      phase = tlm::END_REQ;
-      return tlm::TLM_UPDATED;
-    }
-    hot_.held = &p;
-    hot_.held_from = arrival;
-    hot_.clock.wake_at(arrival);
-    return tlm::TLM_ACCEPTED;
-  }
-  if (phase == tlm::END_RESP) {
-    if (hot_.answering != &p) SC_REPORT_ERROR(protocol_report, "END_RESP for a transaction that has no BEGIN_RESP");
-    hot_.response_free = arrival;
-    hot_.clock.wake_at(arrival);
-    finish(p);
-    return tlm::TLM_COMPLETED;
-  }
-  return tlm::TLM_ACCEPTED;  // an ignorable phase
-}
-
-void l2_slice::accept(tlm::tlm_generic_payload& p, cycle_t arrival) {
+bool l2_slice::accept(tlm::tlm_generic_payload& p, cycle_t arrival, bool) {
+  if (!hot_.slots.take(hot_.clock.cycle())) return false;
   hot_.accesses.push({&p, arrival + pipeline_});
   if (observer_ != nullptr)
     if (const auto* request = request_of(p)) observer_->reached_l2(*request);
   ++queued_;
   // A request behind others needs no wake-up: schedule() wakes the slice for it when those in front are done.
   if (hot_.accesses.size() == 1) hot_.clock.wake_at(std::max(arrival + pipeline_, hot_.next_access));
-}
-
-void l2_slice::admit(cycle_t now) {
-  if (hot_.held == nullptr || hot_.held_from > now || !hot_.slots.take(now)) return;
-  tlm::tlm_generic_payload& p = *hot_.held;
-  hot_.held = nullptr;
-  accept(p, now);
-  tlm::tlm_phase phase = tlm::END_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  hot_.initiator.of(request_socket).nb_transport_bw(p, phase, delay);
+  return true;
 }
 
 void l2_slice::on_cycle(cycle_t cycle) {
   hot_.progress = false;
   take_responses(cycle);
   while (!hot_.atomics.empty() && hot_.atomics.front().due <= cycle) {
-    hot_.responses.push(hot_.atomics.front().payload);
+    hot_.port.answer(*hot_.atomics.front().payload);
     hot_.atomics.pop();
   }
   look_up(cycle);
   if (flush_slot_ != none || !flushing_.empty()) flush_some();
   if (hot_.memory.send(cycle)) hot_.progress = true;
-  send_response(cycle);
-  admit(cycle);
+  hot_.port.send_response(cycle);
+  hot_.port.admit(cycle);
   schedule(cycle);
 }
 
@@ -114,14 +78,14 @@ void l2_slice::prefetch_hint(cycle_t cycle, bool distant) const {
     return;
   }
   if (!hot_.accesses.empty() && hot_.accesses.front().due <= cycle) host_prefetch(hot_.accesses.front().payload, 192);
-  if (!hot_.responses.empty()) host_prefetch(hot_.responses.front(), 192);
+  if (hot_.port.responses_queued() != 0) host_prefetch(&hot_.port.first_response(), 192);
   hot_.memory.prepare(cycle);
 }
 
 void l2_slice::look_up(cycle_t now) {
   hot_.stalled = false;
   if (hot_.accesses.empty() || std::max(hot_.accesses.front().due, hot_.next_access) > now) return;
-  if (hot_.responses.size() >= parameters_.queue_entries) return;  // resumes when a response has left
+  if (hot_.port.responses_queued() >= parameters_.queue_entries) return;  // resumes when a response has left
   if (waits_for_room_ && (hot_.free_mshrs.empty() || !memory_has_room())) {
     hot_.stalled = true;
     return;
@@ -129,7 +93,7 @@ void l2_slice::look_up(cycle_t now) {
   tlm::tlm_generic_payload& p = *hot_.accesses.front().payload;
   if (stalled_since_ == never) wanted_ = demand{};
   if (stalled_since_ == never && !decode(p, wanted_)) {
-    hot_.responses.push(&p);
+    hot_.port.answer(p);
   } else if (!perform(p, wanted_, now)) {
     hot_.stalled = true;
     if (stalled_since_ == never) stalled_since_ = now;
@@ -186,35 +150,16 @@ void l2_slice::write_lost(const memory_port::request& q) {
   report_lost_write(text);
 }
 
-void l2_slice::send_response(cycle_t now) {
-  if (hot_.responses.empty() || hot_.answering != nullptr || hot_.response_free > now) return;
-  tlm::tlm_generic_payload& p = *hot_.responses.front();
-  hot_.responses.pop();
-  hot_.answering = &p;
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum answer = hot_.initiator.of(request_socket).nb_transport_bw(p, phase, delay);
-  if (answer == tlm::TLM_ACCEPTED || hot_.answering != &p) return;
-  hot_.response_free = hot_.clock.domain().arrival(delay);
-  finish(p);
-}
-
-void l2_slice::finish(tlm::tlm_generic_payload& p) {
-  hot_.answering = nullptr;
-  ++responses_out_;
-  p.release();
-}
-
 void l2_slice::schedule(cycle_t now) {
   cycle_t next = hot_.memory.next(now);
-  if (!hot_.responses.empty() && hot_.answering == nullptr) next = std::min(next, hot_.response_free);
+  if (hot_.port.response_waits()) next = std::min(next, hot_.port.response_time());
   if (!hot_.atomics.empty()) next = std::min(next, hot_.atomics.front().due);
-  if (!hot_.accesses.empty() && hot_.responses.size() < parameters_.queue_entries) {
+  if (!hot_.accesses.empty() && hot_.port.responses_queued() < parameters_.queue_entries) {
     if (!hot_.stalled) next = std::min(next, std::max(hot_.accesses.front().due, hot_.next_access));
     else if (hot_.progress) next = now + 1;
     else if (hot_.atomic_free > now) next = std::min(next, hot_.atomic_free);
   }
-  if (hot_.held != nullptr && hot_.slots.has_room()) next = std::min(next, hot_.held_from);
+  if (hot_.port.held() != nullptr && hot_.slots.has_room()) next = std::min(next, hot_.port.held_from());
   if (flush_slot_ != none && memory_has_room()) next = now + 1;
   if (next != never) hot_.clock.wake_at(std::max(next, now + 1));
 }
@@ -261,7 +206,7 @@ void l2_slice::end_flush() {
 }
 
 bool l2_slice::idle() const {
-  return requests_in_ == responses_out_ && hot_.memory.idle() && flushing_.empty() && flush_requests_.empty();
+  return hot_.port.idle() && hot_.memory.idle() && flushing_.empty() && flush_requests_.empty();
 }
 
 void l2_slice::trace(sc_core::sc_trace_file* file) const {
@@ -285,14 +230,14 @@ void l2_slice::check_invariants() const {
     lines += c->evictions;
   }
   invariant(lines_in_ == lines, "l2: lines in = lines evicted + lines here");
-  std::uint64_t inside = hot_.accesses.size() + hot_.responses.size() + hot_.atomics.size();
-  inside += (hot_.held != nullptr) + (hot_.answering != nullptr) + fences_;
+  std::uint64_t inside = hot_.port.inside() + hot_.accesses.size() + hot_.atomics.size() + fences_;
   unsigned open = 0;
   for (const mshr& m : hot_.mshrs) {
     inside += m.count;
     open += m.slot != none;
   }
-  invariant(requests_in_ == responses_out_ + inside, "l2: requests in = responses out + requests inside");
+  invariant(hot_.port.open() == inside,
+            "l2: requests in = responses out + requests inside");
   invariant(open == misses_ && open + hot_.free_mshrs.size() == hot_.mshrs.size(), "l2: miss entries are open or free");
 }
 

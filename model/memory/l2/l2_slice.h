@@ -22,7 +22,7 @@
 #include "heddle/memory/l2/memory_port.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/kernel/ring.h"
-#include "heddle/tlm/port/bound_interface.h"
+#include "heddle/tlm/port/at_target_port.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -30,7 +30,7 @@ namespace heddle {
 /// A hit whose BEGIN_REQ comes in cycle t gets its BEGIN_RESP in cycle t + hit_latency_cycles, without load. A miss
 /// sends its memory request in that cycle and is answered in the cycle in which the data arrives. Requests lie within
 /// one 128-byte line; requests to one line take effect in the order of arrival.
-class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_if<> {
+class l2_slice : public l2_cache, public clocked, private at_target_unit {
  public:
   l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
            unsigned hit_latency_cycles);
@@ -98,18 +98,14 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
     cycle_t due = 0;
   };
 
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
+  friend class at_target_port<l2_slice>;
+  bool accept(tlm::tlm_generic_payload& p, cycle_t arrival, bool again);
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay);
+  unsigned transport_dbg(tlm::tlm_generic_payload& p);
 
-  void accept(tlm::tlm_generic_payload& p, cycle_t arrival);
-  void admit(cycle_t now);
   void look_up(cycle_t now);
   void take_responses(cycle_t now);
   void write_lost(const memory_port::request& q);
-  void send_response(cycle_t now);
   void flush_some();
   void end_flush();
   void schedule(cycle_t now);
@@ -132,7 +128,6 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   void count_read(const demand& d, unsigned pending, unsigned misses);
   void count_write(const demand& d, bool hit);
   bool memory_has_room() const { return hot_.memory.queued() < parameters_.queue_entries; }
-  void finish(tlm::tlm_generic_payload& p);
   unsigned bytes_in_memory_alone(std::uint64_t address, unsigned most) const;
   unsigned debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
   void patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes);
@@ -150,13 +145,11 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
     hot_state(l2_slice& slice, clock_domain& domain, const gpu_config& config);
 
     clock_port clock;
-    bound_interface<tlm::tlm_bw_transport_if<>> initiator;
+    at_target_port<l2_slice> port;
     memory_port memory;
     line_store lines;
     slot_counter slots;
     ring<access> accesses;
-    tlm::tlm_generic_payload* held = nullptr;  // BEGIN_REQ not yet accepted
-    cycle_t held_from = 0;
     cycle_t next_access = 0;
     bool stalled = false;   // the oldest request is stalled
     bool progress = false;  // something happened in this cycle that may end the stall
@@ -164,13 +157,10 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
     std::vector<std::uint32_t> free_mshrs;
     std::vector<waiter> waiters;
     std::vector<std::uint32_t> free_waiters;
-    ring<tlm::tlm_generic_payload*> responses;
     ring<delayed> atomics;  // performed; answered when due
     cycle_t atomic_free = 0;
-    tlm::tlm_generic_payload* answering = nullptr;  // between BEGIN_RESP and END_RESP
-    cycle_t response_free = 0;
   };
-  static_assert(sizeof(hot_state) == 768, "twelve cache lines");
+  static_assert(sizeof(hot_state) == 832, "thirteen cache lines");
   hot_state hot_;
   std::vector<std::function<void()>> flush_requests_;  // for the next flush
   std::vector<std::function<void()>> flushing_;
@@ -180,8 +170,6 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   unsigned misses_ = 0;
   std::uint64_t sectors_hit_ = 0;  // of all launches; pending hits count as neither
   std::uint64_t sectors_missed_ = 0;
-  std::uint64_t requests_in_ = 0;
-  std::uint64_t responses_out_ = 0;
   std::uint64_t lines_in_ = 0;  // lines allocated
   std::uint64_t stall_cycles_ = 0;
   demand wanted_;                // the oldest request, decoded, while it is stalled

@@ -8,9 +8,7 @@
 
 namespace heddle {
 
-memory_port::memory_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock) : socket_(socket), clock_(clock) {
-  socket_.bind(*this);
-}
+memory_port::memory_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock) : port_(socket, clock, *this) {}
 
 std::uint32_t memory_port::open(std::uint64_t line_address, std::uint32_t launch) {
   if (free_.empty()) {
@@ -131,60 +129,22 @@ bool memory_port::held_back(const request& r) const {
 }
 
 bool memory_port::send(cycle_t now) {
-  if (queue_.empty() || asking_ != nullptr || free_at_ > now || held_back(requests_[queue_.front()])) return false;
+  if (queue_.empty() || !port_.may_send(now) || held_back(requests_[queue_.front()])) return false;
   const std::uint32_t index = queue_.front();
   queue_.pop();
-  tlm::tlm_generic_payload& p = *requests_[index].payload;
   requests_[index].sent = true;
   if (requests_[index].write) writing_.push_back(index);
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  asking_ = &p;
-  const tlm::tlm_sync_enum answer = memory_.of(socket_).nb_transport_fw(p, phase, delay);
-  const bool ignorable = answer == tlm::TLM_UPDATED && phase != tlm::END_REQ && phase != tlm::BEGIN_RESP;
-  // The remaining phases arrive, or arrived during the call, on the backward path.
-  if (answer == tlm::TLM_ACCEPTED || ignorable) return true;
-  asking_ = nullptr;
-  free_at_ = clock_.domain().arrival(delay);
-  if (answer == tlm::TLM_COMPLETED) {
-    complete(p, free_at_);
-  } else if (phase == tlm::BEGIN_RESP) {
-    complete(p, free_at_);
-    phase = tlm::END_RESP;
-    memory_.of(socket_).nb_transport_fw(p, phase, delay);
-  }
+  port_.send(*requests_[index].payload);
   return true;
 }
 
-tlm::tlm_sync_enum memory_port::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                                sc_core::sc_time& delay) {
-  const cycle_t arrival = clock_.domain().arrival(delay);
-  if (phase == tlm::END_REQ) {
-    if (asking_ != &p) return tlm::TLM_ACCEPTED;
-    asking_ = nullptr;
-    free_at_ = arrival;
-    clock_.wake_at(arrival);
-    return tlm::TLM_ACCEPTED;
-  }
-  if (phase == tlm::BEGIN_RESP) {
-    if (asking_ == &p) {  // BEGIN_RESP implies END_REQ
-      asking_ = nullptr;
-      free_at_ = arrival;
-    }
-    complete(p, arrival);
-    phase = tlm::END_RESP;  // never TLM_COMPLETED: some memories wait for END_RESP indefinitely
-    return tlm::TLM_UPDATED;
-  }
-  return tlm::TLM_ACCEPTED;
-}
-
-void memory_port::complete(tlm::tlm_generic_payload& p, cycle_t arrival) {
+bool memory_port::take_response(tlm::tlm_generic_payload& p, cycle_t arrival) {
   const auto* extension = request_of(p);
   const std::uint64_t index = extension != nullptr ? extension->token : requests_.size();
   if (index >= requests_.size() || requests_[index].payload != &p || !requests_[index].sent ||
       requests_[index].answered) {
-    SC_REPORT_ERROR("/heddle/protocol", "the memory answered a transaction that is not outstanding");
-    return;
+    port_.report("the memory answered a transaction that is not outstanding", p);
+    return true;
   }
   request& r = requests_[index];
   r.answered = true;
@@ -199,7 +159,8 @@ void memory_port::complete(tlm::tlm_generic_payload& p, cycle_t arrival) {
   responses_.push({arrival, static_cast<std::uint32_t>(index)});
   for (std::size_t i = responses_.size() - 1; i > 0 && responses_[i - 1].arrival > responses_[i].arrival; --i)
     std::swap(responses_[i - 1], responses_[i]);
-  clock_.wake_at(arrival);
+  port_.clock().wake_at(arrival);
+  return true;
 }
 
 const memory_port::response* memory_port::arrived(cycle_t now) const {
@@ -238,8 +199,8 @@ void memory_port::read_first_again() {
 cycle_t memory_port::next(cycle_t now) const {
   cycle_t c = responses_.empty() ? never : responses_.front().arrival;
   // If the next request is held back, the response of the write that it waits for wakes the slice.
-  if (!queue_.empty() && asking_ == nullptr && !held_back(requests_[queue_.front()]))
-    c = std::min(c, std::max(free_at_, now + 1));
+  if (!queue_.empty() && !port_.waits() && !held_back(requests_[queue_.front()]))
+    c = std::min(c, std::max(port_.free_at(), now + 1));
   return c;
 }
 

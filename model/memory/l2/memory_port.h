@@ -10,16 +10,14 @@
 #include "heddle/tlm/kernel/prefetch.h"
 #include "heddle/tlm/kernel/ring.h"
 #include "heddle/tlm/kernel/unit_clock.h"
-#include "heddle/tlm/port/bound_interface.h"
+#include "heddle/tlm/port/at_initiator_port.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
 
-/// The initiator of an L2 slice towards its memory. It keeps requests in order, sends one at a time under the request
-/// exclusion rule, and accepts every answer that IEEE 1666 allows (END_REQ returned, called or implied; BEGIN_RESP
-/// returned or called, in any order; immediate completion; annotated delays). A request to bytes that an outstanding
-/// write covers waits for that write, because the base protocol lets a memory reorder them.
-class memory_port : public tlm::tlm_bw_transport_if<> {
+/// The requests of an L2 slice to its memory, around an at_initiator_port. They leave in order. A request to bytes that
+/// an outstanding write covers waits for that write, because the base protocol lets a memory reorder them.
+class memory_port : private at_initiator_unit {
  public:
   /// One finished request.
   struct response {
@@ -94,9 +92,9 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   added_writes patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes);
 
  private:
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  friend class at_initiator_port<memory_port>;
+  void request_ended(cycle_t free_at) { port_.clock().wake_at(free_at); }
+  bool take_response(tlm::tlm_generic_payload& p, cycle_t arrival);
 
   std::uint32_t open(std::uint64_t line_address, std::uint32_t launch);
   void write_run(std::uint64_t line_address, unsigned first, unsigned length, const byte_mask& bytes,
@@ -105,20 +103,15 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
                         std::uint32_t launch, unsigned epoch);
   unsigned write_runs(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data,
                       std::uint32_t launch, unsigned epoch);
-  void complete(tlm::tlm_generic_payload& p, cycle_t arrival);
   bool held_back(const request& r) const;
 
-  tlm::tlm_initiator_socket<32>& socket_;
-  bound_interface<tlm::tlm_fw_transport_if<>> memory_;
-  clock_port& clock_;
+  at_initiator_port<memory_port> port_;
   payload_pool pool_;
   std::vector<request> requests_;
   std::vector<std::uint32_t> free_;
   ring<std::uint32_t> queue_;
-  ring<response> responses_;                    // sorted by arrival
-  std::vector<std::uint32_t> writing_;          // writes sent whose responses are not taken yet
-  tlm::tlm_generic_payload* asking_ = nullptr;  // between BEGIN_REQ and END_REQ
-  cycle_t free_at_ = 0;
+  ring<response> responses_;            // sorted by arrival
+  std::vector<std::uint32_t> writing_;  // writes sent whose responses are not taken yet
   unsigned active_ = 0;
   unsigned epoch_ = 0;
   unsigned writes_[2] = {0, 0};  // by epoch: writes made and not ended

@@ -6,7 +6,6 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/opcode.h"
-#include "heddle/memory/protocol/protocol_report.h"
 
 namespace heddle {
 
@@ -46,20 +45,16 @@ interconnect::interconnect(sc_core::sc_module_name name, clock_domain& clock, co
       parameters_(config.interconnect),
       clock_(clock, *this),
       requests_(request_shape(config)),
-      responses_(response_shape(config)),
-      sm_ports_(config.gpu.sm_count),
-      slice_ports_(config.memory.channels) {
-  for (unsigned i = 0; i < sm_ports_.size(); ++i) {
-    sm_ports_[i].owner = this;
-    sm_ports_[i].index = i;
-    sm_socket[i].bind(sm_ports_[i]);
-  }
-  for (unsigned m = 0; m < slice_ports_.size(); ++m) {
-    slice_ports_[m].owner = this;
-    slice_ports_[m].index = m;
-    slice_socket[m].bind(slice_ports_[m]);
-  }
+      responses_(response_shape(config)) {
+  for (unsigned i = 0; i < sm_socket.size(); ++i) sm_ports_.push_back(std::make_unique<sm_port>(*this, i));
+  for (unsigned m = 0; m < slice_socket.size(); ++m) slice_ports_.push_back(std::make_unique<slice_port>(*this, m));
 }
+
+interconnect::sm_port::sm_port(interconnect& owner, unsigned index)
+    : owner(owner), index(index), port(owner.sm_socket[index], owner.clock_, *this) {}
+
+interconnect::slice_port::slice_port(interconnect& owner, unsigned index)
+    : owner(owner), index(index), port(owner.slice_socket[index], owner.clock_, *this) {}
 
 interconnect::~interconnect() {
   // An aborted run leaves routes on payloads that outlive the interconnect.
@@ -123,85 +118,38 @@ void interconnect::close_route(tlm::tlm_generic_payload& p) {
   free_routes_.push_back(r);
 }
 
-tlm::tlm_sync_enum interconnect::from_sm(sm_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                         sc_core::sc_time& delay) {
-  const cycle_t arrival = clock_.domain().arrival(delay);
-  if (phase == tlm::BEGIN_REQ) {
-    begin_request(port, p, arrival, delay);
-    if (port.held == &p) return tlm::TLM_ACCEPTED;
-    phase = tlm::END_REQ;
-    return tlm::TLM_UPDATED;
-  }
-  if (phase == tlm::END_RESP) {
-    if (port.answering != &p) SC_REPORT_ERROR(protocol_report, "END_RESP for a transaction that has no BEGIN_RESP");
-    finish(port, p, arrival);
-    clock_.wake_at(arrival);
-    return tlm::TLM_COMPLETED;
-  }
-  return tlm::TLM_ACCEPTED;  // an ignorable phase
-}
-
-void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival,
-                                 const sc_core::sc_time& delay) {
-  if (port.held != nullptr) SC_REPORT_ERROR(protocol_report, "BEGIN_REQ before END_REQ of the request before");
-  p.acquire();
+bool interconnect::accept_request(sm_port& sm, tlm::tlm_generic_payload& p, cycle_t arrival) {
   ++in_flight_;
-  route_state& route = open_route(p, port.index, map_.channel_of(p.get_address()));
-  if (port.index < announced_ports_) {
-    route.number = port.first_open + port.earliest.size();
-    port.earliest.push_back(arrival + minimum_round_trip_);
-  }
-  if (requests_.reserve(port.index, clock_.cycle())) {
-    push_request(route, p, arrival);
-  } else {
-    port.held = &p;
-    port.held_from = arrival;
-    ++held_now_;
-    port.undecided = arrival > clock_.cycle() + 1;
-    if (port.undecided) {
-      port.asked_at = sc_core::sc_time_stamp() + delay;
-      clock_.wake_at(arrival - 1);
-    } else {
-      ++held_requests_;
-    }
+  route_state& route = open_route(p, sm.index, map_.channel_of(p.get_address()));
+  if (sm.index < announced_ports_) {
+    route.number = sm.first_open + sm.earliest.size();
+    sm.earliest.push_back(arrival + minimum_round_trip_);
   }
   clock_.wake_at(arrival);
+  if (requests_.reserve(sm.index, clock_.cycle())) {
+    push_request(route, p, arrival);
+    return true;
+  }
+  ++held_now_;
+  sm.undecided = arrival > clock_.cycle() + 1;
+  if (sm.undecided) clock_.wake_at(arrival - 1);
+  else ++held_requests_;
+  return false;
 }
 
 void interconnect::push_request(const route_state& route, tlm::tlm_generic_payload& p, cycle_t arrival) {
   requests_.push(route.sm, route.slice, request_bytes(p, parameters_.header_bytes), p, arrival);
 }
 
-tlm::tlm_sync_enum interconnect::from_slice(slice_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                            sc_core::sc_time& delay) {
-  const cycle_t arrival = clock_.domain().arrival(delay);
-  if (phase == tlm::END_REQ) {
-    if (port.asking == &p) port.asking = nullptr;
-    port.free_at = arrival;
-    clock_.wake_at(arrival);
-    return tlm::TLM_ACCEPTED;
-  }
-  if (phase == tlm::BEGIN_RESP) {
-    if (port.asking == &p) {  // BEGIN_RESP implies END_REQ
-      port.asking = nullptr;
-      port.free_at = arrival;
-    }
-    if (!begin_response(port, p, arrival)) return tlm::TLM_ACCEPTED;
-    phase = tlm::END_RESP;
-    return tlm::TLM_UPDATED;
-  }
-  return tlm::TLM_ACCEPTED;
-}
-
-bool interconnect::begin_response(slice_port& port, tlm::tlm_generic_payload& p, cycle_t arrival) {
-  if (port.held != nullptr) SC_REPORT_ERROR(protocol_report, "BEGIN_RESP before END_RESP of the response before");
+bool interconnect::take_response(slice_port& slice, tlm::tlm_generic_payload& p, cycle_t arrival) {
   clock_.wake_at(arrival);
-  if (responses_.reserve(port.index, clock_.cycle())) {
-    push_response(port.index, p, arrival);
+  if (responses_.reserve(slice.index, clock_.cycle())) {
+    push_response(slice.index, p, arrival);
     return true;
   }
-  port.held = &p;
-  port.held_from = arrival;
+  if (slice.port.responding() != &p)  // no phase is left to apply back-pressure with
+    slice.port.report("a slice completed a request at once while its response port was full", p);
+  slice.held_from = arrival;
   ++held_now_;
   ++held_responses_;
   return false;
@@ -226,62 +174,35 @@ void interconnect::on_cycle(cycle_t cycle) {
 cycle_t interconnect::deliver_requests(cycle_t now) {
   cycle_t next = never;
   requests_.for_each_occupied([&](unsigned m) {
-    slice_port& port = slice_ports_[m];
-    if (port.asking == nullptr && std::max(requests_.due(m), port.free_at) <= now) send_request(port, now);
-    if (port.asking == nullptr) next = std::min(next, std::max(requests_.due(m), port.free_at));
+    auto& port = slice_ports_[m]->port;
+    if (port.may_send(now) && requests_.due(m) <= now) port.send(*requests_.pop(m, now));
+    if (!port.waits()) next = std::min(next, std::max(requests_.due(m), port.free_at()));
   });
   return next;
-}
-
-void interconnect::send_request(slice_port& port, cycle_t now) {
-  tlm::tlm_generic_payload& p = *requests_.pop(port.index, now);
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  port.asking = &p;
-  const tlm::tlm_sync_enum answer = port.slice.of(slice_socket[port.index]).nb_transport_fw(p, phase, delay);
-  if (answer == tlm::TLM_ACCEPTED) return;
-  const cycle_t arrival = clock_.domain().arrival(delay);
-  port.asking = nullptr;
-  port.free_at = arrival;
-  if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ) return;
-  const bool taken = begin_response(port, p, arrival);
-  if (answer == tlm::TLM_COMPLETED && !taken) {
-    // No phase is left to apply back-pressure with: the response stays the port's held response and needs no END_RESP.
-    SC_REPORT_ERROR(protocol_report, "a slice completed a request at once while its response port was full");
-  }
-  if (answer == tlm::TLM_UPDATED && taken) {
-    phase = tlm::END_RESP;
-    port.slice.of(slice_socket[port.index]).nb_transport_fw(p, phase, delay);
-  }
 }
 
 cycle_t interconnect::deliver_responses(cycle_t now) {
   cycle_t next = never;
   responses_.for_each_occupied([&](unsigned i) {
-    sm_port& port = sm_ports_[i];
-    if (port.answering == nullptr && std::max(responses_.due(i), port.free_at) <= now) send_response(port, now);
-    if (port.answering == nullptr) next = std::min(next, std::max(responses_.due(i), port.free_at));
+    auto& port = sm_ports_[i]->port;
+    if (port.may_respond(now) && responses_.due(i) <= now) send_response(*sm_ports_[i], now);
+    if (port.answering() == nullptr) next = std::min(next, std::max(responses_.due(i), port.response_free()));
   });
   return next;
 }
 
-void interconnect::send_response(sm_port& port, cycle_t now) {
-  const cycle_t due = responses_.due(port.index);
-  tlm::tlm_generic_payload* const payload = responses_.pop(port.index, now);
-  invariant(port.index >= announced_ports_ || now == due,
+void interconnect::send_response(sm_port& sm, cycle_t now) {
+  const cycle_t due = responses_.due(sm.index);
+  tlm::tlm_generic_payload* const payload = responses_.pop(sm.index, now);
+  invariant(sm.index >= announced_ports_ || now == due,
             "interconnect: a response has not arrived in the cycle that was announced");
-  if (port.index < announced_ports_) {  // the payload was taken out and released when the response was announced
-    port.free_at = now + 1;
+  if (sm.index < announced_ports_) {  // the payload was taken out and released when the response was announced
+    sm.port.set_response_free(now + 1);
     --announced_;
     --in_flight_;
     return;
   }
-  tlm::tlm_generic_payload& p = *payload;
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  port.answering = &p;
-  const tlm::tlm_sync_enum answer = port.sm.of(sm_socket[port.index]).nb_transport_bw(p, phase, delay);
-  if (answer != tlm::TLM_ACCEPTED && port.answering == &p) finish(port, p, clock_.domain().arrival(delay));
+  sm.port.respond(*payload);
 }
 
 void interconnect::announce_responses(unsigned ports, unsigned slice_cycles) {
@@ -291,7 +212,7 @@ void interconnect::announce_responses(unsigned ports, unsigned slice_cycles) {
 }
 
 cycle_t interconnect::next_response(unsigned sm, cycle_t now) const {
-  const sm_port& port = sm_ports_[sm];
+  const sm_port& port = *sm_ports_[sm];
   if (port.earliest.empty()) return never;
   return std::max(port.earliest.front(), now) + std::max(1u, parameters_.latency_cycles) - 1;
 }
@@ -299,80 +220,64 @@ cycle_t interconnect::next_response(unsigned sm, cycle_t now) const {
 void interconnect::announce() {
   for (const crossbar::grant_record& g : responses_.granted()) {
     if (g.output >= announced_ports_) continue;
-    sm_port& port = sm_ports_[g.output];
+    sm_port& sm = *sm_ports_[g.output];
     tlm::tlm_generic_payload& p = responses_.take(g);
-    port.earliest[route_of(p).number - port.first_open] = never;
-    for (; !port.earliest.empty() && port.earliest.front() == never; ++port.first_open) port.earliest.pop_front();
-    tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay = clock_.domain().delay_until(g.due);
-    const tlm::tlm_sync_enum answer = port.sm.of(sm_socket[g.output]).nb_transport_bw(p, phase, delay);
-    invariant(answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP),
-              "interconnect: an announced response was not taken by return");
-    close_route(p);
+    sm.earliest[route_of(p).number - sm.first_open] = never;
+    for (; !sm.earliest.empty() && sm.earliest.front() == never; ++sm.first_open) sm.earliest.pop_front();
     ++announced_;
-    p.release();
+    const bool taken = sm.port.respond_ahead(p, clock_.domain().delay_until(g.due));
+    invariant(taken, "interconnect: an announced response was not taken by return");
   }
-}
-
-void interconnect::finish(sm_port& port, tlm::tlm_generic_payload& p, cycle_t free_at) {
-  port.answering = nullptr;
-  port.free_at = free_at;
-  close_route(p);
-  --in_flight_;
-  p.release();
 }
 
 cycle_t interconnect::admit_requests(cycle_t now) {
   cycle_t next = never;
-  for (sm_port& port : sm_ports_) {
-    if (port.held == nullptr) continue;
-    if (port.undecided) {
-      if (port.held_from > now + 1) continue;  // its departure time lies ahead; on_cycle is scheduled for then
-      port.undecided = false;
-      if (requests_.reserve(port.index, now)) {
-        admit(port, port.held_from, port.asked_at - sc_core::sc_time_stamp());
+  for (const auto& port : sm_ports_) {
+    sm_port& sm = *port;
+    if (sm.port.held() == nullptr) continue;
+    const cycle_t from = sm.port.held_from();
+    if (sm.undecided) {
+      if (from > now + 1) continue;  // its departure time lies ahead; on_cycle is scheduled for then
+      sm.undecided = false;
+      if (requests_.reserve(sm.index, now)) {
+        admit(sm, from, sm.sent - sc_core::sc_time_stamp());
         continue;
       }
       ++held_requests_;
     }
-    if (port.held_from > now || !requests_.reserve(port.index, now)) {
+    if (from > now || !requests_.reserve(sm.index, now)) {
       // Without room only a grant helps, and on_cycle runs this after every grant.
-      if (requests_.has_room(port.index)) next = std::min(next, std::max(port.held_from, now + 1));
+      if (requests_.has_room(sm.index)) next = std::min(next, std::max(from, now + 1));
       continue;
     }
-    admit(port, now + 1, sc_core::SC_ZERO_TIME);
+    admit(sm, now + 1, sc_core::SC_ZERO_TIME);
     next = now + 1;
   }
   return next;
 }
 
 // Moves the request held in front of a port into the reserved slot.
-void interconnect::admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay) {
-  tlm::tlm_generic_payload& p = *port.held;
-  port.held = nullptr;
+void interconnect::admit(sm_port& sm, cycle_t arrival, const sc_core::sc_time& delay) {
+  tlm::tlm_generic_payload& p = *sm.port.held();
   --held_now_;
   push_request(route_of(p), p, arrival);
-  tlm::tlm_phase phase = tlm::END_REQ;
-  port.sm.of(sm_socket[port.index]).nb_transport_bw(p, phase, delay);
+  sm.port.end_request(delay);
 }
 
 cycle_t interconnect::admit_responses(cycle_t now) {
   cycle_t next = never;
-  for (slice_port& port : slice_ports_) {
-    if (port.held == nullptr) continue;
-    if (port.held_from > now || !responses_.reserve(port.index, now)) {
+  for (const auto& port : slice_ports_) {
+    slice_port& slice = *port;
+    if (slice.port.responding() == nullptr) continue;
+    if (slice.held_from > now || !responses_.reserve(slice.index, now)) {
       // Without room only a grant helps, and on_cycle runs this after every grant.
-      if (responses_.has_room(port.index)) next = std::min(next, std::max(port.held_from, now + 1));
+      if (responses_.has_room(slice.index)) next = std::min(next, std::max(slice.held_from, now + 1));
       continue;
     }
-    tlm::tlm_generic_payload& p = *port.held;
-    port.held = nullptr;
     --held_now_;
-    push_response(port.index, p, now + 1);
+    push_response(slice.index, *slice.port.responding(), now + 1);
     next = now + 1;
-    tlm::tlm_phase phase = tlm::END_RESP;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    port.slice.of(slice_socket[port.index]).nb_transport_fw(p, phase, delay);
+    slice.port.end_response();
   }
   return next;
 }

@@ -18,7 +18,8 @@
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/noc/crossbar.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/port/bound_interface.h"
+#include "heddle/tlm/port/at_initiator_port.h"
+#include "heddle/tlm/port/at_target_port.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -61,7 +62,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   /// cycle of this domain. Otherwise a request with an annotated delay gets its END_REQ when its time has come,
   /// annotated in the same way if there was room.
   bool has_room(unsigned sm, cycle_t now) const {
-    return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, now);
+    return sm_ports_[sm]->port.held() == nullptr && requests_.has_visible_room(sm, now);
   }
 
   /// Bytes of a packet on the wires: the header and the data that travels in this direction.
@@ -80,58 +81,50 @@ class interconnect : public sc_core::sc_module, public clocked {
     void copy_from(const tlm::tlm_extension_base&) override {}
     void free() override { payload = nullptr; }  // the payload is being destroyed; the pool keeps the route
   };
-  struct sm_port : tlm::tlm_fw_transport_if<> {
-    interconnect* owner = nullptr;
-    bound_interface<tlm::tlm_bw_transport_if<>> sm;
-    unsigned index = 0;
-    tlm::tlm_generic_payload* held = nullptr;  // BEGIN_REQ not yet accepted
-    cycle_t held_from = 0;
-    bool undecided = false;     // held was sent ahead of its time; whether there is room is decided then
-    sc_core::sc_time asked_at;  // undecided: when it was sent
-    tlm::tlm_generic_payload* answering = nullptr;  // between BEGIN_RESP and END_RESP
-    cycle_t free_at = 0;                            // first cycle in which the next BEGIN_RESP may be sent
-    std::uint64_t first_open = 0;                   // number of the oldest request whose response is not announced
+  struct sm_port : at_target_unit {
+    sm_port(interconnect& owner, unsigned index);
+    bool accept(tlm::tlm_generic_payload& p, cycle_t arrival, bool) { return owner.accept_request(*this, p, arrival); }
+    void request_held(const sc_core::sc_time& at) { sent = at; }
+    void response_ended(tlm::tlm_generic_payload& p) {
+      owner.close_route(p);
+      owner.in_flight_ -= index >= owner.announced_ports_;  // an announced response has yet to arrive
+    }
+    void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) { owner.blocking(p, delay); }
+    unsigned transport_dbg(tlm::tlm_generic_payload& p) { return owner.debug(p); }
+
+    interconnect& owner;
+    unsigned index;
+    at_target_port<sm_port> port;
+    // A request that was sent ahead of its time is held until then, when it is decided whether there is room.
+    bool undecided = false;
+    sc_core::sc_time sent;
+    std::uint64_t first_open = 0;  // number of the oldest request whose response is not announced
     std::deque<cycle_t> earliest;  // by request from that one on: earliest grant of the response; never: granted
-    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& f, sc_core::sc_time& t) override {
-      return owner->from_sm(*this, p, f, t);
-    }
-    void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& t) override { owner->blocking(p, t); }
-    bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
-    unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return owner->debug(p); }
   };
-  struct slice_port : tlm::tlm_bw_transport_if<> {
-    interconnect* owner = nullptr;
-    bound_interface<tlm::tlm_fw_transport_if<>> slice;
-    unsigned index = 0;
-    tlm::tlm_generic_payload* asking = nullptr;  // between BEGIN_REQ and END_REQ
-    cycle_t free_at = 0;
-    tlm::tlm_generic_payload* held = nullptr;  // BEGIN_RESP not yet accepted
-    cycle_t held_from = 0;
-    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& f, sc_core::sc_time& t) override {
-      return owner->from_slice(*this, p, f, t);
-    }
-    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  struct slice_port : at_initiator_unit {
+    slice_port(interconnect& owner, unsigned index);
+    void request_ended(cycle_t free_at) { owner.clock_.wake_at(free_at); }
+    bool take_response(tlm::tlm_generic_payload& p, cycle_t arrival) { return owner.take_response(*this, p, arrival); }
+
+    interconnect& owner;
+    unsigned index;
+    at_initiator_port<slice_port> port;
+    cycle_t held_from = 0;  // of the response that waits for END_RESP
   };
 
-  tlm::tlm_sync_enum from_sm(sm_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                             sc_core::sc_time& delay);
-  tlm::tlm_sync_enum from_slice(slice_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                sc_core::sc_time& delay);
   void blocking(tlm::tlm_generic_payload& p, sc_core::sc_time& delay);
   unsigned debug(tlm::tlm_generic_payload& p);
 
-  void begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival, const sc_core::sc_time& delay);
-  bool begin_response(slice_port& port, tlm::tlm_generic_payload& p, cycle_t arrival);
+  bool accept_request(sm_port& sm, tlm::tlm_generic_payload& p, cycle_t arrival);
+  bool take_response(slice_port& slice, tlm::tlm_generic_payload& p, cycle_t arrival);
   void push_request(const route_state& route, tlm::tlm_generic_payload& p, cycle_t arrival);
   void push_response(unsigned slice, tlm::tlm_generic_payload& p, cycle_t arrival);
   cycle_t deliver_requests(cycle_t now);
   cycle_t deliver_responses(cycle_t now);
-  void send_request(slice_port& port, cycle_t now);
-  void send_response(sm_port& port, cycle_t now);
+  void send_response(sm_port& sm, cycle_t now);
   void announce();
-  void finish(sm_port& port, tlm::tlm_generic_payload& p, cycle_t free_at);
   cycle_t admit_requests(cycle_t now);
-  void admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay);
+  void admit(sm_port& sm, cycle_t arrival, const sc_core::sc_time& delay);
   cycle_t admit_responses(cycle_t now);
   route_state& open_route(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice);
   route_state& route_of(tlm::tlm_generic_payload& p) const;
@@ -142,8 +135,8 @@ class interconnect : public sc_core::sc_module, public clocked {
   clock_port clock_;
   crossbar requests_;
   crossbar responses_;
-  std::vector<sm_port> sm_ports_;
-  std::vector<slice_port> slice_ports_;
+  std::vector<std::unique_ptr<sm_port>> sm_ports_;
+  std::vector<std::unique_ptr<slice_port>> slice_ports_;
   std::deque<route_extension> routes_;
   std::vector<route_extension*> free_routes_;
   unsigned announced_ports_ = 0;

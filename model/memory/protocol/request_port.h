@@ -7,19 +7,16 @@
 
 #include "heddle/tlm/kernel/ring.h"
 #include "heddle/tlm/kernel/unit_clock.h"
-#include "heddle/tlm/port/bound_interface.h"
+#include "heddle/tlm/port/at_initiator_port.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
 
-/// The initiator's side of a memory port: TLM-2.0 base protocol, approximately timed. It holds the queue of requests,
-/// obeys the request exclusion rule (IEEE 1666-2011, 15.2.6 e: no BEGIN_REQ before the END_REQ of the previous
-/// request), and holds responses until their annotated time. It accepts every legal answer: END_REQ by return or by
-/// call, late, or implied by BEGIN_RESP; TLM_COMPLETED; responses in any order. It answers BEGIN_RESP with TLM_UPDATED
-/// and END_RESP, never with TLM_COMPLETED. It wakes its owner when a request can leave or a response is due.
-/// In a logical process that is simulated ahead of SystemC's time, END_REQ may arrive for a cycle that the process has
+/// The queues of an initiator of memory requests around its at_initiator_port: requests that wait for the socket, and
+/// responses that wait for their annotated time. It wakes its owner when a request can leave or a response is due. In a
+/// logical process that is simulated ahead of SystemC's time, END_REQ may arrive for a cycle that the process has
 /// already simulated. The requests that could have left since then leave at once, each annotated with its own time.
-class request_port : public tlm::tlm_bw_transport_if<> {
+class request_port : private at_initiator_unit {
  public:
   /// Binds itself to the backward path of `socket`.
   request_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock, unsigned queue_entries);
@@ -48,26 +45,20 @@ class request_port : public tlm::tlm_bw_transport_if<> {
     line_payload* payload;
     bool operator<(const response& o) const { return cycle != o.cycle ? cycle > o.cycle : order > o.order; }
   };
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   struct request {
     line_payload* payload;
     cycle_t cycle;  // in which it was queued
   };
   void start(const sc_core::sc_time& ahead);
-  void start_past();
-  void request_ended(cycle_t next);
-  void responded(line_payload& payload, const sc_core::sc_time& delay);
+  friend class at_initiator_port<request_port>;
+  void request_ended(cycle_t free_at);
+  bool take_response(tlm::tlm_generic_payload& payload, cycle_t arrival);
 
-  tlm::tlm_initiator_socket<32>& socket_;
-  bound_interface<tlm::tlm_fw_transport_if<>> memory_;
+  at_initiator_port<request_port> port_;
   clock_port& clock_;
   unsigned capacity_;
   ring<request> queue_;
-  line_payload* requesting_ = nullptr;  // BEGIN_REQ sent, END_REQ not seen
-  cycle_t free_cycle_ = 0;              // earliest cycle of the next BEGIN_REQ
-  std::vector<response> responses_;     // heap, earliest first
+  std::vector<response> responses_;  // heap, earliest first
   std::uint64_t order_ = 0;
   unsigned queued_ = 0;
   unsigned in_flight_ = 0;
