@@ -14,11 +14,14 @@
 #include <tlm>
 #include <vector>
 
+#include "heddle/tlm/kernel/event_clock.h"
+#include "heddle/tlm/port/at_initiator_port.h"
+#include "heddle/tlm/port/at_target_port.h"
+
 namespace heddle {
 
-/// Keeps the order of requests and the order of responses, and obeys both exclusion rules on both sides. It accepts
-/// every answer that the base protocol allows; the initiator always sees all four phases.
-class random_delay : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
+/// Keeps the order of requests and the order of responses. The initiator always sees all four phases.
+class random_delay : public sc_core::sc_module, private at_target_unit, private at_initiator_unit {
  public:
   /// Delays are between zero and `longest`, drawn by splitmix64 (Steele, Lea, Flood 2014) from `seed`.
   random_delay(sc_core::sc_module_name name, const sc_core::sc_time& longest, std::uint64_t seed);
@@ -37,41 +40,39 @@ class random_delay : public sc_core::sc_module, private tlm::tlm_fw_transport_if
     std::uint64_t order;
     step what;
     tlm::tlm_generic_payload* payload;
-    bool owes_end;  // begin_response: the target expects END_RESP
     bool operator<(const due& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
-  struct response {
-    tlm::tlm_generic_payload* payload;
-    bool owes_end;
-  };
 
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override;
-  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
+  friend class at_target_port<random_delay, event_clock>;
+  bool accept(tlm::tlm_generic_payload& p, const sc_core::sc_time& at, bool again);
+  void response_ended(tlm::tlm_generic_payload& p);
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) { initiator_socket->b_transport(p, delay); }
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) { return initiator_socket->transport_dbg(p); }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
+    return initiator_socket->get_direct_mem_ptr(p, dmi);
+  }
+  friend class at_initiator_port<random_delay, event_clock>;
+  void request_ended(const sc_core::sc_time& at) { accepted(at); }
+  bool take_response(tlm::tlm_generic_payload& p, const sc_core::sc_time& at);
+  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
+    target_socket->invalidate_direct_mem_ptr(first, last);
+  }
 
-  void plan(step what, tlm::tlm_generic_payload& p, const sc_core::sc_time& delay, bool owes_end = false);
+  void plan(step what, tlm::tlm_generic_payload& p, const sc_core::sc_time& after);
   void work();
-  void begin_request(tlm::tlm_generic_payload& p);
-  void end_request(tlm::tlm_generic_payload& p);
-  void accepted(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay);
+  void accepted(const sc_core::sc_time& at);
   void begin_response();
-  void response_over();
-  void leave(tlm::tlm_generic_payload& p);
 
   std::uint64_t longest_;
   std::uint64_t random_;
   sc_core::sc_event wake_;
+  event_clock clock_{wake_};
+  at_target_port<random_delay, event_clock> target_;
+  at_initiator_port<random_delay, event_clock> memory_;
   std::priority_queue<due> due_;
   std::uint64_t order_ = 0;
-  tlm::tlm_generic_payload* requesting_ = nullptr;  // between BEGIN_REQ and END_REQ
-  bool accepted_ = false;                           // its END_REQ is scheduled
-  std::deque<response> responses_;                  // ready to be sent, in this order
-  bool answering_ = false;                          // BEGIN_RESP of the first was sent, END_RESP is outstanding
+  bool accepted_ = false;                            // END_REQ of the held request is scheduled
+  std::deque<tlm::tlm_generic_payload*> responses_;  // ready to be sent, in this order
   unsigned in_flight_ = 0;
   std::uint64_t transactions_ = 0;
 };

@@ -48,11 +48,11 @@ transfer_splitter::transfer_splitter(sc_core::sc_module_name name, unsigned most
       most_(most_bytes),
       byte_enables_(byte_enables),
       pool_(std::make_unique<part_pool>()),
-      wake_("wake") {
+      wake_("wake"),
+      target_(target_socket, clock_, *this),
+      memory_(initiator_socket, clock_, *this) {
   if (most_bytes == 0 || (most_bytes & (most_bytes - 1)) != 0)
     throw input_error("transfers of at most " + std::to_string(most_bytes) + " bytes, expected a power of two");
-  target_socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
-  initiator_socket.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
   SC_HAS_PROCESS(transfer_splitter);
   SC_METHOD(work);
   sensitive << wake_;
@@ -102,44 +102,24 @@ void transfer_splitter::fill(part& q, const tlm::tlm_generic_payload& p, const r
   q.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
 }
 
-void transfer_splitter::wake(const sc_core::sc_time& at) {
-  const sc_core::sc_time& now = sc_core::sc_time_stamp();
-  wake_.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
+// The request is held until all its parts have been sent.
+bool transfer_splitter::accept(tlm::tlm_generic_payload& p, const sc_core::sc_time& at, bool) {
+  wholes_.emplace_back();
+  whole& w = wholes_.back();
+  w.payload = &p;
+  w.ready = at;
+  if (!p.is_read() && !p.is_write()) w.status = tlm::TLM_COMMAND_ERROR_RESPONSE;
+  else if (p.get_data_length() == 0 || p.get_streaming_width() < p.get_data_length())
+    w.status = tlm::TLM_BURST_ERROR_RESPONSE;
+  else if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0)
+    w.status = tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  else w.runs = runs_of(p);
+  requesting_ = &w;
+  return false;
 }
 
-tlm::tlm_sync_enum transfer_splitter::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                                      sc_core::sc_time& delay) {
-  const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
-  if (phase == tlm::BEGIN_REQ) {
-    if (requesting_ != nullptr) SC_REPORT_ERROR("/heddle/protocol", "BEGIN_REQ before END_REQ of the request before");
-    p.acquire();
-    wholes_.emplace_back();
-    whole& w = wholes_.back();
-    w.payload = &p;
-    w.ready = at;
-    if (!p.is_read() && !p.is_write()) w.status = tlm::TLM_COMMAND_ERROR_RESPONSE;
-    else if (p.get_data_length() == 0 || p.get_streaming_width() < p.get_data_length())
-      w.status = tlm::TLM_BURST_ERROR_RESPONSE;
-    else if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0)
-      w.status = tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
-    else w.runs = runs_of(p);
-    requesting_ = &w;
-    wake(at);
-    return tlm::TLM_ACCEPTED;
-  }
-  if (phase == tlm::END_RESP && answering_ == &p) {
-    answering_ = nullptr;
-    response_free_ = at;
-    leave(p);
-    wake(at);
-    return tlm::TLM_COMPLETED;
-  }
-  return tlm::TLM_ACCEPTED;  // an ignorable phase
-}
-
-void transfer_splitter::leave(tlm::tlm_generic_payload& p) {
+void transfer_splitter::response_ended(tlm::tlm_generic_payload& p) {
   wholes_.remove_if([&](const whole& w) { return w.payload == &p; });
-  p.release();
 }
 
 // Does everything that is possible now and schedules its next wake-up; calls on the backward path wake it as well.
@@ -150,15 +130,15 @@ void transfer_splitter::work() {
   answered_.clear();
   while (send_part(now) || end_request(now) || begin_response(now)) {}
   sc_core::sc_time next = sc_core::sc_max_time();
-  if (requesting_ != nullptr && asking_ == nullptr) next = std::max(port_free_, requesting_->ready);
-  if (answering_ == nullptr)
+  if (requesting_ != nullptr && !memory_.waits()) next = std::max(memory_.free_at(), requesting_->ready);
+  if (target_.answering() == nullptr)
     for (const whole& w : wholes_)
-      if (w.accepted && w.answered == w.runs.size()) next = std::min(next, std::max(w.ready, response_free_));
-  if (next > now && next != sc_core::sc_max_time()) wake(next);
+      if (w.accepted && w.answered == w.runs.size()) next = std::min(next, std::max(w.ready, target_.response_free()));
+  if (next > now && next != sc_core::sc_max_time()) clock_.wake_at(next);
 }
 
 bool transfer_splitter::send_part(const sc_core::sc_time& now) {
-  if (requesting_ == nullptr || asking_ != nullptr || port_free_ > now || requesting_->ready > now) return false;
+  if (requesting_ == nullptr || !memory_.may_send(now) || requesting_->ready > now) return false;
   whole& w = *requesting_;
   if (w.sent == w.runs.size()) return false;
   part& q = pool_->acquire();
@@ -166,86 +146,46 @@ bool transfer_splitter::send_part(const sc_core::sc_time& now) {
   q.of = &w;
   q.owner = w.payload;
   q.owner->acquire();
-  asking_ = &q;
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay;
-  const tlm::tlm_sync_enum answer = initiator_socket->nb_transport_fw(q, phase, delay);
-  const bool ignorable = answer == tlm::TLM_UPDATED && phase != tlm::END_REQ && phase != tlm::BEGIN_RESP;
-  if (answer == tlm::TLM_ACCEPTED || ignorable) return true;
-  asking_ = nullptr;
-  port_free_ = now + delay;
-  if (answer == tlm::TLM_COMPLETED) {
-    part_answered(q, port_free_);
-  } else if (phase == tlm::BEGIN_RESP) {
-    phase = tlm::END_RESP;
-    const sc_core::sc_time at = port_free_;
-    initiator_socket->nb_transport_fw(q, phase, delay);
-    part_answered(q, at);
-  }
+  memory_.send(q);
   return true;
 }
 
 bool transfer_splitter::end_request(const sc_core::sc_time& now) {
-  if (requesting_ == nullptr || asking_ != nullptr || requesting_->sent != requesting_->runs.size()) return false;
-  if (port_free_ > now || requesting_->accepted) return false;
+  if (requesting_ == nullptr || !memory_.may_send(now) || requesting_->sent != requesting_->runs.size()) return false;
   if (requesting_->runs.empty() && requesting_->ready > now) return false;
   whole& w = *requesting_;
   w.accepted = true;
   requesting_ = nullptr;
-  tlm::tlm_phase phase = tlm::END_REQ;
-  sc_core::sc_time delay;
-  target_socket->nb_transport_bw(*w.payload, phase, delay);
+  target_.end_request();
   return true;
 }
 
 bool transfer_splitter::begin_response(const sc_core::sc_time& now) {
-  if (answering_ != nullptr || response_free_ > now) return false;
+  if (!target_.may_respond(now)) return false;
   const auto done = std::find_if(wholes_.begin(), wholes_.end(), [&](const whole& w) {
     return w.accepted && w.answered == w.runs.size() && w.ready <= now;
   });
   if (done == wholes_.end()) return false;
-  tlm::tlm_generic_payload& p = *done->payload;
-  p.set_response_status(done->status);
-  answering_ = &p;
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay;
-  const tlm::tlm_sync_enum answer = target_socket->nb_transport_bw(p, phase, delay);
-  if (answer == tlm::TLM_ACCEPTED || answering_ != &p) return true;
-  answering_ = nullptr;
-  response_free_ = now + delay;
-  leave(p);
+  done->payload->set_response_status(done->status);
+  target_.respond(*done->payload);
   return true;
 }
 
-tlm::tlm_sync_enum transfer_splitter::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                                      sc_core::sc_time& delay) {
-  const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
-  if (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  if (asking_ == &p) {  // BEGIN_RESP implies END_REQ
-    asking_ = nullptr;
-    port_free_ = at;
-    wake(at);
-  }
-  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
-  part_answered(static_cast<part&>(p), at);
-  phase = tlm::END_RESP;
-  return tlm::TLM_UPDATED;
-}
-
-void transfer_splitter::part_answered(part& q, const sc_core::sc_time& at) {
+bool transfer_splitter::take_response(tlm::tlm_generic_payload& p, const sc_core::sc_time& at) {
+  part& q = static_cast<part&>(p);
   whole* const w = q.of;
   if (w == nullptr) {
-    SC_REPORT_ERROR("/heddle/protocol", "the memory answered a transaction that is not outstanding");
-    return;
+    memory_.report("the memory answered a transaction that is not outstanding", p);
+    return true;
   }
   q.of = nullptr;
   ++w->answered;
   w->ready = std::max(w->ready, at);
   const tlm::tlm_response_status status = q.get_response_status();
   if (status <= 0 && w->status == tlm::TLM_OK_RESPONSE) w->status = status;
-  if (asking_ == &q) asking_ = nullptr;
   answered_.push_back(&q);
-  wake(at);
+  clock_.wake_at(at);
+  return true;
 }
 
 void transfer_splitter::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
@@ -261,16 +201,6 @@ void transfer_splitter::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_tim
     q.release();
   }
   p.set_response_status(status);
-}
-
-bool transfer_splitter::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
-  return initiator_socket->get_direct_mem_ptr(p, dmi);
-}
-
-unsigned transfer_splitter::transport_dbg(tlm::tlm_generic_payload& p) { return initiator_socket->transport_dbg(p); }
-
-void transfer_splitter::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
-  target_socket->invalidate_direct_mem_ptr(first, last);
 }
 
 }  // namespace heddle

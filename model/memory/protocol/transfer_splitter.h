@@ -14,15 +14,16 @@
 #include <tlm>
 #include <vector>
 
+#include "heddle/tlm/kernel/event_clock.h"
+#include "heddle/tlm/port/at_initiator_port.h"
+#include "heddle/tlm/port/at_target_port.h"
+
 namespace heddle {
 
 /// Splits each transfer into naturally aligned transfers of power-of-two size, in address order. The whole is answered
 /// when all parts are, with the first error if there is one. Bytes are not copied: parts point into the whole's data
-/// and hold a reference to it. Both exclusion rules are obeyed on both sides, and every answer that the base protocol
-/// allows is accepted. Debug transport and DMI are forwarded unchanged.
-class transfer_splitter : public sc_core::sc_module,
-                          private tlm::tlm_fw_transport_if<>,
-                          private tlm::tlm_bw_transport_if<> {
+/// and hold a reference to it. Debug transport and DMI are forwarded unchanged.
+class transfer_splitter : public sc_core::sc_module, private at_target_unit, private at_initiator_unit {
  public:
   /// `most_bytes`: the longest transfer, a power of two. Without `byte_enables`, runs of enabled bytes become separate
   /// transfers. Throws input_error.
@@ -52,14 +53,20 @@ class transfer_splitter : public sc_core::sc_module,
   struct part;
   struct part_pool;
 
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override;
-  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
+  friend class at_target_port<transfer_splitter, event_clock>;
+  bool accept(tlm::tlm_generic_payload& p, const sc_core::sc_time& at, bool again);
+  void response_ended(tlm::tlm_generic_payload& p);
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay);
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) { return initiator_socket->transport_dbg(p); }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
+    return initiator_socket->get_direct_mem_ptr(p, dmi);
+  }
+  friend class at_initiator_port<transfer_splitter, event_clock>;
+  void request_ended(const sc_core::sc_time& free_at) { clock_.wake_at(free_at); }
+  bool take_response(tlm::tlm_generic_payload& q, const sc_core::sc_time& at);
+  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
+    target_socket->invalidate_direct_mem_ptr(first, last);
+  }
 
   std::vector<run> runs_of(const tlm::tlm_generic_payload& p) const;
   void fill(part& q, const tlm::tlm_generic_payload& p, const run& r) const;
@@ -67,21 +74,17 @@ class transfer_splitter : public sc_core::sc_module,
   bool send_part(const sc_core::sc_time& now);
   bool end_request(const sc_core::sc_time& now);
   bool begin_response(const sc_core::sc_time& now);
-  void part_answered(part& q, const sc_core::sc_time& at);
-  void leave(tlm::tlm_generic_payload& p);
-  void wake(const sc_core::sc_time& at);
 
   unsigned most_;
   bool byte_enables_;
   std::unique_ptr<part_pool> pool_;
   std::list<whole> wholes_;                          // in the order of requests; parts point to them
   whole* requesting_ = nullptr;                      // between BEGIN_REQ and END_REQ
-  tlm::tlm_generic_payload* asking_ = nullptr;       // a part: between BEGIN_REQ and END_REQ
-  tlm::tlm_generic_payload* answering_ = nullptr;    // a whole: between BEGIN_RESP and END_RESP
   std::vector<tlm::tlm_generic_payload*> answered_;  // answered parts that are not released yet
-  sc_core::sc_time port_free_;
-  sc_core::sc_time response_free_;
   sc_core::sc_event wake_;
+  event_clock clock_{wake_};
+  at_target_port<transfer_splitter, event_clock> target_;
+  at_initiator_port<transfer_splitter, event_clock> memory_;
 };
 
 }  // namespace heddle
