@@ -7,15 +7,15 @@
 #pragma once
 
 #include <heddle/memory/l2/l2_cache.h>
+#include <heddle/tlm/port/pass_through.h>
 #include <heddle/tlm/protocol/gpu_request.h>
 
 namespace cosim {
 
-class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
+class transparent_l2 : public heddle::l2_cache, private heddle::pass_through<> {
  public:
-  explicit transparent_l2(const char* name) : l2_cache(name) {
-    request_socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
-    memory_socket.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+  explicit transparent_l2(const char* name) : l2_cache(name), pass_through(request_socket, memory_socket) {
+    bind_sockets();
   }
   bool idle() const override { return begun_ == ended_; }
 
@@ -31,14 +31,14 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
       }
     }
     const bool ends = phase == tlm::END_RESP;
-    const tlm::tlm_sync_enum answer = memory_socket->nb_transport_fw(p, phase, delay);
+    const tlm::tlm_sync_enum answer = pass_through::nb_transport_fw(p, phase, delay);
     ended_ += ends || answer == tlm::TLM_COMPLETED;
     return answer;
   }
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override {
     const bool response = phase == tlm::BEGIN_RESP;
-    const tlm::tlm_sync_enum answer = request_socket->nb_transport_bw(p, phase, delay);
+    const tlm::tlm_sync_enum answer = pass_through::nb_transport_bw(p, phase, delay);
     ended_ += response && answer != tlm::TLM_ACCEPTED;
     return answer;
   }
@@ -65,13 +65,6 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
     }
     return true;
   }
-
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override {
-    memory_socket->b_transport(p, delay);
-  }
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return memory_socket->transport_dbg(p); }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   std::uint64_t begun_ = 0;
   std::uint64_t ended_ = 0;

@@ -8,6 +8,8 @@
 #include <systemc>
 #include <tlm>
 
+#include "heddle/tlm/port/pass_through.h"
+
 namespace heddle {
 
 /// The width in a socket's type only affects the byte order of words on big-endian hosts. On the little-endian hosts
@@ -17,38 +19,18 @@ namespace heddle {
 ///     gpu.memory_socket[0].bind(adapter.target_socket);
 ///     adapter.initiator_socket.bind(memory_of_64_bits.socket);
 template <unsigned from_bits, unsigned to_bits>
-class width_adapter : public sc_core::sc_module,
-                      private tlm::tlm_fw_transport_if<>,
-                      private tlm::tlm_bw_transport_if<> {
+class width_adapter : public sc_core::sc_module, private pass_through<from_bits, to_bits> {
  public:
   explicit width_adapter(sc_core::sc_module_name name)
-      : sc_module(name), target_socket("target_socket"), initiator_socket("initiator_socket") {
-    target_socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
-    initiator_socket.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+      : sc_module(name),
+        pass_through<from_bits, to_bits>(target_socket, initiator_socket),
+        target_socket("target_socket"),
+        initiator_socket("initiator_socket") {
+    this->bind_sockets();
   }
 
   tlm::tlm_target_socket<from_bits> target_socket;
   tlm::tlm_initiator_socket<to_bits> initiator_socket;
-
- private:
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override {
-    return initiator_socket->nb_transport_fw(p, phase, delay);
-  }
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override {
-    return target_socket->nb_transport_bw(p, phase, delay);
-  }
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override {
-    initiator_socket->b_transport(p, delay);
-  }
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override {
-    return initiator_socket->get_direct_mem_ptr(p, dmi);
-  }
-  unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return initiator_socket->transport_dbg(p); }
-  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override {
-    target_socket->invalidate_direct_mem_ptr(first, last);
-  }
 };
 
 }  // namespace heddle

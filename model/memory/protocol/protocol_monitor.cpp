@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/memory/protocol/protocol_monitor.h"
 
+#include "heddle/tlm/port/protocol_error.h"
+
 namespace heddle {
 
 namespace {
@@ -22,16 +24,18 @@ std::uint64_t hash_of(const std::uint8_t* bytes, unsigned length) {
 }  // namespace
 
 protocol_monitor::protocol_monitor(sc_core::sc_module_name name)
-    : sc_module(name), target_socket("target_socket"), initiator_socket("initiator_socket") {
-  target_socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
-  initiator_socket.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+    : sc_module(name),
+      pass_through(target_socket, initiator_socket),
+      target_socket("target_socket"),
+      initiator_socket("initiator_socket") {
+  bind_sockets();
 }
 
 void protocol_monitor::violation(const char* text, const char* rule) {
   if (violated_) return;
   violated_ = true;
   const std::string message = std::string(target_socket.name()) + ": " + text + " (IEEE 1666-2011 " + rule + ")";
-  SC_REPORT_ERROR("/heddle/protocol", message.c_str());
+  SC_REPORT_ERROR(protocol_report, message.c_str());
 }
 
 tlm::tlm_sync_enum protocol_monitor::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -43,7 +47,7 @@ tlm::tlm_sync_enum protocol_monitor::nb_transport_fw(tlm::tlm_generic_payload& p
     else if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP || phase == tlm::UNINITIALIZED_PHASE)
       violation("the initiator sent a phase that belongs to the target", phase_order);
   }
-  const tlm::tlm_sync_enum answer = initiator_socket->nb_transport_fw(p, phase, delay);
+  const tlm::tlm_sync_enum answer = pass_through::nb_transport_fw(p, phase, delay);
   if (violated_) return answer;
   returned(sent, answer, phase, delay);
   if (sent.phase == tlm::BEGIN_REQ) answered_request(p, answer, phase, delay);
@@ -61,7 +65,7 @@ tlm::tlm_sync_enum protocol_monitor::nb_transport_bw(tlm::tlm_generic_payload& p
     else if (phase == tlm::BEGIN_REQ || phase == tlm::END_RESP || phase == tlm::UNINITIALIZED_PHASE)
       violation("the target sent a phase that belongs to the initiator", phase_order);
   }
-  const tlm::tlm_sync_enum answer = target_socket->nb_transport_bw(p, phase, delay);
+  const tlm::tlm_sync_enum answer = pass_through::nb_transport_bw(p, phase, delay);
   if (violated_) return answer;
   returned(sent, answer, phase, delay);
   if (sent.phase == tlm::BEGIN_RESP) answered_response(p, answer, phase, delay);
@@ -221,19 +225,9 @@ void protocol_monitor::answered_response(tlm::tlm_generic_payload& p, tlm::tlm_s
 
 void protocol_monitor::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
   if (!violated_) check_attributes(p);
-  initiator_socket->b_transport(p, delay);
+  pass_through::b_transport(p, delay);
   if (!violated_ && p.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
     violation("the response status is not set when b_transport returns", "14.17, response status");
-}
-
-bool protocol_monitor::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
-  return initiator_socket->get_direct_mem_ptr(p, dmi);
-}
-
-unsigned protocol_monitor::transport_dbg(tlm::tlm_generic_payload& p) { return initiator_socket->transport_dbg(p); }
-
-void protocol_monitor::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
-  target_socket->invalidate_direct_mem_ptr(first, last);
 }
 
 void protocol_monitor::trace(sc_core::sc_trace_file* file) const {

@@ -11,13 +11,13 @@
 #include <tlm>
 #include <unordered_map>
 
+#include "heddle/tlm/port/pass_through.h"
+
 namespace heddle {
 
 /// Reports the first violation by SC_REPORT_ERROR("/heddle/protocol", ...), naming the socket and the rule, and then
 /// stops checking. Any number of transactions may be in flight.
-class protocol_monitor : public sc_core::sc_module,
-                         private tlm::tlm_fw_transport_if<>,
-                         private tlm::tlm_bw_transport_if<> {
+class protocol_monitor : public sc_core::sc_module, private pass_through<> {
  public:
   explicit protocol_monitor(sc_core::sc_module_name name);
 
@@ -57,9 +57,6 @@ class protocol_monitor : public sc_core::sc_module,
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override;
-  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
 
   /// The arguments of a forwarded call, to be compared with what the callee returns.
   struct call {
