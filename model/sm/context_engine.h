@@ -18,6 +18,7 @@
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sub_partition/sub_partition.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
@@ -34,7 +35,7 @@ class context_supervisor {
   virtual void program_fault(const std::string& text) = 0;
 };
 
-class context_engine : public sc_core::sc_module, public clocked, private l1_bw_if {
+class context_engine : public sc_core::sc_module, public clocked, private phase_initiator<l1_protocol_types> {
  public:
   context_engine(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                  class resource_manager& resources, class barrier_unit& barriers,
@@ -82,7 +83,6 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
   };
 
   tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   void check_quiet(cycle_t cycle);
   void begin_saving(cycle_t cycle);
   void end_saving(cycle_t cycle);

@@ -45,10 +45,10 @@ load_store_unit::load_store_unit(sc_core::sc_module_name name, unit_clock& clock
       clock_(clock, *this),
       ranges_(ranges),
       hot_(config) {
-  for (auto& socket : partition_socket) socket.bind(static_cast<lsu_fw_if&>(*this));
+  for (auto& socket : partition_socket) socket.bind(static_cast<phase_target<lsu_protocol_types>&>(*this));
   shared_socket.bind(on_chip_backward_);
   constant_socket.bind(on_chip_backward_);
-  l1_socket.bind(static_cast<l1_bw_if&>(*this));
+  l1_socket.bind(static_cast<phase_initiator<l1_protocol_types>&>(*this));
 }
 
 void load_store_unit::start_of_simulation() {
@@ -70,10 +70,6 @@ tlm::tlm_sync_enum load_store_unit::nb_transport_fw(lsu_transaction& t, lsu_phas
   hot_.pick_at = std::min(hot_.pick_at, ready_to_pick(in));
   clock_.wake_at(ready_to_pick(in));
   return tlm::TLM_ACCEPTED;
-}
-
-void load_store_unit::b_transport(lsu_transaction&, sc_core::sc_time&) {
-  throw internal_error("load/store unit: there is no blocking access");
 }
 
 void load_store_unit::examine_oldest(input& in) const {

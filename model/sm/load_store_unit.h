@@ -20,6 +20,9 @@
 #include "heddle/memory/l1/coalescer.h"
 #include "heddle/tlm/kernel/ring.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/blocking_initiator.h"
+#include "heddle/tlm/port/phase_initiator.h"
+#include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
@@ -43,7 +46,10 @@ struct lsu_counters {
   std::uint64_t faults = 0;
 };
 
-class load_store_unit : public sc_core::sc_module, public clocked, private lsu_fw_if, private l1_bw_if {
+class load_store_unit : public sc_core::sc_module,
+                        public clocked,
+                        private phase_target<lsu_protocol_types>,
+                        private phase_initiator<l1_protocol_types> {
  public:
   load_store_unit(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                   const address_ranges& ranges);
@@ -90,11 +96,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   };
 
   tlm::tlm_sync_enum nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
-  void b_transport(lsu_transaction& t, sc_core::sc_time& delay) override;
-  bool get_direct_mem_ptr(lsu_transaction&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(lsu_transaction&) override { return 0; }
   tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   cycle_t ready_to_pick(const input& in) const { return std::max({in.addressed, in.next_pick, hot_.next_accept}); }
   void examine_oldest(input& in) const;
@@ -123,7 +125,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   clock_port clock_;
   const address_ranges& ranges_;
   address_ranges::hint hint_;
-  on_chip_initiator on_chip_backward_;
+  blocking_initiator<on_chip_protocol_types> on_chip_backward_;
   /// What every instruction touches.
   struct alignas(64) hot_state {
     explicit hot_state(const gpu_config& config);
@@ -161,8 +163,8 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
     ring<due_response> due;  // sorted by cycle
     // The bound interfaces, looked up once: access through port and export costs the host cache misses for each
     // instruction.
-    std::vector<lsu_bw_if*> partitions;
-    l1_fw_if* l1 = nullptr;
+    std::vector<tlm::tlm_bw_transport_if<lsu_protocol_types>*> partitions;
+    tlm::tlm_fw_transport_if<l1_protocol_types>* l1 = nullptr;
   };
   static_assert(sizeof(hot_state) == 896, "fourteen cache lines");
   hot_state hot_;

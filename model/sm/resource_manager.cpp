@@ -43,10 +43,6 @@ tlm::tlm_sync_enum resource_manager::nb_transport_fw(cta_transaction& t, cta_pha
   return tlm::TLM_ACCEPTED;
 }
 
-void resource_manager::b_transport(cta_transaction&, sc_core::sc_time&) {
-  throw internal_error(std::string(name()) + ": blocks are dispatched by nb_transport_fw");
-}
-
 void resource_manager::on_cycle(cycle_t cycle) {
   while (!arrivals_.empty() && arrivals_.front().cycle <= cycle) {
     const arrival a = arrivals_.front();

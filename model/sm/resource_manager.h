@@ -23,6 +23,7 @@
 #include "heddle/sm/occupancy_account.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
@@ -74,7 +75,7 @@ class block_supervisor {
   virtual void start_launch(const resident_launch& launch) = 0;
 };
 
-class resource_manager : public sc_core::sc_module, public clocked, public cta_fw_if {
+class resource_manager : public sc_core::sc_module, public clocked, public phase_target<cta_protocol_types> {
  public:
   resource_manager(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                    block_supervisor& supervisor);
@@ -126,9 +127,6 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
 
   void on_cycle(cycle_t cycle) override;
   tlm::tlm_sync_enum nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override;
-  void b_transport(cta_transaction& t, sc_core::sc_time& delay) override;
-  bool get_direct_mem_ptr(cta_transaction&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(cta_transaction&) override { return 0; }
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:

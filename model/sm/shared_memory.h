@@ -13,6 +13,7 @@
 #include "heddle/memory/common/mean_interval.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/l1/coalescer.h"
+#include "heddle/tlm/port/blocking_target.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
 
 namespace heddle {
@@ -30,7 +31,7 @@ struct shared_memory_counters {
   std::uint64_t moved_bytes = 0;      // passes times the width of all banks
 };
 
-class shared_memory : public sc_core::sc_module, private on_chip_target {
+class shared_memory : public sc_core::sc_module, private blocking_target<on_chip_protocol_types> {
  public:
   shared_memory(sc_core::sc_module_name name, const gpu_config& config);
 

@@ -39,6 +39,7 @@
 #include "heddle/sub_partition/warp/warp_table.h"
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/blocking_initiator.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
 namespace heddle {
@@ -166,13 +167,6 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
 
  private:
   friend class partition_signals;  // which samples its state
-  // Execution units complete within b_transport; the backward path exists only because a socket requires it.
-  struct unit_answers : tlm::tlm_bw_transport_if<issue_protocol_types> {
-    tlm::tlm_sync_enum nb_transport_bw(issue_transaction&, tlm::tlm_phase&, sc_core::sc_time&) override {
-      return tlm::TLM_COMPLETED;
-    }
-    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-  };
   void start_of_simulation() override;
   void traced(const sc_core::sc_trace_file* file) const override;
 
@@ -243,7 +237,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   const recorded_stream recorded_;
   program_services* services_ = nullptr;
   class write_ports write_ports_;
-  unit_answers unit_answers_;
+  blocking_initiator<issue_protocol_types> unit_answers_;
   unsigned conflicts_ = 0;        // extra operand-read cycles of the last instruction with a bank conflict
   cycle_t conflicts_at_ = never;  // its issue cycle
   mutable std::unique_ptr<partition_signals> signals_;  // allocated when first observed

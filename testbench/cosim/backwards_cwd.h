@@ -6,6 +6,7 @@
 
 #include <heddle/gpu/cwd/grid_distributor.h>
 #include <heddle/sm/resource_manager.h>
+#include <heddle/tlm/port/phase_initiator.h>
 
 #include <deque>
 #include <memory>
@@ -13,7 +14,9 @@
 
 namespace cosim {
 
-class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, public heddle::cta_bw_if {
+class backwards_cwd : public heddle::grid_distributor,
+                      public heddle::clocked,
+                      public heddle::phase_initiator<heddle::cta_protocol_types> {
  public:
   backwards_cwd(const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config,
                 heddle::grid_listener& listener)
@@ -107,7 +110,6 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
     clock_.wake_at(messages_.back().taken_at);
     return tlm::TLM_ACCEPTED;
   }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   unsigned latency_;
   heddle::grid_listener& listener_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <heddle/sub_partition/dependence/decoded_program.h>
+#include <heddle/tlm/port/phase_initiator.h>
 #include <heddle/tlm/protocol/cta_protocol.h>
 
 #include <deque>
@@ -14,7 +15,7 @@
 
 namespace parts {
 
-class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
+class own_cwd : public sc_core::sc_module, public heddle::phase_initiator<heddle::cta_protocol_types> {
  public:
   /// `travel`: latency of a message between CWD and SM.
   own_cwd(sc_core::sc_module_name name, unsigned resident_blocks, const sc_core::sc_time& travel)
@@ -68,7 +69,6 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
     }
     return tlm::TLM_ACCEPTED;
   }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   unsigned resident_;
   sc_core::sc_time travel_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <heddle/tlm/kernel/clock_domain.h>
+#include <heddle/tlm/port/phase_target.h>
 #include <heddle/tlm/protocol/lsu_protocol.h>
 
 #include <cstdint>
@@ -18,7 +19,9 @@
 namespace parts {
 
 /// Construct it before the sub-partition, so that it runs first in each cycle.
-class own_load_store_unit : public sc_core::sc_module, public heddle::clocked, public heddle::lsu_fw_if {
+class own_load_store_unit : public sc_core::sc_module,
+                            public heddle::clocked,
+                            public heddle::phase_target<heddle::lsu_protocol_types> {
  public:
   own_load_store_unit(sc_core::sc_module_name name, heddle::clock_domain& clock, unsigned latency_cycles)
       : sc_module(name), clock_(clock, *this), latency_(latency_cycles) {
@@ -83,10 +86,6 @@ class own_load_store_unit : public sc_core::sc_module, public heddle::clocked, p
     sc_core::sc_time delay;
     socket->nb_transport_bw(t, phase, delay);
   }
-
-  void b_transport(heddle::lsu_transaction&, sc_core::sc_time&) override {}
-  bool get_direct_mem_ptr(heddle::lsu_transaction&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(heddle::lsu_transaction&) override { return 0; }
 
   heddle::clock_port clock_;
   unsigned latency_;

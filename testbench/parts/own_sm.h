@@ -6,6 +6,7 @@
 #pragma once
 
 #include <heddle/simt/warp/warp_state.h>
+#include <heddle/tlm/port/phase_target.h>
 #include <heddle/tlm/protocol/cta_protocol.h>
 
 #include <tlm_utils/peq_with_get.h>
@@ -17,7 +18,7 @@
 
 namespace parts {
 
-class own_sm : public sc_core::sc_module, public heddle::cta_fw_if {
+class own_sm : public sc_core::sc_module, public heddle::phase_target<heddle::cta_protocol_types> {
  public:
   using stay_of = std::function<sc_core::sc_time(const heddle::cta_transaction&)>;
 
@@ -63,10 +64,6 @@ class own_sm : public sc_core::sc_module, public heddle::cta_fw_if {
       cta_socket->nb_transport_bw(*block, phase, delay);
     }
   }
-
-  void b_transport(heddle::cta_transaction&, sc_core::sc_time&) override {}
-  bool get_direct_mem_ptr(heddle::cta_transaction&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(heddle::cta_transaction&) override { return 0; }
 
   stay_of stay_;
   sc_core::sc_time travel_;

@@ -76,7 +76,4 @@ struct cta_protocol_types {
   using tlm_phase_type = cta_phase;
 };
 
-using cta_fw_if = tlm::tlm_fw_transport_if<cta_protocol_types>;
-using cta_bw_if = tlm::tlm_bw_transport_if<cta_protocol_types>;
-
 }  // namespace heddle

@@ -38,7 +38,4 @@ struct l1_protocol_types {
   using tlm_phase_type = l1_phase;
 };
 
-using l1_fw_if = tlm::tlm_fw_transport_if<l1_protocol_types>;
-using l1_bw_if = tlm::tlm_bw_transport_if<l1_protocol_types>;
-
 }  // namespace heddle

@@ -80,7 +80,4 @@ struct lsu_protocol_types {
   using tlm_phase_type = lsu_phase;
 };
 
-using lsu_fw_if = tlm::tlm_fw_transport_if<lsu_protocol_types>;
-using lsu_bw_if = tlm::tlm_bw_transport_if<lsu_protocol_types>;
-
 }  // namespace heddle

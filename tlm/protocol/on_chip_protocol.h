@@ -24,24 +24,4 @@ struct on_chip_protocol_types {
   using tlm_phase_type = tlm::tlm_phase;
 };
 
-/// Base class of a target, which implements b_transport.
-class on_chip_target : public tlm::tlm_fw_transport_if<on_chip_protocol_types> {
- public:
-  tlm::tlm_sync_enum nb_transport_fw(on_chip_access& a, tlm::tlm_phase&, sc_core::sc_time& delay) override {
-    b_transport(a, delay);
-    return tlm::TLM_COMPLETED;
-  }
-  bool get_direct_mem_ptr(on_chip_access&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(on_chip_access&) override { return 0; }
-};
-
-/// The initiator's backward interface: blocking transport makes no backward calls.
-class on_chip_initiator : public tlm::tlm_bw_transport_if<on_chip_protocol_types> {
- public:
-  tlm::tlm_sync_enum nb_transport_bw(on_chip_access&, tlm::tlm_phase&, sc_core::sc_time&) override {
-    return tlm::TLM_COMPLETED;
-  }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-};
-
 }  // namespace heddle

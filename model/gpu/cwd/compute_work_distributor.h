@@ -20,11 +20,12 @@
 #include "heddle/occupancy/sm_resources.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
 
-class compute_work_distributor : public grid_distributor, public clocked, public cta_bw_if {
+class compute_work_distributor : public grid_distributor, public clocked, public phase_initiator<cta_protocol_types> {
  public:
   compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
                            grid_listener& listener);
@@ -42,7 +43,6 @@ class compute_work_distributor : public grid_distributor, public clocked, public
 
   void on_cycle(cycle_t cycle) override;
   tlm::tlm_sync_enum nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:

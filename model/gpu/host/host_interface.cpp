@@ -29,7 +29,7 @@ host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock
         return plain_access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes);
       }),
       functional_executor_(config, functional_memory_, ranges_, *this) {
-  memory_socket.bind(*this);
+  memory_socket.bind(memory_backward_);
   SC_HAS_PROCESS(host_interface);
   SC_METHOD(drive_irq);
   sensitive << irq_changed_;
@@ -37,18 +37,6 @@ host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock
   SC_METHOD(tell_fault);
   sensitive << details_due_;
   dont_initialize();
-}
-
-tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
-  throw internal_error(std::string(name()) + ": the host's memory accesses are debug transports");
-}
-
-// An approximately-timed host gets its response at once.
-tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                                   sc_core::sc_time& delay) {
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  b_transport(p, delay);
-  return tlm::TLM_COMPLETED;
 }
 
 void host_interface::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) {

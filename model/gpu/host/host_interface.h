@@ -32,12 +32,13 @@
 #include "heddle/simt/texture/texture.h"
 #include "heddle/sub_partition/program_services.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/port/blocking_initiator.h"
+#include "heddle/tlm/port/blocking_target.h"
 
 namespace heddle {
 
 class host_interface : public sc_core::sc_module,
-                       public tlm::tlm_fw_transport_if<>,
-                       public tlm::tlm_bw_transport_if<>,
+                       public blocking_target<>,
                        public grid_listener,
                        public program_services {
  public:
@@ -57,12 +58,7 @@ class host_interface : public sc_core::sc_module,
   std::function<bool()> stop_asked;
 
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& delay) override;
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   void grid_finished(const grid_record& grid, cycle_t cycle) override;
   void program_fault(const std::string& text) override { program_fault_with(text, {}); }
@@ -126,6 +122,7 @@ class host_interface : public sc_core::sc_module,
     }
   };
 
+  blocking_initiator<> memory_backward_;
   const gpu_config config_;
   clock_domain& clock_;
   grid_distributor* cwd_ = nullptr;

@@ -17,11 +17,7 @@ constexpr unsigned transfer_bytes = 1u << 20;
 }
 
 host_link::host_link(tlm::tlm_initiator_socket<32>& socket, std::uint64_t base) : socket_(socket), base_(base) {
-  socket_.bind(*this);
-}
-
-tlm::tlm_sync_enum host_link::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
-  throw internal_error("the host driver's accesses are blocking, a non-blocking answer came");
+  socket_.bind(backward_);
 }
 
 bool host_link::free_here() const {

@@ -8,12 +8,14 @@
 #include <systemc>
 #include <tlm>
 
+#include "heddle/tlm/port/blocking_initiator.h"
+
 namespace heddle {
 
 struct recorded_kernel;
 
 /// The driver's access path to the GPU: registers and device memory, one call after another.
-class host_link : private tlm::tlm_bw_transport_if<> {
+class host_link {
  public:
   /// `base` is added to the address of every access. Binds the socket's backward path.
   host_link(tlm::tlm_initiator_socket<32>& socket, std::uint64_t base);
@@ -47,10 +49,8 @@ class host_link : private tlm::tlm_bw_transport_if<> {
   std::string message();
 
  private:
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-
   tlm::tlm_initiator_socket<32>& socket_;
+  blocking_initiator<> backward_;
   std::uint64_t base_;
   std::deque<const call*> line_;  // calls of threads; the first one has the path
   sc_core::sc_event next_call_;

@@ -13,6 +13,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/tlm/port/blocking_target.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
 
 namespace heddle {
@@ -25,7 +26,7 @@ struct constant_cache_counters {
   std::uint64_t pending_hits = 0;  // the line was being fetched already
 };
 
-class constant_cache : public sc_core::sc_module, private on_chip_target {
+class constant_cache : public sc_core::sc_module, private blocking_target<on_chip_protocol_types> {
  public:
   constant_cache(sc_core::sc_module_name name, const gpu_config& config);
 

@@ -64,8 +64,6 @@ tlm::tlm_sync_enum l1_cache::nb_transport_fw(l1_access& access, l1_phase& phase,
   throw internal_error("L1: a constant load is not for this cache");
 }
 
-void l1_cache::b_transport(l1_access&, sc_core::sc_time&) { throw internal_error("L1: there is no blocking access"); }
-
 tlm::tlm_sync_enum l1_cache::load(l1_access& access, l1_phase& phase) {
   const lsu_transaction& t = *access.transaction;
   const bool cached = !t.bypass_l1 && (t.read_only || (t.local ? cache_local_ : cache_global_));

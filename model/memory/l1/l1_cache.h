@@ -26,6 +26,7 @@
 #include "heddle/memory/protocol/request_port.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/bound_interface.h"
+#include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
@@ -53,7 +54,7 @@ struct l1_counters {
   std::uint64_t refusals = 0;        // accesses refused: no MSHR, or no room in the miss queue
 };
 
-class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
+class l1_cache : public sc_core::sc_module, public clocked, private phase_target<l1_protocol_types> {
  public:
   /// Throws input_error if line_bytes is not 128 or sector_bytes not 32, 64 or 128.
   l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id);
@@ -133,9 +134,6 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   };
 
   tlm::tlm_sync_enum nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
-  void b_transport(l1_access& access, sc_core::sc_time& delay) override;
-  bool get_direct_mem_ptr(l1_access&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(l1_access&) override { return 0; }
 
   tlm::tlm_sync_enum load(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum cached_load(l1_access& access, l1_phase& phase);

@@ -25,12 +25,6 @@ void execution_unit::input_port::b_transport(issue_transaction& t, sc_core::sc_t
   free_at = t.cycle + t.initiation_cycles;
 }
 
-tlm::tlm_sync_enum execution_unit::input_port::nb_transport_fw(issue_transaction& t, tlm::tlm_phase&,
-                                                               sc_core::sc_time& delay) {
-  b_transport(t, delay);
-  return tlm::TLM_COMPLETED;
-}
-
 void execution_unit::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, input.instructions, base + ".instructions");

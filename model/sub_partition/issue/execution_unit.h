@@ -12,6 +12,7 @@
 
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/blocking_target.h"
 #include "heddle/tlm/protocol/issue_protocol.h"
 
 namespace heddle {
@@ -25,12 +26,9 @@ class execution_unit : public sc_core::sc_module {
   void trace(sc_core::sc_trace_file* file) const override;
 
   /// The target interface of the socket. An instruction touches one cache line of it, separate from the module.
-  struct alignas(64) input_port final : tlm::tlm_fw_transport_if<issue_protocol_types> {
+  struct alignas(64) input_port final : blocking_target<issue_protocol_types> {
     explicit input_port(const execution_unit& owner) : owner(owner) {}
     void b_transport(issue_transaction& t, sc_core::sc_time& delay) override;
-    tlm::tlm_sync_enum nb_transport_fw(issue_transaction& t, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
-    bool get_direct_mem_ptr(issue_transaction&, tlm::tlm_dmi&) override { return false; }
-    unsigned transport_dbg(issue_transaction&) override { return 0; }
 
     std::uint64_t instructions = 0;  // warp instructions accepted
     std::uint64_t busy_cycles = 0;   // cycles in which the input was held

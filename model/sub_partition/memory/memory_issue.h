@@ -15,13 +15,14 @@
 #include "heddle/sub_partition/stream/instruction_stream.h"
 #include "heddle/sub_partition/warp/departed_warps.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
 namespace heddle {
 
 /// The memory instructions of a sub-partition: resolves addresses, sends requests to the load/store unit as credits
 /// allow, counts replays, and completes the instructions when they are answered.
-class memory_issue : public lsu_bw_if {
+class memory_issue : public phase_initiator<lsu_protocol_types> {
  public:
   /// The parts of the sub-partition, which must outlive this one.
   struct surroundings {
@@ -36,7 +37,7 @@ class memory_issue : public lsu_bw_if {
   explicit memory_issue(const surroundings& s);
 
   /// Requests go to `lsu` from now on.
-  void connect(lsu_fw_if& lsu) { lsu_ = &lsu; }
+  void connect(tlm::tlm_fw_transport_if<lsu_protocol_types>& lsu) { lsu_ = &lsu; }
   /// Reports memory instructions to `observer` from now on; null: to none.
   void observe(instruction_observer* observer) { observer_ = observer; }
 
@@ -60,7 +61,6 @@ class memory_issue : public lsu_bw_if {
   void check_invariants() const;
 
   tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
  private:
   void issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cycle);
@@ -87,7 +87,7 @@ class memory_issue : public lsu_bw_if {
   stall_account& account_;
   write_ports& ports_;
   clock_port& clock_;
-  lsu_fw_if* lsu_ = nullptr;
+  tlm::tlm_fw_transport_if<lsu_protocol_types>* lsu_ = nullptr;
   const unsigned sm_id_;
   const unsigned index_;
   unsigned credits_;

@@ -15,6 +15,7 @@
 #include "heddle/config/config.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
 #include "heddle/gpu/cwd/placement_policy.h"
+#include "heddle/tlm/port/phase_target.h"
 #include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle {
@@ -35,7 +36,7 @@ class random_numbers {
 };
 
 /// Stands in for an SM: keeps blocks for random times, releases them on request, and sums up its resources.
-class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if {
+class counting_sm : public sc_core::sc_module, public clocked, public phase_target<cta_protocol_types> {
  public:
   counting_sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, random_numbers& random)
       : sc_module(name), socket("socket"), config_(config), clock_(clock, *this), random_(random) {
@@ -55,9 +56,6 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
     clock_.wake_at(at);
     return tlm::TLM_ACCEPTED;
   }
-  void b_transport(cta_transaction&, sc_core::sc_time&) override {}
-  bool get_direct_mem_ptr(cta_transaction&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(cta_transaction&) override { return 0; }
 
   void on_cycle(cycle_t cycle) override {
     while (!arrivals_.empty() && arrivals_.top().cycle <= cycle) {

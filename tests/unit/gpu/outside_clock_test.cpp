@@ -11,6 +11,7 @@
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/tlm/port/phase_initiator.h"
 #include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
@@ -197,11 +198,10 @@ class forgetful_cwd : public grid_distributor {
   bool works_by_clock() const override { return true; }
 
  private:
-  struct : cta_bw_if {
+  struct : phase_initiator<cta_protocol_types> {
     tlm::tlm_sync_enum nb_transport_bw(cta_transaction&, cta_phase&, sc_core::sc_time&) override {
       return tlm::TLM_ACCEPTED;
     }
-    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   } nobody_;
 };
 

@@ -16,12 +16,13 @@
 #include "heddle/sm/load_store_unit.h"
 #include "heddle/sm/shared_memory.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/port/phase_initiator.h"
 #include "tests/unit/common/fake_memory.h"
 
 namespace heddle {
 
 /// Replaces the sub-partitions: issues transactions at chosen cycles, as credits allow, in order for each partition.
-class fake_partitions : public sc_core::sc_module, public clocked, public lsu_bw_if {
+class fake_partitions : public sc_core::sc_module, public clocked, public phase_initiator<lsu_protocol_types> {
  public:
   struct answer {
     cycle_t cycle = never;
@@ -97,7 +98,6 @@ class fake_partitions : public sc_core::sc_module, public clocked, public lsu_bw
     }
     return tlm::TLM_ACCEPTED;
   }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   clock_port clock_;
   std::vector<std::deque<planned>> todo_;
