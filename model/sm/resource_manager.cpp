@@ -131,7 +131,8 @@ unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, 
   b.warps[warp_in_block] = static_cast<std::uint8_t>(warp);
   b.transaction->warp_ids.push_back(static_cast<std::uint8_t>(warp));
   b.live |= std::uint64_t{1} << warp_in_block;
-  invariant(++resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
+  ++resident_warps_;
+  invariant(resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
   launch_residency[b.launch->launch_id].enter(cycle);
   sm_residency.enter(cycle);
   occupancy.warp_came(b.launch->launch_id, cycle);
@@ -248,7 +249,8 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
     const unsigned warp = b.warps[in_block];
     free_warps_[warp % config_.sm.sub_partitions] &= ~(std::uint64_t{1} << (warp / config_.sm.sub_partitions));
     owner_[warp] = {slot, in_block};
-    invariant(++resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
+    ++resident_warps_;
+    invariant(resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
     launch_residency[b.launch->launch_id].enter(cycle);
     sm_residency.enter(cycle);
     occupancy.warp_came(b.launch->launch_id, cycle);
