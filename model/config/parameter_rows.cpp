@@ -81,6 +81,7 @@ row<S> with(row<S> about, const char* key, const char* names) {
 template <class S>
 std::vector<parameter> section(S gpu_config::*where, const char* name, std::vector<row<S>> rows) {
   std::vector<parameter> all;
+  all.reserve(rows.size());
   for (row<S>& r : rows) {
     r.about.section = name;
     if (!r.about.needs.key.empty()) r.about.needs.key = r.about.section + "." + r.about.needs.key;
