@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "heddle/isa/convergence.h"
 #include "heddle/isa/matrix.h"
 #include "heddle/isa/texture.h"
 
@@ -224,7 +225,7 @@ std::string to_string(const instruction& i) {
   if (is_memory(i.op)) {
     text += memory_mnemonic(i);
   } else {
-    text += (i.calls() ? "CALL" : info(i.op).mnemonic) + suffix(i);
+    text += (i.calls() ? "CALL" : i.op == opcode::nop ? pick(nop_names, i.sub) : info(i.op).mnemonic) + suffix(i);
   }
   std::vector<std::string> parts;
   if (has_predicate_result(i.op)) {

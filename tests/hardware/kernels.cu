@@ -33,14 +33,16 @@ extern "C" __global__ void stream_read(double* a, const double* __restrict__ b, 
 }
 
 // One step of Gaussian elimination on an n by n matrix (Rodinia, gaussian): the multipliers of column t, then the rows below it.
+// Indices are unsigned where they are compared, and a row's beginning is a pointer, as there: the addresses take as many instructions.
 extern "C" __global__ void gauss_multipliers(float* m, const float* a, int n, int t) {
-  const int i = threadIdx.x + blockIdx.x * blockDim.x;
+  const unsigned i = threadIdx.x + blockIdx.x * blockDim.x;
   if (i >= n - 1 - t) return;
-  m[n * (i + t + 1) + t] = a[n * (i + t + 1) + t] / a[n * t + t];
+  (m + n * (i + t + 1))[t] = (a + n * (i + t + 1))[t] / (a + n * t)[t];
 }
 extern "C" __global__ void gauss_rows(const float* m, float* a, float* b, int n, int j1, int t) {
+  if (threadIdx.x + blockIdx.x * blockDim.x >= n - 1 - t) return;
+  if (threadIdx.y + blockIdx.y * blockDim.y >= n - t) return;
   const int x = threadIdx.x + blockIdx.x * blockDim.x, y = threadIdx.y + blockIdx.y * blockDim.y;
-  if (x >= n - 1 - t || y >= n - t) return;
   a[n * (x + 1 + t) + (y + t)] -= m[n * (x + 1 + t) + t] * a[n * t + (y + t)];
   if (y == 0) b[x + 1 + t] -= m[n * (x + 1 + t) + (y + t)] * b[t];
 }

@@ -72,6 +72,7 @@ void tidy(machine_function& machine) {
   merge_chains(machine);
   remove_dead_code(machine);
   narrow_fetches(machine);
+  split_at_slow_paths(machine);
   legalise(machine);
   rename_after_copies(machine);
   compute_in_place(machine);
@@ -130,6 +131,17 @@ register_rules rules_of(const gpu_config& gpu, unsigned limit) {
   r.banks = gpu.sub_partition.register_banks;
   r.stack_pointer = major >= 2;
   r.beyond = major >= 7 ? 2 : 0;
+  return r;
+}
+
+code_rules code_rules_of(const gpu_config& gpu) {
+  const int major = std::atoi(gpu.gpu.compute_capability.c_str());
+  code_rules r;
+  r.stack_pointer = major >= 2;
+  r.descriptor = major >= 8;
+  r.convergence = major >= 8   ? convergence_code::barriers
+                  : major == 7 ? convergence_code::saved_barriers
+                               : convergence_code::none;
   return r;
 }
 
@@ -220,7 +232,7 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
                           " registers per thread" + least_registers(select_instructions(m, function, gpu).code, rules));
   verify_allocation(machine, allocation);
 
-  p->code = emit(machine, allocation);
+  p->code = emit(machine, allocation, code_rules_of(gpu));
   p->bank2.resize(8 * machine.literals.size());
   if (!p->bank2.empty()) std::memcpy(p->bank2.data(), machine.literals.data(), p->bank2.size());
   p->registers = allocation.registers;

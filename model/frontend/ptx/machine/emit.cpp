@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "heddle/frontend/ptx/hir/control_flow.h"
+#include "heddle/frontend/ptx/machine/convergence.h"
+#include "heddle/isa/convergence.h"
 
 namespace heddle::ptx {
 
@@ -137,42 +139,134 @@ isa::instruction waiting_place(const machine_instruction& call) {
   return i;
 }
 
-}  // namespace
+isa::instruction plain(isa::opcode op, const machine_instruction* at, std::uint8_t sub = 0) {
+  isa::instruction i;
+  i.op = op;
+  i.sub = sub;
+  if (at == nullptr) return i;
+  i.line = at->base.line;
+  i.column = at->base.column;
+  return i;
+}
 
-std::vector<isa::instruction> emit(const machine_function& f, const register_allocation& a) {
-  const std::vector<std::uint32_t> meeting = meeting_points(f);
-  std::vector<const machine_instruction*> called(f.blocks.size(), nullptr);
-  for (const machine_block& b : f.blocks)
-    if (const machine_instruction* call = call_of(b)) called[call->return_block] = call;
-  std::vector<isa::instruction> code;
-  std::vector<std::uint32_t> start(f.blocks.size());
+/// The branches and the exit that a block ends with begin here.
+std::size_t first_of_end(const machine_block& b) {
+  std::size_t k = b.code.size();
+  while (k > 0 && b.code[k - 1].base.op == isa::opcode::bra) --k;
+  return k;
+}
+
+class emitter {
+ public:
+  emitter(const machine_function& f, const register_allocation& a, const code_rules& rules)
+      : f_(f), a_(a), rules_(rules), meeting_(meeting_points(f)), called_(f.blocks.size(), nullptr),
+        start_(f.blocks.size()) {
+    if (rules.convergence != convergence_code::none) convergence_ = find_convergence(f, meeting_);
+    else convergence_ = {std::vector<std::vector<std::uint32_t>>(f.blocks.size()), std::vector<char>(f.blocks.size())};
+    for (const machine_block& b : f.blocks)
+      if (const machine_instruction* call = call_of(b)) called_[call->return_block] = call;
+  }
+
+  std::vector<isa::instruction> run() {
+    if (rules_.stack_pointer) load_stack_pointer();
+    if (rules_.descriptor) load_descriptor();
+    for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) {
+      start_[b] = static_cast<std::uint32_t>(code_.size());
+      const machine_block& block = f_.blocks[b];
+      if (called_[b]) code_.push_back(waiting_place(*called_[b]));
+      if (convergence_.waits[b]) code_.push_back(plain(isa::opcode::nop, near(b), isa::nop_bsync));
+      const std::size_t end = first_of_end(block);
+      for (std::size_t k = 0; k < end; ++k) put(block.code[k]);
+      for (const std::uint32_t meeting : convergence_.opens[b]) open_region(b, meeting);
+      for (std::size_t k = end; k < block.code.size(); ++k) branch(block.code[k], b);
+    }
+    for (const jump& j : jumps_) {
+      isa::instruction& i = code_[j.at];
+      i.target = start_[j.target];
+      // Lanes wait behind the instruction for it.
+      if (j.meeting != no_node) i.reconverge = start_[j.meeting] + (convergence_.waits[j.meeting] ? 1 : 0);
+    }
+    return std::move(code_);
+  }
+
+ private:
   struct jump {
     std::size_t at;
     std::uint32_t target, meeting;
   };
-  std::vector<jump> jumps;
-  for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
-    start[b] = static_cast<std::uint32_t>(code.size());
-    if (called[b]) code.push_back(waiting_place(*called[b]));
-    for (const machine_instruction& m : f.blocks[b].code) {
-      isa::instruction i = convert(m, a);
-      if (does_nothing(i)) continue;
-      if (i.op == isa::opcode::bra) {
-        bool next = m.target_block > b;  // only empty blocks between
-        for (std::uint32_t k = b + 1; next && k < m.target_block; ++k) next = f.blocks[k].code.empty() && !called[k];
-        const bool calls = m.return_block != isa::no_target;
-        if (next && !calls) continue;
-        jumps.push_back({code.size(), m.target_block, calls ? m.return_block : m.guarded() ? meeting[b] : no_node});
+
+  void load_stack_pointer() {
+    const machine_block& first = f_.blocks.front();
+    isa::instruction i = plain(isa::opcode::mov, first.code.empty() ? nullptr : &first.code.front());
+    i.dst = stack_pointer;
+    i.dst_count = 1;
+    i.src[0] = isa::make_constant(0, isa::bank0::local_window);
+    code_.push_back(i);
+  }
+
+  /// The chip reads it into a register that all lanes share, of which the machine has none.
+  void load_descriptor() {
+    constexpr std::uint64_t descriptor = 0x118;  // in constant bank 0
+    for (const machine_block& b : f_.blocks)
+      for (const machine_instruction& m : b.code) {
+        if (!reaches_global(m.base)) continue;
+        isa::instruction i = plain(isa::opcode::mov, &m);
+        i.dst_count = 1;  // RZ
+        i.src[0] = isa::make_constant(0, descriptor);
+        code_.push_back(i);
+        return;
       }
-      code.push_back(i);
-    }
   }
-  for (const jump& j : jumps) {
-    isa::instruction& i = code[j.at];
-    i.target = start[j.target];
-    if (j.meeting != no_node) i.reconverge = start[j.meeting];
+
+  static bool reaches_global(const isa::instruction& i) {
+    using isa::opcode;
+    return (i.op == opcode::ld || i.op == opcode::st || i.op == opcode::atom || i.op == opcode::red) &&
+           (i.mem_space == isa::space::global || i.mem_space == isa::space::generic);
   }
-  return code;
+
+  const machine_instruction* near(std::uint32_t b) const {
+    for (; b < f_.blocks.size(); ++b)
+      if (!f_.blocks[b].code.empty()) return &f_.blocks[b].code.front();
+    return nullptr;
+  }
+
+  void put(const machine_instruction& m) {
+    const isa::instruction i = convert(m, a_);
+    if (!does_nothing(i)) code_.push_back(i);
+  }
+
+  void open_region(std::uint32_t b, std::uint32_t meeting) {
+    const machine_instruction* at = f_.blocks[b].code.empty() ? near(b) : &f_.blocks[b].code.back();
+    if (rules_.convergence == convergence_code::saved_barriers) code_.push_back(plain(isa::opcode::nop, at, isa::nop_bmov));
+    jumps_.push_back({code_.size(), meeting, no_node});
+    code_.push_back(plain(isa::opcode::nop, at, isa::nop_bssy));
+  }
+
+  void branch(const machine_instruction& m, std::uint32_t b) {
+    bool next = m.target_block > b;  // only empty blocks between
+    for (std::uint32_t k = b + 1; next && k < m.target_block; ++k)
+      next = f_.blocks[k].code.empty() && !called_[k] && !convergence_.waits[k] && convergence_.opens[k].empty();
+    const bool calls = m.return_block != isa::no_target;
+    if (next && !calls) return;
+    jumps_.push_back({code_.size(), m.target_block, calls ? m.return_block : m.guarded() ? meeting_[b] : no_node});
+    code_.push_back(convert(m, a_));
+  }
+
+  const machine_function& f_;
+  const register_allocation& a_;
+  const code_rules& rules_;
+  const std::vector<std::uint32_t> meeting_;
+  std::vector<const machine_instruction*> called_;  // by the block that the call comes back to
+  convergence convergence_;
+  std::vector<std::uint32_t> start_;
+  std::vector<isa::instruction> code_;
+  std::vector<jump> jumps_;
+};
+
+}  // namespace
+
+std::vector<isa::instruction> emit(const machine_function& f, const register_allocation& a, const code_rules& rules) {
+  return emitter(f, a, rules).run();
 }
 
 }  // namespace heddle::ptx

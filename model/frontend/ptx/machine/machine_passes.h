@@ -44,6 +44,9 @@ schedule_estimate schedule(machine_function& f, const register_rules& rules, int
 /// Joins two three-input additions or logic operations where the first one's result is read once.
 void merge_chains(machine_function& f);
 
+/// Puts guarded ASSISTs, the slow paths of divisions and roots, behind branches that lanes without need of them take.
+void split_at_slow_paths(machine_function& f);
+
 /// Removes instructions whose results nobody reads.
 void remove_dead_code(machine_function& f);
 

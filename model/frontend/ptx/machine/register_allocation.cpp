@@ -153,8 +153,6 @@ class spiller {
   std::vector<std::uint32_t> slot_;  // bytes in local memory, or the register that holds a predicate
 };
 
-constexpr unsigned stack_pointer = 1;
-
 /// Registers that the slow path of a division or root takes, with its operands, its result and the address that it
 /// returns to: it is a routine of the program, which the model executes as one ASSIST. Counted as `ptxas -v
 /// -arch=sm_75` does, with up to 24 values live across the call.
@@ -243,7 +241,7 @@ bool allocate_registers(machine_function& f, const register_rules& rules, regist
             std::max(rules.banks, 1u),
             std::min(places, std::max((counted + rules.step - 1) / rules.step * rules.step, rules.free_of_cost) -
                                  rules.beyond));
-        a.registers = std::max(registers.used(), rules.stack_pointer ? stack_pointer + 1 : 1) + rules.beyond;
+        a.registers = std::max(registers.used(), rules.stack_pointer ? stack_pointer + 1u : 1u) + rules.beyond;
         if (rules.stack_pointer)
           a.registers = std::max(a.registers, std::min(for_routines(f, units, live) + rules.beyond, rules.limit));
         for (std::uint32_t r = 0; r < f.registers.size(); ++r) {

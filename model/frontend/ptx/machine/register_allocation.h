@@ -16,6 +16,8 @@ struct register_allocation {
   std::uint32_t registers = 0;  // 32-bit registers per thread, as the chip counts them
 };
 
+constexpr std::uint8_t stack_pointer = 1;
+
 /// What a chip's compilers keep to.
 struct register_rules {
   unsigned limit = 255;        // registers per thread, those counted in but not placed among them

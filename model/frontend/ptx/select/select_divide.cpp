@@ -2,8 +2,9 @@
 #include "heddle/frontend/ptx/select/selector.h"
 
 // Division and square root as the instruction sequences that chips issue: a reciprocal from the special function unit,
-// Newton steps on fused multiply-adds, a residual correction that rounds exactly (Markstein, "Computation of
-// elementary functions on the IBM RISC System/6000", 1990), and ASSIST for the operands that FCHK detects.
+// Newton steps on fused multiply-adds, one residual correction that rounds exactly (Markstein, "Computation of
+// elementary functions on the IBM RISC System/6000", 1990), and ASSIST for the operands that a test of their exponents
+// detects. split_at_slow_paths() puts the ASSIST behind a branch.
 namespace heddle::ptx {
 
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using isa::assist_function;
 using isa::mufu_function;
 
-constexpr std::uint64_t f32_one = 0x3f800000u, half_bits = 0x3f000000u;
+constexpr std::uint64_t f32_one = 0x3f800000u, f32_minus_one = 0xbf800000u, half_bits = 0x3f000000u;
 constexpr std::uint64_t f64_one = 0x3ff0000000000000u;
 
 virtual_operand minus(virtual_operand o) {
@@ -44,7 +45,7 @@ void selector::divide() {
 
 void selector::divide_f32() {
   const operand a = src(0), b = src(1);
-  const register_part r0 = temp(), e = temp(), r = temp(), q0 = temp(), m0 = temp(), q1 = temp(), m1 = temp();
+  const register_part r0 = temp(), e = temp(), r = temp(), q0 = temp(), m = temp();
   const std::uint32_t special = temp_predicate();
   const register_part q = begin();
   out_.registers[q.reg].temporary = false;
@@ -52,13 +53,47 @@ void selector::divide_f32() {
   put(opcode::mufu, r0, {b}).base.sub = static_cast<std::uint8_t>(mufu_function::rcp);
   put(opcode::ffma, e, {minus(b), r0, immediate(f32_one)});
   put(opcode::ffma, r, {r0, e, r0});
-  put(opcode::fmul, q0, {a, r});
-  put(opcode::ffma, m0, {minus(b), q0, a});
-  put(opcode::ffma, q1, {r, m0, q0});
-  put(opcode::ffma, m1, {minus(b), q1, a});
-  put(opcode::ffma, q, {r, m1, q1}).guard = {};
+  put(opcode::ffma, q0, {a, r, zero()});
+  put(opcode::ffma, m, {minus(b), q0, a});
+  put(opcode::ffma, q, {r, m, q0}).guard = {};
   assist(q, assist_function::div_f32, {a, b}, {special, false});
   end(q);
+}
+
+/// Predicate: the magnitude of the float with the bits of `word` compares so with the one with `bits`, and `with`. Tests
+/// the exponent of a double by its high word.
+std::uint32_t selector::compare_magnitude(operand word, isa::compare c, std::uint64_t bits, virtual_predicate with) {
+  const std::uint32_t p = temp_predicate();
+  operand magnitude = word;
+  magnitude.absolute = true;
+  magnitude.negate = false;
+  machine_instruction& i = put_predicate(opcode::fsetp, p, {magnitude, immediate(bits)});
+  i.base.cmp = c;
+  i.base.type = dtype::f32;
+  i.psrc[0] = with;
+  return p;
+}
+
+/// A copy of an operand to be changed under a guard.
+register_part selector::scaled(const operand& o) {
+  const register_part r = temp();
+  out_.registers[r.reg].temporary = false;
+  machine_instruction& i = put(opcode::mov, r, {o});
+  i.base.type = dtype::f32;
+  i.guard = {};
+  return r;
+}
+
+/// The operand without sign modifiers, which integer instructions understand otherwise.
+selector::operand selector::without_sign(const operand& o) {
+  if (!o.negate && !o.absolute) return o;
+  const register_part r = temp(o.count);
+  for (unsigned k = 0; k < o.count; ++k) {
+    operand w = word(o, k);
+    if (k + 1 < o.count) w.negate = w.absolute = false;
+    put(opcode::mov, {r.reg, static_cast<std::uint8_t>(k), 1}, {w}).base.type = dtype::f32;
+  }
+  return r;
 }
 
 void selector::divide_f32_approx() {
@@ -67,28 +102,19 @@ void selector::divide_f32_approx() {
   if (now_->m.full || !ftz) {
     // Scaling keeps the reciprocal in range: divisor and dividend are scaled up for denormal divisors and, with .full,
     // down for huge ones.
-    const register_part sa = temp(), sb = temp();
-    register_part scale = temp();
-    const std::uint32_t small = temp_predicate();
-    operand magnitude = b;
-    magnitude.absolute = true;
-    machine_instruction& below = put_predicate(opcode::fsetp, small, {magnitude, immediate(0x00800000u)});
-    below.base.cmp = isa::compare::lt;
-    below.base.type = dtype::f32;
-    const register_part one = temp();
-    put(opcode::mov, one, {immediate(f32_one)});
-    put(opcode::sel, scale, {one, immediate(0x4b800000u)}).psrc[0] = {small, true};
-    if (now_->m.full) {
-      const std::uint32_t big = temp_predicate();
-      const register_part both = temp();
-      machine_instruction& above = put_predicate(opcode::fsetp, big, {magnitude, immediate(0x7e800000u)});
-      above.base.cmp = isa::compare::gt;
-      above.base.type = dtype::f32;
-      put(opcode::sel, both, {scale, immediate(0x3e800000u)}).psrc[0] = {big, true};
-      scale = both;
-    }
-    put(opcode::fmul, sa, {a, scale}).base.ftz = ftz;
-    put(opcode::fmul, sb, {b, scale}).base.ftz = ftz;
+    const operand divisor = b;
+    const register_part sa = scaled(a), sb = scaled(b);
+    const auto scale = [&](virtual_predicate when, std::uint64_t factor) {
+      for (const register_part x : {sb, sa}) {
+        machine_instruction& i = put(opcode::fmul, x, {x, immediate(factor)});
+        i.base.ftz = ftz;
+        i.guard = when;
+      }
+    };
+    const std::uint32_t huge = now_->m.full ? compare_magnitude(divisor, isa::compare::gt, 0x7e800000u, {}) : no_register;
+    const std::uint32_t normal = compare_magnitude(divisor, isa::compare::geu, 0x00800000u, {});
+    if (huge != no_register) scale({huge, false}, 0x3e800000u);
+    scale({normal, true}, 0x4b800000u);
     a = sa;
     b = sb;
   }
@@ -99,10 +125,10 @@ void selector::divide_f32_approx() {
   put(opcode::fmul, dst(), {a, r}).base.ftz = ftz;
 }
 
-void selector::reciprocal_f64_core(register_part r, operand a) {
-  const register_part start = temp(2), e0 = temp(2), e1 = temp(2), r1 = temp(2), e2 = temp(2);
+/// `start`: the first estimate, whose low word may hold anything.
+void selector::reciprocal_f64_core(register_part r, operand a, register_part start) {
+  const register_part e0 = temp(2), e1 = temp(2), r1 = temp(2), e2 = temp(2);
   put(opcode::mufu, {start.reg, 1, 1}, {word(a, 1)}).base.sub = static_cast<std::uint8_t>(mufu_function::rcp64h);
-  copy({start.reg, 0, 1}, zero());
   put(opcode::dfma, e0, {minus(a), start, immediate(f64_one, 2)});
   put(opcode::dfma, e1, {e0, e0, e0});
   put(opcode::dfma, r1, {start, e1, start});
@@ -112,18 +138,20 @@ void selector::reciprocal_f64_core(register_part r, operand a) {
 
 void selector::divide_f64() {
   const operand a = src(0), b = src(1);
-  const register_part r = temp(2), q0 = temp(2), m0 = temp(2), q1 = temp(2), m1 = temp(2);
-  const std::uint32_t special = temp_predicate();
+  const register_part start = temp(2), r = temp(2), q0 = temp(2), m = temp(2), test = temp();
   const register_part q = begin();
   out_.registers[q.reg].temporary = false;
-  put_predicate(opcode::fchk, special, {a, b}).base.sub = static_cast<std::uint8_t>(assist_function::div_f64);
-  reciprocal_f64_core(r, b);
+  // With a low word of zero the reciprocal of the largest mantissa would be a unit too small.
+  put(opcode::mov, {start.reg, 0, 1}, {immediate(1)});
+  reciprocal_f64_core(r, b, start);
+  const std::uint32_t large = compare_magnitude(word(a, 1), isa::compare::ge, 0x03600000u, {});
   put(opcode::dmul, q0, {a, r});
-  put(opcode::dfma, m0, {minus(b), q0, a});
-  put(opcode::dfma, q1, {r, m0, q0});
-  put(opcode::dfma, m1, {minus(b), q1, a});
-  put(opcode::dfma, q, {r, m1, q1}).guard = {};
-  assist(q, assist_function::div_f64, {a, b}, {special, false});
+  put(opcode::dfma, m, {minus(b), q0, a});
+  put(opcode::dfma, q, {r, m, q0}).guard = {};
+  // Not normal, or not a number: where the quotient is not, or where the divisor's reciprocal may be denormal.
+  put(opcode::ffma, test, {zero(), word(b, 1), register_part{q.reg, static_cast<std::uint8_t>(q.part + 1), 1}});
+  const std::uint32_t exact = compare_magnitude(test, isa::compare::gt, 0x00100000u, {large, false});
+  assist(q, assist_function::div_f64, {a, b}, {exact, true});
   end(q);
 }
 
@@ -146,19 +174,31 @@ void selector::reciprocal() {
   }
   const assist_function f = t == dtype::f32 ? assist_function::rcp_f32 : assist_function::rcp_f64;
   if (now_->m.round != isa::rounding::rn) return assist(dst(), f, {a}, {});
-  const std::uint32_t special = temp_predicate();
   const register_part r = begin();
   out_.registers[r.reg].temporary = false;
-  put_predicate(opcode::fchk, special, {a}).base.sub = static_cast<std::uint8_t>(f);
+  // The exponent is above the lowest three (one of a double), and not so high that the reciprocal may be denormal.
+  operand bits = a.count == 2 ? word(a, 1) : a;
+  bits.negate = bits.absolute = false;
+  std::uint32_t exact;
   if (t == dtype::f32) {
-    const register_part r0 = temp(), e = temp();
+    const register_part r0 = temp(), error = temp(), e = temp(), moved = temp(), exponent = temp();
+    put(opcode::iadd3, moved, {bits, immediate(0x01800000u), zero()});
+    put(opcode::lop3, exponent, {moved, immediate(0x7f800000u), zero()}).base.sub = 0xc0;
+    exact = temp_predicate();
+    machine_instruction& c = put_predicate(opcode::isetp, exact, {exponent, immediate(0x01ffffffu)});
+    c.base.cmp = isa::compare::gt;
+    c.base.type = dtype::u32;
     put(opcode::mufu, r0, {a}).base.sub = static_cast<std::uint8_t>(mufu_function::rcp);
-    put(opcode::ffma, e, {minus(a), r0, immediate(f32_one)});
+    put(opcode::ffma, error, {a, r0, immediate(f32_minus_one)});
+    put(opcode::fadd, e, {minus(error), minus(zero())});
     put(opcode::ffma, r, {r0, e, r0}).guard = {};
   } else {
-    reciprocal_f64_core(r, a);
+    const register_part start = temp(2);
+    put(opcode::iadd3, {start.reg, 0, 1}, {bits, immediate(0x00300402u), zero()});
+    exact = compare_magnitude(register_part{start.reg, 0, 1}, isa::compare::ge, 0x00400402u, {});
+    reciprocal_f64_core(r, a, start);
   }
-  assist(r, f, {a}, {special, false});
+  assist(r, f, {a}, {exact, true});
   end(r);
 }
 
@@ -175,41 +215,52 @@ void selector::square_root() {
   }
   const assist_function f = t == dtype::f32 ? assist_function::sqrt_f32 : assist_function::sqrt_f64;
   if (now_->m.round != isa::rounding::rn) return assist(dst(), f, {a}, {});
-  const std::uint32_t special = temp_predicate();
   const register_part r = begin();
   out_.registers[r.reg].temporary = false;
-  put_predicate(opcode::fchk, special, {a}).base.sub = static_cast<std::uint8_t>(f);
-  if (t == dtype::f32) {
-    const register_part y = temp(), g = temp(), h = temp(), m = temp();
-    put(opcode::mufu, y, {a}).base.sub = static_cast<std::uint8_t>(mufu_function::rsq);
-    put(opcode::fmul, g, {a, y});
-    put(opcode::fmul, h, {y, immediate(half_bits)});
-    put(opcode::ffma, m, {minus(g), g, a});
-    put(opcode::ffma, r, {m, h, g}).guard = {};
-  } else {
-    square_root_f64(r);
-  }
-  assist(r, f, {a}, {special, false});
+  const operand x = without_sign(a);
+  const std::uint32_t special = t == dtype::f32 ? square_root_f32(r, x) : square_root_f64(r, x);
+  assist(r, f, {x}, {special, false});
   end(r);
 }
 
-void selector::square_root_f64(register_part r) {
-  const operand a = src(0);
+/// Predicate: the number of these bits is negative, not finite, or so small that a residual may not be exact; `moved`:
+/// the bits less the least ones that are large enough.
+std::uint32_t selector::out_of_root_range(register_part moved, operand bits, std::uint64_t least, std::uint64_t end) {
+  const std::uint32_t special = temp_predicate();
+  put(opcode::iadd3, moved, {bits, immediate((0 - least) & 0xffffffffu), zero()});
+  machine_instruction& c = put_predicate(opcode::isetp, special, {moved, immediate(end - least - 1)});
+  c.base.cmp = isa::compare::gt;
+  c.base.type = dtype::u32;
+  return special;
+}
+
+std::uint32_t selector::square_root_f32(register_part r, operand a) {
+  const register_part moved = temp(), y = temp(), g = temp(), h = temp(), m = temp();
+  const std::uint32_t special = out_of_root_range(moved, a, 0x0d000000u, 0x7f800000u);
+  put(opcode::mufu, y, {a}).base.sub = static_cast<std::uint8_t>(mufu_function::rsq);
+  put(opcode::fmul, g, {a, y});
+  put(opcode::fmul, h, {y, immediate(half_bits)});
+  put(opcode::ffma, m, {minus(g), g, a});
+  put(opcode::ffma, r, {m, h, g}).guard = {};
+  return special;
+}
+
+std::uint32_t selector::square_root_f64(register_part r, operand a) {
   const register_part y0 = temp(2), s = temp(2), e = temp(2), p = temp(2), ye = temp(2), y = temp(2);
-  const register_part g0 = temp(2), h = temp(2), m0 = temp(2), g1 = temp(2), m1 = temp(2);
+  const register_part g = temp(2), h = temp(2), m = temp(2);
+  const std::uint32_t special = out_of_root_range({y0.reg, 0, 1}, word(a, 1), 0x03500000u, 0x7ff00000u);
   put(opcode::mufu, {y0.reg, 1, 1}, {word(a, 1)}).base.sub = static_cast<std::uint8_t>(mufu_function::rsq64h);
-  copy({y0.reg, 0, 1}, zero());
   put(opcode::dmul, s, {y0, y0});
   put(opcode::dfma, e, {a, minus(s), immediate(f64_one, 2)});
   put(opcode::dfma, p, {e, immediate(0x3fd8000000000000u, 2), immediate(0x3fe0000000000000u, 2)});
   put(opcode::dmul, ye, {y0, e});
   put(opcode::dfma, y, {p, ye, y0});
-  put(opcode::dmul, g0, {a, y});
-  put(opcode::dmul, h, {y, immediate(0x3fe0000000000000u, 2)});
-  put(opcode::dfma, m0, {minus(g0), g0, a});
-  put(opcode::dfma, g1, {m0, h, g0});
-  put(opcode::dfma, m1, {minus(g1), g1, a});
-  put(opcode::dfma, r, {m1, h, g1}).guard = {};
+  put(opcode::dmul, g, {a, y});
+  put(opcode::mov, {h.reg, 0, 1}, {register_part{y.reg, 0, 1}});
+  put(opcode::iadd3, {h.reg, 1, 1}, {register_part{y.reg, 1, 1}, immediate(0xfff00000u), zero()});  // half of y
+  put(opcode::dfma, m, {minus(g), g, a});
+  put(opcode::dfma, r, {m, h, g}).guard = {};
+  return special;
 }
 
 void selector::integer_divide() {

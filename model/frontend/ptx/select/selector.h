@@ -122,9 +122,14 @@ class selector {
   void divide_f32_approx();
   void divide_f64();
   void reciprocal();
-  void reciprocal_f64_core(register_part r, operand a);
+  void reciprocal_f64_core(register_part r, operand a, register_part start);
+  std::uint32_t compare_magnitude(operand word, isa::compare c, std::uint64_t bits, virtual_predicate with);
+  register_part scaled(const operand& o);
+  operand without_sign(const operand& o);
   void square_root();
-  void square_root_f64(register_part r);
+  std::uint32_t out_of_root_range(register_part moved, operand bits, std::uint64_t least, std::uint64_t end);
+  std::uint32_t square_root_f32(register_part r, operand a);
+  std::uint32_t square_root_f64(register_part r, operand a);
   void assist(register_part d, isa::assist_function f, std::initializer_list<operand> sources, virtual_predicate when);
   void integer_divide();
   void divide_u32(register_part quotient, register_part remainder, operand a, operand b);

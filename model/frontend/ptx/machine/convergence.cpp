@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/frontend/ptx/machine/convergence.h"
+
+#include <algorithm>
+#include <map>
+
+#include "heddle/frontend/ptx/hir/control_flow.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+using isa::opcode;
+
+bool differs_by_lane(isa::special s) {
+  using isa::special;
+  return (s >= special::tid_x && s <= special::tid_z) || (s >= special::laneid && s <= special::laneid) ||
+         (s >= special::lanemask_eq && s <= special::lanemask_ge);
+}
+
+/// A value of its own for each lane even if the operands are the same for all.
+bool makes_lanes_differ(const machine_instruction& i) {
+  switch (i.base.op) {
+    case opcode::s2r: return differs_by_lane(static_cast<isa::special>(i.base.sub));
+    case opcode::atom:
+    case opcode::shfl:
+    case opcode::match:
+    case opcode::ldsm:
+    case opcode::movm:
+    case opcode::syscall:
+    case opcode::hmma:
+    case opcode::imma:
+    case opcode::dmma: return true;
+    case opcode::ld: return i.base.mem_space == isa::space::local;
+    default: return false;
+  }
+}
+
+/// The same value for all lanes whatever the operands are.
+bool makes_lanes_agree(opcode op) { return op == opcode::vote || op == opcode::redux; }
+
+/// Which registers may have different values in the lanes of a warp, and which blocks only some of its lanes may
+/// execute: the least sets that the rules demand.
+class lane_differences {
+ public:
+  lane_differences(const machine_function& f, const std::vector<std::uint32_t>& meeting)
+      : f_(f),
+        meeting_(meeting),
+        differs_(f.registers.size(), 0),
+        definitions_(f.registers.size(), 0),
+        parted_(f.blocks.size(), 0) {
+    for (const machine_block& b : f.blocks)
+      for (const machine_instruction& i : b.code) for_each_result(i, [&](std::uint32_t r) { ++definitions_[r]; });
+    do {
+      changed_ = false;
+      for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
+        for (const machine_instruction& i : f.blocks[b].code) visit(i, b);
+    } while (changed_);
+  }
+
+  bool parts(const machine_instruction& i) const {
+    return i.base.op == opcode::bra && i.guard.reg != no_register && differs_[i.guard.reg];
+  }
+
+ private:
+  template <class F>
+  static void for_each_result(const machine_instruction& i, F&& result) {
+    if (i.dst.reg != no_register) result(i.dst.reg);
+    for (const std::uint32_t p : i.pdst)
+      if (p != no_register) result(p);
+  }
+
+  bool read_differs(const machine_instruction& i) const {
+    const auto differs = [&](std::uint32_t r) { return r != no_register && differs_[r]; };
+    return differs(i.guard.reg) ||
+           std::any_of(i.src.begin(), i.src.end(), [&](const auto& o) { return o.is_reg() && differs(o.reg); }) ||
+           std::any_of(i.psrc.begin(), i.psrc.end(), [&](const auto& p) { return differs(p.reg); });
+  }
+
+  void visit(const machine_instruction& i, std::uint32_t block) {
+    if (parts(i)) part_from(block);
+    const bool differ = !makes_lanes_agree(i.base.op) && (makes_lanes_differ(i) || read_differs(i));
+    for_each_result(i, [&](std::uint32_t r) {
+      if (differs_[r] || !(differ || (parted_[block] && definitions_[r] > 1))) return;
+      differs_[r] = 1;
+      changed_ = true;
+    });
+  }
+
+  /// The blocks between a branch and where its lanes meet.
+  void part_from(std::uint32_t branch) {
+    std::vector<std::uint32_t> work = f_.blocks[branch].successors;
+    while (!work.empty()) {
+      const std::uint32_t b = work.back();
+      work.pop_back();
+      if (b == meeting_[branch] || parted_[b]) continue;
+      parted_[b] = 1;
+      changed_ = true;
+      work.insert(work.end(), f_.blocks[b].successors.begin(), f_.blocks[b].successors.end());
+    }
+  }
+
+  const machine_function& f_;
+  const std::vector<std::uint32_t>& meeting_;
+  std::vector<char> differs_;
+  std::vector<std::uint32_t> definitions_;
+  std::vector<char> parted_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+convergence find_convergence(const machine_function& f, const std::vector<std::uint32_t>& meeting) {
+  convergence c{std::vector<std::vector<std::uint32_t>>(f.blocks.size()), std::vector<char>(f.blocks.size(), 0)};
+  std::map<std::uint32_t, std::vector<std::uint32_t>> regions;  // by the block where they end: blocks that branch
+  const lane_differences lanes(f, meeting);
+  for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
+    if (meeting[b] != no_node && std::any_of(f.blocks[b].code.begin(), f.blocks[b].code.end(),
+                                             [&](const machine_instruction& i) { return lanes.parts(i); }))
+      regions[meeting[b]].push_back(b);
+  if (regions.empty()) return c;
+  flow_graph g;
+  for (const machine_block& b : f.blocks) g.push_back(b.successors);
+  const std::vector<std::uint32_t> dominator = immediate_dominators(g, 0);
+  const dominance order(g, 0);
+  const std::vector<natural_loop> loops = natural_loops(g, 0);
+  const auto within = [](const natural_loop& l, std::uint32_t b) {
+    return std::binary_search(l.nodes.begin(), l.nodes.end(), b);
+  };
+  for (const auto& [end, branches] : regions) {
+    std::uint32_t begin = branches.front();
+    if (dominator[begin] == no_node) continue;  // in a function that is called
+    for (const std::uint32_t b : branches)
+      while (!order.dominates(begin, b) && dominator[begin] != begin) begin = dominator[begin];
+    for (bool outside = false; !outside;) {
+      outside = true;
+      for (const natural_loop& l : loops)
+        if (within(l, begin) && !within(l, end) && dominator[l.header] != l.header) {
+          begin = dominator[l.header];
+          outside = false;
+        }
+    }
+    c.opens[begin].push_back(end);
+    c.waits[end] = 1;
+  }
+  return c;
+}
+
+}  // namespace heddle::ptx
