@@ -36,9 +36,9 @@ void rename_after_copies(machine_function& f);
 void compute_in_place(machine_function& f);
 
 /// Reorders the instructions of each block so that loads start early and long latencies overlap, as far as registers
-/// that cost no occupancy allow. Barriers, fences and guarded exits stay where they are; memory accesses that may meet
-/// keep their order. `words`: of registers that may be live, about; 0: as many as that is worth. `reach`: by how many
-/// places an instruction may move up.
+/// that cost no occupancy allow. Barriers, fences, guarded exits and slow paths stay where they are; memory accesses
+/// that may meet keep their order. `words`: of registers that may be live, about; 0: as many as that is worth. `reach`:
+/// by how many places an instruction may move up.
 schedule_estimate schedule(machine_function& f, const register_rules& rules, int words = 0, std::size_t reach = 1000);
 
 /// Joins two three-input additions or logic operations where the first one's result is read once.

@@ -19,7 +19,9 @@ constexpr std::size_t window = 192;
 // A longer stretch without barriers is scheduled in pieces, which bounds the memory for its dependences.
 constexpr std::size_t longest_region = 8192;
 
+/// The slow path of a division or root is a branch of the chip's program: its compiler moves nothing across it.
 bool stays_in_place(const machine_instruction& i) {
+  if (i.base.op == opcode::assist) return true;
   const isa::effect_kind effect = isa::info(i.base.op).effect;
   return effect == isa::effect_kind::order || (effect == isa::effect_kind::if_clock && has_side_effect(i));
 }
