@@ -104,7 +104,7 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
 
   bool evicted = false;
   if (index == l1_tags::none) {
-    if (tags_.ways() != 0) index = tags_.allocate(access.line, evicted);
+    index = tags_.allocate(access.line, evicted);
     if (index == l1_tags::none) return bypass(access, phase, hit);
     if (locality_) locality_->missed(index, access.line, access.transaction->warp, access.cycle);
   } else {
@@ -325,13 +325,13 @@ void l1_cache::drop_sectors(std::uint64_t line, std::uint8_t sectors) {
 }
 
 void l1_cache::invalidate() {
-  tags_.invalidate();
+  tags_.invalidate(mshrs_used_ != 0);
   for (mshr& m : mshrs_) m.stale = m.pending;
 }
 
 void l1_cache::resize(unsigned size_bytes) {
   invariant(idle(), "L1: the size changes while requests are on their way");
-  tags_ = l1_tags(size_bytes, ways_, policy_);
+  tags_.resize(size_bytes, ways_, policy_);
 }
 
 }  // namespace heddle

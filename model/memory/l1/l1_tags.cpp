@@ -2,28 +2,56 @@
 #include "heddle/memory/l1/l1_tags.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace heddle {
 
 l1_tags::l1_tags(unsigned size_bytes, unsigned ways, const replacement& policy) : policy_(policy) {
+  resize(size_bytes, ways, policy);
+}
+
+void l1_tags::resize(unsigned size_bytes, unsigned ways, const replacement& policy) {
+  policy_ = policy;
   const unsigned lines = size_bytes / line_bytes;
   sets_ = std::max(1u, lines / std::max(1u, ways));
   ways_ = lines / sets_;
   set_mask_ = (sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0;
-  const std::size_t count = std::size_t{sets_} * ways_;
-  tags_.assign(count, empty);
-  lines_.resize(count);
-  data_.reset(new std::uint8_t[count * line_bytes]);
+  hints_per_set_ = 1;
   while (hints_per_set_ < 4 * ways_) hints_per_set_ *= 2;
-  hints_.assign(std::size_t{sets_} * hints_per_set_, {});
-  first_.assign(sets_, none);
-  last_.assign(sets_, none);
-  std::vector<std::uint32_t> indices(ways_);
-  for (unsigned s = 0; s < sets_; ++s) {
-    std::iota(indices.begin(), indices.end(), s * ways_);
-    order(s, indices);
+  const std::size_t count = std::size_t{sets_} * ways_;
+  const std::size_t hints = std::size_t{sets_} * hints_per_set_;
+  if (count > lines_allocated_) {
+    tags_.reset(new std::uint64_t[count]);
+    lines_.reset(new line_state[count]);
+    data_.reset(new std::uint8_t[count * line_bytes]);
+    lines_allocated_ = count;
   }
+  if (hints > hints_allocated_) {
+    hints_.reset(new hint[hints]);
+    hints_allocated_ = hints;
+  }
+  ends_.resize(sets_);
+  empty_all();
+}
+
+void l1_tags::empty_all() {
+  if (++era_ == 0) {
+    era_of_set_.clear();
+    era_ = 1;
+  }
+  era_of_set_.resize(sets_);  // new ones are of era 0, which no set is filled in
+}
+
+void l1_tags::make_empty(unsigned set) {
+  era_of_set_[set] = era_;
+  const unsigned first = set * ways_;
+  for (unsigned k = first; k < first + ways_; ++k) {
+    tags_[k] = empty;
+    lines_[k] = {0, none, k - 1, k + 1};
+  }
+  lines_[first].before = none;
+  lines_[first + ways_ - 1].behind = none;
+  ends_[set] = {first, first + ways_ - 1};
+  std::fill_n(hints_.get() + std::size_t{set} * hints_per_set_, hints_per_set_, hint{0, 0});
 }
 
 void l1_tags::order(unsigned set, const std::vector<std::uint32_t>& indices) {
@@ -32,29 +60,29 @@ void l1_tags::order(unsigned set, const std::vector<std::uint32_t>& indices) {
     lines_[indices[k]].before = k == 0 ? none : indices[k - 1];
     lines_[indices[k]].behind = k + 1 == indices.size() ? none : indices[k + 1];
   }
-  first_[set] = indices.front();
-  last_[set] = indices.back();
+  ends_[set] = {indices.front(), indices.back()};
 }
 
 void l1_tags::move_to_end(unsigned index) {
   const unsigned set = index / ways_;
   line_state& l = lines_[index];
-  if (l.before == none) first_[set] = l.behind;
+  if (l.before == none) ends_[set].first = l.behind;
   else lines_[l.before].behind = l.behind;
   lines_[l.behind].before = l.before;
-  l.before = last_[set];
+  l.before = ends_[set].last;
   l.behind = none;
   lines_[l.before].behind = index;
-  last_[set] = index;
+  ends_[set].last = index;
 }
 
 unsigned l1_tags::find(std::uint64_t address) const {
   if (ways_ == 0) return none;
   const std::uint64_t number = address / line_bytes;
   const unsigned set = set_of(number);
+  if (era_of_set_[set] != era_) return none;
   const hint& h = hints_[hint_at(set, number)];
   if (h.count == 0) return none;
-  const std::uint64_t* const tags = tags_.data() + std::size_t{set} * ways_;
+  const std::uint64_t* const tags = tags_.get() + std::size_t{set} * ways_;
   if (tags[h.way] == number) return set * ways_ + h.way;
   for (unsigned w = 0; w < ways_; ++w)
     if (tags[w] == number) return set * ways_ + w;
@@ -63,8 +91,10 @@ unsigned l1_tags::find(std::uint64_t address) const {
 
 unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
   evicted = false;
+  if (ways_ == 0) return none;
   const std::uint64_t number = address / line_bytes;
   const unsigned set = set_of(number);
+  if (era_of_set_[set] != era_) make_empty(set);
   unsigned victim = none;
   if (policy_.at_random()) {
     const unsigned first = set * ways_;
@@ -73,7 +103,7 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
         [&](unsigned w) { return lines_[first + w].mshr == none; });
     if (way != ways_) victim = first + way;
   } else {
-    for (victim = first_[set]; victim != none && lines_[victim].mshr != none;) victim = lines_[victim].behind;
+    for (victim = ends_[set].first; victim != none && lines_[victim].mshr != none;) victim = lines_[victim].behind;
   }
   if (victim == none) return none;
   evicted = lines_[victim].valid != 0;
@@ -87,24 +117,27 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
   return victim;
 }
 
-void l1_tags::invalidate() {
+void l1_tags::invalidate(bool pending) {
+  if (!pending) return empty_all();
+  for (unsigned set = 0; set < sets_; ++set)
+    if (era_of_set_[set] == era_) invalidate_set(set);
+}
+
+void l1_tags::invalidate_set(unsigned set) {
   std::vector<std::uint32_t> waiting;
-  for (unsigned set = 0; set < sets_ && ways_ != 0; ++set) {
-    waiting.clear();
-    for (unsigned k = first_[set]; k != none; k = lines_[k].behind)
-      if (lines_[k].mshr != none) waiting.push_back(k);
-    // Invalid lines are replaced first, in the order of their index.
-    std::vector<std::uint32_t> indices;
-    for (unsigned k = set * ways_; k < (set + 1) * ways_; ++k) {
-      lines_[k].valid = 0;
-      if (lines_[k].mshr != none) continue;
-      if (tags_[k] != empty) --hints_[hint_at(set, tags_[k])].count;
-      tags_[k] = empty;
-      indices.push_back(k);
-    }
-    indices.insert(indices.end(), waiting.begin(), waiting.end());
-    order(set, indices);
+  for (unsigned k = ends_[set].first; k != none; k = lines_[k].behind)
+    if (lines_[k].mshr != none) waiting.push_back(k);
+  // Invalid lines are replaced first, in the order of their index.
+  std::vector<std::uint32_t> indices;
+  for (unsigned k = set * ways_; k < (set + 1) * ways_; ++k) {
+    lines_[k].valid = 0;
+    if (lines_[k].mshr != none) continue;
+    if (tags_[k] != empty) --hints_[hint_at(set, tags_[k])].count;
+    tags_[k] = empty;
+    indices.push_back(k);
   }
+  indices.insert(indices.end(), waiting.begin(), waiting.end());
+  order(set, indices);
 }
 
 }  // namespace heddle

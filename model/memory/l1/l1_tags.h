@@ -15,16 +15,18 @@ class l1_tags {
  public:
   static constexpr unsigned none = ~0u;
   struct line_state {
-    std::uint8_t valid = 0;  // bit s: sector s is valid
-    unsigned mshr = none;    // the MSHR whose fill the line waits for; it may not be replaced meanwhile
+    std::uint8_t valid;  // bit s: sector s is valid
+    unsigned mshr;       // the MSHR whose fill the line waits for; it may not be replaced meanwhile
     // Neighbours in the set's replacement order (none: the line is the first, the last).
-    std::uint32_t before = none;
-    std::uint32_t behind = none;
+    std::uint32_t before;
+    std::uint32_t behind;
   };
 
   /// Makes at least one set and uses all of `size_bytes`, if necessary with more ways than given. With size 0 no line
   /// can be held.
   l1_tags(unsigned size_bytes, unsigned ways, const replacement& policy);
+  /// As constructed anew with another size. No line may have a pending fill.
+  void resize(unsigned size_bytes, unsigned ways, const replacement& policy);
 
   /// Index of the line at `address`, or none. Does not update the replacement order.
   unsigned find(std::uint64_t address) const;
@@ -35,8 +37,8 @@ class l1_tags {
   void touch(unsigned index) {
     if (policy_.renews()) renew(index);
   }
-  /// Invalidates all bytes; lines with a pending fill stay allocated.
-  void invalidate();
+  /// Invalidates all bytes; lines with a pending fill, which there may only be with `pending`, stay allocated.
+  void invalidate(bool pending);
 
   line_state& operator[](unsigned index) { return lines_[index]; }
   std::uint8_t* data(unsigned index) { return data_.get() + std::size_t{index} * line_bytes; }
@@ -50,32 +52,44 @@ class l1_tags {
   }
   void move_to_end(unsigned index);
   void order(unsigned set, const std::vector<std::uint32_t>& indices);
+  void empty_all();
+  void make_empty(unsigned set);
+  void invalidate_set(unsigned set);
   unsigned set_of(std::uint64_t number) const {
     return static_cast<unsigned>(set_mask_ != 0 || sets_ <= 1 ? number & set_mask_ : number % sets_);
   }
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
 
-  unsigned sets_;
-  unsigned ways_;
+  unsigned sets_ = 0;
+  unsigned ways_ = 0;
   replacement policy_;
-  std::uint64_t set_mask_;           // 0 if the number of sets is not a power of two
-  std::vector<std::uint64_t> tags_;  // line numbers, or empty
-  std::vector<line_state> lines_;
-  std::unique_ptr<std::uint8_t[]> data_;  // uninitialized; never read before it is written
+  std::uint64_t set_mask_ = 0;  // 0 if the number of sets is not a power of two
+  // Storage is not initialized: an access to a set that is not of the present era empties the set first. So a cache is
+  // emptied or resized without a visit to all of its lines.
+  std::vector<std::uint32_t> era_of_set_;
+  std::uint32_t era_ = 0;
+  std::size_t lines_allocated_ = 0;
+  std::unique_ptr<std::uint64_t[]> tags_;  // line numbers, or empty
+  std::unique_ptr<line_state[]> lines_;
+  std::unique_ptr<std::uint8_t[]> data_;  // never read before it is written
   /// Per set and hash value: how many tags of the set have this hash, and the way that was filled last with one. It
   /// spares the search of all ways, which is too slow with hundreds of them; for the same reason each set's lines are
   /// linked in replacement order.
   struct hint {
-    std::uint32_t count = 0;
-    std::uint32_t way = 0;
+    std::uint32_t count;
+    std::uint32_t way;
   };
   std::size_t hint_at(unsigned set, std::uint64_t number) const {
     return std::size_t{set} * hints_per_set_ + (number * 0x9e3779b97f4a7c15u >> 40 & (hints_per_set_ - 1));
   }
   unsigned hints_per_set_ = 1;  // a power of two
-  std::vector<hint> hints_;
-  std::vector<std::uint32_t> first_;  // by set: the line to be replaced first
-  std::vector<std::uint32_t> last_;   // by set: the line to be replaced last
+  std::size_t hints_allocated_ = 0;
+  std::unique_ptr<hint[]> hints_;
+  struct ends {
+    std::uint32_t first;  // the line to be replaced first
+    std::uint32_t last;   // the line to be replaced last
+  };
+  std::vector<ends> ends_;  // by set
 };
 
 }  // namespace heddle

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/l1/l1_tags.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+
+namespace l1_tags_test {
+
+using namespace heddle;
+
+// Accesses random lines of both caches, as loads do, and expects the same of both.
+void expect_same(l1_tags& a, l1_tags& b, std::uint64_t seed) {
+  ASSERT_EQ(a.sets(), b.sets());
+  ASSERT_EQ(a.ways(), b.ways());
+  std::mt19937_64 random(seed);
+  for (unsigned k = 0; k < 5000; ++k) {
+    const std::uint64_t address = random() % 300 * line_bytes;
+    const unsigned found = a.find(address);
+    ASSERT_EQ(found, b.find(address));
+    if (found != l1_tags::none) {
+      a.touch(found);
+      b.touch(found);
+      continue;
+    }
+    bool evicted[2];
+    const unsigned index = a.allocate(address, evicted[0]);
+    ASSERT_EQ(index, b.allocate(address, evicted[1]));
+    ASSERT_EQ(evicted[0], evicted[1]);
+    if (index == l1_tags::none) continue;
+    ASSERT_EQ(a[index].valid, 0);
+    a[index].valid = b[index].valid = static_cast<std::uint8_t>(random() % 16);
+  }
+}
+
+constexpr choice::replacement policies[] = {choice::replacement::lru, choice::replacement::fifo,
+                                            choice::replacement::random};
+
+TEST(l1_tags_test, a_resized_cache_is_a_new_one) {
+  for (const choice::replacement policy : policies) {
+    l1_tags tags(16384, 4, replacement(policy));
+    // Smaller, larger than ever, a number of sets that is no power of two, no lines at all.
+    for (const unsigned bytes : {8192u, 32768u, 24576u, 0u, 16384u}) {
+      tags.resize(bytes, 4, replacement(policy));
+      l1_tags fresh(bytes, 4, replacement(policy));
+      expect_same(tags, fresh, bytes);
+    }
+  }
+}
+
+TEST(l1_tags_test, an_invalidated_cache_is_a_new_one) {
+  for (const choice::replacement policy : {choice::replacement::lru, choice::replacement::fifo})
+    for (const bool pending : {false, true}) {
+      l1_tags tags(16384, 4, replacement(policy));
+      for (std::uint64_t round = 0; round < 3; ++round) {
+        l1_tags fresh(16384, 4, replacement(policy));
+        expect_same(tags, fresh, round);
+        tags.invalidate(pending);
+      }
+    }
+}
+
+TEST(l1_tags_test, lines_with_pending_fills_stay_through_an_invalidation) {
+  l1_tags tags(2 * line_bytes, 2, replacement(choice::replacement::lru));
+  bool evicted = false;
+  const unsigned waits = tags.allocate(0, evicted);
+  tags[waits].mshr = 0;
+  tags[tags.allocate(line_bytes, evicted)].valid = 15;
+  tags.invalidate(true);
+  EXPECT_EQ(tags.find(0), waits);
+  EXPECT_EQ(tags.find(line_bytes), l1_tags::none);
+  EXPECT_NE(tags.allocate(2 * line_bytes, evicted), waits);
+  EXPECT_FALSE(evicted);
+}
+
+}  // namespace l1_tags_test
