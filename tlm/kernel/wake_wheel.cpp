@@ -13,30 +13,33 @@ void wake_wheel::resize(std::size_t units) {
   words_ = needed;
 }
 
-cycle_t wake_wheel::next(cycle_t base) const {
-  const cycle_t best = far_.empty() ? never : far_.top().cycle;
-  const unsigned start = base % buckets;
-  // A circular search for the first occupied bucket at or after the current one.
-  for (unsigned i = 0; i <= buckets / 64; ++i) {
-    const unsigned word = (start / 64 + i) % (buckets / 64);
-    std::uint64_t bits = occupied_[word];
-    if (i == 0) bits &= ~std::uint64_t{0} << (start % 64);
-    if (i == buckets / 64) bits &= (std::uint64_t{1} << (start % 64)) - 1;
-    if (bits == 0) continue;
-    const unsigned b = word * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
-    const cycle_t c = base + (b + buckets - start) % buckets;
-    return c < best ? c : best;
-  }
-  return best;
+void wake_wheel::set_far(cycle_t cycle, unsigned index) {
+  far_.push({cycle, index});
+  far_next_ = far_.top().cycle;
 }
 
-bool wake_wheel::advance(cycle_t cycle) {
+void wake_wheel::fetch_far(cycle_t cycle) {
   while (!far_.empty() && far_.top().cycle - cycle < buckets) {
     set_bit(far_.top().cycle, far_.top().index);
     far_.pop();
   }
-  const unsigned b = cycle % buckets;
-  return (occupied_[b / 64] >> (b % 64) & 1) != 0;
+  far_next_ = far_.empty() ? never : far_.top().cycle;
+}
+
+// The first occupied bucket beyond those that share a word with the one of `base` and do not come before it: a circular
+// search.
+cycle_t wake_wheel::beyond_word(cycle_t base) const {
+  constexpr unsigned words = buckets / 64;
+  const unsigned start = base % buckets;
+  for (unsigned i = 1; i <= words; ++i) {
+    const unsigned word = (start / 64 + i) % words;
+    std::uint64_t bits = occupied_[word];
+    if (i == words) bits &= (std::uint64_t{1} << (start % 64)) - 1;
+    if (bits == 0) continue;
+    const unsigned b = word * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
+    return base + (b + buckets - start) % buckets;
+  }
+  return never;
 }
 
 }  // namespace heddle

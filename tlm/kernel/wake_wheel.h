@@ -19,13 +19,22 @@ class wake_wheel {
   void resize(std::size_t units);
   /// Marks unit `index` in `cycle`; `base` is the cycle that the wheel stands at, at most `cycle`.
   void set(cycle_t cycle, unsigned index, cycle_t base) {
-    if (cycle - base < buckets) set_bit(cycle, index);
-    else far_.push({cycle, index});
+    if (__builtin_expect(cycle - base < buckets, 1)) set_bit(cycle, index);
+    else set_far(cycle, index);
   }
   /// The first cycle from `base` on in which a unit is marked; never: there is none.
-  [[nodiscard]] cycle_t next(cycle_t base) const;
+  [[nodiscard]] cycle_t next(cycle_t base) const {
+    const unsigned start = base % buckets;
+    const std::uint64_t bits = occupied_[start / 64] >> (start % 64);
+    const cycle_t near = bits != 0 ? base + static_cast<unsigned>(__builtin_ctzll(bits)) : beyond_word(base);
+    return near < far_next_ ? near : far_next_;
+  }
   /// Moves the wheel to `cycle`: wakes of the heap that are near now get their bits. False: no unit is marked in it.
-  bool advance(cycle_t cycle);
+  bool advance(cycle_t cycle) {
+    if (__builtin_expect(far_next_ - cycle < buckets, 0)) fetch_far(cycle);
+    const unsigned b = cycle % buckets;
+    return (occupied_[b / 64] >> (b % 64) & 1) != 0;
+  }
   /// 64-bit words of a bucket.
   [[nodiscard]] unsigned words() const { return words_; }
   /// Word `word` of a cycle's bucket.
@@ -37,6 +46,9 @@ class wake_wheel {
   }
 
  private:
+  void set_far(cycle_t cycle, unsigned index);
+  void fetch_far(cycle_t cycle);
+  cycle_t beyond_word(cycle_t base) const;
   void set_bit(cycle_t cycle, unsigned index) {
     const unsigned b = cycle % buckets;
     wheel_[b * words_ + index / 64] |= std::uint64_t{1} << (index % 64);
@@ -52,6 +64,7 @@ class wake_wheel {
   unsigned words_ = 0;
   std::vector<std::uint64_t> wheel_;           // buckets x words_
   std::uint64_t occupied_[buckets / 64] = {};  // buckets with at least one bit
+  cycle_t far_next_ = never;                   // the first cycle in the heap
   std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> far_;
 };
 
