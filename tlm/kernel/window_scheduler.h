@@ -33,7 +33,7 @@ class window_scheduler {
   /// Process `process` has work in `cycle`.
   void wake(unsigned process, cycle_t cycle);
   /// The first cycle in which a process has work.
-  [[nodiscard]] cycle_t next_wake() const;
+  [[nodiscard]] cycle_t next_wake() const { return next_; }
   /// Simulates the processes that have work in `now`. Windows end before `sample`, the next cycle that an observer
   /// samples. False: no process had work, and none was ahead until now.
   bool run(cycle_t now, cycle_t sample);
@@ -52,6 +52,8 @@ class window_scheduler {
 
   std::vector<unit_clock*> processes_;
   std::vector<cycle_t> wake_;  // by process: the next cycle that one of its units asked for
+  cycle_t next_ = never;       // the least of those of the first `counted_` processes
+  unsigned counted_ = 0;       // all; while they are simulated, those that have had their turn
   lookahead* lookahead_ = nullptr;
   cycle_t furthest_ = 0;
   bool halted_ = false;
