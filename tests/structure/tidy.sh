@@ -14,7 +14,7 @@ done
 
 if [ "${1:-}" = all ]; then
   # What the build compiles: with batches, the headers that sources share are read once a batch.
-  files=$(sed -n 's/^ *"file": "\(.*\.cpp\|.*unity[^"]*\.cxx\)".*/\1/p' "$build/compile_commands.json" | sort -u)
+  files=$(sed -n 's/^ *"file": "\(.*\.cpp\|.*unity[^"]*\.cxx\)".*/\1/p' "$build/compile_commands.json" | grep -v "^$build/.*\.cpp$" | sort -u)
 else
   [ "$#" -gt 0 ] || set -- since HEAD
   if [ "$1" = since ]; then
