@@ -79,8 +79,8 @@ void load_store_unit::check_invariants() const {
     open += c->instructions - c->responses - c->faults;
   }
   invariant(open == hot_.pending, "load/store unit: instructions differ from responses + faults + those in flight");
-  invariant(!idle() || (hot_.free_accesses.size() == hot_.accesses.size() && hot_.streaming == nullptr &&
-                        hot_.due.empty() && hot_.awaiting_translation.empty()),
+  invariant(!idle() || (hot_.accesses.in_use() == 0 && hot_.streaming == nullptr && hot_.due.empty() &&
+                        hot_.awaiting_translation.empty()),
             "load/store unit: idle, and an access is still with the L1");
 }
 

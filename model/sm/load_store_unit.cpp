@@ -13,6 +13,12 @@ namespace heddle {
 
 namespace {
 unsigned interval_of(double lanes) {
+// The leading bytes of a transaction that an answer reads, and those that are read when an instruction is taken.
+constexpr std::size_t answer_bytes = offsetof(lsu_transaction, own_addresses);
+constexpr std::size_t request_bytes = offsetof(lsu_transaction, words);
+static_assert(answer_bytes == 128, "two cache lines");
+static_assert(request_bytes == 384, "two cache lines, and four of addresses");
+
   if (!(lanes > 0)) throw input_error("ldst.lanes: a number above zero was expected");
   return static_cast<unsigned>(std::max(1.0, std::ceil(simt::warp_size / std::max(lanes, 1.0 / 64))));
 }
@@ -242,7 +248,8 @@ void load_store_unit::send_line(cycle_t cycle) {
   hot_.pick_at = 0;
   lsu_transaction& t = *hot_.streaming;
   const line_part& part = hot_.lines.parts[hot_.next_line];
-  l1_access& a = take_access();
+  l1_access& a = hot_.accesses.take();
+  a = l1_access{};
   a.transaction = &t;
   a.line = part.line;
   a.lanes = part.lanes;
@@ -251,10 +258,12 @@ void load_store_unit::send_line(cycle_t cycle) {
   a.free_cycle = cycle + 1;
   l1_phase phase = l1_phase::request;
   sc_core::sc_time delay;
-  switch (hot_.l1->nb_transport_fw(a, phase, delay)) {
+  const tlm::tlm_sync_enum answer = hot_.l1->nb_transport_fw(a, phase, delay);
+  const cycle_t free_cycle = a.free_cycle;
+  switch (answer) {
     case tlm::TLM_COMPLETED:
       data_come(t, a.ready_cycle, a.ready_cycle);
-      hot_.free_accesses.push_back(&a);
+      hot_.accesses.give_back(a);
       break;
     case tlm::TLM_ACCEPTED: ++t.outstanding; break;
     case tlm::TLM_UPDATED:
@@ -264,11 +273,11 @@ void load_store_unit::send_line(cycle_t cycle) {
         ++t.outstanding;
         break;
       }
-      hot_.free_accesses.push_back(&a);
+      hot_.accesses.give_back(a);
       hot_.refused = true;
       return;
   }
-  hot_.l1_free = a.free_cycle;
+  hot_.l1_free = free_cycle;
   if (++hot_.next_line < hot_.lines.count) return;
   hot_.streaming = nullptr;
   t.all_sent = true;
@@ -290,17 +299,19 @@ void load_store_unit::execute_again(cycle_t cycle) {
   a.free_cycle = cycle + 1;
   l1_phase phase = l1_phase::request;
   sc_core::sc_time delay;
-  switch (hot_.l1->nb_transport_fw(a, phase, delay)) {
+  const tlm::tlm_sync_enum answer = hot_.l1->nb_transport_fw(a, phase, delay);
+  const cycle_t free_cycle = a.free_cycle;
+  switch (answer) {
     case tlm::TLM_COMPLETED:
       hot_.deferred.pop();
       data_come(t, a.ready_cycle, a.ready_cycle);
-      hot_.free_accesses.push_back(&a);
+      hot_.accesses.give_back(a);
       if (--t.outstanding == 0 && t.all_sent) finish(t, cycle);
       break;
     case tlm::TLM_ACCEPTED: hot_.deferred.pop(); break;
     case tlm::TLM_UPDATED: hot_.deferred_refused = true; return;
   }
-  hot_.l1_free = a.free_cycle;
+  hot_.l1_free = free_cycle;
   clock_.wake_at(hot_.l1_free);
 }
 
@@ -314,7 +325,7 @@ tlm::tlm_sync_enum load_store_unit::nb_transport_bw(l1_access& access, l1_phase&
   invariant(phase == l1_phase::response, "load/store unit: the L1 sent neither response nor retry");
   lsu_transaction& t = *access.transaction;
   data_come(t, access.ready_cycle, access.ready_cycle);
-  hot_.free_accesses.push_back(&access);
+  hot_.accesses.give_back(access);
   if (--t.outstanding == 0 && t.all_sent) finish(t, clock_.cycle());
   return tlm::TLM_ACCEPTED;
 }
@@ -378,16 +389,6 @@ void load_store_unit::sleep(cycle_t cycle) {
   }
   hot_.pick_at = next;
   if (next != never) clock_.wake_at(next);
-}
-
-l1_access& load_store_unit::take_access() {
-  if (hot_.free_accesses.empty()) {
-    hot_.accesses.push_back(std::make_unique<l1_access>());
-    hot_.free_accesses.push_back(hot_.accesses.back().get());
-  }
-  l1_access& a = *hot_.free_accesses.back();
-  hot_.free_accesses.pop_back();
-  return a;
 }
 
 }  // namespace heddle

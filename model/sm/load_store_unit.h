@@ -8,7 +8,6 @@
 // Source: Huerta et al., MICRO 2025, table 1 (queue, address stage, shared stage).
 #pragma once
 
-#include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -25,6 +24,7 @@
 #include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
+#include "heddle/tlm/protocol/object_pool.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
 
 namespace heddle {
@@ -120,7 +120,6 @@ class load_store_unit : public sc_core::sc_module,
   void send_back(lsu_transaction& t, lsu_phase phase);
   void set_throttled(bool now);
   void sleep(cycle_t cycle);
-  l1_access& take_access();
 
   clock_port clock_;
   const address_ranges& ranges_;
@@ -158,8 +157,7 @@ class load_store_unit : public sc_core::sc_module,
     unsigned deferred_entries;
     ring<l1_access*> deferred;
     bool deferred_refused = false;  // the L1 refused the first of them
-    std::vector<std::unique_ptr<l1_access>> accesses;
-    std::vector<l1_access*> free_accesses;
+    object_pool<l1_access> accesses;
     ring<due_response> due;  // sorted by cycle
     // The bound interfaces, looked up once: access through port and export costs the host cache misses for each
     // instruction.

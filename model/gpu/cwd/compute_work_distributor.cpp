@@ -132,14 +132,14 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   b.recording.reset();
   ++g.completed;
   if (b.stores_left) ++g.unsettled;
-  else free_blocks_.push_back(&b);
+  else blocks_.give_back(b);
   finish_if_done(g, cycle);
 }
 
 void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
   grid_record& g = grids_[b.launch->launch_id];
   --g.unsettled;
-  free_blocks_.push_back(&b);
+  blocks_.give_back(b);
   finish_if_done(g, cycle);
 }
 
@@ -191,12 +191,7 @@ bool compute_work_distributor::dispatch_one(cycle_t cycle) {
 }
 
 void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cycle) {
-  if (free_blocks_.empty()) {
-    blocks_.push_back(std::make_unique<block_in_flight>());
-    free_blocks_.push_back(blocks_.back().get());
-  }
-  block_in_flight& b = *free_blocks_.back();
-  free_blocks_.pop_back();
+  block_in_flight& b = blocks_.take();
   b.launch = g.launch.get();
   b.block = g.dispatched++;
   ++blocks_placed_;

@@ -22,6 +22,7 @@
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
+#include "heddle/tlm/protocol/object_pool.h"
 
 namespace heddle {
 
@@ -133,8 +134,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   std::vector<std::uint32_t> candidates_;
   std::vector<arrival> arrivals_;
   unsigned switches_ = 0;  // context switches that have not ended
-  std::vector<std::unique_ptr<block_in_flight>> blocks_;
-  std::vector<block_in_flight*> free_blocks_;
+  // The SMs' part of a block is poisoned while nobody uses it. The CWD's own part says whether the block is resident.
+  object_pool<block_in_flight, cta_transaction> blocks_;
   cycle_t next_dispatch_ = 0;
   double dispatch_free_ = 0;  // next_dispatch_ before rounding up
   bool blocked_ = false;      // nothing fits until a completion, a new grid or a grid that becomes ready

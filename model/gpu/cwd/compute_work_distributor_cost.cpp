@@ -15,7 +15,7 @@ bool compute_work_distributor::can_flush(const block_in_flight& b) const {
 
 bool compute_work_distributor::can_flush(unsigned sm) const {
   return config_.context.preemption == choice::preemption::instruction &&
-         std::all_of(blocks_.begin(), blocks_.end(),
+         std::all_of(blocks_.all().begin(), blocks_.all().end(),
                      [&](const auto& b) { return !b->resident || b->sm != sm || can_flush(*b); });
 }
 
@@ -48,7 +48,7 @@ std::vector<compute_work_distributor::block_choice> compute_work_distributor::ch
   const bool stops = config_.context.preemption == choice::preemption::instruction;
   std::vector<block_choice> choice;
   double bytes = 0, drain_all = 0;
-  for (const auto& b : blocks_) {
+  for (const auto& b : blocks_.all()) {
     if (!b->resident || b->sm != sm) continue;
     const double age = static_cast<double>(now - std::min(now, b->since));
     const double left = stops ? cycles_left(*b, age) : 0;

@@ -10,7 +10,7 @@ namespace heddle {
 
 std::vector<compute_work_distributor::residents> compute_work_distributor::all_residents() const {
   std::vector<residents> on(accounts_.size());
-  for (const auto& b : blocks_) {
+  for (const auto& b : blocks_.all()) {
     if (!b->resident) continue;
     residents& r = on[b->sm];
     r.most_urgent = r.any ? std::max(r.most_urgent, b->launch->priority) : b->launch->priority;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/config/error.h"
+#include "heddle/tlm/protocol/object_pool.h"
 
 namespace heddle {
 
@@ -21,12 +22,7 @@ struct transfer_splitter::part : tlm::tlm_generic_payload {
 
 struct transfer_splitter::part_pool : tlm::tlm_mm_interface {
   part& acquire() {
-    if (unused.empty()) {
-      all.push_back(std::make_unique<part>(this));
-      unused.push_back(all.back().get());
-    }
-    part& p = *unused.back();
-    unused.pop_back();
+    part& p = parts.take(this);
     p.acquire();
     return p;
   }
@@ -35,10 +31,9 @@ struct transfer_splitter::part_pool : tlm::tlm_mm_interface {
     part& q = *static_cast<part*>(p);
     if (q.owner != nullptr) q.owner->release();
     q.owner = nullptr;
-    unused.push_back(&q);
+    parts.give_back(q);
   }
-  std::vector<std::unique_ptr<part>> all;
-  std::vector<part*> unused;
+  object_pool<part> parts;
 };
 
 transfer_splitter::transfer_splitter(sc_core::sc_module_name name, unsigned most_bytes, bool byte_enables)

@@ -6,6 +6,8 @@
 
 #include "heddle/sub_partition/memory/memory_operation.h"
 #include "heddle/tlm/protocol/gpu_request.h"
+#include "heddle/tlm/protocol/l1_protocol.h"
+#include "heddle/tlm/protocol/object_pool.h"
 #include "heddle/tlm/protocol/poison.h"
 
 namespace heddle::test {
@@ -70,6 +72,38 @@ TEST(pools, find_a_part_of_a_memory_operation_that_is_used_after_it_was_given_ba
   memory_operation& o = pool.operation();
   expect_found([&]() -> lsu_transaction& { return pool.further(o); }, [&](lsu_transaction& t) { pool.give_back(t); },
                [](lsu_transaction& t) -> std::uint64_t& { return t.own_addresses[31]; });
+}
+
+TEST(pools, find_an_access_of_the_l1_that_is_used_after_it_was_given_back) {
+  object_pool<l1_access> pool;
+  expect_found([&]() -> l1_access& { return pool.take(); }, [&](l1_access& a) { pool.give_back(a); },
+               [](l1_access& a) -> std::uint64_t& { return a.free_cycle; });
+}
+
+/// What one unit shares with others, and what it keeps for itself.
+struct shared_part {
+  std::vector<int> numbers;
+  std::uint64_t number = 0;
+};
+struct own_part : shared_part {
+  std::uint64_t own = 0;
+};
+
+TEST(pools, find_a_use_of_the_part_that_they_watch_and_allow_the_rest) {
+  object_pool<own_part, shared_part> pool;
+  own_part& first = pool.take();
+  first.numbers = {1, 2, 3};
+  std::uint64_t* const number = &first.number;
+  pool.give_back(first);
+  EXPECT_EQ(poison::finds == poison::found::accesses, poisoned(number));
+  EXPECT_FALSE(poisoned(&first.own));
+  EXPECT_EQ(1u, pool.all().size());
+  own_part& again = pool.take();
+  ASSERT_EQ(&first, &again) << "the object is used again";
+  EXPECT_FALSE(poisoned(number));
+  EXPECT_NE(&again, &pool.take()) << "an object has one user";
+  EXPECT_EQ(2u, pool.all().size());
+  pool.give_back(again);  // the pool destroys it while it is poisoned
 }
 
 TEST(pools, free_the_automatic_extensions_of_a_payload_with_its_last_reference) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "heddle/tlm/protocol/poison.h"
+
+namespace heddle {
+
+/// Objects that are used again, because making one for each use costs host time. Those in the pool are poisoned
+/// (poison.h): plain objects as a whole; of others `Watched`, T or a base of it, under AddressSanitizer only.
+template <class T, class Watched = T>
+class object_pool {
+ public:
+  object_pool() = default;
+  object_pool(const object_pool&) = delete;
+  object_pool& operator=(const object_pool&) = delete;
+  ~object_pool() {
+    if constexpr (poison::finds != poison::found::accesses) return;
+    for (T* o : free_) poison::lift_object(static_cast<Watched&>(*o));
+  }
+  /// An object whose values are undefined if it has been used before; if not, `arguments` construct it. Throws
+  /// std::logic_error if it was written after it had been given back.
+  template <class... Arguments>
+  T& take(Arguments&&... arguments) {
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<T>(std::forward<Arguments>(arguments)...));
+      return *all_.back();
+    }
+    T& o = *free_.back();
+    free_.pop_back();
+    if constexpr (is_plain) poison::lift(&o, sizeof o);
+    else poison::lift_object(static_cast<Watched&>(o));
+    return o;
+  }
+  void give_back(T& o) {
+    free_.push_back(&o);
+    if constexpr (is_plain) poison::set(&o, sizeof o);
+    else poison::set_object(static_cast<Watched&>(o));
+  }
+  /// Objects that are out of the pool.
+  std::size_t in_use() const { return all_.size() - free_.size(); }
+  /// All objects, those in the pool too, in the order of their first use.
+  const std::vector<std::unique_ptr<T>>& all() const { return all_; }
+
+ private:
+  static constexpr bool is_plain = std::is_trivially_copyable_v<T> && std::is_same_v<T, Watched>;
+
+  std::vector<std::unique_ptr<T>> all_;
+  std::vector<T*> free_;
+};
+
+}  // namespace heddle
