@@ -58,7 +58,6 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
     units.emplace_back(unit);
     dispatch_socket.emplace_back(("dispatch_socket_" + std::to_string(dispatch_socket.size())).c_str());
     dispatch_socket.back().bind(unit_answers_);
-    dispatch_socket.back().bind(units.back().dispatch_socket);
   }
   if (config.fp32.shared_lanes != 0) {
     shared_unit.init(1);
@@ -79,6 +78,13 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
 }
 
 sub_partition::~sub_partition() = default;
+
+void sub_partition::before_end_of_elaboration() {
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    if (dispatch_socket[u].bind_count() == 0) dispatch_socket[u].bind(units[u].dispatch_socket);
+    else units[u].dispatch_socket.get_base_port().bind(unit_answers_);  // replaced
+  }
+}
 
 void sub_partition::start_of_simulation() {
   for (std::size_t u = 0; u < units.size(); ++u) hot_.dispatch_to[u] = dispatch_socket[u].operator->();

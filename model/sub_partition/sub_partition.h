@@ -91,6 +91,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   ~sub_partition() override;
 
   tlm::tlm_initiator_socket<32, lsu_protocol_types> lsu_socket;
+  /// A program may bind an execution unit of its own before elaboration ends; otherwise units[u] is bound.
   // A deque, because sc_vector generates a name for each element, and a large chip has thousands of these sockets.
   std::deque<tlm::tlm_initiator_socket<32, issue_protocol_types>> dispatch_socket;                 // by unit
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> shared_dispatch_socket;  // as shared_unit
@@ -167,6 +168,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
 
  private:
   friend class partition_signals;  // which samples its state
+  void before_end_of_elaboration() override;
   void start_of_simulation() override;
   void traced(const sc_core::sc_trace_file* file) const override;
 
@@ -207,10 +209,12 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   // Issue (sub_partition_issue.cpp)
   void issue_from(unsigned slot, cycle_t cycle);
   bool pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle);
-  void issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle);
+  void issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle, unsigned latency);
+  /// The unit of `d` answered a longer latency than it was asked for.
+  static void check_stall_counts(const decoded_program& p, const decoded_instruction& d);
   /// Issues the slot's next instruction. Returns true if the warp continues in sequence and may issue a second one.
   bool issue_one(unsigned slot, cycle_t cycle);
-  void dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle);
+  unsigned dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle);
   void issue_fence(unsigned slot, cycle_t cycle);
   void issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void replay(unsigned slot, std::uint32_t sequence, cycle_t cycle);
@@ -238,8 +242,9 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   program_services* services_ = nullptr;
   class write_ports write_ports_;
   blocking_initiator<issue_protocol_types> unit_answers_;
-  unsigned conflicts_ = 0;        // extra operand-read cycles of the last instruction with a bank conflict
-  cycle_t conflicts_at_ = never;  // its issue cycle
+  unsigned initiation_cycles_ = 0;  // as the unit of the last dispatched instruction answered
+  unsigned conflicts_ = 0;          // extra operand-read cycles of the last instruction with a bank conflict
+  cycle_t conflicts_at_ = never;    // its issue cycle
   mutable std::unique_ptr<partition_signals> signals_;  // allocated when first observed
 };
 

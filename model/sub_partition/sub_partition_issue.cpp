@@ -15,6 +15,10 @@ constexpr bool tells_time(isa::special s) { return s >= isa::special::clock && s
 // Replaces `execute` for instructions that do not compute at issue: their unit or the memory system does.
 void execute_elsewhere(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
+void check_undelayed(const sc_core::sc_time& delay) {
+  invariant(delay.value() == 0, "an execution unit delayed its answer instead of annotating latency_cycles");
+}
+
 // The lanes that the warp started with. The scoreboard tracks registers, not lanes: on one arm of a branch it also
 // waits for results of the other arm. So it is compared with control codes only while all lanes are active.
 simt::lane_mask all_threads(const simt::warp_state& w) {
@@ -108,16 +112,18 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   w.profile->add(*w.line, launch_profile::executed, 1);
   c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
   c.nonpred_thread_inst += static_cast<unsigned>(__builtin_popcount(mask));
+  unsigned latency = 0;  // as the unit answers
   switch (d.kind) {
     case issue_kind::arithmetic:
-      dispatch(slot, d, mask, cycle);
+      latency = dispatch(slot, d, mask, cycle);
+      if (__builtin_expect(latency > d.latency_cycles, 0)) check_stall_counts(*w.program, d);
       if (__builtin_expect(d.bank_conflicts != 0, 0)) {
-        issue_conflicting(slot, d, cycle);
+        issue_conflicting(slot, d, cycle, latency);
       } else {
-        set_ready(slot, d, cycle + d.latency_cycles);
+        set_ready(slot, d, cycle + latency);
       }
       if (write_ports_.limited() && d.instruction->dst != isa::rz)
-        write_ports_.reserve(d.instruction->dst, d.instruction->dst_count, cycle + d.latency_cycles, cycle);
+        write_ports_.reserve(d.instruction->dst, d.instruction->dst_count, cycle + latency, cycle);
       hot_.reuses = &d + 1;
       hot_.last_slot = slot;
       w.stream->advance(w);
@@ -128,12 +134,12 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       w.stream->advance(w);
       return !hot_.halted;
     case issue_kind::branch:
-      dispatch(slot, d, 0, cycle);
-      w.stream->issue_branch(slot, mask, cycle);
+      latency = dispatch(slot, d, 0, cycle);
+      w.stream->issue_branch(slot, mask, cycle, latency);
       return false;
     case issue_kind::exit:
-      dispatch(slot, d, 0, cycle);
-      w.stream->issue_exit(slot, mask, cycle);
+      latency = dispatch(slot, d, 0, cycle);
+      w.stream->issue_exit(slot, mask, cycle, latency);
       return false;
     case issue_kind::barrier:
       dispatch(slot, d, 0, cycle);
@@ -155,18 +161,24 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
 
 // Sources of an arithmetic instruction conflict in a register bank. A collector gathers them while other instructions
 // issue; with a fixed read window nothing issues until they are read.
-void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
+void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle, unsigned latency) {
   const bool behind = hot_.last_slot == slot && hot_.reuses == &d;  // no other warp's operands came in between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
   if (hot_.warps[slot].program->control_codes) dependence.counters.issued(slot, d, cycle + conflicts);
-  set_ready(slot, d, cycle + d.latency_cycles + conflicts);
+  set_ready(slot, d, cycle + latency + conflicts);
   conflicts_ = conflicts;
   conflicts_at_ = cycle;
   if (hot_.read_window && conflicts != 0) scheduler.stall(cycle + 1, cycle + 1 + conflicts);
 }
 
-// Sends the instruction to its unit, which executes it on the lanes of `mask`.
-void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle) {
+// Stall counts are fixed in the program's code. They hold only up to the latency that they were made for.
+void sub_partition::check_stall_counts(const decoded_program& p, const decoded_instruction& d) {
+  invariant(!p.control_codes || d.counter != no_counter,
+            "an execution unit answered a longer latency than the stall counts of the program's control codes allow");
+}
+
+// Sends the instruction to its unit, which executes it on the lanes of `mask`. Returns the latency that it answers.
+unsigned sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = hot_.warps[slot];
   const unsigned u = static_cast<unsigned>(d.unit);
   // Only instructions that read the time put it into the warp's state. Otherwise the states of two iterations of a
@@ -186,24 +198,29 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
   packet.latency_cycles = d.latency_cycles;
   sc_core::sc_time delay;
   if (hot_.to_shared != nullptr) {
-    hot_.fp32_lanes->take(cycle, hot_.to_shared->initiation_cycles);
-    if (hot_.to_shared != &d) scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
+    const bool first_to_shared = hot_.to_shared != &d;
     hot_.to_shared = nullptr;
     shared_dispatch_socket[0]->b_transport(packet, delay);
-    return;
+    hot_.fp32_lanes->take(cycle, first_to_shared ? initiation_cycles_ : packet.initiation_cycles);
+    if (first_to_shared) scheduler.gate(d.unit).take(cycle, packet.initiation_cycles);
+    check_undelayed(delay);
+    return packet.latency_cycles;
   }
   hot_.dispatch_to[u]->b_transport(packet, delay);
+  check_undelayed(delay);
+  initiation_cycles_ = packet.initiation_cycles;
   if (__builtin_expect(hot_.fp64_alone, 0) && d.unit == isa::unit::fp64)
     hot_.supervisor.issued_alone(hot_.index, cycle);
-  scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
+  scheduler.gate(d.unit).take(cycle, packet.initiation_cycles);
   if (__builtin_expect(hot_.shared_units >> u & 1, 0))
-    hot_.supervisor.shared_unit_taken(d.unit, hot_.index, cycle, cycle + d.initiation_cycles);
+    hot_.supervisor.shared_unit_taken(d.unit, hot_.index, cycle, cycle + packet.initiation_cycles);
+  return packet.latency_cycles;
 }
 
 void sub_partition::issue_fence(unsigned slot, cycle_t cycle) {
   warp_slot& w = hot_.warps[slot];
   const decoded_instruction& d = *w.next;
-  dispatch(slot, d, 0, cycle);
+  const unsigned latency = dispatch(slot, d, 0, cycle);
   w.fence_scope = d.instruction->sub;
   w.fence_begun = false;
   w.sequence = w.state.pc + 1;
@@ -212,7 +229,7 @@ void sub_partition::issue_fence(unsigned slot, cycle_t cycle) {
   w.timer = never;
   w.phase = warp_phase::at_fence;
   scheduler.set_waiting(slot);
-  if (!w.outstanding()) set_timer(slot, cycle + d.latency_cycles);
+  if (!w.outstanding()) set_timer(slot, cycle + latency);
 }
 
 void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle) {

@@ -17,8 +17,7 @@ void sub_partition::issue_system(unsigned slot, simt::lane_mask mask, cycle_t cy
   warp_slot& w = hot_.warps[slot];
   const decoded_instruction& d = *w.next;
   invariant(services_ != nullptr, "a program calls the device runtime, and there is none");
-  dispatch(slot, d, 0, cycle);
-  set_ready(slot, d, cycle + d.latency_cycles);
+  set_ready(slot, d, cycle + dispatch(slot, d, 0, cycle));
   unsigned bad_lane = 0;
   try {
     system_call(

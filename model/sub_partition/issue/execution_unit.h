@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: one execution unit of a sub-partition (fp32, int, fp64, half, sfu, tensor, ldst, branch) with its own lanes.
 // Sockets: dispatch_socket (target): one warp instruction at a time, blocking transport, zero delay.
-// One cycle: executes the instruction on 32 lanes and annotates when its result may be used; the input is then held for
-//   the initiation interval (32 / lanes).
+// One cycle: executes the instruction on 32 lanes. It answers the latency and the initiation interval (32 / lanes) that
+//   the transaction brings, those of the parameters; the input is then held for the initiation interval.
 // Parameters: the unit's section. Source: gpu_facts c.1, c.2 figures in configs/*.ini.
 #pragma once
 

@@ -30,14 +30,14 @@ bool executed_stream::branch(warp_slot& w, simt::lane_mask mask) const {
   return simt::branch(*w.next->instruction, w.state, mask);
 }
 
-void executed_stream::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
+void executed_stream::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const {
   warp_slot& w = s_.warps[slot];
   const std::uint32_t fall_through = w.state.pc + 1;
   if (mask == 0) simt::advance(w.state);
   else simt::exit_lanes(w.state, mask);
   if (w.state.live == 0) return exited(slot, mask, cycle);
   if (independent_ && mask != 0) return lanes_exit(slot, mask, fall_through, cycle);
-  const cycle_t resolved = cycle + w.next->latency_cycles;
+  const cycle_t resolved = cycle + latency;
   const cycle_t at = w.state.pc == fall_through
                          ? s_.fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1)
                          : s_.fetch.redirect(slot, w.program->code_address, w.state.pc, resolved);

@@ -16,7 +16,7 @@ class executed_stream final : public instruction_stream {
   void prefetch_sources(const warp_slot& w) const override;
   void advance(warp_slot& w) const override;
   bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
-  void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
+  void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const override;
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   bool gives_way(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   void wait_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) const override;

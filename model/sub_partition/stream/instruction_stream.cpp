@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-void instruction_stream::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
+void instruction_stream::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const {
   warp_slot& w = s_.warps[slot];
   const decoded_instruction& d = *w.next;
   const std::uint32_t fall_through = w.state.pc + 1;
@@ -17,7 +17,7 @@ void instruction_stream::issue_branch(unsigned slot, simt::lane_mask mask, cycle
   ++w.counters->branches;
   w.counters->divergent_branches += diverged;
   // A branch target is known when the branch is resolved; the fall-through path is already buffered.
-  const cycle_t resolved = cycle + d.latency_cycles;
+  const cycle_t resolved = cycle + latency;
   const cycle_t at = w.state.pc == fall_through
                          ? s_.fetch.next(slot, w.program->code_address, w.state.pc, resolved)
                          : s_.fetch.redirect(slot, w.program->code_address, w.state.pc, resolved);

@@ -50,8 +50,9 @@ class instruction_stream {
   /// Returns true if the instruction may execute on the lanes of `mask`. Otherwise these lanes wait for the other lanes
   /// that it names, and issue it again when all have arrived.
   virtual bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
-  void issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle) const;
-  virtual void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
+  /// `latency`: cycles until the target is known, as the branch unit answered.
+  void issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const;
+  virtual void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const = 0;
   virtual void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
   /// The warp sleeps from `cycle` on. Returns true if other lanes of it run meanwhile.
   virtual bool gives_way(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;

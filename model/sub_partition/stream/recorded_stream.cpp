@@ -48,7 +48,7 @@ bool recorded_stream::branch(warp_slot& w, simt::lane_mask mask) const {
   return mask != 0 && (others & ~mask) != 0;
 }
 
-void recorded_stream::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
+void recorded_stream::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned) const {
   warp_slot& w = s_.warps[slot];
   const bool last = w.step == w.last_step;
   const simt::lane_mask gone = last ? w.state.live : mask & w.state.live;

@@ -17,7 +17,7 @@ class recorded_stream final : public instruction_stream {
   void prefetch_sources(const warp_slot&) const override {}
   void advance(warp_slot& w) const override { next_step(w); }
   bool lanes_present(unsigned, simt::lane_mask, cycle_t) const override { return true; }
-  void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
+  void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const override;
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   bool gives_way(unsigned, simt::lane_mask, cycle_t) const override { return false; }
   void wait_at_barrier(unsigned, simt::lane_mask, unsigned) const override {}  // issue_barrier tracks the lanes
