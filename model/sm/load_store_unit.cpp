@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "heddle/config/error.h"
 #include "heddle/memory/common/lookup_latency.h"
@@ -12,13 +13,13 @@
 namespace heddle {
 
 namespace {
-unsigned interval_of(double lanes) {
 // The leading bytes of a transaction that an answer reads, and those that are read when an instruction is taken.
 constexpr std::size_t answer_bytes = offsetof(lsu_transaction, own_addresses);
 constexpr std::size_t request_bytes = offsetof(lsu_transaction, words);
 static_assert(answer_bytes == 128, "two cache lines");
 static_assert(request_bytes == 384, "two cache lines, and four of addresses");
 
+unsigned interval_of(double lanes) {
   if (!(lanes > 0)) throw input_error("ldst.lanes: a number above zero was expected");
   return static_cast<unsigned>(std::max(1.0, std::ceil(simt::warp_size / std::max(lanes, 1.0 / 64))));
 }
@@ -108,11 +109,9 @@ void load_store_unit::prefetch_hint(cycle_t, bool distant) const {
     host_prefetch(hot_.inputs.data(), hot_.inputs.size() * sizeof(input));
     return;
   }
-  if (!hot_.due.empty()) {
-    host_prefetch(hot_.due.front().transaction, 128);
-  }
+  if (!hot_.due.empty()) host_prefetch(hot_.due.front().transaction, answer_bytes);
   for (std::uint32_t rest = hot_.waiting; rest != 0; rest &= rest - 1)
-    host_prefetch(hot_.inputs[static_cast<unsigned>(__builtin_ctz(rest))].queue.front(), 384);
+    host_prefetch(hot_.inputs[static_cast<unsigned>(__builtin_ctz(rest))].queue.front(), request_bytes);
 }
 
 bool load_store_unit::pipes_free(const input& in, cycle_t cycle) const {

@@ -302,8 +302,8 @@ void sub_partition::prefetch_hint(cycle_t cycle, bool distant) const {
 }
 
 void sub_partition::prefetch_warp(unsigned slot) const {
-  host_prefetch(&hot_.warps[slot], 192);
-  hot_.codes ? dependence.counters.prepare(slot) : host_prefetch(dependence.scoreboard.times(slot), 128);
+  host_prefetch(&hot_.warps[slot], warp_slot_hot_bytes);
+  hot_.codes ? dependence.counters.prepare(slot) : dependence.scoreboard.prepare(slot);
 }
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {

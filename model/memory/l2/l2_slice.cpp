@@ -77,8 +77,9 @@ void l2_slice::prefetch_hint(cycle_t cycle, bool distant) const {
     host_prefetch(&hot_, sizeof hot_);
     return;
   }
-  if (!hot_.accesses.empty() && hot_.accesses.front().due <= cycle) host_prefetch(hot_.accesses.front().payload, 192);
-  if (hot_.port.responses_queued() != 0) host_prefetch(&hot_.port.first_response(), 192);
+  if (!hot_.accesses.empty() && hot_.accesses.front().due <= cycle)
+    host_prefetch(hot_.accesses.front().payload, payload_request_bytes);
+  if (hot_.port.responses_queued() != 0) host_prefetch(&hot_.port.first_response(), payload_request_bytes);
   hot_.memory.prepare(cycle);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <systemc>
 #include <tlm>
@@ -14,6 +15,14 @@
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
+
+/// The leading bytes of a line_payload that every target reads: the generic payload's members and the request.
+constexpr std::size_t payload_request_bytes = sizeof(tlm::tlm_generic_payload) + sizeof(gpu_request);
+static_assert(sizeof(tlm::tlm_generic_payload) % alignof(gpu_request) == 0, "the request follows without a gap");
+/// The same, and the line's bytes.
+constexpr std::size_t payload_data_bytes =
+    (payload_request_bytes + sizeof(line_payload::route_state) + 63) / 64 * 64 + line_bytes;
+static_assert(sizeof(line_payload) == payload_data_bytes + line_bytes + 64, "enables and atomic follow the data");
 
 /// The requests of an L2 slice to its memory, around an at_initiator_port. They leave in order. A request to bytes that
 /// an outstanding write covers waits for that write, because the base protocol lets a memory reorder them.
@@ -62,7 +71,7 @@ class memory_port : private at_initiator_unit {
   void prepare(cycle_t now) const {
     if (const response* r = arrived(now)) {
       host_prefetch(&requests_[r->request], sizeof(request));
-      host_prefetch(requests_[r->request].payload, sizeof(line_payload) - line_bytes);
+      host_prefetch(requests_[r->request].payload, payload_data_bytes);
     }
     if (!queue_.empty()) host_prefetch(&requests_[queue_.front()], sizeof(request));
   }

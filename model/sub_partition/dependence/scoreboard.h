@@ -59,8 +59,10 @@ class scoreboard : public sc_core::sc_module {
     std::fill(r, r + 2 * predicates + registers, 0);
   }
   void prepare() const { host_prefetch(&rows_, 1); }
-  /// Address of the slot's times, for prefetching.
-  const void* times(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words; }
+  /// The slot's predicates and first registers, which most programs use most.
+  void prepare(unsigned slot) const {
+    host_prefetch(rows_.data() + std::size_t{slot} * row_words, hot_words * sizeof rows_[0]);
+  }
 
   /// Counts the slot's first `registers` registers and its predicates that are not available in `cycle`.
   void show(unsigned slot, unsigned registers, cycle_t cycle) const {
@@ -79,6 +81,8 @@ class scoreboard : public sc_core::sc_module {
   // over the sets of the host's cache.
   static constexpr unsigned predicates = 8;
   static constexpr unsigned row_words = 272;
+  static constexpr unsigned hot_words = 2 * predicates + 16;
+  static_assert(hot_words * sizeof(std::uint32_t) == 128, "two cache lines: predicates and guards, 16 registers");
   static constexpr std::uint32_t pending = ~std::uint32_t{0} << 2;
   static constexpr cycle_t time_range = cycle_t{1} << 29;  // a time this far from the base moves the base
 

@@ -28,23 +28,23 @@ class fetch : public sc_core::sc_module {
   /// the warp continues in sequence.
   cycle_t next(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle) {
     const std::uint64_t line = line_of(code_address, pc);
-    const buffer& b = buffers_[slot];
+    const buffer& b = hot_.buffers[slot];
     const cycle_t at = line == b.line ? std::max(cycle, b.available) : enter(slot, line, cycle);
-    return __builtin_expect(short_, 0) ? std::max(at, refilled(slot)) : at;
+    return __builtin_expect(hot_.is_short, 0) ? std::max(at, refilled(slot)) : at;
   }
   /// The slot's next instruction left its buffer in `cycle`.
   void issued(unsigned slot, cycle_t cycle) {
-    if (__builtin_expect(short_, 0)) free_entry(slot, cycle);
+    if (__builtin_expect(hot_.is_short, 0)) free_entry(slot, cycle);
   }
   /// First cycle in which the instruction is in the buffer after a change of direction resolved in `cycle`: the buffer
   /// is flushed and refilled.
   cycle_t redirect(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle);
   /// A new warp: empty buffer.
-  void clear(unsigned slot) { buffers_[slot].line = ~std::uint64_t{0}; }
+  void clear(unsigned slot) { hot_.buffers[slot].line = ~std::uint64_t{0}; }
   /// Number of entries that hides the fetch latency at the full issue rate: with as many, a warp never waits for
   /// sequential instructions.
   static unsigned ample_entries(const sub_partition_parameters& p) { return p.fetch_latency_cycles * p.issue_width; }
-  void prepare() const { host_prefetch(&instruction_bytes_, 48); }
+  void prepare() const { host_prefetch(&hot_, sizeof hot_); }
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t redirects = 0;
@@ -57,20 +57,27 @@ class fetch : public sc_core::sc_module {
     cycle_t available = 0;                   // cycle from which the line can be read
   };
   std::uint64_t line_of(std::uint64_t code_address, std::uint32_t pc) const {
-    return (code_address + std::uint64_t{pc} * instruction_bytes_) >> line_shift_;
+    return (code_address + std::uint64_t{pc} * hot_.instruction_bytes) >> hot_.line_shift;
   }
   cycle_t enter(unsigned slot, std::uint64_t line, cycle_t cycle);
   cycle_t refilled(unsigned slot) const { return freed_[slot * entries_ + next_entry_[slot]] + latency_cycles_; }
   void free_entry(unsigned slot, cycle_t cycle);
 
+  /// What every instruction touches.
+  struct alignas(64) hot_state {
+    hot_state(const gpu_config& config, unsigned slots);
+
+    std::vector<buffer> buffers;
+    unsigned instruction_bytes;
+    unsigned line_shift;  // lines are powers of two
+    bool is_short;        // too few entries to hide the latency: freed_ and next_entry_ are used
+  };
+  static_assert(sizeof(hot_state) == 64, "one cache line");
+  hot_state hot_;
   instruction_cache& cache_;
-  unsigned instruction_bytes_;
   unsigned line_bytes_;
-  unsigned line_shift_;  // lines are powers of two
   unsigned latency_cycles_;
   unsigned entries_;
-  bool short_;  // too few entries to hide the latency: the members below are used
-  std::vector<buffer> buffers_;
   std::vector<cycle_t> freed_;            // by slot and entry: cycle in which its last instruction issued
   std::vector<std::uint8_t> next_entry_;  // by slot: the entry of the next instruction
   const trace_observer* traced_by_ = nullptr;

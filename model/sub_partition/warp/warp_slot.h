@@ -72,5 +72,8 @@ struct alignas(64) warp_slot {
 };
 
 static_assert(offsetof(warp_slot, state) == 128, "what every instruction touches fills two cache lines");
+static_assert(offsetof(simt::warp_state, frame) == 64, "what every instruction needs of the state fills one");
+/// The leading bytes of a slot that nearly every instruction touches.
+constexpr std::size_t warp_slot_hot_bytes = offsetof(warp_slot, state) + offsetof(simt::warp_state, frame);
 
 }  // namespace heddle
