@@ -6,6 +6,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
+#include "heddle/hash/splitmix64.h"
 #include "heddle/occupancy/occupancy.h"
 #include "heddle/simt/warp/context_image.h"
 #include "heddle/simt/warp/divergence.h"
@@ -229,10 +230,7 @@ void functional_executor::look_for_circles(bool moved) {
 
 std::uint64_t functional_executor::fingerprint() {
   std::uint64_t hash = 0;
-  const auto add = [&hash](std::uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  };
+  const auto add = [&hash](std::uint64_t word) { hash = hash_with(hash, word); };
   simt::context_image image;
   for (const auto& b : resident_) {
     for (const std::uint32_t word : b->registers) add(word);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
+#include "heddle/hash/splitmix64.h"
 #include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
@@ -42,10 +43,7 @@ std::uint64_t sub_partition::fingerprint(unsigned slot) {
   image.exchange(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size);
   image(w.state);
   std::uint64_t hash = 0;
-  for (const std::uint32_t word : image.words()) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  }
+  for (const std::uint32_t word : image.words()) hash = hash_with(hash, word);
   return hash;
 }
 

@@ -3,14 +3,9 @@
 
 #include <cstring>
 
-namespace heddle::testbench {
+#include "heddle/hash/splitmix64.h"
 
-std::uint64_t splitmix64(std::uint64_t seed, std::uint64_t n) {
-  std::uint64_t z = seed + (n + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
+namespace heddle::testbench {
 
 namespace {
 
@@ -23,7 +18,7 @@ std::uint32_t word_at(const buffer& b, std::uint64_t index) {
       std::memcpy(&bits, &value, sizeof bits);
       return bits;
     }
-    case buffer::fill::random: return static_cast<std::uint32_t>(splitmix64(b.seed, index / 2) >> (index % 2 * 32));
+    case buffer::fill::random: return static_cast<std::uint32_t>(splitmix64::at(b.seed, index / 2) >> (index % 2 * 32));
     default: return 0;
   }
 }

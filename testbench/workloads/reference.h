@@ -8,27 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "heddle/hash/splitmix64.h"
+
 namespace heddle::workloads {
 
-/// The splitmix64 generator (Steele, Lea, Flood 2014): the same numbers on every machine.
-class random_numbers {
+/// Random numbers for a workload's data: the same on every machine.
+class random_numbers : splitmix64 {
  public:
-  explicit random_numbers(std::uint64_t seed) : state_(seed) {}
+  using splitmix64::next;
+  using splitmix64::splitmix64;
 
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15u;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
   /// A whole number from 0 to `limit` - 1; the slight bias does not matter here.
   std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>((next() >> 32) * limit >> 32); }
   /// A float from `low` up to `high`, of 24 random bits.
   float real(float low, float high) { return low + (high - low) * (static_cast<float>(next() >> 40) * 0x1p-24f); }
-
- private:
-  std::uint64_t state_;
 };
 
 /// The content of a job's buffer with "fill": "random:SEED", as 32-bit words.

@@ -14,7 +14,7 @@ PER_COLUMN = 20                   # letters that a line of text has in a box of 
 
 # First and last column, row from the ground up, title, what it holds, rooms. A room in no box, or in two, is a fault.
 BOXES = (
-    (0, 3, 0, 'config, isa', 'parameters and INI files; machine instructions and opcodes', ('model/config', 'model/isa')),
+    (0, 3, 0, 'config, isa, hash', 'parameters and INI files; machine instructions and opcodes; hashes', ('model/config', 'model/isa', 'model/hash')),
     (0, 0, 1, 'frontend/ptx', 'PTX to machine code', ('model/frontend/ptx',)),
     (1, 1, 1, 'frontend/sass_trace', 'recorded kernels', ('model/frontend/sass_trace',)),
     (2, 2, 1, 'occupancy', 'blocks that fit an SM; its resource account', ('model/occupancy',)),

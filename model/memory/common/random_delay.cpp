@@ -20,11 +20,7 @@ random_delay::random_delay(sc_core::sc_module_name name, const sc_core::sc_time&
 
 // Schedules a phase at a random time after `after`.
 void random_delay::plan(step what, tlm::tlm_generic_payload& p, const sc_core::sc_time& after) {
-  std::uint64_t z = random_ += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  z ^= z >> 31;
-  due_.push({after + sc_core::sc_time::from_value(z % (longest_ + 1)), order_++, what, &p});
+  due_.push({after + sc_core::sc_time::from_value(random_.below(longest_ + 1)), order_++, what, &p});
   wake_.notify(due_.top().at - sc_core::sc_time_stamp());
 }
 

@@ -14,6 +14,7 @@
 #include <tlm>
 #include <vector>
 
+#include "heddle/hash/splitmix64.h"
 #include "heddle/tlm/kernel/event_clock.h"
 #include "heddle/tlm/port/at_initiator_port.h"
 #include "heddle/tlm/port/at_target_port.h"
@@ -23,7 +24,7 @@ namespace heddle {
 /// Keeps the order of requests and the order of responses. The initiator always sees all four phases.
 class random_delay : public sc_core::sc_module, private at_target_unit, private at_initiator_unit {
  public:
-  /// Delays are between zero and `longest`, drawn by splitmix64 (Steele, Lea, Flood 2014) from `seed`.
+  /// Delays are between zero and `longest`, drawn by splitmix64 from `seed`.
   random_delay(sc_core::sc_module_name name, const sc_core::sc_time& longest, std::uint64_t seed);
 
   tlm::tlm_target_socket<32> target_socket;
@@ -64,7 +65,7 @@ class random_delay : public sc_core::sc_module, private at_target_unit, private 
   void begin_response();
 
   std::uint64_t longest_;
-  std::uint64_t random_;
+  splitmix64 random_;
   sc_core::sc_event wake_;
   event_clock clock_{wake_};
   at_target_port<random_delay, event_clock> target_;

@@ -4,11 +4,12 @@
 #include <cstdint>
 
 #include "heddle/config/choices.h"
+#include "heddle/hash/splitmix64.h"
 
 namespace heddle {
 
 /// Replacement policy of a set. lru: the line used least recently; fifo: the line allocated first; random: any line, by
-/// the cache's own generator (splitmix64, Steele, Lea, Flood 2014), so that runs are repeatable.
+/// the cache's own generator (splitmix64), so that runs are repeatable.
 class replacement {
  public:
   explicit replacement(choice::replacement which) : kind_(which) {}
@@ -27,7 +28,7 @@ class replacement {
       ++candidates;
     }
     if (candidates == 0) return ways;
-    unsigned number = static_cast<unsigned>(next() % candidates);
+    unsigned number = static_cast<unsigned>(random_.below(candidates));
     for (unsigned w = 0;; ++w)
       if (open(w) && number-- == 0) return w;
   }
@@ -35,15 +36,8 @@ class replacement {
  private:
   using kind = choice::replacement;
 
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-
   kind kind_;
-  std::uint64_t state_ = 0;
+  splitmix64 random_;
 };
 
 }  // namespace heddle

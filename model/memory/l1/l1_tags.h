@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "heddle/hash/splitmix64.h"
 #include "heddle/memory/common/replacement.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
@@ -80,7 +81,7 @@ class l1_tags {
     std::uint32_t way;
   };
   std::size_t hint_at(unsigned set, std::uint64_t number) const {
-    return std::size_t{set} * hints_per_set_ + (number * 0x9e3779b97f4a7c15u >> 40 & (hints_per_set_ - 1));
+    return std::size_t{set} * hints_per_set_ + (golden_hash(number) >> 40 & (hints_per_set_ - 1));
   }
   unsigned hints_per_set_ = 1;  // a power of two
   std::size_t hints_allocated_ = 0;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "heddle/hash/splitmix64.h"
 #include "heddle/memory/common/byte_mask.h"
 #include "heddle/memory/common/replacement.h"
 
@@ -82,9 +83,7 @@ class line_store {
   // ways each takes 48 bytes, where tags or time stamps would take 192.
   static constexpr unsigned group_ways = 8;
   typedef std::uint16_t mark_group __attribute__((vector_size(2 * group_ways)));
-  static std::uint16_t mark_of(std::uint64_t line) {
-    return static_cast<std::uint16_t>(line * 0x9e3779b97f4a7c15u >> 48);
-  }
+  static std::uint16_t mark_of(std::uint64_t line) { return static_cast<std::uint16_t>(golden_hash(line) >> 48); }
   void renew(std::uint32_t slot);
   unsigned groups_;  // per set
   std::vector<mark_group> marks_;

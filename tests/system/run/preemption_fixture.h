@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "heddle/hash/splitmix64.h"
+
 namespace preemption_fixture {
 
 namespace fs = std::filesystem;
@@ -30,23 +32,14 @@ inline void make_absolute(json& owner, const char* key, const fs::path& director
   if (owner.contains(key)) owner[key] = (directory / owner[key].get<std::string>()).string();
 }
 
-// splitmix64, so that a sample is equal on every machine.
-class random_numbers {
+// A sample is equal on every machine.
+class random_numbers : public heddle::splitmix64 {
  public:
-  explicit random_numbers(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t below(std::uint64_t n) {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % n;
-  }
+  using splitmix64::splitmix64;
   template <class T>
   const T& one_of(const std::vector<T>& from) {
     return from[below(from.size())];
   }
-
- private:
-  std::uint64_t state_;
 };
 
 struct result {

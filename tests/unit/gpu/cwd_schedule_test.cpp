@@ -15,30 +15,17 @@
 #include "heddle/config/config.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
 #include "heddle/gpu/cwd/placement_policy.h"
+#include "heddle/hash/splitmix64.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle {
 namespace cwd_schedule_test {
 
-class random_numbers {
- public:
-  explicit random_numbers(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t below(std::uint64_t n) {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % n;
-  }
-
- private:
-  std::uint64_t state_;
-};
-
 /// Stands in for an SM: keeps blocks for random times, releases them on request, and sums up its resources.
 class counting_sm : public sc_core::sc_module, public clocked, public phase_target<cta_protocol_types> {
  public:
-  counting_sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, random_numbers& random)
+  counting_sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, splitmix64& random)
       : sc_module(name), socket("socket"), config_(config), clock_(clock, *this), random_(random) {
     socket.bind(*this);
   }
@@ -152,7 +139,7 @@ class counting_sm : public sc_core::sc_module, public clocked, public phase_targ
   };
   const gpu_config& config_;
   clock_port clock_;
-  random_numbers& random_;
+  splitmix64& random_;
   std::priority_queue<event> arrivals_;
   std::uint64_t order_ = 0;
   std::map<cta_transaction*, cycle_t, by_block> blocks_;
@@ -222,7 +209,7 @@ struct schedules : grid_listener, cycle_observer {
   }
 
   gpu_config config;
-  random_numbers random;
+  splitmix64 random;
   bool requests;
   clock_domain clock;
   compute_work_distributor cwd;

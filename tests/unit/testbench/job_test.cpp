@@ -9,6 +9,7 @@
 #include <limits>
 #include <sstream>
 
+#include "heddle/hash/splitmix64.h"
 #include "heddle/metrics/collect.h"
 #include "testbench/files/result_files.h"
 #include "testbench/job/arguments.h"
@@ -161,9 +162,11 @@ TEST(arguments, buffers_and_outputs_come_from_the_command_line) {
 
 TEST(fills, splitmix64_is_the_published_sequence) {
   // First outputs for the seed 1234567, as printed by the generator's reference implementation.
-  EXPECT_EQ(splitmix64(1234567, 0), 6457827717110365317u);
-  EXPECT_EQ(splitmix64(1234567, 1), 3203168211198807973u);
-  EXPECT_EQ(splitmix64(1234567, 2), 9817491932198370423u);
+  splitmix64 numbers(1234567);
+  for (const std::uint64_t n : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u})
+    EXPECT_EQ(numbers.next(), n);
+  EXPECT_EQ(splitmix64::at(1234567, 2), 9817491932198370423u);
+  EXPECT_EQ(splitmix64(1234567).below(1000), 317u);
 }
 
 TEST(fills, contents_do_not_depend_on_how_they_are_cut) {

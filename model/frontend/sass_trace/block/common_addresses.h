@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heddle/hash/splitmix64.h"
 #include "heddle/isa/recording.h"
 
 namespace heddle::sass_trace {
@@ -64,7 +65,7 @@ class common_addresses {
   struct hash {
     std::size_t operator()(const origin& o) const {
       std::uint64_t h = std::uint64_t{o.instruction} << 32 | o.mask;
-      for (const std::uint64_t w : o.words) h = (h ^ w) * 0x9e3779b97f4a7c15u;
+      for (const std::uint64_t w : o.words) h = golden_hash(h ^ w);
       return static_cast<std::size_t>(h ^ h >> 29);
     }
   };
