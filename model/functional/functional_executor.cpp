@@ -86,7 +86,7 @@ void functional_executor::run_blocks(const resident_launch& launch) {
     if (resident_.empty()) return;
     bool spun = false;
     for (std::size_t k = 0; k < resident_.size();) {
-      if (stop_asked && stop_asked()) return;
+      if (observer_ != nullptr && observer_->wants_stop()) return;
       bool ended = visit(*resident_[k]);
       for (unsigned many = 0; ended && next_block_ < total && many < 1024; ++many) {
         moved = true;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/functional/functional_memory.h"
+#include "heddle/functional/functional_observer.h"
 #include "heddle/functional/functional_program.h"
 #include "heddle/memory/common/address_ranges.h"
 #include "heddle/simt/texture/texture.h"
@@ -40,8 +40,8 @@ class functional_executor {
   /// that is later, and count one cycle per instruction.
   outcome execute(const resident_launch& launch, std::uint64_t cycle);
 
-  /// Called repeatedly; true aborts the launch.
-  std::function<bool()> stop_asked;
+  /// Launches may be ended by `observer` from now on; null: by nobody.
+  void observe(functional_observer* observer) { observer_ = observer; }
 
  private:
   struct warp;
@@ -87,6 +87,7 @@ class functional_executor {
   void put(std::uint8_t* to, const void* from, unsigned bytes);
 
   const gpu_config config_;
+  functional_observer* observer_ = nullptr;
   const barrier_rules rules_;
   functional_memory& memory_;
   const address_ranges& ranges_;

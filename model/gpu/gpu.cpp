@@ -44,8 +44,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   for (clock_domain* clock : {&p.core, &p.l2_clock, &p.dram_clock}) clock->observe_quiet(&p);
   build_memory(own);
   if (config.gpu.watchdog_cycles != 0 && !p.shared && !own.l2_slice)
-    p.watch = std::make_unique<progress_watch>(p.core, p.config, *p.cwd, p.sms, p.slices,
-                                               [this](const std::string& text) { parts_->host.program_fault(text); });
+    p.watch = std::make_unique<progress_watch>(p.core, p.config, *p.cwd, p.sms, p.slices, p.host);
 }
 
 gpu::~gpu() = default;
@@ -180,7 +179,7 @@ std::string gpu::barrier_deadlock() const {
   return any ? describe_deadlock(std::move(blocks)) : told->deadlock();
 }
 
-void gpu::stop_functional_when(std::function<bool()> asked) { parts_->host.stop_asked = std::move(asked); }
+void gpu::observe(functional_observer& observer) { parts_->host.observe(observer); }
 
 bool gpu::explain_stuck(std::string& why) const {
   if (!stuck()) return false;

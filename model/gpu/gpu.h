@@ -19,6 +19,7 @@
 namespace heddle {
 
 class address_map;
+class functional_observer;
 class grid_distributor;
 class host_interface;
 class interconnect;
@@ -65,8 +66,8 @@ class gpu : public sc_core::sc_module {
   /// Announces that the host will launch or request something by cycle `cycle`; until then, waiting programs are not
   /// reported as deadlocked.
   void host_acts_until(cycle_t cycle);
-  /// `asked` is called repeatedly while a launch is executed functionally; the launch is aborted when it returns true.
-  void stop_functional_when(std::function<bool()> asked);
+  /// Launches that are executed functionally may be ended by `observer`, which outlives them.
+  void observe(functional_observer& observer);
   /// Adds the cycles of active warps up to now to the counters, for metrics during a run.
   void settle_accounts();
 

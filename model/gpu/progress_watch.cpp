@@ -20,12 +20,12 @@ unsigned busy_distance(unsigned sample) { return sample % 29; }
 
 progress_watch::progress_watch(clock_domain& clock, const gpu_config& config, const grid_distributor& cwd,
                                sc_core::sc_vector<sm>& sms, sc_core::sc_vector<l2_cache>& slices,
-                               std::function<void(const std::string&)> on_end)
+                               grid_listener& listener)
     : clock_(clock),
       cwd_(cwd),
       sms_(sms),
       slices_(slices),
-      on_end_(std::move(on_end)),
+      listener_(listener),
       patience_(config.gpu.watchdog_cycles),
       next_(patience_) {
   clock_.observe(*this);
@@ -50,7 +50,7 @@ void progress_watch::after_cycle() {
   const verdict v = sample();
   if (v == verdict::ended) {
     next_ = never;
-    on_end_(report(cycle));
+    listener_.program_fault(report(cycle));
     return;
   }
   next_ = cycle + distance(samples_);

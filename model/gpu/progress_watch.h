@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -20,15 +19,14 @@
 namespace heddle {
 
 /// Programs are deterministic: while memory keeps its values, a warp that returns to an earlier state repeats itself
-/// without end. When every running warp repeats itself or waits at a barrier, nothing will ever change, and `on_end` is
-/// called with a description of what each warp waits for.
+/// without end. When every running warp repeats itself or waits at a barrier, nothing will ever change: a fault of the
+/// program, reported to `listener` with a description of what each warp waits for.
 class progress_watch : public cycle_observer {
  public:
   /// All arguments must outlive the watch. It must not watch slices that do not count changes, or memory that other
   /// agents write.
   progress_watch(clock_domain& clock, const gpu_config& config, const grid_distributor& cwd,
-                 sc_core::sc_vector<sm>& sms, sc_core::sc_vector<l2_cache>& slices,
-                 std::function<void(const std::string&)> on_end);
+                 sc_core::sc_vector<sm>& sms, sc_core::sc_vector<l2_cache>& slices, grid_listener& listener);
 
   void after_cycle() override;
   cycle_t next_sample() const override { return next_; }
@@ -56,7 +54,7 @@ class progress_watch : public cycle_observer {
   const grid_distributor& cwd_;
   sc_core::sc_vector<sm>& sms_;
   sc_core::sc_vector<l2_cache>& slices_;
-  const std::function<void(const std::string&)> on_end_;
+  grid_listener& listener_;
   const cycle_t patience_;
   std::vector<history> warps_;  // by SM, partition and slot
   cycle_t next_;

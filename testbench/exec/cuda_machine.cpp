@@ -33,7 +33,7 @@ cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
     if (positions.size() <= op.launch) positions.resize(op.launch + 1);
     positions[op.launch] = op.call;
   };
-  chip.driver().on_print = [this](const std::string& text) { printed += text; };
+  chip.driver().observe(*this);
 }
 
 wire::device_info cuda_machine::info() const {

@@ -222,7 +222,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates
     machine_->chip.chip().core_clock().observe(pauses_);
     machine_->chip.chip().simulate_ahead(~std::uint64_t{0} >> 1, false);
-    machine_->chip.chip().stop_functional_when([] { return run_signals::pending(); });
+    machine_->chip.chip().observe(signals_);
   }
   session_entry& entry = sessions_[process];
   if (entry.session && entry.program != program) ended_.push_back(std::move(entry.session));
@@ -247,7 +247,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
 void cuda_server::reply(client& c, call_answer& a) {
   wire::writer whole;
   std::string printed;
-  if (machine_) printed.swap(machine_->printed);
+  if (machine_) printed.swap(machine_->text);
   whole.put_text(printed);
   whole.put_bytes(a.body.bytes().data(), a.body.bytes().size());
   if (!c.link.reply(a.status, whole.bytes())) c.gone = true;

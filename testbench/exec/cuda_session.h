@@ -27,7 +27,7 @@ struct call_answer {
 };
 
 /// State shared by all CUDA programs of a run: the machine and its loaded modules.
-struct cuda_machine {
+struct cuda_machine : private print_observer {
   cuda_machine(const run_options& o, const gpu_config& config);
   const launch_choice chosen;
   machine chip;
@@ -39,8 +39,11 @@ struct cuda_machine {
   std::map<std::string, std::string> sources;                   // PTX by file name
   std::set<std::string> told;                                   // warnings already printed
   std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles by the bytes of the request
-  std::string printed;                                          // output of kernels for the next reply
+  std::string text;                                             // printed by kernels, for the next reply
   wire::device_info info() const;
+
+ private:
+  void printed(const std::string& more) override { text += more; }
 };
 
 /// One process of the CUDA program: its modules, streams, events and memory, by the numbers given to it.

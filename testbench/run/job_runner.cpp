@@ -64,14 +64,16 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
       program_("host", driver_, clock_),
       progress_(o.progress, plan_of(j)),
       signals_(signals) {
-  driver_.on_print = [this](const std::string& text) {
-    progress_.wipe();
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-  };
+  driver_.observe(*this);
   gpu_.host_acts_until(last_cycle_of(j));
   gpu_.simulate_ahead(limit(), !job_.preemptions.empty());
   if (signals_ != nullptr) gpu_.core_clock().observe(signal_watch_);
+}
+
+void job_runner::printed(const std::string& text) {
+  progress_.wipe();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
 }
 
 job_runner::~job_runner() { gpu_.core_clock().ignore(signal_watch_); }

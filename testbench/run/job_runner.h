@@ -27,7 +27,7 @@ class signal_watch : public cycle_observer {
 };
 
 /// One simulation of one job: the GPU, the driver and the host's program, and their results.
-class job_runner {
+class job_runner : private print_observer {
  public:
   /// Builds the machine. `j` is validated and outlives the runner, as do `signals`; null: no signals are handled.
   /// Throws input_error.
@@ -40,6 +40,7 @@ class job_runner {
   run_outcome run();
 
  private:
+  void printed(const std::string& text) override;
   void simulate();
   void simulate_slices();
   void show_progress();

@@ -4,11 +4,13 @@
 #include <atomic>
 #include <string>
 
+#include "heddle/functional/functional_observer.h"
+
 namespace heddle::testbench {
 
 /// Requests to a run by signals: SIGINT, SIGTERM and SIGHUP end it, SIGUSR1 takes a snapshot of its metrics. A process
 /// has at most one object of this class. Signals that the process ignores at its start stay ignored.
-class run_signals {
+class run_signals : public functional_observer {
  public:
   run_signals() { note_snapshots(); }
   ~run_signals();
@@ -23,6 +25,8 @@ class run_signals {
   void note_stops(bool hang_up = false);
   /// True if a request is pending. Cheap enough to call in each simulated cycle.
   static bool pending() { return asked.load(std::memory_order_relaxed) != 0; }
+
+  bool wants_stop() override { return pending(); }
 
   struct request {
     int stop = 0;  // the signal that requests the end of the run; 0: none

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/gpu/host/print_observer.h"
 #include "heddle/tlm/protocol/preemption_mode.h"
 
 namespace heddle {
@@ -139,9 +139,9 @@ class host_driver : public sc_core::sc_module {
   void read(std::uint64_t address, void* data, std::size_t bytes);
   void fill(std::uint64_t address, std::uint8_t byte, std::size_t bytes);
 
-  /// Receives the text that kernels print (printf), in the order of execution, when a kernel ends, a fault stops the
-  /// GPU or much text is waiting. If not set, the text goes to sc_report as information.
-  std::function<void(const std::string&)> on_print;
+  /// `observer` receives the text that kernels print (printf), in the order of execution, when a kernel ends, a fault
+  /// stops the GPU or much text is waiting. If none is set, the text goes to sc_report as information.
+  void observe(print_observer& observer) { print_observer_ = &observer; }
 
   /// Registers an image in device memory as a texture or surface. Returns its handle, to be passed as a kernel
   /// parameter. Earlier launches do not know it. Throws input_error.
@@ -210,6 +210,7 @@ class host_driver : public sc_core::sc_module {
   std::uint64_t next_address_;
   std::uint64_t context_area_;
   bool has_heap_ = false;
+  print_observer* print_observer_ = nullptr;
   bool has_workspace_ = false;
   bool has_context_area_ = false;
   bool asks_ = false;  // polls, since no interrupt arrives or none is bound

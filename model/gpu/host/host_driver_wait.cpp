@@ -67,7 +67,7 @@ void host_driver::take_prints() {
     link_->write_register(host_register::print_pop, n);
   }
   if (text.empty()) return;
-  if (on_print) on_print(text);
+  if (print_observer_ != nullptr) print_observer_->printed(text);
   else SC_REPORT_INFO("/heddle/printf", text.c_str());
 }
 

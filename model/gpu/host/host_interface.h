@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -54,8 +53,8 @@ class host_interface : public sc_core::sc_module,
   void move_images_by(bulk_access& bulk) { bulk_ = &bulk; }
   /// Reports to `supervisor` from now on.
   void supervise(host_supervisor& supervisor) { supervisor_ = &supervisor; }
-  /// Called repeatedly while a launch is executed functionally; true aborts it.
-  std::function<bool()> stop_asked;
+  /// Launches that are executed functionally may be ended by `observer` from now on.
+  void observe(functional_observer& observer) { functional_executor_.observe(&observer); }
 
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override;

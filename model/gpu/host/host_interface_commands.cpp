@@ -121,7 +121,6 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
   if (faulted() || failing_) throw input_error("a launch cannot be executed: the simulated program has failed");
   auto l = prepare(d);
   l->launch_id = launches_;
-  functional_executor_.stop_asked = stop_asked;
   const functional_executor::outcome o = functional_executor_.execute(*l, clock_.cycle());
   if (o.how == functional_executor::ending::stopped)
     throw input_error("kernel '" + l->program->kernel + "' was given up: it was to be stopped");

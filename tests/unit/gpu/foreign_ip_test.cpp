@@ -296,13 +296,13 @@ TEST_F(foreign_ip, a_kernel_prints_though_the_memory_has_no_debug_transport) {
   ret;
 }
 )";
-  struct printer : sc_core::sc_module {
+  struct printer : sc_core::sc_module, print_observer {
     printer(sc_core::sc_module_name name, host_driver& d) : sc_module(name), driver(d) {
       SC_HAS_PROCESS(printer);
       SC_THREAD(run);
     }
     void run() {
-      driver.on_print = [this](const std::string& text) { printed += text; };
+      driver.observe(*this);
       launch_request r;
       r.module = driver.load_module(ptx, "say.ptx");
       r.kernel = "say";
@@ -320,14 +320,15 @@ TEST_F(foreign_ip, a_kernel_prints_though_the_memory_has_no_debug_transport) {
       fault = driver.fault();
     }
     host_driver& driver;
-    std::string printed, fault;
+    void printed(const std::string& more) override { text += more; }
+    std::string text, fault;
   };
   stressed_gpu g("gpu", external(1));
   foreign::blocking_memory memory("memory", false);
   g.gpu.memory_socket[0].bind(memory.socket);
   printer host("host", g.driver);
   sc_core::sc_start();
-  EXPECT_EQ(host.printed, "3 of five\n3 of six\n");
+  EXPECT_EQ(host.text, "3 of five\n3 of six\n");
   EXPECT_NE(host.fault.find("offers no debug transport"), std::string::npos) << host.fault;
 }
 

@@ -17,7 +17,7 @@
 namespace heddle {
 
 /// A GPU with its driver, on which launches are simulated in detail or executed functionally.
-class functional_bench : public fresh_simulation {
+class functional_bench : public fresh_simulation, private print_observer {
  protected:
   /// Starts a simulation with this GPU, reduced in size, with empty memory.
   void make(const std::string& gpu, std::vector<std::string> overrides = {}) {
@@ -25,9 +25,9 @@ class functional_bench : public fresh_simulation {
     restart();
     overrides.insert(overrides.begin(), {"gpu.sm_count=4", "memory.model=fixed", "memory.latency_cycles=20"});
     parts_ = std::make_unique<parts>(load_config(gpu, overrides));
-    parts_->driver.on_print = [this](const std::string& text) { printed += text; };
+    parts_->driver.observe(*this);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    printed.clear();
+    text.clear();
   }
 
   host_driver& driver() { return parts_->driver; }
@@ -72,10 +72,11 @@ class functional_bench : public fresh_simulation {
     return v;
   }
 
-  std::string printed;
+  std::string text;  // printed by kernels
   std::uint64_t instructions = 0;
 
  private:
+  void printed(const std::string& more) override { text += more; }
   struct parts {
     explicit parts(const gpu_config& config) : chip("gpu", config), driver("driver", config), irq("irq") {
       driver.host_socket.bind(chip.host_socket);

@@ -207,8 +207,11 @@ TEST_F(functional_executor_test, a_launch_is_given_up_when_it_is_asked_to_stop) 
       module_of("turn: add.u32 %r6, %r6, 1; red.global.add.u32 [%rd2], 1; setp.ne.u32 %p1, %r6, 0; @%p1 bra turn;"),
       "k", 3, 64);
   r.argument(buffer(std::vector<u32>(64)));
-  unsigned asked = 0;
-  chip().stop_functional_when([&] { return ++asked == 20; });
+  struct : functional_observer {
+    unsigned asked = 0;
+    bool wants_stop() override { return ++asked == 20; }
+  } observer;
+  chip().observe(observer);
   EXPECT_THROW(run(r, true), input_error);
   EXPECT_EQ(driver().fault(), "");
 }
