@@ -179,6 +179,8 @@ std::string gpu::barrier_deadlock() const {
   return any ? describe_deadlock(std::move(blocks)) : told->deadlock();
 }
 
+ptx::parsed_modules& gpu::parsed_modules() { return parts_->host.parsed_modules(); }
+
 void gpu::observe(functional_observer& observer) { parts_->host.observe(observer); }
 
 bool gpu::explain_stuck(std::string& why) const {

@@ -26,6 +26,9 @@ class interconnect;
 class l2_cache;
 class memory_model;
 class sm;
+namespace ptx {
+class parsed_modules;
+}
 struct gpu_blocks;
 
 class gpu : public sc_core::sc_module {
@@ -66,6 +69,8 @@ class gpu : public sc_core::sc_module {
   /// Announces that the host will launch or request something by cycle `cycle`; until then, waiting programs are not
   /// reported as deadlocked.
   void host_acts_until(cycle_t cycle);
+  /// The PTX modules that are in use, which a driver in the same program may share.
+  ptx::parsed_modules& parsed_modules();
   /// Launches that are executed functionally may be ended by `observer`, which outlives them.
   void observe(functional_observer& observer);
   /// Adds the cycles of active warps up to now to the counters, for metrics during a run.

@@ -55,7 +55,7 @@ machine::machine(const run_options& o, const gpu_config& config, std::uint64_t f
       config_(config),
       clock_(config.gpu.core_clock_mhz),
       gpu_("gpu", config),
-      driver_("driver", config, first_address),
+      driver_("driver", config, first_address, 0, &gpu_.parsed_modules()),
       irq_("irq"),
       intervals_(gpu_) {
   driver_.host_socket.bind(gpu_.host_socket);

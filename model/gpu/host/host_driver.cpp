@@ -7,6 +7,7 @@
 #include "heddle/config/error.h"
 #include "heddle/config/suggestion.h"
 #include "heddle/frontend/ptx/lower.h"
+#include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "heddle/gpu/host/host_link.h"
 #include "heddle/gpu/host/host_modules.h"
 #include "heddle/gpu/host/host_registers.h"
@@ -33,7 +34,7 @@ struct host_driver::memory_record {
 };
 
 host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address,
-                         std::uint64_t socket_base)
+                         std::uint64_t socket_base, ptx::parsed_modules* modules)
     : sc_module(name),
       host_socket("host_socket"),
       irq("irq"),
@@ -42,6 +43,8 @@ host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config,
       link_(std::make_unique<host_link>(host_socket, socket_base)),
       next_address_(first_address),
       context_area_(std::uint64_t{config.context.area_mib} * mebibyte),
+      own_parsed_(std::make_unique<ptx::parsed_modules>()),
+      parsed_(modules != nullptr ? modules : own_parsed_.get()),
       memory_(std::make_unique<memory_record>()) {
   if (first_address < default_first_address || first_address % alignment != 0)
     throw input_error(std::string(this->name()) + ": device memory from address " + std::to_string(first_address) +

@@ -30,7 +30,8 @@ enum class dtype : std::uint8_t;
 }  // namespace isa
 namespace ptx {
 struct ast_module;
-}
+class parsed_modules;
+}  // namespace ptx
 struct recorded_kernel;
 namespace sass_trace {
 struct trace_kernel;
@@ -86,10 +87,12 @@ class host_driver : public sc_core::sc_module {
  public:
   /// The driver hands out device memory from `first_address` on. Drivers of GPUs that share a memory need start
   /// addresses at least 16 MiB apart; each derives its own context area from its start address (docs/preemption.md).
-  /// `socket_base` is the bus address of the GPU's host socket; it is added to the address of every access. Throws
+  /// `socket_base` is the bus address of the GPU's host socket; it is added to the address of every access.
+  /// `modules`: those of the GPU (gpu::parsed_modules), which saves parsing them twice; null: its own. Throws
   /// input_error for a `first_address` below the default or not a multiple of 256.
   host_driver(sc_core::sc_module_name name, const gpu_config& config,
-              std::uint64_t first_address = default_first_address, std::uint64_t socket_base = 0);
+              std::uint64_t first_address = default_first_address, std::uint64_t socket_base = 0,
+              ptx::parsed_modules* modules = nullptr);
   ~host_driver() override;
 
   static constexpr std::uint64_t default_first_address = 0x1000'0000;
@@ -211,6 +214,8 @@ class host_driver : public sc_core::sc_module {
   std::uint64_t context_area_;
   bool has_heap_ = false;
   print_observer* print_observer_ = nullptr;
+  const std::unique_ptr<ptx::parsed_modules> own_parsed_;
+  ptx::parsed_modules* const parsed_;
   bool has_workspace_ = false;
   bool has_context_area_ = false;
   bool asks_ = false;  // polls, since no interrupt arrives or none is bound

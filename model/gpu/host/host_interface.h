@@ -18,6 +18,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/frontend/ptx/lower.h"
+#include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "heddle/functional/functional_executor.h"
 #include "heddle/functional/functional_memory.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
@@ -53,6 +54,8 @@ class host_interface : public sc_core::sc_module,
   void move_images_by(bulk_access& bulk) { bulk_ = &bulk; }
   /// Reports to `supervisor` from now on.
   void supervise(host_supervisor& supervisor) { supervisor_ = &supervisor; }
+  /// The PTX modules that are in use.
+  ptx::parsed_modules& parsed_modules() { return parsed_; }
   /// Launches that are executed functionally may be ended by `observer` from now on.
   void observe(functional_observer& observer) { functional_executor_.observe(&observer); }
 
@@ -133,6 +136,7 @@ class host_interface : public sc_core::sc_module,
   std::uint64_t context_area_;
   std::string printed_;  // by kernels, not taken by the host yet
   std::vector<loaded> modules_;
+  ptx::parsed_modules parsed_;
   // By program, so that launches of one traced kernel share its code in the instruction caches.
   std::map<const isa::program*, std::shared_ptr<const decoded_program>> recorded_programs_;
   std::map<const isa::program*, global_footprint> footprints_;  // of programs for which flush was considered

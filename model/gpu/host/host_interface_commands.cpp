@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
-#include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/gpu/host/host_interface.h"
 #include "heddle/gpu/host/launch_check.h"
 
@@ -60,7 +59,7 @@ std::uint64_t host_interface::load_module(const load_module_descriptor& d) {
   const auto text = fetch(d.text_address, d.text_bytes, most_text, "PTX");
   const auto name = fetch(d.name_address, d.name_bytes, most_name, "file name");
   loaded l;
-  l.module = ptx::place(ptx::parse_linked(std::string(text.begin(), text.end()), std::string(name.begin(), name.end())),
+  l.module = ptx::place(parsed_.parse(std::string(text.begin(), text.end()), std::string(name.begin(), name.end())),
                         d.globals_address, d.constants_address);
   l.constants_address = d.constants_address;
   modules_.push_back(std::move(l));

@@ -7,6 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/syntax/link.h"
+#include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "heddle/gpu/host/host_link.h"
 #include "heddle/gpu/host/host_registers.h"
 
@@ -31,7 +32,7 @@ unsigned host_driver::load_module(const std::string& ptx, const std::string& fil
 std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& modules) {
   const host_link::call call(*link_);
   std::vector<std::shared_ptr<const ptx::ast_module>> parsed;
-  for (const module_text& m : modules) parsed.push_back(ptx::parse_linked(m.text, m.file));
+  for (const module_text& m : modules) parsed.push_back(parsed_->parse(m.text, m.file));
   std::vector<unsigned> handles(modules.size());
   for (const std::vector<std::size_t>& group : ptx::link_groups(parsed)) {
     if (group.size() == 1) {
@@ -47,7 +48,7 @@ std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& 
       texts += (k == group.front() ? std::string() : std::string(1, '\0')) + modules[k].text;
       names += (k == group.front() ? std::string() : std::string(1, '\0')) + modules[k].file;
     }
-    const unsigned handle = load(ptx::parse_linked(texts, names), texts, names);
+    const unsigned handle = load(parsed_->parse(texts, names), texts, names);
     for (const std::size_t k : group) handles[k] = handle;
   }
   return handles;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "heddle/frontend/ptx/syntax/link.h"
+#include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "ptx_machine.h"
 
 namespace heddle {
@@ -164,6 +165,16 @@ TEST(linked_modules, are_those_that_need_each_other) {
         std::string(".extern .global .u32 nowhere;\n"), std::string(".extern .global .u32 g;\n")})
     parsed.push_back(ptx::parse(header + text, "m.ptx"));
   EXPECT_EQ(ptx::link_groups(parsed), (std::vector<std::vector<std::size_t>>{{0, 2}, {1, 4}, {3}}));
+}
+
+TEST(parsed_modules, share_the_tree_of_equal_requests_while_it_is_in_use) {
+  const std::string text = header + kernel("");
+  ptx::parsed_modules modules, others;
+  const auto first = modules.parse(text, "a.ptx");
+  EXPECT_EQ(first, modules.parse(text, "a.ptx"));
+  EXPECT_NE(first, modules.parse(text, "b.ptx"));
+  EXPECT_NE(first, modules.parse(text + " ", "a.ptx"));
+  EXPECT_NE(first, others.parse(text, "a.ptx")) << "modules of two owners were shared";
 }
 
 TEST(undefined_variables, are_refused_where_they_are_used) {

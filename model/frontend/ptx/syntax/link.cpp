@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -198,49 +197,6 @@ std::shared_ptr<const ast_module> link(const std::vector<module_source>& sources
   }
   l.drop_declarations();
   return out;
-}
-
-namespace {
-
-std::shared_ptr<const ast_module> parse_all(const std::string& texts, const std::string& names) {
-  if (names.find('\0') == std::string::npos) return parse(texts, names);
-  const auto split = [](const std::string& list) {
-    std::vector<std::string> parts;
-    std::size_t begin = 0;
-    for (std::size_t end; (end = list.find('\0', begin)) != std::string::npos; begin = end + 1)
-      parts.push_back(list.substr(begin, end - begin));
-    parts.push_back(list.substr(begin));
-    return parts;
-  };
-  const std::vector<std::string> text = split(texts), name = split(names);
-  if (text.size() != name.size())
-    throw input_error(std::to_string(text.size()) + " PTX modules to be linked with " + std::to_string(name.size()) +
-                      " names, expected one for each");
-  std::vector<module_source> sources;
-  for (std::size_t k = 0; k < text.size(); ++k) sources.push_back({text[k], name[k]});
-  return link(sources);
-}
-
-/// A parsed tree together with its sources.
-struct parsed_texts {
-  std::string texts, names;
-  std::shared_ptr<const ast_module> tree;
-};
-
-}  // namespace
-
-std::shared_ptr<const ast_module> parse_linked(const std::string& texts, const std::string& names) {
-  static std::mutex guard;
-  static std::vector<std::weak_ptr<const parsed_texts>> known;
-  const std::lock_guard<std::mutex> lock(guard);
-  known.erase(std::remove_if(known.begin(), known.end(), [](const auto& k) { return k.expired(); }), known.end());
-  for (const auto& k : known) {
-    const auto p = k.lock();
-    if (p && p->texts == texts && p->names == names) return {p, p->tree.get()};
-  }
-  const auto made = std::make_shared<const parsed_texts>(parsed_texts{texts, names, parse_all(texts, names)});
-  known.push_back(made);
-  return {made, made->tree.get()};
 }
 
 std::string joined_text(const std::vector<module_source>& sources) {

@@ -24,10 +24,6 @@ std::vector<std::vector<std::size_t>> link_groups(const std::vector<std::shared_
 /// texts. Throws input_error if two modules define the same name, or if address sizes differ.
 std::shared_ptr<const ast_module> link(const std::vector<module_source>& sources);
 
-/// The same for texts and names that are each separated by NUL characters; a single name means a module that is parsed
-/// alone. Equal requests, such as those of a host and its GPU, share one tree as long as it is in use.
-std::shared_ptr<const ast_module> parse_linked(const std::string& texts, const std::string& names);
-
 /// The concatenated texts, each ending with a line break: the text to which line numbers of link() refer.
 std::string joined_text(const std::vector<module_source>& sources);
 
