@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models: one clock and the units that it drives.
-// Sockets: none; units are called directly, and talk to each other only through their own sockets.
+// Sockets: none; units are called directly. They talk through sockets of their own, or with the module around them.
 // One cycle: the units that asked for this cycle are called once, in the order in which they were attached; then those
 //   of the logical processes, one process after another; then the observers.
 // Parameters: the frequency. Source: docs/decisions/0001-clocking.md.

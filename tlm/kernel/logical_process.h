@@ -5,10 +5,10 @@
 
 namespace heddle {
 
-/// A group of units of a clock domain, such as an SM, that meet other units only through sockets: the domain's edges,
-/// and a wheel of its own. The domain may simulate it ahead, in time windows up to its safe time. What its units send
-/// carries the offset from simulated time as annotated delay (local_time_offset), and what is sent to it must arrive
-/// after its window: an earlier arrival is reported as SC_ERROR "/heddle/internal".
+/// A group of units of a clock domain, such as an SM, that meet the units outside only through sockets, or else in step
+/// with them: the domain's edges, and a wheel of its own. The domain may simulate it ahead, in time windows up to its
+/// safe time. What its units send carries the offset from simulated time as annotated delay (local_time_offset), and
+/// what is sent to it must arrive after its window: an earlier arrival is reported as SC_ERROR "/heddle/internal".
 class logical_process : public unit_clock {
  public:
   logical_process(const sc_core::sc_module_name& name, clock_domain& domain);
