@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/isa/opcode.h"
 
+#include <iterator>
+
+#include "heddle/config/error.h"
+
 namespace heddle::isa {
 
 namespace {
@@ -24,50 +28,50 @@ constexpr opcode_info table[] = {
 
 const opcode_info& info(opcode op) { return table[static_cast<unsigned>(op)]; }
 
-unsigned size_of(dtype t) {
-  switch (t) {
-    case dtype::none:
-    case dtype::pred: return 0;
-    case dtype::u8:
-    case dtype::s8:
-    case dtype::b8: return 1;
-    case dtype::u16:
-    case dtype::s16:
-    case dtype::b16:
-    case dtype::f16:
-    case dtype::bf16:
-    case dtype::e4m3x2:
-    case dtype::e5m2x2: return 2;
-    case dtype::u64:
-    case dtype::s64:
-    case dtype::b64:
-    case dtype::f64:
-    case dtype::f32x2: return 8;
-    case dtype::b128: return 16;
-    default: return 4;
-  }
+namespace {
+
+struct dtype_info {
+  dtype self;
+  const char* name;
+  unsigned bytes;
+  bool is_float;
+  bool is_signed;
+};
+
+// In the order of the enumeration. A type without a row is refused when it is used.
+constexpr dtype_info types[] = {
+    {dtype::none, "none", 0, false, false},     {dtype::pred, "pred", 0, false, false},
+    {dtype::u8, "u8", 1, false, false},         {dtype::s8, "s8", 1, false, true},
+    {dtype::u16, "u16", 2, false, false},       {dtype::s16, "s16", 2, false, true},
+    {dtype::u32, "u32", 4, false, false},       {dtype::s32, "s32", 4, false, true},
+    {dtype::u64, "u64", 8, false, false},       {dtype::s64, "s64", 8, false, true},
+    {dtype::f16, "f16", 2, true, false},        {dtype::f16x2, "f16x2", 4, true, false},
+    {dtype::bf16, "bf16", 2, true, false},      {dtype::bf16x2, "bf16x2", 4, true, false},
+    {dtype::f32, "f32", 4, true, false},        {dtype::f64, "f64", 8, true, false},
+    {dtype::b8, "b8", 1, false, false},         {dtype::b16, "b16", 2, false, false},
+    {dtype::b32, "b32", 4, false, false},       {dtype::b64, "b64", 8, false, false},
+    {dtype::b128, "b128", 16, false, false},    {dtype::f32x2, "f32x2", 8, true, false},
+    {dtype::e4m3x2, "e4m3x2", 2, false, false}, {dtype::e5m2x2, "e5m2x2", 2, false, false},
+};
+
+constexpr bool in_order() {
+  for (unsigned k = 0; k < std::size(types); ++k)
+    if (types[k].self != static_cast<dtype>(k)) return false;
+  return true;
+}
+static_assert(in_order());
+
+const dtype_info& about(dtype t) {
+  const auto k = static_cast<unsigned>(t);
+  invariant(k < std::size(types), "a data type has no row in the table of types");
+  return types[k];
 }
 
-bool is_float(dtype t) {
-  switch (t) {
-    case dtype::f16:
-    case dtype::f16x2:
-    case dtype::bf16:
-    case dtype::bf16x2:
-    case dtype::f32:
-    case dtype::f64:
-    case dtype::f32x2: return true;
-    default: return false;
-  }
-}
+}  // namespace
 
-bool is_signed(dtype t) { return t == dtype::s8 || t == dtype::s16 || t == dtype::s32 || t == dtype::s64; }
-
-const char* name_of(dtype t) {
-  static constexpr const char* names[] = {"none", "pred", "u8",  "s8",    "u16",  "s16",    "u32",    "s32",
-                                          "u64",  "s64",  "f16", "f16x2", "bf16", "bf16x2", "f32",    "f64",
-                                          "b8",   "b16",  "b32", "b64",   "b128", "f32x2",  "e4m3x2", "e5m2x2"};
-  return names[static_cast<unsigned>(t)];
-}
+unsigned size_of(dtype t) { return about(t).bytes; }
+bool is_float(dtype t) { return about(t).is_float; }
+bool is_signed(dtype t) { return about(t).is_signed; }
+const char* name_of(dtype t) { return about(t).name; }
 
 }  // namespace heddle::isa

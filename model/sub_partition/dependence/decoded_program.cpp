@@ -7,6 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/matrix.h"
+#include "heddle/isa/op_class.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/sub_partition/dependence/control_codes.h"
 
@@ -104,20 +105,7 @@ lane_use use_of_shared_lanes(const decoded_instruction& d, double lanes, const g
 
 // An instruction of a trace whose unit the GPU lacks runs on the nearest unit that it has.
 isa::op_class stand_in(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
-  using k = isa::op_class;
-  while (timing_of(c, i, g).lanes <= 0) {
-    switch (c) {
-      case k::tensor: c = k::half_add; break;
-      case k::half_compare:
-      case k::fp64_compare: c = k::fp32_compare; break;
-      case k::half_add:
-      case k::fp64_add:
-      case k::fp64_fma:
-      case k::sfu: c = k::fp32_add; break;
-      case k::fp32_add: return c;
-      default: c = isa::unit_of(c) == isa::unit::sfu ? k::sfu : k::fp32_add; break;
-    }
-  }
+  while (c != isa::op_class::fp32_add && timing_of(c, i, g).lanes <= 0) c = isa::info(c).stand_in;
   return c;
 }
 

@@ -5,6 +5,7 @@
 #include "heddle/frontend/ptx/machine/liveness.h"
 #include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/machine/register_allocation.h"
+#include "heddle/isa/op_class.h"
 
 namespace heddle::ptx {
 
@@ -60,22 +61,9 @@ bool may_meet(const machine_instruction& a, const machine_instruction& b) {
 
 /// Cycles from issue to a dependent instruction, roughly: they rank, they do not time.
 unsigned latency_of(const machine_instruction& i) {
-  switch (isa::info(i.base.op).timing) {
-    case isa::op_class::load_store:
-      if (i.base.op == opcode::ldc) return 25;
-      return i.base.mem_space == space::shared ? 25 : 100;
-    case isa::op_class::shuffle: return 24;
-    case isa::op_class::special_register: return 20;
-    case isa::op_class::sfu:
-    case isa::op_class::bit_count:
-    case isa::op_class::bit_scan:
-    case isa::op_class::conversion: return 14;
-    case isa::op_class::fp64_add:
-    case isa::op_class::fp64_fma: return 10;
-    case isa::op_class::tensor: return 25;
-    case isa::op_class::texture: return 100;
-    default: return 5;
-  }
+  const isa::op_class timing = isa::info(i.base.op).timing;
+  const bool on_chip = i.base.op == opcode::ldc || i.base.mem_space == space::shared;
+  return timing == isa::op_class::load_store && on_chip ? 25 : isa::info(timing).schedule_latency;
 }
 
 /// Whether other instructions are issued while the result comes.
