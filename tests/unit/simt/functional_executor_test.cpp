@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "functional_bench.h"
+#include "heddle/functional/functional_observer.h"
 #include "testbench/job/compare.h"
 #include "testbench/job/job_parser.h"
 #include "testbench/run/device_job.h"
