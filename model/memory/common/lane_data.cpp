@@ -14,9 +14,10 @@ namespace {
 template <unsigned bytes>
 void load_lanes(lsu_transaction& t, std::uint32_t lanes, std::uint8_t sectors, const std::uint8_t* line) {
   constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
+  const std::uint64_t* const addresses = t.addresses();
   for (; lanes != 0; lanes &= lanes - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
-    const unsigned offset = t.addresses()[lane] & (line_bytes - 1);
+    const unsigned offset = addresses[lane] & (line_bytes - 1);
     if (!(sectors >> (offset / sector_bytes) & 1)) continue;
     for (unsigned k = 0; k < words; ++k) {
       std::uint32_t word = 0;
@@ -29,9 +30,10 @@ void load_lanes(lsu_transaction& t, std::uint32_t lanes, std::uint8_t sectors, c
 template <unsigned bytes>
 void store_lanes(const lsu_transaction& t, std::uint32_t lanes, std::uint8_t* line, std::uint8_t* enables) {
   constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
+  const std::uint64_t* const addresses = t.addresses();
   for (; lanes != 0; lanes &= lanes - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
-    const unsigned offset = t.addresses()[lane] & (line_bytes - 1);
+    const unsigned offset = addresses[lane] & (line_bytes - 1);
     for (unsigned k = 0; k < words; ++k) std::memcpy(line + offset + 4 * k, &t.words[k][lane], bytes < 4 ? bytes : 4);
     std::memset(enables + offset, 0xff, bytes);
   }

@@ -19,17 +19,19 @@ line_part& part_of(coalesced_access& out, std::uint64_t line) {
   return out.parts[out.count++];
 }
 
-// Fast path for lanes that lie `stride` bytes apart, at most one sector: every line serves a run of consecutive lanes,
-// which touches a run of consecutive sectors.
-void coalesce_strided(const std::uint64_t addresses[32], std::uint64_t stride, coalesced_access& out) {
-  for (unsigned lane = 0; lane < 32;) {
+// Fast path for lanes from `from` to before `to` that lie `stride` bytes apart, at most one sector: every line serves a
+// run of consecutive lanes, which touches a run of consecutive sectors.
+void coalesce_strided(const std::uint64_t addresses[32], unsigned from, unsigned to, std::uint64_t stride,
+                      coalesced_access& out) {
+  for (unsigned lane = from; lane < to;) {
     const std::uint64_t line = addresses[lane] & ~in_line;
     const std::uint64_t room = line + line_bytes - addresses[lane];
-    const unsigned count = static_cast<unsigned>(std::min<std::uint64_t>(32 - lane, (room + stride - 1) / stride));
+    const unsigned count = static_cast<unsigned>(std::min<std::uint64_t>(to - lane, (room + stride - 1) / stride));
     const unsigned first = static_cast<unsigned>(addresses[lane] & in_line) / sector_bytes;
     const unsigned last = static_cast<unsigned>(addresses[lane + count - 1] & in_line) / sector_bytes;
-    out.parts[out.count++] = {line, static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << lane),
-                              static_cast<std::uint8_t>((2u << last) - (1u << first))};
+    line_part& part = part_of(out, line);
+    part.lanes |= static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << lane);
+    part.sectors |= static_cast<std::uint8_t>((2u << last) - (1u << first));
     lane += count;
   }
 }
@@ -51,32 +53,32 @@ void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_a
   if (mask == 0) return;
   const std::uint64_t stride = addresses[1] - addresses[0];
   if (mask == 0xffffffffu && stride - 1 < sector_bytes) {
+    // The halves of a warp are often in two rows of a matrix.
     std::uint64_t off = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) off |= addresses[lane] - addresses[0] - lane * stride;
-    if (off == 0) return coalesce_strided(addresses, stride, out);
+    for (unsigned lane = 0; lane < 16; ++lane) {
+      off |= addresses[lane] - addresses[0] - lane * stride;
+      off |= addresses[16 + lane] - addresses[16] - lane * stride;
+    }
+    if (off == 0) {
+      coalesce_strided(addresses, 0, 16, stride, out);
+      coalesce_strided(addresses, 16, 32, stride, out);
+      return;
+    }
   }
   // Consecutive lanes in one line are accumulated in registers before the line is looked up.
-  std::uint64_t line = addresses[__builtin_ctz(mask)] & ~in_line;
-  std::uint32_t lanes = 0;
-  unsigned sectors = 0;
-  const auto flush = [&] {
-    line_part& part = part_of(out, line);
-    part.lanes |= lanes;
-    part.sectors |= static_cast<std::uint8_t>(sectors);
-    lanes = 0;
-    sectors = 0;
-  };
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
-    const std::uint64_t a = addresses[lane];
-    if ((a & ~in_line) != line) {
-      flush();
-      line = a & ~in_line;
+  for (std::uint32_t rest = mask; rest != 0;) {
+    const std::uint64_t line = addresses[__builtin_ctz(rest)] & ~in_line;
+    const std::uint32_t before = rest;
+    unsigned sectors = 0;
+    for (; rest != 0; rest &= rest - 1) {
+      const std::uint64_t offset = addresses[__builtin_ctz(rest)] - line;
+      if (offset > in_line) break;
+      sectors |= 1u << offset / sector_bytes;
     }
-    lanes |= 1u << lane;
-    sectors |= 1u << (a & in_line) / sector_bytes;
+    line_part& part = part_of(out, line);
+    part.lanes |= before ^ rest;
+    part.sectors |= static_cast<std::uint8_t>(sectors);
   }
-  flush();
 }
 
 void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, coalesced_access& out) {
