@@ -35,15 +35,19 @@ class write_ports {
   /// cycle in which the load completes, not after `cycle`.
   cycle_t write(unsigned first, unsigned count, cycle_t cycle, cycle_t now, unsigned together = 1,
                 unsigned interval = 0, cycle_t begin = 0) {
-    const cycle_t way = count == 0 ? 0 : (count - 1) / together * interval;
+    const cycle_t way = interval == 0 || count == 0 ? 0 : (count - 1) / together * interval;
     const cycle_t start = std::max(begin, cycle - std::min(cycle, way));
     if (!limited()) return start + way;
     // After a long time without reservations the window is moved, so that entries of later_ stay the exception.
     const cycle_t earliest = std::min(start, now);
     if (earliest >= base_ + window) advance(earliest);
     cycle_t last = cycle;
-    for (unsigned k = 0; k < count; ++k) {
-      const cycle_t come = start + k / together * interval;
+    cycle_t come = start;
+    for (unsigned k = 0, arrived = 0; k < count; ++k, ++arrived) {
+      if (arrived == together) {
+        come += interval;
+        arrived = 0;
+      }
       cycle_t at = std::max(come, base_);
       while (!take(bank_of(first + k), at)) ++at;
       last = std::max(last, at);

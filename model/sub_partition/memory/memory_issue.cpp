@@ -33,6 +33,7 @@ memory_issue::memory_issue(const surroundings& s)
       sm_id_(s.sm_id),
       index_(s.index),
       credits_(config_.ldst.queue_entries),
+      texture_entries_(config_.texture.queue_entries),
       replays_(config_.ldst.replay == choice::replay::issue),
       banks_(config_.shared_memory.banks, config_.shared_memory.bank_bytes) {}
 
@@ -181,11 +182,7 @@ void memory_issue::request(lsu_transaction& t) {
   lsu_->nb_transport_fw(t, phase, delay);
 }
 
-// Closes the LDST unit's input while the load/store unit's queue has no room for another instruction.
-void memory_issue::update_gate(cycle_t cycle) {
-  scheduler_.gate(isa::unit::ldst).set_blocked(credits_ == 0 || !backlog_.empty(), cycle);
-  const bool full = textures_ >= config_.texture.queue_entries;
-  if (full == account_.texture_full()) return;
+void memory_issue::set_texture_full(bool full, cycle_t cycle) {
   scheduler_.gate(isa::unit::texture).set_blocked(full, cycle);
   account_.set_texture_full(full, cycle, clock_.cycle());
 }

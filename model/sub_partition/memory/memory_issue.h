@@ -69,7 +69,13 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   void split(lsu_transaction& first);
   void send(lsu_transaction& t);
   void request(lsu_transaction& t);
-  void update_gate(cycle_t cycle);
+  /// Closes the LDST unit's input while the load/store unit's queue has no room for another instruction.
+  void update_gate(cycle_t cycle) {
+    scheduler_.gate(isa::unit::ldst).set_blocked(credits_ == 0 || !backlog_.empty(), cycle);
+    const bool full = textures_ >= texture_entries_;
+    if (__builtin_expect(full != account_.texture_full(), 0)) set_texture_full(full, cycle);
+  }
+  void set_texture_full(bool full, cycle_t cycle);
   void credit(const lsu_transaction& t, cycle_t cycle);
   void fail(const lsu_transaction& t);
   void complete(lsu_transaction& t, cycle_t cycle);
@@ -91,6 +97,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   const unsigned sm_id_;
   const unsigned index_;
   unsigned credits_;
+  const unsigned texture_entries_;
   unsigned textures_ = 0;         // texture and surface instructions in flight
   unsigned pending_replays_ = 0;  // replays of the instructions being issued
   const bool replays_;            // each further pass of a memory instruction is another issue
