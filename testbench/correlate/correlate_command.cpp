@@ -57,10 +57,6 @@ double real(const option_parser& p, const char* option) {
   return value;
 }
 
-bool ends(const std::string& text, const std::string& with) {
-  return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
-}
-
 /// Parses the arguments. False: --help was given, and its text has been printed.
 bool parse(const std::vector<std::string>& arguments, correlate_options& o) {
   constexpr unsigned most_jobs = 100000;

@@ -7,14 +7,14 @@ namespace heddle::testbench {
 
 namespace {
 // Size classes are multiples of this; freed memory is reused within its class, with its old content.
-constexpr std::uint64_t unit = 4096;  // a page
+constexpr std::uint64_t allocation_unit = 4096;  // a page
 }  // namespace
 
 std::uint64_t device_memory::allocate(std::uint64_t bytes) {
   const std::uint64_t wanted = std::max(bytes, std::uint64_t{1});
   if (wanted > capacity_ || taken_ > capacity_ - wanted) return 0;
-  const std::uint64_t size = (wanted + unit - 1) / unit * unit;
-  const std::uint64_t accessible = exact_bounds_ ? wanted : size + unit;
+  const std::uint64_t size = (wanted + allocation_unit - 1) / allocation_unit * allocation_unit;
+  const std::uint64_t accessible = exact_bounds_ ? wanted : size + allocation_unit;
   std::uint64_t address = 0;
   const auto found = free_.find(size);
   if (found != free_.end()) {
@@ -23,9 +23,9 @@ std::uint64_t device_memory::allocate(std::uint64_t bytes) {
     driver_.map(address, accessible);
   } else {
     // Whole pages, because memory shared with the host is mapped there at the same address.
-    const std::uint64_t place = driver_.allocate(size + 2 * unit);
+    const std::uint64_t place = driver_.allocate(size + 2 * allocation_unit);
     driver_.unmap(place);
-    address = (place + unit - 1) / unit * unit;
+    address = (place + allocation_unit - 1) / allocation_unit * allocation_unit;
     driver_.map(address, accessible);
   }
   live_[address] = wanted;
@@ -37,7 +37,7 @@ bool device_memory::release(std::uint64_t address) {
   const auto found = live_.find(address);
   if (found == live_.end()) return false;
   driver_.unmap(address);
-  free_.emplace((found->second + unit - 1) / unit * unit, address);
+  free_.emplace((found->second + allocation_unit - 1) / allocation_unit * allocation_unit, address);
   taken_ -= found->second;
   live_.erase(found);
   return true;

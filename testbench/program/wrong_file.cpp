@@ -41,9 +41,6 @@ enum class file_kind : std::uint8_t {
   profiler_export
 };
 
-bool ends(const std::string& text, const std::string& with) {
-  return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
-}
 bool ends_in_one_of(const std::string& text, const std::vector<std::string>& endings) {
   return std::any_of(endings.begin(), endings.end(), [&](const std::string& e) { return ends(text, e); });
 }

@@ -21,6 +21,9 @@ std::vector<std::string> split(const std::string& text, char separator);
 std::string join(const std::vector<std::string>& parts, const std::string& separator);
 
 inline bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
+inline bool ends(const std::string& text, const std::string& with) {
+  return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
+}
 
 /// Size of a readable regular file; throws input_error whose message begins with `who` (the file's user).
 std::uint64_t readable_size(const std::string& path, const std::string& who);
