@@ -148,6 +148,28 @@ TEST(register_count, of_the_slow_path_of_a_division) {
   EXPECT_LT(divide("full"), divide("rn"));
 }
 
+// A shuffle reads its source after it was issued, so that the sum behind it goes to another register.
+TEST(register_count, nothing_is_written_where_a_shuffle_before_it_may_still_read) {
+  std::string s =
+      ".entry k(.param .u64 o) { .reg .b64 %d; .reg .b32 %r<12>; ld.param.u64 %d, [o]; ld.volatile.global.u32 %r0, [%d];\n";
+  for (int k = 1; k < 6; ++k) {
+    const std::string sum = "%r" + std::to_string(2 * k), before = "%r" + std::to_string(2 * k - 2),
+                      other = "%r" + std::to_string(2 * k - 1);
+    s += "shfl.sync.bfly.b32 " + other + ", " + before + ", " + std::to_string(32 >> k) + ", 31, -1;\n" + "add.u32 " +
+         sum + ", " + before + ", " + other + ";\n";
+  }
+  const auto p = lower_for("8.0", s + "st.global.u32 [%d], %r10; ret; }");
+  unsigned shuffles = 0;
+  for (std::size_t k = 0; k < p->code.size(); ++k) {
+    const isa::instruction& shuffle = p->code[k];
+    if (shuffle.op != opcode::shfl) continue;
+    ++shuffles;
+    for (std::size_t j = k + 1; j < std::min(k + 5, p->code.size()); ++j)
+      if (p->code[j].dst_count > 0) EXPECT_NE(p->code[j].dst, shuffle.src[0].reg) << text_of(*p);
+  }
+  EXPECT_EQ(shuffles, 5u);
+}
+
 // A store's data and the low word of its address are in different banks.
 TEST(register_count, stored_data_keep_out_of_the_address_bank) {
   const auto p = lower_for(

@@ -15,15 +15,13 @@ flow_graph graph_of(const machine_function& f) {
   return g;
 }
 
-/// Whether the result comes when it will: the register is written long after the instruction was issued.
-bool comes_late(const machine_instruction& i) {
+/// Whether the instruction is done with its sources only after others were issued: the registers may not be written
+/// until then.
+bool reads_late(const machine_instruction& i) {
   switch (isa::info(i.base.op).timing) {
     case isa::op_class::load_store:
     case isa::op_class::texture:
-    case isa::op_class::shuffle:
-    case isa::op_class::special_register:
-    case isa::op_class::sfu:
-    case isa::op_class::conversion: return true;
+    case isa::op_class::shuffle: return true;
     default: return false;
   }
 }
@@ -31,6 +29,12 @@ bool comes_late(const machine_instruction& i) {
 bool reads_address(const machine_instruction& i) {
   using isa::opcode;
   return i.base.op == opcode::ld || i.base.op == opcode::st || i.base.op == opcode::atom || i.base.op == opcode::red;
+}
+
+bool covers(const segments& s, std::uint32_t position) {
+  const auto after =
+      std::upper_bound(s.begin(), s.end(), position, [](std::uint32_t at, const segment& t) { return at < t.end; });
+  return after != s.end() && after->begin <= position;
 }
 
 std::uint64_t length_of(const segments& s) {
@@ -48,7 +52,8 @@ interval_scan::interval_scan(const machine_function& f, const unit_map& units, c
       limit_(limit),
       group_of_(f.registers.size(), no_register),
       offset_(f.registers.size(), 0),
-      occupied_(limit) {
+      occupied_(limit),
+      held_(limit) {
   for (std::uint32_t r = 0; r < f.registers.size(); ++r) {
     const unsigned words = f.registers[r].words;
     if ((words == 0) != predicates) continue;
@@ -72,8 +77,6 @@ interval_scan::interval_scan(const machine_function& f, const unit_map& units, c
       if (r != no_register && group_of_[r] != no_register) groups_[group_of_[r]].weight += weight;
     };
     for (const machine_instruction& i : f.blocks[b].code) {
-      if (i.dst.reg != no_register && group_of_[i.dst.reg] != no_register && comes_late(i))
-        groups_[group_of_[i.dst.reg]].late = true;
       for (const virtual_operand& o : i.src)
         if (o.is_reg()) touch(o.reg);
       touch(i.dst.reg);
@@ -129,18 +132,32 @@ bool interval_scan::fits(const group& g, unsigned base) const {
   return true;
 }
 
+void interval_scan::mark_late_reads() {
+  for (group& g : groups_) g.held.assign(g.width, {});
+  std::uint32_t position = 0;
+  for (const machine_block& b : f_.blocks)
+    for (const machine_instruction& i : b.code) {
+      position += 2;  // of the next instruction
+      if (!reads_late(i)) continue;
+      for (const virtual_operand& o : i.src) {
+        if (!o.is_reg() || group_of_[o.reg] == no_register) continue;
+        for (unsigned k = 0; k < o.count; ++k)
+          merge_into(groups_[group_of_[o.reg]].held[offset_[o.reg] + o.part + k],
+                     {{position, position + held_positions}});
+      }
+    }
+}
+
 bool interval_scan::rested(const group& g, unsigned base) const {
-  for (unsigned k = 0; k < g.width; ++k) {
-    if (g.words[k].empty()) continue;
-    const std::uint32_t begin = g.words[k].front().begin;
-    if (overlap({{begin - std::min(begin, rest_positions), begin}}, occupied_[base + k])) return false;
-  }
+  for (unsigned k = 0; k < g.width; ++k)
+    if (!g.words[k].empty() && covers(held_[base + k], g.words[k].front().begin)) return false;
   return true;
 }
 
 void interval_scan::occupy(group& g, unsigned base) {
   g.base = base;
   for (unsigned k = 0; k < g.width; ++k) merge_into(occupied_[base + k], g.words[k]);
+  for (unsigned k = 0; k < g.held.size(); ++k) merge_into(held_[base + k], g.held[k]);
 }
 
 void interval_scan::release(group& g) {
@@ -249,9 +266,10 @@ std::vector<std::vector<interval_scan::meeting>> interval_scan::meetings() const
 double interval_scan::place_apart(const std::vector<std::uint32_t>& order,
                                   const std::vector<std::vector<meeting>>& meetings, unsigned banks,
                                   unsigned registers) {
-  // A meeting counts most, then a result that comes late into a register that has not rested; then fresh registers.
+  // A meeting counts most, then a write to a register that an earlier instruction may still read; then fresh registers.
   constexpr double restless = 0.5, fresh = 0.1;
   for (segments& s : occupied_) s.clear();
+  for (segments& s : held_) s.clear();
   for (group& g : groups_) g.base = no_register;
   unsigned high = 0;
   double left = 0;
@@ -267,7 +285,7 @@ double interval_scan::place_apart(const std::vector<std::uint32_t>& order,
     for (unsigned base = 0; base + g.width <= registers && (best == no_register || least > 0); base += g.width) {
       double cost = in_bank[base % banks] + (base + g.width > high ? fresh * (base + g.width - high) : 0);
       if ((best != no_register && cost >= least) || !fits(g, base)) continue;
-      if (g.late && !rested(g, base)) cost += restless;
+      if (!rested(g, base)) cost += restless;
       if (best != no_register && cost >= least) continue;
       best = base;
       least = cost;
@@ -282,6 +300,7 @@ double interval_scan::place_apart(const std::vector<std::uint32_t>& order,
 
 void interval_scan::spread(unsigned banks, unsigned registers) {
   const std::vector<std::vector<meeting>> met = meetings();
+  mark_late_reads();
   const auto bases = [this] {
     std::vector<std::uint32_t> b;
     for (const group& g : groups_) b.push_back(g.base);

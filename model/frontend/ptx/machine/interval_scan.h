@@ -27,9 +27,9 @@ class interval_scan {
   bool place(const std::vector<char>& unspillable);
 
   /// After all groups were placed: places them anew in up to `registers` registers. First of all few instructions shall
-  /// read two of their sources from one of `banks` banks; then results that come late (of loads, of special registers)
-  /// shall go where nothing was read or written shortly before, for they would wait for it; then few registers shall be
-  /// taken. Where that does not fit, all stay where they were.
+  /// read two of their sources from one of `banks` banks; then nothing shall be written to a register that a load, a
+  /// store or another access shortly before may still have to read; then few registers shall be taken. Where that does
+  /// not fit, all stay where they were.
   void spread(unsigned banks, unsigned registers);
 
   const std::vector<std::uint32_t>& spilled() const { return spilled_; }
@@ -45,8 +45,8 @@ class interval_scan {
     std::uint32_t start = 0xffffffffu;
     std::uint32_t last = 0;
     std::uint32_t base = no_register;
-    bool late = false;  // a result that comes when it will
-    double weight = 0;  // reads and writes, by loop depth
+    std::vector<segments> held;  // by word: where an earlier instruction may still have to read it
+    double weight = 0;           // reads and writes, by loop depth
   };
   /// An instruction reads word `own` of a group beside word `other_word` of another one.
   struct meeting {
@@ -57,6 +57,7 @@ class interval_scan {
 
   bool try_join(std::uint32_t a, unsigned a_part, std::uint32_t b, unsigned b_part);
   bool fits(const group& g, unsigned base) const;
+  void mark_late_reads();
   bool rested(const group& g, unsigned base) const;
   void occupy(group& g, unsigned base);
   void release(group& g);
@@ -76,12 +77,13 @@ class interval_scan {
   std::vector<std::uint8_t> offset_;     // register -> word in its group
   std::vector<group> groups_;
   std::vector<segments> occupied_;     // per physical register
+  std::vector<segments> held_;         // likewise
   std::vector<std::uint32_t> active_;  // groups that may reach the place being filled, in the order of their starts
   std::vector<std::uint32_t> spilled_;
   unsigned used_ = 0;
   unsigned reserved_ = no_register;
 
-  static constexpr std::uint32_t rest_positions = 16;  // of eight instructions
+  static constexpr std::uint32_t held_positions = 16;  // of eight instructions
 };
 
 }  // namespace heddle::ptx
