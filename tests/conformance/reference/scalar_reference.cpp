@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
+#include "warp_reference.h"
 
 namespace heddle::conformance {
 
@@ -276,13 +277,19 @@ class block_run {
     std::uint32_t present = 0;
     for (std::size_t j = first; j < end; ++j)
       if ((mask >> (j - first) & 1) && threads_[j].now == status::at_warp) present |= 1u << (j - first);
-    std::uint64_t results[32] = {}, in_range[32] = {};
+    const bool votes = s.op.name == "vote";
+    lane_values values = {};
+    if (votes || s.op.name == "match" || s.op.name == "redux")
+      for (unsigned lane = 0; lane < 32; ++lane)
+        if (present >> lane & 1)
+          values[lane] = value(threads_[first + lane], s.s[0], votes ? isa::dtype::pred : s.op.type);
+    lane_values results = {}, in_range = {};
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!(present >> lane & 1)) continue;
       if (s.op.name == "shfl") shuffle(s, first, lane, present, results[lane], in_range[lane]);
-      if (s.op.name == "vote") results[lane] = vote(s, first, present);
-      if (s.op.name == "match") results[lane] = match(s, first, lane, present, in_range[lane]);
-      if (s.op.name == "redux") results[lane] = reduced(s, first, present);
+      if (votes) results[lane] = vote(s.op, present, values);
+      if (s.op.name == "match") results[lane] = match(s.op, present, values, lane, in_range[lane]);
+      if (s.op.name == "redux") results[lane] = reduced(s.op, present, values);
       if (s.op.name == "elect") {
         results[lane] = static_cast<std::uint64_t>(__builtin_ctz(present));
         in_range[lane] = results[lane] == lane;
@@ -318,47 +325,6 @@ class block_run {
     if (!inside) from = static_cast<int>(lane);
     if (from < 0 || from > 31 || !(present >> from & 1)) throw reference_limit("shfl from a thread that is not there");
     r = value(threads_[first + static_cast<unsigned>(from)], s.s[0], isa::dtype::b32);
-  }
-
-  std::uint64_t match(const scalar_step& s, std::size_t first, unsigned lane, std::uint32_t present,
-                      std::uint64_t& agree) const {
-    std::uint32_t same = 0;
-    for (unsigned k = 0; k < 32; ++k)
-      if ((present >> k & 1) &&
-          value(threads_[first + k], s.s[0], s.op.type) == value(threads_[first + lane], s.s[0], s.op.type))
-        same |= 1u << k;
-    agree = same == present;
-    return s.op.has("any") || agree ? same : 0;
-  }
-
-  std::uint64_t reduced(const scalar_step& s, std::size_t first, std::uint32_t present) const {
-    bool started = false;
-    std::uint64_t r = 0;
-    for (unsigned k = 0; k < 32; ++k) {
-      if (!(present >> k & 1)) continue;
-      const std::uint64_t v = value(threads_[first + k], s.s[0], s.op.type);
-      const auto before = [&](std::uint64_t a, std::uint64_t b) {
-        return isa::is_signed(s.op.type) ? static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b) : a < b;
-      };
-      if (!started) r = v;
-      else if (s.op.has("add")) r += v;
-      else if (s.op.has("and")) r &= v;
-      else if (s.op.has("or")) r |= v;
-      else if (s.op.has("xor")) r ^= v;
-      else if (before(v, r) == s.op.has("min")) r = v;
-      started = true;
-    }
-    return r & 0xffffffffu;
-  }
-
-  std::uint64_t vote(const scalar_step& s, std::size_t first, std::uint32_t present) const {
-    std::uint32_t ballot = 0;
-    for (unsigned lane = 0; lane < 32; ++lane)
-      if ((present >> lane & 1) && value(threads_[first + lane], s.s[0], isa::dtype::pred)) ballot |= 1u << lane;
-    if (s.op.has("ballot")) return ballot;
-    if (s.op.has("any")) return ballot != 0;
-    if (s.op.has("all")) return ballot == present;
-    return ballot == 0 || ballot == present;
   }
 
   void release_barrier() {

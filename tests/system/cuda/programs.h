@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// What the functions of `programs` share: the kernels of kernels.cu, checks that end the process, launches.
+#pragma once
+
+#include <cstddef>
+
+#include "cuda_interface.h"
+
+namespace cuda_programs {
+
+// The host's stand-ins for the kernels and variables.
+extern char add, count, say, linger, wrong_address, claim, takes_struct, reverse, factor, counter;
+extern int* shared_with_host;
+extern const char* kernels_file;
+
+[[noreturn]] void fail(const char* file, int line, const char* what, long got);
+
+#define RIGHT(call)                                             \
+  do {                                                          \
+    const int e_ = (call);                                      \
+    if (e_ != cudaSuccess) fail(__FILE__, __LINE__, #call, e_); \
+  } while (0)
+#define GIVES(expected, call)                                  \
+  do {                                                         \
+    const long e_ = (call);                                    \
+    if (e_ != (expected)) fail(__FILE__, __LINE__, #call, e_); \
+  } while (0)
+#define HOLDS(condition)                                       \
+  do {                                                         \
+    if (!(condition)) fail(__FILE__, __LINE__, #condition, 0); \
+  } while (0)
+
+template <class... T>
+int launch(const char& kernel, unsigned blocks, unsigned threads, std::size_t shared, cudaStream_t stream,
+           T... arguments) {
+  void* list[] = {&arguments..., nullptr};
+  return cudaLaunchKernel(&kernel, {blocks, 1, 1}, {threads, 1, 1}, list, shared, stream);
+}
+
+template <class T>
+T* device(std::size_t count) {
+  void* p = nullptr;
+  RIGHT(cudaMalloc(&p, count * sizeof(T)));
+  return static_cast<T*>(p);
+}
+
+// programs_memory.cpp
+void vectors();
+void arguments();
+void memory();
+void managed();
+void pinned();
+
+// programs_streams.cpp
+void streams();
+void host_functions();
+void errors();
+void writes_behind();
+void fails_assertion();
+void prints();
+void threads();
+
+// programs_processes.cpp
+void forks_once();
+void forks();
+void forks_late();
+void leaves_early();
+void keeps_memory();
+void replaces_itself();
+void has_no_children();
+void frees_at_exit();
+void unknown_name();
+void crashes();
+void nothing();
+void endless();
+
+}  // namespace cuda_programs

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Launches with arguments, and memory of every kind.
+#include "programs.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace cuda_programs {
+
+void vectors() {
+  const int n = 10000;
+  std::vector<float> a(n), b(n), c(n);
+  for (int i = 0; i < n; ++i) a[i] = i, b[i] = 3 * i;
+  auto *x = device<float>(n), *y = device<float>(n), *z = device<float>(n);
+  const float two = 2;
+  RIGHT(cudaMemcpyToSymbol(&factor, &two, 4, 0, cudaMemcpyHostToDevice));
+  RIGHT(cudaMemcpy(x, a.data(), 4 * n, cudaMemcpyHostToDevice));
+  RIGHT(cudaMemcpy(y, b.data(), 4 * n, cudaMemcpyDefault));
+  RIGHT(launch(add, (n + 127) / 128, 128, 0, nullptr, x, y, z, n));
+  RIGHT(cudaMemcpy(c.data(), z, 4 * n, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < n; ++i) HOLDS(c[i] == 7.0f * i);
+  RIGHT(cudaFree(x));
+  GIVES(cudaErrorInvalidValue, cudaFree(x));
+}
+
+void arguments() {
+  struct {
+    char c = 1;
+    double d = 0.5;
+    short s[3] = {2, 3, 4};
+  } m;
+  auto* out = device<double>(32);
+  RIGHT(launch(takes_struct, 1, 32, 0, nullptr, m, char{7}, out));
+  double back[32];
+  RIGHT(cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost));
+  HOLDS(back[31] == 17.5);
+  // Dynamic shared memory; more than the default only on request.
+  std::vector<int> data(15000), turned(15000);
+  for (int i = 0; i < 15000; ++i) data[i] = i;
+  auto* d = device<int>(data.size());
+  RIGHT(cudaMemcpy(d, data.data(), 60000, cudaMemcpyHostToDevice));
+  int optin = 0;
+  RIGHT(cudaDeviceGetAttribute(&optin, 97, 0));
+  GIVES(cudaErrorInvalidValue, launch(reverse, 1, 256, 60000, nullptr, d, 15000));
+  GIVES(cudaErrorInvalidValue, cudaGetLastError());
+  if (optin >= 60000) {
+    RIGHT(cudaFuncSetAttribute(&reverse, 8, 60000));
+    RIGHT(launch(reverse, 1, 256, 60000, nullptr, d, 15000));
+    RIGHT(cudaMemcpy(turned.data(), d, 60000, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 15000; ++i) HOLDS(turned[i] == 14999 - i);
+  }
+}
+
+void memory() {
+  void* p = nullptr;
+  std::size_t pitch = 0, before = 0, after = 0, total = 0;
+  RIGHT(cudaMemGetInfo(&before, &total));
+  RIGHT(cudaMallocPitch(&p, &pitch, 100, 20));
+  HOLDS(pitch >= 100 && pitch % 256 == 0);
+  RIGHT(cudaMemGetInfo(&after, &total));
+  HOLDS(before - after == pitch * 20);
+  unsigned char host[20][120] = {}, back[20][100] = {};
+  for (int y = 0; y < 20; ++y)
+    for (int x = 0; x < 100; ++x) host[y][x] = static_cast<unsigned char>(y * 7 + x);
+  RIGHT(cudaMemcpy2D(p, pitch, host, 120, 100, 20, cudaMemcpyHostToDevice));
+  RIGHT(cudaMemset2D(static_cast<char*>(p) + 3 * pitch, pitch, 9, 50, 2));
+  RIGHT(cudaMemcpy2D(back, 100, p, pitch, 100, 20, cudaMemcpyDeviceToHost));
+  for (int y = 0; y < 20; ++y)
+    for (int x = 0; x < 100; ++x) HOLDS(back[y][x] == (x < 50 && (y == 3 || y == 4) ? 9 : host[y][x]));
+  RIGHT(cudaFree(p));
+  GIVES(cudaErrorMemoryAllocation, cudaMalloc(&p, total + 1));
+  HOLDS(p == nullptr);
+  RIGHT(cudaMalloc(&p, 0));
+  cudaPointerAttributes a{};
+  int local = 0;
+  RIGHT(cudaPointerGetAttributes(&a, &local));
+  HOLDS(a.type == 0);
+  auto* d = device<int>(4);
+  RIGHT(cudaPointerGetAttributes(&a, d + 3));
+  HOLDS(a.type == 2 && a.devicePointer == d + 3);
+  // Freed memory is reused.
+  for (int k = 0; k < 1000; ++k) {
+    RIGHT(cudaMalloc(&p, total / 2));
+    RIGHT(cudaFree(p));
+  }
+}
+
+void managed() {
+  int* m = nullptr;
+  RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&m), 4096 * 4, 1));
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 4096; ++i) m[i] += i;
+    RIGHT(launch(linger, 32, 128, 0, nullptr, m, 10));
+    RIGHT(cudaDeviceSynchronize());
+    for (int i = 0; i < 4096; ++i) HOLDS(m[i] == (round + 1) * (i + 1));
+  }
+  HOLDS(*shared_with_host == 5);
+  *shared_with_host = 10;
+  int back = 0, four = 4;
+  RIGHT(launch(count, 1, 64, 0, nullptr, four));
+  RIGHT(cudaMemcpyFromSymbol(&back, &counter, 4, 0, cudaMemcpyDeviceToHost));
+  HOLDS(back == 256);
+  HOLDS(*shared_with_host == 14);
+  // Managed memory has its own pages, independent of earlier variables of modules: it can be freed and allocated
+  // again.
+  for (std::size_t round = 0; round < 3; ++round) {
+    char *a = nullptr, *b = nullptr;
+    RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&a), 7424 + 4096 * round, 1));
+    RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&b), 100, 1));
+    HOLDS(reinterpret_cast<std::uintptr_t>(a) % 4096 == 0 && reinterpret_cast<std::uintptr_t>(b) % 4096 == 0);
+    a[0] = b[99] = 1;
+    RIGHT(cudaFree(a));
+    RIGHT(cudaFree(b));
+  }
+}
+
+void pinned() {
+  int* h = nullptr;
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&h), 1024 * 4, 2));
+  for (int i = 0; i < 1024; ++i) h[i] = i;
+  void* seen = nullptr;
+  RIGHT(cudaHostGetDevicePointer(&seen, h, 0));
+  RIGHT(launch(linger, 8, 128, 0, nullptr, seen, 5));
+  RIGHT(cudaDeviceSynchronize());
+  for (int i = 0; i < 1024; ++i) HOLDS(h[i] == i + 1);
+  RIGHT(cudaFreeHost(h));
+  std::vector<int> own(1000, 6);
+  RIGHT(cudaHostRegister(own.data(), 4000, 0));
+  auto* d = device<int>(1000);
+  cudaStream_t s = nullptr;
+  RIGHT(cudaStreamCreate(&s));
+  RIGHT(cudaMemcpyAsync(d, own.data(), 4000, cudaMemcpyHostToDevice, s));
+  RIGHT(launch(linger, 10, 100, 0, s, d, 5));
+  RIGHT(cudaMemcpyAsync(own.data(), d, 4000, cudaMemcpyDeviceToHost, s));
+  HOLDS(own[0] == 6);  // copied when the operation runs
+  RIGHT(cudaStreamSynchronize(s));
+  for (const int w : own) HOLDS(w == 7);
+  RIGHT(cudaHostUnregister(own.data()));
+}
+
+}  // namespace cuda_programs

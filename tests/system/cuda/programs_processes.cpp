@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Processes that fork, replace themselves, end early or never.
+#include "programs.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+namespace cuda_programs {
+
+// A process that has not used CUDA may fork; then both it and its children may use CUDA.
+void forks_once() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    vectors();
+    std::exit(0);
+  }
+  int status = 0;
+  HOLDS(::waitpid(child, &status, 0) == child && status == 0);
+}
+
+void forks() {
+  pid_t children[2];
+  for (pid_t& c : children) {
+    c = ::fork();
+    if (c == 0) {
+      vectors();
+      std::_Exit(0);
+    }
+  }
+  vectors();
+  for (const pid_t c : children) {
+    int status = 0;
+    HOLDS(::waitpid(c, &status, 0) == c && status == 0);
+  }
+}
+
+// A child of a process that has used CUDA calls CUDA itself.
+void forks_late() {
+  int devices = 0;
+  RIGHT(cudaGetDeviceCount(&devices));
+  auto* kept = device<int>(100);
+  forks_once();
+  RIGHT(cudaFree(kept));
+  vectors();
+}
+
+// A launch that is not waited for is simulated after the program has ended.
+void leaves_early() {
+  auto* a = device<int>(4096);
+  RIGHT(launch(linger, 32, 128, 0, nullptr, a, 100));
+  std::_Exit(9);
+}
+
+// Allocates more than half of the device's memory and does not free it.
+void keeps_memory() {
+  std::size_t free = 0, total = 0;
+  RIGHT(cudaMemGetInfo(&free, &total));
+  device<char>(total / 8 * 5);
+}
+
+// exec() releases the program's resources on the GPU.
+void replaces_itself() {
+  keeps_memory();
+  ::execl("/proc/self/exe", "programs", kernels_file, "keeps_memory", nullptr);
+}
+
+// Heddle's processes are not children of the program.
+void has_no_children() {
+  static volatile sig_atomic_t told = 0;
+  ::signal(SIGCHLD, [](int) { told = 1; });
+  vectors();
+  GIVES(-1, ::waitpid(-1, nullptr, 0));
+  HOLDS(errno == ECHILD && told == 0);
+}
+
+// Static objects are destroyed after thread-local ones.
+void frees_at_exit() {
+  static struct memory_at_exit {
+    int* p = device<int>(100);
+    ~memory_at_exit() { RIGHT(cudaFree(p)); }
+  } m;
+}
+
+void unknown_name() { cudaGraphicsGLRegisterBuffer(nullptr, 0, 0); }
+
+void crashes() {
+  auto* a = device<int>(4096);
+  RIGHT(launch(linger, 32, 128, 0, nullptr, a, 100));
+  std::abort();
+}
+
+void nothing() {}
+
+// Runs until it is stopped by a signal.
+void endless() {
+  auto* a = device<int>(4096);
+  std::puts("started");
+  std::fflush(stdout);
+  for (;;) {
+    RIGHT(launch(linger, 32, 128, 0, nullptr, a, 1000));
+    RIGHT(cudaDeviceSynchronize());
+  }
+}
+
+}  // namespace cuda_programs

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/common/address_map.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace heddle::test {
+namespace address_map_test {
+
+TEST(address_map_test, is_one_to_one_for_any_number_of_channels) {
+  for (const auto hash : {choice::hash::none, choice::hash::xor_}) {
+    for (unsigned channels : {1u, 2u, 3u, 8u, 12u, 20u, 24u, 64u}) {
+      gpu_config c;
+      c.memory.channels = channels;
+      c.l2.hash = hash;
+      const address_map map(c);
+      std::vector<unsigned> load(channels, 0);
+      for (std::uint64_t base : {std::uint64_t{0}, std::uint64_t{0x7f0000000000}, std::uint64_t{1} << 33}) {
+        for (std::uint64_t a = base; a < base + 3840 * 256; a += 256) {
+          const unsigned channel = map.channel_of(a);
+          ASSERT_LT(channel, channels);
+          ++load[channel];
+          ASSERT_EQ(map.global_address(channel, map.local_address(a + 77)), a + 77);
+        }
+      }
+      const auto [low, high] = std::minmax_element(load.begin(), load.end());
+      EXPECT_LE(*high - *low, 3u) << channels << " channels, hash " << static_cast<int>(hash);
+    }
+  }
+}
+
+TEST(address_map_test, outside_no_two_bytes_meet_and_channels_of_their_own_are_dense) {
+  constexpr std::uint64_t first = 0x1000'0000, blocks = 4096;
+  for (const unsigned channels : {1u, 3u, 8u, 12u})
+    for (const auto hash : {choice::hash::none, choice::hash::xor_})
+      for (const auto addresses : {choice::addresses::device, choice::addresses::channel}) {
+        gpu_config c;
+        c.memory.channels = channels;
+        c.memory.addresses = addresses;
+        c.memory.base_mib = 3;
+        c.l2.hash = hash;
+        c.l2.interleave_bytes = 256;
+        const address_map map(c);
+        const bool apart = c.memory.addresses == choice::addresses::channel;
+        std::set<std::pair<unsigned, std::uint64_t>> seen;
+        for (std::uint64_t block = 0; block < blocks; ++block) {
+          const std::uint64_t address = first + block * 256, outside = map.outside_address(address);
+          EXPECT_TRUE(seen.emplace(apart ? map.channel_of(address) : 0, outside).second) << address;
+          EXPECT_EQ(map.outside_address(address + 255), outside + 255);
+          EXPECT_EQ(outside % 256, 0u);
+          const std::uint64_t place = (outside - (3u << 20)) / 256;
+          if (apart) EXPECT_LE(place, block / channels + 1);
+          else EXPECT_EQ(place, block);
+        }
+        EXPECT_FALSE(map.outside_is_same());
+      }
+  EXPECT_TRUE(address_map(gpu_config()).outside_is_same());
+  EXPECT_EQ(address_map(gpu_config()).outside_address(first + 5), first + 5);
+}
+
+TEST(address_map_test, hashing_spreads_strides_of_powers_of_two) {
+  gpu_config c;
+  c.memory.channels = 8;
+  c.l2.hash = choice::hash::xor_;
+  const address_map map(c);
+  for (unsigned shift = 8; shift < 30; ++shift) {
+    std::vector<unsigned> load(8, 0);
+    for (std::uint64_t i = 0; i < 512; ++i) ++load[map.channel_of(i << shift)];
+    for (unsigned l : load) EXPECT_EQ(l, 64u) << shift;
+  }
+}
+
+}  // namespace address_map_test
+}  // namespace heddle::test
