@@ -10,19 +10,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/text_file.h"
 
 namespace heddle::test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
-
-inline std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 inline json argument(const char* buffer) { return {{"buffer", buffer}}; }
 inline json number(std::uint64_t value) { return {{"u32", value}}; }
@@ -58,11 +54,11 @@ class memory_figures : public ::testing::Test {
                                 (flush ? " --set l2.flush_at_completion=true" : "") + options_ + " >'" +
                                 (place / "log.txt").string() + "' 2>&1";
     const int status = std::system(command.c_str());
-    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << text_of(place / "log.txt");
-    const std::string bytes = text_of(result);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << content(place / "log.txt");
+    const std::string bytes = content(result);
     ASSERT_EQ(bytes.size(), 8u);
     bytes.copy(reinterpret_cast<char*>(&clocks_), sizeof clocks_);
-    metrics_ = json::parse(text_of(metrics));
+    metrics_ = json::parse(content(metrics));
   }
 
   /// Prints model, published figure and difference; fails if the difference exceeds `tolerance` (a ratio).

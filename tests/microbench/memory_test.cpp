@@ -72,7 +72,7 @@ TEST_P(level_latency, of_l1_and_l2) {
 // Volta on.
 TEST_P(level_latency, of_plain_loads) {
   const levels& p = GetParam();
-  std::string text = text_of(fs::path(HEDDLE_MICROBENCH) / "memory.ptx");
+  std::string text = content(fs::path(HEDDLE_MICROBENCH) / "memory.ptx");
   for (std::size_t at; (at = text.find("ld.global.nc")) != std::string::npos;) text.replace(at, 12, "ld.global");
   const fs::path module = fs::path(HEDDLE_SCRATCH "/memory") / (std::string("plain_") + p.gpu + ".ptx");
   fs::create_directories(HEDDLE_SCRATCH "/memory");

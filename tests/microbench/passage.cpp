@@ -8,24 +8,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+
+#include "tests/system/common/text_file.h"
 
 namespace microbench {
 
 namespace {
 
 namespace fs = std::filesystem;
+using heddle::test::content;
 
 std::string of_chain(std::string text, unsigned chain) {
   const std::string number = std::to_string(chain);
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at)) text.replace(at, 1, number);
   return text;
-}
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 constexpr unsigned record_bytes = 16;  // first clock, last clock, their difference, value
@@ -84,8 +81,8 @@ std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::s
                               (place / "log.txt").string() + "' 2>&1";
   const int status = std::system(command.c_str());
   const bool ran = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  const std::string result = text_of(place / "clocks.bin");
-  EXPECT_TRUE(ran && result.size() == bytes) << command << "\n" << text_of(place / "log.txt");
+  const std::string result = content(place / "clocks.bin");
+  EXPECT_TRUE(ran && result.size() == bytes) << command << "\n" << content(place / "log.txt");
   std::vector<std::vector<clocks>> all;
   if (!ran || result.size() != bytes) return all;
   std::size_t at = 0;

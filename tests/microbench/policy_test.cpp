@@ -9,15 +9,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/text_file.h"
 
 namespace policy_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
+using heddle::test::content;
 
 constexpr const char* policies[] = {"lrr",          "gto", "oldest", "cggty", "two_level", "prefetch_aware",
                                     "memory_aware", "ccws"};
@@ -28,18 +30,13 @@ struct measured {
   std::string output;
 };
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 measured run(const std::string& kernel, const std::string& policy, const std::string& options) {
   const fs::path source = fs::path(HEDDLE_MICROBENCH) / "policies";
   // Unique to this process: tests of one kernel run in parallel.
   const fs::path place =
       fs::path(HEDDLE_SCRATCH "/policy") / (kernel + "_" + policy + "_" + std::to_string(::getpid()));
   fs::create_directories(place);
-  json job = json::parse(text_of(source / (kernel + ".json")));
+  json job = json::parse(content(source / (kernel + ".json")));
   job["module"] = (source / job["module"].get<std::string>()).string();
   job["outputs"] = json::array({{{"buffer", "out"}, {"file", (place / "out.bin").string()}}});
   std::ofstream(place / "job.json") << job.dump(2);
@@ -49,10 +46,10 @@ measured run(const std::string& kernel, const std::string& policy, const std::st
   const int status = std::system(command.c_str());
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
   if (::testing::Test::HasFailure()) return {1, 0, ""};
-  const json kernel_metrics = json::parse(text_of(place / "metrics.json"))["kernels"][0];
+  const json kernel_metrics = json::parse(content(place / "metrics.json"))["kernels"][0];
   const json& l1 = kernel_metrics["memory"]["l1"];
   const measured m = {kernel_metrics["cycles"], l1["hits"].get<double>() / l1["accesses"].get<double>(),
-                      text_of(place / "out.bin")};
+                      content(place / "out.bin")};
   fs::remove_all(place);
   return m;
 }
@@ -116,7 +113,7 @@ TEST(policies, groups_beat_round_robin_on_workloads) {
                                   (workload == "spmv" ? five_blocks_of_spmv : "");
       const int status = std::system(command.c_str());
       ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
-      cycles[workload + policy] = json::parse(text_of(metrics))["cycles"];
+      cycles[workload + policy] = json::parse(content(metrics))["cycles"];
       std::printf("%-16s %-16s %10llu cycles\n", workload.c_str(), policy.c_str(),
                   static_cast<unsigned long long>(cycles[workload + policy]));
     }
@@ -134,7 +131,7 @@ std::uint64_t cycles_of(const std::string& workload, const std::string& policy, 
                               metrics.string() + "' " + options;
   const int status = std::system(command.c_str());
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
-  return ::testing::Test::HasFailure() ? 1 : json::parse(text_of(metrics))["cycles"].get<std::uint64_t>();
+  return ::testing::Test::HasFailure() ? 1 : json::parse(content(metrics))["cycles"].get<std::uint64_t>();
 }
 
 // The table of headlines in docs/scheduling.md: the direction of each paper's result, on a kernel or workload of

@@ -9,9 +9,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/system/common/json_text.h"
 
 namespace stall_test {
 

@@ -58,7 +58,7 @@ class suite_test : public ::testing::TestWithParam<bounded_suite> {
     const int status = std::system(command.c_str());
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
     std::map<std::string, std::pair<double, int>> sums;
-    std::istringstream in(text_of(csv));
+    std::istringstream in(content(csv));
     std::string line;
     std::getline(in, line);
     while (std::getline(in, line)) {

@@ -11,15 +11,18 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
+#include "tests/system/common/program_run.h"
 #include "tests/system/common/sanitizer_remark.h"
+#include "tests/system/common/text_file.h"
 
 namespace command_line_fixture {
 
 namespace fs = std::filesystem;
+using heddle::test::content;
+using heddle::test::outcome;
 
 inline const char* const module_text = R"(.version 7.0
 .target sm_60
@@ -91,18 +94,6 @@ other:
 }
 )";
 
-struct outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-  std::string first_line() const { return err.substr(0, err.find('\n')); }
-};
-
-inline std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 inline std::string words(std::vector<std::uint32_t> values) {
   std::string bytes(4 * values.size(), '\0');
   std::memcpy(bytes.data(), values.data(), bytes.size());
@@ -127,25 +118,15 @@ class command_line : public ::testing::Test {
 
   /// Starts the program in the test's folder.
   pid_t start(const std::vector<std::string>& arguments) {
-    const pid_t child = fork();
-    if (child != 0) return child;
-    std::vector<char*> argv{const_cast<char*>(HEDDLE_PROGRAM)};
-    for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-    argv.push_back(nullptr);
-    if (chdir(place_.c_str()) != 0 || !freopen(stream("stdout").c_str(), "w", stdout) ||
-        !freopen(stream("stderr").c_str(), "w", stderr))
-      _exit(126);
-    alarm(60);
-    execv(HEDDLE_PROGRAM, argv.data());
-    _exit(127);
+    std::vector<std::string> command{HEDDLE_PROGRAM};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return heddle::test::start_program(command, {place_, stream("stdout"), stream("stderr")});
   }
 
   /// Waits for its end. A signal counts as code 128 + its number.
   outcome finish(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(stream("stdout")),
-            without_sanitizer_remark(content(stream("stderr")))};
+    const int code = heddle::test::exit_code_of(child);
+    return {code, content(stream("stdout")), without_sanitizer_remark(content(stream("stderr")))};
   }
 
   outcome run(const std::vector<std::string>& arguments) { return finish(start(arguments)); }

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "command_line_fixture.h"
+#include "tests/system/common/json_text.h"
 
 namespace command_line_test {
 

@@ -11,11 +11,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/common/sanitizer_remark.h"
 
 namespace cut_run_test {

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "command_line_fixture.h"
+#include "tests/system/common/json_text.h"
 
 namespace failures_test {
 

@@ -6,20 +6,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <sstream>
 #include <string>
 
+#include "tests/system/common/text_file.h"
+
 namespace readme_test {
 
 namespace fs = std::filesystem;
-
-std::string content(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using heddle::test::content;
 
 TEST(readme, shows_what_the_first_run_prints) {
   fs::create_directories(HEDDLE_SCRATCH "/readme");

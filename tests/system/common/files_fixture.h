@@ -13,16 +13,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/program_run.h"
+#include "tests/system/common/text_file.h"
 
 namespace file_tests {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
 using words = std::vector<std::string>;
+using heddle::test::content;
+using heddle::test::outcome;
 
 inline const char* const kernel_text = R"(.version 7.0
 .target sm_60
@@ -71,17 +75,6 @@ inline std::string block_of(const std::string& place, const std::string& width) 
          (width == "0" ? "" : " 1 0x7f2000000000 4") + " 0\n0010 ffffffff 0 EXIT 0 0 0\n\n#END_TB\n\n";
 }
 
-struct outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-inline std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 class files : public ::testing::Test {
  protected:
   files() {
@@ -109,16 +102,8 @@ class files : public ::testing::Test {
   outcome shell(const std::string& command) {
     const std::string all =
         "cd '" + place_.string() + "' || exit; ulimit -c 0; heddle() { '" HEDDLE_PROGRAM "' \"$@\"; }; " + command;
-    const pid_t child = fork();
-    if (child == 0) {
-      if (!freopen((place_ / "stdout").c_str(), "w", stdout) || !freopen((place_ / "stderr").c_str(), "w", stderr))
-        _exit(126);
-      execlp("timeout", "timeout", "-s", "KILL", "100", "bash", "-c", all.c_str(), nullptr);
-      _exit(127);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), get("stdout"), get("stderr")};
+    return heddle::test::run_program({"timeout", "-s", "KILL", "100", "bash", "-c", all},
+                                     {place_, "stdout", "stderr", 0});
   }
 
   /// All files with content and permissions, except those of the test's shell.

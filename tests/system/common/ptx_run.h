@@ -10,26 +10,21 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "sanitizer_remark.h"
+#include "tests/system/common/program_run.h"
+#include "tests/system/common/text_file.h"
 
 namespace ptx_runs {
 
 namespace fs = std::filesystem;
+using heddle::test::content;
 
-struct outcome {
-  int code = -1;
-  std::string out, err;
+struct outcome : heddle::test::outcome {
   std::vector<std::uint32_t> words;  // the out: buffer
 };
-
-inline std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 inline std::string module_of(const std::string& declarations, const std::string& code) {
   return ".version 8.0\n.target sm_80\n.address_size 64\n" + declarations +
@@ -45,6 +40,17 @@ inline fs::path place_of_test() {
   return fs::path(HEDDLE_SCRATCH "/ptx") / (std::string(info->test_suite_name()) + "." + info->name());
 }
 
+/// What a shell command line left in the folder, and its status.
+inline outcome outcome_in(const fs::path& place, int status) {
+  outcome o{{WIFEXITED(status) ? WEXITSTATUS(status) : 128, content(place / "stdout"),
+             without_sanitizer_remark(content(place / "stderr"))},
+            {}};
+  const std::string bytes = content(place / "o.bin");
+  o.words.resize(bytes.size() / 4);
+  if (!o.words.empty()) std::memcpy(o.words.data(), bytes.data(), o.words.size() * 4);
+  return o;
+}
+
 /// Runs kernel k with `blocks` blocks of `threads` threads and one output word per thread.
 inline outcome run(const std::string& text, const std::string& gpu, unsigned blocks = 1, unsigned threads = 32,
                    const std::string& options = "") {
@@ -58,14 +64,7 @@ inline outcome run(const std::string& text, const std::string& gpu, unsigned blo
                               " --arg out:" + std::to_string(4 * blocks * threads) + ":o.bin --quiet --gpu " + gpu +
                               " " + options + " >stdout 2>stderr";
   const int status = std::system(command.c_str());
-  outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128,
-            content(place / "stdout"),
-            without_sanitizer_remark(content(place / "stderr")),
-            {}};
-  const std::string bytes = content(place / "o.bin");
-  o.words.resize(bytes.size() / 4);
-  if (!o.words.empty()) std::memcpy(o.words.data(), bytes.data(), o.words.size() * 4);
-  return o;
+  return outcome_in(place, status);
 }
 
 inline const char* const both[] = {"gtx1080", "v100"};
@@ -90,14 +89,7 @@ inline outcome run_job(const std::vector<std::pair<std::string, std::string>>& f
       std::system(("cd '" + place.string() + "' && timeout 60 '" HEDDLE_PROGRAM "' run job.json --quiet " + options +
                    " >stdout 2>stderr")
                       .c_str());
-  outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128,
-            content(place / "stdout"),
-            without_sanitizer_remark(content(place / "stderr")),
-            {}};
-  const std::string bytes = content(place / "o.bin");
-  o.words.resize(bytes.size() / 4);
-  if (!o.words.empty()) std::memcpy(o.words.data(), bytes.data(), o.words.size() * 4);
-  return o;
+  return outcome_in(place, status);
 }
 
 }  // namespace ptx_runs

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Suites of measurements: what is compared, what is written, what is refused.
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/correlate/correlate_fixture.h"
 
 namespace correlate_test {

@@ -6,20 +6,15 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "tests/system/common/sanitizer_remark.h"
+#include "tests/system/common/text_file.h"
 
 namespace cuda_driver_test {
 
 namespace fs = std::filesystem;
-
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using heddle::test::content;
 
 class cuda_driver : public ::testing::Test {
  protected:

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/cuda/cuda_program.h"
 
 namespace cuda_environment_test {

@@ -7,25 +7,17 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
+#include "tests/system/common/program_run.h"
 #include "tests/system/common/sanitizer_remark.h"
+#include "tests/system/common/text_file.h"
 
 namespace cuda_runs {
 
 namespace fs = std::filesystem;
-
-struct outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-inline std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using heddle::test::content;
+using heddle::test::outcome;
 
 /// The folder in which the current test runs its program.
 inline fs::path place_of_test() {

@@ -2,9 +2,8 @@
 // Complete CUDA programs under `heddle exec`: their results, messages and files.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cuda_program.h"
+#include "tests/system/common/json_text.h"
 
 namespace cuda_programs_test {
 

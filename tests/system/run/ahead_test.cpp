@@ -10,10 +10,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 #include <string>
+
+#include "tests/system/common/json_text.h"
 
 namespace ahead_test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The overhead of a block beside its instructions: the start of the next block, and the end of a grid.
-#include <nlohmann/json.hpp>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/common/ptx_run.h"
 
 namespace block_turnaround_test {

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 
 #include "tests/bench/bench_traces.h"
+#include "tests/system/common/json_text.h"
 
 namespace bounds_test {
 

@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/bench/bench_traces.h"
+#include "tests/system/common/json_text.h"
 
 namespace golden_metrics_test {
 

@@ -7,20 +7,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/text_file.h"
 
 namespace lost_occupancy_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using heddle::test::content;
 
 /// Fifteen SMs with four blocks of 512 threads each, whose warps issue round robin.
 const char* const gpu = " --gpu gtx1080 --set sub_partition.scheduler=lrr --set gpu.sm_count=15 --set sm.max_blocks=4";
@@ -37,9 +34,9 @@ class lost_occupancy : public ::testing::Test {
     const std::string command = "'" HEDDLE_PROGRAM "' run " + what + machine + " --metrics '" + metrics.string() +
                                 "' >'" + log.string() + "' 2>&1";
     const int status = std::system(command.c_str());
-    summary_ = text_of(log);
+    summary_ = content(log);
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << summary_;
-    metrics_ = json::parse(text_of(metrics));
+    metrics_ = json::parse(content(metrics));
     for (const json& k : metrics_["kernels"]) {
       double sum = 0;
       for (const auto& [name, share] : k["lost_occupancy"].items()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // PTX as third-party tools write it, through the built program: 32-bit addresses, vectors, several modules, texture
 // references.
-#include <nlohmann/json.hpp>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/common/ptx_run.h"
 
 namespace others_ptx_test {

@@ -9,38 +9,25 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "heddle/hash/splitmix64.h"
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/text_file.h"
+#include "tests/unit/common/random_numbers.h"
 
 namespace preemption_fixture {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
-
-inline std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using heddle::test::content;
+using heddle::test::random_numbers;
 
 inline void make_absolute(json& owner, const char* key, const fs::path& directory) {
   if (owner.contains(key)) owner[key] = (directory / owner[key].get<std::string>()).string();
 }
-
-// A sample is equal on every machine.
-class random_numbers : public heddle::splitmix64 {
- public:
-  using splitmix64::splitmix64;
-  template <class T>
-  const T& one_of(const std::vector<T>& from) {
-    return from[below(from.size())];
-  }
-};
 
 struct result {
   int code = -1;
@@ -68,7 +55,7 @@ class preemption : public ::testing::Test {
 
   json job_of(const std::string& workload) {
     const fs::path directory = fs::path(HEDDLE_WORKLOADS) / workload;
-    json job = json::parse(text_of(directory / "job.json"));
+    json job = json::parse(content(directory / "job.json"));
     make_absolute(job, "module", directory);
     for (auto& [name, buffer] : job["buffers"].items()) make_absolute(buffer, "file", directory);
     if (job.contains("symbols")) {
@@ -92,10 +79,10 @@ class preemption : public ::testing::Test {
                                 "' 2>&1";
     const int status = std::system(command.c_str());
     r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    r.log = command + "\n" + text_of(log);
+    r.log = command + "\n" + content(log);
     if (r.code != 0) return r;
-    r.metrics = json::parse(text_of(metrics));
-    for (const json& output : job["outputs"]) r.bytes += text_of(output["file"].get<std::string>());
+    r.metrics = json::parse(content(metrics));
+    for (const json& output : job["outputs"]) r.bytes += content(output["file"].get<std::string>());
     return r;
   }
 

@@ -8,17 +8,20 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/program_run.h"
 #include "tests/system/common/sanitizer_remark.h"
+#include "tests/system/common/text_file.h"
 
 namespace replay_fixture {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
+using heddle::test::content;
+using heddle::test::outcome;
 
 inline constexpr unsigned full = 0xffffffffu;
 
@@ -96,17 +99,6 @@ struct kernel {
   unsigned written_ = 0;
 };
 
-struct outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-inline std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 class replay : public ::testing::Test {
  protected:
   replay() {
@@ -121,23 +113,9 @@ class replay : public ::testing::Test {
 
   /// Runs the program in the test's folder. A signal counts as code 128 + its number.
   outcome run(const std::vector<std::string>& arguments) {
-    const fs::path out = fs::path(HEDDLE_SCRATCH "/replay") / (place_.filename().string() + ".stdout");
-    const fs::path err = fs::path(HEDDLE_SCRATCH "/replay") / (place_.filename().string() + ".stderr");
-    const pid_t child = fork();
-    if (child == 0) {
-      std::vector<char*> argv{const_cast<char*>(HEDDLE_PROGRAM), const_cast<char*>("replay")};
-      for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-      argv.push_back(nullptr);
-      if (chdir(place_.c_str()) != 0 || !freopen(out.c_str(), "w", stdout) || !freopen(err.c_str(), "w", stderr))
-        _exit(126);
-      alarm(60);
-      execv(HEDDLE_PROGRAM, argv.data());
-      _exit(127);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(out),
-            without_sanitizer_remark(content(err))};
+    std::vector<std::string> command{HEDDLE_PROGRAM, "replay"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return heddle::test::run_program(command, {place_, place_.string() + ".stdout", place_.string() + ".stderr"});
   }
   /// Replays one kernel on a GPU with checks enabled.
   outcome run_kernel(const kernel& k, const std::string& gpu = "v100", std::vector<std::string> more = {}) {

@@ -11,21 +11,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/text_file.h"
 
 namespace workloads_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using heddle::test::content;
 
 std::vector<std::string> workloads() {
   std::vector<std::string> names;
@@ -47,7 +44,7 @@ class workload : public ::testing::TestWithParam<std::string> {
   // Writes a copy of the workload's job with its input paths and with outputs in the test's folder.
   void write_job() {
     const fs::path directory = fs::path(HEDDLE_WORKLOADS) / GetParam();
-    json job = json::parse(text_of(directory / "job.json"));
+    json job = json::parse(content(directory / "job.json"));
     make_absolute(job, "module", directory);
     for (auto& [name, buffer] : job["buffers"].items()) make_absolute(buffer, "file", directory);
     if (job.contains("symbols")) {
@@ -70,11 +67,11 @@ class workload : public ::testing::TestWithParam<std::string> {
     const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options +
                                 " >'" + log.string() + "' 2>&1";
     const int status = std::system(command.c_str());
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << text_of(log);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << content(log);
     std::string bytes;
     for (const fs::path& file : files_) {
       EXPECT_TRUE(fs::exists(file)) << file;
-      bytes += text_of(file);
+      bytes += content(file);
     }
     return bytes;
   }
@@ -86,7 +83,7 @@ class workload : public ::testing::TestWithParam<std::string> {
                                 " >'" + log.string() + "' 2>&1";
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << command;
-    return text_of(log);
+    return content(log);
   }
 
   const fs::path place_;
@@ -136,7 +133,7 @@ TEST_P(workload, gives_the_same_right_outputs_whatever_the_timing) {
   std::string first;
   // Lanes that wait for each other deadlock on a reconvergence stack.
   const std::string needed = GetParam() == "intra_warp_lock" ? " --set sub_partition.divergence=independent" : "";
-  const std::string needs = text_of(fs::path(HEDDLE_WORKLOADS) / GetParam() / "needs.txt");
+  const std::string needs = content(fs::path(HEDDLE_WORKLOADS) / GetParam() / "needs.txt");
   if (!needs.empty()) {
     EXPECT_NE(refusal("--gpu gtx1080").find("needs compute capability " + needs.substr(0, needs.find('\n'))),
               std::string::npos);
@@ -175,9 +172,9 @@ TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
       ASSERT_TRUE(WIFEXITED(status));
       // This GPU cannot run it; wrong options would fail everywhere, so no run would count.
       if (WEXITSTATUS(status) == 2) break;
-      ASSERT_EQ(WEXITSTATUS(status), 0) << options << "\n" << text_of(log);
+      ASSERT_EQ(WEXITSTATUS(status), 0) << options << "\n" << content(log);
       std::string bytes;
-      for (const fs::path& file : files_) bytes += text_of(file);
+      for (const fs::path& file : files_) bytes += content(file);
       if (first.empty()) first = bytes;
       ASSERT_TRUE(bytes == first) << "other output bytes with " << options;
       ++ran;

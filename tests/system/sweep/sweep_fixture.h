@@ -11,20 +11,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "tests/system/common/program_run.h"
+#include "tests/system/common/text_file.h"
 
 namespace sweep_tests {
 
 namespace fs = std::filesystem;
 using words = std::vector<std::string>;
-
-inline std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using heddle::test::content;
 
 // A kernel of some hundred cycles, one that never ends, one with an illegal access.
 inline const char* const module_text = R"(.version 7.0
@@ -103,30 +101,12 @@ class sweeps : public ::testing::Test {
   }
 
   pid_t start(const words& arguments, const char* out = "stdout") {
-    const pid_t child = fork();
-    if (child != 0) return child;
-    words all = {HEDDLE_PROGRAM, command_};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (std::string& a : all) argv.push_back(a.data());
-    argv.push_back(nullptr);
-    setpgid(0, 0);
-    if (chdir(place_.c_str()) != 0 || !freopen(out, "w", stdout) || !freopen("stderr", "w", stderr)) _exit(126);
-    if (file_limit_ != 0) {
-      const rlimit limit = {file_limit_, file_limit_};
-      setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    alarm(500);
-    execv(HEDDLE_PROGRAM, argv.data());
-    _exit(127);
+    words command = {HEDDLE_PROGRAM, command_};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return heddle::test::start_program(command, {place_, out, "stderr", 500, file_limit_, true});
   }
 
-  /// Returns its exit code; 128 + N for signal N.
-  static int finish(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
+  static int finish(pid_t child) { return heddle::test::exit_code_of(child); }
 
   int run(const words& arguments) { return finish(start(arguments)); }
 

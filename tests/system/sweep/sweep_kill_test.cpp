@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // When any process of a sweep is killed, finished results are kept, and the rest can be completed later.
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "sweep_fixture.h"
+#include "tests/system/common/json_text.h"
 
 namespace sweep_kill_test {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The content of a sweep's store, and rejected input.
-#include <nlohmann/json.hpp>
 
 #include "sweep_fixture.h"
+#include "tests/system/common/json_text.h"
 
 namespace sweep_test {
 

@@ -10,10 +10,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/common/kanata_reader.h"
 
 namespace pipeline_view_test {

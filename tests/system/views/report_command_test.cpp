@@ -6,19 +6,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/text_file.h"
 
 namespace report_command_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
-
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using heddle::test::content;
 
 class report_commands : public ::testing::Test {
  protected:

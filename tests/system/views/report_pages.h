@@ -11,11 +11,11 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/system/common/browser.h"
+#include "tests/system/common/json_text.h"
 
 namespace report_page_test {
 

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/system/common/browser.h"
+#include "tests/system/common/json_text.h"
 
 namespace report_rules_test {
 

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/common/speedscope.h"
 
 namespace speedscope_test {

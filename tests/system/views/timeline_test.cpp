@@ -10,11 +10,12 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/system/common/json_text.h"
 
 namespace timeline_test {
 

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/common/vcd_reader.h"
 #include "waveform_fixture.h"
 
@@ -71,7 +71,7 @@ TEST_P(waveforms, show_what_the_metrics_count) {
   ASSERT_EQ(0, run(what + " --trace-scope 'gpu.sm0*,gpu.cwd' --vcd" + quoted(place_ / "w.vcd") + " --metrics" +
                    quoted(place_ / "m.json")));
   ASSERT_EQ(0, run(what + " --metrics" + quoted(place_ / "alone.json")));
-  json metrics = json::parse(text_of(place_ / "m.json")), alone = json::parse(text_of(place_ / "alone.json"));
+  json metrics = json::parse(content(place_ / "m.json")), alone = json::parse(content(place_ / "alone.json"));
   metrics.erase("host");
   alone.erase("host");
   EXPECT_TRUE(metrics == alone) << "who looks changes what happens";
@@ -243,7 +243,7 @@ TEST(waveform, has_cycles_on_its_axis) {
   EXPECT_GT(changes, 100u);
   EXPECT_GT(between, 10u) << "the L2 and the DRAM have clocks of their own";
   EXPECT_NE(std::string::npos,
-            text_of(place / "w.vcd")
+            content(place / "w.vcd")
                 .find("$comment 1 ns on the time axis is 1 core cycle, which lasts 622.278 ps at 1607 MHz $end"));
 }
 
@@ -284,7 +284,7 @@ TEST(waveform, has_the_filters_of_the_ready_layouts) {
                    "'gpu.cwd,gpu.sm0*,gpu.l2_slice*,gpu.dram_channel*' --vcd" +
                    quoted(place / "w.vcd")));
   for (const char* name : {"state", "operation", "step"})
-    EXPECT_EQ(text_of(place / ("w." + std::string(name) + ".filter")), text_of(ready / (std::string(name) + ".filter")))
+    EXPECT_EQ(content(place / ("w." + std::string(name) + ".filter")), content(ready / (std::string(name) + ".filter")))
         << name;
   const vcd_reader w(place / "w.vcd", cycle_ps);
   for (const char* name : {"scheduler", "memory", "context_switch", "dual_issue"}) {

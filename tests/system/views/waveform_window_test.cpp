@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/common/vcd_reader.h"
 #include "waveform_fixture.h"
 
@@ -85,13 +85,13 @@ TEST(waveform, of_a_long_run_holds_only_the_window_and_takes_no_memory_for_the_r
   const std::string what = "--kernel" + quoted(place / "sleeper.ptx") +
                            " --grid 1 --block 64 --arg u32:20000 --gpu v100 --set gpu.sm_count=1";
   ASSERT_EQ(0, run(what + " --metrics" + quoted(place / "alone.json")));
-  const json alone = json::parse(text_of(place / "alone.json"));
+  const json alone = json::parse(content(place / "alone.json"));
   ASSERT_GE(alone["cycles"].get<std::uint64_t>(), 20000000u);
   [[maybe_unused]] const std::uint64_t memory = alone["host"]["peak_rss_bytes"];
   for (const std::string window : {" --trace-window 15000000:15003000", ""}) {
     ASSERT_EQ(0, run(what + window + " --metrics" + quoted(place / "m.json") + " --vcd" + quoted(place / "w.vcd") +
                      " --pipeline" + quoted(place / "w.kanata") + " --timeline" + quoted(place / "w.json")));
-    const json m = json::parse(text_of(place / "m.json"));
+    const json m = json::parse(content(place / "m.json"));
     EXPECT_EQ(alone["cycles"], m["cycles"]);
 #if !defined(__SANITIZE_ADDRESS__)  // it does not release freed memory
     // Views need memory for their signals and buffers, independent of the length of the traced run.
@@ -125,7 +125,7 @@ TEST(waveform, needs_room_on_the_disk_and_leaves_no_half_file) {
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << view;
     EXPECT_TRUE(fs::is_empty(place)) << view << " left " << fs::directory_iterator(place)->path();
-    EXPECT_NE(std::string::npos, text_of(fs::path(HEDDLE_SCRATCH "/waveform") / "full.log")
+    EXPECT_NE(std::string::npos, content(fs::path(HEDDLE_SCRATCH "/waveform") / "full.log")
                                      .find("the disk is full, or the file's size is limited"));
   }
 }
