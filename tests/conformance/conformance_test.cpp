@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
 
 #include "families.h"
 #include "heddle/config/error.h"
@@ -78,11 +81,8 @@ class bench {
       result.refused.insert(c.family + ": " + c.name + "  (" + e.what() + ")");
       return;
     }
-    std::vector<memory_piece> memory(2);
-    memory[0] = {in_, bytes_of(rows)};
-    memory[1] = {out_, std::vector<std::uint8_t>(std::size_t{rows_} * 8, 0xee)};
-    run_reference(scalar_program(ast, kernel), launch, memory);
-    const numbers got = numbers_of(machine_.read(out_, std::size_t{rows_} * 8)), expected = numbers_of(memory[1].bytes);
+    const numbers got = numbers_of(machine_.read(out_, std::size_t{rows_} * 8));
+    const numbers& expected = by_reference(c, ast, kernel, launch, rows);
     unsigned bad = 0;
     for (std::size_t r = 0; r < rows_; ++r) {
       if (agrees(c.allowed, got[r], expected[r])) continue;
@@ -91,6 +91,21 @@ class bench {
     ++result.compared;
     if (bad != 0) ++result.differing;
     if (bad > 3) std::cout << "  " << c.name << ": " << bad << " of " << rows_ << " rows differ\n";
+  }
+
+  /// The reference knows no GPUs: what it computes from these rows holds for all that have the same addresses.
+  const numbers& by_reference(const conformance_case& c, const ptx::ast_module& ast, const std::string& kernel,
+                              const scalar_launch& launch, const numbers& rows) {
+    const std::vector<std::uint8_t> operands = bytes_of(rows);
+    const std::string_view digested(reinterpret_cast<const char*>(operands.data()), operands.size());
+    static std::map<std::tuple<std::string, std::uint64_t, std::size_t>, numbers> known;
+    const std::tuple key(c.code, out_, std::hash<std::string_view>()(digested));
+    if (const auto at = known.find(key); at != known.end()) return at->second;
+    std::vector<memory_piece> memory(2);
+    memory[0] = {in_, operands};
+    memory[1] = {out_, std::vector<std::uint8_t>(std::size_t{rows_} * 8, 0xee)};
+    run_reference(scalar_program(ast, kernel), launch, memory);
+    return known[key] = numbers_of(memory[1].bytes);
   }
 
   unsigned rows_;

@@ -29,7 +29,8 @@ class word {
 
   template <std::size_t N>
   friend bool operator==(const word& a, const char (&literal)[N]) {
-    return a.size_ == N - 1 && std::memcmp(a.text_, literal, N - 1) == 0;
+    // Most words differ in their first character, and need no call.
+    return a.size_ == N - 1 && a.text_[0] == literal[0] && std::memcmp(a.text_, literal, N - 1) == 0;
   }
   template <std::size_t N>
   friend bool operator!=(const word& a, const char (&literal)[N]) {
