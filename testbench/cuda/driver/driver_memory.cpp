@@ -11,7 +11,7 @@ using namespace heddle::cuda;
 
 namespace {
 
-enum memory_place : unsigned { in_host = 1, in_device = 2 };  // CUmemorytype
+enum memory_place : unsigned { host_place = 1, device_place = 2 };  // CUmemorytype
 
 result_t make(address_t* to, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
   return driven([&]() -> error_t {
@@ -45,7 +45,7 @@ error_t attribute_of(void* value, int attribute, address_t address) {
   if (a.type == unregistered && attribute != 16) return error::invalid_value;
   switch (attribute) {
     case 1: return put(a.owner != nullptr ? a.owner : static_cast<const void*>(current_context()));
-    case 2: return put(static_cast<unsigned>(a.type == host ? in_host : in_device));
+    case 2: return put(static_cast<unsigned>(a.type == host ? host_place : device_place));
     case 3: return put(address);
     case 4: return a.type == device ? error::invalid_value : put(address);
     case 6: return put(std::uint8_t{0});  // copies are ordered regardless of this attribute

@@ -15,7 +15,7 @@ using namespace heddle::cuda;
 
 namespace {
 
-stream_t handle_of(std::uint32_t number) { return reinterpret_cast<stream_t>(std::uintptr_t{number} + 0x1000); }
+stream_t as_handle(std::uint32_t number) { return reinterpret_cast<stream_t>(std::uintptr_t{number} + 0x1000); }
 
 struct stream_facts {
   unsigned flags;
@@ -120,7 +120,7 @@ HEDDLE_CUDA error_t cudaStreamCreateWithPriority(stream_t* s, unsigned flags, in
   const auto number = r.read().get<std::uint32_t>();
   const std::lock_guard<std::mutex> lock(facts_mutex);
   facts[number] = {flags, priority};
-  *s = handle_of(number);
+  *s = as_handle(number);
   return error::none;
 }
 HEDDLE_CUDA error_t cudaStreamCreateWithFlags(stream_t* s, unsigned flags) {
@@ -175,7 +175,7 @@ HEDDLE_CUDA error_t cudaStreamAddCallback_ptsz(stream_t s, void (*f)(stream_t, e
 
 HEDDLE_CUDA error_t cudaEventCreateWithFlags(event_t* e, unsigned) {
   const reply r = call(wire::call::make_event, wire::writer());
-  if (r.status == error::none) *e = handle_of(r.read().get<std::uint32_t>());
+  if (r.status == error::none) *e = as_handle(r.read().get<std::uint32_t>());
   return noted(r.status);
 }
 HEDDLE_CUDA error_t cudaEventCreate(event_t* e) { return cudaEventCreateWithFlags(e, 0); }
