@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "heddle/metrics/collect.h"
+#include "testbench/job/job.h"
 #include "testbench/run/progress.h"
 
 namespace heddle::testbench {
