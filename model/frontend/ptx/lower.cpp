@@ -17,6 +17,7 @@
 #include "heddle/frontend/ptx/machine/register_ceiling.h"
 #include "heddle/frontend/ptx/resolve/align_up.h"
 #include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/frontend/ptx/select/contract.h"
 #include "heddle/frontend/ptx/select/selector.h"
 #include "heddle/frontend/ptx/syntax/link.h"
 
@@ -114,6 +115,7 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
   optimise(hir, has_imad);
   convert_branches(hir);
   unroll(hir, m, gpu, has_imad);
+  contract_products(hir);
   unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(), hir.shared_bytes, hir.barriers};
   hir = {};
   tidy(made.code);

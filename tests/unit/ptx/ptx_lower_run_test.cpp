@@ -271,7 +271,10 @@ const row rows[] = {
     {"cvt_f64_s64", "cvt.rn.f64.s64 %do, %d; mov.b64 %o, %do;", [](const inputs& i) { return bits(double(s64(i.d))); }},
     {"fma_f32", "neg.f32 %fo, %fc; fma.rn.f32 %fo, %fa, %fb, %fo; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
      [](const inputs& i) { return bits(std::fma(i.fa(), i.fb(), -i.fc())); }},
-    {"mul_add_is_not_contracted", "mul.f32 %fo, %fa, %fb; add.f32 %fo, %fo, %fc; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
+    {"mul_add_is_contracted", ".reg .f32 %t; mul.f32 %t, %fa, %fb; add.f32 %fo, %t, %fc; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
+     [](const inputs& i) { return bits(std::fma(i.fa(), i.fb(), i.fc())); }},
+    {"mul_add_with_a_rounding_is_not_contracted",
+     "mul.rn.f32 %fo, %fa, %fb; add.f32 %fo, %fo, %fc; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
      [](const inputs& i) {
        volatile float product = i.fa() * i.fb();
        return bits(product + i.fc());

@@ -55,7 +55,8 @@ TEST(lowering, factors_of_several_matrix_products_are_gathered_once) {
     const ptx::loaded_module m = ptx::place(ptx::parse(header + body + "ret;\n}\n", "k.ptx"), isa::heap_base);
     return count(*ptx::lower(m, "k", gpu, 0), opcode::mov);
   };
-  EXPECT_LE(moves_of(false), 10u);  // including those of the accumulators and two at the beginning; 20 if each product moved its own
+  EXPECT_LE(moves_of(false),
+            10u);  // including those of the accumulators and two at the beginning; 20 if each product moved its own
   EXPECT_GT(moves_of(true), moves_of(false));
 }
 
@@ -125,12 +126,13 @@ TEST(lowering, a_division_has_its_slow_path_behind_a_branch) {
 // Counts of ptxas 13.0 for 7.5, without moves of constants to registers.
 TEST(lowering, roots_and_reciprocals_are_tested_by_their_exponents) {
   const auto counts = [](const std::string& operation, const std::string& t) {
-    const auto p = lower(".entry k(.param .u64 p) { .reg .b64 %d; .reg ." + t + " %f<2>; ld.param.u64 %d, [p]; ld.global." + t +
-                         " %f0, [%d]; " + operation + "." + t + " %f1, %f0; st.global." + t + " [%d], %f1; ret; }");
+    const auto p =
+        lower(".entry k(.param .u64 p) { .reg .b64 %d; .reg ." + t + " %f<2>; ld.param.u64 %d, [p]; ld.global." + t +
+              " %f0, [%d]; " + operation + "." + t + " %f1, %f0; st.global." + t + " [%d], %f1; ret; }");
     EXPECT_EQ(count(*p, opcode::fchk), 0u);
     return std::vector<unsigned>{count(*p, opcode::ffma) + count(*p, opcode::dfma),
-                                 count(*p, opcode::fmul) + count(*p, opcode::dmul),
-                                 count(*p, opcode::iadd3), count(*p, opcode::isetp) + count(*p, opcode::fsetp)};
+                                 count(*p, opcode::fmul) + count(*p, opcode::dmul), count(*p, opcode::iadd3),
+                                 count(*p, opcode::isetp) + count(*p, opcode::fsetp)};
   };
   using list = std::vector<unsigned>;
   EXPECT_EQ(counts("rcp.rn", "f32"), (list{2, 0, 1, 1}));
@@ -139,26 +141,28 @@ TEST(lowering, roots_and_reciprocals_are_tested_by_their_exponents) {
   EXPECT_EQ(counts("sqrt.rn", "f64"), (list{5, 3, 2, 1}));
 }
 
-// On Volta and later BSSY and BSYNC stand around code that only some lanes of a warp execute: once for two branches with
-// one end, outside of a loop that lanes leave at different times, and never where all lanes decide alike.
+// On Volta and later BSSY and BSYNC stand around code that only some lanes of a warp execute: once for two branches
+// with one end, outside of a loop that lanes leave at different times, and never where all lanes decide alike.
 TEST(lowering, lanes_that_part_are_brought_together_again) {
   const auto barriers = [](const char* capability, const std::string& condition, bool loop) {
     gpu_config gpu;
     gpu.gpu.compute_capability = capability;
-    const std::string work = "xor.b32 %r2, %r2, 5; mul.lo.s32 %r2, %r2, %r2; xor.b32 %r2, %r2, 7; mul.lo.s32 %r2, %r2, %r2;"
-                             "xor.b32 %r2, %r2, 9; mul.lo.s32 %r2, %r2, %r2; xor.b32 %r2, %r2, 11; mul.lo.s32 %r2, %r2, %r2;";
-    const std::string body = ".entry k(.param .u64 p, .param .u32 n) { .reg .b64 %d; .reg .b32 %r<4>; .reg .pred %q<2>; ld.param.u64 %d, [p];" +
-                             condition + "ld.global.u32 %r2, [%d];" +
-                             (loop ? "L: " + work + "setp.lt.s32 %q0, %r2, %r1; @%q0 bra L;"
-                                   : "setp.lt.s32 %q0, %r1, 7; @%q0 bra L;" + work +
-                                         "setp.lt.s32 %q1, %r1, 17; @%q1 bra L;" + work + "L:") +
-                             "st.global.u32 [%d], %r2; ret; }";
+    const std::string work =
+        "xor.b32 %r2, %r2, 5; mul.lo.s32 %r2, %r2, %r2; xor.b32 %r2, %r2, 7; mul.lo.s32 %r2, %r2, %r2;"
+        "xor.b32 %r2, %r2, 9; mul.lo.s32 %r2, %r2, %r2; xor.b32 %r2, %r2, 11; mul.lo.s32 %r2, %r2, %r2;";
+    const std::string body =
+        ".entry k(.param .u64 p, .param .u32 n) { .reg .b64 %d; .reg .b32 %r<4>; .reg .pred %q<2>; ld.param.u64 %d, [p];" +
+        condition + "ld.global.u32 %r2, [%d];" +
+        (loop ? "L: " + work + "setp.lt.s32 %q0, %r2, %r1; @%q0 bra L;"
+              : "setp.lt.s32 %q0, %r1, 7; @%q0 bra L;" + work + "setp.lt.s32 %q1, %r1, 17; @%q1 bra L;" + work + "L:") +
+        "st.global.u32 [%d], %r2; ret; }";
     const ptx::loaded_module m = ptx::place(ptx::parse(header + body, "k.ptx"), isa::heap_base);
     const std::string text = text_of(*ptx::lower(m, "k", gpu, 0));
     std::string found;
     for (std::size_t at = 0; (at = text.find_first_of("BL", at)) != std::string::npos; ++at)
       for (const char* name : {"BMOV", "BSSY", "BSYNC", "BRA"})
-        if ((at == 0 || text[at - 1] == '\n' || text[at - 1] == ' ') && text.compare(at, std::string(name).size(), name) == 0)
+        if ((at == 0 || text[at - 1] == '\n' || text[at - 1] == ' ') &&
+            text.compare(at, std::string(name).size(), name) == 0)
           found += std::string(name) + " ";
     return found;
   };

@@ -264,7 +264,7 @@ TEST_F(functional_executor_test, refuses_what_it_cannot_do) {
   EXPECT_THROW(driver().execute(r), input_error) << "while another launch runs";
   while (!driver().finished(number))
     sc_core::sc_start(sc_core::sc_time(20, sc_core::SC_US), sc_core::SC_EXIT_ON_STARVATION);
-  EXPECT_EQ(driver().execute(r), 64u * 4 * 10);
+  EXPECT_EQ(driver().execute(r), 64u * 4 * 11);
 }
 
 }  // namespace functional_executor_test

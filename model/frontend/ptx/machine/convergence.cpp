@@ -14,7 +14,7 @@ using isa::opcode;
 
 bool differs_by_lane(isa::special s) {
   using isa::special;
-  return (s >= special::tid_x && s <= special::tid_z) || (s >= special::laneid && s <= special::laneid) ||
+  return (s >= special::tid_x && s <= special::tid_z) || s == special::laneid ||
          (s >= special::lanemask_eq && s <= special::lanemask_ge);
 }
 
@@ -108,6 +108,21 @@ class lane_differences {
   bool changed_ = false;
 };
 
+/// Whether a block can be executed again before `end` is.
+bool repeats_before(const flow_graph& g, std::uint32_t block, std::uint32_t end) {
+  std::vector<char> seen(g.size(), 0);
+  std::vector<std::uint32_t> work = g[block];
+  while (!work.empty()) {
+    const std::uint32_t b = work.back();
+    work.pop_back();
+    if (b == block) return true;
+    if (b == end || seen[b]) continue;
+    seen[b] = 1;
+    work.insert(work.end(), g[b].begin(), g[b].end());
+  }
+  return false;
+}
+
 }  // namespace
 
 convergence find_convergence(const machine_function& f, const std::vector<std::uint32_t>& meeting) {
@@ -123,23 +138,12 @@ convergence find_convergence(const machine_function& f, const std::vector<std::u
   for (const machine_block& b : f.blocks) g.push_back(b.successors);
   const std::vector<std::uint32_t> dominator = immediate_dominators(g, 0);
   const dominance order(g, 0);
-  const std::vector<natural_loop> loops = natural_loops(g, 0);
-  const auto within = [](const natural_loop& l, std::uint32_t b) {
-    return std::binary_search(l.nodes.begin(), l.nodes.end(), b);
-  };
   for (const auto& [end, branches] : regions) {
     std::uint32_t begin = branches.front();
     if (dominator[begin] == no_node) continue;  // in a function that is called
     for (const std::uint32_t b : branches)
       while (!order.dominates(begin, b) && dominator[begin] != begin) begin = dominator[begin];
-    for (bool outside = false; !outside;) {
-      outside = true;
-      for (const natural_loop& l : loops)
-        if (within(l, begin) && !within(l, end) && dominator[l.header] != l.header) {
-          begin = dominator[l.header];
-          outside = false;
-        }
-    }
+    while (repeats_before(g, begin, end) && dominator[begin] != begin) begin = dominator[begin];
     c.opens[begin].push_back(end);
     c.waits[end] = 1;
   }

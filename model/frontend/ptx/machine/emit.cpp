@@ -159,7 +159,11 @@ std::size_t first_of_end(const machine_block& b) {
 class emitter {
  public:
   emitter(const machine_function& f, const register_allocation& a, const code_rules& rules)
-      : f_(f), a_(a), rules_(rules), meeting_(meeting_points(f)), called_(f.blocks.size(), nullptr),
+      : f_(f),
+        a_(a),
+        rules_(rules),
+        meeting_(meeting_points(f)),
+        called_(f.blocks.size(), nullptr),
         start_(f.blocks.size()) {
     if (rules.convergence != convergence_code::none) convergence_ = find_convergence(f, meeting_);
     else convergence_ = {std::vector<std::vector<std::uint32_t>>(f.blocks.size()), std::vector<char>(f.blocks.size())};
@@ -237,7 +241,8 @@ class emitter {
 
   void open_region(std::uint32_t b, std::uint32_t meeting) {
     const machine_instruction* at = f_.blocks[b].code.empty() ? near(b) : &f_.blocks[b].code.back();
-    if (rules_.convergence == convergence_code::saved_barriers) code_.push_back(plain(isa::opcode::nop, at, isa::nop_bmov));
+    if (rules_.convergence == convergence_code::saved_barriers)
+      code_.push_back(plain(isa::opcode::nop, at, isa::nop_bmov));
     jumps_.push_back({code_.size(), meeting, no_node});
     code_.push_back(plain(isa::opcode::nop, at, isa::nop_bssy));
   }

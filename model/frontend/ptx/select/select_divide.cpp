@@ -60,8 +60,8 @@ void selector::divide_f32() {
   end(q);
 }
 
-/// Predicate: the magnitude of the float with the bits of `word` compares so with the one with `bits`, and `with`. Tests
-/// the exponent of a double by its high word.
+/// Predicate: the magnitude of the float with the bits of `word` compares so with the one with `bits`, and `with`.
+/// Tests the exponent of a double by its high word.
 std::uint32_t selector::compare_magnitude(operand word, isa::compare c, std::uint64_t bits, virtual_predicate with) {
   const std::uint32_t p = temp_predicate();
   operand magnitude = word;
@@ -111,7 +111,8 @@ void selector::divide_f32_approx() {
         i.guard = when;
       }
     };
-    const std::uint32_t huge = now_->m.full ? compare_magnitude(divisor, isa::compare::gt, 0x7e800000u, {}) : no_register;
+    const std::uint32_t huge =
+        now_->m.full ? compare_magnitude(divisor, isa::compare::gt, 0x7e800000u, {}) : no_register;
     const std::uint32_t normal = compare_magnitude(divisor, isa::compare::geu, 0x00800000u, {});
     if (huge != no_register) scale({huge, false}, 0x3e800000u);
     scale({normal, true}, 0x4b800000u);
