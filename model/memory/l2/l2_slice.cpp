@@ -237,8 +237,7 @@ void l2_slice::check_invariants() const {
     inside += m.count;
     open += m.slot != none;
   }
-  invariant(hot_.port.open() == inside,
-            "l2: requests in = responses out + requests inside");
+  invariant(hot_.port.open() == inside, "l2: requests in = responses out + requests inside");
   invariant(open == misses_ && open + hot_.free_mshrs.size() == hot_.mshrs.size(), "l2: miss entries are open or free");
 }
 

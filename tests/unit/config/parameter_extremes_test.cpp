@@ -125,6 +125,30 @@ wait:
 }
 )";
 
+/// Each warp writes every third byte of a line of its own, so that the L2 writes lines with many short runs of bytes.
+constexpr const char* scatter_kernel = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry scatter(.param .u64 out)
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mad.lo.u32 %r3, %r2, 64, %r1;
+  and.b32 %r4, %r3, 31;
+  sub.u32 %r5, %r3, %r4;
+  mul.lo.u32 %r4, %r4, 3;
+  mad.lo.u32 %r5, %r5, 4, %r4;
+  cvt.u64.u32 %rd2, %r5;
+  add.u64 %rd3, %rd1, %rd2;
+  st.global.u8 [%rd3], %r3;
+  ret;
+}
+)";
+
 /// A memory outside the GPU that remembers what it was asked.
 struct outside_memory : sc_core::sc_module {
   explicit outside_memory(sc_core::sc_module_name name) : sc_module(name) {
@@ -259,6 +283,11 @@ class parameter_extremes : public fresh_simulation {
     if (what == scenario::waiting_lanes) {
       r.module = driver.load_module(flag_kernel, "flag.ptx");
       r.kernel = "flag";
+      r.argument(out);
+    } else if (what == scenario::external) {
+      r.module = driver.load_module(scatter_kernel, "scatter.ptx");
+      r.kernel = "scatter";
+      r.grid[0] = 6;
       r.argument(out);
     } else {
       r.module = driver.load_module(all_units_kernel, "all_units.ptx");
