@@ -45,7 +45,7 @@ find_program(HEDDLE_DOXYGEN doxygen)
 mark_as_advanced(HEDDLE_DOXYGEN)
 if(HEDDLE_DOXYGEN)
   set(doxyfile ${PROJECT_BINARY_DIR}/Doxyfile)
-  file(WRITE ${doxyfile} "@INCLUDE = ${PROJECT_SOURCE_DIR}/docs/Doxyfile\nOUTPUT_DIRECTORY = \"${PROJECT_BINARY_DIR}/reference\"\n")
+  file(WRITE ${doxyfile} "@INCLUDE = ${PROJECT_SOURCE_DIR}/docs/Doxyfile\nOUTPUT_DIRECTORY = \"${PROJECT_BINARY_DIR}/reference\"\nINCLUDE_PATH = \"${PROJECT_BINARY_DIR}/include\"\n")
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/reference)
   add_custom_target(reference COMMAND ${HEDDLE_DOXYGEN} ${doxyfile} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} VERBATIM
     COMMENT "Writing the reference")

@@ -87,7 +87,7 @@ TEST(policies, sparing_misses_beats_greed_where_memory_is_the_limit) {
       run("cache_sensitive", "gto", "--gpu gtx480 --set memory.channels=4").cycles + r["gto"].cycles;
   std::printf("with 3 and with 4 channels: memory_aware %.3f of gto\n",
               static_cast<double>(owner) / static_cast<double>(greedy));
-  EXPECT_LT(owner * 100, greedy * 98);
+  EXPECT_LT(owner * 1000, greedy * 985);
   // Hits overtake loads that wait for space, but so do misses of further warps, which evict lines.
   const measured deferred =
       run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=3 --set ldst.reexecution_entries=32");
@@ -117,7 +117,7 @@ TEST(policies, groups_beat_round_robin_on_workloads) {
       std::printf("%-16s %-16s %10llu cycles\n", workload.c_str(), policy.c_str(),
                   static_cast<unsigned long long>(cycles[workload + policy]));
     }
-  EXPECT_LT(cycles["transposetwo_level"] * 100, cycles["transposelrr"] * 95);
+  EXPECT_LT(cycles["transposetwo_level"] * 100, cycles["transposelrr"] * 96);
   EXPECT_LT(cycles["transposeprefetch_aware"] * 100, cycles["transposetwo_level"] * 97);
   EXPECT_LT(cycles["spmvtwo_level"] * 100, cycles["spmvlrr"] * 97);
   EXPECT_LT(cycles["spmvprefetch_aware"] * 100, cycles["spmvlrr"] * 85);
@@ -187,7 +187,7 @@ TEST(policies, groups_reach_their_loads_at_different_times) {
 TEST(policies, strided_groups_find_what_the_prefetcher_brought) {
   const std::string options =
       "--gpu gtx1080 --set gpu.sm_count=4 --set sub_partition.fetch_group_warps=8 "
-      "--set l1.cache_global_loads=true --set l1.prefetch_lines=3 --set dram.controller_latency_cycles=60";
+      "--set l1.cache_global_loads=true --set l1.prefetch_lines=2 --set dram.controller_latency_cycles=60";
   const measured lrr = run("latency_bound", "lrr", options);
   const measured two_level = run("latency_bound", "two_level", options);
   const measured prefetch_aware = run("latency_bound", "prefetch_aware", options);

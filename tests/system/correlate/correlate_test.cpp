@@ -18,7 +18,7 @@ const std::string suite =
     ",,,,,,cycle,inst,%,Kbyte,,\n"
     "v100,first,tiny.json" +
     one_sm +
-    ",,compared,1000,3000,256,10,1,here,MIT\n"
+    ",,compared,1000,3000,288,10,1,here,MIT\n"
     "p100,second,--kernel k.ptx:tiny --grid 8 --block 128 --arg buf:8192" +
     one_sm + ",,identifies l1.latency_cycles,,900,,,,here,MIT\n";
 
@@ -26,7 +26,7 @@ TEST_F(correlations, a_suite_is_run_compared_and_written) {
   write("s.csv", suite);
   good({"s.csv", "--csv", "p.csv", "--output", "p.html"});
   EXPECT_EQ(number("p.csv", "cycles", "hardware", "first"), 2000) << "without the launch cost";
-  EXPECT_EQ(number("p.csv", "inst_executed", "heddle"), 256) << "8 instructions of 32 warps";
+  EXPECT_EQ(number("p.csv", "inst_executed", "heddle"), 288) << "9 instructions of 32 warps";
   EXPECT_EQ(number("p.csv", "inst_executed", "error_pct"), 0);
   EXPECT_EQ(number("p.csv", "dram_bytes", "hardware"), 1000) << "the unit of the second row";
   EXPECT_NEAR(number("p.csv", "l1_hit_rate", "hardware"), 0.1, 1e-12);
@@ -49,12 +49,12 @@ TEST_F(correlations, the_metric_that_departs_first_is_named) {
   write("s.csv",
         "gpu,kernel,run,use,cycles,inst_executed,dram_bytes,origin\n"
         "v100,same instructions,tiny.json" +
-            one_sm + ",compared,100,256,77,here\nv100,other instructions,tiny.json" + one_sm +
+            one_sm + ",compared,100,288,77,here\nv100,other instructions,tiny.json" + one_sm +
             ",compared,100,100,77,here\n");
   good({"s.csv"});
   EXPECT_TRUE(told("same instructions")) << read("stdout");
   EXPECT_NE(read("stdout").find("dram_bytes 0 B (77 B on the chip)"), std::string::npos) << read("stdout");
-  EXPECT_NE(read("stdout").find("inst_executed 256 (100 on the chip)"), std::string::npos) << read("stdout");
+  EXPECT_NE(read("stdout").find("inst_executed 288 (100 on the chip)"), std::string::npos) << read("stdout");
 }
 
 TEST_F(correlations, pages_hold_all_rows_and_their_origins) {
@@ -132,12 +132,12 @@ TEST_F(correlations, launches_are_selected_by_number_and_name) {
     {"kernel": "tiny", "grid": [2], "block": [128], "args": [{"buffer": "out"}]}]})");
   const std::string head = "gpu,kernel,run,launch,use,inst_executed,origin\n";
   const std::string run_cell = "two.json" + one_sm;
-  write("s.csv", head + "v100,a," + run_cell + ",1,compared,64,x\nv100,b," + run_cell +
-                     ",tiny,compared,256,x\nv100,c," + run_cell + ",tiny:1,compared,64,x\n");
+  write("s.csv", head + "v100,a," + run_cell + ",1,compared,72,x\nv100,b," + run_cell +
+                     ",tiny,compared,288,x\nv100,c," + run_cell + ",tiny:1,compared,72,x\n");
   good({"s.csv", "--csv", "p.csv"});
   for (const char* kernel : {"a", "b", "c"})
     EXPECT_EQ(number("p.csv", "inst_executed", "error_pct", kernel), 0) << kernel;
-  write("t.csv", head + "v100,a," + run_cell + ",7,compared,64,x\n");
+  write("t.csv", head + "v100,a," + run_cell + ",7,compared,72,x\n");
   EXPECT_EQ(run({"t.csv"}), 1);
   EXPECT_NE(read("stderr").find("the run has 2 launches, expected number 7"), std::string::npos) << read("stderr");
 }

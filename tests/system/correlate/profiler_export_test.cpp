@@ -24,7 +24,7 @@ TEST_F(correlations, nsight_compute_raw_page) {
       "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"Kbyte\",\"cycle\",\"usecond\",\"%\",\"inst\","
       "\"cycle\",\"furlong\"\n"
       "\"0\",\"12\",\"app\",\"host\",\"tiny(unsigned int *)\",\"1\",\"7\",\"(128, 1, 1)\",\"(8, 1, 1)\",\"0\",\"7.0\","
-      "\"4.10\",\"12,345\",\"9.5\",\"50.25\",\"256\",\"12,000\",\"7\"\n");
+      "\"4.10\",\"12,345\",\"9.5\",\"50.25\",\"288\",\"12,000\",\"7\"\n");
   good(with("e.csv"));
   EXPECT_EQ(number("p.csv", "cycles", "hardware"), 12345) << "the first of two names counts";
   EXPECT_EQ(number("p.csv", "inst_executed", "error_pct"), 0);
@@ -66,7 +66,7 @@ TEST_F(correlations, nvprof_metrics_and_trace) {
   write("e.csv",
         "==7== NVPROF is profiling process 7, command: ./app\n==7== Profiling result:\n==7== Metric result:\n"
         "\"Device\",\"Kernel\",\"Invocations\",\"Metric Name\",\"Metric Description\",\"Min\",\"Max\",\"Avg\"\n"
-        "\"Tesla P100 (0)\",\"tiny(unsigned int*)\",3,\"inst_executed\",\"Instructions Executed\",352,352,352\n"
+        "\"Tesla P100 (0)\",\"tiny(unsigned int*)\",3,\"inst_executed\",\"Instructions Executed\",384,384,384\n"
         "\"Tesla P100 (0)\",\"tiny(unsigned int*)\",3,\"achieved_occupancy\",\"Achieved Occupancy\",0.2,0.3,0.250000\n"
         "\"Tesla P100 (0)\",\"tiny(unsigned int*)\",3,\"gst_efficiency\",\"Global Store\",100.00%,100.00%,100.00%\n"
         "\"Tesla P100 (0)\",\"tiny(unsigned int*)\",3,\"dram_utilization\",\"Utilization\",Low (1),Low (1),Low (1)\n");
