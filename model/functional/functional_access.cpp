@@ -5,6 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"
 
@@ -17,11 +18,6 @@ constexpr std::uint64_t windows_end = isa::code_window_base + isa::window_bytes;
 
 bool within(std::uint64_t address, std::uint64_t base) { return address >= base && address < base + isa::window_bytes; }
 
-template <class F>
-inline void each_lane(simt::lane_mask mask, F f) {
-  for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(__builtin_ctz(mask)));
-}
-
 /// Loads whole words of all lanes from one page.
 template <unsigned words>
 void gather(const std::uint8_t* page, const std::uint64_t* addresses, std::uint32_t* to) {
@@ -33,15 +29,15 @@ void gather(const std::uint8_t* page, const std::uint64_t* addresses, std::uint3
 void gather_some(const std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask mask, unsigned bytes,
                  std::uint32_t words[4][isa::warp_size]) {
   if (bytes < 4) {
-    each_lane(mask, [&](unsigned l) {
+    for (const unsigned l : set_bits(mask)) {
       std::uint32_t v = 0;
       std::memcpy(&v, page + addresses[l] % page_bytes, bytes);
       words[0][l] = v;
-    });
+    }
     return;
   }
   for (unsigned k = 0; k < bytes / 4; ++k)
-    each_lane(mask, [&](unsigned l) { std::memcpy(&words[k][l], page + addresses[l] % page_bytes + 4 * k, 4); });
+    for (const unsigned l : set_bits(mask)) std::memcpy(&words[k][l], page + addresses[l] % page_bytes + 4 * k, 4);
 }
 
 template <unsigned chunk>
@@ -50,7 +46,7 @@ void scatter(std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask
   if (mask == simt::all_lanes) {
     for (unsigned l = 0; l < isa::warp_size; ++l) std::memcpy(page + addresses[l] % page_bytes + at, &words[l], chunk);
   } else {
-    each_lane(mask, [&](unsigned l) { std::memcpy(page + addresses[l] % page_bytes + at, &words[l], chunk); });
+    for (const unsigned l : set_bits(mask)) std::memcpy(page + addresses[l] % page_bytes + at, &words[l], chunk);
   }
 }
 
@@ -112,10 +108,10 @@ functional_memory::page* functional_executor::common_page(functional_step& s, si
       odd |= addresses[l];
     }
   } else {
-    each_lane(mask, [&](unsigned l) {
+    for (const unsigned l : set_bits(mask)) {
       differ |= addresses[l] ^ first;
       odd |= addresses[l];
-    });
+    }
   }
   if (differ >= page_bytes || (odd & (bytes - 1)) != 0 || first < windows_end) return nullptr;
   ranges_.refresh(s.where);
@@ -123,10 +119,10 @@ functional_memory::page* functional_executor::common_page(functional_step& s, si
   if (!s.where.holds(begin, begin + page_bytes - 1)) {
     // The first or the last page of a range, or another range than the last access.
     std::uint64_t low = first, high = first;
-    each_lane(mask, [&](unsigned l) {
+    for (const unsigned l : set_bits(mask)) {
       low = std::min(low, addresses[l]);
       high = std::max(high, addresses[l]);
-    });
+    }
     if (!s.where.holds(low, high + bytes - 1) && !ranges_.find(low, high - low + bytes, s.where)) return nullptr;
   }
   return &memory_.at(first);
@@ -188,9 +184,9 @@ void functional_executor::put(std::uint8_t* to, const void* from, unsigned bytes
 void functional_executor::check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask,
                                        const std::uint64_t* addresses, unsigned bytes) {
   const isa::instruction& i = *s.decoded->instruction;
-  each_lane(mask, [&](unsigned l) {
+  for (const unsigned l : set_bits(mask)) {
     const bool misaligned = (addresses[l] & (bytes - 1)) != 0;
-    if (!misaligned && ranges_.find(addresses[l], bytes, s.where)) return;
+    if (!misaligned && ranges_.find(addresses[l], bytes, s.where)) continue;
     const bool atomic = i.op == isa::opcode::atom || i.op == isa::opcode::red;
     const bool stores = i.op == isa::opcode::st || i.op == isa::opcode::sust;
     fail(b, x.state, i, l,
@@ -198,7 +194,7 @@ void functional_executor::check_global(block& b, warp& x, functional_step& s, si
                             : stores ? "store"
                                      : "load",
                             misaligned, addresses[l], bytes));
-  });
+  }
 }
 
 void functional_executor::any_access(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
@@ -227,7 +223,7 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
     case isa::space::global: global = mask; break;
     case isa::space::constant: return;
     case isa::space::generic:
-      each_lane(mask, [&](unsigned l) {
+      for (const unsigned l : set_bits(mask)) {
         std::uint64_t& a = addresses[l];
         if (within(a, isa::shared_window_base)) {
           a -= isa::shared_window_base;
@@ -238,13 +234,13 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
         } else {
           global |= 1u << l;
         }
-      });
+      }
       break;
   }
-  each_lane(local, [&](unsigned l) {
+  for (const unsigned l : set_bits(local)) {
     if (addresses[l] + bytes > launch_->program->local_bytes || addresses[l] % bytes != 0)
       fail(b, w, i, l, simt::local_fault(addresses[l], bytes));
-  });
+  }
   if (shared != 0) simt::shared_access(i, w, shared, addresses, bad_lane_);
   const simt::lane_mask rest = global | local;
   if (rest == 0) return;
@@ -262,24 +258,24 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
     return own ? 4 * isa::warp_size : 4;
   };
   if (loads) {
-    each_lane(rest, [&](unsigned l) {
+    for (const unsigned l : set_bits(rest)) {
       const unsigned apart = find(l);
       words[0][l] = 0;
       for (unsigned k = 0; k < count; ++k) std::memcpy(&words[k][l], here + k * apart, chunk);
-    });
+    }
     return simt::lane_write_back(i, w, rest, words);
   }
   simt::lane_store_data(i, w, words);
   if (i.op == isa::opcode::st) {
-    each_lane(rest, [&](unsigned l) {
+    for (const unsigned l : set_bits(rest)) {
       const unsigned apart = find(l);
       for (unsigned k = 0; k < count; ++k) put(here + k * apart, &words[k][l], chunk);
-    });
+    }
     return;
   }
   const auto op = static_cast<isa::atomic_op>(i.sub);
   alignas(64) std::uint32_t old[4][isa::warp_size];
-  each_lane(rest, [&](unsigned l) {
+  for (const unsigned l : set_bits(rest)) {
     const auto value = [&](unsigned k) {
       return words[k][l] | (count == 2 ? std::uint64_t{words[k + 1][l]} << 32 : 0);
     };
@@ -295,7 +291,7 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
       const auto word = static_cast<std::uint32_t>(after >> (32 * k));
       put(here + k * apart, &word, chunk);
     }
-  });
+  }
   if (i.op == isa::opcode::atom) simt::lane_write_back(i, w, rest, old);
 }
 
@@ -310,16 +306,16 @@ void functional_executor::texture(block& b, warp& x, functional_step& s, simt::l
   for (unsigned t = 0; t < a.count; ++t) {
     if (a.mask[t] == 0) continue;
     check_global(b, x, s, a.mask[t], a.addresses[t], a.bytes);
-    each_lane(a.mask[t], [&](unsigned l) {
+    for (const unsigned l : set_bits(a.mask[t])) {
       if (stores) {
         std::uint8_t* const to = memory_.writable(a.addresses[t][l]);
         for (unsigned k = 0; k < count; ++k) put(to + 4 * k, &a.words[0][k][l], chunk);
-        return;
+        continue;
       }
       const std::uint8_t* const from = memory_.readable(a.addresses[t][l]);
       a.words[t][0][l] = 0;
       for (unsigned k = 0; k < count; ++k) std::memcpy(&a.words[t][k][l], from + 4 * k, chunk);
-    });
+    }
   }
   if (!stores) simt::finish_texture(i, w, a);
 }

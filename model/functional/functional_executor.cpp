@@ -7,6 +7,7 @@
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
 #include "heddle/hash/splitmix64.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/occupancy/occupancy.h"
 #include "heddle/simt/warp/context_image.h"
 #include "heddle/simt/warp/divergence.h"
@@ -170,8 +171,8 @@ bool functional_executor::visit(block& b) {
 
 // Resumes the warps that a completed barrier releases; a reducing barrier gives each its result.
 void functional_executor::release(block& b, const barrier_outcome& o) {
-  for (std::uint64_t m = o.release; m != 0; m &= m - 1) {
-    warp& x = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
+  for (const unsigned in_block : set_bits(o.release)) {
+    warp& x = b.warps[in_block];
     simt::warp_state& w = x.state;
     if (!w.independent) {
       simt::write_reduction(program_->decoded->program->code[w.pc], w, w.active, o.count, o.threads);

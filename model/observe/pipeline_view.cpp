@@ -7,6 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/program.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/memory/l2/l2_slice.h"
 #include "heddle/observe/module_scope.h"
 #include "heddle/sm/sm.h"
@@ -181,8 +182,7 @@ void pipeline_view::arrows(warp_track& w, const decoded_instruction& d, id_t id)
   for (const isa::operand& o : d.instruction->src)
     if (o.is_reg())
       for (unsigned k = 0; k < o.count; ++k) draw(w.writer[(o.reg + k) % registers]);
-  for (unsigned m = d.predicates; m != 0; m &= m - 1)
-    draw(w.writer[registers + static_cast<unsigned>(__builtin_ctz(m))]);
+  for (const unsigned predicate : set_bits(d.predicates)) draw(w.writer[registers + predicate]);
 }
 
 void pipeline_view::note_results(warp_track& w, const isa::instruction& i, id_t id) {

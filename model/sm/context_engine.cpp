@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 
 namespace heddle {
 
@@ -44,8 +45,7 @@ context_engine::context_engine(sc_core::sc_module_name name, unit_clock& clock, 
 
 template <class F>
 void context_engine::each_live_warp(const resident_block& b, F&& f) {
-  for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
-    const unsigned in_block = static_cast<unsigned>(__builtin_ctzll(m));
+  for (const unsigned in_block : set_bits(b.live)) {
     f(static_cast<unsigned>(b.warps[in_block]), in_block);
   }
 }

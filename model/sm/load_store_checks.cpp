@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sm/load_store_unit.h"
@@ -17,8 +18,8 @@ bool load_store_unit::legal(lsu_transaction& t) {
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
   std::uint64_t bits = 0;
-  for (std::uint32_t rest = t.global_mask; rest != 0; rest &= rest - 1) {
-    const std::uint64_t a = t.addresses()[__builtin_ctz(rest)];
+  for (const unsigned lane : set_bits(t.global_mask)) {
+    const std::uint64_t a = t.addresses()[lane];
     low = a < low ? a : low;
     high = a > high ? a : high;
     bits |= a;
@@ -27,8 +28,7 @@ bool load_store_unit::legal(lsu_transaction& t) {
   ranges_.refresh(hint_);
   const std::uint64_t last = high + bytes - 1;
   if ((bits & (bytes - 1)) == 0 && last >= high && hint_.holds(low, last)) return true;
-  for (std::uint32_t rest = t.global_mask; rest != 0; rest &= rest - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+  for (const unsigned lane : set_bits(t.global_mask)) {
     const bool misaligned = (t.addresses()[lane] & (bytes - 1)) != 0;
     if (!misaligned && ranges_.find(t.addresses()[lane], bytes, hint_)) continue;
     set_fault(t, lane, misaligned);

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/memory/common/lookup_latency.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/tlm/kernel/prefetch.h"
@@ -110,8 +111,7 @@ void load_store_unit::prefetch_hint(cycle_t, bool distant) const {
     return;
   }
   if (!hot_.due.empty()) host_prefetch(hot_.due.front().transaction, answer_bytes);
-  for (std::uint32_t rest = hot_.waiting; rest != 0; rest &= rest - 1)
-    host_prefetch(hot_.inputs[static_cast<unsigned>(__builtin_ctz(rest))].queue.front(), request_bytes);
+  for (const unsigned index : set_bits(hot_.waiting)) host_prefetch(hot_.inputs[index].queue.front(), request_bytes);
 }
 
 bool load_store_unit::pipes_free(const input& in, cycle_t cycle) const {
@@ -127,9 +127,9 @@ bool load_store_unit::pipes_free(const input& in, cycle_t cycle) const {
 void load_store_unit::pick(cycle_t cycle) {
   hot_.starved = false;
   const std::uint32_t before = (1u << hot_.next_input) - 1;  // inputs below the round-robin pointer come last
-  for (std::uint64_t turn = (hot_.waiting & ~before) | std::uint64_t{hot_.waiting & before} << 32; turn != 0;
-       turn &= turn - 1) {
-    const unsigned index = static_cast<unsigned>(__builtin_ctzll(turn)) % 32;
+  const std::uint64_t candidates = (hot_.waiting & ~before) | std::uint64_t{hot_.waiting & before} << 32;
+  for (const unsigned candidate : set_bits(candidates)) {
+    const unsigned index = candidate % 32;
     input& in = hot_.inputs[index];
     if (ready_to_pick(in) > cycle || !pipes_free(in, cycle)) continue;
     if (!hot_.deferred.empty() && !passes_deferred(*in.queue.front())) continue;
@@ -376,8 +376,9 @@ void load_store_unit::sleep(cycle_t cycle) {
   }
   if (hot_.pick_at > cycle) return;
   cycle_t next = never;
-  for (std::uint32_t rest = hot_.waiting; rest != 0 && next != cycle + 1; rest &= rest - 1) {
-    const input& in = hot_.inputs[static_cast<unsigned>(__builtin_ctz(rest))];
+  for (const unsigned index : set_bits(hot_.waiting)) {
+    if (next == cycle + 1) break;
+    const input& in = hot_.inputs[index];
     if (!hot_.deferred.empty() && !passes_deferred(*in.queue.front())) continue;
     if ((in.needs & needs_l1) != 0 && hot_.streaming != nullptr) continue;
     cycle_t at = std::max(ready_to_pick(in), cycle + 1);

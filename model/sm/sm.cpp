@@ -2,6 +2,7 @@
 #include "heddle/sm/sm.h"
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 
 namespace heddle {
 
@@ -158,8 +159,8 @@ bool sm::barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_m
 // Resumes the warps that a completed barrier releases; a reducing barrier gives each its result.
 void sm::release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle) {
   const resident_block& b = resource_manager.block(cta_slot);
-  for (std::uint64_t m = o.release; m; m &= m - 1) {
-    const unsigned warp = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
+  for (const unsigned in_block : set_bits(o.release)) {
+    const unsigned warp = b.warps[in_block];
     sub_partition& p = partition_of(warp);
     p.deliver_reduction(slot_of(warp), o.barrier, o.count, o.threads);
     p.resume_from_barrier(slot_of(warp), o.barrier, cycle + config_.sm.barrier_latency_cycles);

@@ -7,6 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/program.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/simt/execute.h"
 
 namespace heddle {
@@ -64,8 +65,7 @@ simt::lane_reader lane_memory(const simt::warp_state& w, program_services& servi
 
 void system_call(program_services& services, const std::function<simt::lane_reader(unsigned lane)>& memory_of,
                  const isa::instruction& i, simt::warp_state& w, simt::lane_mask mask, unsigned& bad_lane) {
-  for (simt::lane_mask m = mask; m != 0; m &= m - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+  for (const unsigned lane : set_bits(mask)) {
     bad_lane = lane;
     const std::uint64_t result = system_routine(services, memory_of(lane), w, i, lane);
     if (i.dst == isa::rz) continue;

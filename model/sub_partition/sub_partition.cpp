@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/tlm/kernel/prefetch.h"
 
@@ -195,8 +196,7 @@ void sub_partition::set_timer(unsigned slot, cycle_t cycle) {
 }
 
 void sub_partition::run_timers(cycle_t cycle) {
-  for (std::uint64_t due = timers_.take(cycle, timer_of()); due; due &= due - 1) {
-    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(due));
+  for (const unsigned slot : set_bits(timers_.take(cycle, timer_of()))) {
     if (hot_.warps[slot].timer == cycle) on_timer(slot, cycle);
   }
 }
@@ -248,24 +248,20 @@ void sub_partition::schedule(cycle_t cycle) {
 // Asks the policy which ready warps must not access global memory in this cycle.
 void sub_partition::hold_memory(cycle_t cycle) {
   std::uint64_t wanting = hot_.held, loads = 0;
-  for (std::uint64_t m = scheduler.ready(isa::unit::ldst); m; m &= m - 1) {
-    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(m));
-    if (hot_.warps[slot].next->global_access) wanting |= m & -m;
+  for (const unsigned slot : set_bits(scheduler.ready(isa::unit::ldst))) {
+    if (hot_.warps[slot].next->global_access) wanting |= std::uint64_t{1} << slot;
   }
-  for (std::uint64_t m = wanting; m; m &= m - 1) {
-    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(m));
-    if (hot_.warps[slot].next->cached_load) loads |= m & -m;
+  for (const unsigned slot : set_bits(wanting)) {
+    if (hot_.warps[slot].next->cached_load) loads |= std::uint64_t{1} << slot;
   }
   const warp_view view{scheduler.eligible(cycle), scheduler.waiting(), cycle};
   const std::uint64_t held =
       wanting & scheduler.policy().held(view, wanting, loads, hot_.supervisor.memory_saturated());
-  for (std::uint64_t m = held & ~hot_.held; m; m &= m - 1) {
-    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(m));
+  for (const unsigned slot : set_bits(held & ~hot_.held)) {
     account_ready(slot, cycle);
     hot_.warps[slot].phase = warp_phase::held;
   }
-  for (std::uint64_t m = hot_.held & ~held; m; m &= m - 1) {
-    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(m));
+  for (const unsigned slot : set_bits(hot_.held & ~held)) {
     warp_slot& w = hot_.warps[slot];
     account.settle(w, cycle);
     w.phase = warp_phase::ready;
@@ -334,8 +330,7 @@ void sub_partition::deliver_reduction(unsigned slot, unsigned number, std::uint3
 }
 
 void sub_partition::settle_accounts(cycle_t cycle) {
-  for (std::uint64_t a = hot_.warps.active(); a; a &= a - 1) {
-    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(a));
+  for (const unsigned slot : set_bits(hot_.warps.active())) {
     warp_slot& w = hot_.warps[slot];
     if (w.phase == warp_phase::ready) {
       account_ready(slot, std::max(cycle, w.mark));

@@ -11,6 +11,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/isa/set_bits.h"
 
 namespace {
 
@@ -29,8 +30,8 @@ void check(const sass_trace::trace_kernel& k, const isa::recorded_block& b) {
         const isa::instruction& i = k.program->code.at(s->instruction);
         piece->addresses(*s, addresses);
         if (i.mem_space != isa::space::local) continue;
-        for (std::uint32_t m = s->mask; m != 0; m &= m - 1)
-          if (addresses[__builtin_ctz(m)] + isa::size_of(i.type) > k.program->local_bytes) std::abort();
+        for (const unsigned lane : set_bits(s->mask))
+          if (addresses[lane] + isa::size_of(i.type) > k.program->local_bytes) std::abort();
       }
       if (!piece->ends) continue;
       if (k.program->code.at(piece->last->instruction).op != isa::opcode::exit || b.piece(w, position)) std::abort();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -65,15 +66,12 @@ class byte_mask {
 /// Copies the bytes of `mask` from one line image to another.
 inline void copy_masked(std::uint8_t* to, const std::uint8_t* from, const byte_mask& mask) {
   for (unsigned k = 0; k < line_bytes / 8; ++k) {
-    unsigned bits = mask.octet(k);
+    const unsigned bits = mask.octet(k);
     if (bits == 0xff) {
       std::memcpy(to + 8 * k, from + 8 * k, 8);
       continue;
     }
-    for (; bits != 0; bits &= bits - 1) {
-      const unsigned b = 8 * k + static_cast<unsigned>(__builtin_ctz(bits));
-      to[b] = from[b];
-    }
+    for (const unsigned b : set_bits(bits)) to[8 * k + b] = from[8 * k + b];
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "heddle/isa/instruction.h"
+#include "heddle/isa/set_bits.h"
 
 namespace heddle {
 
@@ -15,8 +16,7 @@ template <unsigned bytes>
 void load_lanes(lsu_transaction& t, std::uint32_t lanes, std::uint8_t sectors, const std::uint8_t* line) {
   constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
   const std::uint64_t* const addresses = t.addresses();
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
+  for (const unsigned lane : set_bits(lanes)) {
     const unsigned offset = addresses[lane] & (line_bytes - 1);
     if (!(sectors >> (offset / sector_bytes) & 1)) continue;
     for (unsigned k = 0; k < words; ++k) {
@@ -31,8 +31,7 @@ template <unsigned bytes>
 void store_lanes(const lsu_transaction& t, std::uint32_t lanes, std::uint8_t* line, std::uint8_t* enables) {
   constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
   const std::uint64_t* const addresses = t.addresses();
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
+  for (const unsigned lane : set_bits(lanes)) {
     const unsigned offset = addresses[lane] & (line_bytes - 1);
     for (unsigned k = 0; k < words; ++k) std::memcpy(line + offset + 4 * k, &t.words[k][lane], bytes < 4 ? bytes : 4);
     std::memset(enables + offset, 0xff, bytes);
@@ -70,8 +69,7 @@ void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_reque
   request.type = static_cast<std::uint8_t>(i.type);
   request.returns = t.kind == lsu_kind::atomic;
   request.count = 0;
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
+  for (const unsigned lane : set_bits(lanes)) {
     const unsigned k = request.count++;
     request.lane[k] = static_cast<std::uint8_t>(lane);
     request.offset[k] = static_cast<std::uint8_t>(t.addresses()[lane] & (line_bytes - 1));

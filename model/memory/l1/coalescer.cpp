@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -43,7 +44,7 @@ std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t ma
     for (unsigned lane = 0; lane < 32; ++lane) differ |= addresses[lane] ^ addresses[0];
   } else {
     const std::uint64_t first = addresses[__builtin_ctz(mask)];
-    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) differ |= addresses[__builtin_ctz(rest)] ^ first;
+    for (const unsigned lane : set_bits(mask)) differ |= addresses[lane] ^ first;
   }
   return differ;
 }
@@ -89,13 +90,12 @@ void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, 
     const unsigned some = static_cast<unsigned>(__builtin_ctz(half));
     const std::uint64_t segment = addresses[some] - std::uint64_t{some - first} * bytes;
     bool in_order = bytes >= 4 && segment % (16 * bytes) == 0;
-    for (std::uint32_t rest = half; rest != 0 && in_order; rest &= rest - 1) {
-      const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+    for (const unsigned lane : set_bits(half)) {
+      if (!in_order) break;
       in_order = addresses[lane] == segment + std::uint64_t{lane - first} * bytes;
     }
     const unsigned begin = out.count;
-    for (std::uint32_t rest = half; rest != 0; rest &= rest - 1) {
-      const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+    for (const unsigned lane : set_bits(half)) {
       const std::uint64_t line = addresses[lane] & ~in_line;
       if (!in_order || out.count == begin || out.parts[out.count - 1].line != line)
         out.parts[out.count++] = {line, 0, 0};
@@ -135,8 +135,8 @@ unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t
     std::uint64_t word_in[64];
     std::uint64_t seen = 0;
     bool clash = false;
-    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-      const std::uint64_t word = addresses[__builtin_ctz(rest)] >> word_shift_;
+    for (const unsigned lane : set_bits(mask)) {
+      const std::uint64_t word = addresses[lane] >> word_shift_;
       const unsigned bank = bank_of(word);
       if (seen >> bank & 1) {
         clash |= exclusive || word_in[bank] != word;  // slow_passes tells whether the lanes share a cell
@@ -167,8 +167,8 @@ unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uin
   }
   unsigned used = 0;
   unsigned worst = 0;
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    const std::uint64_t a = addresses[__builtin_ctz(rest)];
+  for (const unsigned lane : set_bits(mask)) {
+    const std::uint64_t a = addresses[lane];
     const std::uint64_t last = (a + bytes - 1) >> word_shift_;
     for (std::uint64_t word = a >> word_shift_; word <= last; ++word) {
       const unsigned bank = bank_of(word);

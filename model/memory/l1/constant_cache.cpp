@@ -5,6 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/instruction.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/memory/common/lookup_latency.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
@@ -58,8 +59,7 @@ void constant_cache::b_transport(on_chip_access& access, sc_core::sc_time&) {
   std::uint32_t rest = t.constant_mask;
   while (rest != 0) {
     const std::uint64_t address = t.addresses()[__builtin_ctz(rest)];
-    for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
-      const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
+    for (const unsigned lane : set_bits(rest)) {
       if (t.addresses()[lane] == address) rest &= ~(1u << lane);
     }
     const std::uint64_t turn = access.cycle + access.passes++;

@@ -3,6 +3,7 @@
 // path of the warp runs, the others are listed in warp_state::paths. A diverging branch opens a frame whose lanes meet
 // at the reconvergence point, as with the stack. Reconvergence affects performance only: if waiting there would
 // deadlock, the lanes continue.
+#include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/control_flow.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/lane_paths.h"
@@ -133,7 +134,7 @@ lane_mask named_lanes(const isa::operand& members, const warp_state& w, lane_mas
   std::uint32_t scratch[warp_size];
   const std::uint32_t* m = fetch_modified<modifiers::integer>(members, w, scratch);
   lane_mask named = 0;
-  for (; mask != 0; mask &= mask - 1) named |= m[__builtin_ctz(mask)];
+  for (const unsigned lane : set_bits(mask)) named |= m[lane];
   return named & w.live;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/simt/warp/fault_text.h"
+#include "heddle/isa/set_bits.h"
 
 #include <cstdio>
 
@@ -78,8 +79,7 @@ std::vector<std::string> standing_of(const warp_state& w, const std::uint32_t* b
 
 unsigned outside_bank(const std::uint64_t addresses[warp_size], lane_mask mask, unsigned bytes,
                       std::uint64_t bank_bytes) {
-  for (; mask != 0; mask &= mask - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
+  for (const unsigned lane : set_bits(mask)) {
     if (addresses[lane] > bank_bytes || bank_bytes - addresses[lane] < bytes) return lane;
   }
   return warp_size;

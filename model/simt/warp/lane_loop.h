@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/lanes.h"
 
 // Loops for instructions without a vectorised kernel: f is called once per lane of the mask.
@@ -9,7 +10,7 @@ namespace heddle::simt {
 
 template <class F>
 static inline void for_each_lane(lane_mask mask, F f) {
-  for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(__builtin_ctz(mask)));
+  for (const unsigned lane : set_bits(mask)) f(lane);
 }
 
 /// d = f(a, b, c), 32 bits each.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 
 namespace heddle {
 
@@ -41,8 +42,8 @@ void stall_account::settle_ready(warp_slot& w, const ready_wait& wait, cycle_t u
 // Warps that wait for the texture path are settled up to now first, so that its state changes at most once in the part
 // of a warp's cycles that is not settled yet.
 void stall_account::set_texture_full(bool full, cycle_t from, cycle_t now) {
-  for (std::uint64_t a = warps_.active(); a != 0; a &= a - 1) {
-    warp_slot& w = warps_[static_cast<unsigned>(__builtin_ctzll(a))];
+  for (const unsigned slot : set_bits(warps_.active())) {
+    warp_slot& w = warps_[slot];
     if (w.phase == warp_phase::waiting && w.next->unit == isa::unit::texture) settle(w, std::min(from, now));
   }
   texture_full_ = full;
@@ -58,8 +59,8 @@ void stall_account::check_invariants(bool dual_issue, cycle_t cycle) const {
     for (const auto v : c.warp_stalls) stalls += v;
     // A warp's active cycles are added when it leaves, its states as they change; resident warps are added here.
     std::uint64_t active = c.active_warp_cycles;
-    for (std::uint64_t a = warps_.active(); a != 0; a &= a - 1) {
-      const warp_slot& w = warps_[static_cast<unsigned>(__builtin_ctzll(a))];
+    for (const unsigned slot : set_bits(warps_.active())) {
+      const warp_slot& w = warps_[slot];
       if (w.launch->launch_id == launch) active += w.mark - w.placed_at;
     }
     invariant(cycles == active, "warp-cycle states do not partition active warp-cycles");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 
 // The basis of control codes: names of registers and predicates, basic blocks, distances in straight-line code.
@@ -16,7 +17,7 @@ constexpr unsigned register_count = 256, name_count = register_count + 8;  // re
 template <class F>
 void each_name(const decoded_instruction& d, F&& f) {
   for (unsigned k = 0; k < d.depends_count; ++k) f(d.depends[k]);
-  for (unsigned p = d.predicates; p != 0; p &= p - 1) f(register_count + static_cast<unsigned>(__builtin_ctz(p)));
+  for (const unsigned predicate : set_bits(d.predicates)) f(register_count + predicate);
 }
 
 /// Calls f with each name that the instruction writes.
@@ -25,8 +26,7 @@ void each_result(const decoded_instruction& d, F&& f) {
   const isa::instruction& i = *d.instruction;
   if (i.dst != isa::rz)
     for (unsigned k = 0; k < i.dst_count; ++k) f(i.dst + k);
-  for (unsigned p = d.written_predicates; p != 0; p &= p - 1)
-    f(register_count + static_cast<unsigned>(__builtin_ctz(p)));
+  for (const unsigned predicate : set_bits(d.written_predicates)) f(register_count + predicate);
 }
 
 /// Calls f with each register that the instruction reads.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/sub_partition/dependence/code_blocks.h"
 #include "heddle/sub_partition/dependence/counter_allocation.h"
 
@@ -44,8 +45,8 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
         if (way < latency) stall = std::max(stall, latency - way);
       };
       each_name(d, [&](unsigned n) { wait_for(n, 0); });
-      for (unsigned g = d.guards; g != 0; g &= g - 1) {
-        const unsigned n = register_count + static_cast<unsigned>(__builtin_ctz(g));
+      for (const unsigned guard : set_bits(d.guards)) {
+        const unsigned n = register_count + guard;
         if (writer[n] != 0) wait_for(n, p.code[writer[n] - 1].guard_cycles);
       }
       if (memory_operands != 0 && d.kind == issue_kind::memory)

@@ -13,6 +13,7 @@
 #include <systemc>
 #include <vector>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/dependence/scoreboard.h"
 #include "heddle/tlm/kernel/prefetch.h"
@@ -32,12 +33,10 @@ class dependence_counters : public sc_core::sc_module {
     cycle_t cycle = r.stall_until;
     producer kind = producer::fixed;
     if (const unsigned raised = d.waits & r.raised) {
-      for (unsigned m = raised; m != 0; m &= m - 1)
-        kind = std::max(kind, r.kind[static_cast<unsigned>(__builtin_ctz(m))]);
+      for (const unsigned counter : set_bits(raised)) kind = std::max(kind, r.kind[counter]);
       return {never, kind};
     }
-    for (unsigned m = d.waits; m != 0; m &= m - 1) {
-      const unsigned k = static_cast<unsigned>(__builtin_ctz(m));
+    for (const unsigned k : set_bits(d.waits)) {
       if (r.ready[k] <= cycle) continue;
       cycle = r.ready[k];
       kind = r.kind[k];

@@ -10,6 +10,7 @@
 #include <systemc>
 #include <vector>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/prefetch.h"
 #include "heddle/tlm/kernel/trace_observer.h"
@@ -31,10 +32,8 @@ class scoreboard : public sc_core::sc_module {
     const std::uint32_t* const r = registers_of(slot);
     std::uint32_t latest = 0;
     for (unsigned i = 0; i < d.depends_count; ++i) latest = std::max(latest, r[d.depends[i]]);
-    for (unsigned p = d.predicates; p != 0; p &= p - 1)
-      latest = std::max(latest, *predicate(r, static_cast<unsigned>(__builtin_ctz(p))));
-    for (unsigned p = d.guards; p != 0; p &= p - 1)
-      latest = std::max(latest, *guard(r, static_cast<unsigned>(__builtin_ctz(p))));
+    for (const unsigned p : set_bits(d.predicates)) latest = std::max(latest, *predicate(r, p));
+    for (const unsigned p : set_bits(d.guards)) latest = std::max(latest, *guard(r, p));
     return {latest >= pending ? never : base_ + (latest >> 2), static_cast<producer>(latest & 3)};
   }
 

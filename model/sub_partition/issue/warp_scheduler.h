@@ -15,6 +15,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/isa/opcode.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/sub_partition/account/stall_account.h"
 #include "heddle/sub_partition/issue/issue_gate.h"
 #include "heddle/sub_partition/policies/scheduling_policy.h"
@@ -61,15 +62,13 @@ class warp_scheduler : public sc_core::sc_module {
   void stall(cycle_t cycle, cycle_t until) {
     stalled_from_ = cycle;
     stalled_until_ = until;
-    for (unsigned rest = gates_in_use_; rest != 0; rest &= rest - 1)
-      hot_.gates[static_cast<unsigned>(__builtin_ctz(rest))].stall(cycle, until);
+    for (const unsigned unit : set_bits(gates_in_use_)) hot_.gates[unit].stall(cycle, until);
   }
 
   /// Ready warps whose unit is open in `cycle`.
   std::uint64_t eligible(cycle_t cycle) const {
     std::uint64_t e = 0;
-    for (unsigned rest = hot_.ready_units; rest != 0; rest &= rest - 1) {
-      const unsigned u = static_cast<unsigned>(__builtin_ctz(rest));
+    for (const unsigned u : set_bits(hot_.ready_units)) {
       if (hot_.gates[u].open(cycle)) e |= hot_.ready[u];
     }
     return e;
@@ -77,8 +76,7 @@ class warp_scheduler : public sc_core::sc_module {
   /// First cycle from `cycle` on in which a ready warp can be eligible; `never` if there is none.
   cycle_t next_eligible(cycle_t cycle) const {
     cycle_t best = never;
-    for (unsigned rest = hot_.ready_units; rest != 0; rest &= rest - 1)
-      best = std::min(best, hot_.gates[static_cast<unsigned>(__builtin_ctz(rest))].opens_at());
+    for (const unsigned unit : set_bits(hot_.ready_units)) best = std::min(best, hot_.gates[unit].opens_at());
     return best == never ? never : std::max(best, cycle);
   }
   unsigned select(std::uint64_t eligible, cycle_t cycle) {

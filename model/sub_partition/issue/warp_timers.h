@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/tlm/kernel/clock_timing.h"
 
 namespace heddle {
@@ -30,10 +31,10 @@ class warp_timers {
     std::uint64_t due = wheel_[bucket];
     wheel_[bucket] = 0;
     occupied_ &= ~(std::uint64_t{1} << bucket);
-    for (std::uint64_t f = far_; f; f &= f - 1) {
-      if (timer_of(static_cast<unsigned>(__builtin_ctzll(f))) > cycle) continue;
-      due |= f & -f;
-      far_ &= ~(f & -f);
+    for (const unsigned slot : set_bits(far_)) {
+      if (timer_of(slot) > cycle) continue;
+      due |= std::uint64_t{1} << slot;
+      far_ &= ~(std::uint64_t{1} << slot);
     }
     return due;
   }
@@ -47,8 +48,7 @@ class warp_timers {
       const std::uint64_t rotated = start == 0 ? occupied_ : occupied_ >> start | occupied_ << (64 - start);
       best = cycle + 1 + static_cast<unsigned>(__builtin_ctzll(rotated));
     }
-    for (std::uint64_t f = far_; f; f &= f - 1)
-      best = std::min(best, timer_of(static_cast<unsigned>(__builtin_ctzll(f))));
+    for (const unsigned slot : set_bits(far_)) best = std::min(best, timer_of(slot));
     return best;
   }
   /// The bucket of a cycle, for prefetches.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/fault_text.h"
 
 namespace heddle {
@@ -65,8 +66,7 @@ bool memory_issue::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask ma
   }
   const std::uint64_t local_bytes = w.launch->program->local_bytes;
   simt::lane_mask local = i.mem_space == isa::space::local ? mask : 0;
-  for (simt::lane_mask m = mask & ~local; m; m &= m - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+  for (const unsigned lane : set_bits(mask & ~local)) {
     const simt::lane_mask bit = 1u << lane;
     std::uint64_t& a = t.own_addresses[lane];
     if (a >= isa::shared_window_base && a < isa::shared_window_base + isa::window_bytes) {
@@ -79,8 +79,7 @@ bool memory_issue::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask ma
       t.global_mask |= bit;
     }
   }
-  for (simt::lane_mask m = local; m; m &= m - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+  for (const unsigned lane : set_bits(local)) {
     std::uint64_t& a = t.own_addresses[lane];
     if (a + t.bytes_per_lane > local_bytes || a % t.bytes_per_lane != 0) {
       control_.fault(slot, d, lane, simt::local_fault(a, t.bytes_per_lane));
@@ -156,8 +155,7 @@ void memory_issue::split(lsu_transaction& first) {
     t.word = k;
     t.shared_mask = 0;
     // The next word of local memory is one row of lanes further on; elsewhere it is four bytes further on.
-    for (simt::lane_mask m = first.global_mask; m; m &= m - 1) {
-      const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+    for (const unsigned lane : set_bits(first.global_mask)) {
       t.own_addresses[lane] += std::uint64_t{k} * (o.local_mask >> lane & 1 ? 4 * isa::warp_size : 4);
     }
     std::memcpy(t.words[0], first.words[k], sizeof t.words[0]);

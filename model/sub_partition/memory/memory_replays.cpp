@@ -2,6 +2,7 @@
 // Replays: up to Kepler a memory instruction performs one pass per issue. Each further pass is issued again.
 #include <algorithm>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/sub_partition/memory/memory_issue.h"
 
 namespace heddle {
@@ -15,8 +16,8 @@ unsigned different_addresses(const std::uint64_t* addresses, simt::lane_mask mas
   unsigned count = 0;
   while (mask != 0) {
     const std::uint64_t address = addresses[__builtin_ctz(mask)];
-    for (simt::lane_mask m = mask; m != 0; m &= m - 1)
-      if (addresses[__builtin_ctz(m)] == address) mask &= ~(m & -m);
+    for (const unsigned lane : set_bits(mask))
+      if (addresses[lane] == address) mask &= ~(1u << lane);
     ++count;
   }
   return count;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/isa/texture.h"
 #include "heddle/sub_partition/memory/memory_issue.h"
 
@@ -90,8 +91,7 @@ void memory_issue::texels_arrived(const lsu_transaction& t) {
     // Only the access's own lanes are copied: the other lanes hold data of an earlier transaction.
     simt::texture_access& a = *o.texture;
     for (unsigned k = 0; k < (a.bytes + 3) / 4; ++k)
-      for (simt::lane_mask m = a.mask[t.word]; m; m &= m - 1) {
-        const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+      for (const unsigned lane : set_bits(a.mask[t.word])) {
         a.words[t.word][k][lane] = t.words[k][lane];
       }
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/sub_partition/policies/placement_order.h"
 #include "heddle/sub_partition/policies/scheduling_policy.h"
 
@@ -74,7 +75,7 @@ std::uint64_t cache_conscious::held(const warp_view& view, std::uint64_t, std::u
   if (view.cycle >= at_base_ || loads == 0) return 0;
   std::array<unsigned, 64> stack;
   unsigned height = 0;
-  for (std::uint64_t r = resident_; r; r &= r - 1) stack[height++] = static_cast<unsigned>(__builtin_ctzll(r));
+  for (const unsigned slot : set_bits(resident_)) stack[height++] = slot;
   const auto higher = [&](unsigned a, unsigned b) {
     const std::uint64_t sa = score(a, view.cycle), sb = score(b, view.cycle);
     return sa != sb ? sa > sb : a < b;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "heddle/isa/set_bits.h"
+
 namespace heddle {
 
 /// The order in which warps were placed in their slots; policies derive old and young from it.
@@ -13,16 +15,14 @@ class placement_order {
   /// The oldest slot of a mask that is not empty.
   unsigned oldest(std::uint64_t slots) const {
     unsigned best = static_cast<unsigned>(__builtin_ctzll(slots));
-    for (std::uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {
-      const unsigned slot = static_cast<unsigned>(__builtin_ctzll(rest));
+    for (const unsigned slot : set_bits(slots & (slots - 1))) {
       if (age_[slot] < age_[best]) best = slot;
     }
     return best;
   }
   unsigned youngest(std::uint64_t slots) const {
     unsigned best = static_cast<unsigned>(__builtin_ctzll(slots));
-    for (std::uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {
-      const unsigned slot = static_cast<unsigned>(__builtin_ctzll(rest));
+    for (const unsigned slot : set_bits(slots & (slots - 1))) {
       if (age_[slot] > age_[best]) best = slot;
     }
     return best;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/memory/common/address_ranges.h"
 #include "heddle/memory/common/per_launch.h"
 
@@ -160,8 +161,7 @@ TEST(bank_conflicts, agrees_with_brute_force) {
       const unsigned passes = unit.passes(addresses, mask, bytes, exclusive);
       EXPECT_EQ(passes, brute_force_passes(addresses, mask, bytes, shape[0], shape[1], exclusive));
       std::uint64_t differing = 0;
-      for (std::uint32_t m = mask; m != 0; m &= m - 1)
-        differing |= addresses[__builtin_ctz(m)] ^ addresses[__builtin_ctz(mask)];
+      for (const unsigned lane : set_bits(mask)) differing |= addresses[lane] ^ addresses[__builtin_ctz(mask)];
       EXPECT_EQ(unit.passes(addresses, mask, bytes, exclusive, differing), passes);
     }
   }

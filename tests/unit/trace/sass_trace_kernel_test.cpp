@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/isa/set_bits.h"
 #include "sass_trace_files.h"
 
 namespace heddle::sass_trace {
@@ -201,8 +202,7 @@ TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are
         if (lists[n].back() == nullptr) continue;
         std::uint64_t by_lane[32];
         piece->addresses(step, by_lane);
-        for (std::uint32_t m = step.mask; m != 0; m &= m - 1)
-          EXPECT_EQ(by_lane[__builtin_ctz(m)], 8 + __builtin_ctz(m) * (n == 2 ? 128u : 4u)) << n;
+        for (const unsigned lane : set_bits(step.mask)) EXPECT_EQ(by_lane[lane], 8 + lane * (n == 2 ? 128u : 4u)) << n;
         EXPECT_EQ(lists[n].back()->at[1], n == 2 ? 136u : 12u);
       }
   }

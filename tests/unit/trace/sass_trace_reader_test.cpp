@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heddle/frontend/sass_trace/read/trace_reader.h"
+#include "heddle/isa/set_bits.h"
 #include "sass_trace_files.h"
 #include "sass_trace_texts.h"
 
@@ -323,8 +324,9 @@ TEST(sass_trace_reader, lines_in_every_order_are_what_was_written) {
       std::uint64_t a[32] = {};
       b.addresses.expand(b.steps[k].addresses, written[k].mask, a);
       std::size_t n = 0;
-      for (std::uint32_t m = written[k].mask; m != 0 && !written[k].addresses.empty(); m &= m - 1)
-        ASSERT_EQ(a[__builtin_ctz(m)], written[k].addresses[n++]) << "round " << round << " line " << k;
+      if (written[k].addresses.empty()) continue;
+      for (const unsigned lane : set_bits(written[k].mask))
+        ASSERT_EQ(a[lane], written[k].addresses[n++]) << "round " << round << " line " << k;
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "heddle/frontend/sass_trace/block/address_list.h"
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 
 namespace heddle::sass_trace {
 
@@ -140,7 +141,7 @@ void address_list::expand(handle h, std::uint32_t mask, std::uint64_t addresses[
   }
   if (a == addresses) return;
   unsigned k = 0;
-  for (std::uint32_t m = mask; m != 0; m &= m - 1) addresses[__builtin_ctz(m)] = spread[k++];
+  for (const unsigned lane : set_bits(mask)) addresses[lane] = spread[k++];
 }
 
 }  // namespace heddle::sass_trace

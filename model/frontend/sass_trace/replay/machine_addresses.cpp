@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/sass_trace/replay/machine_addresses.h"
+#include "heddle/isa/set_bits.h"
 
 #include <algorithm>
 
@@ -25,8 +26,8 @@ void for_lanes(std::uint32_t mask, std::uint64_t addresses[32], F f) {
     for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = f(addresses[lane]);
     return;
   }
-  for (std::uint32_t m = mask; m != 0; m &= m - 1) {
-    std::uint64_t& a = addresses[__builtin_ctz(m)];
+  for (const unsigned lane : set_bits(mask)) {
+    std::uint64_t& a = addresses[lane];
     a = f(a);
   }
 }
@@ -38,8 +39,8 @@ std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, con
   std::uint64_t a[32];
   list.expand(step.addresses, step.mask, a);
   std::uint64_t reach = 0;
-  for (std::uint32_t m = step.mask; m != 0; m &= m - 1) {
-    const std::uint64_t address = a[__builtin_ctz(m)];
+  for (const unsigned lane : set_bits(step.mask)) {
+    const std::uint64_t address = a[lane];
     std::uint64_t offset = 0;
     if (!local_offset(h, address, offset)) {
       if (i.mem_space == isa::space::generic) continue;
@@ -56,7 +57,7 @@ void machine_addresses(const trace_kernel& kernel, const address_list& list, con
   const kernel_header& h = kernel.header;
   const std::uint64_t aligned = ~std::uint64_t{bytes_of(i) - 1u};
   if (const isa::lane_addresses* shared = common_list(common, step)) {
-    for (std::uint32_t m = step.mask; m != 0; m &= m - 1) addresses[__builtin_ctz(m)] = shared->at[__builtin_ctz(m)];
+    for (const unsigned lane : set_bits(step.mask)) addresses[lane] = shared->at[lane];
     return;
   }
   list.expand(step.addresses, step.mask, addresses);

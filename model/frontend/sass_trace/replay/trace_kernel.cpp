@@ -7,6 +7,7 @@
 #include "heddle/frontend/sass_trace/replay/machine_addresses.h"
 #include "heddle/frontend/sass_trace/replay/replayed_block.h"
 #include "heddle/frontend/sass_trace/replay/spilled_block.h"
+#include "heddle/isa/set_bits.h"
 
 namespace heddle::sass_trace {
 
@@ -50,8 +51,7 @@ void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_ad
     const common_addresses::number n =
         common->find_or_add(static_cast<std::size_t>(&s - block.steps.data()), o, [&](isa::lane_addresses& to) {
           machine_addresses(kernel, block.addresses, common.get(), s, to.at);
-          for (std::uint32_t m = s.mask; m != 0; m &= m - 1)
-            to.differing_bits |= to.at[__builtin_ctz(m)] ^ to.at[__builtin_ctz(s.mask)];
+          for (const unsigned lane : set_bits(s.mask)) to.differing_bits |= to.at[lane] ^ to.at[__builtin_ctz(s.mask)];
         });
     if (n != common_addresses::none) s.addresses = n | common_bit;
   }
