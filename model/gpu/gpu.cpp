@@ -117,6 +117,7 @@ void gpu::connect_memory() {
   for (unsigned i = 0; i < c.gpu.sm_count; ++i) {
     p.cwd->cta_socket[i].bind(p.sms[i].resource_manager.cta_socket);
     join(p.sms[i].l1.memory_socket, p.interconnect.sm_socket[i]);
+    p.interconnect.defer_requests(i, p.sms[i].clock.effects());
   }
   p.host.memory_socket.bind(p.interconnect.sm_socket[c.gpu.sm_count]);
   for (unsigned m = 0; m < c.memory.channels; ++m) {
@@ -222,6 +223,8 @@ void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   p.ahead_preemptions = preemptions;
   p.core.set_lookahead(&p);
 }
+
+bool gpu::simulates_ahead() const { return parts_->ahead_until != 0; }
 
 // No SM's safe time lies beyond the cycle before the one in which a fault would be reported.
 cycle_t gpu::bring_into_step() {

@@ -61,6 +61,8 @@ class gpu : public sc_core::sc_module {
   /// cycle_observer, after `until`, or when nothing runs. `preemptions`: the host may request some. Has no effect with
   /// external memory or if a socket of the memory path is monitored or delayed.
   void simulate_ahead(cycle_t until, bool preemptions);
+  /// simulate_ahead() had an effect: the configuration permits it.
+  bool simulates_ahead() const;
   /// For observing all units between two runs of the simulation: returns a cycle, in the near future, in which all SMs
   /// are in step with SystemC's time. They stay in step until release_ahead(). It changes no result.
   cycle_t bring_into_step();

@@ -94,24 +94,32 @@ struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet
   }
 
   // lookahead
+  // Determines once what all windows read.
+  void begin_windows() override {
+    l2_now = l2_clock.cycle();
+    const cycle_t next = interconnect.soonest_response(l2_now);
+    if (next != soonest.l2_cycle) soonest = {next, core_cycle_of_l2(next)};
+  }
   cycle_t safe_time(unsigned part, cycle_t now) override {
     return std::min(
         {cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
   }
   cycle_t answer_free_until(unsigned part, cycle_t cycle) override {
-    const cycle_t now = l2_clock.cycle();
-    const cycle_t until = nothing_responded_until(part, now);
-    if (interconnect.has_room(part, now)) return until;
+    const cycle_t until = nothing_responded_until(part);
+    if (interconnect.has_room(part, l2_now)) return until;
     return sms[part].departures_unobserved() ? std::min(until, cycle) : 0;  // called again before each cycle
   }
 
   // A response is accepted at the first core edge after its arrival.
-  cycle_t nothing_responded_until(unsigned part, cycle_t l2_now) {
+  cycle_t nothing_responded_until(unsigned part) {
     const cycle_t next = interconnect.next_response(part, l2_now);
     if (next == never) return never;
-    if (next != responded[part].l2_cycle) responded[part] = {next, core.cycle_of(l2_clock.time_of(next))};
+    if (next == soonest.l2_cycle) return soonest.core_cycle;
+    if (next != responded[part].l2_cycle) responded[part] = {next, core_cycle_of_l2(next)};
     return responded[part].core_cycle;
   }
+  // Without the clocks' caches of conversions, which windows on several threads would share.
+  cycle_t core_cycle_of_l2(cycle_t cycle) const { return core.timing().cycle_at(l2_clock.timing().ticks_at(cycle)); }
 
   // host_supervisor. Agents that share the memory see results at completion, and the GPU sees their writes at a launch.
   void launch_accepted() override {
@@ -148,6 +156,8 @@ struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet
     cycle_t l2_cycle = never;
     cycle_t core_cycle = 0;
   };
+  cycle_t l2_now = 0;                    // of the L2 clock while windows run
+  response_time soonest;                 // of responses that are not announced yet, for any SM
   std::vector<response_time> responded;  // by SM: result of the last call
 
   std::unique_ptr<grid_distributor> make_cwd(const gpu_blocks& own) {

@@ -32,6 +32,7 @@ resource_manager::resource_manager(sc_core::sc_module_name name, unit_clock& clo
   const unsigned slots = config.sm.max_warps / config.sm.sub_partitions;
   for (auto& m : free_warps_) m = slots == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << slots) - 1;
   cta_socket.bind(*this);
+  messages_.connect(clock.effects());
 }
 
 tlm::tlm_sync_enum resource_manager::nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
@@ -190,9 +191,14 @@ void resource_manager::stores_settled(std::uint64_t sequence, cycle_t cycle) {
 // must end before that answer can arrive.
 void resource_manager::tell(cta_transaction& t, cta_phase phase, cycle_t cycle) {
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
-  sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
-  cta_socket->nb_transport_bw(t, phase, delay);
+  messages_.send({&t, phase, clock_.domain().delay_until(cycle + latency - 1)});
   clock_.domain().limit_window(cycle + 2 * cycle_t{latency});
+}
+
+void resource_manager::deliver(const message& m) {
+  cta_phase phase = m.phase;
+  sc_core::sc_time delay = m.delay;
+  cta_socket->nb_transport_bw(*m.transaction, phase, delay);
 }
 
 resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
@@ -268,9 +274,7 @@ void resource_manager::report_fault(const std::string& text, cycle_t latency, co
   fault_.fault = text;
   fault_.details = details;
   fault_.sm = sm_id_;
-  cta_phase phase = cta_phase::fault;
-  sc_core::sc_time delay = clock_.domain().delay_until(clock_.cycle() + latency - 1);
-  cta_socket->nb_transport_bw(fault_, phase, delay);
+  messages_.send({&fault_, cta_phase::fault, clock_.domain().delay_until(clock_.cycle() + latency - 1)});
 }
 
 void resource_manager::check_invariants() const {

@@ -152,6 +152,12 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
     if (signals_) update_signals();
   }
   void tell(cta_transaction& t, cta_phase phase, cycle_t cycle);
+  struct message {
+    cta_transaction* transaction;
+    cta_phase phase;
+    sc_core::sc_time delay;
+  };
+  void deliver(const message& m);
 
   const gpu_config config_;
   unsigned sm_id_;
@@ -170,6 +176,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
     unsigned warps = 0;  // whose stores are not all acknowledged
   };
   std::vector<unsettled_block> unsettled_;  // completed blocks with outstanding stores
+  deferred_effects<resource_manager, message, &resource_manager::deliver> messages_{*this};  // to the CWD
   std::uint64_t blocks_begun_ = 0;
   unsigned resident_blocks_ = 0;
   unsigned resident_warps_ = 0;

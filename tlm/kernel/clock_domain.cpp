@@ -51,10 +51,10 @@ std::uint64_t clock_domain::since_edge() const {
   return elapsed <= period_ ? elapsed : 0;
 }
 
-cycle_t clock_domain::later_arrival(const sc_core::sc_time& delay) const {
+cycle_t clock_domain::later_arrival(const sc_core::sc_time& delay, cycle_cache& times) const {
   if (external_) return cycle() + 1 + (since_edge() + delay.value()) / period_;
   return (delay == sc_core::SC_ZERO_TIME ? cycle()
-                                         : other_.cycle_at(timing_, sc_core::sc_time_stamp().value() + delay.value())) +
+                                         : times.cycle_at(timing_, sc_core::sc_time_stamp().value() + delay.value())) +
          1;
 }
 
@@ -129,7 +129,6 @@ void clock_domain::on_event() {
   } catch (const std::exception& e) {
     halted_ = true;
     running_ = false;
-    windows_.abandon();
     const bool from_outside = dynamic_cast<const std::runtime_error*>(&e) != nullptr;
     SC_REPORT_ERROR(from_outside ? "/heddle/input" : "/heddle/internal", e.what());
   }

@@ -28,6 +28,8 @@ class clock_domain : public unit_clock {
   void follow(const sc_core::sc_event& rising_edge, const sc_core::sc_time& period = sc_core::SC_ZERO_TIME);
   /// Simulates logical processes ahead from now on, as far as `l` allows; null: not at all. It changes no result.
   void set_lookahead(lookahead* l) { windows_.set_lookahead(l); }
+  /// For tests: what windows of logical processes do outside is applied in another order. It changes no result.
+  void shuffle_outboxes(std::uint64_t seed) { windows_.shuffle_outboxes(seed); }
   /// No unit has asked for a cycle in the future.
   [[nodiscard]] bool quiet() const { return next_wake() == never && windows_.furthest() <= cycle(); }
   /// Reports to `observer` from now on when a cycle has left the domain quiet; null: to none.
@@ -55,7 +57,7 @@ class clock_domain : public unit_clock {
   void end_of_elaboration() override;
   void start_of_simulation() override;
   cycle_t present_cycle() const override;
-  cycle_t later_arrival(const sc_core::sc_time& delay) const override;
+  cycle_t later_arrival(const sc_core::sc_time& delay, cycle_cache& times) const override;
   void wake_from_outside(unsigned index, cycle_t cycle) override;
   void on_event();
   bool edge_is_due() const;

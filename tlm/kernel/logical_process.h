@@ -23,7 +23,9 @@ class logical_process : public unit_clock {
 
  private:
   cycle_t present_cycle() const override { return domain_.cycle(); }
-  cycle_t later_arrival(const sc_core::sc_time& delay) const override { return domain_.arrival(delay); }
+  cycle_t later_arrival(const sc_core::sc_time& delay, cycle_cache& times) const override {
+    return domain_.arrival(delay, times);
+  }
   void wake_from_outside(unsigned index, cycle_t cycle) override;
 
   clock_domain& domain_;

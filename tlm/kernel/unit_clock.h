@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/tlm/kernel/clock_timing.h"
+#include "heddle/tlm/kernel/outbox.h"
 #include "heddle/tlm/kernel/wake_wheel.h"
 
 namespace heddle {
@@ -53,7 +54,11 @@ class unit_clock : public sc_core::sc_module {
   /// The first edge strictly after now + `delay`: when a unit acts on what arrives then. What arrives on an edge is
   /// seen at the next one, whatever the order in which the SystemC kernel runs processes.
   [[nodiscard]] cycle_t arrival(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) const {
-    return running_ && delay.value() == 0 ? cycle_ + 1 : later_arrival(delay);
+    return arrival(delay, other_);
+  }
+  /// The same with the caller's own cache of conversions, for calls from windows of logical processes.
+  [[nodiscard]] cycle_t arrival(const sc_core::sc_time& delay, cycle_cache& times) const {
+    return running_ && delay.value() == 0 ? cycle_ + 1 : later_arrival(delay, times);
   }
   [[nodiscard]] cycle_t cycle_of(const sc_core::sc_time& t) const { return other_.cycle_at(timing_, t.value()); }
   [[nodiscard]] sc_core::sc_time time_of(cycle_t cycle) const { return timing_.time_of(cycle); }
@@ -82,6 +87,8 @@ class unit_clock : public sc_core::sc_module {
   /// For a unit that has just sent something whose answer's time is known to the lookahead alone: the lookahead is
   /// asked again before the next cycle.
   void message_sent() { unanswered_until_ = 0; }
+  /// Of a logical process: the effects of its window on units outside. A clock domain's is never open.
+  [[nodiscard]] outbox& effects() { return effects_; }
 
   /// Calls `observer` after each cycle in which a unit was called, after the observers that were added before it.
   virtual void observe(cycle_observer& observer) = 0;
@@ -98,7 +105,7 @@ class unit_clock : public sc_core::sc_module {
  protected:
   unit_clock(const sc_core::sc_module_name& name, const clock_timing& timing, unit_clock* root);
   virtual cycle_t present_cycle() const = 0;
-  virtual cycle_t later_arrival(const sc_core::sc_time& delay) const = 0;
+  virtual cycle_t later_arrival(const sc_core::sc_time& delay, cycle_cache& times) const = 0;
   virtual void wake_from_outside(unsigned index, cycle_t cycle) = 0;
 
   /// Calls the units that asked for cycle_. With `distant` their state may be far from the host's caches, and they get
@@ -116,7 +123,8 @@ class unit_clock : public sc_core::sc_module {
   cycle_t window_end_ = 0;        // of a logical process: the last cycle of its time window
   cycle_t unanswered_until_ = 0;  // likewise: the last cycle that no answer to what it has sent can reach
   unit_clock* const root_;        // the domain; this, where it is one
-  mutable cycle_cache other_;     // times other than the present one
+  outbox effects_;
+  mutable cycle_cache other_;  // times other than the present one
 
  private:
   friend class window_scheduler;

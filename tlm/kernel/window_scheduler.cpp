@@ -2,6 +2,7 @@
 #include "heddle/tlm/kernel/window_scheduler.h"
 
 #include <algorithm>
+#include <random>
 
 #include "heddle/tlm/kernel/logical_process.h"
 
@@ -10,58 +11,92 @@ namespace heddle {
 unsigned window_scheduler::add(logical_process& process) {
   processes_.push_back(&process);
   wake_.push_back(never);
-  counted_ = static_cast<unsigned>(wake_.size());
   return static_cast<unsigned>(processes_.size() - 1);
 }
 
 void window_scheduler::wake(unsigned process, cycle_t cycle) {
   wake_[process] = std::min(wake_[process], cycle);
-  if (process < counted_) next_ = std::min(next_, cycle);
+  next_wake_ = std::min(next_wake_, cycle);
 }
 
 bool window_scheduler::run(cycle_t now, cycle_t sample) {
-  bool busy = now == furthest_ && now != 0;
-  if (next_ > now) return busy;
-  next_ = never;
-  for (unsigned i = 0; i < processes_.size(); ++i) {
-    counted_ = i;
-    if (wake_[i] <= now && !halted_) {
-      busy = true;
-      cycle_t end = now;
-      if (sample > now + 1) end = std::max(end, std::min(lookahead_->safe_time(i, now), sample - 1));
-      unit_clock& process = *processes_[i];
-      run_window(process, i, now, end);
-      wake_[i] = process.next_own_wake();
-      furthest_ = std::max(furthest_, process.cycle_);
-    }
-    next_ = std::min(next_, wake_[i]);
+  if (next_wake_ > now || halted_) return now == furthest_ && now != 0;
+  plan(now, sample);
+  if (sample > now + 1) lookahead_->begin_windows();
+  for (const window& w : windows_) {
+    run_window(w, now);
+    next_wake_ = std::min(next_wake_, wake_[w.process]);
+    furthest_ = std::max(furthest_, processes_[w.process]->cycle_);
   }
-  counted_ = static_cast<unsigned>(processes_.size());
-  return busy;
+  if (!failures_.empty()) rethrow_first();
+  apply_outboxes();
+  return true;
 }
 
-void window_scheduler::run_window(unit_clock& process, unsigned number, cycle_t now, cycle_t end) {
-  process.window_end_ = end;
+// All safe times are determined before the first window runs, so that none depends on what another window sends.
+// next_wake_ becomes that of the other processes.
+void window_scheduler::plan(cycle_t now, cycle_t sample) {
+  windows_.clear();
+  next_wake_ = never;
+  for (unsigned i = 0; i < wake_.size(); ++i) {
+    if (wake_[i] > now) {
+      next_wake_ = std::min(next_wake_, wake_[i]);
+      continue;
+    }
+    cycle_t end = now;
+    if (sample > now + 1) end = std::max(end, std::min(lookahead_->safe_time(i, now), sample - 1));
+    windows_.push_back({i, end});
+  }
+}
+
+void window_scheduler::run_window(const window& w, cycle_t now) {
+  unit_clock& process = *processes_[w.process];
+  process.effects_.begin_window();
+  process.window_end_ = w.end;
   process.unanswered_until_ = now;
   process.running_ = true;
-  while (!process.halted_) {
-    const cycle_t next = process.next_own_wake();
-    if (next > process.window_end_) break;
-    if (next > process.unanswered_until_ &&
-        (process.unanswered_until_ = lookahead_->answer_free_until(number, next)) < next)
-      break;
-    process.cycle_ = next;
-    process.began_ = true;
-    process.call_units(next == now);
+  bool first = true;  // in the window: the process's state may be far from the host's caches
+  try {
+    while (!process.halted_) {
+      const cycle_t next = process.next_own_wake();
+      if (next > process.window_end_) break;
+      if (next > process.unanswered_until_ &&
+          (process.unanswered_until_ = lookahead_->answer_free_until(w.process, next)) < next)
+        break;
+      process.cycle_ = next;
+      process.began_ = true;
+      process.call_units(first);
+      first = false;
+    }
+  } catch (...) {
+    failures_.push_back({process.cycle_, w.process, std::current_exception()});
   }
   process.running_ = false;
   process.window_end_ = 0;
+  process.effects_.end_window();
+  wake_[w.process] = process.next_own_wake();
 }
 
-void window_scheduler::abandon() {
-  for (unit_clock* p : processes_) p->running_ = false;
-  counted_ = static_cast<unsigned>(wake_.size());
-  next_ = wake_.empty() ? never : *std::min_element(wake_.begin(), wake_.end());
+void window_scheduler::apply_outboxes() {
+  if (shuffles_ != 0) {
+    std::mt19937_64 random(shuffles_++);
+    std::shuffle(windows_.begin(), windows_.end(), random);
+    for (const window& w : windows_) processes_[w.process]->effects_.apply(random() % 2 != 0);
+    return;
+  }
+  for (const window& w : windows_) {
+    outbox& effects = processes_[w.process]->effects_;
+    if (effects.holds_effects()) effects.apply();
+  }
+}
+
+void window_scheduler::rethrow_first() {
+  const auto first = std::min_element(failures_.begin(), failures_.end(), [](const failure& a, const failure& b) {
+    return a.cycle != b.cycle ? a.cycle < b.cycle : a.process < b.process;
+  });
+  const std::exception_ptr what = first->what;
+  failures_.clear();
+  std::rethrow_exception(what);
 }
 
 void window_scheduler::halt() {

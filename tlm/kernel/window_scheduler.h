@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "heddle/tlm/kernel/unit_clock.h"
@@ -13,6 +15,8 @@ class logical_process;
 class lookahead {
  public:
   virtual ~lookahead() = default;
+  /// Windows are about to run: until they have ended, only answer_free_until() is called.
+  virtual void begin_windows() {}
   /// The safe time of a process: the last cycle that nothing reaches that is sent in the domain's cycle `now` or later,
   /// except for answers to what the process itself sends.
   virtual cycle_t safe_time(unsigned process, cycle_t now) = 0;
@@ -22,10 +26,11 @@ class lookahead {
   virtual cycle_t answer_free_until(unsigned process, cycle_t cycle) = 0;
 };
 
-/// Conservative parallel discrete-event simulation of a clock domain's logical processes, on one host thread: in each
-/// cycle the processes that have work in it are simulated one after another, each in a time window that ends at its
-/// safe time. Many cycles of one process in a row find its state in the host's caches. No result depends on it. Source:
-/// docs/decisions/0002-ahead.md.
+/// Conservative parallel discrete-event simulation of a clock domain's logical processes: in each cycle the safe times
+/// of the processes that have work in it are determined, then each of them is simulated in a time window that ends at
+/// its safe time, and then their outboxes are applied, one process after another. Many cycles of one process in a row
+/// find its state in the host's caches. No result depends on it. If several windows throw, the exception of the least
+/// cycle, then of the first process, leaves run(). Source: docs/decisions/0002-ahead.md.
 class window_scheduler {
  public:
   /// Returns the number of the process.
@@ -33,27 +38,41 @@ class window_scheduler {
   /// Process `process` has work in `cycle`.
   void wake(unsigned process, cycle_t cycle);
   /// The first cycle in which a process has work.
-  [[nodiscard]] cycle_t next_wake() const { return next_; }
+  [[nodiscard]] cycle_t next_wake() const { return next_wake_; }
   /// Simulates the processes that have work in `now`. Windows end before `sample`, the next cycle that an observer
   /// samples. False: no process had work, and none was ahead until now.
   bool run(cycle_t now, cycle_t sample);
   /// null: windows have one cycle. It changes no result.
   void set_lookahead(lookahead* l) { lookahead_ = l; }
   [[nodiscard]] bool has_lookahead() const { return lookahead_ != nullptr; }
+  /// For tests: outboxes are applied in an order that is drawn from `seed`. It changes no result.
+  void shuffle_outboxes(std::uint64_t seed) { shuffles_ = seed | 1; }
   /// The last cycle in which a unit of a process was called.
   [[nodiscard]] cycle_t furthest() const { return furthest_; }
-  /// After an exception: no unit is being called.
-  void abandon();
   void halt();
   [[nodiscard]] std::uint64_t calls() const;
 
  private:
-  void run_window(unit_clock& process, unsigned number, cycle_t now, cycle_t end);
+  struct window {
+    unsigned process;
+    cycle_t end;
+  };
+  struct failure {
+    cycle_t cycle;
+    unsigned process;
+    std::exception_ptr what;
+  };
+  void plan(cycle_t now, cycle_t sample);
+  void run_window(const window& w, cycle_t now);
+  void apply_outboxes();
+  void rethrow_first();
 
   std::vector<unit_clock*> processes_;
-  std::vector<cycle_t> wake_;  // by process: the next cycle that one of its units asked for
-  cycle_t next_ = never;       // the least of those of the first `counted_` processes
-  unsigned counted_ = 0;       // all; while they are simulated, those that have had their turn
+  std::vector<cycle_t> wake_;      // by process: the next cycle that one of its units asked for
+  cycle_t next_wake_ = never;      // the least of them
+  std::vector<window> windows_;    // of the present cycle, by process
+  std::vector<failure> failures_;  // of windows of the present cycle
+  std::uint64_t shuffles_ = 0;     // 0: outboxes are applied in the order of processes
   lookahead* lookahead_ = nullptr;
   cycle_t furthest_ = 0;
   bool halted_ = false;

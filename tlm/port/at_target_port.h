@@ -20,6 +20,17 @@ class at_target_unit {
  public:
   /// The request was not accepted and is held from now on; `sent` is SystemC's time and the annotated delay.
   void request_held(const sc_core::sc_time& sent) { (void)sent; }
+  /// When the unit acts on what arrives after `delay`. A unit that is called in time windows of logical processes
+  /// converts the time with a cache of its own for each of them.
+  template <class Clock>
+  typename Clock::time arrival_after(const Clock& clock, const sc_core::sc_time& delay) {
+    return clock.arrival(delay);
+  }
+  /// Wakes the unit when the held request arrives. A unit that is called in time windows defers this (outbox.h).
+  template <class Clock>
+  void wake_for_held(Clock& clock, const typename Clock::time& arrival) {
+    clock.wake_at(arrival);
+  }
   /// The response is over; the port releases the payload next.
   void response_ended(tlm::tlm_generic_payload&) {}
   /// Blocking transport: refused.
@@ -172,7 +183,7 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
   };
 
   tlm::tlm_sync_enum nb_transport_fw(payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
-    const time arrival = clock_->arrival(delay);
+    const time arrival = unit_->arrival_after(*clock_, delay);
     if (phase == tlm::BEGIN_REQ) {
       if (held_ != nullptr) report("BEGIN_REQ before END_REQ of the request before", p);
       p.acquire();
@@ -184,7 +195,7 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
       held_ = &p;
       held_from_ = arrival;
       unit_->request_held(sc_core::sc_time_stamp() + delay);
-      clock_->wake_at(arrival);
+      unit_->wake_for_held(*clock_, arrival);
       return tlm::TLM_ACCEPTED;
     }
     if (phase == tlm::END_RESP) {

@@ -82,16 +82,16 @@ unsigned interconnect::response_bytes(const tlm::tlm_generic_payload& payload, u
   return header_bytes + (returns ? atomic_bytes(*request->atomic, false) : 0);
 }
 
-interconnect::route_state& interconnect::open_route(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice) {
+interconnect::route_state& interconnect::open_route(tlm::tlm_generic_payload& p, const route_state& route) {
   ++open_routes_;
   if (line_payload* own = line_payload::if_one(p); own != nullptr && own->route.owner == nullptr) {
-    own->route = {this, sm, slice, 0};
+    own->route = route;
     return own->route;
   }
   if (free_routes_.empty()) free_routes_.push_back(&routes_.emplace_back());
   route_extension& r = *free_routes_.back();
   free_routes_.pop_back();
-  r.route = {this, sm, slice, 0};
+  r.route = route;
   r.payload = &p;
   r.outer = p.set_extension(&r);
   return r.route;
@@ -118,23 +118,29 @@ void interconnect::close_route(tlm::tlm_generic_payload& p) {
   free_routes_.push_back(r);
 }
 
+// Decides whether the request is accepted, which depends on its port alone.
 bool interconnect::accept_request(sm_port& sm, tlm::tlm_generic_payload& p, cycle_t arrival) {
-  ++in_flight_;
-  route_state& route = open_route(p, sm.index, map_.channel_of(p.get_address()));
+  const cycle_t now = clock_.cycle();
+  const bool accepted = requests_.reserve(sm.index, now);
+  std::uint64_t number = 0;
   if (sm.index < announced_ports_) {
-    route.number = sm.first_open + sm.earliest.size();
+    number = sm.first_open + sm.earliest.size();
     sm.earliest.push_back(arrival + minimum_round_trip_);
   }
-  clock_.wake_at(arrival);
-  if (requests_.reserve(sm.index, clock_.cycle())) {
-    push_request(route, p, arrival);
-    return true;
-  }
+  if (!accepted) sm.undecided = arrival > now + 1;
+  sm.requests.send({&p, arrival, number, accepted});
+  return accepted;
+}
+
+void interconnect::take_request(sm_port& sm, const request& r) {
+  tlm::tlm_generic_payload& p = *r.payload;
+  ++in_flight_;
+  const route_state& route = open_route(p, {this, sm.index, map_.channel_of(p.get_address()), r.number});
+  clock_.wake_at(r.arrival);
+  if (r.accepted) return push_request(route, p, r.arrival);
   ++held_now_;
-  sm.undecided = arrival > clock_.cycle() + 1;
-  if (sm.undecided) clock_.wake_at(arrival - 1);
+  if (sm.undecided) clock_.wake_at(r.arrival - 1);
   else ++held_requests_;
-  return false;
 }
 
 void interconnect::push_request(const route_state& route, tlm::tlm_generic_payload& p, cycle_t arrival) {

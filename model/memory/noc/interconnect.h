@@ -7,6 +7,7 @@
 // Source: docs/memory.md; input-queued crossbar with one queue per output and round-robin grants.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -55,9 +56,14 @@ class interconnect : public sc_core::sc_module, public clocked {
   /// `slice_cycles` to answer and packets at least two cycles to cross. It does not change the cycle in which anything
   /// arrives.
   void announce_responses(unsigned ports, unsigned slice_cycles);
+  /// Requests of SM port `sm` come from a logical process with this outbox: whether a request is accepted is decided at
+  /// once, and everything else follows when the outbox is applied.
+  void defer_requests(unsigned sm, outbox& effects) { sm_ports_[sm]->requests.connect(effects); }
   /// With announced responses: the earliest cycle in which a response that is not announced yet can reach an SM port;
   /// never: all are announced.
   cycle_t next_response(unsigned sm, cycle_t now) const;
+  /// The least of these for any SM port.
+  cycle_t soonest_response(cycle_t now) const { return now + std::max(1u, parameters_.latency_cycles) - 1; }
   /// True if the next request of an SM port is certain to be accepted at once, whenever it arrives; `now`: the present
   /// cycle of this domain. Otherwise a request with an annotated delay gets its END_REQ when its time has come,
   /// annotated in the same way if there was room.
@@ -81,6 +87,12 @@ class interconnect : public sc_core::sc_module, public clocked {
     void copy_from(const tlm::tlm_extension_base&) override {}
     void free() override { payload = nullptr; }  // the payload is being destroyed; the pool keeps the route
   };
+  struct request {
+    tlm::tlm_generic_payload* payload;
+    cycle_t arrival;
+    std::uint64_t number;  // among the requests of its port
+    bool accepted;         // a slot is reserved; else the port holds the request
+  };
   struct sm_port : at_target_unit {
     sm_port(interconnect& owner, unsigned index);
     bool accept(tlm::tlm_generic_payload& p, cycle_t arrival, bool) { return owner.accept_request(*this, p, arrival); }
@@ -89,6 +101,11 @@ class interconnect : public sc_core::sc_module, public clocked {
       owner.close_route(p);
       owner.in_flight_ -= index >= owner.announced_ports_;  // an announced response has yet to arrive
     }
+    cycle_t arrival_after(const clock_port& clock, const sc_core::sc_time& delay) {
+      return clock.domain().arrival(delay, times);
+    }
+    void wake_for_held(clock_port&, cycle_t) {}  // take_request does
+    void take(const request& r) { owner.take_request(*this, r); }
     void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) { owner.blocking(p, delay); }
     unsigned transport_dbg(tlm::tlm_generic_payload& p) { return owner.debug(p); }
 
@@ -100,6 +117,8 @@ class interconnect : public sc_core::sc_module, public clocked {
     sc_core::sc_time sent;
     std::uint64_t first_open = 0;  // number of the oldest request whose response is not announced
     std::deque<cycle_t> earliest;  // by request from that one on: earliest grant of the response; never: granted
+    cycle_cache times;
+    deferred_effects<sm_port, request, &sm_port::take> requests{*this};
   };
   struct slice_port : at_initiator_unit {
     slice_port(interconnect& owner, unsigned index);
@@ -116,6 +135,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   unsigned debug(tlm::tlm_generic_payload& p);
 
   bool accept_request(sm_port& sm, tlm::tlm_generic_payload& p, cycle_t arrival);
+  void take_request(sm_port& sm, const request& r);
   bool take_response(slice_port& slice, tlm::tlm_generic_payload& p, cycle_t arrival);
   void push_request(const route_state& route, tlm::tlm_generic_payload& p, cycle_t arrival);
   void push_response(unsigned slice, tlm::tlm_generic_payload& p, cycle_t arrival);
@@ -126,7 +146,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   cycle_t admit_requests(cycle_t now);
   void admit(sm_port& sm, cycle_t arrival, const sc_core::sc_time& delay);
   cycle_t admit_responses(cycle_t now);
-  route_state& open_route(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice);
+  route_state& open_route(tlm::tlm_generic_payload& p, const route_state& route);
   route_state& route_of(tlm::tlm_generic_payload& p) const;
   void close_route(tlm::tlm_generic_payload& p);
 
