@@ -31,7 +31,7 @@ functional_kind kind_of(const decoded_instruction& d) {
 }  // namespace
 
 functional_program::functional_program(std::shared_ptr<const decoded_program> program) : decoded(std::move(program)) {
-  const std::vector<back_edge> turns = back_edges(*decoded->program);
+  const std::vector<back_edge> edges = back_edges(*decoded->program);
   steps.resize(decoded->code.size());
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const decoded_instruction& d = decoded->code[k];
@@ -42,7 +42,7 @@ functional_program::functional_program(std::shared_ptr<const decoded_program> pr
     s.guarded = d.instruction->guarded();
     s.synchronises = d.synchronises;
     s.asks_time = tells_time(*d.instruction);
-    s.turn = turns[k];
+    s.edge = edges[k];
     s.bytes = d.access_bytes;
     s.guard = d.guard;
   }

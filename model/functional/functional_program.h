@@ -21,7 +21,7 @@ struct functional_step {
   bool guarded = false;
   bool synchronises = false;  // lanes may have to wait for others first
   bool asks_time = false;
-  back_edge turn = back_edge::none;
+  back_edge edge = back_edge::none;
   std::uint8_t bytes = 0;  // per lane of a load or store
   isa::predicate guard;
   address_ranges::hint where;  // address range of its last access

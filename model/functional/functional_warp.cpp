@@ -10,7 +10,7 @@ namespace heddle {
 
 namespace {
 
-constexpr unsigned spin_turns = 64;             // iterations of loops that may wait for others, before others run
+constexpr unsigned spin_iterations = 64;        // iterations of loops that may wait for others, before others run
 constexpr std::uint64_t warp_quantum = 20'000;  // instructions of a warp in other loops, before others run
 
 inline void step_on(simt::warp_state& w) {
@@ -25,7 +25,7 @@ functional_executor::pause functional_executor::run(block& b, warp& x) {
   functional_step* const steps = program_->steps.data();
   const std::uint32_t patience = config_.sub_partition.convergence_patience_iterations;
   const std::uint64_t end = executed_ + warp_quantum;
-  unsigned turns = spin_turns;
+  unsigned iterations = spin_iterations;
   try {
     for (;;) {
       functional_step& s = steps[w.pc];
@@ -46,9 +46,9 @@ functional_executor::pause functional_executor::run(block& b, warp& x) {
           break;
         case functional_kind::branch:
           simt::branch(*s.decoded->instruction, w, mask);
-          if (s.turn == back_edge::none || mask == 0) continue;
-          if (w.independent) simt::turn_back(w, s.turn == back_edge::waits, patience);
-          if (s.turn == back_edge::waits && --turns == 0) return pause::spins;
+          if (s.edge == back_edge::none || mask == 0) continue;
+          if (w.independent) simt::take_back_edge(w, s.edge == back_edge::waits, patience);
+          if (s.edge == back_edge::waits && --iterations == 0) return pause::spins;
           if (executed_ >= end) return pause::quantum;
           continue;
         case functional_kind::other: {

@@ -56,7 +56,7 @@ class gpu : public sc_core::sc_module {
   bool idle() const;
   /// Throws internal_error if an invariant is violated; at the end of a run (idle) also for the conservation laws.
   void check_invariants() const;
-  /// Call before the simulation starts. Lets SMs be simulated ahead of SystemC's time by their lookahead, which cannot
+  /// Call before the simulation starts. SMs are then simulated in time windows up to their lookahead, which cannot
   /// change a result (docs/decisions/0002-ahead.md), but not to cycle `until`. SMs may then be observed only through a
   /// cycle_observer, after `until`, or when nothing runs. `preemptions`: the host may request some. Has no effect with
   /// external memory or if a socket of the memory path is monitored or delayed.
@@ -66,7 +66,7 @@ class gpu : public sc_core::sc_module {
   /// For observing all units between two runs of the simulation: returns a cycle, in the near future, in which all SMs
   /// are in step with SystemC's time. They stay in step until release_ahead(). It changes no result.
   cycle_t bring_into_step();
-  /// SMs may be simulated ahead again, as simulate_ahead() has set.
+  /// Time windows are allowed again, as simulate_ahead() has set.
   void release_ahead();
   /// Announces that the host will launch or request something by cycle `cycle`; until then, waiting programs are not
   /// reported as deadlocked.

@@ -100,23 +100,23 @@ struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet
     const cycle_t next = interconnect.soonest_response(l2_now);
     if (next != soonest.l2_cycle) soonest = {next, core_cycle_of_l2(next)};
   }
-  cycle_t safe_time(unsigned part, cycle_t now) override {
+  cycle_t safe_time(unsigned process, cycle_t now) override {
     return std::min(
-        {cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
+        {cwd->nothing_arrives_until(process, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
   }
-  cycle_t answer_free_until(unsigned part, cycle_t cycle) override {
-    const cycle_t until = nothing_responded_until(part);
-    if (interconnect.has_room(part, l2_now)) return until;
-    return sms[part].departures_unobserved() ? std::min(until, cycle) : 0;  // called again before each cycle
+  cycle_t answer_free_until(unsigned process, cycle_t cycle) override {
+    const cycle_t until = nothing_responded_until(process);
+    if (interconnect.has_room(process, l2_now)) return until;
+    return sms[process].departures_unobserved() ? std::min(until, cycle) : 0;  // called again before each cycle
   }
 
   // A response is accepted at the first core edge after its arrival.
-  cycle_t nothing_responded_until(unsigned part) {
-    const cycle_t next = interconnect.next_response(part, l2_now);
+  cycle_t nothing_responded_until(unsigned process) {
+    const cycle_t next = interconnect.next_response(process, l2_now);
     if (next == never) return never;
     if (next == soonest.l2_cycle) return soonest.core_cycle;
-    if (next != responded[part].l2_cycle) responded[part] = {next, core_cycle_of_l2(next)};
-    return responded[part].core_cycle;
+    if (next != responded[process].l2_cycle) responded[process] = {next, core_cycle_of_l2(next)};
+    return responded[process].core_cycle;
   }
   // Without the clocks' caches of conversions, which windows on several threads would share.
   cycle_t core_cycle_of_l2(cycle_t cycle) const { return core.timing().cycle_at(l2_clock.timing().ticks_at(cycle)); }

@@ -21,7 +21,7 @@ unsigned l2_hit_cycles(const gpu_config& config) {
   const double left = (config.l2.latency_cycles - sm_cycles) * ratio - path;
   if (left < 1)
     throw input_error("l2.latency_cycles = " + std::to_string(config.l2.latency_cycles) +
-                      " is shorter than the way to the L2 and back (interconnect.latency_cycles = " +
+                      " is shorter than the round trip to the L2 (interconnect.latency_cycles = " +
                       std::to_string(config.interconnect.latency_cycles) + " each way)");
   return static_cast<unsigned>(std::lround(left));
 }

@@ -33,9 +33,9 @@ class recorded_segment {
 
   /// Addresses of a record's lanes, as an instruction passes them to the memory system. Entries of lanes outside its
   /// mask are not written.
-  virtual void addresses(const execution_record& step, std::uint64_t addresses[32]) const = 0;
+  virtual void addresses(const execution_record& record, std::uint64_t addresses[32]) const = 0;
   /// The same as a stored array, if many records share it; valid for the block's lifetime. Otherwise null.
-  virtual const lane_addresses* shared_addresses(const execution_record& step) const = 0;
+  virtual const lane_addresses* shared_addresses(const execution_record& record) const = 0;
 };
 
 /// The trace of one thread block. Immutable, so that executors need not copy it.
@@ -46,7 +46,7 @@ class recorded_block {
   virtual const std::uint32_t* index() const = 0;
   /// The segment that holds the warp's record at `position` and those after it; null if the warp has no such record.
   /// Throws if it cannot be loaded.
-  virtual std::shared_ptr<const recorded_segment> piece(std::uint32_t warp, std::uint64_t position) const = 0;
+  virtual std::shared_ptr<const recorded_segment> segment(std::uint32_t warp, std::uint64_t position) const = 0;
 };
 
 /// A traced launch, replayed without computation: its blocks, in the order in which they start.

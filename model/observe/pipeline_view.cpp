@@ -47,7 +47,7 @@ void pipeline_view::find_partitions(const std::string& scope, cycle_t first, cyc
       auto t = std::make_unique<partition_track>();
       t->view = this;
       t->partition = &p;
-      t->levels = &p.watch(first, last);
+      t->signals = &p.watch(first, last);
       t->sm = i;
       t->index = p.index();
       t->warps.resize(p.slots());
@@ -90,14 +90,14 @@ void pipeline_view::after_cycle() {
 // Records what the warp in a slot did in this cycle.
 void pipeline_view::follow(partition_track& p, unsigned slot) {
   warp_track& w = p.warps[slot];
-  const partition_signals::state state = p.levels->states[slot];
+  const partition_signals::state state = p.signals->states[slot];
   if (state == partition_signals::no_warp) {
     if (w.here) leave(w);
     return;
   }
   w.here = true;
   const unsigned per_warp = static_cast<unsigned>(gpu_.config().sm.sub_partitions);
-  if (p.levels->issued != 0 && p.levels->slots[0].warp / per_warp == slot) issue(p, slot);
+  if (p.signals->issued != 0 && p.signals->slots[0].warp / per_warp == slot) issue(p, slot);
   else wait(p, slot, state);
 }
 
@@ -127,7 +127,7 @@ void pipeline_view::wait(partition_track& p, unsigned slot, partition_signals::s
   if (state == partition_signals::state_of(warp_stall::selected)) return;
   release(w);
   if (is_held(state)) return;
-  const partition_signals::warp_place at = p.levels->at(slot);
+  const partition_signals::warp_place at = p.signals->at(slot);
   const std::uint32_t pc = at.pc;
   if (pc >= at.program->code.size()) return;  // the warp is being restored, and its pc is not known yet
   if (w.head != none && w.head_pc != pc) {
@@ -146,7 +146,7 @@ void pipeline_view::wait(partition_track& p, unsigned slot, partition_signals::s
 
 pipeline_view::id_t pipeline_view::open(partition_track& p, unsigned slot, std::uint32_t pc) {
   warp_track& w = p.warps[slot];
-  const partition_signals::warp_place at = p.levels->at(slot);
+  const partition_signals::warp_place at = p.signals->at(slot);
   const decoded_instruction& d = at.program->code[pc];
   const gpu_config& c = gpu_.config();
   const unsigned warp = slot * c.sm.sub_partitions + p.index;
@@ -195,8 +195,8 @@ void pipeline_view::note_results(warp_track& w, const isa::instruction& i, id_t 
 void pipeline_view::issue(partition_track& p, unsigned slot) {
   warp_track& w = p.warps[slot];
   release(w);
-  for (unsigned k = 0; k < p.levels->issued; ++k) {
-    const std::uint32_t pc = p.levels->slots[k].pc;
+  for (unsigned k = 0; k < p.signals->issued; ++k) {
+    const std::uint32_t pc = p.signals->slots[k].pc;
     id_t id = w.head;
     if (id != none && w.head_pc != pc) {
       writer_.retire(id, true);
@@ -213,7 +213,7 @@ void pipeline_view::issue(partition_track& p, unsigned slot) {
 
 void pipeline_view::issue_one(partition_track& p, unsigned slot, id_t id, std::uint32_t pc) {
   warp_track& w = p.warps[slot];
-  const decoded_instruction& d = p.levels->at(slot).program->code[pc];
+  const decoded_instruction& d = p.signals->at(slot).program->code[pc];
   switch (d.kind) {
     case issue_kind::arithmetic:
       note_results(w, *d.instruction, id);

@@ -64,7 +64,7 @@ class pipeline_view : public cycle_observer, public request_observer {
   struct partition_track : instruction_observer {
     pipeline_view* view = nullptr;
     sub_partition* partition = nullptr;
-    const partition_signals* levels = nullptr;
+    const partition_signals* signals = nullptr;
     unsigned sm = 0;
     unsigned index = 0;
     std::vector<warp_track> warps;

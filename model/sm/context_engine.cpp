@@ -138,9 +138,9 @@ void context_engine::begin_saving(cycle_t cycle) {
 
 // Sends the next line, and ends the transfer when all lines have been answered.
 void context_engine::move_lines(cycle_t cycle) {
-  if (!refused_ && next_word_ < image_.words().size() && in_flight_ < lines_in_flight_) send_line(cycle);
+  if (!nacked_ && next_word_ < image_.words().size() && in_flight_ < lines_in_flight_) send_line(cycle);
   if (next_word_ < image_.words().size()) {
-    if (!refused_ && in_flight_ < lines_in_flight_) clock_.wake_at(cycle + 1);
+    if (!nacked_ && in_flight_ < lines_in_flight_) clock_.wake_at(cycle + 1);
     return;
   }
   if (in_flight_ != 0) return;
@@ -182,8 +182,8 @@ bool context_engine::send_line(cycle_t cycle) {
   sc_core::sc_time delay;
   const tlm::tlm_sync_enum answer = memory_socket->nb_transport_fw(l.access, phase, delay);
   invariant(answer != tlm::TLM_COMPLETED, "the L1 kept a line of a context");
-  refused_ = answer == tlm::TLM_UPDATED;
-  if (refused_) return false;
+  nacked_ = answer == tlm::TLM_UPDATED;
+  if (nacked_) return false;
   free_lines_.pop_back();
   ++in_flight_;
   next_word_ += line_words;
@@ -192,7 +192,7 @@ bool context_engine::send_line(cycle_t cycle) {
 
 tlm::tlm_sync_enum context_engine::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
   if (phase == l1_phase::retry) {
-    refused_ = false;
+    nacked_ = false;
   } else {
     const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const auto& l) { return &l->access == &access; });
     invariant(phase == l1_phase::response && found != lines_.end(), "context engine: an answer that nobody asked for");

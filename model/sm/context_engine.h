@@ -50,7 +50,7 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   /// restart from the beginning.
   void restore(context_transaction& t, cycle_t cycle);
   /// To be called when a stopped warp has become quiet or a warp has left the SM.
-  void look_again() {
+  void recheck() {
     if (step_ != step::idle) clock_.wake_at(clock_.cycle());
   }
   bool idle() const { return step_ == step::idle; }
@@ -118,7 +118,7 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   simt::context_image image_;
   std::size_t next_word_ = 0;  // position of the next line in the image
   unsigned in_flight_ = 0;
-  bool refused_ = false;
+  bool nacked_ = false;
   std::vector<std::unique_ptr<line_access>> lines_;
   std::vector<line_access*> free_lines_;
 };

@@ -95,11 +95,11 @@ void load_store_unit::on_cycle(cycle_t cycle) {
     hot_.due.pop();
     deliver(t);
   }
-  if (!hot_.deferred.empty() && !hot_.deferred_refused && cycle >= hot_.l1_free) execute_again(cycle);
-  if (hot_.streaming != nullptr && !hot_.refused && cycle >= hot_.l1_free) send_line(cycle);
+  if (!hot_.deferred.empty() && !hot_.deferred_nacked && cycle >= hot_.l1_free) execute_again(cycle);
+  if (hot_.streaming != nullptr && !hot_.nacked && cycle >= hot_.l1_free) send_line(cycle);
   if (!hot_.awaiting_translation.empty()) resume(cycle);
   if (hot_.queued != 0 && cycle >= hot_.pick_at) pick(cycle);
-  const bool throttled = hot_.refused || (hot_.starved && hot_.queued != 0);
+  const bool throttled = hot_.nacked || (hot_.starved && hot_.queued != 0);
   if (throttled != hot_.throttled) set_throttled(throttled);
   sleep(cycle);
 }
@@ -268,12 +268,12 @@ void load_store_unit::send_line(cycle_t cycle) {
     case tlm::TLM_UPDATED:
       if (t.kind == lsu_kind::load && !t.bypass_l1 && hot_.deferred.size() < hot_.deferred_entries) {
         hot_.deferred.push(&a);
-        hot_.deferred_refused = true;
+        hot_.deferred_nacked = true;
         ++t.outstanding;
         break;
       }
       hot_.accesses.give_back(a);
-      hot_.refused = true;
+      hot_.nacked = true;
       return;
   }
   hot_.l1_free = free_cycle;
@@ -308,7 +308,7 @@ void load_store_unit::execute_again(cycle_t cycle) {
       if (--t.outstanding == 0 && t.all_sent) finish(t, cycle);
       break;
     case tlm::TLM_ACCEPTED: hot_.deferred.pop(); break;
-    case tlm::TLM_UPDATED: hot_.deferred_refused = true; return;
+    case tlm::TLM_UPDATED: hot_.deferred_nacked = true; return;
   }
   hot_.l1_free = free_cycle;
   clock_.wake_at(hot_.l1_free);
@@ -316,8 +316,8 @@ void load_store_unit::execute_again(cycle_t cycle) {
 
 tlm::tlm_sync_enum load_store_unit::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
   if (phase == l1_phase::retry) {
-    hot_.refused = false;
-    hot_.deferred_refused = false;
+    hot_.nacked = false;
+    hot_.deferred_nacked = false;
     clock_.wake_at(clock_.cycle());
     return tlm::TLM_ACCEPTED;
   }
@@ -366,7 +366,7 @@ void load_store_unit::set_throttled(bool now) {
 
 // Schedules the next cycle with work. An access that waits for the L1 is woken by the L1's answer.
 void load_store_unit::sleep(cycle_t cycle) {
-  if (hot_.streaming != nullptr && !hot_.refused) clock_.wake_at(std::max(hot_.l1_free, cycle + 1));
+  if (hot_.streaming != nullptr && !hot_.nacked) clock_.wake_at(std::max(hot_.l1_free, cycle + 1));
   if (!hot_.awaiting_translation.empty() && hot_.streaming == nullptr &&
       (hot_.deferred.empty() || passes_deferred(*hot_.awaiting_translation.front().transaction)))
     clock_.wake_at(std::max({hot_.awaiting_translation.front().ready, hot_.l1_free, cycle + 1}));

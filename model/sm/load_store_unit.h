@@ -149,14 +149,14 @@ class load_store_unit : public sc_core::sc_module,
     coalesced_access lines;
     unsigned next_line = 0;
     ring<untranslated> awaiting_translation;  // sorted by the cycle of their translation
-    bool refused = false;                     // the L1 has no room for the next line
+    bool nacked = false;                      // the L1 has no room for the next line
     bool starved = false;                     // only pending_limit prevents that an instruction is taken
     bool throttled = false;
-    // Re-execution queue: loads that the L1 refused. Later loads, which may hit, overtake them; stores and atomics wait
+    // Re-execution queue: loads that the L1 nacked. Later loads, which may hit, overtake them; stores and atomics wait
     // for them.
     unsigned deferred_entries;
     ring<l1_access*> deferred;
-    bool deferred_refused = false;  // the L1 refused the first of them
+    bool deferred_nacked = false;  // the L1 nacked the first of them
     object_pool<l1_access> accesses;
     ring<due_response> due;  // sorted by cycle
     // The bound interfaces, looked up once: access through port and export costs the host cache misses for each

@@ -99,13 +99,13 @@ void sm::restore(context_transaction& t, cycle_t cycle) { context_engine.restore
 
 std::uint64_t sm::warp_finished(unsigned warp, bool stores_left, cycle_t cycle) {
   const std::uint64_t block = resource_manager.release_warp(warp, stores_left, cycle);
-  context_engine.look_again();
+  context_engine.recheck();
   return block;
 }
 
 void sm::stores_settled(std::uint64_t block, cycle_t cycle) {
   resource_manager.stores_settled(block, cycle);
-  context_engine.look_again();
+  context_engine.recheck();
 }
 
 void sm::issued_alone(unsigned partition, cycle_t cycle) {
@@ -123,7 +123,7 @@ void sm::shared_unit_taken(isa::unit unit, unsigned partition, cycle_t cycle, cy
   }
 }
 
-void sm::warp_quiet(unsigned) { context_engine.look_again(); }
+void sm::warp_quiet(unsigned) { context_engine.recheck(); }
 
 void sm::lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) {
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);

@@ -145,7 +145,7 @@ void sub_partition::vacate(unsigned slot, cycle_t cycle) {
 // The warp waits for its next instruction from `from` on. Computes when the wait ends, if that is known.
 void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected) {
   warp_slot& w = hot_.warps[slot];
-  stall_account::look_at(w, w.state.pc);
+  stall_account::set_next(w, w.state.pc);
   w.mark = from;
   w.fetch_at = std::max(from, fetch_at);
   w.redirected = redirected;
@@ -285,9 +285,9 @@ void sub_partition::prefetch_hint(cycle_t cycle, bool distant) const {
   if (distant) {
     host_prefetch(&hot_, sizeof hot_);
     host_prefetch(&timers_.bucket(cycle), 1);
-    scheduler.prepare();
-    dependence.scoreboard.prepare();
-    fetch.prepare();
+    scheduler.prefetch();
+    dependence.scoreboard.prefetch();
+    fetch.prefetch();
     return;
   }
   // Warps whose wait ends in this cycle, and one ready warp.
@@ -299,7 +299,7 @@ void sub_partition::prefetch_hint(cycle_t cycle, bool distant) const {
 
 void sub_partition::prefetch_warp(unsigned slot) const {
   host_prefetch(&hot_.warps[slot], warp_slot_hot_bytes);
-  hot_.codes ? dependence.counters.prepare(slot) : dependence.scoreboard.prepare(slot);
+  hot_.codes ? dependence.counters.prefetch(slot) : dependence.scoreboard.prefetch(slot);
 }
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {

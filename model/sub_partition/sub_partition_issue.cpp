@@ -92,7 +92,7 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
     hot_.to_shared =
         first.shared_use > second.shared_use ? &first : &second;  // the other one uses the sub-partition's own lanes
   }
-  stall_account::look_at(w, w.state.pc);
+  stall_account::set_next(w, w.state.pc);
   return true;
 }
 
@@ -225,7 +225,7 @@ void sub_partition::issue_fence(unsigned slot, cycle_t cycle) {
   w.fence_begun = false;
   w.sequence = w.state.pc + 1;
   w.stream->advance(w);
-  stall_account::look_at(w, w.state.pc);
+  stall_account::set_next(w, w.state.pc);
   w.timer = never;
   w.phase = warp_phase::at_fence;
   scheduler.set_waiting(slot);
@@ -240,7 +240,7 @@ void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cyc
   w.stream->advance(w);
   if (w.stream->gives_way(slot, mask, cycle)) return;
   const cycle_t cycles = hot_.clock.domain().cycles_in(d.instruction->src[0].value);
-  stall_account::look_at(w, w.state.pc);
+  stall_account::set_next(w, w.state.pc);
   w.phase = warp_phase::sleeping;
   scheduler.set_waiting(slot);
   set_timer(slot, cycle + 1 + cycles);

@@ -65,7 +65,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
   warp_slot& w = hot_.warps[slot];
   w.stream->begin(w);
   std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(launch)} * isa::warp_size, erased_word);
-  stall_account::look_at(w, 0);
+  stall_account::set_next(w, 0);
   w.mark = cycle;
   w.timer = never;
   w.phase = warp_phase::stopped;

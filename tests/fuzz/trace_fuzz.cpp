@@ -22,19 +22,21 @@ void check(const sass_trace::trace_kernel& k, const isa::recorded_block& b) {
   std::uint64_t addresses[32];
   for (std::uint32_t w = 0; w < k.header.warps(); ++w) {
     for (std::uint64_t position = 0;;) {
-      const auto piece = b.piece(w, position);
-      if (!piece || piece->position != position ||
-          (position != 0 && piece->first[-1].instruction >= k.program->code.size()))
+      const auto segment = b.segment(w, position);
+      if (!segment || segment->position != position ||
+          (position != 0 && segment->first[-1].instruction >= k.program->code.size()))
         std::abort();
-      for (const isa::execution_record* s = piece->first; s != piece->last + (piece->ends ? 1 : 0); ++s, ++position) {
+      for (const isa::execution_record* s = segment->first; s != segment->last + (segment->ends ? 1 : 0);
+           ++s, ++position) {
         const isa::instruction& i = k.program->code.at(s->instruction);
-        piece->addresses(*s, addresses);
+        segment->addresses(*s, addresses);
         if (i.mem_space != isa::space::local) continue;
         for (const unsigned lane : set_bits(s->mask))
           if (addresses[lane] + isa::size_of(i.type) > k.program->local_bytes) std::abort();
       }
-      if (!piece->ends) continue;
-      if (k.program->code.at(piece->last->instruction).op != isa::opcode::exit || b.piece(w, position)) std::abort();
+      if (!segment->ends) continue;
+      if (k.program->code.at(segment->last->instruction).op != isa::opcode::exit || b.segment(w, position))
+        std::abort();
       break;
     }
   }

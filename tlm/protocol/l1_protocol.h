@@ -11,9 +11,9 @@ struct lsu_transaction;
 /// Protocol between an SM's load/store unit or context engine and its L1. Forward: request, answered at once by
 ///   TLM_COMPLETED  done (a hit); the result may be used from `ready_cycle` on,
 ///   TLM_ACCEPTED   accepted; a response follows,
-///   TLM_UPDATED    with phase refused: no room, nothing was done; the L1 sends retry when there may be room again.
+///   TLM_UPDATED    with phase nack: no room, nothing was done; the L1 sends retry when there may be room again.
 /// Backward: response (in the cycle in which the result may be used), retry (the payload has no meaning).
-enum class l1_phase : std::uint8_t { request, refused, response, retry };
+enum class l1_phase : std::uint8_t { request, nack, response, retry };
 
 /// The part of a warp's memory instruction that lies in one line. The L1 copies the bytes between the line and the
 /// lanes of `transaction`, and writes a message to transaction->fault if the memory answers with an error. Owned by the

@@ -17,7 +17,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-// Objects that wait in a pool for their next use belong to nobody. Poison finds whoever still uses them: under
+// An object in a pool has no owner. Poison finds accesses through pointers that were kept after its release: under
 // AddressSanitizer every access, at the access; in other builds without NDEBUG every write, when the object is taken
 // from its pool again. Builds with NDEBUG do not look.
 

@@ -76,7 +76,7 @@ void host_link::access(tlm::tlm_command command, std::uint64_t address, void* da
       char place[24];
       std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(address));
       throw input_error(
-          std::string("the GPU or the way to it refused a host access to address ") + place + " (" +
+          std::string("the GPU or the path to it refused a host access to address ") + place + " (" +
           p.get_response_string() + "), expected " +
           (address >= isa::heap_base
                ? "device memory there, which memory bound to the GPU offers by debug transport, or in a thread by b_transport"

@@ -94,12 +94,12 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
     const mshr& m = mshrs_[waiting_in];
     // The sector was written after it had been requested: the pending fill is too old for this load.
     if ((rest & m.stale) != 0) return bypass(access, phase, hit);
-    if (m.waiting > mshr_merges_) return refuse(access, phase);
+    if (m.waiting > mshr_merges_) return nack(access, phase);
     merged = rest & m.pending;
     missed = rest & ~m.pending;
-    if (missed != 0 && port_.full()) return refuse(access, phase);
+    if (missed != 0 && port_.full()) return nack(access, phase);
   } else if (!room_for_read()) {
-    return refuse(access, phase);
+    return nack(access, phase);
   }
 
   bool evicted = false;
@@ -164,7 +164,7 @@ unsigned l1_cache::open_mshr(unsigned index) {
 // A load that is not cached, or for which the cache has no free line: sends its own request for the sectors not in
 // `hit`.
 tlm::tlm_sync_enum l1_cache::bypass(l1_access& access, l1_phase& phase, std::uint8_t hit) {
-  if (!room_for_read()) return refuse(access, phase);
+  if (!room_for_read()) return nack(access, phase);
   const std::uint8_t missed = access.sectors & ~hit;
   l1_counters& c = counters[access.transaction->launch->launch_id];
   c.accesses += count(access.sectors);
@@ -185,7 +185,7 @@ tlm::tlm_sync_enum l1_cache::bypass(l1_access& access, l1_phase& phase, std::uin
 }
 
 tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
-  if (port_.full()) return refuse(access, phase);
+  if (port_.full()) return nack(access, phase);
   line_payload& p = make_request(access, gpu_request::kind::store, &access, l1_tags::none);
   lanes_to_bytes(*access.transaction, access.lanes, p.line_data(), p.line_enables());
   p.make_write(access.line);
@@ -223,7 +223,7 @@ tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
 // Atomics are performed in the L2. The L1's copy of their sectors is invalidated, as it would be too old for the warp's
 // next load.
 tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
-  if (port_.full()) return refuse(access, phase);
+  if (port_.full()) return nack(access, phase);
   drop_sectors(access.line, access.sectors);
   line_payload& p = make_request(access, gpu_request::kind::atomic, &access, l1_tags::none);
   p.make_atomic(access.line);
@@ -235,10 +235,10 @@ tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
   return tlm::TLM_ACCEPTED;
 }
 
-tlm::tlm_sync_enum l1_cache::refuse(l1_access& access, l1_phase& phase) {
-  ++counters[access.transaction->launch->launch_id].refusals;
-  (access.context ? refused_context_ : refused_) = true;
-  phase = l1_phase::refused;
+tlm::tlm_sync_enum l1_cache::nack(l1_access& access, l1_phase& phase) {
+  ++counters[access.transaction->launch->launch_id].nacks;
+  (access.context ? nacked_context_ : nacked_) = true;
+  phase = l1_phase::nack;
   return tlm::TLM_UPDATED;
 }
 

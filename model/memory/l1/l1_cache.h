@@ -51,7 +51,7 @@ struct l1_counters {
   std::uint64_t write_requests = 0;
   std::uint64_t atomics = 0;         // atomic and reduction requests to the L2
   std::uint64_t bank_conflicts = 0;  // extra cycles for which hits occupied the banks, beyond one each
-  std::uint64_t refusals = 0;        // accesses refused: no MSHR, or no room in the miss queue
+  std::uint64_t nacks = 0;           // accesses nacked: no MSHR, or no room in the miss queue
 };
 
 class l1_cache : public sc_core::sc_module, public clocked, private phase_target<l1_protocol_types> {
@@ -96,7 +96,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   /// True if the departure time of queued requests cannot affect this SM in the next cycle: no requester is blocked and
   /// the queue has slack.
   bool departures_unobserved() const {
-    return prefetch_lines_ == 0 && !refused_ && !refused_context_ && unsent_fences_.empty() && port_.room() > 2;
+    return prefetch_lines_ == 0 && !nacked_ && !nacked_context_ && unsent_fences_.empty() && port_.room() > 2;
   }
   /// Payloads that any module holds; zero when nothing is in flight.
   std::size_t payloads_in_use() const { return pool_.in_use(); }
@@ -140,7 +140,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_sync_enum bypass(l1_access& access, l1_phase& phase, std::uint8_t hit);
   tlm::tlm_sync_enum store(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
-  tlm::tlm_sync_enum refuse(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum nack(l1_access& access, l1_phase& phase);
   bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
   void read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c);
   std::uint8_t widened(std::uint8_t sectors) const;
@@ -194,8 +194,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   address_ranges::hint hint_;
   std::unique_ptr<lost_locality> locality_;
   fence_observer* fence_observer_ = nullptr;
-  bool refused_ = false;
-  bool refused_context_ = false;
+  bool nacked_ = false;
+  bool nacked_context_ = false;
   bool warned_ = false;
   request_observer* observer_ = nullptr;
 };

@@ -24,9 +24,9 @@ void l1_cache::on_cycle(cycle_t cycle) {
 void l1_cache::notify_retry() {
   l1_access nothing;
   for (const bool context : {false, true}) {
-    bool& refused = context ? refused_context_ : refused_;
-    if (!refused) continue;
-    refused = false;
+    bool& nacked = context ? nacked_context_ : nacked_;
+    if (!nacked) continue;
+    nacked = false;
     answer(context, nothing, l1_phase::retry);
   }
 }

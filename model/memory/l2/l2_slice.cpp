@@ -80,7 +80,7 @@ void l2_slice::prefetch_hint(cycle_t cycle, bool distant) const {
   if (!hot_.accesses.empty() && hot_.accesses.front().due <= cycle)
     host_prefetch(hot_.accesses.front().payload, payload_request_bytes);
   if (hot_.port.responses_queued() != 0) host_prefetch(&hot_.port.first_response(), payload_request_bytes);
-  hot_.memory.prepare(cycle);
+  hot_.memory.prefetch(cycle);
 }
 
 void l2_slice::look_up(cycle_t now) {

@@ -68,7 +68,7 @@ class memory_port : private at_initiator_unit {
   void read_first_again();
 
   /// Prefetches into the host's cache what the next calls will read.
-  void prepare(cycle_t now) const {
+  void prefetch(cycle_t now) const {
     if (const response* r = arrived(now)) {
       host_prefetch(&requests_[r->request], sizeof(request));
       host_prefetch(requests_[r->request].payload, payload_data_bytes);

@@ -28,19 +28,19 @@ void context_image::operator()(lane_path& p) {
 }
 
 void context_image::operator()(convergence_frame& f) {
-  auto& [reconverge, resume, participants, arrived, parent, turns] = f;
+  auto& [reconverge, resume, participants, arrived, parent, back_edges] = f;
   (*this)(reconverge);
   (*this)(resume);
   (*this)(participants);
   (*this)(arrived);
   (*this)(parent);
-  (*this)(turns);
+  (*this)(back_edges);
 }
 
 // Not part of the image: the model's addresses of registers and block, and the warp's ids, which do not change.
 void context_image::operator()(warp_state& w) {
-  auto& [regs, predicates, pc, active, live, reconverge, slot, independent, granted, frame, turns, warp_in_block, block,
-         stack, paths, frames, clock_low, cycle, time_ns] = w;
+  auto& [regs, predicates, pc, active, live, reconverge, slot, independent, granted, frame, back_edges, warp_in_block,
+         block, stack, paths, frames, clock_low, cycle, time_ns] = w;
   (*this)(predicates);
   (*this)(pc);
   (*this)(active);
@@ -50,7 +50,7 @@ void context_image::operator()(warp_state& w) {
   (*this)(independent);
   (*this)(granted);
   (*this)(frame);
-  (*this)(turns);
+  (*this)(back_edges);
   (*this)(paths);
   (*this)(frames);
   (*this)(clock_low);

@@ -10,12 +10,12 @@ namespace heddle::simt {
 // thread scheduling; the convergence frames follow US patent application 2016/0019066.
 
 /// After this many back edges of loops without atomics and volatile accesses, another path runs.
-constexpr std::uint32_t plain_turns = 32;
+constexpr std::uint32_t plain_back_edges = 32;
 
 /// The active lanes, or some of them, took a back edge. Another path, if there is one, runs next: at once if the loop
-/// may wait for other lanes (`waits`), otherwise after plain_turns back edges. Lanes that wait at a reconvergence point
-/// continue alone after `patience` back edges of loops that may wait, because those loops may wait for them.
-void turn_back(warp_state& w, bool waits, std::uint32_t patience);
+/// may wait for other lanes (`waits`), otherwise after plain_back_edges back edges. Lanes that wait at a reconvergence
+/// point continue alone after `patience` back edges of loops that may wait, because those loops may wait for them.
+void take_back_edge(warp_state& w, bool waits, std::uint32_t patience);
 /// Switches to another path if one can run; returns whether one could.
 bool give_way(warp_state& w);
 

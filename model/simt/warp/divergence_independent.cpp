@@ -69,14 +69,14 @@ void exit_independent(warp_state& w, lane_mask mask) {
 
 }  // namespace detail
 
-void turn_back(warp_state& w, bool waits, std::uint32_t patience) {
+void take_back_edge(warp_state& w, bool waits, std::uint32_t patience) {
   if (w.paths.empty() && w.frames.empty()) return;
   if (waits) {
     for (std::uint32_t k = 0; k < w.frames.size(); ++k)
-      if (w.frames[k].arrived != 0 && ++w.frames[k].turns >= patience) abandon(w, k);
+      if (w.frames[k].arrived != 0 && ++w.frames[k].back_edges >= patience) abandon(w, k);
   }
-  if (waits || ++w.turns >= plain_turns) {
-    w.turns = 0;
+  if (waits || ++w.back_edges >= plain_back_edges) {
+    w.back_edges = 0;
     give_way(w);
   }
 }

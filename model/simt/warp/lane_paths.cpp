@@ -17,7 +17,7 @@ void take(warp_state& w, std::vector<lane_path>::iterator at) {
   w.frame = at->frame;
   w.granted = at->granted;
   w.reconverge = w.frame == no_frame ? isa::no_target : w.frames[w.frame].reconverge;
-  w.turns = 0;
+  w.back_edges = 0;
   w.paths.erase(at);
 }
 
@@ -125,7 +125,7 @@ std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge, std::uint32_t 
 void arrive(warp_state& w, std::uint32_t frame, lane_mask lanes) {
   convergence_frame& f = w.frames[frame];
   f.arrived |= lanes;
-  f.turns = 0;
+  f.back_edges = 0;
   complete(w, frame);
 }
 
@@ -134,7 +134,7 @@ void abandon(warp_state& w, std::uint32_t frame) {
   const lane_mask lanes = f.arrived;
   f.participants &= ~lanes;
   f.arrived = 0;
-  f.turns = 0;
+  f.back_edges = 0;
   add_path(w, {f.resume, lanes, f.parent, path_wait::nothing, false, 0});
 }
 

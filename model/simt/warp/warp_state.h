@@ -87,7 +87,7 @@ struct convergence_frame {
   lane_mask participants;    // lanes that have neither exited nor left the frame
   lane_mask arrived;         // participants that wait at `reconverge`
   std::uint32_t parent;      // index of the frame in which they continue, or no_frame
-  std::uint32_t turns;       // back edges taken by other lanes since the last arrival
+  std::uint32_t back_edges;  // back edges taken by other lanes since the last arrival
 };
 
 /// Architectural state of one warp. Registers are 32-lane arrays: regs[r * 32 + lane]. The members that every
@@ -104,7 +104,7 @@ struct warp_state {
   bool independent = false;  // false: reconvergence stack
   bool granted = false;
   std::uint32_t frame = no_frame;
-  std::uint32_t turns = 0;  // plain back edges since the last change of path
+  std::uint32_t back_edges = 0;  // plain back edges since the last change of path
   std::uint32_t warp_in_block = 0;
   const block_context* block = nullptr;
   std::vector<stack_entry> stack;  // below the current (pc, active, reconverge)
@@ -123,7 +123,7 @@ struct warp_state {
     reconverge = isa::no_target;
     granted = false;
     frame = no_frame;
-    turns = 0;
+    back_edges = 0;
     paths.clear();
     frames.clear();
   }

@@ -40,7 +40,7 @@ class stall_account {
   /// The slot holds a new warp from `cycle` on. Its launch and its program are set.
   void placed(warp_slot& w, cycle_t cycle);
   /// Sets the warp's next instruction to the one at `pc`.
-  static void look_at(warp_slot& w, std::uint32_t pc) {
+  static void set_next(warp_slot& w, std::uint32_t pc) {
     w.next = &w.program->code[pc];
     w.line = w.profile->lines() + pc;
   }

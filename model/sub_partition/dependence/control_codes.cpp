@@ -41,8 +41,8 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
         if (writer[n] == 0) return;
         const std::size_t by = writer[n] - 1;
         const unsigned latency = p.code[by].latency_cycles + longer;
-        const unsigned way = distance(p, by, i - 1, latency);
-        if (way < latency) stall = std::max(stall, latency - way);
+        const unsigned apart = distance(p, by, i - 1, latency);
+        if (apart < latency) stall = std::max(stall, latency - apart);
       };
       each_name(d, [&](unsigned n) { wait_for(n, 0); });
       for (const unsigned guard : set_bits(d.guards)) {

@@ -101,13 +101,13 @@ block_states assign_waits(decoded_program& p, const std::vector<block>& blocks,
 // before the loop waits for the first counter, unless it guards global memory: that wait would cost more than it saves.
 void force_waits_before_loops(const decoded_program& p, const std::vector<block>& blocks, const block_states& states,
                               std::vector<std::uint8_t>& forced) {
-  std::vector<raised_counters> turns(blocks.size());  // counters that may be raised at the end of an iteration
+  std::vector<raised_counters> at_back_edge(blocks.size());  // counters that may be raised at the end of an iteration
   std::vector<bool> loops(blocks.size(), false);
   for (std::size_t b = 0; b < blocks.size(); ++b)
     for (const std::size_t n : blocks[b].next) {
       if (n > b) continue;
       loops[n] = true;
-      turns[n].join(states.after[b]);
+      at_back_edge[n].join(states.after[b]);
     }
   std::bitset<name_count> global;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -120,7 +120,7 @@ void force_waits_before_loops(const decoded_program& p, const std::vector<block>
     for (const std::size_t n : blocks[b].next)
       if (n > b && loops[n])
         forced[blocks[b].last - 1] |=
-            static_cast<std::uint8_t>(states.after[b].beside(turns[n]) & turns[n].all() & ~kept);
+            static_cast<std::uint8_t>(states.after[b].beside(at_back_edge[n]) & at_back_edge[n].all() & ~kept);
   }
 }
 
@@ -171,7 +171,7 @@ class counter_allocator {
 
   // `raised`: counters that may be raised before the block; `wanted`: counters that successor blocks expect for
   // results.
-  void deal(const block& b, const raised_counters& raised, const raised_counters& wanted) {
+  void allocate(const block& b, const raised_counters& raised, const raised_counters& wanted) {
     raised_ = raised;
     wanted_ = wanted;
     end_ = b.last;
@@ -311,13 +311,13 @@ void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
   std::vector<raised_counters> before(blocks.size());
   // The first pass assumes that all counters are idle before each block; the second one uses the result of the first.
   for (unsigned k = 0; k < 2; ++k) {
-    counter_allocator dealer(p, guarded);
+    counter_allocator allocator(p, guarded);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       raised_counters wanted;
       for (const std::size_t n : blocks[b].next) wanted.join(before[n]);
-      dealer.deal(blocks[b], before[b], wanted);
+      allocator.allocate(blocks[b], before[b], wanted);
     }
-    std::vector<std::uint8_t> forced = dealer.forced();
+    std::vector<std::uint8_t> forced = allocator.forced();
     force_waits_before_loops(p, blocks, assign_waits(p, blocks, forced), forced);
     before = assign_waits(p, blocks, forced).before;
   }

@@ -241,13 +241,13 @@ bool can_wait(const isa::instruction& i) {
 
 // Properties that matter only to warps with independent lanes.
 void mark_convergence(decoded_program& p) {
-  const std::vector<back_edge> turns = back_edges(*p.program);
+  const std::vector<back_edge> edges = back_edges(*p.program);
   for (std::size_t k = 0; k < p.code.size(); ++k) {
     decoded_instruction& d = p.code[k];
     const isa::instruction& i = *d.instruction;
     const isa::operand* members = simt::member_operand(i);
     d.synchronises = members != nullptr && members->kind != isa::operand_kind::none;
-    d.turn = turns[k];
+    d.edge = edges[k];
   }
 }
 
@@ -257,13 +257,13 @@ void mark_convergence(decoded_program& p) {
 std::vector<back_edge> back_edges(const isa::program& p) {
   std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);  // number of such instructions before each one
   for (std::size_t k = 0; k < p.code.size(); ++k) waiting[k + 1] = waiting[k] + can_wait(p.code[k]);
-  std::vector<back_edge> turns(p.code.size(), back_edge::none);
+  std::vector<back_edge> edges(p.code.size(), back_edge::none);
   for (std::size_t k = 0; k < p.code.size(); ++k) {
     const isa::instruction& i = p.code[k];
     if (i.op == isa::opcode::bra && i.target <= k)
-      turns[k] = waiting[k + 1] != waiting[i.target] ? back_edge::waits : back_edge::plain;
+      edges[k] = waiting[k + 1] != waiting[i.target] ? back_edge::waits : back_edge::plain;
   }
-  return turns;
+  return edges;
 }
 
 std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::program>& program,

@@ -43,7 +43,7 @@ struct decoded_instruction {
   producer result = producer::fixed;     // class of its result; for memory instructions, the address may change it
   bool has_constant = false;             // reads a constant-bank operand at (constant_bank, constant_offset)
   bool synchronises = false;             // with lanes that it names and that may be elsewhere (independent lanes only)
-  back_edge turn = back_edge::none;
+  back_edge edge = back_edge::none;
   std::uint8_t constant_bank = 0;
   std::uint32_t constant_offset = 0;
   std::uint32_t initiation_cycles = 1;    // cycles for which the unit's input is held, 32 / lanes

@@ -24,7 +24,7 @@ namespace heddle {
 
 class dependence_counters : public sc_core::sc_module {
  public:
-  dependence_counters(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(slots), shown_(slots) {}
+  dependence_counters(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(slots), traced_(slots) {}
 
   /// When the slot's warp may issue `d`: the stall counts of its predecessors have passed and the counters it waits for
   /// are zero.
@@ -83,19 +83,19 @@ class dependence_counters : public sc_core::sc_module {
   /// A new warp.
   void clear(unsigned slot) { rows_[slot] = {}; }
   /// Prefetches the slot's row.
-  void prepare(unsigned slot) const { host_prefetch(&rows_[slot], sizeof(row)); }
+  void prefetch(unsigned slot) const { host_prefetch(&rows_[slot], sizeof(row)); }
 
   /// Samples which of the slot's counters are not zero in `cycle`.
-  void show(unsigned slot, cycle_t cycle) const {
+  void sample(unsigned slot, cycle_t cycle) const {
     const row& r = rows_[slot];
     unsigned raised = r.raised;
     for (unsigned k = 0; k < counter_count; ++k) raised |= static_cast<unsigned>(r.ready[k] > cycle) << k;
-    shown_[slot] = static_cast<std::uint8_t>(raised);
+    traced_[slot] = static_cast<std::uint8_t>(raised);
   }
   void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override {
-    for (std::size_t s = 0; s < shown_.size(); ++s)
-      sc_core::sc_trace(file, shown_[s], std::string(name()) + ".warp" + std::to_string(s) + "_raised", counter_count);
+    for (std::size_t s = 0; s < traced_.size(); ++s)
+      sc_core::sc_trace(file, traced_[s], std::string(name()) + ".warp" + std::to_string(s) + "_raised", counter_count);
     if (traced_by_ != nullptr) traced_by_->traced(file);
   }
 
@@ -116,7 +116,7 @@ class dependence_counters : public sc_core::sc_module {
     r.ready[counter] = std::max(r.ready[counter], cycle);
   }
   std::vector<row> rows_;
-  mutable std::vector<std::uint8_t> shown_;  // by slot, bit per counter; updated only while traced
+  mutable std::vector<std::uint8_t> traced_;  // by slot, bit per counter; updated only while traced
   const trace_observer* traced_by_ = nullptr;
 };
 

@@ -4,7 +4,7 @@
 namespace heddle {
 
 scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots)
-    : sc_module(name), rows_(std::size_t{slots} * row_words), shown_(slots) {}
+    : sc_module(name), rows_(std::size_t{slots} * row_words), traced_(slots) {}
 
 // Moves the base of the stored times. Only times far in the past are lost, and for those it matters only that they have
 // passed.
@@ -17,8 +17,8 @@ void scoreboard::move_base(cycle_t cycle) {
 }
 
 void scoreboard::trace(sc_core::sc_trace_file* file) const {
-  for (std::size_t s = 0; s < shown_.size(); ++s)
-    sc_core::sc_trace(file, shown_[s], std::string(name()) + ".warp" + std::to_string(s) + "_pending");
+  for (std::size_t s = 0; s < traced_.size(); ++s)
+    sc_core::sc_trace(file, traced_[s], std::string(name()) + ".warp" + std::to_string(s) + "_pending");
   if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 

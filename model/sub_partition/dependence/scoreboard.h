@@ -57,20 +57,20 @@ class scoreboard : public sc_core::sc_module {
     std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     std::fill(r, r + 2 * predicates + registers, 0);
   }
-  void prepare() const { host_prefetch(&rows_, 1); }
+  void prefetch() const { host_prefetch(&rows_, 1); }
   /// The slot's predicates and first registers, which most programs use most.
-  void prepare(unsigned slot) const {
+  void prefetch(unsigned slot) const {
     host_prefetch(rows_.data() + std::size_t{slot} * row_words, hot_words * sizeof rows_[0]);
   }
 
   /// Counts the slot's first `registers` registers and its predicates that are not available in `cycle`.
-  void show(unsigned slot, unsigned registers, cycle_t cycle) const {
+  void sample(unsigned slot, unsigned registers, cycle_t cycle) const {
     const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     const std::uint64_t limit = std::min<std::uint64_t>(cycle >= base_ ? ((cycle - base_) << 2 | 3) : 0, pending - 1);
     std::uint16_t open = 0;
     for (unsigned k = 0; k < predicates; ++k) open = static_cast<std::uint16_t>(open + (r[k] > limit));
     for (unsigned k = 0; k < registers; ++k) open = static_cast<std::uint16_t>(open + (r[2 * predicates + k] > limit));
-    shown_[slot] = open;
+    traced_[slot] = open;
   }
   void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override;
@@ -113,7 +113,7 @@ class scoreboard : public sc_core::sc_module {
   /// these rows are the largest state of a chip. A time before base_ is stored as base_.
   std::vector<std::uint32_t> rows_;
   cycle_t base_ = 0;
-  mutable std::vector<std::uint16_t> shown_;  // by slot; updated only while traced
+  mutable std::vector<std::uint16_t> traced_;  // by slot; updated only while traced
   const trace_observer* traced_by_ = nullptr;
 };
 

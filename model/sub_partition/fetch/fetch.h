@@ -44,7 +44,7 @@ class fetch : public sc_core::sc_module {
   /// Number of entries that hides the fetch latency at the full issue rate: with as many, a warp never waits for
   /// sequential instructions.
   static unsigned ample_entries(const sub_partition_parameters& p) { return p.fetch_latency_cycles * p.issue_width; }
-  void prepare() const { host_prefetch(&hot_, sizeof hot_); }
+  void prefetch() const { host_prefetch(&hot_, sizeof hot_); }
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t redirects = 0;

@@ -15,9 +15,9 @@ void warp_scheduler::use(std::unique_ptr<scheduling_policy> policy) {
 void warp_scheduler::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   const int slots = static_cast<int>(hot_.since.size());
-  sc_core::sc_trace(file, shown.ready, base + ".ready", slots);
-  sc_core::sc_trace(file, shown.eligible, base + ".eligible", slots);
-  sc_core::sc_trace(file, shown.selected, base + ".selected", slots);
+  sc_core::sc_trace(file, traced.ready, base + ".ready", slots);
+  sc_core::sc_trace(file, traced.eligible, base + ".eligible", slots);
+  sc_core::sc_trace(file, traced.selected, base + ".selected", slots);
   if (traced_by_ != nullptr) traced_by_->traced(file);
 }
 

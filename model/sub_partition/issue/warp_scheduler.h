@@ -101,15 +101,15 @@ class warp_scheduler : public sc_core::sc_module {
   }
   bool holds_memory() const { return hot_.holds_memory; }
   /// Masks of warp slots in this cycle; updated only while traced.
-  struct levels {
+  struct signals {
     std::uint64_t ready = 0;
     std::uint64_t eligible = 0;
     std::uint64_t selected = 0;
   };
-  mutable levels shown;
+  mutable signals traced;
   void observe(const trace_observer* observer) { traced_by_ = observer; }
   void trace(sc_core::sc_trace_file* file) const override;
-  void prepare() const { host_prefetch(&hot_, sizeof hot_); }
+  void prefetch() const { host_prefetch(&hot_, sizeof hot_); }
 
  private:
   static constexpr unsigned units = static_cast<unsigned>(isa::unit::count);

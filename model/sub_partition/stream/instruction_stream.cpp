@@ -12,8 +12,8 @@ void instruction_stream::issue_branch(unsigned slot, simt::lane_mask mask, cycle
   const decoded_instruction& d = *w.next;
   const std::uint32_t fall_through = w.state.pc + 1;
   const bool diverged = branch(w, mask);
-  if (d.turn != back_edge::none && mask != 0)
-    simt::turn_back(w.state, d.turn == back_edge::waits, s_.config.sub_partition.convergence_patience_iterations);
+  if (d.edge != back_edge::none && mask != 0)
+    simt::take_back_edge(w.state, d.edge == back_edge::waits, s_.config.sub_partition.convergence_patience_iterations);
   ++w.counters->branches;
   w.counters->divergent_branches += diverged;
   // A branch target is known when the branch is resolved; the fall-through path is already buffered.
@@ -47,7 +47,7 @@ bool instruction_stream::known_wait(const warp_slot& w) {
 void instruction_stream::restored(warp_slot& w, bool plausible) {
   if (!plausible) throw program_error("a context that was swapped out came back damaged from memory");
   w.state.predicates[isa::pt] = simt::all_lanes;
-  stall_account::look_at(w, w.state.pc);
+  stall_account::set_next(w, w.state.pc);
 }
 
 std::string position_of(const warp_slot& w) { return w.stream->place_of(w, *w.next->instruction); }

@@ -15,47 +15,47 @@ void recorded_stream::begin(warp_slot& w) const {
   w.jumps = true;
   seek(w, 0);
   w.state.independent = false;
-  w.state.pc = w.step->instruction;
-  w.state.active = w.step->mask;
+  w.state.pc = w.record->instruction;
+  w.state.active = w.record->mask;
 }
 
 // Loads the segment that holds the record at `position`. Returns false if the warp has no such record.
 bool recorded_stream::seek(warp_slot& w, std::uint64_t position) {
-  auto segment = w.state.block->recording->piece(w.state.warp_in_block, position);
+  auto segment = w.state.block->recording->segment(w.state.warp_in_block, position);
   if (!segment) return false;
   w.segment = std::move(segment);
-  w.step = w.segment->first + (position - w.segment->position);
-  w.last_step = w.segment->last;
+  w.record = w.segment->first + (position - w.segment->position);
+  w.last_record = w.segment->last;
   return true;
 }
 
 // Records without active lanes belong to the record after them; the end of the warp involves all lanes.
 bool recorded_stream::lanes_go_on(const warp_slot& w) const {
   if ((w.state.live & ~w.barrier_lanes) == 0) return false;
-  const isa::execution_record* s = w.step;
-  while (s != w.last_step && s->mask == 0) ++s;
-  const std::uint32_t lanes = s != w.last_step ? s->mask : w.segment->ends ? 0 : w.segment->next_lanes;
+  const isa::execution_record* s = w.record;
+  while (s != w.last_record && s->mask == 0) ++s;
+  const std::uint32_t lanes = s != w.last_record ? s->mask : w.segment->ends ? 0 : w.segment->next_lanes;
   return lanes != 0 && (lanes & w.barrier_lanes) == 0;
 }
 
 // A trace records which lanes take a branch. That the branch diverged follows from the records before and after it.
 bool recorded_stream::branch(warp_slot& w, simt::lane_mask mask) const {
-  const bool first = w.step == w.segment->first && w.segment->position == 0;
-  const simt::lane_mask before = first ? mask : w.step[-1].mask;
+  const bool first = w.record == w.segment->first && w.segment->position == 0;
+  const simt::lane_mask before = first ? mask : w.record[-1].mask;
   const std::uint32_t fall_through = w.state.pc + 1;
-  next_step(w);
+  next_record(w);
   const simt::lane_mask others = w.state.pc == fall_through ? w.state.active : before;
   return mask != 0 && (others & ~mask) != 0;
 }
 
 void recorded_stream::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned) const {
   warp_slot& w = s_.warps[slot];
-  const bool last = w.step == w.last_step;
+  const bool last = w.record == w.last_record;
   const simt::lane_mask gone = last ? w.state.live : mask & w.state.live;
   w.state.live &= ~gone;
   if (last) return exited(slot, gone, cycle);
   const std::uint32_t sequence = w.state.pc + 1;
-  next_step(w);
+  next_record(w);
   w.phase = warp_phase::waiting;
   w.timer = never;
   if (gone != 0 && (independent_ || w.state.live == 0)) s_.supervisor.lanes_exited(w.state.slot, gone, cycle);
@@ -68,7 +68,7 @@ void recorded_stream::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t
   const isa::instruction& bar = *w.next->instruction;
   const simt::lane_mask lanes = bar.uniform ? w.state.live : mask & w.state.live;
   w.sequence = w.state.pc + 1;
-  next_step(w);
+  next_record(w);
   w.timer = never;
   if (lanes != 0) {
     w.phase = warp_phase::at_barrier;
@@ -88,11 +88,11 @@ void recorded_stream::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t
 bool recorded_stream::addresses(unsigned slot, simt::lane_mask, lsu_transaction& t) const {
   const warp_slot& w = s_.warps[slot];
   t.data = false;
-  if (const isa::lane_addresses* shared = w.segment->shared_addresses(*w.step)) {
+  if (const isa::lane_addresses* shared = w.segment->shared_addresses(*w.record)) {
     t.shared_addresses = shared->at;
     t.differing_bits = shared->differing_bits;
   } else {
-    w.segment->addresses(*w.step, t.own_addresses);
+    w.segment->addresses(*w.record, t.own_addresses);
   }
   return true;
 }
@@ -107,7 +107,7 @@ void recorded_stream::exchange(warp_slot& w, simt::context_image& image) const {
   std::uint64_t at = position(w);
   image(at);
   image(w.barrier_lanes);
-  if (image.reading()) restored(w, known_wait(w) && seek(w, at) && w.state.pc == w.step->instruction);
+  if (image.reading()) restored(w, known_wait(w) && seek(w, at) && w.state.pc == w.record->instruction);
 }
 
 // Machine code has addresses instead of lines.

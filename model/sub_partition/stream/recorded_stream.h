@@ -15,7 +15,7 @@ class recorded_stream final : public instruction_stream {
   unsigned registers_kept(const resident_launch&) const override { return 0; }
   void begin(warp_slot& w) const override;
   void prefetch_sources(const warp_slot&) const override {}
-  void advance(warp_slot& w) const override { next_step(w); }
+  void advance(warp_slot& w) const override { next_record(w); }
   bool lanes_present(unsigned, simt::lane_mask, cycle_t) const override { return true; }
   void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const override;
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
@@ -36,15 +36,15 @@ class recorded_stream final : public instruction_stream {
 
  private:
   bool branch(warp_slot& w, simt::lane_mask mask) const override;
-  static void next_step(warp_slot& w) {
-    ++w.step;
-    if (__builtin_expect(w.step == w.last_step, 0) && !w.segment->ends) seek(w, position(w));
-    w.state.pc = w.step->instruction;
-    w.state.active = w.step->mask;
+  static void next_record(warp_slot& w) {
+    ++w.record;
+    if (__builtin_expect(w.record == w.last_record, 0) && !w.segment->ends) seek(w, position(w));
+    w.state.pc = w.record->instruction;
+    w.state.active = w.record->mask;
   }
-  /// Index of `step` among the warp's records.
+  /// Index of `record` among the warp's records.
   static std::uint64_t position(const warp_slot& w) {
-    return w.segment->position + static_cast<std::uint64_t>(w.step - w.segment->first);
+    return w.segment->position + static_cast<std::uint64_t>(w.record - w.segment->first);
   }
   static bool seek(warp_slot& w, std::uint64_t position);
 

@@ -44,11 +44,11 @@ struct alignas(64) warp_slot {
   cycle_t constant_at = 0;            // its constant operand is available from this cycle on
   cycle_t timer = never;              // cycle in which on_timer is called
   const resident_launch* launch = nullptr;
-  const instruction_stream* stream = nullptr;        // where its instructions come from
-  const isa::execution_record* step = nullptr;       // recorded stream: the trace record at state.pc
-  const isa::execution_record* last_step = nullptr;  // recorded stream: end of its segment
-  unsigned loads = 0;                                // outstanding loads, atomics
-  unsigned stores = 0;                               // outstanding stores, reductions
+  const instruction_stream* stream = nullptr;          // where its instructions come from
+  const isa::execution_record* record = nullptr;       // recorded stream: the trace record at state.pc
+  const isa::execution_record* last_record = nullptr;  // recorded stream: end of its segment
+  unsigned loads = 0;                                  // outstanding loads, atomics
+  unsigned stores = 0;                                 // outstanding stores, reductions
   std::uint32_t sequence = 0;  // phases at_fence, sleeping, replaying: pc of the instruction after the one that waits
   simt::lane_mask barrier_lanes = 0;  // recorded stream: lanes that wait at the barrier while others may continue
   warp_phase phase = warp_phase::empty;
@@ -64,7 +64,7 @@ struct alignas(64) warp_slot {
   std::uint16_t residency = 0;  // counts the warps that the slot has held
   unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope
   bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
-  std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `step`
+  std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `record`
 
   bool outstanding() const { return loads + stores != 0; }
   /// After issue, the warp does not continue at `sequence`, the next instruction in program order.

@@ -72,10 +72,10 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   }
   void end(tlm::tlm_generic_payload* p) {
     ended += open_.erase(p);
-    if (asking_ == p) asking_ = nullptr;
+    if (requesting_ == p) requesting_ = nullptr;
   }
   void accept(tlm::tlm_generic_payload* p) {
-    if (asking_ == p) asking_ = nullptr;
+    if (requesting_ == p) requesting_ = nullptr;
     const auto it = open_.find(p);
     if (it != open_.end() && it->second == state::requested) it->second.now = state::accepted;
   }
@@ -90,11 +90,11 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override {
     if (phase == tlm::BEGIN_REQ) {
-      expect(asking_ == nullptr, "a request before the end of the one before it");
+      expect(requesting_ == nullptr, "a request before the end of the one before it");
       expect(open_.emplace(&p, asked(p)).second, "a payload that is still under way");
       expect(p.has_mm() && p.get_ref_count() > 0, "a payload without memory management");
       expect_attributes(p);
-      asking_ = &p;
+      requesting_ = &p;
       ++begun;
       writes_begun += p.is_write();
       most_open = std::max(most_open, open_.size());
@@ -149,7 +149,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   void invalidate_direct_mem_ptr(sc_dt::uint64 a, sc_dt::uint64 b) override { in->invalidate_direct_mem_ptr(a, b); }
 
   std::map<tlm::tlm_generic_payload*, transaction> open_;
-  tlm::tlm_generic_payload* asking_ = nullptr;
+  tlm::tlm_generic_payload* requesting_ = nullptr;
 };
 
 }  // namespace foreign

@@ -81,7 +81,7 @@ TEST_F(foreign_ip, memories_that_take_short_transfers_and_know_no_byte_enables) 
   }
 }
 
-TEST_F(foreign_ip, parts_of_a_transfer_keep_their_bytes_as_long_as_somebody_holds_them) {
+TEST_F(foreign_ip, parts_of_a_transfer_keep_their_bytes_as_long_as_they_are_referenced) {
   // A memory that answers at once and reads the data later.
   struct slow_reader : sc_core::sc_module {
     explicit slow_reader(sc_core::sc_module_name name) : sc_module(name) {

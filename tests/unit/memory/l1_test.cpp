@@ -39,7 +39,7 @@ TEST_F(l1_test, loads_of_a_line_on_its_way_merge) {
   EXPECT_EQ(c.misses, 4u);
   EXPECT_EQ(c.pending_hits, 8u);
   EXPECT_EQ(c.hits, 4u);
-  EXPECT_GE(c.refusals, 1u);
+  EXPECT_GE(c.nacks, 1u);
 }
 
 TEST_F(l1_test, a_store_overtakes_no_fill_and_no_fill_undoes_a_store) {

@@ -108,22 +108,22 @@ class driver : public sc_core::sc_module, public clocked, private tlm::tlm_bw_tr
       socket->nb_transport_fw(p, phase, delay);
       finish(p, cycle);
     }
-    if (asking_ == nullptr && !queue_.empty() && std::max(queue_.front().second, free_at_) <= cycle) {
+    if (requesting_ == nullptr && !queue_.empty() && std::max(queue_.front().second, free_at_) <= cycle) {
       line_payload& p = *queue_.front().first;
       queue_.pop_front();
       asked_[&p] = cycle;
       ++in_flight_;
-      asking_ = &p;
+      requesting_ = &p;
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
       sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
       if (socket->nb_transport_fw(p, phase, delay) == tlm::TLM_UPDATED) {
         EXPECT_EQ(phase, tlm::END_REQ);
-        asking_ = nullptr;
+        requesting_ = nullptr;
         free_at_ = clock_.domain().arrival(delay);
       }
     }
     cycle_t next = never;
-    if (asking_ == nullptr && !queue_.empty()) next = std::max(queue_.front().second, free_at_);
+    if (requesting_ == nullptr && !queue_.empty()) next = std::max(queue_.front().second, free_at_);
     if (held_ != nullptr) next = std::min(next, held_until_);
     if (next != never) clock_.wake_at(std::max(next, cycle + 1));
   }
@@ -132,9 +132,9 @@ class driver : public sc_core::sc_module, public clocked, private tlm::tlm_bw_tr
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override {
     const cycle_t arrival = clock_.domain().arrival(delay);
-    if (phase == tlm::END_REQ || asking_ == &p) {
-      EXPECT_EQ(asking_, &p);
-      asking_ = nullptr;
+    if (phase == tlm::END_REQ || requesting_ == &p) {
+      EXPECT_EQ(requesting_, &p);
+      requesting_ = nullptr;
       free_at_ = arrival;
       clock_.wake_at(arrival);
     }
@@ -163,7 +163,7 @@ class driver : public sc_core::sc_module, public clocked, private tlm::tlm_bw_tr
   clock_port clock_;
   std::deque<std::pair<line_payload*, cycle_t>> queue_;
   std::map<tlm::tlm_generic_payload*, cycle_t> asked_;
-  tlm::tlm_generic_payload* asking_ = nullptr;
+  tlm::tlm_generic_payload* requesting_ = nullptr;
   cycle_t free_at_ = 0;
   tlm::tlm_generic_payload* held_ = nullptr;
   cycle_t held_until_ = 0;
@@ -210,16 +210,16 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
   bool idle() const { return due_.empty() && answering_ == nullptr; }
 
   void on_cycle(cycle_t cycle) override {
-    if (asking_ != nullptr && end_req_at_ <= cycle && !implied_) {
-      tlm::tlm_generic_payload& p = *asking_;
-      asking_ = nullptr;
+    if (requesting_ != nullptr && end_req_at_ <= cycle && !implied_) {
+      tlm::tlm_generic_payload& p = *requesting_;
+      requesting_ = nullptr;
       tlm::tlm_phase phase = tlm::END_REQ;
       sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
       socket->nb_transport_bw(p, phase, delay);
     }
     if (answering_ == nullptr && !due_.empty() && due_.begin()->first <= cycle) respond(cycle);
     cycle_t next = never;
-    if (asking_ != nullptr && !implied_) next = end_req_at_;
+    if (requesting_ != nullptr && !implied_) next = end_req_at_;
     if (answering_ == nullptr && !due_.empty()) next = std::min(next, due_.begin()->first);
     if (next != never) clock_.wake_at(std::max(next, cycle + 1));
   }
@@ -229,9 +229,9 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
     tlm::tlm_generic_payload& p = *due_.begin()->second;
     due_.erase(due_.begin());
     if (performs_late) serve(p);
-    if (&p == asking_) {
+    if (&p == requesting_) {
       // The request phase must end first, unless the response implies its end.
-      asking_ = nullptr;
+      requesting_ = nullptr;
       if (!implied_) {
         tlm::tlm_phase end = tlm::END_REQ;
         sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
@@ -278,7 +278,7 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
       return tlm::TLM_COMPLETED;
     }
     EXPECT_EQ(phase, tlm::BEGIN_REQ);
-    EXPECT_EQ(asking_, nullptr) << "request exclusion rule";
+    EXPECT_EQ(requesting_, nullptr) << "request exclusion rule";
     EXPECT_EQ(p.get_response_status(), tlm::TLM_INCOMPLETE_RESPONSE);
     EXPECT_GT(p.get_ref_count(), 0);
     asked.push_back(clock_.cycle());
@@ -305,7 +305,7 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
     clock_.wake_at(due);
     implied_ = s == answer_style::end_req_implied;
     if (s == answer_style::end_req_called || implied_) {
-      asking_ = &p;
+      requesting_ = &p;
       end_req_at_ = clock_.cycle() + end_req_delay;
       if (!implied_) clock_.wake_at(end_req_at_);
       return tlm::TLM_ACCEPTED;
@@ -327,7 +327,7 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
 
   clock_port clock_;
   std::multimap<cycle_t, tlm::tlm_generic_payload*> due_;
-  tlm::tlm_generic_payload* asking_ = nullptr;
+  tlm::tlm_generic_payload* requesting_ = nullptr;
   cycle_t end_req_at_ = 0;
   bool implied_ = false;
   answer_style chosen_ = answer_style::end_req_returned;

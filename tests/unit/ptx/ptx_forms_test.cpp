@@ -37,7 +37,7 @@ std::vector<std::uint32_t> result(const std::string& code) {
   return machine.read<std::uint32_t>(out, 16);
 }
 
-TEST(ptx_forms, what_a_gpu_lacks_is_refused_where_nobody_reads_it) {
+TEST(ptx_forms, what_a_gpu_lacks_is_refused_even_if_its_result_is_unused) {
   const std::string lacks = "needs double precision, which compute capability 1.0 (test) does not have";
   EXPECT_NE(refusal("add.f64 %e0, %e1, %e2;", "1.0").find("forms.ptx:8:1: instruction 'add.f64' " + lacks),
             std::string::npos);
@@ -51,7 +51,7 @@ TEST(ptx_forms, what_a_gpu_lacks_is_refused_where_nobody_reads_it) {
   EXPECT_EQ(refusal("ld.global.f64 %e0, [%d0]; mov.f64 %e1, %e0; add.f32 %f0, %f1, %f2;", "1.0"), "");
 }
 
-TEST(ptx_forms, code_that_is_only_looked_at_leaves_nothing_behind) {
+TEST(ptx_forms, a_load_that_is_removed_does_not_affect_another_one) {
   // A dead load of a fragment must not pass its lane assignment to a live one.
   const std::string load =
       "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, [%d0], 16;\n";

@@ -184,7 +184,7 @@ TEST(unrolling, a_loop_entered_at_two_places_is_none) {
           .empty());
 }
 
-TEST(unrolling, only_innermost_loops_are_looked_at) {
+TEST(unrolling, only_innermost_loops_are_unrolled) {
   const auto plans = plans_of(kernel("mov.u32 %r5, 0; O: " + loop("0", "1", "lt", "4") +
                                      "add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 3; @%p2 bra O;"));
   ASSERT_EQ(plans.size(), 2u);

@@ -83,7 +83,7 @@ class random_machine {
     const std::uint32_t at = s.pc;
     if (i.op == opcode::bra) {
       diverged += branch(i, s, mask);
-      if (i.target <= at && mask != 0) turn_back(s, eventful_ && at % 2 == 0, 1 + seed_ % 4);
+      if (i.target <= at && mask != 0) take_back_edge(s, eventful_ && at % 2 == 0, 1 + seed_ % 4);
     } else if (i.op == opcode::exit) {
       exit_lanes(s, mask);
     } else if (event == 0) {
@@ -190,7 +190,7 @@ std::size_t run(const std::vector<step_of_program>& program, bool independent, s
       i.target = p.target;
       i.reconverge = p.reconverge;
       branch(i, s, taken);
-      if (independent && p.target <= at && taken != 0) turn_back(s, true, 4);
+      if (independent && p.target <= at && taken != 0) take_back_edge(s, true, 4);
     } else if (p.op == opcode::exit) {
       exit_lanes(s, s.active);
     } else {

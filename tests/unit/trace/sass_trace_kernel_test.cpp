@@ -34,21 +34,21 @@ std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned war
   std::vector<walked_step> steps;
   std::vector<std::pair<std::size_t, std::uint32_t>> ends;  // of segments: the next position and lanes
   for (;;) {
-    const auto piece = block.piece(warp, steps.size());
-    if (piece == nullptr || piece->position != steps.size()) {
-      ADD_FAILURE() << "no piece at " << steps.size();
+    const auto segment = block.segment(warp, steps.size());
+    if (segment == nullptr || segment->position != steps.size()) {
+      ADD_FAILURE() << "no segment at " << steps.size();
       return steps;
     }
-    for (const isa::execution_record* s = piece->first; s != piece->last; ++s) {
+    for (const isa::execution_record* s = segment->first; s != segment->last; ++s) {
       // A request for any record of the segment returns this segment.
-      EXPECT_EQ(block.piece(warp, steps.size())->position, piece->position);
+      EXPECT_EQ(block.segment(warp, steps.size())->position, segment->position);
       walked_step w{*s, steps.empty() ? isa::execution_record{} : s[-1], {}};
-      piece->addresses(*s, w.addresses.data());
+      segment->addresses(*s, w.addresses.data());
       steps.push_back(w);
     }
-    if (piece->ends) {
-      steps.push_back({*piece->last, steps.empty() ? isa::execution_record{} : piece->last[-1], {}});
-      EXPECT_EQ(block.piece(warp, steps.size()), nullptr);
+    if (segment->ends) {
+      steps.push_back({*segment->last, steps.empty() ? isa::execution_record{} : segment->last[-1], {}});
+      EXPECT_EQ(block.segment(warp, steps.size()), nullptr);
       for (const auto& [at, lanes] : ends) {
         std::size_t next = at;
         while (next + 1 < steps.size() && steps[next].step.mask == 0) ++next;
@@ -56,9 +56,9 @@ std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned war
       }
       return steps;
     }
-    ends.push_back({steps.size(), piece->next_lanes});
-    EXPECT_EQ(block.piece(warp, steps.size())->first->mask, piece->last->mask);
-    EXPECT_EQ(block.piece(warp, steps.size())->first->instruction, piece->last->instruction);
+    ends.push_back({steps.size(), segment->next_lanes});
+    EXPECT_EQ(block.segment(warp, steps.size())->first->mask, segment->last->mask);
+    EXPECT_EQ(block.segment(warp, steps.size())->first->instruction, segment->last->instruction);
   }
 }
 
@@ -196,12 +196,12 @@ TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are
     const auto block = blocks.emplace_back(recording.next());
     for (unsigned w = 0; w < 2; ++w)
       for (unsigned n = 0; n < 5; ++n) {
-        const auto piece = block->piece(w, n);
-        const isa::execution_record& step = piece->first[n];
-        lists[n].push_back(piece->shared_addresses(step));
+        const auto segment = block->segment(w, n);
+        const isa::execution_record& step = segment->first[n];
+        lists[n].push_back(segment->shared_addresses(step));
         if (lists[n].back() == nullptr) continue;
         std::uint64_t by_lane[32];
-        piece->addresses(step, by_lane);
+        segment->addresses(step, by_lane);
         for (const unsigned lane : set_bits(step.mask)) EXPECT_EQ(by_lane[lane], 8 + lane * (n == 2 ? 128u : 4u)) << n;
         EXPECT_EQ(lists[n].back()->at[1], n == 2 ? 136u : 12u);
       }

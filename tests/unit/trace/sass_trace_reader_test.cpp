@@ -28,12 +28,12 @@ block_trace only_block(const std::string& file) {
 
 void expect_the_three(const block_trace& b) {
   ASSERT_EQ(b.warps.size(), 1u);
-  ASSERT_EQ(b.steps.size(), 3u);
-  EXPECT_EQ(b.steps[0].mask, 0xffffffffu);
-  EXPECT_EQ(b.steps[1].mask, 0xfu);
-  EXPECT_EQ(b.steps[2].instruction, 2u);
+  ASSERT_EQ(b.records.size(), 3u);
+  EXPECT_EQ(b.records[0].mask, 0xffffffffu);
+  EXPECT_EQ(b.records[1].mask, 0xfu);
+  EXPECT_EQ(b.records[2].instruction, 2u);
   std::uint64_t a[32] = {};
-  b.addresses.expand(b.steps[1].addresses, b.steps[1].mask, a);
+  b.addresses.expand(b.records[1].addresses, b.records[1].mask, a);
   for (unsigned k = 0; k < 4; ++k) EXPECT_EQ(a[k], 0x7f4000000100u + 8 * k);
   EXPECT_EQ(a[4], 0u);
 }
@@ -150,10 +150,10 @@ TEST(sass_trace_reader, address_forms) {
       "0000 00000000 1 R4 LDG.E 1 R2 4 0 0 \n"
       "0000 00000400 1 R4 LDG.E 1 R2 4 2 0xabc 0 \n";  // a single lane has no difference
   const block_trace b = only_block(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))));
-  ASSERT_EQ(b.steps.size(), 7u);
+  ASSERT_EQ(b.records.size(), 7u);
   const auto lane = [&](unsigned step, unsigned l) {
     std::uint64_t a[32] = {};
-    b.addresses.expand(b.steps[step].addresses, b.steps[step].mask, a);
+    b.addresses.expand(b.records[step].addresses, b.records[step].mask, a);
     return a[l];
   };
   EXPECT_EQ(lane(0, 0), 0x10u);
@@ -249,8 +249,8 @@ TEST(sass_trace_reader, line_numbers_and_blanks) {
       h.text() +
       "\r\n#BEGIN_TB\r\nthread block = 0,0,0\r\nwarp = 0\ninsts = 2\n\n17  0010\tffffffff 1  R4 MOV 0 0  3 \r\n\n18 0020 1 0 EXIT 0 0 0\n#END_TB";
   const block_trace b = only_block(folder.write("k.traceg", text));
-  ASSERT_EQ(b.steps.size(), 2u);
-  EXPECT_EQ(b.steps[1].mask, 1u);
+  ASSERT_EQ(b.records.size(), 2u);
+  EXPECT_EQ(b.records[1].mask, 1u);
 }
 
 // A small loop with a conditional part, as a tracer writes it, and the expected meaning of each line.
@@ -317,12 +317,12 @@ TEST(sass_trace_reader, lines_in_every_order_are_what_was_written) {
     block_trace b;
     ASSERT_TRUE(first.next_block(b));
     const auto code = first.code()->ordered();
-    ASSERT_EQ(b.steps.size(), written.size());
+    ASSERT_EQ(b.records.size(), written.size());
     for (std::size_t k = 0; k < written.size(); ++k) {
-      ASSERT_EQ(code[b.steps[k].instruction]->pc, written[k].pc) << "round " << round << " line " << k;
-      ASSERT_EQ(b.steps[k].mask, written[k].mask) << "round " << round << " line " << k;
+      ASSERT_EQ(code[b.records[k].instruction]->pc, written[k].pc) << "round " << round << " line " << k;
+      ASSERT_EQ(b.records[k].mask, written[k].mask) << "round " << round << " line " << k;
       std::uint64_t a[32] = {};
-      b.addresses.expand(b.steps[k].addresses, written[k].mask, a);
+      b.addresses.expand(b.records[k].addresses, written[k].mask, a);
       std::size_t n = 0;
       if (written[k].addresses.empty()) continue;
       for (const unsigned lane : set_bits(written[k].mask))
@@ -344,10 +344,10 @@ TEST(sass_trace_reader, lines_across_what_is_read_at_once) {
   }
   const block_trace b =
       only_block(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 2 * turns, lines))));
-  ASSERT_EQ(b.steps.size(), 2 * turns);
+  ASSERT_EQ(b.records.size(), 2 * turns);
   for (unsigned k = 0; k < turns; ++k) {
     std::uint64_t a[32] = {};
-    b.addresses.expand(b.steps[2 * k + 1].addresses, 0xf, a);
+    b.addresses.expand(b.records[2 * k + 1].addresses, 0xf, a);
     ASSERT_EQ(a[0], k * 16u);
     ASSERT_EQ(a[3], k * 16u + 16);
   }

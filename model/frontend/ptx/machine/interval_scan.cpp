@@ -15,8 +15,8 @@ flow_graph graph_of(const machine_function& f) {
   return g;
 }
 
-/// Whether the instruction is done with its sources only after others were issued: the registers may not be written
-/// until then.
+/// True if the instruction reads its sources after later instructions have issued: its source registers may not be
+/// overwritten until then.
 bool reads_late(const machine_instruction& i) {
   switch (isa::info(i.base.op).timing) {
     case isa::op_class::load_store:

@@ -19,17 +19,17 @@ class interval_scan {
   /// Nothing is placed in this register.
   void reserve(unsigned physical) { reserved_ = physical; }
 
-  /// Joins what copies connect where that costs nothing.
+  /// Joins registers that copies connect if their live ranges do not conflict.
   void join_copies();
 
   /// Places every group. Registers in spilled() must go to memory before a new attempt. False: one group that may not
   /// be spilled does not fit.
   bool place(const std::vector<char>& unspillable);
 
-  /// After all groups were placed: places them anew in up to `registers` registers. First of all few instructions shall
-  /// read two of their sources from one of `banks` banks; then nothing shall be written to a register that a load, a
-  /// store or another access shortly before may still have to read; then few registers shall be taken. Where that does
-  /// not fit, all stay where they were.
+  /// After all groups were placed: places them anew in up to `registers` registers. The criteria, in this order: few
+  /// instructions read two of their sources from one of `banks` banks; no instruction writes a register that a load, a
+  /// store or another access shortly before it may still have to read; few registers are used. If the groups do not
+  /// fit, the previous placement stays.
   void spread(unsigned banks, unsigned registers);
 
   const std::vector<std::uint32_t>& spilled() const { return spilled_; }

@@ -204,10 +204,10 @@ class scheduler {
     std::uint32_t waits = 0;                                     // predecessors not taken yet
     std::uint32_t constants = 0;                                 // of these, those that only fetch a constant
     std::uint64_t ready = 0;                                     // earliest cycle
-    std::uint64_t path = 0;                                      // longest way to the end of the region
+    std::uint64_t path = 0;                                      // longest path to the end of the region
     bool taken = false;
     bool leads_to_late = false;  // its result comes late, or that of one that it is needed for
-    bool constant = false;       // fetches a constant: not before it is the only thing that somebody waits for
+    bool constant = false;       // fetches a constant: issues once a successor waits for nothing else
   };
 
   /// Words that are live before each instruction, and at the end.
@@ -280,7 +280,7 @@ class scheduler {
     }
   }
 
-  /// Whether a constant that is fetched now would let somebody go on.
+  /// True if a successor of `n` waits for nothing but constants.
   bool is_awaited(const node& n) const {
     if (n.successors.empty()) return true;
     return std::any_of(n.successors.begin(), n.successors.end(),
@@ -305,8 +305,8 @@ class scheduler {
       const int cost = words + 4 * std::max(predicates, 0);
       if (cost < least) least = cost, cheapest = static_cast<std::uint32_t>(k);
       if (!fits || (n.constant && !is_awaited(n))) continue;
-      // A value that nobody on the longest way needs soon, such as the address of a store at the end, would only take a
-      // register meanwhile: it comes when there is nothing else to do for a while.
+      // A value that the critical path does not need soon, such as the address of a store at the end, would occupy a
+      // register meanwhile: it is computed when no other instruction can issue for some cycles.
       if (words > 0 && n.path + lead < longest && !n.leads_to_late) {
         if (later == none || n.path > nodes_[later].path) later = static_cast<std::uint32_t>(k);
         continue;

@@ -27,23 +27,23 @@ struct warp_trace {
 struct block_trace {
   std::uint32_t index[3] = {0, 0, 0};
   std::vector<warp_trace> warps;  // in the order of the file, at most one for each warp of the block
-  std::vector<trace_record> steps;
+  std::vector<trace_record> records;
   address_list addresses;
   std::shared_ptr<const common_addresses> common;
 
   struct room {
-    std::size_t steps = 0;
+    std::size_t records = 0;
     std::size_t addresses = 0;
   };
   /// Reserves memory, so that vectors are not reallocated repeatedly while a block is read.
   void reserve(const room& r) {
-    steps.reserve(r.steps);
+    records.reserve(r.records);
     addresses.reserve(r.addresses);
   }
-  std::size_t bytes() const { return steps.size() * sizeof(trace_record) + addresses.bytes(); }
+  std::size_t bytes() const { return records.size() * sizeof(trace_record) + addresses.bytes(); }
   void clear() {
     warps.clear();
-    steps.clear();
+    records.clear();
     addresses.clear();
   }
 };

@@ -21,9 +21,9 @@ bool body_parser::as_expected(block_trace& block) {
   const std::string_view text = lines_.unread();
   const std::size_t start = known.start.size();
   if (start == 0 || text.size() <= start || std::memcmp(text.data(), known.start.data(), start) != 0) return false;
-  trace_record step;
-  step.instruction = static_cast<std::uint32_t>(n - 1);
-  step.mask = known.mask;
+  trace_record record;
+  record.instruction = static_cast<std::uint32_t>(n - 1);
+  record.mask = known.mask;
   std::size_t end = start;
   if (known.form != 0) {
     std::uint64_t first = 0;
@@ -33,10 +33,10 @@ bool body_parser::as_expected(block_trace& block) {
         std::memcmp(text.data() + end, known.text.data(), rest) != 0)
       return false;
     end += rest + 1;
-    step.addresses = again(first, known, block);
+    record.addresses = again(first, known, block);
   }
   lines_.skip_line(end);
-  block.steps.push_back(step);
+  block.records.push_back(record);
   last_ = n;
   return true;
 }
@@ -47,28 +47,29 @@ void body_parser::instruction(std::string_view line, block_trace& block) {
     for (unsigned k = 0; k < 4; ++k) s.decimal(0xffffffffu, "block coordinates and a warp's number");
   if (format_.line_number) s.decimal(0xffffffffu, "a source line");
   const auto pc = static_cast<std::uint32_t>(s.hex(32, "an instruction's place, a hexadecimal number"));
-  trace_record step;
-  step.mask = static_cast<std::uint32_t>(s.hex(32, "a mask of lanes, eight hexadecimal digits"));
+  trace_record record;
+  record.mask = static_cast<std::uint32_t>(s.hex(32, "a mask of lanes, eight hexadecimal digits"));
   s.skip_blanks();
   const code_entry* e = code_.find(pc, s.rest());
   std::size_t address = 0;
   if (e == nullptr) {
-    e = &learn(pc, s, step.mask, block, step);
+    e = &learn(pc, s, record.mask, block, record);
   } else {
     s.skip(e->fields.size());
     if (e->has_addresses) {
-      address = with_addresses(s, e->index, step.mask, block, step);
+      address = with_addresses(s, e->index, record.mask, block, record);
     } else if (s.rest() != e->tail) {
       tail(s);
     }
   }
-  step.instruction = e->index;
-  remember(line, address, *e, step);
-  block.steps.push_back(step);
+  record.instruction = e->index;
+  remember(line, address, *e, record);
+  block.records.push_back(record);
 }
 
 // `address`: column of the first address; 0: the line has none, or its addresses cannot be expected again.
-void body_parser::remember(std::string_view line, std::size_t address, const code_entry& e, const trace_record& step) {
+void body_parser::remember(std::string_view line, std::size_t address, const code_entry& e,
+                           const trace_record& record) {
   const std::size_t n = e.index + std::size_t{1};
   if (n >= known_.size()) known_.resize(n + 1);
   known_[last_].next = n;
@@ -81,11 +82,11 @@ void body_parser::remember(std::string_view line, std::size_t address, const cod
   }
   known.start.assign(line.substr(0, address == 0 ? line.size() : address));
   if (address == 0) known.start += '\n';
-  known.mask = step.mask;
+  known.mask = record.mask;
 }
 
 const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::uint32_t mask, block_trace& block,
-                                     trace_record& step) {
+                                     trace_record& record) {
   const char* from = s.position();
   fields_.pc = pc;
   registers(s, most_results, "a number of result registers, at most 16", fields_.results);
@@ -103,7 +104,7 @@ const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::ui
   if ((fields_.bytes & (fields_.bytes - 1)) != 0) s.refuse(width, bytes_expected);
   const std::string_view text(from, static_cast<std::size_t>(s.position() - from));
   const std::string_view behind = s.rest();
-  if (fields_.bytes != 0) addresses(s, mask, block, step);
+  if (fields_.bytes != 0) addresses(s, mask, block, record);
   fields_.immediate = tail(s);
   try {
     return code_.add(fields_, text, fields_.bytes == 0 ? behind : std::string_view{});
@@ -141,13 +142,13 @@ void body_parser::registers(field_scanner& s, unsigned most, const char* what, s
 // reused. Returns the column (from 0) of the first address; 0: the addresses are listed one by one, or no lane is
 // active.
 std::size_t body_parser::with_addresses(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block,
-                                        trace_record& step) {
+                                        trace_record& record) {
   if (index + std::size_t{1} >= known_.size()) known_.resize(index + std::size_t{2});
   known_line& known = known_[index + std::size_t{1}];
   field_scanner ahead = s;
   const std::uint64_t form = ahead.decimal(2, "the form of the addresses, 0, 1 or 2");
   if (form == 0 || mask == 0) {
-    addresses(s, mask, block, step);
+    addresses(s, mask, block, record);
     tail(s);
     return 0;
   }
@@ -155,17 +156,17 @@ std::size_t body_parser::with_addresses(field_scanner& s, std::uint32_t index, s
   const std::size_t column = ahead.column();
   const std::uint64_t first = ahead.hex(64, "a base address");
   if (known.shape.form != 0 && known.mask == mask && known.form == form && ahead.rest() == known.text) {
-    step.addresses = again(first, known, block);
+    record.addresses = again(first, known, block);
     return column;
   }
-  addresses(s, mask, block, step);
+  addresses(s, mask, block, record);
   tail(s);
   known.text = ahead.rest();
   known.form = form;
   known.mask = mask;
   known.tried = false;
   known.shared = shape_store::none;
-  block.addresses.shape_of(step.addresses, known.shape);
+  block.addresses.shape_of(record.addresses, known.shape);
   return known.shape.form != 0 ? column : 0;
 }
 
@@ -181,7 +182,7 @@ address_list::handle body_parser::again(std::uint64_t first, known_line& known, 
   return block.addresses.add(first, known.shape);
 }
 
-void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_record& step) {
+void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_record& record) {
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
   std::uint64_t list[32];
   s.skip_blanks();
@@ -189,7 +190,7 @@ void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& b
   switch (s.decimal(2, "the form of the addresses, 0, 1 or 2")) {
     case 0:
       for (unsigned k = 0; k < lanes; ++k) list[k] = s.hex(64, "an address for each active lane");
-      step.addresses = block.addresses.add(list, lanes);
+      record.addresses = block.addresses.add(list, lanes);
       return;
     case 1: {
       const std::uint64_t base = s.hex(64, "a base address");
@@ -197,7 +198,7 @@ void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& b
       if (lanes == 0) return;
       const std::uint32_t run = mask >> __builtin_ctz(mask);
       if ((run & (run + 1)) != 0) s.refuse(from, "a list or differences, as the active lanes are no run");
-      step.addresses = block.addresses.add_strided(base, stride);
+      record.addresses = block.addresses.add_strided(base, stride);
       return;
     }
     default:
@@ -207,7 +208,7 @@ void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& b
       for (unsigned k = 1; k < lanes; ++k)
         list[k] =
             list[k - 1] + static_cast<std::uint64_t>(s.integer("a difference for each active lane but the first"));
-      step.addresses = block.addresses.add(list, lanes);
+      record.addresses = block.addresses.add(list, lanes);
   }
 }
 

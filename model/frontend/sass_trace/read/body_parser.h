@@ -30,11 +30,11 @@ class body_parser {
 
  private:
   const code_entry& learn(std::uint32_t pc, field_scanner& s, std::uint32_t mask, block_trace& block,
-                          trace_record& step);
+                          trace_record& record);
   void registers(field_scanner& s, unsigned most, const char* what, std::vector<std::uint8_t>& out);
   std::size_t with_addresses(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block,
-                             trace_record& step);
-  void addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_record& step);
+                             trace_record& record);
+  void addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_record& record);
   std::int64_t tail(field_scanner& s);
   void values(field_scanner& s);
 
@@ -50,7 +50,7 @@ class body_parser {
     std::size_t next = 0;  // the line that followed, as instruction number from 1; 0: unknown
   };
   address_list::handle again(std::uint64_t first, known_line& known, block_trace& block);
-  void remember(std::string_view line, std::size_t address, const code_entry& e, const trace_record& step);
+  void remember(std::string_view line, std::size_t address, const code_entry& e, const trace_record& record);
 
   line_reader& lines_;
   const line_format format_;

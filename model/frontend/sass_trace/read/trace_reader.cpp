@@ -10,7 +10,7 @@ namespace heddle::sass_trace {
 
 namespace {
 
-constexpr std::size_t steps_between_checks = 256;  // interval of the checks of a block's memory
+constexpr std::size_t records_between_checks = 256;  // interval of the checks of a block's memory
 
 std::string place_text(const block_trace& b) {
   return "thread block (" + std::to_string(b.index[0]) + "," + std::to_string(b.index[1]) + "," +
@@ -113,11 +113,11 @@ void trace_reader::warp(std::string_view line, block_trace& block, std::size_t p
   if (!reader_.next_with_text(line)) truncated(place_text(block));
   if (!keyed(line, "insts", value)) refuse(line, "'insts = N'");
   const std::size_t count = number(line, value, 0xffffffffu, "a number of instructions");
-  w.first = block.steps.size();
+  w.first = block.records.size();
   parser_.start_warp();
   for (std::size_t k = 0; k < count; ++k) {
-    if (k % steps_between_checks == steps_between_checks - 1 && block.bytes() > part_bytes) {
-      w.count = block.steps.size() - w.first;
+    if (k % records_between_checks == records_between_checks - 1 && block.bytes() > part_bytes) {
+      w.count = block.records.size() - w.first;
       block.warps.push_back(w);
       take_part(block);
       block.clear();
@@ -130,7 +130,7 @@ void trace_reader::warp(std::string_view line, block_trace& block, std::size_t p
                        " has " + std::to_string(count) + ", and there are " + std::to_string(k));
     parser_.instruction(line, block);
   }
-  w.count = block.steps.size() - w.first;
+  w.count = block.records.size() - w.first;
   block.warps.push_back(w);
 }
 

@@ -35,11 +35,11 @@ void for_lanes(std::uint32_t mask, std::uint64_t addresses[32], F f) {
 }  // namespace
 
 std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, const address_list& list,
-                          const trace_record& step) {
+                          const trace_record& record) {
   std::uint64_t a[32];
-  list.expand(step.addresses, step.mask, a);
+  list.expand(record.addresses, record.mask, a);
   std::uint64_t reach = 0;
-  for (const unsigned lane : set_bits(step.mask)) {
+  for (const unsigned lane : set_bits(record.mask)) {
     const std::uint64_t address = a[lane];
     std::uint64_t offset = 0;
     if (!local_offset(h, address, offset)) {
@@ -52,15 +52,15 @@ std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, con
 }
 
 void machine_addresses(const trace_kernel& kernel, const address_list& list, const common_addresses* common,
-                       const trace_record& step, std::uint64_t addresses[32]) {
-  const isa::instruction& i = kernel.program->code[step.instruction];
+                       const trace_record& record, std::uint64_t addresses[32]) {
+  const isa::instruction& i = kernel.program->code[record.instruction];
   const kernel_header& h = kernel.header;
   const std::uint64_t aligned = ~std::uint64_t{bytes_of(i) - 1u};
-  if (const isa::lane_addresses* shared = common_list(common, step)) {
-    for (const unsigned lane : set_bits(step.mask)) addresses[lane] = shared->at[lane];
+  if (const isa::lane_addresses* shared = common_list(common, record)) {
+    for (const unsigned lane : set_bits(record.mask)) addresses[lane] = shared->at[lane];
     return;
   }
-  list.expand(step.addresses, step.mask, addresses);
+  list.expand(record.addresses, record.mask, addresses);
   const std::uint64_t shared_base = h.shared_base;
   const std::uint64_t local_base = h.local_base;
   // A window with an unknown base is empty.
@@ -68,24 +68,24 @@ void machine_addresses(const trace_kernel& kernel, const address_list& list, con
   const std::uint64_t local_bytes = local_base != 0 ? isa::window_bytes : 0;
   switch (i.mem_space) {
     case isa::space::shared:
-      for_lanes(step.mask, addresses, [=](std::uint64_t a) {
+      for_lanes(record.mask, addresses, [=](std::uint64_t a) {
         return (a - shared_base < shared_bytes ? a - shared_base : a % isa::window_bytes) & aligned;
       });
       break;
     case isa::space::local:
-      for_lanes(step.mask, addresses, [=](std::uint64_t a) {
+      for_lanes(record.mask, addresses, [=](std::uint64_t a) {
         return (a - local_base < local_bytes ? a - local_base : a) % most_local_bytes & aligned;
       });
       break;
     case isa::space::generic:
-      for_lanes(step.mask, addresses, [=](std::uint64_t a) {
+      for_lanes(record.mask, addresses, [=](std::uint64_t a) {
         if (a - shared_base < shared_bytes) return (isa::shared_window_base + (a - shared_base)) & aligned;
         if (a - local_base < local_bytes)
           return (isa::local_window_base + (a - local_base) % most_local_bytes) & aligned;
         return std::max(a & global_mask, isa::heap_base) & aligned;
       });
       break;
-    default: for_lanes(step.mask, addresses, [=](std::uint64_t a) { return a & global_mask & aligned; }); break;
+    default: for_lanes(record.mask, addresses, [=](std::uint64_t a) { return a & global_mask & aligned; }); break;
   }
 }
 

@@ -24,7 +24,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   void complete();
 
   const std::uint32_t* index() const override { return index_; }
-  std::shared_ptr<const isa::recorded_segment> piece(std::uint32_t warp, std::uint64_t position) const override;
+  std::shared_ptr<const isa::recorded_segment> segment(std::uint32_t warp, std::uint64_t position) const override;
 
  private:
   class segment_in_memory;
@@ -32,7 +32,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
     std::uint64_t position = 0;  // of its first record
     // In the store's file: its records (preceded by the record before them, if there is one), then address words.
     std::uint64_t at = 0;
-    std::uint32_t steps = 0;
+    std::uint32_t records = 0;
     std::uint32_t words = 0;
     std::uint32_t next_lanes = 0;
   };
@@ -41,8 +41,8 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
     std::uint64_t end = 0;
   };
 
-  void add(const trace_record& step, const address_list& from);
-  void followed(const trace_record& step);
+  void add(const trace_record& record, const address_list& from);
+  void followed(const trace_record& record);
   void close_segment();
   void end_warp();
 
@@ -58,7 +58,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   std::uint64_t read_ = 0;
   std::uint64_t position_ = 0;
   std::size_t open_places_ = 0;  // segments from here on do not know their next lanes yet
-  std::vector<trace_record> steps_;
+  std::vector<trace_record> records_;
   address_list addresses_;
 };
 

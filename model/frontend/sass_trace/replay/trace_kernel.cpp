@@ -42,14 +42,14 @@ void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_ad
   const std::vector<isa::instruction>& code = kernel.program->code;
   block.common = common;
   common_addresses::origin o;
-  for (trace_record& s : block.steps) {
+  for (trace_record& s : block.records) {
     if (s.addresses == 0 || code[s.instruction].mem_space != isa::space::shared ||
         !block.addresses.origin(s.addresses, o.words))
       continue;
     o.instruction = s.instruction;
     o.mask = s.mask;
     const common_addresses::number n =
-        common->find_or_add(static_cast<std::size_t>(&s - block.steps.data()), o, [&](isa::lane_addresses& to) {
+        common->find_or_add(static_cast<std::size_t>(&s - block.records.data()), o, [&](isa::lane_addresses& to) {
           machine_addresses(kernel, block.addresses, common.get(), s, to.at);
           for (const unsigned lane : set_bits(s.mask)) to.differing_bits |= to.at[lane] ^ to.at[__builtin_ctz(s.mask)];
         });
@@ -58,15 +58,15 @@ void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_ad
 }
 
 bool ends(const trace_kernel& kernel, const block_trace& block, const warp_trace& w) {
-  return w.count != 0 && kernel.program->code[block.steps[w.first + w.count - 1].instruction].op == isa::opcode::exit;
+  return w.count != 0 && kernel.program->code[block.records[w.first + w.count - 1].instruction].op == isa::opcode::exit;
 }
 
 // Bytes that complete() will add.
 std::size_t added_bytes(const trace_kernel& kernel, const block_trace& block) {
-  std::size_t steps = kernel.header.warps() - block.warps.size();
+  std::size_t records = kernel.header.warps() - block.warps.size();
   for (const warp_trace& w : block.warps)
-    if (!ends(kernel, block, w)) steps += w.count + 1;
-  return steps * sizeof(trace_record);
+    if (!ends(kernel, block, w)) records += w.count + 1;
+  return records * sizeof(trace_record);
 }
 
 // Orders the warps and adds a missing EXIT to each.
@@ -79,11 +79,11 @@ void complete(const trace_kernel& kernel, block_trace& block) {
     w.warp = n;
     if (ends(kernel, block, w)) continue;
     // The records of a warp are contiguous, so they move to the end of the list to gain one.
-    const std::size_t first = block.steps.size();
-    block.steps.reserve(first + w.count + 1);
-    for (std::size_t k = 0; k < w.count; ++k) block.steps.push_back(block.steps[w.first + k]);
+    const std::size_t first = block.records.size();
+    block.records.reserve(first + w.count + 1);
+    for (std::size_t k = 0; k < w.count; ++k) block.records.push_back(block.records[w.first + k]);
     w.first = first;
-    block.steps.push_back(kernel.end_of(n));
+    block.records.push_back(kernel.end_of(n));
     ++w.count;
   }
   block.warps = std::move(ordered);
@@ -96,13 +96,13 @@ class survey {
   void add(const block_trace& part) {
     if (entries_.size() != kernel_.code->size()) entries_ = kernel_.code->ordered();
     executed_.resize(entries_.size());
-    for (const trace_record& s : part.steps) {
+    for (const trace_record& s : part.records) {
       ++executed_[s.instruction];
       const code_entry& e = *entries_[s.instruction];
       if (e.has_addresses && may_be_local(e.instruction))
         local_bytes = std::max(local_bytes, local_reach(header_, e.instruction, part.addresses, s));
     }
-    kernel_.warp_instructions += part.steps.size();
+    kernel_.warp_instructions += part.records.size();
     for (const warp_trace& w : part.warps) follow(part, w);
   }
   /// The block is complete.
@@ -128,7 +128,7 @@ class survey {
       ++block_warps_;
     }
     for (std::size_t k = w.first; k < w.first + w.count; ++k) {
-      const trace_record& s = part.steps[k];
+      const trace_record& s = part.records[k];
       revived_ = revived_ || (s.mask & exited_) != 0;
       ended_ = entries_[s.instruction]->instruction.op == isa::opcode::exit;
       if (ended_) exited_ |= s.mask;
@@ -190,7 +190,7 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
       kept.clear();
       continue;
     }
-    const block_trace::room as_much{next->steps.size() + k->header.warps(), next->addresses.size()};
+    const block_trace::room as_much{next->records.size() + k->header.warps(), next->addresses.size()};
     kept.push_back(std::move(next));
     next = std::make_shared<block_trace>();
     next->reserve(as_much);
@@ -211,7 +211,7 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   const bool renumbered = !std::is_sorted(numbers.begin(), numbers.end());
   for (const auto& block : kept) {
     if (renumbered)
-      for (trace_record& s : block->steps) s.instruction = numbers[s.instruction];
+      for (trace_record& s : block->records) s.instruction = numbers[s.instruction];
     share_addresses(*k, common, *block);
     complete(*k, *block);
     k->kept.push_back(block);
@@ -243,7 +243,7 @@ std::shared_ptr<const isa::recorded_block> block_source::next() {
   } catch (const input_error& e) {
     throw input_error(std::string(e.what()) + ", while kernel '" + kernel_->header.name + "' was running");
   }
-  last_ = {block->steps.size() + kernel_->header.warps(), block->addresses.size()};
+  last_ = {block->records.size() + kernel_->header.warps(), block->addresses.size()};
   const std::size_t bytes = block->bytes() + added_bytes(*kernel_, *block);
   if (spilled || !kernel_->store->take(bytes)) {
     spill(*block);
