@@ -224,6 +224,8 @@ void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   p.core.set_lookahead(&p);
 }
 
+void gpu::use_threads(unsigned threads) { parts_->core.use_threads(threads); }
+
 bool gpu::simulates_ahead() const { return parts_->ahead_until != 0; }
 
 // No SM's safe time lies beyond the cycle before the one in which a fault would be reported.

@@ -61,6 +61,9 @@ class gpu : public sc_core::sc_module {
   /// cycle_observer, after `until`, or when nothing runs. `preemptions`: the host may request some. Has no effect with
   /// external memory or if a socket of the memory path is monitored or delayed.
   void simulate_ahead(cycle_t until, bool preemptions);
+  /// Call before the simulation starts. The SMs that are simulated ahead run on so many host threads; it changes no
+  /// result.
+  void use_threads(unsigned threads);
   /// simulate_ahead() had an effect: the configuration permits it.
   bool simulates_ahead() const;
   /// For observing all units between two runs of the simulation: returns a cycle, in the near future, in which all SMs

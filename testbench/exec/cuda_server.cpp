@@ -221,7 +221,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
     machine_ = make_();
     sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates
     machine_->chip.chip().core_clock().observe(pauses_);
-    machine_->chip.chip().simulate_ahead(~std::uint64_t{0} >> 1, false);
+    machine_->chip.simulate_ahead(~std::uint64_t{0} >> 1, false);
     machine_->chip.chip().observe(signals_);
   }
   session_entry& entry = sessions_[process];

@@ -63,6 +63,7 @@ struct run_options {
   std::uint64_t trace_end = ~std::uint64_t{0};
 
   std::uint64_t max_cycles = 0;  // 0: no limit
+  unsigned threads = 1;          // of the host that simulate SMs
   progress_mode progress = progress_mode::automatic;
   log_level level = log_level::warning;
   bool quiet = false;

@@ -66,7 +66,7 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
       signals_(signals) {
   driver_.observe(*this);
   gpu_.host_acts_until(last_cycle_of(j));
-  gpu_.simulate_ahead(limit(), !job_.preemptions.empty());
+  machine_.simulate_ahead(limit(), !job_.preemptions.empty());
   if (signals_ != nullptr) gpu_.core_clock().observe(signal_watch_);
 }
 

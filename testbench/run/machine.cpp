@@ -7,8 +7,10 @@
 #include <chrono>
 
 #include "heddle/config/error.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
+#include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
 
@@ -64,6 +66,30 @@ machine::machine(const run_options& o, const gpu_config& config, std::uint64_t f
   views_ = make_views(o, gpu_, files_);
 }
 
+void machine::simulate_ahead(cycle_t until, bool preemptions) {
+  gpu_.simulate_ahead(until, preemptions);
+  if (options_.threads == 1) return;
+  if (!gpu_.simulates_ahead()) {
+    message_log::warning(
+        "--threads: this configuration keeps the SMs in step, so they are simulated on one thread (tlm.check, random "
+        "delays, external memory, or interconnect.latency_cycles = 1)");
+    return;
+  }
+  if (!views_.empty())
+    message_log::warning(
+        "--threads: in cycles that a waveform, a timeline or a pipeline view shows, SMs are simulated on one thread");
+  gpu_.use_threads(options_.threads);
+}
+
+void machine::tell_of_one_thread() const {
+  if (options_.threads == 1) return;
+  for (const grid_record& g : gpu_.cwd().grids())
+    if (calls_runtime(*g.launch))
+      return message_log::warning("--threads: kernel '" + g.launch->program->kernel +
+                                  "' calls the device runtime, whose state all SMs share, so the SMs were simulated on "
+                                  "one thread while it ran");
+}
+
 void machine::run_for(const sc_core::sc_time& duration) {
   // SystemC warns if sc_start() is called with nothing to simulate.
   if (!sc_core::sc_pending_activity() || sc_core::sc_time_to_pending_activity() > duration) return;
@@ -84,6 +110,7 @@ run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, cons
 }
 
 run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const source_finder& source) {
+  tell_of_one_thread();
   run_metrics m = collect(gpu_);
   intervals_.fill(m);
   complete(m, positions, source);

@@ -47,6 +47,8 @@ class machine {
   double cpu_seconds() const { return cpu_seconds_; }
   double wall_seconds() const { return wall_seconds_; }
 
+  /// Before the simulation starts: SMs may be simulated ahead (gpu::simulate_ahead), on the threads of the options.
+  void simulate_ahead(cycle_t until, bool preemptions);
   /// Simulates for `duration`, or until the simulation is paused or no activity is left.
   void run_for(const sc_core::sc_time& duration);
   /// The metrics of a running simulation up to now, and of a finished one. `positions`: the position of each launch in
@@ -58,6 +60,7 @@ class machine {
 
  private:
   void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const;
+  void tell_of_one_thread() const;
 
   const run_options& options_;
   const gpu_config config_;

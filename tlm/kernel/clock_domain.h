@@ -28,6 +28,8 @@ class clock_domain : public unit_clock {
   void follow(const sc_core::sc_event& rising_edge, const sc_core::sc_time& period = sc_core::SC_ZERO_TIME);
   /// Simulates logical processes ahead from now on, as far as `l` allows; null: not at all. It changes no result.
   void set_lookahead(lookahead* l) { windows_.set_lookahead(l); }
+  /// Windows of logical processes run on so many host threads from now on. It changes no result.
+  void use_threads(unsigned threads) { windows_.use_threads(threads); }
   /// For tests: what windows of logical processes do outside is applied in another order. It changes no result.
   void shuffle_outboxes(std::uint64_t seed) { windows_.shuffle_outboxes(seed); }
   /// No unit has asked for a cycle in the future.

@@ -5,8 +5,17 @@
 #include <random>
 
 #include "heddle/tlm/kernel/logical_process.h"
+#include "heddle/tlm/kernel/thread_team.h"
 
 namespace heddle {
+
+window_scheduler::window_scheduler() = default;
+
+window_scheduler::~window_scheduler() = default;
+
+void window_scheduler::use_threads(unsigned threads) {
+  threads_ = threads > 1 ? std::make_unique<thread_team>(threads) : nullptr;
+}
 
 unsigned window_scheduler::add(logical_process& process) {
   processes_.push_back(&process);
@@ -23,8 +32,9 @@ bool window_scheduler::run(cycle_t now, cycle_t sample) {
   if (next_wake_ > now || halted_) return now == furthest_ && now != 0;
   plan(now, sample);
   if (sample > now + 1) lookahead_->begin_windows();
+  if (threads_ != nullptr) run_on_threads(now);
   for (const window& w : windows_) {
-    run_window(w, now);
+    if (threads_ == nullptr) run_window(w, now);
     next_wake_ = std::min(next_wake_, wake_[w.process]);
     furthest_ = std::max(furthest_, processes_[w.process]->cycle_);
   }
@@ -38,16 +48,32 @@ bool window_scheduler::run(cycle_t now, cycle_t sample) {
 void window_scheduler::plan(cycle_t now, cycle_t sample) {
   windows_.clear();
   next_wake_ = never;
+  const cycle_t latest = threads_ != nullptr && sample > now + 1 ? sample - 1 : now;
   for (unsigned i = 0; i < wake_.size(); ++i) {
-    if (wake_[i] > now) {
-      next_wake_ = std::min(next_wake_, wake_[i]);
-      continue;
+    if (wake_[i] <= latest) {
+      cycle_t end = now;
+      if (sample > now + 1) end = std::max(end, std::min(lookahead_->safe_time(i, now), sample - 1));
+      if (wake_[i] <= end) {
+        windows_.push_back({i, end});
+        continue;
+      }
     }
-    cycle_t end = now;
-    if (sample > now + 1) end = std::max(end, std::min(lookahead_->safe_time(i, now), sample - 1));
-    windows_.push_back({i, end});
+    next_wake_ = std::min(next_wake_, wake_[i]);
   }
 }
+
+// Windows that end in the present cycle come first, on this thread.
+void window_scheduler::run_on_threads(cycle_t now) {
+  now_ = now;
+  parallel_.clear();
+  for (const window& w : windows_) {
+    if (w.end > now) parallel_.push_back(w);
+    else run_window(w, now);
+  }
+  if (!parallel_.empty()) threads_->run(*this, parallel_.size());
+}
+
+void window_scheduler::run_task(std::size_t number) { run_window(parallel_[number], now_); }
 
 void window_scheduler::run_window(const window& w, cycle_t now) {
   unit_clock& process = *processes_[w.process];
@@ -69,6 +95,7 @@ void window_scheduler::run_window(const window& w, cycle_t now) {
       first = false;
     }
   } catch (...) {
+    const std::lock_guard<std::mutex> lock(failing_);
     failures_.push_back({process.cycle_, w.process, std::current_exception()});
   }
   process.running_ = false;

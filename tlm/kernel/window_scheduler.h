@@ -3,19 +3,23 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
+#include <mutex>
 #include <vector>
 
+#include "heddle/tlm/kernel/task_list.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 
 class logical_process;
+class thread_team;
 
 /// Knows how far a logical process may be simulated ahead of its clock domain, because nothing can reach it before.
 class lookahead {
  public:
   virtual ~lookahead() = default;
-  /// Windows are about to run: until they have ended, only answer_free_until() is called.
+  /// Windows are about to run, perhaps on several threads: until they have ended, only answer_free_until() is called.
   virtual void begin_windows() {}
   /// The safe time of a process: the last cycle that nothing reaches that is sent in the domain's cycle `now` or later,
   /// except for answers to what the process itself sends.
@@ -31,8 +35,10 @@ class lookahead {
 /// its safe time, and then their outboxes are applied, one process after another. Many cycles of one process in a row
 /// find its state in the host's caches. No result depends on it. If several windows throw, the exception of the least
 /// cycle, then of the first process, leaves run(). Source: docs/decisions/0002-ahead.md.
-class window_scheduler {
+class window_scheduler : private task_list {
  public:
+  window_scheduler();
+  ~window_scheduler() override;
   /// Returns the number of the process.
   unsigned add(logical_process& process);
   /// Process `process` has work in `cycle`.
@@ -45,6 +51,11 @@ class window_scheduler {
   /// null: windows have one cycle. It changes no result.
   void set_lookahead(lookahead* l) { lookahead_ = l; }
   [[nodiscard]] bool has_lookahead() const { return lookahead_ != nullptr; }
+  /// Windows run on so many host threads, including the caller's, from now on; it changes no result. With several
+  /// threads, a process is simulated as soon as its next work lies before its safe time, so that there are more windows
+  /// at a time. Windows of one cycle run on the caller's thread, one after another, since their processes may share
+  /// state.
+  void use_threads(unsigned threads);
   /// For tests: outboxes are applied in an order that is drawn from `seed`. It changes no result.
   void shuffle_outboxes(std::uint64_t seed) { shuffles_ = seed | 1; }
   /// The last cycle in which a unit of a process was called.
@@ -63,16 +74,22 @@ class window_scheduler {
     std::exception_ptr what;
   };
   void plan(cycle_t now, cycle_t sample);
+  void run_on_threads(cycle_t now);
+  void run_task(std::size_t number) override;
   void run_window(const window& w, cycle_t now);
   void apply_outboxes();
   void rethrow_first();
 
   std::vector<unit_clock*> processes_;
-  std::vector<cycle_t> wake_;      // by process: the next cycle that one of its units asked for
-  cycle_t next_wake_ = never;      // the least of them
-  std::vector<window> windows_;    // of the present cycle, by process
-  std::vector<failure> failures_;  // of windows of the present cycle
-  std::uint64_t shuffles_ = 0;     // 0: outboxes are applied in the order of processes
+  std::vector<cycle_t> wake_;             // by process: the next cycle that one of its units asked for
+  cycle_t next_wake_ = never;             // the least of them
+  std::vector<window> windows_;           // of the present cycle, by process
+  std::vector<window> parallel_;          // those of them that run on several threads
+  cycle_t now_ = 0;                       // the cycle in which these run
+  std::vector<failure> failures_;         // of windows of the present cycle
+  std::mutex failing_;                    // guards failures_
+  std::unique_ptr<thread_team> threads_;  // null: all windows run on the caller's thread
+  std::uint64_t shuffles_ = 0;            // 0: outboxes are applied in the order of processes
   lookahead* lookahead_ = nullptr;
   cycle_t furthest_ = 0;
   bool halted_ = false;

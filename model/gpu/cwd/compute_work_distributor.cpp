@@ -9,13 +9,6 @@
 
 namespace heddle {
 
-namespace {
-bool calls_runtime(const resident_launch& l) {
-  return l.decoded && std::any_of(l.decoded->code.begin(), l.decoded->code.end(),
-                                  [](const decoded_instruction& d) { return d.kind == issue_kind::system_call; });
-}
-}  // namespace
-
 compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock,
                                                    const gpu_config& config, grid_listener& listener)
     : grid_distributor(name, config),

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/gpu/cwd/grid_distributor.h"
 
+#include <algorithm>
+
 #include "heddle/config/error.h"
 
 namespace heddle {
+
+bool calls_runtime(const resident_launch& launch) {
+  return launch.decoded && std::any_of(launch.decoded->code.begin(), launch.decoded->code.end(),
+                                       [](const decoded_instruction& d) { return d.kind == issue_kind::system_call; });
+}
 
 grid_distributor::grid_distributor(sc_core::sc_module_name name, const gpu_config& config)
     : sc_module(name), cta_socket("cta_socket", config.gpu.sm_count) {}

@@ -39,6 +39,9 @@ struct grid_record {
   std::uint64_t blocks() const { return launch->recording ? launch->recording->blocks() : launch->grid.count(); }
 };
 
+/// The launch's program calls the device runtime (printf, malloc, free), whose state all SMs share.
+bool calls_runtime(const resident_launch& launch);
+
 /// Preemptions of single SMs: a request that names ten SMs counts ten times. The difference to those that found no
 /// blocks and those recorded as context switches has not begun yet.
 struct preempt_counts {

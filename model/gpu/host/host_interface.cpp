@@ -300,6 +300,7 @@ void host_interface::grid_finished(const grid_record& grid, cycle_t) {
 }
 
 bool host_interface::inspect(std::uint64_t address, void* data, unsigned bytes) {
+  const std::lock_guard<std::mutex> lock(inspecting_);  // assertions may fail on several host threads
   ranges_.refresh(inspected_);
   if (!ranges_.find(address, bytes, inspected_)) return false;
   auto* to = static_cast<std::uint8_t*>(data);

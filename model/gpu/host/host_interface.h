@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -130,6 +131,7 @@ class host_interface : public sc_core::sc_module,
   grid_distributor* cwd_ = nullptr;
   address_ranges ranges_;
   address_ranges::hint inspected_;
+  std::mutex inspecting_;
   device_heap heap_;
   std::uint64_t heap_base_ = 0;
   std::uint64_t grid_workspace_ = 0;

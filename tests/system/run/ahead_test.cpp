@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SMs are simulated ahead of the rest of the GPU where no observer samples them, and in step with it while a timeline
-// is written: all metrics are equal.
+// SMs are simulated ahead of the rest of the GPU where no observer samples them, on one host thread or several, and in
+// step with it while a timeline is written: all metrics are equal.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +43,10 @@ class ahead : public ::testing::Test {
     const json alone = metrics(what, code),
                watched = metrics(what + " --timeline '" + (place_ / "t.json").string() + "'", code);
     EXPECT_TRUE(alone == watched) << json::diff(alone, watched).dump(1).substr(0, 2000);
+    static constexpr unsigned threads[] = {2, 3, 5, 8};
+    const std::string several = " --threads " + std::to_string(threads[compared_++ % std::size(threads)]);
+    const json shared = metrics(what + several, code);
+    EXPECT_TRUE(alone == shared) << several << json::diff(alone, shared).dump(1).substr(0, 2000);
   }
 
   /// The workload's job merged with `what`.
@@ -61,6 +65,7 @@ class ahead : public ::testing::Test {
   const fs::path place_;
 
  private:
+  unsigned compared_ = 0;
   json metrics(const std::string& what, int code) {
     const fs::path file = place_ / "m.json";
     const std::string command = "'" HEDDLE_PROGRAM "' " + what + " --quiet --metrics '" + file.string() + "' >'" +
@@ -201,6 +206,12 @@ TEST_F(ahead, calls_of_the_device_runtime) {
       0, std::system(("'" HEDDLE_PROGRAM "' " + what + " --timeline '" + (place_ / "t.json").string() + "'").c_str()));
   EXPECT_EQ(8000u, alone.size());
   EXPECT_TRUE(alone == bytes()) << "blocks got other addresses";
+  const fs::path log = place_ / "log.txt";
+  ASSERT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' " + what + " --threads 3 2>'" + log.string() + "'").c_str()));
+  EXPECT_TRUE(alone == bytes()) << "blocks got other addresses with threads";
+  std::ifstream in(log);
+  const std::string told(std::istreambuf_iterator<char>(in), {});
+  EXPECT_NE(std::string::npos, told.find("kernel 'm' calls the device runtime")) << told;
 }
 
 // The message of an assertion is read from memory that other SMs may still write before the time of the asserting SM.
@@ -256,6 +267,7 @@ done:
                       watched = said(turns, "--timeline '" + (place_ / "t.json").string() + "'");
     EXPECT_NE(std::string::npos, alone.find(" (F:7, F) in kernel 'a', block (0,0,0)")) << alone;
     EXPECT_EQ(alone, watched) << turns;
+    EXPECT_EQ(alone, said(turns, "--threads 3")) << turns;
     texts.insert(alone);
   }
   EXPECT_GT(texts.size(), 1u) << "the other SM wrote nothing meanwhile";

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Windows of logical processes: what they do outside is applied after them, in the order in which each process sent it;
-// exceptions.
+// exceptions; windows on several threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "heddle/tlm/kernel/logical_process.h"
 #include "heddle/tlm/kernel/outbox.h"
+#include "heddle/tlm/kernel/thread_team.h"
 #include "tests/unit/common/fresh_simulation.h"
 
 using namespace heddle;
@@ -84,14 +87,17 @@ struct worker : clocked {
   }
   void on_cycle(cycle_t cycle) override {
     if (cycle == fails_in) throw std::logic_error(name + " fails in " + std::to_string(cycle));
+    sum = sum * 31 + cycle;
     sent.send(name + std::to_string(cycle));
-    if (cycle < last) clock.wake_at(cycle + 1);
+    if (cycle < last) clock.wake_at(cycle + 1 + (sum & skips));
   }
   clock_port clock;
   deferred_effects<log, std::string, &log::take> sent;
   std::string name;
   cycle_t last;
   cycle_t fails_in = 0;
+  std::uint64_t skips = 0;  // up to so many cycles without work
+  std::uint64_t sum = 0;
 };
 
 /// Windows of `length` cycles.
@@ -142,19 +148,69 @@ TEST_F(outboxes, shuffled_keep_the_order_of_each_process) {
 }
 
 TEST_F(outboxes, the_exception_of_the_least_cycle_leaves_the_windows) {
-  clock_domain domain("domain", 1000);
-  logical_process first("first", domain), second("second", domain), third("third", domain);
-  worker::log log;
-  worker a(first, log, "a", 9), b(second, log, "b", 9), c(third, log, "c", 9);
-  a.fails_in = 5;
-  b.fails_in = c.fails_in = 4;
-  windows_of eight(8);
-  domain.set_lookahead(&eight);
-  try {
-    sc_core::sc_start(10, sc_core::SC_NS);
-    ADD_FAILURE() << "nothing was reported";
-  } catch (const sc_core::sc_report& report) {
-    EXPECT_STREQ(report.get_msg(), "b fails in 4");
+  for (const unsigned threads : {1u, 2u, 3u}) {
+    restart();
+    clock_domain domain("domain", 1000);
+    logical_process first("first", domain), second("second", domain), third("third", domain);
+    worker::log log;
+    worker a(first, log, "a", 9), b(second, log, "b", 9), c(third, log, "c", 9);
+    a.fails_in = 5;
+    b.fails_in = c.fails_in = 4;
+    windows_of eight(8);
+    domain.set_lookahead(&eight);
+    domain.use_threads(threads);
+    try {
+      sc_core::sc_start(10, sc_core::SC_NS);
+      ADD_FAILURE() << "nothing was reported";
+    } catch (const sc_core::sc_report& report) {
+      EXPECT_STREQ(report.get_msg(), "b fails in 4");
+    }
+  }
+}
+
+TEST_F(outboxes, any_number_of_threads_gives_the_same_results) {
+  std::vector<std::uint64_t> expected;
+  for (const unsigned threads : {1u, 2u, 3u, 5u, 8u}) {
+    restart();
+    clock_domain domain("domain", 1000);
+    std::vector<std::unique_ptr<logical_process>> processes;
+    std::vector<std::unique_ptr<worker>> workers;
+    std::vector<worker::log> logs(20);
+    for (unsigned i = 0; i < 20; ++i) {
+      processes.push_back(std::make_unique<logical_process>(("p" + std::to_string(i)).c_str(), domain));
+      workers.push_back(std::make_unique<worker>(*processes[i], logs[i], "", 400 + i));
+      workers[i]->sum = i;
+      workers[i]->skips = 3;
+    }
+    windows_of seven(7);
+    domain.set_lookahead(&seven);
+    domain.use_threads(threads);
+    sc_core::sc_start(500, sc_core::SC_NS);
+    std::vector<std::uint64_t> sums;
+    for (unsigned i = 0; i < 20; ++i) {
+      sums.push_back(workers[i]->sum);
+      EXPECT_GT(logs[i].texts.size(), 100u);
+      sums.push_back(std::hash<std::string>()(joined(logs[i].texts)));
+    }
+    if (threads == 1) expected = sums;
+    EXPECT_EQ(sums, expected) << threads << " threads";
+  }
+}
+
+TEST(thread_team, runs_each_task_once_and_is_done_when_it_returns) {
+  struct counted : task_list {
+    void run_task(std::size_t number) override { ++runs[number]; }
+    std::vector<unsigned> runs;
+  };
+  for (const unsigned threads : {1u, 2u, 3u, 8u}) {
+    thread_team team(threads);
+    EXPECT_EQ(team.threads(), threads);
+    for (std::size_t list = 0; list < 300; ++list) {
+      counted tasks;
+      tasks.runs.resize(list % 17);
+      team.run(tasks, tasks.runs.size());
+      for (const unsigned runs : tasks.runs) EXPECT_EQ(runs, 1u);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A whole GPU whose SMs are simulated ahead: no metric and no byte depends on windows, or on the order in which
-// outboxes are applied.
+// A whole GPU whose SMs are simulated ahead: no metric and no byte depends on windows, on the order in which outboxes
+// are applied, or on the number of host threads.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -56,6 +56,7 @@ constexpr std::uint64_t table_bytes = 4096 * 32;
 struct way_to_run {
   bool ahead = true;
   std::uint64_t seed = 0;  // 0: outboxes are not shuffled
+  unsigned threads = 1;
 };
 
 class window_order : public fresh_simulation {
@@ -71,6 +72,7 @@ class window_order : public fresh_simulation {
     driver.host_socket.bind(g.host_socket);
     if (w.ahead) g.simulate_ahead(~std::uint64_t{0} >> 1, false);
     EXPECT_EQ(g.simulates_ahead(), w.ahead);
+    g.use_threads(w.threads);
     if (w.seed != 0) g.core_clock().shuffle_outboxes(w.seed);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     launch_request r;
@@ -104,11 +106,19 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> chips = {
 
 TEST_F(window_order, outboxes_in_another_order_change_no_result) {
   for (const auto& [name, settings] : chips) {
-    const std::string in_step = results(name, settings, {false, 0});
-    EXPECT_TRUE(in_step == results(name, settings, {true, 0})) << name;
+    const std::string in_step = results(name, settings, {false, 0, 1});
+    EXPECT_TRUE(in_step == results(name, settings, {true, 0, 1})) << name;
     for (const std::uint64_t seed : {1u, 5u, 9u})
       for (const bool ahead : {false, true})
-        EXPECT_TRUE(in_step == results(name, settings, {ahead, seed})) << name << ", seed " << seed;
+        EXPECT_TRUE(in_step == results(name, settings, {ahead, seed, 1})) << name << ", seed " << seed;
+  }
+}
+
+TEST_F(window_order, threads_change_no_result) {
+  for (const auto& [name, settings] : chips) {
+    const std::string alone = results(name, settings, {true, 0, 1});
+    for (const unsigned threads : {2u, 3u, 5u, 8u})
+      EXPECT_TRUE(alone == results(name, settings, {true, threads, threads})) << name << ", " << threads << " threads";
   }
 }
 
