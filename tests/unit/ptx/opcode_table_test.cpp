@@ -30,11 +30,15 @@ TEST(opcode_tables, columns_of_a_machine_opcode_agree) {
     const bool writes = row.access == access_kind::store || row.access == access_kind::atomic ||
                         row.access == access_kind::reduction || row.access == access_kind::surface_store;
     EXPECT_EQ(row.effect == effect_kind::write, writes) << row.mnemonic;
-    if (row.exchange != isa::exchange_rule::no) EXPECT_EQ(row.constants, isa::constant_use::later) << row.mnemonic;
+    if (row.exchange != isa::exchange_rule::no) {
+      EXPECT_EQ(row.constants, isa::constant_use::later) << row.mnemonic;
+    }
     // Lanes that exchange values name those that take part.
     const bool collective = row.timing == isa::op_class::tensor || row.timing == isa::op_class::vote ||
                             (row.timing == isa::op_class::shuffle && static_cast<opcode>(k) != opcode::txq);
-    if (collective) EXPECT_NE(row.members, isa::member_mask::no) << row.mnemonic;
+    if (collective) {
+      EXPECT_NE(row.members, isa::member_mask::no) << row.mnemonic;
+    }
   }
 }
 

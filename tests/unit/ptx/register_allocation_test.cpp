@@ -165,7 +165,9 @@ TEST(register_count, nothing_is_written_where_a_shuffle_before_it_may_still_read
     if (shuffle.op != opcode::shfl) continue;
     ++shuffles;
     for (std::size_t j = k + 1; j < std::min(k + 5, p->code.size()); ++j)
-      if (p->code[j].dst_count > 0) EXPECT_NE(p->code[j].dst, shuffle.src[0].reg) << text_of(*p);
+      if (p->code[j].dst_count > 0) {
+        EXPECT_NE(p->code[j].dst, shuffle.src[0].reg) << text_of(*p);
+      }
   }
   EXPECT_EQ(shuffles, 5u);
 }
