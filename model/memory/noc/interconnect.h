@@ -112,7 +112,7 @@ class interconnect : public sc_core::sc_module, public clocked {
     interconnect& owner;
     unsigned index;
     at_target_port<sm_port> port;
-    // A request that was sent ahead of its time is held until then, when it is decided whether there is room.
+    // A request whose annotated time lies in the future is held until then, when it is decided whether there is room.
     bool undecided = false;
     sc_core::sc_time sent;
     std::uint64_t first_open = 0;  // number of the oldest request whose response is not announced
