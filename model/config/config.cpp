@@ -82,7 +82,7 @@ class loader {
     });
   }
 
-  const gpu_config& config() const { return config_; }
+  [[nodiscard]] const gpu_config& config() const { return config_; }
 
  private:
   /// A file that has been read but not applied yet.
@@ -149,18 +149,18 @@ class loader {
     throw input_error("--set " + printable(text) + ": " + message);
   }
 
-  std::vector<std::string> keys_of(const std::string& section) const {
+  [[nodiscard]] std::vector<std::string> keys_of(const std::string& section) const {
     std::vector<std::string> keys;
     for (const parameter& p : parameters())
       if (p.section == section) keys.push_back(p.key);
     return keys;
   }
 
-  std::string unknown_section(const std::string& section) const {
+  [[nodiscard]] std::string unknown_section(const std::string& section) const {
     return "unknown section [" + printable(section) + "]" + suggestion(section, sections_);
   }
 
-  std::string unknown_key(const std::string& section, const std::string& key) const {
+  [[nodiscard]] std::string unknown_key(const std::string& section, const std::string& key) const {
     std::string hint = key == "base" ? ", it stands before the first section" : suggestion(key, keys_of(section));
     for (const std::string& other : sections_)
       if (hint.empty() && find_parameter(other + "." + key) != nullptr)
@@ -174,7 +174,7 @@ class loader {
   }
 
   /// The message of a violated rule. If it does not name its parameters, they are put before it with their values.
-  std::string about(const std::vector<std::string>& names, const std::string& message) const {
+  [[nodiscard]] std::string about(const std::vector<std::string>& names, const std::string& message) const {
     if (message.rfind("expected", 0) != 0) return message;
     std::string values;
     for (const std::string& name : names) {

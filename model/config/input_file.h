@@ -24,10 +24,10 @@ class input_file {
   input_file& operator=(const input_file&) = delete;
 
   /// Empty if the file is open; otherwise the reason: "it is a directory".
-  const std::string& problem() const { return problem_; }
-  bool is_regular() const { return regular_; }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] bool is_regular() const { return regular_; }
   /// Size of a regular file.
-  std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Reads everything into `content`. Returns an error text, or an empty one. Of a file longer than `most` only a part
   /// is read.
   std::string read(std::string& content, std::uint64_t most);

@@ -102,16 +102,16 @@ class quoting {
   }
 
  private:
-  char plain(std::size_t k) const { return k < all_.size() ? all_[k].plain : '\0'; }
-  bool ends(std::size_t k) const { return k >= all_.size(); }
+  [[nodiscard]] char plain(std::size_t k) const { return k < all_.size() ? all_[k].plain : '\0'; }
+  [[nodiscard]] bool ends(std::size_t k) const { return k >= all_.size(); }
 
-  std::size_t number(std::size_t k) const {
+  [[nodiscard]] std::size_t number(std::size_t k) const {
     while (std::isdigit(static_cast<unsigned char>(plain(k)))) ++k;
     return k;
   }
 
   /// Position at which ":LINE:COLUMN: " begins; 0: none.
-  std::size_t end_of_file_name() const {
+  [[nodiscard]] std::size_t end_of_file_name() const {
     for (std::size_t k = 0; k < all_.size(); ++k) {
       if (plain(k) != ':') continue;
       const std::size_t line = number(k + 1);
@@ -123,18 +123,18 @@ class quoting {
   }
 
   /// True for an opening quotation mark, false for an apostrophe.
-  bool opens(std::size_t at) const {
+  [[nodiscard]] bool opens(std::size_t at) const {
     return plain(at) == '\'' && (at == 0 || !std::isalnum(static_cast<unsigned char>(plain(at - 1))));
   }
 
   /// The quotation mark that closes the one at `at`; 0: none.
-  std::size_t closing(std::size_t at) const {
+  [[nodiscard]] std::size_t closing(std::size_t at) const {
     for (std::size_t k = at + 1; !ends(k); ++k)
       if (plain(k) == '\'' && (ends(k + 1) || is_one_of(plain(k + 1), " ,:;.)]"))) return k;
     return 0;
   }
 
-  std::size_t end_of_word(std::size_t at) const {
+  [[nodiscard]] std::size_t end_of_word(std::size_t at) const {
     std::size_t k = at + 1;
     while (plain(at) != ' ' && !ends(k) && plain(k) != ' ' && plain(k) != '\'') ++k;
     return k;

@@ -37,9 +37,9 @@ struct numeric_range {
   double highest = 0;
   form which = form::any;  // or_zero: 0 is legal, too
 
-  bool holds(double value) const;
+  [[nodiscard]] bool holds(double value) const;
   /// "1 to 64", "a power of two, 1 to 64", "0 or 0.25 to 128", "128".
-  std::string text() const;
+  [[nodiscard]] std::string text() const;
 };
 
 /// Pointer to a value. A choice is accessed as the number of its enumerator.
@@ -67,11 +67,11 @@ struct parameter {
   std::function<value_pointer(gpu_config&)> in;
   condition needs;
 
-  std::string name() const { return section + "." + key; }
-  bool is_number() const { return unit != parameter_unit::none; }
-  bool is_choice() const { return !choices.empty(); }
+  [[nodiscard]] std::string name() const { return section + "." + key; }
+  [[nodiscard]] bool is_number() const { return unit != parameter_unit::none; }
+  [[nodiscard]] bool is_choice() const { return !choices.empty(); }
   /// The legal values: "1 to 64", "lrr, gto", "true, false", "text".
-  std::string values() const;
+  [[nodiscard]] std::string values() const;
 };
 
 /// The rows of parameter_list.h, without their defaults.

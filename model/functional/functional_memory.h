@@ -39,8 +39,8 @@ class functional_memory {
   }
 
   /// True if pages are held.
-  bool open() const { return pages_ != 0; }
-  std::uint64_t pages() const { return pages_; }
+  [[nodiscard]] bool open() const { return pages_ != 0; }
+  [[nodiscard]] std::uint64_t pages() const { return pages_; }
   /// An access from outside: to pages that are held here, otherwise to the memory below. Returns the number of bytes
   /// transferred.
   unsigned exchange(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes);

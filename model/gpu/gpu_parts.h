@@ -160,7 +160,7 @@ struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet
   response_time soonest;                 // of responses that are not announced yet, for any SM
   std::vector<response_time> responded;  // by SM: result of the last call
 
-  std::unique_ptr<grid_distributor> make_cwd(const gpu_blocks& own) {
+  [[nodiscard]] std::unique_ptr<grid_distributor> make_cwd(const gpu_blocks& own) {
     if (own.cwd) return own.cwd("cwd", core, config, host);
     return std::make_unique<compute_work_distributor>("cwd", core, config, host);
   }

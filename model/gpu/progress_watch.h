@@ -29,7 +29,7 @@ class progress_watch : public cycle_observer {
                  sc_core::sc_vector<sm>& sms, sc_core::sc_vector<l2_cache>& slices, grid_listener& listener);
 
   void after_cycle() override;
-  cycle_t next_sample() const override { return next_; }
+  [[nodiscard]] cycle_t next_sample() const override { return next_; }
   /// The host will act by cycle `cycle`.
   void host_acts_until(cycle_t cycle) { host_acts_ = cycle; }
 
@@ -43,12 +43,12 @@ class progress_watch : public cycle_observer {
   };
   enum class verdict { changes, open, ended };
 
-  std::uint64_t blocks_moved() const;
-  std::uint64_t memory_changes() const;
+  [[nodiscard]] std::uint64_t blocks_moved() const;
+  [[nodiscard]] std::uint64_t memory_changes() const;
   void begin_window(cycle_t cycle);
   verdict sample();
   bool note(history& h, std::uint64_t state, cycle_t settled, bool waits);
-  std::string report(cycle_t cycle) const;
+  [[nodiscard]] std::string report(cycle_t cycle) const;
 
   clock_domain& clock_;
   const grid_distributor& cwd_;

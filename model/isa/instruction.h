@@ -28,7 +28,7 @@ struct operand {
   bool invert = false;
   std::uint64_t value = 0;  // kind immediate: the bits; kind constant: byte offset in the bank
 
-  bool is_reg() const { return kind == operand_kind::reg; }
+  [[nodiscard]] bool is_reg() const { return kind == operand_kind::reg; }
 };
 
 inline operand make_reg(std::uint8_t r, std::uint8_t count = 1) {
@@ -214,9 +214,9 @@ struct instruction {
   std::uint32_t line = 0;                // PTX source position
   std::uint32_t column = 0;
 
-  bool guarded() const { return guard.reg != pt || guard.negate; }
+  [[nodiscard]] bool guarded() const { return guard.reg != pt || guard.negate; }
   /// True if a bra is a call.
-  bool calls() const { return reconverge != no_target && !guarded(); }
+  [[nodiscard]] bool calls() const { return reconverge != no_target && !guarded(); }
 };
 
 }  // namespace heddle::isa

@@ -35,7 +35,7 @@ class recorded_segment {
   /// mask are not written.
   virtual void addresses(const execution_record& record, std::uint64_t addresses[32]) const = 0;
   /// The same as a stored array, if many records share it; valid for the block's lifetime. Otherwise null.
-  virtual const lane_addresses* shared_addresses(const execution_record& record) const = 0;
+  [[nodiscard]] virtual const lane_addresses* shared_addresses(const execution_record& record) const = 0;
 };
 
 /// The trace of one thread block. Immutable, so that executors need not copy it.
@@ -43,10 +43,11 @@ class recorded_block {
  public:
   virtual ~recorded_block() = default;
   /// Coordinates in the grid.
-  virtual const std::uint32_t* index() const = 0;
+  [[nodiscard]] virtual const std::uint32_t* index() const = 0;
   /// The segment that holds the warp's record at `position` and those after it; null if the warp has no such record.
   /// Throws if it cannot be loaded.
-  virtual std::shared_ptr<const recorded_segment> segment(std::uint32_t warp, std::uint64_t position) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const recorded_segment> segment(std::uint32_t warp,
+                                                                        std::uint64_t position) const = 0;
 };
 
 /// A traced launch, replayed without computation: its blocks, in the order in which they start.
@@ -54,7 +55,7 @@ class recording {
  public:
   virtual ~recording() = default;
   /// Number of blocks to run, at least 1.
-  virtual std::uint64_t blocks() const = 0;
+  [[nodiscard]] virtual std::uint64_t blocks() const = 0;
   /// The next block; to be called blocks() times. Throws input_error if the trace can no longer be read.
   virtual std::shared_ptr<const recorded_block> next() = 0;
 };

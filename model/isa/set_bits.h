@@ -34,8 +34,8 @@ class set_bits {
   };
 
   [[gnu::always_inline]] constexpr explicit set_bits(Mask mask) : mask_(mask) {}
-  [[gnu::always_inline]] constexpr iterator begin() const { return iterator(mask_); }
-  [[gnu::always_inline]] constexpr end_of_mask end() const { return {}; }
+  [[gnu::always_inline]] [[nodiscard]] constexpr iterator begin() const { return iterator(mask_); }
+  [[gnu::always_inline]] [[nodiscard]] constexpr end_of_mask end() const { return {}; }
 
  private:
   Mask mask_;

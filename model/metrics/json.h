@@ -40,7 +40,7 @@ class json_writer {
   }
 
   /// The text so far, with a final newline.
-  std::string text() const { return text_ + "\n"; }
+  [[nodiscard]] std::string text() const { return text_ + "\n"; }
 
  private:
   json_writer& open(char bracket);

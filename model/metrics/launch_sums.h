@@ -32,19 +32,21 @@ struct launch_sums {
   double max_warps = 0;       // of an SM
   double sub_partitions = 0;  // of an SM
 
-  std::uint64_t inst_issued() const { return issue.inst_issued1 + 2 * issue.inst_issued2; }
-  std::uint64_t issue_slots() const { return issue.inst_issued1 + issue.inst_issued2; }
-  double replays() const { return static_cast<double>(inst_issued()) - static_cast<double>(issue.inst_executed); }
+  [[nodiscard]] std::uint64_t inst_issued() const { return issue.inst_issued1 + 2 * issue.inst_issued2; }
+  [[nodiscard]] std::uint64_t issue_slots() const { return issue.inst_issued1 + issue.inst_issued2; }
+  [[nodiscard]] double replays() const {
+    return static_cast<double>(inst_issued()) - static_cast<double>(issue.inst_executed);
+  }
   static double moved_bytes(const lsu_counters::direction& d) {
     return static_cast<double>(d.transactions) * sector_bytes;
   }
   /// Threads that the executed instructions could have had.
-  double lanes() const { return static_cast<double>(issue.inst_executed) * isa::warp_size; }
-  std::uint64_t eligible_warps() const {
+  [[nodiscard]] double lanes() const { return static_cast<double>(issue.inst_executed) * isa::warp_size; }
+  [[nodiscard]] std::uint64_t eligible_warps() const {
     return warp_cycles[warp_cycle::selected] + warp_cycles[warp_cycle::not_selected];
   }
   /// The share of a reason in all stalled warp-cycles.
-  double stalled(warp_cycle reason) const {
+  [[nodiscard]] double stalled(warp_cycle reason) const {
     return ratio(warp_cycles[reason], warp_cycles.active - warp_cycles[warp_cycle::selected]);
   }
 };

@@ -65,7 +65,7 @@ class timeline : public cycle_observer, public block_observer {
              const std::string& arguments);
   void name_track(unsigned pid, int tid, const char* what, const std::string& name);
   void counter(const char* name, cycle_t at, double value);
-  std::string time_of(cycle_t cycle) const;
+  [[nodiscard]] std::string time_of(cycle_t cycle) const;
   void count_warps(cycle_t cycle);
   sums sums_now(cycle_t cycle);
   void sample(cycle_t end);

@@ -26,10 +26,10 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
     std::string name;    // hierarchical
     unsigned width = 1;  // bits
   };
-  const std::vector<signal>& signals() const { return names_; }
+  [[nodiscard]] const std::vector<signal>& signals() const { return names_; }
 
   /// The value of signals()[index] at the last sample.
-  std::uint64_t value(std::size_t index) const { return items_[index].last; }
+  [[nodiscard]] std::uint64_t value(std::size_t index) const { return items_[index].last; }
 
   /// Sets the comment at the start of the file; call it before the first sample.
   void set_comment(const std::string& text) { comment_ = text; }

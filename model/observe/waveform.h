@@ -33,12 +33,12 @@ class waveform : public cycle_observer {
   using side_file = std::pair<std::string, std::string>;
   /// The GTKWave save file (NAME.gtkw) and the filters that show enumerations as words, for a waveform named
   /// `vcd_name`; all must be in one directory.
-  std::vector<side_file> layout(const std::string& vcd_name) const;
+  [[nodiscard]] std::vector<side_file> layout(const std::string& vcd_name) const;
   /// Names of these files, without directory.
   static std::vector<std::string> layout_names(const std::string& vcd_name);
 
  private:
-  std::uint64_t present() const;
+  [[nodiscard]] std::uint64_t present() const;
   void look_for_start(std::uint64_t now);
 
   gpu& gpu_;

@@ -28,7 +28,7 @@ struct resource_limits {
   unsigned shared_memory = unlimited;
   unsigned barriers = unlimited;
   /// The smallest of them.
-  unsigned least() const;
+  [[nodiscard]] unsigned least() const;
 };
 
 /// A block's resources as the SM allocates them: its demand rounded up to allocation units.
@@ -64,17 +64,17 @@ class occupancy_calculator {
 
   /// A block that fits on no SM yields a limit of 0. Throws input_error for 0 threads or a carve-out that is not a
   /// percentage.
-  block_footprint footprint(const block_demand& demand) const;
-  occupancy_result compute(const block_demand& demand) const;
+  [[nodiscard]] block_footprint footprint(const block_demand& demand) const;
+  [[nodiscard]] occupancy_result compute(const block_demand& demand) const;
   /// L1 size of a unified cache with the given carve-out.
-  unsigned l1_bytes(unsigned carveout_bytes) const;
+  [[nodiscard]] unsigned l1_bytes(unsigned carveout_bytes) const;
 
  private:
-  unsigned register_limit(const block_footprint& block, unsigned registers_per_thread) const;
-  unsigned register_limit_by_warp(const block_footprint& block, unsigned sub_partitions) const;
+  [[nodiscard]] unsigned register_limit(const block_footprint& block, unsigned registers_per_thread) const;
+  [[nodiscard]] unsigned register_limit_by_warp(const block_footprint& block, unsigned sub_partitions) const;
   /// The smallest carve-out with at least that many bytes, or the largest one.
-  unsigned least_carveout(std::uint64_t bytes) const;
-  unsigned carveout(int percent, std::uint64_t block_bytes) const;
+  [[nodiscard]] unsigned least_carveout(std::uint64_t bytes) const;
+  [[nodiscard]] unsigned carveout(int percent, std::uint64_t block_bytes) const;
 
   sm_parameters sm_;
   shared_memory_parameters shared_;

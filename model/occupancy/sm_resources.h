@@ -33,15 +33,15 @@ class sm_resources {
   explicit sm_resources(const gpu_config& config);
 
   /// True if the block fits now, with warps assigned as in take(). Throws input_error as the calculator does.
-  bool fits(const block_demand& demand) const { return fits(calculator_.footprint(demand)); }
-  bool fits(const block_footprint& block) const;
+  [[nodiscard]] bool fits(const block_demand& demand) const { return fits(calculator_.footprint(demand)); }
+  [[nodiscard]] bool fits(const block_footprint& block) const;
 
   /// Allocates a block's resources. Throws internal_error if it does not fit.
   block_allocation take(const block_demand& demand) { return take(calculator_.footprint(demand)); }
   block_allocation take(const block_footprint& block);
 
   /// True if a block whose resources were given back fits again, each warp in the same sub-partition.
-  bool fits_again(const block_allocation& allocation) const;
+  [[nodiscard]] bool fits_again(const block_allocation& allocation) const;
   /// Allocates the same resources again, warps in the same sub-partitions; the allocation gets a new id. For a block
   /// that is restored after a context switch. Throws internal_error if it does not fit.
   void take_again(block_allocation& allocation);
@@ -50,18 +50,18 @@ class sm_resources {
   void give_back(const block_allocation& allocation);
 
   /// The footprint of a demand on this GPU; compute it once if fits() is called often.
-  block_footprint footprint(const block_demand& demand) const { return calculator_.footprint(demand); }
+  [[nodiscard]] block_footprint footprint(const block_demand& demand) const { return calculator_.footprint(demand); }
 
-  unsigned blocks() const { return static_cast<unsigned>(residents_.size()); }
-  unsigned warps() const;
-  unsigned threads() const { return threads_; }
-  unsigned registers() const { return registers_; }        // allocated, 32-bit
-  unsigned shared_bytes() const { return shared_bytes_; }  // allocated
-  unsigned carveout_bytes() const { return carveout_bytes_; }
+  [[nodiscard]] unsigned blocks() const { return static_cast<unsigned>(residents_.size()); }
+  [[nodiscard]] unsigned warps() const;
+  [[nodiscard]] unsigned threads() const { return threads_; }
+  [[nodiscard]] unsigned registers() const { return registers_; }        // allocated, 32-bit
+  [[nodiscard]] unsigned shared_bytes() const { return shared_bytes_; }  // allocated
+  [[nodiscard]] unsigned carveout_bytes() const { return carveout_bytes_; }
   /// L1 size with the current carve-out.
-  unsigned l1_bytes() const { return calculator_.l1_bytes(carveout_bytes_); }
-  unsigned barriers() const { return barriers_; }
-  unsigned warps_of(unsigned sub_partition) const { return partitions_[sub_partition].warps; }
+  [[nodiscard]] unsigned l1_bytes() const { return calculator_.l1_bytes(carveout_bytes_); }
+  [[nodiscard]] unsigned barriers() const { return barriers_; }
+  [[nodiscard]] unsigned warps_of(unsigned sub_partition) const { return partitions_[sub_partition].warps; }
 
   /// Recomputes all sums and throws internal_error if one is wrong or exceeds the SM's limits.
   void check_invariants() const;
@@ -72,10 +72,10 @@ class sm_resources {
     unsigned registers = 0;
   };
 
-  unsigned room(const partition& p, unsigned registers_per_warp) const;
-  block_allocation allocation_of(const block_footprint& block) const;
-  bool sums_fit(const block_allocation& block) const;
-  bool shared_fits(const block_allocation& block) const;
+  [[nodiscard]] unsigned room(const partition& p, unsigned registers_per_warp) const;
+  [[nodiscard]] block_allocation allocation_of(const block_footprint& block) const;
+  [[nodiscard]] bool sums_fit(const block_allocation& block) const;
+  [[nodiscard]] bool shared_fits(const block_allocation& block) const;
   void add(block_allocation& allocation);
 
   occupancy_calculator calculator_;

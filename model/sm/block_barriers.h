@@ -48,11 +48,11 @@ class block_barriers {
   barrier_outcome after_exit(const barrier_rules& rules);
 
   /// Warps that wait at a barrier.
-  const std::uint64_t& waiting() const { return waiting_; }  // a reference, for tracing
-  std::uint64_t live() const { return live_; }
-  unsigned waits_at(unsigned warp) const { return waits_at_[warp]; }
+  [[nodiscard]] const std::uint64_t& waiting() const { return waiting_; }  // a reference, for tracing
+  [[nodiscard]] std::uint64_t live() const { return live_; }
+  [[nodiscard]] unsigned waits_at(unsigned warp) const { return waits_at_[warp]; }
   /// True if all live warps (or threads) of the block wait and no barrier can complete.
-  bool stuck(const barrier_rules& rules) const;
+  [[nodiscard]] bool stuck(const barrier_rules& rules) const;
 
  private:
   struct barrier {

@@ -24,10 +24,10 @@ class time_series {
   void add(cycle_t from, cycle_t to, std::uint64_t value);
   /// Adds another series; the longer step length of the two is used.
   void add(const time_series& other);
-  cycle_t step_cycles() const { return step_; }
+  [[nodiscard]] cycle_t step_cycles() const { return step_; }
   /// The number of the first step in sums().
-  cycle_t first_step() const { return first_; }
-  const std::vector<std::uint64_t>& sums() const { return sums_; }
+  [[nodiscard]] cycle_t first_step() const { return first_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& sums() const { return sums_; }
 
  private:
   void double_step();
@@ -71,9 +71,9 @@ class occupancy_account {
   void settle(cycle_t cycle) { advance(cycle); }
   void check_invariants() const;
   /// The account of a launch, up to the last change or settle().
-  const launch_occupancy& of(std::uint32_t launch) const { return launches_.at(launch); }
+  [[nodiscard]] const launch_occupancy& of(std::uint32_t launch) const { return launches_.at(launch); }
   /// Resident warps of all launches.
-  const time_series& over_time() const { return over_time_; }
+  [[nodiscard]] const time_series& over_time() const { return over_time_; }
 
  private:
   void advance(cycle_t cycle);

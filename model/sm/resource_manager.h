@@ -59,7 +59,9 @@ struct residency {
     if (--warps == 0) active_cycles += cycle - since;
   }
   /// Active cycles up to `cycle`, including an interval that has not ended.
-  std::uint64_t until(cycle_t cycle) const { return active_cycles + (warps != 0 && cycle > since ? cycle - since : 0); }
+  [[nodiscard]] std::uint64_t until(cycle_t cycle) const {
+    return active_cycles + (warps != 0 && cycle > since ? cycle - since : 0);
+  }
 };
 
 /// The services of the SM that the resource manager uses.

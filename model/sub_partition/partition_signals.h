@@ -56,7 +56,7 @@ class partition_signals : public cycle_observer {
     std::uint32_t pc;
     bool recorded;  // driven by a trace
   };
-  warp_place at(unsigned slot) const;
+  [[nodiscard]] warp_place at(unsigned slot) const;
 
   unsigned issued = 0;     // instructions issued in this cycle
   bool replaying = false;  // a replay takes the issue slot

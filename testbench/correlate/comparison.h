@@ -17,10 +17,10 @@ struct compared_value {
 
   /// Heddle's relative difference; of shares the difference, in hundreds of points. Infinite if only Heddle's value is
   /// not zero.
-  double error() const;
+  [[nodiscard]] double error() const;
   /// True if the difference is more than 5 % or 5 points; of registers, if the allocated ones differ.
-  bool departs() const;
-  std::string error_text() const;
+  [[nodiscard]] bool departs() const;
+  [[nodiscard]] std::string error_text() const;
 };
 
 /// One launch on both sides.
@@ -29,17 +29,17 @@ struct compared_launch {
   std::string failure;  // why there is no comparison; empty: there is
   std::string note;     // what else is different: the grid
   std::vector<compared_value> values;
-  const compared_value* shown() const { return headline < values.size() ? &values[headline] : nullptr; }
+  [[nodiscard]] const compared_value* shown() const { return headline < values.size() ? &values[headline] : nullptr; }
   std::size_t headline = ~std::size_t{0};  // index of the value by which launches are ranked; none if there is no time
   double hardware_cycles = 0;              // the launch's time on both sides, in core cycles of Heddle's clock
   double heddle_cycles = 0;
-  const compared_value* first_departure() const;
+  [[nodiscard]] const compared_value* first_departure() const;
 
   /// How much longer (> 0) or shorter Heddle takes.
-  double time_error() const { return heddle_cycles / hardware_cycles - 1; }
-  bool has_time() const { return failure.empty() && hardware_cycles > 0 && heddle_cycles > 0; }
+  [[nodiscard]] double time_error() const { return heddle_cycles / hardware_cycles - 1; }
+  [[nodiscard]] bool has_time() const { return failure.empty() && hardware_cycles > 0 && heddle_cycles > 0; }
   /// True if no parameter was fitted to it: it counts.
-  bool counts() const { return has_time() && measured->identifies.empty(); }
+  [[nodiscard]] bool counts() const { return has_time() && measured->identifies.empty(); }
 };
 
 /// All launches of one chip.
@@ -47,11 +47,12 @@ struct chip_comparison {
   std::string gpu;
   std::vector<compared_launch> launches;
 
-  std::size_t counted() const;
-  double mean_error() const;       // mean of the absolute errors of those that count
-  double bias() const;             // mean of their errors
-  double log_correlation() const;  // Pearson's coefficient of the logarithms of their times; 0 with less than three
-  std::vector<const compared_launch*> worst(std::size_t most) const;
+  [[nodiscard]] std::size_t counted() const;
+  [[nodiscard]] double mean_error() const;  // mean of the absolute errors of those that count
+  [[nodiscard]] double bias() const;        // mean of their errors
+  [[nodiscard]] double log_correlation()
+      const;  // Pearson's coefficient of the logarithms of their times; 0 with less than three
+  [[nodiscard]] std::vector<const compared_launch*> worst(std::size_t most) const;
 };
 
 /// Mean absolute error and bias of one metric over a chip's launches that count.

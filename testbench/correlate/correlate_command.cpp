@@ -106,7 +106,7 @@ class passing_folder {
   passing_folder(const passing_folder&) = delete;
   passing_folder& operator=(const passing_folder&) = delete;
 
-  const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   std::string path_;
@@ -250,7 +250,7 @@ class correlate_run {
     files.commit();
   }
 
-  int judge() const {
+  [[nodiscard]] int judge() const {
     int code = 0;
     for (const chip_comparison& chip : whole_.chips) {
       for (const compared_launch& l : chip.launches) {

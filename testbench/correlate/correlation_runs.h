@@ -22,10 +22,10 @@ class correlation_runs {
   correlation_runs(const std::vector<measured_launch>& launches, const std::vector<std::string>& overrides,
                    const std::string& version);
 
-  std::size_t size() const { return runs_.size(); }
+  [[nodiscard]] std::size_t size() const { return runs_.size(); }
   /// The run of a row.
-  std::size_t run_of(std::size_t launch) const { return run_of_[launch]; }
-  const std::string& id(std::size_t run) const { return runs_[run].id; }
+  [[nodiscard]] std::size_t run_of(std::size_t launch) const { return run_of_[launch]; }
+  [[nodiscard]] const std::string& id(std::size_t run) const { return runs_[run].id; }
   /// Adds all files that the runs read.
   void add_inputs(file_roles& roles) const;
   /// Runs it and writes its result into the store. Call it in a separate process, which must end afterwards.
@@ -43,7 +43,8 @@ class correlation_runs {
     std::string id;
   };
 
-  one_run read(const measured_launch& m, const std::vector<std::string>& overrides, const std::string& version) const;
+  [[nodiscard]] one_run read(const measured_launch& m, const std::vector<std::string>& overrides,
+                             const std::string& version) const;
   static point_result run_program(const one_run& r, const result_store& store);
 
   std::vector<one_run> runs_;

@@ -15,8 +15,8 @@ class csv_reader {
  public:
   explicit csv_reader(const std::string& text) : text_(text) {}
 
-  bool ended() const { return at_ >= text_.size(); }
-  std::uint32_t line() const { return line_; }
+  [[nodiscard]] bool ended() const { return at_ >= text_.size(); }
+  [[nodiscard]] std::uint32_t line() const { return line_; }
 
   /// Skips the line if it holds no row.
   bool skip() {

@@ -15,8 +15,12 @@ struct csv_row {
   std::uint32_t line = 0;  // where it begins
 
   /// The cell of a column; empty if the row is shorter or `column` is none.
-  std::string at(std::size_t column) const { return column < cells.size() ? cells[column] : std::string(); }
-  bool has(const std::string& cell) const { return std::find(cells.begin(), cells.end(), cell) != cells.end(); }
+  [[nodiscard]] std::string at(std::size_t column) const {
+    return column < cells.size() ? cells[column] : std::string();
+  }
+  [[nodiscard]] bool has(const std::string& cell) const {
+    return std::find(cells.begin(), cells.end(), cell) != cells.end();
+  }
 };
 
 /// A CSV file (RFC 4180): its header and the rows after it.
@@ -28,9 +32,9 @@ struct csv_table {
   std::vector<csv_row> rows;
 
   /// The column of this name; none if there is none.
-  std::size_t column(const std::string& name) const;
+  [[nodiscard]] std::size_t column(const std::string& name) const;
   /// "FILE:LINE", for messages.
-  std::string place(const csv_row& row) const;
+  [[nodiscard]] std::string place(const csv_row& row) const;
 };
 
 /// Reads the table whose header is the first line for which `is_header` holds. Lines before it are skipped (profilers

@@ -23,9 +23,9 @@ struct simulated_launch {
   double bytes = 0;                        // work, for rates; 0: unknown
 
   /// A number by its path in `kernel`: "memory.l1.hits"; 0 if it is missing.
-  double number(const std::string& path) const;
-  double parameter(const std::string& name) const;
-  double hertz() const { return parameter("gpu.core_clock_mhz") * 1e6; }
+  [[nodiscard]] double number(const std::string& path) const;
+  [[nodiscard]] double parameter(const std::string& name) const;
+  [[nodiscard]] double hertz() const { return parameter("gpu.core_clock_mhz") * 1e6; }
 };
 
 /// A metric that can be compared: its name in Heddle, its names in the profilers, and how it is computed.
@@ -37,9 +37,9 @@ struct metric_name {
   std::vector<std::string> nsight;  // metrics of Nsight Compute, and their labels on its details page
   std::vector<std::string> nvprof;
 
-  bool is_share() const { return unit == metric_unit::share; }
+  [[nodiscard]] bool is_share() const { return unit == metric_unit::share; }
   /// True if the metric is the launch's time or a rate, by which launches are ranked.
-  bool is_time() const { return stage == metric_stage::time || stage == metric_stage::rate; }
+  [[nodiscard]] bool is_time() const { return stage == metric_stage::time || stage == metric_stage::rate; }
 };
 
 /// All metrics, ordered by stage.

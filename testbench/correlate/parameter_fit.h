@@ -45,7 +45,8 @@ class parameter_fit {
   };
 
   std::vector<fitted_parameter> search_chip(const std::string& gpu);
-  std::vector<double> neighbours(const std::string& key, const std::vector<tried>& known, double best) const;
+  [[nodiscard]] std::vector<double> neighbours(const std::string& key, const std::vector<tried>& known,
+                                               double best) const;
   void attempt(const std::vector<measured_launch>& rows, const std::vector<fitted_parameter>& all, std::size_t key,
                const std::vector<double>& values, std::vector<tried>& known);
 

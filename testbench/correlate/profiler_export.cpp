@@ -62,7 +62,7 @@ class run_finder {
     }
   }
 
-  const std::string* find(const std::string& kernel) const {
+  [[nodiscard]] const std::string* find(const std::string& kernel) const {
     for (const auto& [pattern, run] : runs_)
       for (const std::string& name : {kernel, base_name(kernel)})
         if (::fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return &run;

@@ -77,7 +77,7 @@ class suite_reader {
     return value;
   }
 
-  launch_selection selection_of(const csv_row& row) const {
+  [[nodiscard]] launch_selection selection_of(const csv_row& row) const {
     launch_selection s;
     const std::string written = text(row, "launch");
     if (written.empty() || parse_unsigned(written, s.number)) return s;
@@ -88,7 +88,7 @@ class suite_reader {
     return s;
   }
 
-  std::string parameters_of(const csv_row& row) const {
+  [[nodiscard]] std::string parameters_of(const csv_row& row) const {
     const std::string written = text(row, "use"), begin = "identifies ";
     if (written == "compared") return "";
     if (written.compare(0, begin.size(), begin) != 0)
@@ -98,7 +98,7 @@ class suite_reader {
     return written.substr(begin.size());
   }
 
-  measured_launch launch_of(const csv_row& row) const {
+  [[nodiscard]] measured_launch launch_of(const csv_row& row) const {
     if (row.cells.size() > table_.header.cells.size())
       fail(row, "expected " + std::to_string(table_.header.cells.size()) + " cells, got " +
                     std::to_string(row.cells.size()));

@@ -16,7 +16,7 @@ class connection {
  public:
   explicit connection(descriptor socket) : socket_(std::move(socket)) {}
 
-  int number() const { return socket_.get(); }
+  [[nodiscard]] int number() const { return socket_.get(); }
   /// Receives available data without waiting. False: the peer has disconnected or sent invalid data.
   bool receive();
   struct request {

@@ -31,7 +31,7 @@ class cuda_server {
   cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make, run_signals& signals);
 
   /// The value of HEDDLE_SOCKET for programs.
-  const std::string& address() const { return address_; }
+  [[nodiscard]] const std::string& address() const { return address_; }
   /// Serves until the process has ended and no client is connected. Returns its exit code in the form of the shell.
   int serve(pid_t program);
   /// The same for a program that has started this process. Serves until the last of its processes disconnects, or
@@ -39,12 +39,12 @@ class cuda_server {
   /// are simulated; in the second case it is unknown whether they matter, and they are not.
   void serve_line(int line);
   /// True if all processes had ended before the GPU was done.
-  bool was_left_alone() const { return left_alone_; }
+  [[nodiscard]] bool was_left_alone() const { return left_alone_; }
   /// The machine; null: no call was made.
   cuda_machine* used() { return machine_.get(); }
   /// Failure of the simulated program or of the run; empty: none.
-  const std::string& failure() const { return failure_; }
-  int stop_signal() const { return stop_signal_; }
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+  [[nodiscard]] int stop_signal() const { return stop_signal_; }
 
  private:
   struct client {
@@ -73,8 +73,8 @@ class cuda_server {
   void simulate_for_query();
   void fail(std::int32_t status, const std::string& text);
   void drop_gone();
-  bool somebody_waits() const;
-  bool program_is_busy() const;
+  [[nodiscard]] bool somebody_waits() const;
+  [[nodiscard]] bool program_is_busy() const;
 
   const run_options& options_;
   std::function<std::unique_ptr<cuda_machine>()> make_;

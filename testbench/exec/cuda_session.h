@@ -59,7 +59,7 @@ class cuda_session {
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
   bool take_host_function(call_answer& out);
   /// True while the program runs a host function.
-  bool runs_host_function() const;
+  [[nodiscard]] bool runs_host_function() const;
 
  private:
   using module_entry = std::vector<unsigned>;  // the driver's: several when parts of an image do not need each other
@@ -100,10 +100,10 @@ class cuda_session {
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged);
   void take_memory();
   void give_to_program(std::uint64_t address, std::uint64_t bytes);
-  bool is_shared(std::uint64_t address) const;  // in the program's memory and used by kernels
+  [[nodiscard]] bool is_shared(std::uint64_t address) const;  // in the program's memory and used by kernels
   void use_pinned(const std::vector<std::uint8_t>& parameters);
   std::uint32_t stream_of(std::uint32_t number, call_answer& out) const;
-  const isa::program& program_of(const function_entry& f) const;
+  [[nodiscard]] const isa::program& program_of(const function_entry& f) const;
 
   cuda_machine& m_;
   remote_memory program_memory_;

@@ -22,8 +22,8 @@ class device_memory {
   std::uint64_t allocate(std::uint64_t bytes);
   /// False: no allocation begins there. Kernels may no longer access released memory.
   bool release(std::uint64_t address);
-  std::uint64_t capacity() const { return capacity_; }
-  std::uint64_t taken() const { return taken_; }
+  [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
+  [[nodiscard]] std::uint64_t taken() const { return taken_; }
 
  private:
   host_driver& driver_;

@@ -17,7 +17,7 @@ class pause_watch : public cycle_observer {
   pause_watch();
   ~pause_watch() override;
   void after_cycle() override;
-  cycle_t next_sample() const override { return never; }  // it samples no unit
+  [[nodiscard]] cycle_t next_sample() const override { return never; }  // it samples no unit
 
  private:
   std::atomic<bool> due_{false};

@@ -19,7 +19,7 @@ class remote_memory {
   bool read(std::uint64_t address, void* data, std::size_t bytes) const;
   bool write(std::uint64_t address, const void* data, std::size_t bytes) const;
   /// The reason why the system denies access to another process's mapped memory; empty: access is granted.
-  std::string refusal(std::uint64_t address) const;
+  [[nodiscard]] std::string refusal(std::uint64_t address) const;
 
  private:
   pid_t process_;

@@ -166,7 +166,7 @@ class writer {
     put(static_cast<std::uint32_t>(text.size()));
     return put_bytes(text.data(), text.size());
   }
-  const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+  [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
 
  private:
   std::vector<std::uint8_t> bytes_;
@@ -201,8 +201,8 @@ class reader {
     left_ -= bytes;
     return from;
   }
-  bool good() const { return good_; }
-  std::size_t left() const { return left_; }
+  [[nodiscard]] bool good() const { return good_; }
+  [[nodiscard]] std::size_t left() const { return left_; }
 
  private:
   const std::uint8_t* at_;

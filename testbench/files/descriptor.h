@@ -20,8 +20,8 @@ class descriptor {
     if (fd_ >= 0) ::close(fd_);
   }
 
-  int get() const { return fd_; }
-  bool is_open() const { return fd_ >= 0; }
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
   int release() { return std::exchange(fd_, -1); }
   /// As close(2); the result reports a deferred write error of the file system.
   int close() { return fd_ < 0 ? 0 : ::close(std::exchange(fd_, -1)); }

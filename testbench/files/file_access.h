@@ -27,13 +27,14 @@ class file_access {
   /// Only files below `folder`; `who` is for messages: "--confine". Throws input_error if `folder` is not a folder.
   file_access(const std::string& folder, const std::string& who);
 
-  bool is_confined() const { return root_ != nullptr; }
+  [[nodiscard]] bool is_confined() const { return root_ != nullptr; }
   /// True if `path` is an existing file that may be named.
-  bool holds_file(const std::string& path) const;
+  [[nodiscard]] bool holds_file(const std::string& path) const;
   /// The size and the content of a readable regular file. Both throw input_error whose message begins with `who` (the
   /// file's user); read() does so before it reads a file of more than `most` bytes.
-  std::uint64_t size(const std::string& path, const std::string& who) const;
-  std::string read(const std::string& path, const std::string& who, std::uint64_t most = ~std::uint64_t{0}) const;
+  [[nodiscard]] std::uint64_t size(const std::string& path, const std::string& who) const;
+  [[nodiscard]] std::string read(const std::string& path, const std::string& who,
+                                 std::uint64_t most = ~std::uint64_t{0}) const;
   /// A folder for openat(2). If it cannot be opened, the descriptor is not open and `problem` holds the reason.
   descriptor open_folder(const std::string& path, std::string& problem) const;
   /// Throws input_error if `path` is an existing file outside the folder. For files that are opened by name later.
@@ -42,10 +43,10 @@ class file_access {
   void check_new(const std::string& path, const std::string& who) const;
 
  private:
-  bool holds(const std::string& real) const;
-  std::string outside() const;
+  [[nodiscard]] bool holds(const std::string& real) const;
+  [[nodiscard]] std::string outside() const;
   int open(const std::string& path, int flags, std::string& problem) const;
-  std::unique_ptr<input_file> open_file(const std::string& path, const std::string& who) const;
+  [[nodiscard]] std::unique_ptr<input_file> open_file(const std::string& path, const std::string& who) const;
 
   std::string folder_;  // as the user wrote it
   std::string prefix_;  // canonical path of the folder, with a '/' at the end

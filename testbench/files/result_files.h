@@ -49,7 +49,7 @@ class result_files {
   /// Renames all files to their final names. Throws input_error.
   void commit();
   /// The committed names, in the order in which the files were added.
-  const std::vector<std::string>& written() const { return written_; }
+  [[nodiscard]] const std::vector<std::string>& written() const { return written_; }
 
  private:
   struct entry {
@@ -65,7 +65,7 @@ class result_files {
   };
   entry& make(const std::string& path, const file_access& access, const std::string& who);
   void make_temporary(entry& e);
-  std::vector<std::string> temporary_names() const;
+  [[nodiscard]] std::vector<std::string> temporary_names() const;
   static void make_nameless(entry& e);
   static void finish(entry& e);
   static void rename(entry& e);

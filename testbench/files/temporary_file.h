@@ -20,7 +20,7 @@ class temporary_file {
   ~temporary_file() { remove(); }
 
   /// Empty: no file.
-  const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
   /// Stops the tracking: the file stays, under whatever name it has now.
   void keep();
   void remove();

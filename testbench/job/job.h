@@ -71,7 +71,7 @@ struct argument {
   std::string text;          // the type as the user wrote it, for messages: "u32"
   place where;
 
-  std::uint64_t size() const { return what == kind::bytes ? bytes.size() : 8; }
+  [[nodiscard]] std::uint64_t size() const { return what == kind::bytes ? bytes.size() : 8; }
 };
 
 /// One operation of a stream.

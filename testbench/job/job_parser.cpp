@@ -59,7 +59,7 @@ class parser {
  private:
   template <class F>
   void each(json_reader& r, const json_value& list, const std::string& path, F&& f) {
-    r.expect(list, kind::array, path);
+    static_cast<void>(r.expect(list, kind::array, path));
     for (std::size_t i = 0; i < list.items.size(); ++i) {
       json_reader item(list.items[i], file_, path + "[" + std::to_string(i) + "]");
       f(item);
@@ -88,7 +88,7 @@ class parser {
   }
 
   void buffers(json_reader& r, const json_value& all) {
-    r.expect(all, kind::object, "buffers");
+    static_cast<void>(r.expect(all, kind::object, "buffers"));
     for (std::size_t i = 0; i < all.items.size(); ++i) {
       json_reader item(all.items[i], file_, "buffers." + all.keys[i]);
       buffer b;

@@ -60,7 +60,7 @@ texture parse_texture(json_reader& r, const std::string& name, const job& j) {
            r.path_of("filter") +
                ": 'linear' needs a type that is read as a float: f16, f32, unorm8, snorm8, unorm16 or snorm16");
   if (const json_value* v = r.optional("address")) {
-    r.expect(*v, kind::array, r.path_of("address"));
+    static_cast<void>(r.expect(*v, kind::array, r.path_of("address")));
     if (v->items.empty() || v->items.size() > 3)
       r.fail(*v, r.path_of("address"), "expected one to three address modes");
     for (std::size_t k = 0; k < v->items.size(); ++k)

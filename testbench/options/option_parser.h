@@ -50,35 +50,35 @@ class option_parser {
   /// Parses. True: --help was among the arguments. Throws input_error.
   bool parse(const std::vector<std::string>& arguments);
   /// The text of --help; headings are bold on a terminal.
-  std::string help() const;
+  [[nodiscard]] std::string help() const;
 
-  bool has(const std::string& option) const { return values_.count(option) != 0; }
+  [[nodiscard]] bool has(const std::string& option) const { return values_.count(option) != 0; }
   /// The value of an option for which has() is true.
-  const std::string& text(const std::string& option) const { return values_[option].as<std::string>(); }
-  std::vector<std::string> list(const std::string& option) const;
-  const std::vector<std::string>& positionals() const { return positionals_; }
-  std::uint64_t number(const std::string& option, std::uint64_t least, std::uint64_t most) const;
+  [[nodiscard]] const std::string& text(const std::string& option) const { return values_[option].as<std::string>(); }
+  [[nodiscard]] std::vector<std::string> list(const std::string& option) const;
+  [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
+  [[nodiscard]] std::uint64_t number(const std::string& option, std::uint64_t least, std::uint64_t most) const;
   /// The index of the given value in the option's meaning ("auto|always|never").
-  std::size_t choice(const std::string& option) const;
+  [[nodiscard]] std::size_t choice(const std::string& option) const;
   /// The option as the user wrote it: "--gpu".
-  std::string written(const std::string& option) const;
+  [[nodiscard]] std::string written(const std::string& option) const;
   [[noreturn]] void fail(const std::string& message) const;
 
-  const std::string& command() const { return command_; }
-  const std::string& usage() const { return usage_; }
-  const std::string& purpose() const { return purpose_; }
-  const std::string& operand_meaning() const { return operand_meaning_; }
-  std::size_t most_operands() const { return most_operands_; }
-  const std::vector<option_group>& groups() const { return groups_; }
-  const std::vector<std::string>& notes() const { return notes_; }
-  const std::vector<std::pair<std::string, std::string>>& examples() const { return examples_; }
+  [[nodiscard]] const std::string& command() const { return command_; }
+  [[nodiscard]] const std::string& usage() const { return usage_; }
+  [[nodiscard]] const std::string& purpose() const { return purpose_; }
+  [[nodiscard]] const std::string& operand_meaning() const { return operand_meaning_; }
+  [[nodiscard]] std::size_t most_operands() const { return most_operands_; }
+  [[nodiscard]] const std::vector<option_group>& groups() const { return groups_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& examples() const { return examples_; }
   /// The option with this name or alternative name; nullptr: none.
-  const option_entry* find(const std::string& name) const;
+  [[nodiscard]] const option_entry* find(const std::string& name) const;
 
  private:
   option_parser& add(const char* name, const char* meaning, const char* help, bool repeatable);
   void read(const std::vector<std::string>& arguments);
-  bool has_empty_value(const option_entry& o) const;
+  [[nodiscard]] bool has_empty_value(const option_entry& o) const;
   void refuse_options_as_values(const std::vector<boost::program_options::option>& given) const;
   void take_other_names();
 

@@ -20,8 +20,8 @@ struct launch_choice {
   bool none = false;               // no launch is simulated in detail
 
   /// `number` counts the program's launches from 0; `kernel` is the name in the module.
-  bool in_detail(std::uint64_t number, const std::string& kernel) const;
-  bool all() const { return !none && numbers.empty() && names.empty(); }
+  [[nodiscard]] bool in_detail(std::uint64_t number, const std::string& kernel) const;
+  [[nodiscard]] bool all() const { return !none && numbers.empty() && names.empty(); }
 };
 
 /// The names by which a user may refer to a kernel: the module's name, the demangled declaration, the name without

@@ -21,13 +21,13 @@ class candidates {
   /// Only candidates that begin with `word` count; `prefix`, the part of the word before it, is kept.
   candidates(std::string word, std::string prefix) : word_(std::move(word)), prefix_(std::move(prefix)) {}
 
-  const std::string& word() const { return word_; }
+  [[nodiscard]] const std::string& word() const { return word_; }
   void add(const std::string& text, const std::string& what = "") {
     if (begins(text, word_)) text_ += prefix_ + text + (what.empty() ? "" : "\t" + what) + "\n";
   }
   void files(const std::string& ending) { endings_ += " " + ending; }
   void folders() { folders_ = true; }
-  std::string take() const {
+  [[nodiscard]] std::string take() const {
     return text_ + (folders_ ? ":folders\n" : endings_.empty() ? "" : ":files" + endings_ + "\n");
   }
 

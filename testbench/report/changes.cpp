@@ -21,7 +21,7 @@ struct judged {
   const machine_parameters& machine;
 
   double number(const char* key) const { return machine.number(key); }
-  double of_kernel(std::initializer_list<const char*> path) const { return number_at(kernel, path); }
+  [[nodiscard]] double of_kernel(std::initializer_list<const char*> path) const { return number_at(kernel, path); }
   double instructions(const char* unit) const { return number_at(kernel, {"instructions", unit}); }
 };
 

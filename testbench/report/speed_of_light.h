@@ -14,12 +14,12 @@ class machine_parameters {
  public:
   explicit machine_parameters(const nlohmann::ordered_json& config);
 
-  bool has(const std::string& key) const { return values_.count(key) != 0; }
+  [[nodiscard]] bool has(const std::string& key) const { return values_.count(key) != 0; }
   /// Null if the metrics do not have it.
-  const nlohmann::ordered_json& value(const std::string& key) const;
+  [[nodiscard]] const nlohmann::ordered_json& value(const std::string& key) const;
   /// `otherwise` if the value is missing or not a number.
-  double number(const std::string& key, double otherwise = 0) const;
-  bool is(const std::string& key, const std::string& text) const;
+  [[nodiscard]] double number(const std::string& key, double otherwise = 0) const;
+  [[nodiscard]] bool is(const std::string& key, const std::string& text) const;
 
  private:
   std::map<std::string, nlohmann::ordered_json> values_;

@@ -12,10 +12,10 @@ class core_time {
   explicit core_time(double frequency_mhz);
 
   /// The cycle of the last edge at or before the present time.
-  std::uint64_t cycle() const;
-  sc_core::sc_time time_of(std::uint64_t cycle) const;
+  [[nodiscard]] std::uint64_t cycle() const;
+  [[nodiscard]] sc_core::sc_time time_of(std::uint64_t cycle) const;
   /// The last cycle that simulated time can represent; time_of() saturates there.
-  std::uint64_t last() const;
+  [[nodiscard]] std::uint64_t last() const;
 
  private:
   std::uint64_t hertz_;

@@ -19,17 +19,17 @@ class device_job {
   /// Places the job through the driver, in no simulated time. Throws input_error; nothing has run on the GPU then.
   device_job(const job& j, host_driver& driver);
 
-  const launch_request& request(const operation& op) const { return requests_.at(&op); }
+  [[nodiscard]] const launch_request& request(const operation& op) const { return requests_.at(&op); }
   /// The text of a module by its file name; null: no such module.
-  const std::string* source(const std::string& file) const;
-  std::uint64_t address(const std::string& buffer) const { return addresses_.at(buffer); }
+  [[nodiscard]] const std::string* source(const std::string& file) const;
+  [[nodiscard]] std::uint64_t address(const std::string& buffer) const { return addresses_.at(buffer); }
   /// The size of an output, and `bytes` bytes of its present content from `offset` on.
-  std::uint64_t size(const output& o) const;
+  [[nodiscard]] std::uint64_t size(const output& o) const;
   void read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const;
 
  private:
   void load_modules();
-  bool has_narrow_addresses() const;  // true if all modules use 32-bit addresses
+  [[nodiscard]] bool has_narrow_addresses() const;  // true if all modules use 32-bit addresses
   void check_symbols();
   void check_preemptions();
   void prepare(const std::vector<operation>& operations);
@@ -39,7 +39,7 @@ class device_job {
                                           const std::vector<isa::dtype>& types);
   void fill_buffers();
   void fill(const buffer& b);
-  symbol_location symbol(const std::string& name, const place& where) const;
+  [[nodiscard]] symbol_location symbol(const std::string& name, const place& where) const;
 
   const job& job_;
   host_driver& driver_;

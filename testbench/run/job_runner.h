@@ -22,7 +22,7 @@ class signal_watch : public cycle_observer {
   void after_cycle() override {
     if (run_signals::pending() && listens) sc_core::sc_pause();
   }
-  cycle_t next_sample() const override { return never; }  // it samples no unit
+  [[nodiscard]] cycle_t next_sample() const override { return never; }  // it samples no unit
   bool listens = true;
 };
 

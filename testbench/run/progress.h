@@ -21,9 +21,9 @@ class progress_line {
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
 
-  bool wanted() const { return wanted_; }
+  [[nodiscard]] bool wanted() const { return wanted_; }
   /// True if it is time to update the line.
-  bool due() const;
+  [[nodiscard]] bool due() const;
   /// Shows the state, whether due or not. `positions`: the position of each launch in the job, indexed by the driver's
   /// launch number; both times are seconds of simulation.
   void update(std::uint64_t cycle, const run_progress& p, const std::vector<unsigned>& positions, double cpu_seconds,

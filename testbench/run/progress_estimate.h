@@ -41,11 +41,11 @@ class progress_estimate {
   void update(std::uint64_t cycle, const run_progress& p, const std::vector<unsigned>& positions, double wall_seconds);
 
   /// The known number of blocks of the job.
-  std::uint64_t blocks() const { return blocks_; }
+  [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
   /// Estimated seconds for the known remaining work at the recent speed; negative: unknown.
-  double seconds_left() const;
+  [[nodiscard]] double seconds_left() const;
   /// True if unknown work remains: blocks of a kernel without a completed block, or launches that depend on data.
-  bool more() const { return more_; }
+  [[nodiscard]] bool more() const { return more_; }
 
  private:
   struct measured {

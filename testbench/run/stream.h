@@ -21,11 +21,13 @@ class stream {
   /// Performs all operations that are possible at core cycle `now`. Appends the position in the job of each launch to
   /// `launched`.
   void advance(std::uint64_t now, std::vector<unsigned>& launched);
-  bool done() const { return at_ == steps_.size() && outstanding_.empty(); }
+  [[nodiscard]] bool done() const { return at_ == steps_.size() && outstanding_.empty(); }
   /// The start cycle that the next launch waits for; the largest number if it waits for something else.
-  std::uint64_t wakes_at() const { return wakes_at_; }
+  [[nodiscard]] std::uint64_t wakes_at() const { return wakes_at_; }
   /// A kernel that has not finished; null: none.
-  const operation* waiting_for() const { return outstanding_.empty() ? nullptr : outstanding_.front().op; }
+  [[nodiscard]] const operation* waiting_for() const {
+    return outstanding_.empty() ? nullptr : outstanding_.front().op;
+  }
 
  private:
   struct step {

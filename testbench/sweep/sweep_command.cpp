@@ -91,7 +91,7 @@ class sweep_run {
     }
   }
 
-  int list() const {
+  [[nodiscard]] int list() const {
     for (std::size_t p = 0; p < plan_.size(); ++p) {
       std::printf("%s %s %s\n", plan_.id_text(p).c_str(), name_of(store_.status(plan_.id_text(p))),
                   plan_.description(p).c_str());
@@ -110,7 +110,7 @@ class sweep_run {
     return signal;
   }
 
-  slurm_request request_of_slurm() const {
+  [[nodiscard]] slurm_request request_of_slurm() const {
     slurm_request request;
     request.sweep_file = options_.file;
     request.tasks =
@@ -136,7 +136,7 @@ class sweep_run {
     return engine.wait(job, work_, progress);
   }
 
-  std::string head() const {
+  [[nodiscard]] std::string head() const {
     std::string text = plan_.file().name + ": " + grouped(plan_.size()) + " points";
     for (const auto& [name, count] : plan_.dropped()) {
       if (count) text += ", " + grouped(count) + " dropped by " + name;

@@ -122,7 +122,7 @@ class tree_builder : public nlohmann::json_sax<json> {
   }
 
   // Quotes inside a string are escaped, so the nearest unescaped quote before this position opens the string.
-  const char* quote_start() const {
+  [[nodiscard]] const char* quote_start() const {
     for (const char* p = at_ - 2; p > begin_; --p) {
       if (*p != '"') continue;
       const char* slash = p;
@@ -131,7 +131,7 @@ class tree_builder : public nlohmann::json_sax<json> {
     }
     return begin_;
   }
-  const char* word_start() const {
+  [[nodiscard]] const char* word_start() const {
     const char* p = at_;
     while (p > begin_ && std::isalpha(static_cast<unsigned char>(p[-1]))) --p;
     return p;
@@ -223,7 +223,7 @@ json_value parse_json(const std::string& text, const std::string& file_name) {
 
 json_reader::json_reader(const json_value& value, const std::string& file, std::string path)
     : value_(value), file_(file), path_(std::move(path)) {
-  expect(value, json_value::kind::object, path_.empty() ? "the job" : path_);
+  static_cast<void>(expect(value, json_value::kind::object, path_.empty() ? "the job" : path_));
 }
 
 const json_value* json_reader::optional(const std::string& key) {
@@ -270,7 +270,7 @@ void json_reader::fail(const json_value& v, const std::string& path, const std::
 }
 
 std::uint64_t json_reader::to_number(const json_value& v, const std::string& path, std::uint64_t maximum) const {
-  expect(v, json_value::kind::number, path);
+  static_cast<void>(expect(v, json_value::kind::number, path));
   std::uint64_t number = 0;
   if (!parse_unsigned(v.text, number) || number > maximum) {
     fail(v, path, "got " + v.text + ", expected a whole number from 0 to " + std::to_string(maximum));

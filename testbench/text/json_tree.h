@@ -23,7 +23,7 @@ struct json_value {
   unsigned line = 0;
   unsigned column = 0;
 
-  const json_value* find(std::string_view key) const;
+  [[nodiscard]] const json_value* find(std::string_view key) const;
 };
 
 /// Parses a JSON text. Throws input_error with the position for syntax errors, a duplicate key in one object, and
@@ -38,30 +38,31 @@ class json_reader {
 
   const json_value* optional(const std::string& key);
   const json_value& required(const std::string& key);
-  bool has(const std::string& key) const { return value_.find(key) != nullptr; }
+  [[nodiscard]] bool has(const std::string& key) const { return value_.find(key) != nullptr; }
 
   std::uint64_t number(const std::string& key, std::uint64_t otherwise, std::uint64_t maximum = ~std::uint64_t{0});
   double real(const std::string& key, double otherwise);
   std::string string(const std::string& key);
-  std::string path_of(const std::string& key) const;
+  [[nodiscard]] std::string path_of(const std::string& key) const;
   /// The position of a key's value, or of the object if the key is missing.
-  std::string place(const std::string& key) const;
-  std::string place() const { return place_of(value_); }
+  [[nodiscard]] std::string place(const std::string& key) const;
+  [[nodiscard]] std::string place() const { return place_of(value_); }
   /// Adds keys that this kind of object accepts. They are used only in the message of finish().
   void offer(const std::vector<std::string>& keys) { offered_.insert(offered_.end(), keys.begin(), keys.end()); }
   void finish() const;
   /// For an object that lacks all of the `wanted` keys: names the key that may be a misspelling, as suggestion()
   /// formats it.
-  std::string suggestion_among(const std::vector<std::string>& wanted) const;
+  [[nodiscard]] std::string suggestion_among(const std::vector<std::string>& wanted) const;
 
-  std::string place_of(const json_value& v) const;
+  [[nodiscard]] std::string place_of(const json_value& v) const;
   [[noreturn]] void fail(const json_value& v, const std::string& path, const std::string& message) const;
-  std::uint64_t to_number(const json_value& v, const std::string& path, std::uint64_t maximum) const;
+  [[nodiscard]] std::uint64_t to_number(const json_value& v, const std::string& path, std::uint64_t maximum) const;
   /// The index of a string among `names`.
-  std::size_t to_choice(const json_value& v, const std::string& path, const std::vector<std::string>& names) const;
-  const json_value& expect(const json_value& v, json_value::kind kind, const std::string& path) const;
-  const std::string& file() const { return file_; }
-  const std::string& path() const { return path_; }
+  [[nodiscard]] std::size_t to_choice(const json_value& v, const std::string& path,
+                                      const std::vector<std::string>& names) const;
+  [[nodiscard]] const json_value& expect(const json_value& v, json_value::kind kind, const std::string& path) const;
+  [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   const json_value& value_;

@@ -33,7 +33,7 @@ class warp_text {
     line(all, instruction, text + " 0");
   }
   void jump(unsigned pc) { pc_ = pc; }
-  unsigned pc() const { return pc_; }
+  [[nodiscard]] unsigned pc() const { return pc_; }
   void write(std::ostream& to, unsigned warp) const {
     to << "warp = " << warp << "\ninsts = " << count_ << "\n" << text_ << "\n";
   }

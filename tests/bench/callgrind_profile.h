@@ -16,7 +16,7 @@ constexpr const char* part_names[] = {"function", "issue", "memory", "kernel", "
 /// Instructions that the host executed, by part.
 struct callgrind_profile {
   std::array<double, part_count> instructions{};
-  double total() const;
+  [[nodiscard]] double total() const;
 };
 
 /// The part that a source file belongs to, by its folder; `count`: none, as of the standard library, whose instructions

@@ -30,12 +30,12 @@ class partition {
     return next_ = load_ == load::asleep ? cycle + pause() : cycle + 1;
   }
 
-  cycle_t next() const { return next_; }
-  std::uint64_t activations() const { return activations_; }
-  std::uint64_t state() const { return state_; }
+  [[nodiscard]] cycle_t next() const { return next_; }
+  [[nodiscard]] std::uint64_t activations() const { return activations_; }
+  [[nodiscard]] std::uint64_t state() const { return state_; }
 
  private:
-  cycle_t pause() const { return 300 + ((state_ ^ index_) >> 33) % 201; }
+  [[nodiscard]] cycle_t pause() const { return 300 + ((state_ ^ index_) >> 33) % 201; }
 
   unsigned index_;
   load load_;
@@ -57,7 +57,7 @@ class multiprocessor {
     for (const auto& p : parts_) next = std::min(next, p->next() == cycle ? p->work(cycle) : p->next());
     return next;
   }
-  cycle_t next() const {
+  [[nodiscard]] cycle_t next() const {
     cycle_t next = never;
     for (const auto& p : parts_) next = std::min(next, p->next());
     return next;

@@ -60,7 +60,7 @@ class judge {
     ADD_FAILURE() << gpu_ << ": " << case_.name << " of " << std::hex << in[0][lane] << ", " << in[1][lane] << ", "
                   << in[2][lane] << ": got " << got << ", expected " << expected << "\n  " << case_.code;
   }
-  std::uint64_t bad() const { return bad_; }
+  [[nodiscard]] std::uint64_t bad() const { return bad_; }
 
  private:
   const conformance_case& case_;
@@ -145,10 +145,12 @@ std::vector<u32> well_chosen(isa::dtype t) {
 struct problem {
   u32 a, b, other_a, other_b;
   bool two;
-  row_of_operands operands() const {
+  [[nodiscard]] row_of_operands operands() const {
     return two ? row_of_operands{a | other_a << 16, b | other_b << 16} : row_of_operands{a, b};
   }
-  u32 result(const pair_operation& o) const { return two ? o.one(a, b) | o.one(other_a, other_b) << 16 : o.one(a, b); }
+  [[nodiscard]] u32 result(const pair_operation& o) const {
+    return two ? o.one(a, b) | o.one(other_a, other_b) << 16 : o.one(a, b);
+  }
 };
 
 /// All pairs of these numbers; the high halves also take all of them.

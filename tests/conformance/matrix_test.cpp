@@ -17,7 +17,7 @@ using doubles = std::vector<std::uint64_t>;  // as bits
 struct shape {
   unsigned m, k;  // n is 8
 
-  std::string name() const { return "m" + std::to_string(m) + "n8k" + std::to_string(k); }
+  [[nodiscard]] std::string name() const { return "m" + std::to_string(m) + "n8k" + std::to_string(k); }
 };
 
 doubles operands(std::size_t count, unsigned seed) {
@@ -79,7 +79,7 @@ class products {
         b_(operands(std::size_t{x.k} * 8, seed + 1)),
         c_(operands(std::size_t{x.m} * 8, seed + 2)) {}
 
-  doubles lanes() const {
+  [[nodiscard]] doubles lanes() const {
     doubles in(32 * 16, 0);
     const unsigned rows = x_.m / 8, a = x_.m * x_.k / 32, b = x_.k / 4;
     for (unsigned l = 0; l < 32; ++l) {
@@ -92,7 +92,7 @@ class products {
   }
 
   /// The expected i-th result of lane l.
-  std::uint64_t expected(unsigned l, unsigned i, const scalar_operation& fma) const {
+  [[nodiscard]] std::uint64_t expected(unsigned l, unsigned i, const scalar_operation& fma) const {
     const unsigned row = place(l, i) / 8, column = place(l, i) % 8;
     std::uint64_t sum = c_[row * 8 + column];
     for (unsigned k = 0; k < x_.k; ++k) {

@@ -21,7 +21,7 @@ struct random_kernel {
   std::vector<node> body;
 
   /// The whole module; its entry is "k"(in: 4096 bytes of data, out: `out_stride` bytes a thread, sums: 64 bytes).
-  std::string text() const;
+  [[nodiscard]] std::string text() const;
 };
 
 constexpr std::uint32_t out_stride = 256, in_bytes = 4096, sums_bytes = 64;

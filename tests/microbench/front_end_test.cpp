@@ -77,7 +77,7 @@ class instruction_caches : public ::testing::TestWithParam<cache> {
 
   // KiB of code other than the segments: the kernel's start and end, and the lines that the stream buffer prefetches
   // after the last segment.
-  double around() const { return GetParam().instruction_bytes == 16 ? 1.5 : 0.5; }
+  [[nodiscard]] double around() const { return GetParam().instruction_bytes == 16 ? 1.5 : 0.5; }
 
   // Measures footprints around a size and finds the largest one before the cost has risen by a tenth of the step.
   void expect_knee(double size) {

@@ -16,10 +16,10 @@ class ring {
     while (size < reserve) size *= 2;
     items_.resize(size);
   }
-  bool empty() const { return count_ == 0; }
-  std::size_t size() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] std::size_t size() const { return count_; }
   T& front() { return items_[head_]; }
-  const T& front() const { return items_[head_]; }
+  [[nodiscard]] const T& front() const { return items_[head_]; }
   /// Element i, counted from the front.
   T& operator[](std::size_t i) { return items_[(head_ + i) & (items_.size() - 1)]; }
   const T& operator[](std::size_t i) const { return items_[(head_ + i) & (items_.size() - 1)]; }

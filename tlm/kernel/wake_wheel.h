@@ -48,7 +48,7 @@ class wake_wheel {
  private:
   void set_far(cycle_t cycle, unsigned index);
   void fetch_far(cycle_t cycle);
-  cycle_t beyond_word(cycle_t base) const;
+  [[nodiscard]] cycle_t beyond_word(cycle_t base) const;
   void set_bit(cycle_t cycle, unsigned index) {
     const unsigned b = cycle % buckets;
     wheel_[b * words_ + index / 64] |= std::uint64_t{1} << (index % 64);

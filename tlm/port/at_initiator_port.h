@@ -72,12 +72,12 @@ class at_initiator_port final : private tlm::tlm_bw_transport_if<> {
   at_initiator_port& operator=(const at_initiator_port&) = delete;
 
   /// A request has been sent and its END_REQ has not come.
-  bool waits() const { return requesting_ != nullptr; }
+  [[nodiscard]] bool waits() const { return requesting_ != nullptr; }
   /// That request, or null.
-  payload* requesting() const { return requesting_; }
+  [[nodiscard]] payload* requesting() const { return requesting_; }
   /// If there is none: the earliest time of the next request.
-  const time& free_at() const { return free_at_; }
-  bool may_send(const time& now) const { return requesting_ == nullptr && free_at_ <= now; }
+  [[nodiscard]] const time& free_at() const { return free_at_; }
+  [[nodiscard]] bool may_send(const time& now) const { return requesting_ == nullptr && free_at_ <= now; }
 
   /// Sends BEGIN_REQ, annotated with `ahead` if the unit is simulated ahead of SystemC's time. Only if may_send().
   /// request_ended() and take_response() may be called during this call.
@@ -103,7 +103,7 @@ class at_initiator_port final : private tlm::tlm_bw_transport_if<> {
   Clock& clock() { return *clock_; }
 
   /// The response between BEGIN_RESP and END_RESP, or null.
-  payload* responding() const { return responding_; }
+  [[nodiscard]] payload* responding() const { return responding_; }
   /// Sends END_RESP for the response that the unit did not take when it came.
   void end_response() {
     payload& p = *responding_;

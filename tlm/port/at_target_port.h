@@ -101,9 +101,9 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
   at_target_port& operator=(const at_target_port&) = delete;
 
   /// The request that waits for END_REQ, or null.
-  payload* held() const { return held_; }
+  [[nodiscard]] payload* held() const { return held_; }
   /// When it arrived.
-  const time& held_from() const { return held_from_; }
+  [[nodiscard]] const time& held_from() const { return held_from_; }
   /// Offers the held request to the unit again, if it has arrived by `now`. True if the unit took it.
   bool admit(const time& now) {
     if (held_ == nullptr || held_from_ > now || !unit_->accept(*held_, now, true)) return false;
@@ -129,19 +129,19 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
     respond(p);
   }
   /// Responses queued and not sent.
-  std::size_t responses_queued() const { return responses_.size(); }
-  payload& first_response() const { return *responses_.front().response; }
+  [[nodiscard]] std::size_t responses_queued() const { return responses_.size(); }
+  [[nodiscard]] payload& first_response() const { return *responses_.front().response; }
   /// A response is queued and will leave by time alone.
-  bool response_waits() const { return !responses_.empty() && answering_ == nullptr; }
+  [[nodiscard]] bool response_waits() const { return !responses_.empty() && answering_ == nullptr; }
   /// Its earliest time.
-  const time& response_time() const { return std::max(responses_.front().due, response_free_); }
+  [[nodiscard]] const time& response_time() const { return std::max(responses_.front().due, response_free_); }
 
   /// No response is between BEGIN_RESP and END_RESP, and the last one is over.
-  bool may_respond(const time& now) const { return answering_ == nullptr && response_free_ <= now; }
+  [[nodiscard]] bool may_respond(const time& now) const { return answering_ == nullptr && response_free_ <= now; }
   /// The response between BEGIN_RESP and END_RESP, or null.
-  payload* answering() const { return answering_; }
+  [[nodiscard]] payload* answering() const { return answering_; }
   /// If there is none: the earliest time of the next.
-  const time& response_free() const { return response_free_; }
+  [[nodiscard]] const time& response_free() const { return response_free_; }
   /// After responses sent ahead of their time, which the port does not keep apart: none may be sent before `at`.
   void set_response_free(const time& at) { response_free_ = at; }
   /// Sends BEGIN_RESP at once, past the queue. Only if may_respond().
@@ -168,10 +168,12 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
   }
 
   /// Requests that have begun and whose response has not ended.
-  std::uint64_t open() const { return open_; }
-  bool idle() const { return open_ == 0; }
+  [[nodiscard]] std::uint64_t open() const { return open_; }
+  [[nodiscard]] bool idle() const { return open_ == 0; }
   /// Those that the port has rather than the unit: held, queued responses, a response on its way.
-  std::uint64_t inside() const { return responses_.size() + (held_ != nullptr) + (answering_ != nullptr); }
+  [[nodiscard]] std::uint64_t inside() const {
+    return responses_.size() + (held_ != nullptr) + (answering_ != nullptr);
+  }
 
   /// Reports a violation by the initiator that only the unit can see.
   void report(const char* what, const payload& p) const { report_protocol_error(*socket_, what, p.get_address()); }

@@ -43,9 +43,9 @@ class object_pool {
     else poison::set_object(static_cast<Watched&>(o));
   }
   /// Objects that are out of the pool.
-  std::size_t in_use() const { return all_.size() - free_.size(); }
+  [[nodiscard]] std::size_t in_use() const { return all_.size() - free_.size(); }
   /// All objects, those in the pool too, in the order of their first use.
-  const std::vector<std::unique_ptr<T>>& all() const { return all_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<T>>& all() const { return all_; }
 
  private:
   static constexpr bool is_plain = std::is_trivially_copyable_v<T> && std::is_same_v<T, Watched>;

@@ -14,7 +14,7 @@ namespace heddle::ptx {
 /// of the GPU (and .maxnreg); otherwise allocation keeps to it and spills to local memory. Throws input_error: unknown
 /// kernel (listing the kernels there are), unknown or unsupported instruction at FILE:LINE:COL, an instruction that the
 /// chip's compute capability lacks, …
-std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::string& kernel, const gpu_config& gpu,
-                                          unsigned max_registers = 0);
+[[nodiscard]] std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::string& kernel,
+                                                        const gpu_config& gpu, unsigned max_registers = 0);
 
 }  // namespace heddle::ptx

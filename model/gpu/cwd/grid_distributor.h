@@ -36,7 +36,9 @@ struct grid_record {
   std::uint64_t completed = 0;
   std::uint64_t unsettled = 0;  // completed blocks with stores that are not acknowledged
   bool finished = false;
-  std::uint64_t blocks() const { return launch->recording ? launch->recording->blocks() : launch->grid.count(); }
+  [[nodiscard]] std::uint64_t blocks() const {
+    return launch->recording ? launch->recording->blocks() : launch->grid.count();
+  }
 };
 
 /// The launch's program calls the device runtime (printf, malloc, free), whose state all SMs share.

@@ -27,6 +27,6 @@ class placement_policy {
 };
 
 /// Makes the policy of `cwd.placement`.
-std::unique_ptr<placement_policy> make_placement_policy(choice::placement which);
+[[nodiscard]] std::unique_ptr<placement_policy> make_placement_policy(choice::placement which);
 
 }  // namespace heddle

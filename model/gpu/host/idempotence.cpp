@@ -57,7 +57,7 @@ class origin_flow {
         if (before_[k]) step(k);
     }
   }
-  global_footprint footprint() const {
+  [[nodiscard]] global_footprint footprint() const {
     global_footprint f;
     for (std::size_t k = 0; k < code_.size(); ++k)
       if (before_[k]) note(code_[k], *before_[k], f);
@@ -95,7 +95,7 @@ class origin_flow {
   }
 
   // The possible origins of an instruction's result.
-  std::uint64_t result_of(const isa::instruction& i, const origins& at) const {
+  [[nodiscard]] std::uint64_t result_of(const isa::instruction& i, const origins& at) const {
     if (i.op == opcode::syscall) return unknown;
     switch (isa::info(i.op).access) {
       case access_kind::none:

@@ -17,24 +17,28 @@ class address_map {
   /// Throws input_error if the parameters allow no such map.
   explicit address_map(const gpu_config& config);
 
-  unsigned channels() const { return channels_; }
-  unsigned channel_of(std::uint64_t address) const;
+  [[nodiscard]] unsigned channels() const { return channels_; }
+  [[nodiscard]] unsigned channel_of(std::uint64_t address) const;
   /// Byte address within the channel.
-  std::uint64_t local_address(std::uint64_t address) const;
+  [[nodiscard]] std::uint64_t local_address(std::uint64_t address) const;
   /// The address in external memory of a program's address: within the channel's own memory with `memory.addresses =
   /// channel`, within one memory that all channels share with `device`. Device memory starts there at
   /// `memory.base_mib`. The bytes of a block of `l2.interleave_bytes` stay contiguous and keep their alignment.
-  std::uint64_t outside_address(std::uint64_t address) const;
+  [[nodiscard]] std::uint64_t outside_address(std::uint64_t address) const;
   /// True if programs' addresses and those of the external memory are the same.
-  bool outside_is_same() const { return !channel_addresses_ && base_ == 0; }
+  [[nodiscard]] bool outside_is_same() const { return !channel_addresses_ && base_ == 0; }
   /// The inverse of local_address: the address of byte `local` of a channel.
-  std::uint64_t global_address(unsigned channel, std::uint64_t local) const;
+  [[nodiscard]] std::uint64_t global_address(unsigned channel, std::uint64_t local) const;
   /// The number of bytes from `address` on that are certain to lie in the same channel.
-  std::uint64_t bytes_to_boundary(std::uint64_t address) const { return interleave_ - (address & (interleave_ - 1)); }
+  [[nodiscard]] std::uint64_t bytes_to_boundary(std::uint64_t address) const {
+    return interleave_ - (address & (interleave_ - 1));
+  }
 
  private:
-  std::uint64_t round_of(std::uint64_t block) const { return power_of_two_ ? block >> shift_ : block / channels_; }
-  unsigned fold(std::uint64_t round) const;
+  [[nodiscard]] std::uint64_t round_of(std::uint64_t block) const {
+    return power_of_two_ ? block >> shift_ : block / channels_;
+  }
+  [[nodiscard]] unsigned fold(std::uint64_t round) const;
 
   unsigned channels_;
   bool channel_addresses_;

@@ -14,13 +14,13 @@ class address_ranges {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::uint64_t version = 0;
-    bool holds(std::uint64_t first, std::uint64_t last) const { return first >= begin && last < end; }
+    [[nodiscard]] bool holds(std::uint64_t first, std::uint64_t last) const { return first >= begin && last < end; }
   };
 
   /// True if [base, base + size) may be added: it is not empty, does not wrap around and overlaps no other interval.
-  bool takes(std::uint64_t base, std::uint64_t size) const;
+  [[nodiscard]] bool takes(std::uint64_t base, std::uint64_t size) const;
   /// True if an interval begins at `base`.
-  bool begins(std::uint64_t base) const;
+  [[nodiscard]] bool begins(std::uint64_t base) const;
   /// Adds [base, base + size). Throws internal_error unless takes(base, size).
   void add(std::uint64_t base, std::uint64_t size);
   /// Removes the interval that begins at `base`. Throws internal_error if there is none.
@@ -31,14 +31,14 @@ class address_ranges {
   void refresh(hint& h) const {
     if (h.version != version_) h = {0, 0, version_};
   }
-  std::size_t size() const { return ranges_.size(); }
+  [[nodiscard]] std::size_t size() const { return ranges_.size(); }
 
  private:
   struct range {
     std::uint64_t begin;
     std::uint64_t end;
   };
-  std::vector<range>::const_iterator at_or_after(std::uint64_t base) const;
+  [[nodiscard]] std::vector<range>::const_iterator at_or_after(std::uint64_t base) const;
   std::vector<range> ranges_;
   std::uint64_t version_ = 1;
 };

@@ -37,23 +37,27 @@ class byte_mask {
   byte_mask operator~() const { return {~half_[0], ~half_[1]}; }
   byte_mask& operator|=(const byte_mask& o) { return *this = *this | o; }
   bool operator==(const byte_mask& o) const { return half_[0] == o.half_[0] && half_[1] == o.half_[1]; }
-  bool any() const { return (half_[0] | half_[1]) != 0; }
-  bool covers(const byte_mask& o) const { return ((o.half_[0] & ~half_[0]) | (o.half_[1] & ~half_[1])) == 0; }
-  bool test(unsigned byte) const { return half_[byte / 64] >> (byte % 64) & 1; }
+  [[nodiscard]] bool any() const { return (half_[0] | half_[1]) != 0; }
+  [[nodiscard]] bool covers(const byte_mask& o) const {
+    return ((o.half_[0] & ~half_[0]) | (o.half_[1] & ~half_[1])) == 0;
+  }
+  [[nodiscard]] bool test(unsigned byte) const { return half_[byte / 64] >> (byte % 64) & 1; }
   void set(unsigned byte) { half_[byte / 64] |= std::uint64_t{1} << (byte % 64); }
-  unsigned count() const {
+  [[nodiscard]] unsigned count() const {
     return static_cast<unsigned>(__builtin_popcountll(half_[0]) + __builtin_popcountll(half_[1]));
   }
   /// The 32 bits of sector s.
-  std::uint32_t sector(unsigned s) const { return static_cast<std::uint32_t>(half_[s / 2] >> (s % 2 * 32)); }
+  [[nodiscard]] std::uint32_t sector(unsigned s) const {
+    return static_cast<std::uint32_t>(half_[s / 2] >> (s % 2 * 32));
+  }
   /// Sectors with at least one byte, one bit per sector.
-  unsigned touched_sectors() const {
+  [[nodiscard]] unsigned touched_sectors() const {
     unsigned mask = 0;
     for (unsigned s = 0; s < sectors_per_line; ++s) mask |= (sector(s) != 0 ? 1u : 0u) << s;
     return mask;
   }
   /// The eight bits of bytes 8k .. 8k+7.
-  unsigned octet(unsigned k) const { return static_cast<unsigned>(half_[k / 8] >> (k % 8 * 8)) & 0xff; }
+  [[nodiscard]] unsigned octet(unsigned k) const { return static_cast<unsigned>(half_[k / 8] >> (k % 8 * 8)) & 0xff; }
   void or_octet(unsigned k, unsigned bits) { half_[k / 8] |= std::uint64_t{bits} << (k % 8 * 8); }
 
   byte_mask() = default;

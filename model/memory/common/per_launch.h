@@ -17,15 +17,17 @@ class per_launch {
     return __builtin_expect(launch == last_id_ && last_ != nullptr, 1) ? *last_ : find_or_make(launch);
   }
   /// The counters of a launch, or null if the unit never worked for it.
-  const T* find(std::uint32_t launch) const { return launch < items_.size() ? items_[launch].get() : nullptr; }
+  [[nodiscard]] const T* find(std::uint32_t launch) const {
+    return launch < items_.size() ? items_[launch].get() : nullptr;
+  }
   /// The counters of a launch, or zeros.
-  const T& at(std::uint32_t launch) const {
+  [[nodiscard]] const T& at(std::uint32_t launch) const {
     static const T none{};
     const T* t = find(launch);
     return t != nullptr ? *t : none;
   }
   /// One more than the largest launch id seen: the bound of a loop over find().
-  std::uint32_t end() const { return static_cast<std::uint32_t>(items_.size()); }
+  [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(items_.size()); }
 
  private:
   [[gnu::noinline]] T& find_or_make(std::uint32_t launch) {

@@ -14,9 +14,9 @@ class replacement {
  public:
   explicit replacement(choice::replacement which) : kind_(which) {}
 
-  bool at_random() const { return kind_ == kind::random; }
+  [[nodiscard]] bool at_random() const { return kind_ == kind::random; }
   /// True if a use makes the line the last to be replaced.
-  bool renews() const { return kind_ == kind::lru; }
+  [[nodiscard]] bool renews() const { return kind_ == kind::lru; }
   /// Chooses at random among `ways` lines, but takes the first empty one if there is one. `empty(w)` tells whether way
   /// w is empty, `open(w)` whether it may be replaced. Returns `ways` if none may.
   template <class Empty, class Open>

@@ -16,7 +16,7 @@ class slot_counter {
     ++used_;
     return true;
   }
-  bool has_visible_room(cycle_t now) const { return used_ + (freed_at_ == now ? freed_ : 0) < capacity_; }
+  [[nodiscard]] bool has_visible_room(cycle_t now) const { return used_ + (freed_at_ == now ? freed_ : 0) < capacity_; }
   void give(cycle_t now) {
     if (freed_at_ != now) {
       freed_at_ = now;
@@ -26,9 +26,9 @@ class slot_counter {
     --used_;
   }
   /// True if a slot is free, visible or not.
-  bool has_room() const { return used_ < capacity_; }
-  unsigned used() const { return used_; }
-  const unsigned& level() const { return used_; }
+  [[nodiscard]] bool has_room() const { return used_ < capacity_; }
+  [[nodiscard]] unsigned used() const { return used_; }
+  [[nodiscard]] const unsigned& level() const { return used_; }
 
  private:
   unsigned capacity_;

@@ -29,7 +29,7 @@ class tlb {
   explicit tlb(const gpu_config& config);
 
   /// If false, every address is translated at once and nothing is counted.
-  bool enabled() const { return !entries_.empty(); }
+  [[nodiscard]] bool enabled() const { return !entries_.empty(); }
   /// The first cycle in which an access to `address`, looked up in `cycle`, can proceed.
   cycle_t look_up(std::uint64_t address, std::uint32_t launch, cycle_t cycle);
 

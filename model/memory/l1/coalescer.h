@@ -51,7 +51,7 @@ class bank_conflicts {
 
  private:
   unsigned slow_passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
-  unsigned bank_of(std::uint64_t word) const {
+  [[nodiscard]] unsigned bank_of(std::uint64_t word) const {
     return static_cast<unsigned>(bank_mask_ != 0 ? word & bank_mask_ : word % banks_);
   }
   unsigned banks_;

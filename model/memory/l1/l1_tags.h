@@ -30,7 +30,7 @@ class l1_tags {
   void resize(unsigned size_bytes, unsigned ways, const replacement& policy);
 
   /// Index of the line at `address`, or none. Does not update the replacement order.
-  unsigned find(std::uint64_t address) const;
+  [[nodiscard]] unsigned find(std::uint64_t address) const;
   /// Allocates the line at `address`, which must not be present: replaces the line of its set that the policy selects
   /// among those without a pending fill. Returns none if every line of the set has one. `evicted`: the replaced line
   /// held valid sectors. The new line has none.
@@ -43,8 +43,8 @@ class l1_tags {
 
   line_state& operator[](unsigned index) { return lines_[index]; }
   std::uint8_t* data(unsigned index) { return data_.get() + std::size_t{index} * line_bytes; }
-  unsigned sets() const { return sets_; }
-  unsigned ways() const { return ways_; }
+  [[nodiscard]] unsigned sets() const { return sets_; }
+  [[nodiscard]] unsigned ways() const { return ways_; }
 
  private:
   // Makes the line the last of its set in the replacement order.
@@ -56,7 +56,7 @@ class l1_tags {
   void empty_all();
   void make_empty(unsigned set);
   void invalidate_set(unsigned set);
-  unsigned set_of(std::uint64_t number) const {
+  [[nodiscard]] unsigned set_of(std::uint64_t number) const {
     return static_cast<unsigned>(set_mask_ != 0 || sets_ <= 1 ? number & set_mask_ : number % sets_);
   }
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
@@ -80,7 +80,7 @@ class l1_tags {
     std::uint32_t count;
     std::uint32_t way;
   };
-  std::size_t hint_at(unsigned set, std::uint64_t number) const {
+  [[nodiscard]] std::size_t hint_at(unsigned set, std::uint64_t number) const {
     return std::size_t{set} * hints_per_set_ + (golden_hash(number) >> 40 & (hints_per_set_ - 1));
   }
   unsigned hints_per_set_ = 1;  // a power of two

@@ -29,12 +29,12 @@ class line_store {
 
   line_store(unsigned sets, unsigned ways, const replacement& policy);
 
-  unsigned sets() const { return sets_; }
-  unsigned ways() const { return ways_; }
-  unsigned slots() const { return sets_ * ways_; }
+  [[nodiscard]] unsigned sets() const { return sets_; }
+  [[nodiscard]] unsigned ways() const { return ways_; }
+  [[nodiscard]] unsigned slots() const { return sets_ * ways_; }
 
   /// Slot of the line with number `line` (any one-to-one numbering of lines), or none.
-  std::uint32_t find(std::uint64_t line) const {
+  [[nodiscard]] std::uint32_t find(std::uint64_t line) const {
     const std::uint32_t set = set_of(line);
     const std::uint32_t base = set * ways_;
     const mark_group wanted = mark_group{} + mark_of(line);
@@ -58,19 +58,21 @@ class line_store {
     if (policy_.renews()) renew(slot);
   }
 
-  bool occupied(std::uint32_t slot) const { return tags_[slot] != empty; }
-  std::uint64_t line_of(std::uint32_t slot) const { return tags_[slot]; }
+  [[nodiscard]] bool occupied(std::uint32_t slot) const { return tags_[slot] != empty; }
+  [[nodiscard]] std::uint64_t line_of(std::uint32_t slot) const { return tags_[slot]; }
   state& at(std::uint32_t slot) { return states_[slot]; }
-  const state& at(std::uint32_t slot) const { return states_[slot]; }
+  [[nodiscard]] const state& at(std::uint32_t slot) const { return states_[slot]; }
   std::uint8_t* data(std::uint32_t slot) { return bytes_.get() + std::size_t{slot} * line_bytes; }
-  const std::uint8_t* data(std::uint32_t slot) const { return bytes_.get() + std::size_t{slot} * line_bytes; }
+  [[nodiscard]] const std::uint8_t* data(std::uint32_t slot) const {
+    return bytes_.get() + std::size_t{slot} * line_bytes;
+  }
 
  private:
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
   struct release_bytes {
     void operator()(std::uint8_t* p) const { std::free(p); }
   };
-  std::uint32_t set_of(std::uint64_t line) const {
+  [[nodiscard]] std::uint32_t set_of(std::uint64_t line) const {
     return static_cast<std::uint32_t>(set_mask_ != 0 || sets_ == 1 ? line & set_mask_ : line % sets_);
   }
 

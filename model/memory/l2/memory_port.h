@@ -58,8 +58,8 @@ class memory_port : private at_initiator_unit {
   /// Sends the next request if the port is free and nothing holds it back. True if one was sent.
   bool send(cycle_t now);
   /// The next response that has arrived by `now`, or null.
-  const response* arrived(cycle_t now) const;
-  const request& at(std::uint32_t index) const { return requests_[index]; }
+  [[nodiscard]] const response* arrived(cycle_t now) const;
+  [[nodiscard]] const request& at(std::uint32_t index) const { return requests_[index]; }
   /// Ends the request of the first response and releases its payload.
   void release_first();
   /// Marks all reads in flight as stale, since another agent may have written the memory.
@@ -77,15 +77,15 @@ class memory_port : private at_initiator_unit {
   }
 
   /// The next cycle in which send() or arrived() can do something; never: only after a call from the memory.
-  cycle_t next(cycle_t now) const;
+  [[nodiscard]] cycle_t next(cycle_t now) const;
 
-  std::size_t queued() const { return queue_.size(); }
-  bool idle() const { return active_ == 0; }
+  [[nodiscard]] std::size_t queued() const { return queue_.size(); }
+  [[nodiscard]] bool idle() const { return active_ == 0; }
   /// Separates earlier from later writes, so that older_writes() tells when the earlier ones are done. Call only when
   /// older_writes() is zero.
   void start_epoch() { epoch_ ^= 1; }
-  unsigned older_writes() const { return writes_[epoch_ ^ 1]; }
-  const unsigned& level() const { return active_; }
+  [[nodiscard]] unsigned older_writes() const { return writes_[epoch_ ^ 1]; }
+  [[nodiscard]] const unsigned& level() const { return active_; }
 
   /// Copies the bytes of outstanding writes, which the memory may not hold yet, over `image` (the line at
   /// `line_address`). Returns which bytes.
@@ -112,7 +112,7 @@ class memory_port : private at_initiator_unit {
                         std::uint32_t launch, unsigned epoch);
   unsigned write_runs(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data,
                       std::uint32_t launch, unsigned epoch);
-  bool held_back(const request& r) const;
+  [[nodiscard]] bool held_back(const request& r) const;
 
   at_initiator_port<memory_port> port_;
   payload_pool pool_;

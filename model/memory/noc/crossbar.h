@@ -30,7 +30,7 @@ class crossbar {
   /// Reserves a slot in the buffer of an input; false: full. After true, push() must follow.
   bool reserve(unsigned input, cycle_t now) { return slots_[input].take(now); }
   /// True if a slot is free, though it may be visible only in the next cycle.
-  bool has_room(unsigned input) const { return slots_[input].has_room(); }
+  [[nodiscard]] bool has_room(unsigned input) const { return slots_[input].has_room(); }
   /// Stores a packet of `bytes` in the reserved slot; it takes part in arbitration from cycle `arrival` on.
   void push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_generic_payload& payload, cycle_t arrival);
   /// Grants all packets that can be granted in this cycle. Returns the next cycle in which a grant may be possible or a
@@ -47,15 +47,15 @@ class crossbar {
   };
   /// Enables granted(), the packets granted by the last arbitrate().
   void keep_grants() { keeps_grants_ = true; }
-  const std::vector<grant_record>& granted() const { return granted_; }
+  [[nodiscard]] const std::vector<grant_record>& granted() const { return granted_; }
   /// Takes the payload out of a packet that the last arbitrate() granted. The packet keeps its place and its time;
   /// pop() returns null for it.
   tlm::tlm_generic_payload& take(const grant_record& granted);
   /// True if a slot is visibly free in cycle `now`.
-  bool has_visible_room(unsigned input, cycle_t now) const { return slots_[input].has_visible_room(now); }
+  [[nodiscard]] bool has_visible_room(unsigned input, cycle_t now) const { return slots_[input].has_visible_room(now); }
 
   /// The cycle in which the packet at the head of an output is complete there (never: none).
-  cycle_t due(unsigned output) const { return due_[output]; }
+  [[nodiscard]] cycle_t due(unsigned output) const { return due_[output]; }
   /// Calls f(output) for each output with packets granted and not popped, in ascending order.
   template <class F>
   void for_each_occupied(F&& f) {
@@ -66,16 +66,16 @@ class crossbar {
   /// Removes the packet at the head of an output and returns its payload; null if it was taken out before.
   tlm::tlm_generic_payload* pop(unsigned output, cycle_t now);
 
-  bool idle() const { return packets_in_use_ == 0; }
-  unsigned waiting(unsigned input) const { return slots_[input].used(); }
-  const unsigned& input_level(unsigned input) const { return slots_[input].level(); }
-  const unsigned& output_level(unsigned output) const { return in_flight_[output]; }
-  unsigned outputs() const { return shape_.outputs; }
+  [[nodiscard]] bool idle() const { return packets_in_use_ == 0; }
+  [[nodiscard]] unsigned waiting(unsigned input) const { return slots_[input].used(); }
+  [[nodiscard]] const unsigned& input_level(unsigned input) const { return slots_[input].level(); }
+  [[nodiscard]] const unsigned& output_level(unsigned output) const { return in_flight_[output]; }
+  [[nodiscard]] unsigned outputs() const { return shape_.outputs; }
   /// Cycles in which output ports transferred bytes, and the packets and bytes transferred.
-  std::uint64_t busy_cycles() const { return busy_cycles_; }
-  std::uint64_t packets_in() const { return packets_in_; }
-  std::uint64_t packets_out() const { return packets_out_; }
-  std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t busy_cycles() const { return busy_cycles_; }
+  [[nodiscard]] std::uint64_t packets_in() const { return packets_in_; }
+  [[nodiscard]] std::uint64_t packets_out() const { return packets_out_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Throws internal_error if packets were lost or duplicated.
   void check_invariants() const;
 
@@ -92,7 +92,9 @@ class crossbar {
     std::uint32_t tail = none;
   };
 
-  bool full(unsigned output) const { return in_flight_[output] >= shape_.output_entries + shape_.latency_cycles; }
+  [[nodiscard]] bool full(unsigned output) const {
+    return in_flight_[output] >= shape_.output_entries + shape_.latency_cycles;
+  }
   void append(fifo& list, std::uint32_t p);
   cycle_t grant(unsigned output, cycle_t now);
   void start(unsigned input, unsigned output, cycle_t now);

@@ -83,7 +83,7 @@ class interconnect : public sc_core::sc_module, public clocked {
     route_state route;
     route_extension* outer = nullptr;             // route of another interconnect that the payload passed before
     tlm::tlm_generic_payload* payload = nullptr;  // null: not in use
-    tlm::tlm_extension_base* clone() const override { return nullptr; }
+    [[nodiscard]] tlm::tlm_extension_base* clone() const override { return nullptr; }
     void copy_from(const tlm::tlm_extension_base&) override {}
     void free() override { payload = nullptr; }  // the payload is being destroyed; the pool keeps the route
   };

@@ -21,9 +21,9 @@ class request_port : private at_initiator_unit {
   /// Binds itself to the backward path of `socket`.
   request_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock, unsigned queue_entries);
 
-  bool full() const { return queue_.size() >= capacity_; }
+  [[nodiscard]] bool full() const { return queue_.size() >= capacity_; }
   /// Free entries of the queue. A request whose annotated departure lies in the future counts as gone.
-  unsigned room() const { return full() ? 0 : capacity_ - static_cast<unsigned>(queue_.size()); }
+  [[nodiscard]] unsigned room() const { return full() ? 0 : capacity_ - static_cast<unsigned>(queue_.size()); }
   /// Queues a request; sends it in the same cycle if the queue was empty and the port is free. The queue must not be
   /// full.
   void push(line_payload& payload, cycle_t cycle);
@@ -33,10 +33,10 @@ class request_port : private at_initiator_unit {
   line_payload* take(cycle_t cycle);
 
   /// True if no request is queued or outstanding and no response is waiting.
-  bool idle() const { return queue_.empty() && in_flight_ == 0; }
-  const unsigned& queued() const { return queued_; }
+  [[nodiscard]] bool idle() const { return queue_.empty() && in_flight_ == 0; }
+  [[nodiscard]] const unsigned& queued() const { return queued_; }
   /// Requests sent whose response take() has not returned yet.
-  const unsigned& in_flight() const { return in_flight_; }
+  [[nodiscard]] const unsigned& in_flight() const { return in_flight_; }
 
  private:
   struct response {

@@ -13,9 +13,9 @@ __extension__ typedef unsigned __int128 uint128;
 struct float_format {
   int mantissa;
   int exponent;
-  int bias() const { return (1 << (exponent - 1)) - 1; }
-  std::uint64_t sign_bit() const { return std::uint64_t{1} << (mantissa + exponent); }
-  std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent) - 1) << mantissa; }
+  [[nodiscard]] int bias() const { return (1 << (exponent - 1)) - 1; }
+  [[nodiscard]] std::uint64_t sign_bit() const { return std::uint64_t{1} << (mantissa + exponent); }
+  [[nodiscard]] std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent) - 1) << mantissa; }
 };
 constexpr float_format format_f16{10, 5};
 constexpr float_format format_bf16{7, 8};

@@ -36,13 +36,13 @@ struct registers {
   registers(const isa::operand& o, const warp_state& w, std::uint32_t (*scratch)[warp_size]) {
     for (unsigned k = 0; k < 4; ++k) word[k] = fetch(o, w, scratch[k], k);
   }
-  std::uint32_t half(unsigned element, unsigned lane) const {
+  [[nodiscard]] std::uint32_t half(unsigned element, unsigned lane) const {
     return word[element / 2][lane] >> (element % 2 * 16) & 0xffff;
   }
-  std::uint32_t byte(unsigned element, unsigned lane) const {
+  [[nodiscard]] std::uint32_t byte(unsigned element, unsigned lane) const {
     return word[element / 4][lane] >> (element % 4 * 8) & 0xff;
   }
-  double wide(unsigned element, unsigned lane) const {
+  [[nodiscard]] double wide(unsigned element, unsigned lane) const {
     return double_of(word[2 * element][lane] | std::uint64_t{word[2 * element + 1][lane]} << 32);
   }
 };

@@ -28,8 +28,8 @@ class context_image {
     at_ = 0;
     reading_ = true;
   }
-  bool reading() const { return reading_; }
-  const std::vector<std::uint32_t>& words() const { return words_; }
+  [[nodiscard]] bool reading() const { return reading_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& words() const { return words_; }
   std::vector<std::uint32_t>& words() { return words_; }
 
   /// Throws program_error if the image that is read ends too soon, because memory does not hold what was written.

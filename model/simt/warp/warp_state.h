@@ -17,7 +17,7 @@ constexpr lane_mask all_lanes = 0xffffffffu;
 
 struct dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
-  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
 struct texture_descriptor;
@@ -42,8 +42,8 @@ struct launch_context {
   /// Textures and surfaces: handle h is entry h - 1. Null: none.
   std::shared_ptr<const std::vector<texture_descriptor>> textures;
 
-  std::uint32_t threads_per_block() const { return block.x * block.y * block.z; }
-  std::uint32_t warps_per_block() const { return (threads_per_block() + warp_size - 1) / warp_size; }
+  [[nodiscard]] std::uint32_t threads_per_block() const { return block.x * block.y * block.z; }
+  [[nodiscard]] std::uint32_t warps_per_block() const { return (threads_per_block() + warp_size - 1) / warp_size; }
 };
 
 /// The functional state of a resident thread block.
@@ -128,7 +128,7 @@ struct warp_state {
     frames.clear();
   }
   /// Linear thread index in the block of a lane.
-  std::uint32_t thread(unsigned lane) const { return warp_in_block * warp_size + lane; }
+  [[nodiscard]] std::uint32_t thread(unsigned lane) const { return warp_in_block * warp_size + lane; }
 };
 
 }  // namespace heddle::simt

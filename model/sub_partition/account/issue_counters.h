@@ -49,7 +49,7 @@ struct alignas(64) issue_counters {
   HEDDLE_ISSUE_COUNTS(HEDDLE_X)
 #undef HEDDLE_X
 
-  issue_totals totals() const;
+  [[nodiscard]] issue_totals totals() const;
 };
 
 }  // namespace heddle

@@ -42,10 +42,10 @@ class launch_profile {
   }
 
   /// Number of instructions; 0 before the launch's first warp.
-  std::size_t size() const { return lines_.size(); }
-  instruction_profile at(std::size_t instruction) const;
+  [[nodiscard]] std::size_t size() const { return lines_.size(); }
+  [[nodiscard]] instruction_profile at(std::size_t instruction) const;
   /// Null before the launch's first warp.
-  const decoded_program* program() const { return program_.get(); }
+  [[nodiscard]] const decoded_program* program() const { return program_.get(); }
 
  private:
   void carry(const profile_line& from, unsigned what, std::uint64_t high);

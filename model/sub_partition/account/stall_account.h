@@ -63,7 +63,7 @@ class stall_account {
 
   /// Sets whether the texture path is full from cycle `from` on. `now`: the current cycle.
   void set_texture_full(bool full, cycle_t from, cycle_t now);
-  bool texture_full() const { return texture_full_; }
+  [[nodiscard]] bool texture_full() const { return texture_full_; }
 
   /// Calls f(warp_condition, from, until) for each of the warp's conditions in [from, until), in their order; some of
   /// the intervals are empty. Not for ready warps. This and condition_of_ready() classify all warp-cycles: what is

@@ -16,7 +16,7 @@ struct raised_counters {
   std::array<std::uint8_t, register_count> unread{};  // until memory instructions have read it
 
   bool operator==(const raised_counters& o) const { return results == o.results && unread == o.unread; }
-  unsigned all() const {
+  [[nodiscard]] unsigned all() const {
     unsigned counters = 0;
     for (const unsigned r : results) counters |= r;
     for (const unsigned r : unread) counters |= r;
@@ -27,13 +27,13 @@ struct raised_counters {
     for (unsigned n = 0; n < register_count; ++n) unread[n] |= o.unread[n];
   }
   // Counters of names for which `o` does not have the same counter.
-  unsigned beside(const raised_counters& o) const {
+  [[nodiscard]] unsigned beside(const raised_counters& o) const {
     unsigned counters = 0;
     for (unsigned n = 0; n < name_count; ++n) counters |= results[n] & ~static_cast<unsigned>(o.results[n]);
     for (unsigned n = 0; n < register_count; ++n) counters |= unread[n] & ~static_cast<unsigned>(o.unread[n]);
     return counters;
   }
-  unsigned waited_for_by(const decoded_instruction& d) const {
+  [[nodiscard]] unsigned waited_for_by(const decoded_instruction& d) const {
     unsigned counters = 0;
     each_name(d, [&](unsigned n) { counters |= results[n]; });
     each_result(d, [&](unsigned n) {
@@ -189,7 +189,7 @@ class counter_allocator {
   }
 
   // For each instruction, counters that it waits for without needing their results.
-  const std::vector<std::uint8_t>& forced() const { return forced_; }
+  [[nodiscard]] const std::vector<std::uint8_t>& forced() const { return forced_; }
 
  private:
   // Instructions of the block that share a counter which no instruction has waited for yet.
@@ -227,7 +227,7 @@ class counter_allocator {
                   groups_.end());
   }
 
-  unsigned idle_counters() const {
+  [[nodiscard]] unsigned idle_counters() const {
     const unsigned all = (1u << counter_count) - 1;
     return ~raised_.all() & (reads_ ? all & ~(1u << read_counter) : all);
   }
@@ -244,7 +244,7 @@ class counter_allocator {
 
   // Raised counters whose results have a known latency that passes in straight-line code before `i` issues: waiting for
   // them costs nothing.
-  std::uint8_t passed_counters(std::size_t i) const {
+  [[nodiscard]] std::uint8_t passed_counters(std::size_t i) const {
     unsigned open = 0;
     for (unsigned n = 0; n < name_count; ++n) {
       if (raised_.results[n] == 0) continue;
@@ -285,7 +285,7 @@ class counter_allocator {
     return no_counter;
   }
 
-  std::size_t first_user(std::size_t i) const {
+  [[nodiscard]] std::size_t first_user(std::size_t i) const {
     std::bitset<name_count> results;
     each_result(program_.code[i], [&](unsigned n) { results.set(n); });
     bool used = false;

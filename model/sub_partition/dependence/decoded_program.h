@@ -89,8 +89,8 @@ struct decoded_program {
 std::vector<back_edge> back_edges(const isa::program& p);
 
 /// Decodes for the GPU. Throws input_error for an instruction whose unit the chip lacks (lanes = 0).
-std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::program>& program,
-                                              const gpu_config& config, std::uint64_t code_address);
+[[nodiscard]] std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::program>& program,
+                                                            const gpu_config& config, std::uint64_t code_address);
 
 /// True if the SM's sub-partitions share one such unit.
 inline bool is_shared(isa::unit u, const gpu_config& config) {

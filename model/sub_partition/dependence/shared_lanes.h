@@ -26,7 +26,7 @@ class shared_lanes {
   void take(cycle_t cycle, unsigned initiation_cycles) { free_at_[granted_] = cycle + initiation_cycles; }
 
  private:
-  bool may_have(std::size_t group, unsigned user, cycle_t cycle) const;
+  [[nodiscard]] bool may_have(std::size_t group, unsigned user, cycle_t cycle) const;
 
   std::vector<cycle_t> free_at_;  // by group
   std::vector<cycle_t> asked_;    // by user: cycle of the last request plus one; 0: none yet

@@ -21,9 +21,11 @@ class issue_gate {
 
   using closure = unit_input;
 
-  bool open(cycle_t cycle) const { return cycle >= free_at_ && !blocked_; }  // free_at_ is not before stalled_until_
+  [[nodiscard]] bool open(cycle_t cycle) const {
+    return cycle >= free_at_ && !blocked_;
+  }  // free_at_ is not before stalled_until_
   /// First cycle in which the gate can be open; `never` while it is blocked.
-  cycle_t opens_at() const { return blocked_ ? never : free_at_; }
+  [[nodiscard]] cycle_t opens_at() const { return blocked_ ? never : free_at_; }
 
   /// An instruction entered in `cycle` and holds the input for `initiation` cycles, that one included.
   void take(cycle_t cycle, unsigned initiation) {
@@ -45,7 +47,7 @@ class issue_gate {
     advance(cycle);
     throttled_ = throttled;
   }
-  bool throttled() const { return throttled_; }
+  [[nodiscard]] bool throttled() const { return throttled_; }
 
   /// The whole issue stage stalls in [cycle, until).
   void stall(cycle_t cycle, cycle_t until) {
@@ -55,13 +57,13 @@ class issue_gate {
   }
 
   /// State in `cycle` if nothing else happens before; `cycle` must not precede any reported event.
-  closure closure_at(cycle_t cycle) const {
+  [[nodiscard]] closure closure_at(cycle_t cycle) const {
     if (cycle < stalled_until_) return closure::stalled;
     if (blocked_) return throttled_ ? closure::throttled : closure::busy;
     return cycle < free_at_ ? closure::busy : closure::open;
   }
   /// Next cycle after `cycle` in which that state changes by time alone; `never`: it does not.
-  cycle_t changes_after(cycle_t cycle) const {
+  [[nodiscard]] cycle_t changes_after(cycle_t cycle) const {
     if (cycle < stalled_until_) return stalled_until_;
     return !blocked_ && cycle < free_at_ ? free_at_ : never;
   }

@@ -52,7 +52,7 @@ class warp_timers {
     return best;
   }
   /// The bucket of a cycle, for prefetches.
-  const std::uint64_t& bucket(cycle_t cycle) const { return wheel_[cycle % buckets]; }
+  [[nodiscard]] const std::uint64_t& bucket(cycle_t cycle) const { return wheel_[cycle % buckets]; }
 
  private:
   static constexpr unsigned buckets = 64;

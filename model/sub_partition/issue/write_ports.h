@@ -22,7 +22,7 @@ class write_ports {
   write_ports(unsigned banks, unsigned per_bank)
       : banks_(banks), mask_((banks & (banks - 1)) == 0 ? banks - 1 : ~0u), per_bank_(per_bank) {}
 
-  bool limited() const { return per_bank_ != 0; }
+  [[nodiscard]] bool limited() const { return per_bank_ != 0; }
 
   /// An instruction issued in `now` writes `count` registers starting at `first` in `cycle`.
   void reserve(unsigned first, unsigned count, cycle_t cycle, cycle_t now) {
@@ -56,7 +56,7 @@ class write_ports {
   }
 
  private:
-  unsigned bank_of(unsigned r) const { return mask_ != ~0u ? r & mask_ : r % banks_; }
+  [[nodiscard]] unsigned bank_of(unsigned r) const { return mask_ != ~0u ? r & mask_ : r % banks_; }
   static constexpr cycle_t window = 64;  // bits of a word; few latencies are longer
 
   void advance(cycle_t now) {

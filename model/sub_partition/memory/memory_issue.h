@@ -49,15 +49,17 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
     pending_replays_ = 0;
     return n;
   }
-  bool replays() const { return pending_replays_ != 0; }
+  [[nodiscard]] bool replays() const { return pending_replays_ != 0; }
   /// The warp has left its slot with outstanding stores.
   void departed(const departed_warp& w) { departed_.add(w); }
-  bool departed(unsigned slot, std::uint16_t residency) const { return departed_.contains(slot, residency); }
+  [[nodiscard]] bool departed(unsigned slot, std::uint16_t residency) const {
+    return departed_.contains(slot, residency);
+  }
   /// Global address of byte `offset` of a lane's local memory.
-  std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
-  bool idle() const { return operations_.in_use() == 0; }
+  [[nodiscard]] std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
+  [[nodiscard]] bool idle() const { return operations_.in_use() == 0; }
   /// Free entries of the load/store unit's queue; a reference, because waveforms sample it.
-  const unsigned& credits() const { return credits_; }
+  [[nodiscard]] const unsigned& credits() const { return credits_; }
   void check_invariants() const;
 
   tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;

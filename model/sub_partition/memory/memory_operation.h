@@ -76,7 +76,7 @@ class memory_operation_pool {
     set_poison(t);
     free_transactions_.push_back(&t);
   }
-  std::size_t in_use() const { return in_use_; }
+  [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
  private:
   // Under AddressSanitizer the whole transaction, otherwise its lane data.

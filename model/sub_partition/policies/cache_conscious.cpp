@@ -19,14 +19,14 @@ class cache_conscious : public scheduling_policy {
   unsigned select(const warp_view& view) override;
   void placed(unsigned slot, std::uint64_t cycle) override;
   void removed(unsigned slot) override;
-  bool holds_memory() const override { return true; }
+  [[nodiscard]] bool holds_memory() const override { return true; }
   std::uint64_t held(const warp_view& view, std::uint64_t wanting, std::uint64_t loads, bool saturated) override;
-  bool wants_lost_locality() const override { return true; }
+  [[nodiscard]] bool wants_lost_locality() const override { return true; }
   void lost_locality(unsigned slot, std::uint64_t cycle) override;
 
  private:
-  std::uint64_t score(unsigned slot, std::uint64_t cycle) const;
-  std::uint64_t cutoff() const;
+  [[nodiscard]] std::uint64_t score(unsigned slot, std::uint64_t cycle) const;
+  [[nodiscard]] std::uint64_t cutoff() const;
 
   const std::uint64_t base_;
   const std::uint64_t throttle_;

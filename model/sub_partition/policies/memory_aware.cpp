@@ -15,7 +15,7 @@ class memory_aware : public scheduling_policy {
   unsigned select(const warp_view& view) override;
   void placed(unsigned slot, std::uint64_t cycle) override;
   void removed(unsigned slot) override;
-  bool holds_memory() const override { return true; }
+  [[nodiscard]] bool holds_memory() const override { return true; }
   std::uint64_t held(const warp_view& view, std::uint64_t wanting, std::uint64_t loads, bool saturated) override;
 
  private:

@@ -13,14 +13,14 @@ class placement_order {
  public:
   void placed(unsigned slot) { age_[slot] = ++placements_; }
   /// The oldest slot of a mask that is not empty.
-  unsigned oldest(std::uint64_t slots) const {
+  [[nodiscard]] unsigned oldest(std::uint64_t slots) const {
     unsigned best = static_cast<unsigned>(__builtin_ctzll(slots));
     for (const unsigned slot : set_bits(slots & (slots - 1))) {
       if (age_[slot] < age_[best]) best = slot;
     }
     return best;
   }
-  unsigned youngest(std::uint64_t slots) const {
+  [[nodiscard]] unsigned youngest(std::uint64_t slots) const {
     unsigned best = static_cast<unsigned>(__builtin_ctzll(slots));
     for (const unsigned slot : set_bits(slots & (slots - 1))) {
       if (age_[slot] > age_[best]) best = slot;

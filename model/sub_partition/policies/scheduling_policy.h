@@ -32,7 +32,7 @@ class scheduling_policy {
   virtual void removed(unsigned slot) { (void)slot; }
 
   /// True if held() must be called each cycle. Only policies that hold back memory accesses pay for it.
-  virtual bool holds_memory() const { return false; }
+  [[nodiscard]] virtual bool holds_memory() const { return false; }
   /// Returns the warps of `wanting` that must not issue their next instruction in this cycle. `wanting`: warps whose
   /// next instruction accesses global memory; `loads`: those of them that may hit the L1. A policy must not hold back
   /// all warps indefinitely. `saturated`: the SM's memory system can hardly take another miss.
@@ -41,14 +41,15 @@ class scheduling_policy {
     return 0;
   }
   /// True if lost_locality() must be called.
-  virtual bool wants_lost_locality() const { return false; }
+  [[nodiscard]] virtual bool wants_lost_locality() const { return false; }
   /// A load of the slot's warp missed a line that the L1 recently held for the same warp.
   virtual void lost_locality(unsigned slot, std::uint64_t cycle) { (void)slot, (void)cycle; }
 };
 
 /// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.
 template <choice::scheduler name>
-std::unique_ptr<scheduling_policy> create_policy(const sub_partition_parameters& parameters, const policy_place& place);
+[[nodiscard]] std::unique_ptr<scheduling_policy> create_policy(const sub_partition_parameters& parameters,
+                                                               const policy_place& place);
 #define HEDDLE_X(name)                                                                                       \
   template <>                                                                                                \
   std::unique_ptr<scheduling_policy> create_policy<choice::scheduler::name>(const sub_partition_parameters&, \
@@ -57,7 +58,7 @@ HEDDLE_SCHEDULING_POLICIES(HEDDLE_X)
 #undef HEDDLE_X
 
 /// Creates the policy that `sub_partition.scheduler` selects.
-std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters,
-                                                          const policy_place& place);
+[[nodiscard]] std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters,
+                                                                        const policy_place& place);
 
 }  // namespace heddle

@@ -10,28 +10,30 @@ class executed_stream final : public instruction_stream {
  public:
   explicit executed_stream(const surroundings& s);
 
-  bool recorded() const override { return false; }
-  unsigned registers_kept(const resident_launch& launch) const override { return launch.program->registers; }
+  [[nodiscard]] bool recorded() const override { return false; }
+  [[nodiscard]] unsigned registers_kept(const resident_launch& launch) const override {
+    return launch.program->registers;
+  }
   void begin(warp_slot& w) const override;
   void prefetch_sources(const warp_slot& w) const override;
   void advance(warp_slot& w) const override;
-  bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
+  [[nodiscard]] bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const override;
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
-  bool gives_way(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
+  [[nodiscard]] bool gives_way(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   void wait_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) const override;
   void leave_barrier(warp_slot& w, unsigned number) const override;
   void write_reduction(warp_slot& w, unsigned number, std::uint32_t count, std::uint32_t threads) const override;
   std::uint32_t resume(warp_slot& w) const override;
-  bool lanes_go_on(const warp_slot&) const override { return true; }
+  [[nodiscard]] bool lanes_go_on(const warp_slot&) const override { return true; }
   bool addresses(unsigned slot, simt::lane_mask mask, lsu_transaction& t) const override;
   bool access_shared(unsigned slot, lsu_transaction& t) const override;
   void store_data(const warp_slot& w, lsu_transaction& t) const override;
   void write_back(const decoded_instruction& d, warp_slot& w, simt::lane_mask mask,
                   const std::uint32_t (*words)[isa::warp_size]) const override;
   void exchange(warp_slot& w, simt::context_image& image) const override;
-  std::string place_of(const warp_slot& w, const isa::instruction& i) const override;
-  std::vector<std::string> standing(const warp_slot& w, unsigned barrier) const override;
+  [[nodiscard]] std::string place_of(const warp_slot& w, const isa::instruction& i) const override;
+  [[nodiscard]] std::vector<std::string> standing(const warp_slot& w, unsigned barrier) const override;
 
  private:
   bool branch(warp_slot& w, simt::lane_mask mask) const override;

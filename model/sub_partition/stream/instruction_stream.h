@@ -36,9 +36,9 @@ class instruction_stream {
 
   virtual ~instruction_stream() = default;
 
-  virtual bool recorded() const = 0;
+  [[nodiscard]] virtual bool recorded() const = 0;
   /// Number of 32-lane registers of a warp of the launch that hold values.
-  virtual unsigned registers_kept(const resident_launch& launch) const = 0;
+  [[nodiscard]] virtual unsigned registers_kept(const resident_launch& launch) const = 0;
   /// A warp that was placed in its slot, or that is swapped in, begins with its first instruction.
   virtual void begin(warp_slot& w) const = 0;
   /// Prefetches the source registers of the warp's next instruction.
@@ -49,13 +49,13 @@ class instruction_stream {
   virtual void advance(warp_slot& w) const = 0;
   /// Returns true if the instruction may execute on the lanes of `mask`. Otherwise these lanes wait for the other lanes
   /// that it names, and issue it again when all have arrived.
-  virtual bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
+  [[nodiscard]] virtual bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
   /// `latency`: cycles until the target is known, as the branch unit answered.
   void issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const;
   virtual void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const = 0;
   virtual void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
   /// The warp sleeps from `cycle` on. Returns true if other lanes of it run meanwhile.
-  virtual bool gives_way(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
+  [[nodiscard]] virtual bool gives_way(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
 
   // Barriers
   /// The lanes of `mask`, independent and active, wait at barrier `number`.
@@ -68,7 +68,7 @@ class instruction_stream {
   virtual std::uint32_t resume(warp_slot& w) const = 0;
   /// Some lanes wait at a barrier (warp_slot::barrier_lanes). Returns true if the next instruction involves only
   /// others.
-  virtual bool lanes_go_on(const warp_slot& w) const = 0;
+  [[nodiscard]] virtual bool lanes_go_on(const warp_slot& w) const = 0;
 
   // Memory
   /// Sets the addresses of the access; returns false after a fault.
@@ -86,10 +86,10 @@ class instruction_stream {
   /// valid warp of this program.
   virtual void exchange(warp_slot& w, simt::context_image& image) const = 0;
   /// Source position of an instruction of the warp, for messages: "file.ptx:12:5".
-  virtual std::string place_of(const warp_slot& w, const isa::instruction& i) const = 0;
+  [[nodiscard]] virtual std::string place_of(const warp_slot& w, const isa::instruction& i) const = 0;
   /// For each group of the warp's lanes, where it is and what it waits for: "lanes 0x0000ffff, waits at barrier 1,
   /// file.ptx:12:5". `barrier`: the barrier at which the whole warp waits, if it does.
-  virtual std::vector<std::string> standing(const warp_slot& w, unsigned barrier) const = 0;
+  [[nodiscard]] virtual std::vector<std::string> standing(const warp_slot& w, unsigned barrier) const = 0;
 
   /// Cycle in which the instruction at the warp's pc is in the buffer. `sequence`: the next pc in program order.
   static cycle_t fetched(class fetch& fetch, unsigned slot, const warp_slot& w, std::uint32_t sequence, cycle_t cycle) {
@@ -102,7 +102,7 @@ class instruction_stream {
 
   /// Takes the branch on the lanes of `mask`. Returns true if the warp diverged.
   virtual bool branch(warp_slot& w, simt::lane_mask mask) const = 0;
-  cycle_t fetched(unsigned slot, std::uint32_t sequence, cycle_t cycle) const {
+  [[nodiscard]] cycle_t fetched(unsigned slot, std::uint32_t sequence, cycle_t cycle) const {
     return fetched(s_.fetch, slot, s_.warps[slot], sequence, cycle);
   }
   /// The warp's last lanes, `mask`, have exited.

@@ -11,28 +11,28 @@ class recorded_stream final : public instruction_stream {
  public:
   explicit recorded_stream(const surroundings& s);
 
-  bool recorded() const override { return true; }
-  unsigned registers_kept(const resident_launch&) const override { return 0; }
+  [[nodiscard]] bool recorded() const override { return true; }
+  [[nodiscard]] unsigned registers_kept(const resident_launch&) const override { return 0; }
   void begin(warp_slot& w) const override;
   void prefetch_sources(const warp_slot&) const override {}
   void advance(warp_slot& w) const override { next_record(w); }
-  bool lanes_present(unsigned, simt::lane_mask, cycle_t) const override { return true; }
+  [[nodiscard]] bool lanes_present(unsigned, simt::lane_mask, cycle_t) const override { return true; }
   void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const override;
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
-  bool gives_way(unsigned, simt::lane_mask, cycle_t) const override { return false; }
+  [[nodiscard]] bool gives_way(unsigned, simt::lane_mask, cycle_t) const override { return false; }
   void wait_at_barrier(unsigned, simt::lane_mask, unsigned) const override {}  // issue_barrier tracks the lanes
   void leave_barrier(warp_slot& w, unsigned) const override { w.barrier_lanes = 0; }
   void write_reduction(warp_slot&, unsigned, std::uint32_t, std::uint32_t) const override {}
   std::uint32_t resume(warp_slot& w) const override { return w.sequence; }
-  bool lanes_go_on(const warp_slot& w) const override;
+  [[nodiscard]] bool lanes_go_on(const warp_slot& w) const override;
   bool addresses(unsigned slot, simt::lane_mask mask, lsu_transaction& t) const override;
   bool access_shared(unsigned, lsu_transaction&) const override { return true; }
   void store_data(const warp_slot& w, lsu_transaction& t) const override;
   void write_back(const decoded_instruction&, warp_slot&, simt::lane_mask,
                   const std::uint32_t (*)[isa::warp_size]) const override {}
   void exchange(warp_slot& w, simt::context_image& image) const override;
-  std::string place_of(const warp_slot& w, const isa::instruction& i) const override;
-  std::vector<std::string> standing(const warp_slot& w, unsigned barrier) const override;
+  [[nodiscard]] std::string place_of(const warp_slot& w, const isa::instruction& i) const override;
+  [[nodiscard]] std::vector<std::string> standing(const warp_slot& w, unsigned barrier) const override;
 
  private:
   bool branch(warp_slot& w, simt::lane_mask mask) const override;

@@ -28,7 +28,7 @@ class warp_control {
   virtual void fault_of(const resident_launch& launch, const simt::dim3& block, std::uint32_t thread,
                         const decoded_instruction& d, const std::string& what) = 0;
   /// The simulated program failed; nothing issues any more.
-  virtual bool halted() const = 0;
+  [[nodiscard]] virtual bool halted() const = 0;
 
  protected:
   ~warp_control() = default;

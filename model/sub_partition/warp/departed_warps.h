@@ -26,9 +26,11 @@ struct departed_warp {
 class departed_warps {
  public:
   void add(const departed_warp& w) { warps_.push_back(w); }
-  bool contains(unsigned slot, std::uint16_t residency) const { return find(slot, residency) != warps_.end(); }
+  [[nodiscard]] bool contains(unsigned slot, std::uint16_t residency) const {
+    return find(slot, residency) != warps_.end();
+  }
   /// The warp, which must be here.
-  const departed_warp& at(unsigned slot, std::uint16_t residency) const {
+  [[nodiscard]] const departed_warp& at(unsigned slot, std::uint16_t residency) const {
     const auto w = find(slot, residency);
     invariant(w != warps_.end(), "a store of no warp was answered");
     return *w;
@@ -44,7 +46,7 @@ class departed_warps {
   }
 
  private:
-  std::vector<departed_warp>::const_iterator find(unsigned slot, std::uint16_t residency) const {
+  [[nodiscard]] std::vector<departed_warp>::const_iterator find(unsigned slot, std::uint16_t residency) const {
     return std::find_if(warps_.begin(), warps_.end(),
                         [=](const departed_warp& w) { return w.slot == slot && w.residency == residency; });
   }

@@ -66,9 +66,9 @@ struct alignas(64) warp_slot {
   bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
   std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `record`
 
-  bool outstanding() const { return loads + stores != 0; }
+  [[nodiscard]] bool outstanding() const { return loads + stores != 0; }
   /// After issue, the warp does not continue at `sequence`, the next instruction in program order.
-  bool leaves(std::uint32_t sequence) const { return jumps && state.pc != sequence; }
+  [[nodiscard]] bool leaves(std::uint32_t sequence) const { return jumps && state.pc != sequence; }
 };
 
 static_assert(offsetof(warp_slot, state) == 128, "what every instruction touches fills two cache lines");

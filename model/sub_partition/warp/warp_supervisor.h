@@ -53,7 +53,7 @@ class warp_supervisor {
     static_cast<void>(unit), static_cast<void>(sub_partition), static_cast<void>(cycle), static_cast<void>(until);
   }
   /// The SM's memory system can hardly take another miss.
-  virtual bool memory_saturated() const { return false; }
+  [[nodiscard]] virtual bool memory_saturated() const { return false; }
 };
 
 }  // namespace heddle

@@ -15,11 +15,11 @@ class warp_table {
 
   warp_slot& operator[](unsigned slot) { return slots_[slot]; }
   const warp_slot& operator[](unsigned slot) const { return slots_[slot]; }
-  unsigned size() const { return static_cast<unsigned>(slots_.size()); }
-  unsigned slot_of(const warp_slot& w) const { return static_cast<unsigned>(&w - slots_.data()); }
+  [[nodiscard]] unsigned size() const { return static_cast<unsigned>(slots_.size()); }
+  [[nodiscard]] unsigned slot_of(const warp_slot& w) const { return static_cast<unsigned>(&w - slots_.data()); }
 
   /// Mask of the slots that hold a warp; a reference, because waveforms sample it.
-  const std::uint64_t& active() const { return active_; }
+  [[nodiscard]] const std::uint64_t& active() const { return active_; }
   void set_active(unsigned slot) { active_ |= std::uint64_t{1} << slot; }
   void clear_active(unsigned slot) { active_ &= ~(std::uint64_t{1} << slot); }
 

@@ -13,11 +13,13 @@ struct array_record {
   channel_format format{};
   extent_t extent{};  // as the program specified it: zero for a dimension that the array does not have
   unsigned flags = 0;
-  std::size_t element_bytes() const { return static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8; }
-  std::size_t row_bytes() const { return extent.width * element_bytes(); }
-  std::size_t rows() const { return extent.height != 0 ? extent.height : 1; }
-  std::size_t layers() const { return extent.depth != 0 ? extent.depth : 1; }
-  std::size_t layer_bytes() const { return row_bytes() * rows(); }
+  [[nodiscard]] std::size_t element_bytes() const {
+    return static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8;
+  }
+  [[nodiscard]] std::size_t row_bytes() const { return extent.width * element_bytes(); }
+  [[nodiscard]] std::size_t rows() const { return extent.height != 0 ? extent.height : 1; }
+  [[nodiscard]] std::size_t layers() const { return extent.depth != 0 ? extent.depth : 1; }
+  [[nodiscard]] std::size_t layer_bytes() const { return row_bytes() * rows(); }
 };
 
 namespace array_flag {

@@ -13,7 +13,7 @@ namespace heddle::cuda {
 struct reply {
   std::int32_t status = wire::unknown;
   std::vector<std::uint8_t> body;
-  wire::reader read() const { return wire::reader(body); }
+  [[nodiscard]] wire::reader read() const { return wire::reader(body); }
 };
 
 /// Makes a call and waits for its reply; prints the output of kernels received with it. The first call of a thread

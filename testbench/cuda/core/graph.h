@@ -65,14 +65,14 @@ int type_of(const graph_node& n);
 struct graph {
   std::vector<std::unique_ptr<graph_node>> nodes;  // in the order of creation
   graph_node* add(node_work work, const std::vector<graph_node*>& after);
-  std::unique_ptr<graph> clone() const;
+  [[nodiscard]] std::unique_ptr<graph> clone() const;
 };
 
 /// An instantiated graph. Independent work of one launch is placed in separate streams.
 class graph_exec {
  public:
   /// Null: the graph's dependencies are cyclic.
-  static std::unique_ptr<graph_exec> make(const graph& g, unsigned long long flags);
+  [[nodiscard]] static std::unique_ptr<graph_exec> make(const graph& g, unsigned long long flags);
   ~graph_exec();
 
   error_t launch(std::uint32_t stream);
@@ -83,7 +83,7 @@ class graph_exec {
   int update(const graph& g, const graph_node*& where);
   static bool update_child(graph& to, const graph& from);
   /// A copy of the launched graph.
-  std::shared_ptr<graph> content() const { return copy_->clone(); }
+  [[nodiscard]] std::shared_ptr<graph> content() const { return copy_->clone(); }
   unsigned long long flags = 0;
 
  private:
@@ -116,7 +116,7 @@ graph_exec* keep(std::unique_ptr<graph_exec> e);
 bool drop(graph* g);
 bool drop(graph_exec* e);
 /// The graph memory that begins at this address; null: none.
-std::shared_ptr<graph_memory> graph_memory_at(const void* p);
+[[nodiscard]] std::shared_ptr<graph_memory> graph_memory_at(const void* p);
 void note_graph_memory(const std::shared_ptr<graph_memory>& m);
 void for_each_graph_memory(const std::function<void(const graph_memory&)>& look);
 

@@ -45,11 +45,11 @@ class program_file {
 
   /// `count` items at an offset; null: outside of the file.
   template <class T>
-  const T* at(std::uint64_t offset, std::uint64_t count = 1) const {
+  [[nodiscard]] const T* at(std::uint64_t offset, std::uint64_t count = 1) const {
     const bool there = data_ != nullptr && offset <= bytes_ && count <= (bytes_ - offset) / sizeof(T);
     return there ? reinterpret_cast<const T*>(data_ + offset) : nullptr;
   }
-  const char* text(std::uint64_t offset) const {
+  [[nodiscard]] const char* text(std::uint64_t offset) const {
     const char* begin = at<char>(offset);
     return begin != nullptr && std::memchr(begin, 0, bytes_ - offset) != nullptr ? begin : "";
   }

@@ -41,7 +41,7 @@ class local_engine {
   /// signal that stopped it; unfinished points have no result then. Throws input_error if results cannot be written.
   int run(const std::vector<std::size_t>& points, sweep_progress& progress);
   /// The number of points that this process has run itself.
-  std::size_t started() const { return started_; }
+  [[nodiscard]] std::size_t started() const { return started_; }
 
  private:
   using clock = std::chrono::steady_clock;

@@ -34,8 +34,8 @@ class slurm_engine {
   int wait(const std::string& job, const std::vector<std::size_t>& points, sweep_progress& progress);
 
  private:
-  std::string script() const;
-  bool queued(const std::string& job) const;
+  [[nodiscard]] std::string script() const;
+  [[nodiscard]] bool queued(const std::string& job) const;
 
   const sweep_plan& plan_;
   const result_store& store_;

@@ -15,7 +15,7 @@ class stop_signals {
   stop_signals& operator=(const stop_signals&) = delete;
 
   /// The next signal: SIGCHLD or a termination signal. 0: none within that time.
-  int wait(unsigned milliseconds) const;
+  [[nodiscard]] int wait(unsigned milliseconds) const;
   /// Restores the signal mask, for a child process.
   void restore() const;
 

@@ -23,7 +23,7 @@ class sweep_progress {
   void show();
   void wipe();
   /// "12/200 points, 1 failed, 3:20 min left".
-  std::string text(double seconds) const;
+  [[nodiscard]] std::string text(double seconds) const;
 
  private:
   using clock = std::chrono::steady_clock;

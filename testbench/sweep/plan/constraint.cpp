@@ -74,7 +74,7 @@ class parser {
 
  private:
   [[noreturn]] void fail(const std::string& message) const { throw input_error(where_ + ": " + message); }
-  const std::string& next() const {
+  [[nodiscard]] const std::string& next() const {
     static const std::string end;
     return at_ < tokens_.size() ? tokens_[at_] : end;
   }
@@ -114,7 +114,7 @@ class parser {
     return comparison(depth);
   }
   // True if this parenthesis contains a comparison or a logical operator.
-  bool condition_in_parentheses() const {
+  [[nodiscard]] bool condition_in_parentheses() const {
     unsigned open = 0;
     for (std::size_t i = at_; i < tokens_.size(); ++i) {
       const std::string& t = tokens_[i];
@@ -218,9 +218,9 @@ struct evaluation {
   const std::string& where;
   const constraint::value_of& values;
 
-  std::string text(const node& n) const { return n.what == "variable" ? values(n.text) : n.text; }
+  [[nodiscard]] std::string text(const node& n) const { return n.what == "variable" ? values(n.text) : n.text; }
 
-  double number(const node& n) const {
+  [[nodiscard]] double number(const node& n) const {
     if (n.what == "neg") return -number(*n.left);
     if (n.left) {
       const double a = number(*n.left), b = number(*n.right);
@@ -239,7 +239,7 @@ struct evaluation {
     return value;
   }
 
-  bool holds(const node& n) const {
+  [[nodiscard]] bool holds(const node& n) const {
     if (n.what == "and") return holds(*n.left) && holds(*n.right);
     if (n.what == "or") return holds(*n.left) || holds(*n.right);
     if (n.what == "not") return !holds(*n.left);

@@ -30,11 +30,11 @@ class constraint {
   ~constraint();
   constraint(constraint&&) noexcept;
 
-  const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
   /// The variables in the condition.
-  const std::vector<std::string>& variables() const { return variables_; }
+  [[nodiscard]] const std::vector<std::string>& variables() const { return variables_; }
   /// Throws input_error if a value that is not a number is compared by size or used in arithmetic.
-  bool holds(const value_of& values) const;
+  [[nodiscard]] bool holds(const value_of& values) const;
 
   struct node;
 

@@ -20,9 +20,9 @@ class effective_values {
   /// All values as text in the order of the INI file, one a line.
   std::string text(const overrides& changes);
   /// The configuration as load_config would return it. Throws input_error if the values are inconsistent.
-  gpu_config config(const overrides& changes) const;
+  [[nodiscard]] gpu_config config(const overrides& changes) const;
   /// One value without overrides; empty for an unknown name.
-  std::string base(const std::string& name) const;
+  [[nodiscard]] std::string base(const std::string& name) const;
   /// One value; empty for an unknown name.
   std::string value(const std::string& name, const overrides& changes);
 

@@ -11,9 +11,9 @@ class file_version {
  public:
   explicit file_version(std::string name);
 
-  const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
   /// True if the name now refers to another file, to changed content, or to nothing.
-  bool changed() const;
+  [[nodiscard]] bool changed() const;
 
  private:
   struct mark {

@@ -17,9 +17,9 @@ class point_space {
   explicit point_space(const std::vector<sweep_axis>& axes);
 
   /// The number of points of the product, saturated at the largest number.
-  std::uint64_t size() const { return size_; }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
   /// The value of one axis at a point.
-  const std::string& value(std::uint64_t number, std::size_t axis) const;
+  [[nodiscard]] const std::string& value(std::uint64_t number, std::size_t axis) const;
 
  private:
   struct factor {

@@ -109,11 +109,11 @@ class reader {
   }
 
  private:
-  std::string place(const ini_entry& e, std::uint32_t column) const {
+  [[nodiscard]] std::string place(const ini_entry& e, std::uint32_t column) const {
     return printable(result_.file) + ":" + std::to_string(e.line) + ":" + std::to_string(column);
   }
 
-  bool has_axis(const std::string& name) const {
+  [[nodiscard]] bool has_axis(const std::string& name) const {
     return std::any_of(result_.axes.begin(), result_.axes.end(), [&](const sweep_axis& a) { return a.name == name; });
   }
 

@@ -41,7 +41,9 @@ struct sweep_file {
   std::vector<std::string> former_names;              // of parameters, that the file or a GPU's file used
 
   /// The path of a job, trace or GPU that the file names: relative to the file. The store is not relative to it.
-  std::string path(const std::string& written) const { return written[0] == '/' ? written : directory + written; }
+  [[nodiscard]] std::string path(const std::string& written) const {
+    return written[0] == '/' ? written : directory + written;
+  }
 };
 
 /// Reads a sweep file. Throws input_error with FILE:LINE:COL. The plan checks later that parameters, values and

@@ -35,28 +35,30 @@ class sweep_plan {
   sweep_plan(const sweep_plan&) = delete;  // its space refers to its file
   sweep_plan& operator=(const sweep_plan&) = delete;
 
-  const sweep_file& file() const { return file_; }
-  std::size_t size() const { return numbers_.size(); }
-  std::uint64_t product() const { return space_.size(); }
-  const point_id& id(std::size_t point) const { return ids_[point]; }
-  std::string id_text(std::size_t point) const;
+  [[nodiscard]] const sweep_file& file() const { return file_; }
+  [[nodiscard]] std::size_t size() const { return numbers_.size(); }
+  [[nodiscard]] std::uint64_t product() const { return space_.size(); }
+  [[nodiscard]] const point_id& id(std::size_t point) const { return ids_[point]; }
+  [[nodiscard]] std::string id_text(std::size_t point) const;
   /// The value of each axis of the file, as written.
-  const std::string& value(std::size_t point, std::size_t axis) const { return space_.value(numbers_[point], axis); }
+  [[nodiscard]] const std::string& value(std::size_t point, std::size_t axis) const {
+    return space_.value(numbers_[point], axis);
+  }
   /// "gpu=v100 launch.block=64".
-  std::string description(std::size_t point) const;
+  [[nodiscard]] std::string description(std::size_t point) const;
   /// By constraint: the number of points that it drops and no earlier constraint does.
-  const std::vector<std::pair<std::string, std::uint64_t>>& dropped() const { return dropped_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::uint64_t>>& dropped() const { return dropped_; }
 
   /// Axes that are parameters without effect at all points of some GPU: one sentence each with name, GPU and reason.
-  std::vector<std::string> idle_axes() const;
+  [[nodiscard]] std::vector<std::string> idle_axes() const;
 
   /// Both throw input_error if the values of the point are inconsistent.
-  gpu_config config_of(std::size_t point) const;
-  job job_of(std::size_t point) const;
+  [[nodiscard]] gpu_config config_of(std::size_t point) const;
+  [[nodiscard]] job job_of(std::size_t point) const;
   /// All files that the sweep reads.
   void add_inputs(file_roles& roles) const;
   /// A file that the point reads during its run and that has changed since its id was computed; empty: none.
-  std::string changed_input(std::size_t point) const;
+  [[nodiscard]] std::string changed_input(std::size_t point) const;
 
  private:
   struct workload {
@@ -67,19 +69,19 @@ class sweep_plan {
 
   void check_axes();
   void check_parameter(const sweep_axis& axis, gpu_config& base) const;
-  std::string wrong_value(const std::string& name, const std::string& text) const;
+  [[nodiscard]] std::string wrong_value(const std::string& name, const std::string& text) const;
   void read_workload(const std::string& written, bool trace, const std::string& where, const trace_reader& traces);
   void read_workloads(const trace_reader& traces);
   void check_launch_axes() const;
-  list_lengths metric_lengths() const;
+  [[nodiscard]] list_lengths metric_lengths() const;
   void check_metrics() const;
   void enumerate();
   point_id make_id(std::uint64_t number);
-  const std::string& gpu_at(std::uint64_t number) const;
-  effective_values::overrides overrides_at(std::uint64_t number) const;
-  const workload& workload_at(std::uint64_t number) const;
+  [[nodiscard]] const std::string& gpu_at(std::uint64_t number) const;
+  [[nodiscard]] effective_values::overrides overrides_at(std::uint64_t number) const;
+  [[nodiscard]] const workload& workload_at(std::uint64_t number) const;
   std::string variable_at(const std::string& name, std::uint64_t number);
-  const std::string* axis_value(const std::string& name, std::uint64_t number) const;
+  [[nodiscard]] const std::string* axis_value(const std::string& name, std::uint64_t number) const;
 
   sweep_file file_;
   std::string version_;

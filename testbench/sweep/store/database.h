@@ -46,12 +46,12 @@ class sql_statement {
   /// step() and reset() for a statement without rows.
   void run();
 
-  std::string text(int column) const;
+  [[nodiscard]] std::string text(int column) const;
   /// True if the column holds a text, and not NULL, a number or bytes.
-  bool is_text(int column) const;
-  std::int64_t integer(int column) const;
+  [[nodiscard]] bool is_text(int column) const;
+  [[nodiscard]] std::int64_t integer(int column) const;
   /// A number as the shortest text that reads back to it, a text unchanged, an empty text for NULL.
-  std::string shortest(int column) const;
+  [[nodiscard]] std::string shortest(int column) const;
 
  private:
   struct finalizer {
@@ -74,7 +74,7 @@ class sql_database {
 
   void run(const std::string& sql);
   sql_statement prepare(const std::string& sql) { return sql_statement(database_.get(), sql, limits_.get()); }
-  sqlite3* handle() const { return database_.get(); }
+  [[nodiscard]] sqlite3* handle() const { return database_.get(); }
 
  private:
   struct closer {

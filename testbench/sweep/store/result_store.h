@@ -13,7 +13,7 @@ class unwritable_result : public input_error {
  public:
   unwritable_result(const std::string& message, int error) : input_error(message), error_(error) {}
   /// The value of errno.
-  int error() const { return error_; }
+  [[nodiscard]] int error() const { return error_; }
 
  private:
   int error_;
@@ -33,19 +33,19 @@ class result_store {
   /// Creates the folder. Throws input_error.
   void create() const;
 
-  const std::string& database() const { return database_; }
-  const std::string& version() const { return version_; }
+  [[nodiscard]] const std::string& database() const { return database_; }
+  [[nodiscard]] const std::string& version() const { return version_; }
   /// The database's name with .csv instead of .sqlite.
-  std::string csv() const;
-  std::string folder() const { return database_ + ".points"; }
+  [[nodiscard]] std::string csv() const;
+  [[nodiscard]] std::string folder() const { return database_ + ".points"; }
   /// For point_claims.
-  std::string claims_file() const { return folder() + "/claims"; }
-  std::string point_file(const std::string& id) const;
+  [[nodiscard]] std::string claims_file() const { return folder() + "/claims"; }
+  [[nodiscard]] std::string point_file(const std::string& id) const;
 
   /// The status of a point, from the beginning and the end of its file only.
-  point_status status(const std::string& id) const;
+  [[nodiscard]] point_status status(const std::string& id) const;
   /// The full result. A file that Heddle did not write counts as missing.
-  point_result read(const std::string& id) const;
+  [[nodiscard]] point_result read(const std::string& id) const;
   /// Writes the complete file. Throws unwritable_result.
   void write(const std::string& id, const point_result& result) const;
   void remove(const std::string& id) const;
@@ -55,8 +55,8 @@ class result_store {
   void remove_old_unfinished() const;
 
  private:
-  std::string description() const;
-  std::string unfinished_begin(const std::string& id, int process) const;
+  [[nodiscard]] std::string description() const;
+  [[nodiscard]] std::string unfinished_begin(const std::string& id, int process) const;
 
   std::string database_;
   std::string version_;

@@ -14,7 +14,7 @@ class matrix {
  public:
   explicit matrix(std::vector<float> values) : values_(std::move(values)) {}
   float& operator()(int row, int column) { return values_[row * n + column]; }
-  const std::vector<float>& values() const { return values_; }
+  [[nodiscard]] const std::vector<float>& values() const { return values_; }
 
  private:
   std::vector<float> values_;

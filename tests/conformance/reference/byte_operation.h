@@ -37,8 +37,8 @@ class byte_operation {
     const int n = static_cast<int>(v >> (8 * place) & 0xff);
     return is_signed && n > 127 ? n - 256 : n;
   }
-  std::int64_t compute(int a, int b) const;
-  std::int64_t clamped(std::int64_t v, unsigned bits) const;
+  [[nodiscard]] std::int64_t compute(int a, int b) const;
+  [[nodiscard]] std::int64_t clamped(std::int64_t v, unsigned bits) const;
 
   formula what_ = formula::add;
   bool four_ = false, signed_d_ = false, signed_a_ = false, signed_b_ = false, sat_ = false, sums_ = false,

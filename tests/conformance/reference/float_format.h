@@ -13,19 +13,19 @@ enum class direction : std::uint8_t { nearest_even, nearest_away, zero, down, up
 struct float_format {
   unsigned width;     // bits of a number
   unsigned fraction;  // stored bits of the significand
-  unsigned exponent_bits() const { return width - 1 - fraction; }
-  int bias() const { return (1 << (exponent_bits() - 1)) - 1; }
-  std::uint64_t sign_bit() const { return std::uint64_t{1} << (width - 1); }
-  std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent_bits()) - 1) << fraction; }
+  [[nodiscard]] unsigned exponent_bits() const { return width - 1 - fraction; }
+  [[nodiscard]] int bias() const { return (1 << (exponent_bits() - 1)) - 1; }
+  [[nodiscard]] std::uint64_t sign_bit() const { return std::uint64_t{1} << (width - 1); }
+  [[nodiscard]] std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent_bits()) - 1) << fraction; }
   /// The NaN that arithmetic produces: 0x7fffffff (f32), 0x7fff (f16, bf16); the ISA leaves f64's payload open.
-  std::uint64_t nan() const { return width == 64 ? 0xfff8000000000000u : sign_bit() - 1; }
-  bool is_nan(std::uint64_t v) const { return (v & (sign_bit() - 1)) > infinity(); }
-  bool is_infinite(std::uint64_t v) const { return (v & (sign_bit() - 1)) == infinity(); }
-  bool is_zero(std::uint64_t v) const { return (v & (sign_bit() - 1)) == 0; }
-  bool is_subnormal(std::uint64_t v) const { return (v & infinity()) == 0 && !is_zero(v); }
-  bool is_negative(std::uint64_t v) const { return (v & sign_bit()) != 0; }
+  [[nodiscard]] std::uint64_t nan() const { return width == 64 ? 0xfff8000000000000u : sign_bit() - 1; }
+  [[nodiscard]] bool is_nan(std::uint64_t v) const { return (v & (sign_bit() - 1)) > infinity(); }
+  [[nodiscard]] bool is_infinite(std::uint64_t v) const { return (v & (sign_bit() - 1)) == infinity(); }
+  [[nodiscard]] bool is_zero(std::uint64_t v) const { return (v & (sign_bit() - 1)) == 0; }
+  [[nodiscard]] bool is_subnormal(std::uint64_t v) const { return (v & infinity()) == 0 && !is_zero(v); }
+  [[nodiscard]] bool is_negative(std::uint64_t v) const { return (v & sign_bit()) != 0; }
   /// Flushes subnormal numbers to zeros of the same sign.
-  std::uint64_t flushed(std::uint64_t v) const { return is_subnormal(v) ? v & sign_bit() : v; }
+  [[nodiscard]] std::uint64_t flushed(std::uint64_t v) const { return is_subnormal(v) ? v & sign_bit() : v; }
 };
 
 /// The format of a scalar floating-point type (for f16x2 that of its halves). Throws internal_error for any other

@@ -18,7 +18,7 @@ class pair_operation {
   virtual ~pair_operation() = default;
   /// out[k] = the result for a and first + k, both 16-bit operands. The result of a division by zero is arbitrary.
   virtual void row(std::uint32_t a, std::uint32_t first, std::uint32_t* out) const = 0;
-  virtual std::uint32_t one(std::uint32_t a, std::uint32_t b) const = 0;
+  [[nodiscard]] virtual std::uint32_t one(std::uint32_t a, std::uint32_t b) const = 0;
 };
 
 /// The operation; for packed operands that of one half. Null for other instructions.
@@ -38,7 +38,7 @@ class pair_rows final : public pair_operation {
     const Functor f = f_;
     for (unsigned k = 0; k < row_length; ++k) out[k] = f(a, first + k);
   }
-  std::uint32_t one(std::uint32_t a, std::uint32_t b) const override { return f_(a, b); }
+  [[nodiscard]] std::uint32_t one(std::uint32_t a, std::uint32_t b) const override { return f_(a, b); }
 
  private:
   Functor f_;

@@ -91,7 +91,7 @@ struct selection {
   using format = half_format<fraction>;
   bool least, nan, ftz, xorsign;
 
-  u32 plain(u32 a, u32 b) const {
+  [[nodiscard]] u32 plain(u32 a, u32 b) const {
     const bool na = format::is_nan(a), nb = format::is_nan(b);
     if (na || nb) return (na && nb) || nan ? 0x7fff : na ? b : a;
     const std::int32_t x = format::key(a), y = format::key(b);

@@ -19,12 +19,12 @@ struct scalar_operation {
   scalar_operation() = default;
 
   template <std::size_t N>
-  bool has(const char (&literal)[N]) const {
+  [[nodiscard]] bool has(const char (&literal)[N]) const {
     for (const word& w : words)
       if (w == literal) return true;
     return false;
   }
-  bool has_word(std::string_view text) const;
+  [[nodiscard]] bool has_word(std::string_view text) const;
 
   word name;         // "add"
   std::string text;  // "add.rn.f32"

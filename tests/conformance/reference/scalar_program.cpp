@@ -104,13 +104,13 @@ class resolver {
     scope[v.name] = n;
   }
 
-  const name_of_something* find(const std::string& name) const {
+  [[nodiscard]] const name_of_something* find(const std::string& name) const {
     for (auto s = scopes_.rbegin(); s != scopes_.rend(); ++s)
       if (auto n = s->find(name); n != s->end()) return &n->second;
     return nullptr;
   }
 
-  scalar_operand operand(const ast_operand& a) const {
+  [[nodiscard]] scalar_operand operand(const ast_operand& a) const {
     scalar_operand o;
     o.invert = a.invert;
     switch (a.what) {

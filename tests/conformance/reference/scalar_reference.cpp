@@ -69,7 +69,7 @@ class block_run {
   }
 
  private:
-  std::uint64_t special(const thread_state& t, std::uint32_t which) const {
+  [[nodiscard]] std::uint64_t special(const thread_state& t, std::uint32_t which) const {
     if (which < 3) return t.index[which];
     if (which < 6) return launch_.block[which - 3];
     if (which < 9) return index_[which - 6];
@@ -87,7 +87,7 @@ class block_run {
     }
   }
 
-  std::uint64_t value(const thread_state& t, const scalar_operand& o, isa::dtype type) const {
+  [[nodiscard]] std::uint64_t value(const thread_state& t, const scalar_operand& o, isa::dtype type) const {
     switch (o.what) {
       case scalar_operand::kind::reg: return o.invert ? !t.registers[o.reg] : t.registers[o.reg];
       case scalar_operand::kind::integer:
@@ -250,7 +250,7 @@ class block_run {
     ++t.pc;
   }
 
-  std::uint32_t members(const thread_state& t, const scalar_step& s) const {
+  [[nodiscard]] std::uint32_t members(const thread_state& t, const scalar_step& s) const {
     if (!s.op.has("sync")) return ~std::uint32_t{0};
     return static_cast<std::uint32_t>(value(t, s.s.back(), isa::dtype::b32));
   }

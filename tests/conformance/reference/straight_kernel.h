@@ -22,7 +22,7 @@ std::string straight_module_of(const conformance_case& c);
 using warp_operands = std::array<std::array<std::uint32_t, simt::warp_size>, 4>;
 struct warp_results {
   std::array<std::uint32_t, simt::warp_size> low{}, high{};
-  std::uint64_t of(unsigned lane) const { return low[lane] | std::uint64_t{high[lane]} << 32; }
+  [[nodiscard]] std::uint64_t of(unsigned lane) const { return low[lane] | std::uint64_t{high[lane]} << 32; }
 };
 
 /// The kernel of straight_module_of, lowered for a GPU and executed one warp at a time by the functions that the SMs
@@ -48,7 +48,7 @@ class straight_kernel {
 
   /// The machine instructions from operands to result, with value numbers instead of registers: kernels with the same
   /// text compute the same result by the same functions.
-  const std::string& values() const { return renamed_ ? values_ : text_; }
+  [[nodiscard]] const std::string& values() const { return renamed_ ? values_ : text_; }
 
  private:
   struct step {

@@ -15,10 +15,10 @@ class straight_reference {
   /// operands[k]: the word at byte 4 * k. Throws reference_limit for unsupported features.
   std::uint64_t run(const std::uint32_t operands[4]);
   /// The single instruction between loads and store (possibly followed by selp of its predicate); else null.
-  const scalar_operation* only() const;
+  [[nodiscard]] const scalar_operation* only() const;
 
  private:
-  std::uint64_t value(const scalar_operand& o) const;
+  [[nodiscard]] std::uint64_t value(const scalar_operand& o) const;
 
   scalar_program program_;
   std::vector<std::uint64_t> registers_;

@@ -21,11 +21,11 @@ class word {
   word(const std::string& text) : word(std::string_view(text)) {}
   word(const char* text) : word(std::string_view(text)) {}
 
-  std::string_view view() const { return {text_, size_}; }
-  std::size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::string_view view() const { return {text_, size_}; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
   char operator[](std::size_t k) const { return text_[k]; }
-  char back() const { return text_[size_ - 1]; }
+  [[nodiscard]] char back() const { return text_[size_ - 1]; }
 
   template <std::size_t N>
   friend bool operator==(const word& a, const char (&literal)[N]) {

@@ -88,8 +88,8 @@ class files : public ::testing::Test {
   }
 
   void put(const std::string& name, const std::string& text) { std::ofstream(place_ / name, std::ios::binary) << text; }
-  std::string get(const std::string& name) const { return content(place_ / name); }
-  bool exists(const std::string& name) const { return fs::exists(place_ / name); }
+  [[nodiscard]] std::string get(const std::string& name) const { return content(place_ / name); }
+  [[nodiscard]] bool exists(const std::string& name) const { return fs::exists(place_ / name); }
 
   std::string job_with(const std::string& pointer, const json& value) {
     json j = json::parse(job_text);
@@ -107,7 +107,7 @@ class files : public ::testing::Test {
   }
 
   /// All files with content and permissions, except those of the test's shell.
-  std::vector<std::string> everything() const {
+  [[nodiscard]] std::vector<std::string> everything() const {
     std::vector<std::string> all;
     for (const auto& e : fs::recursive_directory_iterator(place_)) {
       const std::string name = e.path().lexically_relative(place_).string();

@@ -35,13 +35,13 @@ class kanata_reader {
     std::uint64_t retired = 0;
     bool flushed = false;
     /// The stage of this name in the lane, or null.
-    const stage* find(unsigned lane, const std::string& name) const;
+    [[nodiscard]] const stage* find(unsigned lane, const std::string& name) const;
   };
-  const std::vector<instruction>& instructions() const { return instructions_; }
+  [[nodiscard]] const std::vector<instruction>& instructions() const { return instructions_; }
   /// Cycles of all stages of a lane, by name.
-  std::map<std::string, std::uint64_t> cycles(unsigned lane) const;
-  std::uint64_t first() const { return first_; }
-  std::uint64_t last() const { return cycle_; }
+  [[nodiscard]] std::map<std::string, std::uint64_t> cycles(unsigned lane) const;
+  [[nodiscard]] std::uint64_t first() const { return first_; }
+  [[nodiscard]] std::uint64_t last() const { return cycle_; }
 
  private:
   struct progress {

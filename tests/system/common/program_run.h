@@ -14,7 +14,7 @@ namespace heddle::test {
 struct outcome {
   int code = -1;
   std::string out, err;
-  std::string first_line() const { return err.substr(0, err.find('\n')); }
+  [[nodiscard]] std::string first_line() const { return err.substr(0, err.find('\n')); }
 };
 
 /// How a program is started.

@@ -19,18 +19,18 @@ class vcd_reader {
   /// For each value the number of its cycles.
   using histogram = std::map<std::uint64_t, std::uint64_t>;
   const histogram& operator[](const std::string& signal) const { return histograms_.at(ids_.at(signal)); }
-  bool has(const std::string& signal) const { return ids_.count(signal) != 0; }
-  const std::map<std::string, std::string>& signals() const { return ids_; }
-  unsigned width(const std::string& signal) const { return widths_.at(ids_.at(signal)); }
+  [[nodiscard]] bool has(const std::string& signal) const { return ids_.count(signal) != 0; }
+  [[nodiscard]] const std::map<std::string, std::string>& signals() const { return ids_; }
+  [[nodiscard]] unsigned width(const std::string& signal) const { return widths_.at(ids_.at(signal)); }
   /// The sum over all cycles of the value, or of its one bits.
-  std::uint64_t sum(const std::string& signal) const;
-  std::uint64_t ones(const std::string& signal) const;
+  [[nodiscard]] std::uint64_t sum(const std::string& signal) const;
+  [[nodiscard]] std::uint64_t ones(const std::string& signal) const;
   /// The number of changes from zero to another value.
-  std::uint64_t rises(const std::string& signal) const {
+  [[nodiscard]] std::uint64_t rises(const std::string& signal) const {
     return rises_.count(ids_.at(signal)) ? rises_.at(ids_.at(signal)) : 0;
   }
-  std::uint64_t first_ps() const { return first_; }
-  std::uint64_t last_ps() const { return time_; }
+  [[nodiscard]] std::uint64_t first_ps() const { return first_; }
+  [[nodiscard]] std::uint64_t last_ps() const { return time_; }
 
  private:
   void declare(const std::string& line);

@@ -17,8 +17,8 @@ class correlations : public sweep_tests::sweeps {
   correlations() { command_ = "correlate"; }
 
   /// Runs it and returns the row of a CSV of results for this metric (and kernel).
-  std::map<std::string, std::string> row_of(const std::string& csv, const std::string& metric,
-                                            const std::string& kernel = "") const {
+  [[nodiscard]] std::map<std::string, std::string> row_of(const std::string& csv, const std::string& metric,
+                                                          const std::string& kernel = "") const {
     for (auto& row : rows(csv))
       if (row.at("metric") == metric && (kernel.empty() || row.at("kernel") == kernel)) return row;
     ADD_FAILURE() << "no row of " << metric << " " << kernel << " in\n" << read(csv);
@@ -41,7 +41,7 @@ class correlations : public sweep_tests::sweeps {
     EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), hint ? 2 : 1) << err;
     for (const char* result : {"p.html", "p.md", "p.csv", "s.points"}) EXPECT_FALSE(fs::exists(place_ / result));
   }
-  bool told(const std::string& text) const { return read("stdout").find(text) != std::string::npos; }
+  [[nodiscard]] bool told(const std::string& text) const { return read("stdout").find(text) != std::string::npos; }
 };
 
 }  // namespace correlate_tests

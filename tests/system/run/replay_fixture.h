@@ -44,7 +44,7 @@ class warp_lines {
                 std::to_string(bytes) + " 1 " + base + " " + std::to_string(stride) + " 0");
   }
   warp_lines& exit(unsigned mask = full) { return alu("EXIT", -1, {}, mask); }
-  std::string text(unsigned number) const {
+  [[nodiscard]] std::string text(unsigned number) const {
     return "warp = " + std::to_string(number) + "\ninsts = " + std::to_string(count_) + "\n" + lines_ + "\n";
   }
   warp_lines& at(unsigned pc) {
@@ -84,7 +84,7 @@ struct kernel {
     body += "#END_TB\n\n";
     return *this;
   }
-  std::string text() const {
+  [[nodiscard]] std::string text() const {
     return "-kernel name = " + name + "\n-kernel id = 1\n-grid dim = (" + std::to_string(blocks) +
            ",1,1)\n-block dim = (" + std::to_string(threads) + ",1,1)\n-shmem = " + std::to_string(shared) +
            "\n-nregs = " + std::to_string(registers) + "\n-binary version = " + std::to_string(binary) +
@@ -109,7 +109,7 @@ class replay : public ::testing::Test {
   void write(const std::string& name, const std::string& text) {
     std::ofstream(place_ / name, std::ios::binary) << text;
   }
-  bool exists(const std::string& name) const { return fs::exists(place_ / name); }
+  [[nodiscard]] bool exists(const std::string& name) const { return fs::exists(place_ / name); }
 
   /// Runs the program in the test's folder. A signal counts as code 128 + its number.
   outcome run(const std::vector<std::string>& arguments) {

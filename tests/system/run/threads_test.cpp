@@ -35,7 +35,7 @@ class threads : public ::testing::Test {
   }
 
   /// Runs the program; returns its exit code.
-  int run(const std::string& arguments) const {
+  [[nodiscard]] int run(const std::string& arguments) const {
     const int status = std::system(("'" HEDDLE_PROGRAM "' " + arguments + " >'" + (place_ / "out.txt").string() +
                                     "' 2>'" + (place_ / "err.txt").string() + "'")
                                        .c_str());
@@ -43,7 +43,7 @@ class threads : public ::testing::Test {
   }
 
   /// The bytes of the metrics up to those of the host, which differ from run to run.
-  std::string metrics(const std::string& arguments, unsigned threads) const {
+  [[nodiscard]] std::string metrics(const std::string& arguments, unsigned threads) const {
     const fs::path file = place_ / "m.json";
     EXPECT_EQ(0, run(arguments + " --threads " + std::to_string(threads) + " --metrics '" + file.string() + "'"))
         << content(place_ / "err.txt");

@@ -83,7 +83,7 @@ class sweeps : public ::testing::Test {
   void write(const std::string& name, const std::string& text) {
     std::ofstream(place_ / name, std::ios::binary) << text;
   }
-  std::string read(const std::string& name) const { return content(place_ / name); }
+  [[nodiscard]] std::string read(const std::string& name) const { return content(place_ / name); }
 
   /// A sweep of `points` points, one SM each.
   std::string sweep_of(unsigned points, const std::string& store) {
@@ -92,7 +92,7 @@ class sweeps : public ::testing::Test {
   }
 
   /// The number of point files in the store s.sqlite.
-  std::size_t finished_points() const {
+  [[nodiscard]] std::size_t finished_points() const {
     std::size_t count = 0;
     if (!fs::exists(place_ / "s.sqlite.points")) return 0;
     for (const auto& e : fs::recursive_directory_iterator(place_ / "s.sqlite.points"))
@@ -122,7 +122,7 @@ class sweeps : public ::testing::Test {
   }
 
   /// Columns of a CSV without quoted fields, by name, of each row.
-  std::vector<std::map<std::string, std::string>> rows(const std::string& csv) const {
+  [[nodiscard]] std::vector<std::map<std::string, std::string>> rows(const std::string& csv) const {
     std::vector<std::map<std::string, std::string>> result;
     std::ifstream in(place_ / csv);
     words names;

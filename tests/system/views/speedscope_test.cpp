@@ -74,7 +74,7 @@ class speedscope_timelines : public ::testing::Test {
     }
   }
   /// The number of spans and the sum of their cycles, for all tracks with these words in their names.
-  std::pair<std::size_t, std::uint64_t> of_tracks(const std::string& words) const {
+  [[nodiscard]] std::pair<std::size_t, std::uint64_t> of_tracks(const std::string& words) const {
     std::pair<std::size_t, std::uint64_t> sum{0, 0};
     for (const auto& [track, list] : spans_)
       if (track.find(words) != std::string::npos)
@@ -84,7 +84,7 @@ class speedscope_timelines : public ::testing::Test {
         }
     return sum;
   }
-  std::uint64_t total(const std::string& path) const {
+  [[nodiscard]] std::uint64_t total(const std::string& path) const {
     std::uint64_t sum = 0;
     for (const json& k : metrics_["kernels"]) sum += k.at(json::json_pointer(path)).get<std::uint64_t>();
     return sum;

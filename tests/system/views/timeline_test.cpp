@@ -156,7 +156,7 @@ class timelines : public ::testing::Test {
     for (const auto& [id, n] : preemptions) EXPECT_EQ(0, n) << id;
   }
   /// Slices on tracks [from, to) of all SMs.
-  std::vector<slice> on_tracks(unsigned from, unsigned to) const {
+  [[nodiscard]] std::vector<slice> on_tracks(unsigned from, unsigned to) const {
     std::vector<slice> found;
     for (const auto& [track, list] : slices_)
       if (track.first != 0 && track.second >= from && track.second < to)
@@ -169,7 +169,7 @@ class timelines : public ::testing::Test {
     return sum;
   }
   /// The integral over time; the last value extends to the end of the last slice.
-  double integral(const std::string& counter) const {
+  [[nodiscard]] double integral(const std::string& counter) const {
     const auto& list = counters_.at(counter);
     std::uint64_t end = 0;
     for (const auto& [track, slices] : slices_)
@@ -181,7 +181,7 @@ class timelines : public ::testing::Test {
           static_cast<double>((k + 1 < list.size() ? list[k + 1].first : std::max(end, list[k].first)) - list[k].first);
     return sum;
   }
-  double total(const std::string& path) const {
+  [[nodiscard]] double total(const std::string& path) const {
     double sum = 0;
     for (const json& k : metrics_["kernels"]) sum += k.at(json::json_pointer(path)).get<double>();
     return sum;

@@ -26,14 +26,14 @@ class config_files : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  std::string write(const std::string& text, const std::string& name = "a.ini") const {
+  [[nodiscard]] std::string write(const std::string& text, const std::string& name = "a.ini") const {
     const std::string file = (directory_ / name).string();
     std::ofstream(file, std::ios::binary) << text;
     return file;
   }
 
   /// The end of the error message for such a file, with "FILE" in place of its name.
-  std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) const {
+  [[nodiscard]] std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) const {
     const std::string file = write(text);
     try {
       load_config(file, overrides);

@@ -20,7 +20,7 @@ class presets : public ::testing::Test {
  protected:
   void SetUp() override { file_ = ::testing::TempDir() + "heddle_presets_" + std::to_string(getpid()) + ".ini"; }
   void TearDown() override { std::remove(file_.c_str()); }
-  const std::string& write(const std::string& text) const {
+  [[nodiscard]] const std::string& write(const std::string& text) const {
     std::ofstream(file_, std::ios::binary) << text;
     return file_;
   }

@@ -16,7 +16,7 @@ TEST_F(foreign_extensions, extensions_that_a_memory_adds_for_one_transaction_end
     explicit mark(unsigned& alive) : alive(alive) { ++alive; }
     mark(const mark& o) : tlm::tlm_extension<mark>(o), alive(o.alive) { ++alive; }
     ~mark() override { --alive; }
-    tlm::tlm_extension_base* clone() const override { return new mark(*this); }
+    [[nodiscard]] tlm::tlm_extension_base* clone() const override { return new mark(*this); }
     void copy_from(const tlm::tlm_extension_base&) override {}
     unsigned& alive;
   };

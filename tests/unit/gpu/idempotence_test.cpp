@@ -21,7 +21,8 @@ class idempotence : public ::testing::TestWithParam<const char*> {
     for (const std::uint64_t base : {first, second, third}) ranges.add(base, 4096);
   }
   /// A kernel with parameters a, b, c (pointers) and n, with registers ready; %rd1 to %rd3 hold a to c, %rd4 an offset.
-  std::string why(const std::string& body, std::vector<std::uint64_t> pointers = {first, second, third}) const {
+  [[nodiscard]] std::string why(const std::string& body,
+                                std::vector<std::uint64_t> pointers = {first, second, third}) const {
     const std::string text = R"(.version 6.0
 .target sm_60
 .address_size 64

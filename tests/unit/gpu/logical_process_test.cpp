@@ -43,7 +43,7 @@ struct fixed_lookahead : lookahead {
 
 struct quiet_observer : cycle_observer {
   void after_cycle() override { ++calls; }
-  cycle_t next_sample() const override { return from; }
+  [[nodiscard]] cycle_t next_sample() const override { return from; }
   cycle_t from = never;
   unsigned calls = 0;
 };

@@ -34,7 +34,7 @@ class dram_checker : public command_observer {
   };
   std::vector<event> log;
 
-  std::uint64_t count(dram_command c) const {
+  [[nodiscard]] std::uint64_t count(dram_command c) const {
     return std::count_if(log.begin(), log.end(), [&](const event& e) { return e.command == c; });
   }
   /// Violations by text, with how often each occurs.
@@ -55,10 +55,10 @@ class dram_checker : public command_observer {
   }
   static bool is_column(dram_command c) { return c >= dram_command::rd && c <= dram_command::wra; }
   static bool is_of_all(dram_command c) { return c == dram_command::prea || c == dram_command::refab; }
-  unsigned group(unsigned bank) const { return bank % p_.bank_groups; }
-  unsigned rank(unsigned bank) const { return bank / p_.bank_groups % p_.ranks; }
+  [[nodiscard]] unsigned group(unsigned bank) const { return bank % p_.bank_groups; }
+  [[nodiscard]] unsigned rank(unsigned bank) const { return bank / p_.bank_groups % p_.ranks; }
 
-  bool same(dram_level level, const event& a, const event& b) const {
+  [[nodiscard]] bool same(dram_level level, const event& a, const event& b) const {
     const bool of_all = is_of_all(a.command) || is_of_all(b.command);  // of every rank
     switch (level) {
       case dram_level::channel:

@@ -190,8 +190,8 @@ class youngest_first : public dram_scheduler {
 /// Bank 3 alone, every 50 cycles.
 class bank_three : public refresh_policy {
  public:
-  cycle_t interval() const override { return 50; }
-  unsigned bank(std::uint64_t) const override { return 3; }
+  [[nodiscard]] cycle_t interval() const override { return 50; }
+  [[nodiscard]] unsigned bank(std::uint64_t) const override { return 3; }
 };
 
 /// Closes odd banks' rows at once.

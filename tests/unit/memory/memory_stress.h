@@ -69,7 +69,7 @@ struct stress_size {
   unsigned blocks = 4;
   unsigned threads = 128;
   unsigned rounds = 4;
-  std::size_t stored() const { return std::size_t{blocks} * threads * rounds; }
+  [[nodiscard]] std::size_t stored() const { return std::size_t{blocks} * threads * rounds; }
 };
 
 constexpr unsigned stress_words = 65536;

@@ -19,7 +19,7 @@ struct mark : tlm::tlm_extension<mark> {
   mark() { ++alive; }
   mark(const mark& o) : tlm::tlm_extension<mark>(o) { ++alive; }
   ~mark() override { --alive; }
-  tlm::tlm_extension_base* clone() const override { return new mark(*this); }
+  [[nodiscard]] tlm::tlm_extension_base* clone() const override { return new mark(*this); }
   void copy_from(const tlm::tlm_extension_base&) override {}
 };
 int mark::alive = 0;

@@ -23,7 +23,8 @@ std::string refusal(const std::string& code, const std::string& capability = "9.
   config.fp64.lanes = capability == "1.0" ? 0 : 32;
   config.half.lanes = capability == "1.0" ? 0 : 32;
   try {
-    ptx::lower(ptx::place(ptx::parse(module_of(code), "forms.ptx"), isa::heap_base, 0x2000'0000), "k", config);
+    static_cast<void>(
+        ptx::lower(ptx::place(ptx::parse(module_of(code), "forms.ptx"), isa::heap_base, 0x2000'0000), "k", config));
   } catch (const input_error& e) {
     return e.what();
   }

@@ -35,15 +35,15 @@ u64 bits(double v) { return std::isnan(v) ? 0xfff8000000000000u : as<u64>(v); }
 /// Inputs of one thread: three 64-bit numbers, and their low words in all register types.
 struct inputs {
   u64 d, e, f;
-  u32 a() const { return static_cast<u32>(d); }
-  u32 b() const { return static_cast<u32>(e); }
-  u32 c() const { return static_cast<u32>(f); }
-  float fa() const { return as<float>(a()); }
-  float fb() const { return as<float>(b()); }
-  float fc() const { return as<float>(c()); }
-  double da() const { return as<double>(d); }
-  double db() const { return as<double>(e); }
-  double dc() const { return as<double>(f); }
+  [[nodiscard]] u32 a() const { return static_cast<u32>(d); }
+  [[nodiscard]] u32 b() const { return static_cast<u32>(e); }
+  [[nodiscard]] u32 c() const { return static_cast<u32>(f); }
+  [[nodiscard]] float fa() const { return as<float>(a()); }
+  [[nodiscard]] float fb() const { return as<float>(b()); }
+  [[nodiscard]] float fc() const { return as<float>(c()); }
+  [[nodiscard]] double da() const { return as<double>(d); }
+  [[nodiscard]] double db() const { return as<double>(e); }
+  [[nodiscard]] double dc() const { return as<double>(f); }
 };
 
 struct row {

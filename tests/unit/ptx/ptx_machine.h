@@ -60,7 +60,7 @@ class ptx_machine {
   }
 
   template <class T>
-  std::vector<T> read(std::uint64_t address, std::size_t count) const {
+  [[nodiscard]] std::vector<T> read(std::uint64_t address, std::size_t count) const {
     std::vector<T> v(count);
     std::memcpy(v.data(), memory_.data() + (address - memory_base), count * sizeof(T));
     return v;
@@ -98,7 +98,7 @@ class ptx_machine {
   /// The textures of handles 1, 2, ...
   simt::texture_table textures;
 
-  std::uint64_t steps() const { return steps_; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
  private:
   static std::vector<std::uint8_t> bank(const isa::program& p, simt::dim3 grid, simt::dim3 block,

@@ -29,7 +29,7 @@ struct module_case {
   char mark = '=';
   std::string text;  // text after .address_size
 
-  bool legal() const { return taken[0] || taken[1] || taken[2]; }
+  [[nodiscard]] bool legal() const { return taken[0] || taken[1] || taken[2]; }
 };
 
 std::string with_names(std::string text) {
@@ -77,7 +77,8 @@ std::string refusal_of_module(const module_case& c) {
   t.f16_fma_per_cycle = t.f16_f32_fma_per_cycle = t.bf16_fma_per_cycle = t.tf32_fma_per_cycle = t.int8_fma_per_cycle =
       t.f64_fma_per_cycle = 64;
   try {
-    ptx::lower(ptx::place(ptx::parse(module_text(c, "sm_90a"), "v.ptx"), isa::heap_base, 0x2000'0000), "k", config);
+    static_cast<void>(ptx::lower(ptx::place(ptx::parse(module_text(c, "sm_90a"), "v.ptx"), isa::heap_base, 0x2000'0000),
+                                 "k", config));
   } catch (const input_error& e) {
     return e.what();
   }

@@ -99,7 +99,8 @@ TEST(ptx_page, its_refusals_are_refused) {
     config.fp64.lanes = e.capability == "1.0" ? 0 : 32;
     config.half.lanes = 32;
     try {
-      ptx::lower(ptx::place(ptx::parse(module_of(e.code), "page.ptx"), isa::heap_base, 0x2000'0000), "k", config);
+      static_cast<void>(
+          ptx::lower(ptx::place(ptx::parse(module_of(e.code), "page.ptx"), isa::heap_base, 0x2000'0000), "k", config));
       ADD_FAILURE() << "lowered";
     } catch (const input_error& x) {
       EXPECT_NE(std::string(x.what()).find(e.message), std::string::npos) << x.what();

@@ -37,7 +37,7 @@ struct verdict {
   int where = -1;  // index of a context; -1: ptxas rejects the case in all of them
   std::string accepted, code;
 
-  bool takes(std::size_t variant) const {
+  [[nodiscard]] bool takes(std::size_t variant) const {
     const char c = accepted[variant / 4];
     return ((c <= '9' ? c - '0' : c - 'a' + 10) >> (variant % 4) & 1) != 0;
   }
@@ -75,7 +75,7 @@ std::string refusal(const std::string& code) {
   const std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n" + ptx_variants::prelude(true) +
                            in_block(code, 0) + "ret;\n}\n";
   try {
-    ptx::lower(ptx::place(ptx::parse(text, "v.ptx"), isa::heap_base, 0x2000'0000), "k", config);
+    static_cast<void>(ptx::lower(ptx::place(ptx::parse(text, "v.ptx"), isa::heap_base, 0x2000'0000), "k", config));
   } catch (const input_error& e) {
     return e.what();
   }
@@ -166,9 +166,10 @@ TEST(ptx_refusals, directives_and_declarations_fare_as_with_ptxas) {
        {"", ".local .align 16 .b8 l[3];", ""}}};
   const auto refusal_of = [](const std::string& module) {
     try {
-      ptx::lower(ptx::place(ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + module, "v.ptx"),
-                            isa::heap_base, 0x2000'0000),
-                 "k", gpu_config{});
+      static_cast<void>(
+          ptx::lower(ptx::place(ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + module, "v.ptx"),
+                                isa::heap_base, 0x2000'0000),
+                     "k", gpu_config{}));
     } catch (const input_error& e) {
       return std::string(e.what());
     }

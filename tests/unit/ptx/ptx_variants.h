@@ -63,7 +63,7 @@ inline std::string wide(const std::string& type) {
 /// The modifiers of an instance of a row, in order.
 struct chosen {
   std::vector<std::string> words, types;
-  bool has(const std::string& w) const {
+  [[nodiscard]] bool has(const std::string& w) const {
     for (const std::string& k : words)
       if (k == w) return true;
     return false;

@@ -31,7 +31,7 @@ class program_builder {
     post_dominators();
     return code_;
   }
-  std::uint32_t here() const { return static_cast<std::uint32_t>(code_.size()); }
+  [[nodiscard]] std::uint32_t here() const { return static_cast<std::uint32_t>(code_.size()); }
   std::uint32_t emit(opcode op) {
     isa::instruction i;
     i.op = op;
@@ -126,7 +126,7 @@ class program_builder {
     }
   }
 
-  std::vector<std::uint32_t> successors(std::uint32_t k) const {
+  [[nodiscard]] std::vector<std::uint32_t> successors(std::uint32_t k) const {
     const auto& i = code_[k];
     const bool guarded = i.guard.reg != isa::pt;
     if (i.op == opcode::bra)

@@ -22,7 +22,7 @@ class memory {
     return 4096 + at;
   }
   std::uint64_t put(const std::string& s) { return put(s.c_str(), s.size() + 1, 1); }
-  simt::lane_reader reader() const {
+  [[nodiscard]] simt::lane_reader reader() const {
     return [this](std::uint64_t address, void* data, unsigned bytes) {
       if (address < 4096 || address - 4096 + bytes > bytes_.size()) throw program_error("outside");
       std::memcpy(data, bytes_.data() + (address - 4096), bytes);

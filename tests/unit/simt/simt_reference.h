@@ -43,15 +43,15 @@ class small_format {
     for (std::uint32_t k = 0; k < infinity_; ++k) values_.push_back(finite(k));
     values_.push_back(finite(infinity_));  // the next value after the largest one, in place of infinity: 2^(emax+1)
   }
-  std::uint32_t infinity() const { return infinity_; }
-  bool is_nan(std::uint32_t bits) const { return (bits & 0x7fff) > infinity_; }
-  double value(std::uint32_t bits) const {
+  [[nodiscard]] std::uint32_t infinity() const { return infinity_; }
+  [[nodiscard]] bool is_nan(std::uint32_t bits) const { return (bits & 0x7fff) > infinity_; }
+  [[nodiscard]] double value(std::uint32_t bits) const {
     const std::uint32_t k = bits & 0x7fff;
     const double v = k > infinity_ ? std::nan("") : k == infinity_ ? HUGE_VAL : values_[k];
     return bits & 0x8000 ? -v : v;
   }
   /// The bits of the rounded v; NaN is 0x7fff.
-  std::uint32_t round(quad v, isa::rounding mode, bool negative) const {
+  [[nodiscard]] std::uint32_t round(quad v, isa::rounding mode, bool negative) const {
     if (v != v) return 0x7fff;
     const std::uint32_t sign = negative ? 0x8000 : 0;
     const quad magnitude = v < 0 ? -v : v;
@@ -74,7 +74,7 @@ class small_format {
   }
 
  private:
-  double finite(std::uint32_t k) const {
+  [[nodiscard]] double finite(std::uint32_t k) const {
     const auto e = static_cast<int>(k >> mantissa_);
     const double m = k & ((1u << mantissa_) - 1);
     const double hidden = 1 << mantissa_;

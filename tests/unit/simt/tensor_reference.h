@@ -59,7 +59,7 @@ struct matrix {
   std::vector<int> values;
   matrix(unsigned r, unsigned c) : rows(r), columns(c), values(r * c, 0) {}
   int& at(unsigned r, unsigned c) { return values[r * columns + c]; }
-  int at(unsigned r, unsigned c) const { return values[r * columns + c]; }
+  [[nodiscard]] int at(unsigned r, unsigned c) const { return values[r * columns + c]; }
 };
 
 /// Small numbers that differ by position, chosen so that sums of products are exact in f16.

@@ -33,9 +33,9 @@ struct image {
   std::vector<long> raw;  // all channels of a texel in sequence; f16 and f32: small integers
 
   static bool is_normalised(texel_type t) { return t >= texel_type::unorm8; }
-  bool is_integer() const { return d.type <= texel_type::s32; }
+  [[nodiscard]] bool is_integer() const { return d.type <= texel_type::s32; }
 
-  texel at(std::int64_t x, std::int64_t y, std::int64_t z) const {
+  [[nodiscard]] texel at(std::int64_t x, std::int64_t y, std::int64_t z) const {
     texel t{0, 0, 0, 1};
     for (unsigned k = 0; k < d.channels; ++k) {
       const long v = raw[static_cast<std::size_t>(((z * d.height + y) * d.width + x) * d.channels + k)];
@@ -48,7 +48,7 @@ struct image {
     return t;
   }
 
-  std::vector<std::uint8_t> bytes() const {
+  [[nodiscard]] std::vector<std::uint8_t> bytes() const {
     std::vector<std::uint8_t> b;
     const unsigned n = simt::channel_bytes(d.type);
     for (const long v : raw) {

@@ -37,12 +37,12 @@ class plain_barrier {
     bytes_ -= n;
     settle();
   }
-  bool is_over(const token& t) const { return phase_ != t.phase; }
-  bool parity_is_over(u32 parity) const { return phase_ % 2 != parity; }
-  u32 pending() const { return pending_; }
-  u32 expected() const { return expected_; }
-  std::int64_t bytes() const { return bytes_; }
-  unsigned phase() const { return phase_; }
+  [[nodiscard]] bool is_over(const token& t) const { return phase_ != t.phase; }
+  [[nodiscard]] bool parity_is_over(u32 parity) const { return phase_ % 2 != parity; }
+  [[nodiscard]] u32 pending() const { return pending_; }
+  [[nodiscard]] u32 expected() const { return expected_; }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  [[nodiscard]] unsigned phase() const { return phase_; }
 
  private:
   void settle() {
@@ -64,13 +64,13 @@ class sequence {
     for (unsigned k = 0; k < 60; ++k) operation();
   }
 
-  std::string text() const {
+  [[nodiscard]] std::string text() const {
     return ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b64 %o, %g, %t<64>; .reg .b32 %s, %v; .reg .pred %p;\n"
            ".shared .align 8 .b64 pad; .shared .align 8 .b64 object;\nld.param.u64 %o, [out]; mov.u32 %s, object; cvt.u64.u32 %g, %s; cvta.shared.u64 %g, %g;\n" +
            code_ + "mbarrier.inval.shared.b64 [%s]; ret; }\n";
   }
 
-  const std::vector<u32>& expected() const { return expected_; }
+  [[nodiscard]] const std::vector<u32>& expected() const { return expected_; }
 
  private:
   u32 pick(u32 n) { return static_cast<u32>(random_() % n); }

@@ -120,7 +120,7 @@ TEST(scheduling_policy, every_name_of_the_configuration_has_one) {
   }
   sub_partition_parameters p;
   p.scheduler = static_cast<choice::scheduler>(200);
-  EXPECT_THROW(make_scheduling_policy(p, {16, 0}), internal_error);
+  EXPECT_THROW(static_cast<void>(make_scheduling_policy(p, {16, 0})), internal_error);
 }
 
 std::string text_of(const char* file) {

@@ -32,7 +32,7 @@ class folder {
     std::ofstream(name(file), std::ios::binary) << content;
     return path_ + "/" + file;
   }
-  const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   std::string path_;

@@ -14,7 +14,7 @@ class schema_validator {
  public:
   using json = nlohmann::json;
   explicit schema_validator(const json& schema) : root_(schema) {}
-  bool valid(const json& v) const { return valid(v, root_); }
+  [[nodiscard]] bool valid(const json& v) const { return valid(v, root_); }
 
  private:
   static bool is(const json& v, const std::string& type) {
@@ -28,18 +28,18 @@ class schema_validator {
     throw std::logic_error("type " + type);
   }
 
-  std::size_t matches(const json& v, const json& schemas) const {
+  [[nodiscard]] std::size_t matches(const json& v, const json& schemas) const {
     return static_cast<std::size_t>(
         std::count_if(schemas.begin(), schemas.end(), [&](const json& s) { return valid(v, s); }));
   }
 
-  bool valid(const json& v, const json& s) const {
+  [[nodiscard]] bool valid(const json& v, const json& s) const {
     for (const auto& [word, value] : s.items())
       if (!holds(v, s, word, value)) return false;
     return true;
   }
 
-  bool holds(const json& v, const json& s, const std::string& word, const json& value) const {
+  [[nodiscard]] bool holds(const json& v, const json& s, const std::string& word, const json& value) const {
     if (word == "$ref") return valid(v, root_.at(json::json_pointer(value.get<std::string>().substr(1))));
     if (word == "type") {
       if (value.is_string()) return is(v, value);
@@ -67,7 +67,7 @@ class schema_validator {
     throw std::logic_error("the validator does not know the word " + word);
   }
 
-  bool holds_for_object(const json& v, const json& s, const std::string& word, const json& value) const {
+  [[nodiscard]] bool holds_for_object(const json& v, const json& s, const std::string& word, const json& value) const {
     if (word == "minProperties") return v.size() >= value;
     if (word == "maxProperties") return v.size() <= value;
     if (word == "required")

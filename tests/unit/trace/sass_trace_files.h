@@ -24,7 +24,7 @@ struct head {
   bool line_info = false;
   unsigned stream = 0;
 
-  std::string text() const {
+  [[nodiscard]] std::string text() const {
     return "-kernel name = _Z4testPf\n-kernel id = 1\n-grid dim = " + grid + "\n-block dim = " + block +
            "\n-shmem = 1024\n-nregs = 32\n-binary version = " + std::to_string(binary) +
            "\n-cuda stream id = " + std::to_string(stream) +
@@ -69,11 +69,11 @@ class trace_folder {
   trace_folder(const trace_folder&) = delete;
   trace_folder& operator=(const trace_folder&) = delete;
 
-  std::string write(const std::string& name, const std::string& text) const {
+  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / name, std::ios::binary) << text;
     return (path_ / name).string();
   }
-  std::string path(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
 
  private:
   std::filesystem::path path_;

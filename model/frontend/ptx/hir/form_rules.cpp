@@ -19,7 +19,9 @@ struct slot {
   bool optional = false, types = false;
   words choices;
 
-  bool takes(std::string_view w) const { return std::find(choices.begin(), choices.end(), w) != choices.end(); }
+  [[nodiscard]] bool takes(std::string_view w) const {
+    return std::find(choices.begin(), choices.end(), w) != choices.end();
+  }
 };
 
 struct form {
@@ -74,7 +76,7 @@ struct fit {
   std::string_view surplus;       // a word that the form does not have
   const slot* missing = nullptr;  // a slot that needs a word
 
-  bool perfect() const { return types && surplus.empty() && !missing; }
+  [[nodiscard]] bool perfect() const { return types && surplus.empty() && !missing; }
 };
 
 /// Types must be in the form's order; the other words may be in any order.

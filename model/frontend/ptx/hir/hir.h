@@ -73,8 +73,8 @@ struct value {
   std::uint64_t bits = 0;  // immediate: the bits; constant: byte offset
 
   value() : negate(false), absolute(false) {}
-  bool is_reg() const { return what == kind::reg; }
-  bool is_immediate() const { return what == kind::immediate; }
+  [[nodiscard]] bool is_reg() const { return what == kind::reg; }
+  [[nodiscard]] bool is_immediate() const { return what == kind::immediate; }
 };
 
 inline value register_value(std::uint32_t r) {

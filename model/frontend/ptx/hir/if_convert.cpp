@@ -46,7 +46,7 @@ class converter {
         ++predecessors_[branch->return_block];
   }
 
-  std::uint32_t next_of(std::uint32_t b) const {
+  [[nodiscard]] std::uint32_t next_of(std::uint32_t b) const {
     do ++b;
     while (b < gone_.size() && gone_[b]);
     return b < gone_.size() ? b : no_node;
@@ -56,14 +56,14 @@ class converter {
     return !b.code.empty() && b.code.back().op == ptx_op::bra ? &b.code.back() : nullptr;
   }
 
-  bool only_exits(std::uint32_t b) const {
+  [[nodiscard]] bool only_exits(std::uint32_t b) const {
     const hir_block& x = f_.blocks[b];
     return x.code.size() == 1 && x.code[0].op == ptx_op::exit && x.code[0].guard.what == value::kind::none;
   }
 
   /// The only successor of the block, if its code (without a branch at the end) can be guarded by `guard`; else
   /// no_node.
-  std::uint32_t guarded_region(std::uint32_t b, const value& guard) const {
+  [[nodiscard]] std::uint32_t guarded_region(std::uint32_t b, const value& guard) const {
     const hir_block& x = f_.blocks[b];
     if (predecessors_[b] != 1 || x.successors.size() != 1) return no_node;
     const hir_instruction* branch = branch_of(x);
@@ -85,7 +85,7 @@ class converter {
 
   /// A value that is read only within the sequence is computed without a guard, which shortens its live range and has
   /// no side effect.
-  bool stays_inside(const hir_instruction& h) const {
+  [[nodiscard]] bool stays_inside(const hir_instruction& h) const {
     return is_plain(h) && std::all_of(h.dst.begin(), h.dst.end(),
                                       [&](const value& d) { return d.is_reg() && f_.registers[d.reg].single; });
   }

@@ -81,11 +81,13 @@ class optimiser {
       }
   }
 
-  bool single(const value& v) const { return v.is_reg() && f_.registers[v.reg].single; }
+  [[nodiscard]] bool single(const value& v) const { return v.is_reg() && f_.registers[v.reg].single; }
 
-  hir_instruction* definition(const value& v) const { return single(v) && !v.negate ? definition_[v.reg] : nullptr; }
+  [[nodiscard]] hir_instruction* definition(const value& v) const {
+    return single(v) && !v.negate ? definition_[v.reg] : nullptr;
+  }
 
-  bool stable(const value& v) const { return !v.is_reg() || f_.registers[v.reg].single; }
+  [[nodiscard]] bool stable(const value& v) const { return !v.is_reg() || f_.registers[v.reg].single; }
 
   void substitute(value& v) const {
     if (!single(v) || known_[v.reg].what == value::kind::none) return;

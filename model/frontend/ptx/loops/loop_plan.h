@@ -51,7 +51,7 @@ struct loop_plan {
   isa::dtype type = isa::dtype::none;
   value bound;
 
-  bool fully() const { return trips != 0 && copies == trips; }
+  [[nodiscard]] bool fully() const { return trips != 0 && copies == trips; }
 };
 
 /// Chooses how ptxas 13.0 would unroll the innermost loops of a function. Its rules were found by giving it loops:

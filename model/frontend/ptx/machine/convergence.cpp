@@ -58,7 +58,7 @@ class lane_differences {
     } while (changed_);
   }
 
-  bool parts(const machine_instruction& i) const {
+  [[nodiscard]] bool parts(const machine_instruction& i) const {
     return i.base.op == opcode::bra && i.guard.reg != no_register && differs_[i.guard.reg];
   }
 
@@ -70,7 +70,7 @@ class lane_differences {
       if (p != no_register) result(p);
   }
 
-  bool read_differs(const machine_instruction& i) const {
+  [[nodiscard]] bool read_differs(const machine_instruction& i) const {
     const auto differs = [&](std::uint32_t r) { return r != no_register && differs_[r]; };
     return differs(i.guard.reg) ||
            std::any_of(i.src.begin(), i.src.end(), [&](const auto& o) { return o.is_reg() && differs(o.reg); }) ||

@@ -228,7 +228,7 @@ class emitter {
            (i.mem_space == isa::space::global || i.mem_space == isa::space::generic);
   }
 
-  const machine_instruction* near(std::uint32_t b) const {
+  [[nodiscard]] const machine_instruction* near(std::uint32_t b) const {
     for (; b < f_.blocks.size(); ++b)
       if (!f_.blocks[b].code.empty()) return &f_.blocks[b].code.front();
     return nullptr;

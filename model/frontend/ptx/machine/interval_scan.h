@@ -32,10 +32,10 @@ class interval_scan {
   /// fit, the previous placement stays.
   void spread(unsigned banks, unsigned registers);
 
-  const std::vector<std::uint32_t>& spilled() const { return spilled_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& spilled() const { return spilled_; }
   /// First physical register of a virtual one; no_register: it has no place (never live, or spilled).
-  std::uint32_t place_of(std::uint32_t reg) const;
-  unsigned used() const { return used_; }
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t reg) const;
+  [[nodiscard]] unsigned used() const { return used_; }
 
  private:
   struct group {
@@ -56,19 +56,19 @@ class interval_scan {
   };
 
   bool try_join(std::uint32_t a, unsigned a_part, std::uint32_t b, unsigned b_part);
-  bool fits(const group& g, unsigned base) const;
+  [[nodiscard]] bool fits(const group& g, unsigned base) const;
   void mark_late_reads();
-  bool rested(const group& g, unsigned base) const;
+  [[nodiscard]] bool rested(const group& g, unsigned base) const;
   void occupy(group& g, unsigned base);
   void release(group& g);
   bool find_place(group& g);
-  std::vector<std::uint32_t> by_start() const;
-  std::vector<std::vector<meeting>> meetings() const;
+  [[nodiscard]] std::vector<std::uint32_t> by_start() const;
+  [[nodiscard]] std::vector<std::vector<meeting>> meetings() const;
   double place_apart(const std::vector<std::uint32_t>& order, const std::vector<std::vector<meeting>>& meetings,
                      unsigned banks, unsigned registers);
   void count_used();
-  std::uint32_t victim(const group& wanted, const std::vector<char>& unspillable) const;
-  bool may_spill(const group& g, const std::vector<char>& unspillable) const;
+  [[nodiscard]] std::uint32_t victim(const group& wanted, const std::vector<char>& unspillable) const;
+  [[nodiscard]] bool may_spill(const group& g, const std::vector<char>& unspillable) const;
 
   const machine_function& f_;
   const bool predicates_;

@@ -74,7 +74,7 @@ class legaliser {
   }
 
   /// The nearest block before the loops around this one.
-  std::uint32_t before_loops() const {
+  [[nodiscard]] std::uint32_t before_loops() const {
     std::uint32_t b = block_;
     while (depth_[b] > 0 && dominator_[b] != b && dominator_[b] != no_node) b = dominator_[b];
     return b;

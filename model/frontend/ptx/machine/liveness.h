@@ -24,8 +24,8 @@ void take_out(segments& of, const segments& what);
 class unit_map {
  public:
   explicit unit_map(const std::vector<virtual_register>& registers);
-  std::uint32_t of(std::uint32_t reg, unsigned part = 0) const { return first_[reg] + part; }
-  std::uint32_t count() const { return count_; }
+  [[nodiscard]] std::uint32_t of(std::uint32_t reg, unsigned part = 0) const { return first_[reg] + part; }
+  [[nodiscard]] std::uint32_t count() const { return count_; }
 
  private:
   std::vector<std::uint32_t> first_;

@@ -32,10 +32,10 @@ struct virtual_operand {
   virtual_operand() = default;
   virtual_operand(register_part r) : kind(isa::operand_kind::reg), reg(r.reg), part(r.part), count(r.count) {}
 
-  bool is_reg() const { return kind == isa::operand_kind::reg && reg != no_register; }
-  bool is_zero_register() const { return kind == isa::operand_kind::reg && reg == no_register; }
-  bool is_immediate() const { return kind == isa::operand_kind::immediate; }
-  bool is_constant() const { return kind == isa::operand_kind::constant; }
+  [[nodiscard]] bool is_reg() const { return kind == isa::operand_kind::reg && reg != no_register; }
+  [[nodiscard]] bool is_zero_register() const { return kind == isa::operand_kind::reg && reg == no_register; }
+  [[nodiscard]] bool is_immediate() const { return kind == isa::operand_kind::immediate; }
+  [[nodiscard]] bool is_constant() const { return kind == isa::operand_kind::constant; }
 };
 
 /// A predicate source or guard; no_register: PT.
@@ -55,7 +55,7 @@ struct machine_instruction {
   std::uint32_t target_block = isa::no_target;
   std::uint32_t return_block = isa::no_target;  // of a call: where its lanes come back to
 
-  bool guarded() const { return guard.reg != no_register || guard.negate; }
+  [[nodiscard]] bool guarded() const { return guard.reg != no_register || guard.negate; }
 };
 
 struct machine_block {

@@ -31,7 +31,7 @@ struct definitions {
     }
   }
 
-  bool single(const machine_function& f, std::uint32_t reg, std::uint32_t unit) const {
+  [[nodiscard]] bool single(const machine_function& f, std::uint32_t reg, std::uint32_t unit) const {
     return count[unit] == 1 && !by[unit]->guarded() && (f.registers[reg].single || f.registers[reg].temporary);
   }
 };

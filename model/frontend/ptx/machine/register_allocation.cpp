@@ -67,10 +67,12 @@ class spiller {
     return r;
   }
 
-  bool is_spilled(std::uint32_t r) const { return r != no_register && r < slot_.size() && slot_[r] != no_register; }
+  [[nodiscard]] bool is_spilled(std::uint32_t r) const {
+    return r != no_register && r < slot_.size() && slot_[r] != no_register;
+  }
 
-  machine_instruction local_access(const machine_instruction& like, opcode op, std::uint32_t slot, unsigned part,
-                                   unsigned count) const {
+  [[nodiscard]] machine_instruction local_access(const machine_instruction& like, opcode op, std::uint32_t slot,
+                                                 unsigned part, unsigned count) const {
     machine_instruction i;
     i.base.op = op;
     i.base.line = like.base.line;

@@ -43,7 +43,7 @@ class copy_renamer {
       if (o.is_reg()) read(o.reg);
   }
 
-  bool is_copy(const machine_instruction& i, std::uint32_t to, std::uint32_t from, unsigned part) const {
+  [[nodiscard]] bool is_copy(const machine_instruction& i, std::uint32_t to, std::uint32_t from, unsigned part) const {
     return i.base.op == opcode::mov && !i.guarded() && i.dst.count == 1 && i.dst.reg == to && i.dst.part == part &&
            i.src[0].is_reg() && i.src[0].reg == from && i.src[0].part == part && !i.src[0].negate;
   }

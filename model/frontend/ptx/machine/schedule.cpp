@@ -127,9 +127,9 @@ class pressure {
     most_ = std::max(most_, words_);
   }
 
-  int words() const { return words_; }
-  int predicates() const { return predicates_; }
-  int most() const { return most_; }
+  [[nodiscard]] int words() const { return words_; }
+  [[nodiscard]] int predicates() const { return predicates_; }
+  [[nodiscard]] int most() const { return most_; }
 
  private:
   int& count(std::uint32_t unit) { return predicate_[unit] ? predicates_ : words_; }
@@ -211,7 +211,7 @@ class scheduler {
   };
 
   /// Words that are live before each instruction, and at the end.
-  std::vector<int> words_before() const {
+  [[nodiscard]] std::vector<int> words_before() const {
     std::size_t instructions = 0;
     for (const machine_block& b : f_.blocks) instructions += b.code.size();
     std::vector<int> words(2 * instructions + 3, 0);
@@ -281,7 +281,7 @@ class scheduler {
   }
 
   /// True if a successor of `n` waits for nothing but constants.
-  bool is_awaited(const node& n) const {
+  [[nodiscard]] bool is_awaited(const node& n) const {
     if (n.successors.empty()) return true;
     return std::any_of(n.successors.begin(), n.successors.end(),
                        [&](const auto& s) { return nodes_[s.first].waits == nodes_[s.first].constants; });

@@ -68,7 +68,7 @@ class resolver::video_expansion {
 
   /// Checks a part selector: .b0 to .b3, .h0, .h1; for halves .h and two, for bytes .b and four element indices; for a
   /// destination a mask such as .h10, .b20.
-  bool is_part(const std::string& part, bool destination) const {
+  [[nodiscard]] bool is_part(const std::string& part, bool destination) const {
     const unsigned n = static_cast<unsigned>(part.size()) - 1;
     if (form_.lanes == 1) return n == 1 && part[1] < (part[0] == 'b' ? '4' : '2');
     if (part[0] != (form_.lanes == 4 ? 'b' : 'h') || n > form_.lanes || (!destination && n != form_.lanes))
@@ -80,23 +80,25 @@ class resolver::video_expansion {
     return true;
   }
 
-  value fresh(bool wide = false) const { return register_value(r_.out_.new_register(wide ? 2 : 1, wide ? 64 : 32)); }
+  [[nodiscard]] value fresh(bool wide = false) const {
+    return register_value(r_.out_.new_register(wide ? 2 : 1, wide ? 64 : 32));
+  }
 
-  value make(ptx_op op, dtype t, std::vector<value> operands) const {
+  [[nodiscard]] value make(ptx_op op, dtype t, std::vector<value> operands) const {
     const value d = fresh(isa::size_of(t) == 8);
     r_.append(in_place_of(h_, op, t, {d}, std::move(operands)));
     return d;
   }
 
-  value extract(const value& v, unsigned bits, unsigned place, bool is_signed) const {
+  [[nodiscard]] value extract(const value& v, unsigned bits, unsigned place, bool is_signed) const {
     return make(ptx_op::bfe, word_type(is_signed), {v, immediate_value(bits * place), immediate_value(bits)});
   }
 
-  value put_in(const value& v, const value& into, unsigned bits, unsigned place) const {
+  [[nodiscard]] value put_in(const value& v, const value& into, unsigned bits, unsigned place) const {
     return make(ptx_op::bfi, dtype::b32, {v, into, immediate_value(bits * place), immediate_value(bits)});
   }
 
-  value widened(const value& v, bool is_signed) const {
+  [[nodiscard]] value widened(const value& v, bool is_signed) const {
     hir_instruction h = in_place_of(h_, ptx_op::cvt, dtype::s64, {fresh(true)}, {v});
     h.m.type2 = word_type(is_signed);
     h.m.types = 2;
@@ -105,13 +107,13 @@ class resolver::video_expansion {
     return d;
   }
 
-  value low_word(const value& v) const {
+  [[nodiscard]] value low_word(const value& v) const {
     const value low = fresh(), high = fresh();
     r_.append(in_place_of(h_, ptx_op::unpack, dtype::b64, {low, high}, {v}));
     return low;
   }
 
-  value compare(isa::compare c, dtype t, const value& a, const value& b) const {
+  [[nodiscard]] value compare(isa::compare c, dtype t, const value& a, const value& b) const {
     const value p = register_value(r_.out_.new_register(0, 1));
     hir_instruction h = in_place_of(h_, ptx_op::setp, t, {p}, {a, b});
     h.m.cmp = c;
@@ -119,23 +121,23 @@ class resolver::video_expansion {
     return p;
   }
 
-  value clamped(const value& v, dtype t, unsigned bits) const {
+  [[nodiscard]] value clamped(const value& v, dtype t, unsigned bits) const {
     value r = make(ptx_op::min, t, {v, immediate_value(limit(bits, form_.signed_result, true))});
     if (isa::is_signed(t)) r = make(ptx_op::max, t, {r, immediate_value(limit(bits, form_.signed_result, false))});
     return r;
   }
 
-  value third() const {
+  [[nodiscard]] value third() const {
     if (i_.operands.size() < 4) r_.fail(i_.where, "'" + i_.mnemonic() + "' with too few operands");
     return sources_[2].whole;
   }
 
-  value difference(const value& a, const value& b, dtype t) const {
+  [[nodiscard]] value difference(const value& a, const value& b, dtype t) const {
     return make(ptx_op::sub, t, {make(ptx_op::max, t, {a, b}), make(ptx_op::min, t, {a, b})});
   }
 
   /// Operates on numbers that fit the type with a bit to spare.
-  value operate(const value& a, const value& b, dtype t) const {
+  [[nodiscard]] value operate(const value& a, const value& b, dtype t) const {
     switch (form_.what) {
       case action::add: return make(ptx_op::add, t, {a, b});
       case action::sub: return make(ptx_op::sub, t, {a, b});
@@ -162,9 +164,9 @@ class resolver::video_expansion {
     return extract(s.whole, s.part[0] == 'b' ? 8 : 16, static_cast<unsigned>(s.part[1] - '0'), is_signed);
   }
 
-  unsigned place_bits() const { return place_.empty() ? 32 : place_[0] == 'b' ? 8 : 16; }
+  [[nodiscard]] unsigned place_bits() const { return place_.empty() ? 32 : place_[0] == 'b' ? 8 : 16; }
 
-  value scalar() const {
+  [[nodiscard]] value scalar() const {
     bool small_a, small_b;
     value a = selected(0, form_.signed_a, small_a), b = selected(1, form_.signed_b, small_b);
     const bool shifts = form_.what == action::shl || form_.what == action::shr;
@@ -192,14 +194,14 @@ class resolver::video_expansion {
   }
 
   /// Clamps a result of parts of words: signed, without overflow of the word.
-  value clamped_word(const value& v) const {
+  [[nodiscard]] value clamped_word(const value& v) const {
     const unsigned bits = place_bits();
     if (bits < 32) return clamped(v, dtype::s32, bits);
     return form_.signed_result ? v : make(ptx_op::max, dtype::s32, {v, immediate_value(0)});
   }
 
   /// Shifts a 33-bit signed number by 0 to 32 bits: 64 bits with a's sign hold the result.
-  value shifted(const value& a, const value& b) const {
+  [[nodiscard]] value shifted(const value& a, const value& b) const {
     const value by = form_.wrap ? make(ptx_op::and_, dtype::b32, {b, immediate_value(31)})
                                 : make(ptx_op::min, dtype::u32, {b, immediate_value(32)});
     const bool left = form_.what == action::shl;
@@ -208,7 +210,7 @@ class resolver::video_expansion {
     return low_word(form_.saturate ? clamped(w, wide_type(form_.signed_a), place_bits()) : w);
   }
 
-  value combined(const value& r) const {
+  [[nodiscard]] value combined(const value& r) const {
     if (form_.then != second::none) {
       const ptx_op op = form_.then == second::add ? ptx_op::add : form_.then == second::min ? ptx_op::min : ptx_op::max;
       return make(op, word_type(form_.signed_result), {r, third()});
@@ -218,7 +220,7 @@ class resolver::video_expansion {
 
   /// a * b + c in 64 bits. Only the product of two unsigned words in a signed operation can overflow; it is then far
   /// above the clamping limit.
-  value multiply_add() const {
+  [[nodiscard]] value multiply_add() const {
     bool small;
     const value a = widened(selected(0, form_.signed_a, small), form_.signed_a),
                 b = widened(selected(1, form_.signed_b, small), form_.signed_b);
@@ -243,14 +245,14 @@ class resolver::video_expansion {
   }
 
   /// The k-th half or byte that a source's selector names; indices continue from a into b.
-  value lane(unsigned k, unsigned of, bool is_signed) const {
+  [[nodiscard]] value lane(unsigned k, unsigned of, bool is_signed) const {
     const unsigned n = form_.lanes;
     const std::string& part = sources_[of].part;
     const unsigned place = part.empty() ? of * n + k : static_cast<unsigned>(part[n - k] - '0');
     return extract(sources_[place / n].whole, 32 / n, place % n, is_signed);
   }
 
-  value lanes() const {
+  [[nodiscard]] value lanes() const {
     const unsigned n = form_.lanes, bits = 32 / n;
     const bool sums = form_.then != second::none;
     const bool whole = place_.empty() || place_.size() == n + 1;

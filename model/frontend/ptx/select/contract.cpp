@@ -42,9 +42,9 @@ class contractor {
     if (v.is_reg()) ++reads_[v.reg];
   }
 
-  bool is_single(const value& v) const { return !v.is_reg() || f_.registers[v.reg].single; }
+  [[nodiscard]] bool is_single(const value& v) const { return !v.is_reg() || f_.registers[v.reg].single; }
 
-  bool is_candidate(const hir_instruction& h) const {
+  [[nodiscard]] bool is_candidate(const hir_instruction& h) const {
     return h.op == ptx_op::mul && open_to_fusion(h) && h.guard.what == value::kind::none && h.src.size() == 2 &&
            h.dst.size() == 1 && h.dst[0].is_reg() && f_.registers[h.dst[0].reg].single && h.src[0].is_reg() &&
            is_single(h.src[0]) && is_single(h.src[1]);

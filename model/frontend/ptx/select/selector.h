@@ -36,7 +36,7 @@ class selector {
   machine_instruction& put_predicate(opcode op, std::uint32_t p, std::initializer_list<operand> sources);
   register_part temp(unsigned words = 1);
   std::uint32_t temp_predicate();
-  bool is_temporary(std::uint32_t reg) const;
+  [[nodiscard]] bool is_temporary(std::uint32_t reg) const;
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void unsupported() const;
   void check_unused();
@@ -44,29 +44,29 @@ class selector {
   void select_rest(const hir_instruction& h);
   void need(std::size_t sources) const;
   void require_fp64() const;
-  bool has_capability(unsigned major, unsigned minor) const;
+  [[nodiscard]] bool has_capability(unsigned major, unsigned minor) const;
   void require_capability(unsigned major, unsigned minor = 0) const;
 
   // Operands (select_operands.cpp).
   static operand immediate(std::uint64_t bits, unsigned words = 1);
   static operand zero();
   static operand word(const operand& o, unsigned k);
-  operand to_operand(const value& v, dtype type) const;
-  unsigned address_words(const value& v) const;
-  operand src(std::size_t k) const;  // in the instruction's type
-  operand src(std::size_t k, dtype type) const;
-  operand float_src(std::size_t k, bool ftz) const;  // folds neg and abs into the operand
-  operand narrow(std::size_t k, dtype type);         // 8/16-bit source extended to 32 bits
+  [[nodiscard]] operand to_operand(const value& v, dtype type) const;
+  [[nodiscard]] unsigned address_words(const value& v) const;
+  [[nodiscard]] operand src(std::size_t k) const;  // in the instruction's type
+  [[nodiscard]] operand src(std::size_t k, dtype type) const;
+  [[nodiscard]] operand float_src(std::size_t k, bool ftz) const;  // folds neg and abs into the operand
+  operand narrow(std::size_t k, dtype type);                       // 8/16-bit source extended to 32 bits
   operand extend(operand o, dtype type);
-  bool known_extended(const value& v, dtype type) const;
-  wide_value wide(std::size_t k, dtype type = dtype::b64) const;
-  virtual_predicate predicate(const value& v) const;
-  register_part dst(std::size_t k = 0) const;
-  std::uint32_t predicate_dst(std::size_t k = 0) const;
+  [[nodiscard]] bool known_extended(const value& v, dtype type) const;
+  [[nodiscard]] wide_value wide(std::size_t k, dtype type = dtype::b64) const;
+  [[nodiscard]] virtual_predicate predicate(const value& v) const;
+  [[nodiscard]] register_part dst(std::size_t k = 0) const;
+  [[nodiscard]] std::uint32_t predicate_dst(std::size_t k = 0) const;
   register_part begin();  // destination for building the result of several instructions
   void end(register_part r);
   void copy(register_part d, const operand& o);
-  const hir_instruction* definition(const value& v) const;
+  [[nodiscard]] const hir_instruction* definition(const value& v) const;
 
   // Integer (select_integer.cpp, select_wide.cpp, select_multiply.cpp).
   void add_sub();
@@ -102,7 +102,7 @@ class selector {
   register_part multiply_hi_wide(wide_value a, wide_value b, bool is_signed);
   register_part multiply_hi(operand a, operand b, bool is_signed);
   void carry_chain_multiply();
-  bool has_imad() const { return imad_; }
+  [[nodiscard]] bool has_imad() const { return imad_; }
 
   // Floating point (select_float.cpp, select_half.cpp, select_divide.cpp).
   void float_arithmetic();
@@ -209,7 +209,7 @@ class selector {
   operand gather(std::size_t first, std::size_t count, unsigned words);
   operand factor(std::size_t first, std::size_t count);
   void spread(register_part from, std::size_t first, unsigned words);
-  register_part part_of_dst(std::size_t k, unsigned words) const;
+  [[nodiscard]] register_part part_of_dst(std::size_t k, unsigned words) const;
   machine_instruction& multiply_matrices(opcode op, std::uint8_t sub, dtype type, dtype inputs, register_part d,
                                          operand a, operand b, operand c);
   void matrix_multiply();

@@ -33,11 +33,11 @@ class ast_component {
   ast_component(const char* text) : ast_component(std::string_view(text)) {}
   operator std::string() const { return std::string(text_, size()); }
   bool operator==(std::string_view text) const { return std::string_view(text_, size()) == text; }
-  bool empty() const { return text_[0] == '\0'; }
+  [[nodiscard]] bool empty() const { return text_[0] == '\0'; }
   void clear() { *this = {}; }
 
  private:
-  std::size_t size() const { return text_[4] != '\0' ? 5 : std::char_traits<char>::length(text_); }
+  [[nodiscard]] std::size_t size() const { return text_[4] != '\0' ? 5 : std::char_traits<char>::length(text_); }
 
   char text_[5] = {};
 };
@@ -77,7 +77,7 @@ struct ast_instruction {
   location where;
 
   /// Whole mnemonic with modifiers, for messages: "ld.global.nc.f32".
-  std::string mnemonic() const;
+  [[nodiscard]] std::string mnemonic() const;
   bool has(const char* modifier) const;
 };
 
@@ -109,10 +109,11 @@ struct ast_variable {
   std::vector<initial> initialiser;  // flat, row-major, possibly shorter than the array; a .v2/.v4 element takes 2/4
   bool has_initialiser = false;      // also set for .samplerref and the like, whose `initialiser` stays empty
 
-  std::uint64_t element_bytes() const;  // one array element, with its vector components; opaque references: 8
-  std::uint64_t elements() const;       // product of dims (1 if scalar; unsized: 0)
-  std::uint64_t size_bytes() const;     // elements() x element_bytes()
-  std::uint32_t alignment() const;      // .align, else natural; at least 1
+  [[nodiscard]] std::uint64_t element_bytes()
+      const;                                     // one array element, with its vector components; opaque references: 8
+  [[nodiscard]] std::uint64_t elements() const;  // product of dims (1 if scalar; unsized: 0)
+  [[nodiscard]] std::uint64_t size_bytes() const;  // elements() x element_bytes()
+  [[nodiscard]] std::uint32_t alignment() const;   // .align, else natural; at least 1
 };
 
 struct ast_statement;
@@ -193,7 +194,7 @@ struct ast_module {
   std::vector<ast_unit> units;  // empty: a single module
 
   /// The linked name of a module-scope name that a function of unit `unit` uses.
-  const std::string& meaning(const std::string& name, std::uint32_t unit) const {
+  [[nodiscard]] const std::string& meaning(const std::string& name, std::uint32_t unit) const {
     if (units.empty()) return name;
     const auto it = units[unit].renamed.find(name);
     return it == units[unit].renamed.end() ? name : it->second;
@@ -203,6 +204,7 @@ struct ast_module {
 /// Parses a PTX module. Throws input_error (FILE:LINE:COL, the error, what was expected) on a syntax error.
 /// Unknown instructions are not syntax errors: the lowering rejects them when a kernel that reaches them is launched.
 /// Line numbers in the tree start at `first_line`, those in messages at 1.
-std::shared_ptr<ast_module> parse(const std::string& text, const std::string& file_name, std::uint32_t first_line = 1);
+[[nodiscard]] std::shared_ptr<ast_module> parse(const std::string& text, const std::string& file_name,
+                                                std::uint32_t first_line = 1);
 
 }  // namespace heddle::ptx

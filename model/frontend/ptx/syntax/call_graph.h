@@ -16,11 +16,11 @@ class call_graph {
   explicit call_graph(const ast_module& m);
 
   /// True if a call of `function` may call it again before it returns.
-  bool recursive(const std::string& function) const { return recursive_.count(function) != 0; }
+  [[nodiscard]] bool recursive(const std::string& function) const { return recursive_.count(function) != 0; }
   /// True if the function itself allocates stack memory (alloca).
-  bool allocates(const std::string& function) const;
+  [[nodiscard]] bool allocates(const std::string& function) const;
   /// Functions with a body whose address occurs in an initialiser or an operand, by name.
-  const std::set<std::string>& address_taken() const { return taken_; }
+  [[nodiscard]] const std::set<std::string>& address_taken() const { return taken_; }
 
  private:
   struct node {

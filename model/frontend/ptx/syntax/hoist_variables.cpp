@@ -43,7 +43,7 @@ class hoister {
   }
 
   /// The variable to which a name in an initialiser refers: the innermost declaration.
-  std::string meaning(const std::string& name) const {
+  [[nodiscard]] std::string meaning(const std::string& name) const {
     const auto known = std::find_if(names_.rbegin(), names_.rend(), [&](const auto& n) { return n.first == name; });
     return known == names_.rend() ? name : known->second;
   }

@@ -34,10 +34,12 @@ struct token {
   std::uint64_t bits = 0;
   location where;
 
-  bool is(std::uint16_t p) const { return what == kind::punctuation && punctuation == p; }
-  bool is_directive(std::string_view with_dot) const { return what == kind::directive && text == with_dot; }
+  [[nodiscard]] bool is(std::uint16_t p) const { return what == kind::punctuation && punctuation == p; }
+  [[nodiscard]] bool is_directive(std::string_view with_dot) const {
+    return what == kind::directive && text == with_dot;
+  }
   /// The text of a directive or modifier without its dot.
-  std::string_view word() const { return text.substr(1); }
+  [[nodiscard]] std::string_view word() const { return text.substr(1); }
 };
 
 /// Splits PTX source into tokens on demand. Cheap to copy, which the parser uses to look ahead. Source and file name
@@ -60,20 +62,20 @@ class lexer {
   [[noreturn]] void fail(location where, const std::string& message) const;
 
  private:
-  char at(std::size_t ahead = 0) const {
+  [[nodiscard]] char at(std::size_t ahead = 0) const {
     return position_ + ahead < source_.size() ? source_[position_ + ahead] : '\0';
   }
-  location here() const;
+  [[nodiscard]] location here() const;
   void new_line();
-  bool at_line_marker() const;
+  [[nodiscard]] bool at_line_marker() const;
   [[noreturn]] void refuse_directive() const;
   void skip_blanks();
   void skip_comment();
   void skip_line();
   void take_word();
-  bool starts_identifier() const;
-  bool starts_directive() const;
-  bool starts_decimal_fraction() const;
+  [[nodiscard]] bool starts_identifier() const;
+  [[nodiscard]] bool starts_directive() const;
+  [[nodiscard]] bool starts_decimal_fraction() const;
   token take_identifier();
   token take_directive();
   token take_number();

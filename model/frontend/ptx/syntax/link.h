@@ -22,7 +22,7 @@ std::vector<std::vector<std::size_t>> link_groups(const std::vector<std::shared_
 /// Links several modules into one, as nvlink does: .extern names are bound to definitions that are .visible, .weak or
 /// .common in another module; other names stay local to their module. Line numbers count through the concatenated
 /// texts. Throws input_error if two modules define the same name, or if address sizes differ.
-std::shared_ptr<const ast_module> link(const std::vector<module_source>& sources);
+[[nodiscard]] std::shared_ptr<const ast_module> link(const std::vector<module_source>& sources);
 
 /// The concatenated texts, each ending with a line break: the text to which line numbers of link() refer.
 std::string joined_text(const std::vector<module_source>& sources);

@@ -37,13 +37,13 @@ class initialiser_reader {
 
  private:
   /// The number of elements in a brace group `level` levels inside the outermost one.
-  std::uint64_t group_size(std::size_t level) const {
+  [[nodiscard]] std::uint64_t group_size(std::size_t level) const {
     std::uint64_t size = 1;
     for (std::size_t i = level; i < shape_.size(); ++i) size *= shape_[i];
     return size;
   }
 
-  std::uint64_t position() const { return variable_.initialiser.size() + padding_; }
+  [[nodiscard]] std::uint64_t position() const { return variable_.initialiser.size() + padding_; }
 
   /// { … }: each nested group begins at a multiple of its size; omitted elements are zero.
   void read_group(std::size_t level) {
@@ -143,7 +143,7 @@ class initialiser_reader {
   }
 
   /// Converts a value to the bits of the variable's element type.
-  std::uint64_t converted(const constant& value, location where) const {
+  [[nodiscard]] std::uint64_t converted(const constant& value, location where) const {
     const isa::dtype type = variable_.type;
     if (type == isa::dtype::f32 || type == isa::dtype::f64) {
       if (value.is_integer())
@@ -168,7 +168,7 @@ class initialiser_reader {
     return bits;
   }
 
-  std::string described_type() const { return "a variable of type ." + variable_.type_name; }
+  [[nodiscard]] std::string described_type() const { return "a variable of type ." + variable_.type_name; }
 
   token_stream& tokens_;
   ast_variable& variable_;

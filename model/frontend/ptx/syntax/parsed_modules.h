@@ -15,7 +15,7 @@ class parsed_modules {
  public:
   /// Parses one module, or links several whose texts and names are each separated by NUL characters (link.h). Throws
   /// input_error.
-  std::shared_ptr<const ast_module> parse(const std::string& texts, const std::string& names);
+  [[nodiscard]] std::shared_ptr<const ast_module> parse(const std::string& texts, const std::string& names);
 
  private:
   struct entry;

@@ -17,11 +17,11 @@ class token_stream {
  public:
   token_stream(std::string_view source, const std::string& file_name, std::uint32_t first_line = 1);
 
-  const token& current() const { return current_; }
+  [[nodiscard]] const token& current() const { return current_; }
   /// The token after the current one.
-  token peek() const;
+  [[nodiscard]] token peek() const;
   /// The token consumed last.
-  const token& previous() const { return previous_; }
+  [[nodiscard]] const token& previous() const { return previous_; }
   /// Consumes the current token.
   void advance();
 
@@ -32,10 +32,10 @@ class token_stream {
   /// the memory they need.
   void count_statement();
 
-  bool is(char p) const { return current_.is(symbol(p)); }
-  bool is_identifier() const { return current_.what == token::kind::identifier; }
-  bool is_directive() const { return current_.what == token::kind::directive; }
-  bool at_end() const { return current_.what == token::kind::end; }
+  [[nodiscard]] bool is(char p) const { return current_.is(symbol(p)); }
+  [[nodiscard]] bool is_identifier() const { return current_.what == token::kind::identifier; }
+  [[nodiscard]] bool is_directive() const { return current_.what == token::kind::directive; }
+  [[nodiscard]] bool at_end() const { return current_.what == token::kind::end; }
 
   /// Consumes the punctuation if it is the current token.
   bool accept(char p);
@@ -54,7 +54,7 @@ class token_stream {
   [[noreturn]] void fail(location where, const std::string& message) const { lexer_.fail(where, message); }
 
   /// The source text from `first` to the token consumed last.
-  std::string spelling_from(const token& first) const;
+  [[nodiscard]] std::string spelling_from(const token& first) const;
 
   /// Adds one level of nesting during its lifetime; throws input_error beyond 256 levels, so that no input exhausts
   /// the stack.
@@ -75,7 +75,7 @@ class token_stream {
   void close_scope() { scopes_.pop_back(); }
   void declare(const ast_variable& variable);
   /// Bytes per step of the index of a[i] (a row if there are several dimensions); 0 if `name` is no array in scope.
-  std::uint64_t index_stride(const std::string& name) const;
+  [[nodiscard]] std::uint64_t index_stride(const std::string& name) const;
 
  private:
   static constexpr unsigned depth_limit = 256;

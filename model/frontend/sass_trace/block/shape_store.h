@@ -19,7 +19,7 @@ class shape_store {
   /// The index of this shape: offsets from the first address by active lane, 0 after the last one. `none` when the
   /// store is full: a trace with so many shapes does not profit from sharing.
   number find_or_add(const offset_list& offsets);
-  const std::uint64_t* offsets(number n) const { return shapes_[n]->data(); }
+  [[nodiscard]] const std::uint64_t* offsets(number n) const { return shapes_[n]->data(); }
 
  private:
   std::vector<const offset_list*> shapes_;

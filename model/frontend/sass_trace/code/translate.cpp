@@ -21,10 +21,12 @@ class modifiers {
       at = dot + 1;
     }
   }
-  std::string_view mnemonic() const { return parts_[0]; }
-  bool has(std::string_view name) const { return std::find(parts_.begin() + 1, parts_.end(), name) != parts_.end(); }
+  [[nodiscard]] std::string_view mnemonic() const { return parts_[0]; }
+  [[nodiscard]] bool has(std::string_view name) const {
+    return std::find(parts_.begin() + 1, parts_.end(), name) != parts_.end();
+  }
   /// Bits of the first modifier that is a number, optionally with U, S or B in front; 0: none.
-  unsigned bits() const {
+  [[nodiscard]] unsigned bits() const {
     for (std::size_t k = 1; k < parts_.size(); ++k) {
       std::string_view p = parts_[k];
       if (p.size() > 1 && (p[0] == 'U' || p[0] == 'S' || p[0] == 'B')) p.remove_prefix(1);
@@ -33,7 +35,7 @@ class modifiers {
     }
     return 0;
   }
-  const std::vector<std::string_view>& all() const { return parts_; }
+  [[nodiscard]] const std::vector<std::string_view>& all() const { return parts_; }
 
  private:
   std::vector<std::string_view> parts_;

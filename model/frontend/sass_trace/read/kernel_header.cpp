@@ -63,7 +63,7 @@ class header_parser {
   void check_fields(std::string_view text);
   std::uint64_t decimal(std::uint64_t most, const char* what);
   std::uint64_t hex(const char* what);
-  std::size_t column() const { return static_cast<std::size_t>(value_.data() - line_.data()) + 1; }
+  [[nodiscard]] std::size_t column() const { return static_cast<std::size_t>(value_.data() - line_.data()) + 1; }
 
   line_reader& reader_;
   kernel_header h_;

@@ -36,9 +36,9 @@ struct kernel_header {
   line_format format;
   std::vector<std::string> unknown_keys;  // keys that were ignored, in the order of the file
 
-  std::uint64_t blocks() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
-  std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
-  std::uint32_t warps() const { return (threads() + 31) / 32; }
+  [[nodiscard]] std::uint64_t blocks() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
+  [[nodiscard]] std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
+  [[nodiscard]] std::uint32_t warps() const { return (threads() + 31) / 32; }
 };
 
 /// Reads the header up to and including the "#traces format" line, which together with the version determines the

@@ -21,13 +21,14 @@ class replayed_block : public isa::recorded_block, public std::enable_shared_fro
   ~replayed_block() override { kernel_->store->give_back(taken_); }
 
   const std::uint32_t* index() const override { return block_->index; }
-  std::shared_ptr<const isa::recorded_segment> segment(std::uint32_t warp, std::uint64_t position) const override;
+  [[nodiscard]] std::shared_ptr<const isa::recorded_segment> segment(std::uint32_t warp,
+                                                                     std::uint64_t position) const override;
 
  private:
   class warp_segment : public isa::recorded_segment {
    public:
     void addresses(const isa::execution_record& record, std::uint64_t addresses[32]) const override;
-    const isa::lane_addresses* shared_addresses(const isa::execution_record& record) const override;
+    [[nodiscard]] const isa::lane_addresses* shared_addresses(const isa::execution_record& record) const override;
     const trace_kernel* kernel = nullptr;
     const address_list* list = nullptr;
     const common_addresses* common = nullptr;

@@ -32,7 +32,7 @@ class spilled_block::segment_in_memory : public isa::recorded_segment {
   void addresses(const isa::execution_record& record, std::uint64_t addresses[32]) const override {
     machine_addresses(*block_->kernel_, list_, block_->common_.get(), record, addresses);
   }
-  const isa::lane_addresses* shared_addresses(const isa::execution_record& record) const override {
+  [[nodiscard]] const isa::lane_addresses* shared_addresses(const isa::execution_record& record) const override {
     return common_list(block_->common_.get(), record);
   }
 

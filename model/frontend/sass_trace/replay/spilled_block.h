@@ -24,7 +24,8 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   void complete();
 
   const std::uint32_t* index() const override { return index_; }
-  std::shared_ptr<const isa::recorded_segment> segment(std::uint32_t warp, std::uint64_t position) const override;
+  [[nodiscard]] std::shared_ptr<const isa::recorded_segment> segment(std::uint32_t warp,
+                                                                     std::uint64_t position) const override;
 
  private:
   class segment_in_memory;

@@ -35,13 +35,13 @@ struct trace_kernel {
   std::shared_ptr<trace_store> store;  // holds its blocks
 
   /// A record of the added EXIT, with all threads of the warp.
-  trace_record end_of(std::uint32_t warp) const;
+  [[nodiscard]] trace_record end_of(std::uint32_t warp) const;
 };
 
 /// Reads the whole file, so that errors are found before the kernel runs. `strict`: an unknown opcode is an error.
 /// Blocks are kept in memory if the store has room for all of them. Throws input_error.
-std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict,
-                                                const std::shared_ptr<trace_store>& store);
+[[nodiscard]] std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict,
+                                                              const std::shared_ptr<trace_store>& store);
 
 /// Delivers the blocks of a kernel for its replay in the order of the file, which is read again unless the blocks were
 /// kept. A block is in memory if the store has room.
@@ -64,7 +64,7 @@ class block_source {
 class trace_recording : public isa::recording {
  public:
   explicit trace_recording(std::shared_ptr<const trace_kernel> kernel) : kernel_(std::move(kernel)) {}
-  std::uint64_t blocks() const override { return kernel_->blocks != 0 ? kernel_->blocks : 1; }
+  [[nodiscard]] std::uint64_t blocks() const override { return kernel_->blocks != 0 ? kernel_->blocks : 1; }
   std::shared_ptr<const isa::recorded_block> next() override;
 
  private:

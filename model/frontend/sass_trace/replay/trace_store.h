@@ -27,10 +27,10 @@ class trace_store {
   bool take(std::size_t bytes);
   void give_back(std::size_t bytes) { room_ += bytes; }
   /// Remaining memory for blocks that need not be read again.
-  std::size_t kept_room() const { return kept_room_; }
+  [[nodiscard]] std::size_t kept_room() const { return kept_room_; }
   void keep(std::size_t bytes);
   /// A larger block is always in the file, and no more than this of it is in memory at once while it is read.
-  std::size_t part_bytes() const { return part_bytes_; }
+  [[nodiscard]] std::size_t part_bytes() const { return part_bytes_; }
 
   /// Appends data to the file; returns their offset. Throws input_error if the file cannot be written.
   std::uint64_t append(const void* data, std::size_t bytes);

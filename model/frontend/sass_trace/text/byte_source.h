@@ -12,7 +12,7 @@ namespace heddle::sass_trace {
 class byte_source {
  public:
   /// Throws input_error if the file cannot be read or is not a regular file.
-  static std::unique_ptr<byte_source> open(const std::string& file);
+  [[nodiscard]] static std::unique_ptr<byte_source> open(const std::string& file);
   virtual ~byte_source() = default;
   /// Reads at most `most` bytes; 0: end of the file. Throws std::runtime_error describing an error in the data.
   virtual std::size_t read(char* to, std::size_t most) = 0;

@@ -71,13 +71,13 @@ class field_scanner {
   void expect_end(const char* what) {
     if (!done()) refuse(at_, what);
   }
-  std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
+  [[nodiscard]] std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
   void skip(std::size_t characters) { at_ += characters; }
   void skip_blanks() {
     while (at_ < end_ && blank(*at_)) ++at_;
   }
-  const char* position() const { return at_; }
-  std::size_t column() const { return static_cast<std::size_t>(at_ - begin_); }
+  [[nodiscard]] const char* position() const { return at_; }
+  [[nodiscard]] std::size_t column() const { return static_cast<std::size_t>(at_ - begin_); }
   /// Parses a hexadecimal number of at most 64 bits, with or without 0x, that starts at `from` and ends before a blank
   /// or the end of a line. Returns its end, or `from` if there is no such number.
   static std::size_t hex_word(std::string_view text, std::size_t from, std::uint64_t& value) {
@@ -108,7 +108,7 @@ class field_scanner {
     static constexpr std::array<std::uint8_t, 256> table = hex_digits();
     return table[static_cast<unsigned char>(c)];
   }
-  bool at_separator() const { return at_ == end_ || blank(*at_); }
+  [[nodiscard]] bool at_separator() const { return at_ == end_ || blank(*at_); }
   std::uint64_t digits(const char* from, const char* what) {
     const char* first = at_;
     std::uint64_t value = 0;

@@ -27,16 +27,16 @@ class line_reader {
   bool next_with_text(std::string_view& line);
 
   /// The buffered text after the present line, possibly empty; valid until the next call of next().
-  std::string_view unread() const { return {buffer_.get() + begin_, end_ - begin_}; }
+  [[nodiscard]] std::string_view unread() const { return {buffer_.get() + begin_, end_ - begin_}; }
   /// Skips a line of unread() that has `bytes` bytes including its line end.
   void skip_line(std::size_t bytes) {
     begin_ += bytes;
     ++line_;
   }
 
-  const std::string& file() const { return file_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
   /// The number of the line that next() returned last, from 1.
-  std::uint32_t line() const { return line_; }
+  [[nodiscard]] std::uint32_t line() const { return line_; }
   /// Throws input_error at a column (from 1) of the present line.
   [[noreturn]] void fail(std::size_t column, const std::string& message) const;
 

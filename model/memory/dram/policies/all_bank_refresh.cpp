@@ -7,8 +7,8 @@ namespace heddle {
 class all_bank_refresh : public refresh_policy {
  public:
   explicit all_bank_refresh(const dram_parameters& parameters) : interval_(parameters.t_refi_cycles) {}
-  cycle_t interval() const override { return interval_; }
-  unsigned bank(std::uint64_t) const override { return all_banks; }
+  [[nodiscard]] cycle_t interval() const override { return interval_; }
+  [[nodiscard]] unsigned bank(std::uint64_t) const override { return all_banks; }
 
  private:
   cycle_t interval_;

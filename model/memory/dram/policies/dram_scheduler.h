@@ -26,7 +26,7 @@ class dram_scheduler {
 
 /// Creates the scheduler of a name. Each scheduler's source file specialises it; the names are in parameter_list.h.
 template <choice::dram_scheduler name>
-std::unique_ptr<dram_scheduler> create_dram_scheduler(const dram_parameters& parameters);
+[[nodiscard]] std::unique_ptr<dram_scheduler> create_dram_scheduler(const dram_parameters& parameters);
 #define HEDDLE_X(name) \
   template <>          \
   std::unique_ptr<dram_scheduler> create_dram_scheduler<choice::dram_scheduler::name>(const dram_parameters&);
@@ -34,6 +34,6 @@ HEDDLE_DRAM_SCHEDULERS(HEDDLE_X)
 #undef HEDDLE_X
 
 /// Creates the scheduler that `dram.scheduler` selects.
-std::unique_ptr<dram_scheduler> make_dram_scheduler(const dram_parameters& parameters);
+[[nodiscard]] std::unique_ptr<dram_scheduler> make_dram_scheduler(const dram_parameters& parameters);
 
 }  // namespace heddle

@@ -6,8 +6,8 @@ namespace heddle {
 /// No refresh.
 class no_refresh : public refresh_policy {
  public:
-  cycle_t interval() const override { return 0; }
-  unsigned bank(std::uint64_t) const override { return all_banks; }
+  [[nodiscard]] cycle_t interval() const override { return 0; }
+  [[nodiscard]] unsigned bank(std::uint64_t) const override { return all_banks; }
 };
 
 template <>

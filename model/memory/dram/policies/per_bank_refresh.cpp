@@ -8,8 +8,8 @@ class per_bank_refresh : public refresh_policy {
  public:
   explicit per_bank_refresh(const dram_parameters& parameters)
       : interval_(parameters.t_refi_cycles / parameters.banks), banks_(parameters.banks) {}
-  cycle_t interval() const override { return interval_; }
-  unsigned bank(std::uint64_t count) const override { return static_cast<unsigned>(count % banks_); }
+  [[nodiscard]] cycle_t interval() const override { return interval_; }
+  [[nodiscard]] unsigned bank(std::uint64_t count) const override { return static_cast<unsigned>(count % banks_); }
 
  private:
   cycle_t interval_;

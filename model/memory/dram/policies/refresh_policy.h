@@ -17,15 +17,15 @@ class refresh_policy {
 
   virtual ~refresh_policy() = default;
   /// Cycles between two refreshes; 0: there are none.
-  virtual cycle_t interval() const = 0;
+  [[nodiscard]] virtual cycle_t interval() const = 0;
   /// What refresh `count`, from 0 on, refreshes: a bank, or all_banks. A channel without requests may skip refreshes of
   /// the past that leave no trace.
-  virtual unsigned bank(std::uint64_t count) const = 0;
+  [[nodiscard]] virtual unsigned bank(std::uint64_t count) const = 0;
 };
 
 /// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.
 template <choice::refresh name>
-std::unique_ptr<refresh_policy> create_refresh_policy(const dram_parameters& parameters);
+[[nodiscard]] std::unique_ptr<refresh_policy> create_refresh_policy(const dram_parameters& parameters);
 #define HEDDLE_X(name) \
   template <>          \
   std::unique_ptr<refresh_policy> create_refresh_policy<choice::refresh::name>(const dram_parameters&);
@@ -33,6 +33,6 @@ HEDDLE_REFRESH_POLICIES(HEDDLE_X)
 #undef HEDDLE_X
 
 /// Creates the policy that `dram.refresh` selects.
-std::unique_ptr<refresh_policy> make_refresh_policy(const dram_parameters& parameters);
+[[nodiscard]] std::unique_ptr<refresh_policy> make_refresh_policy(const dram_parameters& parameters);
 
 }  // namespace heddle

@@ -21,7 +21,7 @@ class row_policy {
 
 /// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.
 template <choice::row_policy name>
-std::unique_ptr<row_policy> create_row_policy(const dram_parameters& parameters);
+[[nodiscard]] std::unique_ptr<row_policy> create_row_policy(const dram_parameters& parameters);
 #define HEDDLE_X(name) \
   template <>          \
   std::unique_ptr<row_policy> create_row_policy<choice::row_policy::name>(const dram_parameters&);
@@ -29,6 +29,6 @@ HEDDLE_ROW_POLICIES(HEDDLE_X)
 #undef HEDDLE_X
 
 /// Creates the policy that `dram.row_policy` selects.
-std::unique_ptr<row_policy> make_row_policy(const dram_parameters& parameters);
+[[nodiscard]] std::unique_ptr<row_policy> make_row_policy(const dram_parameters& parameters);
 
 }  // namespace heddle

@@ -30,37 +30,37 @@ class dram_queue {
   dram_queue(const dram_parameters& parameters, const dram_timing& timing);
 
   /// Ready requests. Request 0 is the oldest.
-  std::size_t ready() const { return ready_; }
+  [[nodiscard]] std::size_t ready() const { return ready_; }
   const dram_request& operator[](std::size_t i) const { return entries_[i]; }
   /// Ready requests whose row is open: of all banks, of a bank.
-  std::size_t hits() const { return all_hits_; }
-  unsigned hits(unsigned bank) const { return banks_[bank].hits; }
-  bool is_open(unsigned bank) const { return banks_[bank].open; }
+  [[nodiscard]] std::size_t hits() const { return all_hits_; }
+  [[nodiscard]] unsigned hits(unsigned bank) const { return banks_[bank].hits; }
+  [[nodiscard]] bool is_open(unsigned bank) const { return banks_[bank].open; }
   /// The open row.
-  std::uint64_t row(unsigned bank) const { return banks_[bank].row; }
+  [[nodiscard]] std::uint64_t row(unsigned bank) const { return banks_[bank].row; }
   /// The command that a request needs next: activate, precharge, or its column command.
-  dram_command next(const dram_request& r) const {
+  [[nodiscard]] dram_command next(const dram_request& r) const {
     if (r.hit) return r.write ? dram_command::wr : dram_command::rd;
     return banks_[r.bank].open ? dram_command::pre : dram_command::act;
   }
   /// Earliest cycle of a command of a bank, by the standard's constraints.
-  cycle_t earliest(dram_command c, unsigned bank) const { return timing_.earliest(c, bank); }
+  [[nodiscard]] cycle_t earliest(dram_command c, unsigned bank) const { return timing_.earliest(c, bank); }
   /// Earliest cycle of any column command.
-  cycle_t bus_free() const { return timing_.bus_free(); }
+  [[nodiscard]] cycle_t bus_free() const { return timing_.bus_free(); }
   /// The oldest request has waited longer than dram.starvation_cycles.
-  bool starving() const { return starving_; }
-  unsigned banks() const { return static_cast<unsigned>(banks_.size()); }
+  [[nodiscard]] bool starving() const { return starving_; }
+  [[nodiscard]] unsigned banks() const { return static_cast<unsigned>(banks_.size()); }
 
   // For the channel.
-  bool empty() const { return entries_.empty(); }
-  std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
   dram_request& at(std::size_t i) { return entries_[i]; }
   void push(const dram_request& r) { entries_.push_back(r); }
   /// Requests take part in scheduling from the cycle in which they are ready. They become ready in order of arrival,
   /// since the controller's request latency is the same for all.
   void admit(cycle_t now);
   /// When the next request becomes ready.
-  cycle_t next_ready() const { return ready_ < entries_.size() ? entries_[ready_].ready : never; }
+  [[nodiscard]] cycle_t next_ready() const { return ready_ < entries_.size() ? entries_[ready_].ready : never; }
   void set_starving(bool starving) { starving_ = starving; }
   void open(unsigned bank, std::uint64_t row);
   void close(unsigned bank);
@@ -68,7 +68,7 @@ class dram_queue {
   /// No request of the bank is a hit until it is closed.
   void hold_back(unsigned bank);
   void erase(std::size_t i);
-  const std::uint32_t& open_banks() const { return open_banks_; }
+  [[nodiscard]] const std::uint32_t& open_banks() const { return open_banks_; }
 
  private:
   struct bank_state {
@@ -77,7 +77,7 @@ class dram_queue {
     bool open = false;
     bool held_back = false;
   };
-  bool hits_now(const dram_request& r) const {
+  [[nodiscard]] bool hits_now(const dram_request& r) const {
     const bank_state& b = banks_[r.bank];
     return b.open && b.row == r.row && !b.held_back;
   }

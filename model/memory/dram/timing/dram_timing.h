@@ -20,18 +20,18 @@ class dram_timing {
   explicit dram_timing(const dram_parameters& parameters);
 
   /// Earliest cycle of a command of a bank. `never` while the bank is reserved (reserve()) and the command is act.
-  cycle_t earliest(dram_command c, unsigned bank) const {
+  [[nodiscard]] cycle_t earliest(dram_command c, unsigned bank) const {
     const unsigned slot = slot_of(c);
     const cycle_t shared = std::max(banks_[bank].at[slot], channel_.at[slot]);
     return flat_ ? shared : std::max(shared, within_channel(slot, bank));
   }
   /// The same without what the bank itself forbids: the data bus and the bank's group.
-  cycle_t beyond_bank(dram_command c, unsigned bank) const {
+  [[nodiscard]] cycle_t beyond_bank(dram_command c, unsigned bank) const {
     const unsigned slot = slot_of(c);
     return flat_ ? channel_.at[slot] : std::max(channel_.at[slot], within_channel(slot, bank));
   }
   /// Earliest cycle in which the channel takes a read or a write.
-  cycle_t bus_free() const { return std::min(channel_.at[read], channel_.at[write]); }
+  [[nodiscard]] cycle_t bus_free() const { return std::min(channel_.at[read], channel_.at[write]); }
 
   /// The command issues in a cycle, which may lie ahead if no command that it affects issues before it. Those of all
   /// banks (prea, refab) affect all ranks.
@@ -39,12 +39,14 @@ class dram_timing {
   /// The bank activates no row until it was refreshed (refpb). One bank can be reserved at a time.
   void reserve(unsigned bank) { unreserved_ = std::exchange(banks_[bank].at[activate], never); }
 
-  unsigned banks() const { return static_cast<unsigned>(banks_.size()); }
+  [[nodiscard]] unsigned banks() const { return static_cast<unsigned>(banks_.size()); }
   /// Neighbouring banks are of different groups.
-  unsigned group_of(unsigned bank) const { return bank % static_cast<unsigned>(groups_.size()); }
-  unsigned rank_of(unsigned bank) const { return bank / groups_per_rank_ % static_cast<unsigned>(ranks_.size()); }
+  [[nodiscard]] unsigned group_of(unsigned bank) const { return bank % static_cast<unsigned>(groups_.size()); }
+  [[nodiscard]] unsigned rank_of(unsigned bank) const {
+    return bank / groups_per_rank_ % static_cast<unsigned>(ranks_.size());
+  }
   /// Cycles between the bursts of a request, which are all in one bank.
-  cycle_t burst_interval() const { return burst_interval_; }
+  [[nodiscard]] cycle_t burst_interval() const { return burst_interval_; }
 
  private:
   enum slot : unsigned { activate, precharge, read, write, refresh_all, refresh_bank, none };
@@ -64,7 +66,7 @@ class dram_timing {
                                                   write,    write,     refresh_all, refresh_bank};
     return slot[static_cast<unsigned>(c)];
   }
-  cycle_t within_channel(unsigned slot, unsigned bank) const {
+  [[nodiscard]] cycle_t within_channel(unsigned slot, unsigned bank) const {
     return std::max(ranks_[rank_of(bank)].at[slot], groups_[group_of(bank)].at[slot]);
   }
   static void raise(times& t, unsigned slot, cycle_t to) { t.at[slot] = std::max(t.at[slot], to); }
