@@ -22,6 +22,7 @@
 #include "testbench/exec/shell_words.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/files/result_files.h"
+#include "testbench/options/host_cores.h"
 #include "testbench/options/log.h"
 #include "testbench/options/option_tables.h"
 #include "testbench/report/report_page.h"
@@ -199,7 +200,7 @@ class correlate_run {
     sweep_progress progress(options_.progress, work.size());
     local_engine engine(
         store, [&](std::size_t r) { return runs.id(r); }, options_.timeout_seconds,
-        options_.jobs ? options_.jobs : local_engine::cores(), true, [&](std::size_t r) { runs.run(r, store); });
+        options_.jobs ? options_.jobs : host_cores(), true, [&](std::size_t r) { runs.run(r, store); });
     const int signal = engine.run(work, progress);
     progress.wipe();
     if (signal != 0) end_by(signal);

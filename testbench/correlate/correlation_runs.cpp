@@ -80,6 +80,7 @@ std::string program_digest(const std::string& program) {
   std::vector<char*> list;
   for (const std::string& a : arguments) list.push_back(const_cast<char*>(a.c_str()));
   list.push_back(nullptr);
+  ::setenv("HEDDLE_THREADS", "1", 0);  // the runs are parallel
   if (folder.empty() || ::chdir(folder.c_str()) == 0) ::execv("/proc/self/exe", list.data());
   ::_exit(127);
 }
@@ -115,6 +116,7 @@ correlation_runs::one_run correlation_runs::read(const measured_launch& m, const
   const working_folder here(r.folder);
   std::string help;
   r.is_program ? parse_exec(r.words, r.options, help) : parse_run(r.words, r.options, help);
+  if (!r.options.threads_named) r.options.threads = 1;  // the runs are parallel
   r.options.gpu = m.gpu;
   r.options.overrides.insert(r.options.overrides.end(), overrides.begin(), overrides.end());
   file_roles roles;

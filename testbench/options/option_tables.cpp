@@ -27,7 +27,10 @@ void add_simulation_options(option_parser& p) {
   p.group("The run");
   p.value("max-cycles", "N",
           "stop with exit code 1 when reached (Ctrl-C stops the run and keeps what ran: exit code 130)");
-  p.value("threads", "N", "host threads that simulate the SMs (default: 1); results do not depend on it");
+  p.value(
+      "threads", "N",
+      "host threads that simulate the SMs (default: as many as cores without work, at most 16); results do not depend "
+      "on it");
   p.value("progress", "auto|always|never",
           "a progress line on stderr (auto: only on a terminal), with the time left as far as it can be known");
   p.value("log-level", "error|warning|info|debug", "how much is told on stderr (default: warning)");

@@ -8,6 +8,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
+#include "testbench/options/host_cores.h"
 #include "testbench/options/option_tables.h"
 #include "testbench/text/text.h"
 
@@ -78,13 +79,12 @@ void read_views(const option_parser& p, run_options& o) {
   }
 }
 
-constexpr std::uint64_t most_threads = 256;
-
 void read_simulation_options(const option_parser& p, run_options& o) {
   read_views(p, o);
   o.quiet = p.has("quiet");
   if (p.has("max-cycles")) o.max_cycles = p.number("max-cycles", 1, std::numeric_limits<std::uint64_t>::max());
-  if (p.has("threads")) o.threads = static_cast<unsigned>(p.number("threads", 1, most_threads));
+  o.threads_named = p.has("threads");
+  o.threads = o.threads_named ? static_cast<unsigned>(p.number("threads", 1, most_threads)) : usual_threads();
   if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));
   if (p.has("log-level")) o.level = static_cast<log_level>(p.choice("log-level"));
 }

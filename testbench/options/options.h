@@ -64,6 +64,7 @@ struct run_options {
 
   std::uint64_t max_cycles = 0;  // 0: no limit
   unsigned threads = 1;          // of the host that simulate SMs
+  bool threads_named = false;    // by the user, who is told where they cannot be used
   progress_mode progress = progress_mode::automatic;
   log_level level = log_level::warning;
   bool quiet = false;

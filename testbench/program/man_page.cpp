@@ -66,6 +66,7 @@ std::string tail(const std::string& self) {
   text += item("3", "a fault in Heddle itself; the message says how to report it");
   text += ".SH ENVIRONMENT\n";
   text += item(bold("HEDDLE_CONFIGS"), "the folder of the shipped GPUs, where it is not the installed one");
+  text += item(bold("HEDDLE_THREADS"), "the host threads of runs without --threads");
   text += item(bold("NO_COLOR"), "anything but nothing: no colours on a terminal");
   text += ".SH SEE ALSO\n";
   std::string others = self == "heddle" ? "" : bold("heddle") + "(1)";

@@ -70,19 +70,20 @@ void machine::simulate_ahead(cycle_t until, bool preemptions) {
   gpu_.simulate_ahead(until, preemptions);
   if (options_.threads == 1) return;
   if (!gpu_.simulates_ahead()) {
-    message_log::warning(
-        "--threads: this configuration keeps the SMs in step, so they are simulated on one thread (tlm.check, random "
-        "delays, external memory, or interconnect.latency_cycles = 1)");
+    if (options_.threads_named)
+      message_log::warning(
+          "--threads: this configuration keeps the SMs in step, so they are simulated on one thread (tlm.check, random "
+          "delays, external memory, or interconnect.latency_cycles = 1)");
     return;
   }
-  if (!views_.empty())
+  if (!views_.empty() && options_.threads_named)
     message_log::warning(
         "--threads: in cycles that a waveform, a timeline or a pipeline view shows, SMs are simulated on one thread");
   gpu_.use_threads(options_.threads);
 }
 
 void machine::tell_of_one_thread() const {
-  if (options_.threads == 1) return;
+  if (options_.threads == 1 || !options_.threads_named) return;
   for (const grid_record& g : gpu_.cwd().grids())
     if (calls_runtime(*g.launch))
       return message_log::warning("--threads: kernel '" + g.launch->program->kernel +

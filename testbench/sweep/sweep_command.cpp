@@ -11,6 +11,7 @@
 
 #include "heddle/config/error.h"
 #include "testbench/files/file_roles.h"
+#include "testbench/options/host_cores.h"
 #include "testbench/options/log.h"
 #include "testbench/run/replay_command.h"
 #include "testbench/sweep/engine/local_engine.h"
@@ -101,10 +102,13 @@ class sweep_run {
   }
 
   int run_local(sweep_progress& progress) {
+    const unsigned jobs = options_.jobs ? options_.jobs : host_cores();
+    // Where fewer points are simulated at a time than there are cores, each gets its share of them.
+    const auto at_once = static_cast<unsigned>(std::clamp<std::size_t>(work_.size(), 1, jobs));
+    const unsigned threads = std::max(1u, std::min(host_cores() / at_once, most_usual_threads));
     local_engine engine(
-        store_, [this](std::size_t p) { return plan_.id_text(p); }, plan_.file().timeout_seconds,
-        options_.jobs ? options_.jobs : local_engine::cores(), options_.resume,
-        [this](std::size_t p) { run_point(plan_, store_, p); });
+        store_, [this](std::size_t p) { return plan_.id_text(p); }, plan_.file().timeout_seconds, jobs, options_.resume,
+        [this, threads](std::size_t p) { run_point(plan_, store_, p, threads); });
     const int signal = engine.run(work_, progress);
     run_ = engine.started();
     return signal;

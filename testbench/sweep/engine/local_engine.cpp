@@ -2,7 +2,6 @@
 #include "testbench/sweep/engine/local_engine.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,13 +50,6 @@ local_engine::local_engine(const result_store& store, namer id_of, std::uint64_t
       again_(again),
       run_(std::move(run)),
       claims_(store.claims_file()) {}
-
-unsigned local_engine::cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-}
 
 int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& progress) {
   const stop_signals signals;

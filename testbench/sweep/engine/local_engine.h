@@ -34,9 +34,6 @@ class local_engine {
   local_engine(const result_store& store, namer id_of, std::uint64_t timeout_seconds, unsigned jobs, bool again,
                runner run);
 
-  /// The number of cores on which this process may run.
-  static unsigned cores();
-
   /// Runs these points, at most `jobs` at a time, and waits for those that other processes run. Returns 0, or the
   /// signal that stopped it; unfinished points have no result then. Throws input_error if results cannot be written.
   int run(const std::vector<std::size_t>& points, sweep_progress& progress);

@@ -57,10 +57,11 @@ point_result result_of(const std::function<point_result()>& simulation) {
   }
 }
 
-void run_point(const sweep_plan& plan, const result_store& store, std::size_t point) {
+void run_point(const sweep_plan& plan, const result_store& store, std::size_t point, unsigned threads) {
   point_result r = result_of([&] {
     run_options o;
     o.max_cycles = plan.file().max_cycles;
+    o.threads = threads;
     return simulate_job(std::move(o), plan.job_of(point), plan.config_of(point));
   });
   const std::string changed = plan.changed_input(point);

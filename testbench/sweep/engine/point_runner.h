@@ -16,8 +16,8 @@ namespace heddle::testbench {
 point_result simulate_job(run_options o, job j, const gpu_config& config);
 /// What `simulation` returns; an exception becomes the status and the reason of the result.
 point_result result_of(const std::function<point_result()>& simulation);
-/// Simulates one point and writes its result. Call it in a separate process, which can simulate only once and must end
-/// without destructors.
-void run_point(const sweep_plan& plan, const result_store& store, std::size_t point);
+/// Simulates one point on `threads` threads and writes its result. Call it in a separate process, which can simulate
+/// only once and must end without destructors.
+void run_point(const sweep_plan& plan, const result_store& store, std::size_t point, unsigned threads);
 
 }  // namespace heddle::testbench

@@ -87,6 +87,21 @@ TEST_F(threads, where_sms_stay_on_one_is_said_once) {
   EXPECT_EQ(content(place_ / "err.txt"), "");
 }
 
+TEST_F(threads, the_environment_names_the_usual_number) {
+  const std::string saxpy = "run '" HEDDLE_WORKLOADS "/saxpy/job.json' --quiet --set tlm.check=true";
+  ASSERT_EQ(0, ::setenv("HEDDLE_THREADS", "3", 1));
+  EXPECT_EQ(0, run(saxpy));
+  EXPECT_EQ(content(place_ / "err.txt"), "");  // nobody asked for threads
+  for (const char* n : {"0", "257", "two", ""}) {
+    ::setenv("HEDDLE_THREADS", n, 1);
+    EXPECT_EQ(2, run(saxpy)) << n;
+    EXPECT_NE(content(place_ / "err.txt").find("HEDDLE_THREADS"), std::string::npos) << content(place_ / "err.txt");
+  }
+  EXPECT_EQ(0, run(saxpy + " --threads 1"));
+  ::unsetenv("HEDDLE_THREADS");
+  EXPECT_EQ(0, run(saxpy));
+}
+
 TEST_F(threads, a_number_that_makes_no_sense_is_refused) {
   for (const char* n : {"0", "-1", "257", "two"}) {
     EXPECT_EQ(2, run("run '" HEDDLE_WORKLOADS "/saxpy/job.json' --threads " + std::string(n))) << n;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "job_bench.h"
+#include "testbench/options/host_cores.h"
 #include "testbench/options/options.h"
 #include "testbench/text/text.h"
 
@@ -77,6 +78,16 @@ TEST(options, help_is_text_and_no_error) {
   EXPECT_TRUE(parse_run({"--help"}, o, help));
   EXPECT_NE(help.find("--trace-window A:B"), std::string::npos);
   for (const auto& line : split(help, '\n')) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(options, cores_follow_from_what_the_system_states) {
+  EXPECT_EQ(cores_of_quota("max 100000\n"), 0u);
+  EXPECT_EQ(cores_of_quota("250000 100000\n"), 2u);
+  EXPECT_EQ(cores_of_quota("50000 100000\n"), 1u);
+  EXPECT_EQ(cores_of_quota(""), 0u);
+  EXPECT_EQ(running_processes("cpu  1 2 3\nprocesses 77\nprocs_running 5\nprocs_blocked 0\n"), 5u);
+  EXPECT_EQ(running_processes("cpu  1 2 3\n"), 0u);
+  EXPECT_GE(host_cores(), 1u);
 }
 
 }  // namespace options_test
