@@ -130,6 +130,13 @@ struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet
     if (config.l2.flush_at_completion || shared) owner.flush(std::move(report));
     else report();
   }
+  void flush_caches(std::function<void()> done) override {
+    owner.flush([this, done = std::move(done)] {
+      for (auto& s : slices) s.drop_clean();
+      for (sm& s : sms) s.empty_caches();
+      done();
+    });
+  }
   void context_area_set(std::uint64_t address) override {
     for (sm& s : sms) s.context_engine.save_at(address);
   }

@@ -57,6 +57,13 @@ void sm::use(program_services& services) {
 
 void sm::start_launch(const resident_launch&) { l1.invalidate(); }
 
+void sm::empty_caches() {
+  l1.invalidate();
+  constant_cache.invalidate();
+  second_instruction_cache.invalidate();
+  for (auto& cache : instruction_caches) cache.invalidate();
+}
+
 // Without external memory no agent outside the GPU can see its memory, and nothing is to be done.
 bool sm::begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
   if (config_.memory.model != choice::memory_model::external) return false;

@@ -70,6 +70,8 @@ class sm : public sc_core::sc_module,
   bool departures_unobserved() const { return l1.departures_unobserved() && !partitions[0].scheduler.holds_memory(); }
   /// Appends the blocks that have warps waiting at barriers.
   void waiting_blocks(std::vector<waiting_block>& to) const;
+  /// Empties the L1, the constant cache and the instruction caches of an idle SM.
+  void empty_caches();
   /// The reported deadlock at a barrier; empty: none.
   const std::string& deadlock() const { return deadlock_; }
   unsigned id() const { return id_; }

@@ -14,8 +14,8 @@ constexpr std::size_t most_handed = 32;
 }  // namespace
 
 host_queues::host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
-                         double device_copy_gbs)
-    : sc_module(name), driver_(driver), link_(link), device_copy_gbs_(device_copy_gbs) {
+                         double device_copy_gbs, bool cold)
+    : sc_module(name), driver_(driver), link_(link), device_copy_gbs_(device_copy_gbs), starts_(driver, cold) {
   streams_[0];
   SC_HAS_PROCESS(host_queues);
   SC_THREAD(run);
@@ -163,11 +163,11 @@ bool host_queues::advance(std::uint32_t, stream& s) {
 }
 
 // A functional kernel runs when the GPU runs no other kernel; later kernels wait for it.
-bool host_queues::may_begin(const queue_operation& op) const {
+bool host_queues::may_begin(const queue_operation& op) {
   if (!std::all_of(op.after.begin(), op.after.end(), [](const queue_entry& other) { return other->done; }))
     return false;
   if (op.what == queue_operation::kind::functional) return running_ == 0;
-  return op.what != queue_operation::kind::kernel || !functional_waits();
+  return op.what != queue_operation::kind::kernel || (!functional_waits() && starts_.ready());
 }
 
 bool host_queues::functional_waits() const {
@@ -186,6 +186,7 @@ void host_queues::begin(queue_operation& op) {
   switch (op.what) {
     case queue_operation::kind::kernel:
       op.launch = driver_.launch(op.request);
+      starts_.began(op.launch);
       ++launches_;
       ++running_;
       if (on_launch) on_launch(op);

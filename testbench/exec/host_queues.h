@@ -15,6 +15,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/gpu/host/host_driver.h"
+#include "testbench/run/cold_start.h"
 
 namespace heddle::testbench {
 
@@ -48,8 +49,9 @@ using queue_entry = std::shared_ptr<queue_operation>;
 
 class host_queues : public sc_core::sc_module {
  public:
+  /// `cold`: launches begin one at a time, with empty caches.
   host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
-              double device_copy_gbs);
+              double device_copy_gbs, bool cold);
 
   /// Appends an operation to its stream. `blocking` streams and stream 0 synchronise with each other like CUDA's
   /// legacy default stream.
@@ -98,7 +100,7 @@ class host_queues : public sc_core::sc_module {
   void run();
   bool advance();
   bool advance(std::uint32_t number, stream& s);
-  bool may_begin(const queue_operation& op) const;
+  bool may_begin(const queue_operation& op);
   bool functional_waits() const;
   void begin(queue_operation& op);
   void end(queue_operation& op);
@@ -108,6 +110,7 @@ class host_queues : public sc_core::sc_module {
   host_driver& driver_;
   const host_link_parameters link_;
   const double device_copy_gbs_;
+  cold_start starts_;
   std::map<std::uint32_t, stream> streams_;
   std::uint32_t next_stream_ = 1;
   sc_core::sc_time link_free_[3];  // by route: end of the last copy

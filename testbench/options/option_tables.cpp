@@ -27,6 +27,8 @@ void add_simulation_options(option_parser& p) {
   p.group("The run");
   p.value("max-cycles", "N",
           "stop with exit code 1 when reached (Ctrl-C stops the run and keeps what ran: exit code 130)");
+  p.flag("cold", "launches begin with empty caches, one at a time, as profilers make them");
+  p.flag("warm", "launches find in the caches what earlier ones left (the default)");
   p.value(
       "threads", "N",
       "host threads that simulate the SMs (default: as many as cores without work, at most 16); results do not depend "

@@ -83,6 +83,8 @@ void read_simulation_options(const option_parser& p, run_options& o) {
   read_views(p, o);
   o.quiet = p.has("quiet");
   if (p.has("max-cycles")) o.max_cycles = p.number("max-cycles", 1, std::numeric_limits<std::uint64_t>::max());
+  if (p.has("cold") && p.has("warm")) p.fail("--cold and --warm exclude each other");
+  o.cold = p.has("cold");
   o.threads_named = p.has("threads");
   o.threads = o.threads_named ? static_cast<unsigned>(p.number("threads", 1, most_threads)) : usual_threads();
   if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));

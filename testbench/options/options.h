@@ -63,6 +63,7 @@ struct run_options {
   std::uint64_t trace_end = ~std::uint64_t{0};
 
   std::uint64_t max_cycles = 0;  // 0: no limit
+  bool cold = false;             // launches begin with empty caches, one at a time
   unsigned threads = 1;          // of the host that simulate SMs
   bool threads_named = false;    // by the user, who is told where they cannot be used
   progress_mode progress = progress_mode::automatic;

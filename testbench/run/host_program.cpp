@@ -8,8 +8,8 @@
 
 namespace heddle::testbench {
 
-host_program::host_program(sc_core::sc_module_name name, host_driver& driver, const core_time& clock)
-    : sc_module(name), driver_(driver), clock_(clock) {
+host_program::host_program(sc_core::sc_module_name name, host_driver& driver, const core_time& clock, bool cold)
+    : sc_module(name), driver_(driver), clock_(clock), starts_(driver, cold) {
   SC_HAS_PROCESS(host_program);
   SC_THREAD(run);
 }
@@ -19,7 +19,7 @@ void host_program::start(const job& j, const device_job& device) {
   for (const operation& op : j.operations) numbers.insert(op.stream);
   if (j.in_order) numbers = {0};
   streams_.reserve(numbers.size());
-  for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_);
+  for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_, starts_);
   preemptions_ = j.preemptions;
   start_.notify(sc_core::SC_ZERO_TIME);
 }

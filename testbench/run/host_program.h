@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heddle/gpu/host/host_driver.h"
+#include "testbench/run/cold_start.h"
 #include "testbench/run/core_time.h"
 #include "testbench/run/stream.h"
 
@@ -18,7 +19,8 @@ namespace heddle::testbench {
 
 class host_program : public sc_core::sc_module {
  public:
-  host_program(sc_core::sc_module_name name, host_driver& driver, const core_time& clock);
+  /// `cold`: launches begin one at a time, with empty caches.
+  host_program(sc_core::sc_module_name name, host_driver& driver, const core_time& clock, bool cold);
 
   /// Starts the job at the present time. The simulation is paused when the job has ended. The job must outlive this
   /// object.
@@ -42,6 +44,7 @@ class host_program : public sc_core::sc_module {
   // SystemC kernel runs processes.
   host_driver& driver_;
   const core_time& clock_;
+  cold_start starts_;
   std::vector<stream> streams_;
   std::vector<unsigned> positions_;
   std::vector<preemption> preemptions_;  // ordered by cycle

@@ -61,7 +61,7 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
       clock_(machine_.clock()),
       gpu_(machine_.chip()),
       driver_(machine_.driver()),
-      program_("host", driver_, clock_),
+      program_("host", driver_, clock_, o.cold),
       progress_(o.progress, plan_of(j)),
       signals_(signals) {
   driver_.observe(*this);

@@ -7,8 +7,8 @@
 
 namespace heddle::testbench {
 
-stream::stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver)
-    : number_(number), job_(j), device_(device), driver_(driver) {
+stream::stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver, cold_start& starts)
+    : number_(number), job_(j), device_(device), driver_(driver), starts_(starts) {
   compile(job_.operations);
 }
 
@@ -44,7 +44,10 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
         wakes_at_ = s.op->at_cycle;
         return;
       }
-      outstanding_.push_back({driver_.launch(device_.request(*s.op)), s.op});
+      if (!starts_.ready()) return;
+      const unsigned number = driver_.launch(device_.request(*s.op));
+      starts_.began(number);
+      outstanding_.push_back({number, s.op});
       launched.push_back(s.op->position);
     } else {
       if (!outstanding_.empty()) return;

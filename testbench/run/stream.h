@@ -6,6 +6,7 @@
 
 #include "heddle/gpu/host/host_driver.h"
 #include "testbench/job/job.h"
+#include "testbench/run/cold_start.h"
 #include "testbench/run/device_job.h"
 
 namespace heddle::testbench {
@@ -16,7 +17,7 @@ namespace heddle::testbench {
 class stream {
  public:
   /// All operations of stream `number`; for a job in order, all operations.
-  stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver);
+  stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver, cold_start& starts);
 
   /// Performs all operations that are possible at core cycle `now`. Appends the position in the job of each launch to
   /// `launched`.
@@ -51,6 +52,7 @@ class stream {
   const job& job_;
   const device_job& device_;
   host_driver& driver_;
+  cold_start& starts_;  // of all streams
   std::vector<step> steps_;
   std::size_t at_ = 0;
   std::vector<launch> outstanding_;

@@ -328,6 +328,17 @@ void host_driver::preempt(const std::vector<unsigned>& sms, preemption_mode mode
   command(&d, sizeof d);
 }
 
+void host_driver::flush_caches() {
+  const host_link::call call(*link_);
+  link_->write_register(host_register::flush_caches, 1);
+  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+}
+
+bool host_driver::flushing() {
+  const host_link::call call(*link_);
+  return (link_->read_register(host_register::status) & host_status::flushing) != 0;
+}
+
 // Launches of one stream follow each other, so they share one area of local memory; it grows as needed.
 std::uint64_t host_driver::local_area(std::uint32_t stream, std::uint64_t bytes) {
   auto& area = local_areas_[stream];

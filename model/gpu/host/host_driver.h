@@ -169,7 +169,13 @@ class host_driver : public sc_core::sc_module {
   /// restarted.
   void check_flush(const launch_request& request);
   bool finished(unsigned launch_number);
-  /// Notified when a launch completes or the GPU faults.
+  /// Begins to write back and empty all caches (L2, L1s, constant and instruction caches), as a profiler does before a
+  /// launch. Throws input_error while launches are pending or running. Ends with progress_event(); until then launches
+  /// are refused.
+  void flush_caches();
+  /// True while caches are being written back.
+  bool flushing();
+  /// Notified when a launch completes, the caches have been flushed or the GPU faults.
   [[nodiscard]] const sc_core::sc_event& progress_event() const { return progress_; }
   /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted. With `irq` bound it sleeps
   /// until the GPU interrupts; if it is unbound, or found not to rise, the GPU is polled every thousand core cycles.

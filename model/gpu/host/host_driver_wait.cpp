@@ -11,7 +11,8 @@
 namespace heddle {
 
 namespace {
-constexpr std::uint64_t all_causes = host_interrupt::completion | host_interrupt::fault | host_interrupt::print;
+constexpr std::uint64_t all_causes =
+    host_interrupt::completion | host_interrupt::fault | host_interrupt::print | host_interrupt::flushed;
 // Each wait is twice as long as the one before. After this many, only the interrupt counts, so that a simulation
 // without activity ends.
 constexpr unsigned most_doubts = 20;

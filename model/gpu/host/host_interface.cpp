@@ -126,13 +126,13 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
   switch (address) {
     case identity: return identity_value;
     case status: {
-      std::uint64_t s = busy() ? host_status::busy : 0;
+      std::uint64_t s = (busy() ? host_status::busy : 0) | (flushing_ ? host_status::flushing : 0);
       if (faulted()) {
         message_ = fault_;
         return s | host_status::fault;
       }
       std::string why;
-      if (s != 0 && supervisor_ != nullptr && supervisor_->stuck(why)) {
+      if (busy() && supervisor_ != nullptr && supervisor_->stuck(why)) {
         message_ = why;
         s |= host_status::stuck;
       }
@@ -170,6 +170,7 @@ bool host_interface::write_register(std::uint64_t address, std::uint64_t value) 
     case host_register::grid_workspace: grid_workspace_ = value; return true;
     case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); return true;
     case host_register::context_area: attempt([&] { move_context_area(value); }); return true;
+    case host_register::flush_caches: attempt([&] { flush_caches(); }); return true;
     case map_base: map_base_ = value; return true;
     case map_bytes: map_bytes_ = value; return true;
     case map_command: attempt([&] { change_map(value); }); return true;
@@ -276,6 +277,20 @@ void host_interface::change_map(std::uint64_t what) {
   } else {
     throw input_error("map command " + std::to_string(what) + ", expected 1 (map) or 2 (unmap)");
   }
+}
+
+void host_interface::flush_caches() {
+  if (busy() || flushing_)
+    throw input_error("caches cannot be flushed while launches are pending or running, or caches are being flushed");
+  functional_memory_.close();
+  flushing_ = true;
+  const auto done = [this] {
+    flushing_ = false;
+    raise(host_interrupt::flushed);
+    completion_event.notify(sc_core::SC_ZERO_TIME);
+  };
+  if (supervisor_ != nullptr) supervisor_->flush_caches(done);
+  else done();
 }
 
 void host_interface::move_context_area(std::uint64_t address) {

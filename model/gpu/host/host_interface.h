@@ -91,6 +91,7 @@ class host_interface : public sc_core::sc_module,
   void attempt(Action&& action);
   void execute(std::uint64_t descriptor);
   void change_map(std::uint64_t what);
+  void flush_caches();
   void move_context_area(std::uint64_t address);
   std::uint64_t load_module(const load_module_descriptor& d);
   std::uint64_t launch(const launch_descriptor& d);
@@ -146,6 +147,7 @@ class host_interface : public sc_core::sc_module,
   std::shared_ptr<const simt::texture_table> textures_;
   std::uint32_t launches_ = 0;
   std::uint64_t completed_ = 0;
+  bool flushing_ = false;  // caches, for the host
   std::uint64_t next_code_address_ = 0;
   std::deque<std::uint32_t> completion_queue_;
   static constexpr unsigned least_bulk_bytes = 16384;  // fewer are as fast block by block

@@ -198,6 +198,7 @@ std::uint64_t host_interface::launch_recording(const launch_recording_descriptor
 std::uint64_t host_interface::submit(std::shared_ptr<resident_launch> l) {
   l->sm_count = config_.gpu.sm_count;
   l->warps_per_sm = config_.sm.max_warps;
+  if (flushing_) throw input_error("a launch cannot begin while caches are being flushed");
   functional_memory_.close();
   if (supervisor_ != nullptr) supervisor_->launch_accepted();
   l->launch_id = launches_++;

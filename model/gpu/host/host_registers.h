@@ -28,6 +28,7 @@ constexpr std::uint64_t print_bytes = 0x80;  // RO: bytes of text that kernels h
 constexpr std::uint64_t print_pop = 0x88;    // WO: drops that many bytes of the text
 constexpr std::uint64_t grid_workspace = 0x90;  // WO: zeroed, for grid barriers: workspace_slots x workspace_bytes
 constexpr std::uint64_t context_area = 0x98;    // RW: context area; written only while not busy
+constexpr std::uint64_t flush_caches = 0xa0;    // WO: caches are written back and emptied; only while not busy
 constexpr std::uint64_t message = 0x1000;       // RO: text of the last error or fault
 constexpr std::uint64_t message_size = 0x4000;
 constexpr std::uint64_t print = 0x5000;  // RO: the first bytes of the printed text
@@ -37,15 +38,17 @@ constexpr std::uint64_t print_size = 0x4000;
 constexpr unsigned workspace_slots = 1024, workspace_bytes = 16;  // launch n takes slot n modulo workspace_slots
 
 namespace host_status {
-constexpr std::uint64_t busy = 1;   // launches are pending or running
-constexpr std::uint64_t fault = 2;  // the simulated program failed; the GPU has stopped (message)
-constexpr std::uint64_t stuck = 4;  // launches are pending, and the GPU is deadlocked (message)
+constexpr std::uint64_t busy = 1;      // launches are pending or running
+constexpr std::uint64_t fault = 2;     // the simulated program failed; the GPU has stopped (message)
+constexpr std::uint64_t stuck = 4;     // launches are pending, and the GPU is deadlocked (message)
+constexpr std::uint64_t flushing = 8;  // caches are being written back; launches are refused
 }  // namespace host_status
 
 namespace host_interrupt {
 constexpr std::uint64_t completion = 1;
 constexpr std::uint64_t fault = 2;
-constexpr std::uint64_t print = 4;  // much text is waiting
+constexpr std::uint64_t print = 4;    // much text is waiting
+constexpr std::uint64_t flushed = 8;  // the caches are empty
 }  // namespace host_interrupt
 
 enum class host_command : std::uint32_t {

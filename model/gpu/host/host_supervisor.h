@@ -14,6 +14,8 @@ class host_supervisor {
   virtual void launch_accepted() = 0;
   /// A grid has ended. The callee must call `report`, which tells the host, at once or later.
   virtual void grid_ended(std::function<void()> report) = 0;
+  /// The host empties the caches while the GPU is idle. The callee must call `done` when they are empty.
+  virtual void flush_caches(std::function<void()> done) = 0;
   /// The host has set the address of the context area.
   virtual void context_area_set(std::uint64_t address) = 0;
   /// The simulated program has failed with `message`, which the callee may extend.

@@ -10,7 +10,7 @@ instruction_cache::instruction_cache(sc_core::sc_module_name name, const geometr
       geometry_(geometry),
       behind_(behind),
       sets_(std::max(1u, geometry.size_bytes / (geometry.line_bytes * geometry.ways))),
-      tags_(std::size_t{sets_} * geometry.ways, ~std::uint64_t{0}),
+      tags_(std::size_t{sets_} * geometry.ways, no_tag),
       lines_(tags_.size()) {}
 
 std::size_t instruction_cache::find(std::uint64_t tag) const {
@@ -31,6 +31,11 @@ std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle) {
   *victim = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent) : sent, ++clock_};
   ++fills_;
   return place;
+}
+
+void instruction_cache::invalidate() {
+  std::fill(tags_.begin(), tags_.end(), no_tag);
+  std::fill(lines_.begin(), lines_.end(), line{});
 }
 
 cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle) {

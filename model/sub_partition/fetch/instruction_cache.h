@@ -39,6 +39,8 @@ class instruction_cache : public sc_core::sc_module {
 
   /// First cycle in which the line of code address `address`, requested in `cycle`, can be read.
   cycle_t look_up(std::uint64_t address, cycle_t cycle);
+  /// Drops all lines; no fill may be under way.
+  void invalidate();
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t accesses = 0;
@@ -52,6 +54,7 @@ class instruction_cache : public sc_core::sc_module {
     std::uint64_t streamed = ~std::uint64_t{0};  // value of fills_ when the following lines were last found present
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
+  static constexpr std::uint64_t no_tag = ~std::uint64_t{0};
   std::size_t find(std::uint64_t tag) const;
   std::size_t fill(std::uint64_t tag, cycle_t cycle);
 

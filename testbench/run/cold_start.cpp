@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/cold_start.h"
+
+namespace heddle::testbench {
+
+bool cold_start::ready() {
+  if (!cold_) return true;
+  running_ = running_ && !driver_.finished(launch_);
+  if (running_) return false;
+  if (!empty_) {
+    driver_.flush_caches();
+    empty_ = true;
+  }
+  return !driver_.flushing();
+}
+
+}  // namespace heddle::testbench
