@@ -161,6 +161,14 @@ TEST(conformance, seldom) {
   }
 }
 
+TEST(conformance, constants) {
+  for (const char* gpu : {"gtx1080", "v100"}) {
+    const outcome o = all_cases(gpu, constant_families(), 256);
+    EXPECT_TRUE(o.refused.empty());
+    EXPECT_EQ(o.compared, constant_families().size());
+  }
+}
+
 TEST(conformance, video) {
   const outcome o = all_cases("v100", video_families(), 256);
   EXPECT_TRUE(o.refused.empty());

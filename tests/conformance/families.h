@@ -44,6 +44,8 @@ std::vector<conformance_case> all_families();
 std::vector<conformance_case> later_families();
 /// Forms that compilers rarely emit.
 std::vector<conformance_case> seldom_families();
+/// Integer instructions with constant operands.
+std::vector<conformance_case> constant_families();
 /// vadd, vmad, vset, vadd2, vadd4 and so on, on whole operands and parts of them.
 std::vector<conformance_case> video_families();
 

@@ -127,6 +127,38 @@ TEST(printable, shows_text_and_escapes_what_a_terminal_acts_on) {
   EXPECT_EQ("\\xff\\xc2", printable("\xff\xc2"));
 }
 
+TEST(one_line, cuts_long_words_and_quotes_but_not_what_an_apostrophe_begins) {
+  const auto cut = [](char c) { return std::string(120, c) + "..." + std::string(80, c); };
+  EXPECT_EQ("key " + cut('x') + " is unknown", one_line("key " + std::string(300, 'x') + " is unknown"));
+  EXPECT_EQ(cut('y'), one_line(std::string(300, 'y')));
+  // What stands in quotation marks is cut as a whole, blanks included: 202 characters with the marks.
+  std::string words, longer;
+  for (int k = 0; k < 150; ++k) longer += "a ";
+  words = "'" + longer + "'";
+  EXPECT_EQ("value " + words.substr(0, 121) + "..." + words.substr(words.size() - 81) + " is wrong",
+            one_line("value " + words + " is wrong"));
+  EXPECT_EQ("a file's " + longer + "end' of it", one_line("a file's " + longer + "end' of it"));
+  EXPECT_EQ(words.substr(0, 121) + "..." + words.substr(words.size() - 81) + ", expected",
+            one_line(words + ", expected"));
+  // Places are kept; a file's name is cut as one word, blanks included.
+  EXPECT_EQ("a b.ini:3:14: wrong", one_line("a b.ini:3:14: wrong"));
+  EXPECT_EQ(longer.substr(0, 120) + "..." + longer.substr(220) + ":3:14: wrong", one_line(longer + ":3:14: wrong"));
+  EXPECT_EQ(1003u, one_line(longer + longer + longer + longer).size());
+}
+
+TEST(utf8_sequence, has_the_bounds_of_rfc_3629) {
+  const auto length = [](const char* text) { return utf8_sequence(text, 0); };
+  EXPECT_EQ(1u, length("\x7f"));
+  for (const char* none : {"\x80", "\xbf", "\xc1\x80", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                           "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xc2", "\xc2\x7f", "\xe1\x80\xc0", "\xf1\x80\x80"})
+    EXPECT_EQ(0u, length(none)) << none;
+  for (const char* two : {"\xc2\x80", "\xdf\xbf"}) EXPECT_EQ(2u, length(two)) << two;
+  for (const char* three : {"\xe0\xa0\x80", "\xe1\x80\x80", "\xed\x9f\xbf", "\xef\xbf\xbf"})
+    EXPECT_EQ(3u, length(three)) << three;
+  for (const char* four : {"\xf0\x90\x80\x80", "\xf1\x80\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(4u, length(four)) << four;
+}
+
 TEST(own_descriptors, have_these_names) {
   for (const char* name : {"/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/63", "/proc/self/fd/7"})
     EXPECT_TRUE(names_own_descriptor(name)) << name;
