@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include "heddle/frontend/ptx/select/code/operand_reader.h"
+
 #include "heddle/config/error.h"
-#include "heddle/frontend/ptx/select/selector.h"
 
 namespace heddle::ptx {
 
-namespace {
+using isa::dtype;
 
-unsigned words_of(isa::dtype t) {
-  const unsigned bytes = isa::size_of(t);
-  return bytes <= 4 ? 1 : bytes / 4;
-}
+namespace {
 
 std::uint64_t fit_immediate(std::uint64_t bits, isa::dtype t) {
   switch (isa::size_of(t)) {
@@ -22,52 +20,32 @@ std::uint64_t fit_immediate(std::uint64_t bits, isa::dtype t) {
 
 }  // namespace
 
-selector::operand selector::immediate(std::uint64_t bits, unsigned words) {
-  operand o;
-  o.kind = isa::operand_kind::immediate;
-  o.value = words == 1 ? bits & 0xffffffffu : bits;
-  o.count = static_cast<std::uint8_t>(words);
-  return o;
-}
-
-selector::operand selector::zero() {
-  operand o;
-  o.kind = isa::operand_kind::reg;
-  return o;
-}
-
-selector::operand selector::word(const operand& o, unsigned k) {
-  operand w = o;
-  w.count = 1;
-  if (o.is_immediate()) {
-    w.value = o.value >> (32 * k) & 0xffffffffu;
-    if (w.value == 0) return zero();
-  } else if (o.is_constant()) {
-    w.value = o.value + 4 * k;
-  } else if (o.is_reg()) {
-    w.part = static_cast<std::uint8_t>(o.part + k);
-  }
-  return w;
+operand_reader::operand_reader(const hir_function& f, const std::string& file)
+    : f_(f), file_(file), definitions_(f.registers.size(), nullptr) {
+  for (const hir_block& b : f.blocks)
+    for (const hir_instruction& h : b.code)
+      for (const value& d : h.dst)
+        if (d.is_reg()) definitions_[d.reg] = &h;
 }
 
 /// The number of 32-bit words of an address: 1 if the program uses 32-bit addresses.
-unsigned selector::address_words(const value& v) const {
+unsigned operand_reader::address_words(const value& v) const {
   if (v.is_reg()) return f_.registers[v.reg].words;
   return v.what == value::kind::constant ? v.words : 2;
 }
 
-selector::operand selector::to_operand(const value& v, dtype type) const {
+virtual_operand operand_reader::to_operand(const value& v, dtype type) const {
   const unsigned words = words_of(type);
   switch (v.what) {
     case value::kind::immediate: {
       const std::uint64_t bits = fit_immediate(v.bits, type);
-      operand o = bits == 0 ? zero() : immediate(bits, words);
+      virtual_operand o = bits == 0 ? zero() : immediate(bits, words);
       o.count = static_cast<std::uint8_t>(words);
       return o;
     }
     case value::kind::constant: {
       if (v.words < words) fail("constant too narrow for the type of '" + now_->source->mnemonic() + "'");
-      operand o;
+      virtual_operand o;
       o.kind = isa::operand_kind::constant;
       o.bank = v.bank;
       o.value = v.bits;
@@ -79,7 +57,7 @@ selector::operand selector::to_operand(const value& v, dtype type) const {
       if (have == 0) fail("predicate register where '" + now_->source->mnemonic() + "' needs a value");
       if (have < words) fail("register too narrow for the type of '" + now_->source->mnemonic() + "'");
       if (v.negate && !isa::is_float(type)) fail("sign or '!' before a register in '" + now_->source->mnemonic() + "'");
-      operand o(register_part{v.reg, 0, static_cast<std::uint8_t>(words)});
+      virtual_operand o(register_part{v.reg, 0, static_cast<std::uint8_t>(words)});
       o.negate = v.negate;
       return o;
     }
@@ -87,22 +65,30 @@ selector::operand selector::to_operand(const value& v, dtype type) const {
   }
 }
 
-void selector::need(std::size_t sources) const {
+void operand_reader::need(std::size_t sources) const {
   if (now_->src.size() < sources) fail("'" + now_->source->mnemonic() + "' with too few operands");
 }
 
-selector::operand selector::src(std::size_t k) const { return src(k, now_->m.type); }
+void operand_reader::fail(const std::string& what) const {
+  throw input_error(file_, now_->where.line, now_->where.column, what);
+}
 
-selector::operand selector::src(std::size_t k, dtype type) const {
+void operand_reader::unsupported() const {
+  fail("unsupported type or form of instruction '" + now_->source->mnemonic() + "'");
+}
+
+virtual_operand operand_reader::src(std::size_t k) const { return src(k, now_->m.type); }
+
+virtual_operand operand_reader::src(std::size_t k, dtype type) const {
   need(k + 1);
   return to_operand(now_->src[k], type);
 }
 
-const hir_instruction* selector::definition(const value& v) const {
+const hir_instruction* operand_reader::definition(const value& v) const {
   return v.is_reg() && f_.registers[v.reg].single ? definitions_[v.reg] : nullptr;
 }
 
-selector::operand selector::float_src(std::size_t k, bool ftz) const {
+virtual_operand operand_reader::float_src(std::size_t k, bool ftz) const {
   need(k + 1);
   value v = now_->src[k];
   bool negate = false, absolute = false;
@@ -114,13 +100,13 @@ selector::operand selector::float_src(std::size_t k, bool ftz) const {
     if (d->op == ptx_op::abs) absolute = true;
     v = d->src[0];
   }
-  operand o = to_operand(v, now_->m.type);
+  virtual_operand o = to_operand(v, now_->m.type);
   o.absolute = absolute;
   o.negate = o.negate != negate;
   return o;
 }
 
-bool selector::known_extended(const value& v, dtype type) const {
+bool operand_reader::known_extended(const value& v, dtype type) const {
   const hir_instruction* d = definition(v);
   if (!d || d->guard.what != value::kind::none) return false;
   const dtype t = d->m.type;
@@ -139,34 +125,19 @@ bool selector::known_extended(const value& v, dtype type) const {
   return false;
 }
 
-selector::operand selector::extend(operand o, dtype type) {
-  const unsigned size = isa::size_of(type);
-  if (size >= 4 || !o.is_reg()) return o;
-  const register_part t = temp();
-  if (isa::is_signed(type)) put(opcode::prmt, t, {o, immediate(size == 1 ? 0x8880 : 0x9910), zero()});
-  else put(opcode::lop3, t, {o, immediate(size == 1 ? 0xff : 0xffff), zero()}).base.sub = 0xc0;
-  return t;
-}
-
-selector::operand selector::narrow(std::size_t k, dtype type) {
-  const operand o = src(k, type);
-  if (!o.is_reg() || isa::size_of(type) >= 4 || known_extended(now_->src[k], type)) return o;
-  return extend(o, type);
-}
-
-selector::wide_value selector::wide(std::size_t k, dtype type) const {
-  const operand o = src(k, type);
+wide_value operand_reader::wide(std::size_t k, dtype type) const {
+  const virtual_operand o = src(k, type);
   return {word(o, 0), word(o, 1)};
 }
 
-virtual_predicate selector::predicate(const value& v) const {
+virtual_predicate operand_reader::predicate(const value& v) const {
   if (v.is_immediate()) return {no_register, v.bits == 0};
   if (!v.is_reg() || f_.registers[v.reg].words != 0)
     fail("'" + now_->source->mnemonic() + "' needs a predicate register");
   return {v.reg, v.negate};
 }
 
-register_part selector::dst(std::size_t k) const {
+register_part operand_reader::dst(std::size_t k) const {
   if (k >= now_->dst.size()) fail("'" + now_->source->mnemonic() + "' with too few operands");
   const value& v = now_->dst[k];
   register_part r;
@@ -178,36 +149,11 @@ register_part selector::dst(std::size_t k) const {
   return r;
 }
 
-std::uint32_t selector::predicate_dst(std::size_t k) const {
+std::uint32_t operand_reader::predicate_dst(std::size_t k) const {
   if (k >= now_->dst.size() || !now_->dst[k].is_reg()) return no_register;
   if (f_.registers[now_->dst[k].reg].words != 0)
     fail("destination of '" + now_->source->mnemonic() + "' must be a predicate register");
   return now_->dst[k].reg;
-}
-
-register_part selector::begin() {
-  register_part d = dst();
-  bool direct = d.reg != no_register && now_->guard.what == value::kind::none;
-  for (const value& s : now_->src) direct = direct && !(s.is_reg() && s.reg == d.reg);
-  // A negated source may be replaced by its own source, which then counts as well.
-  for (const value& s : now_->src)
-    if (const hir_instruction* def = definition(s))
-      for (const value& inner : def->src) direct = direct && !(inner.is_reg() && inner.reg == d.reg);
-  if (direct) return d;
-  return temp(d.count);
-}
-
-void selector::end(register_part r) {
-  const register_part d = dst();
-  if (d.reg != r.reg) copy(d, r);
-}
-
-void selector::copy(register_part d, const operand& o) {
-  if (d.reg == no_register) return;
-  for (unsigned k = 0; k < d.count; ++k) {
-    register_part w{d.reg, static_cast<std::uint8_t>(d.part + k), 1};
-    put(opcode::mov, w, {word(o, k)});
-  }
 }
 
 }  // namespace heddle::ptx

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "heddle/config/parameters.h"
+#include "heddle/frontend/ptx/select/code/operand_reader.h"
+
+namespace heddle::ptx {
+
+/// What the GPU can execute. The functions `require_` throw input_error for the current instruction if it cannot.
+class chip_limits {
+ public:
+  chip_limits(const gpu_config& gpu, const operand_reader& in)
+      : gpu_(gpu), in_(in), imad_(gpu.integer.multiplier != choice::multiplier::xmad) {}
+
+  [[nodiscard]] bool has_imad() const { return imad_; }
+  [[nodiscard]] bool has_capability(unsigned major, unsigned minor) const;
+  void require_capability(unsigned major, unsigned minor = 0) const;
+  void require_fp64() const;
+  void require_half() const;
+
+ private:
+  const gpu_config& gpu_;
+  const operand_reader& in_;
+  const bool imad_;
+};
+
+}  // namespace heddle::ptx

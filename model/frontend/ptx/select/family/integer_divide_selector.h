@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/machine_operand.h"
+#include "heddle/frontend/ptx/select/code/operand_reader.h"
+#include "heddle/frontend/ptx/select/code/products.h"
+
+namespace heddle::ptx {
+
+/// div and rem of integers: an estimate by a floating-point reciprocal and two corrections, ASSIST for 64 bits.
+class integer_divide_selector {
+ public:
+  integer_divide_selector(const operand_reader& in, emitter& out, products& products)
+      : in_(in), out_(out), products_(products) {}
+
+  void divide();
+
+ private:
+  void divide_u32(register_part quotient, register_part remainder, virtual_operand a, virtual_operand b);
+  void divide_s32(bool remainder);
+
+  const operand_reader& in_;
+  emitter& out_;
+  products& products_;
+};
+
+}  // namespace heddle::ptx

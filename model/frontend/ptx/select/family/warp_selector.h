@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "heddle/frontend/ptx/select/code/chip_limits.h"
+#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/machine_operand.h"
+#include "heddle/frontend/ptx/select/code/operand_reader.h"
+
+namespace heddle::ptx {
+
+/// Exchange and synchronisation among threads: shfl, vote, elect, match, redux, bar.
+class warp_selector {
+ public:
+  warp_selector(const operand_reader& in, emitter& out, const chip_limits& chip) : in_(in), out_(out), chip_(chip) {}
+
+  void shuffle();
+  void vote();
+  void elect();
+  void match();
+  void reduce();
+  void barrier();
+
+ private:
+  const operand_reader& in_;
+  emitter& out_;
+  const chip_limits& chip_;
+};
+
+}  // namespace heddle::ptx
