@@ -140,6 +140,42 @@ TEST(mma, multiplies_fragments_as_the_ptx_isa_lays_them_out) {
   }
 }
 
+// A factor's registers are copied next to each other where it is used. Another block of code need not have run.
+TEST(mma, each_alternative_has_its_own_copies_of_the_factors) {
+  const mma_case& x = cases[2];
+  const matrix a = numbers(16, 16, 5, -7, 7), b = numbers(16, 8, 6, -7, 7), c = numbers(16, 8, 7, -100, 100);
+  std::string text = kernel(x.words, 4, 2, 4, false);
+  const std::size_t begin = text.find("mma.sync"), end = text.find(";\n", begin) + 2;
+  const std::string product_line = text.substr(begin, end - begin);
+  text.replace(
+      begin, end - begin,
+      ".reg .pred %q; .reg .b32 %i; mov.u32 %i, %nctaid.x; setp.eq.u32 %q, %i, 2; @%q bra OTHER;\nbar.sync 0; " +
+          product_line + "bra.uni END;\nOTHER: bar.sync 1; " + product_line + "END:\n");
+  ptx_machine machine(text);
+  const u64 pa = machine.buffer(fragments(a, x.a_type, 8, x.a)), pb = machine.buffer(fragments(b, x.b_type, 4, x.b)),
+            pc = machine.buffer(fragments(c, x.d_type, 4, x.c));
+  for (const unsigned blocks : {1u, 2u}) {
+    const u64 pd = machine.buffer(std::vector<std::uint8_t>(32 * 64));
+    machine.run("k", {blocks, 1, 1}, {32, 1, 1}, {pa, pb, pc, pd});
+    EXPECT_EQ(machine.read<std::uint8_t>(pd, 32 * 64), fragments(product(a, b, c), x.d_type, 4, x.c)) << blocks;
+  }
+}
+
+// Loaded into neighbouring registers at once, they need no copies at all, even if two products use them.
+TEST(mma, factors_of_two_products_are_not_copied) {
+  std::string text = kernel(cases[2].words, 4, 2, 4, false);
+  const std::size_t begin = text.find("mma.sync");
+  text.insert(begin, "mma.sync.aligned." + std::string(cases[2].words) +
+                         " {%d4, %d5, %d6, %d7}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%a3, %a2, %a1, %a0};\n"
+                         "st.global.v4.b32 [%p1+32], {%d4, %d5, %d6, %d7};\n");
+  ptx_machine once(kernel(cases[2].words, 4, 2, 4, false)), twice(text);
+  const auto moves = [](const isa::program& p) {
+    return std::count_if(p.code.begin(), p.code.end(), [](const auto& i) { return i.op == isa::opcode::mov; });
+  };
+  // The second sum begins with a copy of four registers, which that product overwrites.
+  EXPECT_EQ(moves(twice.program("k")), moves(once.program("k")) + 4);
+}
+
 TEST(mma, four_quad_pairs_multiply_four_matrices) {
   for (const char* types : {"f32.f16.f16.f32", "f16.f16.f16.f16"})
     for (unsigned l = 0; l < 4; ++l) {

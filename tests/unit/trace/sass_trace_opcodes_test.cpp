@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/frontend/sass_trace/code/translate.h"
+#include "heddle/isa/matrix.h"
 #include "sass_trace_files.h"
 
 namespace heddle::sass_trace {
@@ -140,6 +141,85 @@ TEST(sass_trace_opcodes, control) {
   EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::membar);
   EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 1).instruction.op, o::nop);
   EXPECT_EQ(entry(generation::maxwell, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::nop);
+}
+
+TEST(sass_trace_opcodes, matrices) {
+  using t = isa::dtype;
+  using s = isa::matrix_shape;
+  const struct {
+    const char* opcode;
+    t type, source;
+    s shape;
+    unsigned result, a, b;
+  } cases[] = {{"HMMA.884.F32.F32.STEP0", t::f32, t::f16, s::m8n8k4, 2, 2, 2},
+               {"HMMA.884.F16.F16.STEP0", t::f16, t::f16, s::m8n8k4, 2, 2, 2},
+               {"HMMA.1684.F32.TF32", t::f32, t::b32, s::m16n8k4, 4, 2, 1},
+               {"HMMA.1688.F32", t::f32, t::f16, s::m16n8k8, 4, 2, 1},
+               {"HMMA.1688.F32.BF16", t::f32, t::bf16, s::m16n8k8, 4, 2, 1},
+               {"HMMA.1688.F16", t::f16, t::f16, s::m16n8k8, 2, 2, 1},
+               {"HMMA.16816.F32", t::f32, t::f16, s::m16n8k16, 4, 4, 2},
+               {"HGMMA.64x8x16.F32", t::f32, t::f16, s::m16n8k8, 4, 2, 1},
+               {"QGMMA.64x8x32.F16.E4M3.E4M3", t::f16, t::f16, s::m16n8k8, 4, 2, 1},
+               {"IMMA.8816.S8.S8", t::s32, t::s8, s::m8n8k16, 2, 1, 1},
+               {"IMMA.16816.U8.U8", t::s32, t::s8, s::m16n8k16, 4, 2, 1},
+               {"IMMA.16832.S8.S8", t::s32, t::s8, s::m16n8k32, 4, 4, 2},
+               {"DMMA.884", t::s32, t::f64, s::m8n8k4, 4, 2, 2}};
+  for (const auto& k : cases) {
+    const isa::instruction i = entry(generation::hopper, k.opcode, {8}, {16, 24, 32}).instruction;
+    EXPECT_EQ(i.type, k.type) << k.opcode;
+    EXPECT_EQ(i.src_type, k.source) << k.opcode;
+    EXPECT_EQ(i.sub, static_cast<unsigned>(k.shape)) << k.opcode;
+    EXPECT_EQ(i.dst_count, k.result) << k.opcode;
+    EXPECT_EQ(i.src[0].count, k.a) << k.opcode;
+    EXPECT_EQ(i.src[1].count, k.b) << k.opcode;
+    EXPECT_EQ(i.src[2].count, k.result) << k.opcode;
+  }
+}
+
+// The size in the opcode counts, whatever the line says; without one that of the line, if it is a size.
+TEST(sass_trace_opcodes, sizes_of_accesses) {
+  using t = isa::dtype;
+  const struct {
+    const char* opcode;
+    unsigned traced;
+    t type;
+  } cases[] = {{"LDG.E.U8", 4, t::u8},   {"LDG.E.S8", 4, t::s8},       {"LDG.E.U16", 4, t::u16},
+               {"LDG.E.S16", 4, t::s16}, {"LDG.E", 8, t::b64},         {"LDG.E", 4, t::b32},
+               {"LDG.E", 3, t::b32},     {"LDG.E.64", 4, t::b64},      {"LDS.U.128", 4, t::b128},
+               {"LDS.U", 16, t::b128},   {"LD.E.B64", 4, t::b64},      {"LDL.S", 2, t::u16},
+               {"LDS.B", 1, t::u8},      {"LDSM.16.M88.4", 4, t::b128}};
+  for (const auto& k : cases)
+    EXPECT_EQ(entry(generation::ampere, k.opcode, {8}, {4}, k.traced).instruction.type, k.type) << k.opcode;
+  EXPECT_EQ(entry(generation::ampere, "ATOMG.E.ADD.128", {8}, {4, 6}, 16).instruction.type, t::b64);
+  EXPECT_EQ(entry(generation::ampere, "RED.E.ADD.U8", {}, {4, 6}, 1).instruction.type, t::b32);
+}
+
+TEST(sass_trace_opcodes, caches_and_scopes) {
+  using k = isa::cache_op;
+  const auto load = [](const char* opcode) { return entry(generation::ampere, opcode, {8}, {4}, 4).instruction; };
+  EXPECT_EQ(load("LDG.E.CONSTANT").cache, k::nc);
+  EXPECT_EQ(load("LDG.E.CI").cache, k::nc);
+  EXPECT_EQ(load("LDG.E.CG").cache, k::cg);
+  EXPECT_EQ(load("LDG.E.STRONG.GPU").cache, k::volatile_);
+  EXPECT_EQ(load("LDG.E.STRONG.CTA").cache, load("LDG.E").cache);
+  EXPECT_EQ(load("LDG.E.GPU").cache, load("LDG.E").cache);
+  for (const char* system : {"LDG.E.STRONG.SYS", "LDG.E.CV"}) EXPECT_TRUE(load(system).system) << system;
+  for (const char* device : {"LDG.E.STRONG.GPU", "LDG.E.SYS", "LDG.E"}) EXPECT_FALSE(load(device).system) << device;
+  EXPECT_EQ(load("LDG.E.STRONG.SYS").cache, k::volatile_);
+  EXPECT_EQ(load("LDG.E.CV").cache, k::cv);
+
+  const auto fence = [](const char* opcode) { return entry(generation::ampere, opcode, {}, {}).instruction.sub; };
+  EXPECT_EQ(fence("MEMBAR.SC.CTA"), 0u);
+  EXPECT_EQ(fence("MEMBAR.SC.GPU"), 1u);
+  EXPECT_EQ(fence("MEMBAR.GL"), 1u);
+  EXPECT_EQ(fence("MEMBAR.SC.SYS"), 2u);
+
+  const auto sleep = [](std::int64_t time) {
+    return entry(generation::ampere, "NANOSLEEP", {}, {}, 0, time).instruction.src[0].value;
+  };
+  EXPECT_EQ(sleep(-5), 0u);
+  EXPECT_EQ(sleep(1000000), 1000000u);
+  EXPECT_EQ(sleep(1000001), 1000000u);
 }
 
 }  // namespace sass_trace_opcodes_test

@@ -98,6 +98,17 @@ TEST(sass_trace_reader, refuses_with_a_place) {
   }
 }
 
+// A byte of each empty line counts, so 700,000 of them are below the limit of 1 MiB.
+TEST(sass_trace_reader, skips_blank_lines_below_the_limit) {
+  trace_folder folder;
+  const std::string file = folder.write("k.traceg", head().text() + std::string(700000, '\n') +
+                                                        thread_block("0,0,0", warp(0, 1, "0000 f 0 EXIT 0 0 0\n")));
+  trace_reader r(file);
+  block_trace b;
+  EXPECT_TRUE(r.next_block(b));
+  EXPECT_FALSE(r.next_block(b));
+}
+
 // Blocks of a three-dimensional grid are identified in any order; the last one is a duplicate.
 TEST(sass_trace_reader, a_block_comes_once) {
   head h;
