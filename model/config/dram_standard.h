@@ -60,7 +60,7 @@ struct dram_formula {
   constexpr dram_formula(dram_time t) { weight[static_cast<unsigned>(t)] = 1; }
 
   /// Not below 0.
-  std::uint64_t of(const dram_cycles& cycles) const;
+  [[nodiscard]] std::uint64_t of(const dram_cycles& cycles) const;
 };
 constexpr dram_formula operator+(dram_formula a, const dram_formula& b) {
   for (unsigned i = 0; i < dram_times; ++i) a.weight[i] = static_cast<std::int8_t>(a.weight[i] + b.weight[i]);
@@ -114,8 +114,8 @@ struct dram_standard {
   const dram_figure* first_figure = nullptr;
   const dram_figure* last_figure = nullptr;
 
-  bool has(dram_level level) const { return levels[static_cast<unsigned>(level)]; }
-  bool has(dram_command command) const { return commands[static_cast<unsigned>(command)]; }
+  [[nodiscard]] bool has(dram_level level) const { return levels[static_cast<unsigned>(level)]; }
+  [[nodiscard]] bool has(dram_command command) const { return commands[static_cast<unsigned>(command)]; }
 };
 
 const dram_standard& standard_of(choice::dram_standard name);

@@ -24,7 +24,7 @@ class config_presets {
   gpu_config config_of(const std::string& instance, const std::string& name_or_file);
 
   /// Names of presets for instances whose configuration was never requested.
-  std::vector<std::string> unused() const;
+  [[nodiscard]] std::vector<std::string> unused() const;
   /// Throws input_error listing unused(), if there are any. Call it when the platform is built.
   void check_used() const;
   /// Throws input_error for presets of instances that are not the name of a module in this simulation. Call it after

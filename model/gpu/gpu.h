@@ -44,16 +44,16 @@ class gpu : public sc_core::sc_module {
   sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> clk;
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> irq;
 
-  const gpu_config& config() const;
+  [[nodiscard]] const gpu_config& config() const;
   /// Core cycle of the present time.
-  cycle_t cycle() const;
+  [[nodiscard]] cycle_t cycle() const;
   /// True if the simulated program has failed.
-  bool faulted() const;
+  [[nodiscard]] bool faulted() const;
   /// Describes the warps of all blocks that are deadlocked at barriers; "": no deadlock is known. It is reported as the
   /// program's failure `deadlock_latency_cycles` later.
-  std::string barrier_deadlock() const;
+  [[nodiscard]] std::string barrier_deadlock() const;
   /// True if nothing is in flight.
-  bool idle() const;
+  [[nodiscard]] bool idle() const;
   /// Throws internal_error if an invariant is violated; at the end of a run (idle) also for the conservation laws.
   void check_invariants() const;
   /// Call before the simulation starts. SMs are then simulated in time windows up to their lookahead, which cannot
@@ -65,7 +65,7 @@ class gpu : public sc_core::sc_module {
   /// result.
   void use_threads(unsigned threads);
   /// simulate_ahead() had an effect: the configuration permits it.
-  bool simulates_ahead() const;
+  [[nodiscard]] bool simulates_ahead() const;
   /// For observing all units between two runs of the simulation: returns a cycle, in the near future, in which all SMs
   /// are in step with SystemC's time. They stay in step until release_ahead(). It changes no result.
   cycle_t bring_into_step();
@@ -82,17 +82,17 @@ class gpu : public sc_core::sc_module {
   void settle_accounts();
 
   // The units, for metrics and observers.
-  const grid_distributor& cwd() const;
-  const host_interface& host() const;
-  unsigned sm_count() const;
-  const sm& sm_at(unsigned i) const;
+  [[nodiscard]] const grid_distributor& cwd() const;
+  [[nodiscard]] const host_interface& host() const;
+  [[nodiscard]] unsigned sm_count() const;
+  [[nodiscard]] const sm& sm_at(unsigned i) const;
   /// For changes before the first launch, such as another scheduling policy.
   sm& sm_at(unsigned i);
-  unsigned channel_count() const;
-  const l2_cache& slice_at(unsigned i) const;
+  [[nodiscard]] unsigned channel_count() const;
+  [[nodiscard]] const l2_cache& slice_at(unsigned i) const;
   /// Null with external memory.
-  const memory_model* channel_at(unsigned i) const;
-  const interconnect& crossbar() const;
+  [[nodiscard]] const memory_model* channel_at(unsigned i) const;
+  [[nodiscard]] const interconnect& crossbar() const;
   clock_domain& core_clock();
   clock_domain& l2_clock();
   clock_domain& dram_clock();
@@ -105,7 +105,7 @@ class gpu : public sc_core::sc_module {
   void connect_memory();
   void halt_memory();
   void flush(std::function<void()> done);
-  bool stuck() const;
+  [[nodiscard]] bool stuck() const;
   bool explain_stuck(std::string& why) const;
 
   struct parts;

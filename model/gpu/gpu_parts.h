@@ -119,7 +119,9 @@ struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet
     return responded[process].core_cycle;
   }
   // Without the clocks' caches of conversions, which windows on several threads would share.
-  cycle_t core_cycle_of_l2(cycle_t cycle) const { return core.timing().cycle_at(l2_clock.timing().ticks_at(cycle)); }
+  [[nodiscard]] cycle_t core_cycle_of_l2(cycle_t cycle) const {
+    return core.timing().cycle_at(l2_clock.timing().ticks_at(cycle));
+  }
 
   // host_supervisor. Agents that share the memory see results at completion, and the GPU sees their writes at a launch.
   void launch_accepted() override {

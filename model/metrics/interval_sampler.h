@@ -24,7 +24,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   interval_sampler& operator=(const interval_sampler&) = delete;
 
   void after_cycle() override;
-  cycle_t next_sample() const override { return next_; }
+  [[nodiscard]] cycle_t next_sample() const override { return next_; }
   /// Writes the intervals up to now into `m`, whose `sms` exist. Accounts have been settled.
   void fill(run_metrics& m);
   /// Settles the accounts as for a sample. Returns the warp-cycles of blocks that are being restored: these are not

@@ -45,7 +45,7 @@ class kanata_writer {
   void begin_at(cycle_t cycle, instruction_id id, const char* stage) { pending_.emplace(cycle, event{id, stage}); }
   void retire_at(cycle_t cycle, instruction_id id) { pending_.emplace(cycle, event{id, nullptr}); }
   /// The instruction has not retired.
-  bool is_open(instruction_id id) const { return open_.count(id) != 0; }
+  [[nodiscard]] bool is_open(instruction_id id) const { return open_.count(id) != 0; }
 
   /// Flushes open instructions and completes the file. Throws input_error on a full disk.
   void close();

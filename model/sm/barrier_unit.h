@@ -34,9 +34,9 @@ class barrier_unit : public sc_core::sc_module {
     blocks_[cta_slot].exited(warp, lanes, last);
   }
   outcome after_exit(unsigned cta_slot) { return counted(blocks_[cta_slot].after_exit(rules_)); }
-  std::uint64_t waiting(unsigned cta_slot) const { return blocks_[cta_slot].waiting(); }
-  bool deadlocked(unsigned cta_slot) const { return blocks_[cta_slot].stuck(rules_); }
-  unsigned waits_at(unsigned cta_slot, unsigned warp) const { return blocks_[cta_slot].waits_at(warp); }
+  [[nodiscard]] std::uint64_t waiting(unsigned cta_slot) const { return blocks_[cta_slot].waiting(); }
+  [[nodiscard]] bool deadlocked(unsigned cta_slot) const { return blocks_[cta_slot].stuck(rules_); }
+  [[nodiscard]] unsigned waits_at(unsigned cta_slot, unsigned warp) const { return blocks_[cta_slot].waits_at(warp); }
 
   void trace(sc_core::sc_trace_file* file) const override;
   std::uint64_t completed = 0;  // barriers completed

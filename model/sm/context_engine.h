@@ -53,13 +53,13 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   void recheck() {
     if (step_ != step::idle) clock_.wake_at(clock_.cycle());
   }
-  bool idle() const { return step_ == step::idle; }
+  [[nodiscard]] bool idle() const { return step_ == step::idle; }
   /// Sets the device address of the area for saved contexts of all SMs, instead of context.area_mib. Allowed only while
   /// no context is saved.
   void save_at(std::uint64_t address) { base_ = address; }
   /// Device address of byte `offset` of the SM's context number `place`. Lines of different SMs are interleaved, so
   /// that SMs that are switched together write to the same rows of memory.
-  std::uint64_t address(unsigned place, std::uint64_t offset) const {
+  [[nodiscard]] std::uint64_t address(unsigned place, std::uint64_t offset) const {
     const std::uint64_t line = (place * place_bytes_ + offset) / line_bytes;
     return base_ + (line * sm_count_ + sm_id_) * line_bytes + offset % line_bytes;
   }
@@ -93,10 +93,10 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   bool send_line(cycle_t cycle);
   void exchange(unsigned cta_slot);
   sub_partition& partition_of(unsigned warp) { return partitions_[warp % sub_partitions_]; }
-  unsigned slot_of(unsigned warp) const { return warp / sub_partitions_; }
+  [[nodiscard]] unsigned slot_of(unsigned warp) const { return warp / sub_partitions_; }
   template <class F>
   void each_live_warp(const resident_block& b, F&& f);
-  unsigned free_place() const;
+  [[nodiscard]] unsigned free_place() const;
 
   clock_port clock_;
   class resource_manager& resources_;

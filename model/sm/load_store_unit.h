@@ -62,10 +62,10 @@ class load_store_unit : public sc_core::sc_module,
   class tlb tlb;
 
   /// True if no instruction is queued or in flight.
-  bool idle() const { return hot_.queued == 0 && hot_.pending == 0; }
+  [[nodiscard]] bool idle() const { return hot_.queued == 0 && hot_.pending == 0; }
   /// Instructions in flight: taken from a queue and not answered yet.
-  unsigned pending() const { return hot_.pending; }
-  bool throttled() const { return hot_.throttled; }
+  [[nodiscard]] unsigned pending() const { return hot_.pending; }
+  [[nodiscard]] bool throttled() const { return hot_.throttled; }
   /// Throws internal_error if counters or queues are inconsistent.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;
@@ -98,9 +98,11 @@ class load_store_unit : public sc_core::sc_module,
   tlm::tlm_sync_enum nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
 
-  cycle_t ready_to_pick(const input& in) const { return std::max({in.addressed, in.next_pick, hot_.next_accept}); }
+  [[nodiscard]] cycle_t ready_to_pick(const input& in) const {
+    return std::max({in.addressed, in.next_pick, hot_.next_accept});
+  }
   void examine_oldest(input& in) const;
-  bool pipes_free(const input& in, cycle_t cycle) const;
+  [[nodiscard]] bool pipes_free(const input& in, cycle_t cycle) const;
   void pick(cycle_t cycle);
   void start(lsu_transaction& t, cycle_t cycle);
   cycle_t translated(const lsu_transaction& t, cycle_t cycle);
@@ -114,7 +116,7 @@ class load_store_unit : public sc_core::sc_module,
   void on_chip(lsu_transaction& t, cycle_t cycle);
   void send_line(cycle_t cycle);
   void execute_again(cycle_t cycle);
-  bool passes_deferred(const lsu_transaction& t) const;
+  [[nodiscard]] bool passes_deferred(const lsu_transaction& t) const;
   void finish(lsu_transaction& t, cycle_t cycle);
   void deliver(lsu_transaction& t);
   void send_back(lsu_transaction& t, lsu_phase phase);

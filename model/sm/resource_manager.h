@@ -85,18 +85,18 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   tlm::tlm_target_socket<32, cta_protocol_types> cta_socket;
 
   resident_block& block(unsigned cta_slot) { return blocks_[cta_slot]; }
-  const resident_block& block(unsigned cta_slot) const { return blocks_[cta_slot]; }
-  unsigned resident_blocks() const { return resident_blocks_; }
+  [[nodiscard]] const resident_block& block(unsigned cta_slot) const { return blocks_[cta_slot]; }
+  [[nodiscard]] unsigned resident_blocks() const { return resident_blocks_; }
   /// The L1's size beside the SM's present carve-out.
-  unsigned l1_bytes() const { return resources_.l1_bytes(); }
-  unsigned cta_slots() const { return static_cast<unsigned>(blocks_.size()); }
+  [[nodiscard]] unsigned l1_bytes() const { return resources_.l1_bytes(); }
+  [[nodiscard]] unsigned cta_slots() const { return static_cast<unsigned>(blocks_.size()); }
   /// Allocates a free warp slot of a sub-partition. Returns the warp id on the SM.
   unsigned take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle);
   /// Restarts a dropped block whose resources are reserved again. Returns its CTA slot.
   unsigned run_anew(resident_block dropped, cycle_t cycle);
   /// CTA slot of a warp id, and the warp's number within its block.
-  unsigned cta_slot_of(unsigned warp) const { return owner_[warp].cta_slot; }
-  unsigned warp_in_block(unsigned warp) const { return owner_[warp].warp; }
+  [[nodiscard]] unsigned cta_slot_of(unsigned warp) const { return owner_[warp].cta_slot; }
+  [[nodiscard]] unsigned warp_in_block(unsigned warp) const { return owner_[warp].warp; }
   /// Frees the slot and registers of an exited warp; the last warp of a block completes the block. With `stores_left`,
   /// stores of the warp are outstanding, and stores_settled is called when all are acknowledged. Returns the block's
   /// sequence number.
@@ -110,7 +110,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   /// Reserves the resources of a block that will be restored. The CWD has checked that they are free.
   void reserve(resident_block& b, cycle_t cycle);
   /// True if the warp ids of the block are free too.
-  bool warp_ids_free(const resident_block& b) const;
+  [[nodiscard]] bool warp_ids_free(const resident_block& b) const;
   /// Makes the block resident again under the same warp ids; the caller restores its shared memory. Returns its CTA
   /// slot.
   unsigned swap_in(resident_block b, cycle_t cycle);
@@ -121,7 +121,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
 
   /// Reports all blocks and warps from now on to `observer`; null switches this off.
   void observe(block_observer* observer) { observer_ = observer; }
-  bool idle() const { return resident_blocks_ == 0 && arrivals_.empty(); }
+  [[nodiscard]] bool idle() const { return resident_blocks_ == 0 && arrivals_.empty(); }
   void check_invariants() const;
   per_launch<residency> launch_residency;
   residency sm_residency;

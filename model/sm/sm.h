@@ -57,24 +57,26 @@ class sm : public sc_core::sc_module,
 
   /// Sets the services outside the SM that the device runtime's routines use.
   void use(program_services& services);
-  bool idle() const;
+  [[nodiscard]] bool idle() const;
   /// Throws internal_error if an invariant is violated (docs/architecture.md, "Invariants").
   void check_invariants() const;
   /// Adds the cycles of active warps up to `cycle` (exclusive) to the counters.
   void settle_accounts(cycle_t cycle);
   /// Every waiting warp and where it waits, one per line, for the report of a program that cannot continue.
-  std::string waiting_warps() const;
+  [[nodiscard]] std::string waiting_warps() const;
   /// Where each group of the warp's lanes is in the program and what it waits for, for messages.
-  std::vector<std::string> standing(unsigned warp) const;
+  [[nodiscard]] std::vector<std::string> standing(unsigned warp) const;
   /// True if the departure time of the L1's queued requests cannot affect this SM in the next cycle.
-  bool departures_unobserved() const { return l1.departures_unobserved() && !partitions[0].scheduler.holds_memory(); }
+  [[nodiscard]] bool departures_unobserved() const {
+    return l1.departures_unobserved() && !partitions[0].scheduler.holds_memory();
+  }
   /// Appends the blocks that have warps waiting at barriers.
   void waiting_blocks(std::vector<waiting_block>& to) const;
   /// Empties the L1, the constant cache and the instruction caches of an idle SM.
   void empty_caches();
   /// The reported deadlock at a barrier; empty: none.
-  const std::string& deadlock() const { return deadlock_; }
-  unsigned id() const { return id_; }
+  [[nodiscard]] const std::string& deadlock() const { return deadlock_; }
+  [[nodiscard]] unsigned id() const { return id_; }
 
   // warp_supervisor
   void issued_alone(unsigned partition, cycle_t cycle) override;
@@ -88,7 +90,7 @@ class sm : public sc_core::sc_module,
   void program_fault_with(const std::string& text, const fault_details& details) override;
   bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) override;
   void fence_passed(unsigned scope) override;
-  bool memory_saturated() const override { return l1.saturated(); }
+  [[nodiscard]] bool memory_saturated() const override { return l1.saturated(); }
   // block_supervisor
   void start_block(unsigned cta_slot, cycle_t cycle) override;
   void start_launch(const resident_launch& launch) override;
@@ -103,7 +105,7 @@ class sm : public sc_core::sc_module,
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
   /// The SM continues after the report: its other blocks run until they wait, too.
   void report_deadlock(unsigned cta_slot);
-  waiting_block waiting_in(unsigned cta_slot) const;
+  [[nodiscard]] waiting_block waiting_in(unsigned cta_slot) const;
   void check_profiles() const;
   void locality_lost(unsigned warp, cycle_t cycle) override {
     partition_of(warp).scheduler.policy().lost_locality(slot_of(warp), cycle);
@@ -112,7 +114,7 @@ class sm : public sc_core::sc_module,
     partition_of(warp).system_fence_performed(slot_of(warp), cycle);
   }
   sub_partition& partition_of(unsigned warp) { return partitions[warp % config_.sm.sub_partitions]; }
-  unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
+  [[nodiscard]] unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
 
   shared_lanes shared_fp32_;
   const bool independent_;  // each lane has its own program counter

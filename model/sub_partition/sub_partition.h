@@ -109,7 +109,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   /// The slot's warp issues nothing from `cycle` on. A warp that has already exited finishes normally.
   void stop(unsigned slot, cycle_t cycle);
   /// First cycle in which the results of all instructions of the slot's warp are available, except memory instructions.
-  cycle_t settled(unsigned slot) const { return dependence.settled(slot, *hot_.warps[slot].program); }
+  [[nodiscard]] cycle_t settled(unsigned slot) const { return dependence.settled(slot, *hot_.warps[slot].program); }
   /// Writes a stopped warp to a context image, or restores it from one. Throws program_error if the image is not a
   /// valid warp of this program.
   void exchange(unsigned slot, simt::context_image& image);
@@ -130,8 +130,8 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   /// predicate true.
   void deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads);
   simt::warp_state& warp(unsigned slot) { return hot_.warps[slot].state; }
-  const warp_slot& at(unsigned slot) const { return hot_.warps[slot]; }
-  unsigned index() const { return hot_.index; }
+  [[nodiscard]] const warp_slot& at(unsigned slot) const { return hot_.warps[slot]; }
+  [[nodiscard]] unsigned index() const { return hot_.index; }
   /// Sets the environment of SYSCALL outside the SM. Programs that call the device runtime need it.
   void use(program_services* services) { services_ = services; }
   /// Nothing issues in the cycle after `cycle`.
@@ -140,9 +140,9 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   void halt() { hot_.halted = true; }
   /// Reports that the slot's instruction failed, with kernel, PTX line, block and the thread of `lane`.
   void fault(unsigned slot, unsigned lane, const std::string& what) { fault(slot, *hot_.warps[slot].next, lane, what); }
-  unsigned slots() const { return hot_.warps.size(); }
+  [[nodiscard]] unsigned slots() const { return hot_.warps.size(); }
   /// Signals of each cycle in [first, last], for waveforms and pipeline views; owned by the sub-partition.
-  const partition_signals& watch(cycle_t first, cycle_t last) const;
+  [[nodiscard]] const partition_signals& watch(cycle_t first, cycle_t last) const;
   /// Hash of the architectural state of the slot's warp: registers, predicates, program counters of its lanes. Equal
   /// states have equal fingerprints.
   std::uint64_t fingerprint(unsigned slot);
@@ -153,7 +153,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
-  bool idle() const { return hot_.warps.active() == 0 && memory.idle(); }
+  [[nodiscard]] bool idle() const { return hot_.warps.active() == 0 && memory.idle(); }
   void check_invariants() const;
 
   warp_scheduler scheduler;
@@ -183,18 +183,18 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   void set_timer(unsigned slot, cycle_t cycle) override;
   void on_timer(unsigned slot, cycle_t cycle);
   void run_timers(cycle_t cycle);
-  auto timer_of() const {
+  [[nodiscard]] auto timer_of() const {
     return [this](unsigned slot) { return hot_.warps[slot].timer; };
   }
   void schedule(cycle_t cycle);
   void finish(unsigned slot, cycle_t cycle) override;
-  bool halted() const override { return hot_.halted; }
+  [[nodiscard]] bool halted() const override { return hot_.halted; }
   void hold_memory(cycle_t cycle);
 
   void prefetch_warp(unsigned slot) const;
 
   // Dependences of the slot's warp.
-  scoreboard::answer operands(unsigned slot, const decoded_instruction& d) const {
+  [[nodiscard]] scoreboard::answer operands(unsigned slot, const decoded_instruction& d) const {
     return dependence.probe(slot, *hot_.warps[slot].program, d);
   }
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
@@ -232,8 +232,8 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
 
   // Device runtime (sub_partition_system.cpp)
   void issue_system(unsigned slot, simt::lane_mask mask, cycle_t cycle);
-  simt::lane_reader memory_of(const warp_slot& w, unsigned lane) const;
-  fault_details details_of(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
+  [[nodiscard]] simt::lane_reader memory_of(const warp_slot& w, unsigned lane) const;
+  [[nodiscard]] fault_details details_of(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
 
   const gpu_config& config_;  // outlives the sub-partition
   warp_timers timers_;

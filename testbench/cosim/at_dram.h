@@ -49,8 +49,8 @@ class at_dram : public sc_core::sc_module {
   void perform(tlm::tlm_generic_payload& p);
   /// Reserves bank and bus for an access; returns the time from now until its data have passed the bus.
   sc_core::sc_time serve(std::uint64_t address, unsigned length);
-  std::uint64_t accesses() const { return accesses_; }
-  std::uint64_t row_hits() const { return row_hits_; }
+  [[nodiscard]] std::uint64_t accesses() const { return accesses_; }
+  [[nodiscard]] std::uint64_t row_hits() const { return row_hits_; }
 
   const sc_core::sc_time command_time{1, sc_core::SC_NS};
 

@@ -22,8 +22,8 @@ class cpu : public sc_core::sc_module {
   tlm_utils::simple_initiator_socket<cpu> bus{"bus"};
   sc_core::sc_in<bool> irq{"irq"};
 
-  bool finished() const { return finished_; }
-  unsigned wrong_values() const { return wrong_; }
+  [[nodiscard]] bool finished() const { return finished_; }
+  [[nodiscard]] unsigned wrong_values() const { return wrong_; }
 
  private:
   void software();

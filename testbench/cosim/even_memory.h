@@ -34,7 +34,7 @@ class even_memory : public heddle::memory_model {
     }
     return queue_.empty() ? heddle::never : std::max(queue_.front().due, now + 1);
   }
-  heddle::cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const override {
+  [[nodiscard]] heddle::cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const override {
     return p.is_read() ? read_cycles_ : write_cycles_;
   }
 

@@ -30,7 +30,7 @@ class pin_bridge : public sc_core::sc_module {
   sc_core::sc_in<bool> response_valid{"response_valid"};
   sc_core::sc_in<std::uint64_t> response_data{"response_data"};
 
-  std::uint64_t beats() const { return beats_; }
+  [[nodiscard]] std::uint64_t beats() const { return beats_; }
 
  private:
   struct job {

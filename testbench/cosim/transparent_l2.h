@@ -17,7 +17,7 @@ class transparent_l2 : public heddle::l2_cache, private heddle::pass_through<> {
   explicit transparent_l2(const char* name) : l2_cache(name), pass_through(request_socket, memory_socket) {
     bind_sockets();
   }
-  bool idle() const override { return begun_ == ended_; }
+  [[nodiscard]] bool idle() const override { return begun_ == ended_; }
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,

@@ -40,7 +40,7 @@ struct cuda_machine : private print_observer {
   std::set<std::string> told;                                   // warnings already printed
   std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles by the bytes of the request
   std::string text;                                             // printed by kernels, for the next reply
-  wire::device_info info() const;
+  [[nodiscard]] wire::device_info info() const;
 
  private:
   void printed(const std::string& more) override { text += more; }

@@ -59,15 +59,15 @@ class host_queues : public sc_core::sc_module {
   std::uint32_t make_stream(bool blocking, std::int32_t priority);
   /// Deletes the stream when its operations have ended.
   void drop_stream(std::uint32_t number);
-  bool has_stream(std::uint32_t number) const { return streams_.count(number) != 0; }
-  std::int32_t priority(std::uint32_t number) const { return streams_.at(number).priority; }
+  [[nodiscard]] bool has_stream(std::uint32_t number) const { return streams_.count(number) != 0; }
+  [[nodiscard]] std::int32_t priority(std::uint32_t number) const { return streams_.at(number).priority; }
   /// The last operation of a stream; null: the stream is empty.
-  queue_entry last_of(std::uint32_t number) const;
+  [[nodiscard]] queue_entry last_of(std::uint32_t number) const;
   /// The last operations of all streams.
-  std::vector<queue_entry> last_of_all() const;
-  bool idle() const;
+  [[nodiscard]] std::vector<queue_entry> last_of_all() const;
+  [[nodiscard]] bool idle() const;
   /// True if a host function has begun and not ended.
-  bool waits_for_host() const;
+  [[nodiscard]] bool waits_for_host() const;
   /// Reports the end of a host function.
   void finish(const queue_entry& op);
   /// Starts all operations that can start now; called outside the simulation.
@@ -75,18 +75,18 @@ class host_queues : public sc_core::sc_module {
   /// Pauses the simulation when one of these operations has ended or a host function is due.
   void await(std::vector<queue_entry> operations);
   /// True if none of this has happened yet.
-  bool awaits() const { return !awaited(); }
+  [[nodiscard]] bool awaits() const { return !awaited(); }
   /// The GPU's fault, which is final; empty: none.
-  const std::string& fault() const { return fault_; }
+  [[nodiscard]] const std::string& fault() const { return fault_; }
   /// The number of launched kernels; and the number of functional launches, with their warp instructions and host
   /// seconds.
-  unsigned launches() const { return launches_; }
+  [[nodiscard]] unsigned launches() const { return launches_; }
   struct functional_totals {
     unsigned launches = 0;
     std::uint64_t warp_instructions = 0;
     double seconds = 0;
   };
-  const functional_totals& functional() const { return functional_; }
+  [[nodiscard]] const functional_totals& functional() const { return functional_; }
   /// Called for each kernel passed to the GPU, with the driver's number.
   std::function<void(const queue_operation&)> on_launch;
 
@@ -101,11 +101,11 @@ class host_queues : public sc_core::sc_module {
   bool advance();
   bool advance(std::uint32_t number, stream& s);
   bool may_begin(const queue_operation& op);
-  bool functional_waits() const;
+  [[nodiscard]] bool functional_waits() const;
   void begin(queue_operation& op);
   void end(queue_operation& op);
   void execute(queue_operation& op);
-  bool awaited() const;
+  [[nodiscard]] bool awaited() const;
 
   host_driver& driver_;
   const host_link_parameters link_;

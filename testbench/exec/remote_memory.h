@@ -17,7 +17,7 @@ class remote_memory {
 
   /// False: the address is not mapped, or the program has ended.
   bool read(std::uint64_t address, void* data, std::size_t bytes) const;
-  bool write(std::uint64_t address, const void* data, std::size_t bytes) const;
+  [[nodiscard]] bool write(std::uint64_t address, const void* data, std::size_t bytes) const;
   /// The reason why the system denies access to another process's mapped memory; empty: access is granted.
   [[nodiscard]] std::string refusal(std::uint64_t address) const;
 

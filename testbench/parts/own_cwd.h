@@ -41,8 +41,8 @@ class own_cwd : public sc_core::sc_module, public heddle::phase_initiator<heddle
     left_ = blocks;
     room_.notify(sc_core::SC_ZERO_TIME);
   }
-  std::uint64_t completed() const { return completed_; }
-  const std::string& fault() const { return fault_; }
+  [[nodiscard]] std::uint64_t completed() const { return completed_; }
+  [[nodiscard]] const std::string& fault() const { return fault_; }
 
  private:
   void dispatch() {

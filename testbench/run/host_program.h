@@ -25,15 +25,15 @@ class host_program : public sc_core::sc_module {
   /// Starts the job at the present time. The simulation is paused when the job has ended. The job must outlive this
   /// object.
   void start(const job& j, const device_job& device);
-  bool ended() const { return ended_; }
+  [[nodiscard]] bool ended() const { return ended_; }
   /// Rethrows the error that ended the job early: program_error with the GPU's fault.
   void rethrow() const;
   /// The position in the job of each launch, indexed by the driver's launch number.
-  const std::vector<unsigned>& positions() const { return positions_; }
+  [[nodiscard]] const std::vector<unsigned>& positions() const { return positions_; }
   /// The number of preemptions whose cycle has not come.
-  std::size_t preemptions_left() const { return preemptions_.size() - next_preemption_; }
+  [[nodiscard]] std::size_t preemptions_left() const { return preemptions_.size() - next_preemption_; }
   /// A kernel that is launched and not finished; null: none.
-  const operation* waiting_for() const;
+  [[nodiscard]] const operation* waiting_for() const;
 
  private:
   void run();

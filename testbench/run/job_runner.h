@@ -47,12 +47,12 @@ class job_runner : private print_observer {
   void answer_signals();
   void write_snapshot();
   void tell_of_late_preemptions() const;
-  std::uint64_t limit() const;
-  std::string limit_text() const;
-  std::string deadlock_text() const;
+  [[nodiscard]] std::uint64_t limit() const;
+  [[nodiscard]] std::string limit_text() const;
+  [[nodiscard]] std::string deadlock_text() const;
   void take_outputs();
   void take_metrics();
-  const std::string* source(const std::string& file) const { return device_->source(file); }
+  [[nodiscard]] const std::string* source(const std::string& file) const { return device_->source(file); }
 
   const run_options& options_;
   const job& job_;

@@ -39,13 +39,13 @@ class machine {
   machine(const run_options& o, const gpu_config& config,
           std::uint64_t first_address = host_driver::default_first_address);
 
-  const gpu_config& config() const { return config_; }
-  const core_time& clock() const { return clock_; }
+  [[nodiscard]] const gpu_config& config() const { return config_; }
+  [[nodiscard]] const core_time& clock() const { return clock_; }
   gpu& chip() { return gpu_; }
   host_driver& driver() { return driver_; }
   result_files& files() { return files_; }
-  double cpu_seconds() const { return cpu_seconds_; }
-  double wall_seconds() const { return wall_seconds_; }
+  [[nodiscard]] double cpu_seconds() const { return cpu_seconds_; }
+  [[nodiscard]] double wall_seconds() const { return wall_seconds_; }
 
   /// Before the simulation starts: SMs may be simulated ahead (gpu::simulate_ahead), on the threads of the options.
   void simulate_ahead(cycle_t until, bool preemptions);

@@ -12,7 +12,7 @@ struct text_style {
   [[nodiscard]] std::string bold(const std::string& text) const { return with("1", text); }
   [[nodiscard]] std::string red(const std::string& text) const { return with("31", text); }
   [[nodiscard]] std::string yellow(const std::string& text) const { return with("33", text); }
-  std::string with(const char* code, const std::string& text) const {
+  [[nodiscard]] std::string with(const char* code, const std::string& text) const {
     return colour && !text.empty() ? "\033[" + std::string(code) + "m" + text + "\033[0m" : text;
   }
 };

@@ -58,16 +58,16 @@ class clock_domain : public unit_clock {
  private:
   void end_of_elaboration() override;
   void start_of_simulation() override;
-  cycle_t present_cycle() const override;
+  [[nodiscard]] cycle_t present_cycle() const override;
   cycle_t later_arrival(const sc_core::sc_time& delay, cycle_cache& times) const override;
   void wake_from_outside(unsigned index, cycle_t cycle) override;
   void on_event();
-  bool edge_is_due() const;
-  std::uint64_t since_edge() const;
+  [[nodiscard]] bool edge_is_due() const;
+  [[nodiscard]] std::uint64_t since_edge() const;
   void run_cycle();
-  cycle_t first_sample() const;
+  [[nodiscard]] cycle_t first_sample() const;
   void schedule_next();
-  cycle_t next_wake() const;
+  [[nodiscard]] cycle_t next_wake() const;
   void notify_at(cycle_t cycle);
 
   cycle_t scheduled_ = never;

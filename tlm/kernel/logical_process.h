@@ -22,7 +22,7 @@ class logical_process : public unit_clock {
   void halt() override { halted_ = true; }
 
  private:
-  cycle_t present_cycle() const override { return domain_.cycle(); }
+  [[nodiscard]] cycle_t present_cycle() const override { return domain_.cycle(); }
   cycle_t later_arrival(const sc_core::sc_time& delay, cycle_cache& times) const override {
     return domain_.arrival(delay, times);
   }

@@ -104,14 +104,14 @@ class unit_clock : public sc_core::sc_module {
 
  protected:
   unit_clock(const sc_core::sc_module_name& name, const clock_timing& timing, unit_clock* root);
-  virtual cycle_t present_cycle() const = 0;
+  [[nodiscard]] virtual cycle_t present_cycle() const = 0;
   virtual cycle_t later_arrival(const sc_core::sc_time& delay, cycle_cache& times) const = 0;
   virtual void wake_from_outside(unsigned index, cycle_t cycle) = 0;
 
   /// Calls the units that asked for cycle_. With `distant` their state may be far from the host's caches, and they get
   /// prefetch hints. False: no unit asked.
   bool call_units(bool distant);
-  cycle_t next_own_wake() const { return wheel_.next(cycle_); }
+  [[nodiscard]] cycle_t next_own_wake() const { return wheel_.next(cycle_); }
 
   const clock_timing timing_;
   wake_wheel wheel_;

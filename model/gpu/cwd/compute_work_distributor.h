@@ -36,11 +36,11 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   /// SMs without blocks are not preempted. A switch in progress on an SM ends before the next one begins.
   void preempt(const preempt_request& request) override;
   void check_invariants() const override;
-  std::string who_waits() const override;
+  [[nodiscard]] std::string who_waits() const override;
   void halt() override { halted_ = true; }
-  bool works_by_clock() const override { return true; }
-  bool waits_for_time(cycle_t now) const override;
-  cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const override;
+  [[nodiscard]] bool works_by_clock() const override { return true; }
+  [[nodiscard]] bool waits_for_time(cycle_t now) const override;
+  [[nodiscard]] cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const override;
 
   void on_cycle(cycle_t cycle) override;
   tlm::tlm_sync_enum nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override;
@@ -81,10 +81,10 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void complete(block_in_flight& b, cycle_t cycle);
   void settled(block_in_flight& b, cycle_t cycle);
   void finish_if_done(grid_record& g, cycle_t cycle);
-  bool accepts(unsigned sm, const grid_record& g) const;
+  [[nodiscard]] bool accepts(unsigned sm, const grid_record& g) const;
   bool dispatch_one(cycle_t cycle);
-  unsigned blocks_before(unsigned sm) const;
-  bool takes_all(const sm_account& a) const;
+  [[nodiscard]] unsigned blocks_before(unsigned sm) const;
+  [[nodiscard]] bool takes_all(const sm_account& a) const;
   void forget_who_takes_all();
   void dispatch(grid_record& g, unsigned sm, cycle_t cycle);
   /// Collects the grids that may dispatch: the first unfinished one of each stream, most urgent first.
@@ -100,9 +100,9 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void note_drained(sm_account& a, const block_in_flight& b, cycle_t cycle);
   void end_draining(sm_account& a, cycle_t cycle);
   void divide(context_in_flight& c, cycle_t cycle);
-  bool wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const;
+  [[nodiscard]] bool wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const;
   bool bring_back(unsigned sm, cycle_t cycle);
-  cycle_t next_switch(cycle_t cycle) const;
+  [[nodiscard]] cycle_t next_switch(cycle_t cycle) const;
   void set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now);
   void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
   // The cost of a preemption (compute_work_distributor_cost.cpp)
@@ -112,18 +112,18 @@ class compute_work_distributor : public grid_distributor, public clocked, public
     double cycles;  // estimated for drain or flush, whichever is less
     double bytes;   // of its context
   };
-  std::vector<block_choice> cheapest(unsigned sm, cycle_t now) const;
-  double cycles_left(const block_in_flight& b, double age) const;
-  bool can_flush(unsigned sm) const;
-  bool can_flush(const block_in_flight& b) const;
-  double context_bytes_per_cycle(unsigned sm) const;
+  [[nodiscard]] std::vector<block_choice> cheapest(unsigned sm, cycle_t now) const;
+  [[nodiscard]] double cycles_left(const block_in_flight& b, double age) const;
+  [[nodiscard]] bool can_flush(unsigned sm) const;
+  [[nodiscard]] bool can_flush(const block_in_flight& b) const;
+  [[nodiscard]] double context_bytes_per_cycle(unsigned sm) const;
   // Preemption for priority and time slices (compute_work_distributor_room.cpp)
   void make_room(cycle_t cycle);
   void make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
   void make_room_by_slice(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
-  std::vector<residents> all_residents() const;
-  bool may_be_asked(const sm_account& a) const;
-  cycle_t slice_end(const sm_account& a) const;
+  [[nodiscard]] std::vector<residents> all_residents() const;
+  [[nodiscard]] bool may_be_asked(const sm_account& a) const;
+  [[nodiscard]] cycle_t slice_end(const sm_account& a) const;
 
   const gpu_config config_;
   grid_listener& listener_;

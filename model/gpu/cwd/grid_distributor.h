@@ -100,31 +100,31 @@ class grid_distributor : public sc_core::sc_module {
   virtual void check_invariants() const {}
   /// Describes the blocks that wait for a place on an SM, each line preceded by a line break, for the report of a
   /// program that cannot end.
-  virtual std::string who_waits() const { return {}; }
+  [[nodiscard]] virtual std::string who_waits() const { return {}; }
   /// A fault has ended the run: nothing more is dispatched.
   virtual void halt() = 0;
   /// True if it acts only in cycles that it has requested from its clock domain. A GPU whose clocks have no work is
   /// then known to be stuck.
-  virtual bool works_by_clock() const { return false; }
+  [[nodiscard]] virtual bool works_by_clock() const { return false; }
   /// True if something already requested begins by itself in a future cycle.
-  virtual bool waits_for_time(cycle_t now) const { return static_cast<void>(now), false; }
+  [[nodiscard]] virtual bool waits_for_time(cycle_t now) const { return static_cast<void>(now), false; }
   /// Lookahead towards an SM: the last cycle by which nothing that the CWD sends after its cycle `now` can reach the
   /// SM, except in answer to what the SM sends from now on. `requests`: preempt() may be called. A CWD that cannot tell
   /// returns `now`.
-  virtual cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const {
+  [[nodiscard]] virtual cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const {
     (void)sm, (void)requests;
     return now;
   }
 
   /// All preemptions of SMs that held blocks, in the order of their requests.
-  const std::deque<std::unique_ptr<context_in_flight>>& context_switches() const { return contexts_; }
-  const preempt_counts& preempt_requests() const { return preempt_counts_; }
-  const std::deque<grid_record>& grids() const { return grids_; }
+  [[nodiscard]] const std::deque<std::unique_ptr<context_in_flight>>& context_switches() const { return contexts_; }
+  [[nodiscard]] const preempt_counts& preempt_requests() const { return preempt_counts_; }
+  [[nodiscard]] const std::deque<grid_record>& grids() const { return grids_; }
   /// Grids in the order in which their last block was dispatched.
-  const std::vector<std::uint32_t>& dispatch_order() const { return dispatch_order_; }
-  std::uint64_t blocks_submitted() const { return blocks_submitted_; }
-  std::uint64_t blocks_completed() const { return blocks_completed_; }
-  bool idle() const { return unfinished_ == 0; }
+  [[nodiscard]] const std::vector<std::uint32_t>& dispatch_order() const { return dispatch_order_; }
+  [[nodiscard]] std::uint64_t blocks_submitted() const { return blocks_submitted_; }
+  [[nodiscard]] std::uint64_t blocks_completed() const { return blocks_completed_; }
+  [[nodiscard]] bool idle() const { return unfinished_ == 0; }
 
  protected:
   grid_distributor(sc_core::sc_module_name name, const gpu_config& config);

@@ -193,7 +193,7 @@ class host_driver : public sc_core::sc_module {
   };
   void end_of_elaboration() override;
   void serve_interrupts();
-  sc_core::sc_time between_questions() const;
+  [[nodiscard]] sc_core::sc_time between_questions() const;
   bool interrupt_is_missing();
   void place_contexts();
   std::uint64_t reserve(std::uint64_t bytes, std::uint64_t behind);
@@ -203,9 +203,9 @@ class host_driver : public sc_core::sc_module {
   unsigned launch_recording(const launch_request& request);
   std::uint64_t ring(const launch_request& request, bool functionally);
   unsigned started(std::uint64_t number);
-  std::string with_own_places(std::string message) const;
+  [[nodiscard]] std::string with_own_places(std::string message) const;
   unsigned load(std::shared_ptr<const ptx::ast_module> ast, const std::string& texts, const std::string& names);
-  module_record& record_of(unsigned module) const;
+  [[nodiscard]] module_record& record_of(unsigned module) const;
   launch_plan plan(const launch_request& request);
   std::uint64_t local_area(std::uint32_t stream, std::uint64_t bytes);
   void poll();

@@ -25,7 +25,7 @@ class byte_store {
   /// The same; a page that does not exist yet is made, with zeros.
   std::uint8_t* make_page(std::uint64_t number) { return make(number); }
   /// Host memory allocated for pages, in bytes.
-  std::uint64_t allocated_bytes() const { return pages_ * page_bytes; }
+  [[nodiscard]] std::uint64_t allocated_bytes() const { return pages_ * page_bytes; }
 
  private:
   static constexpr unsigned recent_pages = 64;
@@ -41,7 +41,7 @@ class byte_store {
     std::uint8_t* data = nullptr;
   };
 
-  std::uint8_t* find(std::uint64_t number) const;
+  [[nodiscard]] std::uint8_t* find(std::uint64_t number) const;
   std::uint8_t* make(std::uint64_t number);
 
   std::unordered_map<std::uint64_t, region> regions_;

@@ -30,9 +30,9 @@ class random_delay : public sc_core::sc_module, private at_target_unit, private 
   tlm::tlm_target_socket<32> target_socket;
   tlm::tlm_initiator_socket<32> initiator_socket;
 
-  bool idle() const { return in_flight_ == 0; }
+  [[nodiscard]] bool idle() const { return in_flight_ == 0; }
   /// Transactions begun.
-  std::uint64_t transactions() const { return transactions_; }
+  [[nodiscard]] std::uint64_t transactions() const { return transactions_; }
 
  private:
   enum class step : std::uint8_t { begin_request, end_request, begin_response, end_response };

@@ -40,20 +40,20 @@ class dram_channel : public memory_model {
   void watch(command_observer& observer) { observer_ = &observer; }
 
   /// Bank and row of a byte of this channel.
-  unsigned bank_of(std::uint64_t local_address) const;
-  std::uint64_t row_of(std::uint64_t local_address) const;
+  [[nodiscard]] unsigned bank_of(std::uint64_t local_address) const;
+  [[nodiscard]] std::uint64_t row_of(std::uint64_t local_address) const;
   /// Refreshes begun. Refreshes missed while the channel slept are counted when it wakes.
-  std::uint64_t refreshes() const { return refreshes_; }
+  [[nodiscard]] std::uint64_t refreshes() const { return refreshes_; }
   /// The cycle after the last byte on the data bus so far. The bus cycles of all launches and between launches add up
   /// to it.
-  cycle_t bus_end() const { return bus_end_; }
+  [[nodiscard]] cycle_t bus_end() const { return bus_end_; }
 
  private:
   static constexpr unsigned no_bank = ~0u;
 
   void enter(tlm::tlm_generic_payload& p, cycle_t arrival) override;
   cycle_t work(cycle_t now) override;
-  cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const override;
+  [[nodiscard]] cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const override;
 
   void issue(dram_command c, unsigned bank, cycle_t cycle);
   void issue_next(std::size_t index, cycle_t now);
@@ -70,7 +70,7 @@ class dram_channel : public memory_model {
   void refresh_all(cycle_t now);
   bool go_on_refreshing(cycle_t now);
   void refreshed(unsigned bank, cycle_t from, cycle_t cycle);
-  unsigned bursts_of(const tlm::tlm_generic_payload& p) const;
+  [[nodiscard]] unsigned bursts_of(const tlm::tlm_generic_payload& p) const;
 
   dram_parameters parameters_;
   cycle_t request_latency_;

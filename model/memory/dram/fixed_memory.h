@@ -23,7 +23,7 @@ class fixed_memory : public memory_model {
   };
   void enter(tlm::tlm_generic_payload& p, cycle_t arrival) override;
   cycle_t work(cycle_t now) override;
-  cycle_t unloaded_cycles(const tlm::tlm_generic_payload&) const override { return latency_; }
+  [[nodiscard]] cycle_t unloaded_cycles(const tlm::tlm_generic_payload&) const override { return latency_; }
 
   cycle_t latency_;
   std::uint64_t byte_cost_;     // cycles per byte, in 1/65536

@@ -46,13 +46,13 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
 
-  bool idle() const { return port_.idle(); }
+  [[nodiscard]] bool idle() const { return port_.idle(); }
   /// Throws internal_error if a request was lost.
   virtual void check_invariants() const;
-  const per_launch<memory_counters>& counters() const { return counters_; }
+  [[nodiscard]] const per_launch<memory_counters>& counters() const { return counters_; }
   /// Host memory allocated for the bytes.
-  std::uint64_t allocated_bytes() const { return bytes_.allocated_bytes(); }
-  unsigned index() const { return index_; }
+  [[nodiscard]] std::uint64_t allocated_bytes() const { return bytes_.allocated_bytes(); }
+  [[nodiscard]] unsigned index() const { return index_; }
   /// By the channel's own addresses, past requests and responses.
   byte_store& bytes() { return bytes_; }
 
@@ -65,14 +65,16 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   /// Works in one cycle. Returns the next cycle in which there may be work (never: not before another request).
   virtual cycle_t work(cycle_t now) = 0;
   /// Latency of an access without load, for LT initiators.
-  virtual cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const = 0;
+  [[nodiscard]] virtual cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const = 0;
 
   /// Sends the response in cycle `due`; calls must be in the order of `due`.
   void answer(tlm::tlm_generic_payload& p, cycle_t due) { port_.answer(p, due); }
   /// Frees the request's queue slot.
   void leave(cycle_t now) { slots_.give(now); }
-  std::size_t answers_waiting() const { return port_.responses_queued(); }
-  std::uint64_t local_address(const tlm::tlm_generic_payload& p) const { return map_.local_address(p.get_address()); }
+  [[nodiscard]] std::size_t answers_waiting() const { return port_.responses_queued(); }
+  [[nodiscard]] std::uint64_t local_address(const tlm::tlm_generic_payload& p) const {
+    return map_.local_address(p.get_address());
+  }
   memory_counters& counters_of(std::uint32_t launch) { return counters_[launch]; }
   /// The request's launch, 0 if it has none.
   static std::uint32_t launch_of(const tlm::tlm_generic_payload& p);

@@ -50,7 +50,8 @@ class bank_conflicts {
                   std::uint64_t differing = ~std::uint64_t{0}) const;
 
  private:
-  unsigned slow_passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
+  [[nodiscard]] unsigned slow_passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
+                                     bool exclusive) const;
   [[nodiscard]] unsigned bank_of(std::uint64_t word) const {
     return static_cast<unsigned>(bank_mask_ != 0 ? word & bank_mask_ : word % banks_);
   }

@@ -39,7 +39,7 @@ class constant_cache : public sc_core::sc_module, private blocking_target<on_chi
   void invalidate();
 
   /// Always true: an access completes within its call.
-  bool idle() const { return true; }
+  [[nodiscard]] bool idle() const { return true; }
   /// Throws internal_error if a launch's counters contradict each other.
   void check_invariants() const;
   void trace(sc_core::sc_trace_file* file) const override;

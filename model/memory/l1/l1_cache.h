@@ -91,16 +91,18 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
       if (!a->context) f(*a->transaction);
   }
   /// At most an eighth of the MSHRs or of the miss queue is free.
-  bool saturated() const { return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7; }
+  [[nodiscard]] bool saturated() const {
+    return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7;
+  }
 
   /// True if the departure time of queued requests cannot affect this SM in the next cycle: no requester is blocked and
   /// the queue has slack.
-  bool departures_unobserved() const {
+  [[nodiscard]] bool departures_unobserved() const {
     return prefetch_lines_ == 0 && !nacked_ && !nacked_context_ && unsent_fences_.empty() && port_.room() > 2;
   }
   /// Payloads that any module holds; zero when nothing is in flight.
-  std::size_t payloads_in_use() const { return pool_.in_use(); }
-  bool idle() const { return slots_used_ == 0 && port_.idle() && unsent_fences_.empty(); }
+  [[nodiscard]] std::size_t payloads_in_use() const { return pool_.in_use(); }
+  [[nodiscard]] bool idle() const { return slots_used_ == 0 && port_.idle() && unsent_fences_.empty(); }
   /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;
@@ -141,9 +143,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_sync_enum store(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum nack(l1_access& access, l1_phase& phase);
-  bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
+  [[nodiscard]] bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
   void read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c);
-  std::uint8_t widened(std::uint8_t sectors) const;
+  [[nodiscard]] std::uint8_t widened(std::uint8_t sectors) const;
   line_payload& make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr);
   void fetch(const l1_access& access, unsigned mshr, std::uint8_t sectors);
   void wait_for(l1_access& access, unsigned mshr);

@@ -55,14 +55,14 @@ class l2_cache : public sc_core::sc_module {
   /// Drops clean bytes, as another agent may have written the memory. The default is for a cache that keeps no bytes.
   virtual void drop_clean() {}
   /// True if nothing is in flight.
-  virtual bool idle() const = 0;
+  [[nodiscard]] virtual bool idle() const = 0;
   /// True if the cache waits for a memory response or another event that no clock domain of the GPU schedules.
-  virtual bool awaits_memory() const { return !idle(); }
+  [[nodiscard]] virtual bool awaits_memory() const { return !idle(); }
   /// Lower bound of the cycles, of its clock, from any request's BEGIN_REQ to its BEGIN_RESP.
-  virtual unsigned least_response_cycles() const { return 0; }
+  [[nodiscard]] virtual unsigned least_response_cycles() const { return 0; }
   /// Throws internal_error if counters do not add up or a request was lost.
   virtual void check_invariants() const {}
-  const per_launch<l2_counters>& counters() const { return counters_; }
+  [[nodiscard]] const per_launch<l2_counters>& counters() const { return counters_; }
 
  protected:
   explicit l2_cache(sc_core::sc_module_name name)

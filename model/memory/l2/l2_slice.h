@@ -44,20 +44,20 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   /// Invalidates all clean bytes, since another agent may have written the memory. Fetches in flight are repeated.
   void drop_clean() override;
 
-  bool idle() const override;
+  [[nodiscard]] bool idle() const override;
   /// No line is here of these bytes, by their addresses in the channel, and nothing is on its way to or from the
   /// memory.
-  bool has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const;
-  bool awaits_memory() const override { return !hot_.memory.idle(); }
-  unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }
+  [[nodiscard]] bool has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const;
+  [[nodiscard]] bool awaits_memory() const override { return !hot_.memory.idle(); }
+  [[nodiscard]] unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }
   void check_invariants() const override;
 
   /// Reports requests that arrive from now on to `observer`; null switches this off.
   void observe(request_observer* observer) const { observer_ = observer; }
 
   /// Cycles in which the oldest request was stalled (no free MSHR, way, or room towards the memory).
-  std::uint64_t stall_cycles() const { return stall_cycles_; }
-  unsigned index() const { return index_; }
+  [[nodiscard]] std::uint64_t stall_cycles() const { return stall_cycles_; }
+  [[nodiscard]] unsigned index() const { return index_; }
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -127,8 +127,8 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   void fence(tlm::tlm_generic_payload& p);
   void count_read(const demand& d, unsigned pending, unsigned misses);
   void count_write(const demand& d, bool hit);
-  bool memory_has_room() const { return hot_.memory.queued() < parameters_.queue_entries; }
-  unsigned bytes_in_memory_alone(std::uint64_t address, unsigned most) const;
+  [[nodiscard]] bool memory_has_room() const { return hot_.memory.queued() < parameters_.queue_entries; }
+  [[nodiscard]] unsigned bytes_in_memory_alone(std::uint64_t address, unsigned most) const;
   unsigned debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
   void patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes);
   unsigned memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);

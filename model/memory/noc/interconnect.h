@@ -39,17 +39,17 @@ class interconnect : public sc_core::sc_module, public clocked {
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
 
-  bool idle() const { return in_flight_ == 0 && requests_.idle() && responses_.idle(); }
+  [[nodiscard]] bool idle() const { return in_flight_ == 0 && requests_.idle() && responses_.idle(); }
   /// Throws internal_error if a packet was lost or duplicated.
   void check_invariants() const;
 
   /// Both directions, with their packet, byte and busy counters.
-  const crossbar& requests() const { return requests_; }
-  const crossbar& responses() const { return responses_; }
+  [[nodiscard]] const crossbar& requests() const { return requests_; }
+  [[nodiscard]] const crossbar& responses() const { return responses_; }
   /// Requests and responses that waited in front of a full input buffer.
-  std::uint64_t held_requests() const { return held_requests_; }
-  std::uint64_t held_responses() const { return held_responses_; }
-  const address_map& map() const { return map_; }
+  [[nodiscard]] std::uint64_t held_requests() const { return held_requests_; }
+  [[nodiscard]] std::uint64_t held_responses() const { return held_responses_; }
+  [[nodiscard]] const address_map& map() const { return map_; }
 
   /// From now on, the first `ports` SM ports receive each BEGIN_RESP when it is granted, with the remaining time as
   /// annotated delay. The initiators bound there must answer BEGIN_RESP by return. Assumes that slices take at least
@@ -61,13 +61,15 @@ class interconnect : public sc_core::sc_module, public clocked {
   void defer_requests(unsigned sm, outbox& effects) { sm_ports_[sm]->requests.connect(effects); }
   /// With announced responses: the earliest cycle in which a response that is not announced yet can reach an SM port;
   /// never: all are announced.
-  cycle_t next_response(unsigned sm, cycle_t now) const;
+  [[nodiscard]] cycle_t next_response(unsigned sm, cycle_t now) const;
   /// The least of these for any SM port.
-  cycle_t soonest_response(cycle_t now) const { return now + std::max(1u, parameters_.latency_cycles) - 1; }
+  [[nodiscard]] cycle_t soonest_response(cycle_t now) const {
+    return now + std::max(1u, parameters_.latency_cycles) - 1;
+  }
   /// True if the next request of an SM port is certain to be accepted at once, whenever it arrives; `now`: the present
   /// cycle of this domain. Otherwise a request with an annotated delay gets its END_REQ when its time has come,
   /// annotated in the same way if there was room.
-  bool has_room(unsigned sm, cycle_t now) const {
+  [[nodiscard]] bool has_room(unsigned sm, cycle_t now) const {
     return sm_ports_[sm]->port.held() == nullptr && requests_.has_visible_room(sm, now);
   }
 

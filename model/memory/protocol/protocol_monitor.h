@@ -28,11 +28,11 @@ class protocol_monitor : public sc_core::sc_module, private pass_through<> {
   /// allows it for other initiators.
   void allow_completed_response() { completed_response_allowed_ = true; }
 
-  std::uint64_t transactions() const { return transactions_; }
-  std::size_t in_flight() const { return states_.size(); }
-  bool idle() const { return states_.empty(); }
+  [[nodiscard]] std::uint64_t transactions() const { return transactions_; }
+  [[nodiscard]] std::size_t in_flight() const { return states_.size(); }
+  [[nodiscard]] bool idle() const { return states_.empty(); }
   /// True after a violation was reported.
-  bool violated() const { return violated_; }
+  [[nodiscard]] bool violated() const { return violated_; }
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:

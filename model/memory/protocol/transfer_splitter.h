@@ -33,7 +33,7 @@ class transfer_splitter : public sc_core::sc_module, private at_target_unit, pri
   tlm::tlm_target_socket<32> target_socket;
   tlm::tlm_initiator_socket<32> initiator_socket;
 
-  bool idle() const { return wholes_.empty(); }
+  [[nodiscard]] bool idle() const { return wholes_.empty(); }
 
  private:
   struct run {
@@ -68,7 +68,7 @@ class transfer_splitter : public sc_core::sc_module, private at_target_unit, pri
     target_socket->invalidate_direct_mem_ptr(first, last);
   }
 
-  std::vector<run> runs_of(const tlm::tlm_generic_payload& p) const;
+  [[nodiscard]] std::vector<run> runs_of(const tlm::tlm_generic_payload& p) const;
   void fill(part& q, const tlm::tlm_generic_payload& p, const run& r) const;
   void work();
   bool send_part(const sc_core::sc_time& now);

@@ -19,7 +19,7 @@ class dependence {
   class scoreboard scoreboard;
   dependence_counters counters;
 
-  scoreboard::answer probe(unsigned slot, const decoded_program& p, const decoded_instruction& d) const {
+  [[nodiscard]] scoreboard::answer probe(unsigned slot, const decoded_program& p, const decoded_instruction& d) const {
     return p.control_codes ? counters.probe(slot, d) : scoreboard.probe(slot, d);
   }
   /// The results are available from `cycle` on.
@@ -37,7 +37,7 @@ class dependence {
     if (keeps_scoreboard(p)) scoreboard.set_ready(slot, *d.instruction, cycle, kind);
   }
   /// First cycle in which all results of the slot's instructions are available. None may be pending.
-  cycle_t settled(unsigned slot, const decoded_program& p) const {
+  [[nodiscard]] cycle_t settled(unsigned slot, const decoded_program& p) const {
     return p.control_codes ? counters.settled(slot) : scoreboard.settled(slot, p.scoreboard_registers);
   }
   /// A new warp of program `p`.
@@ -45,7 +45,7 @@ class dependence {
     if (p.control_codes) counters.clear(slot);
     if (keeps_scoreboard(p)) scoreboard.clear(slot, p.scoreboard_registers);
   }
-  bool checks_codes() const { return checks_codes_; }
+  [[nodiscard]] bool checks_codes() const { return checks_codes_; }
   /// An instruction of a program with control codes issues in `cycle`.
   void check_codes(unsigned slot, const decoded_instruction& d, cycle_t cycle) const {
     invariant(scoreboard.probe(slot, d).cycle <= cycle,
@@ -53,7 +53,7 @@ class dependence {
   }
 
  private:
-  bool keeps_scoreboard(const decoded_program& p) const { return !p.control_codes || checks_codes_; }
+  [[nodiscard]] bool keeps_scoreboard(const decoded_program& p) const { return !p.control_codes || checks_codes_; }
 
   const bool checks_codes_;  // tlm.check
 };

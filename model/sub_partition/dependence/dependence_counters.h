@@ -28,7 +28,7 @@ class dependence_counters : public sc_core::sc_module {
 
   /// When the slot's warp may issue `d`: the stall counts of its predecessors have passed and the counters it waits for
   /// are zero.
-  scoreboard::answer probe(unsigned slot, const decoded_instruction& d) const {
+  [[nodiscard]] scoreboard::answer probe(unsigned slot, const decoded_instruction& d) const {
     const row& r = rows_[slot];
     cycle_t cycle = r.stall_until;
     producer kind = producer::fixed;
@@ -79,7 +79,7 @@ class dependence_counters : public sc_core::sc_module {
   /// counter guards.
   void jump(unsigned slot) { rows_[slot].stall_until = std::max(rows_[slot].stall_until, rows_[slot].uncounted); }
   /// First cycle in which all results of the slot's instructions are available. No counter may be raised.
-  cycle_t settled(unsigned slot) const { return rows_[slot].latest; }
+  [[nodiscard]] cycle_t settled(unsigned slot) const { return rows_[slot].latest; }
   /// A new warp.
   void clear(unsigned slot) { rows_[slot] = {}; }
   /// Prefetches the slot's row.

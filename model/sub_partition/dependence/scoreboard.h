@@ -28,7 +28,7 @@ class scoreboard : public sc_core::sc_module {
     cycle_t cycle;
     producer kind;
   };
-  answer probe(unsigned slot, const decoded_instruction& d) const {
+  [[nodiscard]] answer probe(unsigned slot, const decoded_instruction& d) const {
     const std::uint32_t* const r = registers_of(slot);
     std::uint32_t latest = 0;
     for (unsigned i = 0; i < d.depends_count; ++i) latest = std::max(latest, r[d.depends[i]]);
@@ -48,7 +48,7 @@ class scoreboard : public sc_core::sc_module {
   }
   /// First cycle in which all results of the slot's instructions, which use the first `registers` registers, are
   /// available. None may be pending.
-  cycle_t settled(unsigned slot, unsigned registers) const {
+  [[nodiscard]] cycle_t settled(unsigned slot, unsigned registers) const {
     const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     return base_ + (*std::max_element(r, r + 2 * predicates + registers) >> 2);
   }
@@ -85,7 +85,7 @@ class scoreboard : public sc_core::sc_module {
   static constexpr std::uint32_t pending = ~std::uint32_t{0} << 2;
   static constexpr cycle_t time_range = cycle_t{1} << 29;  // a time this far from the base moves the base
 
-  const std::uint32_t* registers_of(unsigned slot) const {
+  [[nodiscard]] const std::uint32_t* registers_of(unsigned slot) const {
     return rows_.data() + std::size_t{slot} * row_words + 2 * predicates;
   }
   std::uint32_t* registers_of(unsigned slot) { return rows_.data() + std::size_t{slot} * row_words + 2 * predicates; }

@@ -56,11 +56,13 @@ class fetch : public sc_core::sc_module {
     std::uint64_t line = ~std::uint64_t{0};  // cache line from which it is filled
     cycle_t available = 0;                   // cycle from which the line can be read
   };
-  std::uint64_t line_of(std::uint64_t code_address, std::uint32_t pc) const {
+  [[nodiscard]] std::uint64_t line_of(std::uint64_t code_address, std::uint32_t pc) const {
     return (code_address + std::uint64_t{pc} * hot_.instruction_bytes) >> hot_.line_shift;
   }
   cycle_t enter(unsigned slot, std::uint64_t line, cycle_t cycle);
-  cycle_t refilled(unsigned slot) const { return freed_[slot * entries_ + next_entry_[slot]] + latency_cycles_; }
+  [[nodiscard]] cycle_t refilled(unsigned slot) const {
+    return freed_[slot * entries_ + next_entry_[slot]] + latency_cycles_;
+  }
   void free_entry(unsigned slot, cycle_t cycle);
 
   /// What every instruction touches.

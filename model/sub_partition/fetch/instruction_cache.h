@@ -55,7 +55,7 @@ class instruction_cache : public sc_core::sc_module {
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
   static constexpr std::uint64_t no_tag = ~std::uint64_t{0};
-  std::size_t find(std::uint64_t tag) const;
+  [[nodiscard]] std::size_t find(std::uint64_t tag) const;
   std::size_t fill(std::uint64_t tag, cycle_t cycle);
 
   geometry geometry_;

@@ -22,7 +22,7 @@ class register_file : public sc_core::sc_module {
   /// Gives a slot `registers` zeroed 32-lane registers, 64-byte aligned; `allocated` counts against the capacity.
   std::uint32_t* allocate(unsigned slot, unsigned registers, unsigned allocated);
   void release(unsigned slot);
-  unsigned in_use() const { return in_use_; }
+  [[nodiscard]] unsigned in_use() const { return in_use_; }
   /// Extra operand-read cycles of the instruction issued in this cycle; updated only while traced.
   mutable unsigned conflict_cycles = 0;
   void observe(const trace_observer* observer) { traced_by_ = observer; }

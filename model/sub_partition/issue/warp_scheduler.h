@@ -29,7 +29,7 @@ class warp_scheduler : public sc_core::sc_module {
   warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, const policy_place& place);
 
   /// The gate of a unit. Const for observers: updating a gate's sums does not change its state.
-  issue_gate& gate(isa::unit u) const {
+  [[nodiscard]] issue_gate& gate(isa::unit u) const {
     const unsigned n = static_cast<unsigned>(u);
     if (__builtin_expect((gates_in_use_ >> n & 1) == 0, 0)) {
       gates_in_use_ |= 1u << n;
@@ -66,7 +66,7 @@ class warp_scheduler : public sc_core::sc_module {
   }
 
   /// Ready warps whose unit is open in `cycle`.
-  std::uint64_t eligible(cycle_t cycle) const {
+  [[nodiscard]] std::uint64_t eligible(cycle_t cycle) const {
     std::uint64_t e = 0;
     for (const unsigned u : set_bits(hot_.ready_units)) {
       if (hot_.gates[u].open(cycle)) e |= hot_.ready[u];
@@ -74,7 +74,7 @@ class warp_scheduler : public sc_core::sc_module {
     return e;
   }
   /// First cycle from `cycle` on in which a ready warp can be eligible; `never` if there is none.
-  cycle_t next_eligible(cycle_t cycle) const {
+  [[nodiscard]] cycle_t next_eligible(cycle_t cycle) const {
     cycle_t best = never;
     for (const unsigned unit : set_bits(hot_.ready_units)) best = std::min(best, hot_.gates[unit].opens_at());
     return best == never ? never : std::max(best, cycle);
@@ -85,11 +85,11 @@ class warp_scheduler : public sc_core::sc_module {
   scheduling_policy& policy() { return *hot_.policy; }
   /// Replaces the policy by one that has no name in the configuration. Call before the first warp is placed.
   void use(std::unique_ptr<scheduling_policy> policy);
-  std::uint64_t ready() const { return hot_.all_ready; }
-  std::uint64_t ready(isa::unit u) const { return hot_.ready[static_cast<unsigned>(u)]; }
+  [[nodiscard]] std::uint64_t ready() const { return hot_.all_ready; }
+  [[nodiscard]] std::uint64_t ready(isa::unit u) const { return hot_.ready[static_cast<unsigned>(u)]; }
   /// The warp will not be ready soon; it counts as waiting until add_ready().
   void set_waiting(unsigned slot) { hot_.waiting |= std::uint64_t{1} << slot; }
-  std::uint64_t waiting() const { return hot_.waiting; }
+  [[nodiscard]] std::uint64_t waiting() const { return hot_.waiting; }
   /// A warp was placed in a slot, or left it.
   void placed(unsigned slot, cycle_t cycle) {
     hot_.waiting &= ~(std::uint64_t{1} << slot);
@@ -99,7 +99,7 @@ class warp_scheduler : public sc_core::sc_module {
     hot_.waiting &= ~(std::uint64_t{1} << slot);
     hot_.policy->removed(slot);
   }
-  bool holds_memory() const { return hot_.holds_memory; }
+  [[nodiscard]] bool holds_memory() const { return hot_.holds_memory; }
   /// Masks of warp slots in this cycle; updated only while traced.
   struct signals {
     std::uint64_t ready = 0;

@@ -40,7 +40,7 @@ class warp_timers {
   }
   /// The first cycle after `cycle` in which a timer may be due; never: there is none.
   template <class Timer>
-  cycle_t next(cycle_t cycle, Timer timer_of) const {
+  [[nodiscard]] cycle_t next(cycle_t cycle, Timer timer_of) const {
     cycle_t best = never;
     if (occupied_) {
       // Buckets hold cycles cycle + 1 .. cycle + 63: rotate so that bit 0 is the next cycle.

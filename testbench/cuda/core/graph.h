@@ -77,7 +77,7 @@ class graph_exec {
 
   error_t launch(std::uint32_t stream);
   /// The copy of a node of the original graph; null: none.
-  graph_node* copy_of(const graph_node* original) const;
+  [[nodiscard]] graph_node* copy_of(const graph_node* original) const;
   /// Takes over the node parameters of a graph with the same topology. Returns a cudaGraphExecUpdateResult; `where` is
   /// the node that differs.
   int update(const graph& g, const graph_node*& where);

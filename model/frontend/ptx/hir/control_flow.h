@@ -36,7 +36,9 @@ std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector
 class dominance {
  public:
   dominance(const flow_graph& g, std::uint32_t entry);
-  bool dominates(std::uint32_t a, std::uint32_t b) const { return enter_[a] <= enter_[b] && leave_[b] <= leave_[a]; }
+  [[nodiscard]] bool dominates(std::uint32_t a, std::uint32_t b) const {
+    return enter_[a] <= enter_[b] && leave_[b] <= leave_[a];
+  }
 
  private:
   std::vector<std::uint32_t> enter_, leave_;

@@ -25,7 +25,7 @@ struct matrix_form {
   unsigned count = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
   state_space space = state_space::none;
 
-  bool is_shape(unsigned rows, unsigned columns, unsigned depth) const {
+  [[nodiscard]] bool is_shape(unsigned rows, unsigned columns, unsigned depth) const {
     return m == rows && n == columns && k == depth;
   }
 };

@@ -21,7 +21,7 @@ struct texture_form {
   isa::texture_query query = isa::texture_query::width;
 
   /// The number of coordinates, including the layer.
-  unsigned coordinates() const { return isa::dimensions(shape) + (isa::is_array(shape) ? 1 : 0); }
+  [[nodiscard]] unsigned coordinates() const { return isa::dimensions(shape) + (isa::is_array(shape) ? 1 : 0); }
 };
 
 /// Decodes the words. Throws input_error for an unknown word, such as a cube map for surfaces.

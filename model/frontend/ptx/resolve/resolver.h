@@ -67,7 +67,7 @@ class resolver {
   bool find(const std::string& name, symbol& s);
   bool find_ranged(const std::string& name, std::size_t scope, symbol& s) const;
   bool find_in_module(const std::string& name, symbol& s);
-  std::uint32_t find_label(const std::string& name, const location& where) const;
+  [[nodiscard]] std::uint32_t find_label(const std::string& name, const location& where) const;
 
   // Statements.
   void body(const ast_block& b);
@@ -107,14 +107,14 @@ class resolver {
   std::string compare_operand(const ast_operand& given, const operand_form& o, const matched_form& f);
   std::string compare_value(const ast_operand& given, const operand_form& o, isa::dtype t);
   std::string compare_identifier(const ast_operand& given, const operand_form& o, isa::dtype t);
-  std::string compare_register(isa::dtype declared, isa::dtype t, bool wider, bool narrow) const;
+  [[nodiscard]] std::string compare_register(isa::dtype declared, isa::dtype t, bool wider, bool narrow) const;
   std::string compare_components(const ast_operand& given, isa::dtype t);
   std::string compare_address(const ast_operand& given);
   bool is_vector_register(const ast_operand& given);
-  bool is_special(const ast_operand& given) const;
-  bool takes_operands_unread() const;
-  bool accepts_space(const symbol& s) const;
-  bool is_of_named_space(const symbol& s) const;
+  [[nodiscard]] bool is_special(const ast_operand& given) const;
+  [[nodiscard]] bool takes_operands_unread() const;
+  [[nodiscard]] bool accepts_space(const symbol& s) const;
+  [[nodiscard]] bool is_of_named_space(const symbol& s) const;
   std::string compare_parts(const std::vector<ast_operand>& parts, isa::dtype t);
 
   // Calls.
@@ -218,8 +218,8 @@ class resolver {
   value handle_of(const symbol& s);
   value sum_with(const value& v, const ast_operand& o);
   bool function_name(const ast_operand& o, value& v) const;
-  bool is_undefined(const std::string& name) const;
-  bool is_declared(const std::string& function) const;
+  [[nodiscard]] bool is_undefined(const std::string& name) const;
+  [[nodiscard]] bool is_declared(const std::string& function) const;
   void elements(const ast_operand& o, isa::dtype type, std::vector<value>& to, bool write, const location& where);
 
   // Blocks.

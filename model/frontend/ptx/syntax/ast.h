@@ -78,7 +78,7 @@ struct ast_instruction {
 
   /// Whole mnemonic with modifiers, for messages: "ld.global.nc.f32".
   [[nodiscard]] std::string mnemonic() const;
-  bool has(const char* modifier) const;
+  [[nodiscard]] bool has(const char* modifier) const;
 };
 
 /// .reg, .shared, .global, .const, .local, .param declaration.

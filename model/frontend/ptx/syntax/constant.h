@@ -20,10 +20,10 @@ struct constant {
   static constant of_integer(std::uint64_t bits, bool is_unsigned) { return {kind::integer, is_unsigned, bits}; }
   static constant of_double(double value);
 
-  bool is_integer() const { return what == kind::integer; }
+  [[nodiscard]] bool is_integer() const { return what == kind::integer; }
   /// Value as .f64: exact for f32, rounded to nearest for integers.
-  double as_double() const;
-  bool is_true() const;
+  [[nodiscard]] double as_double() const;
+  [[nodiscard]] bool is_true() const;
 };
 
 /// `operation` is the operator's symbol(). Reports errors at `where`: division by zero, an integer operator on a

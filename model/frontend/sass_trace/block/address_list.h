@@ -22,7 +22,7 @@ class address_list {
   /// Rebuilds a list from the result of words(), with the shape store of `shapes`.
   address_list(std::vector<std::uint64_t> words, const address_list& shapes)
       : words_(std::move(words)), store_(shapes.store_) {}
-  const std::vector<std::uint64_t>& words() const { return words_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
 
   void clear() { words_.clear(); }
   /// Active lane number k has the address base + k * stride.
@@ -47,16 +47,16 @@ class address_list {
   /// Two words and the form, which determine the addresses; false: more words are needed.
   bool origin(handle h, std::array<std::uint64_t, 3>& to) const;
   /// The number of words, for reserve() of another list.
-  std::size_t size() const { return words_.size(); }
+  [[nodiscard]] std::size_t size() const { return words_.size(); }
   void reserve(std::size_t size) { words_.reserve(size); }
   /// Writes the addresses by lane. Lanes outside `mask` are not written; `mask` is the mask with which the addresses
   /// were added.
   void expand(handle h, std::uint32_t mask, std::uint64_t addresses[32]) const;
-  std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }
+  [[nodiscard]] std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }
 
  private:
   enum form : std::uint32_t { none = 0, strided = 1, differences = 2, list = 3, shared = 4 };
-  handle next(form f) const;
+  [[nodiscard]] handle next(form f) const;
 
   std::vector<std::uint64_t> words_;
   std::shared_ptr<const shape_store> store_;

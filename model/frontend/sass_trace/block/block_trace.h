@@ -40,7 +40,7 @@ struct block_trace {
     records.reserve(r.records);
     addresses.reserve(r.addresses);
   }
-  std::size_t bytes() const { return records.size() * sizeof(trace_record) + addresses.bytes(); }
+  [[nodiscard]] std::size_t bytes() const { return records.size() * sizeof(trace_record) + addresses.bytes(); }
   void clear() {
     warps.clear();
     records.clear();

@@ -42,7 +42,7 @@ class common_addresses {
     return r.n;
   }
   /// The reference stays valid during the lifetime of this object.
-  const isa::lane_addresses& at(number n) const { return *lists_[n]; }
+  [[nodiscard]] const isa::lane_addresses& at(number n) const { return *lists_[n]; }
 
  private:
   template <class F>

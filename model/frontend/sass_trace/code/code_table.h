@@ -43,7 +43,7 @@ class code_table {
   explicit code_table(generation g) : generation_(g) { by_pc_.fill(none); }
 
   /// The entry at `pc` whose fields are a prefix of `text`; null: none so far.
-  const code_entry* find(std::uint32_t pc, std::string_view text) const {
+  [[nodiscard]] const code_entry* find(std::uint32_t pc, std::string_view text) const {
     for (std::uint32_t k = first_at(pc); k != none; k = links_[k]) {
       const code_entry& e = entries_[k];
       const std::size_t n = e.fields.size();
@@ -57,16 +57,16 @@ class code_table {
   /// Renumbers the entries in the order of their program counters; the numbers are final. Returns the new number of
   /// each old one.
   std::vector<std::uint32_t> freeze();
-  bool frozen() const { return frozen_; }
+  [[nodiscard]] bool frozen() const { return frozen_; }
   /// The entries in the order of their numbers once frozen, otherwise in the order of appearance.
-  std::vector<const code_entry*> ordered() const;
-  std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::vector<const code_entry*> ordered() const;
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::uint32_t near = 1u << 13;  // program counters below 8 * near are found without hashing
 
-  std::uint32_t first_at(std::uint32_t pc) const {
+  [[nodiscard]] std::uint32_t first_at(std::uint32_t pc) const {
     if (pc / 8 < near) return by_pc_[pc / 8];
     const auto it = far_.find(pc);
     return it == far_.end() ? none : it->second;

@@ -27,7 +27,7 @@ class trace_reader {
   /// The same with the code table of an earlier pass.
   trace_reader(const std::string& file, std::shared_ptr<code_table> code);
 
-  const kernel_header& header() const { return header_; }
+  [[nodiscard]] const kernel_header& header() const { return header_; }
   using part_taker = std::function<void(block_trace&)>;
   /// Reads the next thread block into `block`; false at the end of the file. A block larger than `part_bytes` is
   /// delivered in parts: `take_part` is called with each part but the last, and the last one is left in `block`. The
@@ -36,9 +36,9 @@ class trace_reader {
   /// Reads the next thread block as a whole.
   bool next_block(block_trace& block) { return next_block(block, ~std::size_t{0}, nullptr); }
   /// The number of blocks delivered so far.
-  std::uint64_t blocks() const { return blocks_; }
+  [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
   /// The instructions found so far.
-  const std::shared_ptr<code_table>& code() const { return code_; }
+  [[nodiscard]] const std::shared_ptr<code_table>& code() const { return code_; }
 
  private:
   void block_place(block_trace& block);
@@ -46,7 +46,8 @@ class trace_reader {
   [[noreturn]] void refuse(std::string_view line, const std::string& expected) const;
   [[noreturn]] void truncated(const std::string& where) const;
   bool keyed(std::string_view line, std::string_view key, std::string_view& value) const;
-  std::uint32_t number(std::string_view line, std::string_view value, std::uint64_t most, const char* what) const;
+  [[nodiscard]] std::uint32_t number(std::string_view line, std::string_view value, std::uint64_t most,
+                                     const char* what) const;
 
   line_reader reader_;
   kernel_header header_;

@@ -20,7 +20,7 @@ class replayed_block : public isa::recorded_block, public std::enable_shared_fro
                  std::size_t taken);
   ~replayed_block() override { kernel_->store->give_back(taken_); }
 
-  const std::uint32_t* index() const override { return block_->index; }
+  [[nodiscard]] const std::uint32_t* index() const override { return block_->index; }
   [[nodiscard]] std::shared_ptr<const isa::recorded_segment> segment(std::uint32_t warp,
                                                                      std::uint64_t position) const override;
 

@@ -23,7 +23,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   /// Called when the block has been read: adds the missing EXITs.
   void complete();
 
-  const std::uint32_t* index() const override { return index_; }
+  [[nodiscard]] const std::uint32_t* index() const override { return index_; }
   [[nodiscard]] std::shared_ptr<const isa::recorded_segment> segment(std::uint32_t warp,
                                                                      std::uint64_t position) const override;
 
