@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Instruction families of docs/ptx.md that operate across lanes or address spaces: PTX on one warp against plain C++.
+// Instruction families of docs/ptx_parallel.md that operate across lanes or address spaces: PTX on one warp against
+// plain C++.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks docs/ptx.md: each line of its `ptx` blocks is lowered and run, each of its `refused` blocks is rejected with
-// the given message.
+// Checks docs/ptx.md, ptx_parallel.md and ptx_limits.md: each line of their `ptx` blocks is lowered and run, each of
+// their `refused` blocks is rejected with the given message.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -13,24 +13,27 @@ namespace ptx_page_test {
 
 struct example {
   std::string code, message, capability;
-  unsigned line = 0;
+  std::string place;  // docs/PAGE:LINE
 };
 
 std::vector<example> examples(const std::string& wanted) {
-  std::ifstream page(HEDDLE_DOCS "/ptx.md");
   std::vector<example> found;
-  std::string text, block, capability;
-  for (unsigned number = 1; std::getline(page, text); ++number) {
-    if (text.rfind("```", 0) == 0) {
-      std::istringstream words(text.substr(3));
-      block = capability = "";
-      words >> block >> capability;
-      continue;
+  for (const std::string name : {"ptx.md", "ptx_parallel.md", "ptx_limits.md"}) {
+    std::ifstream page(HEDDLE_DOCS "/" + name);
+    EXPECT_TRUE(page) << name;
+    std::string text, block, capability;
+    for (unsigned number = 1; std::getline(page, text); ++number) {
+      if (text.rfind("```", 0) == 0) {
+        std::istringstream words(text.substr(3));
+        block = capability = "";
+        words >> block >> capability;
+        continue;
+      }
+      if (block != wanted) continue;
+      const std::size_t comment = text.find(" // ");
+      found.push_back({text.substr(0, comment), comment == std::string::npos ? "" : text.substr(comment + 4),
+                       capability, "docs/" + name + ":" + std::to_string(number)});
     }
-    if (block != wanted) continue;
-    const std::size_t comment = text.find(" // ");
-    found.push_back(
-        {text.substr(0, comment), comment == std::string::npos ? "" : text.substr(comment + 4), capability, number});
   }
   return found;
 }
@@ -83,7 +86,7 @@ TEST(ptx_page, its_examples_run) {
       const std::uint64_t memory = machine.buffer(std::vector<std::uint32_t>(256, 1));
       machine.run("k", {1, 1, 1}, {32, 1, 1}, {memory});
     } catch (const std::exception& x) {
-      ADD_FAILURE() << "docs/ptx.md:" << e.line << ": " << e.code << "\n" << x.what();
+      ADD_FAILURE() << e.place << ": " << e.code << "\n" << x.what();
     }
   }
 }
@@ -92,7 +95,7 @@ TEST(ptx_page, its_refusals_are_refused) {
   const std::vector<example> all = examples("refused");
   ASSERT_GT(all.size(), 8u);
   for (const example& e : all) {
-    SCOPED_TRACE("docs/ptx.md:" + std::to_string(e.line) + ": " + e.code);
+    SCOPED_TRACE(e.place + ": " + e.code);
     gpu_config config;
     config.gpu.name = "test";
     config.gpu.compute_capability = e.capability.empty() ? "9.0" : e.capability;
