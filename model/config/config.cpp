@@ -236,11 +236,4 @@ std::vector<std::pair<std::string, std::string>> flatten(const gpu_config& confi
   return all;
 }
 
-int compute_capability(const gpu_config& config) {
-  int value = 0;
-  for (const char c : config.gpu.compute_capability)
-    if (c >= '0' && c <= '9' && value < 1000) value = value * 10 + (c - '0');
-  return value;
-}
-
 }  // namespace heddle

@@ -7,6 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/parameters.h"
+#include "heddle/config/shipped.h"
 
 namespace heddle {
 
@@ -33,13 +34,6 @@ std::string to_ini(const gpu_config& config);
 
 /// All parameters in order as ("section.key", value as text).
 std::vector<std::pair<std::string, std::string>> flatten(const gpu_config& config);
-
-/// Names of the shipped GPUs, sorted by age. They are found in the directory named by HEDDLE_CONFIGS, in
-/// share/heddle/configs of the tree in which the library or the program is installed, or in the source tree.
-std::vector<std::string> shipped_gpus();
-
-/// Major*10 + minor of the compute capability: 61 for "6.1".
-int compute_capability(const gpu_config& config);
 
 /// The file that load_config reads for this name. Throws input_error if there is no such GPU.
 std::string config_file(const std::string& name_or_file);

@@ -31,4 +31,12 @@ struct gpu_config {
 #include "heddle/config/parameter_list.h"
 };
 
+/// Major*10 + minor of the compute capability: 61 for "6.1".
+[[nodiscard]] inline int compute_capability(const gpu_config& config) {
+  int value = 0;
+  for (const char c : config.gpu.compute_capability)
+    if (c >= '0' && c <= '9' && value < 1000) value = value * 10 + (c - '0');
+  return value;
+}
+
 }  // namespace heddle

@@ -8,9 +8,10 @@
 #include <filesystem>
 #include <tuple>
 
-#include "heddle/config/config.h"
+#include "heddle/config/error.h"
 #include "heddle/config/ini_reader.h"
 #include "heddle/config/input_file.h"
+#include "heddle/config/parameters.h"
 #include "heddle/config/suggestion.h"
 
 namespace heddle {

@@ -2,8 +2,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace heddle {
+
+/// Names of the shipped GPUs, sorted by age. They are found in the directory named by HEDDLE_CONFIGS, in
+/// share/heddle/configs of the tree in which the library or the program is installed, or in the source tree.
+std::vector<std::string> shipped_gpus();
 
 /// The file of a shipped GPU. Throws input_error listing the shipped names if there is none of this name.
 std::string shipped_config_file(const std::string& name);

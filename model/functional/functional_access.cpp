@@ -5,6 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
+#include "heddle/functional/functional_executor.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"

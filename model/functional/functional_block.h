@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <string>
 #include <vector>
 
-#include "heddle/functional/functional_executor.h"
+#include "heddle/simt/warp/warp_state.h"
+#include "heddle/sm/block_barriers.h"
+#include "heddle/tlm/protocol/fault_details.h"
 
 namespace heddle {
 
-struct functional_executor::warp {
+/// A warp that is executed without timing.
+struct functional_warp {
   simt::warp_state state;
   bool done = false;
   bool waits = false;             // at a barrier, or all its lanes wait for each other
   std::uint8_t* local = nullptr;  // word k of lane l at word 32 k + l
 };
 
-struct functional_executor::block {
+/// A block whose warps are executed without timing.
+struct functional_block {
   simt::block_context context;
   std::uint64_t number = 0;
   std::vector<std::uint8_t> shared;
-  std::vector<warp> warps;
+  std::vector<functional_warp> warps;
   block_barriers barriers;
   std::vector<std::uint32_t> registers;  // of all warps, with padding for alignment
   std::vector<std::uint8_t> local;
@@ -28,7 +33,7 @@ struct functional_executor::block {
 };
 
 /// Thrown to end the launch.
-struct functional_executor::failure {
+struct functional_failure {
   std::string text;
   fault_details details;
 };

@@ -55,7 +55,7 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
   try {
     run_blocks(launch);
     if (!resident_.empty()) o.how = ending::stopped;
-  } catch (const failure& f) {
+  } catch (const functional_failure& f) {
     o.how = ending::failed;
     o.text = f.text;
     o.details = f.details;
@@ -193,7 +193,7 @@ void functional_executor::fail(const block& b, const simt::warp_state& w, const 
                                const std::string& what, fault_details details) {
   simt::fault_text f = simt::describe_fault(*launch_, b.context.index, w.thread(lane), i, what);
   details.at = f.front;
-  throw failure{std::move(f.text), std::move(details)};
+  throw functional_failure{std::move(f.text), std::move(details)};
 }
 
 std::vector<std::string> functional_executor::standing(const block& b, const warp& x) const {
@@ -207,7 +207,7 @@ void functional_executor::fail_deadlocked(const block& b) {
   waiting_block w{launch_->launch_id, b.number, b.context.index, launch_->program.get(), true, {}};
   for (unsigned k = 0; k < b.warps.size(); ++k)
     if ((b.barriers.waiting() >> k & 1) != 0) w.warps.emplace_back(k, standing(b, b.warps[k]));
-  throw failure{describe_deadlock({w}), {}};
+  throw functional_failure{describe_deadlock({w}), {}};
 }
 
 // As long as memory does not change, the state of all blocks determines what the next round does: a state that recurs
@@ -267,7 +267,7 @@ void functional_executor::fail_as_deadlock() {
       for (const std::string& place : standing(*b, x)) text += who + place;
     }
   if (more != 0) text += "\n  and " + std::to_string(more) + " more warps";
-  throw failure{std::move(text), {}};
+  throw functional_failure{std::move(text), {}};
 }
 
 }  // namespace heddle

@@ -20,6 +20,9 @@
 
 namespace heddle {
 
+struct functional_block;
+struct functional_warp;
+
 /// Executes launches without timing, as fast as the host can, with the functions by which the SMs execute instructions.
 /// Blocks run one after another. If they wait for each other, they alternate with as many others as the chip would
 /// hold. Execution is deterministic: the same launch on the same memory always runs the same way.
@@ -44,9 +47,8 @@ class functional_executor {
   void observe(functional_observer* observer) { observer_ = observer; }
 
  private:
-  struct warp;
-  struct block;
-  struct failure;
+  using warp = functional_warp;
+  using block = functional_block;
   /// Why a warp stops running.
   enum class pause : std::uint8_t { none, exited, waits, spins, quantum };
 

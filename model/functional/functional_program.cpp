@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/functional/functional_program.h"
 
+#include "heddle/sub_partition/dependence/decode.h"
+
 namespace heddle {
 
 namespace {

@@ -2,6 +2,7 @@
 // Executes instructions of a warp until it waits, exits, spins or has used up its quantum.
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
+#include "heddle/functional/functional_executor.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <vector>
 
 #include "heddle/config/config.h"
@@ -29,8 +28,8 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
                     checked(config).memory.model == choice::memory_model::external ? config.memory.channels : 0),
       clk("clk"),
       irq("irq"),
-      parts_(std::make_unique<parts>(*this, config, own)) {
-  parts& p = *parts_;
+      parts_(std::make_unique<gpu_parts>(config, own)) {
+  gpu_parts& p = *parts_;
   host_socket.bind(p.host);
   p.host.irq = &irq;
   p.host.connect(*p.cwd);
@@ -50,7 +49,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
 gpu::~gpu() = default;
 
 void gpu::build_memory(const gpu_blocks& own) {
-  parts& p = *parts_;
+  gpu_parts& p = *parts_;
   const gpu_config& c = p.config;
   const unsigned n = c.memory.channels;
   const bool outside = c.memory.model == choice::memory_model::external;
@@ -91,7 +90,7 @@ void gpu::build_memory(const gpu_blocks& own) {
 }
 
 void gpu::connect_memory() {
-  parts& p = *parts_;
+  gpu_parts& p = *parts_;
   const gpu_config& c = p.config;
   // With tlm.check there is a monitor in every connection of the memory path; with delays, one on each side of them.
   std::size_t next_monitor = 0;
@@ -150,46 +149,11 @@ void gpu::halt_memory() {
   parts_->dram_clock.halt();
 }
 
-void gpu::flush(std::function<void()> done) {
-  auto waiting = std::make_shared<unsigned>(parts_->config.memory.channels);
-  for (auto& s : parts_->slices)
-    s.flush([waiting, done] {
-      if (--*waiting == 0) done();
-    });
-}
-
-// True if no clock has work and no external answer is outstanding, or if SystemC itself has no pending activity.
-bool gpu::stuck() const {
-  const parts& p = *parts_;
-  if (sc_core::sc_get_status() == sc_core::SC_PAUSED && !sc_core::sc_pending_activity()) return true;
-  if (!p.core.quiet() || !p.l2_clock.quiet() || !p.dram_clock.quiet() || !p.cwd->works_by_clock()) return false;
-  const auto awaited = [](const l2_cache& s) { return s.awaits_memory(); };
-  const auto busy = [](const auto& u) { return !u.idle(); };
-  return std::none_of(p.slices.begin(), p.slices.end(), awaited) &&
-         std::none_of(p.delays.begin(), p.delays.end(), busy);
-}
-
-std::string gpu::barrier_deadlock() const {
-  const auto& sms = parts_->sms;
-  const auto told = std::find_if(sms.begin(), sms.end(), [](const sm& s) { return !s.deadlock().empty(); });
-  if (told == sms.end()) return {};
-  std::vector<waiting_block> blocks;
-  for (const sm& s : sms) s.waiting_blocks(blocks);
-  // If none is deadlocked now, the reported block has been switched out meanwhile.
-  const bool any = std::any_of(blocks.begin(), blocks.end(), [](const waiting_block& b) { return b.for_ever; });
-  return any ? describe_deadlock(std::move(blocks)) : told->deadlock();
-}
+std::string gpu::barrier_deadlock() const { return parts_->barrier_deadlock(); }
 
 ptx::parsed_modules& gpu::parsed_modules() { return parts_->host.parsed_modules(); }
 
 void gpu::observe(functional_observer& observer) { parts_->host.observe(observer); }
-
-bool gpu::explain_stuck(std::string& why) const {
-  if (!stuck()) return false;
-  why = "deadlock: launches are pending, and nothing in the GPU can go on";
-  for (const auto& s : parts_->sms) why += s.waiting_warps();
-  return true;
-}
 
 const gpu_config& gpu::config() const { return parts_->config; }
 cycle_t gpu::cycle() const { return parts_->core.cycle(); }
@@ -210,7 +174,7 @@ clock_domain& gpu::l2_clock() { return parts_->l2_clock; }
 clock_domain& gpu::dram_clock() { return parts_->dram_clock; }
 
 void gpu::simulate_ahead(cycle_t until, bool preemptions) {
-  parts& p = *parts_;
+  gpu_parts& p = *parts_;
   const bool direct =
       p.config.memory.model != choice::memory_model::external && !p.config.tlm.check && p.delays.size() == 0;
   // With a latency of one cycle, packets before a granted one can delay it by a cycle, so it cannot be announced.
@@ -242,7 +206,7 @@ void gpu::host_acts_until(cycle_t cycle) {
 }
 
 bool gpu::idle() const {
-  const parts& p = *parts_;
+  const gpu_parts& p = *parts_;
   const auto all_idle = [](const auto& v) {
     return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); });
   };
@@ -251,7 +215,7 @@ bool gpu::idle() const {
 }
 
 void gpu::check_invariants() const {
-  const parts& p = *parts_;
+  const gpu_parts& p = *parts_;
   p.cwd->check_invariants();
   for (const auto& s : p.sms) s.check_invariants();
   p.interconnect.check_invariants();

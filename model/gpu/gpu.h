@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -30,6 +29,7 @@ namespace ptx {
 class parsed_modules;
 }
 struct gpu_blocks;
+struct gpu_parts;
 
 class gpu : public sc_core::sc_module {
  public:
@@ -104,12 +104,8 @@ class gpu : public sc_core::sc_module {
   void build_memory(const gpu_blocks& own);
   void connect_memory();
   void halt_memory();
-  void flush(std::function<void()> done);
-  [[nodiscard]] bool stuck() const;
-  bool explain_stuck(std::string& why) const;
 
-  struct parts;
-  std::unique_ptr<parts> parts_;
+  std::unique_ptr<gpu_parts> parts_;
 };
 
 }  // namespace heddle

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// What a gpu consists of; part of gpu.cpp.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include "heddle/config/error.h"
 #include "heddle/gpu/conservation.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
-#include "heddle/gpu/gpu.h"
 #include "heddle/gpu/gpu_blocks.h"
 #include "heddle/gpu/host/bulk_access.h"
 #include "heddle/gpu/host/host_interface.h"
@@ -41,8 +39,8 @@ inline gpu_config with_host_port(gpu_config config) {
 // Units are numbered as in the documents: gpu.sm0, gpu.l2_slice3.
 inline std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
 
-struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet_observer {
-  gpu& owner;
+/// What a gpu consists of.
+struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_observer {
   gpu_config config;
   const bool shared;  // other agents share the external memory
   clock_domain core;
@@ -61,9 +59,8 @@ struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet
   bulk_access bulk;                       // of a memory of our own
   std::unique_ptr<progress_watch> watch;  // null if memory changes cannot be counted
 
-  parts(gpu& owner, const gpu_config& c, const gpu_blocks& own)
-      : owner(owner),
-        config(c),
+  gpu_parts(const gpu_config& c, const gpu_blocks& own)
+      : config(c),
         shared(c.memory.model == choice::memory_model::external),
         core("core_clock", c.gpu.core_clock_mhz),
         l2_clock("l2_clock", c.interconnect.clock_mhz),
@@ -129,11 +126,11 @@ struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet
       if (shared) s.drop_clean();
   }
   void grid_ended(std::function<void()> report) override {
-    if (config.l2.flush_at_completion || shared) owner.flush(std::move(report));
+    if (config.l2.flush_at_completion || shared) flush(std::move(report));
     else report();
   }
   void flush_caches(std::function<void()> done) override {
-    owner.flush([this, done = std::move(done)] {
+    flush([this, done = std::move(done)] {
       for (auto& s : slices) s.drop_clean();
       for (sm& s : sms) s.empty_caches();
       done();
@@ -145,17 +142,24 @@ struct gpu::parts final : lookahead, host_supervisor, lost_write_observer, quiet
   void program_failed(std::string& message) override {
     // One SM has reported one block. Here all SMs are in the same cycle, so the warps of all blocks can be named.
     if (std::any_of(sms.begin(), sms.end(), [&](const sm& s) { return s.deadlock() == message; }))
-      message = owner.barrier_deadlock();
+      message = barrier_deadlock();
     core.halt();
     cwd->halt();
     // At this instant the memory clocks' edges may come before or after the core's; all of them are still processed.
     memory_halts.notify(sc_core::SC_ZERO_TIME);
   }
-  bool stuck(std::string& why) override { return owner.explain_stuck(why); }
+  bool stuck(std::string& why) override { return explain_stuck(why); }
   void write_lost(const std::string& text) override { host.program_fault(text); }
   void clock_quiet() override {
-    if (host.busy() && owner.stuck()) host.report_stuck();
+    if (host.busy() && stuck()) host.report_stuck();
   }
+
+  void flush(std::function<void()> done);
+  /// True if no clock has work and no external answer is outstanding, or if SystemC itself has no pending activity.
+  [[nodiscard]] bool stuck() const;
+  bool explain_stuck(std::string& why) const;
+  /// As gpu::barrier_deadlock().
+  [[nodiscard]] std::string barrier_deadlock() const;
 
   sc_core::sc_event memory_halts;
   cycle_t ahead_until = 0;

@@ -3,7 +3,14 @@
 
 #include <algorithm>
 
-#include "heddle/sub_partition/sub_partition.h"
+#include "heddle/sub_partition/account/stall_account.h"
+#include "heddle/sub_partition/dependence/dependence.h"
+#include "heddle/sub_partition/fetch/fetch.h"
+#include "heddle/sub_partition/issue/execution_unit.h"
+#include "heddle/sub_partition/issue/register_file.h"
+#include "heddle/sub_partition/issue/warp_scheduler.h"
+#include "heddle/sub_partition/stream/instruction_stream.h"
+#include "heddle/sub_partition/warp/warp_table.h"
 
 namespace heddle {
 
@@ -15,8 +22,8 @@ const char* partition_signals::name_of(state s) {
   return s == no_warp ? "empty" : heddle::name_of(static_cast<warp_stall>(s - 1));
 }
 
-partition_signals::partition_signals(const sub_partition& partition, unit_clock& clock)
-    : states(partition.slots(), no_warp), partition_(partition), clock_(clock) {
+partition_signals::partition_signals(const sampled_partition& partition, unit_clock& clock)
+    : states(partition.warps.size(), no_warp), partition_(partition), clock_(clock) {
   clock_.observe(*this);
 }
 
@@ -29,7 +36,7 @@ void partition_signals::only_in(cycle_t first, cycle_t last) {
 }
 
 partition_signals::warp_place partition_signals::at(unsigned slot) const {
-  const warp_slot& w = partition_.hot_.warps[slot];
+  const warp_slot& w = partition_.warps[slot];
   return {w.program, w.state.block, w.state.warp_in_block, w.state.pc, w.stream->recorded()};
 }
 
@@ -45,21 +52,21 @@ void partition_signals::after_cycle() {
 }
 
 void partition_signals::show_issue(cycle_t cycle) {
-  const sub_partition& p = partition_;
-  issued = p.hot_.issued_at == cycle ? p.hot_.issued : 0;
+  const sampled_partition& p = partition_;
+  issued = p.issued_at == cycle ? p.issued : 0;
   replaying = false;
   if (issued != 0) sample_again_at(cycle + 1);
   for (unsigned k = 0; k < slots.size(); ++k) {
     issue_slot& s = slots[k];
     s.operation = 0;
     if (k >= issued) continue;
-    const warp_slot& w = p.hot_.warps[p.hot_.issued_warp / p.config_.sm.sub_partitions];
-    s.pc = p.hot_.issued_pc + k;
-    s.warp = p.hot_.issued_warp;
-    s.lanes = p.hot_.issued_mask;
+    const warp_slot& w = p.warps[p.issued_warp / p.partitions];
+    s.pc = p.issued_pc + k;
+    s.warp = p.issued_warp;
+    s.lanes = p.issued_mask;
     s.operation = static_cast<std::uint8_t>(1 + static_cast<unsigned>(w.program->code[s.pc].timing));
   }
-  p.register_file.conflict_cycles = p.conflicts_at_ == cycle ? p.conflicts_ : 0;
+  p.register_file.conflict_cycles = p.conflicts_at == cycle ? p.conflicts : 0;
 }
 
 // State of the unit's input in `cycle`: derived from the increase of its counts since the last sample, less the cycles
@@ -99,13 +106,13 @@ void partition_signals::show_units(cycle_t cycle) {
 }
 
 void partition_signals::show_warps(cycle_t cycle) {
-  const sub_partition& p = partition_;
+  const sampled_partition& p = partition_;
   std::uint64_t ready = 0, eligible = 0, selected = 0, buffered = 0;
   for (unsigned s = 0; s < states.size(); ++s) {
-    if (states[s] == no_warp && (p.hot_.warps.active() >> s & 1) == 0) continue;
+    if (states[s] == no_warp && (p.warps.active() >> s & 1) == 0) continue;
     const std::uint64_t bit = std::uint64_t{1} << s;
     states[s] = state_in(s, cycle);
-    const warp_slot& w = p.hot_.warps[s];
+    const warp_slot& w = p.warps[s];
     if (states[s] == state_of(warp_stall::selected)) {
       selected |= bit;
       if (w.phase == warp_phase::replaying && w.mark <= cycle) replaying = true;
@@ -113,7 +120,7 @@ void partition_signals::show_warps(cycle_t cycle) {
     if (states[s] == state_of(warp_stall::selected) || states[s] == state_of(warp_stall::not_selected)) eligible |= bit;
     if ((eligible & bit) != 0 || (w.phase == warp_phase::ready && w.mark <= cycle)) ready |= bit;
     if (w.phase != warp_phase::empty && w.fetch_at <= cycle) buffered |= bit;
-    if (p.hot_.warps.active() >> s & 1) {
+    if (p.warps.active() >> s & 1) {
       w.program->control_codes ? p.dependence.counters.sample(s, cycle)
                                : p.dependence.scoreboard.sample(
                                      s, std::min(w.launch->program->registers, w.program->scoreboard_registers), cycle);
@@ -124,10 +131,10 @@ void partition_signals::show_warps(cycle_t cycle) {
 }
 
 partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycle) {
-  const sub_partition& p = partition_;
-  const warp_slot& w = p.hot_.warps[slot];
+  const sampled_partition& p = partition_;
+  const warp_slot& w = p.warps[slot];
   if (w.phase == warp_phase::empty) return no_warp;
-  if (issued != 0 && p.hot_.issued_warp == w.state.slot) return state_of(warp_stall::selected);
+  if (issued != 0 && p.issued_warp == w.state.slot) return state_of(warp_stall::selected);
   if (w.mark > cycle) {  // its current state begins in a later cycle
     sample_again_at(w.mark);
     return w.placed_at > cycle ? no_warp : state_of(warp_stall::misc);

@@ -9,12 +9,12 @@
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sub_partition/account/issue_counters.h"
 #include "heddle/sub_partition/issue/issue_gate.h"
+#include "heddle/sub_partition/sampled_partition.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 
 struct decoded_program;
-class sub_partition;
 
 /// Signals of a sub-partition in each cycle, for waveforms and pipeline views. The sub-partition is event-driven: it
 /// stores times and accounts the cycles between them later. This class derives the state of each warp in the current
@@ -38,7 +38,7 @@ class partition_signals : public cycle_observer {
     std::uint8_t operation = 0;  // in this cycle: 0 none, else 1 + its op_class
   };
 
-  partition_signals(const sub_partition& partition, unit_clock& clock);
+  partition_signals(const sampled_partition& partition, unit_clock& clock);
   partition_signals(const partition_signals&) = delete;
   partition_signals& operator=(const partition_signals&) = delete;
   ~partition_signals() override;
@@ -82,7 +82,7 @@ class partition_signals : public cycle_observer {
     cycle_t counted_to = 0;
   };
 
-  const sub_partition& partition_;
+  const sampled_partition partition_;
   unit_clock& clock_;
   std::array<gate_record, units> gates_;
   cycle_t first_ = never;  // first observed cycle

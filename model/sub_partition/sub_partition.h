@@ -167,7 +167,6 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
   sc_core::sc_vector<execution_unit> shared_unit;  // the fp32 lanes shared by sub-partitions: one element, or none
 
  private:
-  friend class partition_signals;  // which samples its state
   void before_end_of_elaboration() override;
   void start_of_simulation() override;
   void traced(const sc_core::sc_trace_file* file) const override;

@@ -14,14 +14,19 @@ void sub_partition::check_invariants() const {
 }
 
 const partition_signals& sub_partition::watch(cycle_t first, cycle_t last) const {
-  if (!signals_) signals_ = std::make_unique<partition_signals>(*this, hot_.clock.domain());
+  if (!signals_)
+    signals_ = std::make_unique<partition_signals>(
+        sampled_partition{config_.sm.sub_partitions, hot_.warps, hot_.issued, hot_.issued_at, hot_.issued_warp,
+                          hot_.issued_pc, hot_.issued_mask, conflicts_, conflicts_at_, scheduler, fetch, dependence,
+                          register_file, account, units, shared_unit},
+        hot_.clock.domain());
   signals_->only_in(first, last);
   return *signals_;
 }
 
 void sub_partition::traced(const sc_core::sc_trace_file* file) const {
   const auto* const window = dynamic_cast<const trace_window*>(file);
-  watch(window != nullptr ? window->first : 0, window != nullptr ? window->last : never);
+  static_cast<void>(watch(window != nullptr ? window->first : 0, window != nullptr ? window->last : never));
 }
 
 void sub_partition::trace(sc_core::sc_trace_file* file) const {

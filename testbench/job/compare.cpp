@@ -69,20 +69,6 @@ void compare_as(const output& o, const std::vector<std::uint8_t>& got, const std
 
 }  // namespace
 
-unsigned bytes_of(element_type type) {
-  switch (type) {
-    case element_type::u8:
-    case element_type::s8: return 1;
-    case element_type::u16:
-    case element_type::s16:
-    case element_type::f16: return 2;
-    case element_type::u64:
-    case element_type::s64:
-    case element_type::f64: return 8;
-    default: return 4;
-  }
-}
-
 comparison compare(const output& o, const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& expected) {
   comparison c;
   c.name = o.name;

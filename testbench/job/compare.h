@@ -10,8 +10,6 @@
 
 namespace heddle::testbench {
 
-unsigned bytes_of(element_type type);
-
 /// The result of comparing an output with its reference.
 struct comparison {
   std::string name;    // of the buffer or symbol

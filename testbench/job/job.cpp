@@ -7,7 +7,6 @@
 
 #include "heddle/config/suggestion.h"
 #include "testbench/files/file_roles.h"
-#include "testbench/job/compare.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {

@@ -11,6 +11,7 @@
 #include "heddle/simt/texture/texture.h"
 #include "heddle/tlm/protocol/preemption_mode.h"
 #include "testbench/files/file_access.h"
+#include "testbench/job/element_type.h"
 
 namespace heddle::sass_trace {
 struct trace_kernel;
@@ -105,8 +106,6 @@ struct operation {
   std::string while_nonzero;
   std::uint64_t max = 0;
 };
-
-enum class element_type : std::uint8_t { u8, s8, u16, s16, u32, s32, u64, s64, f16, f32, f64 };
 
 /// A buffer or module variable that is written to a file or compared at the end.
 struct output {

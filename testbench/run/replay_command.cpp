@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "heddle/frontend/sass_trace/read/kernels_list.h"
-#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/read_kernel.h"
 #include "testbench/options/log.h"
 #include "testbench/run/run_command.h"
 #include "testbench/text/text.h"

@@ -10,7 +10,8 @@
 #include <string>
 
 #include "heddle/config/error.h"
-#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/read_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_recording.h"
 #include "heddle/isa/set_bits.h"
 
 namespace {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Holds the folders of model/, tlm/ and testbench/ to the order of rooms.txt: a file includes only its own room and rooms above it in that
-list. Also no file above 400 lines but tables, and no folder above 30 files. `check_rooms.py [--arrows]`"""
+list, and the files of one room include each other in no circle, where NAME.h and NAME.cpp are one. Also no file above 400 lines but tables (of a
+page, the rows of tables do not count), and no folder above 30 sources. `check_rooms.py [--arrows | --self-test]`"""
 import collections
 import re
 import subprocess
@@ -44,18 +45,66 @@ def order():
     return rooms, tables
 
 
+def circles(includes):
+    """The groups of units that include each other in a circle. `includes`: (file, file that it includes, line) within one room."""
+    arrows = collections.defaultdict(dict)
+    for includer, included, line in includes:
+        a, b = (str(Path(n).with_suffix('')) for n in (includer, included))
+        if a != b:
+            arrows[a].setdefault(b, f'{includer}:{line} includes {included}')
+    number, least, stack, found = {}, {}, [], []
+
+    def visit(unit):  # Tarjan's strongly connected components
+        number[unit] = least[unit] = len(number)
+        stack.append(unit)
+        for other in arrows.get(unit, ()):
+            if other not in number:
+                visit(other)
+                least[unit] = min(least[unit], least[other])
+            elif other in stack:
+                least[unit] = min(least[unit], number[other])
+        if least[unit] == number[unit]:
+            group = set(stack[stack.index(unit):])
+            del stack[stack.index(unit):]
+            if len(group) > 1:
+                found.append('a circle: ' + ', '.join(said for a in sorted(group) for b, said in sorted(arrows[a].items()) if b in group))
+
+    for unit in sorted(arrows):
+        if unit not in number:
+            visit(unit)
+    return found
+
+
+def self_test():
+    chain = [('r/a.h', 'r/b.h', 1), ('r/b.cpp', 'r/c.h', 2), ('r/a.cpp', 'r/a.h', 1), ('r/a.cpp', 'r/c.h', 3)]
+    assert not circles(chain), circles(chain)
+    assert circles(chain + [('r/c.cpp', 'r/a.h', 4)]) == [
+        'a circle: r/a.h:1 includes r/b.h, r/a.cpp:3 includes r/c.h, r/b.cpp:2 includes r/c.h, r/c.cpp:4 includes r/a.h']
+    assert len(circles([('r/a.h', 'r/b.h', 1), ('r/b.h', 'r/a.h', 1), ('r/c.h', 'r/d.h', 1), ('r/d.cpp', 'r/c.h', 1)])) == 2
+    page = '| row |\n' * 500 + 'text\n' * 400
+    assert lines_of('docs/a.md', page) == 400 and lines_of('a.cpp', page) == 900
+
+
+def lines_of(name, text):
+    """How many lines count."""
+    if name.endswith('.md'):
+        return sum(1 for line in text.split('\n')[:-1] if not line.startswith('|'))
+    return text.count('\n')
+
+
 def survey():
     """What is wrong, and how many includes lead from one room to another."""
     rooms, tables = order()
     floor = {room: i for i, room in enumerate(rooms)}
     faults = []
     arrows = collections.Counter()
+    inside = collections.defaultdict(list)  # includes within a room
     folders = collections.Counter()
     for name in listed():
         folder = str(Path(name).parent)
-        if name.endswith(('.cpp', '.h', '.inc', '.py', '.sh')):
-            folders[folder] += 1
-            lines = (ROOT / name).read_text().count('\n')
+        if name.endswith(('.cpp', '.h', '.inc', '.py', '.sh', '.md')):
+            folders[folder] += not name.endswith('.md')
+            lines = lines_of(name, (ROOT / name).read_text())
             if lines > MOST_LINES and name not in tables:
                 faults.append(f'{name}: {lines} lines, at most {MOST_LINES}')
         if not name.startswith(('model/', 'tlm/', 'testbench/')) or not name.endswith(('.cpp', '.h', '.inc')):
@@ -70,11 +119,15 @@ def survey():
             if not other:
                 continue
             target = str(Path(other).parent)
+            if target == folder:
+                inside[folder].append((name, other, number))
             if target == folder or target not in floor:
                 continue
             arrows[folder, target] += 1
             if floor[target] > floor[folder]:
                 faults.append(f'{name}:{number}: includes {other}, and {target} stands above {folder}')
+    for _, includes in sorted(inside.items()):
+        faults += circles(includes)
     for folder, count in sorted(folders.items()):
         if count > MOST_FILES:
             faults.append(f'{folder}: {count} sources, at most {MOST_FILES}')
@@ -82,6 +135,9 @@ def survey():
 
 
 def main():
+    self_test()
+    if '--self-test' in sys.argv:
+        return 0
     faults, arrows = survey()
     if '--arrows' in sys.argv:
         for (a, b), n in sorted(arrows.items()):

@@ -50,7 +50,7 @@ class clock_domain : public unit_clock {
 
   // For logical processes.
   [[nodiscard]] const clock_timing& timing() const { return timing_; }
-  unsigned add(logical_process& process) { return windows_.add(process); }
+  unsigned add(unit_clock& process) { return windows_.add(process); }
   /// The first cycle that has not begun.
   [[nodiscard]] cycle_t next_cycle() const;
   void wake_process(unsigned process, cycle_t cycle);

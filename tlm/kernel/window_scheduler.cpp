@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <random>
 
-#include "heddle/tlm/kernel/logical_process.h"
 #include "heddle/tlm/kernel/thread_team.h"
 
 namespace heddle {
@@ -17,7 +16,7 @@ void window_scheduler::use_threads(unsigned threads) {
   threads_ = threads > 1 ? std::make_unique<thread_team>(threads) : nullptr;
 }
 
-unsigned window_scheduler::add(logical_process& process) {
+unsigned window_scheduler::add(unit_clock& process) {
   processes_.push_back(&process);
   wake_.push_back(never);
   return static_cast<unsigned>(processes_.size() - 1);

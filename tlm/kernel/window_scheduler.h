@@ -12,7 +12,6 @@
 
 namespace heddle {
 
-class logical_process;
 class thread_team;
 
 /// Knows how far a logical process may be simulated ahead of its clock domain, because nothing can reach it before.
@@ -40,7 +39,7 @@ class window_scheduler : private task_list {
   window_scheduler();
   ~window_scheduler() override;
   /// Returns the number of the process.
-  unsigned add(logical_process& process);
+  unsigned add(unit_clock& process);
   /// Process `process` has work in `cycle`.
   void wake(unsigned process, cycle_t cycle);
   /// The first cycle in which a process has work.

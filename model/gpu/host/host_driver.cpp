@@ -9,10 +9,10 @@
 #include "heddle/frontend/ptx/lower.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "heddle/gpu/host/host_link.h"
-#include "heddle/gpu/host/host_modules.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/gpu/host/idempotence.h"
 #include "heddle/gpu/host/launch_check.h"
+#include "heddle/gpu/host/module_record.h"
 #include "heddle/gpu/host/recorded_kernel.h"
 #include "heddle/isa/program.h"
 #include "heddle/simt/texture/texture.h"
@@ -174,7 +174,7 @@ std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
   return command(&d, sizeof d);
 }
 
-host_driver::module_record& host_driver::record_of(unsigned module) const {
+module_record& host_driver::record_of(unsigned module) const {
   if (module >= modules_.size())
     throw input_error("no module " + std::to_string(module) + " is loaded, expected a handle below " +
                       std::to_string(modules_.size()));

@@ -23,6 +23,7 @@
 namespace heddle {
 
 class host_link;
+struct module_record;
 
 namespace isa {
 struct program;
@@ -185,7 +186,6 @@ class host_driver : public sc_core::sc_module {
   std::string fault();
 
  private:
-  struct module_record;
   struct memory_record;
   struct launch_plan {
     const isa::program* program = nullptr;

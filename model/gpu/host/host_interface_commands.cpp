@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/replay/trace_recording.h"
 #include "heddle/gpu/host/host_interface.h"
 #include "heddle/gpu/host/launch_check.h"
+#include "heddle/sub_partition/dependence/decode.h"
 
 namespace heddle {
 

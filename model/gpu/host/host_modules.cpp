@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Modules of a host program: parsed, linked if they depend on each other, placed in device memory and passed to the
 // GPU.
-#include "heddle/gpu/host/host_modules.h"
-
 #include <algorithm>
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
+#include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_link.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/gpu/host/module_record.h"
 
 namespace heddle {
 

@@ -85,13 +85,6 @@ struct decoded_program {
   std::vector<isa::register_set> live;  // by instruction, if contexts hold live registers only; otherwise empty
 };
 
-/// Classifies each instruction as a back edge.
-std::vector<back_edge> back_edges(const isa::program& p);
-
-/// Decodes for the GPU. Throws input_error for an instruction whose unit the chip lacks (lanes = 0).
-[[nodiscard]] std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::program>& program,
-                                                            const gpu_config& config, std::uint64_t code_address);
-
 /// True if the SM's sub-partitions share one such unit.
 inline bool is_shared(isa::unit u, const gpu_config& config) {
   return (u == isa::unit::fp64 && config.fp64.shared) || (u == isa::unit::half && config.half.shared);

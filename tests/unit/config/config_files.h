@@ -26,7 +26,8 @@ class config_files : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  [[nodiscard]] std::string write(const std::string& text, const std::string& name = "a.ini") const {
+  // NOLINTNEXTLINE(modernize-use-nodiscard): the file is what counts
+  std::string write(const std::string& text, const std::string& name = "a.ini") const {
     const std::string file = (directory_ / name).string();
     std::ofstream(file, std::ios::binary) << text;
     return file;

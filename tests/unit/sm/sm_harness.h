@@ -10,6 +10,7 @@
 #include "heddle/gpu/cwd/compute_work_distributor.h"
 #include "heddle/memory/common/address_ranges.h"
 #include "heddle/sm/sm.h"
+#include "heddle/sub_partition/dependence/decode.h"
 
 namespace heddle::test {
 

@@ -69,7 +69,8 @@ class trace_folder {
   trace_folder(const trace_folder&) = delete;
   trace_folder& operator=(const trace_folder&) = delete;
 
-  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
+  // NOLINTNEXTLINE(modernize-use-nodiscard): the file is what counts
+  std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / name, std::ios::binary) << text;
     return (path_ / name).string();
   }

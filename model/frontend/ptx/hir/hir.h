@@ -177,9 +177,6 @@ inline bool is_texture(ptx_op op) {
          op == ptx_op::suq;
 }
 
-/// The type of this name; none if there is no such type.
-isa::dtype type_named(const std::string& word);
-
 /// A row of form_table.h that an instruction matches.
 struct matched_form {
   const operand_column* operands = nullptr;

@@ -253,18 +253,6 @@ bool word(const std::string& w, ptx_op op, const ptx_op_info& row, modifiers& m)
 
 }  // namespace
 
-dtype type_named(const std::string& w) {
-  static const std::unordered_map<std::string, dtype> table = {
-      {"pred", dtype::pred},   {"u8", dtype::u8},         {"s8", dtype::s8},         {"u16", dtype::u16},
-      {"s16", dtype::s16},     {"u32", dtype::u32},       {"s32", dtype::s32},       {"u64", dtype::u64},
-      {"s64", dtype::s64},     {"f16", dtype::f16},       {"f32", dtype::f32},       {"f64", dtype::f64},
-      {"f16x2", dtype::f16x2}, {"bf16", dtype::bf16},     {"bf16x2", dtype::bf16x2}, {"b8", dtype::b8},
-      {"b16", dtype::b16},     {"b32", dtype::b32},       {"b64", dtype::b64},       {"b128", dtype::b128},
-      {"f32x2", dtype::f32x2}, {"e4m3x2", dtype::e4m3x2}, {"e5m2x2", dtype::e5m2x2}};
-  const auto it = table.find(w);
-  return it == table.end() ? dtype::none : it->second;
-}
-
 bool has_packed_integers(const ast_instruction& i) {
   if (i.opcode == "cvt") return i.has("pack");
   return i.has("u16x2") || i.has("s16x2");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +42,9 @@ struct operand_column {
   bool checked = true;  // false: checked by the instruction's own decoder
   std::vector<operand_form> operands;
 };
+
+/// The type of this name; none if there is no such type.
+isa::dtype type_named(const std::string& word);
 
 operand_column parse_operand_column(std::string_view text);
 

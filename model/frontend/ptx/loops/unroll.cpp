@@ -8,6 +8,7 @@
 
 #include "heddle/frontend/ptx/hir/control_flow.h"
 #include "heddle/frontend/ptx/loops/body_names.h"
+#include "heddle/frontend/ptx/loops/plan_loops.h"
 
 namespace heddle::ptx {
 

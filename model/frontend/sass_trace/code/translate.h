@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "heddle/frontend/sass_trace/code/code_table.h"
+#include "heddle/frontend/sass_trace/code/code_entry.h"
+#include "heddle/frontend/sass_trace/code/opcode_table.h"
 
 namespace heddle::sass_trace {
 

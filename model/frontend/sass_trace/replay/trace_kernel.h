@@ -10,7 +10,6 @@
 #include "heddle/frontend/sass_trace/block/block_trace.h"
 #include "heddle/frontend/sass_trace/code/code_table.h"
 #include "heddle/frontend/sass_trace/read/kernel_header.h"
-#include "heddle/frontend/sass_trace/read/trace_reader.h"
 #include "heddle/frontend/sass_trace/replay/trace_store.h"
 #include "heddle/isa/program.h"
 
@@ -36,41 +35,6 @@ struct trace_kernel {
 
   /// A record of the added EXIT, with all threads of the warp.
   [[nodiscard]] trace_record end_of(std::uint32_t warp) const;
-};
-
-/// Reads the whole file, so that errors are found before the kernel runs. `strict`: an unknown opcode is an error.
-/// Blocks are kept in memory if the store has room for all of them. Throws input_error.
-[[nodiscard]] std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict,
-                                                              const std::shared_ptr<trace_store>& store);
-
-/// Delivers the blocks of a kernel for its replay in the order of the file, which is read again unless the blocks were
-/// kept. A block is in memory if the store has room.
-class block_source {
- public:
-  explicit block_source(std::shared_ptr<const trace_kernel> kernel);
-  /// The next block; after those of the file, any number of empty blocks. Throws input_error if the file has changed.
-  std::shared_ptr<const isa::recorded_block> next();
-
- private:
-  std::shared_ptr<const trace_kernel> kernel_;
-  std::unique_ptr<trace_reader> reader_;
-  std::shared_ptr<common_addresses> common_;
-  std::size_t delivered_ = 0;
-  block_trace::room last_;  // most blocks of a kernel have the same size
-};
-
-/// A traced kernel as the model replays it: block by block from its file, which is open only from the first block to
-/// the last.
-class trace_recording : public isa::recording {
- public:
-  explicit trace_recording(std::shared_ptr<const trace_kernel> kernel) : kernel_(std::move(kernel)) {}
-  [[nodiscard]] std::uint64_t blocks() const override { return kernel_->blocks != 0 ? kernel_->blocks : 1; }
-  std::shared_ptr<const isa::recorded_block> next() override;
-
- private:
-  std::shared_ptr<const trace_kernel> kernel_;
-  std::unique_ptr<block_source> source_;
-  std::uint64_t delivered_ = 0;
 };
 
 }  // namespace heddle::sass_trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/sub_partition/dependence/decode.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/frontend/ptx/loops/loop_plan.h"
+#include "heddle/frontend/ptx/loops/plan_loops.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "heddle/frontend/ptx/lower.h"
-#include "heddle/gpu/host/host_driver.h"
 #include "heddle/isa/program.h"
 
 namespace heddle {
 
-/// The driver's record of a loaded module.
-struct host_driver::module_record {
+/// A host driver's record of a loaded module.
+struct module_record {
   ptx::loaded_module module;
   unsigned handle = 0;
   std::uint64_t constants_address = 0;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/gpu/gpu_parts.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace heddle {
+
+void gpu_parts::flush(std::function<void()> done) {
+  auto waiting = std::make_shared<unsigned>(config.memory.channels);
+  for (auto& s : slices)
+    s.flush([waiting, done] {
+      if (--*waiting == 0) done();
+    });
+}
+
+bool gpu_parts::stuck() const {
+  if (sc_core::sc_get_status() == sc_core::SC_PAUSED && !sc_core::sc_pending_activity()) return true;
+  if (!core.quiet() || !l2_clock.quiet() || !dram_clock.quiet() || !cwd->works_by_clock()) return false;
+  const auto awaited = [](const l2_cache& s) { return s.awaits_memory(); };
+  const auto busy = [](const auto& u) { return !u.idle(); };
+  return std::none_of(slices.begin(), slices.end(), awaited) && std::none_of(delays.begin(), delays.end(), busy);
+}
+
+std::string gpu_parts::barrier_deadlock() const {
+  const auto told = std::find_if(sms.begin(), sms.end(), [](const sm& s) { return !s.deadlock().empty(); });
+  if (told == sms.end()) return {};
+  std::vector<waiting_block> blocks;
+  for (const sm& s : sms) s.waiting_blocks(blocks);
+  // If none is deadlocked now, the reported block has been switched out meanwhile.
+  const bool any = std::any_of(blocks.begin(), blocks.end(), [](const waiting_block& b) { return b.for_ever; });
+  return any ? describe_deadlock(std::move(blocks)) : told->deadlock();
+}
+
+bool gpu_parts::explain_stuck(std::string& why) const {
+  if (!stuck()) return false;
+  why = "deadlock: launches are pending, and nothing in the GPU can go on";
+  for (const auto& s : sms) why += s.waiting_warps();
+  return true;
+}
+
+}  // namespace heddle
