@@ -45,7 +45,7 @@ class selector {
   machine_function code_;
   operand_reader in_;
   chip_limits chip_;
-  emitter out_;
+  code_writer out_;
   wide_integers wide_;
   products products_;
   register_runs runs_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/frontend/ptx/select/code/chip_limits.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/wide_integers.h"
 
@@ -11,7 +11,7 @@ namespace heddle::ptx {
 /// Products of 32- and 64-bit integers, with IMAD or with the 16-bit multiplier XMAD.
 class products {
  public:
-  products(const chip_limits& chip, emitter& out, wide_integers& wide) : chip_(chip), out_(out), wide_(wide) {}
+  products(const chip_limits& chip, code_writer& out, wide_integers& wide) : chip_(chip), out_(out), wide_(wide) {}
 
   void low(register_part d, virtual_operand a, virtual_operand b, virtual_operand c);
   void wide(register_part d, virtual_operand a, virtual_operand b, bool is_signed);
@@ -22,7 +22,7 @@ class products {
 
  private:
   const chip_limits& chip_;
-  emitter& out_;
+  code_writer& out_;
   wide_integers& wide_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 
@@ -13,7 +13,7 @@ namespace heddle::ptx {
 /// program, and spread over them.
 class register_runs {
  public:
-  register_runs(const operand_reader& in, emitter& out) : in_(in), out_(out) {}
+  register_runs(const operand_reader& in, code_writer& out) : in_(in), out_(out) {}
 
   virtual_operand gather(std::size_t first, std::size_t count, unsigned words);
   virtual_operand factor(std::size_t first, std::size_t count);
@@ -30,7 +30,7 @@ class register_runs {
   };
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   const machine_block* factors_block_ = nullptr;
   std::vector<gathered> factors_;  // of that block
 };

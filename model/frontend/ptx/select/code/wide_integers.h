@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 
 namespace heddle::ptx {
@@ -9,7 +9,7 @@ namespace heddle::ptx {
 /// Integers of 64 bits as pairs of 32-bit words: sums, shifts, comparisons, saturation.
 class wide_integers {
  public:
-  explicit wide_integers(emitter& out) : out_(out) {}
+  explicit wide_integers(code_writer& out) : out_(out) {}
 
   void add(register_part d, wide_value a, wide_value b, bool subtract);
   void add_saturated(register_part d, virtual_operand a, virtual_operand b, bool subtract);
@@ -20,7 +20,7 @@ class wide_integers {
   void saturate(register_part d, virtual_operand a, isa::dtype to, isa::dtype from);
 
  private:
-  emitter& out_;
+  code_writer& out_;
 };
 
 }  // namespace heddle::ptx

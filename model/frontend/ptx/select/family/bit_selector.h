@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/wide_integers.h"
@@ -11,7 +11,7 @@ namespace heddle::ptx {
 /// Fields, counts and permutations of bits: bfe, bfi, bmsk, szext, popc, brev, clz, bfind, prmt, shf.
 class bit_selector {
  public:
-  bit_selector(const operand_reader& in, emitter& out, wide_integers& wide) : in_(in), out_(out), wide_(wide) {}
+  bit_selector(const operand_reader& in, code_writer& out, wide_integers& wide) : in_(in), out_(out), wide_(wide) {}
 
   void bit_field_extract();
   void bit_field_insert();
@@ -27,7 +27,7 @@ class bit_selector {
   virtual_operand packed_field(std::size_t position, std::size_t length);
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   wide_integers& wide_;
 };
 

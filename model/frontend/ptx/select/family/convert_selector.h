@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/frontend/ptx/select/code/chip_limits.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/wide_integers.h"
@@ -12,7 +12,7 @@ namespace heddle::ptx {
 /// cvt.
 class convert_selector {
  public:
-  convert_selector(const operand_reader& in, emitter& out, const chip_limits& chip, wide_integers& wide)
+  convert_selector(const operand_reader& in, code_writer& out, const chip_limits& chip, wide_integers& wide)
       : in_(in), out_(out), chip_(chip), wide_(wide) {}
 
   void convert();
@@ -24,7 +24,7 @@ class convert_selector {
   void convert_eighths();
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   const chip_limits& chip_;
   wide_integers& wide_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 
@@ -13,7 +13,7 @@ namespace heddle::ptx {
 /// operands that a test of their exponents detects. split_at_slow_paths() puts the ASSIST behind a branch.
 class divide_selector {
  public:
-  divide_selector(const operand_reader& in, emitter& out) : in_(in), out_(out) {}
+  divide_selector(const operand_reader& in, code_writer& out) : in_(in), out_(out) {}
 
   void divide();
   void reciprocal();
@@ -32,7 +32,7 @@ class divide_selector {
   std::uint32_t square_root_f64(register_part r, virtual_operand a);
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
 };
 
 }  // namespace heddle::ptx

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/frontend/ptx/select/code/chip_limits.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 
@@ -11,7 +11,8 @@ namespace heddle::ptx {
 /// Arithmetic, minima, signs and tests of floating-point numbers.
 class float_selector {
  public:
-  float_selector(const operand_reader& in, emitter& out, const chip_limits& chip) : in_(in), out_(out), chip_(chip) {}
+  float_selector(const operand_reader& in, code_writer& out, const chip_limits& chip)
+      : in_(in), out_(out), chip_(chip) {}
 
   void arithmetic();
   void min_max();
@@ -25,7 +26,7 @@ class float_selector {
   virtual_operand magnitude(const virtual_operand& o);
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   const chip_limits& chip_;
 };
 

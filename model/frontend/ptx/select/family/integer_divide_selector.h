@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/products.h"
@@ -11,7 +11,7 @@ namespace heddle::ptx {
 /// div and rem of integers: an estimate by a floating-point reciprocal and two corrections, ASSIST for 64 bits.
 class integer_divide_selector {
  public:
-  integer_divide_selector(const operand_reader& in, emitter& out, products& products)
+  integer_divide_selector(const operand_reader& in, code_writer& out, products& products)
       : in_(in), out_(out), products_(products) {}
 
   void divide();
@@ -21,7 +21,7 @@ class integer_divide_selector {
   void divide_s32(bool remainder);
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   products& products_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/wide_integers.h"
@@ -11,7 +11,7 @@ namespace heddle::ptx {
 /// Sums, bitwise logic, shifts, minima, absolute values and byte-wise operations of integers.
 class integer_selector {
  public:
-  integer_selector(const operand_reader& in, emitter& out, wide_integers& wide) : in_(in), out_(out), wide_(wide) {}
+  integer_selector(const operand_reader& in, code_writer& out, wide_integers& wide) : in_(in), out_(out), wide_(wide) {}
 
   void add_sub();
   void add_sub_carry();
@@ -27,7 +27,7 @@ class integer_selector {
   void absolute_difference_wide();
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   wide_integers& wide_;
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/frontend/ptx/select/code/chip_limits.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/register_runs.h"
@@ -13,7 +13,7 @@ namespace heddle::ptx {
 /// Accesses to memory, fences, and addresses of the state spaces.
 class memory_selector {
  public:
-  memory_selector(const operand_reader& in, emitter& out, const chip_limits& chip, wide_integers& wide,
+  memory_selector(const operand_reader& in, code_writer& out, const chip_limits& chip, wide_integers& wide,
                   register_runs& runs)
       : in_(in), out_(out), chip_(chip), wide_(wide), runs_(runs) {}
 
@@ -31,7 +31,7 @@ class memory_selector {
   void order_after(const modifiers& m);
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   const chip_limits& chip_;
   wide_integers& wide_;
   register_runs& runs_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/register_runs.h"
@@ -11,7 +11,7 @@ namespace heddle::ptx {
 /// Moves of registers and parts of them.
 class move_selector {
  public:
-  move_selector(const operand_reader& in, emitter& out, register_runs& runs) : in_(in), out_(out), runs_(runs) {}
+  move_selector(const operand_reader& in, code_writer& out, register_runs& runs) : in_(in), out_(out), runs_(runs) {}
 
   void move();
   void pack();
@@ -19,7 +19,7 @@ class move_selector {
 
  private:
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   register_runs& runs_;
 };
 

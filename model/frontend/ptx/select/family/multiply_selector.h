@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/frontend/ptx/select/code/chip_limits.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/products.h"
@@ -13,7 +13,7 @@ namespace heddle::ptx {
 /// mul, mad, mul24, mad24 and the multiplications of carry chains.
 class multiply_selector {
  public:
-  multiply_selector(const operand_reader& in, emitter& out, const chip_limits& chip, wide_integers& wide,
+  multiply_selector(const operand_reader& in, code_writer& out, const chip_limits& chip, wide_integers& wide,
                     products& products)
       : in_(in), out_(out), chip_(chip), wide_(wide), products_(products) {}
 
@@ -23,7 +23,7 @@ class multiply_selector {
 
  private:
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   const chip_limits& chip_;
   wide_integers& wide_;
   products& products_;

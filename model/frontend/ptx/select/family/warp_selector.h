@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/frontend/ptx/select/code/chip_limits.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 
@@ -11,7 +11,8 @@ namespace heddle::ptx {
 /// Exchange and synchronisation among threads: shfl, vote, elect, match, redux, bar.
 class warp_selector {
  public:
-  warp_selector(const operand_reader& in, emitter& out, const chip_limits& chip) : in_(in), out_(out), chip_(chip) {}
+  warp_selector(const operand_reader& in, code_writer& out, const chip_limits& chip)
+      : in_(in), out_(out), chip_(chip) {}
 
   void shuffle();
   void vote();
@@ -22,7 +23,7 @@ class warp_selector {
 
  private:
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   const chip_limits& chip_;
 };
 

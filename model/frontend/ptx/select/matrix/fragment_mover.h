@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "heddle/frontend/ptx/hir/matrix_form.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/products.h"
@@ -19,7 +19,8 @@ inline bool computed_transposed(const matrix_form& f) { return f.m == 8 && f.n =
 /// Fragments of wmma in memory. They have the layout of mma.sync's operands, so loads and stores are plain ones.
 class fragment_mover {
  public:
-  fragment_mover(const operand_reader& in, emitter& out, wide_integers& wide, products& products, register_runs& runs)
+  fragment_mover(const operand_reader& in, code_writer& out, wide_integers& wide, products& products,
+                 register_runs& runs)
       : in_(in), out_(out), wide_(wide), products_(products), runs_(runs) {}
 
   void access(const matrix_form& form);
@@ -70,7 +71,7 @@ class fragment_mover {
   void store_unit(matrix_access& x, unsigned unit);
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   wide_integers& wide_;
   products& products_;
   register_runs& runs_;

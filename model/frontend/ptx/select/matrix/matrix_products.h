@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/frontend/ptx/hir/matrix_form.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/register_runs.h"
@@ -14,7 +14,7 @@ constexpr std::uint32_t whole_warp = 0xffffffffu;
 /// Products of matrix fragments, of which mma and wmma consist.
 class matrix_products {
  public:
-  matrix_products(const operand_reader& in, emitter& out, register_runs& runs) : in_(in), out_(out), runs_(runs) {}
+  matrix_products(const operand_reader& in, code_writer& out, register_runs& runs) : in_(in), out_(out), runs_(runs) {}
 
   machine_instruction& multiply(isa::opcode op, std::uint8_t sub, isa::dtype type, isa::dtype inputs, register_part d,
                                 virtual_operand a, virtual_operand b, virtual_operand c);
@@ -22,7 +22,7 @@ class matrix_products {
 
  private:
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   register_runs& runs_;
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/frontend/ptx/select/code/chip_limits.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/register_runs.h"
@@ -14,7 +14,7 @@ namespace heddle::ptx {
 /// require.
 class tensor_selector {
  public:
-  tensor_selector(const operand_reader& in, emitter& out, const chip_limits& chip, register_runs& runs,
+  tensor_selector(const operand_reader& in, code_writer& out, const chip_limits& chip, register_runs& runs,
                   matrix_products& matrices)
       : in_(in), out_(out), chip_(chip), runs_(runs), matrices_(matrices) {}
 
@@ -24,7 +24,7 @@ class tensor_selector {
 
  private:
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   const chip_limits& chip_;
   register_runs& runs_;
   matrix_products& matrices_;

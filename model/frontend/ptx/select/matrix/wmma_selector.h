@@ -3,7 +3,7 @@
 
 #include "heddle/frontend/ptx/hir/matrix_form.h"
 #include "heddle/frontend/ptx/select/code/chip_limits.h"
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 #include "heddle/frontend/ptx/select/code/machine_operand.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/frontend/ptx/select/code/register_runs.h"
@@ -15,7 +15,7 @@ namespace heddle::ptx {
 /// wmma: a product is a few matrix instructions. A product of eight rows (m8n32k16) is computed transposed.
 class wmma_selector {
  public:
-  wmma_selector(const operand_reader& in, emitter& out, const chip_limits& chip, register_runs& runs,
+  wmma_selector(const operand_reader& in, code_writer& out, const chip_limits& chip, register_runs& runs,
                 matrix_products& matrices, fragment_mover& fragments)
       : in_(in), out_(out), chip_(chip), runs_(runs), matrices_(matrices), fragments_(fragments) {}
 
@@ -33,7 +33,7 @@ class wmma_selector {
   virtual_operand accumulators(std::size_t first, bool halves);
 
   const operand_reader& in_;
-  emitter& out_;
+  code_writer& out_;
   const chip_limits& chip_;
   register_runs& runs_;
   matrix_products& matrices_;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/frontend/ptx/select/code/emitter.h"
+#include "heddle/frontend/ptx/select/code/code_writer.h"
 
 namespace heddle::ptx {
 
 using isa::dtype;
 using isa::opcode;
 
-emitter::emitter(const operand_reader& in, machine_function& code)
+code_writer::code_writer(const operand_reader& in, machine_function& code)
     : in_(in), code_(code), carry_(code.new_register(0)) {
   code_.registers[carry_].temporary = false;
 }
 
-void emitter::guard(machine_instruction& i) const {
+void code_writer::guard(machine_instruction& i) const {
   const value& g = in_.now().guard;
   if (g.what != value::kind::none) i.guard = {g.reg, g.negate};
 }
 
-machine_instruction& emitter::put(opcode op, register_part d, std::initializer_list<virtual_operand> sources) {
+machine_instruction& code_writer::put(opcode op, register_part d, std::initializer_list<virtual_operand> sources) {
   machine_instruction i;
   i.base.op = op;
   i.base.line = in_.now().where.line;
@@ -31,16 +31,16 @@ machine_instruction& emitter::put(opcode op, register_part d, std::initializer_l
   return block_->code.back();
 }
 
-machine_instruction& emitter::put_predicate(opcode op, std::uint32_t p,
-                                            std::initializer_list<virtual_operand> sources) {
+machine_instruction& code_writer::put_predicate(opcode op, std::uint32_t p,
+                                                std::initializer_list<virtual_operand> sources) {
   machine_instruction& i = put(op, {no_register, 0, 0}, sources);
   i.pdst[0] = p;
   if (is_temporary(p)) i.guard = {};
   return i;
 }
 
-void emitter::assist(register_part d, isa::assist_function f, std::initializer_list<virtual_operand> sources,
-                     virtual_predicate when) {
+void code_writer::assist(register_part d, isa::assist_function f, std::initializer_list<virtual_operand> sources,
+                         virtual_predicate when) {
   machine_instruction& i = put(opcode::assist, d, sources);
   i.base.sub = static_cast<std::uint8_t>(f);
   i.base.round = in_.now().m.round;
@@ -48,7 +48,7 @@ void emitter::assist(register_part d, isa::assist_function f, std::initializer_l
   if (when.reg != no_register) i.guard = when;
 }
 
-void emitter::copy(register_part d, const virtual_operand& o) {
+void code_writer::copy(register_part d, const virtual_operand& o) {
   if (d.reg == no_register) return;
   for (unsigned k = 0; k < d.count; ++k) {
     register_part w{d.reg, static_cast<std::uint8_t>(d.part + k), 1};
@@ -56,17 +56,19 @@ void emitter::copy(register_part d, const virtual_operand& o) {
   }
 }
 
-void emitter::move_predicate(std::uint32_t d, virtual_predicate s) {
+void code_writer::move_predicate(std::uint32_t d, virtual_predicate s) {
   machine_instruction& i = put_predicate(opcode::plop3, d, {});
   i.psrc[0] = s;
   i.base.sub = 0xf0;
 }
 
-register_part emitter::temp(unsigned words) { return {code_.new_register(words), 0, static_cast<std::uint8_t>(words)}; }
+register_part code_writer::temp(unsigned words) {
+  return {code_.new_register(words), 0, static_cast<std::uint8_t>(words)};
+}
 
-std::uint32_t emitter::temp_predicate() { return code_.new_register(0); }
+std::uint32_t code_writer::temp_predicate() { return code_.new_register(0); }
 
-register_part emitter::begin() {
+register_part code_writer::begin() {
   register_part d = in_.dst();
   bool direct = d.reg != no_register && in_.now().guard.what == value::kind::none;
   for (const value& s : in_.now().src) direct = direct && !(s.is_reg() && s.reg == d.reg);
@@ -78,12 +80,12 @@ register_part emitter::begin() {
   return temp(d.count);
 }
 
-void emitter::end(register_part r) {
+void code_writer::end(register_part r) {
   const register_part d = in_.dst();
   if (d.reg != r.reg) copy(d, r);
 }
 
-void emitter::write_extended(const value& d, virtual_operand o, dtype type) {
+void code_writer::write_extended(const value& d, virtual_operand o, dtype type) {
   if (!d.is_reg()) return;
   const unsigned words = in_.registers()[d.reg].words;
   copy({d.reg, 0, 1}, word(o, 0));
@@ -94,13 +96,13 @@ void emitter::write_extended(const value& d, virtual_operand o, dtype type) {
   else copy(hi, zero());
 }
 
-virtual_operand emitter::narrow(std::size_t k, dtype type) {
+virtual_operand code_writer::narrow(std::size_t k, dtype type) {
   const virtual_operand o = in_.src(k, type);
   if (!o.is_reg() || isa::size_of(type) >= 4 || in_.known_extended(in_.now().src[k], type)) return o;
   return extend(o, type);
 }
 
-virtual_operand emitter::extend(virtual_operand o, dtype type) {
+virtual_operand code_writer::extend(virtual_operand o, dtype type) {
   const unsigned size = isa::size_of(type);
   if (size >= 4 || !o.is_reg()) return o;
   const register_part t = temp();
@@ -109,6 +111,6 @@ virtual_operand emitter::extend(virtual_operand o, dtype type) {
   return t;
 }
 
-bool emitter::is_temporary(std::uint32_t reg) const { return reg != no_register && code_.registers[reg].temporary; }
+bool code_writer::is_temporary(std::uint32_t reg) const { return reg != no_register && code_.registers[reg].temporary; }
 
 }  // namespace heddle::ptx

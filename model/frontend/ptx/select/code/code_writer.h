@@ -10,9 +10,9 @@ namespace heddle::ptx {
 
 /// Appends machine instructions for the current instruction to a block. Temporaries are computed without guard; only
 /// writes to PTX registers, predicates and memory are guarded.
-class emitter {
+class code_writer {
  public:
-  emitter(const operand_reader& in, machine_function& code);
+  code_writer(const operand_reader& in, machine_function& code);
 
   void set(machine_block& b) { block_ = &b; }
   [[nodiscard]] const machine_block* block() const { return block_; }
