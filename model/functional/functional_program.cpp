@@ -3,6 +3,8 @@
 
 #include "heddle/sub_partition/dependence/decode.h"
 
+#pragma GCC diagnostic error "-Wswitch"  // a new kind does not compile before it has a case
+
 namespace heddle {
 
 namespace {
@@ -25,7 +27,12 @@ functional_kind kind_of(const decoded_instruction& d) {
       if (i.op == isa::opcode::ld) return functional_kind::load;
       if (i.op == isa::opcode::st) return functional_kind::store;
       break;
-    default: break;
+    case issue_kind::exit:
+    case issue_kind::barrier:
+    case issue_kind::fence:
+    case issue_kind::sleep:
+    case issue_kind::trap:
+    case issue_kind::system_call: break;
   }
   return functional_kind::other;
 }

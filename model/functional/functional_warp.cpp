@@ -7,6 +7,8 @@
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"
 
+#pragma GCC diagnostic error "-Wswitch"  // a new kind does not compile before it has a case
+
 namespace heddle {
 
 namespace {
@@ -120,7 +122,8 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
       }
       break;
     case issue_kind::fence: break;
-    default:
+    case issue_kind::arithmetic:
+    case issue_kind::branch:
       if (s.asks_time) {
         changed_ = true;
         tell_time(w);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr bool yes = true, no = false;
 constexpr ptx_op_info table[] = {
-#define HEDDLE_X(name, text, words, types, sources, operands, needed, guardable, commutes) \
-  {text, words, types, sources, operand_use::operands, needed_kind::needed, guardable, commutes},
+#define HEDDLE_X(name, text, words, types, sources, operands, needed, guardable, commutes, alone) \
+  {text, words, types, sources, operand_use::operands, needed_kind::needed, guardable, commutes, alone_kind::alone},
     HEDDLE_PTX_OPS(HEDDLE_X)
 #undef HEDDLE_X
 };

@@ -23,27 +23,14 @@ bool is_counted(dtype t) {
   return !isa::is_float(t) && t != dtype::pred && (isa::size_of(t) == 4 || isa::size_of(t) == 8);
 }
 
-/// Lanes must meet at it, it orders memory, or it leaves for the system.
 bool stays_alone(const hir_instruction& h) {
-  switch (h.op) {
-    case ptx_op::shfl:
-    case ptx_op::vote:
-    case ptx_op::match:
-    case ptx_op::redux:
-    case ptx_op::elect:
-    case ptx_op::membar:
-    case ptx_op::fence:
-    case ptx_op::system_call:
-    case ptx_op::alloca_:
-    case ptx_op::stacksave:
-    case ptx_op::stackrestore:
-    case ptx_op::save:
-    case ptx_op::restore: return true;
-    case ptx_op::bar:
-    case ptx_op::barrier: return h.m.uniform || h.m.sub >= 2;  // of a warp; reductions
-    case ptx_op::bra: return h.return_block != isa::no_target;
-    default: return false;
+  switch (info(h.op).alone) {
+    case alone_kind::no: return false;
+    case alone_kind::yes: return true;
+    case alone_kind::if_warp: return h.m.uniform || h.m.sub >= 2;  // of a warp; reductions
+    case alone_kind::if_call: return h.return_block != isa::no_target;
   }
+  return false;
 }
 
 /// A register's value relative to the start of the trip: that of `reg` then, plus `offset`.
