@@ -113,11 +113,13 @@ TEST(policies, groups_beat_round_robin_on_workloads) {
                                   (workload == "spmv" ? five_blocks_of_spmv : "");
       const int status = std::system(command.c_str());
       ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
-      cycles[workload + policy] = json::parse(content(metrics))["cycles"];
+      // Of the kernels: no policy changes how long launches take.
+      for (const json& kernel : json::parse(content(metrics))["kernels"])
+        cycles[workload + policy] += kernel["cycles"].get<std::uint64_t>();
       std::printf("%-16s %-16s %10llu cycles\n", workload.c_str(), policy.c_str(),
                   static_cast<unsigned long long>(cycles[workload + policy]));
     }
-  EXPECT_LT(cycles["transposetwo_level"] * 100, cycles["transposelrr"] * 96);
+  EXPECT_LT(cycles["transposetwo_level"] * 100, cycles["transposelrr"] * 95);
   EXPECT_LT(cycles["transposeprefetch_aware"] * 100, cycles["transposetwo_level"] * 97);
   EXPECT_LT(cycles["spmvtwo_level"] * 100, cycles["spmvlrr"] * 97);
   EXPECT_LT(cycles["spmvprefetch_aware"] * 100, cycles["spmvlrr"] * 85);

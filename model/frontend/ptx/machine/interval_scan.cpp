@@ -37,6 +37,9 @@ bool covers(const segments& s, std::uint32_t position) {
   return after != s.end() && after->begin <= position;
 }
 
+/// True if nothing reads what is written at `position`.
+bool is_dead(const segments& s, std::uint32_t position) { return covers(s, position) && !covers(s, position + 1); }
+
 std::uint64_t length_of(const segments& s) {
   std::uint64_t n = 0;
   for (const segment& t : s) n += t.end - t.begin;
@@ -144,6 +147,13 @@ void interval_scan::mark_late_reads() {
         for (unsigned k = 0; k < o.count; ++k)
           merge_into(groups_[group_of_[o.reg]].held[offset_[o.reg] + o.part + k],
                      {{position, position + held_positions}});
+      }
+      if (i.dst.reg == no_register || group_of_[i.dst.reg] == no_register) continue;
+      group& result = groups_[group_of_[i.dst.reg]];
+      for (unsigned k = 0; k < i.dst.count; ++k) {
+        const unsigned word = offset_[i.dst.reg] + i.dst.part + k;
+        if (is_dead(result.words[word], position - 1))
+          merge_into(result.held[word], {{position, position + held_positions}});
       }
     }
 }

@@ -28,8 +28,8 @@ class interval_scan {
 
   /// After all groups were placed: places them anew in up to `registers` registers. The criteria, in this order: few
   /// instructions read two of their sources from one of `banks` banks; no instruction writes a register that a load, a
-  /// store or another access shortly before it may still have to read; few registers are used. If the groups do not
-  /// fit, the previous placement stays.
+  /// store or another access shortly before it may still have to read, or to write without a reader; few registers are
+  /// used. If the groups do not fit, the previous placement stays.
   void spread(unsigned banks, unsigned registers);
 
   [[nodiscard]] const std::vector<std::uint32_t>& spilled() const { return spilled_; }
@@ -45,7 +45,7 @@ class interval_scan {
     std::uint32_t start = 0xffffffffu;
     std::uint32_t last = 0;
     std::uint32_t base = no_register;
-    std::vector<segments> held;  // by word: where an earlier instruction may still have to read it
+    std::vector<segments> held;  // by word: where an earlier instruction may still have to read or write it
     double weight = 0;           // reads and writes, by loop depth
   };
   /// An instruction reads word `own` of a group beside word `other_word` of another one.
