@@ -7,6 +7,8 @@
 #include "heddle/isa/matrix.h"
 #include "heddle/isa/texture.h"
 
+#pragma GCC diagnostic error "-Wswitch"  // a new opcode does not compile before it has a case
+
 namespace heddle::isa {
 
 namespace {
@@ -103,8 +105,8 @@ std::string memory_mnemonic(const instruction& i) {
   return s;
 }
 
-/// Suffix of an arithmetic instruction's mnemonic.
-std::string suffix(const instruction& i) {
+/// What an arithmetic instruction's mnemonic says of its type or function.
+std::string own_suffix(const instruction& i) {
   std::string s;
   switch (i.op) {
     case opcode::isetp:
@@ -166,8 +168,48 @@ std::string suffix(const instruction& i) {
     case opcode::suld:
     case opcode::sust:
     case opcode::txq: s = texture_suffix(i); break;
-    default: break;
+    case opcode::nop:
+    case opcode::mov:
+    case opcode::sel:
+    case opcode::s2r:
+    case opcode::iadd3:
+    case opcode::lea:
+    case opcode::lop3:
+    case opcode::iabs:
+    case opcode::shl:
+    case opcode::bfi:
+    case opcode::bmsk:
+    case opcode::vabsdiff:
+    case opcode::plop3:
+    case opcode::p2r:
+    case opcode::r2p:
+    case opcode::popc:
+    case opcode::brev:
+    case opcode::fadd:
+    case opcode::fmul:
+    case opcode::ffma:
+    case opcode::fmnmx:
+    case opcode::dadd:
+    case opcode::dmul:
+    case opcode::dfma:
+    case opcode::dmnmx:
+    case opcode::ld:
+    case opcode::st:
+    case opcode::ldc:
+    case opcode::atom:
+    case opcode::red:
+    case opcode::ldsm:
+    case opcode::bra:
+    case opcode::exit:
+    case opcode::nanosleep:
+    case opcode::count: break;
   }
+  return s;
+}
+
+/// Suffix of an arithmetic instruction's mnemonic.
+std::string suffix(const instruction& i) {
+  std::string s = own_suffix(i);
   if (i.high) s += i.op == opcode::f2f ? ".FINITE" : i.op == opcode::vabsdiff ? ".S" : ".HI";
   if (i.wide) s += ".WIDE";
   if (i.wrap) s += ".W";
