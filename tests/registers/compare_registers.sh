@@ -6,7 +6,7 @@
 #   compare_registers.sh HEDDLE --renew       writes that table anew (needs ptxas)
 #   compare_registers.sh HEDDLE FILE.ptx...   the kernels of these files against ptxas (without it: skipped, 77)
 #
-# Each kernel is asked for compute capability 7.5 (rtx2060) and 8.0 (a100). Prints a line per kernel and chip, then the distribution of the ratios by
+# Each kernel is asked for compute capability 7.5 (rtx2060), 8.0 (a100) and 9.0 (h100). Prints a line per kernel and chip, then the distribution of the ratios by
 # chip. Fails if the median is not within 20 % of 1 or, for those of the repository, if fewer than 72 in 100 kernels are.
 set -u
 export LC_ALL=C
@@ -39,7 +39,7 @@ ours() {
   fi
 }
 
-chips="sm_75:rtx2060 sm_80:a100"
+chips="sm_75:rtx2060 sm_80:a100 sm_90:h100"
 
 # "CHIP LABEL KERNEL REGISTERS" by ptxas, for the files named.
 all_of_theirs() {
