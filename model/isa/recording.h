@@ -50,14 +50,4 @@ class recorded_block {
                                                                         std::uint64_t position) const = 0;
 };
 
-/// A traced launch, replayed without computation: its blocks, in the order in which they start.
-class recording {
- public:
-  virtual ~recording() = default;
-  /// Number of blocks to run, at least 1.
-  [[nodiscard]] virtual std::uint64_t blocks() const = 0;
-  /// The next block; to be called blocks() times. Throws input_error if the trace can no longer be read.
-  virtual std::shared_ptr<const recorded_block> next() = 0;
-};
-
 }  // namespace heddle::isa

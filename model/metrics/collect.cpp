@@ -26,7 +26,7 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
     const launch_profile& profile = g.sm_at(m).profiles.at(l.launch_id);
     for (std::size_t i = 0; i < profile.size(); ++i) {
       line_metrics& line = lines[l.program->code[i].line];
-      if (l.recording && line.text.empty()) line.text = isa::text_of(*l.program, i);
+      if (l.recorded() && line.text.empty()) line.text = isa::text_of(*l.program, i);
       const instruction_profile at = profile.at(i);
       line.executed += at.executed;
       line.warp_cycles.add(at.cycles);

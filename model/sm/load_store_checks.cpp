@@ -14,7 +14,7 @@ namespace heddle {
 // True if every global lane's address is aligned and lies in a mapped range; otherwise sets the fault of the
 // transaction.
 bool load_store_unit::legal(lsu_transaction& t) {
-  if (t.launch->recording) return true;  // a recording has no list of the memory that was mapped
+  if (t.launch->recorded()) return true;  // a recording has no list of the memory that was mapped
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
   std::uint64_t bits = 0;

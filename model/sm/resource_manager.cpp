@@ -100,6 +100,7 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   b.context.index.x = static_cast<std::uint32_t>(t.block % launch.grid.x);
   b.context.index.y = static_cast<std::uint32_t>(t.block / launch.grid.x % launch.grid.y);
   b.context.index.z = static_cast<std::uint32_t>(t.block / launch.grid.x / launch.grid.y);
+  invariant(launch.recorded() == (t.recording != nullptr), "a block of a recorded launch came without its recording");
   b.context.recording = t.recording.get();
   if (t.recording) {
     const std::uint32_t* place = t.recording->index();

@@ -88,10 +88,11 @@ class line_payload final : public tlm::tlm_generic_payload {
   };
   route_state route;
 
- private:
-  friend class payload_pool;
+  /// For its pool: the payload's bytes are poisoned while nobody uses it (poison.h).
   void set_poison();
   void lift_poison();
+
+ private:
   void make_ignored(std::uint64_t line_address);  // command TLM_IGNORE_COMMAND: the extension tells the purpose
 
   alignas(64) std::array<std::uint8_t, line_bytes> data_{};

@@ -29,7 +29,7 @@ void compute_work_distributor::submit(std::shared_ptr<const resident_launch> lau
   const cycle_t now = clock_.cycle();
   grid_record g;
   g.launch = std::move(launch);
-  g.footprint = accounts_.front().resources.footprint(demand_of(*g.launch));
+  g.footprint = accounts_.front().room.free().footprint(demand_of(*g.launch));
   g.doorbell_cycle = now;
   g.ready_cycle = now + config_.cwd.launch_latency_cycles;
   const std::uint32_t id = g.launch->launch_id;
@@ -43,12 +43,8 @@ void compute_work_distributor::submit(std::shared_ptr<const resident_launch> lau
   refresh_candidates();
 }
 
-void compute_work_distributor::forget_who_takes_all() {
-  for (sm_account& a : accounts_) a.takes_all = sm_account::answer::unknown;
-}
-
 void compute_work_distributor::refresh_candidates() {
-  forget_who_takes_all();
+  ++candidate_lists_;
   candidates_.clear();
   for (const auto& [stream, launches] : streams_)
     if (!launches.empty()) candidates_.push_back(launches.front());
@@ -58,6 +54,11 @@ void compute_work_distributor::refresh_candidates() {
   });
   if (candidates_.size() > config_.cwd.max_resident_grids) candidates_.resize(config_.cwd.max_resident_grids);
   blocked_ = false;
+  for (const std::uint32_t id : candidates_) {
+    if (grids_[id].resident) continue;
+    grids_[id].resident = true;
+    listener_.grid_resident(grids_[id]);
+  }
 }
 
 tlm::tlm_sync_enum compute_work_distributor::nb_transport_bw(cta_transaction& t, cta_phase& phase,
@@ -112,8 +113,7 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
 
 void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   sm_account& a = accounts_[b.sm];
-  a.resources.give_back(b.allocation);
-  a.takes_all = sm_account::answer::unknown;
+  a.room.give_back(b.allocation);
   --a.blocks;
   b.resident = false;
   if (a.draining != nullptr || a.drains_next != nullptr) note_drained(a, b, cycle);
@@ -166,7 +166,7 @@ bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const 
     for (const switched_block& b : c->blocks)
       if (b.launch == g.launch->launch_id) return false;
   }
-  return a.resources.fits(g.footprint);
+  return a.room.free().fits(g.footprint);
 }
 
 bool compute_work_distributor::dispatch_one(cycle_t cycle) {
@@ -189,17 +189,15 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
   b.block = g.dispatched++;
   ++blocks_placed_;
   b.sm = sm;
-  b.recording = g.launch->recording ? g.launch->recording->next() : nullptr;
+  b.recording = std::move(g.next_block);
   b.fault.clear();
-  b.allocation = accounts_[sm].resources.take(g.footprint);
-  accounts_[sm].takes_all = sm_account::answer::unknown;
+  b.allocation = accounts_[sm].room.take(g.footprint);
   b.since = cycle;
   b.resident = true;
   if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   if (b.block == 0) g.start_cycle = cycle + latency;
   if (g.dispatched == g.blocks()) {
-    forget_who_takes_all();
     dispatch_order_.push_back(g.launch->launch_id);
     for (sm_account& a : accounts_)
       for (context_in_flight* c : a.away)
@@ -208,6 +206,7 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
   cta_phase phase = cta_phase::dispatch;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
   cta_socket[sm]->nb_transport_fw(b, phase, delay);
+  listener_.block_dispatched(g);
 }
 
 void compute_work_distributor::schedule(cycle_t cycle) {
@@ -237,7 +236,7 @@ void compute_work_distributor::check_invariants() const {
     completed += g.completed;
   }
   invariant(completed == blocks_completed_, "blocks were lost between the CWD and the SMs");
-  for (const sm_account& a : accounts_) a.resources.check_invariants();
+  for (const sm_account& a : accounts_) a.room.free().check_invariants();
 }
 
 void compute_work_distributor::trace(sc_core::sc_trace_file* file) const {

@@ -17,7 +17,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/cwd/placement_policy.h"
-#include "heddle/occupancy/sm_resources.h"
+#include "heddle/gpu/cwd/sm_room.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/port/phase_initiator.h"
@@ -48,17 +48,15 @@ class compute_work_distributor : public grid_distributor, public clocked, public
 
  private:
   struct sm_account {
-    sm_resources resources;
-    std::uint64_t blocks = 0;  // according to the CWD's account
-    enum class answer : std::uint8_t { unknown, no, yes };
-    mutable answer takes_all = answer::unknown;  // every candidate's next block fits; unknown after a change
-    std::deque<context_in_flight*> requests;     // preemptions that have not begun
-    std::vector<context_in_flight*> away;        // preemptions whose blocks have left, oldest first
-    context_in_flight* draining = nullptr;       // a preemption whose blocks run to their end
-    context_in_flight* drains_next = nullptr;    // the same, while the request's other blocks leave in another mode
-    cycle_t slice_start = 0;                     // arrival of the first resident block
-    bool switching = false;                      // the SM has been told to save or restore and has not answered
-    explicit sm_account(const gpu_config& config) : resources(config) {}
+    sm_room room;
+    std::uint64_t blocks = 0;                  // according to the CWD's account
+    std::deque<context_in_flight*> requests;   // preemptions that have not begun
+    std::vector<context_in_flight*> away;      // preemptions whose blocks have left, oldest first
+    context_in_flight* draining = nullptr;     // a preemption whose blocks run to their end
+    context_in_flight* drains_next = nullptr;  // the same, while the request's other blocks leave in another mode
+    cycle_t slice_start = 0;                   // arrival of the first resident block
+    bool switching = false;                    // the SM has been told to save or restore and has not answered
+    explicit sm_account(const gpu_config& config) : room(config) {}
   };
   struct block_in_flight : cta_transaction {
     block_allocation allocation;
@@ -85,7 +83,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   bool dispatch_one(cycle_t cycle);
   [[nodiscard]] unsigned blocks_before(unsigned sm) const;
   [[nodiscard]] bool takes_all(const sm_account& a) const;
-  void forget_who_takes_all();
+  /// Number of the present set of grids with blocks to dispatch: another set, another number.
+  [[nodiscard]] std::uint64_t waiting_set() const { return candidate_lists_ + dispatch_order_.size(); }
   void dispatch(grid_record& g, unsigned sm, cycle_t cycle);
   /// Collects the grids that may dispatch: the first unfinished one of each stream, most urgent first.
   void refresh_candidates();
@@ -132,6 +131,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   std::unique_ptr<placement_policy> placement_;
   std::map<std::uint32_t, std::deque<std::uint32_t>> streams_;  // unfinished launches by stream
   std::vector<std::uint32_t> candidates_;
+  std::uint64_t candidate_lists_ = 0;  // how often candidates_ was collected
   std::vector<arrival> arrivals_;
   unsigned switches_ = 0;  // context switches that have not ended
   // The SMs' part of a block is poisoned while nobody uses it. The CWD's own part says whether the block is resident.

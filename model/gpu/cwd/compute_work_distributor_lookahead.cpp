@@ -22,7 +22,8 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
     cycle_t next_block = never;
     for (const std::uint32_t id : candidates_) {
       const grid_record& g = grids_[id];
-      if (g.dispatched != g.blocks() && a.resources.fits(g.footprint)) next_block = std::min(next_block, g.ready_cycle);
+      if (g.dispatched != g.blocks() && a.room.free().fits(g.footprint))
+        next_block = std::min(next_block, g.ready_cycle);
     }
     if (next_block != never) {
       // The SMs before this one may get blocks of other grids from now on.
@@ -42,14 +43,12 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
 
 // True if the next block fits on the SM, whichever grid it comes from.
 bool compute_work_distributor::takes_all(const sm_account& a) const {
-  if (a.takes_all == sm_account::answer::unknown) {
-    const bool all = std::all_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) {
+  return a.room.takes_all(waiting_set(), [&] {
+    return std::all_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) {
       const grid_record& g = grids_[id];
-      return g.dispatched == g.blocks() || a.resources.fits(g.footprint);
+      return g.dispatched == g.blocks() || a.room.free().fits(g.footprint);
     });
-    a.takes_all = all ? sm_account::answer::yes : sm_account::answer::no;
-  }
-  return a.takes_all == sm_account::answer::yes;
+  });
 }
 
 // The number, counted up to `enough`, of other SMs that certainly get a block before this one: they come first in

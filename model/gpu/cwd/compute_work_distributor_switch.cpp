@@ -116,8 +116,7 @@ void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
   c.saved = true;
   for (const switched_block& b : c.blocks) {
     auto& block = *static_cast<block_in_flight*>(b.transaction);
-    a.resources.give_back(block.allocation);
-    a.takes_all = sm_account::answer::unknown;
+    a.room.give_back(block.allocation);
     block.resident = false;
     --a.blocks;
   }
@@ -194,7 +193,7 @@ bool compute_work_distributor::bring_back(unsigned sm, cycle_t cycle) {
     resumed(c, cycle);
     return true;
   }
-  sm_resources trial = a.resources;
+  sm_resources trial = a.room.free();
   for (const switched_block& b : c.blocks) {
     block_allocation allocation = static_cast<block_in_flight*>(b.transaction)->allocation;
     if (!trial.fits_again(allocation)) {
@@ -207,8 +206,7 @@ bool compute_work_distributor::bring_back(unsigned sm, cycle_t cycle) {
   }
   for (const switched_block& b : c.blocks) {
     auto& block = *static_cast<block_in_flight*>(b.transaction);
-    a.resources.take_again(block.allocation);
-    a.takes_all = sm_account::answer::unknown;
+    a.room.take_again(block.allocation);
     block.resident = true;
   }
   a.blocks += c.blocks.size();

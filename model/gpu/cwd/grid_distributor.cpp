@@ -15,6 +15,12 @@ bool calls_runtime(const resident_launch& launch) {
 grid_distributor::grid_distributor(sc_core::sc_module_name name, const gpu_config& config)
     : sc_module(name), cta_socket("cta_socket", config.gpu.sm_count) {}
 
+void grid_distributor::hand_over(std::uint32_t launch, std::shared_ptr<const isa::recorded_block> block) {
+  grid_record& g = grids_.at(launch);
+  invariant(g.next_block == nullptr, "a block was handed to the CWD before the one before it was dispatched");
+  g.next_block = std::move(block);
+}
+
 void grid_distributor::preempt(const preempt_request&) { throw input_error("this GPU's CWD cannot preempt SMs"); }
 
 }  // namespace heddle

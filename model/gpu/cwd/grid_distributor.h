@@ -35,10 +35,10 @@ struct grid_record {
   cycle_t longest_block = 0;       // longest time that a completed block spent on an SM
   std::uint64_t completed = 0;
   std::uint64_t unsettled = 0;  // completed blocks with stores that are not acknowledged
+  bool resident = false;        // its blocks may be dispatched from ready_cycle on, or have been
   bool finished = false;
-  [[nodiscard]] std::uint64_t blocks() const {
-    return launch->recording ? launch->recording->blocks() : launch->grid.count();
-  }
+  std::shared_ptr<const isa::recorded_block> next_block;  // of a recorded launch: what the next dispatch carries
+  [[nodiscard]] std::uint64_t blocks() const { return launch->blocks(); }
 };
 
 /// The launch's program calls the device runtime (printf, malloc, free), whose state all SMs share.
@@ -51,10 +51,14 @@ struct preempt_counts {
   std::uint64_t found_no_blocks = 0;  // dropped when they were to begin, without a record among the context switches
 };
 
-/// Receives the end of each grid and the simulated program's failure.
+/// Receives the course of each grid and the simulated program's failure. The host hands over the blocks of a recorded
+/// launch (grid_distributor::hand_over), the first one when the grid has become resident, each further one when the one
+/// before has been dispatched.
 class grid_listener {
  public:
   virtual ~grid_listener() = default;
+  virtual void grid_resident(const grid_record& grid) { static_cast<void>(grid); }
+  virtual void block_dispatched(const grid_record& grid) { static_cast<void>(grid); }
   virtual void grid_finished(const grid_record& grid, cycle_t cycle) = 0;
   virtual void program_fault(const std::string& text) = 0;
   /// As program_fault; `details`: further parts of the text, which lie in device memory.
@@ -93,6 +97,8 @@ class grid_distributor : public sc_core::sc_module {
   /// A doorbell: the grid runs after the earlier ones of its stream. Its number is launch->launch_id (0, 1, 2 …). Its
   /// end is reported to the grid_listener that the CWD was constructed with.
   virtual void submit(std::shared_ptr<const resident_launch> launch) = 0;
+  /// The block that the next dispatch of a recorded launch carries. The CWD holds one block of each grid.
+  void hand_over(std::uint32_t launch, std::shared_ptr<const isa::recorded_block> block);
   /// Blocks that run on the SMs when the request reaches them leave and are restored later. The default throws
   /// input_error.
   virtual void preempt(const preempt_request& request);

@@ -23,6 +23,7 @@
 #include "heddle/functional/functional_executor.h"
 #include "heddle/functional/functional_memory.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/host/block_feed.h"
 #include "heddle/gpu/host/bulk_access.h"
 #include "heddle/gpu/host/device_heap.h"
 #include "heddle/gpu/host/host_registers.h"
@@ -50,7 +51,10 @@ class host_interface : public sc_core::sc_module,
 
   /// The device memory that kernels may access.
   [[nodiscard]] const address_ranges& ranges() const { return ranges_; }
-  void connect(grid_distributor& cwd) { cwd_ = &cwd; }
+  void connect(grid_distributor& cwd) {
+    cwd_ = &cwd;
+    blocks_.connect(cwd);
+  }
   /// Large images bypass the L2 where it holds nothing of them.
   void move_images_by(bulk_access& bulk) { bulk_ = &bulk; }
   /// Reports to `supervisor` from now on.
@@ -63,6 +67,8 @@ class host_interface : public sc_core::sc_module,
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
 
+  void grid_resident(const grid_record& grid) override { blocks_.hand_over(grid); }
+  void block_dispatched(const grid_record& grid) override { blocks_.hand_over(grid); }
   void grid_finished(const grid_record& grid, cycle_t cycle) override;
   void program_fault(const std::string& text) override { program_fault_with(text, {}); }
   void program_fault_with(const std::string& text, const fault_details& details) override;
@@ -130,6 +136,7 @@ class host_interface : public sc_core::sc_module,
   const gpu_config config_;
   clock_domain& clock_;
   grid_distributor* cwd_ = nullptr;
+  block_feed blocks_;
   address_ranges ranges_;
   address_ranges::hint inspected_;
   std::mutex inspecting_;

@@ -193,7 +193,8 @@ std::uint64_t host_interface::launch_recording(const launch_recording_descriptor
   l->carveout_percent = d.carveout_percent;
   l->shared_bytes = l->program->shared_bytes;
   l->local_base = recorded_local_base + d.stream % 64 * recorded_local_bytes;
-  l->recording = std::make_shared<sass_trace::trace_recording>(recorded_);
+  l->recorded_blocks = sass_trace::trace_recording(recorded_).blocks();
+  blocks_.add(launches_, recorded_);
   return submit(std::move(l));
 }
 
@@ -232,7 +233,7 @@ void host_interface::preempt(const preempt_descriptor& d) {
 
 // Launches of one program with different parameters share the analysis of its code.
 std::string host_interface::why_not_flush(const resident_launch& launch) {
-  if (launch.recording) return "a recording does not say what its stores change";
+  if (launch.recorded()) return "a recording does not say what its stores change";
   const isa::program& p = *launch.program;
   const auto known = footprints_.find(&p);
   const global_footprint& f =

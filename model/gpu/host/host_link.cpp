@@ -21,19 +21,19 @@ host_link::host_link(tlm::tlm_initiator_socket<32>& socket, std::uint64_t base) 
 }
 
 bool host_link::free_here() const {
-  return line_.empty() || (in_thread() && line_.front()->thread_ == sc_core::sc_get_current_process_handle());
+  return line_.empty() || (in_thread() && line_.front()->thread() == sc_core::sc_get_current_process_handle());
 }
 
 host_link::call::call(host_link& link) : link_(link) {
   if (!in_thread()) {
     if (!link_.line_.empty())
       throw input_error(std::string("the host driver is in the middle of a call of ") +
-                        link_.line_.front()->thread_.name() +
+                        link_.line_.front()->thread().name() +
                         ": expected calls from outside threads when there is none");
     return;
   }
   thread_ = sc_core::sc_get_current_process_handle();
-  if (!link_.line_.empty() && link_.line_.front()->thread_ == thread_) return;
+  if (!link_.line_.empty() && link_.line_.front()->thread() == thread_) return;
   link_.line_.push_back(this);
   waits_in_line_ = true;
   try {

@@ -29,9 +29,10 @@ class host_link {
     ~call();
     call(const call&) = delete;
     call& operator=(const call&) = delete;
+    /// The thread that made it.
+    [[nodiscard]] const sc_core::sc_process_handle& thread() const { return thread_; }
 
    private:
-    friend class host_link;
     void leave();
     host_link& link_;
     sc_core::sc_process_handle thread_;

@@ -36,13 +36,15 @@ struct launch_context {
   std::uint64_t local_base = 0;        // global address of the local memory area of this launch
   std::uint32_t sm_count = 0;          // for %nsmid
   std::uint32_t warps_per_sm = 0;
-  std::shared_ptr<isa::recording> recording;  // trace that drives the warps; null: they execute the program
+  std::uint64_t recorded_blocks = 0;  // blocks of the trace that the warps follow; 0: they execute the program
   /// Constant banks: 0 geometry and parameters, 2 literals, 3 the module's .const variables.
   std::array<std::vector<std::uint8_t>, 4> banks;
   /// Textures and surfaces: handle h is entry h - 1. Null: none.
   std::shared_ptr<const std::vector<texture_descriptor>> textures;
 
   [[nodiscard]] std::uint32_t threads_per_block() const { return block.x * block.y * block.z; }
+  [[nodiscard]] bool recorded() const { return recorded_blocks != 0; }
+  [[nodiscard]] std::uint64_t blocks() const { return recorded() ? recorded_blocks : grid.count(); }
   [[nodiscard]] std::uint32_t warps_per_block() const { return (threads_per_block() + warp_size - 1) / warp_size; }
 };
 

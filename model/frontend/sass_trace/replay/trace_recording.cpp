@@ -47,7 +47,8 @@ std::shared_ptr<const isa::recorded_block> block_source::next() {
 std::shared_ptr<const isa::recorded_block> trace_recording::next() {
   if (!source_) source_ = std::make_unique<block_source>(kernel_);
   auto block = source_->next();
-  if (++delivered_ == blocks()) source_.reset();
+  ++delivered_;
+  if (exhausted()) source_.reset();
   return block;
 }
 

@@ -31,11 +31,15 @@ class block_source {
 
 /// A traced kernel as the model replays it: block by block from its file, which is open only from the first block to
 /// the last.
-class trace_recording : public isa::recording {
+class trace_recording {
  public:
   explicit trace_recording(std::shared_ptr<const trace_kernel> kernel) : kernel_(std::move(kernel)) {}
-  [[nodiscard]] std::uint64_t blocks() const override { return kernel_->blocks != 0 ? kernel_->blocks : 1; }
-  std::shared_ptr<const isa::recorded_block> next() override;
+  /// Number of blocks to run, at least 1.
+  [[nodiscard]] std::uint64_t blocks() const { return kernel_->blocks != 0 ? kernel_->blocks : 1; }
+  /// All blocks have been taken.
+  [[nodiscard]] bool exhausted() const { return delivered_ == blocks(); }
+  /// The next block, until the recording is exhausted. Throws input_error if the trace can no longer be read.
+  std::shared_ptr<const isa::recorded_block> next();
 
  private:
   std::shared_ptr<const trace_kernel> kernel_;

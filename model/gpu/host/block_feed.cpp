@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/gpu/host/block_feed.h"
+
+#include <utility>
+
+namespace heddle {
+
+void block_feed::add(std::uint32_t launch, std::shared_ptr<const sass_trace::trace_kernel> kernel) {
+  recordings_.insert_or_assign(launch, sass_trace::trace_recording(std::move(kernel)));
+}
+
+void block_feed::hand_over(const grid_record& grid) {
+  if (!grid.launch->recorded()) return;
+  const auto recording = recordings_.find(grid.launch->launch_id);
+  if (recording == recordings_.end()) return;
+  cwd_->hand_over(grid.launch->launch_id, recording->second.next());
+  if (recording->second.exhausted()) recordings_.erase(recording);
+}
+
+}  // namespace heddle
