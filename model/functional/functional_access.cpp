@@ -211,48 +211,75 @@ void functional_executor::any_access(block& b, warp& x, functional_step& s, simt
   access(b, x, s, mask, addresses);
 }
 
+namespace {
+
+/// The lanes of an access by the memory that they access.
+struct lanes_by_space {
+  simt::lane_mask shared = 0;
+  simt::lane_mask local = 0;
+  simt::lane_mask global = 0;
+};
+
+// Generic addresses in the windows of shared and local memory become offsets.
+lanes_by_space divide_by_space(isa::space space, simt::lane_mask mask, std::uint64_t* addresses) {
+  lanes_by_space lanes;
+  switch (space) {
+    case isa::space::shared: lanes.shared = mask; break;
+    case isa::space::local: lanes.local = mask; break;
+    case isa::space::global: lanes.global = mask; break;
+    case isa::space::constant: break;
+    case isa::space::generic:
+      for (const unsigned l : set_bits(mask)) {
+        std::uint64_t& a = addresses[l];
+        if (within(a, isa::shared_window_base)) {
+          a -= isa::shared_window_base;
+          lanes.shared |= 1u << l;
+        } else if (within(a, isa::local_window_base)) {
+          a -= isa::local_window_base;
+          lanes.local |= 1u << l;
+        } else {
+          lanes.global |= 1u << l;
+        }
+      }
+      break;
+  }
+  return lanes;
+}
+
+/// What the atomic leaves in a cell that held `before`. `words`: the operands by word and lane, `count` words each.
+std::uint64_t atomic_result(const isa::instruction& i, std::uint64_t before,
+                            const std::uint32_t (*words)[isa::warp_size], unsigned lane, unsigned count) {
+  const auto op = static_cast<isa::atomic_op>(i.sub);
+  const auto value = [&](unsigned k) {
+    return words[k][lane] | (count == 2 ? std::uint64_t{words[k + 1][lane]} << 32 : 0);
+  };
+  return simt::atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
+}
+
+}  // namespace
+
 // Any load, store, atomic or reduction; each lane in its own address space.
 void functional_executor::access(block& b, warp& x, functional_step& s, simt::lane_mask mask,
                                  std::uint64_t* addresses) {
   simt::warp_state& w = x.state;
   const isa::instruction& i = *s.decoded->instruction;
   const unsigned bytes = s.bytes;
-  simt::lane_mask shared = 0, local = 0, global = 0;
-  switch (i.mem_space) {
-    case isa::space::shared: shared = mask; break;
-    case isa::space::local: local = mask; break;
-    case isa::space::global: global = mask; break;
-    case isa::space::constant: return;
-    case isa::space::generic:
-      for (const unsigned l : set_bits(mask)) {
-        std::uint64_t& a = addresses[l];
-        if (within(a, isa::shared_window_base)) {
-          a -= isa::shared_window_base;
-          shared |= 1u << l;
-        } else if (within(a, isa::local_window_base)) {
-          a -= isa::local_window_base;
-          local |= 1u << l;
-        } else {
-          global |= 1u << l;
-        }
-      }
-      break;
-  }
-  for (const unsigned l : set_bits(local)) {
+  const lanes_by_space lanes = divide_by_space(i.mem_space, mask, addresses);
+  for (const unsigned l : set_bits(lanes.local)) {
     if (addresses[l] + bytes > launch_->program->local_bytes || addresses[l] % bytes != 0)
       fail(b, w, i, l, simt::local_fault(addresses[l], bytes));
   }
-  if (shared != 0) simt::shared_access(i, w, shared, addresses, bad_lane_);
-  const simt::lane_mask rest = global | local;
+  if (lanes.shared != 0) simt::shared_access(i, w, lanes.shared, addresses, bad_lane_);
+  const simt::lane_mask rest = lanes.global | lanes.local;
   if (rest == 0) return;
-  check_global(b, x, s, global, addresses, bytes);
+  check_global(b, x, s, lanes.global, addresses, bytes);
   const bool loads = i.op == isa::opcode::ld;
   const unsigned chunk = std::min(bytes, 4u), count = (bytes + 3) / 4;
   alignas(64) std::uint32_t words[4][isa::warp_size];
   // Address of word 0 of the lane's data; the following words lie at the returned distance.
   std::uint8_t* here = nullptr;
   const auto find = [&](unsigned l) {
-    const bool own = (local >> l & 1) != 0;
+    const bool own = (lanes.local >> l & 1) != 0;
     here = own     ? local_byte(x, addresses[l], l)
            : loads ? memory_.readable(addresses[l])
                    : memory_.writable(addresses[l]);
@@ -274,18 +301,13 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
     }
     return;
   }
-  const auto op = static_cast<isa::atomic_op>(i.sub);
   alignas(64) std::uint32_t old[4][isa::warp_size];
   for (const unsigned l : set_bits(rest)) {
-    const auto value = [&](unsigned k) {
-      return words[k][l] | (count == 2 ? std::uint64_t{words[k + 1][l]} << 32 : 0);
-    };
     const unsigned apart = find(l);
     std::uint32_t cell[2] = {0, 0};
     for (unsigned k = 0; k < count; ++k) std::memcpy(&cell[k], here + k * apart, chunk);
     const std::uint64_t before = cell[0] | std::uint64_t{cell[1]} << 32;
-    const std::uint64_t after =
-        simt::atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
+    const std::uint64_t after = atomic_result(i, before, words, l, count);
     old[0][l] = cell[0];
     old[1][l] = cell[1];
     for (unsigned k = 0; k < count; ++k) {

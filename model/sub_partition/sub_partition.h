@@ -231,6 +231,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private w
 
   // Device runtime (sub_partition_system.cpp)
   void issue_system(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  void issue_trap(unsigned slot, simt::lane_mask mask);
   [[nodiscard]] simt::lane_reader memory_of(const warp_slot& w, unsigned lane) const;
   [[nodiscard]] fault_details details_of(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
 

@@ -148,13 +148,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
     case issue_kind::fence: issue_fence(slot, cycle); return false;
     case issue_kind::sleep: issue_sleep(slot, mask, cycle); return false;
     case issue_kind::system_call: issue_system(slot, mask, cycle); return !hot_.halted;
-    case issue_kind::trap:
-      if (mask != 0) {
-        const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
-        fault_with(slot, d, lane, simt::trap_text(*d.instruction), details_of(w, *d.instruction, lane));
-      }
-      w.stream->advance(w);
-      return !hot_.halted;
+    case issue_kind::trap: issue_trap(slot, mask); return !hot_.halted;
   }
   return false;
 }

@@ -2,6 +2,7 @@
 // SYSCALL and TRAP in a sub-partition. Lowering puts a MEMBAR before SYSCALL, so that the warp's stores are visible in
 // device memory.
 #include "heddle/config/error.h"
+#include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"
 #include "heddle/sub_partition/sub_partition.h"
 
@@ -26,6 +27,16 @@ void sub_partition::issue_system(unsigned slot, simt::lane_mask mask, cycle_t cy
     return fault(slot, d, bad_lane, e.what());
   }
   simt::advance(w.state);
+}
+
+void sub_partition::issue_trap(unsigned slot, simt::lane_mask mask) {
+  warp_slot& w = hot_.warps[slot];
+  const decoded_instruction& d = *w.next;
+  if (mask != 0) {
+    const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
+    fault_with(slot, d, lane, simt::trap_text(*d.instruction), details_of(w, *d.instruction, lane));
+  }
+  w.stream->advance(w);
 }
 
 fault_details sub_partition::details_of(const warp_slot& w, const isa::instruction& i, unsigned lane) const {

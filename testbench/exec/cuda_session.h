@@ -90,6 +90,10 @@ class cuda_session {
   void fill(wire::reader& in, call_answer& out);
   void launch(wire::reader& in, call_answer& out);
   void streams_and_events(wire::call what, wire::reader& in, call_answer& out);
+  void record_or_wait(wire::call what, wire::reader& in, call_answer& out);
+  void elapsed(wire::reader& in, call_answer& out);
+  void add_host_function(wire::reader& in, call_answer& out);
+  void end_host_function(wire::reader& in, call_answer& out);
   void wait(wire::reader& in, call_answer& out);
   void query(wire::reader& in, call_answer& out);
   void make_texture(wire::reader& in, call_answer& out);

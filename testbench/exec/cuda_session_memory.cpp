@@ -267,66 +267,70 @@ void cuda_session::streams_and_events(wire::call what, wire::reader& in, call_an
       if (events_.erase(in.get<std::uint32_t>()) == 0) out.status = wire::invalid_handle;
       return;
     case wire::call::record_event:
-    case wire::call::wait_event: {
-      auto number = in.get<std::uint32_t>();
-      auto second = in.get<std::uint32_t>();
-      if (what == wire::call::wait_event) std::swap(number, second);
-      const auto event = events_.find(number);
-      const std::uint32_t stream = stream_of(second, out);
-      if (event == events_.end()) out.status = wire::invalid_handle;
-      if (out.status != wire::success) return;
-      auto op = std::make_shared<queue_operation>();
-      op->stream = stream;
-      if (what == wire::call::record_event) {
-        event->second.time = std::make_shared<sc_core::sc_time>();
-        op->act = [time = event->second.time] { *time = sc_core::sc_time_stamp(); };
-        event->second.recorded = op;
-      } else {
-        if (!event->second.recorded || event->second.recorded->done) return;
-        op->after.push_back(event->second.recorded);
-      }
-      m_.queues.add(op);
-      m_.queues.poke();
-      return;
-    }
-    case wire::call::elapsed: {
-      const auto a = events_.find(in.get<std::uint32_t>());
-      const auto b = events_.find(in.get<std::uint32_t>());
-      if (a == events_.end() || b == events_.end() || !a->second.recorded || !b->second.recorded) {
-        out.status = wire::invalid_handle;
-      } else if (!a->second.recorded->done || !b->second.recorded->done) {
-        out.status = wire::not_ready;
-      } else {
-        out.body.put((b->second.time->to_seconds() - a->second.time->to_seconds()) * 1e9);
-      }
-      return;
-    }
-    case wire::call::host_function: {
-      const std::uint32_t stream = stream_of(in.get<std::uint32_t>(), out);
-      const auto number = in.get<std::uint64_t>();
-      if (out.status != wire::success) return;
-      auto op = std::make_shared<queue_operation>();
-      op->what = queue_operation::kind::host_function;
-      op->stream = stream;
-      host_functions_[number] = op;
-      m_.queues.add(op);
-      m_.queues.poke();
-      return;
-    }
+    case wire::call::wait_event: return record_or_wait(what, in, out);
+    case wire::call::elapsed: return elapsed(in, out);
+    case wire::call::host_function: return add_host_function(in, out);
     case wire::call::next_host_function: out.host_function = true; return;
-    case wire::call::host_function_done: {
-      const auto found = host_functions_.find(in.get<std::uint64_t>());
-      if (found == host_functions_.end()) {
-        out.status = wire::invalid_value;
-        return;
-      }
-      const queue_entry op = found->second;
-      host_functions_.erase(found);
-      m_.queues.finish(op);
-      return;
-    }
+    case wire::call::host_function_done: return end_host_function(in, out);
     default: out.status = wire::not_supported;
   }
+}
+
+void cuda_session::record_or_wait(wire::call what, wire::reader& in, call_answer& out) {
+  auto number = in.get<std::uint32_t>();
+  auto second = in.get<std::uint32_t>();
+  if (what == wire::call::wait_event) std::swap(number, second);
+  const auto event = events_.find(number);
+  const std::uint32_t stream = stream_of(second, out);
+  if (event == events_.end()) out.status = wire::invalid_handle;
+  if (out.status != wire::success) return;
+  auto op = std::make_shared<queue_operation>();
+  op->stream = stream;
+  if (what == wire::call::record_event) {
+    event->second.time = std::make_shared<sc_core::sc_time>();
+    op->act = [time = event->second.time] { *time = sc_core::sc_time_stamp(); };
+    event->second.recorded = op;
+  } else {
+    if (!event->second.recorded || event->second.recorded->done) return;
+    op->after.push_back(event->second.recorded);
+  }
+  m_.queues.add(op);
+  m_.queues.poke();
+}
+
+void cuda_session::elapsed(wire::reader& in, call_answer& out) {
+  const auto a = events_.find(in.get<std::uint32_t>());
+  const auto b = events_.find(in.get<std::uint32_t>());
+  if (a == events_.end() || b == events_.end() || !a->second.recorded || !b->second.recorded) {
+    out.status = wire::invalid_handle;
+  } else if (!a->second.recorded->done || !b->second.recorded->done) {
+    out.status = wire::not_ready;
+  } else {
+    out.body.put((b->second.time->to_seconds() - a->second.time->to_seconds()) * 1e9);
+  }
+}
+
+void cuda_session::add_host_function(wire::reader& in, call_answer& out) {
+  const std::uint32_t stream = stream_of(in.get<std::uint32_t>(), out);
+  const auto number = in.get<std::uint64_t>();
+  if (out.status != wire::success) return;
+  auto op = std::make_shared<queue_operation>();
+  op->what = queue_operation::kind::host_function;
+  op->stream = stream;
+  host_functions_[number] = op;
+  m_.queues.add(op);
+  m_.queues.poke();
+}
+
+void cuda_session::end_host_function(wire::reader& in, call_answer& out) {
+  const auto found = host_functions_.find(in.get<std::uint64_t>());
+  if (found == host_functions_.end()) {
+    out.status = wire::invalid_value;
+    return;
+  }
+  const queue_entry op = found->second;
+  host_functions_.erase(found);
+  m_.queues.finish(op);
 }
 
 bool cuda_session::take_host_function(call_answer& out) {

@@ -266,6 +266,70 @@ std::vector<back_edge> back_edges(const isa::program& p) {
   return edges;
 }
 
+namespace {
+
+// When the registers that the instruction reads and writes are free and available.
+void set_register_times(decoded_instruction& d, const gpu_config& config) {
+  const isa::instruction& i = *d.instruction;
+  if (config.sub_partition.guard_latency_cycles != 0) {
+    const std::uint8_t early = d.timing == isa::op_class::vote ? i.psrc[0].reg : isa::pt;
+    d.guards = static_cast<std::uint8_t>((1u << i.guard.reg | 1u << early) & ~(1u << isa::pt));
+    // A result that comes through a queue is available to guards and other uses at the same time.
+    if (d.written_predicates != 0 && d.result == producer::fixed)
+      d.guard_cycles = narrow<std::uint8_t>(config.sub_partition.guard_latency_cycles);
+  }
+  if (i.op == isa::opcode::ldc) {
+    if (reads_registers(i)) d.index_cycles = narrow<std::uint16_t>(config.constant_cache.index_cycles);
+  } else if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
+    d.return_interval = narrow<std::uint16_t>(config.ldst.return_interval_cycles);
+    const bool shared = i.mem_space == isa::space::shared;
+    d.return_words = narrow<std::uint8_t>(shared ? config.ldst.shared_return_words : config.ldst.return_words);
+  }
+  if (d.kind == issue_kind::memory) d.source_read_cycles = source_read_cycles(i, config.ldst);
+}
+
+// The instruction's timing, given its class.
+void set_unit_times(decoded_instruction& d, const isa::program& program, const gpu_config& config) {
+  const isa::instruction& i = *d.instruction;
+  d.unit = unit_of(d.timing, config);
+  const class_timing t = timing_of(d.timing, i, config);
+  if (t.lanes <= 0)
+    throw input_error(program.file, i.line, i.column,
+                      std::string("'") + isa::info(i.op).mnemonic + "' has no unit on " + config.gpu.name +
+                          " (compute capability " + config.gpu.compute_capability + ")");
+  const double lanes = is_shared(d.unit, config) ? t.lanes * config.sm.sub_partitions : t.lanes;
+  d.initiation_cycles = narrow<std::uint32_t>(std::max(std::round(isa::warp_size / lanes), 1.0));
+  d.latency_cycles = t.latency;
+  d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::texture || d.unit == isa::unit::sfu;
+  d.shared_use = use_of_shared_lanes(d, t.lanes, config);
+}
+
+void set_access(decoded_instruction& d) {
+  const isa::instruction& i = *d.instruction;
+  d.global_access = d.kind == issue_kind::memory && i.op != isa::opcode::ldc && i.mem_space != isa::space::shared &&
+                    i.mem_space != isa::space::constant;
+  if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
+    d.access = access_of(i);
+    d.access_bytes = narrow<std::uint8_t>(simt::access_bytes(i));
+    d.read_only = i.cache == isa::cache_op::nc;
+    d.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
+  }
+  d.cached_load = d.global_access && i.op == isa::opcode::ld && !d.bypass_l1;
+}
+
+// Bank conflicts of an arithmetic instruction. `before`: the instruction before it in the program; null: none.
+void set_bank_conflicts(decoded_instruction& d, const decoded_instruction* before, const gpu_config& config) {
+  const isa::instruction& i = *d.instruction;
+  const bool keeps = config.sub_partition.reuse_cache && before != nullptr && before->kind == issue_kind::arithmetic;
+  // Matrices are read during the cycles in which the tensor unit accepts them.
+  const unsigned read_cycles = d.timing == isa::op_class::tensor ? d.initiation_cycles : 1;
+  d.bank_conflicts = narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, nullptr, read_cycles));
+  d.bank_conflicts_after = narrow<std::uint8_t>(
+      conflict_cycles_of(i, config.sub_partition, keeps ? before->instruction : nullptr, read_cycles));
+}
+
+}  // namespace
+
 std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::program>& program,
                                               const gpu_config& config, std::uint64_t code_address) {
   auto result = std::make_shared<decoded_program>();
@@ -279,55 +343,16 @@ std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::p
     d.execute = recorded ? execute_nothing : simt::select(i);
     d.kind = kind_of(i.op);
     d.timing = recorded ? stand_in(program->timing[result->code.size()], i, config) : isa::info(i.op).timing;
-    d.unit = unit_of(d.timing, config);
-    const class_timing t = timing_of(d.timing, i, config);
-    if (t.lanes <= 0)
-      throw input_error(program->file, i.line, i.column,
-                        std::string("'") + isa::info(i.op).mnemonic + "' has no unit on " + config.gpu.name +
-                            " (compute capability " + config.gpu.compute_capability + ")");
-    const double lanes = is_shared(d.unit, config) ? t.lanes * config.sm.sub_partitions : t.lanes;
-    d.initiation_cycles = narrow<std::uint32_t>(std::max(std::round(isa::warp_size / lanes), 1.0));
-    d.latency_cycles = t.latency;
-    d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::texture || d.unit == isa::unit::sfu;
-    d.global_access = d.kind == issue_kind::memory && i.op != isa::opcode::ldc && i.mem_space != isa::space::shared &&
-                      i.mem_space != isa::space::constant;
+    set_unit_times(d, *program, config);
     d.guard = i.guard;
-    if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
-      d.access = access_of(i);
-      d.access_bytes = narrow<std::uint8_t>(simt::access_bytes(i));
-      d.read_only = i.cache == isa::cache_op::nc;
-      d.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
-    }
-    d.cached_load = d.global_access && i.op == isa::opcode::ld && !d.bypass_l1;
+    set_access(d);
     d.result = result_of(d, config);
-    d.shared_use = use_of_shared_lanes(d, t.lanes, config);
     collect_dependences(d);
     for (unsigned k = 0; k < d.depends_count; ++k)
       result->scoreboard_registers = std::max(result->scoreboard_registers, d.depends[k] + 1u);
-    if (config.sub_partition.guard_latency_cycles != 0) {
-      const std::uint8_t early = d.timing == isa::op_class::vote ? i.psrc[0].reg : isa::pt;
-      d.guards = static_cast<std::uint8_t>((1u << i.guard.reg | 1u << early) & ~(1u << isa::pt));
-      // A result that comes through a queue is available to guards and other uses at the same time.
-      if (d.written_predicates != 0 && d.result == producer::fixed)
-        d.guard_cycles = narrow<std::uint8_t>(config.sub_partition.guard_latency_cycles);
-    }
-    if (i.op == isa::opcode::ldc) {
-      if (reads_registers(i)) d.index_cycles = narrow<std::uint16_t>(config.constant_cache.index_cycles);
-    } else if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
-      d.return_interval = narrow<std::uint16_t>(config.ldst.return_interval_cycles);
-      const bool shared = i.mem_space == isa::space::shared;
-      d.return_words = narrow<std::uint8_t>(shared ? config.ldst.shared_return_words : config.ldst.return_words);
-    }
-    if (d.kind == issue_kind::memory) d.source_read_cycles = source_read_cycles(i, config.ldst);
-    if (d.kind == issue_kind::arithmetic) {
-      const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() &&
-                         result->code.back().kind == issue_kind::arithmetic;
-      // Matrices are read during the cycles in which the tensor unit accepts them.
-      const unsigned read_cycles = d.timing == isa::op_class::tensor ? d.initiation_cycles : 1;
-      d.bank_conflicts = narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, nullptr, read_cycles));
-      d.bank_conflicts_after =
-          narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, keeps ? &i - 1 : nullptr, read_cycles));
-    }
+    set_register_times(d, config);
+    if (d.kind == issue_kind::arithmetic)
+      set_bank_conflicts(d, result->code.empty() ? nullptr : &result->code.back(), config);
     result->code.push_back(d);
   }
   // A trace does not hold the control codes of its chip.
