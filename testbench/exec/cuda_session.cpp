@@ -205,7 +205,7 @@ void cuda_session::find_variable(wire::reader& in, call_answer& out) {
   }
   for (const unsigned handle : modules_[module]) {
     try {
-      const symbol_location where = m_.chip.driver().symbol(handle, name);
+      const symbol_location where = m_.chip.driver().symbol(name, handle);
       out.body.put(where.address).put(where.size);
       return;
     } catch (const input_error&) {  // another part may be valid

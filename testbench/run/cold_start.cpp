@@ -7,11 +7,9 @@ bool cold_start::ready() {
   if (!cold_) return true;
   running_ = running_ && !driver_.finished(launch_);
   if (running_) return false;
-  if (!empty_) {
-    driver_.flush_caches();
-    empty_ = true;
-  }
-  return !driver_.flushing();
+  const bool begin = !empty_;
+  empty_ = true;
+  return !driver_.flush_caches(begin);
 }
 
 }  // namespace heddle::testbench

@@ -219,16 +219,14 @@ unsigned host_driver::module_of(const std::string& kernel) const {
                     (list.empty() ? "(none)" : list) + suggestion(kernel, known));
 }
 
-symbol_location host_driver::symbol(const std::string& name) const {
+symbol_location host_driver::symbol(const std::string& name, unsigned module) const {
   std::vector<std::string> known;
-  for (unsigned m = 0; m < modules_.size(); ++m) {
+  for (unsigned m = 0; m < modules_.size() && module == any_module; ++m) {
     for (const auto& s : modules_[m]->module.symbols) known.push_back(s.first);
-    if (modules_[m]->module.symbols.count(name) != 0) return symbol(m, name);
+    if (modules_[m]->module.symbols.count(name) != 0) module = m;
   }
-  throw input_error("no module variable '" + name + "' in the loaded modules" + suggestion(name, known));
-}
-
-symbol_location host_driver::symbol(unsigned module, const std::string& name) const {
+  if (module == any_module)
+    throw input_error("no module variable '" + name + "' in the loaded modules" + suggestion(name, known));
   const module_record& m = record_of(module);
   const auto found = m.module.symbols.find(name);
   if (found == m.module.symbols.end()) throw input_error("no module variable '" + name + "' in " + m.module.ast->file);
@@ -328,14 +326,12 @@ void host_driver::preempt(const std::vector<unsigned>& sms, preemption_mode mode
   command(&d, sizeof d);
 }
 
-void host_driver::flush_caches() {
+bool host_driver::flush_caches(bool begin) {
   const host_link::call call(*link_);
-  link_->write_register(host_register::flush_caches, 1);
-  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
-}
-
-bool host_driver::flushing() {
-  const host_link::call call(*link_);
+  if (begin) {
+    link_->write_register(host_register::flush_caches, 1);
+    if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  }
   return (link_->read_register(host_register::status) & host_status::flushing) != 0;
 }
 

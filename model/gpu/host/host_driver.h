@@ -120,10 +120,9 @@ class host_driver : public sc_core::sc_module {
   [[nodiscard]] std::vector<isa::dtype> parameter_types(unsigned module, const std::string& kernel) const;
   /// The first loaded module with this kernel. Throws input_error that lists the known kernels.
   [[nodiscard]] unsigned module_of(const std::string& kernel) const;
-  /// A variable of any loaded module. Throws input_error.
-  [[nodiscard]] symbol_location symbol(const std::string& name) const;
-  /// A variable of one module.
-  [[nodiscard]] symbol_location symbol(unsigned module, const std::string& name) const;
+  static constexpr unsigned any_module = ~0u;
+  /// A variable of a module, or of the first loaded one that has it. Throws input_error.
+  [[nodiscard]] symbol_location symbol(const std::string& name, unsigned module = any_module) const;
 
   /// Allocates device memory, 256-byte aligned and followed by an unmapped gap; addresses depend only on the order of
   /// calls. Throws input_error if it would reach the context area, which `context.area_mib` or save_contexts_at()
@@ -170,12 +169,10 @@ class host_driver : public sc_core::sc_module {
   /// restarted.
   void check_flush(const launch_request& request);
   bool finished(unsigned launch_number);
-  /// Begins to write back and empty all caches (L2, L1s, constant and instruction caches), as a profiler does before a
-  /// launch. Throws input_error while launches are pending or running. Ends with progress_event(); until then launches
-  /// are refused.
-  void flush_caches();
-  /// True while caches are being written back.
-  bool flushing();
+  /// With `begin`: begins to write back and empty all caches (L2, L1s, constant and instruction caches), as a profiler
+  /// does before a launch; throws input_error while launches are pending or running. Returns whether caches are being
+  /// written back, which ends with progress_event(); until then launches are refused.
+  bool flush_caches(bool begin);
   /// Notified when a launch completes, the caches have been flushed or the GPU faults.
   [[nodiscard]] const sc_core::sc_event& progress_event() const { return progress_; }
   /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted. With `irq` bound it sleeps

@@ -58,6 +58,7 @@ TEST(host_registers_page, has_each_register_where_it_is) {
                                                          {"map_bytes", reg::map_bytes},
                                                          {"map_command", reg::map_command},
                                                          {"cycle", reg::cycle},
+                                                         {"flush_caches", reg::flush_caches},
                                                          {"heap_base", reg::heap_base},
                                                          {"heap_bytes", reg::heap_bytes},
                                                          {"print_bytes", reg::print_bytes},
