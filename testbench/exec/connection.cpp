@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/exec/connection.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -22,9 +23,14 @@ bool connection::receive() {
 
 std::optional<connection::request> connection::next() {
   wire::message_head head;
-  if (received_.size() < sizeof head) return std::nullopt;
-  std::memcpy(&head, received_.data(), sizeof head);
-  if (head.bytes > received_.size() - sizeof head) return std::nullopt;
+  do {
+    if (received_.size() < sizeof head) return std::nullopt;
+    std::memcpy(&head, received_.data(), sizeof head);
+    if (head.bytes > received_.size() - sizeof head) return std::nullopt;
+    // A late answer to ask(), for which nobody waits any more.
+    if (head.moves != 0)
+      received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(sizeof head + head.bytes));
+  } while (head.moves != 0);
   request r{static_cast<wire::call>(head.what), {}};
   const auto begin = received_.begin() + sizeof head;
   const auto end = begin + static_cast<std::ptrdiff_t>(head.bytes);
@@ -34,10 +40,24 @@ std::optional<connection::request> connection::next() {
 }
 
 bool connection::reply(std::int32_t status, const std::vector<std::uint8_t>& body) {
-  wire::message_head head{static_cast<std::uint32_t>(status), 0, body.size()};
-  std::vector<std::uint8_t> all(sizeof head + body.size());
+  return send({static_cast<std::uint32_t>(status), 0, body.size()}, body.data());
+}
+
+bool connection::ask(const wire::move_request& r, int patience_ms) {
+  if (!send({0, 1, sizeof r}, &r)) return false;
+  pollfd answer{socket_.get(), POLLIN, 0};
+  // A thread that waits for a reply sends nothing but this answer.
+  if (!received_.empty() || ::poll(&answer, 1, patience_ms) != 1) return false;
+  wire::message_head head;
+  const ssize_t n = ::recv(socket_.get(), &head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
+  if (n != sizeof head || head.moves == 0) return false;
+  return ::recv(socket_.get(), &head, sizeof head, MSG_DONTWAIT) == sizeof head;
+}
+
+bool connection::send(const wire::message_head& head, const void* data) {
+  std::vector<std::uint8_t> all(sizeof head + head.bytes);
   std::memcpy(all.data(), &head, sizeof head);
-  if (!body.empty()) std::memcpy(all.data() + sizeof head, body.data(), body.size());
+  if (all.size() > sizeof head) std::memcpy(all.data() + sizeof head, data, all.size() - sizeof head);
   for (std::size_t at = 0; at < all.size();) {
     const ssize_t n = ::send(socket_.get(), all.data() + at, all.size() - at, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;

@@ -185,10 +185,13 @@ void cuda_server::serve_client(client& c) {
     call_answer a;
     if (c.session == nullptr) {
       a.status = wire::invalid_value;
+    } else if (request->what == wire::call::open_window) {
+      c.window = copy_window::open(c.process, static_cast<int>(in.get<std::uint32_t>()));
+      if (!c.window) a.status = wire::not_supported;
     } else if (broken_ != wire::success) {
       a.status = broken_;
     } else {
-      a = c.session->handle(request->what, in);
+      a = c.session->handle(request->what, in, c.window);
       // A program that polls for completion must let simulated time advance.
       if (request->what == wire::call::query && a.status == wire::not_ready) {
         simulate_for_query();
@@ -197,7 +200,7 @@ void cuda_server::serve_client(client& c) {
     a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }),
                   a.until.end());
     if (a.status == wire::success && (!a.until.empty() || a.then || a.host_function)) {
-      c.waits = true;
+      c.waits_now(true);
       c.answer = std::move(a);
     } else {
       reply(c, a);
@@ -239,6 +242,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
     entry.session = std::make_unique<cuda_session>(*machine_, process, name_of_program(process));
   }
   c.session = entry.session.get();
+  c.process = process;
   a.body.put(machine_->info());
   reply(c, a);
 }
@@ -251,7 +255,7 @@ void cuda_server::reply(client& c, call_answer& a) {
   whole.put_text(printed);
   whole.put_bytes(a.body.bytes().data(), a.body.bytes().size());
   if (!c.link.reply(a.status, whole.bytes())) c.gone = true;
-  c.waits = false;
+  c.waits_now(false);
   c.answer = call_answer();
 }
 

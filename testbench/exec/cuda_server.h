@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "testbench/exec/connection.h"
+#include "testbench/exec/copy_window.h"
 #include "testbench/exec/cuda_session.h"
 #include "testbench/exec/pause_watch.h"
 #include "testbench/files/descriptor.h"
@@ -49,8 +50,15 @@ class cuda_server {
  private:
   struct client {
     explicit client(descriptor socket) : link(std::move(socket)) {}
+    ~client() { waits_now(false); }
+    void waits_now(bool w) {
+      waits = w;
+      if (window) window->waits_on(w ? &link : nullptr);
+    }
     connection link;
+    std::shared_ptr<copy_window> window;
     cuda_session* session = nullptr;
+    pid_t process = 0;
     bool waits = false;
     bool gone = false;
     bool leaves = false;

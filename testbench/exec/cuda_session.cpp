@@ -32,7 +32,7 @@ cuda_session::~cuda_session() {
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
 }
 
-call_answer cuda_session::handle(wire::call what, wire::reader& in) {
+call_answer cuda_session::handle(wire::call what, wire::reader& in, std::shared_ptr<copy_window> window) {
   call_answer out;
   try {
     switch (what) {
@@ -44,7 +44,7 @@ call_answer cuda_session::handle(wire::call what, wire::reader& in) {
       case wire::call::allocate: allocate(in, out); break;
       case wire::call::release: release(in, out); break;
       case wire::call::host_range: host_range(in, out); break;
-      case wire::call::copy: copy(in, out); break;
+      case wire::call::copy: copy(in, out, std::move(window)); break;
       case wire::call::fill: fill(in, out); break;
       case wire::call::launch: launch(in, out); break;
       case wire::call::wait: wait(in, out); break;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/exec/copy_window.h"
 #include "testbench/exec/device_memory.h"
 #include "testbench/exec/host_queues.h"
 #include "testbench/exec/remote_memory.h"
@@ -52,8 +53,8 @@ class cuda_session {
   cuda_session(cuda_machine& m, pid_t process, std::string program);
   ~cuda_session();
 
-  /// Handles a call. Any invalid call gets an error status.
-  call_answer handle(wire::call what, wire::reader& arguments);
+  /// Handles a call of a thread with this copy window, or none. Any invalid call gets an error status.
+  call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
   /// Returns managed memory to the program; call it before the reply to a wait is sent.
   void return_memory();
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
@@ -86,7 +87,7 @@ class cuda_session {
   void allocate(wire::reader& in, call_answer& out);
   void release(wire::reader& in, call_answer& out);
   void host_range(wire::reader& in, call_answer& out);
-  void copy(wire::reader& in, call_answer& out);
+  void copy(wire::reader& in, call_answer& out, std::shared_ptr<copy_window> window);
   void fill(wire::reader& in, call_answer& out);
   void launch(wire::reader& in, call_answer& out);
   void streams_and_events(wire::call what, wire::reader& in, call_answer& out);
@@ -101,7 +102,7 @@ class cuda_session {
 
   std::vector<queue_entry> pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const;
   std::string image_text(std::uint64_t address, call_answer& out);
-  bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged);
+  bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window);
   void take_memory();
   void give_to_program(std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] bool is_shared(std::uint64_t address) const;  // in the program's memory and used by kernels

@@ -135,7 +135,8 @@ void cuda_session::return_memory() {
   memory_is_away_ = !m_.queues.idle();
 }
 
-bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged) {
+// Rows that are large enough go through the window, if there is one: the thread that waits for the copy moves them.
+bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window) {
   host_driver& driver = m_.chip.driver();
   std::vector<std::uint8_t> piece;
   // Rows without gaps on both sides are copied as one row.
@@ -145,29 +146,37 @@ bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::
   const std::uint64_t width = layers_touch ? r.width * r.height * r.depth : rows_touch ? r.width * r.height : r.width;
   const std::uint64_t height = rows_touch ? 1 : r.height;
   const std::uint64_t depth = layers_touch ? 1 : r.depth;
+  bool shared = window != nullptr && width >= piece_bytes && staged.empty() &&
+                r.source_on_host != r.destination_on_host &&
+                window->reaches(r.source_on_host ? r.source : r.destination,
+                                (depth - 1) * (r.source_on_host ? r.source_layer : r.destination_layer) +
+                                    (height - 1) * (r.source_on_host ? r.source_pitch : r.destination_pitch) + width,
+                                r.destination_on_host);
   for (std::uint64_t z = 0; z < depth; ++z)
     for (std::uint64_t y = 0; y < height; ++y)
-      for (std::uint64_t x = 0; x < width; x += piece.size()) {
-        piece.resize(std::min<std::uint64_t>(piece_bytes, width - x));
+      for (std::uint64_t x = 0, bytes = 0; x < width; x += bytes) {
+        bytes = std::min<std::uint64_t>(shared ? wire::window_bytes : piece_bytes, width - x);
+        if (!shared) piece.resize(bytes);
+        std::uint8_t* const data = shared ? window->data() : piece.data();
         const std::uint64_t from = r.source + z * r.source_layer + y * r.source_pitch + x;
         const std::uint64_t to = r.destination + z * r.destination_layer + y * r.destination_pitch + x;
         if (!staged.empty()) {
-          std::memcpy(piece.data(), staged.data() + (z * height + y) * width + x, piece.size());
-        } else if (r.source_on_host) {
-          if (!program_memory_.read(from, piece.data(), piece.size())) return false;
-        } else {
-          driver.read(from, piece.data(), piece.size());
+          std::memcpy(data, staged.data() + (z * height + y) * width + x, bytes);
+        } else if (!r.source_on_host) {
+          driver.read(from, data, bytes);
+        } else if (!(shared && (shared = window->fetch(from, bytes))) && !program_memory_.read(from, data, bytes)) {
+          return false;
         }
-        if (r.destination_on_host) {
-          if (!program_memory_.write(to, piece.data(), piece.size())) return false;
-        } else {
-          driver.write(to, piece.data(), piece.size());
+        if (!r.destination_on_host) {
+          driver.write(to, data, bytes);
+        } else if (!(shared && (shared = window->deliver(to, bytes))) && !program_memory_.write(to, data, bytes)) {
+          return false;
         }
       }
   return true;
 }
 
-void cuda_session::copy(wire::reader& in, call_answer& out) {
+void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy_window> window) {
   auto r = in.get<wire::copy_request>();
   const std::uint32_t stream = stream_of(r.stream, out);
   if (out.status != wire::success) return;
@@ -199,7 +208,7 @@ void cuda_session::copy(wire::reader& in, call_answer& out) {
           return;
         }
   }
-  op->act = [this, r, staged = std::move(staged)] { move_box(r, staged); };
+  op->act = [this, r, staged = std::move(staged), window = std::move(window)] { move_box(r, staged, window.get()); };
   m_.queues.add(op);
   m_.queues.poke();
 }

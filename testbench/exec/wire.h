@@ -13,11 +13,15 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 5;
+constexpr std::uint32_t version = 6;
 /// The first line that a simulator started by the library sends; the second one is its address.
-constexpr const char* greeting = "heddle 5\n";
+constexpr const char* greeting = "heddle 6\n";
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
+
+/// The size of a copy window: memory of the program and of the simulator, through which a thread that waits for a large
+/// copy moves the bytes itself. It does so four times as fast as the system does between two processes.
+constexpr std::uint64_t window_bytes = std::uint64_t{1} << 20;
 
 enum class call : std::uint32_t {
   // u32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same
@@ -56,6 +60,8 @@ enum class call : std::uint32_t {
   list_functions,      // u32 module -> u32 count, then a string each
   // The process ends; no reply; the connection is closed when the results are written, if it is the last process.
   leave,
+  // u32 descriptor in the program: a sealed file in memory, the window of this thread's copies from now on
+  open_window,
 };
 
 /// Values of cudaError_t and CUresult that the simulator returns; they are equal in both.
@@ -89,9 +95,16 @@ constexpr std::uint32_t non_blocking = 1;
 }
 
 struct message_head {
-  std::uint32_t what;  // call; in a reply: status
-  std::uint32_t reserved;
+  std::uint32_t what;   // call; in a reply: status
+  std::uint32_t moves;  // 1: not a call or reply; data: move_request, from the simulator. The thread answers when done.
   std::uint64_t bytes;  // length of the following data
+};
+
+/// Copies between the window and the program's memory.
+struct move_request {
+  std::uint64_t address;
+  std::uint32_t bytes;
+  std::uint32_t to_window;
 };
 
 /// The modelled chip, for device properties and attributes.

@@ -16,6 +16,7 @@ namespace heddle {
 namespace {
 
 constexpr unsigned large_bytes = 65536;
+constexpr unsigned host_line_bytes = 64;
 
 bool all_zero(const std::uint8_t* data, unsigned bytes) {
   return data[0] == 0 && std::memcmp(data, data + 1, bytes - 1) == 0;
@@ -36,30 +37,40 @@ void copy_past_caches(std::uint8_t* to, const std::uint8_t* from, unsigned bytes
 
 }  // namespace
 
-// Page by page and not in the order of addresses: what lies side by side in a page of the host's is written, or read,
-// side by side.
-void bulk_access::move_page(request& r, unsigned channel, std::uint64_t number) const {
-  const std::uint64_t page_bytes = byte_store::page_bytes;
+bulk_access::place bulk_access::place_of(unsigned channel, std::uint64_t number) const {
   const part& p = parts_[channel];
-  const bool in_memory_alone = p.slice->has_nothing_of(number * page_bytes, page_bytes);
-  byte_store& store = p.channel->bytes();
-  std::uint8_t* page = in_memory_alone ? store.page(number) : nullptr;
+  place here{channel, number, p.slice->has_nothing_of(number * byte_store::page_bytes, byte_store::page_bytes),
+             nullptr};
+  if (here.in_memory_alone) here.bytes = p.channel->bytes().page(number);
+  return here;
+}
+
+// Page by page and not in the order of addresses: what lies side by side in a page of the host's is written, or read,
+// side by side. A processor does not fetch ahead beyond a page, so what is read next is asked for here.
+void bulk_access::move_page(request& r, place here, const place& next) const {
+  const std::uint64_t page_bytes = byte_store::page_bytes;
+  std::uint8_t* page = here.bytes;
+  const bool fetches = !r.write && next.bytes != nullptr;
   for (unsigned at = 0; at < page_bytes; at += interleave_) {
+    if (fetches)
+      for (unsigned k = 0; k < interleave_ && at + k < page_bytes; k += host_line_bytes)
+        __builtin_prefetch(next.bytes + at + k);
     // Of the block what was asked for; positions count from the first address, for the last one may be the last there
     // is.
-    const std::uint64_t block = map_.global_address(channel, number * page_bytes + at);
+    const std::uint64_t block = map_.global_address(here.channel, here.number * page_bytes + at);
     const std::uint64_t skipped = block < r.address ? r.address - block : 0;
     if (skipped >= interleave_ || (skipped == 0 && block - r.address >= r.bytes)) continue;
     const auto position = static_cast<unsigned>(block + skipped - r.address);
     const unsigned n = std::min(interleave_ - static_cast<unsigned>(skipped), r.bytes - position);
     std::uint8_t* const data = r.data + position;
-    if (!in_memory_alone) {
+    if (!here.in_memory_alone) {
       const unsigned moved = r.through_l2(block + skipped, data, n);
       if (moved != n) r.good = std::min(r.good, position + moved);
       continue;
     }
     // Zeros where nothing was written yet are there already.
-    if (r.write && page == nullptr && !all_zero(data, n)) page = store.make_page(number);
+    if (r.write && page == nullptr && !all_zero(data, n))
+      page = parts_[here.channel].channel->bytes().make_page(here.number);
     if (page == nullptr) {
       if (!r.write) std::memset(data, 0, n);
       continue;
@@ -80,8 +91,13 @@ unsigned bulk_access::move(bool write, std::uint64_t address, std::uint8_t* data
   request r{write, address, data, bytes, through_l2, bytes};
   const std::uint64_t row_bytes = byte_store::page_bytes * parts_.size();  // a page of each channel
   const std::uint64_t last = (address + (bytes - 1)) / row_bytes;
+  place next = place_of(0, address / row_bytes);
   for (std::uint64_t row = address / row_bytes; row <= last; ++row)
-    for (unsigned channel = 0; channel < parts_.size(); ++channel) move_page(r, channel, row);
+    for (unsigned channel = 0; channel < parts_.size(); ++channel) {
+      const place here = next;
+      next = channel + 1 < parts_.size() ? place_of(channel + 1, row) : row < last ? place_of(0, row + 1) : place{};
+      move_page(r, here, next);
+    }
 #if defined(__SSE2__)
   if (write && bytes >= large_bytes) _mm_sfence();
 #endif

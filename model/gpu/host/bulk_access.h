@@ -43,7 +43,15 @@ class bulk_access {
     const l2_access& through_l2;
     unsigned good;  // bytes before the first that could not be moved
   };
-  void move_page(request& r, unsigned channel, std::uint64_t number) const;
+  /// A page of a channel, by its number.
+  struct place {
+    unsigned channel;
+    std::uint64_t number;
+    bool in_memory_alone;  // the L2 holds nothing of it
+    std::uint8_t* bytes;   // null: nothing was written yet, or the L2 holds some of it
+  };
+  [[nodiscard]] place place_of(unsigned channel, std::uint64_t number) const;
+  void move_page(request& r, place here, const place& next) const;
 
   address_map map_;
   unsigned interleave_;

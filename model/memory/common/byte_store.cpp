@@ -33,9 +33,13 @@ void byte_store::release_chunk::operator()(std::uint8_t* p) const { std::free(p)
 std::uint8_t* byte_store::find(std::uint64_t number) const {
   recent& r = recent_[number % recent_pages];
   if (r.number == number) return r.data;
-  const auto it = regions_.find(number / region_pages);
-  if (it == regions_.end()) return nullptr;
-  std::uint8_t* const data = it->second.pages[number % region_pages];
+  if (region_number_ != number / region_pages) {
+    const auto it = regions_.find(number / region_pages);
+    if (it == regions_.end()) return nullptr;
+    region_number_ = number / region_pages;
+    region_ = &it->second;  // stays in its place
+  }
+  std::uint8_t* const data = region_->pages[number % region_pages];
   if (data != nullptr) r = {number, data};
   return data;
 }

@@ -51,6 +51,9 @@ class byte_store {
   std::size_t fresh_pages_ = 0;
   std::uint64_t pages_ = 0;
   mutable std::vector<recent> recent_;
+  // The region of the last page that was not recent: a large copy goes through each page once, region by region.
+  mutable std::uint64_t region_number_ = ~std::uint64_t{0};
+  mutable const region* region_ = nullptr;
 };
 
 }  // namespace heddle

@@ -18,6 +18,7 @@
 
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/simulator_start.h"
+#include "testbench/cuda/core/window.h"
 
 namespace heddle::cuda {
 
@@ -30,11 +31,15 @@ std::atomic<unsigned> process_generation{1};  // a child after fork() is a separ
 struct link {
   int socket = -1;
   unsigned generation = 0;
+  window copies;
 };
 thread_local link own;
 struct link_end {
   ~link_end() {
-    if (own.socket >= 0 && own.generation == process_generation.load()) ::close(own.socket);
+    if (own.socket >= 0 && own.generation == process_generation.load()) {
+      ::close(own.socket);
+      own.copies.close();
+    }
     own.socket = -1;
   }
 };
@@ -100,6 +105,18 @@ bool receive_all(int socket, void* data, std::size_t bytes) {
   return true;
 }
 
+/// The head of a reply. Before it the simulator may ask for moves of bytes.
+bool receive_reply_head(wire::message_head& head) {
+  for (;;) {
+    if (!receive_all(own.socket, &head, sizeof head) || head.bytes > wire::most_bytes) return false;
+    if (head.moves == 0) return true;
+    wire::move_request r{};
+    if (head.bytes != sizeof r || !receive_all(own.socket, &r, sizeof r) || !own.copies.move(r)) return false;
+    head.bytes = 0;
+    if (!send_all(own.socket, &head, sizeof head)) return false;
+  }
+}
+
 reply exchange(wire::call what, const wire::writer& arguments) {
   wire::message_head head{static_cast<std::uint32_t>(what), 0, arguments.bytes().size()};
   std::vector<std::uint8_t> message(sizeof head + arguments.bytes().size());
@@ -107,8 +124,7 @@ reply exchange(wire::call what, const wire::writer& arguments) {
   if (!arguments.bytes().empty())
     std::memcpy(message.data() + sizeof head, arguments.bytes().data(), arguments.bytes().size());
   reply r;
-  if (!send_all(own.socket, message.data(), message.size()) || !receive_all(own.socket, &head, sizeof head) ||
-      head.bytes > wire::most_bytes)
+  if (!send_all(own.socket, message.data(), message.size()) || !receive_reply_head(head))
     give_up("the simulator has ended");
   r.status = static_cast<std::int32_t>(head.what);
   std::vector<std::uint8_t> whole(head.bytes);
@@ -128,6 +144,7 @@ bool connect(bool may_start = true) {
   if (own.socket >= 0 && own.generation == process_generation.load()) return true;
   if (own.socket >= 0) ::close(own.socket);  // it belongs to the parent process
   own.socket = -1;
+  own.copies.forget();
   static const bool at_fork = ::pthread_atfork(nullptr, nullptr, [] { process_generation.fetch_add(1); }) == 0;
   static_cast<void>(at_fork);
   const char* name = over.load() ? nullptr : simulator_address();
@@ -175,6 +192,16 @@ reply call(wire::call what, const wire::writer& arguments) {
     return r;
   }
   return exchange(what, arguments);
+}
+
+void offer_window() {
+  use_primary_context();
+  if (!connect() || own.copies.tried) return;
+  const int file = own.copies.open();
+  if (file < 0) return;
+  const reply r = exchange(wire::call::open_window, wire::writer().put(static_cast<std::uint32_t>(file)));
+  ::close(file);
+  if (r.status != wire::success) own.copies.close();
 }
 
 // The simulator that was started for this program writes its results before the program ends, so that whoever waits

@@ -19,6 +19,8 @@ struct reply {
 /// Makes a call and waits for its reply; prints the output of kernels received with it. The first call of a thread
 /// connects.
 reply call(wire::call what, const wire::writer& arguments);
+/// Has the simulator move the bytes of this thread's large copies through memory that both share, if it can.
+void offer_window();
 /// Waits for the GPU.
 std::int32_t wait(wire::wait_kind kind, std::uint32_t number);
 

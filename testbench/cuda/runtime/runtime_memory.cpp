@@ -189,6 +189,7 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
   r.width = w.width;
   r.height = w.height;
   r.depth = w.depth;
+  if (s.on_host != d.on_host && w.width >= wire::window_bytes / w.height / w.depth) offer_window();
   const error_t e = call(wire::call::copy, wire::writer().put(r)).status;
   if (e != error::none) return noted(e);
   // A copy to unpinned host memory is never asynchronous, except in a graph.

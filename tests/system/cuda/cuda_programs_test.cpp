@@ -28,9 +28,9 @@ TEST_P(family, of_functions_behaves_as_in_cuda) {
 }
 
 INSTANTIATE_TEST_SUITE_P(cuda, family,
-                         ::testing::Values("vectors", "arguments", "memory", "managed", "pinned", "streams",
-                                           "host_functions", "errors", "fails_assertion", "prints", "threads",
-                                           "forks"));
+                         ::testing::Values("vectors", "arguments", "memory", "large_copies", "managed", "pinned",
+                                           "streams", "host_functions", "errors", "fails_assertion", "prints",
+                                           "threads", "forks"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
@@ -67,6 +67,7 @@ TEST(cuda_programs, keep_their_output_and_their_exit_code) {
   EXPECT_EQ("before\nkernel 1, thread 0\nkernel 1, thread 1\nbetween\nkernel 2, thread 0\nbehind\nright\n", o.out);
   EXPECT_EQ(9, exec(part("leaves_early")).code);
   EXPECT_EQ(134, exec(part("crashes")).code);
+  EXPECT_EQ(7, exec(part("ends_in_a_copy")).code);
   EXPECT_EQ(3, exec("sh -c \"exit 3\"").code);
 }
 

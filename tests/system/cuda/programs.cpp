@@ -68,6 +68,8 @@ int main(int argc, char** argv) {
   const std::map<std::string, std::function<void()>> all = {{"vectors", vectors},
                                                             {"arguments", arguments},
                                                             {"memory", memory},
+                                                            {"large_copies", large_copies},
+                                                            {"ends_in_a_copy", ends_in_a_copy},
                                                             {"managed", managed},
                                                             {"pinned", pinned},
                                                             {"streams", streams},

@@ -48,6 +48,8 @@ T* device(std::size_t count) {
 void vectors();
 void arguments();
 void memory();
+void large_copies();
+void ends_in_a_copy();
 void managed();
 void pinned();
 

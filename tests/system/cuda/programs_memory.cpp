@@ -2,7 +2,16 @@
 // Launches with arguments, and memory of every kind.
 #include "programs.h"
 
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
 #include <vector>
 
 namespace cuda_programs {
@@ -83,6 +92,64 @@ void memory() {
     RIGHT(cudaMalloc(&p, total / 2));
     RIGHT(cudaFree(p));
   }
+}
+
+// Copies that the waiting thread makes itself, from and to memory of all kinds, and those that it must not make.
+void large_copies() {
+  const std::size_t bytes = (std::size_t{5} << 20) + 12345;
+  auto* d = device<unsigned char>(bytes + 100);
+  std::vector<unsigned char> from(bytes + 100), to(bytes + 100);
+  for (std::size_t k = 0; k < from.size(); ++k) from[k] = static_cast<unsigned char>(k * 2654435761u >> 13);
+  const std::size_t shifts[][3] = {{0, 0, 0}, {1, 7, 3}, {64, 33, 99}};
+  for (const auto& [a, b, c] : shifts) {
+    std::fill(to.begin(), to.end(), 0);
+    RIGHT(cudaMemcpy(d + b, from.data() + a, bytes, cudaMemcpyHostToDevice));
+    RIGHT(cudaMemcpy(to.data() + c, d + b, bytes, cudaMemcpyDeviceToHost));
+    HOLDS(std::memcmp(to.data() + c, from.data() + a, bytes) == 0);
+    HOLDS((c == 0 || to[c - 1] == 0) && to[c + bytes] == 0);
+  }
+  // Rows with gaps.
+  const std::size_t width = (std::size_t{1} << 20) + 1, pitch = width + 77;
+  RIGHT(cudaMemcpy2D(d, width, from.data(), pitch, width, 4, cudaMemcpyHostToDevice));
+  RIGHT(cudaMemcpy2D(to.data(), pitch, d, width, width, 4, cudaMemcpyDeviceToHost));
+  for (std::size_t y = 0; y < 4; ++y) HOLDS(std::memcmp(&to[y * pitch], &from[y * pitch], width) == 0);
+  // Pinned memory, later than the call.
+  RIGHT(cudaHostRegister(to.data(), to.size(), 0));
+  cudaStream_t s = nullptr;
+  RIGHT(cudaStreamCreate(&s));
+  RIGHT(cudaMemcpyAsync(to.data(), d, 4 * width, cudaMemcpyDeviceToHost, s));
+  RIGHT(cudaStreamSynchronize(s));
+  for (std::size_t y = 0; y < 4; ++y) HOLDS(std::memcmp(&to[y * width], &from[y * pitch], width) == 0);
+  RIGHT(cudaHostUnregister(to.data()));
+  // Memory of a file, and memory that may only be read.
+  std::FILE* file = std::tmpfile();
+  HOLDS(file != nullptr && std::fwrite(from.data(), 1, bytes, file) == bytes && std::fflush(file) == 0);
+  void* of_file = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, ::fileno(file), 0);
+  RIGHT(cudaMemcpy(d, of_file, bytes, cudaMemcpyHostToDevice));
+  RIGHT(cudaMemcpy(to.data(), d, bytes, cudaMemcpyDeviceToHost));
+  HOLDS(std::memcmp(to.data(), from.data(), bytes) == 0);
+  auto* fixed = static_cast<unsigned char*>(::mmap(nullptr, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  RIGHT(cudaMemcpy(fixed, d, 2 << 20, cudaMemcpyDeviceToHost));  // as before: the copy is not made, and nobody dies
+  HOLDS(fixed[0] == 0 && fixed[(2 << 20) - 1] == 0);
+  // A child has a window of its own.
+  const pid_t child = ::fork();
+  RIGHT(cudaMemcpy(to.data(), d, bytes, cudaMemcpyDeviceToHost));
+  HOLDS(std::memcmp(to.data(), from.data(), bytes) == 0);
+  if (child == 0) std::_Exit(0);
+  int status = 0;
+  HOLDS(::waitpid(child, &status, 0) == child && status == 0);
+}
+
+// Ends while another thread copies.
+void ends_in_a_copy() {
+  const std::size_t bytes = std::size_t{256} << 20;
+  auto* d = device<unsigned char>(bytes);
+  std::vector<unsigned char> from(bytes, 1);
+  std::thread([&] {
+    for (;;) RIGHT(cudaMemcpy(d, from.data(), bytes, cudaMemcpyHostToDevice));
+  }).detach();
+  ::usleep(300000);
+  std::_Exit(7);
 }
 
 void managed() {

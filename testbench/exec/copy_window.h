@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "testbench/exec/wire.h"
+
+namespace heddle::testbench {
+
+class connection;
+
+/// Memory that the simulator and a thread of a CUDA program share. While the thread waits for the GPU it moves bytes
+/// between this memory and its own on request.
+class copy_window {
+ public:
+  /// Maps the file behind a descriptor of the process. Null: it is not a file in memory that keeps its size.
+  [[nodiscard]] static std::shared_ptr<copy_window> open(pid_t process, int descriptor);
+  ~copy_window();
+  copy_window(const copy_window&) = delete;
+  copy_window& operator=(const copy_window&) = delete;
+
+  /// The connection on which the thread waits for a reply; null: it does not wait.
+  void waits_on(connection* link) { link_ = link; }
+  /// True if the thread can be asked to move these bytes: it waits, and they are ordinary memory of its own. Bytes that
+  /// it may not access would end the program.
+  [[nodiscard]] bool reaches(std::uint64_t address, std::uint64_t bytes, bool writes) const;
+  std::uint8_t* data() { return data_; }
+  /// Moves bytes between the start of the window and the program's memory. False: the thread did not answer; the window
+  /// is not used again.
+  bool fetch(std::uint64_t address, std::uint64_t bytes) { return move(address, bytes, true); }
+  bool deliver(std::uint64_t address, std::uint64_t bytes) { return move(address, bytes, false); }
+
+ private:
+  copy_window(pid_t process, std::uint8_t* data) : process_(process), data_(data) {}
+  bool move(std::uint64_t address, std::uint64_t bytes, bool to_window);
+
+  pid_t process_;
+  std::uint8_t* data_;
+  connection* link_ = nullptr;
+  bool lost_ = false;
+};
+
+}  // namespace heddle::testbench
