@@ -2,7 +2,7 @@
 #pragma once
 
 #include <heddle/frontend/ptx/lower.h>
-#include <heddle/sub_partition/dependence/decoded_program.h>
+#include <heddle/sub_partition/dependence/decode.h>
 
 #include <cstdint>
 #include <cstring>

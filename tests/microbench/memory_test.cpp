@@ -183,7 +183,9 @@ TEST_P(bank_conflict, costs_what_was_measured) {
     microbench::expect_written("bank_conflict " + std::string(c.gpu) + " " + what, model - alone);
     rows.insert("bank_conflict " + std::string(c.gpu) + " " + what);
   }
-  if (*c.explained != 0) EXPECT_EQ(microbench::written_rows("bank_conflict " + std::string(c.gpu)), rows);
+  if (*c.explained != 0) {
+    EXPECT_EQ(microbench::written_rows("bank_conflict " + std::string(c.gpu)), rows);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(all, bank_conflict, ::testing::ValuesIn(conflict_rows),

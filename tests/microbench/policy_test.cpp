@@ -114,7 +114,8 @@ TEST(policies, groups_beat_round_robin_on_workloads) {
       const int status = std::system(command.c_str());
       ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
       // Of the kernels: no policy changes how long launches take.
-      for (const json& kernel : json::parse(content(metrics))["kernels"])
+      const json all = json::parse(content(metrics));
+      for (const json& kernel : all["kernels"])
         cycles[workload + policy] += kernel["cycles"].get<std::uint64_t>();
       std::printf("%-16s %-16s %10llu cycles\n", workload.c_str(), policy.c_str(),
                   static_cast<unsigned long long>(cycles[workload + policy]));
