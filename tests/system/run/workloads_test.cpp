@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Every workload through the command line, on two GPUs, under two schedulers, with two issue widths: the outputs are
-// as expected, and their bytes do not depend on the timing. A workload's needs.txt names the least compute capability
-// that it needs: then two GPUs are used that have it, and gtx1080 must reject the job. long_every runs each workload
-// under every policy on every GPU; each run checks its invariants (warp-cycle states sum to active warp-cycles, no
-// scheduler selects more than one warp a cycle, ...).
+// as expected, and their bytes do not depend on the timing; the timing and all other metrics are those recorded in
+// tests/system/golden_metrics/workloads (./dev golden renew writes them). A workload's needs.txt names the least
+// compute capability that it needs: then two GPUs are used that have it, and gtx1080 must reject the job. long_every
+// runs each workload under every policy on every GPU; each run checks its invariants (warp-cycle states sum to active
+// warp-cycles, no scheduler selects more than one warp a cycle, ...).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -15,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/system/common/json_text.h"
+#include "tests/system/common/golden_metrics.h"
 #include "tests/system/common/text_file.h"
 
 namespace workloads_test {
@@ -64,8 +65,8 @@ class workload : public ::testing::TestWithParam<std::string> {
   std::string run(const std::string& options) {
     for (const fs::path& file : files_) fs::remove(file);
     const fs::path log = place_ / "log.txt";
-    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options +
-                                " >'" + log.string() + "' 2>&1";
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() +
+                                "' --quiet --metrics '" + metrics() + "' " + options + " >'" + log.string() + "' 2>&1";
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << content(log);
     std::string bytes;
@@ -85,6 +86,8 @@ class workload : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << command;
     return content(log);
   }
+
+  std::string metrics() const { return (place_ / "metrics.json").string(); }
 
   const fs::path place_;
   std::vector<fs::path> files_;
@@ -138,10 +141,13 @@ TEST_P(workload, gives_the_same_right_outputs_whatever_the_timing) {
     EXPECT_NE(refusal("--gpu gtx1080").find("needs compute capability " + needs.substr(0, needs.find('\n'))),
               std::string::npos);
   }
+  heddle::test::golden_file recorded(HEDDLE_SOURCE "/tests/system/golden_metrics/workloads/" + GetParam() + ".txt",
+                                     " : ");
   for (const std::string& way : ways(!needs.empty())) {
     const std::string options = way + needed;
     const std::string bytes = run(options);
     if (HasFailure()) return;
+    recorded.compare(options, heddle::test::metrics_summary(metrics()));
     ASSERT_FALSE(bytes.empty());
     if (first.empty()) first = bytes;
     ASSERT_TRUE(bytes == first) << "other output bytes with " << options;

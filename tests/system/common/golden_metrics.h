@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Metrics in one line, and files of such lines that later runs are compared with.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "json_text.h"
+
+namespace heddle::test {
+
+// 64-bit FNV-1a: detects changes; it need not be cryptographic.
+inline std::uint64_t digest(const std::string& text) {
+  std::uint64_t h = 0xcbf29ce484222325;
+  for (const unsigned char c : text) h = (h ^ c) * 0x100000001b3;
+  return h;
+}
+
+/// Cycles and instructions, which show the kind of a change, and a digest of all measurements: without host data and
+/// without parameters, which may be added.
+inline std::string metrics_summary(const std::string& file) {
+  std::ifstream in(file);
+  auto m = nlohmann::json::parse(in);
+  m.erase("host");
+  m["gpu"].erase("config");
+  std::uint64_t executed = 0;
+  for (const auto& k : m["kernels"]) executed += k["metrics"]["inst_executed"].get<std::uint64_t>();
+  char hex[24];
+  std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(digest(m.dump())));
+  return "cycles " + std::to_string(m["cycles"].get<std::uint64_t>()) + " instructions " + std::to_string(executed) +
+         " digest " + hex;
+}
+
+/// A file of tests/system/golden_metrics: a line for each run, its name, a separator and its summary. With
+/// HEDDLE_RENEW_GOLDEN=1 it is written instead of compared.
+class golden_file {
+ public:
+  explicit golden_file(std::string path, std::string separator = " ")
+      : path_(std::move(path)),
+        separator_(std::move(separator)),
+        renew_(std::getenv("HEDDLE_RENEW_GOLDEN") != nullptr) {
+    std::ifstream in(path_);
+    for (std::string line; std::getline(in, line);)
+      if (const std::size_t at = line.find(separator_); at != std::string::npos)
+        known_[line.substr(0, at)] = line.substr(at + separator_.size());
+  }
+  ~golden_file() {
+    if (renew_ && !::testing::Test::HasFailure()) std::ofstream(path_) << written_;
+  }
+  golden_file(const golden_file&) = delete;
+  golden_file& operator=(const golden_file&) = delete;
+
+  void compare(const std::string& name, const std::string& summary) {
+    if (renew_) written_ += name + separator_ + summary + "\n";
+    else EXPECT_EQ(known_[name], summary) << name << " (" << path_ << "); meant so? then: ./dev golden renew";
+  }
+
+ private:
+  std::string path_, separator_, written_;
+  bool renew_;
+  std::map<std::string, std::string> known_;
+};
+
+}  // namespace heddle::test
