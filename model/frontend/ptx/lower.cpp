@@ -16,7 +16,7 @@
 #include "heddle/frontend/ptx/machine/register_allocation.h"
 #include "heddle/frontend/ptx/machine/register_ceiling.h"
 #include "heddle/frontend/ptx/resolve/align_up.h"
-#include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/frontend/ptx/resolve/translate/resolver.h"
 #include "heddle/frontend/ptx/select/contract.h"
 #include "heddle/frontend/ptx/select/selector.h"
 #include "heddle/frontend/ptx/syntax/link.h"

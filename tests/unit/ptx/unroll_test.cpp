@@ -10,7 +10,7 @@
 #include "heddle/frontend/ptx/hir/optimise.h"
 #include "heddle/frontend/ptx/loops/plan_loops.h"
 #include "heddle/frontend/ptx/loops/unroll.h"
-#include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/frontend/ptx/resolve/translate/resolver.h"
 #include "ptx_machine.h"
 
 namespace heddle {

@@ -2,7 +2,7 @@
 // Video instructions, expanded to the integer instructions that chips since Maxwell use for them: parts of the
 // operands are extracted and extended, combined, clamped, and then added to c or inserted into it.
 #include "heddle/frontend/ptx/hir/video_form.h"
-#include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/frontend/ptx/resolve/translate/resolver.h"
 
 namespace heddle::ptx {
 
@@ -32,12 +32,12 @@ class resolver::video_expansion {
 
   void run() {
     if (i_.operands.size() < 3 || i_.operands.size() > 4)
-      r_.fail(i_.where, "'" + i_.mnemonic() + "' with too few operands");
+      r_.code_.fail(i_.where, "'" + i_.mnemonic() + "' with too few operands");
     for (std::size_t k = 0; k < i_.operands.size(); ++k) read(k);
     const value result = form_.lanes > 1 ? lanes() : form_.what == action::mad ? multiply_add() : scalar();
     hir_instruction last = in_place_of(h_, ptx_op::mov, dtype::b32, {d_}, {result});
     last.guard = h_.guard;
-    r_.append(std::move(last));
+    r_.code_.append(std::move(last));
   }
 
  private:
@@ -54,16 +54,16 @@ class resolver::video_expansion {
     o.component.clear();
     o.negate = false;
     if (negate && (k == 0 || form_.what != action::mad || form_.plus_one))
-      r_.fail(o.where, "'-' before an operand of '" + i_.mnemonic() + "'");
-    if (k == 0) d_ = r_.destination(o, i_.where), place_ = part;
-    else sources_[k - 1] = {r_.operand(o, dtype::u32, i_.where), part, negate};
-    r_.check_type(k == 0 ? d_ : sources_[k - 1].whole, dtype::b32, false, o.where);
+      r_.code_.fail(o.where, "'-' before an operand of '" + i_.mnemonic() + "'");
+    if (k == 0) d_ = r_.in_.destination(o, i_.where), place_ = part;
+    else sources_[k - 1] = {r_.in_.operand(o, dtype::u32, i_.where), part, negate};
+    r_.checker_.check_type(k == 0 ? d_ : sources_[k - 1].whole, dtype::b32, false, o.where);
     const bool selects = k < 3 && !(k == 0 && form_.what == action::mad);
     if (!part.empty() && !(selects && is_part(part, k == 0))) bad_part(part, o.where);
   }
 
   [[noreturn]] void bad_part(const std::string& part, const location& where) const {
-    r_.fail(where, "'." + part + "' is no part of an operand of '" + i_.mnemonic() + "'");
+    r_.code_.fail(where, "'." + part + "' is no part of an operand of '" + i_.mnemonic() + "'");
   }
 
   /// Checks a part selector: .b0 to .b3, .h0, .h1; for halves .h and two, for bytes .b and four element indices; for a
@@ -81,12 +81,12 @@ class resolver::video_expansion {
   }
 
   [[nodiscard]] value fresh(bool wide = false) const {
-    return register_value(r_.out_.new_register(wide ? 2 : 1, wide ? 64 : 32));
+    return register_value(r_.code_.new_register(wide ? 2 : 1, wide ? 64 : 32));
   }
 
   [[nodiscard]] value make(ptx_op op, dtype t, std::vector<value> operands) const {
     const value d = fresh(isa::size_of(t) == 8);
-    r_.append(in_place_of(h_, op, t, {d}, std::move(operands)));
+    r_.code_.append(in_place_of(h_, op, t, {d}, std::move(operands)));
     return d;
   }
 
@@ -103,21 +103,21 @@ class resolver::video_expansion {
     h.m.type2 = word_type(is_signed);
     h.m.types = 2;
     const value d = h.dst[0];
-    r_.append(std::move(h));
+    r_.code_.append(std::move(h));
     return d;
   }
 
   [[nodiscard]] value low_word(const value& v) const {
     const value low = fresh(), high = fresh();
-    r_.append(in_place_of(h_, ptx_op::unpack, dtype::b64, {low, high}, {v}));
+    r_.code_.append(in_place_of(h_, ptx_op::unpack, dtype::b64, {low, high}, {v}));
     return low;
   }
 
   [[nodiscard]] value compare(isa::compare c, dtype t, const value& a, const value& b) const {
-    const value p = register_value(r_.out_.new_register(0, 1));
+    const value p = register_value(r_.code_.new_register(0, 1));
     hir_instruction h = in_place_of(h_, ptx_op::setp, t, {p}, {a, b});
     h.m.cmp = c;
-    r_.append(std::move(h));
+    r_.code_.append(std::move(h));
     return p;
   }
 
@@ -128,7 +128,7 @@ class resolver::video_expansion {
   }
 
   [[nodiscard]] value third() const {
-    if (i_.operands.size() < 4) r_.fail(i_.where, "'" + i_.mnemonic() + "' with too few operands");
+    if (i_.operands.size() < 4) r_.code_.fail(i_.where, "'" + i_.mnemonic() + "' with too few operands");
     return sources_[2].whole;
   }
 
@@ -226,11 +226,11 @@ class resolver::video_expansion {
                 b = widened(selected(1, form_.signed_b, small), form_.signed_b);
     const bool minus = sources_[0].negate != sources_[1].negate, minus_c = sources_[2].negate;
     const bool is_signed = form_.signed_a || form_.signed_b || minus || minus_c;
-    if (minus && minus_c) r_.fail(i_.where, "'-' before product and sum of '" + i_.mnemonic() + "'");
+    if (minus && minus_c) r_.code_.fail(i_.where, "'-' before product and sum of '" + i_.mnemonic() + "'");
     hir_instruction h = in_place_of(h_, ptx_op::mul, dtype::s64, {fresh(true)}, {a, b});
     h.m.part = modifiers::part_kind::lo;
     value p = h.dst[0];
-    r_.append(std::move(h));
+    r_.code_.append(std::move(h));
     if (is_signed && !form_.signed_a && !form_.signed_b && form_.saturate)
       p = make(ptx_op::min, dtype::u64, {p, immediate_value(std::uint64_t{1} << 62)});
     const value c = widened(third(), is_signed);

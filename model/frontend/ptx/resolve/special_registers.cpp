@@ -1,36 +1,119 @@
 // SPDX-License-Identifier: MIT
-// Special registers: those of a thread and a grid, clocks, environment.
+#include "heddle/frontend/ptx/resolve/special_registers.h"
+
+#include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
-#include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/isa/program.h"
 
 namespace heddle::ptx {
 
-value resolver::read_special(isa::special s, unsigned words) {
+namespace {
+
+constexpr std::uint32_t reserved_shared_bytes = 1024;
+constexpr std::uint32_t second_reserved_part = 512;
+
+}  // namespace
+
+/// Special registers of clusters, and the location of the system's shared memory: a part of the block's own shared
+/// memory, reserved on first use.
+bool special_registers::cluster_register(const std::string& name, value& v) {
+  struct row {
+    const char* name;
+    std::uint32_t value;
+  };
+  static constexpr row constants[] = {{"%cluster_ctaid.x", 0},  {"%cluster_ctaid.y", 0},  {"%cluster_ctaid.z", 0},
+                                      {"%cluster_ctarank", 0},  {"%cluster_nctaid.x", 1}, {"%cluster_nctaid.y", 1},
+                                      {"%cluster_nctaid.z", 1}, {"%cluster_nctarank", 1}};
+  if (name == "%is_explicit_cluster") {
+    v = immediate_value(0);
+    return true;
+  }
+  for (const row& r : constants) {
+    if (name != r.name) continue;
+    if (code_.current() && *std::max_element(kernel_.required_cluster, kernel_.required_cluster + 3) > 1)
+      code_.fail(code_.current()->where, "'" + name + "' in a kernel for clusters of several blocks is not supported");
+    v = immediate_value(r.value);
+    return true;
+  }
+  if (name.rfind("%clusterid.", 0) == 0) return special_register("%ctaid" + name.substr(10), v);
+  if (name.rfind("%nclusterid.", 0) == 0) return special_register("%nctaid" + name.substr(11), v);
+  static constexpr row reserved[] = {{"%reserved_smem_offset_begin", 0},
+                                     {"%reserved_smem_offset_end", reserved_shared_bytes},
+                                     {"%reserved_smem_offset_cap", reserved_shared_bytes},
+                                     {"%reserved_smem_offset_0", 0},
+                                     {"%reserved_smem_offset_1", second_reserved_part}};
+  for (const row& r : reserved) {
+    if (name != r.name) continue;
+    if (reserved_shared_.what == value::kind::none) {
+      ast_variable area;
+      area.space = state_space::shared;
+      area.type = isa::dtype::b8;
+      area.align = 16;
+      area.name = name;
+      area.is_array = true;
+      area.dims = {reserved_shared_bytes};
+      if (code_.current()) area.where = code_.current()->where;
+      reserved_shared_ = places_.place_shared(area);
+    }
+    const bool size = name == "%reserved_smem_offset_cap";
+    v = immediate_value(r.value + (size ? 0 : reserved_shared_.bits));
+    return true;
+  }
+  return false;
+}
+
+bool special_registers::is_special(const ast_operand& given) {
+  static constexpr const char* names[] = {"%tid",
+                                          "%ntid",
+                                          "%ctaid",
+                                          "%nctaid",
+                                          "%laneid",
+                                          "%warpid",
+                                          "%nwarpid",
+                                          "%smid",
+                                          "%nsmid",
+                                          "%gridid",
+                                          "%lanemask_",
+                                          "%clock",
+                                          "%globaltimer",
+                                          "%total_smem_size",
+                                          "%aggr_smem_size",
+                                          "%dynamic_smem_size",
+                                          "%envreg",
+                                          "%pm",
+                                          "%cluster",
+                                          "%is_explicit_cluster",
+                                          "%reserved_smem_offset_"};
+  return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return given.text.rfind(n, 0) == 0; });
+}
+
+value special_registers::read_special(isa::special s, unsigned words) {
   hir_instruction h;
   h.op = ptx_op::s2r;
   h.m.sub = static_cast<std::uint8_t>(s);
-  const std::uint32_t r = out_.new_register(words, words * 32);
+  const std::uint32_t r = code_.new_register(words, words * 32);
   h.dst.push_back(register_value(r));
-  append(std::move(h));
+  code_.append(std::move(h));
   return register_value(r);
 }
 
 /// mov of a special register (or a function's address) accepts integers and bits of its width. Thread and block
 /// indices are also accepted in 16 bits, as on the first GPUs, and %gridid also in 64 bits.
-void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
+void special_registers::check_special(hir_instruction& h, const ast_operand& o) const {
   if (o.text.empty() || o.text[0] != '%' || h.op == ptx_op::unpack) return;
   const auto is = [&](const char* name) { return o.text == name; };
   if (is("%is_explicit_cluster")) {
     if (h.m.type == isa::dtype::pred) return;
-    fail(o.where, "'" + o.text + "' is a predicate, which '" + current_->mnemonic() + "' does not move");
+    code_.fail(o.where, "'" + o.text + "' is a predicate, which '" + code_.current()->mnemonic() + "' does not move");
   }
   const unsigned bytes = is("%clock64") || is("%globaltimer") ? 8 : 4, asked = isa::size_of(h.m.type);
   const bool place = is("%tid") || is("%ntid") || is("%ctaid") || is("%nctaid");
   if (h.m.type == isa::dtype::pred || isa::is_float(h.m.type) ||
       (asked != bytes && !(asked == 2 && place) && !(asked == 8 && is("%gridid"))))
-    fail(o.where, "'" + o.text + "' has " + std::to_string(bytes * 8) + " bits, which '" + current_->mnemonic() +
-                      "' does not move");
+    code_.fail(o.where, "'" + o.text + "' has " + std::to_string(bytes * 8) + " bits, which '" +
+                            code_.current()->mnemonic() + "' does not move");
   if (asked != 8 || bytes == 8) return;
   h.op = ptx_op::cvt;
   h.m.types = 2;
@@ -39,7 +122,7 @@ void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
 }
 
 // Environment registers: 1 and 2 hold the address of the grid's synchronisation workspace (upper half first), others 0.
-bool resolver::environment_register(const std::string& number, value& v) const {
+bool special_registers::environment_register(const std::string& number, value& v) {
   if (number.empty() || number.size() > 2 || number.find_first_not_of("0123456789") != std::string::npos ||
       std::stoul(number) > 31)
     return false;
@@ -48,7 +131,7 @@ bool resolver::environment_register(const std::string& number, value& v) const {
   return true;
 }
 
-bool resolver::special_register(const std::string& name, value& v) {
+bool special_registers::special_register(const std::string& name, value& v) {
   using isa::special;
   static const std::unordered_map<std::string, special> table = {{"%tid.x", special::tid_x},
                                                                  {"%tid.y", special::tid_y},
@@ -97,9 +180,9 @@ bool resolver::special_register(const std::string& name, value& v) {
     hir_instruction h;
     h.op = ptx_op::unpack;
     h.src.push_back(whole);
-    const value low = register_value(out_.new_register(1, 32)), high = register_value(out_.new_register(1, 32));
+    const value low = register_value(code_.new_register(1, 32)), high = register_value(code_.new_register(1, 32));
     h.dst = {low, high};
-    append(std::move(h));
+    code_.append(std::move(h));
     v = name == "%globaltimer_lo" ? low : high;
     return true;
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Blocks of the kernel: labels, branches, and the final control-flow graph.
+#include "heddle/frontend/ptx/resolve/block_builder.h"
+
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/hir/control_flow.h"
-#include "heddle/frontend/ptx/resolve/resolver.h"
 
 namespace heddle::ptx {
 
@@ -15,17 +16,17 @@ constexpr std::size_t largest_expansion = 400'000;  // PTX instructions after in
 
 }  // namespace
 
-std::uint32_t resolver::new_label() {
+std::uint32_t block_builder::new_label() {
   label_blocks_.push_back(no_node);
   return static_cast<std::uint32_t>(label_blocks_.size() - 1);
 }
 
-void resolver::place_label(std::uint32_t label) {
+void block_builder::place_label(std::uint32_t label) {
   if (!out_.blocks.back().code.empty()) out_.blocks.emplace_back();
   label_blocks_[label] = static_cast<std::uint32_t>(out_.blocks.size() - 1);
 }
 
-void resolver::append(hir_instruction h) {
+void block_builder::append(hir_instruction h) {
   if (h.source == nullptr) h.source = current_;
   if (h.where.line == 0 && current_) h.where = current_->where;
   if (++instructions_ > largest_expansion)
@@ -37,15 +38,8 @@ void resolver::append(hir_instruction h) {
   if (ends) out_.blocks.emplace_back();
 }
 
-void resolver::branch(hir_instruction h, const ast_instruction& i) {
-  if (i.operands.size() != 1 || i.operands[0].what != ast_operand::kind::identifier || i.operands[0].offset != 0)
-    fail(i.where, "'bra' needs a label");
-  h.target = find_label(i.operands[0].text, i.operands[0].where);
-  append(std::move(h));
-}
-
 // Lanes whose guard is false branch around the following code; the caller places the returned label after it.
-std::uint32_t resolver::go_around(const hir_instruction& h) {
+std::uint32_t block_builder::go_around(const hir_instruction& h) {
   const std::uint32_t behind = new_label();
   hir_instruction around = h;
   around.op = ptx_op::bra;
@@ -56,51 +50,19 @@ std::uint32_t resolver::go_around(const hir_instruction& h) {
   return behind;
 }
 
-void resolver::indirect_branch(const hir_instruction& h, const ast_instruction& i) {
-  symbol s;
-  if (i.operands.size() != 2 || !find(i.operands[1].text, s) || s.what != symbol::kind::prototype || !s.targets)
-    fail(i.where, "'brx.idx' needs an index and the name of a .branchtargets list");
-  const value index = operand(i.operands[0], isa::dtype::u32, i.where);
-  const std::vector<std::string>& targets = s.targets->targets;
-  const bool guarded = h.guard.what != value::kind::none;
-  const std::uint32_t behind = guarded ? go_around(h) : 0;
-  // The machine code compares and branches; the last target needs no comparison, because an index beyond the list is
-  // undefined.
-  for (std::size_t k = 0; k < targets.size(); ++k) {
-    hir_instruction jump = h;
-    jump.op = ptx_op::bra;
-    jump.m = {};
-    jump.guard = {};
-    jump.target = find_label(targets[k], i.where);
-    if (k + 1 < targets.size()) {
-      hir_instruction test = h;
-      test.op = ptx_op::setp;
-      test.guard = {};
-      test.m = {};
-      test.m.type = isa::dtype::u32;
-      test.m.types = 1;
-      test.m.cmp = isa::compare::eq;
-      test.dst = {register_value(out_.new_register(0, 1))};
-      test.src = {index, immediate_value(k)};
-      jump.guard = test.dst[0];
-      append(std::move(test));
-    }
-    append(std::move(jump));
-  }
-  if (guarded) place_label(behind);
+void block_builder::fail(const location& where, const std::string& message) const {
+  throw input_error(file_, where.line, where.column, message);
 }
 
-void resolver::return_from(hir_instruction h) {
-  if (call_chain_.size() > 1) {
-    h.op = ptx_op::bra;
-    h.target = return_label_;
-  } else {
-    h.op = ptx_op::exit;
-  }
+void block_builder::jump(std::uint32_t label, std::uint32_t back) {
+  hir_instruction h;
+  h.op = ptx_op::bra;
+  h.target = label;
+  h.return_block = back;
   append(std::move(h));
 }
 
-void resolver::finish() {
+void block_builder::finish() {
   // Labels become blocks, fall-through becomes an edge, unreachable blocks are removed.
   const std::uint32_t count = static_cast<std::uint32_t>(out_.blocks.size());
   if (out_.blocks.back().code.empty()) {  // a label may be at the very end
@@ -139,14 +101,16 @@ void resolver::finish() {
     if (last.return_block != isa::no_target) last.return_block = number[label_blocks_[last.return_block]];
   }
   out_.blocks = std::move(kept);
+}
 
-  const std::uint32_t align = std::max(dynamic_shared_align_, 1u);
-  if (dynamic_shared_align_) out_.shared_bytes = (out_.shared_bytes + align - 1) / align * align;
-  for (hir_block& b : out_.blocks)
-    for (hir_instruction& h : b.code)
-      for (value& v : h.src)
-        if (v.what == value::kind::constant && v.bank == dynamic_shared_bank)
-          v = immediate_value(out_.shared_bytes + v.bits);
+hir_instruction new_instruction(ptx_op op, isa::dtype type, std::vector<value> dst, std::vector<value> src) {
+  hir_instruction h;
+  h.op = op;
+  h.m.type = type;
+  h.m.types = 1;
+  h.dst = std::move(dst);
+  h.src = std::move(src);
+  return h;
 }
 
 }  // namespace heddle::ptx

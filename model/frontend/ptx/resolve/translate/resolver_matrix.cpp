@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/hir/matrix_form.h"
-#include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/frontend/ptx/resolve/translate/resolver.h"
 
 namespace heddle::ptx {
 
@@ -12,14 +12,15 @@ void resolver::check_fragment(const ast_instruction& i, std::size_t k, const mat
   const ast_operand& o = i.operands[k];
   if (i.opcode == "movmatrix") return;  // own_forms.h
   if (o.what == kind::address) {
-    const std::string problem = compare_address(o);
-    if (!problem.empty()) fail(o.where, problem);
+    const std::string problem = checker_.compare_address(o);
+    if (!problem.empty()) code_.fail(o.where, problem);
     return;
   }
   const bool multiplies = form.what == matrix_form::action::multiply && i.opcode != "ldmatrix";
   if (!multiplies && i.opcode == "wmma" && k == 2) return;  // the stride
-  const bool wanted_vector = o.what != kind::vector && !is_vector_register(o);
-  if (wanted_vector) fail(o.where, "'" + o.text + "' in '" + i.mnemonic() + "', expected a vector {…} of registers");
+  const bool wanted_vector = o.what != kind::vector && !checker_.is_vector_register(o);
+  if (wanted_vector)
+    code_.fail(o.where, "'" + o.text + "' in '" + i.mnemonic() + "', expected a vector {…} of registers");
   dtype t = dtype::b32;
   if (i.opcode != "ldmatrix") {
     const bool input = multiplies ? k == 1 || k == 2 : form.which == 'a' || form.which == 'b';
@@ -32,17 +33,18 @@ void resolver::check_fragment(const ast_instruction& i, std::size_t k, const mat
   }
   if (o.what != kind::vector) return;
   for (const ast_operand& e : o.list) {
-    symbol s;
+    kernel_symbol s;
     if (e.what == kind::f64 && t == dtype::f32)
-      fail(e.where, "literal '" + e.text + "' in '" + i.mnemonic() + "', expected one of .f32 (0f...) or a register");
-    if (e.what != kind::identifier || !find(e.text, s)) continue;
-    if (s.what == symbol::kind::address || s.what == symbol::kind::words)
-      fail(e.where, "variable '" + e.text + "' in '" + i.mnemonic() + "', expected a register");
-    if (s.what != symbol::kind::reg) continue;
-    const dtype declared = out_.registers[s.first].type;
+      code_.fail(e.where,
+                 "literal '" + e.text + "' in '" + i.mnemonic() + "', expected one of .f32 (0f...) or a register");
+    if (e.what != kind::identifier || !names_.find(e.text, s)) continue;
+    if (s.what == kernel_symbol::kind::address || s.what == kernel_symbol::kind::words)
+      code_.fail(e.where, "variable '" + e.text + "' in '" + i.mnemonic() + "', expected a register");
+    if (s.what != kernel_symbol::kind::reg) continue;
+    const dtype declared = code_.registers()[s.first].type;
     if (t == dtype::u32 && (declared == dtype::f16x2 || declared == dtype::bf16x2)) continue;
-    const std::string problem = compare_register(declared, t, false, false);
-    if (!problem.empty()) fail(e.where, problem);
+    const std::string problem = checker_.compare_register(declared, t, false, false);
+    if (!problem.empty()) code_.fail(e.where, problem);
   }
 }
 
@@ -51,31 +53,31 @@ void resolver::check_fragment(const ast_instruction& i, std::size_t k, const mat
 void resolver::matrix_instruction(hir_instruction h, const ast_instruction& i) {
   const matrix_form form = decode_matrix_form(i, module_.ast->file);
   h.m.space = form.space;
-  if (i.operands.size() < 2) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
+  if (i.operands.size() < 2) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   const std::size_t most = h.op == ptx_op::wmma || h.op == ptx_op::mma ? 4 : 2;
-  if (i.operands.size() > most) fail(i.operands[most].where, "'" + i.mnemonic() + "' with too many operands");
+  if (i.operands.size() > most) code_.fail(i.operands[most].where, "'" + i.mnemonic() + "' with too many operands");
   const std::size_t place = form.what == matrix_form::action::store ? 0 : 1;  // operand index of an address
   if (form.what != matrix_form::action::multiply && h.op != ptx_op::movmatrix &&
       i.operands[place].what != ast_operand::kind::address)
-    fail(i.operands[place].where,
-         "'" + i.operands[place].text + "' in '" + i.mnemonic() + "', expected an address [base+offset]");
+    code_.fail(i.operands[place].where,
+               "'" + i.operands[place].text + "' in '" + i.mnemonic() + "', expected an address [base+offset]");
   const std::size_t all = h.op == ptx_op::ldmatrix                                             ? 2
                           : h.op == ptx_op::wmma && form.what != matrix_form::action::multiply ? 3
                                                                                                : most;
-  if (i.operands.size() > all) fail(i.operands[all].where, "'" + i.mnemonic() + "' with too many operands");
+  if (i.operands.size() > all) code_.fail(i.operands[all].where, "'" + i.mnemonic() + "' with too many operands");
   for (std::size_t k = 0; k < i.operands.size(); ++k) check_fragment(i, k, form);
   for (std::size_t k = 0; k < i.operands.size(); ++k) {
     const ast_operand& o = i.operands[k];
     if (o.what == ast_operand::kind::address) {
-      if (!h.src.empty()) fail(o.where, "operand form not supported in instruction '" + i.mnemonic() + "'");
-      address(h, o);
+      if (!h.src.empty()) code_.fail(o.where, "operand form not supported in instruction '" + i.mnemonic() + "'");
+      in_.address(h, o);
     } else if (k == 0) {
-      elements(o, isa::dtype::b32, h.dst, true, i.where);
+      in_.elements(o, isa::dtype::b32, h.dst, true, i.where);
     } else {
-      elements(o, isa::dtype::b32, h.src, false, i.where);
+      in_.elements(o, isa::dtype::b32, h.src, false, i.where);
     }
   }
-  append(std::move(h));
+  code_.append(std::move(h));
 }
 
 /// stmatrix: lane l holds two adjacent elements of row l / 4 of each matrix; lane l / 4 of the matrix's lanes holds
@@ -85,38 +87,38 @@ void resolver::store_matrices(const hir_instruction& h, const ast_instruction& i
   using isa::dtype;
   const matrix_form form = decode_matrix_form(i, module_.ast->file);
   if (form.m != 8 || form.n != 8 || form.types != 1 || form.type[0] != dtype::b16 || form.space == state_space::global)
-    fail(i.where, "unsupported type or form of instruction '" + i.mnemonic() + "'");
+    code_.fail(i.where, "unsupported type or form of instruction '" + i.mnemonic() + "'");
   hir_instruction capability = h;  // only checked by selection: a GPU without the instruction rejects it
   capability.guard = {};
-  append(std::move(capability));
-  if (i.operands.size() != 2) fail(i.where, "'" + i.mnemonic() + "' needs an address and registers");
+  code_.append(std::move(capability));
+  if (i.operands.size() != 2) code_.fail(i.where, "'" + i.mnemonic() + "' needs an address and registers");
   hir_instruction store = in_place_of(h, ptx_op::st, dtype::b32, {}, {});
   store.m.space = form.space;
-  address(store, i.operands[0]);
+  in_.address(store, i.operands[0]);
   std::vector<value> data;
-  elements(i.operands[1], dtype::b32, data, false, i.operands[1].where);
+  in_.elements(i.operands[1], dtype::b32, data, false, i.operands[1].where);
   if (data.size() != form.count)
-    fail(i.operands[1].where, "'" + i.mnemonic() + "' needs " + std::to_string(form.count) + " registers");
-  for (const value& d : data) check_type(d, dtype::b32, false, i.operands[1].where);
+    code_.fail(i.operands[1].where, "'" + i.mnemonic() + "' needs " + std::to_string(form.count) + " registers");
+  for (const value& d : data) checker_.check_type(d, dtype::b32, false, i.operands[1].where);
   const auto make = [&](ptx_op op, dtype type, std::vector<value> sources, std::uint8_t sub = 0) {
     const unsigned words = isa::size_of(type) / 4;
-    const value r = register_value(out_.new_register(words, 32 * words));
+    const value r = register_value(code_.new_register(words, 32 * words));
     hir_instruction step = in_place_of(h, op, type, {r}, std::move(sources));
     step.m.sub = sub;
-    append(std::move(step));
+    code_.append(std::move(step));
     return r;
   };
   value base = store.src[0];
   if (form.space != state_space::shared) {  // a generic address: shared memory begins at its window
-    const value local = register_value(out_.new_register(2, 64)), low = register_value(out_.new_register(1, 32));
+    const value local = register_value(code_.new_register(2, 64)), low = register_value(code_.new_register(1, 32));
     hir_instruction to_shared = in_place_of(h, ptx_op::cvta, dtype::u64, {local}, {base});
     to_shared.m.space = state_space::shared;
     to_shared.m.to = true;
-    append(std::move(to_shared));
+    code_.append(std::move(to_shared));
     hir_instruction narrow = in_place_of(h, ptx_op::cvt, dtype::u32, {low}, {local});
     narrow.m.type2 = dtype::u64;
     narrow.m.types = 2;
-    append(std::move(narrow));
+    code_.append(std::move(narrow));
     store.m.space = state_space::shared;
     base = low;
   }
@@ -133,7 +135,7 @@ void resolver::store_matrices(const hir_instruction& h, const ast_instruction& i
     one.src = {make(ptx_op::add, dtype::u32, {start, column}),
                form.transposed ? make(ptx_op::movmatrix, dtype::b32, {data[k]}) : data[k]};
     one.guard = h.guard;
-    append(std::move(one));
+    code_.append(std::move(one));
   }
 }
 

@@ -3,17 +3,10 @@
 // for clusters, which consist of one block each here.
 #include <algorithm>
 
-#include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/frontend/ptx/resolve/translate/resolver.h"
 #include "heddle/isa/program.h"
 
 namespace heddle::ptx {
-
-namespace {
-
-constexpr std::uint32_t reserved_shared_bytes = 1024;
-constexpr std::uint32_t second_reserved_part = 512;
-
-}  // namespace
 
 /// fns: the n-th set bit at or above `base`, or below it for a negative n; n = 0: `base` itself. The downward search
 /// is an upward search in the reversed word; population counts of successively halved parts of the word locate the
@@ -21,20 +14,21 @@ constexpr std::uint32_t second_reserved_part = 512;
 void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
   if (i.operands.size() != 4 || h.m.type != dtype::b32)
-    fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
-  const value d = destination(i.operands[0], i.where);
-  const value mask = operand(i.operands[1], dtype::b32, i.where), base = operand(i.operands[2], dtype::b32, i.where);
-  const value number = operand(i.operands[3], dtype::s32, i.where);
+    code_.fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  const value d = in_.destination(i.operands[0], i.where);
+  const value mask = in_.operand(i.operands[1], dtype::b32, i.where),
+              base = in_.operand(i.operands[2], dtype::b32, i.where);
+  const value number = in_.operand(i.operands[3], dtype::s32, i.where);
   const auto make = [&](ptx_op op, dtype type, std::vector<value> sources) {
-    const value r = register_value(out_.new_register(1, 32));
-    append(in_place_of(h, op, type, {r}, std::move(sources)));
+    const value r = register_value(code_.new_register(1, 32));
+    code_.append(in_place_of(h, op, type, {r}, std::move(sources)));
     return r;
   };
   const auto test = [&](isa::compare cmp, dtype type, value a, value b) {
-    const value p = register_value(out_.new_register(0, 1));
+    const value p = register_value(code_.new_register(0, 1));
     hir_instruction t = in_place_of(h, ptx_op::setp, type, {p}, {a, b});
     t.m.cmp = cmp;
-    append(std::move(t));
+    code_.append(std::move(t));
     return p;
   };
   const auto choose = [&](value p, value a, value b) { return make(ptx_op::selp, dtype::b32, {a, b, p}); };
@@ -60,7 +54,7 @@ void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) 
   const value found = choose(downward, make(ptx_op::sub, dtype::u32, {immediate_value(31), at}), at);
   hir_instruction result = in_place_of(h, ptx_op::selp, dtype::b32, {d}, {none, found, missing});
   result.guard = h.guard;
-  append(std::move(result));
+  code_.append(std::move(result));
 }
 
 /// cvt.pack: both sources are saturated to the narrow type and packed; the low part of the third source is placed
@@ -72,44 +66,44 @@ void resolver::pack_saturated(const hir_instruction& h, const ast_instruction& i
   const bool is_signed = type[0] == 's';
   const unsigned bits = static_cast<unsigned>(std::stoul(type.substr(1)));
   if (i.operands.size() != (bits == 16 ? 3u : 4u))
-    fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
-  const value d = destination(i.operands[0], i.where);
-  check_type(d, dtype::b32, false, i.operands[0].where);
+    code_.fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
+  const value d = in_.destination(i.operands[0], i.where);
+  checker_.check_type(d, dtype::b32, false, i.operands[0].where);
   const auto make = [&](ptx_op op, dtype t, std::vector<value> sources) {
-    const value r = register_value(out_.new_register(1, 32));
-    append(in_place_of(h, op, t, {r}, std::move(sources)));
+    const value r = register_value(code_.new_register(1, 32));
+    code_.append(in_place_of(h, op, t, {r}, std::move(sources)));
     return r;
   };
   const std::int64_t top = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1, bottom = is_signed ? -top - 1 : 0;
   value part[2];
   for (unsigned k = 0; k < 2; ++k) {
-    const value whole = operand(i.operands[1 + k], dtype::s32, i.where);
-    check_type(whole, dtype::s32, false, i.operands[1 + k].where);
+    const value whole = in_.operand(i.operands[1 + k], dtype::s32, i.where);
+    checker_.check_type(whole, dtype::s32, false, i.operands[1 + k].where);
     const value least = make(ptx_op::max, dtype::s32, {whole, immediate_value(static_cast<std::uint32_t>(bottom))});
     part[k] = make(ptx_op::min, dtype::s32, {least, immediate_value(static_cast<std::uint64_t>(top))});
   }
-  const value upper = bits == 16 ? immediate_value(0) : operand(i.operands[3], dtype::b32, i.where);
-  check_type(upper, dtype::b32, false, i.operands.back().where);
+  const value upper = bits == 16 ? immediate_value(0) : in_.operand(i.operands[3], dtype::b32, i.where);
+  checker_.check_type(upper, dtype::b32, false, i.operands.back().where);
   const value width = immediate_value(bits);
   const value above = bits == 16 ? upper : make(ptx_op::shl, dtype::b32, {upper, immediate_value(2 * bits)});
   const value middle = make(ptx_op::bfi, dtype::b32, {part[0], above, width, width});
   hir_instruction last = in_place_of(h, ptx_op::bfi, dtype::b32, {d}, {part[1], middle, immediate_value(0), width});
   last.guard = h.guard;
-  append(std::move(last));
+  code_.append(std::move(last));
 }
 
 /// add, min and max of two 16-bit integers in a register.
 void resolver::pair_of_halves(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
-  if (i.operands.size() != 3) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
+  if (i.operands.size() != 3) code_.fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
   value v[3];
   for (unsigned k = 0; k < 3; ++k) {
-    v[k] = k == 0 ? destination(i.operands[0], i.where) : operand(i.operands[k], dtype::b32, i.where);
-    check_type(v[k], dtype::b32, false, i.operands[k].where);
+    v[k] = k == 0 ? in_.destination(i.operands[0], i.where) : in_.operand(i.operands[k], dtype::b32, i.where);
+    checker_.check_type(v[k], dtype::b32, false, i.operands[k].where);
   }
   const auto make = [&](ptx_op op, dtype t, std::vector<value> sources) {
-    const value r = register_value(out_.new_register(1, 32));
-    append(in_place_of(h, op, t, {r}, std::move(sources)));
+    const value r = register_value(code_.new_register(1, 32));
+    code_.append(in_place_of(h, op, t, {r}, std::move(sources)));
     return r;
   };
   const value half = immediate_value(16), zero = immediate_value(0);
@@ -129,7 +123,7 @@ void resolver::pair_of_halves(const hir_instruction& h, const ast_instruction& i
   }
   hir_instruction last = in_place_of(h, ptx_op::bfi, dtype::b32, {v[0]}, {high, low, half, half});
   last.guard = h.guard;
-  append(std::move(last));
+  code_.append(std::move(last));
 }
 
 void resolver::packed_integers(const hir_instruction& h, const ast_instruction& i) {
@@ -142,12 +136,12 @@ void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i)
   const std::size_t data = returns ? 2 : 1;
   std::vector<value> to, from;
   const bool kept = returns && i.operands[0].what != ast_operand::kind::sink;
-  if (kept) elements(i.operands[0], h.m.type, to, true, i.where);
-  elements(i.operands[data], h.m.type, from, false, i.where);
+  if (kept) in_.elements(i.operands[0], h.m.type, to, true, i.where);
+  in_.elements(i.operands[data], h.m.type, from, false, i.where);
   if (from.size() != h.m.vector || (kept && to.size() != h.m.vector))
-    fail(i.where, "'" + i.mnemonic() + "' needs as many registers as elements");
-  check_element_types(to, 0, h.m.type, false, i.where);
-  check_element_types(from, 0, h.m.type, false, i.where);
+    code_.fail(i.where, "'" + i.mnemonic() + "' needs as many registers as elements");
+  checker_.check_element_types(to, 0, h.m.type, false, i.where);
+  checker_.check_element_types(from, 0, h.m.type, false, i.where);
   const unsigned size = isa::size_of(h.m.type);
   std::vector<hir_instruction> moves;
   for (unsigned k = 0; k < h.m.vector; ++k) {
@@ -155,16 +149,16 @@ void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i)
     one.offset += std::int64_t{k} * size;
     one.src.push_back(from[k]);
     if (kept && to[k].is_reg()) {  // all sources are read before a destination is written
-      const value old = register_value(out_.new_register(1, out_.registers[to[k].reg].bits));
+      const value old = register_value(code_.new_register(1, code_.registers()[to[k].reg].bits));
       one.dst.push_back(old);
       moves.push_back(in_place_of(h, ptx_op::mov, size == 2 ? isa::dtype::b16 : isa::dtype::b32, {to[k]}, {old}));
       moves.back().guard = h.guard;
     } else if (returns) {
       one.dst.push_back(value{});
     }
-    append(std::move(one));
+    code_.append(std::move(one));
   }
-  for (hir_instruction& m : moves) append(std::move(m));
+  for (hir_instruction& m : moves) code_.append(std::move(m));
 }
 
 /// mapa and getctarank: the block is the only one of its cluster.
@@ -172,74 +166,26 @@ void resolver::cluster_address(hir_instruction h, const ast_instruction& i) {
   const bool maps = h.op == ptx_op::mapa;
   const unsigned size = isa::size_of(h.m.type);
   if (i.operands.size() != (maps ? 3u : 2u) || (size != 4 && size != 8))
-    fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
-  h.dst.push_back(destination(i.operands[0], i.where));
-  const value address = operand(i.operands[1], isa::dtype::u64, i.where);
-  if (maps) operand(i.operands[2], isa::dtype::u32, i.where);
+    code_.fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  h.dst.push_back(in_.destination(i.operands[0], i.where));
+  const value address = in_.operand(i.operands[1], isa::dtype::u64, i.where);
+  if (maps) in_.operand(i.operands[2], isa::dtype::u32, i.where);
   h.src.push_back(maps ? address : immediate_value(0));
-  append(std::move(h));
-}
-
-/// Special registers of clusters, and the location of the system's shared memory: a part of the block's own shared
-/// memory, reserved on first use.
-bool resolver::cluster_register(const std::string& name, value& v) {
-  struct row {
-    const char* name;
-    std::uint32_t value;
-  };
-  static constexpr row constants[] = {{"%cluster_ctaid.x", 0},  {"%cluster_ctaid.y", 0},  {"%cluster_ctaid.z", 0},
-                                      {"%cluster_ctarank", 0},  {"%cluster_nctaid.x", 1}, {"%cluster_nctaid.y", 1},
-                                      {"%cluster_nctaid.z", 1}, {"%cluster_nctarank", 1}};
-  if (name == "%is_explicit_cluster") {
-    v = immediate_value(0);
-    return true;
-  }
-  for (const row& r : constants) {
-    if (name != r.name) continue;
-    if (current_ && *std::max_element(kernel_.required_cluster, kernel_.required_cluster + 3) > 1)
-      fail(current_->where, "'" + name + "' in a kernel for clusters of several blocks is not supported");
-    v = immediate_value(r.value);
-    return true;
-  }
-  if (name.rfind("%clusterid.", 0) == 0) return special_register("%ctaid" + name.substr(10), v);
-  if (name.rfind("%nclusterid.", 0) == 0) return special_register("%nctaid" + name.substr(11), v);
-  static constexpr row reserved[] = {{"%reserved_smem_offset_begin", 0},
-                                     {"%reserved_smem_offset_end", reserved_shared_bytes},
-                                     {"%reserved_smem_offset_cap", reserved_shared_bytes},
-                                     {"%reserved_smem_offset_0", 0},
-                                     {"%reserved_smem_offset_1", second_reserved_part}};
-  for (const row& r : reserved) {
-    if (name != r.name) continue;
-    if (reserved_shared_.what == value::kind::none) {
-      ast_variable area;
-      area.space = state_space::shared;
-      area.type = isa::dtype::b8;
-      area.align = 16;
-      area.name = name;
-      area.is_array = true;
-      area.dims = {reserved_shared_bytes};
-      if (current_) area.where = current_->where;
-      reserved_shared_ = place_shared(area);
-    }
-    const bool size = name == "%reserved_smem_offset_cap";
-    v = immediate_value(r.value + (size ? 0 : reserved_shared_.bits));
-    return true;
-  }
-  return false;
+  code_.append(std::move(h));
 }
 
 /// Splits an access of more than 16 bytes into two (PTX has accesses of 32 bytes to global memory).
 void resolver::access(hir_instruction h) {
   const unsigned elements = h.m.vector, bytes = isa::size_of(h.m.type) * elements;
-  if ((h.op != ptx_op::ld && h.op != ptx_op::st) || bytes <= 16) return append(std::move(h));
+  if ((h.op != ptx_op::ld && h.op != ptx_op::st) || bytes <= 16) return code_.append(std::move(h));
   if (bytes > 32 || (h.m.space != state_space::global && h.m.space != state_space::none))
-    fail(h.where, "unsupported type or form of instruction '" + current_->mnemonic() + "'");
+    code_.fail(h.where, "unsupported type or form of instruction '" + code_.current()->mnemonic() + "'");
   const bool loads = h.op == ptx_op::ld;
   const value base = h.src[0];
   if (base.is_reg() && loads) {  // the first load may overwrite the base register
-    const unsigned words = out_.registers[base.reg].words;
-    h.src[0] = register_value(out_.new_register(words, 32 * words));
-    append(in_place_of(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {h.src[0]}, {base}));
+    const unsigned words = code_.registers()[base.reg].words;
+    h.src[0] = register_value(code_.new_register(words, 32 * words));
+    code_.append(in_place_of(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {h.src[0]}, {base}));
   }
   hir_instruction low = h, high = std::move(h);
   std::vector<value>& first = loads ? low.dst : low.src;
@@ -249,8 +195,8 @@ void resolver::access(hir_instruction h) {
   second.erase(second.begin() + begin, second.begin() + begin + half);
   low.m.vector = high.m.vector = elements / 2;
   high.offset += 16;
-  append(std::move(low));
-  append(std::move(high));
+  code_.append(std::move(low));
+  code_.append(std::move(high));
 }
 
 }  // namespace heddle::ptx

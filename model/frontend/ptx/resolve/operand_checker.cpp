@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Compares the operands of an instruction with those of its form (form_table.h): their number, their kinds and the
-// types of registers and literals.
+#include "heddle/frontend/ptx/resolve/operand_checker.h"
+
 #include <algorithm>
 
 #include "heddle/frontend/ptx/hir/own_forms.h"
-#include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/frontend/ptx/resolve/special_registers.h"
 #include "heddle/frontend/ptx/syntax/grammar.h"
 
 namespace heddle::ptx {
@@ -92,12 +92,12 @@ bool holds_addresses(dtype t) { return t != dtype::pred && t != dtype::b128 && !
 }  // namespace
 
 /// Throws input_error if the operands match none of the forms.
-void resolver::check_operands(const ast_instruction& i, const std::vector<matched_form>& forms) {
+void operand_checker::check_operands(const ast_instruction& i, const std::vector<matched_form>& forms) {
   mismatch first;
   std::vector<matched_form> own;
   if (forms.empty()) {
     const std::string problem = own_words_problem(i);
-    if (!problem.empty()) fail(i.where, problem);
+    if (!problem.empty()) code_.fail(i.where, problem);
     for (const operand_column* c : own_operands(i))
       own.push_back({c, type_named(i.modifiers.empty() ? "" : i.modifiers.back()), dtype::none});
   }
@@ -107,16 +107,17 @@ void resolver::check_operands(const ast_instruction& i, const std::vector<matche
     if (found.what.empty()) return;
     if (first.what.empty() || first.counts) first = std::move(found);
   }
-  if (!first.what.empty()) fail(first.where, first.what);
+  if (!first.what.empty()) code_.fail(first.where, first.what);
 }
 
-void resolver::check_literal(const ast_instruction& i, std::size_t k, std::uint64_t least, std::uint64_t most) const {
+void operand_checker::check_literal(const ast_instruction& i, std::size_t k, std::uint64_t least,
+                                    std::uint64_t most) const {
   if (i.operands[k].bits >= least && i.operands[k].bits <= most) return;
-  fail(i.operands[k].where, "'" + i.operands[k].text + "' in '" + i.mnemonic() + "', expected " +
-                                std::to_string(least) + (least < most ? " to " + std::to_string(most) : ""));
+  code_.fail(i.operands[k].where, "'" + i.operands[k].text + "' in '" + i.mnemonic() + "', expected " +
+                                      std::to_string(least) + (least < most ? " to " + std::to_string(most) : ""));
 }
 
-resolver::mismatch resolver::compare_operands(const ast_instruction& i, const matched_form& f) {
+operand_checker::mismatch operand_checker::compare_operands(const ast_instruction& i, const matched_form& f) {
   std::size_t k = 0;
   for (const operand_form& o : f.operands->operands) {
     if (!stands(o, i)) continue;
@@ -135,10 +136,10 @@ resolver::mismatch resolver::compare_operands(const ast_instruction& i, const ma
           i.operands[k].where, true};
 }
 
-std::string resolver::compare_operand(const ast_operand& given, const operand_form& o, const matched_form& f) {
+std::string operand_checker::compare_operand(const ast_operand& given, const operand_form& o, const matched_form& f) {
   using form_kind = operand_form::kind;
   const dtype t = wanted_type(o, f);
-  const std::string in = "' in '" + current_->mnemonic() + "', expected ";
+  const std::string in = "' in '" + code_.current()->mnemonic() + "', expected ";
   switch (o.what) {
     case form_kind::label:
     case form_kind::target_list: return given.what == kind::identifier ? "" : "'" + shown(given) + in + "a label";
@@ -163,41 +164,41 @@ std::string resolver::compare_operand(const ast_operand& given, const operand_fo
       return "'" + shown(given) + in + "two destinations with '|' between them";
     return compare_value(given, o, t);
   }
-  if (o.pair == dtype::none) return "'" + current_->mnemonic() + "' has one destination, expected no '|'";
+  if (o.pair == dtype::none) return "'" + code_.current()->mnemonic() + "' has one destination, expected no '|'";
   operand_form one = o;
-  one.discards = current_->opcode != "shfl";
+  one.discards = code_.current()->opcode != "shfl";
   std::string problem = compare_value(given.list[0], one, t);
-  one.discards = current_->opcode != "lop3";
+  one.discards = code_.current()->opcode != "lop3";
   return problem.empty() ? compare_value(given.list[1], one, o.pair) : problem;
 }
 
-bool resolver::is_vector_register(const ast_operand& given) {
-  symbol s;
-  return given.what == kind::identifier && given.component.empty() && find(given.text, s) &&
-         s.what == symbol::kind::components;
+bool operand_checker::is_vector_register(const ast_operand& given) {
+  kernel_symbol s;
+  return given.what == kind::identifier && given.component.empty() && names_.find(given.text, s) &&
+         s.what == kernel_symbol::kind::components;
 }
 
-std::string resolver::compare_components(const ast_operand& given, dtype t) {
-  symbol s;
-  find(given.text, s);
+std::string operand_checker::compare_components(const ast_operand& given, dtype t) {
+  kernel_symbol s;
+  names_.find(given.text, s);
   for (const std::uint32_t r : s.registers) {
-    std::string problem = compare_register(out_.registers[r].type, t, true, false);
+    std::string problem = compare_register(code_.registers()[r].type, t, true, false);
     if (!problem.empty()) return problem;
   }
   return "";
 }
 
-std::string resolver::compare_register(dtype declared, dtype t, bool wider, bool narrow) const {
+std::string operand_checker::compare_register(dtype declared, dtype t, bool wider, bool narrow) const {
   if (declared == dtype::none || register_fits(t, declared, wider)) return "";
   if (t == dtype::u64 && narrow && register_fits(dtype::u32, declared, false)) return "";
-  return "operand of '" + current_->mnemonic() + "' is a ." + isa::name_of(declared) + " register, expected " +
+  return "operand of '" + code_.current()->mnemonic() + "' is a ." + isa::name_of(declared) + " register, expected " +
          wanted_text(t);
 }
 
-std::string resolver::compare_value(const ast_operand& given, const operand_form& o, dtype t) {
-  const std::string in = "' in '" + current_->mnemonic() + "', expected ";
+std::string operand_checker::compare_value(const ast_operand& given, const operand_form& o, dtype t) {
+  const std::string in = "' in '" + code_.current()->mnemonic() + "', expected ";
   if (is_literal(given)) {
-    if (o.destination) return "destination of '" + current_->mnemonic() + "' must be a register";
+    if (o.destination) return "destination of '" + code_.current()->mnemonic() + "' must be a register";
     if (o.registers_only) return "'" + shown(given) + in + "a register";
     if (takes_literal(t, given.what) || (t == dtype::pred && given.what == kind::integer)) return "";
     if (given.what == kind::integer && takes_literal(t, kind::f64))
@@ -208,44 +209,46 @@ std::string resolver::compare_value(const ast_operand& given, const operand_form
   if (o.moves && o.what == operand_form::kind::value && given.what == kind::vector) return compare_parts(given.list, t);
   if (given.what == kind::vector) return "vector" + in.substr(1) + "a single register";
   if (given.what != kind::identifier)
-    return o.destination ? "destination of '" + current_->mnemonic() + "' must be a register"
+    return o.destination ? "destination of '" + code_.current()->mnemonic() + "' must be a register"
                          : "'" + shown(given) + in + "a register";
   return compare_identifier(given, o, t);
 }
 
-std::string resolver::compare_identifier(const ast_operand& given, const operand_form& o, dtype t) {
-  const std::string in = "' in '" + current_->mnemonic() + "', expected ";
-  const std::string must = "destination of '" + current_->mnemonic() + "' must be a register";
-  symbol s;
-  if (!find(given.text, s)) {
+std::string operand_checker::compare_identifier(const ast_operand& given, const operand_form& o, dtype t) {
+  const std::string in = "' in '" + code_.current()->mnemonic() + "', expected ";
+  const std::string must = "destination of '" + code_.current()->mnemonic() + "' must be a register";
+  kernel_symbol s;
+  if (!names_.find(given.text, s)) {
     if (o.destination)
-      return is_special(given) ? "special register '" + shown(given) + in + "a register that can be written" : "";
-    if (is_special(given) && !o.moves && !o.special)
+      return special_registers::is_special(given)
+                 ? "special register '" + shown(given) + in + "a register that can be written"
+                 : "";
+    if (special_registers::is_special(given) && !o.moves && !o.special)
       return "special register '" + shown(given) + in + "a register: only mov and cvt read special ones";
-    return "";  // identifier() reports unknown names
+    return "";  // in_.identifier() reports unknown names
   }
   if ((given.invert && t != dtype::pred) || given.negate)
-    return std::string("'") + (given.invert ? "!" : "-") + "' before an operand of '" + current_->mnemonic() +
+    return std::string("'") + (given.invert ? "!" : "-") + "' before an operand of '" + code_.current()->mnemonic() +
            "', expected a register";
   if (given.invert && o.destination) return must;
   switch (s.what) {
-    case symbol::kind::reg:
-      return given.component.empty()
-                 ? compare_register(out_.registers[s.first].type, t, o.wider, o.type == operand_form::type_of::address)
-                 : "";
-    case symbol::kind::components: {
+    case kernel_symbol::kind::reg:
+      return given.component.empty() ? compare_register(code_.registers()[s.first].type, t, o.wider,
+                                                        o.type == operand_form::type_of::address)
+                                     : "";
+    case kernel_symbol::kind::components: {
       if (given.component.empty() && o.moves && o.what == operand_form::kind::value)
         return compare_parts(std::vector<ast_operand>(s.registers.size(), given), t);
       if (given.component.empty()) return o.moves ? "" : "vector register '" + shown(given) + in + "a single register";
       return s.registers.empty() ? ""
-                                 : compare_register(out_.registers[s.registers[0]].type, t, o.wider,
+                                 : compare_register(code_.registers()[s.registers[0]].type, t, o.wider,
                                                     o.type == operand_form::type_of::address);
     }
-    case symbol::kind::address:
-    case symbol::kind::words:
+    case kernel_symbol::kind::address:
+    case kernel_symbol::kind::words:
       if (o.destination) return must;
       if (o.names && (!is_of_named_space(s) || !accepts_space(s)))
-        return "'" + given.text + "' is not in the state space of '" + current_->mnemonic() + "'";
+        return "'" + given.text + "' is not in the state space of '" + code_.current()->mnemonic() + "'";
       if ((o.moves || o.names) && holds_addresses(t)) return "";
       return "variable '" + shown(given) + in + "a register";
     default: return "'" + shown(given) + in + "a register";
@@ -253,14 +256,14 @@ std::string resolver::compare_identifier(const ast_operand& given, const operand
 }
 
 /// Hints have no effect, so their operands are checked only here.
-bool resolver::takes_operands_unread() const {
-  const std::string& o = current_->opcode;
+bool operand_checker::takes_operands_unread() const {
+  const std::string& o = code_.current()->opcode;
   return o == "prefetch" || o == "prefetchu" || o == "applypriority" || o == "discard";
 }
 
 /// True if an instruction whose address is not checked elsewhere may name a variable of the symbol's space.
-bool resolver::accepts_space(const symbol& s) const {
-  const ast_instruction& i = *current_;
+bool operand_checker::accepts_space(const kernel_symbol& s) const {
+  const ast_instruction& i = *code_.current();
   if (i.opcode == "prefetchu") return s.space == state_space::global;
   if (i.opcode == "mapa" || i.opcode == "getctarank") return s.space == state_space::shared;
   if (!takes_operands_unread()) return true;
@@ -270,43 +273,18 @@ bool resolver::accepts_space(const symbol& s) const {
 }
 
 /// The variable in a cvta must be in the state space that the instruction names.
-bool resolver::is_of_named_space(const symbol& s) const {
-  for (const std::string& w : current_->modifiers) {
+bool operand_checker::is_of_named_space(const kernel_symbol& s) const {
+  for (const std::string& w : code_.current()->modifiers) {
     const state_space space = space_of("." + w.substr(0, w.find("::")));
     if (space != state_space::none && space != state_space::param) return s.space == space;
   }
   return true;
 }
 
-bool resolver::is_special(const ast_operand& given) const {
-  static constexpr const char* names[] = {"%tid",
-                                          "%ntid",
-                                          "%ctaid",
-                                          "%nctaid",
-                                          "%laneid",
-                                          "%warpid",
-                                          "%nwarpid",
-                                          "%smid",
-                                          "%nsmid",
-                                          "%gridid",
-                                          "%lanemask_",
-                                          "%clock",
-                                          "%globaltimer",
-                                          "%total_smem_size",
-                                          "%aggr_smem_size",
-                                          "%dynamic_smem_size",
-                                          "%envreg",
-                                          "%pm",
-                                          "%cluster",
-                                          "%is_explicit_cluster",
-                                          "%reserved_smem_offset_"};
-  return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return given.text.rfind(n, 0) == 0; });
-}
-
 /// The elements of mov's vector operand: two or four registers or literals that together have the size of the other
 /// operand.
-std::string resolver::compare_parts(const std::vector<ast_operand>& parts, dtype t) {
-  const std::string in = "'" + current_->mnemonic() + "', expected ";
+std::string operand_checker::compare_parts(const std::vector<ast_operand>& parts, dtype t) {
+  const std::string in = "'" + code_.current()->mnemonic() + "', expected ";
   const unsigned bytes = isa::size_of(t);
   if (isa::is_float(t) || isa::is_signed(t) || t == dtype::pred || t == dtype::u16 || t == dtype::u32 ||
       t == dtype::u64)
@@ -314,12 +292,12 @@ std::string resolver::compare_parts(const std::vector<ast_operand>& parts, dtype
   if ((parts.size() != 2 && parts.size() != 4) || parts.size() > bytes)
     return std::to_string(parts.size()) + " elements in " + in + "two or four";
   if (!has_registers(parts)) return "'_' in " + in + "a register for one element at least";
-  symbol s;
+  kernel_symbol s;
   for (const ast_operand& e : parts) {
-    if (e.what != kind::identifier || !find(e.text, s) ||
-        (s.what != symbol::kind::reg && s.what != symbol::kind::components))
+    if (e.what != kind::identifier || !names_.find(e.text, s) ||
+        (s.what != kernel_symbol::kind::reg && s.what != kernel_symbol::kind::components))
       continue;
-    const dtype declared = out_.registers[s.what == symbol::kind::reg ? s.first : s.registers[0]].type;
+    const dtype declared = code_.registers()[s.what == kernel_symbol::kind::reg ? s.first : s.registers[0]].type;
     if (declared == dtype::none || isa::size_of(declared) * parts.size() == bytes) continue;
     return "element '" + e.text + "' is a ." + isa::name_of(declared) + " register in " + in + "ones of " +
            std::to_string(8 * bytes / parts.size()) + " bits";
@@ -327,31 +305,45 @@ std::string resolver::compare_parts(const std::vector<ast_operand>& parts, dtype
   return "";
 }
 
-std::string resolver::compare_address(const ast_operand& given) {
-  const std::string in = "' in '" + current_->mnemonic() + "', expected ";
+std::string operand_checker::compare_address(const ast_operand& given) {
+  const std::string in = "' in '" + code_.current()->mnemonic() + "', expected ";
   if (given.what != kind::address) return "'" + shown(given) + in + "an address [base+offset]";
   if (!given.list.empty()) return "address with several elements" + in.substr(1) + "[base+offset]";
   if (given.text.empty()) {
-    if (current_->has("local")) return "";
+    if (code_.current()->has("local")) return "";
     return "'" + shown(given) + in + "a register or a variable: only .local has absolute addresses";
   }
-  symbol s;
-  if (!find(given.text, s)) {
-    if (is_special(given)) return "special register '" + given.text + in + "a register or a variable";
-    const std::vector<ast_function>& functions = module_.ast->functions;
+  kernel_symbol s;
+  if (!names_.find(given.text, s)) {
+    if (special_registers::is_special(given))
+      return "special register '" + given.text + in + "a register or a variable";
+    const std::vector<ast_function>& functions = module_.functions;
     const bool function =
         std::any_of(functions.begin(), functions.end(), [&](const ast_function& f) { return f.name == given.text; });
     if (function) return "function '" + given.text + in + "a register or a variable";
-    if (!takes_operands_unread()) return "";  // address() reports unknown names
+    if (!takes_operands_unread()) return "";  // in_.address() reports unknown names
     return "unknown name '" + given.text + in + "a register or a variable";
   }
-  if (s.what == symbol::kind::address && !accepts_space(s))
-    return "'" + given.text + "' is not in the state space of '" + current_->mnemonic() + "'";
-  if (s.what != symbol::kind::reg) return "";
-  const dtype declared = out_.registers[s.first].type;
+  if (s.what == kernel_symbol::kind::address && !accepts_space(s))
+    return "'" + given.text + "' is not in the state space of '" + code_.current()->mnemonic() + "'";
+  if (s.what != kernel_symbol::kind::reg) return "";
+  const dtype declared = code_.registers()[s.first].type;
   if (register_fits(dtype::u64, declared, false) || register_fits(dtype::u32, declared, false)) return "";
-  return "address '" + given.text + "' of '" + current_->mnemonic() + "' is a ." + isa::name_of(declared) +
+  return "address '" + given.text + "' of '" + code_.current()->mnemonic() + "' is a ." + isa::name_of(declared) +
          " register, expected one for .u64 or .u32";
+}
+
+void operand_checker::check_type(const value& v, dtype wanted, bool wider, const location& where) const {
+  if (!v.is_reg() || wanted == dtype::none) return;
+  const dtype declared = code_.registers()[v.reg].type;
+  if (declared == dtype::none || register_fits(wanted, declared, wider)) return;
+  code_.fail(where, "operand of '" + code_.current()->mnemonic() + "' is a ." + isa::name_of(declared) +
+                        " register, expected one for ." + isa::name_of(wanted));
+}
+
+void operand_checker::check_element_types(const std::vector<value>& elements, std::size_t from, dtype wanted,
+                                          bool wider, const location& where) const {
+  for (std::size_t k = from; k < elements.size(); ++k) check_type(elements[k], wanted, wider, where);
 }
 
 }  // namespace heddle::ptx
