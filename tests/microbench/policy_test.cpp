@@ -115,8 +115,7 @@ TEST(policies, groups_beat_round_robin_on_workloads) {
       ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
       // Of the kernels: no policy changes how long launches take.
       const json all = json::parse(content(metrics));
-      for (const json& kernel : all["kernels"])
-        cycles[workload + policy] += kernel["cycles"].get<std::uint64_t>();
+      for (const json& kernel : all["kernels"]) cycles[workload + policy] += kernel["cycles"].get<std::uint64_t>();
       std::printf("%-16s %-16s %10llu cycles\n", workload.c_str(), policy.c_str(),
                   static_cast<unsigned long long>(cycles[workload + policy]));
     }
