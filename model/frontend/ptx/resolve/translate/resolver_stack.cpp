@@ -131,10 +131,8 @@ void resolver::place_bodies() {
     names_.close();
     names_.show(kernel);
     code_.place_label(o.exit);
-    for (const ast_variable& v : o.function->returns) {
-      const kernel_symbol& s = formals.names.at(v.name);
-      if (s.parameter) transfer(o.formals.names.at(v.name), s);
-    }
+    for (const ast_variable& v : o.function->returns)
+      if (const kernel_symbol& s = formals.names.at(v.name); s.parameter) transfer(o.formals.names.at(v.name), s);
     const std::uint32_t bytes = (o.frame.local_bytes + 15) / 16 * 16;
     out_.blocks[block].code[at].src[1] = immediate_value(bytes);
     largest_frame_ = std::max(largest_frame_, bytes);
