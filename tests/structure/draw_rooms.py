@@ -81,7 +81,8 @@ def line(x, y, text, how=''):
 def box(i, rooms):
     left, top, width = frame(i)
     columns = BOXES[i][1] - BOXES[i][0] + 1
-    inner = ', '.join(r.split('/')[-1] for r in rooms if box_of(r) == i and (r not in BOXES[i][5] or len(BOXES[i][5]) > 1))
+    names = [r.split('/')[-1] for r in rooms if box_of(r) == i and (r not in BOXES[i][5] or len(BOXES[i][5]) > 1)]
+    inner = ', '.join(dict.fromkeys(names))  # each name once
     out = [f'<rect x="{left}" y="{top}" width="{width}" height="{HEIGHT}" rx="5" fill="{"#fdf1dc" if half(i) else "#e3edfa"}"/>',
            line(left + 7, top + 14, BOXES[i][3], ' font-weight="bold"')]
     told = textwrap.wrap(BOXES[i][4], PER_COLUMN * columns)

@@ -192,7 +192,7 @@ std::vector<matched_form> check_form(const ast_instruction& i, const std::string
 modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file,
                            std::vector<matched_form>& forms);
 
-/// True for cvt.pack and for pairs of 16-bit integers, which resolver::packed_integers() decodes.
+/// True for cvt.pack and for pairs of 16-bit integers, which integer_translator decodes.
 bool has_packed_integers(const ast_instruction& i);
 
 }  // namespace heddle::ptx

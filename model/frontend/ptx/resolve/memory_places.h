@@ -28,6 +28,8 @@ class memory_places {
   value place_shared(const ast_variable& v);
   value place_once(const ast_variable& v);
   value place_local(const ast_variable& v, std::uint32_t align, std::uint64_t bytes);
+  /// The size of the kernel's local memory so far.
+  [[nodiscard]] std::uint32_t local_bytes() const { return out_.local_bytes; }
   /// Called when all variables are known: replaces the addresses of extern shared arrays.
   void finish();
 

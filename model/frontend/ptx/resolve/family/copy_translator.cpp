@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/frontend/ptx/resolve/family/copy_translator.h"
+
+#include <utility>
+
+namespace heddle::ptx {
+
+using isa::dtype;
+
+void copy_translator::translate(const hir_instruction& h, const ast_instruction& i) {
+  expansion(code_, h).require();
+  switch (h.m.sub) {
+    case copy_arrival:  // all copies are complete; without .noinc increment and arrival cancel out
+      if (i.operands.size() != 1) code_.fail(i.where, "'" + i.mnemonic() + "' needs the address of an mbarrier");
+      if (h.m.sums) arrivals_.arrive_at(h, i.operands[0], {}, immediate_value(1), immediate_value(0));
+      return;
+    case copy_bulk: return bulk_copy(h, i);
+    case copy_itself: return copy(h, i);
+    default: return;  // groups: no copy is outstanding
+  }
+}
+
+std::uint64_t copy_translator::size(const hir_instruction& h, const ast_instruction& i) {
+  if (i.operands.size() < 3) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");
+  const value length = in_.operand(i.operands[2], dtype::u32, i.where);
+  const std::uint64_t bytes = length.bits;
+  if (!length.is_immediate() || (bytes != 16 && (bytes != 4 && bytes != 8)) ||
+      (bytes != 16 && h.m.cache == isa::cache_op::cg))
+    code_.fail(i.where, "'" + i.mnemonic() + "' copies 4, 8 or 16 bytes, with .cg 16");
+  return bytes;
+}
+
+void copy_translator::copy(const hir_instruction& h, const ast_instruction& i) {
+  const std::uint64_t bytes = size(h, i);
+  const unsigned words = static_cast<unsigned>(bytes / 4);
+  const expansion steps(code_, h);
+  const std::vector<value> data = steps.words(words);
+  hir_instruction load = in_place_of(h, ptx_op::ld, dtype::b32, data, {});
+  load.m.space = state_space::global;
+  load.m.cache = h.m.cache;
+  load.m.vector = words;
+  load.guard = h.guard;
+  in_.address(load, i.operands[1]);
+  hir_instruction store = in_place_of(h, ptx_op::st, dtype::b32, {}, {});
+  store.m.space = state_space::shared;
+  store.m.vector = words;
+  store.guard = h.guard;
+  in_.address(store, i.operands[0]);
+  for (const value& d : data) store.src.push_back(d);
+
+  // The bytes to copy, or the predicate that nothing is copied; the rest of the destination is filled with zeros.
+  value taken;
+  if (i.operands.size() > 3 && i.operands[3].what != ast_operand::kind::sink) {
+    taken = in_.operand(i.operands[3], dtype::u32, i.where);
+    if (taken.is_reg() && code_.registers()[taken.reg].words == 2) taken = {};  // a cache policy
+  }
+  if (taken.what != value::kind::none && !(taken.is_immediate() && taken.bits >= bytes))
+    copy_part(steps, std::move(load), taken, bytes, data);
+  else code_.append(std::move(load));
+  code_.append(std::move(store));
+}
+
+/// Loads the bytes to be copied and fills the rest of `data` with zeros.
+void copy_translator::copy_part(const expansion& steps, hir_instruction load, value taken, std::uint64_t bytes,
+                                const std::vector<value>& data) {
+  for (const value& d : data) steps.put(ptx_op::mov, dtype::b32, {d}, {immediate_value(0)});
+  const std::uint32_t done = code_.new_label(), whole = code_.new_label();
+  steps.jump_unless_guarded(done);
+  load.guard = {};
+  if (taken.is_reg() && code_.registers()[taken.reg].words == 0) {  // nothing, or all
+    steps.jump_if(taken, done);
+  } else {
+    const value count = steps.make(ptx_op::mov, dtype::b32, {taken});
+    steps.jump_if(steps.test(isa::compare::ge, dtype::u32, count, immediate_value(bytes)), whole);
+    for (unsigned k = 0; k < bytes; ++k) {
+      steps.jump_if(steps.test(isa::compare::le, dtype::u32, count, immediate_value(k)), done);
+      copy_byte(steps, load, k, data[k / 4]);
+    }
+    code_.jump(done);
+    code_.place_label(whole);
+  }
+  code_.append(std::move(load));
+  code_.place_label(done);
+}
+
+/// Loads byte `k` of what `whole` loads, and inserts it into `word`.
+void copy_translator::copy_byte(const expansion& steps, const hir_instruction& whole, unsigned k, const value& word) {
+  hir_instruction one = in_place_of(whole, ptx_op::ld, dtype::u8, {steps.word()}, {whole.src[0]});
+  one.m.space = state_space::global;
+  one.m.cache = whole.m.cache;
+  one.offset = whole.offset + k;
+  const value byte = one.dst[0];
+  code_.append(std::move(one));
+  steps.put(ptx_op::bfi, dtype::b32, {word}, {byte, word, immediate_value(k % 4 * 8), immediate_value(8)});
+}
+
+/// Copies the base address of an access to a register of its own, which the loop changes.
+value copy_translator::own_base(const expansion& steps, hir_instruction& access) {
+  value& base = access.src[0];
+  const unsigned words = base.is_reg()                           ? code_.registers()[base.reg].words
+                         : access.m.space == state_space::global ? 2
+                                                                 : 1;
+  const value moving = register_value(code_.new_register(words, 32 * words));
+  steps.put(ptx_op::mov, words == 2 ? dtype::b64 : dtype::b32, {moving}, {base});
+  return base = moving;
+}
+
+/// cp.async.bulk between global and shared memory: the thread copies 16 bytes per iteration; then the bytes arrive at
+/// the mbarrier.
+void copy_translator::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
+  constexpr unsigned words = 4;                          // per iteration
+  const bool inward = h.m.space == state_space::global;  // the source state space is named last
+  if (i.operands.size() < (inward ? 4u : 3u) || h.m.sums != inward)
+    code_.fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  const value size = in_.operand(i.operands[2], dtype::u32, i.where);
+  const std::uint32_t again = code_.new_label(), done = code_.new_label();
+  const expansion steps(code_, h);
+  steps.jump_unless_guarded(done);
+  const std::vector<value> data = steps.words(words);
+  hir_instruction load = in_place_of(h, ptx_op::ld, dtype::b32, data, {}),
+                  store = in_place_of(h, ptx_op::st, dtype::b32, {}, {});
+  load.m.vector = store.m.vector = words;
+  load.m.space = inward ? state_space::global : state_space::shared;
+  store.m.space = inward ? state_space::shared : state_space::global;
+  in_.address(load, i.operands[1]);
+  in_.address(store, i.operands[0]);
+  const value from = own_base(steps, load), to = own_base(steps, store);
+  store.src.insert(store.src.end(), data.begin(), data.end());
+  const value left = steps.word(), more = steps.predicate();
+  steps.put(ptx_op::mov, dtype::b32, {left}, {size});
+  const auto step = [&](ptx_op op, const value& v) {
+    const dtype type = code_.registers()[v.reg].words == 2 ? dtype::u64 : dtype::u32;
+    steps.put(op, type, {v}, {v, immediate_value(4 * words)});
+  };
+  code_.place_label(again);
+  code_.append(std::move(load));
+  code_.append(std::move(store));
+  step(ptx_op::add, from);
+  step(ptx_op::add, to);
+  step(ptx_op::sub, left);
+  hir_instruction test = in_place_of(h, ptx_op::setp, dtype::s32, {more}, {left, immediate_value(0)});
+  test.m.cmp = isa::compare::gt;
+  code_.append(std::move(test));
+  steps.jump_if(more, again);
+  if (inward) arrive_with(h, i.operands[3], size);
+  code_.place_label(done);
+}
+
+/// The bytes of a bulk copy arrive at the mbarrier.
+void copy_translator::arrive_with(const hir_instruction& h, const ast_operand& barrier, value bytes) {
+  hir_instruction at = h;
+  at.guard = {};
+  at.m.space = state_space::shared;
+  const value less = expansion(code_, h).make(ptx_op::neg, dtype::s32, {bytes});
+  arrivals_.arrive_at(at, barrier, {}, immediate_value(0), less);
+}
+
+}  // namespace heddle::ptx
