@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Holds the folders of model/, tlm/ and testbench/ to the order of rooms.txt: a file includes only its own room and rooms above it in that
-list, and the files of one room include each other in no circle, where NAME.h and NAME.cpp are one. Also no file above 400 lines but tables (of a
+list, and the folders that docs/architecture.md allows it; the files of one room include each other in no circle, where NAME.h and NAME.cpp
+are one. Also no file above 400 lines but tables (of a
 page, the rows of tables do not count), and no folder above 30 sources. `check_rooms.py [--arrows | --self-test]`"""
 import collections
 import re
@@ -45,6 +46,36 @@ def order():
     return rooms, tables
 
 
+def allowed(page):
+    """What each folder may include directly, by the table of architecture.md: {folder: folders}; None: all."""
+    rows = {}
+    for line in page.split('\n'):
+        cells = [cell.strip() for cell in line.strip('|').split('|')] if line.startswith('| `') else []
+        if len(cells) == 3 and re.fullmatch(r'`(model/|tlm/|testbench/)[a-z_/]*`', cells[0]):
+            names = {n if n == 'tlm' else 'model/' + n for n in re.findall(r'`([a-z_/]+)`', cells[2])}
+            rows[cells[0].strip('`/')] = None if cells[2] == 'all' else names
+    return rows
+
+
+def against_table(arrows, rows):
+    """Includes from folder to folder that the table does not allow, and folders that it names without need."""
+    def row(room):
+        return max((r for r in rows if room == r or room.startswith(r + '/')), key=len, default=None)
+
+    faults, used = [], set()
+    for (a, b), _ in sorted(arrows.items()):
+        above, below = row(a), row(b)
+        if above is None or below is None:
+            faults.append(f'docs/architecture.md: the table of folders has no row for {b if above else a}')
+        elif above != below:
+            used.add((above, below))
+            if rows[above] is not None and below not in rows[above]:
+                faults.append(f'docs/architecture.md: {above} may not include {below}, but {a} includes {b}')
+    faults += [f'docs/architecture.md: {a} may include {b}, but does not' for a, names in rows.items() for b in sorted(names or ())
+               if (a, b) not in used]
+    return faults
+
+
 def circles(includes):
     """The groups of units that include each other in a circle. `includes`: (file, file that it includes, line) within one room."""
     arrows = collections.defaultdict(dict)
@@ -81,6 +112,13 @@ def self_test():
     assert circles(chain + [('r/c.cpp', 'r/a.h', 4)]) == [
         'a circle: r/a.h:1 includes r/b.h, r/a.cpp:3 includes r/c.h, r/b.cpp:2 includes r/c.h, r/c.cpp:4 includes r/a.h']
     assert len(circles([('r/a.h', 'r/b.h', 1), ('r/b.h', 'r/a.h', 1), ('r/c.h', 'r/d.h', 1), ('r/d.cpp', 'r/c.h', 1)])) == 2
+    rows = allowed('| `model/a/` | text | nothing |\n| `model/b/` | text | `a`, `tlm` |\n| `tlm/` | text | nothing |\n| `testbench/` | x | all |\n')
+    assert rows == {'model/a': set(), 'model/b': {'model/a', 'tlm'}, 'tlm': set(), 'testbench': None}, rows
+    assert against_table({('model/b/x', 'model/a'): 1, ('model/b', 'tlm/kernel'): 1, ('testbench/run', 'model/b'): 2}, rows) == []
+    assert against_table({('model/b', 'model/a'): 1, ('model/a/x', 'tlm/kernel'): 1}, rows) == [
+        'docs/architecture.md: model/a may not include tlm, but model/a/x includes tlm/kernel',
+        'docs/architecture.md: model/b may include tlm, but does not']
+    assert len(against_table({('model/c', 'tlm'): 1}, rows)) == 3
     page = '| row |\n' * 500 + 'text\n' * 400
     assert lines_of('docs/a.md', page) == 400 and lines_of('a.cpp', page) == 900
 
@@ -126,6 +164,7 @@ def survey():
             arrows[folder, target] += 1
             if floor[target] > floor[folder]:
                 faults.append(f'{name}:{number}: includes {other}, and {target} stands above {folder}')
+    faults += against_table(arrows, allowed((ROOT / 'docs/architecture.md').read_text()))
     for _, includes in sorted(inside.items()):
         faults += circles(includes)
     for folder, count in sorted(folders.items()):
