@@ -101,7 +101,7 @@ progress_watch::verdict progress_watch::sample() {
         if (phase == warp_phase::exited || phase == warp_phase::stopped || w.stream->recorded())
           return verdict::changes;
         any = true;
-        all &= note(warps_[at], p.fingerprint(slot), w.fetch_at, phase == warp_phase::at_barrier);
+        all &= note(warps_[at], p.contexts.fingerprint(slot), w.fetch_at, phase == warp_phase::at_barrier);
       }
   return all && any && samples_ >= least_samples ? verdict::ended : verdict::open;
 }

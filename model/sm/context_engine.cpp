@@ -60,7 +60,7 @@ void context_engine::preempt(context_transaction& t, cycle_t cycle) {
     if (b.transaction == nullptr) continue;
     if (!t.leaving.empty() && std::find(t.leaving.begin(), t.leaving.end(), b.transaction) == t.leaving.end()) continue;
     cta_slots_.push_back(s);
-    each_live_warp(b, [&](unsigned warp, unsigned) { partition_of(warp).stop(slot_of(warp), cycle); });
+    each_live_warp(b, [&](unsigned warp, unsigned) { partition_of(warp).contexts.stop(slot_of(warp), cycle); });
   }
   check_quiet(cycle);
 }
@@ -88,7 +88,7 @@ void context_engine::check_quiet(cycle_t cycle) {
       const sub_partition& p = partition_of(warp);
       const warp_slot& w = p.at(slot_of(warp));
       quiet = quiet && !w.outstanding() && w.phase == warp_phase::stopped;
-      if (quiet) settled = std::max(settled, p.settled(slot_of(warp)));
+      if (quiet) settled = std::max(settled, p.contexts.settled(slot_of(warp)));
     });
   }
   if (!quiet) return;
@@ -101,7 +101,7 @@ void context_engine::exchange(unsigned cta_slot) {
   image_.exchange_bytes(b.shared.data(), b.launch->shared_bytes);
   image_.align(line_words);
   barriers_.exchange(cta_slot, image_);
-  each_live_warp(b, [&](unsigned warp, unsigned) { partition_of(warp).exchange(slot_of(warp), image_); });
+  each_live_warp(b, [&](unsigned warp, unsigned) { partition_of(warp).contexts.exchange(slot_of(warp), image_); });
   image_.align(line_words);
 }
 
@@ -212,7 +212,7 @@ void context_engine::end_saving(cycle_t cycle) {
   t.saved_cycle = cycle;
   for (const unsigned s : cta_slots_) {
     each_live_warp(resources_.block(s),
-                   [&](unsigned warp, unsigned) { partition_of(warp).swap_out(slot_of(warp), cycle); });
+                   [&](unsigned warp, unsigned) { partition_of(warp).contexts.swap_out(slot_of(warp), cycle); });
     barriers_.open(s, 0, 0);
     context_.blocks.push_back(resources_.swap_out(s, cycle));
   }
@@ -249,8 +249,8 @@ void context_engine::begin_restoring(cycle_t cycle) {
     cta_slots_.push_back(s);
     supervisor_.divide_cache();
     each_live_warp(b, [&](unsigned warp, unsigned in_block) {
-      partition_of(warp).swap_in(slot_of(warp), *b.launch, b.context, in_block,
-                                 b.allocation.registers_per_warp / isa::warp_size, cycle);
+      partition_of(warp).contexts.swap_in(slot_of(warp), *b.launch, b.context, in_block,
+                                          b.allocation.registers_per_warp / isa::warp_size, cycle);
     });
     words += current_->blocks[k].bytes_saved / 4;
   }
@@ -288,7 +288,7 @@ void context_engine::end_restoring(cycle_t cycle) {
     record.bytes_restored = record.bytes_saved;
     each_live_warp(b, [&](unsigned warp, unsigned) {
       record.restored_warp_ids.push_back(static_cast<std::uint8_t>(warp));
-      partition_of(warp).resume(slot_of(warp), cycle);
+      partition_of(warp).contexts.resume(slot_of(warp), cycle);
     });
   }
   std::vector<std::uint32_t>().swap(image_.words());

@@ -117,7 +117,7 @@ void sm::stores_settled(std::uint64_t block, cycle_t cycle) {
 
 void sm::issued_alone(unsigned partition, cycle_t cycle) {
   for (unsigned k = 0; k < partitions.size(); ++k)
-    if (k != partition) partitions[k].skip_issue(cycle);
+    if (k != partition) partitions[k].scheduler.stall(cycle + 1, cycle + 2);
 }
 
 // Waiting sub-partitions get the shared unit in round-robin order: the gate of each stays closed for those before it.
@@ -154,7 +154,7 @@ bool sm::barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_m
     partition_of(warp).fault(slot_of(warp), static_cast<unsigned>(__builtin_ctz(mask)), error);
     return true;
   }
-  if (o.waits && independent_) partition_of(warp).stop_at_barrier(slot_of(warp), mask, o.barrier);
+  if (o.waits && independent_) partition_of(warp).waits.stop_at_barrier(slot_of(warp), mask, o.barrier);
   if (o.deadlock) {
     report_deadlock(cta_slot);
     return true;
@@ -169,8 +169,8 @@ void sm::release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycl
   for (const unsigned in_block : set_bits(o.release)) {
     const unsigned warp = b.warps[in_block];
     sub_partition& p = partition_of(warp);
-    p.deliver_reduction(slot_of(warp), o.barrier, o.count, o.threads);
-    p.resume_from_barrier(slot_of(warp), o.barrier, cycle + config_.sm.barrier_latency_cycles);
+    p.waits.deliver_reduction(slot_of(warp), o.barrier, o.count, o.threads);
+    p.waits.resume_from_barrier(slot_of(warp), o.barrier, cycle + config_.sm.barrier_latency_cycles);
   }
 }
 

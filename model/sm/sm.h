@@ -111,7 +111,7 @@ class sm : public sc_core::sc_module,
     partition_of(warp).scheduler.policy().lost_locality(slot_of(warp), cycle);
   }
   void fence_performed(unsigned warp, cycle_t cycle) override {
-    partition_of(warp).system_fence_performed(slot_of(warp), cycle);
+    partition_of(warp).waits.system_fence_performed(slot_of(warp), cycle);
   }
   sub_partition& partition_of(unsigned warp) { return partitions[warp % config_.sm.sub_partitions]; }
   [[nodiscard]] unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }

@@ -7,6 +7,7 @@
 #include "heddle/sub_partition/dependence/dependence.h"
 #include "heddle/sub_partition/fetch/fetch.h"
 #include "heddle/sub_partition/issue/execution_unit.h"
+#include "heddle/sub_partition/issue/last_issue.h"
 #include "heddle/sub_partition/issue/register_file.h"
 #include "heddle/sub_partition/issue/warp_scheduler.h"
 #include "heddle/sub_partition/stream/instruction_stream.h"
@@ -53,20 +54,20 @@ void partition_signals::after_cycle() {
 
 void partition_signals::show_issue(cycle_t cycle) {
   const sampled_partition& p = partition_;
-  issued = p.issued_at == cycle ? p.issued : 0;
+  issued = p.last.cycle == cycle ? p.last.count : 0;
   replaying = false;
   if (issued != 0) sample_again_at(cycle + 1);
   for (unsigned k = 0; k < slots.size(); ++k) {
     issue_slot& s = slots[k];
     s.operation = 0;
     if (k >= issued) continue;
-    const warp_slot& w = p.warps[p.issued_warp / p.partitions];
-    s.pc = p.issued_pc + k;
-    s.warp = p.issued_warp;
-    s.lanes = p.issued_mask;
+    const warp_slot& w = p.warps[p.last.warp / p.partitions];
+    s.pc = p.last.pc + k;
+    s.warp = p.last.warp;
+    s.lanes = p.last.lanes;
     s.operation = static_cast<std::uint8_t>(1 + static_cast<unsigned>(w.program->code[s.pc].timing));
   }
-  p.register_file.conflict_cycles = p.conflicts_at == cycle ? p.conflicts : 0;
+  p.register_file.conflict_cycles = p.last.conflicts_at == cycle ? p.last.conflicts : 0;
 }
 
 // State of the unit's input in `cycle`: derived from the increase of its counts since the last sample, less the cycles
@@ -134,7 +135,7 @@ partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycl
   const sampled_partition& p = partition_;
   const warp_slot& w = p.warps[slot];
   if (w.phase == warp_phase::empty) return no_warp;
-  if (issued != 0 && p.issued_warp == w.state.slot) return state_of(warp_stall::selected);
+  if (issued != 0 && p.last.warp == w.state.slot) return state_of(warp_stall::selected);
   if (w.mark > cycle) {  // its current state begins in a later cycle
     sample_again_at(w.mark);
     return w.placed_at > cycle ? no_warp : state_of(warp_stall::misc);

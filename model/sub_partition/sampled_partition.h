@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <systemc>
-
-#include "heddle/simt/warp/warp_state.h"
-#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 
 class dependence;
 class execution_unit;
 class fetch;
+struct last_issue;
 class register_file;
 class stall_account;
 class warp_scheduler;
@@ -22,13 +19,7 @@ class warp_table;
 struct sampled_partition {
   unsigned partitions;  // of the SM
   const warp_table& warps;
-  const unsigned& issued;  // instructions issued in cycle `issued_at`
-  const cycle_t& issued_at;
-  const unsigned& issued_warp;
-  const std::uint32_t& issued_pc;
-  const simt::lane_mask& issued_mask;
-  const unsigned& conflicts;  // extra operand-read cycles of the instruction issued in `conflicts_at`
-  const cycle_t& conflicts_at;
+  const last_issue& last;
   const warp_scheduler& scheduler;
   const class fetch& fetch;
   const class dependence& dependence;

@@ -58,6 +58,12 @@ class warp_scheduler : public sc_core::sc_module {
             closed.throttled - s.closed.throttled};
   }
 
+  /// A ready warp issues, or is stopped, in `until`: it leaves the ready warps, and `account` learns why it did not
+  /// issue before.
+  void leave_ready(unsigned slot, warp_slot& w, cycle_t until, stall_account& account) {
+    account.settle_ready(w, remove_ready(slot, w.next->unit, until), until);
+  }
+
   /// Nothing issues in [cycle, until).
   void stall(cycle_t cycle, cycle_t until) {
     stalled_from_ = cycle;

@@ -27,6 +27,7 @@ memory_issue::memory_issue(const surroundings& s)
       scheduler_(s.stream.scheduler),
       supervisor_(s.stream.supervisor),
       control_(s.stream.control),
+      faults_(s.stream.faults),
       dependence_(s.dependence),
       account_(s.account),
       ports_(s.ports),
@@ -36,6 +37,7 @@ memory_issue::memory_issue(const surroundings& s)
       credits_(config_.ldst.queue_entries),
       texture_entries_(config_.texture.queue_entries),
       replays_(config_.ldst.replay == choice::replay::issue),
+      departed_(s.departed),
       banks_(config_.shared_memory.banks, config_.shared_memory.bank_bytes) {}
 
 // Local memory is interleaved by 32-bit words over the lanes, so that a warp's accesses to one variable coalesce.
@@ -82,7 +84,7 @@ bool memory_issue::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask ma
   for (const unsigned lane : set_bits(local)) {
     std::uint64_t& a = t.own_addresses[lane];
     if (a + t.bytes_per_lane > local_bytes || a % t.bytes_per_lane != 0) {
-      control_.fault(slot, d, lane, simt::local_fault(a, t.bytes_per_lane));
+      faults_.report(w, d, lane, simt::local_fault(a, t.bytes_per_lane));
       return false;
     }
     a = local_address(w, a, lane);
@@ -220,9 +222,9 @@ void memory_issue::credit(const lsu_transaction& t, cycle_t cycle) {
 void memory_issue::fail(const lsu_transaction& t) {
   const warp_slot& w = warps_[t.slot];
   if (t.residency == w.residency && w.phase != warp_phase::empty)
-    return control_.fault(t.slot, *t.decoded, t.fault_lane, t.fault);
+    return faults_.report(w, *t.decoded, t.fault_lane, t.fault);
   const departed_warp& gone = departed_.at(t.slot, t.residency);
-  control_.fault_of(*gone.launch, gone.index, gone.warp_in_block * isa::warp_size + t.fault_lane, *t.decoded, t.fault);
+  faults_.report_of(*gone.launch, gone.index, gone.warp_in_block * isa::warp_size + t.fault_lane, *t.decoded, t.fault);
 }
 
 // A store of a finished warp is acknowledged.

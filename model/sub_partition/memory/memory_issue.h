@@ -31,6 +31,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
     stall_account& account;
     write_ports& ports;
     clock_port& clock;
+    departed_warps& departed;
     unsigned sm_id;
     unsigned index;  // of the sub-partition
   };
@@ -50,11 +51,6 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
     return n;
   }
   [[nodiscard]] bool replays() const { return pending_replays_ != 0; }
-  /// The warp has left its slot with outstanding stores.
-  void departed(const departed_warp& w) { departed_.add(w); }
-  [[nodiscard]] bool departed(unsigned slot, std::uint16_t residency) const {
-    return departed_.contains(slot, residency);
-  }
   /// Global address of byte `offset` of a lane's local memory.
   [[nodiscard]] std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
   [[nodiscard]] bool idle() const { return operations_.in_use() == 0; }
@@ -91,6 +87,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   warp_scheduler& scheduler_;
   warp_supervisor& supervisor_;
   warp_control& control_;
+  fault_reporter& faults_;
   class dependence& dependence_;
   stall_account& account_;
   write_ports& ports_;
@@ -104,7 +101,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   unsigned pending_replays_ = 0;  // replays of the instructions being issued
   const bool replays_;            // each further pass of a memory instruction is another issue
   memory_operation_pool operations_;
-  departed_warps departed_;
+  departed_warps& departed_;
   std::deque<lsu_transaction*> backlog_;  // transactions of split instructions, waiting for credits
   bank_conflicts banks_;
   instruction_observer* observer_ = nullptr;

@@ -26,7 +26,7 @@ void memory_issue::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cy
     simt::plan_texture(i, w.state, mask, a, bad_lane);
   } catch (const program_error& e) {
     operations_.give_back(o);
-    control_.fault(slot, d, bad_lane, e.what());
+    faults_.report(w, d, bad_lane, e.what());
     return;
   }
   o.first.decoded = &d;

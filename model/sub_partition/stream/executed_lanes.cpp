@@ -41,7 +41,7 @@ void executed_stream::lanes_at_barrier(unsigned slot, simt::lane_mask mask, cycl
   w.timer = never;
   // The last arrival resumes the waiting lanes before the call returns; this warp's lanes may be among them.
   const bool waits = s_.supervisor.barrier_arrive(w.state.slot, *w.next->instruction, mask, cycle);
-  if (s_.control.halted()) return;
+  if (s_.faults.halted()) return;
   if (!waits) simt::advance(w.state);
   if (w.phase == warp_phase::waiting) continue_with(slot, sequence, cycle);
 }
@@ -59,7 +59,7 @@ void executed_stream::lanes_exit(unsigned slot, simt::lane_mask mask, std::uint3
   w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;
   w.timer = never;
   s_.supervisor.lanes_exited(w.state.slot, mask, cycle);
-  if (!s_.control.halted() && w.phase == warp_phase::waiting) continue_with(slot, sequence, cycle);
+  if (!s_.faults.halted() && w.phase == warp_phase::waiting) continue_with(slot, sequence, cycle);
 }
 
 }  // namespace heddle

@@ -59,7 +59,7 @@ void executed_stream::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t
   // instruction.
   const bool waits = s_.supervisor.barrier_arrive(w.state.slot, *w.next->instruction, mask, cycle);
   if (waits) s_.scheduler.set_waiting(slot);
-  if (s_.control.halted() || waits) return;
+  if (s_.faults.halted() || waits) return;
   simt::advance(w.state);
   s_.control.settle(slot, cycle + 1, s_.fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
 }
@@ -101,7 +101,7 @@ bool executed_stream::addresses(unsigned slot, simt::lane_mask mask, lsu_transac
   const std::uint64_t bytes = t.launch->banks[i.sub].size();
   const unsigned lane = simt::outside_bank(t.addresses(), mask, t.bytes_per_lane, bytes);
   if (lane == isa::warp_size) return true;
-  s_.control.fault(slot, *t.decoded, lane, simt::constant_fault(t.addresses()[lane], t.bytes_per_lane, bytes));
+  s_.faults.report(w, *t.decoded, lane, simt::constant_fault(t.addresses()[lane], t.bytes_per_lane, bytes));
   return false;
 }
 
@@ -112,7 +112,7 @@ bool executed_stream::access_shared(unsigned slot, lsu_transaction& t) const {
   try {
     simt::shared_access(i, s_.warps[slot].state, t.shared_mask, t.own_addresses, bad_lane);
   } catch (const program_error& e) {
-    s_.control.fault(slot, *t.decoded, bad_lane, e.what());
+    s_.faults.report(s_.warps[slot], *t.decoded, bad_lane, e.what());
     return false;
   }
   if (i.op == isa::opcode::ldsm) t.shared_mask = simt::matrix_rows(i);  // these accesses take time

@@ -29,7 +29,7 @@ void instruction_stream::exited(unsigned slot, simt::lane_mask mask, cycle_t cyc
   w.phase = warp_phase::exited;
   s_.scheduler.set_waiting(slot);
   s_.supervisor.lanes_exited(w.state.slot, mask, cycle);
-  if (!s_.control.halted() && w.loads + w.queued == 0) s_.control.set_timer(slot, cycle + 1);
+  if (!s_.faults.halted() && w.loads + w.queued == 0) s_.control.set_timer(slot, cycle + 1);
 }
 
 void instruction_stream::exchange_state(warp_slot& w, simt::context_image& image) {

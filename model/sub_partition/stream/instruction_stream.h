@@ -10,6 +10,7 @@
 #include "heddle/sub_partition/fetch/fetch.h"
 #include "heddle/sub_partition/issue/warp_scheduler.h"
 #include "heddle/sub_partition/stream/warp_control.h"
+#include "heddle/sub_partition/warp/fault_reporter.h"
 #include "heddle/sub_partition/warp/warp_supervisor.h"
 #include "heddle/sub_partition/warp/warp_table.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
@@ -32,6 +33,7 @@ class instruction_stream {
     warp_scheduler& scheduler;
     warp_supervisor& supervisor;
     warp_control& control;
+    fault_reporter& faults;
   };
 
   virtual ~instruction_stream() = default;

@@ -59,7 +59,7 @@ void recorded_stream::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cy
   w.phase = warp_phase::waiting;
   w.timer = never;
   if (gone != 0 && (independent_ || w.state.live == 0)) s_.supervisor.lanes_exited(w.state.slot, gone, cycle);
-  if (!s_.control.halted()) s_.control.settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), w.leaves(sequence));
+  if (!s_.faults.halted()) s_.control.settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), w.leaves(sequence));
 }
 
 // While it waits, the warp is already at the record after its BAR.
@@ -74,7 +74,7 @@ void recorded_stream::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t
     w.phase = warp_phase::at_barrier;
     w.barrier_lanes |= lanes;
     const bool waits = s_.supervisor.barrier_arrive(w.state.slot, bar, lanes, cycle);
-    if (s_.control.halted()) return;
+    if (s_.faults.halted()) return;
     if (!waits) w.barrier_lanes &= ~lanes;
     // The barrier is already complete and a timer is set, or no other lanes can continue.
     if (waits && (w.barrier_lanes == 0 || !lanes_go_on(w))) {

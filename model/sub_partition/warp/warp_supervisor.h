@@ -25,7 +25,7 @@ class warp_supervisor {
   /// independent lanes it is called for every exit of lanes, otherwise when the warp's last lanes exit.
   virtual void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) = 0;
   /// The warp executed BAR in `cycle`. Returns false if it need not wait (arrive). Waiting warps are resumed by
-  /// sub_partition::resume_from_barrier; independent lanes that wait are first stopped by stop_at_barrier.
+  /// warp_waits::resume_from_barrier; independent lanes that wait are first stopped by stop_at_barrier.
   virtual bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) = 0;
   /// A stopped warp has no outstanding memory instruction any more.
   virtual void warp_quiet(unsigned warp) = 0;
@@ -37,7 +37,7 @@ class warp_supervisor {
     program_fault(text);
   }
   /// A warp has issued a system-scope fence. Returns false if no other device shares the GPU's memory; then nothing is
-  /// to be waited for. Otherwise sub_partition::system_fence_performed is called when the fence is performed.
+  /// to be waited for. Otherwise warp_waits::system_fence_performed is called when the fence is performed.
   virtual bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
     return static_cast<void>(warp), static_cast<void>(launch), static_cast<void>(cycle), false;
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Context switch in a sub-partition: its warps are stopped between two instructions, written out, and restored.
+#include "heddle/sub_partition/context_switch.h"
+
 #include <algorithm>
 
 #include "heddle/config/error.h"
 #include "heddle/hash/splitmix64.h"
-#include "heddle/sub_partition/sub_partition.h"
+#include "heddle/sub_partition/stream/instruction_stream.h"
 
 namespace heddle {
 
@@ -13,31 +14,31 @@ namespace {
 constexpr std::uint32_t erased_word = 0xdeadbeef;
 }  // namespace
 
-void sub_partition::stop(unsigned slot, cycle_t cycle) {
-  warp_slot& w = hot_.warps[slot];
+void context_switch::stop(unsigned slot, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
   if (w.phase == warp_phase::empty || w.phase == warp_phase::exited || w.phase == warp_phase::stopped) return;
-  if (w.phase == warp_phase::ready) account_ready(slot, std::max(cycle, w.mark));
-  else account.settle(w, cycle);
+  if (w.phase == warp_phase::ready) s_.scheduler.leave_ready(slot, w, std::max(cycle, w.mark), s_.account);
+  else s_.account.settle(w, cycle);
   // A warp that waits for operands, its unit or its replays re-evaluates its instruction when it resumes. Other waits
   // continue where they stopped.
   const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting ||
                           w.phase == warp_phase::held || w.phase == warp_phase::replaying;
-  hot_.held &= ~(std::uint64_t{1} << slot);
+  s_.issue.stopped(slot);
   w.stopped_in = looks_anew ? warp_phase::waiting : w.phase;
   w.rest = looks_anew || w.timer == never ? never : w.timer - std::min(w.timer, cycle);
   w.phase = warp_phase::stopped;
   w.timer = never;
 }
 
-void sub_partition::exchange(unsigned slot, simt::context_image& image) {
-  warp_slot& w = hot_.warps[slot];
+void context_switch::exchange(unsigned slot, simt::context_image& image) {
+  warp_slot& w = s_.warps[slot];
   invariant(w.phase == warp_phase::stopped, "the context of a warp that runs was asked for");
   image.align(context_line_words);
   w.stream->exchange(w, image);
 }
 
-std::uint64_t sub_partition::fingerprint(unsigned slot) {
-  warp_slot& w = hot_.warps[slot];
+std::uint64_t context_switch::fingerprint(unsigned slot) {
+  warp_slot& w = s_.warps[slot];
   simt::context_image image;
   image.write();
   image.exchange(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size);
@@ -47,10 +48,10 @@ std::uint64_t sub_partition::fingerprint(unsigned slot) {
   return hash;
 }
 
-void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
-  warp_slot& w = hot_.warps[slot];
+void context_switch::swap_out(unsigned slot, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
   invariant(w.phase == warp_phase::stopped && !w.outstanding(), "a warp was swapped out that was not at rest");
-  vacate(slot, cycle);
+  s_.residence.vacate(slot, cycle);
   std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size, erased_word);
   const std::uint32_t id = w.state.slot;
   w.state = simt::warp_state{};
@@ -59,10 +60,11 @@ void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
   w.state.pc = erased_word;
 }
 
-void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block,
-                            unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
-  occupy(slot, launch, block, warp_in_block, allocated_registers, cycle);
-  warp_slot& w = hot_.warps[slot];
+void context_switch::swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block,
+                             unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
+  s_.residence.occupy(slot, launch, block, warp_in_block, allocated_registers, cycle);
+  s_.issue.placed(slot);
+  warp_slot& w = s_.warps[slot];
   w.stream->begin(w);
   std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(launch)} * isa::warp_size, erased_word);
   stall_account::set_next(w, 0);
@@ -73,22 +75,20 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
   w.fence_scope = ~0u;  // if it resumes at a fence, the fence is treated as one of the widest scope
 }
 
-void sub_partition::resume(unsigned slot, cycle_t cycle) {
-  warp_slot& w = hot_.warps[slot];
-  account.settle(w, cycle);
+void context_switch::resume(unsigned slot, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
+  s_.account.settle(w, cycle);
   w.phase = w.stopped_in;
-  if (w.phase != warp_phase::waiting) scheduler.set_waiting(slot);
+  if (w.phase != warp_phase::waiting) s_.scheduler.set_waiting(slot);
   switch (w.phase) {
-    case warp_phase::waiting:
-      settle(slot, cycle, fetch.redirect(slot, w.program->code_address, w.state.pc, cycle), false);
-      break;
+    case warp_phase::waiting: s_.waits.start(slot, cycle); break;
     case warp_phase::at_barrier:
-      if (w.rest != never) set_timer(slot, cycle + std::max<cycle_t>(w.rest, 1));
+      if (w.rest != never) s_.waits.set_timer(slot, cycle + std::max<cycle_t>(w.rest, 1));
       break;
-    case warp_phase::at_fence: set_timer(slot, cycle + 1); break;  // nothing is outstanding
-    default: set_timer(slot, cycle + std::max<cycle_t>(std::min(w.rest, cycle_t{1} << 40), 1)); break;
+    case warp_phase::at_fence: s_.waits.set_timer(slot, cycle + 1); break;  // nothing is outstanding
+    default: s_.waits.set_timer(slot, cycle + std::max<cycle_t>(std::min(w.rest, cycle_t{1} << 40), 1)); break;
   }
-  schedule(cycle);
+  s_.issue.wake_after(cycle);
 }
 
 }  // namespace heddle

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sub_partition/issue_stage.h"
+
+#include <algorithm>
+
+#include "heddle/config/error.h"
+#include "heddle/sub_partition/stream/instruction_stream.h"
+#include "heddle/tlm/kernel/prefetch.h"
+
+namespace heddle {
+
+namespace {
+
+// The lanes that the warp started with. The scoreboard tracks registers, not lanes: on one arm of a branch it also
+// waits for results of the other arm. So it is compared with control codes only while all lanes are active.
+simt::lane_mask all_threads(const simt::warp_state& w) {
+  const unsigned threads =
+      std::min(w.block->launch->threads_per_block() - w.warp_in_block * isa::warp_size, isa::warp_size);
+  return threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1;
+}
+
+// The unit of `d` answered a longer latency than it was asked for. Stall counts are fixed in the program's code. They
+// hold only up to the latency that they were made for.
+void check_stall_counts(const decoded_program& p, const decoded_instruction& d) {
+  invariant(!p.control_codes || d.counter != no_counter,
+            "an execution unit answered a longer latency than the stall counts of the program's control codes allow");
+}
+
+}  // namespace
+
+issue_stage::pairing issue_stage::pairing_of(const sub_partition_parameters& p) {
+  if (p.issue_width < 2 || p.dual_issue == choice::dual_issue::none) return pairing::none;
+  return p.dual_issue == choice::dual_issue::maxwell ? pairing::maxwell : pairing::any;
+}
+
+issue_stage::issue_stage(const surroundings& s, const gpu_config& config, unsigned index, warp_supervisor& supervisor)
+    : dispatch(config, index, s.scheduler, supervisor, s.clock.domain()),
+      s_(s),
+      pairing_rule_(pairing_of(config.sub_partition)),
+      read_window_(config.sub_partition.operand_read == choice::operand_read::window),
+      hold_(s.warps, s.scheduler, s.account, supervisor) {}
+
+void issue_stage::issue_from(unsigned slot, cycle_t cycle) {
+  invariant(last_.cycle != cycle, "two warps were selected in one cycle");
+  last_.cycle = cycle;
+  warp_slot& w = s_.warps[slot];
+  s_.scheduler.leave_ready(slot, w, cycle, s_.account);
+  s_.account.add(w, {warp_cycle::selected, warp_stall::selected}, 1);
+  w.mark = cycle + 1;
+  const decoded_instruction& first = *w.next;
+  last_.warp = w.state.slot;
+  last_.pc = w.state.pc;
+  last_.lanes = w.state.active;
+  last_.count = 1;
+  issue_counters& c = *w.counters;
+  bool in_sequence = issue_one(slot, w, cycle);
+  if (in_sequence && pairing_rule_ != pairing::none && pairs(first, slot, w, cycle)) {
+    ++c.inst_issued2;
+    last_.count = 2;
+    in_sequence = issue_one(slot, w, cycle);
+  } else {
+    ++c.inst_issued1;
+  }
+  if (s_.faults.halted() && w.phase == warp_phase::ready)
+    w.phase = warp_phase::waiting;  // it failed, and has already been removed from the ready warps
+  if (!in_sequence) return;
+  const std::uint32_t sequence = last_.pc + last_.count;
+  if (__builtin_expect(s_.memory.replays(), 0)) return replay(slot, w, sequence, cycle);
+  s_.waits.settle(slot, cycle + 1, instruction_stream::fetched(s_.fetch, slot, w, sequence, cycle + 1),
+                  w.leaves(sequence));
+}
+
+// Up to Kepler a memory instruction performs one pass per issue. Each further pass is issued again: the replays of the
+// slot's warp take the next issue slots, and the warp continues after them.
+void issue_stage::replay(unsigned slot, warp_slot& w, std::uint32_t sequence, cycle_t cycle) {
+  replays_until_ = cycle + 1 + s_.memory.take_replays();
+  w.sequence = sequence;
+  w.phase = warp_phase::replaying;
+  s_.waits.set_timer(slot, replays_until_);
+}
+
+// True if the instruction now at the warp's pc may issue together with `first`, which was issued in this cycle.
+bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_slot& w, cycle_t cycle) {
+  if (w.leaves(last_.pc + 1) || w.barrier_lanes != 0) return false;
+  const decoded_instruction& second = w.program->code[w.state.pc];
+  // A policy that holds back memory accesses decides on the first instruction of a warp only. This one is first in the
+  // next cycle.
+  if (second.global_access && s_.scheduler.holds_memory()) return false;
+  if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
+  const bool shared = first.unit == second.unit;
+  if (shared && !dispatch.shares(first, second)) return false;
+  if (pairing_rule_ == pairing::maxwell && !first.partner && !second.partner) return false;
+  if (dispatch.fp64_alone() && (first.unit == isa::unit::fp64 || second.unit == isa::unit::fp64)) return false;
+  if (!shared && !s_.scheduler.gate(second.unit).open(cycle)) return false;
+  if (s_.fetch.next(slot, w.program->code_address, w.state.pc, cycle) > cycle) return false;
+  if (second.has_constant &&
+      s_.immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
+    return false;
+  if (s_.dependence.probe(slot, *w.program, second).cycle > cycle) return false;
+  if (shared && !dispatch.grant_shared(first, second, cycle)) return false;
+  stall_account::set_next(w, w.state.pc);
+  return true;
+}
+
+// Nearly every instruction comes here, so without a call.
+[[gnu::always_inline]] inline void issue_stage::issue_arithmetic(unsigned slot, warp_slot& w, simt::lane_mask mask,
+                                                                 cycle_t cycle) {
+  const decoded_instruction& d = *w.next;
+  const unsigned latency = send(w, mask, cycle);
+  if (__builtin_expect(latency > d.latency_cycles, 0)) check_stall_counts(*w.program, d);
+  if (__builtin_expect(d.bank_conflicts != 0, 0)) issue_conflicting(slot, w, cycle, latency);
+  else s_.dependence.set_ready(slot, *w.program, d, cycle + latency);
+  if (s_.ports.limited() && d.instruction->dst != isa::rz)
+    s_.ports.reserve(d.instruction->dst, d.instruction->dst_count, cycle + latency, cycle);
+  reuses_ = &d + 1;
+  last_slot_ = slot;
+  w.stream->advance(w);
+}
+
+bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
+  const decoded_instruction& d = *w.next;
+  const simt::lane_mask mask = simt::guarded(d.guard, w.state);
+  if (__builtin_expect(d.synchronises, 0) && !w.stream->lanes_present(slot, mask, cycle)) return false;
+  if (w.program->control_codes) {
+    if (__builtin_expect(s_.dependence.checks_codes(), 0) && w.state.active == all_threads(w.state))
+      s_.dependence.check_codes(slot, d, cycle);
+    s_.dependence.counters.issued(slot, d, cycle);
+  }
+  s_.fetch.issued(slot, cycle);
+  issue_counters& c = *w.counters;
+  ++c.inst_executed;
+  w.profile->add(*w.line, launch_profile::executed, 1);
+  c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
+  c.nonpred_thread_inst += static_cast<unsigned>(__builtin_popcount(mask));
+  unsigned latency = 0;  // as the unit answers
+  switch (d.kind) {
+    case issue_kind::arithmetic: issue_arithmetic(slot, w, mask, cycle); return true;
+    case issue_kind::memory:
+      send(w, 0, cycle);
+      s_.memory.issue(slot, mask, cycle);
+      w.stream->advance(w);
+      return !s_.faults.halted();
+    case issue_kind::branch:
+      latency = send(w, 0, cycle);
+      w.stream->issue_branch(slot, mask, cycle, latency);
+      return false;
+    case issue_kind::exit:
+      latency = send(w, 0, cycle);
+      w.stream->issue_exit(slot, mask, cycle, latency);
+      return false;
+    case issue_kind::barrier:
+      send(w, 0, cycle);
+      w.stream->issue_barrier(slot, mask, cycle);
+      return false;
+    case issue_kind::fence: issue_fence(slot, w, cycle); return false;
+    case issue_kind::sleep: issue_sleep(slot, w, mask, cycle); return false;
+    case issue_kind::system_call:
+      latency = send(w, 0, cycle);
+      s_.dependence.set_ready(slot, *w.program, d, cycle + latency);
+      s_.calls.call(w, mask);
+      return !s_.faults.halted();
+    case issue_kind::trap: s_.calls.trap(w, mask); return !s_.faults.halted();
+  }
+  return false;
+}
+
+// Sources of an arithmetic instruction conflict in a register bank. A collector gathers them while other instructions
+// issue; with a fixed read window nothing issues until they are read.
+void issue_stage::issue_conflicting(unsigned slot, const warp_slot& w, cycle_t cycle, unsigned latency) {
+  const decoded_instruction& d = *w.next;
+  const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came in between
+  const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
+  if (w.program->control_codes) s_.dependence.counters.issued(slot, d, cycle + conflicts);
+  s_.dependence.set_ready(slot, *w.program, d, cycle + latency + conflicts);
+  last_.conflicts = conflicts;
+  last_.conflicts_at = cycle;
+  if (read_window_ && conflicts != 0) s_.scheduler.stall(cycle + 1, cycle + 1 + conflicts);
+}
+
+void issue_stage::issue_fence(unsigned slot, warp_slot& w, cycle_t cycle) {
+  const decoded_instruction& d = *w.next;
+  const unsigned latency = send(w, 0, cycle);
+  w.fence_scope = d.instruction->sub;
+  w.fence_begun = false;
+  w.sequence = w.state.pc + 1;
+  w.stream->advance(w);
+  stall_account::set_next(w, w.state.pc);
+  w.timer = never;
+  w.phase = warp_phase::at_fence;
+  s_.scheduler.set_waiting(slot);
+  if (!w.outstanding()) s_.waits.set_timer(slot, cycle + latency);
+}
+
+void issue_stage::issue_sleep(unsigned slot, warp_slot& w, simt::lane_mask mask, cycle_t cycle) {
+  const decoded_instruction& d = *w.next;
+  send(w, 0, cycle);
+  w.sequence = w.state.pc + 1;
+  w.stream->advance(w);
+  if (w.stream->gives_way(slot, mask, cycle)) return;
+  const cycle_t cycles = s_.clock.domain().cycles_in(d.instruction->src[0].value);
+  stall_account::set_next(w, w.state.pc);
+  w.phase = warp_phase::sleeping;
+  s_.scheduler.set_waiting(slot);
+  s_.waits.set_timer(slot, cycle + 1 + cycles);
+}
+
+void issue_stage::prefetch() const { host_prefetch(this, sizeof *this); }
+
+}  // namespace heddle

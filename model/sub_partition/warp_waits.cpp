@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sub_partition/warp_waits.h"
+
+#include <algorithm>
+
+#include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
+#include "heddle/sub_partition/stream/instruction_stream.h"
+#include "heddle/tlm/kernel/prefetch.h"
+
+namespace heddle {
+
+void warp_waits::start(unsigned slot, cycle_t cycle) {
+  const warp_slot& w = s_.warps[slot];
+  codes_ = w.program->control_codes;
+  settle(slot, cycle, s_.fetch.redirect(slot, w.program->code_address, w.state.pc, cycle), false);
+}
+
+void warp_waits::make_ready(unsigned slot, warp_slot& w, cycle_t cycle) {
+  // The warp may issue at once, and registers are the largest state of a chip.
+  w.stream->prefetch_sources(w);
+  s_.account.settle(w, cycle);
+  w.phase = warp_phase::ready;
+  w.timer = never;
+  s_.scheduler.add_ready(slot, w.next->unit, cycle);
+}
+
+// The warp's operands are available now, at a known time, or it is not yet known when. After every issue, so without a
+// call.
+[[gnu::always_inline]] inline void warp_waits::evaluate(unsigned slot, warp_slot& w, cycle_t cycle) {
+  const auto answer = s_.dependence.probe(slot, *w.program, *w.next);
+  w.waits_for = answer.kind;
+  if (answer.cycle == never) {
+    if (answer.kind == producer::long_latency) s_.scheduler.set_waiting(slot);
+    return;
+  }
+  const cycle_t at = std::max(answer.cycle, w.constant_at);
+  if (at <= cycle) make_ready(slot, w, cycle);
+  else set_timer(slot, w, at);
+}
+
+// The warp waits for its next instruction from `from` on. Computes when the wait ends, if that is known.
+void warp_waits::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected) {
+  warp_slot& w = s_.warps[slot];
+  stall_account::set_next(w, w.state.pc);
+  w.mark = from;
+  w.fetch_at = std::max(from, fetch_at);
+  w.redirected = redirected;
+  if (__builtin_expect(w.barrier_lanes != 0, 0) && !w.stream->lanes_go_on(w)) {
+    w.phase = warp_phase::at_barrier;
+    w.timer = never;
+    w.sequence = w.state.pc;
+    s_.scheduler.set_waiting(slot);
+    return;
+  }
+  if (redirected && w.program->control_codes) s_.dependence.counters.jump(slot);
+  w.constant_at = w.fetch_at;
+  if (w.next->has_constant)
+    w.constant_at =
+        s_.immediate_constants.access(w.launch->launch_id, w.next->constant_bank, w.next->constant_offset, w.fetch_at);
+  w.phase = warp_phase::waiting;
+  w.timer = never;
+  evaluate(slot, w, from);
+}
+
+void warp_waits::reconsider(unsigned slot, cycle_t cycle) { evaluate(slot, s_.warps[slot], cycle); }
+
+void warp_waits::run_timers(cycle_t cycle) {
+  for (const unsigned slot : set_bits(timers_.take(cycle, timer_of()))) {
+    warp_slot& w = s_.warps[slot];
+    if (w.timer == cycle) on_timer(slot, w, cycle);
+  }
+}
+
+void warp_waits::on_timer(unsigned slot, warp_slot& w, cycle_t cycle) {
+  switch (w.phase) {
+    case warp_phase::waiting: make_ready(slot, w, cycle); break;
+    case warp_phase::exited: s_.residence.finish(slot, cycle); break;
+    case warp_phase::at_barrier:
+    case warp_phase::at_fence:
+    case warp_phase::replaying:
+    case warp_phase::sleeping: {
+      if (w.phase == warp_phase::at_fence && w.fence_scope >= system_scope && !w.fence_begun &&
+          s_.supervisor.begin_system_fence(w.state.slot, w.launch->launch_id, cycle)) {
+        w.fence_begun = true;
+        w.timer = never;
+        ++w.loads;  // the fence itself counts as an outstanding access
+        break;
+      }
+      s_.account.settle(w, cycle);
+      if (w.phase == warp_phase::at_fence) s_.supervisor.fence_passed(w.fence_scope);
+      const std::uint32_t sequence = w.phase == warp_phase::at_barrier ? w.stream->resume(w) : w.sequence;
+      settle(slot, cycle, instruction_stream::fetched(s_.fetch, slot, w, sequence, cycle), w.leaves(sequence));
+      break;
+    }
+    default: throw internal_error("a timer of a warp that waits for nothing");
+  }
+}
+
+void warp_waits::system_fence_performed(unsigned slot, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
+  --w.loads;
+  if (w.phase == warp_phase::stopped) return s_.supervisor.warp_quiet(w.state.slot);
+  if (w.phase != warp_phase::at_fence) return;  // the simulated program has failed
+  set_timer(slot, w, cycle + 1);
+  s_.clock.wake_at(w.timer);
+}
+
+void warp_waits::stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) {
+  s_.warps[slot].stream->wait_at_barrier(slot, mask, number);
+}
+
+void warp_waits::deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads) {
+  warp_slot& w = s_.warps[slot];
+  w.stream->write_reduction(w, number, count, threads);
+}
+
+void warp_waits::resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
+  w.stream->leave_barrier(w, number);
+  // If other lanes of the warp run already, or another barrier has just released some, the released lanes only wait
+  // until they are selected.
+  if (w.phase != warp_phase::at_barrier || w.timer != never) return;
+  set_timer(slot, w, cycle);
+  s_.clock.wake_at(cycle);
+}
+
+void warp_waits::prefetch(cycle_t cycle) const {
+  host_prefetch(&s_, sizeof s_);
+  host_prefetch(&timers_, 1);
+  host_prefetch(&timers_.bucket(cycle), 1);
+}
+
+void warp_waits::prefetch_warps(cycle_t cycle) const {
+  std::uint64_t soon = timers_.bucket(cycle);
+  for (unsigned k = 0; k < 2 && soon != 0; ++k, soon &= soon - 1)
+    prefetch_warp(static_cast<unsigned>(__builtin_ctzll(soon)));
+  if (s_.scheduler.ready() != 0) prefetch_warp(static_cast<unsigned>(__builtin_ctzll(s_.scheduler.ready())));
+}
+
+void warp_waits::prefetch_warp(unsigned slot) const {
+  host_prefetch(&s_.warps[slot], warp_slot_hot_bytes);
+  codes_ ? s_.dependence.counters.prefetch(slot) : s_.dependence.scoreboard.prefetch(slot);
+}
+
+}  // namespace heddle

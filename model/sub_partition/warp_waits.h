@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "heddle/sub_partition/account/stall_account.h"
+#include "heddle/sub_partition/dependence/dependence.h"
+#include "heddle/sub_partition/fetch/fetch.h"
+#include "heddle/sub_partition/fetch/immediate_constants.h"
+#include "heddle/sub_partition/issue/warp_scheduler.h"
+#include "heddle/sub_partition/issue/warp_timers.h"
+#include "heddle/sub_partition/stream/warp_control.h"
+#include "heddle/sub_partition/warp/warp_supervisor.h"
+#include "heddle/sub_partition/warp/warp_table.h"
+#include "heddle/sub_partition/warp_residence.h"
+#include "heddle/tlm/kernel/unit_clock.h"
+
+namespace heddle {
+
+constexpr unsigned system_scope = 2;  // as encoded in MEMBAR
+
+/// What the warps of a sub-partition wait for, and when they continue: each waits for its next instruction and its
+/// operands, for a time, a fence or a barrier. A warp whose next instruction needs only its unit is given to the
+/// scheduler.
+class warp_waits final : public warp_control {
+ public:
+  /// The parts of the sub-partition, which must outlive this one.
+  struct surroundings {
+    warp_table& warps;
+    warp_scheduler& scheduler;
+    class dependence& dependence;
+    stall_account& account;
+    class fetch& fetch;
+    class immediate_constants& immediate_constants;
+    warp_residence& residence;
+    warp_supervisor& supervisor;
+    clock_port clock;  // of the sub-partition
+  };
+  explicit warp_waits(const surroundings& s) : s_(s) {}
+
+  /// The slot's warp begins or continues at its pc, and its instruction buffer is empty.
+  void start(unsigned slot, cycle_t cycle);
+  /// Ends the waits that end in `cycle`.
+  void run_timers(cycle_t cycle);
+  /// The first cycle after `cycle` in which a wait may end; never: there is none.
+  [[nodiscard]] cycle_t next(cycle_t cycle) const;
+
+  // warp_control
+  void settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected) override;
+  void reconsider(unsigned slot, cycle_t cycle) override;
+  void set_timer(unsigned slot, cycle_t cycle) override { set_timer(slot, s_.warps[slot], cycle); }
+  void finish(unsigned slot, cycle_t cycle) override { s_.residence.finish(slot, cycle); }
+
+  // From the SM
+  /// The system-scope fence that the slot's warp began with begin_system_fence has been performed.
+  void system_fence_performed(unsigned slot, cycle_t cycle);
+  /// The lanes of `mask`, independent and active in the slot's warp, wait at barrier `number`.
+  void stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number);
+  /// Writes the result of a reducing barrier to its waiting lanes: of `threads` arrived threads, `count` had the
+  /// predicate true.
+  void deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads);
+  /// Barrier `number`, at which the slot's warp or some of its lanes wait, has completed. A warp that has no other
+  /// lanes to run resumes at `cycle`.
+  void resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle);
+
+  /// Prefetches what the units need in `cycle`,
+  void prefetch(cycle_t cycle) const;
+  /// and then warps whose wait ends in that cycle, and one ready warp.
+  void prefetch_warps(cycle_t cycle) const;
+
+ private:
+  void evaluate(unsigned slot, warp_slot& w, cycle_t cycle);
+  void make_ready(unsigned slot, warp_slot& w, cycle_t cycle);
+  void set_timer(unsigned slot, warp_slot& w, cycle_t cycle) {
+    w.timer = cycle;
+    timers_.set(slot, cycle, s_.clock.cycle());
+  }
+  void on_timer(unsigned slot, warp_slot& w, cycle_t cycle);
+  void prefetch_warp(unsigned slot) const;
+  [[nodiscard]] auto timer_of() const {
+    return [this](unsigned slot) { return s_.warps[slot].timer; };
+  }
+
+  surroundings s_;
+  bool codes_ = false;  // the warp that started last uses control codes
+  warp_timers timers_;
+};
+
+inline cycle_t warp_waits::next(cycle_t cycle) const { return timers_.next(cycle, timer_of()); }
+
+}  // namespace heddle
