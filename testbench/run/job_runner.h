@@ -27,7 +27,7 @@ class signal_watch : public cycle_observer {
 };
 
 /// One simulation of one job: the GPU, the driver and the host's program, and their results.
-class job_runner : private print_observer {
+class job_runner final : private print_observer {
  public:
   /// Builds the machine. `j` is validated and outlives the runner, as do `signals`; null: no signals are handled.
   /// Throws input_error.

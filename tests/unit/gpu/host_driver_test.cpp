@@ -18,7 +18,7 @@
 #include "tests/unit/common/store_kernel.h"
 
 namespace heddle {
-namespace host_driver_test {
+namespace host_driver_cases {
 
 using namespace host_driver_bench;
 
@@ -265,5 +265,5 @@ TEST_F(host_driver_test, wrong_calls_are_input_errors) {
     EXPECT_NE(refusals[i].find(expected[i]), std::string::npos) << refusals[i];
 }
 
-}  // namespace host_driver_test
+}  // namespace host_driver_cases
 }  // namespace heddle

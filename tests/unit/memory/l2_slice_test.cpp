@@ -5,7 +5,7 @@
 #include "l2_slice_bench.h"
 
 namespace heddle::test {
-namespace l2_slice_test {
+namespace l2_slice_cases {
 
 using namespace l2_slice_bench;
 
@@ -285,5 +285,5 @@ TEST_F(l2_slice_test, a_memory_that_sets_no_status_is_warned_about_once) {
   b.check_done();
 }
 
-}  // namespace l2_slice_test
+}  // namespace l2_slice_cases
 }  // namespace heddle::test

@@ -82,7 +82,7 @@ void trace_reader::block_place(block_trace& block) {
 bool trace_reader::next_block(block_trace& block, std::size_t part_bytes, const part_taker& take_part) {
   block.clear();
   begun_.assign(header_.warps(), false);
-  std::string_view line, value;
+  std::string_view line;
   if (!reader_.next_with_text(line)) return false;
   if (trimmed(line) != "#BEGIN_TB") refuse(line, "'#BEGIN_TB' or the end of the file");
   if (blocks_ == header_.blocks())

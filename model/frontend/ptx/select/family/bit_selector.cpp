@@ -146,7 +146,7 @@ void bit_selector::field_insert_wide() {
   const virtual_operand position = in_.src(2, dtype::u32), length = in_.src(3, dtype::u32);
   const wide_value a = in_.wide(0), c = in_.wide(1);
   const register_part r = out_.begin();
-  wide_value mask, value;
+  wide_value mask;
   const bool known = !position.is_reg() && !length.is_reg() && !position.is_constant() && !length.is_constant();
   const register_part moved = out_.temp(2);
   if (known) {
