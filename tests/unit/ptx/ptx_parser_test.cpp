@@ -247,6 +247,8 @@ TEST(ptx_statement, guards_and_mnemonics) {
   EXPECT_EQ(i.guard, "%p1");
   EXPECT_TRUE(i.guard_negate);
   EXPECT_EQ(i.opcode, "ld");
+  EXPECT_EQ(i.op, ptx_op::ld);
+  EXPECT_EQ(one("frobnicate.x;").op, unknown_op);
   EXPECT_EQ(i.modifiers, (std::vector<std::string>{"global", "nc", "L2::128B", "v2", "f32"}));
   EXPECT_EQ(i.mnemonic(), "ld.global.nc.L2::128B.v2.f32");
   EXPECT_FALSE(one("@p bra L;").guard_negate);

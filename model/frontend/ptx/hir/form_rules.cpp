@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/hir/form_table.h"
@@ -52,13 +51,14 @@ std::vector<slot> parse_slots(std::string_view text) {
 }
 
 struct rule_book {
-  std::unordered_map<std::string_view, std::vector<form>> forms;
+  std::vector<std::vector<form>> forms{static_cast<std::size_t>(ptx_op::count)};  // by ptx_op
   std::set<std::string_view> types;
 
   rule_book() {
     for (const form_row& row : form_table()) {
       const form f{parse_slots(row.words), parse_operand_column(row.operands)};
-      for (std::string_view name : split(row.operations, '|')) forms[name].push_back(f);
+      for (std::string_view name : split(row.operations, '|'))
+        forms[static_cast<std::size_t>(find_op(name))].push_back(f);
       for (const slot& s : f.slots)
         if (s.types) types.insert(s.choices.begin(), s.choices.end());
     }
@@ -164,10 +164,10 @@ isa::dtype register_type(const std::string& w) {
 }  // namespace
 
 std::vector<matched_form> check_form(const ast_instruction& i, const std::string& file) {
-  const auto known = rules().forms.find(i.opcode);
+  const std::vector<form>& known = rules().forms[static_cast<std::size_t>(i.op)];
   std::vector<matched_form> found;
-  if (known == rules().forms.end()) return found;
-  for (const form& f : known->second) {
+  if (known.empty()) return found;
+  for (const form& f : known) {
     if (!compare(f.slots, i.modifiers).perfect()) continue;
     matched_form m;
     m.operands = &f.operands;
@@ -180,7 +180,7 @@ std::vector<matched_form> check_form(const ast_instruction& i, const std::string
   }
   if (!found.empty()) return found;
   throw input_error(file, i.where.line, i.where.column,
-                    "unsupported form of instruction '" + i.mnemonic() + "': " + complaint(known->second, i.modifiers));
+                    "unsupported form of instruction '" + i.mnemonic() + "': " + complaint(known, i.modifiers));
 }
 
 }  // namespace heddle::ptx

@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/frontend/ptx/hir/matrix_form.h"
 #include "heddle/frontend/ptx/hir/operand_form.h"
-#include "heddle/frontend/ptx/hir/ptx_op.h"
+#include "heddle/frontend/ptx/hir/texture_form.h"
 #include "heddle/frontend/ptx/syntax/ast.h"
+#include "heddle/frontend/ptx/syntax/ptx_op.h"
 #include "heddle/isa/instruction.h"
 
 namespace heddle::ptx {
@@ -58,7 +60,13 @@ struct modifiers {
   order_kind order = order_kind::weak;
   unsigned scope = 1;  // 0 cta, 1 gpu, 2 sys
   bool left = false, wrap = false, shift_amount = false, uniform = false;
-  bool xorsign = false;  // min, max: of the magnitudes, with the sign of the product
+  bool xorsign = false;    // min, max: of the magnitudes, with the sign of the product
+  bool hinted = false;     // .L2::cache_hint: a cache policy is the last operand
+  bool any_block = false;  // .shared::cluster: shared memory of any block of the cluster
+  bool masked = false;     // pmevent.mask
+  // cvt.pack, and add, min and max of two 16-bit integers: size in bits of the integers in the destination; 0: others.
+  std::uint8_t packed_bits = 0;
+  bool packed_signed = false;
 };
 
 /// An operand after names are resolved.
@@ -112,14 +120,16 @@ struct hir_instruction {
   location where;
   const ast_instruction* source = nullptr;  // for messages
   bool dead = false;
+  std::uint32_t form = 0;  // index of its words in hir_function::matrix_forms or texture_forms
 };
 
-/// An instruction that replaces `like`, alone or with others: it copies only the source position.
+/// An instruction that replaces `like`, alone or with others: it copies only the source position and its words.
 inline hir_instruction in_place_of(const hir_instruction& like, ptx_op op, isa::dtype type, std::vector<value> dst,
                                    std::vector<value> src) {
   hir_instruction h;
   h.where = like.where;
   h.source = like.source;
+  h.form = like.form;
   h.op = op;
   h.m.type = type;
   h.m.types = 1;
@@ -151,6 +161,8 @@ struct hir_function {
   std::vector<hir_block> blocks;
   std::vector<hir_instruction> unused;  // instructions without code: results not read, or unreachable
   std::vector<virtual_register> registers;
+  std::vector<matrix_form> matrix_forms;
+  std::vector<texture_form> texture_forms;
   std::uint32_t shared_bytes = 0;
   std::uint32_t local_bytes = 0;
   std::uint32_t barriers = 0;
@@ -165,18 +177,6 @@ struct hir_function {
   }
 };
 
-/// True if the operation's words are decoded by matrix_form.h instead of modifiers.
-inline bool is_matrix(ptx_op op) {
-  return op == ptx_op::wmma || op == ptx_op::mma || op == ptx_op::ldmatrix || op == ptx_op::stmatrix ||
-         op == ptx_op::movmatrix;
-}
-
-/// The same for texture_form.h.
-inline bool is_texture(ptx_op op) {
-  return op == ptx_op::tex || op == ptx_op::tld4 || op == ptx_op::suld || op == ptx_op::sust || op == ptx_op::txq ||
-         op == ptx_op::suq;
-}
-
 /// A row of form_table.h that an instruction matches.
 struct matched_form {
   const operand_column* operands = nullptr;
@@ -187,12 +187,13 @@ struct matched_form {
 /// words match no form of form_table.h.
 std::vector<matched_form> check_form(const ast_instruction& i, const std::string& file);
 
-/// Decodes the modifiers of an instruction. Throws input_error for one that the operation does not have. `forms`: the
-/// result of check_form().
-modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file,
-                           std::vector<matched_form>& forms);
+/// Decodes the modifiers of an instruction, except those of matrix_form.h, texture_form.h and video_form.h. Throws
+/// input_error for one that the operation does not have. `forms`: the result of check_form().
+modifiers decode_modifiers(const ast_instruction& i, const std::string& file, std::vector<matched_form>& forms);
 
-/// True for cvt.pack and for pairs of 16-bit integers, which integer_translator decodes.
-bool has_packed_integers(const ast_instruction& i);
+/// Whose parameters an instruction names with .param: none; any; .param::entry, those of the kernel; .param::func,
+/// those of a function.
+enum class parameters_of : std::uint8_t { none, any, kernel, function };
+parameters_of parameters_named(const ast_instruction& i);
 
 }  // namespace heddle::ptx

@@ -4,7 +4,6 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/hir/hir.h"
-#include "heddle/frontend/ptx/hir/video_form.h"
 
 namespace heddle::ptx {
 
@@ -67,11 +66,19 @@ bool space_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   const std::string base = w.substr(0, w.find("::"));
   const std::string rest = w.size() > base.size() ? w.substr(base.size() + 2) : "";
   if (base == "global" && rest.empty()) m.space = state_space::global;
-  else if (base == "shared" && (rest.empty() || rest == "cta" || rest == "cluster")) m.space = state_space::shared;
+  else if (base == "shared" && (rest.empty() || rest == "cta")) m.space = state_space::shared;
+  else if (base == "shared" && rest == "cluster") m.space = state_space::shared, m.any_block = true;
   else if (base == "local" && rest.empty()) m.space = state_space::local;
   else if (base == "const" && rest.empty()) m.space = state_space::constant;
   else if (base == "param" && (rest.empty() || rest == "entry" || rest == "func")) m.space = state_space::param;
   else return false;
+  return true;
+}
+
+/// Hints for the L2, which have no effect.
+bool hint_word(const std::string& w, modifiers& m) {
+  if (w.rfind("L2::", 0) != 0) return false;
+  if (w == "L2::cache_hint") m.hinted = true;
   return true;
 }
 
@@ -88,7 +95,7 @@ bool cache_word(const std::string& w, std::uint32_t groups, modifiers& m) {
     return true;
   }
   // Cache hints affect only replacement; the model's replacement policy is set by the configuration.
-  return w.rfind("L1::", 0) == 0 || w.rfind("L2::", 0) == 0 || w == "unified";
+  return w.rfind("L1::", 0) == 0 || hint_word(w, m) || w == "unified";
 }
 
 bool order_word(const std::string& w, std::uint32_t groups, modifiers& m) {
@@ -115,7 +122,7 @@ bool atomic_word(const std::string& w, std::uint32_t groups, modifiers& m) {
     m.sub = k;
     return true;
   }
-  return w == "noftz" || w.rfind("L2::", 0) == 0;
+  return w == "noftz" || hint_word(w, m);
 }
 
 template <std::size_t n>
@@ -129,9 +136,9 @@ bool choose(const std::string& w, const std::array<const char*, n>& names, std::
 }
 
 /// Words of proxy fences and of mbarrier_init, treated as plain fences: all proxies share one memory.
-bool fence_word(const std::string& w) {
-  return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" ||
-         w == "shared::cluster" || w == "mbarrier_init";
+bool fence_word(const std::string& w, modifiers& m) {
+  if (w == "shared::cluster") return m.any_block = true;
+  return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "mbarrier_init";
 }
 
 bool own_word(const std::string& w, ptx_op op, modifiers& m) {
@@ -156,9 +163,9 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
     case ptx_op::lop3: return combining_word(w, m);
     case ptx_op::min:
     case ptx_op::max: return w == "abs" || (w == "xorsign" && (m.xorsign = true));
-    case ptx_op::pmevent: return w == "mask";  // the model does not count these events
+    case ptx_op::pmevent: return w == "mask" && (m.masked = true);
     case ptx_op::fence:
-    case ptx_op::membar: return fence_word(w);
+    case ptx_op::membar: return fence_word(w, m);
     case ptx_op::bar:
     case ptx_op::barrier:
       if (w == "arrive") m.sub = 1;
@@ -251,27 +258,47 @@ bool word(const std::string& w, ptx_op op, const ptx_op_info& row, modifiers& m)
          atomic_word(w, row.words, m) || ((row.words & word_group::own) && own_word(w, op, m));
 }
 
-}  // namespace
-
-bool has_packed_integers(const ast_instruction& i) {
-  if (i.opcode == "cvt") return i.has("pack");
+/// cvt.pack, and pairs of 16-bit integers.
+bool packs_integers(const ast_instruction& i) {
+  if (i.op == ptx_op::cvt) return i.has("pack");
   return i.has("u16x2") || i.has("s16x2");
 }
 
-modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file,
-                           std::vector<matched_form>& forms) {
+/// The first type is that of the integers in the destination.
+void packed_words(const ast_instruction& i, modifiers& m) {
+  for (const std::string& w : i.modifiers) {
+    if (w == "relu") m.relu = true;
+    if (w == "pack" || w == "sat" || w == "relu" || m.packed_bits != 0) continue;
+    m.packed_signed = w[0] == 's';
+    m.packed_bits = static_cast<std::uint8_t>(std::stoul(w.substr(1)));  // the number before "x2"
+  }
+}
+
+}  // namespace
+
+parameters_of parameters_named(const ast_instruction& i) {
+  for (const std::string& w : i.modifiers) {
+    if (w == "param") return parameters_of::any;
+    if (w == "param::entry") return parameters_of::kernel;
+    if (w == "param::func") return parameters_of::function;
+  }
+  return parameters_of::none;
+}
+
+modifiers decode_modifiers(const ast_instruction& i, const std::string& file, std::vector<matched_form>& forms) {
   modifiers m;
-  if (is_matrix(op) || is_texture(op) || op == ptx_op::video) return m;
-  if (has_packed_integers(i)) {
+  const ptx_op_info& row = info(i.op);
+  if (row.family == op_family::matrix || row.family == op_family::texture || row.family == op_family::video) return m;
+  if (packs_integers(i)) {
     forms = check_form(i, file);
+    packed_words(i, m);
     return m;
   }
-  const ptx_op_info& row = info(op);
   for (const std::string& w : i.modifiers)
-    if (!word(w, op, row, m))
+    if (!word(w, i.op, row, m))
       throw input_error(file, i.where.line, i.where.column,
                         "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
-  if (row.types == 2 && m.types == 1 && op != ptx_op::slct) m.type2 = m.type;
+  if (row.types == 2 && m.types == 1 && i.op != ptx_op::slct) m.type2 = m.type;
   forms = check_form(i, file);
   return m;
 }

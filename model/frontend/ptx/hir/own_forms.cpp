@@ -3,8 +3,8 @@
 #include "heddle/frontend/ptx/hir/own_forms.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
+#include <vector>
 
 namespace heddle::ptx {
 
@@ -97,8 +97,8 @@ bool has_one(const ast_instruction& i, std::string_view list) {
   });
 }
 
-bool applies(const ast_instruction& i, std::string_view operations, std::string_view words) {
-  if (!any_part(operations, [&](std::string_view o) { return i.opcode == o; })) return false;
+/// True if an instruction has the words of a row.
+bool applies(const ast_instruction& i, std::string_view words) {
   for (std::size_t at = 0; at < words.size();) {
     const std::size_t end = std::min(words.find(' ', at), words.size());
     const std::string_view word = words.substr(at, end - at);
@@ -122,55 +122,83 @@ std::string listed(std::string_view words) {
   return text;
 }
 
+/// The rows of one instruction.
+struct own_rows {
+  struct operands {
+    std::string_view words;
+    operand_column column;
+  };
+  std::vector<operands> alternatives;
+  std::vector<const word_row*> rules;
+};
+
+const own_rows& rows_of(ptx_op op) {
+  static const std::vector<own_rows> all = [] {
+    std::vector<own_rows> rows(static_cast<std::size_t>(ptx_op::count));
+    const auto add = [&](std::string_view operations, const auto& to) {
+      any_part(operations, [&](std::string_view name) {
+        to(rows[static_cast<std::size_t>(find_op(name))]);
+        return false;
+      });
+    };
+    for (const operand_row& r : operand_rows)
+      add(r.operations, [&](own_rows& o) { o.alternatives.push_back({r.words, parse_operand_column(r.operands)}); });
+    for (const word_row& r : word_rows) add(r.operations, [&](own_rows& o) { o.rules.push_back(&r); });
+    return rows;
+  }();
+  return all[static_cast<std::size_t>(op)];
+}
+
+std::string arrival_problem(const hir_instruction& h, const ast_instruction& i) {
+  const auto kind = static_cast<arrival_kind>(h.m.sub);
+  const bool arrives = kind == arrival_kind::arrive || kind == arrival_kind::arrive_drop;
+  if (h.m.parity && is_literal(i, 2) && i.operands[2].bits > 1)
+    return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected 0 or 1";
+  if (arrives && !h.m.sums && is_literal(i, 2) && i.operands[2].bits == 0)
+    return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected a count of at least 1";
+  if (arrives && h.m.any_block && !i.operands.empty() && i.operands[0].what != ast_operand::kind::sink)
+    return "'" + i.mnemonic() + "' returns no state, expected '_' for its destination";
+  return "";
+}
+
+std::string copy_problem(const hir_instruction& h, const ast_instruction& i) {
+  const auto literal = [&](std::size_t k) { return is_literal(i, k) ? i.operands[k].bits : 0; };
+  if (h.m.sub == copy_bulk && literal(2) % 16 != 0)
+    return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected a multiple of 16";
+  if (i.has("bulk") || !has_one(i, "ca|cg")) return "";
+  const auto at = [&](const char* word) {
+    return std::find(i.modifiers.begin(), i.modifiers.end(), word) - i.modifiers.begin();
+  };
+  const auto shared = std::min({at("shared"), at("shared::cta"), at("shared::cluster")});
+  if (!(shared < at("global")) || !i.has("global"))
+    return "'" + i.mnemonic() + "' of other spaces, expected '.shared.global'";
+  if (is_literal(i, 3) && literal(3) > literal(2))
+    return "'" + i.operands[3].text + "' in '" + i.mnemonic() + "', expected 0 to " + i.operands[2].text;
+  return "";
+}
+
 }  // namespace
 
 std::vector<const operand_column*> own_operands(const ast_instruction& i) {
-  static const std::vector<operand_column> columns = [] {
-    std::vector<operand_column> all;
-    for (const operand_row& r : operand_rows) all.push_back(parse_operand_column(r.operands));
-    return all;
-  }();
   std::vector<const operand_column*> found;
-  for (std::size_t k = 0; k < std::size(operand_rows); ++k) {
-    const std::string_view words = operand_rows[k].words;
-    if (!applies(i, operand_rows[k].operations, words)) continue;
-    found.push_back(&columns[k]);
-    if (!words.empty() && words.back() == ';') break;
+  for (const own_rows::operands& o : rows_of(i.op).alternatives) {
+    if (!applies(i, o.words)) continue;
+    found.push_back(&o.column);
+    if (!o.words.empty() && o.words.back() == ';') break;
   }
   return found;
 }
 
-std::string own_words_problem(const ast_instruction& i) {
-  for (const word_row& r : word_rows) {
-    if (!applies(i, r.operations, r.words)) continue;
-    if (*r.required != '\0' && !has_one(i, r.required))
-      return "'" + i.mnemonic() + "' without a word that it needs, expected " + listed(r.required);
+std::string own_words_problem(const hir_instruction& h, const ast_instruction& i) {
+  for (const word_row* r : rows_of(i.op).rules) {
+    if (!applies(i, r->words)) continue;
+    if (*r->required != '\0' && !has_one(i, r->required))
+      return "'" + i.mnemonic() + "' without a word that it needs, expected " + listed(r->required);
     std::string wrong;
-    any_part(r.forbidden, [&](std::string_view w) { return has_one(i, w) && (wrong = w, true); });
+    any_part(r->forbidden, [&](std::string_view w) { return has_one(i, w) && (wrong = w, true); });
     if (!wrong.empty()) return "unsupported modifier '." + wrong + "' in instruction '" + i.mnemonic() + "'";
   }
-  const auto literal = [&](std::size_t k) { return is_literal(i, k) ? i.operands[k].bits : 0; };
-  if (i.opcode == "mbarrier" && i.has("parity") && literal(2) > 1)
-    return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected 0 or 1";
-  if (i.opcode == "mbarrier" && has_one(i, "arrive|arrive_drop") && !i.has("expect_tx") && is_literal(i, 2) &&
-      literal(2) == 0)
-    return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected a count of at least 1";
-  if (i.opcode == "mbarrier" && has_one(i, "arrive|arrive_drop") && i.has("shared::cluster") && !i.operands.empty() &&
-      i.operands[0].what != ast_operand::kind::sink)
-    return "'" + i.mnemonic() + "' returns no state, expected '_' for its destination";
-  if (i.opcode == "cp" && i.has("async") && !i.has("bulk") && has_one(i, "ca|cg")) {
-    const auto at = [&](const char* word) {
-      return std::find(i.modifiers.begin(), i.modifiers.end(), word) - i.modifiers.begin();
-    };
-    const auto shared = std::min({at("shared"), at("shared::cta"), at("shared::cluster")});
-    if (!(shared < at("global")) || !i.has("global"))
-      return "'" + i.mnemonic() + "' of other spaces, expected '.shared.global'";
-    if (is_literal(i, 3) && literal(3) > literal(2))
-      return "'" + i.operands[3].text + "' in '" + i.mnemonic() + "', expected 0 to " + i.operands[2].text;
-  }
-  if (i.opcode == "cp" && i.has("bulk") && !i.has("prefetch") && !i.has("tensor") && literal(2) % 16 != 0)
-    return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected a multiple of 16";
-  return "";
+  return i.op == ptx_op::mbarrier ? arrival_problem(h, i) : i.op == ptx_op::cp ? copy_problem(h, i) : "";
 }
 
 }  // namespace heddle::ptx

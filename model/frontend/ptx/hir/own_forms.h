@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/frontend/ptx/hir/operand_form.h"
-#include "heddle/frontend/ptx/syntax/ast.h"
+#include "heddle/frontend/ptx/hir/hir.h"
 
 namespace heddle::ptx {
 
@@ -14,6 +13,6 @@ namespace heddle::ptx {
 std::vector<const operand_column*> own_operands(const ast_instruction& i);
 
 /// The error in the words of such an instruction, or in a literal operand; "": none.
-std::string own_words_problem(const ast_instruction& i);
+std::string own_words_problem(const hir_instruction& h, const ast_instruction& i);
 
 }  // namespace heddle::ptx

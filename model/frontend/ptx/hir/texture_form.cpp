@@ -33,11 +33,11 @@ bool type_word(const std::string& w, texture_form& f) {
   return true;
 }
 
-bool word(const std::string& w, const std::string& opcode, texture_form& f) {
-  if (opcode == "txq" || opcode == "suq") return query_word(w, f) || type_word(w, f);
-  const bool surface = opcode == "suld" || opcode == "sust";
+bool word(const std::string& w, ptx_op op, texture_form& f) {
+  if (op == ptx_op::txq || op == ptx_op::suq) return query_word(w, f) || type_word(w, f);
+  const bool surface = op == ptx_op::suld || op == ptx_op::sust;
   if (const int k = index_of(w, {"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"});
-      k >= 0 && (k < 5 || opcode == "tex")) {
+      k >= 0 && (k < 5 || op == ptx_op::tex)) {
     f.shape = static_cast<isa::texture_shape>(k);
     return f.shaped = true;
   }
@@ -53,13 +53,14 @@ bool word(const std::string& w, const std::string& opcode, texture_form& f) {
     // Cache operators affect only replacement.
     return w == "b" || index_of(w, {"ca", "cg", "cs", "cv", "wb", "wt"}) >= 0 || type_word(w, f);
   }
-  if (opcode == "tld4") {
+  if (op == ptx_op::tld4) {
     if (const int k = index_of(w, {"r", "g", "b", "a"}); k >= 0) {
       f.component = static_cast<unsigned>(k);
       return true;
     }
   } else if (w == "level" || w == "base" || w == "grad") {  // there is only one mip level, so gradients select nothing
     f.level = w == "level";
+    f.gradients = w == "grad";
     return true;
   }
   return type_word(w, f);
@@ -70,7 +71,7 @@ bool word(const std::string& w, const std::string& opcode, texture_form& f) {
 texture_form decode_texture_form(const ast_instruction& i, const std::string& file) {
   texture_form f;
   for (const std::string& w : i.modifiers)
-    if (!word(w, i.opcode, f))
+    if (!word(w, i.op, f))
       throw input_error(file, i.where.line, i.where.column,
                         "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
   return f;

@@ -10,31 +10,24 @@ namespace {
 using action = video_form::action;
 using second = video_form::second;
 
-struct name_row {
-  const char* name;
+struct op_row {
+  ptx_op op;
   action what;
-  bool scalar, packed;  // available as vNAME; available as vNAME2 and vNAME4
+  unsigned lanes;
 };
 
-constexpr name_row names[] = {{"vadd", action::add, true, true},         {"vsub", action::sub, true, true},
-                              {"vabsdiff", action::absdiff, true, true}, {"vavrg", action::average, false, true},
-                              {"vmin", action::min, true, true},         {"vmax", action::max, true, true},
-                              {"vshl", action::shl, true, false},        {"vshr", action::shr, true, false},
-                              {"vmad", action::mad, true, false},        {"vset", action::set, true, true}};
-
-bool find_name(const std::string& opcode, video_form& f) {
-  if (opcode.size() < 4 || opcode[0] != 'v') return false;
-  const char last = opcode.back();
-  const bool packed = last == '2' || last == '4';
-  const std::string stem = packed ? opcode.substr(0, opcode.size() - 1) : opcode;
-  for (const name_row& row : names) {
-    if (stem != row.name || !(packed ? row.packed : row.scalar)) continue;
-    f.what = row.what;
-    f.lanes = packed ? static_cast<unsigned>(last - '0') : 1;
-    return true;
-  }
-  return false;
-}
+constexpr op_row rows[] = {{ptx_op::vadd, action::add, 1},          {ptx_op::vadd2, action::add, 2},
+                           {ptx_op::vadd4, action::add, 4},         {ptx_op::vsub, action::sub, 1},
+                           {ptx_op::vsub2, action::sub, 2},         {ptx_op::vsub4, action::sub, 4},
+                           {ptx_op::vabsdiff, action::absdiff, 1},  {ptx_op::vabsdiff2, action::absdiff, 2},
+                           {ptx_op::vabsdiff4, action::absdiff, 4}, {ptx_op::vavrg2, action::average, 2},
+                           {ptx_op::vavrg4, action::average, 4},    {ptx_op::vmin, action::min, 1},
+                           {ptx_op::vmin2, action::min, 2},         {ptx_op::vmin4, action::min, 4},
+                           {ptx_op::vmax, action::max, 1},          {ptx_op::vmax2, action::max, 2},
+                           {ptx_op::vmax4, action::max, 4},         {ptx_op::vshl, action::shl, 1},
+                           {ptx_op::vshr, action::shr, 1},          {ptx_op::vmad, action::mad, 1},
+                           {ptx_op::vset, action::set, 1},          {ptx_op::vset2, action::set, 2},
+                           {ptx_op::vset4, action::set, 4}};
 
 bool compare_word(const std::string& w, video_form& f) {
   using isa::compare;
@@ -84,14 +77,10 @@ bool word(const std::string& w, unsigned& types, video_form& f) {
 
 }  // namespace
 
-bool is_video_name(const std::string& opcode) {
-  video_form f;
-  return find_name(opcode, f);
-}
-
 video_form decode_video_form(const ast_instruction& i, const std::string& file) {
   video_form f;
-  find_name(i.opcode, f);
+  for (const op_row& r : rows)
+    if (r.op == i.op) f.what = r.what, f.lanes = r.lanes;
   unsigned types = 0;
   const auto fail = [&](const std::string& what) {
     throw input_error(file, i.where.line, i.where.column, what + " instruction '" + i.mnemonic() + "'");

@@ -24,9 +24,6 @@ struct video_form {
   unsigned scale = 0;                  // vmad: 7, 15
 };
 
-/// True if an opcode word names a video instruction.
-bool is_video_name(const std::string& opcode);
-
 /// Decodes the words. Throws input_error for a word that the instruction does not have.
 video_form decode_video_form(const ast_instruction& i, const std::string& file);
 

@@ -5,7 +5,6 @@
 
 #include "heddle/frontend/ptx/hir/own_forms.h"
 #include "heddle/frontend/ptx/resolve/special_registers.h"
-#include "heddle/frontend/ptx/syntax/grammar.h"
 
 namespace heddle::ptx {
 
@@ -26,10 +25,28 @@ dtype wanted_type(const operand_form& o, const matched_form& f) {
   }
 }
 
-bool has_boolean(const ast_instruction& i) { return i.has("and") || i.has("or") || i.has("xor"); }
+/// True if an operand of the form is present.
+bool stands(const operand_form& o, const modifiers& m) {
+  return (!o.combined || m.combines) && (!o.hinted || m.hinted);
+}
 
-bool stands(const operand_form& o, const ast_instruction& i) {
-  return (!o.combined || has_boolean(i)) && (!o.hinted || i.has("L2::cache_hint"));
+/// Hints have no effect, so their operands are checked only here.
+bool takes_operands_unread(ptx_op op) {
+  return op == ptx_op::prefetch || op == ptx_op::prefetchu || op == ptx_op::applypriority || op == ptx_op::discard;
+}
+
+/// True if an instruction whose address is not checked elsewhere may name a variable of the symbol's space.
+bool accepts_space(const hir_instruction& h, const kernel_symbol& s) {
+  if (h.op == ptx_op::prefetchu) return s.space == state_space::global;
+  if (h.op == ptx_op::mapa || h.op == ptx_op::getctarank) return s.space == state_space::shared;
+  if (!takes_operands_unread(h.op)) return true;
+  if (h.m.space != state_space::none) return s.space == h.m.space;
+  return s.space != state_space::constant && s.space != state_space::param;
+}
+
+/// The variable in a cvta must be in the state space that the instruction names.
+bool is_of_named_space(const modifiers& m, const kernel_symbol& s) {
+  return m.space == state_space::none || m.space == state_space::param || s.space == m.space;
 }
 
 /// True if a literal of this kind is allowed for a type. Halves and packed types have no literals.
@@ -92,18 +109,19 @@ bool holds_addresses(dtype t) { return t != dtype::pred && t != dtype::b128 && !
 }  // namespace
 
 /// Throws input_error if the operands match none of the forms.
-void operand_checker::check_operands(const ast_instruction& i, const std::vector<matched_form>& forms) {
+void operand_checker::check_operands(const hir_instruction& h, const ast_instruction& i,
+                                     const std::vector<matched_form>& forms) {
   mismatch first;
   std::vector<matched_form> own;
   if (forms.empty()) {
-    const std::string problem = own_words_problem(i);
+    const std::string problem = own_words_problem(h, i);
     if (!problem.empty()) code_.fail(i.where, problem);
     for (const operand_column* c : own_operands(i))
       own.push_back({c, type_named(i.modifiers.empty() ? "" : i.modifiers.back()), dtype::none});
   }
   for (const matched_form& f : forms.empty() ? own : forms) {
     if (!f.operands->checked) return;
-    mismatch found = compare_operands(i, f);
+    mismatch found = compare_operands(h, i, f);
     if (found.what.empty()) return;
     if (first.what.empty() || first.counts) first = std::move(found);
   }
@@ -117,17 +135,18 @@ void operand_checker::check_literal(const ast_instruction& i, std::size_t k, std
                                       std::to_string(least) + (least < most ? " to " + std::to_string(most) : ""));
 }
 
-operand_checker::mismatch operand_checker::compare_operands(const ast_instruction& i, const matched_form& f) {
+operand_checker::mismatch operand_checker::compare_operands(const hir_instruction& h, const ast_instruction& i,
+                                                            const matched_form& f) {
   std::size_t k = 0;
   for (const operand_form& o : f.operands->operands) {
-    if (!stands(o, i)) continue;
+    if (!stands(o, h.m)) continue;
     if (k == i.operands.size()) {
       if (o.optional) continue;
       return {"'" + i.mnemonic() + (i.operands.empty() ? "' without operands" : "' with too few operands"), i.where,
               true};
     }
     const ast_operand& given = i.operands[k++];
-    const std::string problem = compare_operand(given, o, f);
+    const std::string problem = compare_operand(h, given, o, f);
     if (!problem.empty()) return {problem, given.where, false};
   }
   if (k == i.operands.size()) return {};
@@ -136,7 +155,8 @@ operand_checker::mismatch operand_checker::compare_operands(const ast_instructio
           i.operands[k].where, true};
 }
 
-std::string operand_checker::compare_operand(const ast_operand& given, const operand_form& o, const matched_form& f) {
+std::string operand_checker::compare_operand(const hir_instruction& h, const ast_operand& given, const operand_form& o,
+                                             const matched_form& f) {
   using form_kind = operand_form::kind;
   const dtype t = wanted_type(o, f);
   const std::string in = "' in '" + code_.current()->mnemonic() + "', expected ";
@@ -144,15 +164,15 @@ std::string operand_checker::compare_operand(const ast_operand& given, const ope
     case form_kind::label:
     case form_kind::target_list: return given.what == kind::identifier ? "" : "'" + shown(given) + in + "a label";
     case form_kind::literal: return given.what == kind::integer ? "" : "'" + shown(given) + in + "an integer literal";
-    case form_kind::address: return compare_address(given);
+    case form_kind::address: return compare_address(h, given);
     case form_kind::elements: {
       if (given.what == kind::sink && o.discards) return "";
       if (given.what != kind::vector)
-        return is_vector_register(given) ? compare_components(given, t) : compare_value(given, o, t);
+        return is_vector_register(given) ? compare_components(given, t) : compare_value(h, given, o, t);
       operand_form element = o;
       element.discards = o.destination;
       for (const ast_operand& e : given.list) {
-        std::string problem = compare_value(e, element, t);
+        std::string problem = compare_value(h, e, element, t);
         if (!problem.empty()) return problem;
       }
       return has_registers(given.list) ? "" : "'_" + in + "a register for one element at least";
@@ -162,14 +182,14 @@ std::string operand_checker::compare_operand(const ast_operand& given, const ope
   if (given.what != kind::pair) {
     if (o.pair != dtype::none && !o.pair_optional)
       return "'" + shown(given) + in + "two destinations with '|' between them";
-    return compare_value(given, o, t);
+    return compare_value(h, given, o, t);
   }
   if (o.pair == dtype::none) return "'" + code_.current()->mnemonic() + "' has one destination, expected no '|'";
   operand_form one = o;
-  one.discards = code_.current()->opcode != "shfl";
-  std::string problem = compare_value(given.list[0], one, t);
-  one.discards = code_.current()->opcode != "lop3";
-  return problem.empty() ? compare_value(given.list[1], one, o.pair) : problem;
+  one.discards = h.op != ptx_op::shfl;
+  std::string problem = compare_value(h, given.list[0], one, t);
+  one.discards = h.op != ptx_op::lop3;
+  return problem.empty() ? compare_value(h, given.list[1], one, o.pair) : problem;
 }
 
 bool operand_checker::is_vector_register(const ast_operand& given) {
@@ -195,7 +215,8 @@ std::string operand_checker::compare_register(dtype declared, dtype t, bool wide
          wanted_text(t);
 }
 
-std::string operand_checker::compare_value(const ast_operand& given, const operand_form& o, dtype t) {
+std::string operand_checker::compare_value(const hir_instruction& h, const ast_operand& given, const operand_form& o,
+                                           dtype t) {
   const std::string in = "' in '" + code_.current()->mnemonic() + "', expected ";
   if (is_literal(given)) {
     if (o.destination) return "destination of '" + code_.current()->mnemonic() + "' must be a register";
@@ -211,10 +232,11 @@ std::string operand_checker::compare_value(const ast_operand& given, const opera
   if (given.what != kind::identifier)
     return o.destination ? "destination of '" + code_.current()->mnemonic() + "' must be a register"
                          : "'" + shown(given) + in + "a register";
-  return compare_identifier(given, o, t);
+  return compare_identifier(h, given, o, t);
 }
 
-std::string operand_checker::compare_identifier(const ast_operand& given, const operand_form& o, dtype t) {
+std::string operand_checker::compare_identifier(const hir_instruction& h, const ast_operand& given,
+                                                const operand_form& o, dtype t) {
   const std::string in = "' in '" + code_.current()->mnemonic() + "', expected ";
   const std::string must = "destination of '" + code_.current()->mnemonic() + "' must be a register";
   kernel_symbol s;
@@ -247,38 +269,12 @@ std::string operand_checker::compare_identifier(const ast_operand& given, const 
     case kernel_symbol::kind::address:
     case kernel_symbol::kind::words:
       if (o.destination) return must;
-      if (o.names && (!is_of_named_space(s) || !accepts_space(s)))
+      if (o.names && (!is_of_named_space(h.m, s) || !accepts_space(h, s)))
         return "'" + given.text + "' is not in the state space of '" + code_.current()->mnemonic() + "'";
       if ((o.moves || o.names) && holds_addresses(t)) return "";
       return "variable '" + shown(given) + in + "a register";
     default: return "'" + shown(given) + in + "a register";
   }
-}
-
-/// Hints have no effect, so their operands are checked only here.
-bool operand_checker::takes_operands_unread() const {
-  const std::string& o = code_.current()->opcode;
-  return o == "prefetch" || o == "prefetchu" || o == "applypriority" || o == "discard";
-}
-
-/// True if an instruction whose address is not checked elsewhere may name a variable of the symbol's space.
-bool operand_checker::accepts_space(const kernel_symbol& s) const {
-  const ast_instruction& i = *code_.current();
-  if (i.opcode == "prefetchu") return s.space == state_space::global;
-  if (i.opcode == "mapa" || i.opcode == "getctarank") return s.space == state_space::shared;
-  if (!takes_operands_unread()) return true;
-  if (i.has("global")) return s.space == state_space::global;
-  if (i.has("local")) return s.space == state_space::local;
-  return s.space != state_space::constant && s.space != state_space::param;
-}
-
-/// The variable in a cvta must be in the state space that the instruction names.
-bool operand_checker::is_of_named_space(const kernel_symbol& s) const {
-  for (const std::string& w : code_.current()->modifiers) {
-    const state_space space = space_of("." + w.substr(0, w.find("::")));
-    if (space != state_space::none && space != state_space::param) return s.space == space;
-  }
-  return true;
 }
 
 /// The elements of mov's vector operand: two or four registers or literals that together have the size of the other
@@ -305,12 +301,12 @@ std::string operand_checker::compare_parts(const std::vector<ast_operand>& parts
   return "";
 }
 
-std::string operand_checker::compare_address(const ast_operand& given) {
+std::string operand_checker::compare_address(const hir_instruction& h, const ast_operand& given) {
   const std::string in = "' in '" + code_.current()->mnemonic() + "', expected ";
   if (given.what != kind::address) return "'" + shown(given) + in + "an address [base+offset]";
   if (!given.list.empty()) return "address with several elements" + in.substr(1) + "[base+offset]";
   if (given.text.empty()) {
-    if (code_.current()->has("local")) return "";
+    if (h.m.space == state_space::local) return "";
     return "'" + shown(given) + in + "a register or a variable: only .local has absolute addresses";
   }
   kernel_symbol s;
@@ -321,10 +317,10 @@ std::string operand_checker::compare_address(const ast_operand& given) {
     const bool function =
         std::any_of(functions.begin(), functions.end(), [&](const ast_function& f) { return f.name == given.text; });
     if (function) return "function '" + given.text + in + "a register or a variable";
-    if (!takes_operands_unread()) return "";  // in_.address() reports unknown names
+    if (!takes_operands_unread(h.op)) return "";  // in_.address() reports unknown names
     return "unknown name '" + given.text + in + "a register or a variable";
   }
-  if (s.what == kernel_symbol::kind::address && !accepts_space(s))
+  if (s.what == kernel_symbol::kind::address && !accepts_space(h, s))
     return "'" + given.text + "' is not in the state space of '" + code_.current()->mnemonic() + "'";
   if (s.what != kernel_symbol::kind::reg) return "";
   const dtype declared = code_.registers()[s.first].type;

@@ -24,8 +24,8 @@ const std::set<std::string>& parameter_uses::addressed_in(const ast_block& b) {
   if (known != addressed_.end()) return known->second;
   std::set<std::string>& names = addressed_[&b];
   visit_instructions(b, [&](const ast_instruction& i) {
-    if (i.opcode == "call") return;
-    const bool accesses = i.opcode == "ld" || i.opcode == "st" || i.opcode == "ldu";
+    if (i.op == ptx_op::call) return;
+    const bool accesses = i.op == ptx_op::ld || i.op == ptx_op::st || i.op == ptx_op::ldu;
     for (const ast_operand& o : i.operands) add_names(o, !accesses, names);
   });
   return names;

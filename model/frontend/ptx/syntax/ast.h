@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heddle/frontend/ptx/syntax/ptx_op.h"
 #include "heddle/isa/opcode.h"
 
 namespace heddle::ptx {
@@ -71,6 +72,7 @@ struct ast_operand {
 struct ast_instruction {
   std::string guard;  // predicate register name, empty = none
   bool guard_negate = false;
+  ptx_op op = unknown_op;              // what `opcode` names
   std::string opcode;                  // first word: "add", "ld", "setp", "bra"
   std::vector<std::string> modifiers;  // the rest between dots, in order: {"global","nc","f32"}
   std::vector<ast_operand> operands;

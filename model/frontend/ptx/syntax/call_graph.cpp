@@ -30,15 +30,15 @@ void call_graph::scan(const ast_module& m, std::uint32_t unit, const ast_block& 
       for (const std::string& t : s.targets) taken_.insert(m.meaning(t, unit));
     if (s.what != ast_statement::kind::instruction) continue;
     const ast_instruction& i = s.instruction;
-    if (i.opcode == "alloca") n.allocates = true;
-    if (i.opcode == "call") {
+    if (i.op == ptx_op::alloca_) n.allocates = true;
+    if (i.op == ptx_op::call) {
       for (const ast_operand& o : i.operands) {
         if (o.what == ast_operand::kind::list) continue;
         if (nodes_.count(m.meaning(o.text, unit))) n.calls.insert(m.meaning(o.text, unit));
         else n.indirect = true;
         break;
       }
-    } else if (i.opcode == "mov") {
+    } else if (i.op == ptx_op::mov) {
       for (const ast_operand& o : i.operands)
         if (o.what == ast_operand::kind::identifier && nodes_.count(m.meaning(o.text, unit)))
           taken_.insert(m.meaning(o.text, unit));

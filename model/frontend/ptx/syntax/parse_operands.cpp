@@ -162,8 +162,8 @@ void parse_operands(token_stream& tokens, ast_instruction& instruction) {
   if (tokens.is(';')) return;
   if (!starts_operand(tokens)) tokens.unexpected("an operand or ';'");
   operand_context context;
-  context.is_call = instruction.opcode == "call";
-  context.takes_addresses = instruction.opcode == "mov" || instruction.opcode == "cvta";
+  context.is_call = instruction.op == ptx_op::call;
+  context.takes_addresses = instruction.op == ptx_op::mov || instruction.op == ptx_op::cvta;
   std::vector<ast_operand> operands;
   operands.reserve(4);
   do {

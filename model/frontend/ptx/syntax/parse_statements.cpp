@@ -66,6 +66,7 @@ void parse_instruction_or_label(token_stream& tokens, ast_block& block) {
     return;
   }
   statement.where = where;
+  instruction.op = find_op(instruction.opcode);
   parse_rest(tokens, instruction);
   block.statements.push_back(std::move(statement));
 }

@@ -11,17 +11,14 @@ namespace heddle::ptx {
 
 namespace {
 
-bool says(const ast_instruction& i, const char* word) {
-  return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end();
-}
-
 /// Instructions that use addresses of kernel parameters other than for the kernel's own loads.
 bool shares_kernel_parameters(const ast_function& f) {
   bool found = false;
   visit_instructions(f.body, [&](const ast_instruction& i) {
-    const bool generic =
-        (i.opcode == "cvta" || i.opcode == "isspacep") && (says(i, "param") || says(i, "param::entry"));
-    found = found || generic || (!f.is_entry && i.opcode == "ld" && says(i, "param::entry"));
+    const bool generic = i.op == ptx_op::cvta || i.op == ptx_op::isspacep;
+    if (found || (!generic && (f.is_entry || i.op != ptx_op::ld))) return;
+    const parameters_of whose = parameters_named(i);
+    found = whose == parameters_of::kernel || (generic && whose == parameters_of::any);
   });
   return found;
 }

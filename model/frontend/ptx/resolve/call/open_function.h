@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "heddle/frontend/ptx/resolve/block_builder.h"
-
 namespace heddle::ptx {
 
 /// The function whose body is being translated: how many calls it is deep, and where its return leads.
@@ -19,16 +17,11 @@ class open_function {
 
   [[nodiscard]] bool is_kernel() const { return view_.depth == 1; }
   [[nodiscard]] std::size_t depth() const { return view_.depth; }
+  [[nodiscard]] std::uint32_t return_label() const { return view_.return_label; }
 
   /// Opens a function that the current one calls. Returns the current one, for show().
   view enter(std::uint32_t return_label) { return std::exchange(view_, view{view_.depth + 1, return_label}); }
   void show(const view& v) { view_ = v; }
-
-  void append_return(hir_instruction h, block_builder& code) const {
-    h.op = is_kernel() ? ptx_op::exit : ptx_op::bra;
-    if (!is_kernel()) h.target = view_.return_label;
-    code.append(std::move(h));
-  }
 
  private:
   view view_;

@@ -7,6 +7,21 @@
 
 namespace heddle::ptx {
 
+void branch_translator::translate(hir_instruction h, const ast_instruction& i) {
+  switch (h.op) {
+    case ptx_op::bra: return branch(std::move(h), i);
+    case ptx_op::brx: return indirect_branch(h, i);
+    case ptx_op::ret: return return_from(std::move(h));
+    default: code_.append(std::move(h));  // exit
+  }
+}
+
+void branch_translator::return_from(hir_instruction h) {
+  h.op = now_.is_kernel() ? ptx_op::exit : ptx_op::bra;
+  if (!now_.is_kernel()) h.target = now_.return_label();
+  code_.append(std::move(h));
+}
+
 void branch_translator::branch(hir_instruction h, const ast_instruction& i) {
   if (i.operands.size() != 1 || i.operands[0].what != ast_operand::kind::identifier || i.operands[0].offset != 0)
     code_.fail(i.where, "'bra' needs a label");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/resolve/family/integer_translator.h"
 
-#include <algorithm>
-
 namespace heddle::ptx {
 
 /// fns: the n-th set bit at or above `base`, or below it for a negative n; n = 0: `base` itself. The downward search
@@ -46,10 +44,8 @@ void integer_translator::find_nth_set(const hir_instruction& h, const ast_instru
 /// above them.
 void integer_translator::pack_saturated(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
-  const std::string& type = *std::find_if(i.modifiers.begin(), i.modifiers.end(),
-                                          [](const std::string& w) { return w != "pack" && w != "sat"; });
-  const bool is_signed = type[0] == 's';
-  const unsigned bits = static_cast<unsigned>(std::stoul(type.substr(1)));
+  const bool is_signed = h.m.packed_signed;
+  const unsigned bits = h.m.packed_bits;
   if (i.operands.size() != (bits == 16 ? 3u : 4u))
     code_.fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
   const value d = in_.destination(i.operands[0], i.where);
@@ -90,11 +86,11 @@ void integer_translator::pair_of_halves(const hir_instruction& h, const ast_inst
                       {steps.make(ptx_op::and_, dtype::b32, {v[1], immediate_value(0xffff0000u)}), v[2]});
     high = steps.make(ptx_op::shr, dtype::u32, {high, half});
   } else {
-    const dtype t = i.has("s16x2") ? dtype::s32 : dtype::u32;
+    const dtype t = h.m.packed_signed ? dtype::s32 : dtype::u32;
     low = steps.make(h.op, t,
                      {steps.make(ptx_op::bfe, t, {v[1], zero, half}), steps.make(ptx_op::bfe, t, {v[2], zero, half})});
     high = steps.make(h.op, t, {steps.make(ptx_op::shr, t, {v[1], half}), steps.make(ptx_op::shr, t, {v[2], half})});
-    if (i.has("relu")) {
+    if (h.m.relu) {
       low = steps.make(ptx_op::max, t, {low, zero});
       high = steps.make(ptx_op::max, t, {high, zero});
     }

@@ -13,7 +13,7 @@ class integer_translator {
   integer_translator(block_builder& code, operand_resolver& in, const operand_checker& checker)
       : code_(code), in_(in), checker_(checker) {}
 
-  /// The instructions of has_packed_integers().
+  /// Instructions with modifiers::packed_bits.
   void packed_integers(const hir_instruction& h, const ast_instruction& i);
   void find_nth_set(const hir_instruction& h, const ast_instruction& i);
 

@@ -29,7 +29,7 @@ void matrix_translator::check_fragment(const hir_instruction& h, const ast_instr
   const ast_operand& o = i.operands[k];
   if (h.op == ptx_op::movmatrix) return;  // own_forms.h
   if (o.what == kind::address) {
-    const std::string problem = checker_.compare_address(o);
+    const std::string problem = checker_.compare_address(h, o);
     if (!problem.empty()) code_.fail(o.where, problem);
     return;
   }
@@ -77,8 +77,10 @@ void matrix_translator::check_counts(const hir_instruction& h, const ast_instruc
 /// The registers of the first operand are written, unless it is the address of a store; the registers of the other
 /// operands are read.
 void matrix_translator::translate(hir_instruction h, const ast_instruction& i) {
-  if (h.op == ptx_op::stmatrix) return store(h, i);
   const matrix_form form = decode_matrix_form(i, file_);
+  h.form = static_cast<std::uint32_t>(out_.matrix_forms.size());
+  out_.matrix_forms.push_back(form);
+  if (h.op == ptx_op::stmatrix) return store(h, i, form);
   h.m.space = form.space;
   check_counts(h, i, form);
   for (std::size_t k = 0; k < i.operands.size(); ++k) check_fragment(h, i, k, form);
@@ -114,9 +116,8 @@ value matrix_translator::shared_address(const hir_instruction& h, const expansio
 /// stmatrix: lane l holds two adjacent elements of row l / 4 of each matrix; lane l / 4 of the matrix's lanes holds
 /// the address of the row. Each lane therefore fetches the address by a shuffle and stores its pair. Transposed
 /// matrices are transposed first.
-void matrix_translator::store(const hir_instruction& h, const ast_instruction& i) {
+void matrix_translator::store(const hir_instruction& h, const ast_instruction& i, const matrix_form& form) {
   using isa::dtype;
-  const matrix_form form = decode_matrix_form(i, file_);
   if (form.m != 8 || form.n != 8 || form.types != 1 || form.type[0] != dtype::b16 || form.space == state_space::global)
     code_.fail(i.where, "unsupported type or form of instruction '" + i.mnemonic() + "'");
   const expansion steps(code_, h);

@@ -20,9 +20,9 @@ bool memory_translator::access_parameter(hir_instruction& h, const ast_instructi
   return false;
 }
 
-void memory_translator::check_operation(const hir_instruction& h, const ast_instruction& i, bool hinted) const {
+void memory_translator::check_operation(const hir_instruction& h, const ast_instruction& i) const {
   const bool moves = h.op == ptx_op::ld || h.op == ptx_op::ldu || h.op == ptx_op::st;
-  if (moves && i.operands.size() > (hinted ? 3u : 2u))
+  if (moves && i.operands.size() > (h.m.hinted ? 3u : 2u))
     code_.fail(i.operands[2].where, "'" + i.mnemonic() + "' with too many operands");
   const auto operation = static_cast<isa::atomic_op>(h.m.sub);
   if (h.op == ptx_op::red && (operation == isa::atomic_op::cas || operation == isa::atomic_op::exch))
@@ -34,13 +34,12 @@ void memory_translator::translate(hir_instruction h, const ast_instruction& i) {
   if (i.operands.size() < 2) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   const ast_operand& where = i.operands[reads || h.op == ptx_op::atom ? 1 : 0];
   if (h.m.space == state_space::param && access_parameter(h, i, where)) return;
-  const bool hinted = i.has("L2::cache_hint");  // the hint does not affect the model
-  check_operation(h, i, hinted);
+  check_operation(h, i);
   in_.address(h, where);
   if (reads) load(std::move(h), i);
   else if (h.op == ptx_op::st) store(std::move(h), i);
   else if (h.m.vector > 1) vector_atomic(h, i);
-  else atomic(std::move(h), i, hinted);
+  else atomic(std::move(h), i);
 }
 
 void memory_translator::load(hir_instruction h, const ast_instruction& i) {
@@ -59,11 +58,11 @@ void memory_translator::store(hir_instruction h, const ast_instruction& i) {
   access(std::move(h));
 }
 
-void memory_translator::atomic(hir_instruction h, const ast_instruction& i, bool hinted) {
+void memory_translator::atomic(hir_instruction h, const ast_instruction& i) {
   const bool returns = h.op == ptx_op::atom;
   if (returns) h.dst.push_back(in_.destination(i.operands[0], i.where));
-  for (std::size_t k = returns ? 2 : 1; k < i.operands.size() - hinted; ++k)
-    h.src.push_back(in_.operand(i.operands[k], h.m.type, i.where));
+  const std::size_t last = i.operands.size() - (h.m.hinted ? 1 : 0);  // the cache policy does not affect the model
+  for (std::size_t k = returns ? 2 : 1; k < last; ++k) h.src.push_back(in_.operand(i.operands[k], h.m.type, i.where));
   const std::size_t needed = static_cast<isa::atomic_op>(h.m.sub) == isa::atomic_op::cas ? 3 : 2;
   if (h.src.size() != needed) code_.fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
   checker_.check_element_types(h.dst, 0, h.m.type, false, i.operands[0].where);

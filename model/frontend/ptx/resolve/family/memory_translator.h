@@ -19,10 +19,10 @@ class memory_translator {
 
  private:
   bool access_parameter(hir_instruction& h, const ast_instruction& i, const ast_operand& where);
-  void check_operation(const hir_instruction& h, const ast_instruction& i, bool hinted) const;
+  void check_operation(const hir_instruction& h, const ast_instruction& i) const;
   void load(hir_instruction h, const ast_instruction& i);
   void store(hir_instruction h, const ast_instruction& i);
-  void atomic(hir_instruction h, const ast_instruction& i, bool hinted);
+  void atomic(hir_instruction h, const ast_instruction& i);
   void vector_atomic(const hir_instruction& h, const ast_instruction& i);
   void access(hir_instruction h);
 

@@ -47,10 +47,9 @@ void texture_translator::check_register(const ast_operand& o, isa::dtype t, bool
 /// Checks the level of detail or the gradients after the coordinates, and the destination registers of the texels.
 void texture_translator::check_texels(const hir_instruction& h, const ast_instruction& i, const texture_form& form) {
   const bool surface = h.op == ptx_op::suld;
-  const std::size_t behind = i.has("level") ? 1 : i.has("grad") ? 2 : 0;
-  if (i.operands.size() < 2 + behind) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");
+  if (i.operands.size() < 2 + form.more_operands()) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   for (std::size_t k = 2; k < i.operands.size(); ++k) {
-    if (i.has("grad") && i.operands[k].what == ast_operand::kind::vector &&
+    if (form.gradients && i.operands[k].what == ast_operand::kind::vector &&
         i.operands[k].list.size() < isa::dimensions(form.shape))
       code_.fail(i.operands[k].where, "gradient in '" + i.mnemonic() + "' of " +
                                           std::to_string(i.operands[k].list.size()) + " elements, expected " +
@@ -81,9 +80,11 @@ void texture_translator::check_place(const hir_instruction& h, const ast_instruc
 /// The sources are the handle, the coordinates and, for a store, the data.
 void texture_translator::translate(hir_instruction h, const ast_instruction& i) {
   const texture_form form = decode_texture_form(i, module_.file);
+  h.form = static_cast<std::uint32_t>(out_.texture_forms.size());
+  out_.texture_forms.push_back(form);
   const bool stores = h.op == ptx_op::sust, asks = h.op == ptx_op::txq || h.op == ptx_op::suq;
   if (i.operands.size() < 2) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");
-  const std::size_t most = 2 + (i.has("level") ? 1 : 0) + (i.has("grad") ? 2 : 0);
+  const std::size_t most = 2 + form.more_operands();
   if (i.operands.size() > most)
     code_.fail(i.operands[most].where,
                "offsets of texels and values to compare with are not supported in instruction '" + i.mnemonic() + "'");

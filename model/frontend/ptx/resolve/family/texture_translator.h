@@ -13,8 +13,8 @@ namespace heddle::ptx {
 class texture_translator {
  public:
   texture_translator(const ast_module& m, const ast_function& kernel, block_builder& code, name_table& names,
-                     operand_resolver& in, const operand_checker& checker)
-      : module_(m), kernel_(kernel), code_(code), names_(names), in_(in), checker_(checker) {}
+                     operand_resolver& in, const operand_checker& checker, hir_function& out)
+      : module_(m), kernel_(kernel), code_(code), names_(names), in_(in), checker_(checker), out_(out) {}
 
   void translate(hir_instruction h, const ast_instruction& i);
 
@@ -32,6 +32,7 @@ class texture_translator {
   name_table& names_;
   operand_resolver& in_;
   const operand_checker& checker_;
+  hir_function& out_;
 };
 
 }  // namespace heddle::ptx

@@ -12,11 +12,8 @@ bool has_parts(const ast_instruction& i) {
   return std::any_of(i.operands.begin(), i.operands.end(), [](const ast_operand& o) { return !o.component.empty(); });
 }
 
-/// True for accesses to shared memory of other blocks, which is only the block's own in a cluster of one block. A bulk
-/// copy also uses this name for its own memory.
-bool leaves_block(const ast_instruction& i, ptx_op op) {
-  return op == ptx_op::mapa || (op != ptx_op::cp && i.has("shared::cluster"));
-}
+/// True for accesses to shared memory of other blocks, which is only the block's own in a cluster of one block.
+bool leaves_block(const hir_instruction& h) { return h.op == ptx_op::mapa || h.m.any_block; }
 
 }  // namespace
 
@@ -43,14 +40,14 @@ resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_funct
       address_(m, code_, in_, parameters_, generic_),
       arrival_(code_, in_),
       barrier_(code_, in_, out),
-      branch_(code_, names_, in_),
+      branch_(code_, names_, in_, now_),
       copy_(code_, in_, arrival_),
       integer_(code_, in_, checker_),
-      matrix_(m.ast->file, code_, names_, in_, checker_),
+      matrix_(m.ast->file, code_, names_, in_, checker_, out),
       memory_(code_, names_, in_, checker_, parameters_, moves_),
       move_(code_, names_, special_, in_, checker_),
       stack_instructions_(code_, in_, stack_),
-      texture_(*m.ast, kernel, code_, names_, in_, checker_),
+      texture_(*m.ast, kernel, code_, names_, in_, checker_, out),
       video_(m.ast->file, code_, in_, checker_) {}
 
 void resolver::run() {
@@ -98,7 +95,7 @@ void resolver::read_guard(hir_instruction& h, const ast_instruction& i) {
 
 void resolver::check_cluster(const hir_instruction& h, const ast_instruction& i) const {
   const std::uint32_t* blocks = kernel_.required_cluster;
-  if (leaves_block(i, h.op) && std::max({blocks[0], blocks[1], blocks[2]}) > 1)
+  if (leaves_block(h) && std::max({blocks[0], blocks[1], blocks[2]}) > 1)
     code_.fail(i.where, "'" + i.mnemonic() + "' in a kernel for clusters of several blocks is not supported");
 }
 
@@ -107,10 +104,11 @@ void resolver::instruction(const ast_instruction& i) {
   hir_instruction h;
   h.where = i.where;
   h.source = &i;
-  if (!find_op(i.opcode, h.op)) code_.fail(i.where, "unknown instruction '" + i.mnemonic() + "'");
+  h.op = i.op;
+  if (h.op == unknown_op) code_.fail(i.where, "unknown instruction '" + i.mnemonic() + "'");
   read_guard(h, i);
   std::vector<matched_form> forms;
-  h.m = decode_modifiers(i, h.op, module_.ast->file, forms);
+  h.m = decode_modifiers(i, module_.ast->file, forms);
   check_cluster(h, i);
   if (h.op == ptx_op::brkpt) {  // there is no debugger that could resume it
     h.op = ptx_op::trap;
@@ -118,51 +116,29 @@ void resolver::instruction(const ast_instruction& i) {
   }
   if (info(h.op).operands == operand_use::none && !i.operands.empty())
     code_.fail(i.operands[0].where, "'" + i.mnemonic() + "' takes no operands, expected ';'");
-  checker_.check_operands(i, forms);
-  if (has_packed_integers(i)) return integer_.packed_integers(h, i);
+  checker_.check_operands(h, i, forms);
+  if (h.m.packed_bits != 0) return integer_.packed_integers(h, i);
   dispatch(std::move(h), i);
 }
 
 void resolver::dispatch(hir_instruction h, const ast_instruction& i) {
-  switch (h.op) {
-    case ptx_op::ld:
-    case ptx_op::ldu:
-    case ptx_op::st:
-    case ptx_op::atom:
-    case ptx_op::red: return memory_.translate(std::move(h), i);
-    case ptx_op::wmma:
-    case ptx_op::mma:
-    case ptx_op::ldmatrix:
-    case ptx_op::movmatrix:
-    case ptx_op::stmatrix: return matrix_.translate(std::move(h), i);
-    case ptx_op::tex:
-    case ptx_op::tld4:
-    case ptx_op::suld:
-    case ptx_op::sust:
-    case ptx_op::txq:
-    case ptx_op::suq: return texture_.translate(std::move(h), i);
-    case ptx_op::bra: return branch_.branch(std::move(h), i);
-    case ptx_op::brx: return branch_.indirect_branch(h, i);
-    case ptx_op::ret: return now_.append_return(std::move(h), code_);
-    case ptx_op::call: return call_.translate(h, i);
-    case ptx_op::cp: return copy_.translate(h, i);
-    case ptx_op::video: return video_.translate(h, i);
-    case ptx_op::vabsdiff2:
-    case ptx_op::vabsdiff4:  // for operands without selectors the chips have an instruction
+  switch (info(h.op).family) {
+    case op_family::memory: return memory_.translate(std::move(h), i);
+    case op_family::address: return address_.translate(std::move(h), i);
+    case op_family::move: return move_.translate(std::move(h), i);
+    case op_family::flow: return branch_.translate(std::move(h), i);
+    case op_family::call: return call_.translate(h, i);
+    case op_family::barrier: return barrier_.translate(std::move(h), i);
+    case op_family::matrix: return matrix_.translate(std::move(h), i);
+    case op_family::texture: return texture_.translate(std::move(h), i);
+    case op_family::copy: return copy_.translate(h, i);
+    case op_family::arrival: return arrival_.translate(h, i);
+    case op_family::stack: return stack_instructions_.translate(h, i);
+    case op_family::search: return integer_.find_nth_set(h, i);
+    case op_family::video: return video_.translate(h, i);
+    case op_family::difference:  // for operands without selectors the chips have an instruction
       if (has_parts(i)) return video_.translate(h, i);
       return generic_.translate(std::move(h), i);
-    case ptx_op::mbarrier: return arrival_.translate(h, i);
-    case ptx_op::alloca_:
-    case ptx_op::stacksave:
-    case ptx_op::stackrestore: return stack_instructions_.translate(h, i);
-    case ptx_op::fns: return integer_.find_nth_set(h, i);
-    case ptx_op::mapa:
-    case ptx_op::getctarank:
-    case ptx_op::cvta:
-    case ptx_op::isspacep: return address_.translate(std::move(h), i);
-    case ptx_op::mov: return move_.translate(std::move(h), i);
-    case ptx_op::bar:
-    case ptx_op::barrier: return barrier_.translate(std::move(h), i);
     default: return generic_.translate(std::move(h), i);
   }
 }

@@ -31,7 +31,7 @@ virtual_operand texture_selector::coordinate_registers(unsigned count) {
 }
 
 void texture_selector::texture_fetch() {
-  const texture_form form = decode_texture_form(*in_.now().source, in_.file());
+  const texture_form& form = in_.texture();
   const bool gather = in_.now().op == ptx_op::tld4;
   if (!form.shaped || form.types != 2 || form.vector != 4 || isa::size_of(form.type[0]) != 4 ||
       (gather && form.shape != isa::texture_shape::two))
@@ -51,7 +51,7 @@ void texture_selector::texture_fetch() {
 }
 
 void texture_selector::surface_access() {
-  const texture_form form = decode_texture_form(*in_.now().source, in_.file());
+  const texture_form& form = in_.texture();
   const bool stores = in_.now().op == ptx_op::sust;
   const unsigned size = isa::size_of(form.type[0]), bytes = size * form.vector, coordinates = form.coordinates();
   if (!form.shaped || form.types != 1 || bytes == 0 || bytes > 16) in_.unsupported();
@@ -77,7 +77,7 @@ void texture_selector::surface_access() {
 }
 
 void texture_selector::texture_question() {
-  const texture_form form = decode_texture_form(*in_.now().source, in_.file());
+  const texture_form& form = in_.texture();
   if (in_.now().dst.size() != 1) in_.fail("'" + in_.now().source->mnemonic() + "' needs a register");
   out_.put(opcode::txq, runs_.part_of_dst(0, 1), {in_.src(0, dtype::b64)}).base.sub =
       static_cast<std::uint8_t>(form.query);

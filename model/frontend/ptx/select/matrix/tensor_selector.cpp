@@ -51,7 +51,7 @@ bool types_agree(const matrix_form& f) {
 }  // namespace
 
 void tensor_selector::multiply() {
-  const matrix_form form = decode_matrix_form(*in_.now().source, in_.file());
+  const matrix_form& form = in_.matrix();
   const dtype inputs = is_byte(form.type[1]) ? dtype::s8 : form.type[1];
   const mma_row* row = nullptr;
   for (const mma_row& r : mma_rows)
@@ -88,7 +88,7 @@ void tensor_selector::multiply() {
 }
 
 void tensor_selector::load_matrix() {
-  const matrix_form form = decode_matrix_form(*in_.now().source, in_.file());
+  const matrix_form& form = in_.matrix();
   if (form.m != 8 || form.n != 8 || form.types != 1 || form.type[0] != dtype::b16) in_.unsupported();
   chip_.require_capability(7, 5);
   in_.need(1);
@@ -117,7 +117,7 @@ void tensor_selector::load_matrix() {
 }
 
 void tensor_selector::transpose_matrix() {
-  const matrix_form form = decode_matrix_form(*in_.now().source, in_.file());
+  const matrix_form& form = in_.matrix();
   if (form.m != 8 || form.n != 8 || !form.transposed || form.types != 1 || form.type[0] != dtype::b16)
     in_.unsupported();
   chip_.require_capability(7, 5);

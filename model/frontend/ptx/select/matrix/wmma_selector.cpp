@@ -16,7 +16,7 @@ using isa::matrix_shape;
 }  // namespace
 
 void wmma_selector::select() {
-  const matrix_form form = decode_matrix_form(*in_.now().source, in_.file());
+  const matrix_form& form = in_.matrix();
   const bool multiplies = form.what == matrix_form::action::multiply;
   const dtype t = multiplies ? (form.types == 2 ? dtype::f16 : form.type[1]) : form.type[0];
   const bool small = form.is_shape(8, 8, 4), shallow = form.is_shape(16, 16, 8);
