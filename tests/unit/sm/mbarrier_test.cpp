@@ -107,10 +107,11 @@ class sequence {
       case 2: {
         if (barrier_.pending() == 0) return;
         const u32 bytes = 16 * (1 + pick(9));
-        code_ += std::string("mbarrier.arrive.expect_tx") + one("", ".release.cta") + ".shared::cta.b64 " + t +
-                 ", [%s], " + std::to_string(bytes) + ";\n";
+        const bool drops = pick(3) == 0 && barrier_.expected() > 1;
+        code_ += std::string("mbarrier.arrive") + (drops ? "_drop" : "") + ".expect_tx" + one("", ".release.cta") +
+                 ".shared::cta.b64 " + t + ", [%s], " + std::to_string(bytes) + ";\n";
         barrier_.expect_bytes(bytes);
-        return keep(barrier_.arrive(1));
+        return keep(drops ? barrier_.arrive_and_drop(1) : barrier_.arrive(1));
       }
       case 3: {
         const u32 bytes = 16 * (1 + pick(9));

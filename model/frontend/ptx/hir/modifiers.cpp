@@ -141,6 +141,12 @@ bool fence_word(const std::string& w, modifiers& m) {
   return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "mbarrier_init";
 }
 
+/// mbarrier: .expect_tx is a word of an arrival, or an operation of its own.
+bool arrives(const modifiers& m) {
+  const auto kind = static_cast<arrival_kind>(m.sub);
+  return kind == arrival_kind::arrive || kind == arrival_kind::arrive_drop;
+}
+
 bool own_word(const std::string& w, ptx_op op, modifiers& m) {
   switch (op) {
     case ptx_op::shfl: return choose(w, std::array<const char*, 4>{"up", "down", "bfly", "idx"}, m.sub);
@@ -188,16 +194,14 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
       else if (m.sub == copy_group) return w == "read" || w == "L2";
       else return (w == "arrive" || w == "b64") && m.sub == copy_arrival;
       return true;
-    case ptx_op::mbarrier: {
-      using k = arrival_kind;
+    case ptx_op::mbarrier:
       if (w == "parity") return m.parity = true;
       if (w == "noComplete") return true;
-      if (w == "expect_tx" && m.sub == std::uint8_t(k::arrive)) return m.sums = true;
+      if (w == "expect_tx" && arrives(m)) return m.sums = true;
       return choose(w,
                     std::array<const char*, 9>{"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait",
                                                "pending_count", "expect_tx", "complete_tx"},
                     m.sub);
-    }
     case ptx_op::griddepcontrol: return w == "wait" || w == "launch_dependents";
     case ptx_op::createpolicy:
       return w == "fractional" || w == "range" || w == "global" || w == "cvt" || w.rfind("L2", 0) == 0;
