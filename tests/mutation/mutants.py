@@ -191,51 +191,65 @@ def main():
     say(f'{sum(m["kind"] != "named" for m in mutants)} candidates, results in {folder.relative_to(schemata.ROOT)}')
     build(mutants, state)
     due = list(to_run(mutants))
-    reached = reach(folder, 1 + max(m['number'] for m in mutants))
     results = {}
     log = folder / 'results.jsonl'
     if log.is_file():
         results = {r['key']: r for r in map(json.loads, log.read_text().splitlines())}
-    tests = [t for t in runs.tests_of(BUILD, options.programs) if reached.get(t.name, {}).get('passed')]
-    for r in reached.values():
-        r['set'] = set(r['reached'])
-    try_all(due, tests, reached, results, log, explained)
+    tests = runs.tests_of(BUILD, options.programs)
+    for stage in range(len(runs.STAGES)):
+        some = [t for t in tests if runs.stage_of(t) <= stage]
+        waiting = [m for m in due if (not options.only or options.only in m['key']) and not is_done(m, stage, results, explained)]
+        if waiting:
+            reached = reach(folder, some, 1 + max(m['number'] for m in mutants))
+            try_all(stage, waiting, [t for t in some if reached[t.name]['passed']], reached, results, log)
     return 1 if summary(due, results, explained) < options.least else 0
 
 
-def try_all(due, tests, reached, results, log, explained):
-    for m in due:
-        if options.only and options.only not in m['key']:
+def is_done(m, stage, results, explained):
+    """Whether nothing more is to be tried in this stage. What was not killed is tried again with tests that are new since; what took too
+    long in this stage only when asked for. What has a reason is held against the nearest tests alone."""
+    known = results.get(m['key'])
+    if known is None or options.only:
+        return known is not None and known['result'] == 'killed' and stage > 0
+    if known['result'] == 'killed' or (stage > 0 and m['key'] in explained):
+        return True
+    return known['result'] == 'budget' and known['stage'] >= stage and not (options.again and stage == len(runs.STAGES) - 1)
+
+
+def try_all(stage, waiting, tests, reached, results, log):
+    rates = runs.kill_rates(results.values())
+    for m in waiting:
+        known = {} if options.only and stage == 0 else results.get(m['key'], {})
+        near = [t for t in runs.ordered(m['number'], tests, reached, rates) if t.name not in known.get('passed', ())]
+        if not near and known:
             continue
-        # What was not killed is tried again with tests that are new since; what took too long only when asked for and no reason is known.
-        known = {} if options.only else results.get(m['key'], {})
-        near = [t for t in runs.ordered(m['number'], tests, reached) if t.name not in known.get('passed', ())]
-        if known and (known['result'] == 'killed' or (known['result'] == 'budget' and (not options.again or m['key'] in explained)) or not near):
-            continue
-        result = runs.try_mutant(m['number'], near, reached, options.jobs, options.budget) if near else {'result': 'unreached'}
+        budget = options.budget * runs.STAGES[stage][1]
+        result = runs.try_mutant(m['number'], near, reached, options.jobs, budget) if near else {'result': 'unreached'}
+        rates.add(result)
         result['passed'] = sorted({*known.get('passed', ()), *result.get('passed', ())})
-        results[m['key']] = {'key': m['key'], 'number': m['number'], 'file': m['file'], 'line': m['line'], **result}
+        results[m['key']] = {'key': m['key'], 'number': m['number'], 'file': m['file'], 'line': m['line'], 'stage': stage, **result}
         with log.open('a') as file:
             file.write(json.dumps(results[m['key']]) + '\n')
         say(f'{m["number"]}: {result["result"]} {m["file"]}:{m["line"]} {m["shown"]}'
             + (f' by {result["by"]}' if result.get('by') else '') + f' ({len(result["passed"])} passed, {result.get("seconds", 0)} s)')
 
 
-def reach(folder, most):
-    """What each test comes past; tests that are new since, or whose program is newer, are run again."""
+def reach(folder, tests, most):
+    """What each of these tests comes past; those that are new since, or did not pass, are run again."""
     path = folder / 'reached.json'
     known = json.loads(path.read_text()) if path.is_file() else {}
-    tests = runs.tests_of(BUILD, options.programs)
     missing = [t for t in tests if not known.get(t.name, {}).get('passed')]
     say(f'{len(tests)} tests, of which {len(missing)} run without a mutant first')
     for first in range(0, len(missing), 100):   # who is stopped here goes on here
         known.update(runs.reach(missing[first:first + 100], options.jobs, folder, most))
         schemata.save(path, known)
-        say(f'{min(first + 100, len(missing))} of {len(missing)} tests, {sum(r["seconds"] for r in known.values()):.0f} CPU seconds')
+        say(f'{min(first + 100, len(missing))} of {len(missing)} tests')
     failed = [t.name for t in tests if not known[t.name]['passed']]
     if failed:
         say(f'{len(failed)} fail without a mutant and are left out: {", ".join(failed)}')
-    say(f'{sum(r["seconds"] for r in known.values()):.0f} CPU seconds for all tests')
+    say(f'{sum(known[t.name]["seconds"] for t in tests):.0f} CPU seconds for these tests')
+    for r in known.values():
+        r['set'] = set(r['reached'])
     return known
 
 

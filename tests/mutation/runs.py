@@ -3,6 +3,8 @@
 import collections
 import concurrent.futures
 import copy
+import fnmatch
+import functools
 import json
 import os
 import re
@@ -16,6 +18,11 @@ import time
 LEFT_OUT = r'^(gtkwave|speedscope|report_pages|sweep_report_rules|install|packages|sweep_kill|registers_like|mutation|long_|terminal)|_kills?\.'
 MEMORY = 6 << 30
 FILE_SIZE = 1 << 30
+# Tests come in stages, each with those of the stages before it and a share of the budget: what is near to the sources and cheap, then
+# workloads, whose golden metrics notice most of what is left, then whatever else runs whole programs, then all. A test belongs to the first
+# stage whose expression is found in `PROGRAM NAME`. A stage's tests are run without a mutant only when a mutant has come so far.
+STAGES = ((r'^(unit_tests (?!parameter_extremes|window_order)|conformance_tests (?!differential))', 0.2),
+          (r'^system_tests all/workload\.', 0.4), (r'^system_tests ', 0.6), (r'', 1.0))
 
 
 class test:
@@ -51,14 +58,30 @@ def split(entry):
     command = entry['command']
     if len(command) != 2 or not command[1].startswith('--gtest_filter='):
         return [test(entry, entry['name'], command)]
-    output = subprocess.run([*command, '--gtest_list_tests'], check=True, capture_output=True, text=True).stdout
+    wanted, _, unwanted = command[1].partition('=')[2].partition('-')
+    found = [n for n in names_in(command[0]) if matches(n, wanted) and not matches(n, unwanted)]
+    return [test(entry, name, [command[0], f'--gtest_filter={name}']) for name in found]
+
+
+def matches(name, patterns):
+    return any(fnmatch.fnmatchcase(name, p) for p in patterns.split(':'))
+
+
+@functools.lru_cache(maxsize=None)
+def names_in(program):
+    """The tests of a program of GoogleTest."""
+    output = subprocess.run([program, '--gtest_list_tests'], check=True, capture_output=True, text=True).stdout
     names, suite = [], ''
     for line in output.split('\n'):
         if re.match(r'[^ ]+\.( *#.*)?$', line):
             suite = line.split('#')[0].strip()
         elif line.startswith('  ') and 'DISABLED_' not in suite + line:
             names.append(suite + line.split('#')[0].strip())
-    return [test(entry, name, [command[0], f'--gtest_filter={name}']) for name in names]
+    return names
+
+
+def stage_of(t):
+    return next(n for n, (found, _) in enumerate(STAGES) if re.search(found, f'{t.program} {t.name}'))
 
 
 def limits(cpu_seconds):
@@ -143,15 +166,34 @@ def reach(tests, jobs, folder, most):
     return results
 
 
-def ordered(number, tests, reached):
-    """The tests that reach a mutant, the cheapest and nearest first: what comes past few mutants is near to them. A program's tests are
-    alike, so each further one of the same program is put back."""
+class kill_rates:
+    """How likely a test is to fail with a mutant that it reaches, from what it did with others. Before that, what comes past few mutants is
+    taken to be near to them."""
+    def __init__(self, results):
+        self.tries, self.kills = collections.Counter(), collections.Counter()
+        for result in results:
+            self.add(result)
+
+    def add(self, result):
+        self.tries.update(result.get('passed', ()))
+        by = (result.get('by') or '').split(' or ') if result['result'] == 'killed' else []
+        for name in by:   # one of those that ran together
+            self.tries[name] += 1 / len(by)
+            self.kills[name] += 1 / len(by)
+
+    def of(self, name, reached):
+        return (2 / (1 + len(reached)) + self.kills[name]) / (2 + self.tries[name])
+
+
+def ordered(number, tests, reached, rates):
+    """The tests that reach a mutant, those with the most kills per second first. A suite's tests are alike, so each further one of the
+    same suite is put back."""
     def score(t):
-        return (reached[t.name]['seconds'] + 0.01) * (1 + len(reached[t.name]['reached']))
-    by_program = {}
+        return (reached[t.name]['seconds'] + 0.01) / rates.of(t.name, reached[t.name]['reached'])
+    by_suite = {}
     for t in sorted((t for t in tests if number in reached[t.name]['set']), key=lambda t: (score(t), t.name)):
-        by_program.setdefault(t.program, []).append(t)
-    placed = [(score(t) * (1 + rank / 4), t.name, t) for group in by_program.values() for rank, t in enumerate(group)]
+        by_suite.setdefault((t.program, t.name.split('.')[0]), []).append(t)
+    placed = [(score(t) * (1 + rank / 4), t.name, t) for group in by_suite.values() for rank, t in enumerate(group)]
     return [t for _, _, t in sorted(placed, key=lambda p: p[:2])]
 
 
@@ -182,22 +224,28 @@ def batches(tests, reached, most=16, seconds=1.0):
 
 
 def try_mutant(number, tests, reached, jobs, budget):
-    """Runs tests with the mutant on until one fails: a dict with 'result' (killed, survived, budget), 'by', 'passed', 'seconds'."""
+    """Runs tests with the mutant on until one fails: a dict with 'result' (killed, survived, budget), 'by', 'passed', 'seconds'. Tests
+    that would exceed the budget are left out; then the result is 'budget' unless another kills the mutant."""
     r = runner({'HEDDLE_MUTANT': str(number)})
     waiting = batches(tests, reached)
     lock = threading.Lock()
     state = {'result': 'survived', 'by': None, 'passed': [], 'seconds': 0.0}
 
+    def affordable():
+        for batch in waiting:
+            if state['seconds'] + batch[2] <= budget:
+                return batch
+            if state['result'] == 'survived':
+                state['result'] = 'budget'
+        return None
+
     def work():
         while not r.stopped:
             with lock:
-                t, names, usual = next(waiting, (None, [], 0))
-                if t is None:
-                    return
-                if state['seconds'] > budget:
-                    if state['result'] == 'survived':
-                        state['result'] = 'budget'
-                    return
+                batch = affordable()
+            if batch is None:
+                return
+            t, names, usual = batch
             outcome, seconds = r.run(t, 5 + 10 * usual)
             with lock:
                 state['seconds'] += seconds
