@@ -73,7 +73,7 @@ std::string two_operands(const std::string& mnemonic, unsigned bits, unsigned re
   return all.code();
 }
 
-/// Chains such as (x + 3) - 8, which become one instruction, and products with a constant in the middle.
+/// Chains such as (x + 3) - 8, which become one instruction, and products with a constant as either factor.
 std::string chains(unsigned bits) {
   long_sum all(bits);
   const std::string n = std::to_string(bits), x = bits == 64 ? "%d0" : "%r0";
@@ -85,6 +85,7 @@ std::string chains(unsigned bits) {
         all.execute("add.s" + n, first + ", " + b);
         all.execute("mad.lo.u" + n, a + ", " + b + ", " + x);
         all.execute("mad.lo.u" + n, x + ", " + a + ", " + b);
+        all.execute("mad.lo.u" + n, a + ", " + x + ", " + b);
       }
   return all.code();
 }

@@ -85,11 +85,14 @@ TEST_P(waveforms, show_what_the_metrics_count) {
     const std::string base = "gpu.sm0.partition" + std::to_string(p) + ".";
     const json& cycles = sm["sub_partitions"][p]["warp_cycles"];
     std::map<std::string, std::uint64_t> sums;
+    std::uint64_t held_by_inputs = 0;  // cycles of warps whose next instruction waits for nothing but its unit
     for (unsigned s = 0; w.has(base + "warp" + std::to_string(s) + "_state"); ++s)
       for (const auto& [value, n] : w[base + "warp" + std::to_string(s) + "_state"]) {
         if (value == 0) continue;
         sums[cycles_name(words.at(value))] += n;
         states[words.at(value)] += n;
+        for (const char* held : {"math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle", "dispatch_stall"})
+          held_by_inputs += words.at(value) == held ? n : 0;
       }
     for (const auto& [name, n] : cycles.items()) {
       if (name == "active" || name == "memory_dependency" || name == "memory_throttle") continue;
@@ -101,6 +104,9 @@ TEST_P(waveforms, show_what_the_metrics_count) {
     EXPECT_EQ(cycles["active"].get<std::uint64_t>(), w.ones(base + "active")) << base;
     EXPECT_EQ(sums["selected"] + sums["not_selected"], w.ones(base + "warp_scheduler.eligible")) << base;
     EXPECT_EQ(sums["selected"], w.ones(base + "warp_scheduler.selected")) << base;
+    const std::uint64_t ready = w.ones(base + "warp_scheduler.ready");
+    EXPECT_GE(ready, w.ones(base + "warp_scheduler.eligible")) << base;
+    EXPECT_LE(ready, w.ones(base + "warp_scheduler.eligible") + held_by_inputs) << base;
     issued += w.sum(base + "issued") + w.sum(base + "replaying");
     active += cycles["active"].get<std::uint64_t>();
   }

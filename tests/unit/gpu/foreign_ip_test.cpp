@@ -81,6 +81,24 @@ TEST_F(foreign_ip, memories_that_take_short_transfers_and_know_no_byte_enables) 
   }
 }
 
+// A request is a line of 128 bytes at most, with byte enables for writes of a part of it.
+TEST_F(foreign_ip, a_memory_that_takes_whole_lines_with_byte_enables_is_bound_without_a_splitter) {
+  struct {
+    const char *most, *enables;
+    unsigned splitters;
+  } const kinds[] = {{"64", "true", 2}, {"128", "false", 2}, {"128", "true", 0}};
+  for (const auto& kind : kinds) {
+    SCOPED_TRACE(std::string(kind.most) + " bytes, byte enables: " + kind.enables);
+    restart();
+    const stressed_gpu g("gpu", external(2, {std::string("memory.max_transfer_bytes=") + kind.most,
+                                             std::string("memory.byte_enables=") + kind.enables}));
+    unsigned found = 0;
+    for (const sc_core::sc_object* part : g.gpu.get_child_objects())
+      found += dynamic_cast<const transfer_splitter*>(part) != nullptr;
+    EXPECT_EQ(kind.splitters, found);
+  }
+}
+
 TEST_F(foreign_ip, parts_of_a_transfer_keep_their_bytes_as_long_as_they_are_referenced) {
   // A memory that answers at once and reads the data later.
   struct slow_reader : sc_core::sc_module {

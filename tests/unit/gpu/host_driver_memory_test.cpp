@@ -136,5 +136,38 @@ TEST_F(host_driver_test, gpus_that_switch_contexts_at_one_time_on_one_memory_kee
   EXPECT_TRUE(second.right);
 }
 
+TEST_F(host_driver_test, generic_addresses_reach_shared_local_and_global_memory) {
+  gpu g("gpu", small());
+  host_driver driver("driver", g.config());
+  driver.host_socket.bind(g.host_socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  launch_request r;
+  r.module = driver.load_module(
+      ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry reach(.param .u64 o) {\n"
+      ".reg .b64 %d<5>; .reg .b32 %r<6>; .shared .align 4 .b8 words[128]; .local .align 4 .b8 own[8]; ld.param.u64 %d0, [o];\n"
+      "mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.s64 %d0, %d0, %d1; mov.u64 %d2, words; cvta.shared.u64 %d2, %d2; add.s64 %d2, %d2, %d1;\n"
+      "st.u32 [%d2], %r0; mov.u64 %d3, own; cvta.local.u64 %d3, %d3; add.u32 %r1, %r0, 100; st.u32 [%d3+4], %r1; bar.sync 0;\n"
+      "shl.b32 %r2, %r0, 2; mov.u32 %r3, words; add.u32 %r3, %r3, %r2; ld.shared.u32 %r4, [%r3]; ld.local.u32 %r5, [own+4]; mad.lo.u32 %r4, %r4, 1000, %r5; st.u32 [%d0], %r4; ret; }\n",
+      "reach.ptx");
+  r.kernel = "reach";
+  r.block[0] = 32;
+  const std::uint64_t out = driver.allocate(128);
+  r.argument(out);
+  for (const bool functionally : {false, true}) {
+    SCOPED_TRACE(functionally ? "functionally" : "in time");
+    driver.fill(out, 0xff, 128);
+    if (functionally) {
+      driver.execute(r);
+    } else {
+      const unsigned n = driver.launch(r);
+      sc_core::sc_start(100, sc_core::SC_US);
+      ASSERT_TRUE(driver.finished(n)) << driver.fault();
+    }
+    std::uint32_t seen[32];
+    driver.read(out, seen, sizeof seen);
+    for (std::uint32_t k = 0; k < 32; ++k) EXPECT_EQ(seen[k], 1000 * k + k + 100);
+  }
+}
+
 }  // namespace host_driver_memory_test
 }  // namespace heddle

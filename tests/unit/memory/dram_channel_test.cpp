@@ -313,5 +313,19 @@ TEST_F(dram_test, debug_and_blocking_transport_reach_the_bytes) {
   EXPECT_TRUE(p.is_response_ok());
 }
 
+TEST(byte_store, allocates_a_page_of_4096_bytes_at_the_first_byte_that_is_not_zero) {
+  byte_store bytes;
+  const std::vector<std::uint8_t> zeros(8192, 0);
+  bytes.write(0x5000, zeros.data(), zeros.size());
+  EXPECT_EQ(0u, bytes.allocated_bytes());
+  const std::uint8_t two[] = {1, 2};
+  bytes.write(0x5fff, two, 2);  // the last byte of a page and the first of the next one
+  EXPECT_EQ(8192u, bytes.allocated_bytes());
+  bytes.write(0x6abc, two, 2);
+  EXPECT_EQ(8192u, bytes.allocated_bytes());
+  bytes.write(std::uint64_t{1} << 40, two, 1);
+  EXPECT_EQ(12288u, bytes.allocated_bytes());
+}
+
 }  // namespace dram_channel_test
 }  // namespace heddle::test

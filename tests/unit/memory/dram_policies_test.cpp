@@ -133,6 +133,22 @@ TEST_F(dram_policies, banks_are_refreshed_one_by_one_while_others_work) {
       << "from the data of the hit until the bank may open";
 }
 
+TEST_F(dram_policies, a_refresh_is_the_reason_for_idle_cycles_only_since_it_is_due) {
+  gpu_config c = timing();
+  c.dram.refresh = choice::refresh::per_bank;
+  c.dram.t_refi_cycles = 400;
+  c.dram.t_rfc_pb_cycles = 70;
+  bench b(c);
+  b.slice.read(at(0, 0), 1, 10, 0);
+  b.slice.read(at(0, 1), 1, 90, 1);  // ready in 96, closes bank 0, whose refresh is due in 100
+  b.run(1000);
+  EXPECT_EQ(b.cycles(cmd::pre), (cycles{96}));
+  EXPECT_EQ(b.cycles(cmd::refpb), (cycles{96 + 13}));
+  EXPECT_EQ(b.cycles(cmd::act), (cycles{16, 109 + 70}));
+  EXPECT_EQ(b.answered(1), 179u + 11 + 17 + 1 + 5);
+  EXPECT_EQ(b.memory.counters().find(0)->refresh_cycles, 179u - 100);
+}
+
 TEST_F(dram_policies, every_bank_has_its_refresh_in_each_interval) {
   gpu_config c = timing();
   c.dram.refresh = choice::refresh::per_bank;

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
+#include <string>
+#include <vector>
 
 namespace l1_tags_test {
 
@@ -57,6 +60,32 @@ TEST(l1_tags_test, an_invalidated_cache_is_a_new_one) {
         l1_tags fresh(16384, 4, replacement(policy));
         expect_same(tags, fresh, round);
         tags.invalidate(pending);
+      }
+    }
+}
+
+TEST(l1_tags_test, evict_the_line_of_a_set_that_was_used_or_came_first) {
+  for (const choice::replacement policy : {choice::replacement::lru, choice::replacement::fifo})
+    for (const unsigned ways : {1u, 2u, 5u}) {
+      SCOPED_TRACE(std::to_string(ways) + (policy == choice::replacement::lru ? " lru" : " fifo"));
+      l1_tags tags(ways * line_bytes, ways, replacement(policy));  // one set
+      std::vector<std::uint64_t> order;                            // the next victim first
+      std::mt19937_64 random(ways);
+      for (unsigned k = 0; k < 2000; ++k) {
+        const std::uint64_t address = random() % (ways + 2) * line_bytes;
+        const auto known = std::find(order.begin(), order.end(), address);
+        const unsigned index = tags.find(address);
+        ASSERT_EQ(known != order.end(), index != l1_tags::none);
+        if (index != l1_tags::none) {
+          tags.touch(index);
+          if (policy == choice::replacement::lru) std::rotate(known, known + 1, order.end());
+          continue;
+        }
+        bool evicted = false;
+        tags[tags.allocate(address, evicted)].valid = 15;
+        ASSERT_EQ(evicted, order.size() == ways);
+        if (evicted) order.erase(order.begin());
+        order.push_back(address);
       }
     }
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "heddle/isa/opcode.h"
+#include "heddle/tlm/port/protocol_error.h"
 #include "l2_slice_bench.h"
 
 namespace heddle::test {
@@ -264,6 +265,70 @@ TEST_F(l2_slice_test, malformed_requests_get_an_error_response) {
                                                           tlm::TLM_COMMAND_ERROR_RESPONSE};
   EXPECT_EQ(seen, expected);
   b.check_done();
+}
+
+TEST_F(l2_slice_test, holds_lines_of_128_bytes_in_sectors_of_32_alone) {
+  struct {
+    unsigned line, sector;
+  } const others[] = {{64, 32}, {128, 64}, {256, 64}};
+  clock_domain clock("clock", 1000);
+  for (const auto& other : others) {
+    gpu_config c = small_config();
+    c.l2.line_bytes = other.line;
+    c.l2.sector_bytes = other.sector;
+    EXPECT_THROW(l2_slice("slice", clock, c, 0, hit_latency), input_error) << other.line << " and " << other.sector;
+  }
+}
+
+// Errors usually end the run; who only has them shown goes on.
+TEST_F(l2_slice_test, an_answer_to_nothing_is_reported_and_does_not_keep_the_port) {
+  bench b;
+  b.sm.read(0, 1, 1);
+  b.run(100);
+  line_payload& other = b.sm.fresh(0);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay;
+  const unsigned before = sc_core::sc_report_handler::get_count(protocol_report, sc_core::SC_ERROR);
+  const sc_core::sc_actions usual =
+      sc_core::sc_report_handler::set_actions(protocol_report, sc_core::SC_ERROR, sc_core::SC_DO_NOTHING);
+  EXPECT_EQ(b.memory.socket->nb_transport_bw(other, phase, delay), tlm::TLM_UPDATED);
+  EXPECT_EQ(phase, tlm::END_RESP);
+  EXPECT_EQ(sc_core::sc_report_handler::get_count(protocol_report, sc_core::SC_ERROR), before + 1);
+  sc_core::sc_report_handler::set_actions(protocol_report, sc_core::SC_ERROR, usual);
+  other.release();
+  b.sm.read(0x1000, 1, 110);
+  b.run(300);
+  EXPECT_EQ(b.sm.records.size(), 2u);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, blocking_transport_moves_the_enabled_bytes) {
+  bench b;
+  b.run(10);
+  std::uint8_t given[12], enables[12], seen[16];
+  for (unsigned k = 0; k < 16; ++k) b.memory.bytes[0x1010 + k] = static_cast<std::uint8_t>(k);
+  for (unsigned k = 0; k < 12; ++k) {
+    given[k] = static_cast<std::uint8_t>(100 + k);
+    enables[k] = k == 0 || k == 5 || k == 6 || k == 11 ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
+  }
+  tlm::tlm_generic_payload write, read;
+  write.set_write();
+  write.set_data_ptr(given);
+  write.set_byte_enable_ptr(enables);
+  write.set_byte_enable_length(sizeof enables);
+  read.set_read();
+  read.set_data_ptr(seen);
+  write.set_data_length(sizeof given);
+  read.set_data_length(sizeof seen);
+  for (tlm::tlm_generic_payload* p : {&write, &read}) {
+    p->set_address(0x1010);
+    p->set_streaming_width(p->get_data_length());
+    sc_core::sc_time delay;
+    b.sm.socket->b_transport(*p, delay);
+    EXPECT_EQ(p->get_response_status(), tlm::TLM_OK_RESPONSE);
+    EXPECT_GT(delay, sc_core::SC_ZERO_TIME);
+  }
+  for (unsigned k = 0; k < 16; ++k) EXPECT_EQ(seen[k], k < 12 && enables[k] != 0 ? 100 + k : k) << k;
 }
 
 TEST_F(l2_slice_test, a_memory_that_sets_no_status_is_warned_about_once) {

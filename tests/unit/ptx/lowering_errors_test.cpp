@@ -33,6 +33,10 @@ TEST(lowering_errors, name_place_and_cause) {
             "k.ptx:6:17: operand of 'add.f64' is a .b32 register, expected one for .f64");
   EXPECT_EQ(message_of(start + "mul.wide.u32 %r0, %r1, %r2;\nret; }"),
             "k.ptx:6:14: operand of 'mul.wide.u32' is a .b32 register, expected one for .u64");
+  EXPECT_EQ(message_of(start + "cvt.pack.sat.u16.s32 %r0, %x, %r1;\nret; }"),
+            "k.ptx:6:27: operand of 'cvt.pack.sat.u16.s32' is a .f64 register, expected one for .s32");
+  EXPECT_EQ(message_of(start + "cvt.pack.sat.u16.s32 %r0, %r1, %x;\nret; }"),
+            "k.ptx:6:32: operand of 'cvt.pack.sat.u16.s32' is a .f64 register, expected one for .s32");
   EXPECT_EQ(message_of(start + "bra NOWHERE;\nret; }"), "k.ptx:6:5: unknown label 'NOWHERE'");
   EXPECT_NE(message_of(start + "add.f64 %x, %x, %x; mov.b64 %d, %x; st.global.u64 [%d], %d;\nret; }", 0)
                 .find("compute capability 6.1"),
@@ -61,6 +65,16 @@ TEST(lowering_errors, operands_and_modifiers_that_mean_nothing_here_are_refused)
                                  "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], %f1;",
                                  "add.sat.f64 %e0, %e1, %e1;",
                                  "mul.lo.sat.s32 %r1, %r0, %r0;",
+                                 "mul.lo.cc.u32 %r1, %r0, %r0;",
+                                 "and.cc.b32 %r1, %r0, %r0;",
+                                 "shl.cc.b32 %r1, %r0, %r0;",
+                                 "min.cc.s32 %r1, %r0, %r0;",
+                                 "setp.eq.nand.s32 %p1, %r0, %r0, %p0;",
+                                 "set.eq.nand.u32.u32 %r1, %r0, %r0, %p0;",
+                                 "lop3.nand.b32 %r1|%p1, %r0, %r0, %r0, 5, %p0;",
+                                 "vadd.u32.u32.u32.wrap %r1, %r0, %r0;",
+                                 "vshl.u32.u32.u32.fold %r1, %r0, %r0;",
+                                 "vshl.u32.u32.u32.clamp.wrap %r1, %r0, %r0;",
                                  "red.global.cas.b32 [%d0], 1, 2;",
                                  "red.global.exch.b32 [%d0], 1;"};
   for (const char* line : refused) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "heddle/frontend/ptx/syntax/call_graph.h"
 #include "ptx_machine.h"
 
 namespace heddle {
@@ -116,6 +117,22 @@ TEST(recursion, lanes_at_different_depths_do_not_wait_for_each_other) {
       EXPECT_EQ(got[l], walk(7, true)) << "lane " << l;  // lane 31 is always among them
     EXPECT_EQ(got[0], 2u);  // its one activation includes all lanes of the first level, with lane 31
   }
+}
+
+TEST(recursion, is_found_around_rings_of_calls_and_not_beside_them) {
+  // a -> b -> c -> a is a ring; c also reaches e -> f -> e; d only enters the ring, g only follows it; h calls itself.
+  const auto function = [](const std::string& name, const std::vector<std::string>& calls) {
+    std::string text = ".func " + name + "() { ";
+    for (const std::string& c : calls) text += "call " + c + "; ";
+    return text + "ret; }\n";
+  };
+  std::string text = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) text += std::string(".func ") + name + "();\n";
+  text += function("a", {"b"}) + function("b", {"c", "g"}) + function("c", {"a", "e"}) + function("d", {"a"}) +
+          function("e", {"f"}) + function("f", {"e"}) + function("g", {}) + function("h", {"h"});
+  const ptx::call_graph graph(*ptx::parse(text, "k.ptx"));
+  for (const char* name : {"a", "b", "c", "e", "f", "h"}) EXPECT_TRUE(graph.recursive(name)) << name;
+  for (const char* name : {"d", "g"}) EXPECT_FALSE(graph.recursive(name)) << name;
 }
 
 // A loop that ends only by a return, which becomes a guarded EXIT: the sides of the branch within still reconverge.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Code that lowering rejects in any context, and results of rare forms.
+// Code that lowering rejects in any context, results of rare forms, and the text of instructions.
 #include <gtest/gtest.h>
+
+#include <regex>
 
 #include "heddle/frontend/ptx/hir/form_table.h"
 #include "heddle/frontend/ptx/hir/hir.h"
@@ -50,6 +52,25 @@ TEST(ptx_forms, what_a_gpu_lacks_is_refused_even_if_its_result_is_unused) {
   EXPECT_NE(refusal("redux.sync.add.u32 %r0, %r1, -1;", "7.5").find("needs compute capability 8.0"), std::string::npos);
   EXPECT_NE(refusal("ld.shared.v4.f64 {%e0, %e1, %e2, %e3}, [%r0];").find("unsupported"), std::string::npos);
   EXPECT_EQ(refusal("ld.global.f64 %e0, [%d0]; mov.f64 %e1, %e0; add.f32 %f0, %f1, %f2;", "1.0"), "");
+}
+
+// The capabilities are those that the PTX ISA names ("Target ISA Notes").
+TEST(ptx_forms, need_the_capability_that_the_isa_names_and_no_higher_one) {
+  struct {
+    const char *code, *least, *below;
+  } const forms[] = {{"match.any.sync.b32 %r0, %r1, -1;", "7.0", "6.2"},
+                     {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r1];", "7.5", "7.2"},
+                     {"movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;", "7.5", "7.2"},
+                     {"redux.sync.add.u32 %r0, %r1, -1;", "8.0", "7.5"},
+                     {"mbarrier.init.shared.b64 [%r0], 1;", "8.0", "7.5"},
+                     {"cvt.rn.satfinite.e4m3x2.f32 %h0, %f0, %f1;", "8.9", "8.6"},
+                     {"elect.sync %r0|%p0, -1;", "9.0", "8.9"},
+                     {"stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r0};", "9.0", "8.9"}};
+  for (const auto& f : forms) {
+    EXPECT_EQ("", refusal(f.code, f.least));
+    EXPECT_NE(std::string::npos, refusal(f.code, f.below).find(std::string("needs compute capability ") + f.least))
+        << f.code << ": " << refusal(f.code, f.below);
+  }
 }
 
 TEST(ptx_forms, a_load_that_is_removed_does_not_affect_another_one) {
@@ -148,6 +169,27 @@ TEST(ptx_forms, generic_addresses_of_32_bits_reach_the_windows) {
       "ld.shared.u32 %r3, [%r1+4]; cvta.to.shared.u32 %r4, %r2; sub.u32 %r4, %r4, %r1; st.global.v2.u32 [%d0], {%r3, %r4};");
   EXPECT_EQ(v[0], 77u);
   EXPECT_EQ(v[1], 0u);
+}
+
+TEST(listing, names_the_predicates_that_are_read_and_no_others) {
+  gpu_config config;
+  config.gpu.compute_capability = "7.0";
+  const auto program = ptx::lower(
+      ptx::place(
+          ptx::parse(
+              module_of(
+                  "ld.global.u64 %d1, [%d0]; ld.global.u64 %d2, [%d0+8]; add.u64 %d3, %d1, %d2; cvt.u32.u64 %r0, %d1; setp.lt.u32 %p0, %r0, 9;\n"
+                  "vote.sync.any.pred %p1, %p0, -1; selp.b32 %r1, %r0, 3, %p1; activemask.b32 %r2; st.global.u64 [%d0], %d3;\n"
+                  "st.global.u32 [%d0+16], %r1; st.global.u32 [%d0+20], %r2;"),
+              "forms.ptx"),
+          isa::heap_base, 0x2000'0000),
+      "k", config);
+  std::string text = "\n";
+  for (const isa::instruction& i : program->code) text += isa::to_string(i) + "\n";
+  for (const char* line : {R"(\nIADD3 R\d+, P\d, R\d+, R\d+, RZ\n)", R"(\nIADD3.X R\d+, R\d+, R\d+, RZ, P\d\n)",
+                           R"(\nISETP.LT.U32.AND P\d, PT, R\d+, 0x9, PT\n)", R"(\nVOTE.ANY P\d, 0xffffffff, P\d\n)",
+                           R"(\nVOTE.ACTIVE R\d+, 0xffffffff\n)", R"(\nSEL R\d+, R\d+, 0x3, P\d\n)"})
+    EXPECT_TRUE(std::regex_search(text, std::regex(line))) << line << text;
 }
 
 }  // namespace ptx_forms_test

@@ -283,6 +283,29 @@ TEST(lowering, short_branches_become_guards) {
   EXPECT_EQ(guarded, 4u) << "an exit, two stores, a load\n" << text_of(*p);
 }
 
+// The limits of docs/machine_isa.md. Each store is an instruction that must be guarded.
+TEST(lowering, branches_become_guards_up_to_a_length) {
+  const auto branches = [](unsigned not_taken, unsigned taken) {
+    const auto stores = [](unsigned n) {
+      std::string text;
+      for (; n != 0; --n) text += "st.global.u32 [%d+" + std::to_string(4 * n) + "], " + std::to_string(n) + ";";
+      return text;
+    };
+    const std::string other = taken != 0 ? "bra B; A: " + stores(taken) + "B: " : "A: ";
+    const auto p = lower(
+        ".entry k(.param .u64 o) { .reg .pred %p; .reg .b32 %r; .reg .b64 %d; ld.param.u64 %d, [o]; mov.u32 %r, %tid.x;"
+        "setp.eq.u32 %p, %r, 0; @%p bra A; " +
+        stores(not_taken) + other + "st.global.u32 [%d], 3; ret; }");
+    return count(*p, opcode::bra);
+  };
+  EXPECT_EQ(branches(6, 0), 0u);
+  EXPECT_EQ(branches(7, 0), 1u);
+  for (const unsigned n : {1u, 3u, 6u}) {
+    EXPECT_EQ(branches(n, 7 - n), 0u) << n;
+    EXPECT_EQ(branches(n, 8 - n), 2u) << n;
+  }
+}
+
 TEST(lowering, paths_that_only_end_have_no_meeting_point) {
   const auto p = lower(
       ".entry k(.param .u64 o) { .reg .pred %p; .reg .b32 %r; .reg .b64 %d; ld.param.u64 %d, [o]; mov.u32 %r, %tid.x; setp.eq.u32 %p, %r, 0;"

@@ -93,14 +93,15 @@ TEST(register_allocation, verifier_finds_shared_registers) {
   EXPECT_EQ(good.registers, 2u);
 }
 
-std::shared_ptr<const isa::program> lower_for(const std::string& capability, const std::string& text) {
+std::shared_ptr<const isa::program> lower_for(const std::string& capability, const std::string& text,
+                                              unsigned registers = 0) {
   gpu_config gpu;
   gpu.gpu.compute_capability = capability;
   gpu.sub_partition.register_banks = 2;
   gpu.integer.multiplier = choice::multiplier::imad;
   return ptx::lower(
       ptx::place(ptx::parse(".version 7.0\n.target sm_75\n.address_size 64\n" + text, "k.ptx"), isa::heap_base), "k",
-      gpu);
+      gpu, registers);
 }
 
 // As `ptxas -v` reports: R1 is the stack pointer, and from Volta on two registers are added to the highest.
@@ -205,6 +206,28 @@ TEST(register_count, goes_back_to_what_lets_an_sm_hold_more_warps) {
       ptx::lower(ptx::place(ptx::parse(text, "wmma_gemm.ptx"), isa::heap_base), "wmma_gemm", load_config("a100", {}))
           ->registers,
       40u);
+}
+
+// Loads are moved up to hide their latency, but not so far that values must leave the registers: `values` words live
+// all the time, with an address, the stack pointer, a loaded word, and two registers that the chip keeps.
+TEST(register_count, loads_move_up_only_as_far_as_registers_last) {
+  for (const unsigned limit : {32u, 40u, 64u})
+    for (const unsigned values : {limit - 10, limit - 6}) {
+      std::string s = ".entry k(.param .u64 o) { .reg .b64 %d; .reg .f32 %a<64>, %t<64>; ld.param.u64 %d, [o];\n";
+      const auto line = [&](const std::string& text, unsigned address, const std::string& rest, unsigned k) {
+        s += text + "[%d+" + std::to_string(address + 4 * k) + "]" + rest + ";\n";
+      };
+      for (unsigned k = 0; k < values; ++k) line("ld.volatile.global.f32 %a" + std::to_string(k) + ", ", 0, "", k);
+      for (unsigned k = 0; k < values; ++k) {
+        const std::string n = std::to_string(k);
+        line("ld.global.f32 %t" + n + ", ", 4096, "", k);
+        s += "fma.rn.f32 %a" + n + ", %t" + n + ", %t" + n + ", %a" + n + ";\n";
+      }
+      for (unsigned k = 0; k < values; ++k) line("st.global.f32 ", 8192, ", %a" + std::to_string(k), k);
+      const auto p = lower_for("7.0", s + "ret; }", limit);
+      EXPECT_EQ(p->local_bytes, 0u) << values << " values in " << limit << " registers";
+      EXPECT_LE(p->registers, limit);
+    }
 }
 
 // A double that does not fit an immediate operand is placed in a constant bank, not in two registers.

@@ -186,5 +186,45 @@ TEST(mbarrier, lanes_arrive_one_by_one) {
   EXPECT_EQ(got, expected);
 }
 
+TEST(mbarrier, lanes_whose_guard_is_false_touch_nothing) {
+  // All lanes but the first have an address outside of shared memory.
+  const std::string text =
+      ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b64 %o, %t; .reg .b32 %s, %v, %l, %w; .reg .pred %p, %q, %r;\n"
+      ".shared .align 8 .b64 object;\nld.param.u64 %o, [out]; mov.u32 %s, object; mov.u32 %l, %tid.x; setp.eq.u32 %q, %l, 0; @!%q mov.u32 %s, 0x7ffff000;\n"
+      "setp.ne.u32 %p, %l, %l; setp.ne.u32 %r, %l, %l; mov.u64 %t, 0; @%q mbarrier.init.shared.b64 [%s], 1; @%q mbarrier.arrive.shared.b64 %t, [%s];\n"
+      "@%q mbarrier.test_wait.shared.b64 %p, [%s], %t; @%q mbarrier.try_wait.parity.shared::cta.b64 %r, [%s], 0; selp.u32 %v, 1, 0, %p; selp.u32 %w, 2, 0, %r;\n"
+      "add.u32 %v, %v, %w; mad.wide.u32 %o, %l, 4, %o; st.global.u32 [%o], %v; ret; }\n";
+  ptx_machine machine(text);
+  const std::uint64_t out = machine.buffer(std::vector<u32>(32));
+  machine.run("k", {1, 1, 1}, {32, 1, 1}, {out});
+  std::vector<u32> expected(32, 0);
+  expected[0] = 3;
+  EXPECT_EQ(machine.read<u32>(out, 32), expected);
+}
+
+// The bytes that a bulk copy brings complete the phase; those after them stay as they were.
+TEST(mbarrier, bulk_copies_bring_their_bytes_and_count_them) {
+  const std::string text =
+      ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 size) {\n.reg .b64 %i, %o, %t; .reg .b32 %s, %m, %l, %v, %n; .reg .pred %p, %q;\n"
+      ".shared .align 8 .b64 object; .shared .align 16 .b8 copy[64];\nld.param.u64 %i, [in]; ld.param.u64 %o, [out]; ld.param.u32 %n, [size]; mov.u32 %s, copy; mov.u32 %m, object; mov.u32 %l, %tid.x; setp.eq.u32 %q, %l, 0;\n"
+      "shl.b32 %v, %l, 2; add.u32 %v, %v, %s; st.shared.u32 [%v], 7; @%q mbarrier.init.shared.b64 [%m], 1; bar.sync 0;\n"
+      "@%q mbarrier.arrive.expect_tx.shared.b64 %t, [%m], 48; @%q cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%i], %n, [%m];\n"
+      "bar.sync 0; mbarrier.test_wait.parity.shared.b64 %p, [%m], 0; ld.shared.u32 %v, [%v]; mul.wide.u32 %t, %l, 4; add.s64 %t, %t, %o; st.global.u32 [%t], %v;\n"
+      "selp.u32 %v, 1, 0, %p; st.global.u32 [%t+64], %v; @%q cp.async.bulk.global.shared::cta.bulk_group [%o+128], [%s], 32; @%q cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret; }\n";
+  for (const u32 size : {48u, 32u}) {
+    ptx_machine machine(text);
+    std::vector<u32> given(16), expected(64, 0);
+    for (u32 k = 0; k < 16; ++k) {
+      given[k] = 100 + k;
+      expected[k] = 4 * k < size ? given[k] : 7;
+      expected[16 + k] = size == 48;  // the phase that waits for 48 bytes is over
+      if (k < 8) expected[32 + k] = given[k];
+    }
+    const std::uint64_t in = machine.buffer(given), out = machine.buffer(std::vector<u32>(64));
+    machine.run("k", {1, 1, 1}, {16, 1, 1}, {in, out, size});
+    EXPECT_EQ(machine.read<u32>(out, 64), expected) << size;
+  }
+}
+
 }  // namespace mbarrier_test
 }  // namespace heddle

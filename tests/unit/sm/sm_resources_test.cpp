@@ -81,6 +81,19 @@ TEST(sm_resources, a_block_comes_back_where_it_was) {
   EXPECT_EQ(1u, sm.warps());
 }
 
+TEST(sm_resources, a_block_of_an_sm_with_more_sub_partitions_does_not_fit_again) {
+  sm_resources sm(config_of("6.1"));  // four sub-partitions
+  block_allocation other = sm.take(block_demand{64, 16});
+  sm.give_back(other);
+  for (const std::uint8_t partition : {std::uint8_t{4}, std::uint8_t{5}, std::uint8_t{255}}) {
+    other.partition_of_warp.back() = partition;
+    EXPECT_FALSE(sm.fits_again(other)) << unsigned{partition};
+    EXPECT_THROW(sm.take_again(other), internal_error);
+  }
+  other.partition_of_warp.back() = 3;
+  EXPECT_TRUE(sm.fits_again(other));
+}
+
 TEST(sm_resources, refuses_what_does_not_fit_and_what_it_does_not_hold) {
   sm_resources sm(config_of("6.1"));
   EXPECT_FALSE(sm.fits(block_demand{1024, 128}));

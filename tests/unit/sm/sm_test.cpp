@@ -4,6 +4,7 @@
 
 #include "heddle/config/config.h"
 #include "heddle/simt/warp/context_image.h"
+#include "heddle/sm/waiting_block.h"
 #include "sm_harness.h"
 #include "tests/unit/common/fresh_simulation.h"
 
@@ -273,6 +274,29 @@ TEST_F(sm, trap_names_kernel_line_block_and_thread) {
   t.column = 3;
   h.run({t, exit_instruction()}, 32);
   EXPECT_EQ(h.fault, "test.ptx:12:3: trap in kernel 'test', block (0,0,0), thread (0,0,0)");
+}
+
+TEST(waiting_block, deadlocks_of_equal_blocks_are_told_once) {
+  isa::program program;
+  program.file = "k.ptx";
+  program.kernel = "k";
+  const auto block = [&](unsigned number) {
+    waiting_block b;
+    b.number = number;
+    b.index = {number, 0, 0};
+    b.program = &program;
+    b.for_ever = true;
+    b.warps = {{0, {"waits at barrier 1"}}};
+    return b;
+  };
+  const auto text_for = [](const std::string& first) {
+    return "k.ptx: deadlock at a barrier in kernel 'k', block " + first +
+           ": every warp that has not exited waits, and no barrier can complete\n  warp 0 waits at barrier 1";
+  };
+  EXPECT_EQ(text_for("(3,0,0)"), describe_deadlock({block(3)}));
+  EXPECT_EQ(text_for("(0,0,0)") + "\n  and so in block (2,0,0)", describe_deadlock({block(2), block(0)}));
+  EXPECT_EQ(text_for("(0,0,0)") + "\n  and so in blocks (1,0,0) to (2,0,0), (4,0,0)",
+            describe_deadlock({block(4), block(0), block(1), block(2)}));
 }
 
 }  // namespace sm_test

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 
 #include "dependence_bench.h"
+#include "heddle/sub_partition/account/launch_profile.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
 
 namespace heddle::test {
 namespace state_priority_test {
@@ -100,6 +103,23 @@ TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
   EXPECT_EQ(in(global, warp_stall::short_scoreboard), 0.0);
   EXPECT_EQ(in(global, warp_stall::long_scoreboard), 14.0);
   EXPECT_EQ(in(global, warp_stall::wait), 3.0);
+}
+
+TEST(launch_profile, counts_beyond_32_bits) {
+  const auto program = std::make_shared<decoded_program>();
+  program->code.resize(3);
+  launch_profile profile;
+  profile.begin(program);
+  constexpr std::uint64_t most = 0xffff'ffff;
+  constexpr unsigned barrier = static_cast<unsigned>(warp_stall::barrier);
+  profile.add(profile.lines()[1], launch_profile::executed, most);
+  profile.add(profile.lines()[1], launch_profile::executed, 3);
+  profile.add(profile.lines()[2], launch_profile::executed, 5);
+  profile.add(profile.lines()[2], launch_profile::what(barrier), 7 * (most + 1) + 1);
+  EXPECT_EQ(0u, profile.at(0).executed);
+  EXPECT_EQ(most + 3, profile.at(1).executed);
+  EXPECT_EQ(5u, profile.at(2).executed);
+  EXPECT_EQ(7 * (most + 1) + 1, profile.at(2).stalls[barrier]);
 }
 
 }  // namespace state_priority_test

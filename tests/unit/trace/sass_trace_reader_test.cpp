@@ -68,6 +68,25 @@ TEST(sass_trace_reader, header) {
   EXPECT_EQ(k.format.immediates, 1u);
 }
 
+TEST(sass_trace_reader, the_first_immediate_says_how_long_or_for_how_many) {
+  const trace_folder folder;
+  const std::string lines =
+      "0000 ffffffff 0 NANOSLEEP 0 0 40 3\n0010 ffffffff 0 DEPBAR.LE 0 0 0 1\n0020 ffffffff 0 DEPBAR.LE 0 0 1 0\n"
+      "0030 ffffffff 0 EXIT 0 0 5 6\n";
+  head h = head_of_version("5 hopper");
+  trace_reader r(folder.write(
+      "kernel-1.traceg",
+      h.text() +
+          thread_block("0,0,0", "cluster id = 0,0,0\ncluster cta = 0,0,0\ncluster rank = 0\n" + warp(0, 4, lines))));
+  block_trace b;
+  ASSERT_TRUE(r.next_block(b));
+  const auto code = r.code()->ordered();
+  ASSERT_EQ(4u, code.size());
+  EXPECT_EQ(40u, code[0]->instruction.src[0].value) << "nanoseconds";
+  EXPECT_EQ(isa::opcode::membar, code[1]->instruction.op) << "waits until no copy is outstanding";
+  EXPECT_EQ(isa::opcode::nop, code[2]->instruction.op) << "one copy may be outstanding";
+}
+
 // The text compressed in each tool's format, with its checksum.
 std::string gzipped(const std::string& text) {
   z_stream z{};
