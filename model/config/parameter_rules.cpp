@@ -189,6 +189,7 @@ class rule_checker {
             {"dram.t_refi_cycles", "dram.t_rfc_cycles"},
             "expected dram.t_rfc_cycles to be less than dram.t_refi_cycles (0: no refresh)");
     dram_levels();
+    dram_refresh();
   }
 
  private:
@@ -206,6 +207,34 @@ class rule_checker {
             "expected dram.t_refi_cycles to be at least dram.banks, where they are refreshed one by one");
     require(dram.t_rfc_pb_cycles < dram.t_refi_cycles, {"dram.refresh", "dram.t_refi_cycles", "dram.t_rfc_pb_cycles"},
             "expected dram.t_rfc_pb_cycles to be less than dram.t_refi_cycles");
+  }
+
+  // A row that is opened right before a refresh closes unused. What opens the next one, and its first column command,
+  // must fit between two refreshes of a bank; otherwise rows are opened and closed for ever.
+  void dram_refresh() const {
+    const dram_parameters& dram = config_.dram;
+    if (dram.refresh == choice::refresh::none || dram.t_refi_cycles == 0) return;
+    const bool single = dram.refresh == choice::refresh::per_bank;
+    const unsigned group_delay = dram.bank_groups > 1 ? dram.t_rrd_l_cycles : 0;
+    const std::uint64_t closing = std::uint64_t{dram.t_ras_cycles} + dram.t_rp_cycles;
+    const std::uint64_t activate = std::max({single ? dram.t_rfc_pb_cycles : dram.t_rfc_cycles, dram.t_rc_cycles,
+                                             dram.t_rrd_cycles, group_delay, dram.t_faw_cycles});
+    const std::uint64_t needed = closing + activate + dram.t_rcd_cycles;
+    require(needed < dram.t_refi_cycles,
+            {"dram.t_refi_cycles", "dram.t_rcd_cycles", "dram.t_ras_cycles", "dram.t_rp_cycles", "dram.t_rfc_cycles",
+             "dram.t_rfc_pb_cycles", "dram.t_rc_cycles", "dram.t_rrd_cycles", "dram.t_rrd_l_cycles",
+             "dram.t_faw_cycles", "dram.refresh", "dram.preset", "dram.standard"},
+            fmt::format("dram.t_refi_cycles = {} leaves no time to use a row between two refreshes, expected more than "
+                        "{}: t_ras + t_rp + t_rcd + the longest of {}, t_rc, t_rrd, t_rrd_l and t_faw",
+                        dram.t_refi_cycles, needed, single ? "t_rfc_pb" : "t_rfc"));
+    if (!single) return;
+    const unsigned interval = dram.t_refi_cycles / dram.banks;
+    require(closing <= interval && dram.t_rrd_cycles < interval,
+            {"dram.t_refi_cycles", "dram.banks", "dram.t_ras_cycles", "dram.t_rp_cycles", "dram.t_rrd_cycles",
+             "dram.refresh", "dram.preset", "dram.standard"},
+            fmt::format("refreshes of single banks come each {} cycles (dram.t_refi_cycles / dram.banks), expected at "
+                        "least t_ras + t_rp = {} and more than t_rrd = {}",
+                        interval, closing, dram.t_rrd_cycles));
   }
 
   void require(bool holds, const names& about, const std::string& message) const {

@@ -103,6 +103,41 @@ TEST(config_rules, inconsistent_values_are_refused) {
   EXPECT_THROW(load_config("gtx1080", {"dram.t_refi_cycles=100", "dram.t_rfc_cycles=100"}), input_error);
 }
 
+// Between two refreshes of a bank a row is opened and used. Times that leave no room for it are rejected with the sum;
+// one cycle less is accepted. The V100 refreshes all banks each 3,420 cycles, for 228, with t_ras + t_rp = 40.
+TEST(config_rules, a_row_can_be_used_between_two_refreshes) {
+  const gpu_config v100 = load_config("v100");
+  const dram_parameters& dram = v100.dram;
+  const unsigned rest = dram.t_refi_cycles - dram.t_ras_cycles - dram.t_rp_cycles - dram.t_rfc_cycles;
+  const auto refusal = [](const std::vector<std::string>& overrides) -> std::string {
+    try {
+      load_config("v100", overrides);
+    } catch (const input_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string longest = "dram.t_rcd_cycles=" + std::to_string(rest);
+  EXPECT_EQ(refusal({longest}),
+            "--set " + longest +
+                ": dram.t_refi_cycles = 3420 leaves no time to use a row between two refreshes, expected more than "
+                "3420: t_ras + t_rp + t_rcd + the longest of t_rfc, t_rc, t_rrd, t_rrd_l and t_faw");
+  EXPECT_EQ(refusal({"dram.t_rcd_cycles=" + std::to_string(rest - 1)}), "");
+  EXPECT_EQ(refusal({"dram.refresh=none", longest}), "");
+  for (const char* time : {"t_rc", "t_rrd", "t_faw", "t_ras", "t_rp"})
+    EXPECT_NE(refusal({std::string("dram.") + time + "_cycles=100000"}).find("leaves no time to use a row"),
+              std::string::npos)
+        << time;
+  EXPECT_EQ(refusal({"dram.t_rrd_l_cycles=100000"}), "") << "there are no bank groups";
+  EXPECT_NE(refusal({"dram.bank_groups=4", "dram.t_rrd_l_cycles=100000"}), "");
+  EXPECT_NE(refusal({"dram.refresh=per_bank", "dram.t_rfc_pb_cycles=3400"}).find("the longest of t_rfc_pb"),
+            std::string::npos);
+  EXPECT_EQ(refusal({"dram.refresh=per_bank", "dram.t_rrd_cycles=213"}),
+            "--set dram.t_rrd_cycles=213: refreshes of single banks come each 213 cycles (dram.t_refi_cycles / "
+            "dram.banks), expected at least t_ras + t_rp = 40 and more than t_rrd = 213");
+  EXPECT_EQ(refusal({"dram.refresh=per_bank", "dram.t_rrd_cycles=212"}), "");
+}
+
 // Values set by a program are checked like those of a file, including the first parameter. Lanes that two schedulers
 // share come in whole warps.
 TEST(config_rules, hold_for_configurations_that_are_no_file) {
