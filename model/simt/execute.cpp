@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/simt/execute.h"
 
+#include "heddle/config/error.h"
 #include "heddle/simt/scalar/topics.h"
 #include "heddle/simt/vector/fast_kernels.h"
 #include "heddle/simt/warp/lanes.h"
@@ -10,6 +11,28 @@ namespace heddle::simt {
 namespace {
 
 void elsewhere(const isa::instruction&, warp_state&, lane_mask) {}
+
+/// Whether the lanes compute what the instruction does. Otherwise the flow of the warp does it (control_flow.h), the
+/// end of a memory access (memory_access.h) or of a texture access, or there is nothing to do (NOP).
+bool is_done_by_lanes(const isa::instruction& i) {
+  const isa::opcode_info& row = isa::info(i.op);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"  // a new kind of access does not compile before it has a case
+  switch (row.access) {
+    case isa::access_kind::none: return row.flow == isa::flow_kind::none && row.effect != isa::effect_kind::order;
+    case isa::access_kind::matrix_load:
+    case isa::access_kind::constant_load: return true;
+    case isa::access_kind::load:
+    case isa::access_kind::store:
+    case isa::access_kind::atomic:
+    case isa::access_kind::reduction: return i.mem_space == isa::space::shared;
+    case isa::access_kind::sample:
+    case isa::access_kind::surface_load:
+    case isa::access_kind::surface_store: return false;
+  }
+#pragma GCC diagnostic pop
+  throw internal_error("unknown kind of memory access");
+}
 
 }  // namespace
 
@@ -37,6 +60,8 @@ execute_function select(const isa::instruction& i) {
   for (auto topic : topics) {
     if (execute_function f = topic(i)) return f;
   }
+  if (is_done_by_lanes(i))
+    throw internal_error(std::string("no function executes ") + isa::info(i.op).mnemonic + "." + isa::name_of(i.type));
   return elsewhere;
 }
 

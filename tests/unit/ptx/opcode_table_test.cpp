@@ -5,8 +5,12 @@
 #include <set>
 #include <string>
 
+#include "heddle/config/error.h"
 #include "heddle/frontend/ptx/syntax/ptx_op.h"
+#include "heddle/isa/instruction.h"
 #include "heddle/isa/opcode.h"
+#include "heddle/isa/texture.h"
+#include "heddle/simt/execute.h"
 
 namespace {
 
@@ -39,6 +43,60 @@ TEST(opcode_tables, columns_of_a_machine_opcode_agree) {
     if (collective) {
       EXPECT_NE(row.members, isa::member_mask::no) << row.mnemonic;
     }
+  }
+}
+
+/// The function that executes an instruction; null: none does, and its lanes should.
+simt::execute_function function_of(const isa::instruction& i) {
+  try {
+    return simt::select(i);
+  } catch (const internal_error&) {
+    return nullptr;
+  }
+}
+
+/// Whether a function executes the opcode for at least one type, function (sub) and, of accesses, space.
+bool executes(opcode op, isa::space space) {
+  isa::instruction nothing;
+  nothing.op = opcode::nop;
+  isa::instruction i;
+  i.op = op;
+  i.mem_space = space;
+  for (unsigned type = 0; type <= static_cast<unsigned>(isa::dtype::e5m2x2); ++type) {
+    i.type = i.src_type = static_cast<isa::dtype>(type);
+    for (i.sub = 0; i.sub < 16; ++i.sub) {
+      const simt::execute_function f = function_of(i);
+      if (f != nullptr && f != simt::select(nothing)) return true;
+    }
+  }
+  return false;
+}
+
+// What the lanes compute has a function; what the warp or the memory does has none.
+TEST(opcode_tables, a_machine_opcode_has_a_function_that_executes_it) {
+  for (unsigned k = 0; k < static_cast<unsigned>(opcode::count); ++k) {
+    const auto op = static_cast<opcode>(k);
+    const isa::opcode_info& row = isa::info(op);
+    const bool constant = row.access == access_kind::constant_load || row.access == access_kind::matrix_load;
+    const bool textures = isa::is_texture(op);
+    const bool flow = row.flow != isa::flow_kind::none || op == opcode::nop;
+    EXPECT_EQ(executes(op, isa::space::shared), !flow && !textures) << row.mnemonic;
+    EXPECT_EQ(executes(op, isa::space::global), !flow && (row.access == access_kind::none || constant)) << row.mnemonic;
+  }
+}
+
+// A form that no function executes is refused when its program is loaded.
+TEST(opcode_tables, what_no_function_executes_is_refused) {
+  isa::instruction i;
+  i.op = opcode::mufu;
+  i.type = isa::dtype::f32;
+  EXPECT_NE(function_of(i), nullptr);
+  i.sub = 99;
+  try {
+    simt::select(i);
+    ADD_FAILURE() << "a MUFU that there is not was accepted";
+  } catch (const internal_error& e) {
+    EXPECT_NE(std::string(e.what()).find("no function executes MUFU.f32"), std::string::npos) << e.what();
   }
 }
 
