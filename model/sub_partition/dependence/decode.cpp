@@ -226,17 +226,21 @@ bool reads_registers(const isa::instruction& i) {
 // Cycles from the issue of a memory instruction until it has read its registers.
 unsigned source_read_cycles(const isa::instruction& i, const ldst_parameters& p) {
   if (!reads_registers(i)) return 0;
-  const bool writes = i.op == isa::opcode::st || i.op == isa::opcode::red || i.op == isa::opcode::sust;
+  const isa::access_kind access = isa::info(i.op).access;
+  const bool writes = access == isa::access_kind::store || access == isa::access_kind::reduction ||
+                      access == isa::access_kind::surface_store;
   const bool shared = i.mem_space == isa::space::shared;
-  if (i.op == isa::opcode::ldc) return p.constant_read_latency_cycles;
+  if (access == isa::access_kind::constant_load) return p.constant_read_latency_cycles;
   if (!writes) return shared ? p.shared_load_read_latency_cycles : p.load_read_latency_cycles;
   const unsigned first = shared ? p.shared_store_read_latency_cycles : p.store_read_latency_cycles;
   return first + p.store_read_cycles_per_word * (std::max(1u, simt::access_bytes(i) / 4) - 1);
 }
 
 bool can_wait(const isa::instruction& i) {
-  return i.op == isa::opcode::atom || i.op == isa::opcode::nanosleep ||
-         (i.op == isa::opcode::ld && (i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv));
+  const isa::opcode_info& row = isa::info(i.op);
+  return row.access == isa::access_kind::atomic || row.flow == isa::flow_kind::sleep ||
+         (row.access == isa::access_kind::load &&
+          (i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv));
 }
 
 // Properties that matter only to warps with independent lanes.

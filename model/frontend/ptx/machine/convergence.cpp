@@ -18,26 +18,18 @@ bool differs_by_lane(isa::special s) {
          (s >= special::lanemask_eq && s <= special::lanemask_ge);
 }
 
-/// A value of its own for each lane even if the operands are the same for all.
-bool makes_lanes_differ(const machine_instruction& i) {
-  switch (i.base.op) {
-    case opcode::s2r: return differs_by_lane(static_cast<isa::special>(i.base.sub));
-    case opcode::atom:
-    case opcode::shfl:
-    case opcode::match:
-    case opcode::ldsm:
-    case opcode::movm:
-    case opcode::syscall:
-    case opcode::hmma:
-    case opcode::imma:
-    case opcode::dmma: return true;
-    case opcode::ld: return i.base.mem_space == isa::space::local;
-    default: return false;
-  }
-}
-
 /// The same value for all lanes whatever the operands are.
 bool makes_lanes_agree(opcode op) { return op == opcode::vote || op == opcode::redux; }
+
+/// A value of its own for each lane even if the operands are the same for all: what lanes exchange (unless it makes
+/// them agree), what each does to memory in turn, or what is its own.
+bool makes_lanes_differ(const machine_instruction& i) {
+  const isa::opcode_info& row = isa::info(i.base.op);
+  if (i.base.op == opcode::s2r) return differs_by_lane(static_cast<isa::special>(i.base.sub));
+  if (row.members != isa::member_mask::no) return !makes_lanes_agree(i.base.op);
+  if (row.access == isa::access_kind::load) return i.base.mem_space == isa::space::local;
+  return row.access == isa::access_kind::atomic || row.flow == isa::flow_kind::system_call;
+}
 
 /// Which registers may have different values in the lanes of a warp, and which blocks only some of its lanes may
 /// execute: the least sets that the rules demand.

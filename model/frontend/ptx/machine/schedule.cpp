@@ -27,15 +27,31 @@ bool stays_in_place(const machine_instruction& i) {
   return effect == isa::effect_kind::order || (effect == isa::effect_kind::if_clock && has_side_effect(i));
 }
 
+isa::access_kind access_of(const machine_instruction& i) { return isa::info(i.base.op).access; }
+
 /// Reads or writes memory that others may write (constants and textures are not).
 bool is_memory(const machine_instruction& i) {
-  const isa::access_kind access = isa::info(i.base.op).access;
+  const isa::access_kind access = access_of(i);
   return access != isa::access_kind::none && access != isa::access_kind::constant_load &&
          access != isa::access_kind::sample;
 }
 
 bool reads_only(const machine_instruction& i) {
-  return (i.base.op == opcode::ld || i.base.op == opcode::ldsm) && i.base.cache != isa::cache_op::volatile_;
+  const isa::access_kind access = access_of(i);
+  return (access == isa::access_kind::load || access == isa::access_kind::matrix_load) &&
+         i.base.cache != isa::cache_op::volatile_;
+}
+
+/// A load or a store whose address is its base and offset.
+bool is_plain(const machine_instruction& i) {
+  const isa::access_kind access = access_of(i);
+  return (access == isa::access_kind::load || access == isa::access_kind::store) &&
+         i.base.cache != isa::cache_op::volatile_;
+}
+
+bool is_surface(const machine_instruction& i) {
+  const isa::access_kind access = access_of(i);
+  return access == isa::access_kind::surface_load || access == isa::access_kind::surface_store;
 }
 
 unsigned access_bytes(const machine_instruction& i) { return std::max(isa::size_of(i.base.type), 1u); }
@@ -46,14 +62,10 @@ bool may_meet(const machine_instruction& a, const machine_instruction& b) {
   if (a.base.cache == isa::cache_op::nc || b.base.cache == isa::cache_op::nc) return false;
   if (a.base.mem_space != b.base.mem_space && a.base.mem_space != space::generic && b.base.mem_space != space::generic)
     return false;
-  const bool plain = (a.base.op == opcode::ld || a.base.op == opcode::st) &&
-                     (b.base.op == opcode::ld || b.base.op == opcode::st) && a.base.cache != isa::cache_op::volatile_ &&
-                     b.base.cache != isa::cache_op::volatile_;
-  if (a.base.op == opcode::suld || a.base.op == opcode::sust || b.base.op == opcode::suld || b.base.op == opcode::sust)
-    return a.base.mem_space != space::shared && b.base.mem_space != space::shared;
+  if (is_surface(a) || is_surface(b)) return a.base.mem_space != space::shared && b.base.mem_space != space::shared;
   const virtual_operand &x = a.src[0], &y = b.src[0];
-  if (!plain || a.base.mem_space != b.base.mem_space || x.reg != y.reg || x.part != y.part || x.kind != y.kind ||
-      x.is_immediate())
+  if (!is_plain(a) || !is_plain(b) || a.base.mem_space != b.base.mem_space || x.reg != y.reg || x.part != y.part ||
+      x.kind != y.kind || x.is_immediate())
     return true;
   // The same base register: a redefinition in between is a dependence of its own.
   return a.base.offset < b.base.offset + access_bytes(b) && b.base.offset < a.base.offset + access_bytes(a);
@@ -62,7 +74,7 @@ bool may_meet(const machine_instruction& a, const machine_instruction& b) {
 /// Cycles from issue to a dependent instruction, roughly: they rank, they do not time.
 unsigned latency_of(const machine_instruction& i) {
   const isa::op_class timing = isa::info(i.base.op).timing;
-  const bool on_chip = i.base.op == opcode::ldc || i.base.mem_space == space::shared;
+  const bool on_chip = access_of(i) == isa::access_kind::constant_load || i.base.mem_space == space::shared;
   return timing == isa::op_class::load_store && on_chip ? 25 : isa::info(timing).schedule_latency;
 }
 
