@@ -14,37 +14,54 @@ namespace {
 constexpr part nobody = part::count;
 
 struct rule {
-  const char* word;  // in the path
+  const char* path;  // of a folder, or the beginning of a file's
   part is;
 };
 
-// The first that fits counts: single files before their folders.
-constexpr rule rules[] = {
+// Of headers outside the source tree.
+constexpr rule foreign[] = {
     {"include/sysc/", part::kernel},
     {"/tlm_core/", part::kernel},
     {"/tlm_utils/", part::kernel},
-    {"tlm/kernel/", part::kernel},
+};
+
+// Of files in the source tree. The first that fits counts: single files before their folders.
+constexpr rule rules[] = {
     {"model/simt/", part::function},
     {"model/frontend/sass_trace/", part::function},
-    {"model/sub_partition/issue_counters", part::observers},
-    {"model/sub_partition/launch_profile", part::observers},
+    {"model/sub_partition/account/", part::observers},
     {"model/sm/occupancy_account", part::observers},
     {"model/observe/", part::observers},
     {"model/metrics/", part::observers},
     {"model/memory/", part::memory},
     {"model/sm/load_store", part::memory},
     {"model/sm/shared_memory", part::memory},
-    {"tlm/on_chip_protocol", part::memory},
-    {"tlm/gpu_request", part::memory},
-    {"tlm/lsu_protocol", part::memory},
-    {"tlm/l1_protocol", part::memory},
-    {"tlm/width_adapter", part::memory},
-    {"tlm/prefetch", part::memory},
     {"model/", part::issue},
-    {"tlm/cta_protocol", part::issue},
-    {"tlm/issue_protocol", part::issue},
+    {"tlm/kernel/prefetch", part::memory},
+    {"tlm/kernel/", part::kernel},
+    {"tlm/port/width_adapter", part::memory},
+    {"tlm/port/", part::kernel},
+    {"tlm/protocol/cta_protocol", part::issue},
+    {"tlm/protocol/issue_protocol", part::issue},
+    {"tlm/protocol/preemption_mode", part::issue},
+    {"tlm/protocol/", part::memory},
     {"testbench/", part::rest},
 };
+
+// A file's path below the root of the source tree; empty: it is not in it. Headers of model/ and tlm/ are included by
+// links in a folder of the build, include/heddle, by which the line tables name them.
+std::string path_in_tree(const std::string& file) {
+  const std::string links = "include/heddle/";
+  if (const std::size_t at = file.rfind(links); at != std::string::npos) {
+    const std::string rest = file.substr(at + links.size());
+    return rest.rfind("tlm/", 0) == 0 ? rest : "model/" + rest;
+  }
+  for (const std::string top : {"model/", "tlm/", "testbench/"}) {
+    if (file.rfind(top, 0) == 0) return file;
+    if (const std::size_t at = file.rfind("/" + top); at != std::string::npos) return file.substr(at + 1);
+  }
+  return "";
+}
 
 using shares = std::array<double, part_count>;
 
@@ -170,9 +187,18 @@ double callgrind_profile::total() const {
 
 part part_of(const std::string& object, const std::string& file) {
   if (object.find("libsystemc") != std::string::npos) return part::kernel;
+  for (const rule& r : foreign)
+    if (file.find(r.path) != std::string::npos) return r.is;
+  const std::string path = path_in_tree(file);
   for (const rule& r : rules)
-    if (file.find(r.word) != std::string::npos) return r.is;
+    if (path.rfind(r.path, 0) == 0) return r.is;
   return nobody;
+}
+
+std::vector<std::string> paths_of_parts() {
+  std::vector<std::string> paths;
+  for (const rule& r : rules) paths.emplace_back(r.path);
+  return paths;
 }
 
 callgrind_profile read_callgrind(const std::string& file) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace bench {
 
@@ -22,6 +23,9 @@ struct callgrind_profile {
 /// The part that a source file belongs to, by its folder; `count`: none, as of the standard library, whose instructions
 /// belong to whoever calls it. `object`: the program or shared library that the code lies in.
 part part_of(const std::string& object, const std::string& file);
+
+/// The folders, and beginnings of files' paths, that are told apart in the source tree.
+std::vector<std::string> paths_of_parts();
 
 /// Reads what valgrind's callgrind wrote with --compress-strings=no --compress-pos=no. Each instruction counts for the
 /// source line that it was compiled from, so what was inlined counts for the folder that it comes from. Throws

@@ -38,7 +38,7 @@ void print_head(bool parts) {
         "Parts of them: the measured ns times each part's share of the host's instructions in %s.\n"
         "Instructions are counted by callgrind and belong to the source folder of their line: function = model/simt\n"
         "(traces: model/frontend/sass_trace); issue = sub-partitions, SM, CWD; memory = model/memory, load/store unit,\n"
-        "its protocols; kernel = SystemC, TLM sockets, clock domains; observe = what only metrics and views read. The\n"
+        "its protocols; kernel = SystemC, tlm/port, tlm/kernel; observe = what only metrics and views read. The\n"
         "standard library counts for who calls it.\n",
         filling_part);
   else std::printf("No division of ns by part: that needs valgrind (Debian: apt-get install valgrind).\n");
