@@ -16,6 +16,7 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
+#include "heddle/config/parameter_table.h"
 #include "testbench/exec/shell_words.h"
 #include "testbench/files/temporary_file.h"
 #include "testbench/run/run_command.h"
@@ -71,6 +72,13 @@ void drop_outputs(job& j) {
 std::string program_digest(const std::string& program) {
   std::error_code ignored;
   return fs::is_regular_file(program, ignored) ? read_file(program, "run") : "";
+}
+
+// An override "key=value" by the key's present name: its former one was warned of already.
+std::string with_current_name(const std::string& override) {
+  const std::size_t equals = override.find('=');
+  if (equals == std::string::npos) return override;
+  return current_name(override.substr(0, equals)) + override.substr(equals);
 }
 
 [[noreturn]] void start_program(const std::string& folder, const std::vector<std::string>& arguments) {
@@ -158,7 +166,7 @@ point_result correlation_runs::run_program(const one_run& r, const result_store&
   const temporary_file metrics(fs::absolute(store.folder() + "/" + random_word() + ".metrics.json").string());
   std::vector<std::string> arguments = {"heddle",      "exec",      "--quiet",     "--gpu",
                                         r.options.gpu, "--metrics", metrics.name()};
-  for (const std::string& o : r.options.overrides) arguments.insert(arguments.end(), {"--set", o});
+  for (const std::string& o : r.options.overrides) arguments.insert(arguments.end(), {"--set", with_current_name(o)});
   for (std::size_t i = 0; i < r.words.size(); ++i) {
     const bool set = r.words[i] == "--set";
     if (r.words[i] == "--") {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <set>
 #include <systemc>
 
 #include "heddle/config/message.h"
@@ -75,7 +76,11 @@ void message_log::flush() {
 void message_log::error(const std::string& text) { print("error", text); }
 
 void warn_of_former_names(const std::vector<std::string>& names) {
-  if (!names.empty()) message_log::warning(renamed_text(names));
+  static std::set<std::string> told;
+  std::vector<std::string> new_ones;
+  for (const std::string& name : names)
+    if (told.insert(name).second) new_ones.push_back(name);
+  if (!new_ones.empty()) message_log::warning(renamed_text(new_ones));
 }
 
 }  // namespace heddle::testbench

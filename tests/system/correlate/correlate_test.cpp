@@ -57,6 +57,13 @@ TEST_F(correlations, the_metric_that_departs_first_is_named) {
   EXPECT_NE(read("stdout").find("inst_executed 288 (100 on the chip)"), std::string::npos) << read("stdout");
 }
 
+TEST_F(correlations, a_former_name_of_a_parameter_gets_one_warning_for_all_rows) {
+  write("s.csv", suite);
+  good({"s.csv", "--csv", "p.csv", "--set", "sm.warp_dealing=by_id"});
+  EXPECT_EQ(read("stderr"),
+            "heddle: warning: former names of parameters are used: sm.warp_dealing (now sm.warp_assignment)\n");
+}
+
 TEST_F(correlations, pages_hold_all_rows_and_their_origins) {
   write("s.csv", suite);
   good({"--jobs", "1", "s.csv", "--output", "p.md", "--quiet"});
