@@ -24,6 +24,8 @@
 #ifndef HEDDLE_SCHEDULING_POLICIES
 
 /// Exchangeable policies: X(name). The source file of a policy defines how it is created; see the header named here.
+/// gpu/cwd/policies/placement_policy.h
+#define HEDDLE_PLACEMENTS(X) X(breadth_first) X(depth_first) X(most_free)
 /// sub_partition/policies/scheduling_policy.h
 #define HEDDLE_SCHEDULING_POLICIES(X) \
   X(lrr) X(gto) X(oldest) X(cggty) X(two_level) X(prefetch_aware) X(memory_aware) X(ccws)
@@ -90,7 +92,7 @@ HEDDLE_NUMBER(double, dispatch_interval_cycles, 1, between(1, 100000), cycles,
 HEDDLE_NUMBER(unsigned, dispatch_latency_cycles, 4, latency, cycles,
   "latency of a message from CWD to SM, and of one back: before a block's first instruction, and from its last "
   "one until its resources are free; at least 1")
-HEDDLE_CHOICE(placement, placement, breadth_first, (breadth_first, depth_first, most_free),
+HEDDLE_LISTED(placement, placement, breadth_first, HEDDLE_PLACEMENTS,
   "SM of the next block: breadth_first (the next one in turn) | depth_first (the first that has room) | "
   "most_free (the one with the fewest blocks)")
 HEDDLE_NUMBER(unsigned, max_resident_grids, 32, between(1, 1024), count,

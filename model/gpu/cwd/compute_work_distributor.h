@@ -2,7 +2,7 @@
 // Models: the Compute Work Distributor: places the blocks of several streams' grids on SMs by resources and priority.
 // Sockets: cta_socket[i] (initiator), one per SM.
 // One cycle: takes arriving completions, then dispatches one block of the most urgent grid that fits an SM.
-// Parameters: [cwd]. Source: docs/architecture.md, "The life of a block".
+// Parameters: [cwd]. Source: docs/architecture.md, "The path of a block".
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
-#include "heddle/gpu/cwd/placement_policy.h"
+#include "heddle/gpu/cwd/policies/placement_policy.h"
 #include "heddle/gpu/cwd/sm_room.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/clock_domain.h"

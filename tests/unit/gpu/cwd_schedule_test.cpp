@@ -14,7 +14,7 @@
 
 #include "heddle/config/config.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
-#include "heddle/gpu/cwd/placement_policy.h"
+#include "heddle/gpu/cwd/policies/placement_policy.h"
 #include "heddle/hash/splitmix64.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "tests/unit/common/fresh_simulation.h"

@@ -26,7 +26,16 @@ class placement_policy {
   }
 };
 
-/// Makes the policy of `cwd.placement`.
+/// Creates the policy of a name. Each policy's source file specialises it; the names are in parameter_list.h.
+template <choice::placement name>
+[[nodiscard]] std::unique_ptr<placement_policy> create_placement_policy();
+#define HEDDLE_X(name) \
+  template <>          \
+  std::unique_ptr<placement_policy> create_placement_policy<choice::placement::name>();
+HEDDLE_PLACEMENTS(HEDDLE_X)
+#undef HEDDLE_X
+
+/// Creates the policy of `cwd.placement`.
 [[nodiscard]] std::unique_ptr<placement_policy> make_placement_policy(choice::placement which);
 
 }  // namespace heddle
