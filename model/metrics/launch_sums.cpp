@@ -39,25 +39,25 @@ void add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
 }  // namespace
 
 void cache_counts::add(const l1_counters& l1) {
-#define HEDDLE_X(key, of_l1, of_l2) key += of_l1;
+#define HEDDLE_X(key, of_l1, of_l2, unit, sentence) key += of_l1;
   HEDDLE_CACHE_COUNTS(HEDDLE_X)
 #undef HEDDLE_X
 }
 
 void cache_counts::add(const l2_counters& l2) {
-#define HEDDLE_X(key, of_l1, of_l2) key += of_l2;
+#define HEDDLE_X(key, of_l1, of_l2, unit, sentence) key += of_l2;
   HEDDLE_CACHE_COUNTS(HEDDLE_X)
 #undef HEDDLE_X
 }
 
-#define HEDDLE_X(key, sum) key += sum;
+#define HEDDLE_X(key, sum, unit, sentence) key += sum;
 void dram_counts::add(const memory_counters& channel) { HEDDLE_DRAM_COUNTS(HEDDLE_X) }
 void shared_counts::add(const shared_memory_counters& shared) { HEDDLE_SHARED_COUNTS(HEDDLE_X) }
 void tlb_counts::add(const tlb_counters& tlb){HEDDLE_TLB_COUNTS(HEDDLE_X)}
 #undef HEDDLE_X
 
 profiler_metrics::profiler_metrics(const launch_sums& s) {
-#define HEDDLE_X(type, key, formula) key = formula;
+#define HEDDLE_X(type, key, formula, unit, sentence) key = formula;
   HEDDLE_PROFILER_METRICS(HEDDLE_X)
 #undef HEDDLE_X
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Part of run_metrics.h, which says what visit is. A row is a count's key and its sum from a unit's counters.
+// Part of run_metrics.h, which says what visit is. A row is a count's key, its sum from a unit's
+// counters, its unit and a sentence, which the tables of docs/metrics.md have.
 #pragma once
 
 #include <cstdint>
@@ -15,47 +16,73 @@ struct shared_memory_counters;
 struct tlb_counters;
 
 // clang-format off
-/// X(key, from the l1_counters, from the l2_counters); accesses = hits + misses + merges
+/// X(key, from the l1_counters, from the l2_counters, unit, sentence); accesses = hits + misses + merges
 #define HEDDLE_CACHE_COUNTS(X) \
-  X(accesses,       l1.accesses,               l2.read_sectors + l2.write_sectors)                                    \
-  X(hits,           l1.hits,                   l2.read_hits + l2.write_hits)                                          \
-  X(misses,         l1.misses,                 l2.read_misses + l2.write_misses)                                      \
-  X(merges,         l1.pending_hits,           l2.read_pending_hits)  /* on a sector whose fill was pending */        \
-  X(read_bytes,     l1.reads * sector_bytes,   l2.read_sectors * sector_bytes)  /* returned to requesters */          \
-  X(write_bytes,    l1.writes * sector_bytes,  l2.write_sectors * sector_bytes)                                       \
-  X(evictions,      l1.evictions,              l2.evictions)                                                          \
-  X(writebacks,     0,                         l2.write_back_bytes / sector_bytes)  /* to the next level */           \
-  X(atomics,        l1.atomics,                l2.atomics)                                                            \
-  /* L1: sent to the L2; L2: received from the SMs; at most a line each */                                            \
-  X(requests,       l1.read_requests + l1.write_requests + l1.atomics,  l2.reads + l2.writes + l2.atomics)            \
-  X(bank_conflicts, l1.bank_conflicts,         0)  /* cycles beyond the first in which hits occupied the banks */
+  X(accesses,       l1.accesses,               l2.read_sectors + l2.write_sectors, "sectors", \
+    "look-ups of a sector: hits + misses + merges") \
+  X(hits,           l1.hits,                   l2.read_hits + l2.write_hits, "sectors", \
+    "sectors that were there") \
+  X(misses,         l1.misses,                 l2.read_misses + l2.write_misses, "sectors", \
+    "sectors that were fetched") \
+  X(merges,         l1.pending_hits,           l2.read_pending_hits, "sectors", \
+    "look-ups of a sector whose fill was pending") \
+  X(read_bytes,     l1.reads * sector_bytes,   l2.read_sectors * sector_bytes, "bytes", \
+    "returned to requesters") \
+  X(write_bytes,    l1.writes * sector_bytes,  l2.write_sectors * sector_bytes, "bytes", \
+    "of the sectors written") \
+  X(evictions,      l1.evictions,              l2.evictions, "lines", \
+    "lines that made room for others") \
+  X(writebacks,     0,                         l2.write_back_bytes / sector_bytes, "sectors", \
+    "written to the next level; L1: none, its lines are never dirty") \
+  X(atomics,        l1.atomics,                l2.atomics, "requests", \
+    "atomic requests") \
+  X(requests,       l1.read_requests + l1.write_requests + l1.atomics,  l2.reads + l2.writes + l2.atomics, "requests", \
+    "L1: sent to the L2; L2: received from the SMs; at most a line each") \
+  X(bank_conflicts, l1.bank_conflicts,         0, "cycles", \
+    "cycles beyond the first in which hits occupied the banks; L2: not modelled")
 
-/// X(key, from a channel's memory_counters)
+/// X(key, from a channel's memory_counters, unit, sentence)
 #define HEDDLE_DRAM_COUNTS(X) \
-  X(reads,             channel.reads)                                                                                 \
-  X(writes,            channel.writes)                                                                                \
-  X(read_bytes,        channel.read_bytes)                                                                            \
-  X(write_bytes,       channel.write_bytes)                                                                           \
-  X(row_hits,          channel.row_hits)                                                                              \
-  X(row_misses,        channel.row_misses)                                                                            \
-  /* Data-bus cycles from each channel's first data of the kernel to its last; all channels summed, memory clock. */  \
-  X(busy_cycles,       channel.busy_cycles)                                                                           \
-  X(idle_cycles,       channel.idle_cycles)        /* no request, or responses were not accepted */                   \
-  X(refresh_cycles,    channel.refresh_cycles)                                                                        \
-  X(turnaround_cycles, channel.turnaround_cycles)  /* reads to writes; column commands further apart than data */     \
-  X(row_cycles,        channel.row_cycles)         /* rows were closed and opened */
+  X(reads,             channel.reads, "requests", \
+    "read requests") \
+  X(writes,            channel.writes, "requests", \
+    "write requests") \
+  X(read_bytes,        channel.read_bytes, "bytes", \
+    "read from memory") \
+  X(write_bytes,       channel.write_bytes, "bytes", \
+    "written to memory") \
+  X(row_hits,          channel.row_hits, "requests", \
+    "requests whose row was open when their first command issued") \
+  X(row_misses,        channel.row_misses, "requests", \
+    "requests for which a row was opened") \
+  X(busy_cycles,       channel.busy_cycles, "memory cycles", \
+    "data-bus cycles with data, from each channel's first data of the kernel to its last; all channels summed") \
+  X(idle_cycles,       channel.idle_cycles, "memory cycles", \
+    "of the others: no request, or responses were not accepted") \
+  X(refresh_cycles,    channel.refresh_cycles, "memory cycles", \
+    "refreshes") \
+  X(turnaround_cycles, channel.turnaround_cycles, "memory cycles", \
+    "between reads and writes; column commands further apart than data") \
+  X(row_cycles,        channel.row_cycles, "memory cycles", \
+    "rows were closed and opened")
 
-/// X(key, from the shared_memory_counters)
+/// X(key, from the shared_memory_counters, unit, sentence)
 #define HEDDLE_SHARED_COUNTS(X) \
-  X(accesses,       shared.accesses)        /* warp instructions */                                                   \
-  X(bank_conflicts, shared.bank_conflicts)  /* sum of (passes - 1) */
+  X(accesses,       shared.accesses, "inst", \
+    "warp instructions") \
+  X(bank_conflicts, shared.bank_conflicts, "passes", \
+    "passes beyond the first of each instruction")
 
-/// X(key, from the tlb_counters); all zero if the TLBs are off
+/// X(key, from the tlb_counters, unit, sentence); all zero if the TLBs are off
 #define HEDDLE_TLB_COUNTS(X) \
-  X(accesses, tlb.accesses)      /* look-ups */                                                                       \
-  X(hits,     tlb.hits)                                                                                               \
-  X(misses,   tlb.misses)                                                                                             \
-  X(merges,   tlb.pending_hits)  /* the translation was already pending */
+  X(accesses, tlb.accesses, "look-ups", \
+    "look-ups of a page") \
+  X(hits,     tlb.hits, "look-ups", \
+    "the translation was there") \
+  X(misses,   tlb.misses, "look-ups", \
+    "the translation was fetched") \
+  X(merges,   tlb.pending_hits, "look-ups", \
+    "the translation was already pending")
 // clang-format on
 
 /// One cache level.

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "heddle/isa/op_class.h"
 #include "heddle/isa/opcode.h"
 #include "heddle/observe/ends_with.h"
 #include "heddle/sub_partition/partition_signals.h"
@@ -20,26 +21,7 @@ std::string base_of(const std::string& vcd_name) {
   return dot != std::string::npos && dot + 4 == vcd_name.size() ? vcd_name.substr(0, dot) : vcd_name;
 }
 
-// Colours of GTKWave (X11 names) by warp state and by unit: green for issue, blue for results, red for other warps,
-// yellow for memory, violet for units, grey for the front end.
-const char* colour_of(warp_stall s) {
-  switch (s) {
-    case warp_stall::selected: return "forest green";
-    case warp_stall::not_selected: return "dark olive green";
-    case warp_stall::wait: return "steel blue";
-    case warp_stall::short_scoreboard: return "slate blue";
-    case warp_stall::long_scoreboard: return "midnight blue";
-    case warp_stall::math_pipe_throttle:
-    case warp_stall::dispatch_stall: return "purple";
-    case warp_stall::mio_throttle:
-    case warp_stall::lg_throttle:
-    case warp_stall::tex_throttle: return "goldenrod";
-    case warp_stall::barrier:
-    case warp_stall::membar: return "firebrick";
-    default: return "gray40";
-  }
-}
-
+// Colours of GTKWave (X11 names) by unit; those of states are in warp_state.h.
 const char* colour_of(isa::unit u) {
   static constexpr const char* colours[] = {"forest green", "steel blue", "dark green", "olive drab", "purple",
                                             "maroon",       "goldenrod",  "gray40",     "firebrick"};
@@ -48,11 +30,10 @@ const char* colour_of(isa::unit u) {
 
 const char* word_of(isa::op_class c) {
   static constexpr const char* words[] = {
-      "fp32_add",    "fp32_minmax",      "fp32_compare", "int_add",    "int_shift",    "int_multiply", "int_minmax",
-      "int_compare", "special_register", "fp64_add",     "fp64_fma",   "fp64_compare", "half_add",     "half_compare",
-      "sfu",         "bit_count",        "bit_scan",     "conversion", "tensor",       "load_store",   "shuffle",
-      "vote",        "texture",          "branch"};
-  static_assert(sizeof words / sizeof words[0] == static_cast<std::size_t>(isa::op_class::count));
+#define HEDDLE_X(name, ...) #name,
+      HEDDLE_OP_CLASSES(HEDDLE_X)
+#undef HEDDLE_X
+  };
   return words[static_cast<unsigned>(c)];
 }
 

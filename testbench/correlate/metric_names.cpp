@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "heddle/sub_partition/account/warp_state.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -213,25 +214,10 @@ const std::vector<metric_name>& metric_names() {
        HEDDLE_IN_FILE("metrics.eligible_warps_per_cycle"),
        {},
        {"eligible_warps_per_cycle"}},
-      HEDDLE_WARPS_STALLED(selected, "selected"),
-      HEDDLE_WARPS_STALLED(not_selected, "not_selected"),
-      HEDDLE_WARPS_STALLED(wait, "wait"),
-      HEDDLE_WARPS_STALLED(short_scoreboard, "short_scoreboard"),
-      HEDDLE_WARPS_STALLED(long_scoreboard, "long_scoreboard"),
-      HEDDLE_WARPS_STALLED(math_pipe_throttle, "math_pipe_throttle"),
-      HEDDLE_WARPS_STALLED(mio_throttle, "mio_throttle"),
-      HEDDLE_WARPS_STALLED(lg_throttle, "lg_throttle"),
-      HEDDLE_WARPS_STALLED(tex_throttle, "tex_throttle"),
-      HEDDLE_WARPS_STALLED(barrier, "barrier"),
-      HEDDLE_WARPS_STALLED(membar, "membar"),
-      HEDDLE_WARPS_STALLED(branch_resolving, "branch_resolving"),
-      HEDDLE_WARPS_STALLED(no_instruction, "no_instruction"),
-      HEDDLE_WARPS_STALLED(imc_miss, "imc_miss"),
-      HEDDLE_WARPS_STALLED(dispatch_stall, "dispatch_stall"),
-      HEDDLE_WARPS_STALLED(drain, "drain"),
-      HEDDLE_WARPS_STALLED(sleeping, "sleeping"),
-      HEDDLE_WARPS_STALLED(misc, "misc"),
-      HEDDLE_STALL(inst_fetch),
+#define HEDDLE_X(state, ...) HEDDLE_WARPS_STALLED(state, #state),
+      HEDDLE_WARP_STALLS(HEDDLE_X)
+#undef HEDDLE_X
+          HEDDLE_STALL(inst_fetch),
       HEDDLE_STALL(exec_dependency),
       HEDDLE_STALL(memory_dependency),
       HEDDLE_STALL(memory_throttle),

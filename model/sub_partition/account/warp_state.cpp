@@ -6,7 +6,7 @@ namespace heddle {
 namespace {
 
 constexpr const char* cycle_names[] = {
-#define HEDDLE_X(name) #name,
+#define HEDDLE_X(name, ...) #name,
     HEDDLE_WARP_CYCLES(HEDDLE_X)
 #undef HEDDLE_X
 };
@@ -14,9 +14,10 @@ constexpr const char* cycle_names[] = {
 struct stall_row {
   const char* name;
   warp_cycle cycle;
+  const char* colour;
 };
 constexpr stall_row stall_rows[] = {
-#define HEDDLE_X(name, cycle) {#name, warp_cycle::cycle},
+#define HEDDLE_X(name, cycle, colour, sentence) {#name, warp_cycle::cycle, colour},
     HEDDLE_WARP_STALLS(HEDDLE_X)
 #undef HEDDLE_X
 };
@@ -25,6 +26,7 @@ constexpr stall_row stall_rows[] = {
 
 const char* name_of(warp_cycle s) { return cycle_names[static_cast<std::size_t>(s)]; }
 const char* name_of(warp_stall s) { return stall_rows[static_cast<std::size_t>(s)].name; }
+const char* colour_of(warp_stall s) { return stall_rows[static_cast<std::size_t>(s)].colour; }
 
 void add_state(state_counts& to, unsigned state, std::uint64_t n) {
   const bool dependency = state == lg_dependency;

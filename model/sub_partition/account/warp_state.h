@@ -9,52 +9,87 @@
 namespace heddle {
 
 // clang-format off
-/// X(name in `warp_cycles`, which is nvprof's)
+/// X(name in `warp_cycles`, which is nvprof's; sentence: what the warp does)
 #define HEDDLE_WARP_CYCLES(X) \
-  X(selected)                     /* the warp issued, or its replay took the slot */               \
-  X(not_selected)                 /* eligible, but another warp was selected */                    \
-  X(inst_fetch)                   /* next instruction not in the buffer */                         \
-  X(exec_dependency)              /* an operand is not available yet */                            \
-  X(memory_dependency)            /* the load/store unit or its queue is not available */          \
-  X(memory_throttle)              /* too many memory operations are outstanding */                 \
-  X(pipe_busy)                    /* the arithmetic unit is not available */                       \
-  X(sync)                         /* waits at a barrier */                                         \
-  X(constant_memory_dependency)   /* a constant operand missed its cache */                        \
-  X(texture)                      /* the texture path is full */                                   \
-  X(sleeping)                     /* nanosleep, or all lanes blocked */                            \
-  X(other)                        /* draining after exit, switching, fence, dispatcher conflict */
+  X(selected, \
+    "issues: an instruction, or its replay") \
+  X(not_selected, \
+    "is eligible; another was selected") \
+  X(inst_fetch, \
+    "waits for its next instruction") \
+  X(exec_dependency, \
+    "waits for an operand, or to overwrite a source that a memory instruction has not read yet") \
+  X(memory_dependency, \
+    "has a memory instruction; the LDST unit or its queue is busy") \
+  X(memory_throttle, \
+    "has a memory instruction; the memory system stalls the load/store unit") \
+  X(pipe_busy, \
+    "has an arithmetic instruction; its unit is busy") \
+  X(sync, \
+    "waits at a barrier") \
+  X(constant_memory_dependency, \
+    "waits for a constant operand that missed") \
+  X(texture, \
+    "has a texture or surface instruction; the texture unit's queue is full") \
+  X(sleeping, \
+    "sleeps (nanosleep), or all its lanes are blocked") \
+  X(other, \
+    "drains, switches, waits at a fence, or its dispatcher is taken")
 
-/// X(name in `warp_states`, which is the newer profilers', its warp_cycle). The rarer states come last.
+/// X(name in `warp_states`, which is the newer profilers'; its warp_cycle; colour in GTKWave; sentence). The rarer
+/// states come last. Colours are X11 names: green for issue, blue for results, red for other warps, yellow for memory,
+/// violet for units, grey for the front end.
 #define HEDDLE_WARP_STALLS(X) \
-  X(selected,           selected)                    /* the warp issued, or its replay took the slot */           \
-  X(not_selected,       not_selected)                /* eligible, but another warp was selected */                \
-  X(wait,               exec_dependency)             /* fixed-latency dependency */                               \
-  X(short_scoreboard,   exec_dependency)             /* shared memory, special function, conversion, shuffle */   \
-  X(long_scoreboard,    exec_dependency)             /* global, local, texture memory */                          \
-  X(math_pipe_throttle, pipe_busy)                   /* arithmetic unit busy */                                   \
-  X(mio_throttle,       memory_dependency)           /* queue of the memory input/output unit full */             \
-  X(lg_throttle,        memory_throttle)             /* L1's queue for local and global accesses full */          \
-  X(tex_throttle,       texture)                     /* texture queue full */                                     \
-  X(barrier,            sync)                        /* waits at a barrier */                                     \
-  X(membar,             other)                       /* waits for its own memory accesses at a fence */           \
-  X(branch_resolving,   inst_fetch)                  /* the target of its branch is not known yet */              \
-  X(no_instruction,     inst_fetch)                  /* next instruction not in the buffer */                     \
-  X(imc_miss,           constant_memory_dependency)  /* a constant operand missed its cache */                    \
-  X(dispatch_stall,     other)                       /* the dispatcher is taken by another instruction */         \
-  X(drain,              other)                       /* exited, waiting for outstanding instructions */           \
-  X(sleeping,           sleeping)                    /* nanosleep, or all lanes blocked */                        \
-  X(misc,               other)                       /* none of the others */
+  X(selected, selected, "forest green", \
+    "issues: an instruction, or its replay") \
+  X(not_selected, not_selected, "dark olive green", \
+    "is eligible; another was selected") \
+  X(wait, exec_dependency, "steel blue", \
+    "waits for an operand of fixed latency") \
+  X(short_scoreboard, exec_dependency, "slate blue", \
+    "waits for an operand of shared or constant memory, a special function, conversion, shuffle, special " \
+    "register or a unit that the SM has once") \
+  X(long_scoreboard, exec_dependency, "midnight blue", \
+    "waits for an operand of global, local or texture memory") \
+  X(math_pipe_throttle, pipe_busy, "purple", \
+    "has an arithmetic instruction; its unit is busy") \
+  X(mio_throttle, memory_dependency, "goldenrod", \
+    "has an instruction for the load/store unit, whose queue is full") \
+  X(lg_throttle, memory_throttle, "goldenrod", \
+    "has a local or global access; the L1's queue for them is full (memory_dependency while only the " \
+    "LDST unit is busy)") \
+  X(tex_throttle, texture, "goldenrod", \
+    "has a texture or surface instruction; the texture unit's queue is full") \
+  X(barrier, sync, "firebrick", \
+    "waits at a barrier") \
+  X(membar, other, "firebrick", \
+    "waits at a fence for its own memory accesses") \
+  X(branch_resolving, inst_fetch, "gray40", \
+    "waits for the target of its branch") \
+  X(no_instruction, inst_fetch, "gray40", \
+    "waits for its next instruction, which is not in the buffer") \
+  X(imc_miss, constant_memory_dependency, "gray40", \
+    "waits for a constant operand that missed") \
+  X(dispatch_stall, other, "purple", \
+    "is kept from accessing memory by the policy, or the operands of an earlier instruction are being " \
+    "read (operand_read = window)") \
+  X(drain, other, "gray40", \
+    "has exited, and waits for outstanding loads and for its stores to leave the queue") \
+  X(sleeping, sleeping, "gray40", \
+    "sleeps (nanosleep), or all its lanes are blocked") \
+  X(misc, other, "gray40", \
+    "stops for a context switch, or is being saved or restored")
 // clang-format on
 
 enum class warp_cycle : std::uint8_t {
-#define HEDDLE_X(name) name,
+#define HEDDLE_X(name, ...) name,
   HEDDLE_WARP_CYCLES(HEDDLE_X)
 #undef HEDDLE_X
       count
 };
 
 enum class warp_stall : std::uint8_t {
-#define HEDDLE_X(name, cycle) name,
+#define HEDDLE_X(name, ...) name,
   HEDDLE_WARP_STALLS(HEDDLE_X)
 #undef HEDDLE_X
       count
@@ -62,6 +97,8 @@ enum class warp_stall : std::uint8_t {
 
 const char* name_of(warp_cycle s);
 const char* name_of(warp_stall s);
+/// The state's colour in GTKWave.
+const char* colour_of(warp_stall s);
 
 /// Numbers by the enumerators of E.
 template <class E>

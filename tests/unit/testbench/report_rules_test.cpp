@@ -9,6 +9,8 @@
 #include "heddle/config/config.h"
 #include "heddle/config/parameter_effects.h"
 #include "heddle/metrics/json.h"
+#include "heddle/sub_partition/account/warp_state.h"
+#include "testbench/report/changes.h"
 #include "testbench/report/verdict.h"
 
 namespace report_rules_test {
@@ -159,6 +161,13 @@ TEST(report_rules, waits_are_the_bound_where_nothing_is_busy) {
             "int.latency_cycles=2");
   // If warps only wait to be selected, there are too few schedulers.
   EXPECT_EQ(judged(kernel({}, {{"not_selected", 900}})).at(2), "sub_partition.issue_width=2");
+}
+
+TEST(report_rules, each_state_in_which_a_warp_waits_has_a_phrase) {
+  for (unsigned s = 0; s < static_cast<unsigned>(warp_stall::count); ++s) {
+    const auto state = static_cast<warp_stall>(s);
+    EXPECT_EQ(name_of_wait(name_of(state)).empty(), state == warp_stall::selected) << name_of(state);
+  }
 }
 
 TEST(report_rules, a_cache_grows_only_where_it_was_too_small) {
