@@ -121,7 +121,7 @@ class unit_clock : public sc_core::sc_module {
   bool halted_ = false;
   unsigned current_ = 0;          // the unit that is being called
   cycle_t window_end_ = 0;        // of a logical process: the last cycle of its time window
-  cycle_t unanswered_until_ = 0;  // likewise: the last cycle that no answer to what it has sent can reach
+  cycle_t unanswered_until_ = 0;  // likewise: no response to an outstanding request arrives up to this cycle
   unit_clock* const root_;        // the domain; this, where it is one
   outbox effects_;
   mutable cycle_cache other_;  // times other than the present one

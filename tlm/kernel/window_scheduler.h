@@ -23,8 +23,8 @@ class lookahead {
   /// The safe time of a process: the last cycle that nothing reaches that is sent in the domain's cycle `now` or later,
   /// except for answers to what the process itself sends.
   virtual cycle_t safe_time(unsigned process, cycle_t now) = 0;
-  /// Is asked before cycle `cycle`, which is ahead of the domain: the last cycle that no answer to what the process has
-  /// sent can reach, and in which nothing depends on whether what it sends is taken at once. The answer holds until the
+  /// Called before `cycle`, which lies beyond the domain's time. Returns the last cycle that no response to an
+  /// outstanding request can reach and in which back-pressure cannot affect the process. The result holds until the
   /// process sends a message (unit_clock::message_sent).
   virtual cycle_t answer_free_until(unsigned process, cycle_t cycle) = 0;
 };
