@@ -36,7 +36,7 @@ unsigned dram_parameters::*member_of(dram_time time) {
     case t::rfc: return &p::t_rfc_cycles;
     case t::rfc_pb: return &p::t_rfc_pb_cycles;
   }
-  throw internal_error("a DRAM time that there is not");
+  throw internal_error("unknown DRAM time");
 }
 
 /// A row of dram_presets.h.

@@ -345,7 +345,7 @@ constexpr dram_standard standards[] = {
 
 const dram_standard& standard_of(choice::dram_standard wanted) {
   const auto row = static_cast<std::size_t>(wanted);
-  if (row >= std::size(standards)) throw internal_error("a DRAM standard that there is not");
+  if (row >= std::size(standards)) throw internal_error("unknown DRAM standard");
   return standards[row];
 }
 

@@ -195,7 +195,7 @@ tlm::tlm_sync_enum context_engine::nb_transport_bw(l1_access& access, l1_phase& 
     nacked_ = false;
   } else {
     const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const auto& l) { return &l->access == &access; });
-    invariant(phase == l1_phase::response && found != lines_.end(), "context engine: an answer that nobody asked for");
+    invariant(phase == l1_phase::response && found != lines_.end(), "context engine: unexpected response");
     line_access& l = **found;
     if (l.transaction.faulted) supervisor_.program_fault("a context switch failed: " + l.transaction.fault);
     if (step_ == step::restoring) std::memcpy(&image_.words()[l.word], l.transaction.words[0], line_bytes);

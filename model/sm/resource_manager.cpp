@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 
 namespace heddle {
 
@@ -204,8 +205,8 @@ void resource_manager::deliver(const message& m) {
 
 resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
   resident_block& b = blocks_[cta_slot];
-  for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
-    const unsigned warp = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
+  for (const unsigned in_block : set_bits(b.live)) {
+    const unsigned warp = b.warps[in_block];
     free_warps_[warp % config_.sm.sub_partitions] |= std::uint64_t{1} << (warp / config_.sm.sub_partitions);
     --resident_warps_;
     launch_residency[b.launch->launch_id].leave(cycle);
@@ -231,8 +232,8 @@ void resource_manager::reserve(resident_block& b, cycle_t cycle) {
 }
 
 bool resource_manager::warp_ids_free(const resident_block& b) const {
-  for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
-    const unsigned warp = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
+  for (const unsigned in_block : set_bits(b.live)) {
+    const unsigned warp = b.warps[in_block];
     if ((free_warps_[warp % config_.sm.sub_partitions] >> (warp / config_.sm.sub_partitions) & 1) == 0) return false;
   }
   return true;
@@ -251,8 +252,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
   ++resident_blocks_;
   occupancy.block_came(b.launch->launch_id, b.most_blocks, b.launch->warps_per_block(), cycle);
   if (observer_ != nullptr) observer_->block_came(sm_id_, slot, *b.launch, b.transaction->block, cycle);
-  for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
-    const unsigned in_block = static_cast<unsigned>(__builtin_ctzll(m));
+  for (const unsigned in_block : set_bits(b.live)) {
     const unsigned warp = b.warps[in_block];
     free_warps_[warp % config_.sm.sub_partitions] &= ~(std::uint64_t{1} << (warp / config_.sm.sub_partitions));
     owner_[warp] = {slot, in_block};
@@ -295,7 +295,7 @@ void resource_manager::check_invariants() const {
 }
 
 void resource_manager::update_signals() const {
-  levels& l = *signals_;
+  signals& l = *signals_;
   unsigned registers = 0, shared_bytes = 0, barriers = 0;
   for (std::size_t s = 0; s < blocks_.size(); ++s) {
     const resident_block& b = blocks_[s];
@@ -315,7 +315,7 @@ void resource_manager::update_signals() const {
 
 void resource_manager::trace(sc_core::sc_trace_file* file) const {
   if (!signals_) {
-    signals_ = std::make_unique<levels>();
+    signals_ = std::make_unique<signals>();
     signals_->slots.resize(blocks_.size());
     update_signals();
   }

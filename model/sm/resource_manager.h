@@ -191,14 +191,14 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
     std::uint64_t block = 0;
     unsigned warps = 0;  // that have not exited; 0: the slot is free
   };
-  struct levels {
+  struct signals {
     std::vector<slot_signals> slots;
     unsigned free_cta_slots = 0;
     unsigned free_registers = 0;  // 32-bit, not allocated
     unsigned free_shared_bytes = 0;
     unsigned free_barriers = 0;
   };
-  mutable std::unique_ptr<levels> signals_;
+  mutable std::unique_ptr<signals> signals_;
 };
 
 }  // namespace heddle

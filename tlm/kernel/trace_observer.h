@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// Learns that a module is put into a trace file: levels that follow from times must be kept up to date from then on.
+/// Learns that a module is put into a trace file: signals that follow from times must be kept up to date from then on.
 class trace_observer {
  public:
   virtual void traced(const sc_core::sc_trace_file* file) const = 0;

@@ -33,7 +33,7 @@ class at_target_unit {
   }
   /// The response is over; the port releases the payload next.
   void response_ended(tlm::tlm_generic_payload&) {}
-  /// Blocking transport: refused.
+  /// Blocking transport: rejected.
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) {
     p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
   }

@@ -87,7 +87,7 @@ cycle_t dram_channel::work(cycle_t now) {
   // ready or the oldest starts to starve.
   const std::size_t known = queue_.ready();
   queue_.admit(now);
-  if (refreshing_ != no_bank && go_on_refreshing(now)) return now + 1;
+  if (refreshing_ != no_bank && continue_refresh(now)) return now + 1;
   const bool starving = parameters_.starvation_cycles != 0 && queue_[0].ready + parameters_.starvation_cycles < now;
   if (queue_.ready() != known || now >= quiet_until_ || starving != quiet_starving_) {
     queue_.set_starving(starving);
@@ -202,8 +202,8 @@ bool dram_channel::close_row(cycle_t now) {
   return closed;
 }
 
-// What happened while there was no request: rows were closed, and banks refreshed one by one. (A refresh of all banks
-// looks back itself.)
+// What happened while there was no request: rows were closed, and banks refreshed one by one. (refresh_all() accounts
+// for missed refreshes of all banks.)
 void dram_channel::catch_up(cycle_t now) {
   asleep_ = false;
   if (refreshing_ != no_bank && refresh_before(now, refreshing_, refresh_due_)) refreshing_ = no_bank;
@@ -262,7 +262,7 @@ void dram_channel::begin_refresh(cycle_t now) {
 }
 
 // Closes the bank that is to be refreshed, or refreshes it. Returns whether a command issued.
-bool dram_channel::go_on_refreshing(cycle_t now) {
+bool dram_channel::continue_refresh(cycle_t now) {
   const unsigned bank = refreshing_;
   const bool open = queue_.is_open(bank);
   if (timing_.earliest(open ? dram_command::pre : dram_command::refpb, bank) > now) return false;

@@ -68,7 +68,7 @@ class dram_channel : public memory_model {
   bool close_row(cycle_t now);
   void begin_refresh(cycle_t now);
   void refresh_all(cycle_t now);
-  bool go_on_refreshing(cycle_t now);
+  bool continue_refresh(cycle_t now);
   void refreshed(unsigned bank, cycle_t from, cycle_t cycle);
   [[nodiscard]] unsigned bursts_of(const tlm::tlm_generic_payload& p) const;
 

@@ -62,8 +62,8 @@ void constant_cache::b_transport(on_chip_access& access, sc_core::sc_time&) {
     for (const unsigned lane : set_bits(rest)) {
       if (t.addresses()[lane] == address) rest &= ~(1u << lane);
     }
-    const std::uint64_t turn = access.cycle + access.passes++;
-    access.ready_cycle = std::max(access.ready_cycle, turn + look_up(launch, bank, address, turn));
+    const std::uint64_t at = access.cycle + access.passes++;
+    access.ready_cycle = std::max(access.ready_cycle, at + look_up(launch, bank, address, at));
   }
   access.free_cycle = access.cycle + access.passes;
 }

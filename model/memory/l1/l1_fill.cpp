@@ -39,7 +39,7 @@ void l1_cache::answer(bool context, l1_access& access, l1_phase phase) {
 
 void l1_cache::respond(line_payload& payload, cycle_t cycle) {
   const std::uint64_t token = payload.request.token;
-  invariant(token < slots_.size() && slots_[token].payload == &payload, "L1: a response that nobody asked for");
+  invariant(token < slots_.size() && slots_[token].payload == &payload, "L1: unexpected response");
   const request_slot slot = slots_[token];
   slots_[token].payload = nullptr;
   free_slots_.push_back(static_cast<unsigned>(token));

@@ -18,7 +18,7 @@ crossbar::crossbar(const shape& s)
       active_((s.outputs + 63) / 64, 0),
       output_free_(s.outputs, 0),
       grantable_(s.outputs, 0),
-      turn_(s.outputs, 0),
+      first_input_(s.outputs, 0),
       wires_(s.outputs),
       in_flight_(s.outputs, 0),
       last_pop_(s.outputs, 0),
@@ -64,8 +64,8 @@ cycle_t crossbar::arbitrate(cycle_t now) {
     for (std::size_t w = wrapped ? 0 : first / 64; w < (wrapped ? first / 64 + 1 : active_.size()); ++w) {
       const std::uint64_t from_first = w == first / 64 ? ~std::uint64_t{0} << (first % 64) : ~std::uint64_t{0};
       const std::uint64_t asked = wrapped ? w == first / 64 ? ~from_first : ~std::uint64_t{0} : from_first;
-      for (std::uint64_t bits = active_[w] & asked; bits != 0; bits &= bits - 1) {
-        const unsigned o = static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(bits));
+      for (const unsigned bit : set_bits(active_[w] & asked)) {
+        const unsigned o = static_cast<unsigned>(w * 64) + bit;
         if (grantable_[o] <= now) next = std::min(next, grant(o, now));
         if (waiting_[o] != 0) next = std::min(next, grantable_[o]);
       }
@@ -83,7 +83,7 @@ cycle_t crossbar::grant(unsigned output, cycle_t now) {
   }
   const std::uint64_t* set = &candidates_[std::size_t{output} * words_];
   cycle_t next = never;
-  const unsigned from = turn_[output];
+  const unsigned from = first_input_[output];
   // Visits all inputs once, starting at `from`; the word of `from` is visited twice, upper part first.
   for (unsigned i = 0; i <= words_; ++i) {
     const unsigned w = (from / 64 + i) % words_;
@@ -117,7 +117,7 @@ void crossbar::start(unsigned input, unsigned output, cycle_t now) {
   slots_[input].give(now);
   input_free_[input] = now + k.transfer;
   output_free_[output] = now + k.transfer;
-  turn_[output] = input + 1 < shape_.inputs ? input + 1 : 0;
+  first_input_[output] = input + 1 < shape_.inputs ? input + 1 : 0;
   busy_cycles_ += k.transfer;
   k.at = now + std::max(1u, shape_.latency_cycles) - 1 + k.transfer - 1;
   append(wires_[output], p);

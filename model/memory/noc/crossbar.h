@@ -5,6 +5,7 @@
 #include <tlm>
 #include <vector>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/memory/common/slot_counter.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
@@ -60,8 +61,7 @@ class crossbar {
   template <class F>
   void for_each_occupied(F&& f) {
     for (std::size_t w = 0; w < flying_.size(); ++w)
-      for (std::uint64_t bits = flying_[w]; bits != 0; bits &= bits - 1)
-        f(static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(bits)));
+      for (const unsigned bit : set_bits(flying_[w])) f(static_cast<unsigned>(w * 64) + bit);
   }
   /// Removes the packet at the head of an output and returns its payload; null if it was taken out before.
   tlm::tlm_generic_payload* pop(unsigned output, cycle_t now);
@@ -113,7 +113,7 @@ class crossbar {
   std::vector<std::uint64_t> active_;      // set of outputs with waiting_ > 0
   std::vector<cycle_t> output_free_;       // by output: first cycle in which its port is free
   std::vector<cycle_t> grantable_;         // by output with packets waiting: earliest cycle of a grant
-  std::vector<unsigned> turn_;             // by output: round-robin pointer, the input that is tried first
+  std::vector<unsigned> first_input_;      // by output: round-robin pointer, the input that is tried first
   std::vector<fifo> wires_;                // by output
   std::vector<unsigned> in_flight_;        // by output: packets granted and not popped
   std::vector<cycle_t> last_pop_;          // by output

@@ -13,7 +13,7 @@ std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_pa
     HEDDLE_SCHEDULING_POLICIES(HEDDLE_X)
 #undef HEDDLE_X
   }
-  throw internal_error("a scheduling policy that there is not");
+  throw internal_error("unknown scheduling policy");
 }
 
 }  // namespace heddle

@@ -12,7 +12,7 @@ std::unique_ptr<dram_scheduler> make_dram_scheduler(const dram_parameters& param
     HEDDLE_DRAM_SCHEDULERS(HEDDLE_X)
 #undef HEDDLE_X
   }
-  throw internal_error("a DRAM scheduler that there is not");
+  throw internal_error("unknown DRAM scheduler");
 }
 
 }  // namespace heddle

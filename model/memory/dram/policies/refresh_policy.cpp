@@ -12,7 +12,7 @@ std::unique_ptr<refresh_policy> make_refresh_policy(const dram_parameters& param
     HEDDLE_REFRESH_POLICIES(HEDDLE_X)
 #undef HEDDLE_X
   }
-  throw internal_error("a refresh policy that there is not");
+  throw internal_error("unknown refresh policy");
 }
 
 }  // namespace heddle

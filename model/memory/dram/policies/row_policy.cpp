@@ -12,7 +12,7 @@ std::unique_ptr<row_policy> make_row_policy(const dram_parameters& parameters) {
     HEDDLE_ROW_POLICIES(HEDDLE_X)
 #undef HEDDLE_X
   }
-  throw internal_error("a row policy that there is not");
+  throw internal_error("unknown row policy");
 }
 
 }  // namespace heddle
