@@ -87,6 +87,9 @@ HEDDLE_END(gpu, gpu)
 HEDDLE_SECTION(cwd, cwd)
 HEDDLE_NUMBER(unsigned, launch_latency_cycles, 700, delay, cycles,
   "doorbell to the first block offered")
+HEDDLE_NUMBER(unsigned, launch_overhead_cycles, 0, delay, cycles,
+  "what a profiler's elapsed cycles of a launch hold besides kernel cycles, before its first block and after its last; "
+  "changes no result: heddle correlate takes it off, heddle run reports it apart; 0: unknown")
 HEDDLE_NUMBER(double, dispatch_interval_cycles, 1, between(1, 100000), cycles,
   "cycles between two dispatched blocks, on average")
 HEDDLE_NUMBER(unsigned, dispatch_latency_cycles, 4, latency, cycles,

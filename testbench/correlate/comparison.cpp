@@ -45,11 +45,10 @@ double cycles_of(const measured_launch& m, const compared_value& v, const simula
   return 0;
 }
 
-// Takes the launch cost off what the profiler measured.
-double without_launch(const measured_launch& m, const metric_name& metric, double value, const simulated_launch& l) {
+// Takes the launch cost, in core cycles, off what the profiler measured.
+double without_launch(double launch_cycles, const metric_name& metric, double value, const simulated_launch& l) {
   if (metric.stage != metric_stage::time) return value;
-  const double cost = std::string(metric.name) == "cycles" ? m.launch_cycles : m.launch_cycles / l.hertz();
-  return std::max(0.0, value - cost);
+  return std::max(0.0, value - (metric.unit == metric_unit::seconds ? launch_cycles / l.hertz() : launch_cycles));
 }
 
 void choose_headline(compared_launch& c, const simulated_launch& l) {
@@ -179,6 +178,7 @@ compared_launch compare(const measured_launch& m, const point_result& result) {
     return c;
   }
   const simulated_launch chosen{fit[at], &config, m.bytes};
+  c.launch_cycles = m.launch_cycles.value_or(chosen.parameter("cwd.launch_overhead_cycles"));
   if (!m.grid.empty() && m.grid != shape_of(fit[at]->at("grid")))
     c.note = "measured with grid " + m.grid + ", simulated with " + shape_of(fit[at]->at("grid"));
   for (const measured_value& v : m.values) {
@@ -188,7 +188,7 @@ compared_launch compare(const measured_launch& m, const point_result& result) {
       for (const nlohmann::json* k : fit)
         heddle += v.metric->value({k, &config, m.bytes}) / static_cast<double>(fit.size());
     }
-    c.values.push_back({v.metric, without_launch(m, *v.metric, v.value, chosen), heddle});
+    c.values.push_back({v.metric, without_launch(c.launch_cycles, *v.metric, v.value, chosen), heddle});
   }
   choose_headline(c, chosen);
   return c;

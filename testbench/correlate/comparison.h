@@ -33,6 +33,7 @@ struct compared_launch {
   std::size_t headline = ~std::size_t{0};  // index of the value by which launches are ranked; none if there is no time
   double hardware_cycles = 0;              // the launch's time on both sides, in core cycles of Heddle's clock
   double heddle_cycles = 0;
+  double launch_cycles = 0;  // taken off the measured times
   [[nodiscard]] const compared_value* first_departure() const;
 
   /// How much longer (> 0) or shorter Heddle takes.

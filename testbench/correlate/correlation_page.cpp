@@ -114,8 +114,8 @@ std::string launch_costs(const correlation& c) {
   for (const chip_comparison& chip : c.chips) {
     std::vector<std::string> costs;
     for (const compared_launch& l : chip.launches) {
-      if (l.measured->launch_cycles == 0) continue;
-      const std::string cost = fmt::format("{:.0f} cycles ({})", l.measured->launch_cycles, l.measured->origin);
+      if (l.launch_cycles == 0) continue;
+      const std::string cost = fmt::format("{:.0f} cycles ({})", l.launch_cycles, l.measured->origin);
       if (std::find(costs.begin(), costs.end(), cost) == costs.end()) costs.push_back(cost);
     }
     if (!costs.empty()) text += "* " + chip.gpu + ": " + join(costs, "; ") + "\n";
@@ -181,7 +181,7 @@ std::string correlation_json(const correlation& c) {
                       {"identifies", m.identifies},
                       {"origin", m.origin},
                       {"licence", m.licence},
-                      {"launch_cycles", m.launch_cycles},
+                      {"launch_cycles", l.launch_cycles},
                       {"failure", l.failure},
                       {"note", l.note},
                       {"shown", shown ? json(l.headline) : json(nullptr)},

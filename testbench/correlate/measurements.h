@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct measured_launch {
   std::string origin;
   std::string licence;
   std::string grid;          // "32x32x1", as the profiler saw it; empty: unknown
-  double launch_cycles = 0;  // part of the measured cycles before the first block and after the last
+  std::optional<double> launch_cycles;  // part of the measured cycles that kernel cycles do not hold; none: the GPU's
   double bytes = 0;          // work, for rates
   std::vector<measured_value> values;
 };
@@ -50,7 +51,7 @@ struct measurements {
 struct export_options {
   std::string gpu;                // empty: not given
   std::vector<std::string> runs;  // "[KERNEL=]RUN", in the order of precedence
-  double launch_cycles = 0;
+  std::optional<double> launch_cycles;  // none: the GPU's
 };
 
 /// Reads a suite, or what Nsight Compute (`ncu --csv`, both pages) or nvprof (`--csv` with --metrics or

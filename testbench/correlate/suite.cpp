@@ -118,7 +118,7 @@ class suite_reader {
     m.identifies = parameters_of(row);
     m.origin = text(row, "origin");
     m.licence = text(row, "licence");
-    m.launch_cycles = number(row, "launch_cycles");
+    if (!text(row, "launch_cycles").empty()) m.launch_cycles = number(row, "launch_cycles");
     m.bytes = number(row, "bytes");
     for (std::size_t c = 0; c < metrics_.size(); ++c) add_value(row, c, m);
     if (m.values.empty()) fail(row, "the row has no measured value");

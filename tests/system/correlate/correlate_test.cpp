@@ -45,6 +45,21 @@ TEST_F(correlations, a_suite_is_run_compared_and_written) {
   EXPECT_EQ(nlohmann::json::parse(read("m.json"))["kernels"][0]["cycles"], cycles);
 }
 
+// A profiler's elapsed cycles hold the launch, too: without a figure in the row, what the GPU's file says.
+TEST_F(correlations, the_launch_cost_of_the_gpu_is_taken_off_times_but_not_off_counts) {
+  write("s.csv",
+        "gpu,kernel,run,use,launch_cycles,cycles,inst_executed,origin\nv100,of the GPU,tiny.json" + one_sm +
+            ",compared,,5000,288,x\nv100,of the row,tiny.json" + one_sm + ",compared,0,5000,288,x\nv100,other,tiny.json" +
+            one_sm + " --set cwd.launch_overhead_cycles=700,compared,,5000,288,x\n");
+  good({"s.csv", "--csv", "p.csv"});
+  EXPECT_EQ(number("p.csv", "cycles", "hardware", "of the GPU"), 5000 - 2249);
+  EXPECT_EQ(number("p.csv", "cycles", "hardware", "of the row"), 5000);
+  EXPECT_EQ(number("p.csv", "cycles", "hardware", "other"), 5000 - 700);
+  EXPECT_EQ(number("p.csv", "inst_executed", "hardware", "of the GPU"), 288);
+  EXPECT_EQ(number("p.csv", "cycles", "heddle", "other"), number("p.csv", "cycles", "heddle", "of the GPU"))
+      << "kernel cycles do not change";
+}
+
 TEST_F(correlations, the_metric_that_departs_first_is_named) {
   write("s.csv",
         "gpu,kernel,run,use,cycles,inst_executed,dram_bytes,origin\n"
