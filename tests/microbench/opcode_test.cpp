@@ -49,6 +49,8 @@ const std::map<std::string, passage> passages = {
               {"rcp.approx.ftz.f32 %x$, %x$;"}, f32_fold}},
     {"f2i", {".reg .f32 %x<$>, %m; .reg .s32 %n<$>; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed;", "add.f32 %x$, %m, 0f3F800000;",
              {"cvt.rzi.s32.f32 %n$, %x$;", "cvt.rn.f32.s32 %x$, %n$;"}, f32_fold}},
+    {"d2f", {".reg .f64 %x<$>; .reg .f32 %n<$>; .reg .u32 %low, %high;", "", "cvt.rn.f64.u64 %x$, %seed;",
+             {"cvt.rn.f32.f64 %n$, %x$;", "cvt.f64.f32 %x$, %n$;"}, "mov.b64 {%low, %high}, %x$; xor.b32 %value, %value, %high;"}},
     {"dadd", {".reg .f64 %x<$>; .reg .u32 %low, %high;", "", "cvt.rn.f64.u64 %x$, %seed; add.f64 %x$, %x$, %x$;",
               {"add.f64 %x$, %x$, %x$;"}, "mov.b64 {%low, %high}, %x$; xor.b32 %value, %value, %high;"}},
     // One register pair for all operands, so that no two compete for a register bank.
@@ -156,6 +158,9 @@ constexpr figure figures[] = {
     {"a100", "ffma", 4, 64, huerta}, {"a100", "dfma", 0, 32, no_source, "", recalled}, {"a100", "hfma2", 5, 128, huerta},
     {ga10x, "ffma", 4, 128, huerta}, {ga10x, "dfma", 0, 2, no_source, "", recalled}, {ga10x, "hfma2", 5, 128, huerta, narrow_half},
     {"rtx4090", "ffma", 4, 128, huerta}, {"rtx4090", "dfma", 0, 2, no_source, "", recalled}, {"rtx4090", "hfma2", 5, 64, huerta},
+    {maxwells, "d2f", 0, 4, no_source, "", recalled}, {pascals, "d2f", 0, 4, no_source, "", recalled},
+    {"p100 v100 a100", "d2f", 0, 16, no_source, "", recalled}, {turings, "d2f", 0, 2, no_source, "", recalled},
+    {ga10x, "d2f", 0, 2, no_source, "", recalled}, {"rtx4090", "d2f", 0, 2, no_source, "", recalled},
     {"gtx980", "lds", 23, 0, memories}, {"p100", "lds", 24, 0, memories}, {"gtx1080", "lds", 23, 0, memories},
     {"v100", "lds", 19, 0, memories},
     {"h100", "ffma", 4, 128, huerta}, {"h100", "dfma", 0, 64, no_source, "", recalled}, {"h100", "hfma2", 5, 128, huerta},

@@ -54,6 +54,12 @@ class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
   return {rate * isa::warp_size / isa::multiply_adds(i), latency};
 }
 
+/// Chips with few fp64 units convert from and to 64-bit types in them.
+bool is_converted_by_fp64(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
+  return c == isa::op_class::conversion && g.fp64.conversion_lanes != 0 &&
+         std::max(isa::size_of(i.type), isa::size_of(i.src_type)) == 8;
+}
+
 class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
   using k = isa::op_class;
   switch (c) {
@@ -75,7 +81,9 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
     case k::sfu: return {g.sfu.lanes, g.sfu.latency_cycles};
     case k::bit_count: return {g.sfu.bit_count_lanes, g.sfu.bit_count_latency_cycles};
     case k::bit_scan: return {g.sfu.bit_scan_lanes, g.sfu.bit_scan_latency_cycles};
-    case k::conversion: return {g.sfu.conversion_lanes, g.sfu.conversion_latency_cycles};
+    case k::conversion:
+      if (is_converted_by_fp64(c, i, g)) return {g.fp64.conversion_lanes, g.fp64.latency_cycles};
+      return {g.sfu.conversion_lanes, g.sfu.conversion_latency_cycles};
     case k::load_store: return {static_cast<double>(isa::warp_size) / g.ldst.issue_interval_cycles, 0};
     case k::shuffle: return {g.ldst.shuffle_lanes, g.ldst.shuffle_latency_cycles};
     case k::branch:
@@ -90,7 +98,8 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
 void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
 // If a core executes both, integer instructions use the fp32 lanes, slower ones for more cycles.
-isa::unit unit_of(isa::op_class c, const gpu_config& g) {
+isa::unit unit_of(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
+  if (is_converted_by_fp64(c, i, g)) return isa::unit::fp64;
   const isa::unit own = isa::unit_of(c);
   const bool by_core = own == isa::unit::integer && c != isa::op_class::special_register;
   return g.integer.on_fp32_lanes && by_core ? isa::unit::fp32 : own;
