@@ -539,6 +539,9 @@ HEDDLE_NUMBER(unsigned, atomic_contention_cycles, 0, delay, l2_cycles,
   "latency added once if several lanes of an atomic access one address")
 HEDDLE_NUMBER(unsigned, atomic_limit_cycles, 21, delay, l2_cycles,
   "upper bound of what all further lanes of an atomic add; 0: no bound")
+HEDDLE_NUMBER(double, atomic_occupancy_cycles, 0, delay, l2_cycles,
+  "time for which each further lane of an atomic on one address keeps the atomic unit from the next atomic; 0: its "
+  "latency, atomic_interval_cycles")
 HEDDLE_CHOICE(hash, hash, xor_, (none, xor_),
   "slice of an address: none (its bits as they are) | xor (upper bits folded in by exclusive or)")
 HEDDLE_NUMBER(unsigned, interleave_bytes, 256, powers_of_two(128, 1048576), bytes,

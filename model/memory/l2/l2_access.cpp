@@ -294,10 +294,13 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);
   if (most > 1) taken += parameters_.atomic_contention_cycles;
   if (parameters_.atomic_limit_cycles != 0) taken = std::min<cycle_t>(taken, parameters_.atomic_limit_cycles);
-  const cycle_t due = std::max(now, hot_.atomic_free) + taken;
-  hot_.atomic_free = due + 1;
+  const cycle_t start = std::max(now, hot_.atomic_free);
+  const cycle_t due = start + taken;
+  hot_.atomic_free = parameters_.atomic_occupancy_cycles == 0
+                         ? due + 1
+                         : start + 1 + static_cast<cycle_t>((most - 1) * parameters_.atomic_occupancy_cycles + 0.5);
   p.set_response_status(tlm::TLM_OK_RESPONSE);
-  if (due <= now) hot_.port.answer(p);
+  if (due <= now && hot_.atomics.empty()) hot_.port.answer(p);
   else hot_.atomics.push({&p, due});
 }
 

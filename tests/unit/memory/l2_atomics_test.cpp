@@ -51,6 +51,27 @@ TEST_F(l2_slice_test, without_a_limit_every_further_lane_of_an_atomic_takes_its_
   b.check_done();
 }
 
+// The unit is pipelined: the next atomic starts while the lanes of the one before are on their way to the answer.
+TEST_F(l2_slice_test, atomics_keep_the_unit_for_their_occupancy_not_for_their_latency) {
+  gpu_config c = small_config();
+  c.l2.atomic_interval_cycles = 3;
+  c.l2.atomic_occupancy_cycles = 2;
+  c.l2.atomic_contention_cycles = 0;
+  c.l2.atomic_limit_cycles = 0;
+  bench b(c);
+  b.sm.read(0x400, 0xf, 1);
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 101);
+  atomic(b.sm, 0x400, isa::atomic_op::add, 1, 0, 102);  // two cycles of latency less than those before
+  b.run(300);
+  const cycle_t first = 100 + hit_latency, second = first + 1 + 7 * 2;
+  EXPECT_EQ(b.sm.records.at(1).answered, first + 7 * 3);
+  EXPECT_EQ(b.sm.records.at(2).answered, second + 7 * 3);
+  EXPECT_GE(b.sm.records.at(3).answered, b.sm.records.at(2).answered) << "answers keep the order";
+  EXPECT_LE(b.sm.records.at(3).answered, b.sm.records.at(2).answered + 1);
+  b.check_done();
+}
+
 TEST_F(l2_slice_test, atomic_on_a_missing_sector_waits_for_it) {
   bench b;
   b.memory.bytes[0x400] = 41;
