@@ -525,6 +525,10 @@ HEDDLE_NUMBER(unsigned, sector_bytes, 32, between(32, 32), bytes,
   "bytes of a sector, the unit of a fill")
 HEDDLE_NUMBER(unsigned, latency_cycles, 216, latency, cycles,
   "load issue to dependent issue on an L2 hit, without load; core cycles")
+HEDDLE_NUMBER(unsigned, fetch_bytes, 32, powers_of_two(32, 128), bytes,
+  "aligned bytes that a miss fetches at least: its sector, and those beside it that the line lacks")
+HEDDLE_NUMBER(unsigned, slices_per_channel, 1, between(1, 8), count,
+  "slices before each memory channel; each has its port of the interconnect, its look-ups and its misses")
 HEDDLE_NUMBER(unsigned, lookup_interval_cycles, 1, latency, l2_cycles,
   "cycles between two look-ups in a slice")
 HEDDLE_NUMBER(unsigned, mshr_entries, 64, entries, count,
@@ -535,13 +539,13 @@ HEDDLE_NUMBER(unsigned, queue_entries, 16, entries, count,
   "requests queued in front of a slice")
 HEDDLE_NUMBER(double, atomic_interval_cycles, 20, delay, l2_cycles,
   "latency that each further lane of an atomic on one address adds")
+HEDDLE_NUMBER(double, atomic_occupancy_cycles, 0, delay, l2_cycles,
+  "time for which each further lane of an atomic on one address keeps the atomic unit from the next atomic; 0: its "
+  "latency, atomic_interval_cycles")
 HEDDLE_NUMBER(unsigned, atomic_contention_cycles, 0, delay, l2_cycles,
   "latency added once if several lanes of an atomic access one address")
 HEDDLE_NUMBER(unsigned, atomic_limit_cycles, 21, delay, l2_cycles,
   "upper bound of what all further lanes of an atomic add; 0: no bound")
-HEDDLE_NUMBER(double, atomic_occupancy_cycles, 0, delay, l2_cycles,
-  "time for which each further lane of an atomic on one address keeps the atomic unit from the next atomic; 0: its "
-  "latency, atomic_interval_cycles")
 HEDDLE_CHOICE(hash, hash, xor_, (none, xor_),
   "slice of an address: none (its bits as they are) | xor (upper bits folded in by exclusive or)")
 HEDDLE_NUMBER(unsigned, interleave_bytes, 256, powers_of_two(128, 1048576), bytes,

@@ -16,22 +16,27 @@ void check_conservation(const sc_core::sc_vector<sm>& sms, const sc_core::sc_vec
     for (std::uint32_t l = 0; l < s.l1.counters.end(); ++l)
       if (const l1_counters* c = s.l1.counters.find(l)) sent += c->read_requests + c->write_requests + c->atomics;
   }
+  // The slices of a channel follow one another. External memory has no counters.
+  const std::size_t each = channels.size() == 0 ? 1 : slices.size() / channels.size();
+  std::uint64_t fetched = 0, written = 0;
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    std::uint64_t fetched = 0, written = 0, read_bytes = 0, write_bytes = 0;
+    if (i % each == 0) fetched = written = 0;
     for (std::uint32_t l = 0; l < slices[i].counters().end(); ++l)
       if (const l2_counters* c = slices[i].counters().find(l)) {
         received += c->reads + c->writes + c->atomics;
         fetched += c->fetch_bytes;
         written += c->write_back_bytes;
       }
-    if (i >= channels.size()) continue;
-    for (std::uint32_t l = 0; l < channels[i].counters().end(); ++l)
-      if (const memory_counters* c = channels[i].counters().find(l)) {
+    if (i % each != each - 1 || i / each >= channels.size()) continue;
+    std::uint64_t read_bytes = 0, write_bytes = 0;
+    const per_launch<memory_counters>& counters = channels[i / each].counters();
+    for (std::uint32_t l = 0; l < counters.end(); ++l)
+      if (const memory_counters* c = counters.find(l)) {
         read_bytes += c->read_bytes;
         write_bytes += c->write_bytes;
       }
-    invariant(fetched == read_bytes, "bytes that an L2 slice fetched differ from those that its memory read");
-    invariant(written == write_bytes, "bytes that an L2 slice wrote back differ from those that its memory wrote");
+    invariant(fetched == read_bytes, "bytes that a channel's L2 slices fetched differ from those that it read");
+    invariant(written == write_bytes, "bytes that a channel's L2 slices wrote back differ from those that it wrote");
   }
   invariant(sent == received, "requests of the L1s differ from those at the L2");
 }

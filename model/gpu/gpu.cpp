@@ -25,7 +25,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
     : sc_module(name),
       host_socket("host_socket"),
       memory_socket("memory_socket",
-                    checked(config).memory.model == choice::memory_model::external ? config.memory.channels : 0),
+                    checked(config).memory.model == choice::memory_model::external ? slices_of(config) : 0),
       clk("clk"),
       irq("irq"),
       parts_(std::make_unique<gpu_parts>(config, own)) {
@@ -51,7 +51,7 @@ gpu::~gpu() = default;
 void gpu::build_memory(const gpu_blocks& own) {
   gpu_parts& p = *parts_;
   const gpu_config& c = p.config;
-  const unsigned n = c.memory.channels;
+  const unsigned n = slices_of(c);
   const bool outside = c.memory.model == choice::memory_model::external;
   const auto make_channel = [&](const char*, std::size_t i) -> memory_model* {
     const auto index = static_cast<unsigned>(i);
@@ -66,7 +66,7 @@ void gpu::build_memory(const gpu_blocks& own) {
     }
     return new fixed_memory(numbered("fixed_memory", i).c_str(), p.core, c, index);
   };
-  if (!outside) p.channels.init(n, make_channel);
+  if (!outside) p.channels.init(c.memory.channels, make_channel);
   const bool split = outside && (c.memory.max_transfer_bytes < c.l2.line_bytes || !c.memory.byte_enables);
   if (split)
     p.splitters.init(n, [&](const char* nm, std::size_t) {
@@ -85,7 +85,8 @@ void gpu::build_memory(const gpu_blocks& own) {
     });
   connect_memory();
   if (outside || own.l2_slice || own.memory_channel || c.l2.interleave_bytes > byte_store::page_bytes) return;
-  for (unsigned m = 0; m < n; ++m) p.bulk.add(static_cast<const l2_slice&>(p.slices[m]), p.channels[m]);
+  for (unsigned m = 0; m < n; ++m)
+    p.bulk.add(static_cast<const l2_slice&>(p.slices[m]), p.channels[m / c.l2.slices_per_channel].bytes_of_slice(m));
   p.host.move_images_by(p.bulk);
 }
 
@@ -119,10 +120,10 @@ void gpu::connect_memory() {
     p.interconnect.defer_requests(i, p.sms[i].clock.effects());
   }
   p.host.memory_socket.bind(p.interconnect.sm_socket[c.gpu.sm_count]);
-  for (unsigned m = 0; m < c.memory.channels; ++m) {
+  for (unsigned m = 0; m < p.slices.size(); ++m) {
     join(p.interconnect.slice_socket[m], p.slices[m].request_socket);
     if (p.channels.size() != 0) {
-      join(p.slices[m].memory_socket, p.channels[m].request_socket);
+      join(p.slices[m].memory_socket, p.channels[m / c.l2.slices_per_channel].socket_of_slice(m));
       continue;
     }
     auto* last = &p.slices[m].memory_socket;
@@ -163,11 +164,10 @@ const host_interface& gpu::host() const { return parts_->host; }
 unsigned gpu::sm_count() const { return static_cast<unsigned>(parts_->sms.size()); }
 const sm& gpu::sm_at(unsigned i) const { return parts_->sms[i]; }
 sm& gpu::sm_at(unsigned i) { return parts_->sms[i]; }
-unsigned gpu::channel_count() const { return static_cast<unsigned>(parts_->slices.size()); }
+unsigned gpu::slice_count() const { return static_cast<unsigned>(parts_->slices.size()); }
 const l2_cache& gpu::slice_at(unsigned i) const { return parts_->slices[i]; }
-const memory_model* gpu::channel_at(unsigned i) const {
-  return parts_->channels.size() == 0 ? nullptr : &parts_->channels[i];
-}
+unsigned gpu::channel_count() const { return static_cast<unsigned>(parts_->channels.size()); }
+const memory_model& gpu::channel_at(unsigned i) const { return parts_->channels[i]; }
 const interconnect& gpu::crossbar() const { return parts_->interconnect; }
 clock_domain& gpu::core_clock() { return parts_->core; }
 clock_domain& gpu::l2_clock() { return parts_->l2_clock; }

@@ -88,10 +88,11 @@ class gpu : public sc_core::sc_module {
   [[nodiscard]] const sm& sm_at(unsigned i) const;
   /// For changes before the first launch, such as another scheduling policy.
   sm& sm_at(unsigned i);
-  [[nodiscard]] unsigned channel_count() const;
+  [[nodiscard]] unsigned slice_count() const;
   [[nodiscard]] const l2_cache& slice_at(unsigned i) const;
-  /// Null with external memory.
-  [[nodiscard]] const memory_model* channel_at(unsigned i) const;
+  /// None with external memory.
+  [[nodiscard]] unsigned channel_count() const;
+  [[nodiscard]] const memory_model& channel_at(unsigned i) const;
   [[nodiscard]] const interconnect& crossbar() const;
   clock_domain& core_clock();
   clock_domain& l2_clock();

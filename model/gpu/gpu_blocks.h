@@ -25,7 +25,7 @@ struct gpu_blocks {
   /// The CWD, on the core clock. It reports completed grids and the SMs' faults to the listener.
   std::function<std::unique_ptr<grid_distributor>(const char* name, clock_domain&, const gpu_config&, grid_listener&)>
       cwd;
-  /// L2 slice `index` of memory.channels, on the L2's clock.
+  /// L2 slice `index` of memory.channels x l2.slices_per_channel, on the L2's clock.
   std::function<std::unique_ptr<l2_cache>(const char* name, clock_domain&, const gpu_config&, unsigned index)> l2_slice;
   /// Memory channel `index` of memory.channels, on the DRAM's clock; not called with memory.model = external.
   std::function<std::unique_ptr<memory_model>(const char* name, clock_domain&, const gpu_config&, unsigned index)>

@@ -8,7 +8,7 @@
 namespace heddle {
 
 void gpu_parts::flush(std::function<void()> done) {
-  auto waiting = std::make_shared<unsigned>(config.memory.channels);
+  auto waiting = std::make_shared<unsigned>(static_cast<unsigned>(slices.size()));
   for (auto& s : slices)
     s.flush([waiting, done] {
       if (--*waiting == 0) done();

@@ -80,7 +80,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
       return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });
     const unsigned hit = l2_hit_cycles(c);
-    slices.init(c.memory.channels, [&](const char*, std::size_t i) {
+    slices.init(slices_of(c), [&](const char*, std::size_t i) {
       const std::string name = numbered("l2_slice", i);
       if (own.l2_slice) return own.l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i)).release();
       return static_cast<l2_cache*>(new l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i), hit));

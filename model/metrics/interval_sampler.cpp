@@ -95,10 +95,9 @@ void interval_sampler::take() {
 void interval_sampler::take_memory(sample& s) const {
   s.read_bytes = s.write_bytes = 0;
   for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
-    const memory_model* channel = gpu_.channel_at(i);
-    if (channel == nullptr) continue;
-    for (std::uint32_t launch = 0; launch < channel->counters().end(); ++launch)
-      if (const memory_counters* c = channel->counters().find(launch)) {
+    const per_launch<memory_counters>& counters = gpu_.channel_at(i).counters();
+    for (std::uint32_t launch = 0; launch < counters.end(); ++launch)
+      if (const memory_counters* c = counters.find(launch)) {
         s.read_bytes += c->read_bytes;
         s.write_bytes += c->write_bytes;
       }

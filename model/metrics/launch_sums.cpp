@@ -70,10 +70,8 @@ launch_sums sums_of(const gpu& g, std::uint32_t launch) {
     active_cycles += g.sm_at(i).resource_manager.launch_residency.at(launch).until(g.cycle());
   }
   sums.active_cycles = static_cast<double>(active_cycles);
-  for (unsigned i = 0; i < g.channel_count(); ++i) {
-    sums.memory.l2.add(g.slice_at(i).counters().at(launch));
-    if (const memory_model* channel = g.channel_at(i)) sums.memory.dram.add(channel->counters().at(launch));
-  }
+  for (unsigned i = 0; i < g.slice_count(); ++i) sums.memory.l2.add(g.slice_at(i).counters().at(launch));
+  for (unsigned i = 0; i < g.channel_count(); ++i) sums.memory.dram.add(g.channel_at(i).counters().at(launch));
   sums.warp_cycles.add(sums.issue.warp_cycles);
   sums.sms = g.sm_count();
   sums.max_warps = g.config().sm.max_warps;

@@ -60,7 +60,7 @@ void pipeline_view::find_partitions(const std::string& scope, cycle_t first, cyc
   if (partitions_.empty())
     throw input_error("--trace-scope: '" + scope +
                       "' holds no sub-partition, which --pipeline shows, expected for instance gpu.sm0*");
-  for (unsigned i = 0; i < gpu_.channel_count(); ++i)
+  for (unsigned i = 0; i < gpu_.slice_count(); ++i)
     if (const auto* slice = dynamic_cast<const l2_slice*>(&gpu_.slice_at(i))) slice->observe(this);
 }
 
@@ -74,7 +74,7 @@ void pipeline_view::stop() {
     p->partition->memory.observe(nullptr);
     gpu_.sm_at(p->sm).l1.observe(nullptr);
   }
-  for (unsigned i = 0; i < gpu_.channel_count(); ++i)
+  for (unsigned i = 0; i < gpu_.slice_count(); ++i)
     if (const auto* slice = dynamic_cast<const l2_slice*>(&gpu_.slice_at(i))) slice->observe(nullptr);
 }
 

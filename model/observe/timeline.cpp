@@ -146,10 +146,9 @@ timeline::sums timeline::sums_now(cycle_t cycle) {
                       c->states[static_cast<std::size_t>(warp_stall::not_selected)];
       }
   for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
-    const memory_model* m = gpu_.channel_at(i);
-    if (m == nullptr) continue;
-    for (std::uint32_t l = 0; l < m->counters().end(); ++l)
-      if (const memory_counters* c = m->counters().find(l)) s.dram_bytes += c->read_bytes + c->write_bytes;
+    const per_launch<memory_counters>& counters = gpu_.channel_at(i).counters();
+    for (std::uint32_t l = 0; l < counters.end(); ++l)
+      if (const memory_counters* c = counters.find(l)) s.dram_bytes += c->read_bytes + c->write_bytes;
   }
   return s;
 }

@@ -122,10 +122,10 @@ found more_shared(const judged& j, const char* why) {
   return f;
 }
 
-// The number of ports is limited by channels or by SMs: each SM and each slice has one.
+// The number of ports is limited by slices or by SMs: each SM and each slice has one.
 found more_ports(const judged& j) {
-  return j.number("memory.channels") <= j.number("gpu.sm_count")
-             ? twice(j, "memory.channels", "more L2 slices side by side")
+  return j.number("memory.channels") * j.number("l2.slices_per_channel") <= j.number("gpu.sm_count")
+             ? twice(j, "l2.slices_per_channel", "more L2 slices side by side")
              : more_sms(j, "more ports to the L2");
 }
 found wider_requests(const judged& j) {

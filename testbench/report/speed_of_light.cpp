@@ -18,7 +18,7 @@ double clock_ratio(const machine_parameters& m, const char* clock) {
 
 // The narrower side of the interconnect: each SM and each slice has one port.
 double ports(const machine_parameters& m) {
-  return std::min(m.number("memory.channels", 1), m.number("gpu.sm_count", 1));
+  return std::min(m.number("memory.channels", 1) * m.number("l2.slices_per_channel", 1), m.number("gpu.sm_count", 1));
 }
 
 double dram_bytes_per_cycle(const machine_parameters& m) {

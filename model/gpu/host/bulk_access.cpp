@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "heddle/memory/dram/memory_model.h"
+#include "heddle/memory/common/byte_store.h"
 #include "heddle/memory/l2/l2_slice.h"
 
 #if defined(__SSE2__)
@@ -37,11 +37,11 @@ void copy_past_caches(std::uint8_t* to, const std::uint8_t* from, unsigned bytes
 
 }  // namespace
 
-bulk_access::place bulk_access::place_of(unsigned channel, std::uint64_t number) const {
-  const part& p = parts_[channel];
-  place here{channel, number, p.slice->has_nothing_of(number * byte_store::page_bytes, byte_store::page_bytes),
+bulk_access::place bulk_access::place_of(unsigned slice, std::uint64_t number) const {
+  const part& p = parts_[slice];
+  place here{slice, number, p.slice->has_nothing_of(number * byte_store::page_bytes, byte_store::page_bytes),
              nullptr};
-  if (here.in_memory_alone) here.bytes = p.channel->bytes().page(number);
+  if (here.in_memory_alone) here.bytes = p.bytes->page(number);
   return here;
 }
 
@@ -57,7 +57,7 @@ void bulk_access::move_page(request& r, place here, const place& next) const {
         __builtin_prefetch(next.bytes + at + k);
     // Of the block what was asked for; positions count from the first address, for the last one may be the last there
     // is.
-    const std::uint64_t block = map_.global_address(here.channel, here.number * page_bytes + at);
+    const std::uint64_t block = map_.global_address(here.slice, here.number * page_bytes + at);
     const std::uint64_t skipped = block < r.address ? r.address - block : 0;
     if (skipped >= interleave_ || (skipped == 0 && block - r.address >= r.bytes)) continue;
     const auto position = static_cast<unsigned>(block + skipped - r.address);
@@ -70,7 +70,7 @@ void bulk_access::move_page(request& r, place here, const place& next) const {
     }
     // Zeros where nothing was written yet are there already.
     if (r.write && page == nullptr && !all_zero(data, n))
-      page = parts_[here.channel].channel->bytes().make_page(here.number);
+      page = parts_[here.slice].bytes->make_page(here.number);
     if (page == nullptr) {
       if (!r.write) std::memset(data, 0, n);
       continue;
@@ -89,13 +89,13 @@ void bulk_access::move_page(request& r, place here, const place& next) const {
 unsigned bulk_access::move(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes,
                            const l2_access& through_l2) {
   request r{write, address, data, bytes, through_l2, bytes};
-  const std::uint64_t row_bytes = byte_store::page_bytes * parts_.size();  // a page of each channel
+  const std::uint64_t row_bytes = byte_store::page_bytes * parts_.size();  // a page of each slice
   const std::uint64_t last = (address + (bytes - 1)) / row_bytes;
   place next = place_of(0, address / row_bytes);
   for (std::uint64_t row = address / row_bytes; row <= last; ++row)
-    for (unsigned channel = 0; channel < parts_.size(); ++channel) {
+    for (unsigned slice = 0; slice < parts_.size(); ++slice) {
       const place here = next;
-      next = channel + 1 < parts_.size() ? place_of(channel + 1, row) : row < last ? place_of(0, row + 1) : place{};
+      next = slice + 1 < parts_.size() ? place_of(slice + 1, row) : row < last ? place_of(0, row + 1) : place{};
       move_page(r, here, next);
     }
 #if defined(__SSE2__)

@@ -11,9 +11,9 @@
 namespace heddle {
 
 class l2_slice;
-class memory_model;
+class byte_store;
 
-/// Large untimed accesses to a GPU's own memory: directly to the pages of its channels if the L2 holds no line of them
+/// Large untimed accesses to a GPU's own memory: directly to the pages behind its slices if the L2 holds no line of them
 /// and no memory request is outstanding. This avoids three transports (interconnect, slice, channel) for each block of
 /// the interleaving.
 class bulk_access {
@@ -22,8 +22,8 @@ class bulk_access {
   using l2_access = std::function<unsigned(std::uint64_t address, std::uint8_t* data, unsigned bytes)>;
 
   explicit bulk_access(const gpu_config& config) : map_(config), interleave_(config.l2.interleave_bytes) {}
-  /// The next channel, in the order of their numbers.
-  void add(const l2_slice& slice, memory_model& channel) { parts_.push_back({&slice, &channel}); }
+  /// The next slice, in the order of their numbers, and its bytes in the channel behind it.
+  void add(const l2_slice& slice, byte_store& bytes) { parts_.push_back({&slice, &bytes}); }
 
   /// Returns the number of bytes moved from `address` on: all, or those before the first that `through_l2` could not
   /// move. The access must not wrap at the end of the address space.
@@ -32,9 +32,9 @@ class bulk_access {
  private:
   struct part {
     const l2_slice* slice;
-    memory_model* channel;
+    byte_store* bytes;
   };
-  /// The access, of which move_page moves what lies in one page of one channel.
+  /// The access, of which move_page moves what lies in one page of one slice.
   struct request {
     bool write;
     std::uint64_t address;
@@ -43,14 +43,14 @@ class bulk_access {
     const l2_access& through_l2;
     unsigned good;  // bytes before the first that could not be moved
   };
-  /// A page of a channel, by its number.
+  /// A page of a slice, by its number.
   struct place {
-    unsigned channel;
+    unsigned slice;
     std::uint64_t number;
     bool in_memory_alone;  // the L2 holds nothing of it
     std::uint8_t* bytes;   // null: nothing was written yet, or the L2 holds some of it
   };
-  [[nodiscard]] place place_of(unsigned channel, std::uint64_t number) const;
+  [[nodiscard]] place place_of(unsigned slice, std::uint64_t number) const;
   void move_page(request& r, place here, const place& next) const;
 
   address_map map_;

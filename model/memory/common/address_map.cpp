@@ -8,20 +8,21 @@
 namespace heddle {
 
 address_map::address_map(const gpu_config& config)
-    : channels_(config.memory.channels),
+    : slices_(slices_of(config)),
+      slices_per_channel_(config.l2.slices_per_channel),
       channel_addresses_(config.memory.addresses == choice::addresses::channel),
       interleave_(config.l2.interleave_bytes),
       hashed_(config.l2.hash == choice::hash::xor_) {
-  if (channels_ == 0) throw input_error("memory.channels must be at least 1");
+  if (slices_ == 0) throw input_error("memory.channels and l2.slices_per_channel must be at least 1");
   if (interleave_ < line_bytes || (interleave_ & (interleave_ - 1)) != 0)
     throw input_error("l2.interleave_bytes must be a power of two of at least 128");
   while ((std::uint64_t{1} << interleave_shift_) < interleave_) ++interleave_shift_;
-  while ((1u << shift_) < channels_) ++shift_;
-  power_of_two_ = (1u << shift_) == channels_;
+  while ((1u << shift_) < slices_) ++shift_;
+  power_of_two_ = (1u << shift_) == slices_;
   // The heap may start in the middle of a round. Local addresses then start one block later in the channels that own
   // blocks of that round before the heap.
   base_ = (std::uint64_t{config.memory.base_mib} << 20) -
-          (channel_addresses_ ? local_address(isa::heap_base) : isa::heap_base);
+          (channel_addresses_ ? channel_address(isa::heap_base) : isa::heap_base);
 }
 
 unsigned address_map::fold(std::uint64_t round) const {
@@ -31,29 +32,34 @@ unsigned address_map::fold(std::uint64_t round) const {
   return static_cast<unsigned>(h & ((std::uint64_t{1} << shift_) - 1));
 }
 
-unsigned address_map::channel_of(std::uint64_t address) const {
+unsigned address_map::slice_of(std::uint64_t address) const {
   const std::uint64_t block = address >> interleave_shift_;
   const std::uint64_t round = round_of(block);
-  const unsigned turn = static_cast<unsigned>(block - round * channels_);
+  const unsigned turn = static_cast<unsigned>(block - round * slices_);
   if (!hashed_) return turn;
-  // In every round both forms permute the channels, so the map is one-to-one.
-  return power_of_two_ ? turn ^ fold(round) : (turn + fold(round)) % channels_;
+  // In every round both forms permute the slices, so the map is one-to-one.
+  return power_of_two_ ? turn ^ fold(round) : (turn + fold(round)) % slices_;
 }
 
 std::uint64_t address_map::local_address(std::uint64_t address) const {
   return (round_of(address >> interleave_shift_) << interleave_shift_) | (address & (interleave_ - 1));
 }
 
-std::uint64_t address_map::outside_address(std::uint64_t address) const {
-  return (channel_addresses_ ? local_address(address) : address) + base_;
+std::uint64_t address_map::channel_address(std::uint64_t address) const {
+  const std::uint64_t block = address >> interleave_shift_;
+  const std::uint64_t in_channel = round_of(block) * slices_per_channel_ + slice_in_channel(slice_of(address));
+  return (in_channel << interleave_shift_) | (address & (interleave_ - 1));
 }
 
-std::uint64_t address_map::global_address(unsigned channel, std::uint64_t local) const {
+std::uint64_t address_map::outside_address(std::uint64_t address) const {
+  return (channel_addresses_ ? channel_address(address) : address) + base_;
+}
+
+std::uint64_t address_map::global_address(unsigned slice, std::uint64_t local) const {
   const std::uint64_t round = local >> interleave_shift_;
-  unsigned turn = channel;
-  if (hashed_)
-    turn = power_of_two_ ? channel ^ fold(round) : (channel + channels_ - fold(round) % channels_) % channels_;
-  return ((round * channels_ + turn) << interleave_shift_) | (local & (interleave_ - 1));
+  unsigned turn = slice;
+  if (hashed_) turn = power_of_two_ ? slice ^ fold(round) : (slice + slices_ - fold(round) % slices_) % slices_;
+  return ((round * slices_ + turn) << interleave_shift_) | (local & (interleave_ - 1));
 }
 
 }  // namespace heddle

@@ -26,11 +26,36 @@ memory_model::memory_model(sc_core::sc_module_name name, clock_domain& clock, co
                            unsigned entries)
     : sc_module(name),
       request_socket("request_socket"),
+      further_sockets("further_socket", config.l2.slices_per_channel - 1),
       map_(config),
       index_(index),
       clock_(clock, *this),
-      port_(request_socket, clock_, *this),
-      slots_(std::max(1u, entries)) {}
+      bytes_(config.l2.slices_per_channel),
+      slots_(std::max(1u, entries)) {
+  for (unsigned s = 0; s < bytes_.size(); ++s)
+    ports_.push_back(std::make_unique<at_target_port<memory_model>>(socket_of_slice(s), clock_, *this));
+}
+
+tlm::tlm_target_socket<32>& memory_model::socket_of_slice(unsigned slice) {
+  const unsigned s = map_.slice_in_channel(slice);
+  return s == 0 ? request_socket : further_sockets[s - 1];
+}
+
+bool memory_model::idle() const {
+  return std::all_of(ports_.begin(), ports_.end(), [](const auto& p) { return p->idle(); });
+}
+
+std::size_t memory_model::answers_waiting() const {
+  std::size_t most = 0;
+  for (const auto& p : ports_) most = std::max(most, p->responses_queued());
+  return most;
+}
+
+std::uint64_t memory_model::allocated_bytes() const {
+  std::uint64_t sum = 0;
+  for (const byte_store& b : bytes_) sum += b.allocated_bytes();
+  return sum;
+}
 
 std::uint32_t memory_model::launch_of(const tlm::tlm_generic_payload& p) {
   const auto* request = request_of(p);
@@ -42,7 +67,7 @@ void memory_model::perform(tlm::tlm_generic_payload& p) {
     p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
-  bytes_.serve(p, map_.local_address(p.get_address()));
+  bytes_[slice_in_channel(p)].serve(p, map_.local_address(p.get_address()));
   memory_counters& c = counters_[launch_of(p)];
   if (p.is_read()) {
     ++c.reads;
@@ -64,10 +89,16 @@ bool memory_model::accept(tlm::tlm_generic_payload& p, cycle_t arrival, bool aga
 
 void memory_model::on_cycle(cycle_t cycle) {
   cycle_t next = work(cycle);
-  port_.send_response(cycle);
-  port_.admit(cycle);
-  if (port_.response_waits()) next = std::min(next, port_.response_time());
-  if (port_.held() != nullptr && slots_.has_room()) next = std::min(next, port_.held_from());
+  // Which slice gets the first free entry changes with each cycle.
+  for (std::size_t k = 0; k < ports_.size(); ++k) {
+    auto& port = *ports_[ports_.size() == 1 ? 0 : (cycle + k) % ports_.size()];
+    port.send_response(cycle);
+    port.admit(cycle);
+  }
+  for (const auto& port : ports_) {
+    if (port->response_waits()) next = std::min(next, port->response_time());
+    if (port->held() != nullptr && slots_.has_room()) next = std::min(next, port->held_from());
+  }
   if (next != never) clock_.wake_at(std::max(next, cycle + 1));
 }
 
@@ -84,8 +115,9 @@ unsigned memory_model::transport_dbg(tlm::tlm_generic_payload& p) {
     if (map_.channel_of(address) != index_) break;
     const auto n =
         static_cast<unsigned>(std::min<std::uint64_t>(map_.bytes_to_boundary(address), p.get_data_length() - done));
-    if (p.is_read()) bytes_.read(map_.local_address(address), p.get_data_ptr() + done, n);
-    else bytes_.write(map_.local_address(address), p.get_data_ptr() + done, n);
+    byte_store& bytes = bytes_of_slice(map_.slice_of(address));
+    if (p.is_read()) bytes.read(map_.local_address(address), p.get_data_ptr() + done, n);
+    else bytes.write(map_.local_address(address), p.get_data_ptr() + done, n);
     done += n;
   }
   return done;
@@ -96,7 +128,12 @@ void memory_model::trace(sc_core::sc_trace_file* file) const {
 }
 
 void memory_model::check_invariants() const {
-  invariant(port_.open() == slots_.used() + port_.inside(), "memory: requests in = responses out + requests inside");
+  std::size_t open = 0, inside = 0;
+  for (const auto& p : ports_) {
+    open += p->open();
+    inside += p->inside();
+  }
+  invariant(open == slots_.used() + inside, "memory: requests in = responses out + requests inside");
 }
 
 }  // namespace heddle

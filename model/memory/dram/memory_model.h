@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Models: the common part of all memory channels: bytes, AT handshakes, queue slots, statistics.
-// Sockets: request_socket (target, from an L2 slice or any AT initiator); AT, LT and debug transport.
+// Sockets: request_socket, and one more for each further slice of the channel (targets, from L2 slices or any AT
+// initiators); AT, LT and debug transport.
 // One cycle: the derived model works; one due response leaves; a blocked request is admitted.
-// Parameters: memory.channels, l2.interleave_bytes, l2.hash (which bytes it owns). Source: docs/memory.md.
+// Parameters: memory.channels, l2.slices_per_channel, l2.interleave_bytes, l2.hash (which bytes it owns). Source: docs/memory.md.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/address_map.h"
@@ -38,23 +41,27 @@ struct memory_counters {
 };
 
 /// A memory channel that owns its bytes. A request takes effect when it arrives; the derived model decides when it is
-/// answered. A request for another channel's address gets an address error.
+/// answered. A request for another channel's address gets an address error. The slices of a channel share its queue;
+/// each is answered by its own socket.
 class memory_model : public sc_core::sc_module, public clocked, private at_target_unit {
  public:
   tlm::tlm_target_socket<32> request_socket;
+  sc_core::sc_vector<tlm::tlm_target_socket<32>> further_sockets;  // of the channel's slices from the second on
 
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
 
-  [[nodiscard]] bool idle() const { return port_.idle(); }
+  [[nodiscard]] bool idle() const;
   /// Throws internal_error if a request was lost.
   virtual void check_invariants() const;
   [[nodiscard]] const per_launch<memory_counters>& counters() const { return counters_; }
   /// Host memory allocated for the bytes.
-  [[nodiscard]] std::uint64_t allocated_bytes() const { return bytes_.allocated_bytes(); }
+  [[nodiscard]] std::uint64_t allocated_bytes() const;
   [[nodiscard]] unsigned index() const { return index_; }
-  /// By the channel's own addresses, past requests and responses.
-  byte_store& bytes() { return bytes_; }
+  /// The socket of one of the channel's slices, by the slice's number in the GPU.
+  tlm::tlm_target_socket<32>& socket_of_slice(unsigned slice);
+  /// By the slice's own addresses, past requests and responses.
+  byte_store& bytes_of_slice(unsigned slice) { return bytes_[map_.slice_in_channel(slice)]; }
 
  protected:
   memory_model(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
@@ -68,12 +75,14 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   [[nodiscard]] virtual cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const = 0;
 
   /// Sends the response in cycle `due`; calls must be in the order of `due`.
-  void answer(tlm::tlm_generic_payload& p, cycle_t due) { port_.answer(p, due); }
+  void answer(tlm::tlm_generic_payload& p, cycle_t due) { ports_[slice_in_channel(p)]->answer(p, due); }
   /// Frees the request's queue slot.
   void leave(cycle_t now) { slots_.give(now); }
-  [[nodiscard]] std::size_t answers_waiting() const { return port_.responses_queued(); }
+  /// The longest queue of answers.
+  [[nodiscard]] std::size_t answers_waiting() const;
+  /// Within the channel: it decides bank and row.
   [[nodiscard]] std::uint64_t local_address(const tlm::tlm_generic_payload& p) const {
-    return map_.local_address(p.get_address());
+    return map_.channel_address(p.get_address());
   }
   memory_counters& counters_of(std::uint32_t launch) { return counters_[launch]; }
   /// The request's launch, 0 if it has none.
@@ -85,12 +94,15 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay);
   unsigned transport_dbg(tlm::tlm_generic_payload& p);
   void perform(tlm::tlm_generic_payload& p);
+  [[nodiscard]] unsigned slice_in_channel(const tlm::tlm_generic_payload& p) const {
+    return ports_.size() == 1 ? 0 : map_.slice_in_channel(map_.slice_of(p.get_address()));
+  }
 
   address_map map_;
   unsigned index_;
   clock_port clock_;
-  at_target_port<memory_model> port_;
-  byte_store bytes_;
+  std::vector<std::unique_ptr<at_target_port<memory_model>>> ports_;  // by slice of the channel
+  std::vector<byte_store> bytes_;
   slot_counter slots_;
   per_launch<memory_counters> counters_;
 };

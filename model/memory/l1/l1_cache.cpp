@@ -279,7 +279,7 @@ line_payload& l1_cache::take_payload(request_slot slot) {
 }
 
 void l1_cache::system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
-  fence_answers_[warp] = map_.channels();
+  fence_answers_[warp] = map_.slices();
   unsent_fences_.push_back({warp, launch, 0});
   send_fences(cycle);
 }
@@ -291,7 +291,7 @@ void l1_cache::send_fences(cycle_t cycle) {
     line_payload& p = take_payload({nullptr, nullptr, l1_tags::none, f.launch, false, f.warp});
     p.request.warp = f.warp;
     p.make_fence(map_.global_address(f.next_slice, 0));
-    if (++f.next_slice == map_.channels()) unsent_fences_.pop_front();
+    if (++f.next_slice == map_.slices()) unsent_fences_.pop_front();
     port_.push(p, cycle);
   }
 }

@@ -65,7 +65,7 @@ bool l2_slice::decode(tlm::tlm_generic_payload& p, demand& d) const {
     }
   }
   tlm::tlm_response_status bad = tlm::TLM_OK_RESPONSE;
-  if (map_.channel_of(address) != index_) {
+  if (map_.slice_of(address) != index_) {
     bad = tlm::TLM_ADDRESS_ERROR_RESPONSE;
   } else if (d.atomic != nullptr) {
     if (cells_of(*d.atomic, d.bytes)) return true;
@@ -193,8 +193,21 @@ void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
   m.ordered += d.write || d.atomic != nullptr;
 }
 
+// The sectors that are fetched with those that miss, because the memory is read in larger blocks: what the line lacks of
+// the blocks and nobody has fetched.
+unsigned l2_slice::with_neighbours(const mshr& m, unsigned sectors) const {
+  const unsigned block = parameters_.fetch_bytes / sector_bytes;
+  const unsigned first = (1u << block) - 1;
+  unsigned blocks = 0;
+  for (unsigned s = 0; s < sectors_per_line; s += block)
+    if ((sectors >> s & first) != 0) blocks |= first << s;
+  const unsigned absent = (byte_mask::sectors(blocks) & ~hot_.lines.at(m.slot).valid).touched_sectors();
+  return sectors | (absent & ~m.pending & ~m.failed);
+}
+
 void l2_slice::fetch(std::uint32_t miss, const demand& d, unsigned sectors) {
   l2_counters& c = counters_[d.launch];
+  if (parameters_.fetch_bytes > sector_bytes) sectors = with_neighbours(hot_.mshrs[miss], sectors);
   hot_.mshrs[miss].pending |= sectors;
   for (unsigned s = 0; s < sectors_per_line;) {
     unsigned count = 1;

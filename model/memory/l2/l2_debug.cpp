@@ -136,7 +136,7 @@ unsigned l2_slice::transport_dbg(tlm::tlm_generic_payload& p) {
   unsigned done = 0;
   while (done < p.get_data_length()) {
     const std::uint64_t address = p.get_address() + done;
-    if (map_.channel_of(address) != index_) break;
+    if (map_.slice_of(address) != index_) break;
     if (const unsigned alone = bytes_in_memory_alone(address, p.get_data_length() - done); alone != 0) {
       const unsigned n = memory_debug(p.is_write(), address, p.get_data_ptr() + done, alone);
       done += n;

@@ -16,8 +16,8 @@ namespace {
 unsigned set_count(const gpu_config& c) {
   if (c.l2.line_bytes != line_bytes || c.l2.sector_bytes != sector_bytes)
     throw input_error("l2.line_bytes must be 128 and l2.sector_bytes 32");
-  if (c.l2.ways == 0 || c.memory.channels == 0) throw input_error("l2.ways and memory.channels must be at least 1");
-  return std::max(1u, c.l2.size_bytes / c.memory.channels / c.l2.ways / line_bytes);
+  if (c.l2.ways == 0 || slices_of(c) == 0) throw input_error("l2.ways and memory.channels must be at least 1");
+  return std::max(1u, c.l2.size_bytes / slices_of(c) / c.l2.ways / line_bytes);
 }
 
 }  // namespace

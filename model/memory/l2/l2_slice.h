@@ -2,7 +2,7 @@
 // Models: one slice of the L2 cache: sectored, write-back, write-validate with byte masks, atomics performed in order.
 // Sockets: request_socket (target, from the interconnect), memory_socket (initiator, to a channel); AT base protocol.
 // One cycle: memory responses are merged; one look-up; one response to the SMs; one request to the memory.
-// Parameters: [l2], memory.channels; hit_latency_cycles from the GPU, which knows the path. Source: docs/memory.md.
+// Parameters: [l2], memory.channels (how many slices there are); hit_latency_cycles from the GPU, which knows the path. Source: docs/memory.md.
 #pragma once
 
 #include <cstdint>
@@ -118,6 +118,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   bool start_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot);
   std::uint32_t make_room(const demand& d);
   void park(mshr& m, tlm::tlm_generic_payload& p, const demand& d);
+  [[nodiscard]] unsigned with_neighbours(const mshr& m, unsigned sectors) const;
   void fetch(std::uint32_t miss, const demand& d, unsigned sectors);
   void wake_waiters(std::uint32_t miss, cycle_t now);
   void serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);

@@ -19,7 +19,7 @@ unsigned atomic_bytes(const atomic_request& a, bool request) {
 
 crossbar::shape request_shape(const gpu_config& c) {
   return {c.gpu.sm_count,
-          c.memory.channels,
+          slices_of(c),
           c.interconnect.request_bytes_per_cycle,
           c.interconnect.latency_cycles,
           c.interconnect.input_queue_entries,
@@ -27,7 +27,7 @@ crossbar::shape request_shape(const gpu_config& c) {
 }
 
 crossbar::shape response_shape(const gpu_config& c) {
-  return {c.memory.channels,
+  return {slices_of(c),
           c.gpu.sm_count,
           c.interconnect.response_bytes_per_cycle,
           c.interconnect.latency_cycles,
@@ -40,7 +40,7 @@ crossbar::shape response_shape(const gpu_config& c) {
 interconnect::interconnect(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
     : sc_module(name),
       sm_socket("sm_socket", config.gpu.sm_count),
-      slice_socket("slice_socket", config.memory.channels),
+      slice_socket("slice_socket", slices_of(config)),
       map_(config),
       parameters_(config.interconnect),
       clock_(clock, *this),
@@ -135,7 +135,7 @@ bool interconnect::accept_request(sm_port& sm, tlm::tlm_generic_payload& p, cycl
 void interconnect::take_request(sm_port& sm, const request& r) {
   tlm::tlm_generic_payload& p = *r.payload;
   ++in_flight_;
-  const route_state& route = open_route(p, {this, sm.index, map_.channel_of(p.get_address()), r.number});
+  const route_state& route = open_route(p, {this, sm.index, map_.slice_of(p.get_address()), r.number});
   clock_.wake_at(r.arrival);
   if (r.accepted) return push_request(route, p, r.arrival);
   ++held_now_;

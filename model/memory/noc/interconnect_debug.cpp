@@ -8,7 +8,7 @@ namespace heddle {
 
 void interconnect::blocking(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
   delay += clock_.domain().time_of(2 * cycle_t{parameters_.latency_cycles});
-  slice_socket[map_.channel_of(p.get_address())]->b_transport(p, delay);
+  slice_socket[map_.slice_of(p.get_address())]->b_transport(p, delay);
 }
 
 unsigned interconnect::debug(tlm::tlm_generic_payload& p) {
@@ -22,7 +22,7 @@ unsigned interconnect::debug(tlm::tlm_generic_payload& p) {
     part.set_data_ptr(p.get_data_ptr() + done);
     part.set_data_length(static_cast<unsigned>(length));
     part.set_streaming_width(static_cast<unsigned>(length));
-    const unsigned n = slice_socket[map_.channel_of(address)]->transport_dbg(part);
+    const unsigned n = slice_socket[map_.slice_of(address)]->transport_dbg(part);
     done += n;
     if (n != length) break;
   }

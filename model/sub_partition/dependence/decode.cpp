@@ -304,7 +304,7 @@ void set_register_times(decoded_instruction& d, const gpu_config& config) {
 // The instruction's timing, given its class.
 void set_unit_times(decoded_instruction& d, const isa::program& program, const gpu_config& config) {
   const isa::instruction& i = *d.instruction;
-  d.unit = unit_of(d.timing, config);
+  d.unit = unit_of(d.timing, i, config);
   const class_timing t = timing_of(d.timing, i, config);
   if (t.lanes <= 0)
     throw input_error(program.file, i.line, i.column,

@@ -33,6 +33,32 @@ TEST(address_map_test, is_one_to_one_for_any_number_of_channels) {
   }
 }
 
+TEST(address_map_test, slices_share_their_channel_and_its_addresses_are_dense) {
+  for (const auto hash : {choice::hash::none, choice::hash::xor_})
+    for (const unsigned channels : {1u, 3u, 8u, 20u})
+      for (const unsigned each : {2u, 3u}) {
+        gpu_config c;
+        c.memory.channels = channels;
+        c.l2.slices_per_channel = each;
+        c.l2.hash = hash;
+        const address_map map(c);
+        ASSERT_EQ(map.slices(), channels * each);
+        constexpr std::uint64_t rounds = 64;
+        std::set<std::pair<unsigned, std::uint64_t>> seen;
+        for (std::uint64_t block = 0; block < rounds * channels * each; ++block) {
+          const std::uint64_t a = block * 256 + 19;
+          const unsigned slice = map.slice_of(a);
+          ASSERT_LT(slice, channels * each);
+          ASSERT_EQ(map.channel_of(a), slice / each);
+          ASSERT_EQ(map.global_address(slice, map.local_address(a)), a);
+          const std::uint64_t inside = map.channel_address(a);
+          EXPECT_EQ(inside % 256, 19u);
+          EXPECT_LT(inside, rounds * each * 256);
+          EXPECT_TRUE(seen.emplace(map.channel_of(a), inside).second) << a;
+        }
+      }
+}
+
 TEST(address_map_test, outside_no_two_bytes_meet_and_channels_of_their_own_are_dense) {
   constexpr std::uint64_t first = 0x1000'0000, blocks = 4096;
   for (const unsigned channels : {1u, 3u, 8u, 12u})

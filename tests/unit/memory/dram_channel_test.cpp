@@ -57,6 +57,31 @@ TEST_F(dram_test, closed_bank_open_row_and_row_conflict) {
   b.check_done();
 }
 
+// Two slices before the channel: a round is a block of 256 bytes of each. Both blocks lie in one row of the channel, and
+// each slice gets its own answers.
+TEST_F(dram_test, slices_of_a_channel_share_its_banks_and_each_gets_its_answers) {
+  gpu_config c = timing();
+  c.l2.slices_per_channel = 2;
+  clock_domain clock("clock", 1000);
+  driver first("first", clock), second("second", clock);
+  dram_channel memory("memory", clock, c, 0);
+  first.socket.bind(memory.socket_of_slice(0));
+  second.socket.bind(memory.socket_of_slice(1));
+  const address_map map(c);
+  const std::uint64_t of_first = map.global_address(0, 0), of_second = map.global_address(1, 0);
+  EXPECT_EQ(memory.row_of(map.channel_address(of_first)), memory.row_of(map.channel_address(of_second)));
+  EXPECT_EQ(memory.bank_of(map.channel_address(of_first)), memory.bank_of(map.channel_address(of_second)));
+  first.read(of_first, 1, 10);
+  second.read(of_second, 1, 100);
+  sc_core::sc_start(clock.time_of(300) - sc_core::sc_time_stamp());
+  ASSERT_EQ(first.records.size(), 1u);
+  ASSERT_EQ(second.records.size(), 1u);
+  EXPECT_EQ(first.records[0].answered - first.records[0].asked, 1u + 10 + 11 + 17 + 1);  // activate, read
+  EXPECT_EQ(second.records[0].answered - second.records[0].asked, 1u + 10 + 17 + 1);     // read
+  EXPECT_TRUE(memory.idle());
+  memory.check_invariants();
+}
+
 TEST_F(dram_test, a_line_is_four_bursts_at_the_column_interval) {
   bench<dram_channel> b;
   b.slice.read(at(0, 0), 0xf, 10);

@@ -19,6 +19,7 @@ TEST_P(l2_random, data_are_those_of_a_flat_memory) {
   c.l2.mshr_entries = 6;
   c.l2.mshr_merges = 4;
   c.l2.queue_entries = 4;
+  c.l2.fetch_bytes = 32u << static_cast<unsigned>(GetParam().first) % 3;
   bench b(c);
   b.memory.style = GetParam().first;
   b.memory.performs_late = GetParam().second;
