@@ -230,6 +230,8 @@ HEDDLE_NUMBER(double, special_register_lanes, 16, lanes, per_cycle,
   "results per cycle and sub-partition of S2R")
 HEDDLE_NUMBER(unsigned, special_register_latency_cycles, 25, latency, cycles,
   "dependent-issue latency of S2R")
+HEDDLE_FLAG(multiply_on_fp32, false,
+  "multiplies run in the fp32 unit, whose lanes they occupy as long as their own rate says")
 HEDDLE_FLAG(on_fp32_lanes, false,
   "integer instructions use the fp32 lanes, and occupy them longer where their own rate is lower")
 HEDDLE_NUMBER(unsigned, shared_lanes, 0, multiples_of_32(0, 128), lanes,

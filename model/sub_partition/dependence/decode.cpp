@@ -100,6 +100,7 @@ void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask
 // If a core executes both, integer instructions use the fp32 lanes, slower ones for more cycles.
 isa::unit unit_of(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
   if (is_converted_by_fp64(c, i, g)) return isa::unit::fp64;
+  if (g.integer.multiply_on_fp32 && c == isa::op_class::int_multiply) return isa::unit::fp32;
   const isa::unit own = isa::unit_of(c);
   const bool by_core = own == isa::unit::integer && c != isa::op_class::special_register;
   return g.integer.on_fp32_lanes && by_core ? isa::unit::fp32 : own;
