@@ -51,6 +51,7 @@ TEST(ptx_errors, characters) {
       {"/* \n", "4:1: unterminated comment, expected '*/' before the end of the file"},
       {".pragma \"x;\n\"", "4:9: unterminated string, expected '\"' before the end of the line"},
       {".global .u32 \xC3\xA4;", "4:14: unexpected byte 0xC3, expected plain ASCII text"},
+      {".global .u32\v x;", "4:13: unexpected byte 0x0B, expected plain ASCII text"},
       {std::string(".global .u32 \0;", 15), "4:14: unexpected byte 0x00, expected plain ASCII text"},
       {".global .u32 `;", "4:14: unexpected character '`', expected a token of PTX"},
       {".global .u32 x = 0f123;", "4:18: malformed number, expected 8 hexadecimal digits after '0f'"},

@@ -102,7 +102,7 @@ void lexer::skip_blanks() {
     if (c == '\n') {
       ++position_;
       new_line();
-    } else if (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f') {
+    } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f') {
       ++position_;
     } else if (c == '/' && at(1) == '/') {
       skip_line();

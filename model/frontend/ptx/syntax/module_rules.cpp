@@ -23,6 +23,7 @@ class module_checker {
   void run() {
     for (const ast_variable& v : m_.variables) check_variable(v);
     for (const ast_function& f : m_.functions) {
+      check_linkage(f);
       f.is_entry ? check_kernel(f) : check_function(f);
       check_parameters(f);
       check_redefinition(f);
@@ -75,6 +76,12 @@ class module_checker {
         fail(v.where, "initialiser of '" + v.name + "' names '" + e.symbol +
                           "', expected a variable or function declared before it");
     }
+  }
+
+  void check_linkage(const ast_function& f) const {
+    if (f.link == linkage::common) fail(f.where, "'" + f.name + "' is .common, expected it of a variable");
+    if (f.link == linkage::external && f.has_body)
+      fail(f.where, "'" + f.name + "' is .extern and has a body, expected one of the two");
   }
 
   void check_kernel(const ast_function& f) const {

@@ -111,11 +111,13 @@ class initialiser_reader {
       tokens_.advance();
       tokens_.advance();
       read_symbol(value);
+      check_holds_address(true, first.where);
       tokens_.expect(')', "an offset or ')'");
       append(std::move(value), first.where);
     } else if (first.what == token::kind::identifier && first.text != "WARP_SZ") {
       ast_variable::initial value;
       read_symbol(value);
+      check_holds_address(false, first.where);
       append(std::move(value), first.where);
     } else if (starts_constant(first)) {
       ast_variable::initial value;
@@ -124,6 +126,13 @@ class initialiser_reader {
     } else {
       tokens_.unexpected("an initial value");
     }
+  }
+
+  /// The types in which ptxas has addresses; bytes of one, by a mask, also in .u8.
+  void check_holds_address(bool masked, location where) const {
+    using isa::dtype;
+    if (variable_.type == dtype::u32 || variable_.type == dtype::u64 || (masked && variable_.type == dtype::u8)) return;
+    tokens_.fail(where, "address in " + described_type() + ", expected .u32 or .u64, or a byte of it by a mask in .u8");
   }
 
   /// symbol+4 or generic(symbol)+4.
@@ -182,8 +191,9 @@ class initialiser_reader {
 /// Skips { property = value, … } of an opaque reference: its sampling modes are set by the launch.
 void skip_properties(token_stream& tokens) {
   tokens.expect('{');
+  if (tokens.accept('}')) return;
   do {
-    tokens.expect_identifier("the name of a property");
+    tokens.expect_identifier("the name of a property or '}'");
     tokens.expect('=');
     if (tokens.current().what != token::kind::integer && !tokens.is_identifier())
       tokens.unexpected("the property's value");
@@ -196,7 +206,7 @@ void skip_properties(token_stream& tokens) {
 
 void parse_initialiser(token_stream& tokens, ast_variable& variable) {
   const bool opaque = variable.type == isa::dtype::none;
-  if (opaque && tokens.is('{') && !variable.is_array) {
+  if (opaque && !variable.is_array) {
     skip_properties(tokens);
   } else {
     initialiser_reader(tokens, variable).read();
