@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "heddle/config/error.h"
-#include "heddle/config/ini_reader.h"
+#include "heddle/config/message.h"
 
 namespace heddle::testbench {
 
@@ -62,6 +62,21 @@ class csv_reader {
   std::uint32_t line_ = 1;
 };
 
+/// Text of others is shown on the terminal and in pages: no control characters but line breaks and tabs.
+void check_text(const csv_table& table, const csv_row& row) {
+  for (const std::string& cell : row.cells) {
+    for (std::size_t at = 0; at < cell.size();) {
+      const std::size_t bytes = utf8_sequence(cell, at);
+      const auto c = static_cast<unsigned char>(cell[at]);
+      const bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
+      if (bytes == 0 || control)
+        throw input_error(table.place(row) + ": " + (control ? "a control character" : "a byte that is not UTF-8") +
+                          " in '" + printable(cell) + "', expected text");
+      at += bytes;
+    }
+  }
+}
+
 std::string one_line_of(const std::string& text, std::size_t begin) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
@@ -92,12 +107,14 @@ csv_table read_csv(const std::string& text, const std::string& file,
     begin += candidate.size() + 1;
   }
   if (table.header.cells.empty()) return table;
+  check_text(table, table.header);
   csv_reader reader(text);
   while (reader.line() <= line && !reader.ended()) reader.next_line();
   while (!reader.ended()) {
     if (reader.skip()) continue;
     csv_row row;
     if (!reader.read(row)) throw input_error(table.place(row) + ": a quotation mark is not closed");
+    check_text(table, row);
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -47,10 +47,10 @@ const std::vector<metric_name>& metric_names();
 /// The metric with this name in Heddle or in a profiler; nullptr: none.
 const metric_name* find_metric(const std::string& name);
 
-/// A value as a profiler writes it: "1,234.5", "98.5%", "12.3GB/s". No value for "n/a", "nan" and empty text. `good`
-/// becomes false if it is no number, or if the metric cannot have that unit.
-std::optional<double> read_value(const metric_name& metric, const std::string& text, const std::string& unit,
-                                 bool& good);
+/// A value as a profiler writes it: "1,234.5", "98.5%", "12.3GB/s". No value for "n/a", "nan" and empty text. Throws
+/// input_error if it is no number that the metric can have, or if the metric cannot have that unit; the message has no
+/// place.
+std::optional<double> read_value(const metric_name& metric, const std::string& text, const std::string& unit);
 /// True if the metric can have this unit.
 bool has_unit(const metric_name& metric, const std::string& unit);
 /// A value for people, with its unit: "12.5 %", "1,234".

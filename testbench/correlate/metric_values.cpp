@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "heddle/config/error.h"
+#include "heddle/config/message.h"
 #include "testbench/correlate/metric_names.h"
 #include "testbench/text/text.h"
 
@@ -71,8 +73,7 @@ double factor_of(metric_unit dimension, const std::string& text) {
 
 bool has_unit(const metric_name& metric, const std::string& unit) { return factor_of(metric.unit, unit) != 0; }
 
-std::optional<double> read_value(const metric_name& metric, const std::string& text, const std::string& unit,
-                                 bool& good) {
+std::optional<double> read_value(const metric_name& metric, const std::string& text, const std::string& unit) {
   std::string digits, own;
   for (const char c : text)
     if (c != ',' && c != ' ' && c != '"') digits += c;
@@ -82,12 +83,16 @@ std::optional<double> read_value(const metric_name& metric, const std::string& t
     own = digits.substr(end + 1);
     digits.resize(end + 1);
   }
+  const auto refuse = [&](const std::string& expected) {
+    throw input_error("got '" + printable(text) + "', expected " + expected);
+  };
   double value = 0;
   const double factor = factor_of(metric.unit, own.empty() ? unit : own);
-  if (!parse_float(digits, value) || !std::isfinite(value) || factor == 0) {
-    good = false;
-    return std::nullopt;
-  }
+  const bool decimal = digits.find_first_of("xX") == std::string::npos;
+  if (!decimal || !parse_float(digits, value) || !std::isfinite(value)) refuse("a number");
+  if (factor == 0) refuse("a unit that fits it");
+  if (value < 0) refuse("a number of 0 or more");
+  if (value == 0 && metric.is_time()) refuse("a number above 0");
   return value * factor;
 }
 

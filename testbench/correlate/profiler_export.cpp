@@ -110,6 +110,7 @@ class export_reader {
     std::map<std::string, std::size_t> place_of;  // by launch
     for (const csv_row& row : table_.rows) {
       if (row.at(kernel_at).empty()) continue;
+      check_complete(row);
       const auto [at, fresh] = place_of.try_emplace(row.at(id_at) + "\n" + row.at(kernel_at), found_.launches.size());
       if (fresh && !add_launch(row, row.at(kernel_at))) at->second = csv_table::none;
       if (at->second == csv_table::none) continue;
@@ -126,10 +127,18 @@ class export_reader {
     for (; row != table_.rows.end(); ++row) {
       const std::string name = row->at(kernel_at);
       if (name.empty() || name[0] == '[') continue;  // a copy or a fill
+      check_complete(*row);
       if (!add_launch(*row, name)) continue;
       for (std::size_t c = 0; c < table_.header.cells.size(); ++c)
         add_value(found_.launches.back(), *row, table_.header.cells[c], units.at(c), row->at(c));
     }
+  }
+
+  // A file that was cut off ends with a short row.
+  void check_complete(const csv_row& row) const {
+    if (row.cells.size() != table_.header.cells.size())
+      throw input_error(table_.place(row) + ": expected " + std::to_string(table_.header.cells.size()) +
+                        " cells, as the header has, got " + std::to_string(row.cells.size()));
   }
 
   bool add_launch(const csv_row& row, const std::string& kernel) {
@@ -167,11 +176,12 @@ class export_reader {
       if (!text.empty()) found_.ignored.push_back(name + (metric == nullptr ? "" : " in " + unit));
       return;
     }
-    bool good = true;
-    const auto value = read_value(*metric, text, unit, good);
-    if (!good)
-      throw input_error(table_.place(row) + ": " + printable(name) + ": got '" + printable(text) +
-                        "', expected a number");
+    std::optional<double> value;
+    try {
+      value = read_value(*metric, text, unit);
+    } catch (const input_error& e) {
+      throw input_error(table_.place(row) + ": " + printable(name) + ": " + e.what());
+    }
     // A metric may be there under several names, as on the raw page; the first one counts.
     const bool twice =
         std::any_of(m.values.begin(), m.values.end(), [&](const measured_value& v) { return v.metric == metric; });

@@ -61,8 +61,9 @@ class suite_reader {
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       if (row.cells[c].empty()) continue;
       if (c >= metrics_.size() || metrics_[c] == nullptr || !has_unit(*metrics_[c], row.cells[c]))
-        fail(row, (c < metrics_.size() ? "column '" + table_.header.cells[c] + "'" : "there is no column") +
-                      " for the unit '" + printable(row.cells[c]) + "'");
+        fail(row,
+             (c < metrics_.size() ? "column '" + table_.header.cells[c] + "' cannot have" : "there is no column for") +
+                 " the unit '" + printable(row.cells[c]) + "', expected one such as cycle, inst, %, byte, us or GB/s");
       units_[c] = row.cells[c];
     }
   }
@@ -83,7 +84,8 @@ class suite_reader {
     if (written.empty() || parse_unsigned(written, s.number)) return s;
     const auto colon = written.rfind(':');
     s.kernel = written.substr(0, colon);
-    if (s.kernel.empty() || (colon != std::string::npos && !parse_unsigned(written.substr(colon + 1), s.number)))
+    const bool is_name = !s.kernel.empty() && s.kernel.find_first_of("0123456789-+") != 0;
+    if (!is_name || (colon != std::string::npos && !parse_unsigned(written.substr(colon + 1), s.number)))
       fail(row, "launch: got '" + printable(written) + "', expected a number, KERNEL or KERNEL:NUMBER");
     return s;
   }
@@ -127,11 +129,12 @@ class suite_reader {
 
   void add_value(const csv_row& row, std::size_t c, measured_launch& m) const {
     if (metrics_[c] == nullptr) return;
-    bool good = true;
-    const auto value = read_value(*metrics_[c], row.at(c), units_[c], good);
-    if (!good)
-      fail(row, table_.header.cells[c] + ": got '" + printable(row.at(c)) + "'" +
-                    (units_[c].empty() ? "" : " in " + units_[c]) + ", expected a number and a unit that fits it");
+    std::optional<double> value;
+    try {
+      value = read_value(*metrics_[c], row.at(c), units_[c]);
+    } catch (const input_error& e) {
+      fail(row, table_.header.cells[c] + ": " + e.what());
+    }
     const std::string name = metrics_[c]->name;
     if (value && m.bytes == 0 && (name == "bytes_per_second" || name == "bytes_per_cycle_per_sm"))
       fail(row, name + " needs a value in column 'bytes', what the launch moves");
@@ -161,7 +164,18 @@ measurements read_measurements(const std::string& file, const export_options& o)
         printable(file) +
         ":1: expected a suite, whose header has gpu, kernel and run, or a CSV that Nsight Compute (ncu --csv) or "
         "nvprof (--csv) has written");
-  return is_suite_header(table.header) ? read_suite(table) : read_export(table, o);
+  if (is_suite_header(table.header) && (!o.gpu.empty() || !o.runs.empty() || o.launch_cycles != 0))
+    throw input_error("'" + printable(file) +
+                      "' is a suite, which says this itself, expected a profiler's export for --gpu, --run and "
+                      "--launch-cycles");
+  measurements all = is_suite_header(table.header) ? read_suite(table) : read_export(table, o);
+  for (const measured_launch& m : all.launches)
+    for (const measured_value& v : m.values)
+      if (std::string(v.metric->name) == "cycles" && v.value <= m.launch_cycles)
+        throw input_error(m.where + ": cycles: the launch has " + value_text(*v.metric, v.value) +
+                          ", expected more than the " + value_text(*v.metric, m.launch_cycles) +
+                          " before its first block and after its last (launch cycles)");
+  return all;
 }
 
 }  // namespace heddle::testbench

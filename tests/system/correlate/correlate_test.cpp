@@ -203,6 +203,17 @@ TEST_F(correlations, bad_suites_are_refused_with_their_line) {
   bad(head + "v100,a,tiny.json --metrics m.json,compared,1,x\n", "--metrics cannot be given here");
   bad(head + "v100,a,tiny.json --gpu p100,compared,1,x\n", "--gpu cannot be given here");
   bad(head + "v100,a,tiny.json 'x,compared,1,x\n", "s.csv:2: ");
+  bad(head + "v100,a,tiny.json,compared,-3000,x\n", "s.csv:2: cycles: got '-3000', expected a number of 0 or more");
+  bad(head + "v100,a,tiny.json,compared,0,x\n", "s.csv:2: cycles: got '0', expected a number above 0");
+  bad(head + "v100,a,tiny.json,compared,0x10,x\n", "s.csv:2: cycles: got '0x10', expected a number");
+  bad(head + "v100,a,tiny.json,compared,3 ms,x\n", "s.csv:2: cycles: got '3 ms', expected a unit that fits it");
+  bad("gpu,kernel,run,launch,use,cycles,origin\nv100,a,tiny.json,-1,compared,1,x\n", "s.csv:2: launch: got '-1'");
+  bad("gpu,kernel,run,use,launch_cycles,cycles,origin\nv100,a,tiny.json,compared,3000,2000,x\n",
+      "s.csv:2: cycles: the launch has 2,000, expected more than the 3,000");
+  bad(head + "v100,a\x1b[2J,tiny.json,compared,1,x\n", "s.csv:2: a control character in 'a\\x1b[2J', expected text");
+  bad(head + "v100,\xe9,tiny.json,compared,1,x\n", "s.csv:2: a byte that is not UTF-8 in '\\xe9', expected text");
+  for (const words& option : {words{"--gpu", "nope"}, words{"--run", "tiny.json"}, words{"--launch-cycles", "7"}})
+    bad(head + "v100,a,tiny.json,compared,1,x\n", "'s.csv' is a suite, which says this itself", option);
   refused({"none.csv"}, "none.csv");
   refused({"."}, "");
   write("s.csv", suite);

@@ -99,6 +99,12 @@ TEST_F(correlations, exports_that_say_too_little_are_refused) {
   refused({"e.csv", "--gpu", "v100", "--run", "none.json"}, "e.csv:3: ");
   write("e.csv", head + "\"0\",\"tiny()\",\"seven\"\n");
   refused({"e.csv", "--gpu", "v100", "--run", "tiny.json"}, "e.csv:3: sm__cycles_elapsed.max: got 'seven'");
+  write("e.csv", head + "\"0\",\"tiny()\",\"-77\"\n");
+  refused({"e.csv", "--gpu", "v100", "--run", "tiny.json"}, "got '-77', expected a number of 0 or more");
+  write("e.csv", head + "\"0\",\"tiny()\",\"77\"\n\"1\",\"tiny()\"\n");
+  refused({"e.csv", "--gpu", "v100", "--run", "tiny.json"}, "e.csv:4: expected 3 cells, as the header has, got 2");
+  write("e.csv", head + "\"0\",\"tiny()\",\"77\"\n");
+  refused({"e.csv", "--gpu", "v100", "--run", "tiny.json", "--launch-cycles", "77"}, "expected more than the 77");
   write("e.csv", "\"ID\",\"Kernel Name\",\"made__up.sum\"\n\"0\",\"tiny()\",\"7\"\n");
   refused({"e.csv", "--gpu", "v100", "--run", "tiny.json"}, "has a metric that Heddle has");
 }
