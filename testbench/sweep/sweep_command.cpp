@@ -10,6 +10,7 @@
 #include <set>
 
 #include "heddle/config/error.h"
+#include "heddle/config/message.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/options/host_cores.h"
 #include "testbench/options/log.h"
@@ -85,7 +86,7 @@ class sweep_run {
     std::set<sweep_plan::point_id> seen;
     for (std::size_t p = 0; p < plan_.size(); ++p) {
       if (!seen.insert(plan_.id(p)).second) continue;
-      if (options_.shard && p % options_.shards != options_.shard - 1) continue;
+      if (!is_mine(p)) continue;
       ++points_;
       const point_status status = store_.status(plan_.id_text(p));
       if (status == point_status::missing || (options_.resume && status != point_status::done)) work_.push_back(p);
@@ -155,12 +156,27 @@ class sweep_run {
     return text + "\n";
   }
 
-  static int judge(const status_counts& counts) {
+  /// The exit code; unless it is 0, the reason of the first bad point is printed.
+  [[nodiscard]] int judge(const status_counts& counts) const {
     const auto count = [&](point_status s) { return counts[static_cast<std::size_t>(s)]; };
     std::size_t all = 0;
     for (const std::size_t n : counts) all += n;
-    const bool good = count(point_status::done) > 0 && count(point_status::done) + count(point_status::refused) == all;
-    return good || all == 0 ? 0 : 1;
+    const bool some_bad = count(point_status::done) + count(point_status::refused) != all;
+    if (all == 0 || (count(point_status::done) > 0 && !some_bad)) return 0;
+    for (std::size_t p = 0; p < plan_.size(); ++p) {
+      const point_status status = store_.status(plan_.id_text(p));
+      if (!is_mine(p) || status == point_status::done || (some_bad && status == point_status::refused)) continue;
+      const std::string reason = store_.read(plan_.id_text(p)).reason;
+      message_log::error(one_line(plan_.file().name + ": " + tell(counts) + "; point " + std::to_string(p) + " (" +
+                                  name_of(status) + ")" + (reason.empty() ? "" : ": " + reason)));
+      break;
+    }
+    return 1;
+  }
+
+  /// True unless the point is of another shard.
+  [[nodiscard]] bool is_mine(std::size_t p) const {
+    return options_.shard == 0 || p % options_.shards == options_.shard - 1;
   }
 
   static std::string tell(const status_counts& counts) {

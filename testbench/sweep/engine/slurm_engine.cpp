@@ -127,7 +127,12 @@ std::string slurm_engine::submit() {
     const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
     if (digits > 0 && (digits == line.size() || line[digits] == ';')) job = line.substr(0, digits);
   }
-  if (job.empty()) throw input_error("--engine slurm: sbatch refused the job: " + printable(o.text));
+  if (job.empty()) {
+    std::remove(file.c_str());
+    ::rmdir(folder.c_str());
+    const std::string said = o.text.substr(0, o.text.find_last_not_of(" \n") + 1);
+    throw input_error("--engine slurm: sbatch refused the job, expected its number: " + printable(said));
+  }
   return job;
 }
 

@@ -170,6 +170,7 @@ void check_database(const std::string& file, const std::string& schema, const st
     sql_database database(file, sql_database::mode::read);
     sql_statement rows = database.prepare("SELECT key, value FROM store");
     while (rows.step()) (rows.text(0) == "schema" ? found_schema : found_version) = rows.text(1);
+    for (const std::string& table : read_tables) static_cast<void>(database.prepare("SELECT 1 FROM " + table));
   } catch (const locked_database&) {
     throw;
   } catch (const input_error& e) {

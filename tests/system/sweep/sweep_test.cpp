@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The content of a sweep's store, and rejected input.
+#include <algorithm>
 
 #include "sweep_fixture.h"
 #include "tests/system/common/json_text.h"
@@ -73,6 +74,19 @@ TEST_F(sweeps, every_way_to_end_is_a_row_and_stops_no_other) {
   for (const std::size_t row : {1, 3, 5}) EXPECT_EQ(table[row].at("status"), "refused");
   EXPECT_NE(table[0].at("cycles"), "");
   EXPECT_EQ(table[2].at("cycles"), "");
+  const std::string err = read("stderr");
+  EXPECT_EQ(err.rfind("heddle: error: ways: 1 done, 3 refused, 1 failed, 1 timeout; point 2 (timeout): ", 0), 0u)
+      << err;
+  EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
+}
+
+TEST_F(sweeps, of_which_no_point_can_run_say_why) {
+  write("none.json", job_text("none"));
+  write("s.ini", "[sweep]\njob = none.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1, 2\n");
+  EXPECT_EQ(run({"s.ini", "--quiet"}), 1);
+  const std::string err = read("stderr");
+  EXPECT_EQ(err.rfind("heddle: error: s: 2 refused; point 0 (refused): none.json:1:", 0), 0u) << err;
+  EXPECT_NE(err.find("no kernel 'none' in the loaded modules"), std::string::npos) << err;
 }
 
 TEST_F(sweeps, a_limit_of_cycles_ends_what_never_ends_the_same_everywhere) {
