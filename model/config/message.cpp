@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/config/message.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +11,8 @@ namespace heddle {
 namespace {
 
 constexpr std::size_t longest_quote = 200;
+constexpr std::size_t all_quotes = 300;  // of one message
+constexpr std::size_t least_quote = 60;
 constexpr std::size_t longest_line = 1000;
 constexpr std::size_t longest_read = 16384;  // bytes from either end
 
@@ -88,20 +91,36 @@ class quoting {
  public:
   explicit quoting(const std::vector<shown>& all) : all_(all) {}
 
+  /// Several long parts share the characters that a message quotes.
   std::string shortened() {
+    const std::vector<part> parts = all_parts();
+    std::size_t sum = 0, count = 0;
+    for (const part& p : parts)
+      if (p.end - p.begin > least_quote) sum += std::min(p.end - p.begin, longest_quote), ++count;
+    const std::size_t share = sum <= all_quotes ? longest_quote : std::max(least_quote, all_quotes / count);
     std::string text;
-    std::size_t at = end_of_file_name();
-    text += cut(all_, 0, at, longest_quote);
-    while (at < all_.size()) {
-      const std::size_t close = opens(at) ? closing(at) : 0;
-      const std::size_t end = close != 0 ? close + 1 : end_of_word(at);
-      text += cut(all_, at, end, longest_quote + (close != 0 ? 2 : 0));
-      at = end;
-    }
+    for (const part& p : parts) text += cut(all_, p.begin, p.end, share + p.marks);
     return text;
   }
 
  private:
+  struct part {
+    std::size_t begin, end;
+    std::size_t marks;  // quotation marks
+  };
+
+  [[nodiscard]] std::vector<part> all_parts() const {
+    std::size_t at = end_of_file_name();
+    std::vector<part> parts = {{0, at, 0}};
+    while (at < all_.size()) {
+      const std::size_t close = opens(at) ? closing(at) : 0;
+      const std::size_t end = close != 0 ? close + 1 : end_of_word(at);
+      parts.push_back({at, end, close != 0 ? std::size_t{2} : 0});
+      at = end;
+    }
+    return parts;
+  }
+
   [[nodiscard]] char plain(std::size_t k) const { return k < all_.size() ? all_[k].plain : '\0'; }
   [[nodiscard]] bool ends(std::size_t k) const { return k >= all_.size(); }
 

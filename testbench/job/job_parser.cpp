@@ -75,7 +75,9 @@ class parser {
   std::string path_to(json_reader& r, const std::string& key) { return path_to(r, r.required(key), r.path_of(key)); }
 
   void modules(json_reader& r) {
-    if (r.has("module") == r.has("modules")) throw input_error(r.place() + ": expected either 'module' or 'modules'");
+    if (r.has("module") == r.has("modules"))
+      throw input_error(r.place() + ": expected either 'module' or 'modules'" +
+                        (r.has("module") ? ", got both" : r.suggestion_among({"module", "modules"})));
     if (r.has("module")) {
       job_.modules.push_back(path_to(r, "module"));
       job_.modules_where = r.place("module");
@@ -108,7 +110,8 @@ class parser {
         }
         b.bytes = size;
       } else {
-        if (!sized) item.fail(all.items[i], item.path(), "expected 'bytes' or 'file'");
+        if (!sized)
+          item.fail(all.items[i], item.path(), "expected 'bytes' or 'file'" + item.suggestion_among({"bytes", "file"}));
         if (item.has("fill")) {
           b.where = item.place("fill");
           parse_fill(item.string("fill"), b);

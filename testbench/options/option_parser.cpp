@@ -102,7 +102,7 @@ bool option_parser::parse(const std::vector<std::string>& arguments) {
   if (values_.count("help")) return true;
   if (values_.count(positional_name)) positionals_ = list(positional_name);
   for (const std::string& argument : positionals_)
-    if (argument.empty()) fail("got an empty argument, expected the name of a file");
+    if (argument.empty()) fail("got an empty argument, expected a name");
   for (const option_group& g : groups_)
     for (const option_entry& o : g.options)
       if (o.name != takes_options && has(o.name) && has_empty_value(o))

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "heddle/frontend/ptx/kernel_list.h"
 #include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/sass_trace/replay/trace_kernel.h"
 #include "heddle/isa/program.h"
@@ -132,7 +133,7 @@ launch_request device_job::make_request(const operation& op) {
       const auto names = driver_.kernels(modules_.at(0));
       if (names.size() != 1) {
         throw input_error("expected FILE.ptx:ENTRY, since the module has " +
-                          (names.empty() ? "no kernel" : "the kernels " + join(names, ", ")));
+                          (names.empty() ? "no kernel" : "the kernels " + ptx::kernel_list(names)));
       }
       r.kernel = names[0];
     }

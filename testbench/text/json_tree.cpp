@@ -65,6 +65,7 @@ class tree_builder : public nlohmann::json_sax<json> {
   bool number_unsigned(json::number_unsigned_t) override { return number(); }
   bool number_float(json::number_float_t, const std::string&) override { return number(); }
   bool string(std::string& text) override {
+    refuse_zero(text);
     bool more = add(json_value::kind::string, quote_start());
     last_->text = text;
     return more;
@@ -77,6 +78,7 @@ class tree_builder : public nlohmann::json_sax<json> {
 
   bool key(std::string& name) override {
     auto place = place_of(quote_start());
+    refuse_zero(name);
     json_value& object = *open_.back();
     if (!seen_.back().insert(name).second)
       throw input_error(file_, place.first, place.second, "key '" + name + "' appears twice in one object");
@@ -105,6 +107,13 @@ class tree_builder : public nlohmann::json_sax<json> {
   json_value take() { return std::move(root_); }
 
  private:
+  // Messages and names of files end at a zero character.
+  void refuse_zero(const std::string& text) {
+    if (text.find('\0') == std::string::npos) return;
+    const auto [line, column] = place_of(quote_start());
+    throw input_error(file_, line, column, "a zero character (\\u0000) in a text, expected none");
+  }
+
   std::pair<unsigned, unsigned> place_of(const char* at) {
     // Events arrive in text order. Only the start of the current token can be before the last position.
     if (at < counted_) {
@@ -233,7 +242,7 @@ const json_value* json_reader::optional(const std::string& key) {
 
 const json_value& json_reader::required(const std::string& key) {
   const json_value* v = optional(key);
-  if (!v) fail(value_, path_, "key '" + key + "' is missing");
+  if (!v) fail(value_, path_, "key '" + key + "' is missing" + suggestion_among({key}));
   return *v;
 }
 
@@ -311,7 +320,11 @@ void json_reader::finish() const {
 }
 
 std::string json_reader::suggestion_among(const std::vector<std::string>& wanted) const {
+  const auto is_among = [](const std::string& key, const std::vector<std::string>& keys) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
   for (const std::string& key : value_.keys) {
+    if (is_among(key, asked_) || is_among(key, offered_)) continue;
     const std::string hint = suggestion(key, wanted);
     if (!hint.empty()) return ", not '" + key + "'" + hint;
   }

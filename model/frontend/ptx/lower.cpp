@@ -10,6 +10,7 @@
 #include "heddle/config/suggestion.h"
 #include "heddle/frontend/ptx/hir/if_convert.h"
 #include "heddle/frontend/ptx/hir/optimise.h"
+#include "heddle/frontend/ptx/kernel_list.h"
 #include "heddle/frontend/ptx/loops/unroll.h"
 #include "heddle/frontend/ptx/machine/emit.h"
 #include "heddle/frontend/ptx/machine/machine_passes.h"
@@ -26,16 +27,14 @@ namespace heddle::ptx {
 namespace {
 
 const ast_function& find_kernel(const ast_module& m, const std::string& name) {
-  std::string list;
   std::vector<std::string> known;
   for (const ast_function& f : m.functions) {
     if (!f.is_entry || !f.has_body) continue;
     if (f.name == name) return f;
     known.push_back(f.name);
-    list += (list.empty() ? "" : ", ") + f.name;
   }
-  throw input_error(m.file + ": no kernel '" + name +
-                    "', expected one of: " + (list.empty() ? "(the module has none)" : list) + suggestion(name, known));
+  throw input_error(m.file + ": no kernel '" + name + "', expected one of: " +
+                    (known.empty() ? "(the module has none)" : kernel_list(known)) + suggestion(name, known));
 }
 
 void add_parameters(isa::program& p, const ast_function& kernel, const std::string& file) {

@@ -6,6 +6,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/suggestion.h"
+#include "heddle/frontend/ptx/kernel_list.h"
 #include "heddle/frontend/ptx/lower.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "heddle/gpu/host/host_link.h"
@@ -207,16 +208,21 @@ std::vector<isa::dtype> host_driver::parameter_types(unsigned module, const std:
 }
 
 unsigned host_driver::module_of(const std::string& kernel) const {
-  std::string list;
   std::vector<std::string> known;
+  std::vector<unsigned> weak, strong;
   for (unsigned m = 0; m < modules_.size(); ++m)
-    for (const std::string& k : kernels(m)) {
-      if (k == kernel) return m;
-      known.push_back(k);
-      list += (list.empty() ? "" : ", ") + k;
+    for (const ptx::ast_function& f : record_of(m).module.ast->functions) {
+      if (!f.is_entry || !f.has_body) continue;
+      if (f.name == kernel) (f.link == ptx::linkage::weak ? weak : strong).push_back(m);
+      known.push_back(f.name);
     }
+  if (strong.size() > 1)
+    throw input_error("kernel '" + kernel + "' is in '" + file_of(strong[0]) + "' and in '" + file_of(strong[1]) +
+                      "', expected it in one module");
+  if (!strong.empty()) return strong[0];
+  if (!weak.empty()) return weak[0];
   throw input_error("no kernel '" + kernel + "' in the loaded modules, expected one of: " +
-                    (list.empty() ? "(none)" : list) + suggestion(kernel, known));
+                    (known.empty() ? "(none)" : ptx::kernel_list(known)) + suggestion(kernel, known));
 }
 
 symbol_location host_driver::symbol(const std::string& name, unsigned module) const {

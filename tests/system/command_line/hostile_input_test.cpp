@@ -150,6 +150,47 @@ TEST_F(files, what_was_accepted_in_silence_is_refused) {
   good("heddle sweep s.ini --dry-run");
 }
 
+TEST_F(files, what_a_message_left_open_is_told) {
+  put("in/job.json", job_with("/launches/0/args/0", {{"u64", std::string("7\0", 2)}}));
+  refused("heddle run in/job.json", "a zero character (\\u0000) in a text, expected none");
+  std::string misspelt = job_text;
+  misspelt.replace(misspelt.find("module"), 6, "modul");
+  put("in/job.json", misspelt);
+  refused("heddle run in/job.json", "expected either 'module' or 'modules', not 'modul', did you mean 'module'?");
+  misspelt = job_text;
+  misspelt.replace(misspelt.find("grid"), 4, "gird");
+  put("in/job.json", misspelt);
+  refused("heddle run in/job.json", "launches[0]: key 'grid' is missing, not 'gird', did you mean 'grid'?");
+  std::string kernels = ".version 7.0\n.target sm_60\n.address_size 64\n";
+  for (unsigned k = 0; k < 2000; ++k) kernels += ".entry kernel" + std::to_string(k) + "() { ret; }\n";
+  put("many.ptx", kernels);
+  refused("heddle run --kernel many.ptx --grid 1 --block 1", "kernel11 and 1988 more");
+  EXPECT_LT(get("stderr").size(), 400u);
+  refused("heddle run --kernel many.ptx:k --grid 1 --block 1", "kernel11 and 1988 more");
+  const std::string folders(1000, 'd');
+  refused("heddle run in/job.json --metrics none/" + folders + "/m.json", "");
+  EXPECT_LT(get("stderr").size(), 420u) << get("stderr");
+  put("kernelslist.g", "MemcpyHtoD,0x10,4\nkernel-1.traceg\n");
+  fs::create_directory(place_ / "kernel-1.traceg");
+  refused("heddle replay kernelslist.g", "kernelslist.g:2:1: the trace 'kernel-1.traceg' is no regular file");
+}
+
+TEST_F(files, a_kernel_of_two_modules_is_refused) {
+  const auto job_of = [&](const char* first, const char* second) {
+    json j = json::parse(job_text);
+    j.erase("module");
+    j["modules"] = {first, second};
+    return j.dump();
+  };
+  put("in/job.json", job_of("k.ptx", "k.ptx"));
+  refused("heddle run in/job.json", "kernel 'twice' is in 'in/k.ptx' and in 'in/k.ptx', expected it in one module");
+  std::string weak = kernel_text;
+  weak.replace(weak.find(".visible"), 8, ".weak");
+  put("in/w.ptx", weak);
+  put("in/job.json", job_of("k.ptx", "w.ptx"));
+  good("heddle run in/job.json");
+}
+
 // ---- stores of others ----
 
 /// A store written by a sweep and then modified by SQL.
@@ -182,6 +223,17 @@ TEST_F(stores, a_view_in_place_of_a_table_is_not_run) {
     change("DROP TABLE " + table + "; CREATE VIEW " + table + " AS " + endless + columns);
     refused("heddle report s.sqlite -o r.html", "is a view, expected a table");
     refused("heddle sweep s.ini", "is a view, expected a table");
+  }
+}
+
+TEST_F(stores, one_without_a_table_is_refused_before_the_first_run) {
+  fs::copy(place_ / "s.sqlite", place_ / "good.sqlite");
+  fs::remove_all(place_ / "s.sqlite.points");
+  for (const char* table : {"sweeps", "points", "metric_values"}) {
+    fs::copy(place_ / "good.sqlite", place_ / "s.sqlite", fs::copy_options::overwrite_existing);
+    change(std::string("DROP TABLE ") + table);
+    refused("heddle sweep s.ini", "is no database of results (store: no such table: " + std::string(table) + ")");
+    EXPECT_FALSE(exists("s.sqlite.points"));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/sass_trace/read/kernels_list.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -58,6 +59,9 @@ list_command kernel_of(std::string_view line, const std::string& folder, const l
             "' is no trace that is read, expected a name that ends in .traceg, .traceg.xz, .traceg.zst or .traceg.gz");
   if (::access(c.file.c_str(), R_OK) != 0)
     reader.fail(1, "the trace '" + c.file + "' cannot be read: " + std::strerror(errno));
+  struct stat status {};
+  if (::stat(c.file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    reader.fail(1, "the trace '" + c.file + "' is no regular file");
   return c;
 }
 
