@@ -135,7 +135,6 @@ TEST(recursion, is_found_around_rings_of_calls_and_not_beside_them) {
   for (const char* name : {"d", "g"}) EXPECT_FALSE(graph.recursive(name)) << name;
 }
 
-// A loop that ends only by a return, which becomes a guarded EXIT: the sides of the branch within still reconverge.
 TEST(call_chains, of_thousands_are_put_in_place) {
   std::string chain =
       ".func (.param .b32 v) f0(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; st.param.b32 [v], %n; ret; }\n";
@@ -148,6 +147,19 @@ TEST(call_chains, of_thousands_are_put_in_place) {
   for (unsigned lane = 0; lane < 32; ++lane) EXPECT_EQ(result[lane], lane + length);
 }
 
+// 2^40 calls of functions without an instruction of their own.
+TEST(call_chains, that_double_at_each_level_are_not_put_in_place) {
+  std::string chain = ".func f0() { ret; }\n";
+  const unsigned levels = 40;
+  for (unsigned k = 1; k <= levels; ++k) {
+    const std::string call = "call f" + std::to_string(k - 1) + "; ";
+    chain += ".func f" + std::to_string(k) + "() { " + call + call + "ret; }\n";
+  }
+  const auto result = run("setp.gt.u32 %p0, %l, 32; @%p0 call f40; cvt.u64.u32 %d0, %l;", chain);
+  for (unsigned lane = 0; lane < 32; ++lane) EXPECT_EQ(result[lane], lane);
+}
+
+// A loop that ends only by a return, which becomes a guarded EXIT: the sides of the branch within still reconverge.
 TEST(endless_loops, branches_meet_before_the_guarded_way_out) {
   const std::vector<u64> got = run(
       "mov.u32 %r0, 0; mov.u32 %r1, 0;\n"

@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::size_t most_functions =
     8'000;  // per kernel: values passed through a chain of calls are live along the whole chain
-constexpr std::size_t largest_inlining = 100'000;  // PTX instructions; in larger kernels functions are not inlined
-constexpr std::size_t deepest_inlining = 64;       // calls
+// PTX instructions, and calls (of functions that need no instruction); in larger kernels functions are not inlined
+constexpr std::size_t largest_inlining = 100'000;
+constexpr std::size_t deepest_inlining = 64;  // calls
 
 /// Functions with which a kernel launches kernels.
 bool is_device_launch(const std::string& name) {
@@ -83,7 +84,8 @@ void call_translator::call_function(const ast_instruction& i, const ast_function
   if (reached_.insert(&f).second && reached_.size() > most_functions)
     code_.fail(i.where, "kernel '" + kernel_.name + "' calls too many functions, expected at most " +
                             std::to_string(most_functions));
-  if (calls_.recursive(f.name) || now_.depth() > deepest_inlining || code_.instructions() > largest_inlining)
+  if (calls_.recursive(f.name) || now_.depth() > deepest_inlining || code_.instructions() > largest_inlining ||
+      inlined_calls_ > largest_inlining)
     return outlined_.call(i, f, *p.results, *p.arguments);
   if (!calls_.allocates(f.name)) return inline_call(i, f, p);
   // Stack memory allocated by the callee is released at its return.
@@ -95,6 +97,7 @@ void call_translator::call_function(const ast_instruction& i, const ast_function
 
 /// Inlines the body of `f` at the call.
 void call_translator::inline_call(const ast_instruction& i, const ast_function& f, const parts& p) {
+  ++inlined_calls_;
   const scope callee = binder_.declare(f, true);
   for (std::size_t n = 0; n < f.parameters.size(); ++n)
     binder_.bind(f.parameters[n], p.arguments->list[n], true, callee);

@@ -63,6 +63,7 @@ class call_translator {
   open_function& now_;
   block_translator& blocks_;
   std::unordered_set<const ast_function*> reached_;
+  std::size_t inlined_calls_ = 0;
 };
 
 }  // namespace heddle::ptx
