@@ -47,6 +47,11 @@ class loader {
     chain.push_back(ini_text(file_, read_text_file(file_)));
     while (chain.back().base.line != 0) chain.push_back(base_of(chain, how));
     for (auto f = chain.rbegin(); f != chain.rend(); ++f) apply(*f, how);
+    // Another chip's energies would be wrong, so there is no default for them.
+    const auto has_energies = [](const ini_text& f) {
+      return std::any_of(f.sections.begin(), f.sections.end(), [](const ini_section& s) { return s.name == "energy"; });
+    };
+    if (std::none_of(chain.begin(), chain.end(), has_energies)) config_.energy.account = false;
     for (const ini_text& f : chain) how.files.push_back(f.file);
   }
 

@@ -685,6 +685,91 @@ HEDDLE_NUMBER(double, latency_us, 1.3, between(0, 1000000), us,
   "latency of each such copy")
 HEDDLE_END(host_link, host_link)
 
+HEDDLE_SECTION(energy, energy)
+HEDDLE_FLAG(account, true,
+  "the metrics have energies and powers ([energy](energy.md)); false, also for a file without this section and "
+  "without base: they have none")
+HEDDLE_NUMBER(double, constant_watts, 36, watts, watts,
+  "power of the board whatever the chip does: regulators, fans, DRAM at rest, clocks outside the SMs")
+HEDDLE_NUMBER(double, active_sm_watts, 0.9, watts, watts,
+  "leakage and clock of an SM that has warps")
+HEDDLE_NUMBER(double, idle_sm_watts, 0.45, watts, watts,
+  "the same of an SM without warps")
+HEDDLE_NUMBER(double, instruction_pj, 66.3, picojoules, pj,
+  "fetch, decode, scheduling and dispatch of a warp instruction; a replay costs it again")
+HEDDLE_NUMBER(double, fp32_pj, 14.6, picojoules, pj,
+  "FP32 operation of one active lane")
+HEDDLE_NUMBER(double, int_pj, 3.66, picojoules, pj,
+  "integer operation of one active lane, without multiplication")
+HEDDLE_NUMBER(double, int_multiply_pj, 10.3, picojoules, pj,
+  "integer multiplication or multiply-add of one active lane")
+HEDDLE_NUMBER(double, fp64_pj, 118, picojoules, pj,
+  "FP64 operation of one active lane")
+HEDDLE_NUMBER(double, half_pj, 9.6, picojoules, pj,
+  "operation of one active lane on two half-precision numbers")
+HEDDLE_NUMBER(double, sfu_pj, 29.7, picojoules, pj,
+  "special function, conversion or bit count of one active lane")
+HEDDLE_NUMBER(double, ldst_pj, 3.66, picojoules, pj,
+  "address of one active lane, or its part of a shuffle")
+HEDDLE_NUMBER(double, branch_pj, 1.83, picojoules, pj,
+  "branch, barrier or other control instruction, one active lane")
+HEDDLE_NUMBER(double, texture_pj, 36.6, picojoules, pj,
+  "texture or surface access of one active lane: addressing and filter")
+HEDDLE_NUMBER(double, tensor_f16_pj, 3.04, picojoules, pj,
+  "a multiply-add of a matrix instruction on f16 or bf16")
+HEDDLE_NUMBER(double, tensor_tf32_pj, 6.08, picojoules, pj,
+  "the same on tf32")
+HEDDLE_NUMBER(double, tensor_int8_pj, 1.53, picojoules, pj,
+  "the same on 8-bit integers")
+HEDDLE_NUMBER(double, tensor_f64_pj, 57.1, picojoules, pj,
+  "the same on f64")
+HEDDLE_NUMBER(double, register_read_pj, 1.2, picojoules, pj,
+  "read of a 32-bit register by one active lane")
+HEDDLE_NUMBER(double, register_write_pj, 1.68, picojoules, pj,
+  "write of a 32-bit register by one active lane")
+HEDDLE_NUMBER(double, shared_pj, 3410, picojoules, pj,
+  "pass (wavefront) of a shared-memory access over all banks")
+HEDDLE_NUMBER(double, constant_pj, 229, picojoules, pj,
+  "look-up in the constant cache")
+HEDDLE_NUMBER(double, l1_read_hit_pj, 853, picojoules, pj,
+  "load of a 32-byte sector that is in the L1")
+HEDDLE_NUMBER(double, l1_read_miss_pj, 853, picojoules, pj,
+  "load of a 32-byte sector that is not: look-up and fill")
+HEDDLE_NUMBER(double, l1_write_hit_pj, 853, picojoules, pj,
+  "store to a 32-byte sector that is in the L1")
+HEDDLE_NUMBER(double, l1_write_miss_pj, 853, picojoules, pj,
+  "store to a 32-byte sector that is not")
+HEDDLE_NUMBER(double, tlb_pj, 11.4, picojoules, pj,
+  "look-up in an SM's TLB")
+HEDDLE_NUMBER(double, flit_pj, 1100, picojoules, pj,
+  "32 bytes, or the header of a packet, through the interconnect")
+HEDDLE_NUMBER(double, l2_read_hit_pj, 1380, picojoules, pj,
+  "load of a 32-byte sector that is in the L2")
+HEDDLE_NUMBER(double, l2_read_miss_pj, 1380, picojoules, pj,
+  "load of a 32-byte sector that is not: look-up and fill")
+HEDDLE_NUMBER(double, l2_write_hit_pj, 1380, picojoules, pj,
+  "store to a 32-byte sector whose line is in the L2; an atomic's request")
+HEDDLE_NUMBER(double, l2_write_miss_pj, 1380, picojoules, pj,
+  "store to a 32-byte sector whose line is not")
+HEDDLE_NUMBER(double, dram_read_pj, 5940, picojoules, pj,
+  "read of 32 bytes from device memory, with its controller")
+HEDDLE_NUMBER(double, dram_write_pj, 5940, picojoules, pj,
+  "write of 32 bytes to device memory, with its controller")
+HEDDLE_NUMBER(double, context_line_pj, 45.7, picojoules, pj,
+  "128 bytes of a context saved or restored in the SM, without the memory system")
+HEDDLE_NUMBER(double, reference_clock_mhz, 1607, clock_mhz, mhz,
+  "core clock for which the figures of this section hold")
+HEDDLE_NUMBER(double, reference_volts, 1, volts, volts,
+  "core voltage for which they hold")
+HEDDLE_NUMBER(double, volts, 0, optional_volts, volts,
+  "core voltage of the run: energies of the chip go with its square, powers of SMs with itself; 0: the reference, "
+  "changed by volts_per_ghz for another core clock")
+HEDDLE_NUMBER(double, volts_per_ghz, 0.25, between(0, 10), volts,
+  "change of the voltage with the core clock, per GHz")
+HEDDLE_NUMBER(double, least_volts, 0.7, volts, volts,
+  "lowest voltage at which the chip works")
+HEDDLE_END(energy, energy)
+
 HEDDLE_SECTION(tlm, tlm)
 HEDDLE_FLAG(check, false,
   "a protocol monitor on every connection of the memory path")

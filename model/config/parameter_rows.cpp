@@ -30,6 +30,10 @@ constexpr numeric_range clock_mhz{1, 100000};
 constexpr numeric_range port_bytes{1, 4096};
 constexpr numeric_range shared_bytes{0, 16777216};
 constexpr numeric_range cache_ways{1, 4096};
+constexpr numeric_range picojoules{0, 1000000000};
+constexpr numeric_range watts{0, 100000};
+constexpr numeric_range volts{0.1, 10};
+constexpr numeric_range optional_volts{0.1, 10, form::or_zero};
 
 /// The words of a list separated by commas, without the '_' at the end of an enumerator that is a word of C++.
 std::vector<std::string> separated(const std::string& list) {

@@ -100,6 +100,9 @@ const char* text_of(parameter_unit unit) {
     case parameter_unit::mhz: return "MHz";
     case parameter_unit::gb_per_second: return "GB/s";
     case parameter_unit::us: return "us";
+    case parameter_unit::pj: return "pJ";
+    case parameter_unit::watts: return "W";
+    case parameter_unit::volts: return "V";
   }
   return "";
 }

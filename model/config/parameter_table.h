@@ -25,7 +25,10 @@ enum class parameter_unit : std::uint8_t {
   mib,
   mhz,
   gb_per_second,
-  us
+  us,
+  pj,
+  watts,
+  volts
 };
 /// "core cycles"; empty for a parameter without unit.
 const char* text_of(parameter_unit unit);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "heddle/config/error.h"
+#include "heddle/energy/energy_account.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
@@ -18,7 +20,21 @@ namespace heddle {
 
 namespace {
 
-void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
+// Dynamic energy of each line. `lines` are those of the launch's instructions.
+void fill_line_energy(std::map<std::uint32_t, line_metrics>& lines, const kernel_metrics& k, energy_account& energy,
+                      const resident_launch& l) {
+  const std::vector<double> joules = energy.by_instruction(l.launch_id);
+  double sum = 0;
+  for (std::size_t i = 0; i < joules.size(); ++i) {
+    lines[l.program->code[i].line].joules += joules[i];
+    sum += joules[i];
+  }
+  const double dynamic = k.energy.total_joules - k.energy.static_joules;
+  invariant(joules.empty() || std::abs(sum - dynamic) <= 1e-9 * k.energy.total_joules,
+            "the energies of a kernel's lines differ from its dynamic energy");
+}
+
+void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, energy_account& energy) {
   k.source = l.program->file;
   k.file = k.source.substr(k.source.find_last_of('/') + 1);
   std::map<std::uint32_t, line_metrics> lines;
@@ -33,6 +49,7 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
       line.warp_states.add(at.stalls);
     }
   }
+  if (k.energy.known) fill_line_energy(lines, k, energy, l);
   for (auto& [number, line] : lines) {
     line.line = number;
     k.lines.push_back(line);
@@ -103,7 +120,7 @@ void fill_occupancy_over_time(kernel_metrics& k, const gpu& g, std::uint32_t lau
   }
 }
 
-kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
+kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& energy) {
   const resident_launch& l = *grid.launch;
   kernel_metrics k;
   k.name = l.program->kernel;
@@ -137,7 +154,8 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   fill_instructions(k, s.issue);
   k.metrics = profiler_metrics(s);
   k.memory = s.memory;
-  fill_lines(k, g, l);
+  if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, k.cycles);
+  fill_lines(k, g, l, energy);
   return k;
 }
 
@@ -234,10 +252,19 @@ void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& en
   }
 }
 
+// From the request to the last save, and from the first restore to the resumption.
+void fill_switch_energy(context_switch_metrics& m, const energy_account& energy) {
+  std::uint64_t cycles = 0;
+  if (m.saved_cycle > m.request_cycle) cycles += m.saved_cycle - m.request_cycle;
+  if (m.resumed_cycle > m.restore_cycle) cycles += m.resumed_cycle - m.restore_cycle;
+  m.energy = energy.of_switch(m.bytes_saved, m.bytes_restored, cycles);
+}
+
 }  // namespace
 
 run_metrics collect(const gpu& g) {
   run_metrics r;
+  energy_account energy(g);
   r.config = g.config();
   const auto& grids = g.cwd().grids();
   cycle_t first = never, last = 0;
@@ -247,13 +274,17 @@ run_metrics collect(const gpu& g) {
   }
   r.cycles = grids.empty() ? 0 : last - first;
   // Kernels whose blocks were all dispatched, in that order; after a fault, also the others that started.
-  for (const std::uint32_t id : g.cwd().dispatch_order()) r.kernels.push_back(kernel_of(g, grids[id]));
+  for (const std::uint32_t id : g.cwd().dispatch_order()) r.kernels.push_back(kernel_of(g, grids[id], energy));
   for (const grid_record& grid : grids)
-    if (grid.dispatched != 0 && grid.dispatched != grid.blocks()) r.kernels.push_back(kernel_of(g, grid));
+    if (grid.dispatched != 0 && grid.dispatched != grid.blocks()) r.kernels.push_back(kernel_of(g, grid, energy));
   switch_entries entries;
   for (const auto& c : g.cwd().context_switches()) add_switches(r, *c, entries);
   r.preempt_requests = {g.cwd().preempt_requests().asked, g.cwd().preempt_requests().found_no_blocks};
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
+  if (g.config().energy.account) {
+    for (context_switch_metrics& m : r.context_switches) fill_switch_energy(m, energy);
+    r.energy = energy.of_run(g.cycle());
+  }
   return r;
 }
 

@@ -2,7 +2,9 @@
 #include "heddle/metrics/interval_sampler.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "heddle/config/error.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
@@ -10,12 +12,14 @@
 
 namespace heddle {
 
-interval_sampler::interval_sampler(gpu& g) : sc_module(sc_core::sc_module_name("interval_sampler")), gpu_(g) {
+interval_sampler::interval_sampler(gpu& g)
+    : sc_module(sc_core::sc_module_name("interval_sampler")), gpu_(g), energy_(g) {
   SC_HAS_PROCESS(interval_sampler);
   SC_METHOD(sample_memory);
   sensitive << memory_due_;
   dont_initialize();
   closed_.sm_instructions.resize(g.sm_count());
+  closed_.sm_joules.resize(g.sm_count());
   g.core_clock().observe(*this);
 }
 
@@ -67,13 +71,15 @@ std::uint64_t interval_sampler::settle() {
 void interval_sampler::close_finished() {
   const auto& grids = gpu_.cwd().grids();
   for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_)
-    for (unsigned i = 0; i < gpu_.sm_count(); ++i)
+    for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
+      if (gpu_.config().energy.account) closed_.sm_joules[i] += energy_.in_sm(open_from_, i).units.sum();
       for (const auto& p : gpu_.sm_at(i).partitions)
         if (const issue_counters* c = p.account.counters.find(open_from_)) {
           closed_.instructions += c->inst_executed;
           closed_.sm_instructions[i] += c->inst_executed;
           for (std::size_t s = 0; s < c->states.size(); ++s) closed_.states[s] += c->states[s];
         }
+    }
 }
 
 void interval_sampler::take() {
@@ -88,8 +94,20 @@ void interval_sampler::take() {
           s.sm_instructions[i] += c->inst_executed;
           for (std::size_t n = 0; n < c->states.size(); ++n) s.states[n] += c->states[n];
         }
+  take_energy(s, open_from_);
   take_memory(s);
   samples_.push_back(std::move(s));
+}
+
+// Adds the energy that the launches from number `from` on have spent in SMs.
+void interval_sampler::take_energy(sample& s, std::uint32_t from) {
+  if (!gpu_.config().energy.account) return;
+  const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
+    for (std::uint32_t launch = from; launch < launches; ++launch)
+      s.sm_joules[i] += energy_.in_sm(launch, i).units.sum();
+    s.sm_active_cycles.push_back(gpu_.sm_at(i).resource_manager.sm_residency.until(s.cycle));
+  }
 }
 
 void interval_sampler::take_memory(sample& s) const {
@@ -102,6 +120,10 @@ void interval_sampler::take_memory(sample& s) const {
         s.write_bytes += c->write_bytes;
       }
   }
+  if (!gpu_.config().energy.account) return;
+  s.shared_joules = energy_.all_contexts();
+  for (std::uint32_t launch = 0; launch < gpu_.cwd().grids().size(); ++launch)
+    s.shared_joules += energy_.beside_sms(launch).units.sum();
 }
 
 // Doubles the interval length and keeps the first sample of each interval.
@@ -146,6 +168,42 @@ void interval_sampler::fill(run_metrics& m) {
       m.sms[i].inst_executed_over_time.push_back(s.sm_instructions[i] - before.sm_instructions[i]);
     before = s;
   }
+  if (gpu_.config().energy.account && !to.end_cycles.empty()) fill_power(m, to.end_cycles.size());
+}
+
+// The run's energy up to the last interval's end, and that of each interval. What launches cost after they had ended,
+// such as fills that came late, is in the last one.
+void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
+  m.energy = energy_.of_run(m.intervals.end_cycles.back());
+  sample& last = samples_[intervals - 1];
+  last.sm_joules.assign(gpu_.sm_count(), 0);
+  last.sm_active_cycles.clear();
+  take_energy(last, 0);
+  take_memory(last);
+  const energy_parameters& p = energy_.prices();
+  m.power.sm_watts.resize(gpu_.sm_count());
+  sample before;
+  before.sm_joules.resize(gpu_.sm_count());
+  before.sm_active_cycles.resize(gpu_.sm_count());
+  double sum = 0;
+  for (std::size_t n = 0; n < intervals; ++n) {
+    const sample& s = samples_[n];
+    const double seconds = energy_.seconds(s.cycle - before.cycle);
+    double joules = s.shared_joules - before.shared_joules + p.constant_watts * seconds;
+    for (std::size_t i = 0; i < gpu_.sm_count(); ++i) {
+      const double active = energy_.seconds(s.sm_active_cycles[i] - before.sm_active_cycles[i]);
+      const double sm = s.sm_joules[i] - before.sm_joules[i] + p.active_sm_watts * active +
+                        p.idle_sm_watts * std::max(0.0, seconds - active);
+      m.power.sm_watts[i].push_back(sm / seconds);
+      joules += sm;
+    }
+    m.power.joules.push_back(joules);
+    m.power.watts.push_back(joules / seconds);
+    sum += joules;
+    before = s;
+  }
+  invariant(std::abs(sum - m.energy.total_joules) <= 1e-9 * m.energy.total_joules,
+            "the energies of the intervals differ from the run's");
 }
 
 }  // namespace heddle

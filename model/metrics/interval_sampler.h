@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "heddle/energy/energy_account.h"
 #include "heddle/metrics/run_metrics.h"
 #include "heddle/sub_partition/account/issue_counters.h"
 #include "heddle/tlm/kernel/unit_clock.h"
@@ -41,11 +42,16 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     std::uint64_t write_bytes = 0;
     std::array<std::uint64_t, state_count> states{};
     std::vector<std::uint64_t> sm_instructions;
+    double shared_joules = 0;       // dynamic, of the L2 and device memory
+    std::vector<double> sm_joules;  // dynamic, their requests to the interconnect included
+    std::vector<std::uint64_t> sm_active_cycles;
   };
   void sample_memory();
   void close_finished();
   void take();
   void take_memory(sample& s) const;
+  void take_energy(sample& s, std::uint32_t from);
+  void fill_power(run_metrics& m, std::size_t intervals);
   void thin_out();
 
   static constexpr std::size_t most_samples = 128;
@@ -58,6 +64,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   std::vector<sample> samples_;  // sums since the start of the simulation
   std::uint32_t open_from_ = 0;  // launches before this one have ended: their counts are in `closed_`
   sample closed_;
+  energy_account energy_;
 };
 
 }  // namespace heddle

@@ -100,6 +100,25 @@ void write_gpu(json_writer& w, const gpu_config& config) {
   w.end_object().end_object();
 }
 
+void write_energy(json_writer& w, const energy_metrics& e) {
+  w.member("total_joules", e.total_joules).member("mean_watts", e.mean_watts());
+  w.member("static_joules", e.static_joules).member("static_share", e.static_share());
+  w.member("energy_delay_product", e.energy_delay_product());
+  w.member("seconds", e.seconds).member("volts", e.volts);
+  write_counts(w, "by_unit", e.by_unit);
+  write_counts(w, "by_class", e.by_class);
+  write_list(w, "by_sm", e.by_sm);
+}
+
+// Lines in the order of the kernel's `lines`.
+void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
+  w.key("energy").begin_object();
+  write_energy(w, k.energy);
+  w.key("by_line").begin_object();
+  for (const line_metrics& l : k.lines) w.member(std::to_string(l.line), l.joules);
+  w.end_object().end_object();
+}
+
 void write_kernel(json_writer& w, const kernel_metrics& k) {
   w.begin_object();
   w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
@@ -124,6 +143,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   w.key("memory").begin_object();
   k.memory.visit([&w](const char* level, const auto& counts) { write_counts(w, level, counts); });
   w.end_object();
+  if (k.energy.known) write_kernel_energy(w, k);
   w.member("file", k.file);
   w.key("lines").begin_array();
   for (const line_metrics& l : k.lines) {
@@ -149,6 +169,12 @@ void write_switch(json_writer& w, const context_switch_metrics& c) {
   write_list(w, "warp_ids", c.warp_ids);
   w.member("restored_sm", c.restored_sm);
   write_list(w, "restored_warp_ids", c.restored_warp_ids);
+  if (c.energy.known) {
+    w.key("energy").begin_object();
+    w.member("total_joules", c.energy.transfer_joules + c.energy.static_joules);
+    w.member("transfer_joules", c.energy.transfer_joules).member("static_joules", c.energy.static_joules);
+    w.end_object();
+  }
   w.end_object();
 }
 
@@ -201,6 +227,26 @@ void write_intervals(json_writer& w, const interval_series& s) {
   w.end_object().end_object();
 }
 
+// Of the whole run. Powers over time are whole milliwatts, in the intervals of "intervals".
+void write_run_energy(json_writer& w, const run_metrics& m) {
+  w.key("energy").begin_object();
+  write_energy(w, m.energy);
+  if (!m.power.joules.empty()) {
+    const auto milliwatts = [&w](const std::vector<double>& watts) {
+      w.begin_array();
+      for (const double v : watts) w.value(static_cast<std::uint64_t>(std::llround(v * 1000)));
+      w.end_array();
+    };
+    write_list(w, "joules_over_time", m.power.joules);
+    w.key("milliwatts_over_time");
+    milliwatts(m.power.watts);
+    w.key("sm_milliwatts_over_time").begin_array();
+    for (const std::vector<double>& sm : m.power.sm_watts) milliwatts(sm);
+    w.end_array();
+  }
+  w.end_object();
+}
+
 }  // namespace
 
 void write_parameters(json_writer& w, const gpu_config& config) {
@@ -242,6 +288,7 @@ std::string to_json(const run_metrics& m) {
   for (const auto& s : m.sms) write_sm(w, s);
   w.end_array();
   if (!m.intervals.end_cycles.empty()) write_intervals(w, m.intervals);
+  if (m.energy.known) write_run_energy(w, m);
   w.key("host").begin_object();
   w.member("wall_seconds", m.host.wall_seconds).member("cpu_seconds", m.host.cpu_seconds);
   w.member("peak_rss_bytes", m.host.peak_rss_bytes);

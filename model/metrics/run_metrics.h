@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/energy/energy_metrics.h"
 #include "heddle/metrics/memory_metrics.h"
 #include "heddle/metrics/profiler_metrics.h"
 #include "heddle/metrics/state_metrics.h"
@@ -95,6 +96,7 @@ struct line_metrics {
   std::uint64_t executed = 0;     // warp instructions
   warp_cycle_counts warp_cycles;  // cycles in which one of them was a warp's next instruction
   warp_state_counts warp_states;
+  double joules = 0;  // dynamic energy
 };
 
 /// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD receives the completion of
@@ -125,6 +127,7 @@ struct kernel_metrics {
   warp_state_counts warp_states;
   instruction_counts instructions;
   memory_counts memory;
+  energy_metrics energy;
   std::string source;               // the program's source file; not in the metrics file
   std::string file;                 // the same without directories
   std::vector<line_metrics> lines;  // ascending; warp_cycles of all lines sum to those of the kernel
@@ -147,6 +150,7 @@ struct context_switch_metrics {
   std::vector<std::uint32_t> warp_ids;
   std::uint32_t restored_sm = 0;
   std::vector<std::uint32_t> restored_warp_ids;
+  switch_energy energy;
 };
 
 /// Preemption requests for single SMs. Those that found blocks are in `context_switches`.
@@ -214,6 +218,8 @@ struct run_metrics {
   preempt_request_metrics preempt_requests;
   std::vector<sm_metrics> sms;
   interval_series intervals;  // empty if the run had no interval_sampler
+  energy_metrics energy;      // of the whole run, from cycle 0 on
+  energy_series power;        // by the same intervals
   host_metrics host;
 };
 

@@ -131,7 +131,9 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
   ++c.inst_executed;
   w.profile->add(*w.line, launch_profile::executed, 1);
   c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
-  c.nonpred_thread_inst += static_cast<unsigned>(__builtin_popcount(mask));
+  const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
+  c.nonpred_thread_inst += lanes;
+  w.profile->add(*w.line, launch_profile::lanes, lanes);
   unsigned latency = 0;  // as the unit answers
   switch (d.kind) {
     case issue_kind::arithmetic: issue_arithmetic(slot, w, mask, cycle); return true;

@@ -25,6 +25,7 @@ BOXES = (
     (2, 4, 4, 'sm', 'resource manager, barrier unit, load/store unit, shared memory', ('model/sm',)),
     (2, 4, 5, 'functional', 'launches executed without timing', ('model/functional',)),
     (0, 4, 6, 'gpu', 'the whole GPU; Compute Work Distributor; host interface and driver', ('model/gpu',)),
+    (0, 1, 7, 'energy', 'joules from the units\' counters', ('model/energy',)),
     (0, 1, 8, 'metrics', 'the profiler\'s metrics from the units\' counters', ('model/metrics',)),
     (2, 4, 8, 'observe', 'waveforms, pipeline views, timelines', ('model/observe',)),
     (5, 7, 0, 'files', 'reading and writing files', ('testbench/files',)),
@@ -36,7 +37,7 @@ BOXES = (
     (5, 7, 5, 'run', 'one simulation from job to files', ('testbench/run',)),
     (5, 5, 6, 'sweep', 'running points', ('testbench/sweep/engine', 'testbench/sweep')),
     (6, 7, 6, 'exec', 'the simulator behind a CUDA program', ('testbench/exec',)),
-    (5, 6, 7, 'correlate', 'launches beside those of real chips', ('testbench/correlate',)),
+    (5, 6, 7, 'correlate', 'launches and power of real chips', ('testbench/correlate', 'testbench/energy')),
     (5, 6, 8, 'program', 'the commands of heddle', ('testbench/program',)),
     (7, 7, 8, 'cuda', 'CUDA\'s libraries', ('testbench/cuda',)),
 )

@@ -12,13 +12,10 @@ void launch_profile::begin(std::shared_ptr<const decoded_program> program) {
 }
 
 instruction_profile launch_profile::at(std::size_t instruction) const {
-  const auto count = [&](unsigned what) {
-    const std::uint64_t high = high_.empty() ? 0 : high_[instruction][what];
-    return (high << 32) + lines_[instruction].low[what];
-  };
   instruction_profile p;
-  p.executed = count(executed);
-  for (unsigned s = 0; s < state_count; ++s) add_state(p, s, count(what(s)));
+  p.executed = count(instruction, executed);
+  p.lanes = count(instruction, lanes);
+  for (unsigned s = 0; s < state_count; ++s) add_state(p, s, count(instruction, what(s)));
   return p;
 }
 

@@ -16,11 +16,12 @@ struct decoded_program;
 /// Warp-cycles that the warps of a launch spent with one instruction as their next, by state.
 struct instruction_profile : state_counts {
   std::uint64_t executed = 0;  // warp instructions
+  std::uint64_t lanes = 0;     // active lanes that were not predicated off, summed over them
 };
 
 /// The low halves of an instruction's counts.
 struct alignas(64) profile_line {
-  std::array<std::uint32_t, 1 + state_count> low{};
+  std::array<std::uint32_t, 2 + state_count> low{};
 };
 
 /// Profiles of a launch's instructions on one SM, shared by its sub-partitions. The low halves of an instruction's
@@ -28,8 +29,9 @@ struct alignas(64) profile_line {
 /// counted elsewhere.
 class launch_profile {
  public:
-  static constexpr unsigned executed = 0;  // index of the executed warp instructions; the states follow
-  static constexpr unsigned what(unsigned state) { return 1 + state; }
+  static constexpr unsigned executed = 0;  // index of the executed warp instructions
+  static constexpr unsigned lanes = 1;     // index of their lanes; the states follow
+  static constexpr unsigned what(unsigned state) { return 2 + state; }
 
   /// Sets the launch's program. Only the first call has an effect.
   void begin(std::shared_ptr<const decoded_program> program);
@@ -44,6 +46,11 @@ class launch_profile {
   /// Number of instructions; 0 before the launch's first warp.
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
   [[nodiscard]] instruction_profile at(std::size_t instruction) const;
+  /// One count of an instruction: `executed`, `lanes` or that of a state.
+  [[nodiscard]] std::uint64_t count(std::size_t instruction, unsigned what) const {
+    const std::uint64_t high = high_.empty() ? 0 : high_[instruction][what];
+    return (high << 32) + lines_[instruction].low[what];
+  }
   /// Null before the launch's first warp.
   [[nodiscard]] const decoded_program* program() const { return program_.get(); }
 
@@ -51,7 +58,7 @@ class launch_profile {
   void carry(const profile_line& from, unsigned what, std::uint64_t high);
 
   std::vector<profile_line> lines_;
-  std::vector<std::array<std::uint64_t, 1 + state_count>> high_;  // empty until a count exceeds 32 bits
+  std::vector<std::array<std::uint64_t, 2 + state_count>> high_;  // empty until a count exceeds 32 bits
   std::shared_ptr<const decoded_program> program_;
 };
 

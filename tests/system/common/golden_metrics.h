@@ -23,13 +23,17 @@ inline std::uint64_t digest(const std::string& text) {
   return h;
 }
 
-/// Cycles and instructions, which show the kind of a change, and a digest of all measurements: without host data and
-/// without parameters, which may be added.
+/// Cycles and instructions, which show the kind of a change, and a digest of all measurements: without host data,
+/// without parameters, which may be added, and without energies, which follow from the other counts and from parameters
+/// that are fitted anew when there are better measurements.
 inline std::string metrics_summary(const std::string& file) {
   std::ifstream in(file);
   auto m = nlohmann::json::parse(in);
   m.erase("host");
   m["gpu"].erase("config");
+  m.erase("energy");
+  for (const char* of : {"kernels", "context_switches"})
+    for (auto& each : m[of]) each.erase("energy");
   std::uint64_t executed = 0;
   for (const auto& k : m["kernels"]) executed += k["metrics"]["inst_executed"].get<std::uint64_t>();
   char hex[24];

@@ -77,6 +77,10 @@ const std::map<std::string, settings>& beside() {
       {"instruction_cache.per_sub_partition", {"instruction_cache.size_bytes=2048", "instruction_cache.ways=4"}},
       {"cwd.max_resident_grids", {"sm.max_blocks=2"}},
       {"l2.atomic_limit_cycles", {"l2.atomic_interval_cycles=10000"}},
+      {"energy.tlb_pj", {"tlb.entries=1"}},
+      {"energy.reference_volts", {"gpu.core_clock_mhz=1000"}},
+      {"energy.volts_per_ghz", {"gpu.core_clock_mhz=1000"}},
+      {"energy.least_volts", {"gpu.core_clock_mhz=100"}},
   };
   return all;
 }
@@ -92,6 +96,7 @@ scenario scenario_of(const std::string& name) {
       {"context.time_slice_cycles", scenario::two_grids},
       {"context.preemption", scenario::preempted},
       {"context.lines_in_flight", scenario::preempted},
+      {"energy.context_line_pj", scenario::preempted},
       {"context.saved_registers", scenario::preempted},
       {"sub_partition.divergence", scenario::waiting_lanes},
       {"sub_partition.convergence_patience_iterations", scenario::waiting_lanes},

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/energy/energy_account.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/config/error.h"
+#include "heddle/energy/energy_prices.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/memory/dram/memory_model.h"
+#include "heddle/memory/l2/l2_cache.h"
+#include "heddle/sm/sm.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+
+namespace heddle {
+
+namespace {
+
+using unit = energy_unit;
+using sums = energy_account::sums;
+
+constexpr std::uint64_t context_line_bytes = 128;
+
+double joules(double events, double pj) { return events * pj * joules_per_pj; }
+double joules(std::uint64_t events, double pj) { return joules(static_cast<double>(events), pj); }
+
+// The memory system's energy belongs to no class of instructions, since loads of several classes share its counters.
+void add_to_memory(sums& to, unit u, double j) {
+  to.units[u] += j;
+  to.classes[energy_class::memory] += j;
+}
+
+double lines_of(std::uint64_t bytes) { return static_cast<double>(bytes) / context_line_bytes; }
+
+bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
+
+}  // namespace
+
+energy_account::energy_account(const gpu& g)
+    : gpu_(g), prices_(prices_of(g.config())), cycle_seconds_(1e-6 / g.config().gpu.core_clock_mhz) {}
+
+const std::vector<instruction_energy>& energy_account::instructions_of(std::uint32_t launch, unsigned sm) {
+  if (launch >= programs_.size()) programs_.resize(std::size_t{launch} + 1);
+  auto& known = programs_[launch];
+  if (known == nullptr)
+    known = std::make_unique<std::vector<instruction_energy>>(
+        energies_of(*gpu_.sm_at(sm).profiles.at(launch).program(), prices_));
+  return *known;
+}
+
+void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned sm) {
+  const launch_profile& profile = gpu_.sm_at(sm).profiles.at(launch);
+  if (profile.size() == 0) return;
+  const std::vector<instruction_energy>& energies = instructions_of(launch, sm);
+  for (std::size_t i = 0; i < profile.size(); ++i) {
+    const std::uint64_t executed = profile.count(i, launch_profile::executed);
+    if (executed == 0) continue;
+    const instruction_energy& e = energies[i];
+    const double warps = static_cast<double>(executed);
+    const double lanes = static_cast<double>(profile.count(i, launch_profile::lanes));
+    const double control = joules(warps, prices_.instruction_pj);
+    const double registers = joules(lanes, e.registers_per_lane);
+    const double operation = joules(warps, e.unit_per_warp) + joules(lanes, e.unit_per_lane);
+    to.units[unit::control] += control;
+    to.units[unit::registers] += registers;
+    to.units[e.unit] += operation;
+    to.classes[e.purpose] += control + registers + operation;
+  }
+  std::uint64_t replays = 0;
+  for (const auto& p : gpu_.sm_at(sm).partitions)
+    if (const issue_counters* c = p.account.counters.find(launch))
+      replays += c->shared_replays + c->global_replays + c->constant_replays;
+  const double replayed = joules(replays, prices_.instruction_pj);
+  to.units[unit::control] += replayed;
+  to.classes[energy_class::replays] += replayed;
+}
+
+void energy_account::add_memory(sums& to, std::uint32_t launch, unsigned sm) const {
+  const auto& m = gpu_.sm_at(sm);
+  const energy_parameters& p = prices_;
+  const shared_memory_counters& s = m.shared_memory.counters.at(launch);
+  add_to_memory(to, unit::shared_memory,
+                joules(s.load_transactions + s.store_transactions + s.atomic_transactions, p.shared_pj));
+  add_to_memory(to, unit::constant_cache, joules(m.constant_cache.counters.at(launch).accesses, p.constant_pj));
+  add_to_memory(to, unit::tlb, joules(m.load_store_unit.tlb.counters.at(launch).accesses, p.tlb_pj));
+  const l1_counters& c = m.l1.counters.at(launch);
+  const std::uint64_t read_hits = c.hits - c.write_hits;
+  add_to_memory(to, unit::l1,
+                joules(read_hits, p.l1_read_hit_pj) + joules(c.reads - read_hits, p.l1_read_miss_pj) +
+                    joules(c.write_hits, p.l1_write_hit_pj) + joules(c.writes - c.write_hits, p.l1_write_miss_pj));
+  // A header for each packet; a flit for each sector that travels with it; an atomic has a flit of operands and one of
+  // results.
+  const std::uint64_t flits = c.read_requests + c.write_requests + c.atomics + c.fills + c.writes + 2 * c.atomics;
+  add_to_memory(to, unit::interconnect, joules(flits, p.flit_pj));
+}
+
+sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
+  sums s;
+  add_instructions(s, launch, sm);
+  add_memory(s, launch, sm);
+  return s;
+}
+
+sums energy_account::beside_sms(std::uint32_t launch) const {
+  sums s;
+  const energy_parameters& p = prices_;
+  for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
+    if (const l2_counters* c = gpu_.slice_at(i).counters().find(launch))
+      add_to_memory(s, unit::l2,
+                    joules(c->read_hits, p.l2_read_hit_pj) + joules(c->read_sectors - c->read_hits, p.l2_read_miss_pj) +
+                        joules(c->write_hits + c->atomics, p.l2_write_hit_pj) +
+                        joules(c->write_misses, p.l2_write_miss_pj));
+    const memory_model* channel = gpu_.channel_at(i);
+    if (channel == nullptr) continue;
+    if (const memory_counters* c = channel->counters().find(launch))
+      add_to_memory(s, unit::dram,
+                    joules(static_cast<double>(c->read_bytes) / sector_bytes, p.dram_read_pj) +
+                        joules(static_cast<double>(c->write_bytes) / sector_bytes, p.dram_write_pj));
+  }
+  return s;
+}
+
+double energy_account::contexts_of(std::uint32_t launch) const {
+  double lines = 0;
+  for (const auto& c : gpu_.cwd().context_switches())
+    for (const switched_block& b : c->blocks)
+      if (b.launch == launch) lines += lines_of(b.bytes_saved + b.bytes_restored);
+  return joules(lines, prices_.context_line_pj);
+}
+
+double energy_account::all_contexts() const {
+  double lines = 0;
+  for (const auto& c : gpu_.cwd().context_switches())
+    for (const switched_block& b : c->blocks) lines += lines_of(b.bytes_saved + b.bytes_restored);
+  return joules(lines, prices_.context_line_pj);
+}
+
+// Adds what is spent outside the SMs and by time. `by_unit` and `by_class` hold the SMs' dynamic energy, `by_sm` all of
+// theirs.
+void energy_account::finish(energy_metrics& m, const sums& shared, std::uint64_t cycles,
+                            std::uint64_t active_cycles) const {
+  m.known = true;
+  m.seconds = seconds(cycles);
+  m.volts = core_volts(gpu_.config());
+  m.by_unit.add(shared.units);
+  m.by_class.add(shared.classes);
+  const std::uint64_t sm_cycles = std::uint64_t{gpu_.sm_count()} * cycles;
+  m.by_unit[unit::active_sms] = prices_.active_sm_watts * seconds(active_cycles);
+  m.by_unit[unit::idle_sms] = prices_.idle_sm_watts * seconds(sm_cycles - std::min(active_cycles, sm_cycles));
+  m.by_unit[unit::constant] = prices_.constant_watts * m.seconds;
+  m.static_joules = m.by_unit[unit::active_sms] + m.by_unit[unit::idle_sms] + m.by_unit[unit::constant];
+  m.total_joules = m.by_unit.sum();
+  check_sums(m);
+}
+
+energy_metrics energy_account::of_launch(std::uint32_t launch, std::uint64_t cycles) {
+  energy_metrics m;
+  std::uint64_t all_active = 0;
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
+    const sums s = in_sm(launch, i);
+    m.by_unit.add(s.units);
+    m.by_class.add(s.classes);
+    const std::uint64_t active =
+        std::min<std::uint64_t>(cycles, gpu_.sm_at(i).resource_manager.launch_residency.at(launch).until(gpu_.cycle()));
+    all_active += active;
+    m.by_sm.push_back(s.units.sum() - s.units[unit::interconnect] + prices_.active_sm_watts * seconds(active) +
+                      prices_.idle_sm_watts * seconds(cycles - active));
+  }
+  sums shared = beside_sms(launch);
+  shared.units[unit::context] = shared.classes[energy_class::context] = contexts_of(launch);
+  finish(m, shared, cycles, all_active);
+  return m;
+}
+
+energy_metrics energy_account::of_run(cycle_t end) {
+  energy_metrics m;
+  sums shared;
+  std::uint64_t all_active = 0;
+  const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
+    sums s;
+    for (std::uint32_t launch = 0; launch < launches; ++launch) s.add(in_sm(launch, i));
+    m.by_unit.add(s.units);
+    m.by_class.add(s.classes);
+    const std::uint64_t active = std::min<std::uint64_t>(end, gpu_.sm_at(i).resource_manager.sm_residency.until(end));
+    all_active += active;
+    m.by_sm.push_back(s.units.sum() - s.units[unit::interconnect] + prices_.active_sm_watts * seconds(active) +
+                      prices_.idle_sm_watts * seconds(end - active));
+  }
+  for (std::uint32_t launch = 0; launch < launches; ++launch) shared.add(beside_sms(launch));
+  shared.units[unit::context] = shared.classes[energy_class::context] = all_contexts();
+  finish(m, shared, end, all_active);
+  return m;
+}
+
+switch_energy energy_account::of_switch(std::uint64_t bytes_saved, std::uint64_t bytes_restored,
+                                        std::uint64_t sm_cycles) const {
+  switch_energy e;
+  e.known = true;
+  constexpr double sectors = static_cast<double>(context_line_bytes) / sector_bytes;
+  const double way = prices_.context_line_pj + (1 + sectors) * prices_.flit_pj;
+  const double save = way + sectors * (prices_.l2_write_miss_pj + prices_.dram_write_pj);
+  const double restore = way + sectors * (prices_.l2_read_miss_pj + prices_.dram_read_pj);
+  e.transfer_joules = joules(lines_of(bytes_saved), save) + joules(lines_of(bytes_restored), restore);
+  e.static_joules = prices_.active_sm_watts * seconds(sm_cycles);
+  return e;
+}
+
+void check_sums(const energy_metrics& m) {
+  double by_sm = m.by_unit[unit::interconnect] + m.by_unit[unit::l2] + m.by_unit[unit::dram] +
+                 m.by_unit[unit::context] + m.by_unit[unit::constant];
+  for (const double j : m.by_sm) by_sm += j;
+  invariant(same(m.total_joules, by_sm), "the energies of the SMs and of what they share differ from the units' sum");
+  invariant(same(m.total_joules, m.static_joules + m.by_class.sum()),
+            "the energies of the classes and the static energy differ from the units' sum");
+}
+
+}  // namespace heddle

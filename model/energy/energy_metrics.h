@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace heddle {
+
+// clang-format off
+/// Where energy is spent: X(enumerator, key). The units of an SM come first, then those that SMs share, then what is
+/// spent by time and not by events.
+#define HEDDLE_ENERGY_UNITS(X) \
+  X(control, "control")                  /* fetch, decode, scheduling, dispatch */ \
+  X(registers, "registers")              /* register file */                       \
+  X(fp32, "fp32")                                                                  \
+  X(integer, "int")                                                                \
+  X(fp64, "fp64")                                                                  \
+  X(half, "half")                                                                  \
+  X(sfu, "sfu")                                                                    \
+  X(tensor, "tensor")                                                              \
+  X(ldst, "ldst")                                                                  \
+  X(branch, "branch")                                                              \
+  X(texture, "texture")                                                            \
+  X(shared_memory, "shared_memory")                                                \
+  X(constant_cache, "constant_cache")                                              \
+  X(tlb, "tlb")                                                                    \
+  X(l1, "l1")                                                                      \
+  X(context, "context")                  /* contexts saved and restored: all SMs */ \
+  X(interconnect, "interconnect")                                                  \
+  X(l2, "l2")                                                                      \
+  X(dram, "dram")                                                                  \
+  X(active_sms, "active_sms")            /* SMs with warps: leakage and clock */   \
+  X(idle_sms, "idle_sms")                                                          \
+  X(constant, "constant")                /* the board, whatever the chip does */
+
+/// What it is spent for: X(enumerator, key). Instructions by execution unit, with their part of control and registers.
+#define HEDDLE_ENERGY_CLASSES(X) \
+  X(fp32, "fp32")                                                        \
+  X(integer, "int")                                                      \
+  X(fp64, "fp64")                                                        \
+  X(half, "half")                                                        \
+  X(sfu, "sfu")                                                          \
+  X(tensor, "tensor")                                                    \
+  X(ldst, "ldst")                                                        \
+  X(branch, "branch")                                                    \
+  X(texture, "texture")                                                  \
+  X(replays, "replays")      /* instructions issued again */             \
+  X(memory, "memory")        /* all of the memory system */              \
+  X(context, "context")      /* contexts saved and restored */
+// clang-format on
+
+enum class energy_unit : std::uint8_t {
+#define HEDDLE_X(name, key) name,
+  HEDDLE_ENERGY_UNITS(HEDDLE_X)
+#undef HEDDLE_X
+      count
+};
+enum class energy_class : std::uint8_t {
+#define HEDDLE_X(name, key) name,
+  HEDDLE_ENERGY_CLASSES(HEDDLE_X)
+#undef HEDDLE_X
+      count
+};
+
+const char* name_of(energy_unit u);
+const char* name_of(energy_class c);
+
+/// Joules by the enumerators of E.
+template <class E>
+struct joules_by {
+  std::array<double, static_cast<std::size_t>(E::count)> values{};
+
+  double& operator[](E e) { return values[static_cast<std::size_t>(e)]; }
+  double operator[](E e) const { return values[static_cast<std::size_t>(e)]; }
+  void add(const joules_by& other) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += other.values[i];
+  }
+  [[nodiscard]] double sum() const {
+    double all = 0;
+    for (const double v : values) all += v;
+    return all;
+  }
+  template <class V>
+  void visit(V&& v) const {
+    for (std::size_t i = 0; i < values.size(); ++i) v(name_of(static_cast<E>(i)), values[i]);
+  }
+};
+
+/// The energy of a launch or of a run over `seconds`. Static energy is spent by time, dynamic energy by events.
+struct energy_metrics {
+  bool known = false;  // energy.account
+  double seconds = 0;
+  double volts = 0;  // of the core
+  double total_joules = 0;
+  double static_joules = 0;
+  joules_by<energy_unit> by_unit;    // sums to total_joules
+  joules_by<energy_class> by_class;  // sums to total_joules - static_joules
+  std::vector<double> by_sm;         // of the units in each SM, its static energy included
+
+  [[nodiscard]] double mean_watts() const { return seconds > 0 ? total_joules / seconds : 0; }
+  [[nodiscard]] double static_share() const { return total_joules > 0 ? static_joules / total_joules : 0; }
+  [[nodiscard]] double energy_delay_product() const { return total_joules * seconds; }
+};
+
+/// Energy in each interval of a run, of the chip and of each SM. The intervals' joules sum to those of the run.
+struct energy_series {
+  std::vector<double> joules;
+  std::vector<double> watts;
+  std::vector<std::vector<double>> sm_watts;  // by SM
+};
+
+/// The energy of a context switch. An upper bound: each line is counted as if it went to device memory or came from it.
+struct switch_energy {
+  bool known = false;
+  double transfer_joules = 0;  // contexts saved and restored
+  double static_joules =
+      0;  // of the SM from the request to the last save, and from the first restore to the resumption
+};
+
+}  // namespace heddle

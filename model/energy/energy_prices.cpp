@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/energy/energy_prices.h"
+
+#include <algorithm>
+
+namespace heddle {
+
+double core_volts(const gpu_config& config) {
+  const energy_parameters& e = config.energy;
+  if (e.volts > 0) return e.volts;
+  const double ghz = (config.gpu.core_clock_mhz - e.reference_clock_mhz) / 1000;
+  return std::max(std::min(e.least_volts, e.reference_volts), e.reference_volts + ghz * e.volts_per_ghz);
+}
+
+energy_parameters prices_of(const gpu_config& config) {
+  energy_parameters p = config.energy;
+  const double ratio = core_volts(config) / p.reference_volts;
+  for (double* pj :
+       {&p.instruction_pj,    &p.fp32_pj,          &p.int_pj,           &p.int_multiply_pj, &p.fp64_pj,
+        &p.half_pj,           &p.sfu_pj,           &p.ldst_pj,          &p.branch_pj,       &p.texture_pj,
+        &p.tensor_f16_pj,     &p.tensor_tf32_pj,   &p.tensor_int8_pj,   &p.tensor_f64_pj,   &p.register_read_pj,
+        &p.register_write_pj, &p.shared_pj,        &p.constant_pj,      &p.l1_read_hit_pj,  &p.l1_read_miss_pj,
+        &p.l1_write_hit_pj,   &p.l1_write_miss_pj, &p.tlb_pj,           &p.flit_pj,         &p.l2_read_hit_pj,
+        &p.l2_read_miss_pj,   &p.l2_write_hit_pj,  &p.l2_write_miss_pj, &p.context_line_pj})
+    *pj *= ratio * ratio;
+  p.active_sm_watts *= ratio;
+  p.idle_sm_watts *= ratio;
+  return p;
+}
+
+}  // namespace heddle

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "heddle/config/parameters.h"
+
+namespace heddle {
+
+/// The core voltage of a run: energy.volts or, if that is 0, what follows from the core clock.
+double core_volts(const gpu_config& config);
+
+/// The [energy] section at the core voltage of the run: energies of the chip go with the square of the voltage, powers
+/// of SMs with the voltage. Device memory and the board have supplies of their own.
+energy_parameters prices_of(const gpu_config& config);
+
+constexpr double joules_per_pj = 1e-12;
+
+}  // namespace heddle

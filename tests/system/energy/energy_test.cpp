@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Energies as users see them: published figures come out of microbenchmarks, sums add up, nothing else changes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/program_run.h"
+#include "tests/system/common/text_file.h"
+
+namespace energy_test {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+using words = std::vector<std::string>;
+
+class energy : public ::testing::Test {
+ protected:
+  energy()
+      : place_(fs::path(HEDDLE_SCRATCH "/energy") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::remove_all(place_);
+    fs::create_directories(place_);
+  }
+  /// The metrics of `heddle run` with these arguments.
+  json run(const std::string& arguments) {
+    words command = {HEDDLE_PROGRAM, "run"};
+    std::istringstream in(arguments);
+    for (std::string word; in >> word;) command.push_back(word);
+    command.insert(command.end(), {"--quiet", "--progress", "never", "--metrics", "m.json"});
+    const heddle::test::outcome o = heddle::test::run_program(command, {place_});
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.code == 0 ? json::parse(heddle::test::content(place_ / "m.json")) : json();
+  }
+  static double dynamic(const json& k) {
+    return k["energy"]["total_joules"].get<double>() - k["energy"]["static_joules"].get<double>();
+  }
+  static double sum(const json& values) {
+    double s = 0;
+    for (const auto& v : values) s += v.get<double>();
+    return s;
+  }
+
+  const fs::path place_;
+};
+
+const std::string workloads = HEDDLE_WORKLOADS;
+
+/// What LBNL published for a chip: pJ per FLOP and per bit.
+struct published {
+  std::string gpu;
+  double fp64, f16, l1, l2, dram;
+};
+
+class published_energies : public energy, public ::testing::WithParamInterface<published> {
+ protected:
+  json kernel(const std::string& name, const std::string& launch) {
+    return run("--kernel " HEDDLE_SOURCE "/tests/hardware/energy/energy.ptx:" + name + " " + launch + " --gpu " +
+               GetParam().gpu + " --set gpu.sm_count=4 --set memory.channels=4")["kernels"][0];
+  }
+  /// Dynamic pJ for each bit that a level delivers.
+  double per_bit(const std::string& name, const std::string& launch, const char* level) {
+    const json k = kernel(name, launch);
+    return dynamic(k) * 1e12 / (k["memory"][level]["read_bytes"].get<double>() * 8);
+  }
+};
+
+TEST_P(published_energies, come_out_of_microbenchmarks) {
+  const published& p = GetParam();
+  const auto within = [](double got, double wanted) { EXPECT_NEAR(got / wanted, 1, 0.1) << got << " " << wanted; };
+  // 8 blocks of 256 threads, 20 turns of 128 FMAs; 8 warps a block, 20 turns of 32 m16n8k16.
+  within(dynamic(kernel("fp64_fma", "--grid 8 --block 256 --arg buf:16384 --arg u32:20")) * 1e12 /
+             (8 * 256 * 20 * 128 * 2.0),
+         p.fp64);
+  within(dynamic(kernel("f16_mma", "--grid 8 --block 256 --arg buf:8192 --arg u32:20")) * 1e12 /
+             (8 * 8 * 20 * 32 * 2048 * 2.0),
+         p.f16);
+  // The figures of the levels add up: each is what the next level costs more.
+  const double l1 =
+      per_bit("near_loads", "--grid 4 --block 1024 --arg buf:16384 --arg buf:32768 --arg u32:200 --arg u32:0", "l1");
+  const double l2 = per_bit(
+      "near_loads_l2", "--grid 4 --block 1024 --arg buf:16384 --arg buf:131072 --arg u32:100 --arg u32:8192", "l2");
+  const double dram = per_bit(
+      "far_loads", "--grid 4 --block 1024 --arg buf:16384 --arg buf:4194304 --arg u32:30 --arg u32:262144", "dram");
+  within(l1, p.l1);
+  within(l2 - l1, p.l2);
+  within(dram - l2, p.dram);
+}
+
+INSTANTIATE_TEST_SUITE_P(lbnl, published_energies,
+                         ::testing::Values(published{"a100", 28.5, 0.70, 1.59, 4.71, 13.11},
+                                           published{"h100", 23.6, 0.52, 1.45, 4.87, 11.68}),
+                         [](const auto& info) { return info.param.gpu; });
+
+TEST_F(energy, adds_up_in_the_file) {
+  const json m = run(workloads + "/hotspot/job.json --gpu v100");
+  for (const json& k : m["kernels"]) {
+    const json& e = k["energy"];
+    const double total = e["total_joules"];
+    EXPECT_GT(total, 0);
+    EXPECT_NEAR(sum(e["by_unit"]) / total, 1, 1e-9);
+    EXPECT_NEAR((sum(e["by_class"]) + e["static_joules"].get<double>()) / total, 1, 1e-9);
+    EXPECT_NEAR(sum(e["by_line"]) / dynamic(k), 1, 1e-9);
+    EXPECT_EQ(e["by_line"].size(), k["lines"].size());
+    double shared = sum(e["by_sm"]);
+    for (const char* unit : {"interconnect", "l2", "dram", "context", "constant"})
+      shared += e["by_unit"][unit].get<double>();
+    EXPECT_NEAR(shared / total, 1, 1e-9);
+    EXPECT_NEAR(e["mean_watts"].get<double>() * e["seconds"].get<double>() / total, 1, 1e-9);
+  }
+  const json& run_energy = m["energy"];
+  EXPECT_NEAR(sum(run_energy["joules_over_time"]) / run_energy["total_joules"].get<double>(), 1, 1e-9);
+  EXPECT_EQ(run_energy["milliwatts_over_time"].size(), m["intervals"]["end_cycles"].size());
+  EXPECT_EQ(run_energy["sm_milliwatts_over_time"].size(), m["sms"].size());
+}
+
+TEST_F(energy, changes_nothing_else_and_can_be_switched_off) {
+  const std::string job = workloads + "/saxpy/job.json --gpu a100";
+  json with = run(job), without = run(job + " --set energy.account=false");
+  EXPECT_TRUE(with.contains("energy"));
+  EXPECT_EQ(without.dump().find("\"energy\""), std::string::npos);
+  with.erase("energy");
+  for (json& k : with["kernels"]) k.erase("energy");
+  for (json* m : {&with, &without}) {
+    m->erase("host");
+    (*m)["gpu"].erase("config");
+  }
+  EXPECT_EQ(with, without);
+}
+
+TEST_F(energy, is_none_of_a_chip_whose_file_has_none) {
+  std::ofstream(place_ / "own.ini") << "[gpu]\nname = own\n";
+  EXPECT_FALSE(run(workloads + "/saxpy/job.json --gpu ./own.ini").contains("energy"));
+  std::ofstream(place_ / "based.ini") << "base = gtx1080\n[gpu]\nname = based\n";
+  EXPECT_TRUE(run(workloads + "/saxpy/job.json --gpu ./based.ini").contains("energy"));
+  std::ofstream(place_ / "own.ini") << "[gpu]\nname = own\n[energy]\nconstant_watts = 10\n";
+  EXPECT_TRUE(run(workloads + "/saxpy/job.json --gpu ./own.ini").contains("energy"));
+}
+
+TEST_F(energy, of_a_context_switch_is_that_of_its_bytes) {
+  std::ofstream(place_ / "k.ptx") << R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, 3000;
+  mov.u32 %r2, %tid.x;
+l:
+  mad.lo.u32 %r2, %r2, %r2, %r1;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra l;
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+  std::ofstream(place_ / "job.json")
+      << R"({"module": "k.ptx", "buffers": {"b": {"bytes": 4}}, "launches": [{"kernel": "k", "grid": [4, 1, 1],
+          "block": [64, 1, 1], "args": [{"buffer": "b"}]}], "preempt": [{"at_cycle": 4000, "sm": "all",
+          "mode": "switch", "resume_after": 1000}]})";
+  const json m = run("job.json --gpu gtx1080");
+  ASSERT_FALSE(m["context_switches"].empty());
+  for (const json& s : m["context_switches"]) {
+    const json& e = s["energy"];
+    const double lines = (s["bytes_saved"].get<double>() + s["bytes_restored"].get<double>()) / 128;
+    ASSERT_GT(lines, 0);
+    const json& c = m["gpu"]["config"];
+    const auto price = [&c](const std::string& key) { return c["energy." + key].get<double>(); };
+    const double line = price("context_line_pj") + 5 * price("flit_pj") + 4 * price("l2_write_miss_pj") +
+                        4 * price("dram_write_pj");  // reads cost the same on this chip
+    EXPECT_NEAR(e["transfer_joules"].get<double>() / (lines * line * 1e-12), 1, 1e-9);
+    EXPECT_GT(e["static_joules"].get<double>(), 0);
+    EXPECT_DOUBLE_EQ(e["total_joules"].get<double>(),
+                     e["transfer_joules"].get<double>() + e["static_joules"].get<double>());
+  }
+}
+
+}  // namespace energy_test

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Energies of small kernels against joules computed by hand.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "heddle/config/parameter_table.h"
+#include "heddle/energy/energy_account.h"
+#include "heddle/energy/energy_prices.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/gpu/host/host_driver.h"
+#include "heddle/isa/instruction.h"
+#include "heddle/metrics/collect.h"
+#include "heddle/metrics/interval_sampler.h"
+#include "heddle/metrics/json.h"
+#include "tests/unit/common/fresh_simulation.h"
+
+namespace heddle::test {
+namespace energy_account_test {
+
+constexpr const char* fused_kernel = R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry fused(.param .u64 p) {
+  .reg .f32 %f<4>;
+  .reg .b64 %rd<4>;
+  .reg .b32 %r<2>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f1, [%rd3];
+  fma.rn.f32 %f2, %f1, %f1, %f1;
+  setp.lt.u32 %p1, %r1, 8;
+  @%p1 fma.rn.f32 %f2, %f2, %f2, %f1;
+  st.global.f32 [%rd3], %f2;
+  ret;
+}
+)";
+constexpr unsigned first_fma = 14, second_fma = 16;
+
+using settings = std::vector<std::string>;
+
+/// A small A100 whose energies are all zero but these.
+settings only(const settings& energies) {
+  settings all = {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536"};
+  for (const parameter& p : parameters())
+    if (p.section == "energy" && (p.unit == parameter_unit::pj || p.unit == parameter_unit::watts))
+      all.push_back(p.name() + "=0");
+  all.insert(all.end(), energies.begin(), energies.end());
+  return all;
+}
+
+class energy_of_a_kernel : public fresh_simulation {
+ protected:
+  /// The metrics of one block of 32 threads.
+  static run_metrics run(const settings& all, unsigned blocks = 1) {
+    restart();
+    sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
+    const gpu_config config = load_config("a100", all);
+    gpu g("gpu", config);
+    interval_sampler intervals(g);
+    host_driver driver("driver", config);
+    driver.host_socket.bind(g.host_socket);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    launch_request r;
+    r.module = driver.load_module(fused_kernel, "fused.ptx");
+    r.kernel = "fused";
+    r.grid[0] = blocks;
+    r.block[0] = 32;
+    r.argument(driver.allocate(4096));
+    driver.check(r);
+    driver.launch(r);
+    sc_core::sc_start();
+    EXPECT_EQ(driver.fault(), "");
+    run_metrics m = collect(g);
+    intervals.fill(m);
+    return m;
+  }
+  static const energy_metrics& of(const run_metrics& m) { return m.kernels.at(0).energy; }
+};
+
+TEST_F(energy_of_a_kernel, counts_active_lanes_of_a_class) {
+  const run_metrics m = run(only({"energy.fp32_pj=2"}));
+  // 32 lanes in the first FFMA, 8 in the second.
+  EXPECT_NEAR(of(m).by_unit[energy_unit::fp32], 80e-12, 1e-24);
+  EXPECT_NEAR(of(m).total_joules, 80e-12, 1e-24);
+  EXPECT_NEAR(of(m).by_class[energy_class::fp32], 80e-12, 1e-24);
+  EXPECT_EQ(of(m).static_joules, 0);
+  for (const line_metrics& l : m.kernels[0].lines)
+    EXPECT_NEAR(l.joules, l.line == first_fma ? 64e-12 : l.line == second_fma ? 16e-12 : 0, 1e-24) << l.line;
+}
+
+TEST_F(energy_of_a_kernel, counts_warp_instructions_and_registers) {
+  const run_metrics m = run(only({"energy.instruction_pj=3", "energy.register_write_pj=1"}));
+  const auto executed = static_cast<double>(m.kernels[0].metrics.inst_executed);
+  EXPECT_NEAR(of(m).by_unit[energy_unit::control], executed * 3e-12, 1e-24);
+  EXPECT_GT(of(m).by_unit[energy_unit::registers], 0);
+  // An FFMA that all lanes execute writes 32 registers, and costs its part of control.
+  const run_metrics fp32 = run(only({"energy.instruction_pj=3", "energy.register_write_pj=1"}));
+  EXPECT_NEAR(of(fp32).by_class[energy_class::fp32], (2 * 3 + 32 + 8) * 1e-12, 1e-24);
+}
+
+TEST_F(energy_of_a_kernel, reads_the_registers_of_each_operand) {
+  isa::instruction i;
+  i.dst = 4;
+  i.dst_count = 2;
+  i.src[0].kind = isa::operand_kind::reg;
+  i.src[0].reg = 8;
+  i.src[0].count = 2;
+  i.src[1].kind = isa::operand_kind::reg;
+  i.src[1].reg = isa::rz;
+  i.src[2].kind = isa::operand_kind::constant;
+  const register_use use = registers_of(i);
+  EXPECT_EQ(use.reads, 2u);
+  EXPECT_EQ(use.writes, 2u);
+}
+
+TEST_F(energy_of_a_kernel, counts_sectors_by_hit_and_miss) {
+  const run_metrics m =
+      run(only({"energy.l1_read_miss_pj=100", "energy.l1_write_hit_pj=1", "energy.l1_write_miss_pj=1"}));
+  EXPECT_NEAR(of(m).by_unit[energy_unit::l1], 404e-12, 1e-24);  // 128 bytes loaded, 128 stored
+  EXPECT_NEAR(of(m).by_class[energy_class::memory], 404e-12, 1e-24);
+  const run_metrics far = run(only({"energy.dram_read_pj=7"}));
+  EXPECT_NEAR(of(far).total_joules, static_cast<double>(far.kernels[0].memory.dram.read_bytes) / 32 * 7e-12, 1e-24);
+  // Four headers of 0 sectors do not count; the load's four sectors come back, the store's four go out, a header each.
+  const run_metrics near = run(only({"energy.flit_pj=1"}));
+  EXPECT_NEAR(of(near).by_unit[energy_unit::interconnect], 10e-12, 1e-24);
+}
+
+TEST_F(energy_of_a_kernel, spends_static_energy_by_time) {
+  const run_metrics m = run(only({"energy.constant_watts=10", "energy.active_sm_watts=2", "energy.idle_sm_watts=1"}));
+  const double seconds = static_cast<double>(m.kernels[0].cycles) / 1410e6;
+  EXPECT_NEAR(of(m).seconds, seconds, 1e-15);
+  EXPECT_NEAR(of(m).by_unit[energy_unit::constant], 10 * seconds, 1e-15);
+  const double active = m.kernels[0].metrics.sm_efficiency * 2 * seconds;  // of two SMs
+  EXPECT_NEAR(of(m).by_unit[energy_unit::active_sms], 2 * active, 1e-12);
+  EXPECT_NEAR(of(m).by_unit[energy_unit::idle_sms], 2 * seconds - active, 1e-12);
+  EXPECT_EQ(of(m).static_joules, of(m).total_joules);
+  EXPECT_DOUBLE_EQ(of(m).energy_delay_product(), of(m).total_joules * seconds);
+}
+
+TEST_F(energy_of_a_kernel, goes_with_the_square_of_the_voltage) {
+  const run_metrics m = run(only({"energy.fp32_pj=2", "energy.volts=3", "energy.reference_volts=1.5"}));
+  EXPECT_NEAR(of(m).total_joules, 4 * 80e-12, 1e-24);
+  const run_metrics memory = run(only({"energy.dram_read_pj=7", "energy.volts=3"}));
+  EXPECT_NEAR(of(memory).total_joules, static_cast<double>(memory.kernels[0].memory.dram.read_bytes) / 32 * 7e-12,
+              1e-24);
+}
+
+TEST_F(energy_of_a_kernel, takes_the_voltage_from_the_clock) {
+  gpu_config c = load_config("a100");
+  c.energy.reference_clock_mhz = 1000;
+  c.energy.reference_volts = 1;
+  c.energy.volts_per_ghz = 0.5;
+  c.energy.least_volts = 0.8;
+  c.gpu.core_clock_mhz = 1400;
+  EXPECT_DOUBLE_EQ(core_volts(c), 1.2);
+  c.gpu.core_clock_mhz = 300;
+  EXPECT_DOUBLE_EQ(core_volts(c), 0.8);
+  c.energy.volts = 0.75;
+  EXPECT_DOUBLE_EQ(core_volts(c), 0.75);
+}
+
+TEST_F(energy_of_a_kernel, adds_up_over_units_classes_sms_lines_and_intervals) {
+  const run_metrics m = run({"gpu.sm_count=2", "memory.channels=2"}, 9);
+  ASSERT_TRUE(of(m).known);
+  const auto sum = [](const std::vector<double>& all) {
+    double s = 0;
+    for (const double v : all) s += v;
+    return s;
+  };
+  const energy_metrics& e = of(m);
+  EXPECT_NEAR(e.by_unit.sum() / e.total_joules, 1, 1e-9);
+  EXPECT_NEAR((e.by_class.sum() + e.static_joules) / e.total_joules, 1, 1e-9);
+  double lines = 0;
+  for (const line_metrics& l : m.kernels[0].lines) lines += l.joules;
+  EXPECT_NEAR(lines / (e.total_joules - e.static_joules), 1, 1e-9);
+  EXPECT_NEAR(sum(m.power.joules) / m.energy.total_joules, 1, 1e-9);
+  // One launch: the run's dynamic energy is its.
+  EXPECT_NEAR((m.energy.total_joules - m.energy.static_joules) / (e.total_joules - e.static_joules), 1, 1e-9);
+}
+
+TEST_F(energy_of_a_kernel, is_refused_when_its_sums_differ) {
+  energy_metrics e;
+  e.by_unit[energy_unit::constant] = e.total_joules = e.static_joules = 1;
+  EXPECT_NO_THROW(check_sums(e));
+  e.by_class[energy_class::fp32] = 0.1;
+  EXPECT_THROW(check_sums(e), internal_error);
+  e.by_class[energy_class::fp32] = 0;
+  e.by_sm = {0.1};
+  EXPECT_THROW(check_sums(e), internal_error);
+}
+
+TEST_F(energy_of_a_kernel, is_absent_when_switched_off) {
+  const run_metrics m = run({"gpu.sm_count=2", "memory.channels=2", "energy.account=false"});
+  EXPECT_FALSE(of(m).known);
+  EXPECT_EQ(to_json(m).find("\"energy\""), std::string::npos);
+}
+
+}  // namespace energy_account_test
+}  // namespace heddle::test
