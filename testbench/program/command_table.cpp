@@ -21,7 +21,7 @@
 namespace heddle::testbench {
 
 // The commands in the order of the help: X(name, {what follows "heddle ", its purpose}...). The source file of a
-// command defines options_of_NAME(), its table of options, and NAME_command(), which runs it.
+// command defines options_of_NAME(), its table of options, and NAME_command(), which runs it. A '_' is a '-' for users.
 // clang-format off
 #define HEDDLE_COMMANDS(X) \
   X(run, {"run JOB.json [options]", "simulate the launches of a job file"}, \
@@ -35,6 +35,7 @@ namespace heddle::testbench {
   X(report, {"report FILE... -o REPORT.html", "one page of metrics, or of a sweep's store"}) \
   X(sweep, {"sweep SWEEP.ini [options]", "many points, on this machine or a cluster"}) \
   X(correlate, {"correlate FILE.csv... [options]", "measurements of real chips beside Heddle's"}) \
+  X(energy_fit, {"energy-fit FILE.csv [options]", "energies of a chip from measured power"}) \
   X(help, {"help [COMMAND]", "this text, or a command's options"}) \
   X(version, {"version", "the version, and where things are"}) \
   X(completion, {"completion bash|zsh|fish", "what makes a shell complete all of this"}) \
@@ -47,9 +48,18 @@ namespace heddle::testbench {
 HEDDLE_COMMANDS(HEDDLE_X)
 #undef HEDDLE_X
 
+namespace {
+
+std::string as_typed(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+}  // namespace
+
 const std::vector<command>& command_table() {
   static const std::vector<command> table = {
-#define HEDDLE_X(name, ...) {#name, {__VA_ARGS__}, options_of_##name, name##_command},
+#define HEDDLE_X(name, ...) {as_typed(#name), {__VA_ARGS__}, options_of_##name, name##_command},
       HEDDLE_COMMANDS(HEDDLE_X)
 #undef HEDDLE_X
   };

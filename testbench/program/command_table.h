@@ -11,7 +11,7 @@ namespace heddle::testbench {
 
 /// One command of the program. Its arguments are parsed by the table that `options` returns.
 struct command {
-  const char* name;
+  std::string name;
   std::vector<std::pair<const char*, const char*>> uses;  // what follows "heddle ", and its purpose
   option_parser (*options)();
   int (*run)(const std::vector<std::string>& arguments);  // returns the exit code; throws input_error

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/energy/energy_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "heddle/config/error.h"
+#include "heddle/config/ini_reader.h"
+#include "heddle/config/message.h"
+#include "heddle/config/parameter_table.h"
+#include "heddle/config/suggestion.h"
+#include "testbench/energy/nonnegative_fit.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr double pj_per_joule = 1e12;
+
+bool is_power(const std::string& key) { return ends(key, "_watts"); }
+
+std::vector<std::string> known_keys(const power_measurements& m) {
+  std::vector<std::string> keys = {"constant_watts", "active_sm_watts", "idle_sm_watts"};
+  for (const std::string& event : m.events) keys.push_back(event + "_pj");
+  return keys;
+}
+
+/// What a parameter's value is multiplied with to give watts: 1, SMs, or events a second for pJ.
+double factor(const std::string& key, const measured_kernel& k, const power_measurements& m, unsigned sm_count) {
+  if (key == "constant_watts") return 1;
+  if (key == "active_sm_watts") return k.active_sms;
+  if (key == "idle_sm_watts") return sm_count - k.active_sms;
+  const auto at = std::find(m.events.begin(), m.events.end(), key.substr(0, key.size() - 3));
+  return k.events[static_cast<std::size_t>(at - m.events.begin())] / k.seconds / pj_per_joule;
+}
+
+double product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+/// A number that reads well and is exact to four digits.
+std::string rounded(double value) { return fmt::format("{:.4g}", value); }
+
+}  // namespace
+
+std::vector<fit_term> fit_terms(const std::string& text, const power_measurements& m) {
+  const std::vector<std::string> known = known_keys(m);
+  std::vector<fit_term> terms;
+  if (text.empty()) {
+    for (const std::string& key : known) terms.push_back({key});
+    return terms;
+  }
+  std::set<std::string> seen;
+  for (const std::string& term : split(text, ',')) {
+    fit_term keys = split(term, '+');
+    for (const std::string& key : keys) {
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        throw input_error("--terms: the measurements do not tell '" + printable(key) + "', expected one of " +
+                          join(known, ", ") + suggestion(key, known));
+      if (!seen.insert(key).second) throw input_error("--terms: '" + key + "' occurs twice");
+      if (is_power(key) != is_power(keys[0]))
+        throw input_error("--terms: '" + printable(term) + "': expected either powers or energies");
+    }
+    terms.push_back(std::move(keys));
+  }
+  return terms;
+}
+
+double energy_fit::fitted_mean() const {
+  double sum = 0;
+  for (const fitted_kernel& k : kernels) sum += std::abs(k.fitted_error());
+  return sum / static_cast<double>(kernels.size());
+}
+
+double energy_fit::left_out_mean() const {
+  double sum = 0;
+  for (const fitted_kernel& k : kernels) sum += std::abs(k.left_out_error());
+  return sum / static_cast<double>(kernels.size());
+}
+
+energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>& terms, unsigned sm_count) {
+  if (m.kernels.size() <= terms.size())
+    throw input_error(printable(m.file) + ": got " + std::to_string(m.kernels.size()) +
+                      " kernels, expected more than " + std::to_string(terms.size()) +
+                      ", the figures to be fitted (see --terms)");
+  // Each row is divided by the measured power: the errors are relative.
+  std::vector<std::vector<double>> rows;
+  for (const measured_kernel& k : m.kernels) {
+    std::vector<double>& row = rows.emplace_back();
+    for (const fit_term& term : terms) {
+      double sum = 0;
+      for (const std::string& key : term) sum += factor(key, k, m, sm_count);
+      row.push_back(sum / k.watts);
+    }
+  }
+  energy_fit fit;
+  fit.terms = terms;
+  fit.values = nonnegative_fit(rows, std::vector<double>(rows.size(), 1));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::vector<double>> others = rows;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::vector<double> without = nonnegative_fit(others, std::vector<double>(others.size(), 1));
+    const double watts = m.kernels[i].watts;
+    fit.kernels.push_back(
+        {m.kernels[i].name, watts, product(rows[i], fit.values) * watts, product(rows[i], without) * watts});
+  }
+  return fit;
+}
+
+std::string fit_table(const energy_fit& fit) {
+  std::string text = "| kernel | measured W | fitted W | error | left out W | error |\n|---|---|---|---|---|---|\n";
+  for (const fitted_kernel& k : fit.kernels)
+    text += fmt::format("| {} | {:.1f} | {:.1f} | {:+.1f} % | {:.1f} | {:+.1f} % |\n", k.name, k.measured_watts,
+                        k.fitted_watts, 100 * k.fitted_error(), k.left_out_watts, 100 * k.left_out_error());
+  text += fmt::format("| mean of {}, absolute | | | {:.1f} % | | {:.1f} % |\n", fit.kernels.size(),
+                      100 * fit.fitted_mean(), 100 * fit.left_out_mean());
+  return text;
+}
+
+std::string fit_section(const energy_fit& fit, const power_measurements& m, const std::string& base) {
+  std::string text = fmt::format(
+      "; heddle energy-fit: {} kernels of {}; mean error {:.1f} %, of kernels left out {:.1f} %.\n"
+      "; What was not fitted is 0: its energy is in the figures that were.\n"
+      "base = {}\n\n[energy]\naccount = true\n",
+      fit.kernels.size(), printable(m.file), 100 * fit.fitted_mean(), 100 * fit.left_out_mean(), base);
+  for (const parameter& p : parameters()) {
+    if (p.section != "energy" || (p.unit != parameter_unit::pj && p.unit != parameter_unit::watts)) continue;
+    std::string value = "0", source = "not fitted";
+    for (std::size_t t = 0; t < fit.terms.size(); ++t)
+      if (std::find(fit.terms[t].begin(), fit.terms[t].end(), p.key) != fit.terms[t].end()) {
+        value = rounded(fit.values[t]);
+        source = fit.terms[t].size() == 1 ? "fitted" : "fitted as " + join(fit.terms[t], " + ");
+      }
+    text += fmt::format("{:<40}; {}\n", p.key + " = " + value, source);
+  }
+  if (m.clock_mhz > 0)
+    text += fmt::format("{:<40}; of the measurements\n", fmt::format("reference_clock_mhz = {}", m.clock_mhz));
+  return text;
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "testbench/energy/power_measurements.h"
+
+namespace heddle::testbench {
+
+/// One unknown of a fit: parameters of [energy] that have the same value.
+using fit_term = std::vector<std::string>;
+
+/// The unknowns of "constant_watts,shared_pj,l1_read_hit_pj+l1_read_miss_pj"; empty text: the powers and each event of
+/// the table alone. Throws input_error for what the table cannot tell.
+std::vector<fit_term> fit_terms(const std::string& text, const power_measurements& m);
+
+/// How well a fit reproduces one kernel.
+struct fitted_kernel {
+  std::string name;
+  double measured_watts = 0;
+  double fitted_watts = 0;
+  double left_out_watts = 0;  // by a fit over the other kernels
+
+  [[nodiscard]] double fitted_error() const { return fitted_watts / measured_watts - 1; }
+  [[nodiscard]] double left_out_error() const { return left_out_watts / measured_watts - 1; }
+};
+
+struct energy_fit {
+  std::vector<fit_term> terms;
+  std::vector<double> values;  // W or pJ, by term
+  std::vector<fitted_kernel> kernels;
+
+  /// Means of the absolute relative errors.
+  [[nodiscard]] double fitted_mean() const;
+  [[nodiscard]] double left_out_mean() const;
+};
+
+/// Non-negative least squares of the relative errors of power. Throws input_error unless there are more kernels than
+/// terms.
+energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>& terms, unsigned sm_count);
+
+/// A table in Markdown with a row for each kernel and the means.
+std::string fit_table(const energy_fit& fit);
+/// A configuration file: `base`, and an [energy] section in which what was not fitted is 0.
+std::string fit_section(const energy_fit& fit, const power_measurements& m, const std::string& base);
+
+}  // namespace heddle::testbench

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// heddle energy-fit: an [energy] section from measured power.
+#include <cstdio>
+#include <filesystem>
+
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "testbench/energy/energy_fit.h"
+#include "testbench/files/file_roles.h"
+#include "testbench/files/result_files.h"
+#include "testbench/options/option_parser.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+option_parser options_of_energy_fit() {
+  option_parser p("energy-fit", "energy-fit MEASUREMENTS.csv [-o FILE.ini] [options]",
+                  "Fits the energies of a chip to kernels whose power and events were measured, by non-negative least "
+                  "squares.");
+  p.operands("MEASUREMENTS.csv");
+  p.group("Options");
+  p.value("gpu", "NAME|FILE.ini", "the chip that was measured (default: v100)");
+  p.value("terms", "KEY[+KEY][,KEY...]",
+          "the figures to fit, keys of [energy]; those joined by + have one value (default: the powers, and each event "
+          "of the table alone)");
+  p.value("output,o", "FILE.ini", "write a configuration file: the chip as its base, and an [energy] section");
+  p.flag("quiet", "no table on stdout");
+  p.flag("help,h", "this text");
+  p.note("The page energy.md describes the columns of the table and what is computed.");
+  p.example("energy-fit tests/hardware/energy/v100_power.csv --gpu v100 -o mine.ini", "25 kernels on a V100");
+  return p;
+}
+
+int energy_fit_command(const std::vector<std::string>& arguments) {
+  option_parser p = options_of_energy_fit();
+  if (p.parse(arguments)) {
+    std::fputs(p.help().c_str(), stdout);
+    return 0;
+  }
+  if (p.positionals().empty()) p.fail("expected a table of measurements");
+  const std::string gpu = p.has("gpu") ? p.text("gpu") : "v100";
+  const std::string& table = p.positionals()[0];
+  const unsigned sm_count = load_config(gpu).gpu.sm_count;
+  // A file is named as seen from anywhere: --output may be in another folder.
+  const bool is_file = gpu.find('/') != std::string::npos || ends(gpu, ".ini");
+  const std::string base = is_file ? std::filesystem::absolute(gpu).string() : gpu;
+  result_files files;
+  if (p.has("output")) {
+    file_roles roles;
+    roles.add_input(table, "measurements");
+    roles.add_output(p.text("output"), "--output");
+  }
+  const power_measurements measured = read_measurements(table, sm_count);
+  const energy_fit fit = fit_energies(measured, fit_terms(p.has("terms") ? p.text("terms") : "", measured), sm_count);
+  if (p.has("output")) files.add(p.text("output"), fit_section(fit, measured, base), "--output");
+  files.commit();
+  if (!p.has("quiet")) std::fputs(fit_table(fit).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// heddle energy-fit: what is fitted, what is written, what is refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "heddle/config/config.h"
+#include "tests/system/common/program_run.h"
+#include "tests/system/common/text_file.h"
+
+namespace energy_fit_test {
+
+namespace fs = std::filesystem;
+using words = std::vector<std::string>;
+using heddle::test::content;
+using heddle::test::outcome;
+
+const std::string v100_terms =
+    "constant_watts,active_sm_watts,instruction_pj,l1_read_hit_pj+l1_read_miss_pj+l1_write_hit_pj+l1_write_miss_pj,"
+    "shared_pj,dram_read_pj+dram_write_pj";
+
+class energy_fit : public ::testing::Test {
+ protected:
+  energy_fit()
+      : place_(fs::path(HEDDLE_SCRATCH "/energy_fit") /
+               ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::remove_all(place_);
+    fs::create_directories(place_);
+  }
+  outcome fit(words arguments) {
+    arguments.insert(arguments.begin(), {HEDDLE_PROGRAM, "energy-fit"});
+    return heddle::test::run_program(arguments, {place_});
+  }
+  void write(const std::string& text) const { std::ofstream(place_ / "m.csv") << text; }
+  void refused(const words& arguments, const std::string& line) {
+    const outcome o = fit(arguments);
+    EXPECT_EQ(o.code, 2);
+    EXPECT_EQ(o.first_line(), "heddle: error: " + line);
+    EXPECT_FALSE(fs::exists(place_ / "f.ini"));
+  }
+
+  const fs::path place_;
+};
+
+// Powers made from known figures: 50 W + 0.5 W an active SM + 200 pJ an instruction + 1000 pJ a sector.
+std::string made_table() {
+  std::ostringstream text;
+  text << "kernel,watts,seconds,active_sms,instruction,dram_read,flit\n";
+  for (int k = 0; k < 8; ++k) {
+    const double sms = 40 + 5 * k, instructions = 1e8 * ((k * k) % 7), sectors = 1e7 * ((k * k * k) % 5);
+    const double watts = 50 + 0.5 * sms + instructions * 200e-12 / 1e-3 + sectors * 1000e-12 / 1e-3;
+    text << "k" << k << "," << watts << ",0.001," << sms << "," << instructions << "," << sectors << "," << k % 3
+         << "\n";
+  }
+  return text.str();
+}
+
+TEST_F(energy_fit, finds_the_figures_that_powers_were_made_from) {
+  write(made_table());
+  const outcome o =
+      fit({"m.csv", "--terms", "constant_watts,active_sm_watts,instruction_pj,dram_read_pj", "-o", "f.ini"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("| mean of 8, absolute | | | 0.0 % | | 0.0 % |"), std::string::npos) << o.out;
+  const heddle::gpu_config c = heddle::load_config((place_ / "f.ini").string());
+  EXPECT_EQ(c.gpu.sm_count, 80u);
+  EXPECT_NEAR(c.energy.constant_watts, 50, 0.01);
+  EXPECT_NEAR(c.energy.active_sm_watts, 0.5, 1e-3);
+  EXPECT_NEAR(c.energy.instruction_pj, 200, 0.1);
+  EXPECT_NEAR(c.energy.dram_read_pj, 1000, 1);
+  EXPECT_EQ(c.energy.fp32_pj, 0) << "its energy is in that of the instructions";
+}
+
+TEST_F(energy_fit, gives_nothing_a_negative_energy) {
+  // The second event lowers the power.
+  std::ostringstream text;
+  text << "kernel,watts,seconds,active_sms,instruction,flit\n";
+  for (int k = 0; k < 6; ++k)
+    text << "k" << k << "," << 50 + 10 * k - 2 * ((k * 5) % 6) << ",0.001,80," << k * 1e8 << "," << ((k * 5) % 6) * 1e6
+         << "\n";
+  write(text.str());
+  ASSERT_EQ(fit({"m.csv", "--terms", "constant_watts,instruction_pj,flit_pj", "-o", "f.ini"}).code, 0);
+  const heddle::gpu_config c = heddle::load_config((place_ / "f.ini").string());
+  EXPECT_EQ(c.energy.flit_pj, 0);
+  EXPECT_GT(c.energy.instruction_pj, 0);
+}
+
+TEST_F(energy_fit, reproduces_the_page_and_the_file_of_the_v100) {
+  const outcome o = fit({HEDDLE_SOURCE "/tests/hardware/energy/v100_power.csv", "--terms", v100_terms, "-o", "f.ini"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(content(HEDDLE_SOURCE "/docs/energy.md").find(o.out), std::string::npos) << o.out;
+  const heddle::gpu_config fitted = heddle::load_config((place_ / "f.ini").string()),
+                           v100 = heddle::load_config("v100");
+  const auto near = [](double a, double b) { EXPECT_NEAR(a / b, 1, 0.01); };
+  near(v100.energy.constant_watts, fitted.energy.constant_watts);
+  near(v100.energy.active_sm_watts, fitted.energy.active_sm_watts);
+  near(v100.energy.l1_read_hit_pj, fitted.energy.l1_read_hit_pj);
+  near(v100.energy.shared_pj, fitted.energy.shared_pj);
+  near(v100.energy.dram_read_pj, fitted.energy.dram_read_pj);
+  near(3 * v100.energy.instruction_pj, fitted.energy.instruction_pj);
+  // The mean error is the last row's first percentage.
+  const std::size_t last = o.out.rfind("| mean of 25, absolute | | | ");
+  ASSERT_NE(last, std::string::npos) << o.out;
+  EXPECT_LT(std::stod(o.out.substr(last + 29)), 10);
+}
+
+TEST_F(energy_fit, refuses_what_it_cannot_read) {
+  refused({"none.csv"}, "energy-fit: cannot read 'none.csv': No such file or directory");
+  write("a,b\n1,2\n");
+  refused({"m.csv"}, "m.csv: expected a header with the columns kernel and watts");
+  write("kernel,watts,seconds,active_sms,instructon\n");
+  refused({"m.csv", "-o", "f.ini"},
+          "m.csv:1: unknown column 'instructon', expected a key of [energy] without _pj, did you mean 'instruction'?");
+  write("kernel,watts,seconds,active_sms\n");
+  refused({"m.csv"}, "m.csv: expected a row for each measured kernel");
+  write("kernel,watts,active_sms\nk,1,2\n");
+  refused({"m.csv"}, "m.csv:1: expected a column seconds, or cycles and clock_mhz");
+  write("kernel,watts,seconds,active_sms\nk,1,0,2\n");
+  refused({"m.csv"}, "m.csv:2: seconds: got 0, expected more");
+  write("kernel,watts,seconds,active_sms\nk,warm,1,2\n");
+  refused({"m.csv"}, "m.csv:2: watts: got 'warm', expected a number of 0 or more");
+  write("kernel,watts,seconds,active_sms\nk,1,1,81\n");
+  refused({"m.csv"}, "m.csv:2: active_sms: got 81, expected at most 80, the SMs of --gpu");
+  write("kernel,watts,seconds,active_sms\nk,1,1,2\n");
+  refused({"m.csv", "-o", "f.ini"},
+          "m.csv: got 1 kernels, expected more than 3, the figures to be fitted (see --terms)");
+  refused({"m.csv", "--terms", "constant_watts,flit_pj"},
+          "--terms: the measurements do not tell 'flit_pj', expected one of constant_watts, active_sm_watts, "
+          "idle_sm_watts");
+}
+
+}  // namespace energy_fit_test
