@@ -46,6 +46,7 @@ timeline::timeline(gpu& g, const std::string& path, cycle_t first, cycle_t last)
     name_track(1 + i, -1, "process_name", "SM " + std::to_string(i));
     g.sm_at(i).resource_manager.observe(this);
   }
+  if (c.energy.account) power_ = std::make_unique<power_probe>(g);
   g.core_clock().observe(*this);
 }
 
@@ -91,9 +92,9 @@ void timeline::slice(unsigned pid, unsigned tid, const std::string& name, cycle_
                   quoted(name), arguments));
 }
 
-void timeline::counter(const char* name, cycle_t at, double value) {
-  put(fmt::format("{{\"ph\":\"C\",\"pid\":0,\"ts\":{},\"name\":\"{}\",\"args\":{{\"value\":{}}}}}", time_of(at), name,
-                  value));
+void timeline::counter(const char* name, cycle_t at, double value, unsigned pid) {
+  put(fmt::format("{{\"ph\":\"C\",\"pid\":{},\"ts\":{},\"name\":\"{}\",\"args\":{{\"value\":{}}}}}", pid, time_of(at),
+                  name, value));
 }
 
 void timeline::block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
@@ -164,8 +165,22 @@ void timeline::sample(cycle_t end) {
   counter("occupancy", sampled_, grown(before_.warps, now.warps) / cycles / slots);
   counter("eligible warps", sampled_, grown(before_.eligible, now.eligible) / cycles);
   counter("DRAM bytes per cycle", sampled_, grown(before_.dram_bytes, now.dram_bytes) / cycles);
+  sample_power(end);
   before_ = now;
   sampled_ = end;
+}
+
+void timeline::sample_power(cycle_t end) {
+  if (power_ == nullptr) return;
+  power_->advance(end);
+  const auto watts = [](double w) { return std::round(w * 1000) / 1000; };
+  counter("power (W)", sampled_, watts(power_->chip_watts()));
+  sm_watts_.resize(gpu_.sm_count(), -1);
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
+    const double now = watts(power_->sm_watts(i));
+    if (now != sm_watts_[i]) counter("power (W)", sampled_, now, 1 + i);
+    sm_watts_[i] = now;
+  }
 }
 
 void timeline::after_cycle() {
@@ -174,7 +189,10 @@ void timeline::after_cycle() {
     sample(last_);
     return;
   }
-  if (worked_ < first_ && now >= first_) before_ = sums_now(now);  // sums before the window
+  if (worked_ < first_ && now >= first_) {  // what was before the window
+    before_ = sums_now(now);
+    if (power_ != nullptr) power_->advance(now);
+  }
   if (now >= first_ && now - sampled_ >= interval_cycles) {
     // A period without warps is an interval of its own.
     if (was_empty_ && worked_ + interval_cycles < now) sample(worked_ + 1);

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "heddle/gpu/gpu.h"
+#include "heddle/observe/power_probe.h"
 #include "heddle/sm/block_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
@@ -64,7 +66,8 @@ class timeline : public cycle_observer, public block_observer {
   void slice(unsigned pid, unsigned tid, const std::string& name, cycle_t from, cycle_t to,
              const std::string& arguments);
   void name_track(unsigned pid, int tid, const char* what, const std::string& name);
-  void counter(const char* name, cycle_t at, double value);
+  void counter(const char* name, cycle_t at, double value, unsigned pid = 0);
+  void sample_power(cycle_t end);
   [[nodiscard]] std::string time_of(cycle_t cycle) const;
   void count_warps(cycle_t cycle);
   sums sums_now(cycle_t cycle);
@@ -87,6 +90,8 @@ class timeline : public cycle_observer, public block_observer {
   cycle_t worked_ = 0;     // the last cycle in which a unit was active
   bool was_empty_ = true;  // no warp was active after it
   sums before_;
+  std::unique_ptr<power_probe> power_;  // null without an energy account
+  std::vector<double> sm_watts_;        // as last written
   bool first_event_ = true;
 };
 

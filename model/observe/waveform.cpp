@@ -27,7 +27,9 @@ waveform::waveform(gpu& g, const std::string& path, const std::string& scope, cy
     : gpu_(g), writer_(path, {first, last}), first_(first), last_(last) {
   writer_.set_comment(about(g));
   sc_core::sc_trace(&writer_, cycle_, std::string(g.name()) + ".cycle");
-  for (const sc_core::sc_object* module : modules_in_scope(g, scope)) module->trace(&writer_);
+  const std::vector<const sc_core::sc_object*> modules = modules_in_scope(g, scope);
+  for (const sc_core::sc_object* module : modules) module->trace(&writer_);
+  if (g.config().energy.account) power_ = std::make_unique<power_signals>(g, modules, &writer_);
   for (std::size_t k = 0; k < writer_.signals().size(); ++k) {
     const std::string& signal = writer_.signals()[k].name;
     if (ends_with(signal, ".resource_manager.resident_blocks")) blocks_.push_back(k);
@@ -49,6 +51,7 @@ waveform::~waveform() {
 
 void waveform::after_cycle() {
   cycle_ = gpu_.cycle();
+  if (power_ != nullptr && cycle_ <= last_) power_->after_cycle(cycle_);
   if (cycle_ < first_ || cycle_ > last_) return;
   const std::uint64_t now = present();
   writer_.sample(now);

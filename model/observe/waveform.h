@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heddle/gpu/gpu.h"
+#include "heddle/observe/power_signals.h"
 #include "heddle/observe/vcd_writer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
@@ -43,7 +44,8 @@ class waveform : public cycle_observer {
 
   gpu& gpu_;
   vcd_writer writer_;
-  std::uint64_t cycle_ = 0;  // traced: the core cycle
+  std::unique_ptr<power_signals> power_;  // null without an energy account
+  std::uint64_t cycle_ = 0;               // traced: the core cycle
   cycle_t first_;
   cycle_t last_;
   // Start of the layout's view: the first issue at which the SMs in scope hold their maximum number of blocks.

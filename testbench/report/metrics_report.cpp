@@ -35,11 +35,14 @@ json example() {
   line_metrics line;
   line.text = " ";
   k.lines = {line};
+  k.energy.known = true;
+  k.energy.by_sm = {0};
   m.kernels = {k};
   context_switch_metrics c;
   c.blocks = {0};
   c.block_modes = {""};
   c.warp_ids = c.restored_warp_ids = {0};
+  c.energy.known = true;
   m.context_switches = {c};
   sm_metrics s;
   s.sub_partitions = {sub_partition_metrics()};
@@ -48,6 +51,8 @@ json example() {
   s.inst_executed_over_time = {0};
   m.sms = {s};
   m.intervals = {{0}, {0}, {0}, {0}, {warp_state_counts()}};
+  m.energy = k.energy;
+  m.power = {{0}, {0}, {{0}}};
   json all = json::parse(to_json(m));
   all["gpu"]["config"] = json::object();  // the set of parameters differs between versions
   return all;

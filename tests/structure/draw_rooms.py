@@ -25,7 +25,7 @@ BOXES = (
     (2, 4, 4, 'sm', 'resource manager, barrier unit, load/store unit, shared memory', ('model/sm',)),
     (2, 4, 5, 'functional', 'launches executed without timing', ('model/functional',)),
     (0, 4, 6, 'gpu', 'the whole GPU; Compute Work Distributor; host interface and driver', ('model/gpu',)),
-    (0, 1, 7, 'energy', 'joules from the units\' counters', ('model/energy',)),
+    (0, 4, 7, 'energy', 'joules from the units\' counters', ('model/energy',)),
     (0, 1, 8, 'metrics', 'the profiler\'s metrics from the units\' counters', ('model/metrics',)),
     (2, 4, 8, 'observe', 'waveforms, pipeline views, timelines', ('model/observe',)),
     (5, 7, 0, 'files', 'reading and writing files', ('testbench/files',)),

@@ -129,7 +129,8 @@ class timelines : public ::testing::Test {
     for (const json& e : timed) {
       const std::string ph = e["ph"];
       if (ph == "C") {
-        counters_[e["name"]].emplace_back(cycle(e), e["args"]["value"].get<double>());
+        const std::string of_sm = e["pid"] == 0 ? "" : " of SM " + std::to_string(e["pid"].get<unsigned>() - 1);
+        counters_[e["name"].get<std::string>() + of_sm].emplace_back(cycle(e), e["args"]["value"].get<double>());
         continue;
       }
       if (ph == "b" || ph == "e") {
@@ -207,7 +208,7 @@ TEST_F(timelines, add_up_to_the_metrics) {
     EXPECT_EQ(metrics_["kernels"][k]["start_cycle"].get<std::uint64_t>(), kernels[k].from);
     EXPECT_EQ(metrics_["kernels"][k]["end_cycle"].get<std::uint64_t>(), kernels[k].to);
   }
-  ASSERT_EQ(4u, counters_.size());
+  ASSERT_EQ(7u, counters_.size()) << "five of the chip, one of each SM";
   EXPECT_GT(counters_.at("IPC").size(), 10u);
   EXPECT_NEAR(1, integral("IPC") / total("/metrics/inst_executed"), 0.001);
   EXPECT_NEAR(1, integral("occupancy") * 2 * 64 / total("/warp_cycles/active"), 0.001);
@@ -216,6 +217,14 @@ TEST_F(timelines, add_up_to_the_metrics) {
   EXPECT_NEAR(1,
               integral("DRAM bytes per cycle") / (total("/memory/dram/read_bytes") + total("/memory/dram/write_bytes")),
               0.02);
+  // Power: dynamic energy, and static energy up to the last kernel's end.
+  const double hertz = 1e9, joules = integral("power (W)") / hertz;
+  const double run_joules = metrics_["energy"]["total_joules"];
+  EXPECT_NEAR(1, joules / run_joules, 0.02);
+  double apart = integral("power (W) of SM 0") + integral("power (W) of SM 1");
+  for (const char* unit : {"interconnect", "l2", "dram", "constant"})
+    apart += metrics_["energy"]["by_unit"][unit].get<double>() * hertz;
+  EXPECT_NEAR(1, apart / hertz / run_joules, 0.02);
   for (const auto& [cycle, occupancy] : counters_.at("occupancy")) EXPECT_LE(occupancy, 1.0) << cycle;
   // A time without warps is a separate interval, so that it does not affect the intervals around it.
   unsigned gaps = 0;

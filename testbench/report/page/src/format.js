@@ -26,6 +26,11 @@ export function time(seconds) {
   return `${Number((number(seconds) * factor).toPrecision(4))} ${unit}`;
 }
 
+export function energy(joules) {
+  const [factor, unit] = joules >= 1 ? [1, 'J'] : joules >= 1e-3 ? [1e3, 'mJ'] : joules >= 1e-6 ? [1e6, 'µJ'] : [1e9, 'nJ'];
+  return `${Number((number(joules) * factor).toPrecision(4))} ${unit}`;
+}
+
 /// The duration of core cycles on the machine of `config`, seconds.
 export const seconds = (cycles, config) => ratio(number(cycles), number(config['gpu.core_clock_mhz']) * 1e6);
 

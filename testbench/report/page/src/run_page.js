@@ -5,6 +5,7 @@ import { comparison_section, partner } from './comparison.js';
 import { configuration_section } from './configuration.js';
 import { csv_button, h, select, table } from './dom.js';
 import { number as n, percent, ratio, scaled, seconds, shape, short, spoken, time, whole } from './format.js';
+import { energy_charts, power_over_time_chart } from './energy_charts.js';
 import { grid, section, tiles } from './layout.js';
 import * as charts from './run_charts.js';
 import { state_colours, is_dark, on_theme } from './theme.js';
@@ -303,6 +304,7 @@ function run_sections(file, kernel, parameters) {
       ),
     ),
     memory_section(kernel, config),
+    kernel.energy && section('Energy', grid(...energy_charts(kernel)), power_over_time_chart(metrics)),
     lines_section(kernel),
     heat_map_section(metrics),
     metrics.context_switches?.length > 0 && section('Context switches', charts.switch_chart(metrics.context_switches, kernels)),

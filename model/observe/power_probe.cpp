@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/observe/power_probe.h"
+
+#include <algorithm>
+
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/sm/sm.h"
+
+namespace heddle {
+
+using unit = energy_unit;
+
+power_probe::power_probe(const gpu& g)
+    : gpu_(g), energy_(g), closed_(g.sm_count()), before_(g.sm_count()), active_(g.sm_count()), watts_(g.sm_count()) {}
+
+// A job may have thousands of launches, of which only a few are running.
+void power_probe::close_finished() {
+  const auto& grids = gpu_.cwd().grids();
+  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_)
+    for (unsigned i = 0; i < gpu_.sm_count(); ++i) closed_[i].add(energy_.in_sm(open_from_, i).units);
+}
+
+power_probe::joules power_probe::sm_joules(unsigned sm) {
+  joules j = closed_[sm];
+  const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
+  for (std::uint32_t launch = open_from_; launch < launches; ++launch) j.add(energy_.in_sm(launch, sm).units);
+  return j;
+}
+
+power_probe::joules power_probe::shared_joules() const {
+  joules j;
+  for (std::uint32_t launch = 0; launch < gpu_.cwd().grids().size(); ++launch) j.add(energy_.beside_sms(launch).units);
+  j[unit::context] = energy_.all_contexts();
+  return j;
+}
+
+void power_probe::advance(cycle_t cycle) {
+  if (cycle <= cycle_) return;
+  close_finished();
+  const double seconds = energy_.seconds(cycle - cycle_);
+  const auto rates = [seconds](const joules& now, const joules& before) {
+    joules watts;
+    for (std::size_t u = 0; u < now.values.size(); ++u)
+      watts.values[u] = std::max(0.0, now.values[u] - before.values[u]) / seconds;
+    return watts;
+  };
+  const joules shared = shared_joules();
+  shared_watts_ = rates(shared, shared_before_);
+  shared_watts_[unit::constant] = energy_.prices().constant_watts;
+  shared_before_ = shared;
+  chip_ = shared_watts_.sum();
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
+    const joules now = sm_joules(i);
+    watts_[i] = rates(now, before_[i]);
+    before_[i] = now;
+    const std::uint64_t active = gpu_.sm_at(i).resource_manager.sm_residency.until(cycle);
+    const double share = std::min(1.0, energy_.seconds(active - active_[i]) / seconds);
+    active_[i] = active;
+    watts_[i][unit::active_sms] = energy_.prices().active_sm_watts * share;
+    watts_[i][unit::idle_sms] = energy_.prices().idle_sm_watts * (1 - share);
+    chip_ += watts_[i].sum();
+    shared_watts_[unit::interconnect] += watts_[i][unit::interconnect];
+  }
+  cycle_ = cycle;
+}
+
+double power_probe::sm_watts(unsigned sm) const { return watts_[sm].sum() - watts_[sm][unit::interconnect]; }
+
+}  // namespace heddle

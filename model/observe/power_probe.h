@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heddle/energy/energy_account.h"
+
+namespace heddle {
+
+class gpu;
+
+/// Mean power of a GPU since the last look at it, while it runs. `g` must outlive it.
+class power_probe {
+ public:
+  explicit power_probe(const gpu& g);
+
+  /// Power from the last call to `cycle`, the present core cycle, or to the start. What kernels that have ended still
+  /// cause, such as fills that come late, is left out.
+  void advance(cycle_t cycle);
+
+  [[nodiscard]] double chip_watts() const { return chip_; }
+  /// Of an SM's units and its static power.
+  [[nodiscard]] double sm_watts(unsigned sm) const;
+  /// Of a unit of an SM; of the static power: active_sms and idle_sms.
+  [[nodiscard]] double unit_watts(unsigned sm, energy_unit u) const { return watts_[sm][u]; }
+  /// Of a unit that SMs share, and the constant power.
+  [[nodiscard]] double shared_watts(energy_unit u) const { return shared_watts_[u]; }
+
+ private:
+  using joules = joules_by<energy_unit>;
+  void close_finished();
+  joules sm_joules(unsigned sm);
+  joules shared_joules() const;
+
+  const gpu& gpu_;
+  energy_account energy_;
+  cycle_t cycle_ = 0;
+  std::uint32_t open_from_ = 0;        // launches before this one have ended
+  std::vector<joules> closed_;         // their energy, by SM
+  std::vector<joules> before_;         // by SM, at the last call
+  std::vector<std::uint64_t> active_;  // cycles, by SM, at the last call
+  joules shared_before_;
+  std::vector<joules> watts_;
+  joules shared_watts_;
+  double chip_ = 0;
+};
+
+}  // namespace heddle

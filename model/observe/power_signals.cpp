@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/observe/power_signals.h"
+
+#include <cmath>
+
+#include "heddle/gpu/gpu.h"
+#include "heddle/sm/sm.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr unsigned bits = 32;
+
+}  // namespace
+
+power_signals::power_signals(const gpu& g, const std::vector<const sc_core::sc_object*>& modules,
+                             sc_core::sc_trace_file* file)
+    : probe_(g) {
+  const std::string chip = std::string(g.name()) + ".power.";
+  add(file, chip + "chip_mw", none, energy_unit::count);
+  for (const energy_unit u : {energy_unit::interconnect, energy_unit::l2, energy_unit::dram})
+    add(file, chip + name_of(u) + "_mw", none, u);
+  for (const sc_core::sc_object* module : modules) {
+    const auto* s = dynamic_cast<const sm*>(module);
+    if (s == nullptr) continue;
+    const std::string name = std::string(s->name()) + ".power.";
+    add(file, name + "sm_mw", s->id(), energy_unit::count);
+    for (unsigned u = 0; u < static_cast<unsigned>(energy_unit::context); ++u)
+      add(file, name + name_of(static_cast<energy_unit>(u)) + "_mw", s->id(), static_cast<energy_unit>(u));
+  }
+}
+
+void power_signals::add(sc_core::sc_trace_file* file, const std::string& name, unsigned sm, energy_unit u) {
+  signals_.push_back({sm, u});
+  sc_core::sc_trace(file, signals_.back().milliwatts, name, bits);
+}
+
+double power_signals::watts_of(const signal& s) const {
+  if (s.sm == none) return s.unit == energy_unit::count ? probe_.chip_watts() : probe_.shared_watts(s.unit);
+  return s.unit == energy_unit::count ? probe_.sm_watts(s.sm) : probe_.unit_watts(s.sm, s.unit);
+}
+
+void power_signals::after_cycle(cycle_t cycle) {
+  if (cycle < next_) return;
+  probe_.advance(cycle);
+  next_ = (cycle / window_cycles + 1) * window_cycles;
+  for (signal& s : signals_) s.milliwatts = static_cast<std::uint32_t>(std::llround(watts_of(s) * 1000));
+}
+
+}  // namespace heddle

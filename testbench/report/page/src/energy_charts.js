@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Energy of a kernel by unit and class, power of the run over time.
+import { axis, chart } from './charts.js';
+import { energy, number as n, percent, short, spoken } from './format.js';
+
+function share_chart(name, title, about, joules, total) {
+  const rows = Object.entries(joules ?? {})
+    .map(([unit, j]) => ({ name: spoken(unit), joules: n(j) }))
+    .filter((r) => r.joules > 0)
+    .sort((a, b) => b.joules - a.joules);
+  if (rows.length === 0) return null;
+  return chart({
+    name,
+    title,
+    about,
+    height: 60 + 26 * rows.length,
+    header: ['part', 'joules', 'share'],
+    rows: () => rows.map((r) => [r.name, r.joules, r.joules / total]),
+    option: (c, width) => ({
+      legend: { show: false },
+      grid: { top: 8, bottom: 8, right: 60 },
+      tooltip: { valueFormatter: energy },
+      xAxis: axis(c, { type: 'value', min: 0, axisLabel: { color: c.muted, formatter: energy } }),
+      yAxis: axis(c, {
+        type: 'category',
+        inverse: true,
+        data: rows.map((r) => r.name),
+        axisLabel: { color: c.text, width: width < 500 ? 90 : 180, overflow: 'break' },
+      }),
+      series: [
+        {
+          type: 'bar',
+          name: 'energy',
+          data: rows.map((r) => r.joules),
+          barMaxWidth: 20,
+          label: { show: true, position: 'right', color: c.text, formatter: (p) => percent(p.value / total) },
+        },
+      ],
+    }),
+  });
+}
+
+export function energy_charts(kernel) {
+  const e = kernel.energy;
+  if (!e || !(e.total_joules > 0)) return [];
+  return [
+    share_chart(
+      'energy_by_unit',
+      'Energy by unit',
+      `${energy(e.total_joules)} in all, ${short(e.mean_watts)} W on average; ${percent(e.static_share)} of it is static: spent by time, not by events.`,
+      e.by_unit,
+      e.total_joules,
+    ),
+    share_chart(
+      'energy_by_class',
+      'Energy by class of instruction',
+      'Dynamic energy: each class with its part of control and registers, and apart from them that of the memory system.',
+      e.by_class,
+      e.total_joules,
+    ),
+  ];
+}
+
+/// Power in the intervals of the run: the chip with its board, and the SMs together.
+export function power_over_time_chart(metrics) {
+  const ends = metrics.intervals?.end_cycles,
+    chip = metrics.energy?.milliwatts_over_time;
+  if (!(chip?.length > 0) || chip.length !== ends?.length) return null;
+  const sms = metrics.energy.sm_milliwatts_over_time ?? [];
+  const watts = chip.map((v) => v / 1000),
+    in_sms = ends.map((_, i) => sms.reduce((sum, one) => sum + n(one[i]), 0) / 1000);
+  const steps = (values) => [[0, values[0]], ...values.map((v, i) => [ends[i], v])];
+  return chart({
+    name: 'power_over_time',
+    title: 'Power over time',
+    about: `Mean power of each interval: the whole GPU with its board, at most ${short(Math.max(...watts))} W, and of that the SMs.`,
+    header: ['to cycle', 'GPU (W)', 'SMs (W)'],
+    rows: () => ends.map((end, i) => [end, watts[i], in_sms[i]]),
+    option: (c) => ({
+      tooltip: { axisPointer: { type: 'line' } },
+      xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
+      yAxis: axis(c, { type: 'value', name: 'W', nameGap: 44 }),
+      series: [
+        { type: 'line', step: 'start', symbol: 'none', name: 'GPU', data: steps(watts) },
+        { type: 'line', step: 'start', symbol: 'none', name: 'SMs', areaStyle: { opacity: 0.2 }, data: steps(in_sms) },
+      ],
+    }),
+  });
+}
