@@ -180,7 +180,7 @@ energy_metrics energy_account::of_run(cycle_t end) {
   const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
     sums s;
-    for (std::uint32_t launch = 0; launch < launches; ++launch) s.add(in_sm(launch, i));
+    for (std::uint32_t launch = 0; launch < gpu_.sm_at(i).profiles.end(); ++launch) s.add(in_sm(launch, i));
     m.by_unit.add(s.units);
     m.by_class.add(s.classes);
     const std::uint64_t active = std::min<std::uint64_t>(end, gpu_.sm_at(i).resource_manager.sm_residency.until(end));

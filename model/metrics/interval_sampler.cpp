@@ -102,9 +102,8 @@ void interval_sampler::take() {
 // Adds the energy that the launches from number `from` on have spent in SMs.
 void interval_sampler::take_energy(sample& s, std::uint32_t from) {
   if (!gpu_.config().energy.account) return;
-  const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
-    for (std::uint32_t launch = from; launch < launches; ++launch)
+    for (std::uint32_t launch = from; launch < gpu_.sm_at(i).profiles.end(); ++launch)
       s.sm_joules[i] += energy_.in_sm(launch, i).units.sum();
     s.sm_active_cycles.push_back(gpu_.sm_at(i).resource_manager.sm_residency.until(s.cycle));
   }

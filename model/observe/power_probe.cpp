@@ -23,8 +23,8 @@ void power_probe::close_finished() {
 
 power_probe::joules power_probe::sm_joules(unsigned sm) {
   joules j = closed_[sm];
-  const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
-  for (std::uint32_t launch = open_from_; launch < launches; ++launch) j.add(energy_.in_sm(launch, sm).units);
+  for (std::uint32_t launch = open_from_; launch < gpu_.sm_at(sm).profiles.end(); ++launch)
+    j.add(energy_.in_sm(launch, sm).units);
   return j;
 }
 
