@@ -105,19 +105,17 @@ sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
 sums energy_account::beside_sms(std::uint32_t launch) const {
   sums s;
   const energy_parameters& p = prices_;
-  for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
+  for (unsigned i = 0; i < gpu_.slice_count(); ++i)
     if (const l2_counters* c = gpu_.slice_at(i).counters().find(launch))
       add_to_memory(s, unit::l2,
                     joules(c->read_hits, p.l2_read_hit_pj) + joules(c->read_sectors - c->read_hits, p.l2_read_miss_pj) +
                         joules(c->write_hits + c->atomics, p.l2_write_hit_pj) +
                         joules(c->write_misses, p.l2_write_miss_pj));
-    const memory_model* channel = gpu_.channel_at(i);
-    if (channel == nullptr) continue;
-    if (const memory_counters* c = channel->counters().find(launch))
+  for (unsigned i = 0; i < gpu_.channel_count(); ++i)
+    if (const memory_counters* c = gpu_.channel_at(i).counters().find(launch))
       add_to_memory(s, unit::dram,
                     joules(static_cast<double>(c->read_bytes) / sector_bytes, p.dram_read_pj) +
                         joules(static_cast<double>(c->write_bytes) / sector_bytes, p.dram_write_pj));
-  }
   return s;
 }
 

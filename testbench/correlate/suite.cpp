@@ -153,6 +153,18 @@ bool is_suite_header(const csv_row& row) { return row.has("gpu") && row.has("ker
 
 measurements read_suite(const csv_table& table) { return suite_reader(table).read(); }
 
+namespace {
+
+// --gpu with a suite: only the rows of that chip.
+void keep_rows_of(const std::string& gpu, const std::string& file, measurements& all) {
+  const auto other = [&](const measured_launch& m) { return m.gpu != gpu; };
+  all.launches.erase(std::remove_if(all.launches.begin(), all.launches.end(), other), all.launches.end());
+  if (all.launches.empty())
+    throw input_error("'" + printable(file) + "' has no row of '" + printable(gpu) + "', expected for --gpu a value of its column gpu");
+}
+
+}  // namespace
+
 measurements read_measurements(const std::string& file, const export_options& o) {
   constexpr std::uint64_t largest = 256u << 20;
   if (readable_size(file, "correlate") > largest)
@@ -164,16 +176,17 @@ measurements read_measurements(const std::string& file, const export_options& o)
         printable(file) +
         ":1: expected a suite, whose header has gpu, kernel and run, or a CSV that Nsight Compute (ncu --csv) or "
         "nvprof (--csv) has written");
-  if (is_suite_header(table.header) && (!o.gpu.empty() || !o.runs.empty() || o.launch_cycles != 0))
+  const bool is_suite = is_suite_header(table.header);
+  if (is_suite && (!o.runs.empty() || o.launch_cycles.has_value()))
     throw input_error("'" + printable(file) +
-                      "' is a suite, which says this itself, expected a profiler's export for --gpu, --run and "
-                      "--launch-cycles");
-  measurements all = is_suite_header(table.header) ? read_suite(table) : read_export(table, o);
+                      "' is a suite, which says this itself, expected a profiler's export for --run and --launch-cycles");
+  measurements all = is_suite ? read_suite(table) : read_export(table, o);
+  if (is_suite && !o.gpu.empty()) keep_rows_of(o.gpu, file, all);
   for (const measured_launch& m : all.launches)
     for (const measured_value& v : m.values)
       if (std::string(v.metric->name) == "cycles" && v.value <= m.launch_cycles)
         throw input_error(m.where + ": cycles: the launch has " + value_text(*v.metric, v.value) +
-                          ", expected more than the " + value_text(*v.metric, m.launch_cycles) +
+                          ", expected more than the " + value_text(*v.metric, m.launch_cycles.value_or(0)) +
                           " before its first block and after its last (launch cycles)");
   return all;
 }

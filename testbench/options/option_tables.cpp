@@ -227,7 +227,7 @@ option_parser options_of_correlate() {
       "Holds Heddle against real chips: runs what was measured, compares launch by launch, metric by metric.");
   p.operands("FILE.csv", most_suites);
   p.group("What a profiler has exported (ncu --csv, nvprof --csv)");
-  p.value("gpu", "NAME|FILE.ini", "the chip that it was measured on");
+  p.value("gpu", "NAME|FILE.ini", "the chip that it was measured on; of a suite, only the rows of that chip");
   p.values(
       "run", "[KERNEL=]RUN",
       "what does the same: JOB.json, \"--kernel FILE.ptx ...\" with the options of heddle run, or \"-- PROGRAM ...\" as "

@@ -45,6 +45,13 @@ TEST_F(correlations, a_suite_is_run_compared_and_written) {
   EXPECT_EQ(nlohmann::json::parse(read("m.json"))["kernels"][0]["cycles"], cycles);
 }
 
+TEST_F(correlations, of_a_suite_only_the_rows_of_the_named_chip_are_run) {
+  write("s.csv", suite);
+  good({"s.csv", "--gpu", "p100", "--csv", "p.csv"});
+  EXPECT_EQ(row_of("p.csv", "cycles").at("kernel"), "second");
+  EXPECT_FALSE(told("first"));
+}
+
 // A profiler's elapsed cycles hold the launch, too: without a figure in the row, what the GPU's file says.
 TEST_F(correlations, the_launch_cost_of_the_gpu_is_taken_off_times_but_not_off_counts) {
   write("s.csv",
@@ -212,8 +219,9 @@ TEST_F(correlations, bad_suites_are_refused_with_their_line) {
       "s.csv:2: cycles: the launch has 2,000, expected more than the 3,000");
   bad(head + "v100,a\x1b[2J,tiny.json,compared,1,x\n", "s.csv:2: a control character in 'a\\x1b[2J', expected text");
   bad(head + "v100,\xe9,tiny.json,compared,1,x\n", "s.csv:2: a byte that is not UTF-8 in '\\xe9', expected text");
-  for (const words& option : {words{"--gpu", "nope"}, words{"--run", "tiny.json"}, words{"--launch-cycles", "7"}})
+  for (const words& option : {words{"--run", "tiny.json"}, words{"--launch-cycles", "7"}})
     bad(head + "v100,a,tiny.json,compared,1,x\n", "'s.csv' is a suite, which says this itself", option);
+  bad(head + "v100,a,tiny.json,compared,1,x\n", "'s.csv' has no row of 'p100'", {"--gpu", "p100"});
   refused({"none.csv"}, "none.csv");
   refused({"."}, "");
   write("s.csv", suite);
