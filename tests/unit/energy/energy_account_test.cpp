@@ -48,7 +48,8 @@ using settings = std::vector<std::string>;
 
 /// A small A100 whose energies are all zero but these.
 settings only(const settings& energies) {
-  settings all = {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536"};
+  // Integer multiplications are counted apart from FP32 operations.
+  settings all = {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536", "int.multiply_on_fp32=false"};
   for (const parameter& p : parameters())
     if (p.section == "energy" && (p.unit == parameter_unit::pj || p.unit == parameter_unit::watts))
       all.push_back(p.name() + "=0");
