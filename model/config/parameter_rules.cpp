@@ -128,9 +128,10 @@ class rule_checker {
              "instruction_cache.second_level_line_bytes"},
             "expected instruction_cache.second_level_bytes to be a multiple of its line times its ways");
     const unsigned slices = config_.memory.channels * config_.l2.slices_per_channel;
-    require(config_.l2.size_bytes % (slices * config_.l2.line_bytes * config_.l2.ways) == 0,
-            {"l2.size_bytes", "memory.channels", "l2.slices_per_channel", "l2.ways"},
-            "expected l2.size_bytes to be a multiple of memory.channels x l2.slices_per_channel x l2.line_bytes x l2.ways");
+    require(
+        config_.l2.size_bytes % (slices * config_.l2.line_bytes * config_.l2.ways) == 0,
+        {"l2.size_bytes", "memory.channels", "l2.slices_per_channel", "l2.ways"},
+        "expected l2.size_bytes to be a multiple of memory.channels x l2.slices_per_channel x l2.line_bytes x l2.ways");
     require(config_.l1.latency_cycles > config_.ldst.address_latency_cycles,
             {"l1.latency_cycles", "ldst.address_latency_cycles"},
             "expected l1.latency_cycles to be larger than ldst.address_latency_cycles, which is part of it");

@@ -160,7 +160,8 @@ void keep_rows_of(const std::string& gpu, const std::string& file, measurements&
   const auto other = [&](const measured_launch& m) { return m.gpu != gpu; };
   all.launches.erase(std::remove_if(all.launches.begin(), all.launches.end(), other), all.launches.end());
   if (all.launches.empty())
-    throw input_error("'" + printable(file) + "' has no row of '" + printable(gpu) + "', expected for --gpu a value of its column gpu");
+    throw input_error("'" + printable(file) + "' has no row of '" + printable(gpu) +
+                      "', expected for --gpu a value of its column gpu");
 }
 
 }  // namespace
@@ -178,8 +179,9 @@ measurements read_measurements(const std::string& file, const export_options& o)
         "nvprof (--csv) has written");
   const bool is_suite = is_suite_header(table.header);
   if (is_suite && (!o.runs.empty() || o.launch_cycles.has_value()))
-    throw input_error("'" + printable(file) +
-                      "' is a suite, which says this itself, expected a profiler's export for --run and --launch-cycles");
+    throw input_error(
+        "'" + printable(file) +
+        "' is a suite, which says this itself, expected a profiler's export for --run and --launch-cycles");
   measurements all = is_suite ? read_suite(table) : read_export(table, o);
   if (is_suite && !o.gpu.empty()) keep_rows_of(o.gpu, file, all);
   for (const measured_launch& m : all.launches)

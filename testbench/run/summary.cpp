@@ -169,7 +169,8 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   p.line("kernel cycles",
          fmt::format("{} = {} at {:g} MHz", grouped(k.cycles), duration(seconds), c.gpu.core_clock_mhz));
   if (const unsigned launch = c.cwd.launch_overhead_cycles; launch != 0)
-    p.line("as profiled", fmt::format("{} elapsed cycles, {} of them for the launch", grouped(k.cycles + launch), launch));
+    p.line("as profiled",
+           fmt::format("{} elapsed cycles, {} of them for the launch", grouped(k.cycles + launch), launch));
   p.line("IPC per SM",
          fmt::format("{:.2f}, {} of the issue slots used", k.metrics.ipc, percent(k.metrics.issue_slot_utilization)));
   p.line("occupancy", fmt::format("{} of {}, {} blocks an SM (limit: {})", percent(k.metrics.achieved_occupancy),

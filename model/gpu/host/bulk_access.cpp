@@ -39,8 +39,7 @@ void copy_past_caches(std::uint8_t* to, const std::uint8_t* from, unsigned bytes
 
 bulk_access::place bulk_access::place_of(unsigned slice, std::uint64_t number) const {
   const part& p = parts_[slice];
-  place here{slice, number, p.slice->has_nothing_of(number * byte_store::page_bytes, byte_store::page_bytes),
-             nullptr};
+  place here{slice, number, p.slice->has_nothing_of(number * byte_store::page_bytes, byte_store::page_bytes), nullptr};
   if (here.in_memory_alone) here.bytes = p.bytes->page(number);
   return here;
 }
@@ -69,8 +68,7 @@ void bulk_access::move_page(request& r, place here, const place& next) const {
       continue;
     }
     // Zeros where nothing was written yet are there already.
-    if (r.write && page == nullptr && !all_zero(data, n))
-      page = parts_[here.slice].bytes->make_page(here.number);
+    if (r.write && page == nullptr && !all_zero(data, n)) page = parts_[here.slice].bytes->make_page(here.number);
     if (page == nullptr) {
       if (!r.write) std::memset(data, 0, n);
       continue;

@@ -13,9 +13,9 @@ namespace heddle {
 class l2_slice;
 class byte_store;
 
-/// Large untimed accesses to a GPU's own memory: directly to the pages behind its slices if the L2 holds no line of them
-/// and no memory request is outstanding. This avoids three transports (interconnect, slice, channel) for each block of
-/// the interleaving.
+/// Large untimed accesses to a GPU's own memory: directly to the pages behind its slices if the L2 holds no line of
+/// them and no memory request is outstanding. This avoids three transports (interconnect, slice, channel) for each
+/// block of the interleaving.
 class bulk_access {
  public:
   /// An access through the L2, within a block of the interleaving; returns the number of bytes moved.

@@ -3,7 +3,8 @@
 // Sockets: request_socket, and one more for each further slice of the channel (targets, from L2 slices or any AT
 // initiators); AT, LT and debug transport.
 // One cycle: the derived model works; one due response leaves; a blocked request is admitted.
-// Parameters: memory.channels, l2.slices_per_channel, l2.interleave_bytes, l2.hash (which bytes it owns). Source: docs/memory.md.
+// Parameters: memory.channels, l2.slices_per_channel, l2.interleave_bytes, l2.hash (which bytes it owns). Source:
+// docs/memory.md.
 #pragma once
 
 #include <cstdint>

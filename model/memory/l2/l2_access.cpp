@@ -193,8 +193,8 @@ void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
   m.ordered += d.write || d.atomic != nullptr;
 }
 
-// The sectors that are fetched with those that miss, because the memory is read in larger blocks: what the line lacks of
-// the blocks and nobody has fetched.
+// The sectors that are fetched with those that miss, because the memory is read in larger blocks: what the line lacks
+// of the blocks and nobody has fetched.
 unsigned l2_slice::with_neighbours(const mshr& m, unsigned sectors) const {
   const unsigned block = parameters_.fetch_bytes / sector_bytes;
   const unsigned first = (1u << block) - 1;

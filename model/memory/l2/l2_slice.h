@@ -2,7 +2,8 @@
 // Models: one slice of the L2 cache: sectored, write-back, write-validate with byte masks, atomics performed in order.
 // Sockets: request_socket (target, from the interconnect), memory_socket (initiator, to a channel); AT base protocol.
 // One cycle: memory responses are merged; one look-up; one response to the SMs; one request to the memory.
-// Parameters: [l2], memory.channels (how many slices there are); hit_latency_cycles from the GPU, which knows the path. Source: docs/memory.md.
+// Parameters: [l2], memory.channels (how many slices there are); hit_latency_cycles from the GPU, which knows the path.
+// Source: docs/memory.md.
 #pragma once
 
 #include <cstdint>

@@ -115,6 +115,7 @@ scenario scenario_of(const std::string& name) {
 const std::map<std::string, std::string>& idle() {
   static const std::map<std::string, std::string> all = {
       {"gpu.watchdog_cycles", "no warp loops without effect"},
+      {"cwd.launch_overhead_cycles", "beside the kernel: the summary and heddle correlate"},
       {"sm.barriers_per_block", "one barrier"},
       {"sm.barriers", "both values are enough"},
       {"l1.line_bytes", "one value"},

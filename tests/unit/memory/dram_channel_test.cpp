@@ -57,8 +57,8 @@ TEST_F(dram_test, closed_bank_open_row_and_row_conflict) {
   b.check_done();
 }
 
-// Two slices before the channel: a round is a block of 256 bytes of each. Both blocks lie in one row of the channel, and
-// each slice gets its own answers.
+// Two slices before the channel: a round is a block of 256 bytes of each. Both blocks lie in one row of the channel,
+// and each slice gets its own answers.
 TEST_F(dram_test, slices_of_a_channel_share_its_banks_and_each_gets_its_answers) {
   gpu_config c = timing();
   c.l2.slices_per_channel = 2;

@@ -50,20 +50,20 @@ TEST_F(l2_slice_test, fetches_only_missing_sectors_in_natural_runs) {
   b.check_done();
 }
 
-// A miss fetches an aligned pair of sectors: the other one hits later, is merged while it is on its way, and keeps bytes
-// that were written meanwhile; one that the line has is not fetched again.
+// A miss fetches an aligned pair of sectors: the other one hits later, is merged while it is on its way, and keeps
+// bytes that were written meanwhile; one that the line has is not fetched again.
 TEST_F(l2_slice_test, a_miss_fetches_its_neighbour_that_the_line_lacks) {
   gpu_config c = small_config();
   c.l2.fetch_bytes = 64;
   bench b(c);
   for (unsigned i = 0; i < 128; ++i) b.memory.bytes[0x800 + i] = static_cast<std::uint8_t>(i);
   b.memory.latency = 50;
-  b.sm.read(0x800, 0b0010, 1);          // fetches the sectors 0 and 1
-  b.sm.read(0x800, 0b0001, 2);          // merged
+  b.sm.read(0x800, 0b0010, 1);  // fetches the sectors 0 and 1
+  b.sm.read(0x800, 0b0001, 2);  // merged
   b.sm.write(0x800, 4, {0xa1, 0xa2}, 3);
-  b.sm.read(0x800, 0b0001, 200);        // hits
+  b.sm.read(0x800, 0b0001, 200);  // hits
   b.sm.write(0x800, 96, std::vector<std::uint8_t>(32, 7), 210);
-  b.sm.read(0x800, 0b0100, 300);        // the line has sector 3
+  b.sm.read(0x800, 0b0100, 300);  // the line has sector 3
   b.run(600);
   const std::vector<std::pair<std::uint64_t, unsigned>> expected = {{0x800, 64}, {0x840, 32}};
   EXPECT_EQ(b.memory.reads, expected);
