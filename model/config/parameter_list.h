@@ -249,7 +249,7 @@ HEDDLE_NUMBER(double, compare_lanes, 1, optional_lanes, per_cycle,
   "results per cycle and sub-partition of compares to predicate")
 HEDDLE_NUMBER(unsigned, compare_latency_cycles, 51, latency, cycles,
   "dependent-issue latency of compares to predicate")
-HEDDLE_NUMBER(double, conversion_lanes, 0, optional_lanes, per_cycle,
+HEDDLE_NUMBER(double, conversion_lanes, 1, optional_lanes, per_cycle,
   "results per cycle and sub-partition of conversions from and to 64-bit types, with the latency of add; 0: the sfu "
   "section's unit converts them")
 HEDDLE_FLAG(shared, true,

@@ -15,7 +15,7 @@ using namespace ptx_parsed;
 using heddle::isa::dtype;
 
 TEST(ptx_module, blanks_of_every_kind) {
-  const auto m = parsed(".entry\vk\f(\r\n)\t{\v\fret;\f}\v");
+  const auto m = parsed(".entry\fk\f(\r\n)\t{\f\tret;\f}\f");
   EXPECT_EQ(m->functions.at(0).name, "k");
   EXPECT_EQ(m->functions.at(0).body.statements.size(), 1u);
 }

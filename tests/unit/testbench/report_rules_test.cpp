@@ -27,7 +27,7 @@ json config(const json& more = json::object()) {
   json c =
       parsed(R"({"gpu.sm_count": 10, "gpu.core_clock_mhz": 1000, "sm.sub_partitions": 4, "sub_partition.issue_width": 1,
     "sub_partition.scheduler": "gto", "fp32.lanes": 32, "fp32.latency_cycles": 4, "int.lanes": 16, "int.latency_cycles": 4, "ldst.lanes": 8,
-    "ldst.queue_entries": 4, "sfu.lanes": 4, "memory.model": "dram", "memory.channels": 4, "dram.bytes_per_cycle": 32, "dram.clock_mhz": 500,
+    "ldst.queue_entries": 4, "sfu.lanes": 4, "memory.model": "dram", "memory.channels": 4, "l2.slices_per_channel": 1, "dram.bytes_per_cycle": 32, "dram.clock_mhz": 500,
     "interconnect.clock_mhz": 1000, "interconnect.response_bytes_per_cycle": 32, "l1.sector_bytes": 32, "l1.banks": 4, "l1.read_cycles": 1,
     "l1.size_bytes": 16384, "l1.cache_global_loads": false, "l2.size_bytes": 1048576, "l2.latency_cycles": 200, "sm.registers": 65536,
     "sm.max_warps": 64, "shared_memory.pass_cycles": 1, "cwd.launch_latency_cycles": 700, "sm.barrier_latency_cycles": 6})");
@@ -126,7 +126,7 @@ TEST(report_rules, ports_between_sms_and_l2_take_packets_in_whole_cycles) {
       {{"memory", parsed(R"({"l2": {"requests": 1600, "accesses": 1600, "read_bytes": 0, "write_bytes": 51200}})")}},
       {{"lg_throttle", 900}});
   EXPECT_EQ(judged(stores, ports),
-            (answer{"throughput", "SMs to L2", "interconnect.request_bytes_per_cycle=64", "memory.channels=8"}));
+            (answer{"throughput", "SMs to L2", "interconnect.request_bytes_per_cycle=64", "l2.slices_per_channel=2"}));
   // With more slices than SMs, the SMs' ports are the bottleneck.
   json few = ports;
   few["gpu.sm_count"] = 3;
@@ -212,7 +212,7 @@ TEST(report_rules, a_cache_grows_only_where_it_was_too_small) {
   EXPECT_EQ(of_lines(100), "instruction_cache.miss_latency_cycles=15");
   EXPECT_EQ(of_lines(1000), "instruction_cache.size_bytes=8192");
   // Loads that bypass the L1 use no MSHR.
-  EXPECT_EQ(judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}})).at(2), "memory.channels=8");
+  EXPECT_EQ(judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}})).at(2), "l2.slices_per_channel=2");
   EXPECT_EQ(
       judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}, {"l1.cache_global_loads", true}}))
           .at(2),
