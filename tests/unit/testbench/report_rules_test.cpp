@@ -212,7 +212,8 @@ TEST(report_rules, a_cache_grows_only_where_it_was_too_small) {
   EXPECT_EQ(of_lines(100), "instruction_cache.miss_latency_cycles=15");
   EXPECT_EQ(of_lines(1000), "instruction_cache.size_bytes=8192");
   // Loads that bypass the L1 use no MSHR.
-  EXPECT_EQ(judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}})).at(2), "l2.slices_per_channel=2");
+  EXPECT_EQ(judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}})).at(2),
+            "l2.slices_per_channel=2");
   EXPECT_EQ(
       judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}, {"l1.cache_global_loads", true}}))
           .at(2),
