@@ -70,7 +70,8 @@ bool parse(const std::vector<std::string>& arguments, correlate_options& o) {
   if (o.files.empty()) p.fail("expected a suite, or what a profiler has exported");
   if (p.has("gpu")) o.of_export.gpu = p.text("gpu");
   o.of_export.runs = p.list("run");
-  if (p.has("launch-cycles")) o.of_export.launch_cycles = real(p, "launch-cycles");
+  if (p.has("launch-cycles") && p.text("launch-cycles") == "gpu") o.of_export.launch_cycles.reset();
+  else if (p.has("launch-cycles")) o.of_export.launch_cycles = real(p, "launch-cycles");
   o.overrides = p.list("set");
   o.long_too = p.has("long");
   if (p.has("jobs")) o.jobs = static_cast<unsigned>(p.number("jobs", 1, most_jobs));

@@ -35,9 +35,10 @@ struct measured_launch {
   std::string identifies;  // parameters that were fitted to it; empty: it is only compared
   std::string origin;
   std::string licence;
-  std::string grid;                     // "32x32x1", as the profiler saw it; empty: unknown
-  std::optional<double> launch_cycles;  // part of the measured cycles that kernel cycles do not hold; none: the GPU's
-  double bytes = 0;                     // work, for rates
+  std::string grid;  // "32x32x1", as the profiler saw it; empty: unknown
+  /// Part of the measured cycles that kernel cycles do not hold; none: cwd.launch_overhead_cycles of the GPU.
+  std::optional<double> launch_cycles = 0.0;
+  double bytes = 0;  // work, for rates
   std::vector<measured_value> values;
 };
 
@@ -49,9 +50,9 @@ struct measurements {
 
 /// What the command line says of a profiler's export, which does not say it itself.
 struct export_options {
-  std::string gpu;                      // empty: not given
-  std::vector<std::string> runs;        // "[KERNEL=]RUN", in the order of precedence
-  std::optional<double> launch_cycles;  // none: the GPU's
+  std::string gpu;                            // empty: not given
+  std::vector<std::string> runs;              // "[KERNEL=]RUN", in the order of precedence
+  std::optional<double> launch_cycles = 0.0;  // as in measured_launch
 };
 
 /// Reads a suite, or what Nsight Compute (`ncu --csv`, both pages) or nvprof (`--csv` with --metrics or

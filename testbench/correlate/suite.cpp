@@ -120,7 +120,8 @@ class suite_reader {
     m.identifies = parameters_of(row);
     m.origin = text(row, "origin");
     m.licence = text(row, "licence");
-    if (!text(row, "launch_cycles").empty()) m.launch_cycles = number(row, "launch_cycles");
+    if (text(row, "launch_cycles") == "gpu") m.launch_cycles.reset();
+    else m.launch_cycles = number(row, "launch_cycles");
     m.bytes = number(row, "bytes");
     for (std::size_t c = 0; c < metrics_.size(); ++c) add_value(row, c, m);
     if (m.values.empty()) fail(row, "the row has no measured value");
@@ -178,7 +179,7 @@ measurements read_measurements(const std::string& file, const export_options& o)
         ":1: expected a suite, whose header has gpu, kernel and run, or a CSV that Nsight Compute (ncu --csv) or "
         "nvprof (--csv) has written");
   const bool is_suite = is_suite_header(table.header);
-  if (is_suite && (!o.runs.empty() || o.launch_cycles.has_value()))
+  if (is_suite && (!o.runs.empty() || o.launch_cycles != 0.0))
     throw input_error(
         "'" + printable(file) +
         "' is a suite, which says this itself, expected a profiler's export for --run and --launch-cycles");

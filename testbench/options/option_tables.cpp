@@ -233,8 +233,8 @@ option_parser options_of_correlate() {
       "what does the same: JOB.json, \"--kernel FILE.ptx ...\" with the options of heddle run, or \"-- PROGRAM ...\" as "
       "for heddle exec; KERNEL is a pattern of kernels' names; may be given several times");
   p.value("launch-cycles", "N",
-          "cycles of each measured launch before its first block and after its last (default: "
-          "cwd.launch_overhead_cycles of the GPU)");
+          "cycles of each measured launch before its first block and after its last, or gpu: the GPU's "
+          "cwd.launch_overhead_cycles (default: 0)");
   p.group("The runs");
   p.values("set", "SECTION.KEY=VALUE", "override one parameter in all runs; repeatable");
   p.flag("long", "also the rows that are labelled long");

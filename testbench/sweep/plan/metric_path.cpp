@@ -20,12 +20,15 @@ nlohmann::json make_example() {
   line_metrics line;
   line.text = " ";
   k.lines = {line};
+  k.energy.known = true;
   m.kernels = {k};
+  m.energy.known = true;
   sm_metrics s;
   s.sub_partitions = {sub_partition_metrics()};
   s.warp_slots = {warp_slot_metrics()};
   m.sms = {s};
   m.context_switches.resize(1);
+  m.context_switches[0].energy.known = true;
   return nlohmann::json::parse(to_json(m));
 }
 

@@ -52,12 +52,12 @@ TEST_F(correlations, of_a_suite_only_the_rows_of_the_named_chip_are_run) {
   EXPECT_FALSE(told("first"));
 }
 
-// A profiler's elapsed cycles hold the launch, too: without a figure in the row, what the GPU's file says.
+// A profiler's elapsed cycles hold the launch, too: a figure of the row, or what the GPU's file says.
 TEST_F(correlations, the_launch_cost_of_the_gpu_is_taken_off_times_but_not_off_counts) {
   write("s.csv", "gpu,kernel,run,use,launch_cycles,cycles,inst_executed,origin\nv100,of the GPU,tiny.json" + one_sm +
-                     ",compared,,5000,288,x\nv100,of the row,tiny.json" + one_sm +
+                     ",compared,gpu,5000,288,x\nv100,of the row,tiny.json" + one_sm +
                      ",compared,0,5000,288,x\nv100,other,tiny.json" + one_sm +
-                     " --set cwd.launch_overhead_cycles=700,compared,,5000,288,x\n");
+                     " --set cwd.launch_overhead_cycles=700,compared,gpu,5000,288,x\n");
   good({"s.csv", "--csv", "p.csv"});
   EXPECT_EQ(number("p.csv", "cycles", "hardware", "of the GPU"), 5000 - 2249);
   EXPECT_EQ(number("p.csv", "cycles", "hardware", "of the row"), 5000);
