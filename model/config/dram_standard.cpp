@@ -89,7 +89,8 @@ void apply_dram_preset(dram_parameters& dram) {
     dram.burst_bytes = p.burst_bytes;
     dram.ranks = 1;
     dram.bank_groups = 1;
-    dram.banks = 16;
+    // The channel of hbm3 is two pseudo-channels, each of two ranks of 16 (configs/h100.ini).
+    dram.banks = dram.preset == choice::dram_preset::hbm3 ? 64 : 16;
     dram.row_bytes = p.row_bytes;
     unsigned* const times[] = {&dram.t_rcd_cycles, &dram.t_rp_cycles,  &dram.t_cl_cycles,   &dram.t_wl_cycles,
                                &dram.t_ras_cycles, &dram.t_ccd_cycles, &dram.t_rrd_cycles,  &dram.t_wr_cycles,
