@@ -48,8 +48,10 @@ void gathering_lock::note(const std::vector<std::string>& files) {
   std::string text;
   for (const std::string& file : files)
     text += std::filesystem::absolute(file).string() + "\n";  // the next process may have another working directory
-  // If the note cannot be written, files of a killed gathering stay; that is no reason to fail.
-  if (fd_ < 0 || ::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) return;
+  // Written before it is cut: a kill between the two leaves the files of the note before it named. If the note cannot
+  // be written, files of a killed gathering stay; that is no reason to fail.
+  const auto bytes = static_cast<ssize_t>(text.size());
+  if (fd_ < 0 || ::pwrite(fd_, text.data(), text.size(), 0) != bytes || ::ftruncate(fd_, bytes) != 0) return;
 }
 
 void gathering_lock::remove_left() {

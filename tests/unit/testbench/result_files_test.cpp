@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "job_bench.h"
 #include "testbench/files/result_files.h"
+#include "testbench/sweep/store/gathering_lock.h"
 
 namespace heddle::testbench {
 namespace result_files_test {
@@ -53,6 +57,23 @@ TEST(result_files_test, a_link_stays_and_its_target_is_replaced) {
   struct stat status;
   ASSERT_EQ(lstat(link.c_str(), &status), 0);
   EXPECT_TRUE(S_ISLNK(status.st_mode));
+}
+
+// A process killed while it replaces the note must leave one that names the temporary files.
+TEST(gathering_lock_test, a_note_that_cannot_be_written_leaves_the_one_before) {
+  folder f;
+  const std::string note = f.name(".heddle-first.tmp") + "\n";
+  gathering_lock lock(f.name(""));
+  lock.note({f.name(".heddle-first.tmp")});
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none = {0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+  lock.note({f.name(".heddle-first.tmp"), f.name(".heddle-second.tmp")});
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(content_of(f.name("lock")), note);
 }
 
 }  // namespace result_files_test
