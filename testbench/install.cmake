@@ -32,7 +32,7 @@ install(DIRECTORY testbench/sweeps/ DESTINATION ${heddle_data}/sweeps COMPONENT 
 install(DIRECTORY testbench/occupancy/ DESTINATION ${heddle_data}/occupancy COMPONENT tools FILES_MATCHING PATTERN "*.ptx" PATTERN "*.json")
 install(DIRECTORY waveforms/ DESTINATION ${heddle_data}/waveforms COMPONENT tools
   FILES_MATCHING PATTERN "*.gtkw" PATTERN "*.filter" PATTERN "*.md" PATTERN "*.png")
-install(FILES docs/job.schema.json DESTINATION ${heddle_data} COMPONENT tools)
+install(FILES docs/use/job.schema.json DESTINATION ${heddle_data} COMPONENT tools)
 
 # The documentation refers to configurations and layouts by their relative places in the source tree, so it is
 # installed beside them.

@@ -20,7 +20,7 @@ constexpr std::size_t fat_binary_head_bytes = 16;
 std::uint64_t fat_binary_bytes(const std::uint8_t* data, std::size_t bytes);
 
 /// The parts of a fat binary; machine code is listed without its content. PTX may be compressed (LZ4, zstd). Throws
-/// input_error that describes the defect. Source: docs/cuda_programs.md.
+/// input_error that describes the defect. Source: docs/use/cuda_programs.md.
 std::vector<fat_binary_entry> read_fat_binary(const std::uint8_t* data, std::size_t bytes);
 
 /// The PTX for a chip of this compute capability (10 * major + minor): the newest that it can run, else the newest.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/occupancy.svg: theoretical and achieved occupancy and performance over the threads of a block, as a profiler lab has
+"""Draws docs/pictures/occupancy.svg: theoretical and achieved occupancy and performance over the threads of a block, as a profiler lab has
 them. usage: plot.py [PROGRAM [OUTPUT.svg]]; about a minute of work."""
 import json
 import os
@@ -56,7 +56,7 @@ def draw(rows):
 
 def main():
     program = sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build", "release", "heddle")
-    target = sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "docs", "occupancy.svg")
+    target = sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "docs", "pictures", "occupancy.svg")
     with tempfile.TemporaryDirectory() as folder:
         rows = [(s,) + measure(program, s, folder) for s in SIZES]
     for row in rows:

@@ -73,7 +73,7 @@ option_parser options_of_run() {
   add_simulation_options(p);
   p.value("confine", "DIR", "refuse a job that names files elsewhere than below DIR (default: it may name any)");
   p.note(
-      "A job file is JSON: modules, buffers, launches, and what the results are held against. The page job.md describes it; "
+      "A job file is JSON: modules, buffers, launches, and what the results are held against. The page use/job.md describes it; "
       "job.schema.json is its schema, for editors.");
   p.example("run job.json --gpu v100 --report out.html",
             "the launches of a job on a V100, and a page that says what bounds them");
@@ -114,7 +114,7 @@ option_parser options_of_exec() {
       "tell the lines that a shell needs (eval) so that each CUDA program which is started from it, a debugger or make has these options");
   p.note(
       "The program needs PTX within it, which nvcc keeps unless it is told otherwise, and no GPU, driver or toolkit. The summary goes to stderr. "
-      "The page cuda_programs.md lists the supported CUDA functions.");
+      "The page use/cuda_programs.md lists the supported CUDA functions.");
   p.example("exec --gpu h100 --report r.html -- ./vectorAdd",
             "a program on an H100, and a page that says what bounds its kernels");
   p.example("exec --launches 3,17-20 --metrics m.json -- ./solver",
@@ -251,7 +251,7 @@ option_parser options_of_correlate() {
   p.flag("quiet", "no tables on stdout");
   p.flag("help,h", "this text");
   p.note(
-      "The page correlation.md describes the file of a suite and what is computed; hardware_results.md has the names of all metrics in both profilers.");
+      "The page model/correlation.md describes the file of a suite and what is computed; model/hardware_results.md has the names of all metrics in both profilers.");
   p.example("correlate tests/hardware/gpu_benches.csv --output page.html",
             "a suite, and a page with its scatter plots");
   p.example("correlate export.csv --gpu v100 --run \"-- ./vectorAdd\"",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints the tables of docs/preemption_cost.md: what switching a whole GPU out and in takes, and how long an urgent launch waits.
+"""Prints the tables of docs/model/preemption_cost.md: what switching a whole GPU out and in takes, and how long an urgent launch waits.
 usage: tables.py [PROGRAM [cost|waiting]]; some minutes of work."""
 import json
 import os
@@ -11,7 +11,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 WORKLOADS = os.path.join(ROOT, "testbench", "workloads")
-# Published context switch times: whole GPU, one direction, microseconds; docs/preemption_cost.md has the sources.
+# Published context switch times: whole GPU, one direction, microseconds; docs/model/preemption_cost.md has the sources.
 PUBLISHED = {"p100": "25", "v100": "32", "a100": "40", "h100": "19"}
 MODES = ["none", "drain", "switch", "flush", "auto"]
 

@@ -91,7 +91,7 @@ std::string program_help() {
     for (const auto& [usage, purpose] : c.uses) text += fmt::format("  {:<{}}{}\n", usage, usage_width, purpose);
   text += "\nheddle COMMAND --help tells a command's options; heddle --version the version.\n";
   if (const std::string folder = docs_folder(); !folder.empty())
-    text += "The pages are in " + folder + "; first_hour.md begins.\n";
+    text += "The pages are in " + folder + "; use/first_hour.md begins.\n";
   return text;
 }
 

@@ -26,7 +26,7 @@ option_parser options_of_energy_fit() {
   p.value("output,o", "FILE.ini", "write a configuration file: the chip as its base, and an [energy] section");
   p.flag("quiet", "no table on stdout");
   p.flag("help,h", "this text");
-  p.note("The page energy.md describes the columns of the table and what is computed.");
+  p.note("The page model/energy.md describes the columns of the table and what is computed.");
   p.example("energy-fit tests/hardware/energy/v100_power.csv --gpu v100 -o mine.ini", "25 kernels on a V100");
   return p;
 }

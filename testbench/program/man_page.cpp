@@ -76,7 +76,8 @@ std::string tail(const std::string& self) {
   }
   return text + others + "\n" +
          paragraph(
-             "The pages in /usr/share/heddle/docs, or in docs/ of the source tree: first_hour.md, job.md, metrics.md.");
+             "The pages in /usr/share/heddle/docs, or in docs/ of the source tree: use/first_hour.md, use/job.md, "
+             "use/metrics.md.");
 }
 
 }  // namespace

@@ -12,12 +12,7 @@ std::string docs_folder() {
   // The pages are beside the configurations, both in the source tree and in an installed one.
   const fs::path folder = fs::path(shipped_config_folder()) / ".." / "docs";
   std::error_code ignored;
-  return fs::is_regular_file(folder / "job.md", ignored) ? fs::weakly_canonical(folder, ignored).string() : "";
-}
-
-std::string docs_page(const std::string& page) {
-  const std::string folder = docs_folder();
-  return (folder.empty() ? "docs" : folder) + "/" + page;
+  return fs::is_regular_file(folder / "use" / "job.md", ignored) ? fs::weakly_canonical(folder, ignored).string() : "";
 }
 
 }  // namespace heddle::testbench

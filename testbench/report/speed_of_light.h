@@ -41,7 +41,7 @@ struct resource_use {
 };
 
 /// The use of each part of the chip, in the order of the report. `kernel`: an object of the metrics' `kernels`.
-/// docs/report.md has the formulas.
+/// docs/use/report.md has the formulas.
 std::vector<resource_use> speed_of_light(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
 
 /// The instruction roofline: warp instructions per second over warp instructions per byte of a memory level. An object

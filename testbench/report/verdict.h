@@ -19,7 +19,7 @@ struct wait_share {
 /// The states of a kernel's warps other than `selected`, the largest share first.
 std::vector<wait_share> waits(const nlohmann::ordered_json& kernel);
 
-/// The bound of a kernel, and the parameter changes most likely to help. The rules are those of docs/report.md, in
+/// The bound of a kernel, and the parameter changes most likely to help. The rules are those of docs/use/report.md, in
 /// that order; the report's page and the summary both show the result.
 struct verdict {
   std::string kind;   // nothing, throughput, launch, parallelism or latency

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Warp instructions a second of launches that are executed functionally (docs/functional.md): the first launch of a
+// Warp instructions a second of launches that are executed functionally (docs/use/functional.md): the first launch of a
 // workload on a V100, again and again. The machine program is lowered and memory fetched before.
 #include <benchmark/benchmark.h>
 

@@ -3,7 +3,7 @@
 # What a user of the installed Heddle does. install_test.sh WHAT CMAKE BUILD_FOLDER SOURCE_FOLDER SCRATCH_FOLDER
 #   prefix      install the build into SCRATCH/prefix (the others need it)
 #   debian      write the Debian packages and have dpkg install them into SCRATCH/debian, a system of its own
-#   first_gpu   compile and run the program of docs/first_gpu.md against the prefix
+#   first_gpu   compile and run the program of docs/library/first_gpu.md against the prefix
 #   packages    the same against the unpacked packages
 #   pkg_config  the same with the compiler and pkg-config alone
 #   static      the same with heddle::heddle_static
@@ -25,7 +25,7 @@ fail() {
 # block LANGUAGE: the first block of that language in the tutorial.
 block() {
   awk -v start="\`\`\`$1" '$0 == start && !done {inside = 1; next} /^```/ {if (inside) done = 1; inside = 0} inside' \
-    "$source/docs/first_gpu.md"
+    "$source/docs/library/first_gpu.md"
 }
 
 write_consumer() {
@@ -54,13 +54,13 @@ build_consumer() {
   run_consumer "$consumer/build/first_gpu" "$tree"
 }
 
-# first_hour TREE: what docs/first_hour.md promises of an installed tree.
+# first_hour TREE: what docs/use/first_hour.md promises of an installed tree.
 first_hour() {
   tree=$1
   data=$tree/share/heddle
   for file in share/man/man1/heddle.1.gz share/man/man1/heddle-run.1.gz share/bash-completion/completions/heddle \
     share/zsh/vendor-completions/_heddle share/fish/vendor_completions.d/heddle.fish share/heddle/job.schema.json \
-    share/heddle/waveforms/scheduler.gtkw share/heddle/waveforms/state.filter share/heddle/sweeps/l1.ini share/heddle/docs/job.md \
+    share/heddle/waveforms/scheduler.gtkw share/heddle/waveforms/state.filter share/heddle/sweeps/l1.ini share/heddle/docs/use/job.md \
     share/doc/heddle/pages/decisions share/doc/heddle/examples/cosim/own_scheduler.cpp; do
     [ -e "$tree/$file" ] || fail "the installed tree has no $file"
   done
@@ -73,7 +73,7 @@ first_hour() {
   [ "$("$tree/bin/heddle" version | sed -n 's/^pages: //p')" = "$(cd "$data/docs" && pwd -P)" ] || fail "the pages are not found"
   gzip -dc "$tree/share/man/man1/heddle-run.1.gz" | grep -q shared.*bytes || fail "the manual page of run lacks an option"
   # The pages find each other, the configurations and the layouts from where they lie.
-  for page in "$data"/README.md "$data"/docs/*.md "$data"/waveforms/README.md; do
+  for page in "$data"/README.md "$data"/docs/*.md "$data"/docs/*/*.md "$data"/waveforms/README.md; do
     grep -o ']([^)#:]*[)#]' "$page" | sed 's/^](//; s/[)#]$//' | while read -r link; do
       [ -z "$link" ] || [ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
     done

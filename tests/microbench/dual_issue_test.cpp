@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pairs of instructions that can issue together on each GPU, in both orders: the table of docs/scheduling.md.
+// The pairs of instructions that can issue together on each GPU, in both orders: the table of docs/model/scheduling.md.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

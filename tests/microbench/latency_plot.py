@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/latency.svg: the latency of a dependent load over the footprint, as the model has it on six GPUs, and the
+"""Draws docs/pictures/latency.svg: the latency of a dependent load over the footprint, as the model has it on six GPUs, and the
 pinned figures of each level as thin lines. usage: latency_plot.py [PROGRAM [OUTPUT.svg]]; some minutes of work."""
 import json
 import math
@@ -59,7 +59,7 @@ def footprints(pinned):
 
 def main():
     program = sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build/release/heddle")
-    output = sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "docs/latency.svg")
+    output = sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "docs/pictures/latency.svg")
     low, high, top = math.log2(4), math.log2(131072), 750
 
     def x(kib):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The memory system against figures measured on silicon: latency by footprint, bandwidth of a streaming copy, bank
-// conflicts, contended atomics. The configurations name the same figures with their sources; docs/memory.md lists
+// conflicts, contended atomics. The configurations name the same figures with their sources; docs/model/memory.md lists
 // them.
 #include "explained_values.h"
 #include "memory_figures.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scheduling policies on kernels for which they were designed: the table of docs/scheduling.md.
+// Scheduling policies on kernels for which they were designed: the table of docs/model/scheduling.md.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,7 +136,7 @@ std::uint64_t cycles_of(const std::string& workload, const std::string& policy, 
   return ::testing::Test::HasFailure() ? 1 : json::parse(content(metrics))["cycles"].get<std::uint64_t>();
 }
 
-// The table of headlines in docs/scheduling.md: the direction of each paper's result, on a kernel or workload of
+// The table of headlines in docs/model/scheduling.md: the direction of each paper's result, on a kernel or workload of
 // Heddle.
 TEST(policies, headlines_have_the_direction_that_was_published) {
   const auto tell = [](const char* paper, const char* where, std::uint64_t policy, std::uint64_t other) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The suites of tests/hardware, as `heddle correlate` runs them. docs/hardware.md has the table of all rows.
+// The suites of tests/hardware, as `heddle correlate` runs them. docs/model/hardware.md has the table of all rows.
 #include <cmath>
 #include <map>
 #include <sstream>

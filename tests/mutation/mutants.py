@@ -62,7 +62,7 @@ def keys_on(key, line):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description='Mutants of model/ against the normal test suite; see docs/testing.md.')
+    parser = argparse.ArgumentParser(description='Mutants of model/ against the normal test suite; see docs/develop/testing.md.')
     parser.add_argument('count', nargs='?', type=int, default=200, help='mutants, besides those of named_mutants.txt (default 200)')
     parser.add_argument('seed', nargs='?', default='1', help='which ones (default 1)')
     parser.add_argument('--list', action='store_true', help='only print them')

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Holds the folders of model/, tlm/ and testbench/ to the order of rooms.txt: a file includes only its own room and rooms above it in that
-list, and the folders that docs/architecture.md allows it; the files of one room include each other in no circle, where NAME.h and NAME.cpp
-are one. Also no file above 400 lines but tables (of a
-page, the rows of tables do not count), and no folder above 30 sources. `check_rooms.py [--arrows | --self-test]`"""
+list, and the folders that docs/develop/architecture.md allows it; the files of one room include each other in no circle, where NAME.h and NAME.cpp
+are one. Also no file above 400 lines but tables (of a page, the rows of tables do not count), no folder above 30 files (without CMakeLists.txt),
+and no link of a page to a file that does not exist. `check_rooms.py [--arrows | --self-test]`"""
 import collections
 import re
 import subprocess
@@ -66,12 +66,12 @@ def against_table(arrows, rows):
     for (a, b), _ in sorted(arrows.items()):
         above, below = row(a), row(b)
         if above is None or below is None:
-            faults.append(f'docs/architecture.md: the table of folders has no row for {b if above else a}')
+            faults.append(f'docs/develop/architecture.md: the table of folders has no row for {b if above else a}')
         elif above != below:
             used.add((above, below))
             if rows[above] is not None and below not in rows[above]:
-                faults.append(f'docs/architecture.md: {above} may not include {below}, but {a} includes {b}')
-    faults += [f'docs/architecture.md: {a} may include {b}, but does not' for a, names in rows.items() for b in sorted(names or ())
+                faults.append(f'docs/develop/architecture.md: {above} may not include {below}, but {a} includes {b}')
+    faults += [f'docs/develop/architecture.md: {a} may include {b}, but does not' for a, names in rows.items() for b in sorted(names or ())
                if (a, b) not in used]
     return faults
 
@@ -116,10 +116,12 @@ def self_test():
     assert rows == {'model/a': set(), 'model/b': {'model/a', 'tlm'}, 'tlm': set(), 'testbench': None}, rows
     assert against_table({('model/b/x', 'model/a'): 1, ('model/b', 'tlm/kernel'): 1, ('testbench/run', 'model/b'): 2}, rows) == []
     assert against_table({('model/b', 'model/a'): 1, ('model/a/x', 'tlm/kernel'): 1}, rows) == [
-        'docs/architecture.md: model/a may not include tlm, but model/a/x includes tlm/kernel',
-        'docs/architecture.md: model/b may include tlm, but does not']
+        'docs/develop/architecture.md: model/a may not include tlm, but model/a/x includes tlm/kernel',
+        'docs/develop/architecture.md: model/b may include tlm, but does not']
     assert len(against_table({('model/c', 'tlm'): 1}, rows)) == 3
     page = '| row |\n' * 500 + 'text\n' * 400
+    assert dead_links('docs/CONTRIBUTING.md', '[a](CHANGELOG.md#x) [b](../nothing.md) [c](https://x.org) [d](#here)\n```\n[i](j)\n```\n') == [
+        'docs/CONTRIBUTING.md: ../nothing.md leads to no file']
     assert lines_of('docs/a.md', page) == 400 and lines_of('a.cpp', page) == 900
 
 
@@ -128,6 +130,13 @@ def lines_of(name, text):
     if name.endswith('.md'):
         return sum(1 for line in text.split('\n')[:-1] if not line.startswith('|'))
     return text.count('\n')
+
+
+def dead_links(name, text):
+    """The relative links of a page that lead to no file."""
+    links = re.findall(r'\]\(([^)\s#]+)[^)\s]*\)', re.sub(r'```.*?```', '', text, flags=re.S))
+    return [f'{name}: {link} leads to no file' for link in links
+            if not re.match(r'[a-z]+:', link) and not (ROOT / name).parent.joinpath(link).exists()]
 
 
 def survey():
@@ -140,8 +149,10 @@ def survey():
     folders = collections.Counter()
     for name in listed():
         folder = str(Path(name).parent)
+        folders[folder] += Path(name).name != 'CMakeLists.txt'
+        if name.endswith('.md'):
+            faults += dead_links(name, (ROOT / name).read_text())
         if name.endswith(('.cpp', '.h', '.inc', '.py', '.sh', '.md')):
-            folders[folder] += not name.endswith('.md')
             lines = lines_of(name, (ROOT / name).read_text())
             if lines > MOST_LINES and name not in tables:
                 faults.append(f'{name}: {lines} lines, at most {MOST_LINES}')
@@ -164,12 +175,12 @@ def survey():
             arrows[folder, target] += 1
             if floor[target] > floor[folder]:
                 faults.append(f'{name}:{number}: includes {other}, and {target} stands above {folder}')
-    faults += against_table(arrows, allowed((ROOT / 'docs/architecture.md').read_text()))
+    faults += against_table(arrows, allowed((ROOT / 'docs/develop/architecture.md').read_text()))
     for _, includes in sorted(inside.items()):
         faults += circles(includes)
     for folder, count in sorted(folders.items()):
         if count > MOST_FILES:
-            faults.append(f'{folder}: {count} sources, at most {MOST_FILES}')
+            faults.append(f'{folder}: {count} files, at most {MOST_FILES}')
     return faults, arrows
 
 

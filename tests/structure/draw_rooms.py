@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/rooms.svg: the rooms of rooms.txt, what they hold, and arrows for the includes that the sources contain. Arrows that follow from
+"""Draws docs/pictures/rooms.svg: the rooms of rooms.txt, what they hold, and arrows for the includes that the sources contain. Arrows that follow from
 others are left out, and so is every single arrow from testbench/ to model/ and tlm/. `draw_rooms.py`, or `--check`: is the picture up to date?"""
 import sys
 import textwrap
@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 import check_rooms
 
-FILE = check_rooms.ROOT / 'docs/rooms.svg'
+FILE = check_rooms.ROOT / 'docs/pictures/rooms.svg'
 WIDTH, HEIGHT, GAP = 132, 89, 20  # of a column and of a row; between rows
 PER_COLUMN = 20                   # letters that a line of text has in a box of one column
 
@@ -137,7 +137,7 @@ def main():
     if sys.argv[1:] != ['--check']:
         FILE.write_text(drawn)
     elif not FILE.is_file() or FILE.read_text() != drawn:
-        print('docs/rooms.svg differs from rooms.txt or the includes: tests/structure/draw_rooms.py draws it anew')
+        print('docs/pictures/rooms.svg differs from rooms.txt or the includes: tests/structure/draw_rooms.py draws it anew')
         return 1
     return 0
 

@@ -41,7 +41,7 @@ TEST(readme, shows_what_the_first_run_prints) {
   EXPECT_GE(shown, 8u);
 }
 
-// All links and pictures of README exist, and its speed figures equal those in docs/performance.md.
+// All links and pictures of README exist, and its speed figures equal those in docs/develop/performance.md.
 TEST(readme, links_and_speed_are_those_of_the_pages) {
   const std::string page = content(HEDDLE_SOURCE "/README.md");
   const std::regex link("\\]\\(([^)#:]+)[)#]");
@@ -49,7 +49,7 @@ TEST(readme, links_and_speed_are_those_of_the_pages) {
   for (std::sregex_iterator i(page.begin(), page.end(), link), end; i != end; ++i, ++links)
     EXPECT_TRUE(fs::exists(fs::path(HEDDLE_SOURCE) / (*i)[1].str())) << (*i)[1];
   EXPECT_GE(links, 30u);
-  std::istringstream table(content(HEDDLE_SOURCE "/docs/performance.md"));
+  std::istringstream table(content(HEDDLE_SOURCE "/docs/develop/performance.md"));
   const std::regex row(
       "\\| [a-z]+ \\| (?:gtx1080|v100|h100) \\| (?:ptx|trace) \\| [0-9]+ \\| [0-9]+ \\| ([0-9.]+) \\|.*");
   double least = 1e9, most = 0;

@@ -92,7 +92,7 @@ TEST_F(energy_fit, gives_nothing_a_negative_energy) {
 TEST_F(energy_fit, reproduces_the_page_and_the_file_of_the_v100) {
   const outcome o = fit({HEDDLE_SOURCE "/tests/hardware/energy/v100_power.csv", "--terms", v100_terms, "-o", "f.ini"});
   ASSERT_EQ(o.code, 0) << o.err;
-  EXPECT_NE(content(HEDDLE_SOURCE "/docs/energy.md").find(o.out), std::string::npos) << o.out;
+  EXPECT_NE(content(HEDDLE_SOURCE "/docs/model/energy.md").find(o.out), std::string::npos) << o.out;
   const heddle::gpu_config fitted = heddle::load_config((place_ / "f.ini").string()),
                            v100 = heddle::load_config("v100");
   const auto near = [](double a, double b) { EXPECT_NEAR(a / b, 1, 0.01); };

@@ -191,9 +191,10 @@ TEST_F(occupancy_examples, barrier_stalls_fall_with_the_warps_of_a_block) {
   }
 }
 
-// The tables of docs/occupancy.md: warps that hide the latency of a chain, with round robin and greedy scheduling.
+// The tables of docs/model/occupancy.md: warps that hide the latency of a chain, with round robin and greedy
+// scheduling.
 TEST_F(occupancy_examples, warps_hide_the_latency_of_arithmetic_as_the_page_says) {
-  std::ifstream in(HEDDLE_SOURCE "/docs/occupancy.md");
+  std::ifstream in(HEDDLE_SOURCE "/docs/model/occupancy.md");
   std::vector<std::string> warps;
   std::string gpu;
   unsigned compared = 0;

@@ -217,7 +217,7 @@ class preemption : public ::testing::Test {
     return false;
   }
 
-  /// True if mode flush is allowed for the workload's kernels (docs/preemption.md).
+  /// True if mode flush is allowed for the workload's kernels (docs/model/preemption.md).
   static bool can_be_dropped(const std::string& workload) {
     static const std::set<std::string> names = {
         "black_scholes", "convolution", "divergent",     "fft",       "hotspot",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // report_picture PAGE.html WIDTH light|dark TOP HEIGHT OUTPUT.png: a browser's picture of a report, for
-// docs/report.md. A separate program, so that the pictures can be made again; not a test.
+// docs/use/report.md. A separate program, so that the pictures can be made again; not a test.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules of the report (docs/report.md) that the page implements itself, those of sweeps: known answers for
+// The rules of the report (docs/use/report.md) that the page implements itself, those of sweeps: known answers for
 // sensitivity and Pareto fronts. The rules of kernels are tested in tests/unit/testbench/report_rules_test.cpp.
 #include <gtest/gtest.h>
 #include <unistd.h>

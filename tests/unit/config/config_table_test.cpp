@@ -90,7 +90,7 @@ TEST(config_table, ranges_say_what_they_hold) {
 
 // HEDDLE_RENEW_PAGE=1 rewrites the tables.
 TEST(config_table, the_page_has_these_tables) {
-  const std::string file = HEDDLE_SOURCE_CONFIGS "/../docs/configuration.md";
+  const std::string file = HEDDLE_SOURCE_CONFIGS "/../docs/model/configuration.md";
   std::string page = read_text_file(file);
   const std::size_t begin = page.find("### [gpu]\n");
   ASSERT_NE(begin, std::string::npos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Software that does not include host_registers.h is written from docs/host_interface.md: its offsets must be those of
-// the header.
+// Software that does not include host_registers.h is written from docs/library/host_interface.md: its offsets must be
+// those of the header.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -26,7 +26,7 @@ std::vector<std::string> split(const std::string& text, const std::string& by) {
 
 /// Rows of the tables below a heading: their cells.
 std::vector<std::vector<std::string>> rows_below(const std::string& heading) {
-  std::ifstream page(HEDDLE_DOCS "/host_interface.md");
+  std::ifstream page(HEDDLE_DOCS "/library/host_interface.md");
   std::vector<std::vector<std::string>> rows;
   bool here = false;
   for (std::string line; std::getline(page, line);) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Instruction families of docs/ptx_parallel.md that operate across lanes or address spaces: PTX on one warp against
+// Instruction families of docs/isa/ptx_parallel.md that operate across lanes or address spaces: PTX on one warp against
 // plain C++.
 #include <gtest/gtest.h>
 

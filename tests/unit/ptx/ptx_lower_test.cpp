@@ -283,7 +283,7 @@ TEST(lowering, short_branches_become_guards) {
   EXPECT_EQ(guarded, 4u) << "an exit, two stores, a load\n" << text_of(*p);
 }
 
-// The limits of docs/machine_isa.md. Each store is an instruction that must be guarded.
+// The limits of docs/isa/machine_isa.md. Each store is an instruction that must be guarded.
 TEST(lowering, branches_become_guards_up_to_a_length) {
   const auto branches = [](unsigned not_taken, unsigned taken) {
     const auto stores = [](unsigned n) {

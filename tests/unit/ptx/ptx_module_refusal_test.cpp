@@ -98,7 +98,7 @@ TEST(ptx_refusals, modules_fare_as_with_ptxas) {
   }
   EXPECT_GT(taken, 300u);
   EXPECT_GT(refused, 500u);
-  EXPECT_LE(more, 14u);  // docs/ptx_limits.md, "Operands"
+  EXPECT_LE(more, 14u);  // docs/isa/ptx_limits.md, "Operands"
   EXPECT_LE(less, 36u);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks docs/ptx.md, ptx_parallel.md and ptx_limits.md: each line of their `ptx` blocks is lowered and run, each of
-// their `refused` blocks is rejected with the given message.
+// Checks docs/isa/ptx.md, ptx_parallel.md and ptx_limits.md: each line of their `ptx` blocks is lowered and run, each
+// of their `refused` blocks is rejected with the given message.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -19,7 +19,7 @@ struct example {
 std::vector<example> examples(const std::string& wanted) {
   std::vector<example> found;
   for (const std::string name : {"ptx.md", "ptx_parallel.md", "ptx_limits.md"}) {
-    std::ifstream page(HEDDLE_DOCS "/" + name);
+    std::ifstream page(HEDDLE_DOCS "/isa/" + name);
     EXPECT_TRUE(page) << name;
     std::string text, block, capability;
     for (unsigned number = 1; std::getline(page, text); ++number) {
@@ -32,7 +32,7 @@ std::vector<example> examples(const std::string& wanted) {
       if (block != wanted) continue;
       const std::size_t comment = text.find(" // ");
       found.push_back({text.substr(0, comment), comment == std::string::npos ? "" : text.substr(comment + 4),
-                       capability, "docs/" + name + ":" + std::to_string(number)});
+                       capability, "docs/isa/" + name + ":" + std::to_string(number)});
     }
   }
   return found;

@@ -91,7 +91,7 @@ bool more_than_ptxas(const std::string& code) {
          has(code, "%vv, [%d0]");  // ptxas terminates without a message for a vector register as the result of atom
 }
 
-/// Code that ptxas accepts and Heddle does not: "What ptxas takes beyond it" of docs/ptx_limits.md.
+/// Code that ptxas accepts and Heddle does not: "What ptxas takes beyond it" of docs/isa/ptx_limits.md.
 bool less_than_ptxas(const std::string& code) {
   return code.rfind("mov.v2", 0) == 0 ||                                   // one value for all elements
          has(code, "b128") ||                                              // literals and addresses of 128 bits

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // mma with arbitrary bits, including NaNs, infinities and subnormal numbers: the order of sums and roundings of
-// docs/tensor.md in plain C++.
+// docs/model/tensor.md in plain C++.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which two instructions issue in one cycle: every pair of classes in both orders, as machine code, so that no
-// assembler is involved. Writes the table of docs/scheduling.md.
+// assembler is involved. Writes the table of docs/model/scheduling.md.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -156,7 +156,7 @@ class dual_issue : public fresh_simulation {
   }
 };
 
-constexpr char page_file[] = HEDDLE_SOURCE "/docs/scheduling.md";
+constexpr char page_file[] = HEDDLE_SOURCE "/docs/model/scheduling.md";
 
 std::string page() {
   std::ifstream in(page_file);

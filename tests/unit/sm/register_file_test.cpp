@@ -75,7 +75,7 @@ TEST_F(register_file, with_one_port_a_bank_costs_what_huerta_found) {
   EXPECT_EQ(cycles_of(multiply(2), narrow, 32, "rtx3080"), 2u * 120);
   EXPECT_EQ(cycles_of(three(2), narrow, 32, "rtx3080"), 3u * 120);
   EXPECT_EQ(cycles_of(three(1), narrow, 32, "rtx3080"), 2u * 120);
-  // With the shipped file, whose difference docs/gpus.md explains.
+  // With the shipped file, whose difference docs/model/gpus.md explains.
   EXPECT_EQ(cycles_of(multiply(2), {}, 32, "rtx3080"), 120u);
   EXPECT_EQ(cycles_of(three(2), {}, 32, "rtx3080"), 2u * 120);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scheduling policies: the selected warps, the warps held back, and the example of docs/scheduling.md.
+// Scheduling policies: the selected warps, the warps held back, and the example of docs/model/scheduling.md.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -131,7 +131,7 @@ std::string text_of(const char* file) {
 TEST(scheduling_policy, the_example_of_the_documentation_is_this_one) {
   const std::string example = text_of(HEDDLE_SOURCE "/tests/unit/sm/highest_slot.h");
   ASSERT_FALSE(example.empty());
-  EXPECT_NE(text_of(HEDDLE_SOURCE "/docs/scheduling.md").find("```cpp\n" + example + "```"), std::string::npos);
+  EXPECT_NE(text_of(HEDDLE_SOURCE "/docs/model/scheduling.md").find("```cpp\n" + example + "```"), std::string::npos);
   EXPECT_LT(std::count(example.begin(), example.end(), '\n'), 40);
 }
 

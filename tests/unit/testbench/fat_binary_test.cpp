@@ -20,7 +20,7 @@ void put(std::string& to, std::size_t at, T value) {
   std::memcpy(to.data() + at, &value, sizeof value);
 }
 
-// One entry in nvcc's layout (docs/cuda_programs.md).
+// One entry in nvcc's layout (docs/use/cuda_programs.md).
 std::string entry(bool ptx, unsigned architecture, const std::string& text, packing how = packing::none) {
   std::string payload = text;
   if (how == packing::lz4) {

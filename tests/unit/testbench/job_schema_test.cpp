@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// docs/job.schema.json, against which editors validate jobs, must agree with the parser.
+// docs/use/job.schema.json, against which editors validate jobs, must agree with the parser.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ json load(const fs::path& file) {
 }
 
 const json& schema() {
-  static const json s = load(HEDDLE_SOURCE "/docs/job.schema.json");
+  static const json s = load(HEDDLE_SOURCE "/docs/use/job.schema.json");
   return s;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of docs/metrics.md are the rows of the metrics: names, units and sentences.
+// The tables of docs/use/metrics.md are the rows of the metrics: names, units and sentences.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace {
 
-const std::string file = HEDDLE_DOCS "/metrics.md";
+const std::string file = HEDDLE_DOCS "/use/metrics.md";
 
 struct page_table {
   std::string head;  // two lines

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report's rules for kernels (docs/report.md): known answers for speed of light, verdicts and proposed changes.
+// The report's rules for kernels (docs/use/report.md): known answers for speed of light, verdicts and proposed changes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// Validates JSON against a draft-7 schema. It supports only the keywords that docs/job.schema.json uses.
+/// Validates JSON against a draft-7 schema. It supports only the keywords that docs/use/job.schema.json uses.
 class schema_validator {
  public:
   using json = nlohmann::json;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Both ports of the base protocol against each other, in cycles and at any time; the bases of the other protocols; the
-// example of docs/integration.md.
+// example of docs/library/integration.md.
 #include <fstream>
 #include <iterator>
 
@@ -187,7 +187,7 @@ TEST(at_port_documentation, shows_the_l2_of_the_parts) {
   const std::size_t begin = text.find("class own_l2"), end = text.find("  void perform(");
   ASSERT_NE(begin, std::string::npos);
   ASSERT_NE(end, std::string::npos);
-  EXPECT_NE(text_of(HEDDLE_SOURCE "/docs/integration.md").find("```cpp\n" + text.substr(begin, end - begin)),
+  EXPECT_NE(text_of(HEDDLE_SOURCE "/docs/library/integration.md").find("```cpp\n" + text.substr(begin, end - begin)),
             std::string::npos);
 }
 

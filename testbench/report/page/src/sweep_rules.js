@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules on the axes of a sweep; docs/report.md has the definitions.
+// Rules on the axes of a sweep; docs/use/report.md has the definitions.
 
 const is_number = (v) => typeof v === 'number' && Number.isFinite(v);
 
