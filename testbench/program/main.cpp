@@ -7,7 +7,6 @@
 #include <systemc>
 
 #include "testbench/program/command_line.h"
-#include "testbench/program/heap.h"
 #include "testbench/run/run_signals.h"
 
 int sc_main(int argc, char* argv[]) { return heddle::testbench::run_program({argv + (argc > 0), argv + argc}); }
@@ -27,7 +26,6 @@ void occupy_standard_streams() {
 int main(int argc, char* argv[]) {
   heddle::testbench::run_signals::note_snapshots();
   occupy_standard_streams();
-  heddle::testbench::use_huge_pages();
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
   return sc_core::sc_elab_and_sim(argc, argv);
 }
