@@ -124,6 +124,7 @@ void option_parser::refuse_options_as_values(const std::vector<po::option>& give
   for (const po::option& o : given) {
     if (o.string_key == positional_name || o.string_key == takes_options || o.original_tokens.size() < 2) continue;
     const std::string& value = o.original_tokens[1];
+    if (value == "--") fail("option '--" + o.string_key + "' needs a value");
     if (value.compare(0, 2, "--") == 0)
       fail("option '--" + o.string_key + "' needs a value, got '" + value + "'; one that begins with -- is written --" +
            o.string_key + "=" + value);

@@ -120,6 +120,10 @@ void check_number(const json_value& v, const std::string& path, const std::strin
 void check(const json_value& v, const json& like, const std::string& path, const std::string& file) {
   if (!is_like(v, like)) refuse_at(v, file, "'" + path + "' is not what metrics have there, expected " + name_of(like));
   if (like.is_number()) check_number(v, path, file);
+  if ((path == "kernels[].grid" || path == "kernels[].block") && v.items.size() != like.size())
+    refuse_at(
+        v, file,
+        "'" + path + "' has " + std::to_string(v.items.size()) + " numbers, expected " + std::to_string(like.size()));
   if (v.what == kind::array && !like.empty())
     for (const json_value& item : v.items) check(item, like[0], path + "[]", file);
   if (v.what != kind::object) return;

@@ -132,7 +132,13 @@ class sweep_run {
     if (options_.resume)
       for (const std::size_t p : work_)
         if (store_.status(plan_.id_text(p)) != point_status::done) store_.remove(plan_.id_text(p));
-    const std::string job = engine.submit();
+    std::string job;
+    try {
+      job = engine.submit();
+    } catch (const input_error&) {
+      store_.remove_if_empty();
+      throw;
+    }
     if (options_.no_wait) {
       submitted_ = true;
       if (!options_.quiet) std::printf("%sjob %s was submitted\n", head().c_str(), job.c_str());

@@ -56,6 +56,13 @@ std::string trace_digest(const std::string& list, const std::string& where, cons
   return hex(hash.finish());
 }
 
+/// PTX begins with comments or .version, JSON with neither.
+bool is_ptx(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && (text[first] == '/' || text[first] == '.') &&
+         text.find(".version") != std::string::npos;
+}
+
 }  // namespace
 
 sweep_plan::sweep_plan(sweep_file file, std::string version, const trace_reader& traces, bool any_size)
@@ -169,6 +176,10 @@ void sweep_plan::read_workload(const std::string& written, bool trace, const std
     w.what = traces(path);
   } else {
     const std::string text = read_file(path, where);
+    if (is_ptx(text))
+      throw input_error(
+          where + ": '" + printable(written) +
+          "' is PTX, expected a job in JSON, which names it as \"module\" and says how its kernels are launched");
     w.what = parse_job(text, path, access);
     w.digest = job_digest(text, w.what);
   }

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -116,6 +117,17 @@ void result_store::create() const {
   result_files files;
   files.add(file, description());
   files.commit();
+}
+
+void result_store::remove_if_empty() const {
+  std::error_code ignored;
+  std::size_t files = 0;
+  for (std::filesystem::directory_iterator at(folder(), ignored), end; !ignored && at != end; at.increment(ignored))
+    ++files;
+  const std::string file = folder() + "/store.json";
+  if (files != 1 || !exists(file)) return;
+  std::remove(file.c_str());
+  ::rmdir(folder().c_str());
 }
 
 std::string result_store::csv() const {

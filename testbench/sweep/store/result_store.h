@@ -32,6 +32,8 @@ class result_store {
   void check() const;
   /// Creates the folder. Throws input_error.
   void create() const;
+  /// Undoes create() if no result was written; a folder with anything else stays.
+  void remove_if_empty() const;
 
   [[nodiscard]] const std::string& database() const { return database_; }
   [[nodiscard]] const std::string& version() const { return version_; }

@@ -98,7 +98,8 @@ TEST(cuda_environment, with_a_wrong_simulator_ends_programs_in_one_line) {
       {"HEDDLE_PROGRAM=/tmp", "it is a directory"},
       {"HEDDLE_PROGRAM=/etc/passwd", "it is not an executable file"},
       {"HEDDLE_PROGRAM=/bin/true", "it is not this version of the program heddle"},
-      {"HEDDLE_OPTIONS=\"-- /bin/true\"", "HEDDLE_OPTIONS: unexpected argument"}};
+      {"HEDDLE_OPTIONS=\"-- /bin/true\"", "HEDDLE_OPTIONS: unexpected argument"},
+      {"HEDDLE_OPTIONS=\"--quiet --gpu\"", "HEDDLE_OPTIONS: option '--gpu' needs a value"}};
   for (const auto& [variables, message] : wrong) {
     const outcome o = with(variables);
     EXPECT_EQ(2, o.code) << variables;

@@ -29,6 +29,9 @@ TEST_F(sweeps, bad_ones_are_refused_before_the_first_run) {
   expect_refused(head + "metrics = kernels\n", "the name of a single number");
   expect_refused(head + "metrics = nope\n", "bad.ini:4:11: metrics: 'nope'");
   expect_refused("[sweep]\njob = none.json\nstore = s.sqlite\n", "bad.ini:2:7: cannot read 'none.json'");
+  write("saxpy.ptx", "//\n// by a compiler\n.version 8.0\n.target sm_70\n.address_size 64\n");
+  expect_refused("[sweep]\njob = saxpy.ptx\nstore = s.sqlite\n",
+                 "bad.ini:2:7: 'saxpy.ptx' is PTX, expected a job in JSON, which names it as \"module\"");
   expect_refused("[sweep]\ntrace = none.g\nstore = s.sqlite\n", "bad.ini:2:9: cannot read 'none.g'");
   expect_refused(head + "[axes]\ngpu = gtx1080, v100\n[constraints]\na = gpu = nope\n",
                  "bad.ini:7:5: 'nope' is no value of gpu, expected gtx1080, v100");
@@ -297,6 +300,20 @@ TEST_F(sweeps, a_job_array_gives_the_same_bytes) {
   EXPECT_NE(read("arguments").find(" --comment=a  b; touch $HOMEx; `touch y` "), std::string::npos)
       << read("arguments");
   setenv("PATH", path.c_str(), 1);
+}
+
+TEST_F(sweeps, a_job_array_that_is_refused_leaves_no_store) {
+  fs::create_directories(place_ / "bin");
+  write("bin/sbatch", "#!/bin/sh\necho 'sbatch: error: Batch job submission failed: Invalid account'\nexit 1\n");
+  fs::permissions(place_ / "bin/sbatch", fs::perms::owner_all);
+  write("a.ini", sweep_of(3, "a.sqlite"));
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", ((place_ / "bin").string() + ":" + path).c_str(), 1);
+  EXPECT_EQ(run({"a.ini", "--engine", "slurm"}), 2);
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_NE(read("stderr").find("sbatch refused the job"), std::string::npos) << read("stderr");
+  EXPECT_NE(read("stderr").find("Invalid account"), std::string::npos) << read("stderr");
+  for (const auto& e : fs::directory_iterator(place_)) EXPECT_NE(e.path().filename().string().rfind("a.sqlite", 0), 0u);
 }
 
 }  // namespace sweep_test

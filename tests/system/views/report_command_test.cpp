@@ -141,6 +141,12 @@ TEST_F(report_commands, bad_input_is_refused_in_one_line) {
   json wrong = json::parse(content(place_ / "m.json"));
   wrong["kernels"][0]["cycles"] = "soon";
   write("wrong.json", wrong.dump(1));
+  json flat = json::parse(content(place_ / "m.json"));
+  flat["kernels"][0]["grid"] = json::array();
+  write("flat.json", flat.dump(1));
+  flat["kernels"][0]["grid"] = {8, 1, 1};
+  flat["kernels"][0]["block"] = {32, 1};
+  write("even.json", flat.dump(1));
   write("database.sqlite", std::string("SQLite format 3\0 and then nothing", 34));
   fs::create_directory(place_ / "folder");
   refused("report", "expected metrics files");
@@ -151,6 +157,8 @@ TEST_F(report_commands, bad_input_is_refused_in_one_line) {
   refused("report half.json -o r.html", "half.json:");
   refused("report other.json -o r.html", "got schema 'heddle.metrics/9'");
   refused("report wrong.json -o r.html", "'kernels[].cycles' is not what metrics have there, expected a number");
+  refused("report flat.json -o r.html", "'kernels[].grid' has 0 numbers, expected 3");
+  refused("report even.json -o r.html", "'kernels[].block' has 2 numbers, expected 3");
   refused("report m.json wrong.json -o r.html", "wrong.json:");
   refused("report database.sqlite -o r.html", "not the store of a sweep");
   refused("report m.json -o folder", "it is a directory");

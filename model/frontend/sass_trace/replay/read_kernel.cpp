@@ -137,6 +137,9 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
     next->reserve(as_much);
   }
   k->blocks = reader.blocks();
+  if (k->blocks == 0)  // each block that ran has an EXIT
+    throw input_error(file + ": no thread block of kernel '" + k->header.name + "' is in the trace, expected one of " +
+                      std::to_string(k->header.blocks()) + ": was it cut off behind its head?");
   found.count_unknown();
   if (strict && !k->unknown.empty())
     throw input_error(file + ": opcode '" + k->unknown.begin()->first + "' of kernel '" + k->header.name +
