@@ -19,7 +19,6 @@
 #include "testbench/correlate/correlation_runs.h"
 #include "testbench/correlate/correlation_text.h"
 #include "testbench/correlate/parameter_fit.h"
-#include "testbench/exec/shell_words.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/files/result_files.h"
 #include "testbench/options/host_cores.h"
@@ -27,6 +26,7 @@
 #include "testbench/options/option_tables.h"
 #include "testbench/report/report_page.h"
 #include "testbench/sweep/engine/local_engine.h"
+#include "testbench/text/shell_words.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {

@@ -17,12 +17,12 @@
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
 #include "heddle/config/parameter_table.h"
-#include "testbench/exec/shell_words.h"
 #include "testbench/files/temporary_file.h"
 #include "testbench/run/run_command.h"
 #include "testbench/sweep/engine/point_runner.h"
 #include "testbench/sweep/plan/job_digest.h"
 #include "testbench/sweep/plan/sha256.h"
+#include "testbench/text/shell_words.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {

@@ -16,11 +16,11 @@
 #include "heddle/config/error.h"
 #include "testbench/exec/cuda_server.h"
 #include "testbench/exec/free_names.h"
-#include "testbench/exec/shell_words.h"
 #include "testbench/options/log.h"
 #include "testbench/options/options.h"
 #include "testbench/run/run_command.h"
 #include "testbench/run/summary.h"
+#include "testbench/text/shell_words.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {

@@ -14,6 +14,7 @@
 #include "heddle/config/ini_reader.h"
 #include "testbench/files/result_files.h"
 #include "testbench/sweep/engine/stop_signals.h"
+#include "testbench/text/shell_words.h"
 
 namespace heddle::testbench {
 
@@ -24,34 +25,6 @@ std::string word(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
-}
-
-// Splits words at blanks and removes quotes as a shell does, without expansions: "--partition=long --comment='two
-// words'".
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  bool within = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote == 0 && std::isspace(static_cast<unsigned char>(c))) {
-      within = false;
-      continue;
-    }
-    if (!within) words.emplace_back();
-    within = true;
-    if (c == quote) {
-      quote = 0;
-    } else if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
-      words.back() += text[++i];
-    } else {
-      words.back() += c;
-    }
-  }
-  if (quote != 0) throw input_error("--slurm-args: a quotation mark is not closed");
-  return words;
 }
 
 std::string own_program() {
@@ -92,7 +65,10 @@ command_output output_of(const std::string& line) {
 }  // namespace
 
 slurm_engine::slurm_engine(const sweep_plan& plan, const result_store& store, slurm_request request)
-    : plan_(plan), store_(store), request_(std::move(request)), arguments_(words_of(request_.arguments)) {
+    : plan_(plan),
+      store_(store),
+      request_(std::move(request)),
+      arguments_(shell_words(request_.arguments, "--slurm-args")) {
   if (output_of("command -v sbatch").code != 0) no_sbatch();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/exec/shell_words.h"
+#include "testbench/text/shell_words.h"
 
 #include "heddle/config/error.h"
 
