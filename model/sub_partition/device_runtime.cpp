@@ -79,17 +79,17 @@ fault_details assertion_details(const simt::lane_reader& read, const isa::instru
   if (i.sub != isa::trap_assertion || i.src[3].kind == isa::operand_kind::none) return {};
   fault_details details;
   const auto add = [&](const char* before, unsigned operand) {
-    details.pieces.push_back({before, 0});
+    details.parts.push_back({before, 0});
     const std::uint64_t a = simt::lane_value(i.src[operand], w, lane);
     if (within(a, isa::shared_window_base) || within(a, isa::local_window_base))
-      details.pieces.back().text += simt::read_string(read, a);
-    else details.pieces.push_back({"", a});
+      details.parts.back().text += simt::read_string(read, a);
+    else details.parts.push_back({"", a});
   };
   try {
     add(": ", 0);
     add(" (", 1);
     add((":" + std::to_string(simt::lane_value(i.src[2], w, lane)) + ", ").c_str(), 3);
-    details.pieces.push_back({")", 0});
+    details.parts.push_back({")", 0});
   } catch (const program_error&) {
     return {};  // the strings of the assertion cannot be read
   }

@@ -12,12 +12,12 @@ namespace heddle {
 /// since memory may still change before its time is reached. The receiver of the failure reads them, and leaves all of
 /// them out if one cannot be read.
 struct fault_details {
-  struct piece {
+  struct part {
     std::string text;           // the text itself; if empty:
     std::uint64_t address = 0;  // address of a zero-terminated text
   };
-  std::vector<piece> pieces;
-  std::size_t at = 0;  // position of the pieces in the failure's text
+  std::vector<part> parts;
+  std::size_t at = 0;  // position of the parts in the failure's text
 };
 
 }  // namespace heddle

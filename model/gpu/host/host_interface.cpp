@@ -2,7 +2,6 @@
 #include "heddle/gpu/host/host_interface.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -23,18 +22,17 @@ host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock
     : sc_module(name),
       memory_socket("memory_socket"),
       config_(config),
+      modules_(config_),
+      memory_(memory_socket, modules_),
       clock_(clock),
       context_area_(std::uint64_t{config.context.area_mib} << 20),
-      functional_memory_([this](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-        return plain_access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes);
-      }),
-      functional_executor_(config, functional_memory_, ranges_, *this) {
-  memory_socket.bind(memory_backward_);
+      functional_executor_(config, memory_.functional(), memory_.ranges(), *this),
+      launch_builder_(config_, modules_, memory_) {
   SC_HAS_PROCESS(host_interface);
   SC_METHOD(drive_irq);
   sensitive << irq_changed_;
   dont_initialize();
-  SC_METHOD(tell_fault);
+  SC_METHOD(report_fault);
   sensitive << details_due_;
   dont_initialize();
 }
@@ -77,7 +75,7 @@ unsigned host_interface::transport_dbg(tlm::tlm_generic_payload& p) {
   std::uint8_t* data = p.get_data_ptr();
   const unsigned bytes = p.get_data_length();
   if (data == nullptr) return 0;
-  if (address >= isa::heap_base) return memory_access(p.get_command(), address, data, bytes);
+  if (address >= isa::heap_base) return memory_.access(p.get_command(), address, data, bytes);
   if (!p.is_read() || address >= register_space) return 0;
   if (address >= host_register::message) {
     const bool prints = address >= host_register::print;
@@ -167,13 +165,13 @@ bool host_interface::write_register(std::uint64_t address, std::uint64_t value) 
       return true;
     case host_register::heap_base: heap_base_ = value; return true;
     case heap_bytes: heap_.place(heap_base_, value); return true;
-    case host_register::grid_workspace: grid_workspace_ = value; return true;
+    case host_register::grid_workspace: launch_builder_.set_grid_workspace(value); return true;
     case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); return true;
     case host_register::context_area: attempt([&] { move_context_area(value); }); return true;
     case host_register::flush_caches: attempt([&] { flush_caches(); }); return true;
     case map_base: map_base_ = value; return true;
     case map_bytes: map_bytes_ = value; return true;
-    case map_command: attempt([&] { change_map(value); }); return true;
+    case map_command: attempt([&] { memory_.change_map(value, map_base_, map_bytes_); }); return true;
     default: return false;
   }
 }
@@ -195,51 +193,6 @@ void host_interface::drive_irq() {
   irq_fell_ = false;
 }
 
-unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
-                                       unsigned bytes) {
-  if (bytes == 0 || bytes - 1 > ~address) return 0;  // no byte lies behind the last address
-  const bool write = command == tlm::TLM_WRITE_COMMAND;
-  const unsigned done = functional_memory_.open() ? functional_memory_.exchange(write, address, data, bytes)
-                                                  : plain_access(command, address, data, bytes);
-  if (write)
-    for (loaded& l : modules_)
-      for (auto [base, image] : l.images())
-        if (base < address + done && address < base + image->size())
-          for (unsigned i = 0; i < done; ++i)
-            if (address + i - base < image->size()) (*image)[address + i - base] = data[i];
-  return done;
-}
-
-// Accesses the memory itself, bypassing the pages of functional execution.
-unsigned host_interface::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
-                                      unsigned bytes) {
-  const bool wraps = bytes != 0 && bytes - 1 > ~address;
-  if (bulk_ == nullptr || bytes < least_bulk_bytes || wraps) return access_through_l2(command, address, data, bytes);
-  return bulk_->move(command == tlm::TLM_WRITE_COMMAND, address, data, bytes,
-                     [this, command](std::uint64_t at, std::uint8_t* there, unsigned n) {
-                       return access_through_l2(command, at, there, n);
-                     });
-}
-
-unsigned host_interface::access_through_l2(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
-                                           unsigned bytes) {
-  tlm::tlm_generic_payload p;
-  p.set_command(command);
-  p.set_address(address);
-  p.set_data_ptr(data);
-  p.set_data_length(bytes);
-  p.set_streaming_width(bytes);
-  return memory_socket->transport_dbg(p);
-}
-
-// A byte of a module variable as written by the host; null if there is no variable.
-std::uint8_t* host_interface::variable_byte(std::uint64_t address) {
-  for (auto l = modules_.rbegin(); l != modules_.rend(); ++l)
-    for (auto [base, image] : l->images())
-      if (address >= base && address - base < image->size()) return &(*image)[address - base];
-  return nullptr;
-}
-
 // Carries out a command at once. If it is refused, the message registers hold the reason.
 template <class Action>
 void host_interface::attempt(Action&& action) {
@@ -259,30 +212,10 @@ void host_interface::attempt(Action&& action) {
   }
 }
 
-void host_interface::change_map(std::uint64_t what) {
-  const auto text = [](std::uint64_t v) {
-    char digits[24];
-    std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(v));
-    return std::string(digits);
-  };
-  if (what == 1) {
-    if (!ranges_.takes(map_base_, map_bytes_))
-      throw input_error("cannot map " + text(map_bytes_) + " bytes at " + text(map_base_) +
-                        ": expected a range that is not empty, does not wrap around and meets nothing that is mapped");
-    ranges_.add(map_base_, map_bytes_);
-  } else if (what == 2) {
-    if (!ranges_.begins(map_base_))
-      throw input_error("cannot unmap " + text(map_base_) + ": no mapped range begins there");
-    ranges_.remove(map_base_);
-  } else {
-    throw input_error("map command " + std::to_string(what) + ", expected 1 (map) or 2 (unmap)");
-  }
-}
-
 void host_interface::flush_caches() {
   if (busy() || flushing_)
     throw input_error("caches cannot be flushed while launches are pending or running, or caches are being flushed");
-  functional_memory_.close();
+  memory_.functional().close();
   flushing_ = true;
   const auto done = [this] {
     flushing_ = false;
@@ -304,33 +237,14 @@ void host_interface::move_context_area(std::uint64_t address) {
 
 void host_interface::grid_finished(const grid_record& grid, cycle_t) {
   const std::uint32_t id = grid.launch->launch_id;
-  auto tell = [this, id] {
+  const auto report = [this, id] {
     ++completed_;
     completion_queue_.push_back(id);
     raise(host_interrupt::completion);
     completion_event.notify(sc_core::SC_ZERO_TIME);
   };
-  if (supervisor_ != nullptr) supervisor_->grid_ended(tell);
-  else tell();
-}
-
-bool host_interface::inspect(std::uint64_t address, void* data, unsigned bytes) {
-  const std::lock_guard<std::mutex> lock(inspecting_);  // assertions may fail on several host threads
-  ranges_.refresh(inspected_);
-  if (!ranges_.find(address, bytes, inspected_)) return false;
-  auto* to = static_cast<std::uint8_t*>(data);
-  for (unsigned done = 0; done < bytes;) {
-    done += memory_access(tlm::TLM_READ_COMMAND, address + done, to + done, bytes - done);
-    if (done == bytes) break;
-    // External memory without debug transport; blocking transport cannot be used, as this process cannot wait.
-    const std::uint8_t* variable = variable_byte(address + done);
-    if (variable == nullptr)
-      throw program_error(
-          "memory outside offers no debug transport, by which the device runtime reads text and arguments at " +
-          std::to_string(address + done));
-    to[done++] = *variable;
-  }
-  return true;
+  if (supervisor_ != nullptr) supervisor_->grid_ended(report);
+  else report();
 }
 
 // The host takes the text when a grid has ended, as CUDA does; earlier only if much is waiting.
@@ -347,17 +261,17 @@ void host_interface::program_fault_with(const std::string& text, const fault_det
   details_ = details;
   if (supervisor_ != nullptr) supervisor_->program_failed(failure_);
   // At this instant the memory clocks' edges may come before or after the core's. The text is read after both.
-  if (details_.pieces.empty()) tell_fault();
+  if (details_.parts.empty()) report_fault();
   else details_due_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void host_interface::tell_fault() {
+void host_interface::report_fault() {
   const simt::lane_reader read = [this](std::uint64_t address, void* data, unsigned bytes) {
     if (!inspect(address, data, bytes)) throw program_error("there is no memory");
   };
   try {
     std::string more;
-    for (const fault_details::piece& p : details_.pieces)
+    for (const fault_details::part& p : details_.parts)
       more += p.text.empty() ? simt::read_string(read, p.address) : p.text;
     failure_.insert(details_.at, more);
   } catch (const program_error&) {

@@ -16,7 +16,7 @@ void fault_reporter::report_of(const resident_launch& launch, const simt::dim3& 
                                const decoded_instruction& d, const std::string& what, fault_details details) {
   halted_ = true;
   const simt::fault_text f = simt::describe_fault(launch, block, thread, *d.instruction, what);
-  if (details.pieces.empty()) return supervisor_.program_fault(f.text);
+  if (details.parts.empty()) return supervisor_.program_fault(f.text);
   details.at = f.front;
   supervisor_.program_fault_with(f.text, details);
 }

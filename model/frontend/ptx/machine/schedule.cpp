@@ -17,7 +17,7 @@ using isa::space;
 // An instruction moves at most this far up, which bounds the work in huge blocks.
 constexpr std::size_t window = 192;
 
-// A longer stretch without barriers is scheduled in pieces, which bounds the memory for its dependences.
+// A longer stretch without barriers is scheduled in parts, which bounds the memory for its dependences.
 constexpr std::size_t longest_region = 8192;
 
 /// The slow path of a division or root is a branch of the chip's program: its compiler moves nothing across it.

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/gpu/host/host_memory.h"
+
+#include <cstdio>
+#include <string>
+
+#include "heddle/config/error.h"
+
+namespace heddle {
+
+namespace {
+constexpr unsigned least_bulk_bytes = 16384;  // fewer are as fast block by block
+}  // namespace
+
+host_memory::host_memory(socket& below, loaded_modules& modules)
+    : below_(below),
+      modules_(modules),
+      functional_([this](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+        return plain_access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes);
+      }) {
+  below_.bind(backward_);
+}
+
+void host_memory::change_map(std::uint64_t what, std::uint64_t base, std::uint64_t bytes) {
+  const auto text = [](std::uint64_t v) {
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(v));
+    return std::string(digits);
+  };
+  if (what == 1) {
+    if (!ranges_.takes(base, bytes))
+      throw input_error("cannot map " + text(bytes) + " bytes at " + text(base) +
+                        ": expected a range that is not empty, does not wrap around and meets nothing that is mapped");
+    ranges_.add(base, bytes);
+  } else if (what == 2) {
+    if (!ranges_.begins(base)) throw input_error("cannot unmap " + text(base) + ": no mapped range begins there");
+    ranges_.remove(base);
+  } else {
+    throw input_error("map command " + std::to_string(what) + ", expected 1 (map) or 2 (unmap)");
+  }
+}
+
+unsigned host_memory::access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  if (bytes == 0 || bytes - 1 > ~address) return 0;  // no byte lies behind the last address
+  const bool write = command == tlm::TLM_WRITE_COMMAND;
+  const unsigned done = functional_.open() ? functional_.exchange(write, address, data, bytes)
+                                           : plain_access(command, address, data, bytes);
+  if (write) modules_.written(address, data, done);
+  return done;
+}
+
+// Accesses the memory itself, bypassing the pages of functional execution.
+unsigned host_memory::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
+                                   unsigned bytes) {
+  const bool wraps = bytes != 0 && bytes - 1 > ~address;
+  if (bulk_ == nullptr || bytes < least_bulk_bytes || wraps) return access_through_l2(command, address, data, bytes);
+  return bulk_->move(command == tlm::TLM_WRITE_COMMAND, address, data, bytes,
+                     [this, command](std::uint64_t at, std::uint8_t* there, unsigned n) {
+                       return access_through_l2(command, at, there, n);
+                     });
+}
+
+unsigned host_memory::access_through_l2(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
+                                        unsigned bytes) {
+  tlm::tlm_generic_payload p;
+  p.set_command(command);
+  p.set_address(address);
+  p.set_data_ptr(data);
+  p.set_data_length(bytes);
+  p.set_streaming_width(bytes);
+  return below_->transport_dbg(p);
+}
+
+bool host_memory::inspect(std::uint64_t address, void* data, unsigned bytes) {
+  const std::lock_guard<std::mutex> lock(inspecting_);  // assertions may fail on several host threads
+  ranges_.refresh(inspected_);
+  if (!ranges_.find(address, bytes, inspected_)) return false;
+  auto* to = static_cast<std::uint8_t*>(data);
+  for (unsigned done = 0; done < bytes;) {
+    done += access(tlm::TLM_READ_COMMAND, address + done, to + done, bytes - done);
+    if (done == bytes) break;
+    // External memory without debug transport; blocking transport cannot be used, as this process cannot wait.
+    const std::uint8_t* variable = modules_.variable_byte(address + done);
+    if (variable == nullptr)
+      throw program_error(
+          "memory outside offers no debug transport, by which the device runtime reads text and arguments at " +
+          std::to_string(address + done));
+    to[done++] = *variable;
+  }
+  return true;
+}
+
+std::vector<std::uint8_t> host_memory::fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most,
+                                             const char* what) {
+  if (bytes > most)
+    throw input_error("a command descriptor names " + std::to_string(bytes) + " bytes of " + what +
+                      ", expected at most " + std::to_string(most));
+  std::vector<std::uint8_t> data(bytes);
+  if (bytes != 0 && access(tlm::TLM_READ_COMMAND, address, data.data(), static_cast<unsigned>(bytes)) != bytes)
+    throw input_error("device memory at " + std::to_string(address) + " cannot be read for a command");
+  return data;
+}
+
+}  // namespace heddle

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <tlm>
+#include <vector>
+
+#include "heddle/functional/functional_memory.h"
+#include "heddle/gpu/host/bulk_access.h"
+#include "heddle/gpu/host/loaded_modules.h"
+#include "heddle/memory/common/address_ranges.h"
+#include "heddle/tlm/port/blocking_initiator.h"
+
+namespace heddle {
+
+/// Device memory as the host and the device runtime see it: the ranges that kernels may access, and untimed accesses.
+/// These pass through the L2, or past it for large images, but for pages that functional execution holds.
+class host_memory {
+ public:
+  using socket = tlm::tlm_initiator_socket<32>;
+  static constexpr std::uint64_t most_name = std::uint64_t{1} << 16;  // bytes of a name in a descriptor
+
+  host_memory(socket& below, loaded_modules& modules);
+
+  [[nodiscard]] const address_ranges& ranges() const { return ranges_; }
+  functional_memory& functional() { return functional_; }
+  /// Large images bypass the L2 where it holds nothing of them.
+  void move_images_by(bulk_access& bulk) { bulk_ = &bulk; }
+
+  /// Adds a range (`what` 1) or removes it (2). Throws input_error.
+  void change_map(std::uint64_t what, std::uint64_t base, std::uint64_t bytes);
+  /// Returns the number of bytes transferred.
+  unsigned access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  /// Reads what a kernel may access; false if it may not. Throws program_error. May be called by several threads.
+  bool inspect(std::uint64_t address, void* data, unsigned bytes);
+  /// `bytes` of `what`, which a command descriptor names, at most `most`. Throws input_error.
+  std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what);
+  template <class T>
+  T descriptor(std::uint64_t address) {
+    T d;
+    const auto bytes = fetch(address, sizeof d, sizeof d, "descriptor");
+    std::memcpy(&d, bytes.data(), sizeof d);
+    return d;
+  }
+
+ private:
+  unsigned plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  unsigned access_through_l2(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+
+  socket& below_;
+  blocking_initiator<> backward_;
+  loaded_modules& modules_;
+  address_ranges ranges_;
+  address_ranges::hint inspected_;
+  std::mutex inspecting_;
+  bulk_access* bulk_ = nullptr;
+  functional_memory functional_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/gpu/host/launch_builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "heddle/config/error.h"
+#include "heddle/gpu/host/launch_check.h"
+
+namespace heddle {
+
+namespace {
+constexpr std::uint64_t constant_bank_bytes = 65536;
+// Local memory of recorded launches lies above all addresses that programs use.
+constexpr std::uint64_t recorded_local_base = std::uint64_t{1} << 47;
+constexpr std::uint64_t recorded_local_bytes = std::uint64_t{1} << 40;  // per stream
+}  // namespace
+
+// Running launches keep the table that they started with. A handle is an index into the table, counted from 1.
+std::uint64_t launch_builder::create_texture(const create_texture_descriptor& d) {
+  simt::texture_descriptor t;
+  t.address = d.address;
+  t.width = d.width;
+  t.height = d.height;
+  t.depth = d.depth;
+  t.type = static_cast<simt::texel_type>(d.type);
+  t.channels = d.channels;
+  t.linear = d.linear != 0;
+  t.normalized = d.normalized != 0;
+  t.pitch_bytes = d.pitch_bytes;
+  for (unsigned k = 0; k < 3; ++k) t.mode[k] = static_cast<simt::texture_address>(d.mode[k]);
+  simt::check_texture(t);
+  auto table = textures_ ? std::make_shared<simt::texture_table>(*textures_) : std::make_shared<simt::texture_table>();
+  table->push_back(t);
+  textures_ = std::move(table);
+  return textures_->size();
+}
+
+std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descriptor& d, std::uint32_t launch) {
+  const auto name = memory_.fetch(d.kernel_address, d.kernel_bytes, host_memory::most_name, "kernel name");
+  auto l = std::make_shared<resident_launch>();
+  l->decoded = modules_.program(d.module, std::string(name.begin(), name.end()), d.max_registers);
+  l->program = l->decoded->program;
+  l->grid = {d.grid[0], d.grid[1], d.grid[2]};
+  l->block = {d.block[0], d.block[1], d.block[2]};
+  l->stream = d.stream;
+  l->priority = d.priority;
+  l->carveout_percent = d.carveout_percent;
+  l->dynamic_shared_bytes = d.dynamic_shared_bytes;
+  l->shared_bytes = l->program->shared_bytes + d.dynamic_shared_bytes;
+  l->local_base = d.local_address;
+  check_launch(config_, *l->program, d.grid, d.block, d.dynamic_shared_bytes, d.carveout_percent);
+  if (d.parameter_bytes != l->program->parameter_bytes)
+    throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.parameter_bytes) +
+                      " bytes of parameters, expected " + std::to_string(l->program->parameter_bytes));
+  auto& bank = l->banks[0];
+  bank.assign(isa::bank0::parameters + d.parameter_bytes, 0);
+  const auto put32 = [&](std::uint32_t at, std::uint32_t v) { std::memcpy(&bank[at], &v, sizeof v); };
+  const auto put64 = [&](std::uint32_t at, std::uint64_t v) { std::memcpy(&bank[at], &v, sizeof v); };
+  for (unsigned i = 0; i < 3; ++i) {
+    put32(isa::bank0::ntid + 4 * i, d.block[i]);
+    put32(isa::bank0::nctaid + 4 * i, d.grid[i]);
+  }
+  put64(isa::bank0::shared_window, isa::shared_window_base);
+  put64(isa::bank0::local_window, isa::local_window_base);
+  put32(isa::bank0::dynamic_shared, d.dynamic_shared_bytes);
+  if (grid_workspace_ != 0)
+    put64(isa::bank0::grid_workspace, grid_workspace_ + launch % workspace_slots * workspace_bytes);
+  const auto parameters = memory_.fetch(d.parameter_address, d.parameter_bytes, d.parameter_bytes, "parameters");
+  std::copy(parameters.begin(), parameters.end(), bank.begin() + isa::bank0::parameters);
+  l->banks[2] = l->program->bank2;
+  l->textures = textures_;
+  const auto [constants, bytes] = modules_.constants(d.module);
+  invariant(bytes <= constant_bank_bytes, "a module has more constant memory than a bank holds");
+  l->banks[3] = memory_.fetch(constants, bytes, constant_bank_bytes, "constants");
+  l->sm_count = config_.gpu.sm_count;
+  l->warps_per_sm = config_.sm.max_warps;
+  return l;
+}
+
+std::shared_ptr<resident_launch> launch_builder::recorded(const launch_recording_descriptor& d,
+                                                          const sass_trace::trace_kernel& kernel) {
+  const sass_trace::kernel_header& h = kernel.header;
+  auto l = std::make_shared<resident_launch>();
+  l->program = kernel.program;
+  check_launch(config_, *l->program, h.grid, h.block, 0, d.carveout_percent);
+  l->decoded = modules_.recorded(l->program);
+  l->grid = {h.grid[0], h.grid[1], h.grid[2]};
+  l->block = {h.block[0], h.block[1], h.block[2]};
+  l->stream = d.stream;
+  l->priority = d.priority;
+  l->carveout_percent = d.carveout_percent;
+  l->shared_bytes = l->program->shared_bytes;
+  l->local_base = recorded_local_base + d.stream % 64 * recorded_local_bytes;
+  l->sm_count = config_.gpu.sm_count;
+  l->warps_per_sm = config_.sm.max_warps;
+  return l;
+}
+
+}  // namespace heddle

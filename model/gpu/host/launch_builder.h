@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "heddle/config/parameters.h"
+#include "heddle/frontend/sass_trace/replay/trace_recording.h"
+#include "heddle/gpu/host/host_memory.h"
+#include "heddle/gpu/host/host_registers.h"
+#include "heddle/gpu/host/loaded_modules.h"
+#include "heddle/simt/texture/texture.h"
+
+namespace heddle {
+
+/// Makes launches from the host's descriptors: program, constant banks, textures, local memory.
+class launch_builder {
+ public:
+  launch_builder(const gpu_config& config, loaded_modules& modules, host_memory& memory)
+      : config_(config), modules_(modules), memory_(memory) {}
+
+  /// A texture for the launches that follow; returns its handle. Throws input_error.
+  std::uint64_t create_texture(const create_texture_descriptor& d);
+  /// Device memory for the device runtime's workspaces; 0: none.
+  void set_grid_workspace(std::uint64_t address) { grid_workspace_ = address; }
+  /// The `launch`-th launch. Throws input_error.
+  std::shared_ptr<resident_launch> prepared(const launch_descriptor& d, std::uint32_t launch);
+  /// A launch of a recorded kernel, without its blocks. Throws input_error.
+  std::shared_ptr<resident_launch> recorded(const launch_recording_descriptor& d,
+                                            const sass_trace::trace_kernel& kernel);
+
+ private:
+  const gpu_config& config_;
+  loaded_modules& modules_;
+  host_memory& memory_;
+  std::shared_ptr<const simt::texture_table> textures_;
+  std::uint64_t grid_workspace_ = 0;
+};
+
+}  // namespace heddle
