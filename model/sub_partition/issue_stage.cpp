@@ -124,7 +124,7 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
   if (w.program->control_codes) {
     if (__builtin_expect(s_.dependence.checks_codes(), 0) && w.state.active == all_threads(w.state))
       s_.dependence.check_codes(slot, d, cycle);
-    s_.dependence.counters.issued(slot, d, cycle);
+    s_.dependence.counters().issued(slot, d, cycle);
   }
   s_.fetch.issued(slot, cycle);
   issue_counters& c = *w.counters;
@@ -172,7 +172,7 @@ void issue_stage::issue_conflicting(unsigned slot, const warp_slot& w, cycle_t c
   const decoded_instruction& d = *w.next;
   const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came in between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
-  if (w.program->control_codes) s_.dependence.counters.issued(slot, d, cycle + conflicts);
+  if (w.program->control_codes) s_.dependence.counters().issued(slot, d, cycle + conflicts);
   s_.dependence.set_ready(slot, *w.program, d, cycle + latency + conflicts);
   last_.conflicts = conflicts;
   last_.conflicts_at = cycle;

@@ -3,7 +3,7 @@
 // Sockets: dispatch_socket[u] (initiator) to each execution unit; lsu_socket (initiator) to the SM's load/store unit.
 // One cycle: warps whose wait has ended become ready; the scheduler selects one eligible warp, which issues one
 //   instruction or two consecutive ones; the warp's next instruction is then fetched and its wait is computed.
-// Parameters: [sub_partition] and the sections of the units. Source: docs/pipeline.md.
+// Parameters: [sub_partition] and the sections of the units. Source: docs/model/pipeline.md.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ void warp_waits::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redi
     s_.scheduler.set_waiting(slot);
     return;
   }
-  if (redirected && w.program->control_codes) s_.dependence.counters.jump(slot);
+  if (redirected && w.program->control_codes) s_.dependence.counters().jump(slot);
   w.constant_at = w.fetch_at;
   if (w.next->has_constant)
     w.constant_at =
@@ -140,7 +140,7 @@ void warp_waits::prefetch_warps(cycle_t cycle) const {
 
 void warp_waits::prefetch_warp(unsigned slot) const {
   host_prefetch(&s_.warps[slot], warp_slot_hot_bytes);
-  codes_ ? s_.dependence.counters.prefetch(slot) : s_.dependence.scoreboard.prefetch(slot);
+  codes_ ? s_.dependence.counters().prefetch(slot) : s_.dependence.scoreboard().prefetch(slot);
 }
 
 }  // namespace heddle

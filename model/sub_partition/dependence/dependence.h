@@ -1,61 +1,58 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "heddle/config/error.h"
+#include "heddle/sub_partition/dependence/control_code_scheme.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
-#include "heddle/sub_partition/dependence/dependence_counters.h"
-#include "heddle/sub_partition/dependence/scoreboard.h"
+#include "heddle/sub_partition/dependence/scoreboard_scheme.h"
 
 namespace heddle {
 
-/// When the operands of a warp's next instruction are available: as the scoreboard knows it or, in a program with
-/// control codes, as the dependence counters that they name. With tlm.check the scoreboard runs beside the control
-/// codes, and no instruction may issue earlier than it allows.
+/// The dependence schemes of a sub-partition: each warp's program has control codes or not.
 class dependence {
  public:
   dependence(unsigned slots, bool checks_codes)
-      : scoreboard("scoreboard", slots), counters("dependence_counters", slots), checks_codes_(checks_codes) {}
+      : by_scoreboard_(slots), by_codes_(slots, checks_codes ? &by_scoreboard_ : nullptr) {}
+  dependence(const dependence&) = delete;
+  dependence& operator=(const dependence&) = delete;
 
-  class scoreboard scoreboard;
-  dependence_counters counters;
+  [[nodiscard]] class scoreboard& scoreboard() { return by_scoreboard_.board; }
+  [[nodiscard]] const class scoreboard& scoreboard() const { return by_scoreboard_.board; }
+  [[nodiscard]] dependence_counters& counters() { return by_codes_.counters; }
+  [[nodiscard]] const dependence_counters& counters() const { return by_codes_.counters; }
 
   [[nodiscard]] scoreboard::answer probe(unsigned slot, const decoded_program& p, const decoded_instruction& d) const {
-    return p.control_codes ? counters.probe(slot, d) : scoreboard.probe(slot, d);
+    return p.control_codes ? by_codes_.probe(slot, d) : by_scoreboard_.probe(slot, d);
   }
-  /// The results are available from `cycle` on.
   void set_ready(unsigned slot, const decoded_program& p, const decoded_instruction& d, cycle_t cycle) {
-    if (p.control_codes) counters.set_ready(slot, d, cycle);
-    if (keeps_scoreboard(p)) scoreboard.set_ready(slot, *d.instruction, cycle, d.result, d.guard_cycles);
+    with(p, [&](auto& scheme) { scheme.set_ready(slot, d, cycle); });
   }
-  /// The results have unknown latency: pending until release.
   void set_pending(unsigned slot, const decoded_program& p, const decoded_instruction& d, producer kind) {
-    if (p.control_codes) counters.set_pending(slot, d, kind);
-    if (keeps_scoreboard(p)) scoreboard.set_pending(slot, *d.instruction, kind);
+    with(p, [&](auto& scheme) { scheme.set_pending(slot, d, kind); });
   }
   void release(unsigned slot, const decoded_program& p, const decoded_instruction& d, cycle_t cycle, producer kind) {
-    if (p.control_codes) counters.release(slot, d, cycle);
-    if (keeps_scoreboard(p)) scoreboard.set_ready(slot, *d.instruction, cycle, kind);
+    with(p, [&](auto& scheme) { scheme.release(slot, d, cycle, kind); });
   }
-  /// First cycle in which all results of the slot's instructions are available. None may be pending.
   [[nodiscard]] cycle_t settled(unsigned slot, const decoded_program& p) const {
-    return p.control_codes ? counters.settled(slot) : scoreboard.settled(slot, p.scoreboard_registers);
+    return p.control_codes ? by_codes_.settled(slot, p) : by_scoreboard_.settled(slot, p);
   }
-  /// A new warp of program `p`.
   void clear(unsigned slot, const decoded_program& p) {
-    if (p.control_codes) counters.clear(slot);
-    if (keeps_scoreboard(p)) scoreboard.clear(slot, p.scoreboard_registers);
+    with(p, [&](auto& scheme) { scheme.clear(slot, p); });
   }
-  [[nodiscard]] bool checks_codes() const { return checks_codes_; }
+  [[nodiscard]] bool checks_codes() const { return by_codes_.checks(); }
   /// An instruction of a program with control codes issues in `cycle`.
   void check_codes(unsigned slot, const decoded_instruction& d, cycle_t cycle) const {
-    invariant(scoreboard.probe(slot, d).cycle <= cycle,
-              "control codes let an instruction issue before its operands were ready");
+    by_codes_.check(slot, d, cycle);
   }
 
  private:
-  [[nodiscard]] bool keeps_scoreboard(const decoded_program& p) const { return !p.control_codes || checks_codes_; }
+  template <class Action>
+  void with(const decoded_program& p, Action&& action) {
+    if (p.control_codes) action(by_codes_);
+    else action(by_scoreboard_);
+  }
 
-  const bool checks_codes_;  // tlm.check
+  scoreboard_scheme by_scoreboard_;
+  control_code_scheme by_codes_;
 };
 
 }  // namespace heddle

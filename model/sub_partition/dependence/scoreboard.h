@@ -2,7 +2,7 @@
 // Models: the register scoreboard of a sub-partition: when each register and predicate of each warp may be used.
 // Sockets: none; the issue stage probes it, write-back updates it.
 // One cycle: nothing; it holds times (fixed latency) or "pending" (variable latency), so that no warps are scanned.
-// Parameters: none of its own. Source: docs/pipeline.md.
+// Parameters: none of its own. Source: docs/model/pipeline.md.
 #pragma once
 
 #include <algorithm>

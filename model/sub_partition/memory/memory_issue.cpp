@@ -130,7 +130,7 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   if (replays_) count_replays(w, t);
   if (t.global_mask != 0 && t.kind != lsu_kind::load) w.stream->store_data(w, t);
   const producer kind = waited_for_as(t.global_mask);
-  if (w.program->control_codes) dependence_.counters.set_read(slot, d, cycle + d.source_read_cycles, kind);
+  if (w.program->control_codes) dependence_.counters().set_read(slot, d, cycle + d.source_read_cycles, kind);
   dependence_.set_pending(slot, *w.program, d, kind);
   ++(is_write(t.kind) ? w.stores : w.loads);
   t.sole = !t.local || t.bytes_per_lane <= 4;
