@@ -2,6 +2,7 @@
 #include "heddle/config/dram_standard.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "heddle/config/error.h"
 
@@ -39,21 +40,18 @@ unsigned dram_parameters::*member_of(dram_time time) {
   throw internal_error("unknown DRAM time");
 }
 
-/// A row of dram_presets.h.
-struct dram_preset_row {
-  choice::dram_preset name;
-  double clock_mhz;
-  unsigned bytes_per_cycle;
-  unsigned burst_bytes;
-  unsigned row_bytes;
-  unsigned times[12];
-};
-constexpr dram_preset_row dram_preset_rows[] = {
-#define HEDDLE_X(name, clock_mhz, bytes_per_cycle, burst_bytes, row_bytes, ...) \
-  {choice::dram_preset::name, clock_mhz, bytes_per_cycle, burst_bytes, row_bytes, {__VA_ARGS__}},
-    HEDDLE_DRAM_PRESETS(HEDDLE_X)
-#undef HEDDLE_X
-};
+void apply(dram_parameters& dram, const dram_memory& memory) {
+  dram.clock_mhz = memory.clock_mhz;
+  dram.bytes_per_cycle = memory.bytes_per_cycle;
+  dram.burst_bytes = memory.burst_bytes;
+  dram.ranks = 1;
+  dram.bank_groups = memory.bank_groups;
+  dram.banks = memory.banks;
+  dram.row_bytes = memory.row_bytes;
+  for (unsigned i = 0; i < dram_times; ++i)
+    if (const auto time = member_of(static_cast<dram_time>(i)); time != nullptr) dram.*time = 0;
+  for (const dram_figure& f : figures_of(memory)) dram.*member_of(f.time) = f.cycles;
+}
 
 }  // namespace
 
@@ -79,42 +77,31 @@ std::uint64_t dram_formula::of(const dram_cycles& cycles) const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(sum, 0));
 }
 
-void apply_dram_preset(dram_parameters& dram) {
-  if (dram.preset == choice::dram_preset::none) return;
-  for (const dram_preset_row& p : dram_preset_rows) {
-    if (dram.preset != p.name) continue;
-    dram.standard = choice::dram_standard::generic;
-    dram.clock_mhz = p.clock_mhz;
-    dram.bytes_per_cycle = p.bytes_per_cycle;
-    dram.burst_bytes = p.burst_bytes;
-    dram.ranks = 1;
-    dram.bank_groups = 1;
-    // The channel of hbm3 is two pseudo-channels, each of two ranks of 16 (configs/h100.ini).
-    dram.banks = dram.preset == choice::dram_preset::hbm3 ? 64 : 16;
-    dram.row_bytes = p.row_bytes;
-    unsigned* const times[] = {&dram.t_rcd_cycles, &dram.t_rp_cycles,  &dram.t_cl_cycles,   &dram.t_wl_cycles,
-                               &dram.t_ras_cycles, &dram.t_ccd_cycles, &dram.t_rrd_cycles,  &dram.t_wr_cycles,
-                               &dram.t_rtp_cycles, &dram.t_wtr_cycles, &dram.t_refi_cycles, &dram.t_rfc_cycles};
-    for (unsigned i = 0; i < 12; ++i) *times[i] = p.times[i];
-    for (unsigned* const none : {&dram.t_rc_cycles, &dram.t_ccd_l_cycles, &dram.t_rrd_l_cycles, &dram.t_faw_cycles,
-                                 &dram.t_wtr_l_cycles, &dram.t_cs_cycles, &dram.t_rfc_pb_cycles})
-      *none = 0;
-    dram.t_rtw_cycles = 1;
+std::vector<dram_figure> figures_of(const dram_memory& memory) {
+  std::vector<dram_figure> figures(memory.first_figure, memory.last_figure);
+  if (memory.like == nullptr) return figures;
+  for (dram_figure f : figures_of(*memory.like)) {
+    const auto same = [&f](const dram_figure& own) { return own.time == f.time; };
+    if (std::any_of(memory.first_figure, memory.last_figure, same)) continue;
+    constexpr double rounding_error = 1e-9;
+    f.cycles = static_cast<unsigned>(std::ceil(f.cycles * memory.clock_mhz / memory.like->clock_mhz - rounding_error));
+    figures.push_back(f);
   }
+  return figures;
+}
+
+void apply_dram_preset(dram_parameters& dram) {
+  const dram_memory& memory = preset_of(dram.preset);
+  if (memory.banks == 0) return;
+  dram.standard = choice::dram_standard::generic;
+  apply(dram, memory);
 }
 
 void apply_dram_standard(dram_parameters& dram) {
-  const dram_standard& s = standard_of(dram.standard);
-  if (s.banks == 0) return;
+  const dram_memory& memory = standard_of(dram.standard).memory;
+  if (memory.banks == 0) return;
   dram.preset = choice::dram_preset::none;
-  dram.clock_mhz = s.clock_mhz;
-  dram.bytes_per_cycle = s.bytes_per_cycle;
-  dram.burst_bytes = s.burst_bytes;
-  dram.ranks = 1;
-  dram.bank_groups = s.bank_groups;
-  dram.banks = s.banks;
-  dram.row_bytes = s.row_bytes;
-  for (const dram_figure* f = s.first_figure; f != s.last_figure; ++f) dram.*member_of(f->time) = f->cycles;
+  apply(dram, memory);
 }
 
 }  // namespace heddle

@@ -3,12 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "heddle/config/parameters.h"
 
 /// A DRAM standard as data: its levels, its commands, and rows of constraints between commands, whose cycles are
-/// formulas of named times. The controller compiles the rows (memory/dram/timing/dram_timing.h); the tables are in
-/// dram_standards.cpp.
+/// formulas of named times. The controller compiles the rows (memory/dram/timing/dram_timing.h); the tables of
+/// standards and of presets are in dram_standards.cpp.
 namespace heddle {
 
 /// From the outside to the inside. Rows of a level that a standard lacks, or has once, hold in the level above it.
@@ -90,43 +91,50 @@ struct dram_constraint_rows {
   const dram_constraint* last = nullptr;
 };
 
-/// A figure of a standard's most common speed, and where it is from.
+/// A figure of a memory, and where it is from.
 struct dram_figure {
   dram_time time = dram_time::cl;
   unsigned cycles = 0;
   const char* source = "";
 };
 
-struct dram_standard {
-  const char* name = "";   // in the INI file: `dram.standard`
+/// One channel of a memory at one speed: what `dram.standard` and `dram.preset` set.
+struct dram_memory {
+  const char* name = "";   // in the INI file
   const char* speed = "";  // "DDR4-3200, 64 pins"
-  std::array<bool, 7> levels{};
-  std::array<bool, dram_commands> commands{};
-  std::array<dram_constraint_rows, 7> rows;  // unused ones are empty
-  // One channel at that speed.
   double clock_mhz = 0;
   unsigned bytes_per_cycle = 0;
   unsigned burst_bytes = 0;
   unsigned bank_groups = 1;
-  unsigned banks = 0;
+  unsigned banks = 0;  // 0: sets nothing
   unsigned row_bytes = 0;
   const char* source = "";  // of these six
   const dram_figure* first_figure = nullptr;
   const dram_figure* last_figure = nullptr;
+  // The times without a figure are those of this memory, in cycles of the own clock, rounded up; nullptr: they are 0.
+  const dram_memory* like = nullptr;
+};
+/// All its figures.
+std::vector<dram_figure> figures_of(const dram_memory& memory);
+
+struct dram_standard {
+  dram_memory memory;  // at its most common speed
+  std::array<bool, 7> levels{};
+  std::array<bool, dram_commands> commands{};
+  std::array<dram_constraint_rows, 7> rows;  // unused ones are empty
 
   [[nodiscard]] bool has(dram_level level) const { return levels[static_cast<unsigned>(level)]; }
   [[nodiscard]] bool has(dram_command command) const { return commands[static_cast<unsigned>(command)]; }
 };
 
 const dram_standard& standard_of(choice::dram_standard name);
+const dram_memory& preset_of(choice::dram_preset name);
 
-/// Sets the parameters of a channel that `dram.preset` determines (dram_presets.h): clock, width, burst, banks, rows
-/// and timings, and the generic standard. The controller (queue, latency, policies) and the number of channels do not
-/// change. Has no effect for `none`.
+/// Sets what `dram.preset` determines: clock, width, burst, banks, rows and times, and the generic standard. The
+/// controller (queue, latency, policies) and the number of channels do not change. Has no effect for `none`.
 void apply_dram_preset(dram_parameters& dram);
-
-/// Sets the parameters of a channel that `dram.standard` determines: clock, width, burst, levels, rows and times. The
-/// controller does not change. Has no effect for `generic`, which constrains whatever the parameters say.
+/// The same for `dram.standard`, which also determines levels and commands. Has no effect for `generic`, which
+/// constrains whatever the parameters say.
 void apply_dram_standard(dram_parameters& dram);
 
 }  // namespace heddle

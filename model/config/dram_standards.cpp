@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rows of constraints, and each standard's levels, commands and figures. A figure is of the device or table that
-// its source names; "recalled" is from memory and "chosen" has no source. Neither code nor text of other simulators is
-// used, only figures.
+// The rows of constraints; each standard's levels, commands and figures; the figures of presets. A figure is of the
+// device or table that its source names; "recalled" is from memory and "chosen" has no source. Neither code nor text of
+// other simulators is used, only figures.
 #include "heddle/config/dram_standard.h"
 
 #include <iterator>
@@ -220,28 +220,11 @@ constexpr dram_figure gddr6[] = {
     {t::rfc, 210, "Ramulator 2, GDDR6_2000_1350mV_quad"},
     {t::rfc_pb, 105, "Ramulator 2, GDDR6_2000_1350mV_quad"},
 };
-// GDDR6X, a channel of 16 pins, 19 Gbit/s
+// GDDR6X, a channel of 16 pins, 19 Gbit/s: its other times are chosen as those of GDDR6
 constexpr dram_figure gddr6x[] = {
-    {t::cl, 33, "chosen: time of GDDR6"},
-    {t::cwl, 9, "chosen: time of GDDR6"},
-    {t::rcd, 36, "chosen: time of GDDR6"},
-    {t::rp, 36, "chosen: time of GDDR6"},
-    {t::ras, 72, "chosen: time of GDDR6"},
-    {t::rc, 108, "chosen: time of GDDR6"},
     {t::ccd_s, 2, "recalled: JESD250, a burst's data at this clock"},
     {t::ccd_l, 4, "chosen: clocks between GDDR6's 3 and its time"},
-    {t::rrd_s, 10, "chosen: time of GDDR6"},
-    {t::rrd_l, 10, "chosen: time of GDDR6"},
-    {t::faw, 38, "chosen: time of GDDR6"},
-    {t::wr, 36, "chosen: time of GDDR6"},
-    {t::wtr_s, 13, "chosen: time of GDDR6"},
-    {t::wtr_l, 15, "chosen: time of GDDR6"},
-    {t::rtp, 6, "chosen: time of GDDR6"},
     {t::rtw, 1, "chosen: one idle cycle of the data bus"},
-    {t::cs, 0, "no ranks"},
-    {t::refi, 4524, "chosen: time of GDDR6"},
-    {t::rfc, 285, "chosen: time of GDDR6"},
-    {t::rfc_pb, 143, "chosen: time of GDDR6"},
 };
 // HBM2, a pseudo-channel of 64 pins, 2 Gbit/s
 constexpr dram_figure hbm2[] = {
@@ -266,80 +249,105 @@ constexpr dram_figure hbm2[] = {
     {t::rfc, 260, "DRAMsim3, HBM2_8Gb_x128"},
     {t::rfc_pb, 160, "recalled: JESD235, refresh of a single bank"},
 };
-// HBM2E, a pseudo-channel of 64 pins, 3.2 Gbit/s
+// HBM2E, a pseudo-channel of 64 pins, 3.2 Gbit/s: its other times are chosen as those of HBM2
 constexpr dram_figure hbm2e[] = {
-    {t::cl, 23, "chosen: time of HBM2"},
-    {t::cwl, 7, "chosen: time of HBM2"},
-    {t::rcd, 23, "chosen: time of HBM2"},
-    {t::rp, 23, "chosen: time of HBM2"},
-    {t::ras, 55, "chosen: time of HBM2"},
-    {t::rc, 78, "chosen: time of HBM2: tRAS + tRP"},
+    {t::rc, 78, "tRAS + tRP"},
     {t::ccd_s, 2, "a pseudo-channel's burst of 4 x 64 bits"},
     {t::ccd_l, 4, "twice tCCDS, as HBM2"},
-    {t::rrd_s, 7, "chosen: time of HBM2"},
-    {t::rrd_l, 10, "chosen: time of HBM2"},
-    {t::faw, 48, "chosen: time of HBM2"},
-    {t::wr, 26, "chosen: time of HBM2"},
-    {t::wtr_s, 10, "chosen: time of HBM2"},
-    {t::wtr_l, 13, "chosen: time of HBM2"},
-    {t::rtp, 10, "chosen: time of HBM2"},
     {t::rtw, 1, "chosen: one idle cycle of the data bus"},
-    {t::cs, 0, "no ranks"},
-    {t::refi, 6240, "chosen: time of HBM2"},
-    {t::rfc, 416, "chosen: time of HBM2"},
-    {t::rfc_pb, 256, "chosen: time of HBM2"},
 };
-// HBM3, a pseudo-channel of 32 pins, 5.2 Gbit/s
+// HBM3, a pseudo-channel of 32 pins, 5.2 Gbit/s: its other times are chosen as those of HBM2
 constexpr dram_figure hbm3[] = {
-    {t::cl, 19, "chosen: time of HBM2"},
-    {t::cwl, 6, "chosen: time of HBM2"},
-    {t::rcd, 19, "chosen: time of HBM2"},
-    {t::rp, 19, "chosen: time of HBM2"},
-    {t::ras, 45, "chosen: time of HBM2"},
-    {t::rc, 64, "chosen: time of HBM2: tRAS + tRP"},
+    {t::rc, 64, "tRAS + tRP"},
     {t::ccd_s, 2, "a pseudo-channel's burst of 4 x 64 bits"},
     {t::ccd_l, 4, "twice tCCDS, as HBM2"},
-    {t::rrd_s, 6, "chosen: time of HBM2"},
-    {t::rrd_l, 8, "chosen: time of HBM2"},
-    {t::faw, 39, "chosen: time of HBM2"},
-    {t::wr, 21, "chosen: time of HBM2"},
-    {t::wtr_s, 8, "chosen: time of HBM2"},
-    {t::wtr_l, 11, "chosen: time of HBM2"},
-    {t::rtp, 8, "chosen: time of HBM2"},
     {t::rtw, 1, "chosen: one idle cycle of the data bus"},
-    {t::cs, 0, "no ranks"},
-    {t::refi, 5070, "chosen: time of HBM2"},
-    {t::rfc, 338, "chosen: time of HBM2"},
-    {t::rfc_pb, 208, "chosen: time of HBM2"},
 };
-// The order of rows is the order of the names of `dram.standard`.
+// clang-format off
+// Memories that standards at other speeds refer to.
+constexpr dram_memory gddr6_memory = {
+    "gddr6", "GDDR6, a channel of 16 pins, 14 Gbit/s", 1750, 16, 32, 4, 16, 2048,
+    "Micron, MT61K256M32 (8 Gb GDDR6), table 3: 256 bits a burst, pages of 2 KB; Ramulator 2, GDDR6_2000_1350mV_quad",
+    std::begin(gddr6), std::end(gddr6), nullptr};
+constexpr dram_memory hbm2_memory = {"hbm2", "HBM2, a pseudo-channel of 64 pins, 2 Gbit/s", 1000, 16, 32, 4, 16, 1024,
+                                     "Ramulator 2, HBM2_4Gb; a burst is 4 x 64 bits", std::begin(hbm2), std::end(hbm2),
+                                     nullptr};
+
+// The names of `dram.standard`, in this order.
 constexpr dram_standard standards[] = {
-    {"generic", "what the parameters say", all_levels, all_commands, all_rows, 0, 0, 0, 1, 0, 0, "", nullptr, nullptr},
-    {"ddr4", "DDR4-3200, 64 pins", rank_levels, no_single_bank, rank_standard, 1600, 16, 64, 4, 16, 8192,
-     "DRAMsim3, DDR4_8Gb_x8_3200: eight devices of 1 KiB pages; a burst is 8 x 64 bits", std::begin(ddr4),
-     std::end(ddr4)},
-    {"ddr5", "DDR5-3200, a subchannel of 32 pins", rank_levels, no_single_bank, rank_standard, 1600, 8, 64, 8, 32, 4096,
-     "Ramulator 2, DDR5_16Gb_x8: four devices of 1 KiB pages; a burst is 16 x 32 bits", std::begin(ddr5),
-     std::end(ddr5)},
-    {"gddr5", "GDDR5, 32 pins of 8 Gbit/s", flat_levels, all_commands, graphics_standard, 2000, 16, 32, 4, 16, 2048,
-     "DRAMsim3, GDDR5_8Gb_x32; page: Ramulator, GDDR5 x32 up to 4 Gb; a burst is 8 x 32 bits", std::begin(gddr5),
-     std::end(gddr5)},
-    {"gddr5x", "GDDR5X, 32 pins of 12 Gbit/s", flat_levels, all_commands, graphics_standard, 1500, 32, 64, 4, 16, 2048,
-     "DRAMsim3, GDDR5X_8Gb_x32; page recalled; a burst is 16 x 32 bits", std::begin(gddr5x), std::end(gddr5x)},
-    {"gddr6", "GDDR6, a channel of 16 pins, 14 Gbit/s", flat_levels, all_commands, graphics_standard, 1750, 16, 32, 4,
-     16, 2048,
-     "Micron, MT61K256M32 (8 Gb GDDR6), table 3: 256 bits a burst, pages of 2 KB; Ramulator 2, GDDR6_2000_1350mV_quad",
-     std::begin(gddr6), std::end(gddr6)},
-    {"gddr6x", "GDDR6X, a channel of 16 pins, 19 Gbit/s", flat_levels, all_commands, graphics_standard, 2375, 16, 32, 4,
-     16, 2048, "recalled: as GDDR6; no public standard", std::begin(gddr6x), std::end(gddr6x)},
-    {"hbm2", "HBM2, a pseudo-channel of 64 pins, 2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1000, 16, 32,
-     4, 16, 1024, "Ramulator 2, HBM2_4Gb; a burst is 4 x 64 bits", std::begin(hbm2), std::end(hbm2)},
-    {"hbm2e", "HBM2E, a pseudo-channel of 64 pins, 3.2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1600, 16,
-     32, 4, 16, 1024, "as HBM2, at the clock of 3.2 Gbit/s a pin", std::begin(hbm2e), std::end(hbm2e)},
-    {"hbm3", "HBM3, a pseudo-channel of 32 pins, 5.2 Gbit/s", hbm_levels, all_commands, graphics_standard, 1300, 16, 32,
-     4, 16, 1024, "Ramulator 2, HBM3_4Gb; recalled: JESD238, a burst is 8 x 32 bits and a clock four of them",
-     std::begin(hbm3), std::end(hbm3)},
+    {{"generic", "what the parameters say", 0, 0, 0, 1, 0, 0, "", nullptr, nullptr, nullptr}, all_levels, all_commands,
+     all_rows},
+    {{"ddr4", "DDR4-3200, 64 pins", 1600, 16, 64, 4, 16, 8192,
+      "DRAMsim3, DDR4_8Gb_x8_3200: eight devices of 1 KiB pages; a burst is 8 x 64 bits", std::begin(ddr4),
+      std::end(ddr4), nullptr}, rank_levels, no_single_bank, rank_standard},
+    {{"ddr5", "DDR5-3200, a subchannel of 32 pins", 1600, 8, 64, 8, 32, 4096,
+      "Ramulator 2, DDR5_16Gb_x8: four devices of 1 KiB pages; a burst is 16 x 32 bits", std::begin(ddr5),
+      std::end(ddr5), nullptr}, rank_levels, no_single_bank, rank_standard},
+    {{"gddr5", "GDDR5, 32 pins of 8 Gbit/s", 2000, 16, 32, 4, 16, 2048,
+      "DRAMsim3, GDDR5_8Gb_x32; page: Ramulator, GDDR5 x32 up to 4 Gb; a burst is 8 x 32 bits", std::begin(gddr5),
+      std::end(gddr5), nullptr}, flat_levels, all_commands, graphics_standard},
+    {{"gddr5x", "GDDR5X, 32 pins of 12 Gbit/s", 1500, 32, 64, 4, 16, 2048,
+      "DRAMsim3, GDDR5X_8Gb_x32; page recalled; a burst is 16 x 32 bits", std::begin(gddr5x), std::end(gddr5x),
+      nullptr},
+      flat_levels, all_commands, graphics_standard},
+    {gddr6_memory, flat_levels, all_commands, graphics_standard},
+    {{"gddr6x", "GDDR6X, a channel of 16 pins, 19 Gbit/s", 2375, 16, 32, 4, 16, 2048,
+      "recalled: as GDDR6; no public standard", std::begin(gddr6x), std::end(gddr6x), &gddr6_memory}, flat_levels,
+      all_commands, graphics_standard},
+    {hbm2_memory, hbm_levels, all_commands, graphics_standard},
+    {{"hbm2e", "HBM2E, a pseudo-channel of 64 pins, 3.2 Gbit/s", 1600, 16, 32, 4, 16, 1024,
+      "as HBM2, at the clock of 3.2 Gbit/s a pin", std::begin(hbm2e), std::end(hbm2e), &hbm2_memory}, hbm_levels,
+      all_commands, graphics_standard},
+    {{"hbm3", "HBM3, a pseudo-channel of 32 pins, 5.2 Gbit/s", 1300, 16, 32, 4, 16, 1024,
+      "Ramulator 2, HBM3_4Gb; recalled: JESD238, a burst is 8 x 32 bits and a clock four of them", std::begin(hbm3),
+      std::end(hbm3), &hbm2_memory}, hbm_levels, all_commands, graphics_standard},
 };
+
+// Presets: the memory of shipped GPUs, whose configurations name the sources of their figures, without bank groups.
+using preset_figures = std::array<dram_figure, 13>;
+constexpr preset_figures figures_of_preset(const char* source, unsigned rcd, unsigned rp, unsigned cl, unsigned cwl,
+                                           unsigned ras, unsigned ccd, unsigned rrd, unsigned wr, unsigned rtp,
+                                           unsigned wtr, unsigned refi, unsigned rfc) {
+  return {{{t::rcd, rcd, source}, {t::rp, rp, source}, {t::cl, cl, source}, {t::cwl, cwl, source},
+           {t::ras, ras, source}, {t::ccd_s, ccd, source}, {t::rrd_s, rrd, source}, {t::wr, wr, source},
+           {t::rtp, rtp, source}, {t::wtr_s, wtr, source}, {t::refi, refi, source}, {t::rfc, rfc, source},
+           {t::rtw, 1, "chosen: one idle cycle of the data bus"}}};
+}
+constexpr preset_figures gddr5_preset =
+    figures_of_preset("configs/gtx980.ini", 16, 16, 16, 6, 37, 2, 8, 18, 3, 8, 0, 0);
+constexpr preset_figures gddr5x_preset =
+    figures_of_preset("configs/gtx1080.ini", 16, 16, 16, 6, 37, 1, 8, 16, 3, 7, 0, 0);
+constexpr preset_figures gddr6_preset =
+    figures_of_preset("configs/rtx2060.ini", 12, 12, 12, 4, 28, 2, 6, 12, 2, 5, 0, 0);
+constexpr preset_figures gddr6x_preset =
+    figures_of_preset("configs/rtx3080.ini", 16, 16, 16, 5, 38, 2, 8, 16, 3, 7, 0, 0);
+constexpr preset_figures hbm2_preset =
+    figures_of_preset("configs/v100.ini", 12, 12, 12, 2, 28, 2, 3, 10, 3, 3, 3420, 228);
+constexpr preset_figures hbm2e_preset =
+    figures_of_preset("the times of configs/a100.ini at this clock", 24, 24, 24, 5, 53, 2, 8, 21, 8, 5, 0, 0);
+constexpr preset_figures hbm3_preset = figures_of_preset("configs/h100.ini", 36, 36, 36, 6, 84, 2, 9, 30, 9, 9, 0, 0);
+
+// The names of `dram.preset`, in this order.
+constexpr dram_memory presets[] = {
+    {"none", "what the parameters say", 0, 0, 0, 1, 0, 0, "", nullptr, nullptr, nullptr},
+    {"gddr5", "GDDR5, 32 pins of 7 Gbit/s (GTX 980)", 1753, 16, 32, 1, 16, 2048, "configs/gtx980.ini",
+     &gddr5_preset.front(), &gddr5_preset.back() + 1, nullptr},
+    {"gddr5x", "GDDR5X, 32 pins of 10 Gbit/s (GTX 1080)", 1251, 32, 32, 1, 16, 2048, "configs/gtx1080.ini",
+     &gddr5x_preset.front(), &gddr5x_preset.back() + 1, nullptr},
+    {"gddr6", "GDDR6, 16 pins of 14 Gbit/s (RTX 2060)", 1750, 16, 32, 1, 16, 2048, "configs/rtx2060.ini",
+     &gddr6_preset.front(), &gddr6_preset.back() + 1, nullptr},
+    {"gddr6x", "GDDR6X, 16 pins of 19 Gbit/s (RTX 3080)", 2375, 16, 32, 1, 16, 2048, "configs/rtx3080.ini",
+     &gddr6x_preset.front(), &gddr6x_preset.back() + 1, nullptr},
+    {"hbm2", "HBM2, a pseudo-channel of 64 pins, 1.75 Gbit/s (V100)", 877, 16, 32, 1, 16, 1024, "configs/v100.ini",
+     &hbm2_preset.front(), &hbm2_preset.back() + 1, nullptr},
+    {"hbm2e", "HBM2E, 64 pins, 3.19 Gbit/s (A100 of 80 GB: 80 channels reach its 2039 GB/s)",
+     1593, 16, 32, 1, 16, 1024, "the times of configs/a100.ini at this clock",
+     &hbm2e_preset.front(), &hbm2e_preset.back() + 1, nullptr},
+    {"hbm3", "HBM3, two pseudo-channels of 32 pins as one, each of two ranks of 16 banks, 5.2 Gbit/s (H100)",
+     2617, 16, 32, 1, 64, 1024, "configs/h100.ini",
+     &hbm3_preset.front(), &hbm3_preset.back() + 1, nullptr},
+};
+// clang-format on
 
 }  // namespace
 
@@ -349,9 +357,21 @@ const dram_standard& standard_of(choice::dram_standard wanted) {
   return standards[row];
 }
 
+const dram_memory& preset_of(choice::dram_preset wanted) {
+  const auto row = static_cast<std::size_t>(wanted);
+  if (row >= std::size(presets)) throw internal_error("unknown DRAM preset");
+  return presets[row];
+}
+
+std::string choice::words_of(dram_preset) {
+  std::string words;
+  for (const dram_memory& m : presets) words += std::string(m.name) + ",";
+  return words;
+}
+
 std::string choice::words_of(dram_standard) {
   std::string words;
-  for (const heddle::dram_standard& s : standards) words += std::string(s.name) + ",";
+  for (const heddle::dram_standard& s : standards) words += std::string(s.memory.name) + ",";
   return words;
 }
 

@@ -38,14 +38,14 @@ input_file::input_file(const std::string& path, kind k)
 
 input_file::input_file(int descriptor, kind k) : descriptor_(descriptor) {
   if (descriptor_ < 0) problem_ = std::strerror(errno);
-  else look(k);
+  else classify(k);
 }
 
 input_file::~input_file() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void input_file::look(kind k) {
+void input_file::classify(kind k) {
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) {
     problem_ = std::strerror(errno);

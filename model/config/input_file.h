@@ -33,7 +33,7 @@ class input_file {
   std::string read(std::string& content, std::uint64_t most);
 
  private:
-  void look(kind k);
+  void classify(kind k);
 
   int descriptor_ = -1;
   bool regular_ = false;

@@ -15,7 +15,10 @@
 //                                  names are the enumerators; one that is a word of C++ ends in '_', its name does not
 //   HEDDLE_SAME(enumeration, key, default, sentence)           the names of an earlier row
 //   HEDDLE_LISTED(enumeration, key, default, list, sentence)   the first column of a list below
-//   HEDDLE_TABLED(enumeration, key, default, sentence)         the names of a table that defines words_of(enumeration)
+//   HEDDLE_TABLED(enumeration, first, key, "default", sentence)
+//                                  the names of a table that defines words_of(enumeration); its first one is a name of
+//                                  C++
+//   HEDDLE_LIST(key, default, range, sentence)                 ascending whole numbers of that range
 //
 // The limits are those of the machine model (a warp mask has 64 bits) or wide enough for any conceivable chip, and
 // narrow enough to bound the memory that the model allocates.
@@ -26,6 +29,8 @@
 /// Exchangeable policies: X(name). The source file of a policy defines how it is created; see the header named here.
 /// gpu/cwd/policies/placement_policy.h
 #define HEDDLE_PLACEMENTS(X) X(breadth_first) X(depth_first) X(most_free)
+/// memory/common/policies/replacement_policy.h
+#define HEDDLE_REPLACEMENTS(X) X(lru) X(fifo) X(random)
 /// sub_partition/policies/scheduling_policy.h
 #define HEDDLE_SCHEDULING_POLICIES(X) \
   X(lrr) X(gto) X(oldest) X(cggty) X(two_level) X(prefetch_aware) X(memory_aware) X(ccws)
@@ -67,14 +72,17 @@
 #define HEDDLE_LISTED(enumeration, key, value, list, sentence) HEDDLE_SAME(enumeration, key, value, sentence)
 #endif
 #ifndef HEDDLE_TABLED
-#define HEDDLE_TABLED(enumeration, key, value, sentence) HEDDLE_SAME(enumeration, key, value, sentence)
+#define HEDDLE_TABLED(enumeration, first, key, value, sentence) HEDDLE_SAME(enumeration, key, value, sentence)
+#endif
+#ifndef HEDDLE_LIST
+#define HEDDLE_LIST(key, value, range, sentence)
 #endif
 
 HEDDLE_SECTION(gpu, gpu)
 HEDDLE_TEXT(name, "gtx1080",
   "name of the configuration")
-HEDDLE_TEXT(compute_capability, "6.1",
-  "compute capability, major.minor, such as 6.1")
+HEDDLE_TABLED(compute_capability, version_1_0, compute_capability, "6.1",
+  "compute capability, major.minor")
 HEDDLE_NUMBER(unsigned, sm_count, 20, between(1, 1024), count,
   "streaming multiprocessors")
 HEDDLE_NUMBER(double, core_clock_mhz, 1607, clock_mhz, mhz,
@@ -417,7 +425,7 @@ HEDDLE_FLAG(fence_invalidates, false,
   "a fence of GPU scope or wider invalidates the SM's L1, which is not coherent")
 HEDDLE_CHOICE(store_hit, store_hit, invalidate, (update, invalidate),
   "what a store to global memory does with sectors that the L1 holds; stores to local memory always update them")
-HEDDLE_CHOICE(replacement, replacement, lru, (lru, fifo, random),
+HEDDLE_LISTED(replacement, replacement, lru, HEDDLE_REPLACEMENTS,
   "which line of a set is replaced")
 HEDDLE_END(l1, l1)
 
@@ -432,8 +440,8 @@ HEDDLE_NUMBER(unsigned, reserved_per_block_bytes, 0, shared_bytes, bytes,
   "shared memory that the system reserves in each block's allocation")
 HEDDLE_NUMBER(unsigned, allocation_unit_bytes, 256, between(1, 65536), bytes,
   "allocations are rounded up to this")
-HEDDLE_TEXT(carveouts_kb, "96",
-  "sizes that the carve-out can take, KiB, comma separated")
+HEDDLE_LIST(carveouts_kb, {96}, carveout_kb,
+  "sizes that the carve-out can take, KiB")
 HEDDLE_NUMBER(unsigned, unified_bytes, 0, between(0, 33554432), bytes,
   "capacity that L1 and shared memory share; 0: they are separate")
 HEDDLE_NUMBER(unsigned, banks, 32, powers_of_two(1, most_shared_memory_banks), count,
@@ -582,9 +590,9 @@ HEDDLE_NUMBER(unsigned, capacity_mib, 8192, between(16, 16777216), mib,
 HEDDLE_END(memory, memory)
 
 HEDDLE_SECTION(dram, dram)
-HEDDLE_LISTED(dram_preset, preset, gddr5x, HEDDLE_DRAM_PRESETS,
+HEDDLE_TABLED(dram_preset, none, preset, "gddr5x",
   "memory type: sets the clock, width, banks, rows and times below; keys after it override them")
-HEDDLE_TABLED(dram_standard, standard, generic,
+HEDDLE_TABLED(dram_standard, generic, standard, "generic",
   "standard whose levels and commands the channel has: where it is set, sets clock, width, ranks, groups, "
   "banks, rows and times below, which may follow; generic has all, with the values below "
   "([memory](memory.md#dram))")
@@ -789,4 +797,5 @@ HEDDLE_END(tlm, tlm)
 #undef HEDDLE_CHOICE
 #undef HEDDLE_LISTED
 #undef HEDDLE_TABLED
+#undef HEDDLE_LIST
 // clang-format on

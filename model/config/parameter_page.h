@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// The tables of docs/configuration.md: one per section, with a row per parameter.
+/// The tables of docs/model/configuration.md: one per section, with a row per parameter.
 std::string parameter_tables();
 
 /// The effective configuration as in to_ini(), with each value's meaning, unit and range after it.

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "heddle/config/error.h"
+#include "heddle/config/message.h"
 #include "heddle/config/parameter_table.h"
 
 namespace heddle {
@@ -33,6 +35,7 @@ constexpr numeric_range cache_ways{1, 4096};
 constexpr numeric_range picojoules{0, 1000000000};
 constexpr numeric_range watts{0, 100000};
 constexpr numeric_range volts{0.1, 10};
+constexpr numeric_range carveout_kb{0, 16384};
 constexpr numeric_range optional_volts{0.1, 10, form::or_zero};
 
 /// The words of a list separated by commas, without the '_' at the end of an enumerator that is a word of C++.
@@ -56,22 +59,28 @@ struct row {
 
 template <class S, class T>
 row<S> number(T S::*member, const char* key, const numeric_range& range, unit u, const char* description) {
-  return {{"", key, description, u, range, {}, "", {}, {}}, [member](S& s) -> value_pointer { return &(s.*member); }};
+  return {{"", key, description, u, range, {}, "", {}, {}, false},
+          [member](S& s) -> value_pointer { return &(s.*member); }};
 }
 template <class S>
 row<S> flag(bool S::*member, const char* key, const char* description) {
-  return {{"", key, description, unit::none, {}, {}, "", {}, {}},
+  return {{"", key, description, unit::none, {}, {}, "", {}, {}, false},
           [member](S& s) -> value_pointer { return &(s.*member); }};
 }
 template <class S>
 row<S> text(std::string S::*member, const char* key, const char* description) {
-  return {{"", key, description, unit::none, {}, {}, "", {}, {}},
+  return {{"", key, description, unit::none, {}, {}, "", {}, {}, false},
+          [member](S& s) -> value_pointer { return &(s.*member); }};
+}
+template <class S>
+row<S> list(std::vector<unsigned> S::*member, const char* key, const numeric_range& range, const char* description) {
+  return {{"", key, description, unit::none, range, {}, "", {}, {}, true},
           [member](S& s) -> value_pointer { return &(s.*member); }};
 }
 template <class S, class E>
 row<S> choice_of(E S::*member, const char* key, const char* description) {
   static_assert(std::is_same<std::underlying_type_t<E>, std::uint8_t>::value, "choices.h: enumerations are bytes");
-  return {{"", key, description, unit::none, {}, separated(words_of(E{})), "", {}, {}},
+  return {{"", key, description, unit::none, {}, separated(words_of(E{})), "", {}, {}, false},
           [member](S& s) -> value_pointer { return choice_value{reinterpret_cast<std::uint8_t*>(&(s.*member))}; }};
 }
 /// `about` acts only while the choice `key` of its section is one of `names`.
@@ -108,10 +117,18 @@ std::vector<parameter> section(S gpu_config::*where, const char* name, std::vect
   with(number(&p::key, #key, range, unit::unit_of, sentence), #choice, names),
 #define HEDDLE_FLAG(key, value, sentence) flag(&p::key, #key, sentence),
 #define HEDDLE_TEXT(key, value, sentence) text(&p::key, #key, sentence),
+#define HEDDLE_LIST(key, value, range, sentence) list(&p::key, #key, range, sentence),
 #define HEDDLE_SAME(enumeration, key, value, sentence) choice_of(&p::key, #key, sentence),
 #include "heddle/config/parameter_list.h"
 
 }  // namespace
+
+std::uint8_t choice::position_of(const std::string& word, const std::string& words) {
+  const std::vector<std::string> all = separated(words);
+  const auto found = std::find(all.begin(), all.end(), word);
+  if (found == all.end()) throw input_error("'" + printable(word) + "' is none of " + words);
+  return static_cast<std::uint8_t>(found - all.begin());
+}
 
 std::vector<parameter> parameter_rows() {
   std::vector<parameter> all;

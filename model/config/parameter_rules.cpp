@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 #include "heddle/config/dram_standard.h"
@@ -18,30 +17,6 @@ namespace {
 
 using names = std::vector<std::string>;
 
-/// The sizes in a comma-separated list of KiB; empty if it is not such a list, or not ascending.
-std::vector<unsigned> parse_carveouts(const std::string& text) {
-  constexpr unsigned largest_kb = 16384;
-  std::vector<unsigned> sizes;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    while (at != end && *at == ' ') ++at;
-    unsigned kb = 0;
-    const auto result = std::from_chars(at, end, kb);
-    if (result.ec != std::errc() || kb > largest_kb || (!sizes.empty() && kb * 1024 <= sizes.back())) return {};
-    sizes.push_back(kb * 1024);
-    at = result.ptr;
-    while (at != end && *at == ' ') ++at;
-    if (at == end) return sizes;
-    if (*at++ != ',') return {};
-  }
-}
-
-// Existing chips only: a chip's abilities are looked up by its compute capability, and those of others are unknown.
-const names capabilities = {"1.0", "1.1", "1.2", "1.3",  "2.0",  "2.1",  "3.0",  "3.2",  "3.5", "3.7", "5.0",
-                            "5.2", "5.3", "6.0", "6.1",  "6.2",  "7.0",  "7.2",  "7.5",  "8.0", "8.6", "8.7",
-                            "8.8", "8.9", "9.0", "10.0", "10.1", "10.3", "11.0", "12.0", "12.1"};
-
 /// Reports the first violated rule. Every rule is one line of one of the functions.
 class rule_checker {
  public:
@@ -52,17 +27,13 @@ class rule_checker {
     for (const parameter_reference& p : parameters_of(copy)) {
       if (p.about->is_number()) check_range(p);
       if (p.about->is_choice()) check_choice(p);
+      if (p.about->is_list) check_list(p);
     }
     const std::string& name = config_.gpu.name;
     const bool plain = !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
       return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '+';
     });
     require(plain, {"gpu.name"}, "expected a name of up to 64 letters, digits and '_', '-', '.', '+'");
-    const std::string& cc = config_.gpu.compute_capability;
-    const bool known = std::find(capabilities.begin(), capabilities.end(), cc) != capabilities.end();
-    std::string list;
-    for (const std::string& capability : capabilities) list += (list.empty() ? "" : ", ") + capability;
-    require(known, {"gpu.compute_capability"}, "expected a compute capability that there is: " + list);
   }
 
   void sm() const {
@@ -93,10 +64,8 @@ class rule_checker {
 
   void shared_memory() const {
     const shared_memory_parameters& shared = config_.shared_memory;
-    const std::vector<unsigned> carveouts = parse_carveouts(shared.carveouts_kb);
-    require(!carveouts.empty(), {"shared_memory.carveouts_kb"},
-            "expected ascending sizes in KiB, comma separated, such as 0,8,16,32,64,96");
-    require(carveouts.back() == shared.size_bytes, {"shared_memory.carveouts_kb", "shared_memory.size_bytes"},
+    require(shared.carveouts_kb.back() * 1024 == shared.size_bytes,
+            {"shared_memory.carveouts_kb", "shared_memory.size_bytes"},
             "expected the largest of shared_memory.carveouts_kb to be shared_memory.size_bytes");
     require(shared.max_per_block_bytes <= shared.opt_in_per_block_bytes,
             {"shared_memory.max_per_block_bytes", "shared_memory.opt_in_per_block_bytes"},
@@ -127,7 +96,7 @@ class rule_checker {
             {"instruction_cache.second_level_bytes", "instruction_cache.second_level_ways",
              "instruction_cache.second_level_line_bytes"},
             "expected instruction_cache.second_level_bytes to be a multiple of its line times its ways");
-    const unsigned slices = config_.memory.channels * config_.l2.slices_per_channel;
+    const unsigned slices = slices_of(config_);
     require(
         config_.l2.size_bytes % (slices * config_.l2.line_bytes * config_.l2.ways) == 0,
         {"l2.size_bytes", "memory.channels", "l2.slices_per_channel", "l2.ways"},
@@ -260,6 +229,11 @@ class rule_checker {
             fmt::format("unknown {} '{}', expected {}", p.about->key, text_of(p), p.about->values()));
   }
 
+  void check_list(const parameter_reference& p) const {
+    require(p.about->holds(*std::get<std::vector<unsigned>*>(p.value)), {p.about->name()},
+            "expected " + p.about->values());
+  }
+
   void check_cache(const std::string& section, unsigned size, unsigned line, unsigned ways) const {
     require(size % (line * ways) == 0, {section + ".size_bytes", section + ".ways", section + ".line_bytes"},
             fmt::format("expected {0}.size_bytes to be a multiple of {0}.line_bytes x {0}.ways", section));
@@ -272,8 +246,10 @@ class rule_checker {
 }  // namespace
 
 std::vector<unsigned> carveout_sizes(const gpu_config& config) {
-  std::vector<unsigned> sizes = parse_carveouts(config.shared_memory.carveouts_kb);
-  if (sizes.empty()) throw input_error("shared_memory.carveouts_kb: expected ascending sizes in KiB, comma separated");
+  static const parameter& about = *find_parameter("shared_memory.carveouts_kb");
+  std::vector<unsigned> sizes = config.shared_memory.carveouts_kb;
+  if (!about.holds(sizes)) throw input_error(about.name() + ": expected " + about.values());
+  for (unsigned& size : sizes) size *= 1024;
   return sizes;
 }
 

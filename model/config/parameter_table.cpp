@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "heddle/config/dram_standard.h"
@@ -25,6 +26,11 @@ struct text_writer {
   const parameter& about;
 
   std::string operator()(const std::string* v) const { return *v; }
+  std::string operator()(const std::vector<unsigned>* v) const {
+    std::string text;
+    for (const unsigned number : *v) text += (text.empty() ? "" : ",") + std::to_string(number);
+    return text;
+  }
   std::string operator()(const unsigned* v) const { return std::to_string(*v); }
   std::string operator()(const double* v) const { return fmt::format("{}", *v); }
   std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
@@ -40,6 +46,24 @@ struct text_setter {
 
   std::string operator()(std::string* v) const {
     *v = text;
+    return {};
+  }
+  std::string operator()(std::vector<unsigned>* v) const {
+    std::vector<unsigned> numbers;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    const auto skip_spaces = [&] { at = std::find_if(at, end, [](char c) { return c != ' '; }); };
+    do {
+      unsigned number = 0;
+      skip_spaces();
+      const auto result = std::from_chars(at, end, number);
+      if (result.ec != std::errc()) return about.values();
+      numbers.push_back(number);
+      at = result.ptr;
+      skip_spaces();
+    } while (at != end && *at++ == ',');
+    if (at != end || text.back() == ',' || !about.holds(numbers)) return about.values();
+    *v = std::move(numbers);
     return {};
   }
   std::string operator()(unsigned* v) const {
@@ -128,7 +152,14 @@ std::string numeric_range::text() const {
 std::string parameter::values() const {
   if (is_number()) return range.text();
   if (is_choice()) return joined(choices);
+  if (is_list) return "ascending numbers, " + range.text() + ", separated by commas";
   return default_text == "true" || default_text == "false" ? "true, false" : "text";
+}
+
+bool parameter::holds(const std::vector<unsigned>& numbers) const {
+  return !numbers.empty() &&
+         std::all_of(numbers.begin(), numbers.end(), [this](unsigned n) { return range.holds(n); }) &&
+         std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
 }
 
 const std::vector<parameter>& parameters() {

@@ -49,10 +49,11 @@ struct numeric_range {
 struct choice_value {
   std::uint8_t* number;
 };
-using value_pointer = std::variant<std::string*, unsigned*, double*, bool*, choice_value>;
+using value_pointer = std::variant<std::string*, unsigned*, double*, bool*, choice_value, std::vector<unsigned>*>;
 
-/// Description of one parameter. INI reading, checks, `heddle config`, completion, reports and docs/configuration.md
-/// are generated from it. The rows are in parameter_list.h; the default is that of the member.
+/// Description of one parameter. INI reading, checks, `heddle config`, completion, reports and
+/// docs/model/configuration.md are generated from it. The rows are in parameter_list.h; the default is that of the
+/// member.
 struct parameter {
   /// A choice, "sub_partition.scheduler", and those of its names with which the parameter acts. No key: always.
   struct condition {
@@ -64,17 +65,21 @@ struct parameter {
   std::string key;
   std::string description;  // one sentence; may contain Markdown links
   parameter_unit unit = parameter_unit::none;
-  numeric_range range;               // for a number
+  numeric_range range;               // for a number, and for those of a list
   std::vector<std::string> choices;  // for a choice, by enumerator
   std::string default_text;
   std::function<value_pointer(gpu_config&)> in;
   condition needs;
+  bool is_list = false;  // of ascending numbers
 
   [[nodiscard]] std::string name() const { return section + "." + key; }
   [[nodiscard]] bool is_number() const { return unit != parameter_unit::none; }
   [[nodiscard]] bool is_choice() const { return !choices.empty(); }
-  /// The legal values: "1 to 64", "lrr, gto", "true, false", "text".
+  /// The legal values: "1 to 64", "lrr, gto", "true, false", "text"; of a list "ascending numbers, 0 to 64, separated
+  /// by commas".
   [[nodiscard]] std::string values() const;
+  /// Whether they are a legal list.
+  [[nodiscard]] bool holds(const std::vector<unsigned>& numbers) const;
 };
 
 /// The rows of parameter_list.h, without their defaults.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "heddle/config/choices.h"
 
@@ -22,7 +23,10 @@ constexpr unsigned most_shared_memory_banks = 64;
 #define HEDDLE_NUMBER(type, key, value, range, unit, sentence) type key = value;
 #define HEDDLE_FLAG(key, value, sentence) bool key = value;
 #define HEDDLE_TEXT(key, value, sentence) std::string key = value;
+#define HEDDLE_LIST(key, value, range, sentence) std::vector<unsigned> key = value;
 #define HEDDLE_SAME(enumeration, key, value, sentence) choice::enumeration key = choice::enumeration::value;
+#define HEDDLE_TABLED(enumeration, first, key, value, sentence) \
+  choice::enumeration key = choice::named<choice::enumeration>(value);
 #include "heddle/config/parameter_list.h"
 
 /// The whole effective configuration of one GPU.
@@ -31,12 +35,12 @@ struct gpu_config {
 #include "heddle/config/parameter_list.h"
 };
 
-/// Major*10 + minor of the compute capability: 61 for "6.1".
-[[nodiscard]] inline int compute_capability(const gpu_config& config) {
-  int value = 0;
-  for (const char c : config.gpu.compute_capability)
-    if (c >= '0' && c <= '9' && value < 1000) value = value * 10 + (c - '0');
-  return value;
-}
+/// The GPU's L2 slices.
+[[nodiscard]] inline unsigned slices_of(const gpu_config& c) { return c.memory.channels * c.l2.slices_per_channel; }
+
+/// Major*10 + minor of the compute capability: 61 for 6.1.
+[[nodiscard]] int compute_capability(const gpu_config& config);
+/// "6.1".
+[[nodiscard]] std::string compute_capability_text(const gpu_config& config);
 
 }  // namespace heddle

@@ -56,7 +56,7 @@ int age_of(std::string file) {
       for (const ini_entry& entry : read_ini(read_text_file(file), file, nullptr, &base))
         if (entry.section == "gpu" && entry.key == "compute_capability") {
           gpu_config config;
-          config.gpu.compute_capability = entry.value;
+          config.gpu.compute_capability = choice::named<choice::compute_capability>(entry.value);
           return compute_capability(config);
         }
       if (base.line == 0) break;

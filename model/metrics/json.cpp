@@ -94,7 +94,7 @@ void write_counts(json_writer& w, const char* key, const T& counts) {
 
 void write_gpu(json_writer& w, const gpu_config& config) {
   w.key("gpu").begin_object();
-  w.member("name", config.gpu.name).member("compute_capability", config.gpu.compute_capability);
+  w.member("name", config.gpu.name).member("compute_capability", compute_capability_text(config));
   w.key("config").begin_object();
   write_parameters(w, config);
   w.end_object().end_object();

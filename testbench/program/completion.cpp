@@ -46,7 +46,7 @@ void add_parameters(candidates& found) {
     return;
   }
   const parameter* p = find_parameter(found.word().substr(0, equals));
-  if (p == nullptr || p->is_number()) return;
+  if (p == nullptr || p->is_number() || p->is_list) return;
   const std::string values = p->values();
   if (values != "text")
     for (const std::string& value : split(values, ','))

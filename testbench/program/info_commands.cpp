@@ -36,7 +36,7 @@ double memory_bandwidth(const gpu_config& c) {
 void write_gpu(json_writer& w, const gpu_config& c) {
   w.begin_object();
   w.member("name", c.gpu.name)
-      .member("compute_capability", c.gpu.compute_capability)
+      .member("compute_capability", compute_capability_text(c))
       .member("sm_count", c.gpu.sm_count);
   w.member("core_clock_mhz", c.gpu.core_clock_mhz).member("sub_partitions_per_sm", c.sm.sub_partitions);
   w.member("fp32_lanes_per_sm", c.fp32.lanes * c.sm.sub_partitions).member("warp_size", 32);
@@ -136,7 +136,7 @@ int gpus_command(const std::vector<std::string>& arguments) {
     const gpu_config c = load_config(name);
     write_gpu(w, c);
     table += fmt::format("{:<12}{:>4}{:>5}{:>7.6g}{:>10}{:>9}{:>11}{:>9}{:>9.4g}\n", printable(name),
-                         c.gpu.compute_capability, c.gpu.sm_count, c.gpu.core_clock_mhz,
+                         compute_capability_text(c), c.gpu.sm_count, c.gpu.core_clock_mhz,
                          c.fp32.lanes * c.sm.sub_partitions, c.sm.max_warps, c.shared_memory.size_bytes / 1024,
                          c.l2.size_bytes / 1024, memory_bandwidth(c) * 1e-9);
   }

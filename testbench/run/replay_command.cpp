@@ -19,18 +19,9 @@ namespace {
 
 using kernel_ptr = std::shared_ptr<const sass_trace::trace_kernel>;
 
-// "6.1" as 61, the notation of traces.
-unsigned binary_version_of(const gpu_config& config) {
-  std::string digits;
-  for (const char c : config.gpu.compute_capability)
-    if (c != '.') digits += c;
-  std::uint64_t version = 0;
-  return parse_unsigned(digits, version) && version < 1000 ? static_cast<unsigned>(version) : 0;
-}
-
 void judge_generation(const run_options& o, const job& j, const gpu_config& config) {
   sass_trace::generation own{};
-  const bool known = sass_trace::generation_of(binary_version_of(config), own);
+  const bool known = sass_trace::generation_of(static_cast<unsigned>(compute_capability(config)), own);
   std::set<unsigned> foreign;
   for (const operation& op : j.operations)
     if (op.recording && (!known || op.recording->header.generation != own))
@@ -39,7 +30,7 @@ void judge_generation(const run_options& o, const job& j, const gpu_config& conf
   std::vector<std::string> versions;
   for (const unsigned v : foreign) versions.push_back(std::to_string(v));
   const std::string text = "traces of binary version " + join(versions, ", ") + " on " + config.gpu.name +
-                           " (compute capability " + config.gpu.compute_capability +
+                           " (compute capability " + compute_capability_text(config) +
                            "), which is of another generation";
   if (o.strict) throw input_error(o.kernels_list + ": " + text + " (--strict)");
   message_log::warning(text + ": they are replayed with their own opcodes");

@@ -26,7 +26,7 @@ std::uint64_t declared_registers(const ptx::ast_block& b) {
 gpu_config chip(bool imad) {
   gpu_config c;
   c.gpu.name = "fuzz";
-  c.gpu.compute_capability = "9.0";
+  c.gpu.compute_capability = choice::named<choice::compute_capability>("9.0");
   c.integer.multiplier = imad ? choice::multiplier::imad : choice::multiplier::xmad;
   c.sm.registers_per_thread = 255;
   c.sm.registers = 65536;

@@ -124,7 +124,7 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
 /// From Fermi on R1 is the stack pointer. From Volta on two registers are counted beyond the highest.
 register_rules rules_of(const gpu_config& gpu, unsigned limit) {
   register_rules r;
-  const int major = std::atoi(gpu.gpu.compute_capability.c_str());
+  const int major = compute_capability(gpu) / 10;
   r.limit = limit;
   r.free_of_cost = gpu.sm.registers / std::max(gpu.sm.max_warps * isa::warp_size, 1u) / 8 *
                    8;  // with so many the SM holds all its warps
@@ -136,7 +136,7 @@ register_rules rules_of(const gpu_config& gpu, unsigned limit) {
 }
 
 code_rules code_rules_of(const gpu_config& gpu) {
-  const int major = std::atoi(gpu.gpu.compute_capability.c_str());
+  const int major = compute_capability(gpu) / 10;
   code_rules r;
   r.stack_pointer = major >= 2;
   r.descriptor = major >= 8;

@@ -310,7 +310,7 @@ void set_unit_times(decoded_instruction& d, const isa::program& program, const g
   if (t.lanes <= 0)
     throw input_error(program.file, i.line, i.column,
                       std::string("'") + isa::info(i.op).mnemonic + "' has no unit on " + config.gpu.name +
-                          " (compute capability " + config.gpu.compute_capability + ")");
+                          " (compute capability " + compute_capability_text(config) + ")");
   const double lanes = is_shared(d.unit, config) ? t.lanes * config.sm.sub_partitions : t.lanes;
   d.initiation_cycles = narrow<std::uint32_t>(std::max(std::round(isa::warp_size / lanes), 1.0));
   d.latency_cycles = t.latency;

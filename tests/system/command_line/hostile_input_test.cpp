@@ -133,7 +133,7 @@ TEST_F(files, what_was_accepted_in_silence_is_refused) {
   refused("heddle config --gpu ./g.ini", "g.ini:3:2: unknown section [nothing]");
   put("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1\n[nothing]\n");
   refused("heddle sweep s.ini", "s.ini:6:2: unknown section [nothing]");
-  refused("heddle config --set gpu.compute_capability=99.9", "expected a compute capability that there is");
+  refused("heddle config --set gpu.compute_capability=99.9", "unknown compute_capability '99.9', expected 1.0, 1.1, ");
   for (const char* option : {"--metrics", "--report", "--vcd", "--gpu", "--max-cycles", "--trace-scope"})
     refused("heddle run in/job.json " + std::string(option) + " ''",
             "option '" + std::string(option) + "' needs a value");

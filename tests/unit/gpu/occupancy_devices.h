@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/config/parameters.h"
+#include "heddle/config/parameter_table.h"
 
 namespace heddle::test {
 
@@ -58,7 +58,7 @@ inline const std::vector<device_row>& device_rows() {
 /// A configuration with the limits of a row; all other parameters have defaults.
 inline gpu_config config_of(const device_row& row) {
   gpu_config config;
-  config.gpu.compute_capability = row.compute_capability;
+  config.gpu.compute_capability = choice::named<choice::compute_capability>(row.compute_capability);
   config.sm.sub_partitions = row.sub_partitions;
   config.sm.max_threads = row.max_threads;
   config.sm.max_warps = row.max_threads / 32;
@@ -77,7 +77,7 @@ inline gpu_config config_of(const device_row& row) {
   config.shared_memory.opt_in_per_block_bytes = row.opt_in_kb * 1024;
   config.shared_memory.reserved_per_block_bytes = row.reserved_bytes;
   config.shared_memory.allocation_unit_bytes = row.shared_unit;
-  config.shared_memory.carveouts_kb = row.carveouts_kb;
+  set_text(config, *find_parameter("shared_memory.carveouts_kb"), row.carveouts_kb);
   return config;
 }
 

@@ -158,7 +158,9 @@ TEST(occupancy, asks_for_sensible_questions) {
   EXPECT_THROW(compute(config, {32, 32, 0, -2}), input_error);
   EXPECT_THROW(compute(config, {32, 32, 0, 101}), input_error);
   gpu_config broken = config;
-  broken.shared_memory.carveouts_kb = "many";
+  broken.shared_memory.carveouts_kb = {64, 64};
+  EXPECT_THROW(compute(broken, {32, 32}), input_error);
+  broken.shared_memory.carveouts_kb = {};
   EXPECT_THROW(compute(broken, {32, 32}), input_error);
 }
 
@@ -192,7 +194,7 @@ TEST(occupancy, expected_rows) {
 TEST(occupancy, shipped_chips_have_the_limits_of_their_compute_capability) {
   for (const std::string& name : shipped_gpus()) {
     const gpu_config shipped = load_config(name);
-    const gpu_config row = config_of(shipped.gpu.compute_capability);
+    const gpu_config row = config_of(compute_capability_text(shipped));
     if (row.gpu.compute_capability != shipped.gpu.compute_capability) continue;
     for (unsigned threads : {32u, 96u, 128u, 250u, 1024u})
       for (unsigned registers : {16u, 33u, 63u, 128u, 255u})

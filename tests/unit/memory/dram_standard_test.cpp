@@ -175,10 +175,10 @@ TEST(dram_standard, has_every_figure_with_its_source) {
     const dram_parameters p = standard(name);
     const dram_standard& s = standard_of(p.standard);
     std::set<dram_time> said;
-    for (const dram_figure* f = s.first_figure; f != s.last_figure; ++f) {
-      said.insert(f->time);
-      EXPECT_GT(std::string(f->source).size(), 5u) << name;
-      EXPECT_EQ(times_of(p)[static_cast<unsigned>(f->time)], f->cycles) << name;
+    for (const dram_figure& f : figures_of(s.memory)) {
+      said.insert(f.time);
+      EXPECT_GT(std::string(f.source).size(), 5u) << name;
+      EXPECT_EQ(times_of(p)[static_cast<unsigned>(f.time)], f.cycles) << name;
     }
     EXPECT_EQ(said.size(), dram_times - 1) << name;
     EXPECT_EQ(p.preset, choice::dram_preset::none) << name;
@@ -189,8 +189,8 @@ TEST(dram_standard, has_every_figure_with_its_source) {
     EXPECT_GE(p.t_wtr_l_cycles, p.t_wtr_cycles) << name;
     EXPECT_GE(p.t_faw_cycles, 3 * p.t_rrd_cycles) << name;
     EXPECT_EQ(s.has(cmd::refpb), p.t_rfc_pb_cycles != 0) << name;
-    EXPECT_NE(std::string(s.speed), "");
-    EXPECT_NE(std::string(s.source), "");
+    EXPECT_NE(std::string(s.memory.speed), "");
+    EXPECT_NE(std::string(s.memory.source), "");
   }
 }
 
@@ -259,7 +259,7 @@ class dram_replay : public simulation {
     clock_domain clock{"clock", 1000};
     driver slice{"slice", clock};
     dram_channel memory("memory", clock, built, 0);
-    slice.socket.bind(memory.request_socket);
+    slice.socket.bind(memory.request_sockets[0]);
     dram_checker checker(judged);
     memory.watch(checker);
     std::mt19937_64 random(11);

@@ -131,11 +131,11 @@ TEST(generic_constants, are_reached_through_pointers_in_memory) {
 
 TEST(refused, below_the_capability_that_has_it) {
   gpu_config config;
-  config.gpu.compute_capability = "7.5";
+  config.gpu.compute_capability = choice::named<choice::compute_capability>("7.5");
   const auto module =
       ptx::place(ptx::parse(kernel("redux.sync.add.u32 %x, %a, -1; cvt.u64.u32 %o, %x;"), "r.ptx"), isa::heap_base);
   EXPECT_THROW(static_cast<void>(ptx::lower(module, "k", config)), input_error);
-  config.gpu.compute_capability = "8.0";
+  config.gpu.compute_capability = choice::named<choice::compute_capability>("8.0");
   EXPECT_NO_THROW(static_cast<void>(ptx::lower(module, "k", config)));
 }
 

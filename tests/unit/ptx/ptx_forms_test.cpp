@@ -21,7 +21,7 @@ std::string module_of(const std::string& code) {
 std::string refusal(const std::string& code, const std::string& capability = "9.0") {
   gpu_config config;
   config.gpu.name = "test";
-  config.gpu.compute_capability = capability;
+  config.gpu.compute_capability = choice::named<choice::compute_capability>(capability);
   config.fp64.lanes = capability == "1.0" ? 0 : 32;
   config.half.lanes = capability == "1.0" ? 0 : 32;
   try {
@@ -173,7 +173,7 @@ TEST(ptx_forms, generic_addresses_of_32_bits_reach_the_windows) {
 
 TEST(listing, names_the_predicates_that_are_read_and_no_others) {
   gpu_config config;
-  config.gpu.compute_capability = "7.0";
+  config.gpu.compute_capability = choice::named<choice::compute_capability>("7.0");
   const auto program = ptx::lower(
       ptx::place(
           ptx::parse(

@@ -51,7 +51,7 @@ TEST(lowering, factors_of_several_matrix_products_are_gathered_once) {
     for (unsigned e = 0; e < 4; ++e)
       body += "st.global.b32 [%rd1+" + std::to_string(600 + 4 * e) + "], %c" + std::to_string(8 + e) + ";\n";
     gpu_config gpu;
-    gpu.gpu.compute_capability = "8.0";
+    gpu.gpu.compute_capability = choice::named<choice::compute_capability>("8.0");
     const ptx::loaded_module m = ptx::place(ptx::parse(header + body + "ret;\n}\n", "k.ptx"), isa::heap_base);
     return count(*ptx::lower(m, "k", gpu, 0), opcode::mov);
   };
@@ -146,7 +146,7 @@ TEST(lowering, roots_and_reciprocals_are_tested_by_their_exponents) {
 TEST(lowering, lanes_that_part_are_brought_together_again) {
   const auto barriers = [](const char* capability, const std::string& condition, bool loop) {
     gpu_config gpu;
-    gpu.gpu.compute_capability = capability;
+    gpu.gpu.compute_capability = choice::named<choice::compute_capability>(capability);
     const std::string work =
         "xor.b32 %r2, %r2, 5; mul.lo.s32 %r2, %r2, %r2; xor.b32 %r2, %r2, 7; mul.lo.s32 %r2, %r2, %r2;"
         "xor.b32 %r2, %r2, 9; mul.lo.s32 %r2, %r2, %r2; xor.b32 %r2, %r2, 11; mul.lo.s32 %r2, %r2, %r2;";

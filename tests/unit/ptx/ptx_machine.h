@@ -32,7 +32,7 @@ class ptx_machine {
       : max_registers_(max_registers), memory_(memory_bytes) {
     config_.integer.multiplier = imad ? choice::multiplier::imad : choice::multiplier::xmad;
     config_.half.lanes = 32;
-    config_.gpu.compute_capability = "9.0";
+    config_.gpu.compute_capability = choice::named<choice::compute_capability>("9.0");
     const std::uint64_t constants = memory_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;
     next_ = constants + (ptx::constant_bytes(*ast) + 255) / 256 * 256;
     module_ = ptx::place(ast, memory_base, constants);

@@ -122,7 +122,7 @@ TEST(vector_atomics, of_halves) {
 TEST(vector_atomics, are_refused_where_there_are_none) {
   const auto refusal = [](const std::string& code, const char* capability) {
     ptx_machine machine(text_of(code));
-    machine.config().gpu.compute_capability = capability;
+    machine.config().gpu.compute_capability = choice::named<choice::compute_capability>(capability);
     machine.config().gpu.name = "test";
     try {
       machine.program("k");

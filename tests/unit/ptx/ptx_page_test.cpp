@@ -98,7 +98,8 @@ TEST(ptx_page, its_refusals_are_refused) {
     SCOPED_TRACE(e.place + ": " + e.code);
     gpu_config config;
     config.gpu.name = "test";
-    config.gpu.compute_capability = e.capability.empty() ? "9.0" : e.capability;
+    config.gpu.compute_capability =
+        choice::named<choice::compute_capability>(e.capability.empty() ? "9.0" : e.capability);
     config.fp64.lanes = e.capability == "1.0" ? 0 : 32;
     config.half.lanes = 32;
     try {

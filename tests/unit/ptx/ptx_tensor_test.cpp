@@ -210,7 +210,7 @@ TEST(mma, four_quad_pairs_multiply_four_matrices) {
       }
       const std::string words = std::string("m8n8k4.") + (a_col ? "col." : "row.") + (b_row ? "row." : "col.") + types;
       ptx_machine machine(kernel(words, 2, 2, f32 ? 8 : 4, false));
-      machine.config().gpu.compute_capability = "7.0";
+      machine.config().gpu.compute_capability = choice::named<choice::compute_capability>("7.0");
       const u64 pa = machine.buffer(fa), pb = machine.buffer(fb), pc = machine.buffer(fc),
                 pd = machine.buffer(std::vector<std::uint8_t>(2048));
       machine.run("k", {1, 1, 1}, {32, 1, 1}, {pa, pb, pc, pd});
@@ -347,7 +347,7 @@ TEST(stmatrix, lays_two_elements_of_a_row_of_each_lane) {
 
 std::string refusal(const std::string& words, unsigned a, unsigned b, unsigned c, const char* capability) {
   ptx_machine machine(kernel(words, a, b, c, false));
-  machine.config().gpu.compute_capability = capability;
+  machine.config().gpu.compute_capability = choice::named<choice::compute_capability>(capability);
   try {
     machine.program("k");
   } catch (const input_error& e) {

@@ -101,7 +101,7 @@ void expect_product(const form& f, const layouts& l, unsigned padding, const std
   const matrix a = numbers(f.m, f.k, 1, least, 6), b = numbers(f.k, f.n, 2, b_type == element::u8 ? 0 : -6, 6),
                c = numbers(f.m, f.n, 3, -90, 90);
   ptx_machine machine(kernel(f, l, padding, space, b_type));
-  machine.config().gpu.compute_capability = capability;
+  machine.config().gpu.compute_capability = choice::named<choice::compute_capability>(capability);
   const std::uint64_t pa = machine.buffer(image(a, f.inputs, l.a, padding)),
                       pb = machine.buffer(image(b, b_type, l.b, padding)),
                       pc = machine.buffer(image(c, f.c, l.c, padding)),
@@ -156,7 +156,7 @@ TEST(wmma, the_factors_may_differ_in_sign) {
 
 std::string refusal(const form& f, const char* capability) {
   ptx_machine machine(kernel(f, {}, 0, "", f.inputs));
-  machine.config().gpu.compute_capability = capability;
+  machine.config().gpu.compute_capability = choice::named<choice::compute_capability>(capability);
   try {
     machine.program("k");
   } catch (const input_error& e) {
@@ -189,7 +189,7 @@ TEST(wmma, a_product_is_as_many_instructions_as_on_the_chip) {
   EXPECT_EQ(count(newer.program("k"), isa::opcode::mov), 2u)
       << "those at the beginning: registers of fragments are those of the instruction";
   ptx_machine turing(kernel(forms[0], {false, true, false, false}, 0, ".global", element::f16));
-  turing.config().gpu.compute_capability = "7.5";
+  turing.config().gpu.compute_capability = choice::named<choice::compute_capability>("7.5");
   EXPECT_EQ(count(turing.program("k"), isa::opcode::hmma), 4u);
 }
 

@@ -96,7 +96,7 @@ TEST(register_allocation, verifier_finds_shared_registers) {
 std::shared_ptr<const isa::program> lower_for(const std::string& capability, const std::string& text,
                                               unsigned registers = 0) {
   gpu_config gpu;
-  gpu.gpu.compute_capability = capability;
+  gpu.gpu.compute_capability = choice::named<choice::compute_capability>(capability);
   gpu.sub_partition.register_banks = 2;
   gpu.integer.multiplier = choice::multiplier::imad;
   return ptx::lower(

@@ -23,7 +23,7 @@ unsigned most_registers(const sm_parameters& sm) { return std::min(sm.registers_
 /// Sub-partitions to which a single block's warps are assumed to be assigned: GP100 has two, but is treated as if it
 /// had four.
 std::uint64_t parts_of_a_block(const gpu_config& gpu) {
-  return gpu.gpu.compute_capability == "6.0" ? 4 : std::max(gpu.sm.sub_partitions, 1u);
+  return compute_capability(gpu) == 60 ? 4 : std::max(gpu.sm.sub_partitions, 1u);
 }
 
 bool blocks_fit(const gpu_config& gpu, std::uint64_t warps, std::uint64_t blocks, unsigned registers) {
