@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
+#include <memory>
 
-#include "heddle/config/choices.h"
-#include "heddle/hash/splitmix64.h"
+#include "heddle/memory/common/policies/replacement_policy.h"
 
 namespace heddle {
 
-/// Replacement policy of a set. lru: the line used least recently; fifo: the line allocated first; random: any line, by
-/// the cache's own generator (splitmix64), so that runs are repeatable.
+/// A cache's replacement policy. What does not change is asked once, so that a hit costs no virtual call.
 class replacement {
  public:
-  explicit replacement(choice::replacement which) : kind_(which) {}
+  explicit replacement(choice::replacement which)
+      : policy_(make_replacement_policy(which)), in_order_(policy_->in_order()), renews_(policy_->renews()) {}
 
-  [[nodiscard]] bool at_random() const { return kind_ == kind::random; }
+  /// True if the first line in the set's order that may be replaced is.
+  [[nodiscard]] bool in_order() const { return in_order_; }
   /// True if a use makes the line the last to be replaced.
-  [[nodiscard]] bool renews() const { return kind_ == kind::lru; }
-  /// Chooses at random among `ways` lines, but takes the first empty one if there is one. `empty(w)` tells whether way
-  /// w is empty, `open(w)` whether it may be replaced. Returns `ways` if none may.
+  [[nodiscard]] bool renews() const { return renews_; }
+  /// Chooses among `ways` lines, but takes the first empty one if there is one. `empty(w)`: whether way w is empty,
+  /// `open(w)`: whether it may be replaced. Returns `ways` if none may.
   template <class Empty, class Open>
   unsigned choose(unsigned ways, Empty&& empty, Open&& open) {
     unsigned candidates = 0;
@@ -28,16 +28,15 @@ class replacement {
       ++candidates;
     }
     if (candidates == 0) return ways;
-    unsigned number = static_cast<unsigned>(random_.below(candidates));
+    unsigned number = policy_->choose(candidates);
     for (unsigned w = 0;; ++w)
       if (open(w) && number-- == 0) return w;
   }
 
  private:
-  using kind = choice::replacement;
-
-  kind kind_;
-  splitmix64 random_;
+  std::unique_ptr<replacement_policy> policy_;
+  bool in_order_;
+  bool renews_;
 };
 
 }  // namespace heddle

@@ -45,7 +45,7 @@ l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_co
       store_invalidates_(config.l1.store_hit == choice::store_hit::invalidate),
       port_(memory_socket, clock_, config.l1.miss_queue_entries),
       policy_(config.l1.replacement),
-      tags_(config.l1.size_bytes, config.l1.ways, policy_),
+      tags_(config.l1.size_bytes, config.l1.ways, replacement(policy_)),
       map_(config),
       fence_answers_(config.sm.max_warps) {
   access_socket.bind(*this);
@@ -331,7 +331,7 @@ void l1_cache::invalidate() {
 
 void l1_cache::resize(unsigned size_bytes) {
   invariant(idle(), "L1: the size changes while requests are on their way");
-  tags_.resize(size_bytes, ways_, policy_);
+  tags_.resize(size_bytes, ways_, replacement(policy_));
 }
 
 }  // namespace heddle

@@ -180,7 +180,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   bool store_invalidates_;  // global stores invalidate the sectors that they hit; otherwise they update them
   payload_pool pool_;       // must outlive port_
   request_port port_;
-  replacement policy_;
+  choice::replacement policy_;
   l1_tags tags_;
   std::vector<mshr> mshrs_;
   std::vector<unsigned> free_mshrs_;

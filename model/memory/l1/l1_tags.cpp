@@ -2,15 +2,20 @@
 #include "heddle/memory/l1/l1_tags.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace heddle {
 
-l1_tags::l1_tags(unsigned size_bytes, unsigned ways, const replacement& policy) : policy_(policy) {
-  resize(size_bytes, ways, policy);
+l1_tags::l1_tags(unsigned size_bytes, unsigned ways, replacement policy) : policy_(std::move(policy)) {
+  shape(size_bytes, ways);
 }
 
-void l1_tags::resize(unsigned size_bytes, unsigned ways, const replacement& policy) {
-  policy_ = policy;
+void l1_tags::resize(unsigned size_bytes, unsigned ways, replacement policy) {
+  policy_ = std::move(policy);
+  shape(size_bytes, ways);
+}
+
+void l1_tags::shape(unsigned size_bytes, unsigned ways) {
   const unsigned lines = size_bytes / line_bytes;
   sets_ = std::max(1u, lines / std::max(1u, ways));
   ways_ = lines / sets_;
@@ -96,7 +101,7 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
   const unsigned set = set_of(number);
   if (era_of_set_[set] != era_) make_empty(set);
   unsigned victim = none;
-  if (policy_.at_random()) {
+  if (!policy_.in_order()) {
     const unsigned first = set * ways_;
     const unsigned way = policy_.choose(
         ways_, [&](unsigned w) { return tags_[first + w] == empty; },

@@ -25,9 +25,9 @@ class l1_tags {
 
   /// Makes at least one set and uses all of `size_bytes`, if necessary with more ways than given. With size 0 no line
   /// can be held.
-  l1_tags(unsigned size_bytes, unsigned ways, const replacement& policy);
+  l1_tags(unsigned size_bytes, unsigned ways, replacement policy);
   /// As constructed anew with another size. No line may have a pending fill.
-  void resize(unsigned size_bytes, unsigned ways, const replacement& policy);
+  void resize(unsigned size_bytes, unsigned ways, replacement policy);
 
   /// Index of the line at `address`, or none. Does not update the replacement order.
   [[nodiscard]] unsigned find(std::uint64_t address) const;
@@ -52,6 +52,7 @@ class l1_tags {
     if (lines_[index].behind != none) move_to_end(index);
   }
   void move_to_end(unsigned index);
+  void shape(unsigned size_bytes, unsigned ways);
   void order(unsigned set, const std::vector<std::uint32_t>& indices);
   void empty_all();
   void make_empty(unsigned set);

@@ -3,13 +3,14 @@
 
 #include <new>
 #include <numeric>
+#include <utility>
 
 namespace heddle {
 
-line_store::line_store(unsigned sets, unsigned ways, const replacement& policy)
+line_store::line_store(unsigned sets, unsigned ways, replacement policy)
     : sets_(sets),
       ways_(ways),
-      policy_(policy),
+      policy_(std::move(policy)),
       set_mask_((sets & (sets - 1)) == 0 ? sets - 1 : 0),
       tags_(std::size_t{sets} * ways, empty),
       groups_((ways + group_ways - 1) / group_ways),
@@ -24,7 +25,7 @@ line_store::line_store(unsigned sets, unsigned ways, const replacement& policy)
 
 std::uint32_t line_store::victim(std::uint64_t line) {
   const std::uint32_t base = set_of(line) * ways_;
-  if (policy_.at_random()) {
+  if (!policy_.in_order()) {
     const unsigned way = policy_.choose(
         ways_, [&](unsigned w) { return tags_[base + w] == empty; },
         [&](unsigned w) { return states_[base + w].mshr == none; });

@@ -27,7 +27,7 @@ class line_store {
     std::uint32_t launch = 0;   // launch that wrote it last
   };
 
-  line_store(unsigned sets, unsigned ways, const replacement& policy);
+  line_store(unsigned sets, unsigned ways, replacement policy);
 
   [[nodiscard]] unsigned sets() const { return sets_; }
   [[nodiscard]] unsigned ways() const { return ways_; }
