@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models: a custom memory channel for the inside of a GPU: all reads have one latency, all writes another, with one
-// response a cycle. Sockets: request_socket (target), as memory_model has. One cycle: responds to one request whose
+// response a cycle. Sockets: request_sockets (targets), as memory_model has. One cycle: responds to one request whose
 // latency has elapsed. Parameters: the two latencies.
 #pragma once
 

@@ -124,7 +124,7 @@ found more_shared(const judged& j, const char* why) {
 
 // The number of ports is limited by slices or by SMs: each SM and each slice has one.
 found more_ports(const judged& j) {
-  return j.number("memory.channels") * j.number("l2.slices_per_channel") <= j.number("gpu.sm_count")
+  return l2_slices(j.machine) <= j.number("gpu.sm_count")
              ? twice(j, "l2.slices_per_channel", "more L2 slices side by side")
              : more_sms(j, "more ports to the L2");
 }

@@ -17,9 +17,7 @@ double clock_ratio(const machine_parameters& m, const char* clock) {
 }
 
 // The narrower side of the interconnect: each SM and each slice has one port.
-double ports(const machine_parameters& m) {
-  return std::min(m.number("memory.channels", 1) * m.number("l2.slices_per_channel", 1), m.number("gpu.sm_count", 1));
-}
+double ports(const machine_parameters& m) { return std::min(l2_slices(m), m.number("gpu.sm_count", 1)); }
 
 double dram_bytes_per_cycle(const machine_parameters& m) {
   const double channels = m.number("memory.channels", 1);
@@ -111,6 +109,10 @@ void add_memory(use_list& list, const json& kernel, const machine_parameters& m)
 }
 
 }  // namespace
+
+double l2_slices(const machine_parameters& m) {
+  return m.number("memory.channels", 1) * m.number("l2.slices_per_channel", 1);
+}
 
 machine_parameters::machine_parameters(const json& config) {
   if (config.is_object())

@@ -25,6 +25,8 @@ class machine_parameters {
   std::map<std::string, nlohmann::ordered_json> values_;
 };
 
+/// The GPU's L2 slices; a number that is missing counts as 1.
+double l2_slices(const machine_parameters& machine);
 /// The number at the end of a path of keys; 0 if it is missing, as in metrics of other versions.
 double number_at(const nlohmann::ordered_json& j, std::initializer_list<const char*> path);
 bool has(const nlohmann::ordered_json& j, std::initializer_list<const char*> path);

@@ -7,9 +7,6 @@
 
 namespace heddle {
 
-/// The GPU's L2 slices.
-inline unsigned slices_of(const gpu_config& c) { return c.memory.channels * c.l2.slices_per_channel; }
-
 /// Maps an address to the L2 slice that owns it, to the memory channel behind that slice, and to the byte addresses in
 /// both. Consecutive blocks of `l2.interleave_bytes` go to consecutive slices; a round is one block of each slice. With
 /// `l2.hash = xor` a fold of the upper address bits permutes the slices in each round, so that power-of-two strides

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Models: one DRAM channel and its controller: a standard's constraints, open rows, scheduling, data bus, refresh.
-// Sockets: request_socket (target).
+// Sockets: request_sockets (targets).
 // One cycle: at most one command issues: a column command, activate or precharge.
-// Parameters: [dram], memory.channels. Source: docs/memory.md; Rixner et al., Memory Access Scheduling, ISCA 2000.
+// Parameters: [dram], memory.channels. Source: docs/model/memory.md; Rixner et al., Memory Access Scheduling, ISCA
+// 2000.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models: a memory channel of constant latency and limited bandwidth, for studies that leave DRAM out.
-// Sockets: request_socket (target).
+// Sockets: request_sockets (targets).
 // One cycle: requests whose bytes have been transferred are answered.
 // Parameters: memory.latency_cycles, memory.bytes_per_cycle (both of the core clock), dram.queue_entries.
 // Source: none; the simplest memory.

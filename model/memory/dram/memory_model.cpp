@@ -25,20 +25,14 @@ std::uint64_t enabled_count(const tlm::tlm_generic_payload& p) {
 memory_model::memory_model(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
                            unsigned entries)
     : sc_module(name),
-      request_socket("request_socket"),
-      further_sockets("further_socket", config.l2.slices_per_channel - 1),
+      request_sockets("request_socket", config.l2.slices_per_channel),
       map_(config),
       index_(index),
       clock_(clock, *this),
       bytes_(config.l2.slices_per_channel),
       slots_(std::max(1u, entries)) {
   for (unsigned s = 0; s < bytes_.size(); ++s)
-    ports_.push_back(std::make_unique<at_target_port<memory_model>>(socket_of_slice(s), clock_, *this));
-}
-
-tlm::tlm_target_socket<32>& memory_model::socket_of_slice(unsigned slice) {
-  const unsigned s = map_.slice_in_channel(slice);
-  return s == 0 ? request_socket : further_sockets[s - 1];
+    ports_.push_back(std::make_unique<at_target_port<memory_model>>(request_sockets[s], clock_, *this));
 }
 
 bool memory_model::idle() const {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Models: the common part of all memory channels: bytes, AT handshakes, queue slots, statistics.
-// Sockets: request_socket, and one more for each further slice of the channel (targets, from L2 slices or any AT
-// initiators); AT, LT and debug transport.
-// One cycle: the derived model works; one due response leaves; a blocked request is admitted.
+// Sockets: request_sockets, one for each slice of the channel (targets, from L2 slices or any AT initiators); AT, LT
+// and debug transport. One cycle: the derived model works; one due response leaves; a blocked request is admitted.
 // Parameters: memory.channels, l2.slices_per_channel, l2.interleave_bytes, l2.hash (which bytes it owns). Source:
-// docs/memory.md.
+// docs/model/memory.md.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +45,7 @@ struct memory_counters {
 /// each is answered by its own socket.
 class memory_model : public sc_core::sc_module, public clocked, private at_target_unit {
  public:
-  tlm::tlm_target_socket<32> request_socket;
-  sc_core::sc_vector<tlm::tlm_target_socket<32>> further_sockets;  // of the channel's slices from the second on
+  sc_core::sc_vector<tlm::tlm_target_socket<32>> request_sockets;  // by slice of the channel
 
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
@@ -60,7 +58,7 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   [[nodiscard]] std::uint64_t allocated_bytes() const;
   [[nodiscard]] unsigned index() const { return index_; }
   /// The socket of one of the channel's slices, by the slice's number in the GPU.
-  tlm::tlm_target_socket<32>& socket_of_slice(unsigned slice);
+  tlm::tlm_target_socket<32>& socket_of_slice(unsigned slice) { return request_sockets[map_.slice_in_channel(slice)]; }
   /// By the slice's own addresses, past requests and responses.
   byte_store& bytes_of_slice(unsigned slice) { return bytes_[map_.slice_in_channel(slice)]; }
 

@@ -14,7 +14,7 @@ struct bench {
   driver slice{"slice", clock};
   M memory;
   explicit bench(const gpu_config& c = timing()) : memory("memory", clock, c, 0) {
-    slice.socket.bind(memory.request_socket);
+    slice.socket.bind(memory.request_sockets[0]);
   }
   void run(cycle_t cycles) { sc_core::sc_start(clock.time_of(cycles) - sc_core::sc_time_stamp()); }
   cycle_t latency(std::size_t i) const { return slice.records.at(i).answered - slice.records.at(i).asked; }

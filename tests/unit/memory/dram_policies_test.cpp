@@ -16,7 +16,7 @@ struct bench {
   dram_channel memory;
   dram_checker commands;
   explicit bench(const gpu_config& c) : memory("memory", clock, c, 0), commands(c.dram) {
-    slice.socket.bind(memory.request_socket);
+    slice.socket.bind(memory.request_sockets[0]);
     memory.watch(commands);
   }
   void run(cycle_t cycles) {

@@ -116,6 +116,39 @@ TEST_F(memory_stress, results_do_not_depend_on_caches_and_policies) {
   }
 }
 
+// Several slices before a channel share its queue, or have each its own socket of the memory outside.
+TEST_F(memory_stress, several_slices_of_a_channel) {
+  const stress_result expected = stress_expected(small);
+  for (const char* slices : {"2", "4", "8"}) {
+    const std::string setting = std::string("l2.slices_per_channel=") + slices;
+    for (const char* model : {"memory.model=dram", "memory.model=fixed"}) {
+      SCOPED_TRACE(setting + " " + model);
+      restart();
+      EXPECT_TRUE(run_once("gtx1080", {setting, model, "memory.channels=2", "l2.size_bytes=524288"}, small) ==
+                  expected);
+    }
+    SCOPED_TRACE(setting + " memory outside");
+    restart();
+    stressed_gpu g(
+        "gpu",
+        load_config("gtx1080", with({setting, "memory.model=external", "memory.channels=2", "l2.size_bytes=524288"})));
+    ASSERT_EQ(g.gpu.memory_socket.size(), 2 * std::stoul(slices));
+    std::vector<std::unique_ptr<test_memory>> memories;
+    for (auto& socket : g.gpu.memory_socket) {
+      memories.push_back(std::make_unique<test_memory>(sc_core::sc_gen_unique_name("memory"), g.gpu.dram_clock()));
+      memories.back()->style = answer_style::mixed;
+      memories.back()->latency = 30;
+      memories.back()->jitter = 60;
+      memories.back()->random.seed(memories.size());
+      socket.bind(memories.back()->socket);
+    }
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    g.start(small);
+    run_until_finished({&g});
+    EXPECT_TRUE(g.result() == expected);
+  }
+}
+
 class long_memory_stress : public fresh_simulation {};
 
 TEST_F(long_memory_stress, a_million_transactions_with_random_delays) {
