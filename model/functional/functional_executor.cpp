@@ -104,7 +104,7 @@ void functional_executor::run_blocks(const resident_launch& launch) {
       }
     }
     wanted = std::max<std::uint64_t>(1, resident_.size()) * (spun ? 2 : 1) + (resident_.empty() ? 0 : 1);
-    look_for_circles(moved);
+    detect_recurrence(moved);
   }
 }
 
@@ -212,7 +212,7 @@ void functional_executor::fail_deadlocked(const block& b) {
 
 // As long as memory does not change, the state of all blocks determines what the next round does: a state that recurs
 // recurs forever. The state that later ones are compared with is replaced at doubling distances (Brent's method).
-void functional_executor::look_for_circles(bool moved) {
+void functional_executor::detect_recurrence(bool moved) {
   const bool quiet = watches_ && !moved && !changed_;
   watches_ = !moved;
   changed_ = false;

@@ -43,7 +43,7 @@ class functional_executor {
   /// that is later, and count one cycle per instruction.
   outcome execute(const resident_launch& launch, std::uint64_t cycle);
 
-  /// Launches may be ended by `observer` from now on; null: by nobody.
+  /// Launches may be ended by `observer` from now on; null: none.
   void observe(functional_observer* observer) { observer_ = observer; }
 
  private:
@@ -61,7 +61,7 @@ class functional_executor {
                          const std::string& what, fault_details details = {});
   [[noreturn]] void fail_deadlocked(const block& b);
   [[nodiscard]] std::vector<std::string> standing(const block& b, const warp& x) const;
-  void look_for_circles(bool moved);
+  void detect_recurrence(bool moved);
   std::uint64_t fingerprint();
   [[noreturn]] void fail_as_deadlock();
 
@@ -71,7 +71,7 @@ class functional_executor {
   pause at_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask);
   pause exit(block& b, warp& x, simt::lane_mask mask);
   bool lanes_present(simt::warp_state& w, const isa::instruction& i, simt::lane_mask mask);
-  void tell_time(simt::warp_state& w) const;
+  void set_clock_values(simt::warp_state& w) const;
 
   // Memory (functional_access.cpp)
   void load(block& b, warp& x, functional_step& s, simt::lane_mask mask);

@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-functional_memory::page& functional_memory::bring(std::uint64_t address) {
+functional_memory::page& functional_memory::load_page(std::uint64_t address) {
   const std::uint64_t number = address / region_bytes;
   if (number != last_number_) {
     region& r = regions_[number];

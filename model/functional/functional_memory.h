@@ -29,7 +29,7 @@ class functional_memory {
   page& at(std::uint64_t address) {
     if (__builtin_expect(address / region_bytes == last_number_, 1))
       if (page* p = last_[address % region_bytes / page_bytes].get()) return *p;
-    return bring(address);
+    return load_page(address);
   }
   std::uint8_t* readable(std::uint64_t address) { return at(address).bytes + address % page_bytes; }
   std::uint8_t* writable(std::uint64_t address) {
@@ -50,7 +50,7 @@ class functional_memory {
  private:
   static constexpr std::uint64_t region_bytes = std::uint64_t{1} << 30;
   using region = std::vector<std::unique_ptr<page>>;
-  page& bring(std::uint64_t address);
+  page& load_page(std::uint64_t address);
   page* find(std::uint64_t address);
 
   backing below_;

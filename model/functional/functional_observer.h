@@ -3,7 +3,7 @@
 
 namespace heddle {
 
-/// Interface to whoever may end a launch that is executed functionally.
+/// Interface to the observer that may end a launch that is executed functionally.
 class functional_observer {
  public:
   /// Called repeatedly while the launch executes; true ends it.

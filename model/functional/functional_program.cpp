@@ -9,7 +9,7 @@ namespace heddle {
 
 namespace {
 
-bool tells_time(const isa::instruction& i) {
+bool reads_time(const isa::instruction& i) {
   const auto s = static_cast<isa::special>(i.sub);
   return i.op == isa::opcode::s2r && s >= isa::special::clock && s <= isa::special::globaltimer;
 }
@@ -18,7 +18,7 @@ functional_kind kind_of(const decoded_instruction& d) {
   const isa::instruction& i = *d.instruction;
   switch (d.kind) {
     case issue_kind::arithmetic:
-      return d.synchronises || tells_time(i) ? functional_kind::other : functional_kind::plain;
+      return d.synchronises || reads_time(i) ? functional_kind::other : functional_kind::plain;
     case issue_kind::branch: return functional_kind::branch;
     case issue_kind::memory:
       if (d.synchronises || d.unit == isa::unit::texture || i.op == isa::opcode::ldc) break;
@@ -50,7 +50,7 @@ functional_program::functional_program(std::shared_ptr<const decoded_program> pr
     s.kind = kind_of(d);
     s.guarded = d.instruction->guarded();
     s.synchronises = d.synchronises;
-    s.asks_time = tells_time(*d.instruction);
+    s.reads_time = reads_time(*d.instruction);
     s.edge = edges[k];
     s.bytes = d.access_bytes;
     s.guard = d.guard;

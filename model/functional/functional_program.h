@@ -20,7 +20,7 @@ struct functional_step {
   functional_kind kind = functional_kind::other;
   bool guarded = false;
   bool synchronises = false;  // lanes may have to wait for others first
-  bool asks_time = false;
+  bool reads_time = false;
   back_edge edge = back_edge::none;
   std::uint8_t bytes = 0;  // per lane of a load or store
   isa::predicate guard;

@@ -68,7 +68,7 @@ functional_executor::pause functional_executor::run(block& b, warp& x) {
 }
 
 // The launch's clock advances by one cycle per executed instruction.
-void functional_executor::tell_time(simt::warp_state& w) const {
+void functional_executor::set_clock_values(simt::warp_state& w) const {
   w.cycle = clock_ + executed_;
   w.clock_low = static_cast<std::uint32_t>(w.cycle);
   w.time_ns = static_cast<std::uint64_t>(static_cast<double>(w.cycle) * 1000.0 / config_.gpu.core_clock_mhz);
@@ -124,9 +124,9 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
     case issue_kind::fence: break;
     case issue_kind::arithmetic:
     case issue_kind::branch:
-      if (s.asks_time) {
+      if (s.reads_time) {
         changed_ = true;
-        tell_time(w);
+        set_clock_values(w);
       }
       if (mask != 0) s.execute(i, w, mask);
       break;

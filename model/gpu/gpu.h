@@ -57,9 +57,9 @@ class gpu : public sc_core::sc_module {
   /// Throws internal_error if an invariant is violated; at the end of a run (idle) also for the conservation laws.
   void check_invariants() const;
   /// Call before the simulation starts. SMs are then simulated in time windows up to their lookahead, which cannot
-  /// change a result (docs/decisions/0002-ahead.md), but not to cycle `until`. SMs may then be observed only through a
-  /// cycle_observer, after `until`, or when nothing runs. `preemptions`: the host may request some. Has no effect with
-  /// external memory or if a socket of the memory path is monitored or delayed.
+  /// change a result (docs/decisions/0002-time-windows.md), but not to cycle `until`. SMs may then be observed only
+  /// through a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host may request some. Has no
+  /// effect with external memory or if a socket of the memory path is monitored or delayed.
   void simulate_ahead(cycle_t until, bool preemptions);
   /// Call before the simulation starts. The SMs that are simulated ahead run on so many host threads; it changes no
   /// result.

@@ -17,7 +17,7 @@ void gpu_parts::flush(std::function<void()> done) {
 
 bool gpu_parts::stuck() const {
   if (sc_core::sc_get_status() == sc_core::SC_PAUSED && !sc_core::sc_pending_activity()) return true;
-  if (!core.quiet() || !l2_clock.quiet() || !dram_clock.quiet() || !cwd->works_by_clock()) return false;
+  if (!core.quiet() || !l2_clock.quiet() || !dram_clock.quiet() || !cwd->acts_on_request_only()) return false;
   const auto awaited = [](const l2_cache& s) { return s.awaits_memory(); };
   const auto busy = [](const auto& u) { return !u.idle(); };
   return std::none_of(slices.begin(), slices.end(), awaited) && std::none_of(delays.begin(), delays.end(), busy);

@@ -123,7 +123,7 @@ std::string progress_watch::report(cycle_t cycle) const {
       "deadlock: since cycle " + std::to_string(unchanged_since_) +
       " no block has begun or ended, no memory has changed, and all running warps loop without effect or wait at"
       " barriers (cycle " +
-      std::to_string(cycle) + ")" + cwd_.who_waits();
+      std::to_string(cycle) + ")" + cwd_.waiting_blocks_text();
   std::size_t at = 0;
   unsigned lines = 0, more = 0;
   for (const sm& s : sms_)

@@ -3,7 +3,7 @@
 // Sockets: none; it reads the units' states and counters between two cycles.
 // One cycle: nothing until no block has begun or ended for gpu.watchdog_cycles; then it samples the states of all
 //   warps, some hundred cycles apart.
-// Parameters: gpu.watchdog_cycles. Source: docs/preemption.md.
+// Parameters: gpu.watchdog_cycles. Source: docs/model/preemption.md.
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,7 @@ constexpr std::uint8_t trap_assertion = 1, trap_stack_overflow = 2, trap_wild_ca
 
 constexpr std::uint32_t no_target = 0xffffffffu;
 
-/// One machine instruction. docs/machine_isa.md lists the fields that each opcode reads. Semantics:
+/// One machine instruction. docs/isa/machine_isa.md lists the fields that each opcode reads. Semantics:
 ///
 /// mov      d = a (count 1). Modifiers of mov and sel are integer, or floating-point if type is a float.
 /// sel      d = p0 ? a : b

@@ -9,7 +9,7 @@
 namespace heddle::isa {
 
 /// Shapes of matrix instructions, in the low bits of instruction::sub: d (m x n) = a (m x k) * b (k x n) + c. The
-/// layout of the elements is in docs/tensor.md; it is that of mma.sync in the PTX ISA.
+/// layout of the elements is in docs/model/tensor.md; it is that of mma.sync in the PTX ISA.
 enum class matrix_shape : std::uint8_t { m8n8k4, m16n8k4, m16n8k8, m16n8k16, m8n8k16, m16n8k32, count };
 
 inline bool is_byte(dtype t) { return t == dtype::s8 || t == dtype::u8; }

@@ -29,7 +29,7 @@ enum class op_class : std::uint8_t {
   bit_count,         // POPC                                 [sfu] bit_count_*
   bit_scan,          // FLO BREV                             [sfu] bit_scan_*
   conversion,        // F2F F2I I2F I2I FRND                 [sfu] conversion_*
-  tensor,            // HMMA IMMA DMMA                       [tensor] by shape and type, see docs/tensor.md
+  tensor,            // HMMA IMMA DMMA                       [tensor] by shape and type, see docs/model/tensor.md
   load_store,        // all address-based accesses of the LSU; variable latency
   shuffle,           // SHFL MATCH REDUX MOVM                [ldst] shuffle_*
   vote,              // VOTE                                 [int] latency_cycles, lanes

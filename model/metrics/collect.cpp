@@ -69,7 +69,7 @@ void fill_instructions(kernel_metrics& k, const issue_totals& c) {
   k.instructions.texture = n(isa::unit::texture);
 }
 
-// Causes of warp slots that the launch left empty, as counted by the SMs; docs/metrics.md defines each cause.
+// Causes of warp slots that the launch left empty, as counted by the SMs; docs/use/metrics.md defines each cause.
 void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   const double full = static_cast<double>(g.sm_count()) * k.blocks_per_sm;
   const double block_warps = l.warps_per_block();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Part of run_metrics.h, which says what visit is. A row is a count's key, its sum from a unit's
-// counters, its unit and a sentence, which the tables of docs/metrics.md have.
+// counters, its unit and a sentence, which the tables of docs/use/metrics.md have.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace heddle {
 // clang-format off
 /// The profiler's metrics, under its names: X(type, key, formula, unit, sentence). The formula is of a launch's sums,
 /// which are launch_sums of launch_sums.h. Ratios are of sums over SMs, except sm_efficiency (mean over all SMs). The
-/// tables of docs/metrics.md have the units and sentences.
+/// tables of docs/use/metrics.md have the units and sentences.
 #define HEDDLE_PROFILER_METRICS(X) \
   X(double,        achieved_occupancy, ratio(s.issue.active_warp_cycles, s.active_cycles * s.max_warps), "ratio", \
     "active warp-cycles / active_cycles / sm.max_warps") \

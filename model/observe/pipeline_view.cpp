@@ -263,7 +263,7 @@ void pipeline_view::partition_track::memory_taken(const memory_operation& operat
   const auto f = view->flights_.find(&operation);
   if (f == view->flights_.end()) return;
   const char* stage = t.kind == lsu_kind::constant_load ? "Cc" : t.global_mask == 0 ? "Sh" : "L1";
-  view->go_deeper(f->second, depth::l1, stage, view->gpu_.cycle());
+  view->advance(f->second, depth::l1, stage, view->gpu_.cycle());
 }
 
 void pipeline_view::partition_track::memory_done(const memory_operation& operation, cycle_t written) {
@@ -282,33 +282,33 @@ void pipeline_view::partition_track::memory_done(const memory_operation& operati
   view->writer_.retire_at(write + 1, id);
 }
 
-void pipeline_view::go_deeper(flight& f, depth to, const char* stage, cycle_t cycle) {
+void pipeline_view::advance(flight& f, depth to, const char* stage, cycle_t cycle) {
   if (f.at >= to) return;
   f.at = to;
   writer_.begin_at(cycle, f.id, stage);
 }
 
-void pipeline_view::go_deeper(const lsu_transaction& transaction, depth to) {
+void pipeline_view::advance(const lsu_transaction& transaction, depth to) {
   const auto f = flights_.find(operation_of(transaction));
   if (f == flights_.end()) return;
   // The memory system has other clocks: what happens between two core cycles is shown in the later one.
-  go_deeper(f->second, to, to == depth::l2 ? "L2" : "Dr", std::max(now_ + 1, gpu_.cycle()));
+  advance(f->second, to, to == depth::l2 ? "L2" : "Dr", std::max(now_ + 1, gpu_.cycle()));
 }
 
 // The look-up takes one cycle.
 void pipeline_view::left_l1(const lsu_transaction& transaction) {
   const auto f = flights_.find(operation_of(transaction));
-  if (f != flights_.end()) go_deeper(f->second, depth::interconnect, "Ic", gpu_.cycle() + 1);
+  if (f != flights_.end()) advance(f->second, depth::interconnect, "Ic", gpu_.cycle() + 1);
 }
 
 void pipeline_view::reached_l2(const gpu_request& request) {
   if (request.sm < watched_.size() && watched_[request.sm])
-    gpu_.sm_at(request.sm).l1.each_waiting(request.token, [&](const lsu_transaction& t) { go_deeper(t, depth::l2); });
+    gpu_.sm_at(request.sm).l1.each_waiting(request.token, [&](const lsu_transaction& t) { advance(t, depth::l2); });
 }
 
 void pipeline_view::reached_memory(const gpu_request& request) {
   if (request.sm < watched_.size() && watched_[request.sm])
-    gpu_.sm_at(request.sm).l1.each_waiting(request.token, [&](const lsu_transaction& t) { go_deeper(t, depth::dram); });
+    gpu_.sm_at(request.sm).l1.each_waiting(request.token, [&](const lsu_transaction& t) { advance(t, depth::dram); });
 }
 
 void pipeline_view::close(const std::string& mark) {

@@ -17,9 +17,9 @@
 
 namespace heddle {
 
-/// Warp instructions of the sub-partitions in scope, from fetch to write-back, for Konata (docs/pipeline_view.md). The
-/// times of arithmetic are known at issue; waiting warps are sampled each cycle; the memory system reports the progress
-/// of loads.
+/// Warp instructions of the sub-partitions in scope, from fetch to write-back, for Konata (docs/use/pipeline_view.md).
+/// The times of arithmetic are known at issue; waiting warps are sampled each cycle; the memory system reports the
+/// progress of loads.
 class pipeline_view : public cycle_observer, public request_observer {
  public:
   /// `path`: file to write. `scope`: as for a waveform; it must contain a sub-partition. Only instructions that become
@@ -87,8 +87,8 @@ class pipeline_view : public cycle_observer, public request_observer {
   void arrows(warp_track& w, const decoded_instruction& d, id_t id);
   void note_results(warp_track& w, const isa::instruction& i, id_t id);
   void arithmetic(id_t id, const decoded_instruction& d, unsigned conflicts);
-  void go_deeper(const lsu_transaction& transaction, depth to);
-  void go_deeper(flight& f, depth to, const char* stage, cycle_t cycle);
+  void advance(const lsu_transaction& transaction, depth to);
+  void advance(flight& f, depth to, const char* stage, cycle_t cycle);
 
   gpu& gpu_;
   kanata_writer writer_;

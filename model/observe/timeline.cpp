@@ -97,8 +97,8 @@ void timeline::counter(const char* name, cycle_t at, double value, unsigned pid)
                   name, value));
 }
 
-void timeline::block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
-                          cycle_t cycle) {
+void timeline::block_entered(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
+                             cycle_t cycle) {
   blocks_[sm][cta_slot] = {&launch, block, cycle};
 }
 
@@ -110,7 +110,7 @@ void timeline::block_left(unsigned sm, unsigned cta_slot, cycle_t cycle) {
   b.launch = nullptr;
 }
 
-void timeline::warp_came(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) {
+void timeline::warp_entered(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) {
   count_warps(cycle);
   ++live_warps_;
   warps_[sm][warp] = {cta_slot, warp_in_block, cycle, true};

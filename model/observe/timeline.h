@@ -32,10 +32,10 @@ class timeline : public cycle_observer, public block_observer {
   void close(const std::string& mark = {});
 
   void after_cycle() override;
-  void block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
-                  cycle_t cycle) override;
+  void block_entered(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
+                     cycle_t cycle) override;
   void block_left(unsigned sm, unsigned cta_slot, cycle_t cycle) override;
-  void warp_came(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) override;
+  void warp_entered(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) override;
   void warp_left(unsigned sm, unsigned warp, cycle_t cycle) override;
 
   /// Minimum length of a counter interval, in core cycles. An interval ends only in a cycle with activity.

@@ -55,10 +55,10 @@ void waveform::after_cycle() {
   if (cycle_ < first_ || cycle_ > last_) return;
   const std::uint64_t now = present();
   writer_.sample(now);
-  look_for_start(now);
+  start_if_triggered(now);
 }
 
-void waveform::look_for_start(std::uint64_t now) {
+void waveform::start_if_triggered(std::uint64_t now) {
   std::uint64_t blocks = 0;
   for (const std::size_t k : blocks_) blocks += writer_.value(k);
   if (!sampled_ || blocks > most_blocks_) {

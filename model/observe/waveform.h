@@ -40,7 +40,7 @@ class waveform : public cycle_observer {
 
  private:
   [[nodiscard]] std::uint64_t present() const;
-  void look_for_start(std::uint64_t now);
+  void start_if_triggered(std::uint64_t now);
 
   gpu& gpu_;
   vcd_writer writer_;

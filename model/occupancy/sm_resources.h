@@ -22,7 +22,7 @@ struct block_allocation {
 };
 
 /// Tracks one SM's resources by block. The CWD uses it to decide what fits, the SM to assign warps to sub-partitions.
-/// Two objects that receive the same calls in the same order assign alike. Source: docs/occupancy.md.
+/// Two objects that receive the same calls in the same order assign alike. Source: docs/model/occupancy.md.
 ///
 /// A block's warps are assigned to the sub-partitions round robin, starting after the last block's (sm.warp_assignment
 /// = round_robin) or at the first sub-partition (by_id). A sub-partition without a free warp slot or without registers

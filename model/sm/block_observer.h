@@ -14,11 +14,11 @@ struct resident_launch;
 class block_observer {
  public:
   virtual ~block_observer() = default;
-  virtual void block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
-                          cycle_t cycle) = 0;
+  virtual void block_entered(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
+                             cycle_t cycle) = 0;
   virtual void block_left(unsigned sm, unsigned cta_slot, cycle_t cycle) = 0;
   /// `warp` is the warp id on the SM; the warp belongs to the block in `cta_slot`.
-  virtual void warp_came(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) = 0;
+  virtual void warp_entered(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) = 0;
   virtual void warp_left(unsigned sm, unsigned warp, cycle_t cycle) = 0;
 };
 

@@ -3,7 +3,7 @@
 //   the same sub-partitions under the same warp ids.
 // Sockets: memory_socket (initiator, l1_protocol) to the L1, through which its lines go to memory.
 // One cycle: sends one line of 128 bytes, or the request for one, while fewer than lines_in_flight are outstanding.
-// Parameters: [context]. Source: docs/preemption.md.
+// Parameters: [context]. Source: docs/model/preemption.md.
 #pragma once
 
 #include <cstdint>

@@ -77,8 +77,8 @@ void occupancy_account::advance(cycle_t cycle) {
   last_ = cycle;
 }
 
-void occupancy_account::block_came(std::uint32_t launch, unsigned most_blocks, unsigned warps_per_block,
-                                   cycle_t cycle) {
+void occupancy_account::block_entered(std::uint32_t launch, unsigned most_blocks, unsigned warps_per_block,
+                                      cycle_t cycle) {
   advance(cycle);
   launch_occupancy& l = launches_[launch];
   l.most_blocks = most_blocks;
@@ -98,7 +98,7 @@ void occupancy_account::block_left(std::uint32_t launch, cycle_t cycle) {
   if (--l.blocks == 0) resident_.erase(std::find(resident_.begin(), resident_.end(), &l));
 }
 
-void occupancy_account::warp_came(std::uint32_t launch, cycle_t cycle) {
+void occupancy_account::warp_entered(std::uint32_t launch, cycle_t cycle) {
   advance(cycle);
   ++warps_;
   ++launches_[launch].warps;

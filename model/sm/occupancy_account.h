@@ -63,9 +63,9 @@ struct launch_occupancy {
 /// Occupancy account of one SM. Every change must be reported when it happens, in order of time.
 class occupancy_account {
  public:
-  void block_came(std::uint32_t launch, unsigned most_blocks, unsigned warps_per_block, cycle_t cycle);
+  void block_entered(std::uint32_t launch, unsigned most_blocks, unsigned warps_per_block, cycle_t cycle);
   void block_left(std::uint32_t launch, cycle_t cycle);
-  void warp_came(std::uint32_t launch, cycle_t cycle);
+  void warp_entered(std::uint32_t launch, cycle_t cycle);
   void warp_left(std::uint32_t launch, cycle_t cycle);
   /// Counts up to `cycle`.
   void settle(cycle_t cycle) { advance(cycle); }

@@ -113,8 +113,8 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   t.cta_slot = slot;
   t.warp_ids.clear();
   ++resident_blocks_;
-  occupancy.block_came(launch.launch_id, b.most_blocks, launch.warps_per_block(), cycle);
-  if (observer_ != nullptr) observer_->block_came(sm_id_, slot, launch, t.block, cycle);
+  occupancy.block_entered(launch.launch_id, b.most_blocks, launch.warps_per_block(), cycle);
+  if (observer_ != nullptr) observer_->block_entered(sm_id_, slot, launch, t.block, cycle);
   if (launch_seen_.size() <= launch.launch_id) launch_seen_.resize(launch.launch_id + 1);
   if (!launch_seen_[launch.launch_id]) {
     launch_seen_[launch.launch_id] = true;
@@ -138,8 +138,8 @@ unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, 
   invariant(resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
   launch_residency[b.launch->launch_id].enter(cycle);
   sm_residency.enter(cycle);
-  occupancy.warp_came(b.launch->launch_id, cycle);
-  if (observer_ != nullptr) observer_->warp_came(sm_id_, warp, cta_slot, warp_in_block, cycle);
+  occupancy.warp_entered(b.launch->launch_id, cycle);
+  if (observer_ != nullptr) observer_->warp_entered(sm_id_, warp, cta_slot, warp_in_block, cycle);
   return warp;
 }
 
@@ -250,8 +250,8 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
   b.context.shared = b.shared.data();
   b.transaction->cta_slot = slot;
   ++resident_blocks_;
-  occupancy.block_came(b.launch->launch_id, b.most_blocks, b.launch->warps_per_block(), cycle);
-  if (observer_ != nullptr) observer_->block_came(sm_id_, slot, *b.launch, b.transaction->block, cycle);
+  occupancy.block_entered(b.launch->launch_id, b.most_blocks, b.launch->warps_per_block(), cycle);
+  if (observer_ != nullptr) observer_->block_entered(sm_id_, slot, *b.launch, b.transaction->block, cycle);
   for (const unsigned in_block : set_bits(b.live)) {
     const unsigned warp = b.warps[in_block];
     free_warps_[warp % config_.sm.sub_partitions] &= ~(std::uint64_t{1} << (warp / config_.sm.sub_partitions));
@@ -260,8 +260,8 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
     invariant(resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
     launch_residency[b.launch->launch_id].enter(cycle);
     sm_residency.enter(cycle);
-    occupancy.warp_came(b.launch->launch_id, cycle);
-    if (observer_ != nullptr) observer_->warp_came(sm_id_, warp, slot, in_block, cycle);
+    occupancy.warp_entered(b.launch->launch_id, cycle);
+    if (observer_ != nullptr) observer_->warp_entered(sm_id_, warp, slot, in_block, cycle);
   }
   changed();
   return slot;

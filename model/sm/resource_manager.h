@@ -4,7 +4,7 @@
 //   exited.
 // Sockets: cta_socket (target) from the CWD.
 // One cycle: places the blocks whose dispatch arrives in this cycle.
-// Parameters: [sm], cwd.dispatch_latency_cycles. Source: docs/architecture.md, "The path of a block".
+// Parameters: [sm], cwd.dispatch_latency_cycles. Source: docs/develop/architecture.md, "The path of a block".
 #pragma once
 
 #include <cstdint>

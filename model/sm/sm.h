@@ -5,7 +5,7 @@
 //   interconnect).
 // One cycle: none of its own; its units form one logical process of the core clock and run in the order L1, load/store
 //   unit, resource manager, context engine, sub-partitions.
-// Parameters: [sm] and the sections of its units. Source: docs/architecture.md.
+// Parameters: [sm] and the sections of its units. Source: docs/develop/architecture.md.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class sm : public sc_core::sc_module,
   /// Sets the services outside the SM that the device runtime's routines use.
   void use(program_services& services);
   [[nodiscard]] bool idle() const;
-  /// Throws internal_error if an invariant is violated (docs/architecture.md, "Invariants").
+  /// Throws internal_error if an invariant is violated (docs/develop/architecture.md, "Invariants").
   void check_invariants() const;
   /// Adds the cycles of active warps up to `cycle` (exclusive) to the counters.
   void settle_accounts(cycle_t cycle);

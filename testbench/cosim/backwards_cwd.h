@@ -41,7 +41,7 @@ class backwards_cwd : public heddle::grid_distributor,
     clock_.wake_at(clock_.cycle() + 1);
   }
   void halt() override { halted_ = true; }
-  [[nodiscard]] bool works_by_clock() const override { return true; }
+  [[nodiscard]] bool acts_on_request_only() const override { return true; }
 
   void on_cycle(heddle::cycle_t cycle) override {
     while (!messages_.empty() && messages_.front().taken_at <= cycle && !halted_) take(cycle);

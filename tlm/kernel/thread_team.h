@@ -34,7 +34,7 @@ class thread_team {
   bool join_list(std::uint64_t& seen);
 
   std::vector<std::thread> helpers_;
-  std::atomic<std::size_t> next_{0};     // the first task that nobody has taken
+  std::atomic<std::size_t> next_{0};     // the first task not taken yet
   std::atomic<std::uint64_t> lists_{0};  // lists begun; changed under mutex_
   std::mutex mutex_;                     // guards what follows
   std::condition_variable begun_;

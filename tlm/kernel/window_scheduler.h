@@ -33,7 +33,7 @@ class lookahead {
 /// of the processes that have work in it are determined, then each of them is simulated in a time window that ends at
 /// its safe time, and then their outboxes are applied, one process after another. Many cycles of one process in a row
 /// find its state in the host's caches. No result depends on it. If several windows throw, the exception of the least
-/// cycle, then of the first process, leaves run(). Source: docs/decisions/0002-ahead.md.
+/// cycle, then of the first process, leaves run(). Source: docs/decisions/0002-time-windows.md.
 class window_scheduler : private task_list {
  public:
   window_scheduler();

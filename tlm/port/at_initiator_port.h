@@ -79,12 +79,12 @@ class at_initiator_port final : private tlm::tlm_bw_transport_if<> {
   [[nodiscard]] const time& free_at() const { return free_at_; }
   [[nodiscard]] bool may_send(const time& now) const { return requesting_ == nullptr && free_at_ <= now; }
 
-  /// Sends BEGIN_REQ, annotated with `ahead` if the unit is simulated ahead of SystemC's time. Only if may_send().
+  /// Sends BEGIN_REQ, annotated with `later` if the unit is simulated ahead of SystemC's time. Only if may_send().
   /// request_ended() and take_response() may be called during this call.
-  void send(payload& p, const sc_core::sc_time& ahead = sc_core::SC_ZERO_TIME) {
+  void send(payload& p, const sc_core::sc_time& later = sc_core::SC_ZERO_TIME) {
     requesting_ = &p;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay = ahead;
+    sc_core::sc_time delay = later;
     const tlm::tlm_sync_enum answer = target().nb_transport_fw(p, phase, delay);
     if (answer == tlm::TLM_ACCEPTED) return;
     const bool completed = answer == tlm::TLM_COMPLETED;

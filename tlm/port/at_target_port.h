@@ -155,11 +155,11 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
     response_free_ = clock_->arrival(delay);
     finish(p);
   }
-  /// Sends BEGIN_RESP `ahead` of its time, annotated. Only to an initiator that answers it by return, and where the
+  /// Sends BEGIN_RESP annotated with `delay`. Only to an initiator that answers it by return, and where the
   /// caller keeps the responses apart in time itself. False: the initiator did not answer by return.
-  bool respond_ahead(payload& p, sc_core::sc_time ahead) {
+  bool respond_after(payload& p, sc_core::sc_time delay) {
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    const tlm::tlm_sync_enum answer = initiator().nb_transport_bw(p, phase, ahead);
+    const tlm::tlm_sync_enum answer = initiator().nb_transport_bw(p, phase, delay);
     if (answer != tlm::TLM_COMPLETED && (answer != tlm::TLM_UPDATED || phase != tlm::END_RESP)) return false;
     --open_;
     unit_->response_ended(p);

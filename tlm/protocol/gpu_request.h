@@ -88,7 +88,7 @@ class line_payload final : public tlm::tlm_generic_payload {
   };
   route_state route;
 
-  /// For its pool: the payload's bytes are poisoned while nobody uses it (poison.h).
+  /// For its pool: the payload's bytes are poisoned while it is not in use (poison.h).
   void set_poison();
   void lift_poison();
 

@@ -2,7 +2,7 @@
 // Models: the Compute Work Distributor: places the blocks of several streams' grids on SMs by resources and priority.
 // Sockets: cta_socket[i] (initiator), one per SM.
 // One cycle: takes arriving completions, then dispatches one block of the most urgent grid that fits an SM.
-// Parameters: [cwd]. Source: docs/architecture.md, "The path of a block".
+// Parameters: [cwd]. Source: docs/develop/architecture.md, "The path of a block".
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   /// SMs without blocks are not preempted. A switch in progress on an SM ends before the next one begins.
   void preempt(const preempt_request& request) override;
   void check_invariants() const override;
-  [[nodiscard]] std::string who_waits() const override;
+  [[nodiscard]] std::string waiting_blocks_text() const override;
   void halt() override { halted_ = true; }
-  [[nodiscard]] bool works_by_clock() const override { return true; }
+  [[nodiscard]] bool acts_on_request_only() const override { return true; }
   [[nodiscard]] bool waits_for_time(cycle_t now) const override;
   [[nodiscard]] cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const override;
 
@@ -93,14 +93,14 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   // Context switches (compute_work_distributor_switch.cpp)
   void drive_switches(cycle_t cycle);
   void begin_switch(unsigned sm, cycle_t cycle);
-  void tell(unsigned sm, context_in_flight& c, cta_phase phase, cycle_t cycle);
+  void send(unsigned sm, context_in_flight& c, cta_phase phase, cycle_t cycle);
   void saved(context_in_flight& c, cycle_t cycle);
   void resumed(context_in_flight& c, cycle_t cycle);
   void note_drained(sm_account& a, const block_in_flight& b, cycle_t cycle);
   void end_draining(sm_account& a, cycle_t cycle);
   void divide(context_in_flight& c, cycle_t cycle);
   [[nodiscard]] bool wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const;
-  bool bring_back(unsigned sm, cycle_t cycle);
+  bool restore_next(unsigned sm, cycle_t cycle);
   [[nodiscard]] cycle_t next_switch(cycle_t cycle) const;
   void set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now);
   void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
@@ -134,7 +134,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   std::uint64_t candidate_lists_ = 0;  // how often candidates_ was collected
   std::vector<arrival> arrivals_;
   unsigned switches_ = 0;  // context switches that have not ended
-  // The SMs' part of a block is poisoned while nobody uses it. The CWD's own part says whether the block is resident.
+  // The SMs' part of a block is poisoned while it is not in use. The CWD's own part says whether the block is resident.
   object_pool<block_in_flight, cta_transaction> blocks_;
   cycle_t next_dispatch_ = 0;
   double dispatch_free_ = 0;  // next_dispatch_ before rounding up

@@ -81,7 +81,7 @@ void compute_work_distributor::make_room_by_slice(const grid_record& g, const st
   }
 }
 
-std::string compute_work_distributor::who_waits() const {
+std::string compute_work_distributor::waiting_blocks_text() const {
   std::string text;
   for (const sm_account& a : accounts_)
     for (const context_in_flight* c : a.away) {

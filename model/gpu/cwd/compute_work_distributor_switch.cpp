@@ -33,7 +33,7 @@ void compute_work_distributor::drive_switches(cycle_t cycle) {
     // A request takes out the blocks that are resident now; blocks due to return are restored after it.
     while (!a.switching && a.draining == nullptr) {
       if (!a.requests.empty()) begin_switch(sm, cycle);
-      else if (!bring_back(sm, cycle)) break;
+      else if (!restore_next(sm, cycle)) break;
     }
   }
 }
@@ -65,7 +65,7 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
     a.draining = &c;
     return;
   }
-  tell(sm, c, cta_phase::preempt, cycle);
+  send(sm, c, cta_phase::preempt, cycle);
 }
 
 // Assigns each block the mode with the least estimated cost. Flushed blocks leave first, since that takes no time, then
@@ -103,7 +103,7 @@ void compute_work_distributor::divide(context_in_flight& c, cycle_t cycle) {
   if (!more.empty() && part->mode == preemption_mode::drain) a.drains_next = part;
 }
 
-void compute_work_distributor::tell(unsigned sm, context_in_flight& c, cta_phase phase, cycle_t cycle) {
+void compute_work_distributor::send(unsigned sm, context_in_flight& c, cta_phase phase, cycle_t cycle) {
   accounts_[sm].switching = true;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + config_.cwd.dispatch_latency_cycles - 1);
   cta_socket[sm]->nb_transport_fw(c, phase, delay);
@@ -180,7 +180,7 @@ bool compute_work_distributor::wanted_back(const sm_account& a, const context_in
 
 // Restores blocks that are due to return, those that left last first, as soon as they fit. Returns false if nothing can
 // be done now.
-bool compute_work_distributor::bring_back(unsigned sm, cycle_t cycle) {
+bool compute_work_distributor::restore_next(unsigned sm, cycle_t cycle) {
   sm_account& a = accounts_[sm];
   const auto is_wanted = [&](const auto* c) { return wanted_back(a, *c, cycle); };
   const auto last = std::find_if(a.away.rbegin(), a.away.rend(), is_wanted);
@@ -210,7 +210,7 @@ bool compute_work_distributor::bring_back(unsigned sm, cycle_t cycle) {
     block.resident = true;
   }
   a.blocks += c.blocks.size();
-  tell(sm, c, cta_phase::restore, cycle);
+  send(sm, c, cta_phase::restore, cycle);
   return true;
 }
 

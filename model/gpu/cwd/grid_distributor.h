@@ -106,12 +106,12 @@ class grid_distributor : public sc_core::sc_module {
   virtual void check_invariants() const {}
   /// Describes the blocks that wait for a place on an SM, each line preceded by a line break, for the report of a
   /// program that cannot end.
-  [[nodiscard]] virtual std::string who_waits() const { return {}; }
+  [[nodiscard]] virtual std::string waiting_blocks_text() const { return {}; }
   /// A fault has ended the run: nothing more is dispatched.
   virtual void halt() = 0;
   /// True if it acts only in cycles that it has requested from its clock domain. A GPU whose clocks have no work is
   /// then known to be stuck.
-  [[nodiscard]] virtual bool works_by_clock() const { return false; }
+  [[nodiscard]] virtual bool acts_on_request_only() const { return false; }
   /// True if something already requested begins by itself in a future cycle.
   [[nodiscard]] virtual bool waits_for_time(cycle_t now) const { return static_cast<void>(now), false; }
   /// Lookahead towards an SM: the last cycle by which nothing that the CWD sends after its cycle `now` can reach the

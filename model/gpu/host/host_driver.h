@@ -2,7 +2,7 @@
 // Models: the driver of the GPU on the host: all accesses of CPU software go through the GPU's host socket.
 // Sockets: host_socket (LT initiator) to gpu.host_socket; irq (optional input) from gpu.irq.
 // One cycle: none; a call takes the time of the path to the GPU: none if it is bound directly.
-// Parameters: those of the GPU it drives. Source: docs/host_interface.md (register map).
+// Parameters: those of the GPU it drives. Source: docs/library/host_interface.md (register map).
 #pragma once
 
 #include <cstddef>
@@ -87,10 +87,10 @@ struct module_text {
 class host_driver : public sc_core::sc_module {
  public:
   /// The driver hands out device memory from `first_address` on. Drivers of GPUs that share a memory need start
-  /// addresses at least 16 MiB apart; each derives its own context area from its start address (docs/preemption.md).
-  /// `socket_base` is the bus address of the GPU's host socket; it is added to the address of every access.
-  /// `modules`: those of the GPU (gpu::parsed_modules), which saves parsing them twice; null: its own. Throws
-  /// input_error for a `first_address` below the default or not a multiple of 256.
+  /// addresses at least 16 MiB apart; each derives its own context area from its start address
+  /// (docs/model/preemption.md). `socket_base` is the bus address of the GPU's host socket; it is added to the address
+  /// of every access. `modules`: those of the GPU (gpu::parsed_modules), which saves parsing them twice; null: its own.
+  /// Throws input_error for a `first_address` below the default or not a multiple of 256.
   host_driver(sc_core::sc_module_name name, const gpu_config& config,
               std::uint64_t first_address = default_first_address, std::uint64_t socket_base = 0,
               ptx::parsed_modules* modules = nullptr);

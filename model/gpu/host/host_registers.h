@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-/// The register map of the host socket (docs/host_interface.md): 64-bit little-endian registers, accessed with 8-byte
-/// aligned reads and writes. Addresses from isa::heap_base on are device memory.
+/// The register map of the host socket (docs/library/host_interface.md): 64-bit little-endian registers, accessed with
+/// 8-byte aligned reads and writes. Addresses from isa::heap_base on are device memory.
 namespace host_register {
 constexpr std::uint64_t identity = 0x00;  // RO: "HEDDLE\0\1"
 constexpr std::uint64_t status = 0x08;    // RO: bits of host_status

@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// Interface to whoever receives the text that kernels print.
+/// Interface to the receiver of the text that kernels print.
 class print_observer {
  public:
   virtual void printed(const std::string& text) = 0;

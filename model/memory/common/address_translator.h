@@ -3,7 +3,7 @@
 // Sockets: target_socket (bind the initiator here), initiator_socket (to the memory).
 // One cycle: none; every call is forwarded without added time.
 // Parameters: memory.addresses, memory.base_mib, memory.channels, l2.interleave_bytes, l2.hash.
-// Source: docs/integration.md.
+// Source: docs/library/integration.md.
 #pragma once
 
 #include <systemc>

@@ -14,20 +14,20 @@ void l1_cache::prefetch_after(const l1_access& access) {
   if (ranges_ == nullptr) return;
   ranges_->refresh(hint_);
   for (unsigned n = 1; n <= prefetch_lines_; ++n) {
-    l1_access ahead = access;
-    ahead.line = access.line + std::uint64_t{n} * line_bytes;
-    if (ahead.line / macro_block_bytes != access.line / macro_block_bytes || saturated()) return;
-    if (!ranges_->find(ahead.line, line_bytes, hint_)) return;
-    if (tags_.find(ahead.line) != l1_tags::none) continue;
+    l1_access next = access;
+    next.line = access.line + std::uint64_t{n} * line_bytes;
+    if (next.line / macro_block_bytes != access.line / macro_block_bytes || saturated()) return;
+    if (!ranges_->find(next.line, line_bytes, hint_)) return;
+    if (tags_.find(next.line) != l1_tags::none) continue;
     bool evicted = false;
-    const unsigned index = tags_.allocate(ahead.line, evicted);
+    const unsigned index = tags_.allocate(next.line, evicted);
     if (index == l1_tags::none) return;
-    if (locality_) locality_->prefetched(index, ahead.line);
+    if (locality_) locality_->prefetched(index, next.line);
     l1_counters& c = counters[access.transaction->launch->launch_id];
     c.evictions += evicted;
     ++c.prefetches;
     c.prefetched += sectors_per_line;
-    fetch(ahead, open_mshr(index), (1u << sectors_per_line) - 1);
+    fetch(next, open_mshr(index), (1u << sectors_per_line) - 1);
   }
 }
 

@@ -194,7 +194,7 @@ void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
 }
 
 // The sectors that are fetched with those that miss, because the memory is read in larger blocks: what the line lacks
-// of the blocks and nobody has fetched.
+// of the blocks and no fetch has brought.
 unsigned l2_slice::with_neighbours(const mshr& m, unsigned sectors) const {
   const unsigned block = parameters_.fetch_bytes / sector_bytes;
   const unsigned first = (1u << block) - 1;

@@ -3,7 +3,7 @@
 // Sockets: request_socket (target, from the interconnect), memory_socket (initiator, to a channel); AT base protocol.
 // One cycle: memory responses are merged; one look-up; one response to the SMs; one request to the memory.
 // Parameters: [l2], memory.channels (how many slices there are); hit_latency_cycles from the GPU, which knows the path.
-// Source: docs/memory.md.
+// Source: docs/model/memory.md.
 #pragma once
 
 #include <cstdint>

@@ -231,7 +231,7 @@ void interconnect::announce() {
     sm.earliest[route_of(p).number - sm.first_open] = never;
     for (; !sm.earliest.empty() && sm.earliest.front() == never; ++sm.first_open) sm.earliest.pop_front();
     ++announced_;
-    const bool taken = sm.port.respond_ahead(p, clock_.domain().delay_until(g.due));
+    const bool taken = sm.port.respond_after(p, clock_.domain().delay_until(g.due));
     invariant(taken, "interconnect: an announced response was not taken by return");
   }
 }

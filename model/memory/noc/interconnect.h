@@ -4,7 +4,7 @@
 // One cycle: complete packets leave the outputs; each free output is granted to one input; blocked senders are
 //   admitted.
 // Parameters: [interconnect], gpu.sm_count, memory.channels, l2.interleave_bytes, l2.hash.
-// Source: docs/memory.md; input-queued crossbar with one queue per output and round-robin grants.
+// Source: docs/model/memory.md; input-queued crossbar with one queue per output and round-robin grants.
 #pragma once
 
 #include <algorithm>

@@ -38,14 +38,14 @@ void request_port::request_ended(cycle_t free_at) {
   }
 }
 
-// Sends the first request of the queue with the annotated delay `ahead`.
-void request_port::start(const sc_core::sc_time& ahead) {
+// Sends the first request of the queue annotated with `delay`.
+void request_port::start(const sc_core::sc_time& delay) {
   line_payload& payload = *queue_.front().payload;
   queue_.pop();
   queued_ = static_cast<unsigned>(queue_.size());
   ++in_flight_;
   clock_.domain().message_sent();
-  port_.send(payload, ahead);
+  port_.send(payload, delay);
 }
 
 bool request_port::take_response(tlm::tlm_generic_payload& payload, cycle_t arrival) {

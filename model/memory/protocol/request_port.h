@@ -49,7 +49,7 @@ class request_port : private at_initiator_unit {
     line_payload* payload;
     cycle_t cycle;  // in which it was queued
   };
-  void start(const sc_core::sc_time& ahead);
+  void start(const sc_core::sc_time& delay);
   friend class at_initiator_port<request_port>;
   void request_ended(cycle_t free_at);
   bool take_response(tlm::tlm_generic_payload& payload, cycle_t arrival);

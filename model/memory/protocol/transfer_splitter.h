@@ -3,7 +3,7 @@
 // Sockets: target_socket (bind the initiator here), initiator_socket (to the memory).
 // One cycle: none; it forwards in delta cycles, one part after another.
 // Parameters: memory.max_transfer_bytes, memory.byte_enables (one instance per external memory socket).
-// Source: docs/integration.md.
+// Source: docs/library/integration.md.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ struct axis {
 };
 
 /// Applies the address mode to a texel number; returns false if the texel is outside and reads as zero.
-bool bring_in(std::int64_t& t, std::uint32_t size, texture_address mode) {
+bool wrap_coordinate(std::int64_t& t, std::uint32_t size, texture_address mode) {
   if (t >= 0 && t < size) return true;
   if (mode == texture_address::border) return false;
   if (mode == texture_address::wrap) {
@@ -57,7 +57,7 @@ axis axis_of_integer(std::int32_t at, std::uint32_t size, texture_address mode) 
   axis a;
   a.texel[0] = at;
   // Wrapping and mirroring apply to normalised coordinates only.
-  a.inside[0] = bring_in(a.texel[0], size, mode == texture_address::border ? mode : texture_address::clamp);
+  a.inside[0] = wrap_coordinate(a.texel[0], size, mode == texture_address::border ? mode : texture_address::clamp);
   return a;
 }
 
@@ -77,7 +77,7 @@ axis axis_of(float coordinate, std::uint32_t size, texture_address mode, bool no
   axis a;
   if (!between) {
     a.texel[0] = static_cast<std::int64_t>(std::floor(x));
-    a.inside[0] = bring_in(a.texel[0], size, mode);
+    a.inside[0] = wrap_coordinate(a.texel[0], size, mode);
     return a;
   }
   x -= 0.5;
@@ -85,7 +85,7 @@ axis axis_of(float coordinate, std::uint32_t size, texture_address mode, bool no
   a.share = static_cast<std::uint32_t>(std::floor((x - low) * 256 + 0.5));
   for (unsigned k = 0; k < 2; ++k) {
     a.texel[k] = static_cast<std::int64_t>(low) + k;
-    a.inside[k] = bring_in(a.texel[k], size, mode);
+    a.inside[k] = wrap_coordinate(a.texel[k], size, mode);
   }
   return a;
 }

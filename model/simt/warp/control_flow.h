@@ -7,8 +7,8 @@
 namespace heddle::simt {
 
 /// Divergence, by reconvergence stack or (warp_state::independent) with a program counter per lane, see
-/// docs/divergence.md. All functions leave (pc, active) at the next instruction to execute. With independent lanes,
-/// exit_lanes may leave no lane active while live lanes all wait (simt/warp/divergence.h).
+/// docs/model/divergence.md. All functions leave (pc, active) at the next instruction to execute. With independent
+/// lanes, exit_lanes may leave no lane active while live lanes all wait (simt/warp/divergence.h).
 ///
 /// A branch: lanes of `taken` jump to i.target, the other active lanes fall through. Returns true if the warp diverged.
 bool branch(const isa::instruction& i, warp_state& w, lane_mask taken);

@@ -7,7 +7,7 @@ namespace heddle {
 
 namespace {
 
-constexpr bool tells_time(isa::special s) { return s >= isa::special::clock && s <= isa::special::globaltimer; }
+constexpr bool reads_time(isa::special s) { return s >= isa::special::clock && s <= isa::special::globaltimer; }
 
 // Replaces `execute` for instructions that do not compute at issue: their unit or the memory system does.
 void execute_elsewhere(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
@@ -41,7 +41,7 @@ unsigned unit_dispatch::send(simt::warp_state& warp, const decoded_instruction& 
   const unsigned u = static_cast<unsigned>(d.unit);
   // Only instructions that read the time put it into the warp's state. Otherwise the states of two iterations of a
   // waiting loop would differ (fingerprint).
-  if (d.timing == isa::op_class::special_register && tells_time(static_cast<isa::special>(d.instruction->sub))) {
+  if (d.timing == isa::op_class::special_register && reads_time(static_cast<isa::special>(d.instruction->sub))) {
     warp.cycle = cycle;
     warp.clock_low = static_cast<std::uint32_t>(cycle);
     warp.time_ns = clock_.nanoseconds_at(cycle);

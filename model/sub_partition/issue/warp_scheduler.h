@@ -4,7 +4,7 @@
 // Sockets: none; it is a part of the sub-partition's issue stage.
 // One cycle: selects one warp among the eligible ones. Events update the bit masks of ready warps; slots are not
 // scanned.
-// Parameters: sub_partition.scheduler. Source: docs/scheduling.md; the policies name their papers.
+// Parameters: sub_partition.scheduler. Source: docs/model/scheduling.md; the policies name their papers.
 #pragma once
 
 #include <array>

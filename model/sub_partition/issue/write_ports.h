@@ -67,9 +67,9 @@ class write_ports {
     if (__builtin_expect(!later_.empty(), 0)) come_near();
   }
   bool take(unsigned bank, cycle_t cycle) {
-    const cycle_t ahead = cycle - base_;
-    if (__builtin_expect(ahead >= window, 0)) return take_later(bank, cycle);
-    const std::uint64_t bit = std::uint64_t{1} << ahead;
+    const cycle_t distance = cycle - base_;
+    if (__builtin_expect(distance >= window, 0)) return take_later(bank, cycle);
+    const std::uint64_t bit = std::uint64_t{1} << distance;
     for (unsigned p = 0; p < per_bank_; ++p) {
       std::uint64_t& t = taken_[bank * per_bank_ + p];
       if ((t & bit) != 0) continue;

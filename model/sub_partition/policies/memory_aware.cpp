@@ -19,10 +19,10 @@ class memory_aware : public scheduling_policy {
   std::uint64_t held(const warp_view& view, std::uint64_t wanting, std::uint64_t loads, bool saturated) override;
 
  private:
-  static constexpr unsigned nobody = ~0u;
+  static constexpr unsigned no_owner = ~0u;
 
   unsigned last_ = 0;
-  unsigned owner_ = nobody;
+  unsigned owner_ = no_owner;
   placement_order order_;
 };
 
@@ -34,16 +34,16 @@ unsigned memory_aware::select(const warp_view& view) {
 void memory_aware::placed(unsigned slot, std::uint64_t) { order_.placed(slot); }
 
 void memory_aware::removed(unsigned slot) {
-  if (owner_ == slot) owner_ = nobody;
+  if (owner_ == slot) owner_ = no_owner;
 }
 
 std::uint64_t memory_aware::held(const warp_view& view, std::uint64_t wanting, std::uint64_t, bool saturated) {
   if (!saturated) {
-    owner_ = nobody;
+    owner_ = no_owner;
     return 0;
   }
   if (wanting == 0) return 0;
-  if (owner_ == nobody || (view.waiting >> owner_ & 1)) owner_ = order_.oldest(wanting);
+  if (owner_ == no_owner || (view.waiting >> owner_ & 1)) owner_ = order_.oldest(wanting);
   return wanting & ~(std::uint64_t{1} << owner_);
 }
 

@@ -195,7 +195,7 @@ class forgetful_cwd : public grid_distributor {
   }
   void submit(std::shared_ptr<const resident_launch>) override { ++unfinished_; }
   void halt() override {}
-  bool works_by_clock() const override { return true; }
+  bool acts_on_request_only() const override { return true; }
 
  private:
   struct : phase_initiator<cta_protocol_types> {

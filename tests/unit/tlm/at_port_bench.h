@@ -50,7 +50,7 @@ struct shelf : sc_core::sc_module, clocked, at_target_unit {
 };
 
 /// The other side of the shelf: records the calls, and answers BEGIN_RESP as told.
-struct asker : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
+struct test_initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   struct call {
     payload* p;
     tlm::tlm_phase phase;
@@ -62,7 +62,7 @@ struct asker : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   tlm::tlm_phase answer_phase = tlm::END_RESP;
   sc_time answer_delay;
 
-  explicit asker(sc_core::sc_module_name name) : sc_module(name) { socket.bind(*this); }
+  explicit test_initiator(sc_core::sc_module_name name) : sc_module(name) { socket.bind(*this); }
   tlm::tlm_sync_enum nb_transport_bw(payload& p, tlm::tlm_phase& phase, sc_time& delay) override {
     calls.push_back({&p, phase, sc_core::sc_time_stamp() + delay});
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;

@@ -113,7 +113,7 @@ struct relay : sc_core::sc_module, at_target_unit, at_initiator_unit {
 };
 
 TEST_F(at_port_test, a_unit_may_work_at_any_time) {
-  asker front("front");
+  test_initiator front("front");
   relay between("between");
   answerer back("back");
   front.socket.bind(between.target_socket);

@@ -11,7 +11,7 @@ class at_target_port_test : public at_port_test {};
 
 struct target_bench {
   clock_domain clock{"clock", 1000};
-  asker initiator{"initiator"};
+  test_initiator initiator{"initiator"};
   shelf unit{"unit", clock};
   target_bench() {
     initiator.socket.bind(unit.socket);

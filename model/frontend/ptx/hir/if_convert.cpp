@@ -111,7 +111,7 @@ class converter {
   }
 
   /// Replaces the branch at the end of `b` by a fall-through or jump to `to`.
-  void go_on(std::uint32_t b, std::uint32_t to) {
+  void continue_at(std::uint32_t b, std::uint32_t to) {
     hir_block& x = f_.blocks[b];
     x.successors = {to};
     if (next_of(b) == to) return;
@@ -138,7 +138,7 @@ class converter {
       take_branch(x);
       append_guarded(x.code, next, guard, !guard.negate);
       --predecessors_[taken];
-      go_on(b, taken);
+      continue_at(b, taken);
       return true;
     }
     // Two alternative sequences that rejoin; their total length is limited as for a single one.
@@ -149,7 +149,7 @@ class converter {
     append_guarded(x.code, next, guard, !guard.negate);
     append_guarded(x.code, taken, guard, guard.negate);
     --predecessors_[behind];
-    go_on(b, behind);
+    continue_at(b, behind);
     return true;
   }
 

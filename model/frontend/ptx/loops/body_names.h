@@ -42,7 +42,7 @@ class body_names {
   std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> last_;
   std::unordered_map<std::uint32_t, std::uint32_t> now_;
   std::unordered_set<std::uint32_t> inner_;  // renamed registers that only the loop reads
-  std::unordered_set<std::uint32_t> ended_;  // registers that nobody reads after the sequence
+  std::unordered_set<std::uint32_t> ended_;  // registers that nothing reads after the sequence
   std::uint32_t tested_ = no_register;       // what only the branch back reads
   unsigned count_ = 0, body_ = 0;
 };

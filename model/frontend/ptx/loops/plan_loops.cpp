@@ -117,7 +117,7 @@ class planner {
   void find_start(std::size_t k, loop_counter& c) const {
     const std::uint32_t header = loops_[k].header;
     const auto found = writes_.find(c.reg);
-    if (found == writes_.end()) return look_back(header, c);
+    if (found == writes_.end()) return find_initial_value(header, c);
     for (const write& w : found->second) {
       if (w.block == header || !w.always || !dom_.dominates(w.block, header)) continue;
       std::size_t at = innermost_[w.block];
@@ -129,7 +129,7 @@ class planner {
     }
   }
 
-  void look_back(std::uint32_t header, loop_counter& c) const {
+  void find_initial_value(std::uint32_t header, loop_counter& c) const {
     std::uint32_t before = no_node;
     for (const std::uint32_t b : predecessors_[header])
       if (!dom_.dominates(header, b)) before = before == no_node ? b : header;

@@ -79,7 +79,7 @@ struct machine_function {
   }
 };
 
-/// Whether an instruction must stay although nobody reads its result.
+/// Whether an instruction must stay although nothing reads its result.
 bool has_side_effect(const machine_instruction& i);
 
 }  // namespace heddle::ptx

@@ -47,10 +47,10 @@ void merge_chains(machine_function& f);
 /// Puts guarded ASSISTs, the slow paths of divisions and roots, behind branches that lanes without need of them take.
 void split_at_slow_paths(machine_function& f);
 
-/// Removes instructions whose results nobody reads.
+/// Removes instructions whose results nothing reads.
 void remove_dead_code(machine_function& f);
 
-/// Texture fetches whose last elements nobody reads have no registers for them.
+/// Texture fetches whose last elements nothing reads have no registers for them.
 void narrow_fetches(machine_function& f);
 
 /// Makes every instruction encodable: at most one constant or immediate, in a place that the opcode takes; other ones

@@ -103,7 +103,7 @@ void compute_in_place(machine_function& f) {
       const std::uint32_t from = units.of(copy.src[0].reg, copy.src[0].part),
                           to = units.of(copy.dst.reg, copy.dst.part);
       if (reads[from] != 1 || written[from] != 1 || copy.src[0].negate) continue;
-      // Upwards to the definition; nobody in between may look at the destination.
+      // Upwards to the definition; nothing in between may read the destination.
       for (std::size_t j = k; j-- > 0;) {
         if (gone[j]) continue;
         bool defines = false, meets = false;

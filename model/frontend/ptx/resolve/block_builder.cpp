@@ -39,7 +39,7 @@ void block_builder::append(hir_instruction h) {
 }
 
 // Lanes whose guard is false branch around the following code; the caller places the returned label after it.
-std::uint32_t block_builder::go_around(const hir_instruction& h) {
+std::uint32_t block_builder::branch_around(const hir_instruction& h) {
   const std::uint32_t behind = new_label();
   hir_instruction around = h;
   around.op = ptx_op::bra;

@@ -36,7 +36,7 @@ class block_builder {
 
   std::uint32_t new_label();
   void place_label(std::uint32_t label);
-  std::uint32_t go_around(const hir_instruction& h);
+  std::uint32_t branch_around(const hir_instruction& h);
   void jump(std::uint32_t label, std::uint32_t back = isa::no_target);
   void finish();
 

@@ -38,7 +38,7 @@ enum : std::uint32_t {
 /// Operands: a destination and sources, sources only, none, or what the instruction's own decoder takes.
 enum class operand_use : std::uint8_t { result, no_result, none, own };
 
-/// When an instruction is needed although nobody reads its result. by_use: if it writes the carry flag, which is not
+/// When an instruction is needed although nothing reads its result. by_use: if it writes the carry flag, which is not
 /// tracked. if_store: a wmma.store. if_strong: a volatile or ordered load. if_clock: S2R of a clock.
 enum class needed_kind : std::uint8_t { by_use, always, if_store, if_strong, if_clock };
 

@@ -47,7 +47,7 @@ call_translator::parts call_translator::parts_of(const ast_instruction& i) const
 
 void call_translator::translate(const hir_instruction& h, const ast_instruction& i) {
   if (h.guard.what != value::kind::none) {
-    const std::uint32_t behind = code_.go_around(h);
+    const std::uint32_t behind = code_.branch_around(h);
     hir_instruction plain = h;
     plain.guard = {};
     translate(plain, i);

@@ -37,7 +37,7 @@ void branch_translator::indirect_branch(const hir_instruction& h, const ast_inst
   const value index = in_.operand(i.operands[0], isa::dtype::u32, i.where);
   const std::vector<std::string>& targets = s.targets->targets;
   const bool guarded = h.guard.what != value::kind::none;
-  const std::uint32_t behind = guarded ? code_.go_around(h) : 0;
+  const std::uint32_t behind = guarded ? code_.branch_around(h) : 0;
   // The machine code compares and branches; the last target needs no comparison, because an index beyond the list is
   // undefined.
   const expansion steps(code_, h);
