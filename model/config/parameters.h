@@ -43,4 +43,12 @@ struct gpu_config {
 /// "6.1".
 [[nodiscard]] std::string compute_capability_text(const gpu_config& config);
 
+/// Whether misses of the SMs' second level of instruction cache are reads of the L2. Memory outside the GPU holds no
+/// code.
+[[nodiscard]] inline bool reads_code_from_l2(const gpu_config& config) {
+  return config.instruction_cache.second_level_bytes > 0 &&
+         config.instruction_cache.second_level_misses == choice::second_level_misses::l2 &&
+         config.memory.model != choice::memory_model::external;
+}
+
 }  // namespace heddle

@@ -172,7 +172,7 @@ bool context_engine::send_line(cycle_t cycle) {
   for (unsigned lane = 0; lane < line_words; ++lane) t.own_addresses[lane] = line + 4 * lane;
   if (saves) std::memcpy(t.words[0], &image_.words()[next_word_], line_bytes);
   l.access = {};
-  l.access.context = true;
+  l.access.origin = l1_origin::context;
   l.access.transaction = &t;
   l.access.line = line;
   l.access.lanes = simt::all_lanes;

@@ -17,7 +17,11 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
       load_store_unit("load_store_unit", clock, config, id, ranges),
       resource_manager("resource_manager", clock, config, id, *this),
       barrier_unit("barrier_unit", config),
-      second_instruction_cache("second_instruction_cache", instruction_cache::second_level(config.instruction_cache)),
+      instruction_port("instruction_port", clock, config.instruction_cache.second_level_line_bytes, *this),
+      second_instruction_cache(
+          "second_instruction_cache",
+          instruction_cache::second_level(config.instruction_cache, reads_code_from_l2(config)),
+          reads_code_from_l2(config) ? &instruction_port : nullptr),
       instruction_caches("instruction_cache"),
       context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
       partitions("partition"),
@@ -47,6 +51,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
   load_store_unit.constant_socket.bind(constant_cache.access_socket);
   load_store_unit.l1_socket.bind(l1.access_socket);
   context_engine.memory_socket.bind(l1.context_socket);
+  instruction_port.memory_socket.bind(l1.instruction_socket);
   for (unsigned k = 0; k < config.sm.sub_partitions; ++k)
     partitions[k].lsu_socket.bind(load_store_unit.partition_socket[k]);
 }
@@ -98,6 +103,12 @@ void sm::divide_cache() {
     return;
   l1.resize(l1_bytes);
   l1_bytes_ = l1_bytes;
+}
+
+void sm::instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) {
+  second_instruction_cache.fill_arrived(address, bytes, cycle);
+  for (auto& cache : instruction_caches) cache.fill_arrived(address, bytes, cycle);
+  for (auto& p : partitions) p.instructions_arrived(address, bytes, cycle);
 }
 
 void sm::preempt(context_transaction& t, cycle_t cycle) { context_engine.preempt(t, cycle); }
@@ -226,7 +237,8 @@ std::string sm::waiting_warps() const {
 bool sm::idle() const {
   for (const auto& p : partitions)
     if (!p.idle()) return false;
-  return resource_manager.idle() && load_store_unit.idle() && l1.idle() && context_engine.idle();
+  return resource_manager.idle() && load_store_unit.idle() && l1.idle() && instruction_port.idle() &&
+         context_engine.idle();
 }
 
 void sm::check_invariants() const {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models: one streaming multiprocessor: resource manager, barrier unit, sub-partitions, load/store unit, shared memory,
-//   L1.
+// Models: one streaming multiprocessor: resource manager, barrier unit, sub-partitions, instruction caches,
+//   load/store unit, shared memory, L1.
 // Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the
 //   interconnect).
 // One cycle: none of its own; its units form one logical process of the core clock and run in the order L1, load/store
-//   unit, resource manager, context engine, sub-partitions.
+//   unit, resource manager, instruction port, context engine, sub-partitions.
 // Parameters: [sm] and the sections of its units. Source: docs/develop/architecture.md.
 #pragma once
 
@@ -19,6 +19,7 @@
 #include "heddle/memory/l1/l1_cache.h"
 #include "heddle/sm/barrier_unit.h"
 #include "heddle/sm/context_engine.h"
+#include "heddle/sm/instruction_port.h"
 #include "heddle/sm/load_store_unit.h"
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sm/shared_memory.h"
@@ -33,6 +34,7 @@ class sm : public sc_core::sc_module,
            public warp_supervisor,
            public block_supervisor,
            public context_supervisor,
+           private instruction_listener,
            private lost_locality_listener,
            private fence_observer {
  public:
@@ -49,6 +51,7 @@ class sm : public sc_core::sc_module,
   class load_store_unit load_store_unit;
   class resource_manager resource_manager;
   class barrier_unit barrier_unit;
+  class instruction_port instruction_port;
   class instruction_cache second_instruction_cache;                // without effect if second_level_bytes is 0
   sc_core::sc_vector<class instruction_cache> instruction_caches;  // first level: one, or one for each sub-partition
   class context_engine context_engine;
@@ -107,6 +110,7 @@ class sm : public sc_core::sc_module,
   void report_deadlock(unsigned cta_slot);
   [[nodiscard]] waiting_block waiting_in(unsigned cta_slot) const;
   void check_profiles() const;
+  void instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) override;
   void locality_lost(unsigned warp, cycle_t cycle) override {
     partition_of(warp).scheduler.policy().lost_locality(slot_of(warp), cycle);
   }

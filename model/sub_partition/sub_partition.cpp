@@ -96,6 +96,12 @@ void sub_partition::place_warp(unsigned slot, const resident_launch& launch, con
   issue.wake_after(cycle);
 }
 
+void sub_partition::instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) {
+  const std::uint64_t slots = fetch.arrived(address, bytes, cycle);
+  if (hot_.faults.halted()) return;
+  for (const unsigned slot : set_bits(slots)) waits.instructions_arrived(slot, cycle);
+}
+
 void sub_partition::on_cycle(cycle_t cycle) {
   if (hot_.faults.halted()) return;
   waits.run_timers(cycle);

@@ -82,6 +82,8 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   void fault(unsigned slot, unsigned lane, const std::string& what) {
     hot_.faults.report(hot_.warps[slot], *hot_.warps[slot].next, lane, what);
   }
+  /// The `bytes` bytes of code at `address`, which its instruction cache waited for, came from memory in `cycle`.
+  void instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle);
   /// Stops issuing for good: the simulated program failed.
   void halt() { hot_.faults.halt(); }
   /// Signals of each cycle in [first, last], for waveforms and pipeline views; owned by the sub-partition.

@@ -26,7 +26,7 @@ void warp_residence::occupy(unsigned slot, const resident_launch& launch, const 
   do ++w.residency;
   while (s_.departed.contains(slot, w.residency));
   s_.dependence.clear(slot, *w.program);
-  s_.fetch.clear(slot);
+  s_.fetch.clear(slot, launch.launch_id);
   s_.scheduler.placed(slot, cycle);
   s_.warps.set_active(slot);
 }

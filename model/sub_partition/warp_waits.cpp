@@ -36,7 +36,15 @@ void warp_waits::make_ready(unsigned slot, warp_slot& w, cycle_t cycle) {
   }
   const cycle_t at = std::max(answer.cycle, w.constant_at);
   if (at <= cycle) make_ready(slot, w, cycle);
-  else set_timer(slot, w, at);
+  else if (at != never) set_timer(slot, w, at);
+}
+
+// After every issue, so without a call.
+[[gnu::always_inline]] inline void warp_waits::look_up_constant(warp_slot& w) {
+  w.constant_at = w.fetch_at;
+  if (w.next->has_constant && w.fetch_at != never)
+    w.constant_at =
+        s_.immediate_constants.access(w.launch->launch_id, w.next->constant_bank, w.next->constant_offset, w.fetch_at);
 }
 
 // The warp waits for its next instruction from `from` on. Computes when the wait ends, if that is known.
@@ -54,16 +62,23 @@ void warp_waits::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redi
     return;
   }
   if (redirected && w.program->control_codes) s_.dependence.counters().jump(slot);
-  w.constant_at = w.fetch_at;
-  if (w.next->has_constant)
-    w.constant_at =
-        s_.immediate_constants.access(w.launch->launch_id, w.next->constant_bank, w.next->constant_offset, w.fetch_at);
+  look_up_constant(w);
   w.phase = warp_phase::waiting;
   w.timer = never;
   evaluate(slot, w, from);
 }
 
 void warp_waits::reconsider(unsigned slot, cycle_t cycle) { evaluate(slot, s_.warps[slot], cycle); }
+
+void warp_waits::instructions_arrived(unsigned slot, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
+  if (w.phase != warp_phase::waiting || w.fetch_at != never) return;
+  w.fetch_at = s_.fetch.next(slot, w.program->code_address, w.state.pc, cycle);
+  look_up_constant(w);
+  evaluate(slot, w, cycle);
+  if (w.phase == warp_phase::ready) s_.clock.wake_at(cycle);
+  else if (w.timer != never) s_.clock.wake_at(w.timer);
+}
 
 void warp_waits::run_timers(cycle_t cycle) {
   for (const unsigned slot : set_bits(timers_.take(cycle, timer_of()))) {

@@ -52,6 +52,8 @@ class warp_waits final : public warp_control {
   void finish(unsigned slot, cycle_t cycle) override { s_.residence.finish(slot, cycle); }
 
   // From the SM
+  /// The slot's buffer, which waited for a line of code from memory, is filled at a known time now.
+  void instructions_arrived(unsigned slot, cycle_t cycle);
   /// The system-scope fence that the slot's warp began with begin_system_fence has been performed.
   void system_fence_performed(unsigned slot, cycle_t cycle);
   /// The lanes of `mask`, independent and active in the slot's warp, wait at barrier `number`.
@@ -70,6 +72,7 @@ class warp_waits final : public warp_control {
 
  private:
   void evaluate(unsigned slot, warp_slot& w, cycle_t cycle);
+  void look_up_constant(warp_slot& w);
   void make_ready(unsigned slot, warp_slot& w, cycle_t cycle);
   void set_timer(unsigned slot, warp_slot& w, cycle_t cycle) {
     w.timer = cycle;

@@ -244,8 +244,9 @@ std::vector<change> instructions_missing(const judged& j) {
   const double bytes = 2 * count * j.number("instruction_cache.instruction_bytes");
   static constexpr const char* slow = "instructions that miss take long to fetch";
   const bool fits = bytes > 0 && bytes <= j.number("instruction_cache.size_bytes");
+  const bool code_in_l2 = j.machine.value("instruction_cache.second_level_misses") == json("l2");
   return first({only_if(!fits, twice(j, "instruction_cache.size_bytes", "the program does not fit")),
-                half(j, "instruction_cache.second_level_miss_latency_cycles", slow),
+                only_if(!code_in_l2, half(j, "instruction_cache.second_level_miss_latency_cycles", slow)),
                 half(j, "instruction_cache.miss_latency_cycles", slow)});
 }
 

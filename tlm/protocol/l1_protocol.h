@@ -8,25 +8,30 @@ namespace heddle {
 
 struct lsu_transaction;
 
-/// Protocol between an SM's load/store unit or context engine and its L1. Forward: request, answered at once by
+/// Protocol between an SM's load/store unit, context engine or instruction port and its L1. Forward: request, answered at once by
 ///   TLM_COMPLETED  done (a hit); the result may be used from `ready_cycle` on,
 ///   TLM_ACCEPTED   accepted; a response follows,
 ///   TLM_UPDATED    with phase nack: no room, nothing was done; the L1 sends retry when there may be room again.
 /// Backward: response (in the cycle in which the result may be used), retry (the payload has no meaning).
 enum class l1_phase : std::uint8_t { request, nack, response, retry };
 
+/// Whose access it is: of a warp's memory instruction; of the context engine, which moves a part of a block's context;
+/// of the instruction port, which reads code past the L1 through the SM's memory port.
+enum class l1_origin : std::uint8_t { warp, context, instructions, count };
+
 /// The part of a warp's memory instruction that lies in one line. The L1 copies the bytes between the line and the
 /// lanes of `transaction`, and writes a message to transaction->fault if the memory answers with an error. Owned by the
 /// initiator until the response.
 struct l1_access {
-  lsu_transaction* transaction = nullptr;
+  lsu_transaction* transaction = nullptr;  // null for instructions: they have no lanes, and their bytes are not needed
   std::uint64_t line = 0;    // address of the line's first byte
   std::uint32_t lanes = 0;   // lanes whose address lies in the line
   std::uint8_t sectors = 0;  // bit s: sector s is accessed
   std::uint64_t cycle = 0;   // of the look-up
   std::uint64_t ready_cycle = 0;
   std::uint64_t free_cycle = 0;  // next possible look-up; set by the L1 if its banks are busy for more than a cycle
-  bool context = false;          // from the context engine: part of a block's context, not of its data
+  std::uint32_t launch = 0;       // for which instructions are read
+  l1_origin origin = l1_origin::warp;
 
   // For use by the L1 until the response.
   std::uint8_t missing = 0;   // sectors not yet delivered

@@ -28,6 +28,7 @@ l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_co
     : sc_module(name),
       access_socket("access_socket"),
       context_socket("context_socket"),
+      instruction_socket("instruction_socket"),
       memory_socket("memory_socket"),
       clock_(clock, *this),
       sm_id_(sm_id),
@@ -50,10 +51,12 @@ l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_co
       fence_answers_(config.sm.max_warps) {
   access_socket.bind(*this);
   context_socket.bind(*this);
+  instruction_socket.bind(*this);
 }
 
 tlm::tlm_sync_enum l1_cache::nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
   invariant(phase == l1_phase::request && access.sectors != 0, "L1: not a request, or one for nothing");
+  if (access.origin == l1_origin::instructions) return read_instructions(access, phase);
   switch (access.transaction->kind) {
     case lsu_kind::load: return load(access, phase);
     case lsu_kind::store: return store(access, phase);
@@ -235,9 +238,21 @@ tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
   return tlm::TLM_ACCEPTED;
 }
 
+tlm::tlm_sync_enum l1_cache::read_instructions(l1_access& access, l1_phase& phase) {
+  if (port_.full()) return nack(access, phase);
+  line_payload& p = take_payload({nullptr, &access, l1_tags::none, access.launch, false, no_warp});
+  p.request.what = gpu_request::kind::instruction;
+  p.make_read(access.line, access.sectors);
+  ++counters[access.launch].instruction_requests;
+  access.ready_cycle = access.cycle;
+  port_.push(p, access.cycle);
+  return tlm::TLM_ACCEPTED;
+}
+
 tlm::tlm_sync_enum l1_cache::nack(l1_access& access, l1_phase& phase) {
-  ++counters[access.transaction->launch->launch_id].nacks;
-  (access.context ? nacked_context_ : nacked_) = true;
+  const bool instructions = access.origin == l1_origin::instructions;
+  ++counters[instructions ? access.launch : access.transaction->launch->launch_id].nacks;
+  nacked_ |= 1u << static_cast<unsigned>(access.origin);
   phase = l1_phase::nack;
   return tlm::TLM_UPDATED;
 }
@@ -251,10 +266,10 @@ std::uint8_t l1_cache::widened(std::uint8_t sectors) const {
 
 line_payload& l1_cache::make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr) {
   const lsu_transaction& t = *access.transaction;
-  if (observer_ != nullptr && !access.context) observer_->left_l1(t);
+  if (observer_ != nullptr && access.origin == l1_origin::warp) observer_->left_l1(t);
   line_payload& p =
       take_payload({nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp});
-  p.request.what = access.context ? gpu_request::kind::context : what;
+  p.request.what = access.origin == l1_origin::context ? gpu_request::kind::context : what;
   p.request.warp = t.warp;
   p.request.cache = static_cast<std::uint8_t>(t.instruction != nullptr ? t.instruction->cache : isa::cache_op::ca);
   p.request.system = t.instruction != nullptr && t.instruction->system && !t.local;
@@ -308,7 +323,7 @@ void l1_cache::fetch(const l1_access& access, unsigned index, std::uint8_t secto
 
 void l1_cache::wait_for(l1_access& access, unsigned index) {
   mshr& m = mshrs_[index];
-  if (observer_ != nullptr && !access.context) observer_->left_l1(*access.transaction);
+  if (observer_ != nullptr && access.origin == l1_origin::warp) observer_->left_l1(*access.transaction);
   access.next = nullptr;
   (m.first == nullptr ? m.first : m.last->next) = &access;
   m.last = &access;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Models: an SM's first-level data cache with its bytes: lines of 128 bytes in sectors of 32, write-through, no
 //   write-allocate, not coherent with other SMs' caches. Atomics and loads that bypass it use the same path to memory.
-// Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket (the same, optional) from the
-//   context engine; memory_socket (initiator, base protocol, AT): the SM's memory port.
+// Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket and instruction_socket (the
+//   same, optional) from the context engine and the instruction port; memory_socket (initiator, base protocol, AT): the
+//   SM's memory port.
 // One cycle: due responses fill lines and complete waiting accesses; one request leaves the miss queue; one line is
 //   looked up; each bank reads one sector.
 // Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
@@ -51,6 +52,7 @@ struct l1_counters {
   std::uint64_t write_requests = 0;
   std::uint64_t atomics = 0;         // atomic and reduction requests to the L2
   std::uint64_t bank_conflicts = 0;  // extra cycles for which hits occupied the banks, beyond one each
+  std::uint64_t instruction_requests = 0;  // code read from the L2, through the L1's port and not the L1
   std::uint64_t nacks = 0;           // accesses nacked: no MSHR, or no room in the miss queue
 };
 
@@ -61,6 +63,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
 
   tlm::tlm_target_socket<32, l1_protocol_types> access_socket;
   tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> context_socket;
+  tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> instruction_socket;
   tlm::tlm_initiator_socket<32> memory_socket;
   per_launch<l1_counters> counters;
 
@@ -88,7 +91,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
     const request_slot& s = slots_[token];
     const l1_access* a = s.access != nullptr ? s.access : s.mshr < mshrs_.size() ? mshrs_[s.mshr].first : nullptr;
     for (; a != nullptr; a = s.access != nullptr ? nullptr : a->next)
-      if (!a->context) f(*a->transaction);
+      if (a->origin == l1_origin::warp) f(*a->transaction);
   }
   /// At most an eighth of the MSHRs or of the miss queue is free.
   [[nodiscard]] bool saturated() const {
@@ -98,7 +101,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   /// True if the departure time of queued requests cannot affect this SM in the next cycle: no requester is blocked and
   /// the queue has slack.
   [[nodiscard]] bool departures_unobserved() const {
-    return prefetch_lines_ == 0 && !nacked_ && !nacked_context_ && unsent_fences_.empty() && port_.room() > 2;
+    return prefetch_lines_ == 0 && nacked_ == 0 && unsent_fences_.empty() && port_.room() > 2;
   }
   /// Payloads that any module holds; zero when nothing is in flight.
   [[nodiscard]] std::size_t payloads_in_use() const { return pool_.in_use(); }
@@ -142,6 +145,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_sync_enum bypass(l1_access& access, l1_phase& phase, std::uint8_t hit);
   tlm::tlm_sync_enum store(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum read_instructions(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum nack(l1_access& access, l1_phase& phase);
   [[nodiscard]] bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
   void read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c);
@@ -161,7 +165,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   bool failed(line_payload& payload, std::string& message);
   void note_failure(l1_access& access, const std::string& message);
   void notify_retry();
-  void answer(bool context, l1_access& access, l1_phase phase);
+  void answer(l1_origin to, l1_access& access, l1_phase phase);
 
   clock_port clock_;
   bound_interface<tlm::tlm_bw_transport_if<l1_protocol_types>> initiator_;
@@ -196,8 +200,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   address_ranges::hint hint_;
   std::unique_ptr<lost_locality> locality_;
   fence_observer* fence_observer_ = nullptr;
-  bool nacked_ = false;
-  bool nacked_context_ = false;
+  std::uint8_t nacked_ = 0;  // bit o: a requester of l1_origin o waits for a retry
   bool warned_ = false;
   request_observer* observer_ = nullptr;
 };

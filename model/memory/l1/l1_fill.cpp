@@ -23,18 +23,17 @@ void l1_cache::on_cycle(cycle_t cycle) {
 
 void l1_cache::notify_retry() {
   l1_access nothing;
-  for (const bool context : {false, true}) {
-    bool& nacked = context ? nacked_context_ : nacked_;
-    if (!nacked) continue;
-    nacked = false;
-    answer(context, nothing, l1_phase::retry);
+  for (unsigned o = 0; o < static_cast<unsigned>(l1_origin::count); ++o) {
+    if (!(nacked_ >> o & 1)) continue;
+    nacked_ &= ~(1u << o);
+    answer(static_cast<l1_origin>(o), nothing, l1_phase::retry);
   }
 }
 
-void l1_cache::answer(bool context, l1_access& access, l1_phase phase) {
+void l1_cache::answer(l1_origin to, l1_access& access, l1_phase phase) {
   sc_core::sc_time delay;
-  if (context) context_socket->nb_transport_bw(access, phase, delay);
-  else initiator_.of(access_socket).nb_transport_bw(access, phase, delay);
+  if (to == l1_origin::warp) initiator_.of(access_socket).nb_transport_bw(access, phase, delay);
+  else (to == l1_origin::context ? context_socket : instruction_socket)->nb_transport_bw(access, phase, delay);
 }
 
 void l1_cache::respond(line_payload& payload, cycle_t cycle) {
@@ -53,14 +52,16 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
   } else {
     l1_access& a = *slot.access;
     std::string message;
-    if (failed(payload, message)) {
+    if (a.origin == l1_origin::instructions) {
+      // Its bytes are not used: the decoded program is, so an error has no effect.
+    } else if (failed(payload, message)) {
       note_failure(a, message);
     } else if (payload.request.atomic != nullptr) {
       if (payload.request.atomic->returns) atomic_to_lanes(*a.transaction, *payload.request.atomic);
     } else if (!slot.write) {
       bytes_to_lanes(*a.transaction, a.lanes, a.missing, payload.line_data());
     }
-    if (!slot.write && payload.request.atomic == nullptr) {
+    if (!slot.write && payload.request.atomic == nullptr && a.origin != l1_origin::instructions) {
       --reads_;
       counters[slot.launch].fills += static_cast<unsigned>(__builtin_popcount(payload.request.sectors));
     }
@@ -125,7 +126,7 @@ void l1_cache::fill(const request_slot& slot, cycle_t cycle) {
 
 void l1_cache::finish(l1_access& access, cycle_t cycle) {
   if (access.ready_cycle < cycle) access.ready_cycle = cycle;
-  answer(access.context, access, l1_phase::response);
+  answer(access.origin, access, l1_phase::response);
 }
 
 // True if the memory answered with an error. A memory that leaves the status unset is taken as successful, with one

@@ -20,20 +20,43 @@ fetch::fetch(sc_core::sc_module_name name, const gpu_config& config, instruction
       latency_cycles_(config.sub_partition.fetch_latency_cycles),
       entries_(config.sub_partition.instruction_buffer_entries),
       freed_(std::size_t{slots} * entries_),
-      next_entry_(slots) {}
+      next_entry_(slots),
+      launches_(slots),
+      redirected_(slots) {}
 
 cycle_t fetch::enter(unsigned slot, std::uint64_t line, cycle_t cycle) {
-  hot_.buffers[slot] = {line, cache_.look_up(line * line_bytes_, cycle)};
+  hot_.buffers[slot] = {line, cache_.look_up(line * line_bytes_, cycle, launches_[slot])};
+  redirected_[slot] = false;
   return hot_.buffers[slot].available;
 }
 
 cycle_t fetch::redirect(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle) {
   ++redirects;
-  const cycle_t available = enter(slot, line_of(code_address, pc), cycle) + latency_cycles_;
-  hot_.buffers[slot].available = available;
-  if (hot_.is_short)
-    std::fill_n(freed_.begin() + slot * entries_, entries_, available - latency_cycles_);  // all entries are empty
-  return available;
+  const cycle_t there = enter(slot, line_of(code_address, pc), cycle);
+  if (there != never) return refill(slot, there);
+  redirected_[slot] = true;
+  return never;
+}
+
+// Fills the slot's empty buffer from its line, which is there in cycle `there`.
+cycle_t fetch::refill(unsigned slot, cycle_t there) {
+  hot_.buffers[slot].available = there + latency_cycles_;
+  if (hot_.is_short) std::fill_n(freed_.begin() + slot * entries_, entries_, there);
+  return hot_.buffers[slot].available;
+}
+
+std::uint64_t fetch::arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) {
+  std::uint64_t slots = 0;
+  for (unsigned slot = 0; slot < hot_.buffers.size(); ++slot) {
+    buffer& b = hot_.buffers[slot];
+    if (b.line == ~std::uint64_t{0} || b.available != never) continue;
+    const std::uint64_t first = b.line * line_bytes_;
+    if (first >= address + bytes || address >= first + line_bytes_) continue;
+    b.available = cycle;
+    if (redirected_[slot]) refill(slot, cycle);
+    slots |= std::uint64_t{1} << slot;
+  }
+  return slots;
 }
 
 void fetch::free_entry(unsigned slot, cycle_t cycle) {

@@ -25,7 +25,7 @@ class fetch : public sc_core::sc_module {
   fetch(sc_core::sc_module_name name, const gpu_config& config, instruction_cache& cache, unsigned slots);
 
   /// First cycle from `cycle` on in which instruction `pc` of the code at `code_address` is in the slot's buffer, if
-  /// the warp continues in sequence.
+  /// the warp continues in sequence. never: its line is on its way from memory, and arrived() names the slot.
   cycle_t next(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle) {
     const std::uint64_t line = line_of(code_address, pc);
     const buffer& b = hot_.buffers[slot];
@@ -37,10 +37,16 @@ class fetch : public sc_core::sc_module {
     if (__builtin_expect(hot_.is_short, 0)) free_entry(slot, cycle);
   }
   /// First cycle in which the instruction is in the buffer after a change of direction resolved in `cycle`: the buffer
-  /// is flushed and refilled.
+  /// is flushed and refilled. never: as for next().
   cycle_t redirect(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle);
-  /// A new warp: empty buffer.
-  void clear(unsigned slot) { hot_.buffers[slot].line = ~std::uint64_t{0}; }
+  /// A new warp, of `launch`: empty buffer.
+  void clear(unsigned slot, std::uint32_t launch) {
+    hot_.buffers[slot].line = ~std::uint64_t{0};
+    launches_[slot] = launch;
+  }
+  /// The `bytes` bytes of code at `address` came from memory in `cycle`. Returns the slots whose buffer waited for them
+  /// (bit set); next() tells when each is filled.
+  std::uint64_t arrived(std::uint64_t address, unsigned bytes, cycle_t cycle);
   /// Number of entries that hides the fetch latency at the full issue rate: with as many, a warp never waits for
   /// sequential instructions.
   static unsigned ample_entries(const sub_partition_parameters& p) { return p.fetch_latency_cycles * p.issue_width; }
@@ -54,12 +60,13 @@ class fetch : public sc_core::sc_module {
  private:
   struct buffer {
     std::uint64_t line = ~std::uint64_t{0};  // cache line from which it is filled
-    cycle_t available = 0;                   // cycle from which the line can be read
+    cycle_t available = 0;                   // cycle from which the line can be read; never: not known yet
   };
   [[nodiscard]] std::uint64_t line_of(std::uint64_t code_address, std::uint32_t pc) const {
     return (code_address + std::uint64_t{pc} * hot_.instruction_bytes) >> hot_.line_shift;
   }
   cycle_t enter(unsigned slot, std::uint64_t line, cycle_t cycle);
+  cycle_t refill(unsigned slot, cycle_t there);
   [[nodiscard]] cycle_t refilled(unsigned slot) const {
     return freed_[slot * entries_ + next_entry_[slot]] + latency_cycles_;
   }
@@ -82,6 +89,8 @@ class fetch : public sc_core::sc_module {
   unsigned entries_;
   std::vector<cycle_t> freed_;            // by slot and entry: cycle in which its last instruction issued
   std::vector<std::uint8_t> next_entry_;  // by slot: the entry of the next instruction
+  std::vector<std::uint32_t> launches_;   // by slot: of its warp
+  std::vector<bool> redirected_;          // by slot: its line is on its way, and was needed for a change of direction
   const trace_observer* traced_by_ = nullptr;
 };
 

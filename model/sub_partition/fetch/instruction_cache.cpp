@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-instruction_cache::instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_cache* behind)
+instruction_cache::instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_source* behind)
     : sc_module(name),
       geometry_(geometry),
       behind_(behind),
@@ -21,16 +21,24 @@ std::size_t instruction_cache::find(std::uint64_t tag) const {
 }
 
 // Fills the line, requested in `cycle`; returns its index.
-std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle) {
+std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle, std::uint32_t launch) {
   line* set = &lines_[tag % sets_ * geometry_.ways];
   line* victim =
       std::min_element(set, set + geometry_.ways, [](const line& a, const line& b) { return a.used < b.used; });
   const cycle_t sent = cycle + geometry_.miss_latency_cycles;
   const auto place = static_cast<std::size_t>(victim - lines_.data());
   tags_[place] = tag;
-  *victim = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent) : sent, ++clock_};
+  *victim = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent, launch) : sent, ++clock_};
   ++fills_;
   return place;
+}
+
+void instruction_cache::fill_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) {
+  for (std::size_t k = 0; k < tags_.size(); ++k) {
+    if (tags_[k] == no_tag || lines_[k].ready != never) continue;
+    const std::uint64_t first = tags_[k] * geometry_.line_bytes;
+    if (first < address + bytes && address < first + geometry_.line_bytes) lines_[k].ready = cycle;
+  }
 }
 
 void instruction_cache::invalidate() {
@@ -38,7 +46,7 @@ void instruction_cache::invalidate() {
   std::fill(lines_.begin(), lines_.end(), line{});
 }
 
-cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle) {
+cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) {
   const std::uint64_t tag = address / geometry_.line_bytes;
   ++accesses;
   std::size_t place = find(tag);
@@ -46,7 +54,7 @@ cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle) {
     lines_[place].used = ++clock_;
   } else {
     ++misses;
-    place = fill(tag, cycle);
+    place = fill(tag, cycle, launch);
   }
   const cycle_t ready = std::max(cycle, lines_[place].ready);
   // The prefetcher streams the following lines from the next level, one cycle apart. If nothing was filled since the
@@ -56,7 +64,7 @@ cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle) {
   for (unsigned n = 1; n <= geometry_.prefetch_lines; ++n)
     if (find(tag + n) == nowhere) {
       ++prefetches;
-      fill(tag + n, cycle + n);
+      fill(tag + n, cycle + n, launch);
     }
   if (fills_ == fills_before) lines_[place].streamed = fills_;
   return ready;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: one level of instruction cache, of an SM or a sub-partition; the first level has a sequential prefetcher.
 // Sockets: none; the sub-partitions' fetch units call it in a fixed order, and it calls the next level.
-// One cycle: a look-up returns when the line is available; a miss starts its fill, the prefetcher those of the next
-// lines.
+// One cycle: a look-up returns when the line is available, if that is known; a miss starts its fill, the prefetcher
+//   those of the next lines.
 // Parameters: [instruction_cache]. Source: sizes in Jia et al. 2018 (arXiv:1804.06826), table 3.1; stream buffer as in
 //   Huerta et al., MICRO 2025.
 #pragma once
@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/sub_partition/fetch/instruction_source.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 
-class instruction_cache : public sc_core::sc_module {
+class instruction_cache : public sc_core::sc_module, public instruction_source {
  public:
   struct geometry {
     unsigned size_bytes;
@@ -29,16 +30,20 @@ class instruction_cache : public sc_core::sc_module {
   static geometry first_level(const instruction_cache_parameters& p) {
     return {p.size_bytes, p.line_bytes, p.ways, p.miss_latency_cycles, p.prefetch_lines};
   }
-  static geometry second_level(const instruction_cache_parameters& p) {
-    return {p.second_level_bytes, p.second_level_line_bytes, p.second_level_ways, p.second_level_miss_latency_cycles,
-            0};
+  /// `from_l2`: its misses are read from the L2 (instruction_port); otherwise they take a fixed latency.
+  static geometry second_level(const instruction_cache_parameters& p, bool from_l2) {
+    return {p.second_level_bytes, p.second_level_line_bytes, p.second_level_ways,
+            from_l2 ? 0 : p.second_level_miss_latency_cycles, 0};
   }
 
   /// `behind`: the next level, which must outlive the cache; null: misses are filled after the miss latency.
-  instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_cache* behind = nullptr);
+  instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_source* behind = nullptr);
 
-  /// First cycle in which the line of code address `address`, requested in `cycle`, can be read.
-  cycle_t look_up(std::uint64_t address, cycle_t cycle);
+  /// First cycle in which the line of code address `address`, requested in `cycle`, can be read; never: its fill is
+  /// under way and the cycle of its arrival not known.
+  cycle_t look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) override;
+  /// The `bytes` bytes of code at `address`, which were under way, are there from `cycle` on.
+  void fill_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle);
   /// Drops all lines; no fill may be under way.
   void invalidate();
   void trace(sc_core::sc_trace_file* file) const override;
@@ -56,10 +61,10 @@ class instruction_cache : public sc_core::sc_module {
   static constexpr std::size_t nowhere = ~std::size_t{0};
   static constexpr std::uint64_t no_tag = ~std::uint64_t{0};
   [[nodiscard]] std::size_t find(std::uint64_t tag) const;
-  std::size_t fill(std::uint64_t tag, cycle_t cycle);
+  std::size_t fill(std::uint64_t tag, cycle_t cycle, std::uint32_t launch);
 
   geometry geometry_;
-  instruction_cache* behind_;
+  instruction_source* behind_;
   unsigned sets_;
   std::vector<std::uint64_t> tags_;  // separate from lines_: the prefetcher searches several at each look-up
   std::vector<line> lines_;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sm/instruction_port.h"
+
+#include <algorithm>
+
+#include "heddle/config/error.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+
+namespace heddle {
+
+instruction_port::instruction_port(sc_core::sc_module_name name, unit_clock& clock, unsigned line_bytes,
+                                   instruction_listener& listener)
+    : sc_module(name),
+      memory_socket("memory_socket"),
+      clock_(clock, *this),
+      line_bytes_(line_bytes),
+      listener_(listener) {
+  memory_socket.bind(*this);
+}
+
+cycle_t instruction_port::look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) {
+  const cycle_t due = std::max(cycle, clock_.cycle() + 1);
+  lines_.push_back({lines_begun_++, address, due, launch});
+  if (!nacked_) clock_.wake_at(due);
+  return never;
+}
+
+// The line that has been due for longest of those that are not sent completely.
+instruction_port::line* instruction_port::next() {
+  line* first = nullptr;
+  for (line& l : lines_)
+    if (l.sent < line_bytes_ && (first == nullptr || l.due < first->due)) first = &l;
+  return first;
+}
+
+void instruction_port::on_cycle(cycle_t cycle) {
+  if (nacked_) return;
+  line* l = next();
+  if (l != nullptr && l->due <= cycle) {
+    if (!send(*l, cycle)) return;
+    l = next();
+  }
+  if (l != nullptr) clock_.wake_at(std::max(l->due, cycle + 1));
+}
+
+bool instruction_port::send(line& l, cycle_t cycle) {
+  const std::uint64_t at = code_area + l.address + l.sent;
+  const auto offset = static_cast<unsigned>(at % line_bytes);
+  const unsigned bytes = std::min(line_bytes - offset, line_bytes_ - l.sent);
+  read& a = reads_.take();
+  a = {};
+  a.number = l.number;
+  a.origin = l1_origin::instructions;
+  a.launch = l.launch;
+  a.line = at - offset;
+  for (unsigned s = offset / sector_bytes; s * sector_bytes < offset + bytes; ++s) a.sectors |= 1u << s;
+  a.cycle = cycle;
+  l1_phase phase = l1_phase::request;
+  sc_core::sc_time delay;
+  nacked_ = memory_socket->nb_transport_fw(a, phase, delay) == tlm::TLM_UPDATED;
+  if (nacked_) {
+    reads_.give_back(a);
+    return false;
+  }
+  l.sent += bytes;
+  ++l.outstanding;
+  ++outstanding_;
+  return true;
+}
+
+tlm::tlm_sync_enum instruction_port::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
+  if (phase == l1_phase::retry) {
+    nacked_ = false;
+    clock_.wake_at(clock_.cycle() + 1);
+    return tlm::TLM_ACCEPTED;
+  }
+  read& r = static_cast<read&>(access);
+  const auto answered = std::find_if(lines_.begin(), lines_.end(), [&](const line& l) { return l.number == r.number; });
+  invariant(phase == l1_phase::response && answered != lines_.end(), "instruction port: unexpected response");
+  const cycle_t cycle = r.ready_cycle;
+  reads_.give_back(r);
+  --outstanding_;
+  if (--answered->outstanding != 0 || answered->sent < line_bytes_) return tlm::TLM_ACCEPTED;
+  const std::uint64_t address = answered->address;
+  lines_.erase(answered);
+  listener_.instructions_arrived(address, line_bytes_, cycle);
+  return tlm::TLM_ACCEPTED;
+}
+
+void instruction_port::trace(sc_core::sc_trace_file* file) const {
+  sc_core::sc_trace(file, outstanding_, std::string(name()) + ".outstanding");
+}
+
+}  // namespace heddle

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Models: the path of code from the L2 to an SM's second level of instruction cache.
+// Sockets: memory_socket (initiator, l1_protocol) to the L1's instruction_socket: code shares the SM's memory port with
+//   data.
+// One cycle: the oldest due line sends one read of 128 bytes; a line is there when all its reads have been answered.
+// Parameters: instruction_cache.second_level_misses. Source: the L2 caches instructions, constants and data
+//   (Jia et al. 2018, arXiv:1804.06826, chapter 3).
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "heddle/sub_partition/fetch/instruction_source.h"
+#include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/protocol/l1_protocol.h"
+#include "heddle/tlm/protocol/object_pool.h"
+
+namespace heddle {
+
+/// Learns of code that came from the L2.
+class instruction_listener {
+ public:
+  virtual void instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) = 0;
+
+ protected:
+  ~instruction_listener() = default;
+};
+
+class instruction_port : public sc_core::sc_module,
+                         public clocked,
+                         public instruction_source,
+                         private tlm::tlm_bw_transport_if<l1_protocol_types> {
+ public:
+  /// Device address of the code at code address 0. It lies above all allocations. The bytes there are never used, since
+  /// the SMs execute the decoded program.
+  static constexpr std::uint64_t code_area = std::uint64_t{1} << 39;
+
+  /// `line_bytes`: of the cache that it serves.
+  instruction_port(sc_core::sc_module_name name, unit_clock& clock, unsigned line_bytes, instruction_listener& listener);
+
+  tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
+
+  /// Always never: the listener is told when the line is there.
+  cycle_t look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) override;
+  [[nodiscard]] bool idle() const { return lines_.empty(); }
+  void on_cycle(cycle_t cycle) override;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  /// A line on its way.
+  struct line {
+    std::uint64_t number;
+    std::uint64_t address;
+    cycle_t due;  // its reads are sent from then on
+    std::uint32_t launch;
+    unsigned sent = 0;  // bytes of it that were asked for
+    unsigned outstanding = 0;
+  };
+  struct read : l1_access {
+    std::uint64_t number = 0;  // of its line
+  };
+  [[nodiscard]] line* next();
+  bool send(line& l, cycle_t cycle);
+  tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  clock_port clock_;
+  unsigned line_bytes_;
+  instruction_listener& listener_;
+  std::vector<line> lines_;
+  object_pool<read> reads_;
+  std::uint64_t lines_begun_ = 0;
+  bool nacked_ = false;
+  unsigned outstanding_ = 0;
+};
+
+}  // namespace heddle
