@@ -38,7 +38,8 @@ class instruction_port : public sc_core::sc_module,
   static constexpr std::uint64_t code_area = std::uint64_t{1} << 39;
 
   /// `line_bytes`: of the cache that it serves.
-  instruction_port(sc_core::sc_module_name name, unit_clock& clock, unsigned line_bytes, instruction_listener& listener);
+  instruction_port(sc_core::sc_module_name name, unit_clock& clock, unsigned line_bytes,
+                   instruction_listener& listener);
 
   tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
 

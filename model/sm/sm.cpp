@@ -18,10 +18,9 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
       resource_manager("resource_manager", clock, config, id, *this),
       barrier_unit("barrier_unit", config),
       instruction_port("instruction_port", clock, config.instruction_cache.second_level_line_bytes, *this),
-      second_instruction_cache(
-          "second_instruction_cache",
-          instruction_cache::second_level(config.instruction_cache, reads_code_from_l2(config)),
-          reads_code_from_l2(config) ? &instruction_port : nullptr),
+      second_instruction_cache("second_instruction_cache",
+                               instruction_cache::second_level(config.instruction_cache, reads_code_from_l2(config)),
+                               reads_code_from_l2(config) ? &instruction_port : nullptr),
       instruction_caches("instruction_cache"),
       context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
       partitions("partition"),

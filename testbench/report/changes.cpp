@@ -242,11 +242,11 @@ std::vector<change> instructions_missing(const judged& j) {
   const auto lines = j.kernel.find("lines");
   const double count = lines != j.kernel.end() && lines->is_array() ? static_cast<double>(lines->size()) : 0;
   const double bytes = 2 * count * j.number("instruction_cache.instruction_bytes");
-  static constexpr const char* slow = "instructions that miss take long to fetch";
+  constexpr const char* slow = "instructions that miss take long to fetch";
   const bool fits = bytes > 0 && bytes <= j.number("instruction_cache.size_bytes");
-  const bool code_in_l2 = j.machine.value("instruction_cache.second_level_misses") == json("l2");
+  const bool fixed = j.machine.value("instruction_cache.second_level_misses") != json("l2");
   return first({only_if(!fits, twice(j, "instruction_cache.size_bytes", "the program does not fit")),
-                only_if(!code_in_l2, half(j, "instruction_cache.second_level_miss_latency_cycles", slow)),
+                only_if(fixed, half(j, "instruction_cache.second_level_miss_latency_cycles", slow)),
                 half(j, "instruction_cache.miss_latency_cycles", slow)});
 }
 

@@ -28,7 +28,10 @@ const std::vector<bounded_suite> suites = {
      12,
      {"gaussian Fan2 128", "gaussian Fan2 256", "gaussian Fan2 384", "gaussian Fan2 512"}},
     {"microbenchmarks", {{"v100", 16}, {"a100", 5}, {"h100", 10}}, 7, {"integer multiply-adds", "L1 loads of doubles"}},
-    {"textbook", {{"rtx2060", 19}, {"rtx3080", 40}}, 15, {"hist 131072", "rtx2060 mat_", "rtx3080 mat_mat_tiles"}}};
+    {"textbook",
+     {{"rtx2060", 14}, {"rtx3080", 40}},
+     15,
+     {"hist 131072", "rtx2060 mat_mat_tiles", "rtx2060 mat_vec", "rtx2060 gray", "rtx3080 mat_mat_tiles"}}};
 
 class suite_test : public ::testing::TestWithParam<bounded_suite> {
  protected:

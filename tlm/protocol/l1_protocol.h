@@ -8,7 +8,8 @@ namespace heddle {
 
 struct lsu_transaction;
 
-/// Protocol between an SM's load/store unit, context engine or instruction port and its L1. Forward: request, answered at once by
+/// Protocol between an SM's load/store unit, context engine or instruction port and its L1. Forward: request, answered
+/// at once by
 ///   TLM_COMPLETED  done (a hit); the result may be used from `ready_cycle` on,
 ///   TLM_ACCEPTED   accepted; a response follows,
 ///   TLM_UPDATED    with phase nack: no room, nothing was done; the L1 sends retry when there may be room again.
@@ -24,13 +25,13 @@ enum class l1_origin : std::uint8_t { warp, context, instructions, count };
 /// initiator until the response.
 struct l1_access {
   lsu_transaction* transaction = nullptr;  // null for instructions: they have no lanes, and their bytes are not needed
-  std::uint64_t line = 0;    // address of the line's first byte
-  std::uint32_t lanes = 0;   // lanes whose address lies in the line
-  std::uint8_t sectors = 0;  // bit s: sector s is accessed
-  std::uint64_t cycle = 0;   // of the look-up
+  std::uint64_t line = 0;                  // address of the line's first byte
+  std::uint32_t lanes = 0;                 // lanes whose address lies in the line
+  std::uint8_t sectors = 0;                // bit s: sector s is accessed
+  std::uint64_t cycle = 0;                 // of the look-up
   std::uint64_t ready_cycle = 0;
   std::uint64_t free_cycle = 0;  // next possible look-up; set by the L1 if its banks are busy for more than a cycle
-  std::uint32_t launch = 0;       // for which instructions are read
+  std::uint32_t launch = 0;      // for which instructions are read
   l1_origin origin = l1_origin::warp;
 
   // For use by the L1 until the response.

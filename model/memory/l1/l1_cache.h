@@ -50,10 +50,10 @@ struct l1_counters {
   std::uint64_t evictions = 0;      // lines replaced
   std::uint64_t read_requests = 0;  // requests to the L2
   std::uint64_t write_requests = 0;
-  std::uint64_t atomics = 0;         // atomic and reduction requests to the L2
-  std::uint64_t bank_conflicts = 0;  // extra cycles for which hits occupied the banks, beyond one each
+  std::uint64_t atomics = 0;               // atomic and reduction requests to the L2
+  std::uint64_t bank_conflicts = 0;        // extra cycles for which hits occupied the banks, beyond one each
   std::uint64_t instruction_requests = 0;  // code read from the L2, through the L1's port and not the L1
-  std::uint64_t nacks = 0;           // accesses nacked: no MSHR, or no room in the miss queue
+  std::uint64_t nacks = 0;                 // accesses nacked: no MSHR, or no room in the miss queue
 };
 
 class l1_cache : public sc_core::sc_module, public clocked, private phase_target<l1_protocol_types> {

@@ -116,8 +116,8 @@ TEST_F(cold, the_default_is_warm) {
   EXPECT_EQ(2, run({"--warm", "--cold"}).code);
 }
 
-// Cold, each launch reads its code from memory, once for all SMs: whole lines of 128 bytes. Warm, the first launch alone.
-// The SMs' reads of it are the L2's, not the L1s'.
+// Cold, each launch reads its code from memory, once for all SMs: whole lines of 128 bytes. Warm, the first launch
+// alone. The SMs' reads of it are the L2's, not the L1s'.
 TEST_F(cold, code_is_read_through_the_l2) {
   const json fixed = kernels({"--cold", "--set", "instruction_cache.second_level_misses=fixed"});
   const json k = kernels({"--cold"});
