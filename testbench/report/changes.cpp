@@ -240,13 +240,12 @@ std::vector<change> branches(const judged& j) {
 std::vector<change> instructions_missing(const judged& j) {
   // A source line makes one or two instructions: if the whole kernel fits the cache, its misses were cold misses.
   const auto lines = j.kernel.find("lines");
-  const double count = lines != j.kernel.end() && lines->is_array() ? static_cast<double>(lines->size()) : 0;
-  const double bytes = 2 * count * j.number("instruction_cache.instruction_bytes");
+  const double count = lines != j.kernel.end() && lines->is_array() ? 2.0 * static_cast<double>(lines->size()) : 0;
   constexpr const char* slow = "instructions that miss take long to fetch";
+  const double bytes = count * j.number("instruction_cache.instruction_bytes");
   const bool fits = bytes > 0 && bytes <= j.number("instruction_cache.size_bytes");
-  const bool fixed = j.machine.value("instruction_cache.second_level_misses") != json("l2");
   return first({only_if(!fits, twice(j, "instruction_cache.size_bytes", "the program does not fit")),
-                only_if(fixed, half(j, "instruction_cache.second_level_miss_latency_cycles", slow)),
+                half(j, "instruction_cache.second_level_miss_latency_cycles", slow),
                 half(j, "instruction_cache.miss_latency_cycles", slow)});
 }
 
