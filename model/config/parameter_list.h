@@ -779,6 +779,14 @@ HEDDLE_NUMBER(double, volts_per_ghz, 0.25, between(0, 10), volts,
   "change of the voltage with the core clock, per GHz")
 HEDDLE_NUMBER(double, least_volts, 0.7, volts, volts,
   "lowest voltage at which the chip works")
+HEDDLE_NUMBER(double, power_cap_watts, 0, watts, watts,
+  "power that the chip keeps to by a lower core clock and voltage ([energy](energy.md#power-cap)); 0: no cap")
+HEDDLE_NUMBER(unsigned, power_cap_interval_cycles, 1024, between(256, 1 << 24), cycles,
+  "time over which the mean power is compared with the cap, and after which the clock may change")
+HEDDLE_NUMBER(double, clock_step_mhz, 15, clock_mhz, mhz,
+  "distance of the clocks that the power cap chooses from")
+HEDDLE_NUMBER(double, least_clock_mhz, 210, clock_mhz, mhz,
+  "lowest of them, but at least an eighth of gpu.core_clock_mhz")
 HEDDLE_END(energy, energy)
 
 HEDDLE_SECTION(tlm, tlm)

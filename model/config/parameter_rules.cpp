@@ -163,6 +163,15 @@ class rule_checker {
     dram_refresh();
   }
 
+  /// The power cap measures by the energy account, and keeps the time of the device memory's clock.
+  void energy() const {
+    if (config_.energy.power_cap_watts == 0) return;
+    require(config_.energy.account, {"energy.power_cap_watts", "energy.account"},
+            "expected energy.account = true, and a file with a section [energy], where there is a power cap");
+    require(config_.memory.model == choice::memory_model::dram, {"energy.power_cap_watts", "memory.model"},
+            "expected memory.model = dram where there is a power cap");
+  }
+
  private:
   void dram_levels() const {
     const dram_parameters& dram = config_.dram;
@@ -260,6 +269,7 @@ void check_rules(const gpu_config& config, const rule_violation& violated) {
   checker.shared_memory();
   checker.caches();
   checker.memory();
+  checker.energy();
   checker.size();
 }
 

@@ -6,6 +6,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/energy/energy_prices.h"
+#include "heddle/energy/power_ledger.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
@@ -37,8 +38,8 @@ bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::a
 
 }  // namespace
 
-energy_account::energy_account(const gpu& g)
-    : gpu_(g), prices_(prices_of(g.config())), cycle_seconds_(1e-6 / g.config().gpu.core_clock_mhz) {}
+energy_account::energy_account(const gpu& g, const power_ledger* ledger)
+    : gpu_(g), prices_(prices_of(g.config())), cycle_seconds_(1e-6 / g.config().gpu.core_clock_mhz), ledger_(ledger) {}
 
 const std::vector<instruction_energy>& energy_account::instructions_of(std::uint32_t launch, unsigned sm) {
   if (launch >= programs_.size()) programs_.resize(std::size_t{launch} + 1);
@@ -95,31 +96,91 @@ void energy_account::add_memory(sums& to, std::uint32_t launch, unsigned sm) con
   add_to_memory(to, unit::interconnect, joules(flits, p.flit_pj));
 }
 
-sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
+sums energy_account::counted_in_sm(std::uint32_t launch, unsigned sm) {
   sums s;
   add_instructions(s, launch, sm);
   add_memory(s, launch, sm);
   return s;
 }
 
+sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
+  const sums counted = counted_in_sm(launch, sm);
+  return ledger_ == nullptr ? counted : ledger_->in_sm(launch, sm, counted);
+}
+
 sums energy_account::beside_sms(std::uint32_t launch) const {
-  sums s;
-  const energy_parameters& p = prices_;
-  for (unsigned i = 0; i < gpu_.slice_count(); ++i)
-    if (const l2_counters* c = gpu_.slice_at(i).counters().find(launch))
-      add_to_memory(s, unit::l2,
-                    joules(c->read_hits, p.l2_read_hit_pj) + joules(c->read_sectors - c->read_hits, p.l2_read_miss_pj) +
-                        joules(c->write_hits + c->atomics, p.l2_write_hit_pj) +
-                        joules(c->write_misses, p.l2_write_miss_pj));
-  for (unsigned i = 0; i < gpu_.channel_count(); ++i)
-    if (const memory_counters* c = gpu_.channel_at(i).counters().find(launch))
-      add_to_memory(s, unit::dram,
-                    joules(static_cast<double>(c->read_bytes) / sector_bytes, p.dram_read_pj) +
-                        joules(static_cast<double>(c->write_bytes) / sector_bytes, p.dram_write_pj));
-  return s;
+  const sums counted = counted_beside_sms(launch);
+  return ledger_ == nullptr ? counted : ledger_->beside_sms(launch, counted);
 }
 
 double energy_account::contexts_of(std::uint32_t launch) const {
+  const double counted = counted_contexts(launch);
+  return ledger_ == nullptr ? counted : ledger_->contexts(launch, counted);
+}
+
+double energy_account::time(cycle_t cycle) const {
+  return ledger_ == nullptr ? static_cast<double>(cycle) : ledger_->time(cycle);
+}
+
+double energy_account::leakage_time(cycle_t cycle) const {
+  return ledger_ == nullptr ? static_cast<double>(cycle) : ledger_->leakage_time(cycle);
+}
+
+double energy_account::active_time(unsigned sm, cycle_t cycle) const {
+  const std::uint64_t active = gpu_.sm_at(sm).resource_manager.sm_residency.until(cycle);
+  return ledger_ == nullptr ? static_cast<double>(active) : ledger_->sm_active(sm, active);
+}
+
+double energy_account::mean_clock_mhz(cycle_t from, cycle_t to) const {
+  const double mhz = gpu_.config().gpu.core_clock_mhz, taken = time(to) - time(from);
+  // To the hertz: times are sums of rounded numbers.
+  return taken > 0 ? std::round(mhz * static_cast<double>(to - from) / taken * 1e6) / 1e6 : mhz;
+}
+
+double energy_account::joules_of(const l2_counters& c) const {
+  const energy_parameters& p = prices_;
+  return joules(c.read_hits, p.l2_read_hit_pj) + joules(c.read_sectors - c.read_hits, p.l2_read_miss_pj) +
+         joules(c.write_hits + c.atomics, p.l2_write_hit_pj) + joules(c.write_misses, p.l2_write_miss_pj);
+}
+
+double energy_account::joules_of(const memory_counters& c) const {
+  return joules(static_cast<double>(c.read_bytes) / sector_bytes, prices_.dram_read_pj) +
+         joules(static_cast<double>(c.write_bytes) / sector_bytes, prices_.dram_write_pj);
+}
+
+sums energy_account::counted_beside_sms(std::uint32_t launch) const {
+  sums s;
+  for (unsigned i = 0; i < gpu_.slice_count(); ++i)
+    if (const l2_counters* c = gpu_.slice_at(i).counters().find(launch)) add_to_memory(s, unit::l2, joules_of(*c));
+  for (unsigned i = 0; i < gpu_.channel_count(); ++i)
+    if (const memory_counters* c = gpu_.channel_at(i).counters().find(launch))
+      add_to_memory(s, unit::dram, joules_of(*c));
+  return s;
+}
+
+double energy_account::in_slice(unsigned slice) const {
+  const auto& counters = gpu_.slice_at(slice).counters();
+  double sum = 0;
+  for (std::uint32_t launch = 0; launch < counters.end(); ++launch)
+    if (const l2_counters* c = counters.find(launch)) sum += joules_of(*c);
+  return sum;
+}
+
+double energy_account::in_channel(unsigned channel) const {
+  const auto& counters = gpu_.channel_at(channel).counters();
+  double sum = 0;
+  for (std::uint32_t launch = 0; launch < counters.end(); ++launch)
+    if (const memory_counters* c = counters.find(launch)) sum += joules_of(*c);
+  return sum;
+}
+
+double energy_account::present_factor() const {
+  if (ledger_ == nullptr) return 1;
+  const double volts = ledger_->volts_ratio(ledger_->clock_mhz());
+  return volts * volts;
+}
+
+double energy_account::counted_contexts(std::uint32_t launch) const {
   double lines = 0;
   for (const auto& c : gpu_.cwd().context_switches())
     for (const switched_block& b : c->blocks)
@@ -128,6 +189,11 @@ double energy_account::contexts_of(std::uint32_t launch) const {
 }
 
 double energy_account::all_contexts() const {
+  if (ledger_ != nullptr) {
+    double all = 0;
+    for (std::uint32_t launch = 0; launch < gpu_.cwd().grids().size(); ++launch) all += contexts_of(launch);
+    return all;
+  }
   double lines = 0;
   for (const auto& c : gpu_.cwd().context_switches())
     for (const switched_block& b : c->blocks) lines += lines_of(b.bytes_saved + b.bytes_restored);
@@ -135,60 +201,65 @@ double energy_account::all_contexts() const {
 }
 
 // Adds what is spent outside the SMs and by time. `by_unit` and `by_class` hold the SMs' dynamic energy, `by_sm` all of
-// theirs.
-void energy_account::finish(energy_metrics& m, const sums& shared, std::uint64_t cycles,
-                            std::uint64_t active_cycles) const {
+// theirs; `active`: the SMs' active_time.
+void energy_account::finish(energy_metrics& m, const sums& shared, cycle_t start, cycle_t end, double active) const {
   m.known = true;
-  m.seconds = seconds(cycles);
+  m.seconds = seconds(time(end) - time(start));
   m.volts = core_volts(gpu_.config());
+  m.capped = ledger_ != nullptr;
+  m.mean_clock_mhz = mean_clock_mhz(start, end);
+  if (ledger_ != nullptr) m.throttled_cycles = ledger_->throttled_cycles(end) - ledger_->throttled_cycles(start);
   m.by_unit.add(shared.units);
   m.by_class.add(shared.classes);
-  const std::uint64_t sm_cycles = std::uint64_t{gpu_.sm_count()} * cycles;
-  m.by_unit[unit::active_sms] = prices_.active_sm_watts * seconds(active_cycles);
-  m.by_unit[unit::idle_sms] = prices_.idle_sm_watts * seconds(sm_cycles - std::min(active_cycles, sm_cycles));
+  const double all = gpu_.sm_count() * (leakage_time(end) - leakage_time(start));
+  m.by_unit[unit::active_sms] = prices_.active_sm_watts * seconds(active);
+  m.by_unit[unit::idle_sms] = prices_.idle_sm_watts * seconds(all - std::min(active, all));
   m.by_unit[unit::constant] = prices_.constant_watts * m.seconds;
   m.static_joules = m.by_unit[unit::active_sms] + m.by_unit[unit::idle_sms] + m.by_unit[unit::constant];
   m.total_joules = m.by_unit.sum();
   check_sums(m);
 }
 
-energy_metrics energy_account::of_launch(std::uint32_t launch, std::uint64_t cycles) {
+energy_metrics energy_account::of_launch(std::uint32_t launch, cycle_t start, cycle_t end) {
   energy_metrics m;
-  std::uint64_t all_active = 0;
+  double all_active = 0;
+  const double whole = leakage_time(end) - leakage_time(start);
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
     const sums s = in_sm(launch, i);
     m.by_unit.add(s.units);
     m.by_class.add(s.classes);
-    const std::uint64_t active =
-        std::min<std::uint64_t>(cycles, gpu_.sm_at(i).resource_manager.launch_residency.at(launch).until(gpu_.cycle()));
+    const std::uint64_t counted = gpu_.sm_at(i).resource_manager.launch_residency.at(launch).until(gpu_.cycle());
+    const double active =
+        std::min(whole, ledger_ == nullptr ? static_cast<double>(counted) : ledger_->launch_active(launch, i, counted));
     all_active += active;
     m.by_sm.push_back(s.units.sum() - s.units[unit::interconnect] + prices_.active_sm_watts * seconds(active) +
-                      prices_.idle_sm_watts * seconds(cycles - active));
+                      prices_.idle_sm_watts * seconds(whole - active));
   }
   sums shared = beside_sms(launch);
   shared.units[unit::context] = shared.classes[energy_class::context] = contexts_of(launch);
-  finish(m, shared, cycles, all_active);
+  finish(m, shared, start, end, all_active);
   return m;
 }
 
 energy_metrics energy_account::of_run(cycle_t end) {
   energy_metrics m;
   sums shared;
-  std::uint64_t all_active = 0;
+  double all_active = 0;
+  const double whole = leakage_time(end);
   const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
     sums s;
     for (std::uint32_t launch = 0; launch < gpu_.sm_at(i).profiles.end(); ++launch) s.add(in_sm(launch, i));
     m.by_unit.add(s.units);
     m.by_class.add(s.classes);
-    const std::uint64_t active = std::min<std::uint64_t>(end, gpu_.sm_at(i).resource_manager.sm_residency.until(end));
+    const double active = std::min(whole, active_time(i, end));
     all_active += active;
     m.by_sm.push_back(s.units.sum() - s.units[unit::interconnect] + prices_.active_sm_watts * seconds(active) +
-                      prices_.idle_sm_watts * seconds(end - active));
+                      prices_.idle_sm_watts * seconds(whole - active));
   }
   for (std::uint32_t launch = 0; launch < launches; ++launch) shared.add(beside_sms(launch));
   shared.units[unit::context] = shared.classes[energy_class::context] = all_contexts();
-  finish(m, shared, end, all_active);
+  finish(m, shared, 0, end, all_active);
   return m;
 }
 
@@ -201,7 +272,7 @@ switch_energy energy_account::of_switch(std::uint64_t bytes_saved, std::uint64_t
   const double save = way + sectors * (prices_.l2_write_miss_pj + prices_.dram_write_pj);
   const double restore = way + sectors * (prices_.l2_read_miss_pj + prices_.dram_read_pj);
   e.transfer_joules = joules(lines_of(bytes_saved), save) + joules(lines_of(bytes_restored), restore);
-  e.static_joules = prices_.active_sm_watts * seconds(sm_cycles);
+  e.static_joules = prices_.active_sm_watts * seconds(static_cast<double>(sm_cycles));
   return e;
 }
 

@@ -12,32 +12,35 @@
 namespace heddle {
 
 class gpu;
+class power_ledger;
+class power_records;
+struct l2_counters;
+struct memory_counters;
 
 /// The energy of a GPU's launches, computed from the units' counters when it is asked for: the units themselves do
-/// nothing for it. All figures are up to now. `g` must outlive it.
+/// nothing for it. All figures are up to now. `g` must outlive it, and so must `ledger`, which has the core's clock and
+/// voltage over time; null: they are those of the configuration.
 class energy_account {
  public:
-  explicit energy_account(const gpu& g);
+  using sums = energy_sums;
 
-  struct sums {
-    joules_by<energy_unit> units;
-    joules_by<energy_class> classes;
-    void add(const sums& other) {
-      units.add(other.units);
-      classes.add(other.classes);
-    }
-  };
+  explicit energy_account(const gpu& g, const power_ledger* ledger = nullptr);
 
   /// Dynamic energy of a launch in one SM, its requests to the interconnect included.
   [[nodiscard]] sums in_sm(std::uint32_t launch, unsigned sm);
   /// Dynamic energy of a launch in the L2 and device memory.
   [[nodiscard]] sums beside_sms(std::uint32_t launch) const;
+  /// Joules of all launches in one L2 slice and one memory channel, at the configured voltage.
+  [[nodiscard]] double in_slice(unsigned slice) const;
+  [[nodiscard]] double in_channel(unsigned channel) const;
+  /// The present voltage squared to the configured one's.
+  [[nodiscard]] double present_factor() const;
   /// Of contexts saved and restored in SMs: those of one launch, or of all.
   [[nodiscard]] double contexts_of(std::uint32_t launch) const;
   [[nodiscard]] double all_contexts() const;
 
-  /// A launch that took so many cycles. Where launches overlap, each has the static energy of its own time.
-  [[nodiscard]] energy_metrics of_launch(std::uint32_t launch, std::uint64_t cycles);
+  /// A launch that ran from `start` to `end`. Where launches overlap, each has the static energy of its own time.
+  [[nodiscard]] energy_metrics of_launch(std::uint32_t launch, cycle_t start, cycle_t end);
   /// All launches, from cycle 0 to `end`.
   [[nodiscard]] energy_metrics of_run(cycle_t end);
   /// Dynamic energy of a launch by instruction of its program. What the memory system spends is divided among the
@@ -47,17 +50,33 @@ class energy_account {
                                         std::uint64_t sm_cycles) const;
 
   [[nodiscard]] const energy_parameters& prices() const { return prices_; }
-  [[nodiscard]] double seconds(std::uint64_t cycles) const { return static_cast<double>(cycles) * cycle_seconds_; }
+  /// Of the core clock without a power cap. Cycles of a slower clock are more of them, see time().
+  [[nodiscard]] double seconds(double cycles) const { return cycles * cycle_seconds_; }
+  /// Time of cycle `cycle`, in cycles of the configured core clock.
+  [[nodiscard]] double time(cycle_t cycle) const;
+  /// The same, each cycle weighted by the power of an SM without events at its voltage.
+  [[nodiscard]] double leakage_time(cycle_t cycle) const;
+  /// What leakage_time() has of an SM's cycles with warps.
+  [[nodiscard]] double active_time(unsigned sm, cycle_t cycle) const;
+  /// Mean core clock between two cycles; that of the configuration without a power cap.
+  [[nodiscard]] double mean_clock_mhz(cycle_t from, cycle_t to) const;
 
  private:
+  friend class power_records;
+  [[nodiscard]] sums counted_in_sm(std::uint32_t launch, unsigned sm);
+  [[nodiscard]] sums counted_beside_sms(std::uint32_t launch) const;
+  [[nodiscard]] double counted_contexts(std::uint32_t launch) const;
   const std::vector<instruction_energy>& instructions_of(std::uint32_t launch, unsigned sm);
   void add_instructions(sums& to, std::uint32_t launch, unsigned sm);
   void add_memory(sums& to, std::uint32_t launch, unsigned sm) const;
-  void finish(energy_metrics& m, const sums& shared, std::uint64_t cycles, std::uint64_t active_cycles) const;
+  [[nodiscard]] double joules_of(const l2_counters& c) const;
+  [[nodiscard]] double joules_of(const memory_counters& c) const;
+  void finish(energy_metrics& m, const sums& shared, cycle_t start, cycle_t end, double active) const;
 
   const gpu& gpu_;
   const energy_parameters prices_;
   const double cycle_seconds_;
+  const power_ledger* const ledger_;
   std::vector<std::unique_ptr<std::vector<instruction_energy>>> programs_;  // by launch
 };
 

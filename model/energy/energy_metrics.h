@@ -88,11 +88,25 @@ struct joules_by {
   }
 };
 
+/// Dynamic energy of some units, by unit and by what it was spent for.
+struct energy_sums {
+  joules_by<energy_unit> units;
+  joules_by<energy_class> classes;
+
+  void add(const energy_sums& other) {
+    units.add(other.units);
+    classes.add(other.classes);
+  }
+};
+
 /// The energy of a launch or of a run over `seconds`. Static energy is spent by time, dynamic energy by events.
 struct energy_metrics {
   bool known = false;  // energy.account
   double seconds = 0;
-  double volts = 0;  // of the core
+  double volts = 0;     // of the core at gpu.core_clock_mhz
+  bool capped = false;  // energy.power_cap_watts is not 0
+  double mean_clock_mhz = 0;
+  std::uint64_t throttled_cycles = 0;  // at a lower clock than gpu.core_clock_mhz
   double total_joules = 0;
   double static_joules = 0;
   joules_by<energy_unit> by_unit;    // sums to total_joules
@@ -108,6 +122,7 @@ struct energy_metrics {
 struct energy_series {
   std::vector<double> joules;
   std::vector<double> watts;
+  std::vector<double> clock_mhz;              // mean of the core; empty without a power cap
   std::vector<std::vector<double>> sm_watts;  // by SM
 };
 

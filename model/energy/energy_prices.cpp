@@ -5,10 +5,12 @@
 
 namespace heddle {
 
-double core_volts(const gpu_config& config) {
+double core_volts(const gpu_config& config) { return core_volts(config, config.gpu.core_clock_mhz); }
+
+double core_volts(const gpu_config& config, double clock_mhz) {
   const energy_parameters& e = config.energy;
   if (e.volts > 0) return e.volts;
-  const double ghz = (config.gpu.core_clock_mhz - e.reference_clock_mhz) / 1000;
+  const double ghz = (clock_mhz - e.reference_clock_mhz) / 1000;
   return std::max(std::min(e.least_volts, e.reference_volts), e.reference_volts + ghz * e.volts_per_ghz);
 }
 

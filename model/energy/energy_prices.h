@@ -7,6 +7,8 @@ namespace heddle {
 
 /// The core voltage of a run: energy.volts or, if that is 0, what follows from the core clock.
 double core_volts(const gpu_config& config);
+/// The same at another core clock.
+double core_volts(const gpu_config& config, double clock_mhz);
 
 /// The [energy] section at the core voltage of the run: energies of the chip go with the square of the voltage, powers
 /// of SMs with the voltage. Device memory and the board have supplies of their own.

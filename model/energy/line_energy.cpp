@@ -5,6 +5,7 @@
 #include "heddle/config/error.h"
 #include "heddle/energy/energy_account.h"
 #include "heddle/energy/energy_prices.h"
+#include "heddle/energy/power_ledger.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/sm/sm.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
@@ -56,7 +57,16 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch) {
   sums pools = beside_sms(launch);
   for (unsigned m = 0; m < gpu_.sm_count(); ++m) {
     const launch_profile& profile = gpu_.sm_at(m).profiles.at(launch);
-    add_memory(pools, launch, m);
+    sums memory;
+    add_memory(memory, launch, m);
+    double slowed = 1;  // energy of the SM to that at the configured voltage
+    if (ledger_ != nullptr) {
+      const sums counted = counted_in_sm(launch, m);
+      const double all = counted.units.sum();
+      if (all > 0) slowed = ledger_->in_sm(launch, m, counted).units.sum() / all;
+    }
+    for (double& j : memory.units.values) j *= slowed;
+    pools.units.add(memory.units);
     if (profile.size() == 0) continue;
     const std::vector<instruction_energy>& energies = instructions_of(launch, m);
     joules.resize(profile.size());
@@ -65,13 +75,14 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch) {
     for (const auto& p : gpu_.sm_at(m).partitions)
       if (const issue_counters* c = p.account.counters.find(launch))
         replays += c->shared_replays + c->global_replays + c->constant_replays;
-    pools.units[energy_unit::control] += static_cast<double>(replays) * prices_.instruction_pj * joules_per_pj;
+    pools.units[energy_unit::control] += slowed * static_cast<double>(replays) * prices_.instruction_pj * joules_per_pj;
     for (std::size_t i = 0; i < profile.size(); ++i) {
       const double executed = static_cast<double>(profile.count(i, launch_profile::executed));
       const double lanes = static_cast<double>(profile.count(i, launch_profile::lanes));
       const instruction_energy& e = energies[i];
-      joules[i] += joules_per_pj * (executed * (prices_.instruction_pj + e.unit_per_warp) +
-                                    lanes * (e.unit_per_lane + e.registers_per_lane));
+      joules[i] +=
+          slowed * joules_per_pj *
+          (executed * (prices_.instruction_pj + e.unit_per_warp) + lanes * (e.unit_per_lane + e.registers_per_lane));
       const demand d = demand_of(profile.program()->code[i], executed, lanes);
       demands[i].global += d.global;
       demands[i].shared += d.shared;

@@ -154,7 +154,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   fill_instructions(k, s.issue);
   k.metrics = profiler_metrics(s);
   k.memory = s.memory;
-  if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, k.cycles);
+  if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, k.start_cycle, k.end_cycle);
   fill_lines(k, g, l, energy);
   return k;
 }
@@ -262,9 +262,9 @@ void fill_switch_energy(context_switch_metrics& m, const energy_account& energy)
 
 }  // namespace
 
-run_metrics collect(const gpu& g) {
+run_metrics collect(const gpu& g, const power_ledger* ledger) {
   run_metrics r;
-  energy_account energy(g);
+  energy_account energy(g, ledger);
   r.config = g.config();
   const auto& grids = g.cwd().grids();
   cycle_t first = never, last = 0;

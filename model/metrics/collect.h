@@ -9,6 +9,7 @@
 namespace heddle {
 
 class gpu;
+class power_ledger;
 
 /// Progress of one launch.
 struct grid_progress {
@@ -31,8 +32,9 @@ struct run_progress {
 };
 
 /// Collects all metrics but `host` from the units' counters. `launch` of a kernel is the driver's number. May be called
-/// between any two simulated instants, also after a fault: counts are then up to that point.
-run_metrics collect(const gpu& g);
+/// between any two simulated instants, also after a fault: counts are then up to that point. `ledger`: of its power
+/// cap, if it has one.
+run_metrics collect(const gpu& g, const power_ledger* ledger = nullptr);
 
 run_progress progress_of(const gpu& g);
 

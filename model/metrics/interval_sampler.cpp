@@ -12,8 +12,8 @@
 
 namespace heddle {
 
-interval_sampler::interval_sampler(gpu& g)
-    : sc_module(sc_core::sc_module_name("interval_sampler")), gpu_(g), energy_(g) {
+interval_sampler::interval_sampler(gpu& g, const power_ledger* ledger)
+    : sc_module(sc_core::sc_module_name("interval_sampler")), gpu_(g), energy_(g, ledger) {
   SC_HAS_PROCESS(interval_sampler);
   SC_METHOD(sample_memory);
   sensitive << memory_due_;
@@ -102,10 +102,12 @@ void interval_sampler::take() {
 // Adds the energy that the launches from number `from` on have spent in SMs.
 void interval_sampler::take_energy(sample& s, std::uint32_t from) {
   if (!gpu_.config().energy.account) return;
+  s.time = energy_.time(s.cycle);
+  s.leakage_time = energy_.leakage_time(s.cycle);
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
     for (std::uint32_t launch = from; launch < gpu_.sm_at(i).profiles.end(); ++launch)
       s.sm_joules[i] += energy_.in_sm(launch, i).units.sum();
-    s.sm_active_cycles.push_back(gpu_.sm_at(i).resource_manager.sm_residency.until(s.cycle));
+    s.sm_active.push_back(energy_.active_time(i, s.cycle));
   }
 }
 
@@ -176,28 +178,30 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   m.energy = energy_.of_run(m.intervals.end_cycles.back());
   sample& last = samples_[intervals - 1];
   last.sm_joules.assign(gpu_.sm_count(), 0);
-  last.sm_active_cycles.clear();
+  last.sm_active.clear();
   take_energy(last, 0);
   take_memory(last);
   const energy_parameters& p = energy_.prices();
   m.power.sm_watts.resize(gpu_.sm_count());
   sample before;
   before.sm_joules.resize(gpu_.sm_count());
-  before.sm_active_cycles.resize(gpu_.sm_count());
+  before.sm_active.resize(gpu_.sm_count());
   double sum = 0;
   for (std::size_t n = 0; n < intervals; ++n) {
     const sample& s = samples_[n];
-    const double seconds = energy_.seconds(s.cycle - before.cycle);
+    const double seconds = energy_.seconds(s.time - before.time);
+    const double leaking = energy_.seconds(s.leakage_time - before.leakage_time);
     double joules = s.shared_joules - before.shared_joules + p.constant_watts * seconds;
     for (std::size_t i = 0; i < gpu_.sm_count(); ++i) {
-      const double active = energy_.seconds(s.sm_active_cycles[i] - before.sm_active_cycles[i]);
+      const double active = energy_.seconds(s.sm_active[i] - before.sm_active[i]);
       const double sm = s.sm_joules[i] - before.sm_joules[i] + p.active_sm_watts * active +
-                        p.idle_sm_watts * std::max(0.0, seconds - active);
+                        p.idle_sm_watts * std::max(0.0, leaking - active);
       m.power.sm_watts[i].push_back(sm / seconds);
       joules += sm;
     }
     m.power.joules.push_back(joules);
     m.power.watts.push_back(joules / seconds);
+    if (m.energy.capped) m.power.clock_mhz.push_back(energy_.mean_clock_mhz(before.cycle, s.cycle));
     sum += joules;
     before = s;
   }

@@ -19,7 +19,8 @@ class gpu;
 /// sum and costs as much as a few issues. Create it before the simulation starts; the GPU must outlive it.
 class interval_sampler : public sc_core::sc_module, public cycle_observer {
  public:
-  explicit interval_sampler(gpu& g);
+  /// `ledger`: of the GPU's power cap, if it has one.
+  explicit interval_sampler(gpu& g, const power_ledger* ledger = nullptr);
   ~interval_sampler() override;
   interval_sampler(const interval_sampler&) = delete;
   interval_sampler& operator=(const interval_sampler&) = delete;
@@ -44,7 +45,9 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     std::vector<std::uint64_t> sm_instructions;
     double shared_joules = 0;       // dynamic, of the L2 and device memory
     std::vector<double> sm_joules;  // dynamic, their requests to the interconnect included
-    std::vector<std::uint64_t> sm_active_cycles;
+    double time = 0;                // energy_account::time
+    double leakage_time = 0;        // likewise
+    std::vector<double> sm_active;  // active_time
   };
   void sample_memory();
   void close_finished();

@@ -105,6 +105,7 @@ void write_energy(json_writer& w, const energy_metrics& e) {
   w.member("static_joules", e.static_joules).member("static_share", e.static_share());
   w.member("energy_delay_product", e.energy_delay_product());
   w.member("seconds", e.seconds).member("volts", e.volts);
+  if (e.capped) w.member("mean_clock_mhz", e.mean_clock_mhz).member("throttled_cycles", e.throttled_cycles);
   write_counts(w, "by_unit", e.by_unit);
   write_counts(w, "by_class", e.by_class);
   write_list(w, "by_sm", e.by_sm);
@@ -240,6 +241,7 @@ void write_run_energy(json_writer& w, const run_metrics& m) {
     write_list(w, "joules_over_time", m.power.joules);
     w.key("milliwatts_over_time");
     milliwatts(m.power.watts);
+    if (!m.power.clock_mhz.empty()) write_list(w, "clock_mhz_over_time", m.power.clock_mhz);
     w.key("sm_milliwatts_over_time").begin_array();
     for (const std::vector<double>& sm : m.power.sm_watts) milliwatts(sm);
     w.end_array();

@@ -11,8 +11,13 @@ namespace heddle {
 
 using unit = energy_unit;
 
-power_probe::power_probe(const gpu& g)
-    : gpu_(g), energy_(g), closed_(g.sm_count()), before_(g.sm_count()), active_(g.sm_count()), watts_(g.sm_count()) {}
+power_probe::power_probe(const gpu& g, const power_ledger* ledger)
+    : gpu_(g),
+      energy_(g, ledger),
+      closed_(g.sm_count()),
+      before_(g.sm_count()),
+      active_(g.sm_count()),
+      watts_(g.sm_count()) {}
 
 // A job may have thousands of launches, of which only a few are running.
 void power_probe::close_finished() {
@@ -38,7 +43,9 @@ power_probe::joules power_probe::shared_joules() const {
 void power_probe::advance(cycle_t cycle) {
   if (cycle <= cycle_) return;
   close_finished();
-  const double seconds = energy_.seconds(cycle - cycle_);
+  const double seconds = energy_.seconds(energy_.time(cycle) - energy_.time(cycle_));
+  const double leaking = energy_.seconds(energy_.leakage_time(cycle) - energy_.leakage_time(cycle_));
+  clock_mhz_ = energy_.mean_clock_mhz(cycle_, cycle);
   const auto rates = [seconds](const joules& now, const joules& before) {
     joules watts;
     for (std::size_t u = 0; u < now.values.size(); ++u)
@@ -54,11 +61,11 @@ void power_probe::advance(cycle_t cycle) {
     const joules now = sm_joules(i);
     watts_[i] = rates(now, before_[i]);
     before_[i] = now;
-    const std::uint64_t active = gpu_.sm_at(i).resource_manager.sm_residency.until(cycle);
-    const double share = std::min(1.0, energy_.seconds(active - active_[i]) / seconds);
+    const double active = energy_.active_time(i, cycle);
+    const double all = leaking / seconds, share = std::min(all, energy_.seconds(active - active_[i]) / seconds);
     active_[i] = active;
     watts_[i][unit::active_sms] = energy_.prices().active_sm_watts * share;
-    watts_[i][unit::idle_sms] = energy_.prices().idle_sm_watts * (1 - share);
+    watts_[i][unit::idle_sms] = energy_.prices().idle_sm_watts * (all - share);
     chip_ += watts_[i].sum();
     shared_watts_[unit::interconnect] += watts_[i][unit::interconnect];
   }

@@ -13,13 +13,16 @@ class gpu;
 /// Mean power of a GPU since the last look at it, while it runs. `g` must outlive it.
 class power_probe {
  public:
-  explicit power_probe(const gpu& g);
+  /// `ledger`: of its power cap, if it has one.
+  explicit power_probe(const gpu& g, const power_ledger* ledger = nullptr);
 
   /// Power from the last call to `cycle`, the present core cycle, or to the start. What kernels that have ended still
   /// cause, such as fills that come late, is left out.
   void advance(cycle_t cycle);
 
   [[nodiscard]] double chip_watts() const { return chip_; }
+  /// Mean core clock.
+  [[nodiscard]] double clock_mhz() const { return clock_mhz_; }
   /// Of an SM's units and its static power.
   [[nodiscard]] double sm_watts(unsigned sm) const;
   /// Of a unit of an SM; of the static power: active_sms and idle_sms.
@@ -36,14 +39,15 @@ class power_probe {
   const gpu& gpu_;
   energy_account energy_;
   cycle_t cycle_ = 0;
-  std::uint32_t open_from_ = 0;        // launches before this one have ended
-  std::vector<joules> closed_;         // their energy, by SM
-  std::vector<joules> before_;         // by SM, at the last call
-  std::vector<std::uint64_t> active_;  // cycles, by SM, at the last call
+  std::uint32_t open_from_ = 0;  // launches before this one have ended
+  std::vector<joules> closed_;   // their energy, by SM
+  std::vector<joules> before_;   // by SM, at the last call
+  std::vector<double> active_;   // active_time, by SM, at the last call
   joules shared_before_;
   std::vector<joules> watts_;
   joules shared_watts_;
   double chip_ = 0;
+  double clock_mhz_ = 0;
 };
 
 }  // namespace heddle

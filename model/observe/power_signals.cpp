@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "heddle/gpu/gpu.h"
+#include "heddle/memory/dram/memory_model.h"
+#include "heddle/memory/l2/l2_cache.h"
 #include "heddle/sm/sm.h"
 
 namespace heddle {
@@ -14,20 +16,48 @@ constexpr unsigned bits = 32;
 
 }  // namespace
 
-power_signals::power_signals(const gpu& g, const std::vector<const sc_core::sc_object*>& modules,
-                             sc_core::sc_trace_file* file)
-    : probe_(g) {
+power_signals::power_signals(const gpu& g, const power_ledger* ledger,
+                             const std::vector<const sc_core::sc_object*>& modules, sc_core::sc_trace_file* file)
+    : gpu_(g),
+      energy_(g, ledger),
+      probe_(g, ledger),
+      clock_mhz_(static_cast<std::uint32_t>(std::llround(g.config().gpu.core_clock_mhz))) {
   const std::string chip = std::string(g.name()) + ".power.";
+  if (ledger != nullptr) sc_core::sc_trace(file, clock_mhz_, chip + "core_clock_mhz", bits);
   add(file, chip + "chip_mw", none, energy_unit::count);
   for (const energy_unit u : {energy_unit::interconnect, energy_unit::l2, energy_unit::dram})
     add(file, chip + name_of(u) + "_mw", none, u);
   for (const sc_core::sc_object* module : modules) {
     const auto* s = dynamic_cast<const sm*>(module);
-    if (s == nullptr) continue;
+    if (s == nullptr) {
+      add_memory(file, *module);
+      continue;
+    }
     const std::string name = std::string(s->name()) + ".power.";
     add(file, name + "sm_mw", s->id(), energy_unit::count);
     for (unsigned u = 0; u < static_cast<unsigned>(energy_unit::context); ++u)
       add(file, name + name_of(static_cast<energy_unit>(u)) + "_mw", s->id(), static_cast<energy_unit>(u));
+  }
+}
+
+void power_signals::add_memory(sc_core::sc_trace_file* file, const sc_core::sc_object& module) {
+  const auto traced = [&](bool slice, unsigned index, const char* unit) {
+    memory_signals_.push_back({slice, index});
+    sc_core::sc_trace(file, memory_signals_.back().milliwatts, std::string(module.name()) + ".power." + unit + "_mw",
+                      bits);
+  };
+  for (unsigned i = 0; i < gpu_.slice_count(); ++i)
+    if (&gpu_.slice_at(i) == &module) traced(true, i, name_of(energy_unit::l2));
+  for (unsigned i = 0; i < gpu_.channel_count(); ++i)
+    if (&gpu_.channel_at(i) == &module) traced(false, i, name_of(energy_unit::dram));
+}
+
+void power_signals::sample_memory(double seconds) {
+  for (memory_signal& s : memory_signals_) {
+    const double joules = s.slice ? energy_.in_slice(s.index) : energy_.in_channel(s.index);
+    const double watts = (joules - s.joules) * (s.slice ? energy_.present_factor() : 1) / seconds;
+    s.joules = joules;
+    s.milliwatts = static_cast<std::uint32_t>(std::llround(watts * 1000));
   }
 }
 
@@ -44,6 +74,9 @@ double power_signals::watts_of(const signal& s) const {
 void power_signals::after_cycle(cycle_t cycle) {
   if (cycle < next_) return;
   probe_.advance(cycle);
+  sample_memory(energy_.seconds(energy_.time(cycle) - energy_.time(cycle_)));
+  cycle_ = cycle;
+  clock_mhz_ = static_cast<std::uint32_t>(std::llround(probe_.clock_mhz()));
   next_ = (cycle / window_cycles + 1) * window_cycles;
   for (signal& s : signals_) s.milliwatts = static_cast<std::uint32_t>(std::llround(watts_of(s) * 1000));
 }

@@ -11,14 +11,15 @@
 
 namespace heddle {
 
-/// Signals of a waveform: power in mW of the chip, of the SMs in scope and of their units, each the mean of the last
-/// whole window of `window_cycles`.
+/// Signals of a waveform: power in mW of the chip, of the SMs in scope and of their units, of the L2 slices and memory
+/// channels in scope, each the mean of the last whole window of `window_cycles`.
 class power_signals {
  public:
   static constexpr cycle_t window_cycles = 256;
 
   /// Adds the signals of the GPU, and of the SMs among `modules`, to `file`.
-  power_signals(const gpu& g, const std::vector<const sc_core::sc_object*>& modules, sc_core::sc_trace_file* file);
+  power_signals(const gpu& g, const power_ledger* ledger, const std::vector<const sc_core::sc_object*>& modules,
+                sc_core::sc_trace_file* file);
 
   /// To be called after each cycle, before the signals are sampled.
   void after_cycle(cycle_t cycle);
@@ -30,13 +31,27 @@ class power_signals {
     energy_unit unit;  // count: all
     std::uint32_t milliwatts = 0;
   };
+  /// An L2 slice or a memory channel.
+  struct memory_signal {
+    bool slice;
+    unsigned index;
+    double joules = 0;  // at the last call
+    std::uint32_t milliwatts = 0;
+  };
   static constexpr unsigned none = ~0u;
+  void add_memory(sc_core::sc_trace_file* file, const sc_core::sc_object& module);
+  void sample_memory(double seconds);
   void add(sc_core::sc_trace_file* file, const std::string& name, unsigned sm, energy_unit u);
   [[nodiscard]] double watts_of(const signal& s) const;
 
+  const gpu& gpu_;
+  energy_account energy_;
   power_probe probe_;
+  cycle_t cycle_ = 0;  // of the last call
   cycle_t next_ = window_cycles;
-  std::deque<signal> signals_;  // a deque: the waveform holds pointers to them
+  std::uint32_t clock_mhz_ = 0;  // traced with a power cap
+  std::deque<signal> signals_;   // a deque: the waveform holds pointers to them
+  std::deque<memory_signal> memory_signals_;
 };
 
 }  // namespace heddle

@@ -34,7 +34,7 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-timeline::timeline(gpu& g, const std::string& path, cycle_t first, cycle_t last)
+timeline::timeline(gpu& g, const std::string& path, cycle_t first, cycle_t last, const power_ledger* ledger)
     : gpu_(g), path_(path), file_(std::fopen(path.c_str(), "wb")), first_(first), last_(last), sampled_(first) {
   if (file_ == nullptr) throw input_error(path + ": " + std::strerror(errno) + ", expected a file that can be written");
   write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
@@ -46,7 +46,7 @@ timeline::timeline(gpu& g, const std::string& path, cycle_t first, cycle_t last)
     name_track(1 + i, -1, "process_name", "SM " + std::to_string(i));
     g.sm_at(i).resource_manager.observe(this);
   }
-  if (c.energy.account) power_ = std::make_unique<power_probe>(g);
+  if (c.energy.account) power_ = std::make_unique<power_probe>(g, ledger);
   g.core_clock().observe(*this);
 }
 
@@ -175,6 +175,7 @@ void timeline::sample_power(cycle_t end) {
   power_->advance(end);
   const auto watts = [](double w) { return std::round(w * 1000) / 1000; };
   counter("power (W)", sampled_, watts(power_->chip_watts()));
+  if (gpu_.config().energy.power_cap_watts > 0) counter("core clock (MHz)", sampled_, watts(power_->clock_mhz()));
   sm_watts_.resize(gpu_.sm_count(), -1);
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
     const double now = watts(power_->sm_watts(i));

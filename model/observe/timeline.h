@@ -22,7 +22,9 @@ class timeline : public cycle_observer, public block_observer {
  public:
   /// `path`: file to write. Only core cycles [first, last) are recorded. Throws input_error if the file cannot be
   /// written.
-  timeline(gpu& g, const std::string& path, cycle_t first = 0, cycle_t last = never);
+  /// `ledger`: of the GPU's power cap, if it has one.
+  timeline(gpu& g, const std::string& path, cycle_t first = 0, cycle_t last = never,
+           const power_ledger* ledger = nullptr);
   timeline(const timeline&) = delete;
   timeline& operator=(const timeline&) = delete;
   ~timeline() override;

@@ -23,13 +23,14 @@ std::string about(gpu& g) {
 
 }  // namespace
 
-waveform::waveform(gpu& g, const std::string& path, const std::string& scope, cycle_t first, cycle_t last)
+waveform::waveform(gpu& g, const std::string& path, const std::string& scope, cycle_t first, cycle_t last,
+                   const power_ledger* ledger)
     : gpu_(g), writer_(path, {first, last}), first_(first), last_(last) {
   writer_.set_comment(about(g));
   sc_core::sc_trace(&writer_, cycle_, std::string(g.name()) + ".cycle");
   const std::vector<const sc_core::sc_object*> modules = modules_in_scope(g, scope);
   for (const sc_core::sc_object* module : modules) module->trace(&writer_);
-  if (g.config().energy.account) power_ = std::make_unique<power_signals>(g, modules, &writer_);
+  if (g.config().energy.account) power_ = std::make_unique<power_signals>(g, ledger, modules, &writer_);
   for (std::size_t k = 0; k < writer_.signals().size(); ++k) {
     const std::string& signal = writer_.signals()[k].name;
     if (ends_with(signal, ".resource_manager.resident_blocks")) blocks_.push_back(k);

@@ -23,7 +23,9 @@ class waveform : public cycle_observer {
  public:
   /// `path`: VCD file to write. `scope`: globs of hierarchical module names, separated by commas. Only core cycles
   /// `first` to `last` are recorded. Throws input_error if the file cannot be written or a glob matches no module.
-  waveform(gpu& g, const std::string& path, const std::string& scope, cycle_t first = 0, cycle_t last = never);
+  /// `ledger`: of the GPU's power cap, if it has one.
+  waveform(gpu& g, const std::string& path, const std::string& scope, cycle_t first = 0, cycle_t last = never,
+           const power_ledger* ledger = nullptr);
   ~waveform() override;
 
   void after_cycle() override;

@@ -35,7 +35,7 @@ json example() {
   line_metrics line;
   line.text = " ";
   k.lines = {line};
-  k.energy.known = true;
+  k.energy.known = k.energy.capped = true;
   k.energy.by_sm = {0};
   m.kernels = {k};
   context_switch_metrics c;
@@ -52,7 +52,7 @@ json example() {
   m.sms = {s};
   m.intervals = {{0}, {0}, {0}, {0}, {warp_state_counts()}};
   m.energy = k.energy;
-  m.power = {{0}, {0}, {{0}}};
+  m.power = {{0}, {0}, {0}, {{0}}};
   json all = json::parse(to_json(m));
   all["gpu"]["config"] = json::object();  // the set of parameters differs between versions
   return all;

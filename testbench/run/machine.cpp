@@ -57,13 +57,14 @@ machine::machine(const run_options& o, const gpu_config& config, std::uint64_t f
       config_(config),
       clock_(config.gpu.core_clock_mhz),
       gpu_("gpu", config),
+      cap_(config.energy.power_cap_watts > 0 ? std::make_unique<power_cap>(gpu_) : nullptr),
       driver_("driver", config, first_address, 0, &gpu_.parsed_modules()),
       irq_("irq"),
-      intervals_(gpu_) {
+      intervals_(gpu_, ledger()) {
   driver_.host_socket.bind(gpu_.host_socket);
   gpu_.irq(irq_);
   driver_.irq(irq_);
-  views_ = make_views(o, gpu_, files_);
+  views_ = make_views(o, gpu_, ledger(), files_);
 }
 
 void machine::simulate_ahead(cycle_t until, bool preemptions) {
@@ -103,7 +104,7 @@ void machine::run_for(const sc_core::sc_time& duration) {
 
 run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source) {
   intervals_.settle();
-  run_metrics m = collect(gpu_);
+  run_metrics m = collect(gpu_, ledger());
   intervals_.fill_so_far(m);
   m.snapshot = true;
   complete(m, positions, source);
@@ -112,7 +113,7 @@ run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, cons
 
 run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const source_finder& source) {
   tell_of_one_thread();
-  run_metrics m = collect(gpu_);
+  run_metrics m = collect(gpu_, ledger());
   intervals_.fill(m);
   complete(m, positions, source);
   return m;

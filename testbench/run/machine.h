@@ -8,6 +8,7 @@
 #include <systemc>
 #include <vector>
 
+#include "heddle/energy/power_cap.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/metrics/interval_sampler.h"
@@ -59,6 +60,7 @@ class machine {
   void write_files(run_outcome& outcome, const std::string& name);
 
  private:
+  [[nodiscard]] const power_ledger* ledger() const { return cap_ != nullptr ? &cap_->ledger() : nullptr; }
   void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const;
   void tell_of_one_thread() const;
 
@@ -66,6 +68,7 @@ class machine {
   const gpu_config config_;
   core_time clock_;
   gpu gpu_;
+  std::unique_ptr<power_cap> cap_;  // null without energy.power_cap_watts
   host_driver driver_;
   sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> irq_;  // raised by the GPU's process, lowered by the driver's
   result_files files_;

@@ -162,12 +162,27 @@ void write_lost_occupancy(page& p, const kernel_metrics& k) {
   });
 }
 
+// Below a power cap also how long it was effective.
+void write_energy(page& p, const energy_metrics& e) {
+  if (!e.known || e.seconds <= 0) return;
+  const double j = e.total_joules;
+  p.line("energy", fmt::format("{}, {:.4g} W on average, energy x delay {:.4g} J s",
+                               j < 1e-3 ? fmt::format("{:.4g} uJ", j * 1e6)
+                               : j < 1  ? fmt::format("{:.4g} mJ", j * 1e3)
+                                        : fmt::format("{:.4g} J", j),
+                               e.mean_watts(), e.energy_delay_product()));
+  if (e.throttled_cycles > 0)
+    p.line("power cap", fmt::format("{:.6g} MHz on average, {} cycles below the full clock", e.mean_clock_mhz,
+                                    grouped(e.throttled_cycles)));
+}
+
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
-  const double seconds = static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
+  const double seconds =
+      k.energy.capped ? k.energy.seconds : static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
   p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block),
                       c.gpu.name));
-  p.line("kernel cycles",
-         fmt::format("{} = {} at {:g} MHz", grouped(k.cycles), duration(seconds), c.gpu.core_clock_mhz));
+  p.line("kernel cycles", fmt::format("{} = {} at {:.6g} MHz", grouped(k.cycles), duration(seconds),
+                                      k.energy.capped ? k.energy.mean_clock_mhz : c.gpu.core_clock_mhz));
   if (const unsigned launch = c.cwd.launch_overhead_cycles; launch != 0)
     p.line("as profiled",
            fmt::format("{} elapsed cycles, {} of them for the launch", grouped(k.cycles + launch), launch));
@@ -191,6 +206,7 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
     p.line("shared memory", fmt::format("{} accesses, {} bank conflicts", grouped(k.memory.shared.accesses),
                                         grouped(k.memory.shared.bank_conflicts)));
   }
+  write_energy(p, k.energy);
   p.gap();
 }
 
@@ -257,6 +273,7 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
   }
   p.line("job cycles", fmt::format("{} = {}, from the first launch to the last end", grouped(m.cycles),
                                    duration(static_cast<double>(m.cycles) / (m.config.gpu.core_clock_mhz * 1e6))));
+  if (m.kernels.size() > kernels_in_full) write_energy(p, m.energy);
   write_preemptions(p, m);
   p.line("host", fmt::format("{:.3g} s CPU, {:.3g} M warp instructions a CPU second", m.host.cpu_seconds,
                              m.host.warp_instructions_per_second * 1e-6));

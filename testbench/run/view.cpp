@@ -18,11 +18,11 @@ std::string directory_of(const std::string& path) {
 /// `--vcd`: the waveform, and beside it the layout that GTKWave opens it with.
 class waveform_view : public view {
  public:
-  waveform_view(const run_options& o, gpu& g, result_files& files)
+  waveform_view(const run_options& o, gpu& g, const power_ledger* ledger, result_files& files)
       : directory_(directory_of(o.vcd_file)),
         name_(o.vcd_file.substr(directory_.size())),
         files_(files),
-        waveform_(g, files.reserve(o.vcd_file, "--vcd"), o.trace_scope, o.trace_begin, o.trace_end - 1) {}
+        waveform_(g, files.reserve(o.vcd_file, "--vcd"), o.trace_scope, o.trace_begin, o.trace_end - 1, ledger) {}
 
   void finish(const std::string& mark) override {
     try {
@@ -44,9 +44,9 @@ class waveform_view : public view {
 /// `--timeline`.
 class timeline_view : public view {
  public:
-  timeline_view(const run_options& o, gpu& g, result_files& files)
+  timeline_view(const run_options& o, gpu& g, const power_ledger* ledger, result_files& files)
       : name_(o.timeline_file),
-        timeline_(g, files.reserve(o.timeline_file, "--timeline"), o.trace_begin, o.trace_end) {}
+        timeline_(g, files.reserve(o.timeline_file, "--timeline"), o.trace_begin, o.trace_end, ledger) {}
 
   void finish(const std::string& mark) override {
     try {
@@ -83,10 +83,11 @@ class instruction_view : public view {
 
 }  // namespace
 
-std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files) {
+std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, const power_ledger* ledger,
+                                              result_files& files) {
   std::vector<std::unique_ptr<view>> views;
-  if (!o.vcd_file.empty()) views.push_back(std::make_unique<waveform_view>(o, g, files));
-  if (!o.timeline_file.empty()) views.push_back(std::make_unique<timeline_view>(o, g, files));
+  if (!o.vcd_file.empty()) views.push_back(std::make_unique<waveform_view>(o, g, ledger, files));
+  if (!o.timeline_file.empty()) views.push_back(std::make_unique<timeline_view>(o, g, ledger, files));
   if (!o.pipeline_file.empty()) views.push_back(std::make_unique<instruction_view>(o, g, files));
   return views;
 }

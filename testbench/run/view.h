@@ -10,7 +10,8 @@
 
 namespace heddle {
 class gpu;
-}
+class power_ledger;
+}  // namespace heddle
 
 namespace heddle::testbench {
 
@@ -24,8 +25,9 @@ class view {
   virtual void finish(const std::string& mark) = 0;
 };
 
-/// The views that the options ask for. Throws input_error.
-std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files);
+/// The views that the options ask for. `ledger`: of the GPU's power cap, if it has one. Throws input_error.
+std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, const power_ledger* ledger,
+                                              result_files& files);
 struct view_file {
   std::string path;
   const char* option;  // option that requests it

@@ -76,6 +76,15 @@ void clock_domain::follow(const sc_core::sc_event& rising_edge, const sc_core::s
   period_ = period_known_ ? period.value() : time_of(1).value();
 }
 
+void clock_domain::change_frequency(double frequency_mhz) {
+  const cycle_t next = cycle() + 1;
+  timing_.change(next, frequency_mhz);
+  present_ = other_ = cycle_cache();
+  if (scheduled_ == never || halted_) return;
+  due_.cancel();
+  due_.notify(delay_until(scheduled_));
+}
+
 std::uint64_t clock_domain::nanoseconds_at(cycle_t cycle) const {
   if (!external_) return static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e3 / frequency_mhz());
   return static_cast<std::uint64_t>(static_cast<unsigned __int128>(edge_at_) * 1000000000 /

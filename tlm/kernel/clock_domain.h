@@ -26,6 +26,9 @@ class clock_domain : public unit_clock {
   /// last two edges (before there are two: that of the frequency). To be called by the end of elaboration; a parent may
   /// do it in its own end_of_elaboration, where its ports are bound and which SystemC calls before this module's.
   void follow(const sc_core::sc_event& rising_edge, const sc_core::sc_time& period = sc_core::SC_ZERO_TIME);
+  /// Changes the frequency of a clock that times itself and has no logical processes, from the next edge on. To be
+  /// called by a process that runs after those of the clocks at this time, in a later delta cycle.
+  void change_frequency(double frequency_mhz);
   /// Simulates logical processes ahead from now on, as far as `l` allows; null: not at all. It changes no result.
   void set_lookahead(lookahead* l) { windows_.set_lookahead(l); }
   /// Windows of logical processes run on so many host threads from now on. It changes no result.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/tlm/kernel/clock_timing.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -16,37 +17,63 @@ std::uint64_t resolutions_per_second() {
 }  // namespace
 
 clock_timing::clock_timing(double frequency_mhz)
-    : hertz_(static_cast<std::uint64_t>(std::llround(frequency_mhz * 1e6))),
-      resolution_per_second_(resolutions_per_second()) {
-  if (hertz_ == 0) SC_REPORT_ERROR("/heddle/clock", "a clock needs a frequency above zero");
-  if (hertz_ > resolution_per_second_)
+    : resolution_per_second_(resolutions_per_second()), now_(rate_of(frequency_mhz, 0, 0)) {}
+
+clock_timing::rate clock_timing::rate_of(double frequency_mhz, cycle_t first, std::uint64_t first_ticks) const {
+  rate r{};
+  r.hertz = static_cast<std::uint64_t>(std::llround(frequency_mhz * 1e6));
+  if (r.hertz == 0) SC_REPORT_ERROR("/heddle/clock", "a clock needs a frequency above zero");
+  if (r.hertz > resolution_per_second_)
     SC_REPORT_ERROR(
         "/heddle/clock",
         ("a cycle of " + std::to_string(frequency_mhz) + " MHz is shorter than the time resolution of " +
          sc_core::sc_get_time_resolution().to_string() + ": call sc_set_time_resolution before building the GPU")
             .c_str());
-  const std::uint64_t common = std::gcd(resolution_per_second_, hertz_);
-  ticks_ = resolution_per_second_ / common;
-  per_ticks_ = hertz_ / common;
-  short_cycles_ = (~std::uint64_t{0} - per_ticks_) / ticks_;
-  short_time_ = ~std::uint64_t{0} / per_ticks_;
+  const std::uint64_t common = std::gcd(resolution_per_second_, r.hertz);
+  r.first = first;
+  r.first_ticks = first_ticks;
+  r.ticks = resolution_per_second_ / common;
+  r.per_ticks = r.hertz / common;
+  r.short_cycles = (~std::uint64_t{0} - r.per_ticks) / r.ticks;
+  r.short_time = ~std::uint64_t{0} / r.per_ticks;
+  return r;
+}
+
+void clock_timing::change(cycle_t from, double frequency_mhz) {
+  const rate next = rate_of(frequency_mhz, from, ticks_at(from));
+  if (from > now_.first) earlier_.push_back(now_);
+  now_ = next;
 }
 
 bool clock_timing::resolution_is_unchanged() const { return resolution_per_second_ == resolutions_per_second(); }
 
 // Rounded to the nearest unit of the resolution.
+std::uint64_t clock_timing::rate::ticks_at(cycle_t cycle) const {
+  const cycle_t n = cycle - first;
+  if (n <= short_cycles) return first_ticks + (n * ticks + per_ticks / 2) / per_ticks;
+  return first_ticks + static_cast<std::uint64_t>((static_cast<wide>(n) * ticks + per_ticks / 2) / per_ticks);
+}
+
+cycle_t clock_timing::rate::cycle_at(std::uint64_t at) const {
+  const std::uint64_t since = at - first_ticks;
+  cycle_t k = first + (since <= short_time ? since * per_ticks / ticks
+                                           : static_cast<cycle_t>(static_cast<wide>(since) * per_ticks / ticks));
+  // Edges are rounded.
+  while (ticks_at(k + 1) <= at) ++k;
+  while (k > first && ticks_at(k) > at) --k;
+  return k;
+}
+
 std::uint64_t clock_timing::ticks_at(cycle_t cycle) const {
-  if (cycle <= short_cycles_) return (cycle * ticks_ + per_ticks_ / 2) / per_ticks_;
-  return static_cast<std::uint64_t>((static_cast<wide>(cycle) * ticks_ + per_ticks_ / 2) / per_ticks_);
+  if (cycle >= now_.first) return now_.ticks_at(cycle);
+  return std::find_if(earlier_.rbegin(), earlier_.rend(), [cycle](const rate& r) { return cycle >= r.first; })
+      ->ticks_at(cycle);
 }
 
 cycle_t clock_timing::cycle_at(std::uint64_t ticks) const {
-  cycle_t k = ticks <= short_time_ ? ticks * per_ticks_ / ticks_
-                                   : static_cast<cycle_t>(static_cast<wide>(ticks) * per_ticks_ / ticks_);
-  // Edges are rounded.
-  while (ticks_at(k + 1) <= ticks) ++k;
-  while (k > 0 && ticks_at(k) > ticks) --k;
-  return k;
+  if (ticks >= now_.first_ticks) return now_.cycle_at(ticks);
+  return std::find_if(earlier_.rbegin(), earlier_.rend(), [ticks](const rate& r) { return ticks >= r.first_ticks; })
+      ->cycle_at(ticks);
 }
 
 }  // namespace heddle

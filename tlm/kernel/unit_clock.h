@@ -113,7 +113,7 @@ class unit_clock : public sc_core::sc_module {
   bool call_units(bool distant);
   [[nodiscard]] cycle_t next_own_wake() const { return wheel_.next(cycle_); }
 
-  const clock_timing timing_;
+  clock_timing timing_;
   wake_wheel wheel_;
   cycle_t cycle_ = 0;   // the last cycle begun
   bool began_ = false;  // cycle_ itself has been simulated

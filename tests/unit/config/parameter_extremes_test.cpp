@@ -15,6 +15,7 @@
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
 #include "heddle/config/parameter_table.h"
+#include "heddle/energy/power_cap.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/metrics/collect.h"
@@ -55,6 +56,7 @@ class parameter_extremes : public fresh_simulation {
     try {
       const gpu_config config = load_config("a100", all);
       gpu g("gpu", config);
+      const auto cap = config.energy.power_cap_watts > 0 ? std::make_unique<power_cap>(g) : nullptr;
       std::vector<std::unique_ptr<outside_memory>> outside;
       for (auto& socket : g.memory_socket) {
         outside.push_back(std::make_unique<outside_memory>(sc_core::sc_gen_unique_name("outside")));
@@ -65,7 +67,8 @@ class parameter_extremes : public fresh_simulation {
       sc_core::sc_start(sc_core::SC_ZERO_TIME);
       launch_all(driver, what);
       g.check_invariants();
-      result.metrics = without_configuration(to_json(collect(g))) + driver.fault();
+      result.metrics =
+          without_configuration(to_json(collect(g, cap != nullptr ? &cap->ledger() : nullptr))) + driver.fault();
       for (const auto& m : outside) result.metrics += std::to_string(m->digest);
     } catch (const input_error& e) {
       result.refusal = e.what();

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/energy/power_cap.h"
+
+#include <algorithm>
+
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/sm/sm.h"
+
+namespace heddle {
+
+power_cap::power_cap(gpu& g)
+    : sc_module(sc_core::sc_module_name("power_cap")),
+      gpu_(g),
+      ledger_(g),
+      energy_(g, &ledger_),
+      memory_clock_mhz_(g.dram_clock().frequency_mhz()),
+      next_(g.config().energy.power_cap_interval_cycles) {
+  SC_HAS_PROCESS(power_cap);
+  SC_METHOD(decide);
+  sensitive << due_;
+  dont_initialize();
+  g.core_clock().observe(*this);
+}
+
+power_cap::~power_cap() { gpu_.core_clock().ignore(*this); }
+
+void power_cap::after_cycle() {
+  // Cycles in which only an observer is active do not count, so that the clock does not depend on observers.
+  if (gpu_.core_clock().busy_cycles() == busy_cycles_) return;
+  busy_cycles_ = gpu_.core_clock().busy_cycles();
+  if (gpu_.cycle() < next_) return;
+  // Edges of the memory's clocks at this instant may precede or follow the core clock's. A delta cycle later all are
+  // over, so the order has no effect.
+  due_.notify(sc_core::SC_ZERO_TIME);
+}
+
+// A job may have thousands of launches, of which only a few are running.
+void power_cap::close_finished() {
+  const auto& grids = gpu_.cwd().grids();
+  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_)
+    for (unsigned i = 0; i < gpu_.sm_count(); ++i) closed_ += energy_.in_sm(open_from_, i).units.sum();
+}
+
+power_cap::counted power_cap::count() {
+  close_finished();
+  const cycle_t now = gpu_.cycle();
+  counted c;
+  c.chip = closed_ + energy_.all_contexts();
+  const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
+    for (std::uint32_t launch = open_from_; launch < launches; ++launch) c.chip += energy_.in_sm(launch, i).units.sum();
+    c.active_time += energy_.active_time(i, now);
+  }
+  for (std::uint32_t launch = 0; launch < launches; ++launch) {
+    const energy_sums beside = energy_.beside_sms(launch);
+    c.dram += beside.units[energy_unit::dram];
+    c.chip += beside.units.sum() - beside.units[energy_unit::dram];
+  }
+  c.time = energy_.time(now);
+  c.leakage_time = energy_.leakage_time(now);
+  return c;
+}
+
+// The expected power of another clock: events come in proportion to it, which is right where they do not wait for
+// device memory, and otherwise corrected by the next decision.
+void power_cap::decide() {
+  const cycle_t now = gpu_.cycle();
+  const energy_parameters& e = gpu_.config().energy;
+  next_ = (now / e.power_cap_interval_cycles + 1) * e.power_cap_interval_cycles;
+  const counted c = count();
+  const double seconds = energy_.seconds(c.time - before_.time);
+  if (seconds <= 0) return;
+  const double chip = (c.chip - before_.chip) / seconds, dram = (c.dram - before_.dram) / seconds;
+  const double active = energy_.seconds(c.active_time - before_.active_time) / seconds;
+  const double all = gpu_.sm_count() * energy_.seconds(c.leakage_time - before_.leakage_time) / seconds;
+  const double leakage =
+      energy_.prices().active_sm_watts * active + energy_.prices().idle_sm_watts * std::max(0.0, all - active);
+  before_ = c;
+  const double most = gpu_.config().gpu.core_clock_mhz, least = std::max(e.least_clock_mhz, most / 8);
+  const double present = ledger_.clock_mhz(), present_volts = ledger_.volts_ratio(present);
+  const auto expected = [&](double mhz) {
+    const double faster = mhz / present, volts = ledger_.volts_ratio(mhz) / present_volts;
+    return e.constant_watts + dram * faster + chip * faster * volts * volts + leakage * volts;
+  };
+  double mhz = most;
+  for (unsigned step = 1; expected(mhz) > e.power_cap_watts && mhz > least; ++step)
+    mhz = std::max(least, most - step * e.clock_step_mhz);
+  if (mhz == present) return;
+  ledger_.change(now, mhz);
+  gpu_.dram_clock().change_frequency(memory_clock_mhz_ * most / mhz);
+}
+
+}  // namespace heddle
