@@ -51,13 +51,27 @@ double without_launch(double launch_cycles, const metric_name& metric, double va
   return std::max(0.0, value - (metric.unit == metric_unit::seconds ? launch_cycles / l.hertz() : launch_cycles));
 }
 
+// A meter's mean power of launches in a row is also that of the time between them, in which the chip is idle.
+double with_idle_time(double launch_cycles, const metric_name& metric, double value, const simulated_launch& l) {
+  if (metric.unit != metric_unit::watts) return value;
+  const double seconds = l.number("energy.seconds"), between = launch_cycles / l.hertz();
+  const double idle =
+      l.parameter("energy.constant_watts") + l.parameter("energy.idle_sm_watts") * l.parameter("gpu.sm_count");
+  return seconds > 0 ? (value * seconds + idle * between) / (seconds + between) : value;
+}
+
 void choose_headline(compared_launch& c, const simulated_launch& l) {
-  for (const char* name : {"cycles", "duration", "bytes_per_second", "bytes_per_cycle_per_sm"}) {
+  // Of a launch whose power alone was measured, the power takes the place of the time.
+  for (const char* name : {"cycles", "duration", "bytes_per_second", "bytes_per_cycle_per_sm", "mean_watts"}) {
     for (std::size_t i = 0; i < c.values.size(); ++i) {
       if (std::string(c.values[i].metric->name) != name) continue;
       c.headline = i;
       c.hardware_cycles = cycles_of(*c.measured, c.values[i], l);
       c.heddle_cycles = l.number("cycles");
+      if (c.values[i].metric->unit == metric_unit::watts) {
+        c.hardware_cycles = c.values[i].hardware;
+        c.heddle_cycles = c.values[i].heddle;
+      }
       return;
     }
   }
@@ -188,6 +202,7 @@ compared_launch compare(const measured_launch& m, const point_result& result) {
       for (const nlohmann::json* k : fit)
         heddle += v.metric->value({k, &config, m.bytes}) / static_cast<double>(fit.size());
     }
+    heddle = with_idle_time(c.launch_cycles, *v.metric, heddle, chosen);
     c.values.push_back({v.metric, without_launch(c.launch_cycles, *v.metric, v.value, chosen), heddle});
   }
   choose_headline(c, chosen);

@@ -31,7 +31,8 @@ struct compared_launch {
   std::vector<compared_value> values;
   [[nodiscard]] const compared_value* shown() const { return headline < values.size() ? &values[headline] : nullptr; }
   std::size_t headline = ~std::size_t{0};  // index of the value by which launches are ranked; none if there is no time
-  double hardware_cycles = 0;              // the launch's time on both sides, in core cycles of Heddle's clock
+  // The launch's time on both sides, in core cycles of Heddle's clock; its power in watts, if that alone was measured.
+  double hardware_cycles = 0;
   double heddle_cycles = 0;
   double launch_cycles = 0;  // taken off the measured times
   [[nodiscard]] const compared_value* first_departure() const;

@@ -264,6 +264,7 @@ const std::vector<metric_name>& metric_names() {
        [](const launch& l) { return ratio(l.bytes, seconds(l)); },
        {},
        {}},
+      {"mean_watts", stage::rate, unit::watts, HEDDLE_IN_FILE("energy.mean_watts"), {}, {}},
       {"duration",
        stage::time,
        unit::seconds,

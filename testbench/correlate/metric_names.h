@@ -14,7 +14,7 @@ namespace heddle::testbench {
 enum class metric_stage : std::uint8_t { launch, instructions, l1, shared, l2, dram, occupancy, stalls, rate, time };
 
 /// The dimension of a metric's values; each has one unit.
-enum class metric_unit : std::uint8_t { count, share, bytes, seconds, bytes_per_second };
+enum class metric_unit : std::uint8_t { count, share, bytes, seconds, bytes_per_second, watts };
 
 /// One simulated launch, from which metrics are computed.
 struct simulated_launch {

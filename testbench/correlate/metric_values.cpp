@@ -45,7 +45,8 @@ double factor_of(metric_unit dimension, const std::string& text) {
         {"second", 1},
         {"s", 1}}},
       {metric_unit::bytes_per_second,
-       {{"byte/second", 1}, {"B/s", 1}, {"Gbyte/second", 1e9}, {"GB/s", 1e9}, {"MB/s", 1e6}}}};
+       {{"byte/second", 1}, {"B/s", 1}, {"Gbyte/second", 1e9}, {"GB/s", 1e9}, {"MB/s", 1e6}}},
+      {metric_unit::watts, {{"", 1}, {"W", 1}, {"mW", 1e-3}}}};
   static const std::vector<std::string> counted = {"",
                                                    "cycle",
                                                    "cycles",
@@ -106,6 +107,7 @@ std::string value_text(const metric_name& metric, double value) {
     case metric_unit::share: return fmt::format("{:.1f} %", 100 * value);
     case metric_unit::seconds: return number(value * 1e6) + " us";
     case metric_unit::bytes_per_second: return number(value * 1e-9) + " GB/s";
+    case metric_unit::watts: return number(value) + " W";
     case metric_unit::bytes:
       return value < 1e5   ? number(value) + " B"
              : value < 1e8 ? number(value * 1e-3) + " kB"
