@@ -46,6 +46,7 @@ struct correlate_options {
   std::string store;
   std::string page;
   std::string csv;
+  std::string json;
   double require = -1;  // percent; below 0: not given
   progress_mode progress = progress_mode::automatic;
   bool quiet = false;
@@ -78,7 +79,7 @@ bool parse(const std::vector<std::string>& arguments, correlate_options& o) {
   if (p.has("timeout")) o.timeout_seconds = p.number("timeout", 1, 1u << 30);
   if (p.has("fit")) {
     o.fit = split(p.text("fit"), ',');
-    for (const char* option : {"output", "csv", "require"})
+    for (const char* option : {"output", "csv", "json", "require"})
       if (p.has(option))
         p.fail(std::string("--fit only prints what it finds; --") + option + " belongs to a comparison");
   }
@@ -87,6 +88,7 @@ bool parse(const std::vector<std::string>& arguments, correlate_options& o) {
   if (!o.page.empty() && !ends(o.page, ".md") && !ends(o.page, ".html"))
     p.fail("--output: got '" + o.page + "', expected PAGE.html or PAGE.md");
   if (p.has("csv")) o.csv = p.text("csv");
+  if (p.has("json")) o.json = p.text("json");
   if (p.has("require")) o.require = real(p, "require");
   if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));
   o.quiet = p.has("quiet");
@@ -190,6 +192,7 @@ class correlate_run {
     runs_->add_inputs(roles);
     if (!options_.page.empty()) roles.add_output(options_.page, "--output");
     if (!options_.csv.empty()) roles.add_output(options_.csv, "--csv");
+    if (!options_.json.empty()) roles.add_output(options_.json, "--json");
   }
 
   // Runs what the store does not have; runs with equal ids are one.
@@ -249,6 +252,7 @@ class correlate_run {
       files.add(options_.page,
                 ends(options_.page, ".md") ? correlation_markdown(whole_) : report_page(correlation_json(whole_)));
     if (!options_.csv.empty()) files.add(options_.csv, correlation_csv(whole_));
+    if (!options_.json.empty()) files.add(options_.json, correlation_json(whole_) + "\n");
     files.commit();
   }
 

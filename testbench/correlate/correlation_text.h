@@ -26,7 +26,7 @@ std::string correlation_text(const correlation& c, const text_style& style);
 std::string correlation_markdown(const correlation& c);
 /// One row for each value: file and line, chip, kernel, metric, both values, error, use, origin, licence.
 std::string correlation_csv(const correlation& c);
-/// The data of the page for a browser (report_page).
+/// Chips, rows and values: --json, and the data of the page for a browser (report_page).
 std::string correlation_json(const correlation& c);
 
 /// "cycles, +3.2 %": what departs first in a row; empty if nothing does.

@@ -246,6 +246,7 @@ option_parser options_of_correlate() {
   p.group("Results");
   p.value("output,o", "PAGE.html|PAGE.md", "write a page: for a browser, with scatter plots, or in Markdown");
   p.value("csv", "FILE.csv", "write every value of every row");
+  p.value("json", "FILE.json", "write chips, rows and values, as the page for a browser has them");
   p.value("require", "PERCENT", "exit code 1 if the mean error of a chip's compared rows is larger");
   p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
   p.flag("quiet", "no tables on stdout");

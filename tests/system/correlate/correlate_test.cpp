@@ -24,7 +24,7 @@ const std::string suite =
 
 TEST_F(correlations, a_suite_is_run_compared_and_written) {
   write("s.csv", suite);
-  good({"s.csv", "--csv", "p.csv", "--output", "p.html"});
+  good({"s.csv", "--csv", "p.csv", "--json", "p.json", "--output", "p.html"});
   EXPECT_EQ(number("p.csv", "cycles", "hardware", "first"), 2000) << "without the launch cost";
   EXPECT_EQ(number("p.csv", "inst_executed", "heddle"), 288) << "9 instructions of 32 warps";
   EXPECT_EQ(number("p.csv", "inst_executed", "error_pct"), 0);
@@ -34,6 +34,13 @@ TEST_F(correlations, a_suite_is_run_compared_and_written) {
   EXPECT_GT(cycles, 100);
   EXPECT_NEAR(number("p.csv", "cycles", "error_pct", "first"), 100 * (cycles / 2000 - 1), 1e-6);
   EXPECT_EQ(row_of("p.csv", "cycles", "second").at("use"), "identifies l1.latency_cycles");
+  const auto chips = nlohmann::json::parse(read("p.json"))["chips"];
+  ASSERT_EQ(chips.size(), 2u);
+  EXPECT_EQ(chips[0]["gpu"], "v100");
+  EXPECT_EQ(chips[0]["counted"], 1);
+  EXPECT_EQ(chips[0]["rows"][0]["heddle_cycles"], cycles);
+  EXPECT_EQ(chips[0]["rows"][0]["hardware_cycles"], 2000);
+  EXPECT_EQ(chips[1]["rows"][0]["identifies"], "l1.latency_cycles");
   EXPECT_TRUE(told("v100")) << read("stdout");
   EXPECT_TRUE(told("1 compared row")) << "a row to which a parameter was fitted does not count";
   EXPECT_TRUE(told("identifies l1.latency_cycles"));
