@@ -135,6 +135,7 @@ inline const std::map<std::string, std::string>& alike() {
       {"dram.starvation_cycles", "0 is never, and no request waits for half the largest"},
       {"dram.row_timeout_cycles", "longer than the kernel"},
       {"dram.t_refi_cycles", "0 is never, and half the largest is longer than the kernel"},
+      {"energy.power_cap_interval_cycles", "longer than the kernel"},
   };
   return all;
 }
