@@ -27,7 +27,7 @@ std::vector<std::string> shell_words(const std::string& line, const std::string&
       words.back() += c;
     }
   }
-  if (quote != 0) throw input_error(who + ": a quote (" + std::string(1, quote) + ") has no end");
+  if (quote != 0) throw input_error(who + ": a quotation mark is not closed");
   return words;
 }
 
