@@ -494,9 +494,9 @@ HEDDLE_NUMBER(unsigned, second_level_line_bytes, 256, powers_of_two(16, 4096), b
   "bytes of a line of the second level")
 HEDDLE_NUMBER(unsigned, second_level_ways, 8, cache_ways, count,
   "associativity of the second level")
-HEDDLE_CHOICE(second_level_misses, second_level_misses, l2, (fixed, l2),
-  "what serves a miss of the second level: l2 (reads of the L2, which compete with data; not with memory.model = "
-  "external, whose memory holds no code) | fixed (a latency)")
+HEDDLE_CHOICE(second_level_misses, second_level_misses, fixed, (fixed, l2),
+  "what serves a miss of the second level: fixed (a latency, as if the code were in the L2) | l2 (reads of the L2, which "
+  "compete with data and may miss; not with memory.model = external, whose memory holds no code)")
 HEDDLE_NUMBER(unsigned, second_level_miss_latency_cycles, 138, latency, cycles,
   "additional cycles if the line misses in the second level, with fixed latency")
 HEDDLE_END(instruction_cache, instruction_cache)

@@ -194,8 +194,10 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
     double joules = s.shared_joules - before.shared_joules + p.constant_watts * seconds;
     for (std::size_t i = 0; i < gpu_.sm_count(); ++i) {
       const double active = energy_.seconds(s.sm_active[i] - before.sm_active[i]);
-      const double sm = s.sm_joules[i] - before.sm_joules[i] + p.active_sm_watts * active +
-                        p.idle_sm_watts * std::max(0.0, leaking - active);
+      // A sample may miss the cycle in which the SM's first warp came, so that the next interval has one active cycle
+      // more than cycles: the idle ones are then -1, and the sum is right.
+      const double sm =
+          s.sm_joules[i] - before.sm_joules[i] + p.active_sm_watts * active + p.idle_sm_watts * (leaking - active);
       m.power.sm_watts[i].push_back(sm / seconds);
       joules += sm;
     }

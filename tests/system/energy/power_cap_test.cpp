@@ -139,7 +139,7 @@ TEST_P(long_peak_power, of_a_copy_is_that_of_its_bytes) {
 }
 
 // The H100's tensor cores reach their peak by wgmma, which Heddle lacks: here mma.sync has that rate.
-INSTANTIATE_TEST_SUITE_P(published, long_peak_power,
+INSTANTIATE_TEST_SUITE_P(long_published, long_peak_power,
                          ::testing::Values(peak{"a100", "", 400, 54, 1.59, 4.71, 13.11, "18,12", "2304"},
                                            peak{"h100", " --set tensor.f16_f32_fma_per_cycle=512", 700, 88, 1.45, 4.87,
                                                 11.68, "22,12", "2816"}),

@@ -91,7 +91,7 @@ class cold : public ::testing::Test {
 };
 
 TEST_F(cold, each_launch_reads_from_memory_and_runs_alone) {
-  const json k = kernels({"--cold", "--set", "instruction_cache.second_level_misses=fixed"});
+  const json k = kernels({"--cold"});
   ASSERT_EQ(4u, k.size());
   for (std::size_t n = 0; n < k.size(); ++n) {
     EXPECT_EQ(n, k[n]["launch"].get<unsigned>());
@@ -105,22 +105,23 @@ TEST_F(cold, each_launch_reads_from_memory_and_runs_alone) {
 }
 
 TEST_F(cold, the_default_is_warm) {
-  const json k = kernels({"--set", "instruction_cache.second_level_misses=fixed"});
+  const json k = kernels({});
   ASSERT_EQ(4u, k.size());
   unsigned read = 0;
   for (const json& kernel : k) read += kernel["memory"]["dram"]["read_bytes"].get<unsigned>();
   EXPECT_EQ(3u * 32768, read);  // x, y and z, once each
   EXPECT_NE(k[0]["stream"], k[1]["stream"]);
   EXPECT_LT(k[1]["start_cycle"].get<unsigned>(), k[0]["end_cycle"].get<unsigned>());  // streams overlap
-  EXPECT_EQ(k, kernels({"--warm", "--set", "instruction_cache.second_level_misses=fixed"}));
+  EXPECT_EQ(k, kernels({"--warm"}));
   EXPECT_EQ(2, run({"--warm", "--cold"}).code);
 }
 
-// Cold, each launch reads its code from memory, once for all SMs: whole lines of 128 bytes. Warm, the first launch
-// alone. The SMs' reads of it are the L2's, not the L1s'.
+// With second_level_misses = l2: cold, each launch reads its code from memory, once for all SMs: whole lines of 128
+// bytes. Warm, the first launch alone. The SMs' reads of it are the L2's, not the L1s'.
 TEST_F(cold, code_is_read_through_the_l2) {
-  const json fixed = kernels({"--cold", "--set", "instruction_cache.second_level_misses=fixed"});
-  const json k = kernels({"--cold"});
+  const std::vector<std::string> from_l2 = {"--set", "instruction_cache.second_level_misses=l2"};
+  const json fixed = kernels({"--cold"});
+  const json k = kernels({"--cold", from_l2[0], from_l2[1]});
   ASSERT_EQ(4u, k.size());
   const auto read = [](const json& kernel) { return kernel["memory"]["dram"]["read_bytes"].get<unsigned>(); };
   const unsigned code = read(k[0]) - 65536;
@@ -135,7 +136,7 @@ TEST_F(cold, code_is_read_through_the_l2) {
     EXPECT_GT(k[n]["warp_cycles"]["inst_fetch"], fixed[n]["warp_cycles"]["inst_fetch"]);
   }
   unsigned warm = 0;
-  for (const json& kernel : kernels({})) warm += read(kernel);
+  for (const json& kernel : kernels(from_l2)) warm += read(kernel);
   EXPECT_EQ(3u * 32768 + code, warm);
 }
 
