@@ -16,6 +16,12 @@ namespace {
 constexpr std::uint64_t register_space = host_register::print + host_register::print_size;
 constexpr std::size_t much_text = std::size_t{1} << 20;          // the default size of CUDA's buffer
 constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;  // "HEDDLE\0\1"
+
+bool writable(std::uint64_t address) {
+  for (const host_register_row& r : host_register_rows)
+    if (r.offset == address) return r.access != register_access::read_only && r.access != register_access::read_takes;
+  return false;
+}
 }  // namespace
 
 host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
@@ -38,78 +44,81 @@ host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock
 }
 
 void host_interface::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) {
-  const std::uint64_t address = p.get_address();
   p.set_dmi_allowed(false);
-  if (p.get_data_ptr() == nullptr && p.get_data_length() != 0) {
-    p.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    return;
+  if (!p.is_read() && !p.is_write()) return p.set_response_status(tlm::TLM_OK_RESPONSE);
+  const byte_transfer t(p);
+  tlm::tlm_response_status status = t.check();
+  if (status == tlm::TLM_OK_RESPONSE) {
+    if (p.get_address() >= isa::heap_base) {
+      t.each_run([&](std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+        return memory_.access(p.get_command(), address, data, bytes, &status) == bytes;
+      });
+    } else if (p.is_read()) {
+      status = read_registers(t, true);
+    } else {
+      const recorded_kernel* recorded = p.get_extension<recorded_kernel>();
+      recorded_ = recorded != nullptr ? recorded->kernel : nullptr;
+      status = write_registers(t);
+    }
   }
-  if (p.get_byte_enable_ptr() != nullptr) {
-    p.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-    return;
-  }
-  if (p.get_streaming_width() < p.get_data_length()) {
-    p.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return;
-  }
-  if (p.is_write() && address < host_register::message) {
-    const recorded_kernel* recorded = p.get_extension<recorded_kernel>();
-    recorded_ = recorded != nullptr ? recorded->kernel : nullptr;
-    p.set_response_status(store_register(address, p.get_data_ptr(), p.get_data_length()));
-    return;
-  }
-  // Only a normal read takes a completion; a debug read does not.
-  if (p.is_read() && address == host_register::completion_pop &&
-      (p.get_data_length() == 8 || p.get_data_length() == 4)) {
-    const std::uint64_t value = pop_completion();
-    std::memcpy(p.get_data_ptr(), &value, p.get_data_length());
-    p.set_response_status(tlm::TLM_OK_RESPONSE);
-    return;
-  }
-  const unsigned done = p.get_command() == tlm::TLM_IGNORE_COMMAND ? p.get_data_length() : transport_dbg(p);
-  p.set_response_status(done == p.get_data_length() ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  p.set_response_status(status);
 }
 
 unsigned host_interface::transport_dbg(tlm::tlm_generic_payload& p) {
   const std::uint64_t address = p.get_address();
-  std::uint8_t* data = p.get_data_ptr();
-  const unsigned bytes = p.get_data_length();
-  if (data == nullptr) return 0;
-  if (address >= isa::heap_base) return memory_.access(p.get_command(), address, data, bytes);
+  if (p.get_data_ptr() == nullptr) return 0;
+  if (address >= isa::heap_base) return memory_.access(p.get_command(), address, p.get_data_ptr(), p.get_data_length());
   if (!p.is_read() || address >= register_space) return 0;
-  if (address >= host_register::message) {
-    const bool prints = address >= host_register::print;
-    const std::string& text = prints ? printed_ : message_;
-    const std::uint64_t at = address - (prints ? host_register::print : host_register::message);
-    const std::uint64_t end = prints ? register_space : host_register::print;
-    const unsigned n = static_cast<unsigned>(std::min<std::uint64_t>(bytes, end - address));
-    for (unsigned i = 0; i < n; ++i) data[i] = at + i < text.size() ? static_cast<std::uint8_t>(text[at + i]) : 0;
-    return n;
-  }
-  return load_register(address, data, bytes);
+  const auto n = static_cast<unsigned>(std::min<std::uint64_t>(p.get_data_length(), register_space - address));
+  read_registers(byte_transfer(address, p.get_data_ptr(), n), false);
+  return n;
 }
 
-// A 32-bit host writes the upper half first; the write of the lower half carries out both.
-tlm::tlm_response_status host_interface::store_register(std::uint64_t address, const std::uint8_t* data,
-                                                        unsigned bytes) {
-  if ((bytes != 8 && bytes != 4) || address % bytes != 0) return tlm::TLM_BURST_ERROR_RESPONSE;
+// The lowest byte of a register carries out the write, with the other bytes written before; a narrow host writes it
+// last. If one byte is in no register that can be written, nothing is.
+tlm::tlm_response_status host_interface::write_registers(const byte_transfer& t) {
+  if (!t.each_word([](const byte_transfer::word& w) { return writable(w.address); }))
+    return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  t.each_word([this](const byte_transfer::word& w) {
+    std::uint64_t value = early_register_ == w.address ? early_bytes_ : 0;
+    for (unsigned k = 0; k < w.count; ++k) {
+      const unsigned lane = w.first + k;
+      if ((w.lanes >> lane & 1) == 0) continue;
+      value = (value & ~(std::uint64_t{0xff} << lane * 8)) | std::uint64_t{w.data[k]} << lane * 8;
+    }
+    const bool carried_out = (w.lanes & 1) != 0;
+    early_register_ = carried_out ? no_register : w.address;
+    early_bytes_ = value;
+    if (carried_out) write_register(w.address, value);
+    return true;
+  });
+  return tlm::TLM_OK_RESPONSE;
+}
+
+// `takes`: a read of its lowest byte takes the oldest completion from the queue.
+tlm::tlm_response_status host_interface::read_registers(const byte_transfer& t, bool takes) {
+  if (!t.each_word([](const byte_transfer::word& w) { return w.address < register_space; }))
+    return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  t.each_word([&](const byte_transfer::word& w) {
+    std::uint64_t value = 0;
+    if (w.address >= host_register::message) value = text_at(w.address);
+    else if (w.address != host_register::completion_pop) value = read_register(w.address);
+    else if (takes && (w.lanes & 1) != 0) value = pop_completion();
+    for (unsigned k = 0; k < w.count; ++k)
+      if ((w.lanes >> (w.first + k) & 1) != 0) w.data[k] = static_cast<std::uint8_t>(value >> (w.first + k) * 8);
+    return true;
+  });
+  return tlm::TLM_OK_RESPONSE;
+}
+
+// Eight bytes of the message or of the printed text, with zeros behind its end.
+std::uint64_t host_interface::text_at(std::uint64_t address) const {
+  const bool prints = address >= host_register::print;
+  const std::string& text = prints ? printed_ : message_;
+  const std::uint64_t at = address - (prints ? host_register::print : host_register::message);
   std::uint64_t value = 0;
-  std::memcpy(&value, data, bytes);
-  if (address % 8 != 0) {
-    upper_half_ = value;
-    upper_register_ = address - 4;
-    return tlm::TLM_OK_RESPONSE;
-  }
-  if (bytes == 4 && upper_register_ == address) value |= upper_half_ << 32;
-  upper_half_ = 0;
-  return write_register(address, value) ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
-}
-
-unsigned host_interface::load_register(std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-  if ((bytes != 8 && bytes != 4) || address % bytes != 0) return 0;
-  const std::uint64_t value = read_register(address / 8 * 8) >> (address % 8 * 8);
-  std::memcpy(data, &value, bytes);
-  return bytes;
+  if (at < text.size()) std::memcpy(&value, text.data() + at, std::min<std::size_t>(sizeof value, text.size() - at));
+  return value;
 }
 
 std::uint64_t host_interface::pop_completion() {
@@ -151,28 +160,28 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
   }
 }
 
-bool host_interface::write_register(std::uint64_t address, std::uint64_t value) {
+void host_interface::write_register(std::uint64_t address, std::uint64_t value) {
   using namespace host_register;
   switch (address) {
-    case command: attempt([&] { execute(value); }); return true;
+    case command: attempt([&] { execute(value); }); break;
     case interrupt_enable:
       interrupt_enable_ = value;
       raise(0);
-      return true;
+      break;
     case interrupt_pending:
       interrupt_pending_ &= ~value;
       raise(0);
-      return true;
-    case host_register::heap_base: heap_base_ = value; return true;
-    case heap_bytes: heap_.place(heap_base_, value); return true;
-    case host_register::grid_workspace: launch_builder_.set_grid_workspace(value); return true;
-    case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); return true;
-    case host_register::context_area: attempt([&] { move_context_area(value); }); return true;
-    case host_register::flush_caches: attempt([&] { flush_caches(); }); return true;
-    case map_base: map_base_ = value; return true;
-    case map_bytes: map_bytes_ = value; return true;
-    case map_command: attempt([&] { memory_.change_map(value, map_base_, map_bytes_); }); return true;
-    default: return false;
+      break;
+    case host_register::heap_base: heap_base_ = value; break;
+    case heap_bytes: heap_.place(heap_base_, value); break;
+    case host_register::grid_workspace: launch_builder_.set_grid_workspace(value); break;
+    case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); break;
+    case host_register::context_area: attempt([&] { move_context_area(value); }); break;
+    case host_register::flush_caches: attempt([&] { flush_caches(); }); break;
+    case map_base: map_base_ = value; break;
+    case map_bytes: map_bytes_ = value; break;
+    case map_command: attempt([&] { memory_.change_map(value, map_base_, map_bytes_); }); break;
+    default: break;
   }
 }
 

@@ -30,6 +30,7 @@
 #include "heddle/sub_partition/program_services.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/port/blocking_target.h"
+#include "heddle/tlm/protocol/byte_transfer.h"
 
 namespace heddle {
 
@@ -85,9 +86,10 @@ class host_interface : public sc_core::sc_module,
 
  private:
   std::uint64_t read_register(std::uint64_t address);
-  bool write_register(std::uint64_t address, std::uint64_t value);
-  tlm::tlm_response_status store_register(std::uint64_t address, const std::uint8_t* data, unsigned bytes);
-  unsigned load_register(std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  void write_register(std::uint64_t address, std::uint64_t value);
+  tlm::tlm_response_status write_registers(const byte_transfer& t);
+  tlm::tlm_response_status read_registers(const byte_transfer& t, bool takes);
+  [[nodiscard]] std::uint64_t text_at(std::uint64_t address) const;
   std::uint64_t pop_completion();
   template <class Action>
   void attempt(Action&& action);
@@ -123,8 +125,9 @@ class host_interface : public sc_core::sc_module,
   std::deque<std::uint32_t> completion_queue_;
   functional_executor functional_executor_;
   launch_builder launch_builder_;
-  std::uint64_t upper_half_ = 0;      // written by a 32-bit host, until the lower half follows
-  std::uint64_t upper_register_ = 0;  // the register of upper_half_
+  static constexpr std::uint64_t no_register = ~std::uint64_t{0};
+  std::uint64_t early_register_ = no_register;  // of which a narrow host has written bytes, but not the lowest
+  std::uint64_t early_bytes_ = 0;               // those bytes, zeros in place of the others
   std::uint64_t result_ = 0;
   std::uint64_t error_ = 0;
   std::string message_;

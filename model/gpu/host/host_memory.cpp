@@ -16,7 +16,8 @@ host_memory::host_memory(socket& below, loaded_modules& modules)
     : below_(below),
       modules_(modules),
       functional_([this](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-        return plain_access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes);
+        tlm::tlm_response_status status;  // functional execution only has memory that refuses nothing
+        return plain_access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes, status);
       }) {
   below_.bind(backward_);
 }
@@ -40,35 +41,45 @@ void host_memory::change_map(std::uint64_t what, std::uint64_t base, std::uint64
   }
 }
 
-unsigned host_memory::access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+unsigned host_memory::access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
+                             tlm::tlm_response_status* status) {
+  tlm::tlm_response_status unread;
+  tlm::tlm_response_status& why = status != nullptr ? *status : unread;
+  why = tlm::TLM_ADDRESS_ERROR_RESPONSE;
   if (bytes == 0 || bytes - 1 > ~address) return 0;  // no byte lies behind the last address
   const bool write = command == tlm::TLM_WRITE_COMMAND;
   const unsigned done = functional_.open() ? functional_.exchange(write, address, data, bytes)
-                                           : plain_access(command, address, data, bytes);
+                                           : plain_access(command, address, data, bytes, why);
+  if (done == bytes) why = tlm::TLM_OK_RESPONSE;
   if (write) modules_.written(address, data, done);
   return done;
 }
 
 // Accesses the memory itself, bypassing the pages of functional execution.
-unsigned host_memory::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
-                                   unsigned bytes) {
+unsigned host_memory::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
+                                   tlm::tlm_response_status& status) {
   const bool wraps = bytes != 0 && bytes - 1 > ~address;
-  if (bulk_ == nullptr || bytes < least_bulk_bytes || wraps) return access_through_l2(command, address, data, bytes);
+  if (bulk_ == nullptr || bytes < least_bulk_bytes || wraps)
+    return access_through_l2(command, address, data, bytes, status);
   return bulk_->move(command == tlm::TLM_WRITE_COMMAND, address, data, bytes,
-                     [this, command](std::uint64_t at, std::uint8_t* there, unsigned n) {
-                       return access_through_l2(command, at, there, n);
+                     [this, command, &status](std::uint64_t at, std::uint8_t* there, unsigned n) {
+                       return access_through_l2(command, at, there, n, status);
                      });
 }
 
 unsigned host_memory::access_through_l2(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
-                                        unsigned bytes) {
+                                        unsigned bytes, tlm::tlm_response_status& status) {
   tlm::tlm_generic_payload p;
   p.set_command(command);
   p.set_address(address);
   p.set_data_ptr(data);
   p.set_data_length(bytes);
   p.set_streaming_width(bytes);
-  return below_->transport_dbg(p);
+  const unsigned done = below_->transport_dbg(p);
+  // The GPU's own units pass on why a memory refused; an L2 of the user's need not.
+  if (done != bytes && p.is_response_error() && p.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE)
+    status = p.get_response_status();
+  return done;
 }
 
 bool host_memory::inspect(std::uint64_t address, void* data, unsigned bytes) {

@@ -31,8 +31,9 @@ class host_memory {
 
   /// Adds a range (`what` 1) or removes it (2). Throws input_error.
   void change_map(std::uint64_t what, std::uint64_t base, std::uint64_t bytes);
-  /// Returns the number of bytes transferred.
-  unsigned access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  /// Returns the number of bytes transferred; if they are not all, `status` tells why.
+  unsigned access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
+                  tlm::tlm_response_status* status = nullptr);
   /// Reads what a kernel may access; false if it may not. Throws program_error. May be called by several threads.
   bool inspect(std::uint64_t address, void* data, unsigned bytes);
   /// `bytes` of `what`, which a command descriptor names, at most `most`. Throws input_error.
@@ -46,8 +47,10 @@ class host_memory {
   }
 
  private:
-  unsigned plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
-  unsigned access_through_l2(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  unsigned plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
+                        tlm::tlm_response_status& status);
+  unsigned access_through_l2(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
+                             tlm::tlm_response_status& status);
 
   socket& below_;
   blocking_initiator<> backward_;

@@ -5,35 +5,56 @@
 
 namespace heddle {
 
-/// The register map of the host socket (docs/library/host_interface.md): 64-bit little-endian registers, accessed with
-/// 8-byte aligned reads and writes. Addresses from isa::heap_base on are device memory.
+/// The registers of the host socket (docs/library/host_interface.md): 64 bits each, little endian. One row per
+/// register: name, offset, access, meaning. The names as constants, the checks of accesses and the SystemRDL
+/// description are made from the rows. Addresses from isa::heap_base on are device memory.
+#define HEDDLE_HOST_REGISTERS(X)                                                                       \
+  X(identity, 0x00, read_only, "HEDDLE, 0, 1")                                                         \
+  X(status, 0x08, read_only, "bits of host_status")                                                    \
+  X(command, 0x10, write_only, "doorbell: device address of a command descriptor")                     \
+  X(result, 0x18, read_only, "module handle, launch number or warp instructions of the last command")  \
+  X(error, 0x20, read_only, "1: the last command, mapping or context area was rejected (message)")     \
+  X(message_bytes, 0x28, read_only, "length of the message")                                           \
+  X(completions, 0x30, read_only, "launches completed")                                                \
+  X(completion_pop, 0x38, read_takes, "takes the oldest completion: launch number + 1; 0: none")       \
+  X(interrupt_enable, 0x40, read_write, "bits of host_interrupt")                                      \
+  X(interrupt_pending, 0x48, write_1_clears, "bits of host_interrupt")                                 \
+  X(map_base, 0x50, read_write, "first address for map_command")                                       \
+  X(map_bytes, 0x58, read_write, "length for map_command")                                             \
+  X(map_command, 0x60, write_only, "1 maps [map_base, map_base + map_bytes) for kernels, 2 unmaps it") \
+  X(cycle, 0x68, read_only, "core cycle")                                                              \
+  X(heap_base, 0x70, write_only, "start of the heap of malloc in kernels, used with heap_bytes")       \
+  X(heap_bytes, 0x78, write_only, "sets the heap to [heap_base, heap_base + heap_bytes)")              \
+  X(print_bytes, 0x80, read_only, "bytes of printed text that the host has not taken")                 \
+  X(print_pop, 0x88, write_only, "drops that many bytes of the text")                                  \
+  X(grid_workspace, 0x90, write_only, "zeroed, for grid barriers: workspace_slots x workspace_bytes")  \
+  X(context_area, 0x98, read_write, "context area; written only while not busy")                       \
+  X(flush_caches, 0xa0, write_only, "caches are written back and emptied; only while not busy")
+
 namespace host_register {
-constexpr std::uint64_t identity = 0x00;  // RO: "HEDDLE\0\1"
-constexpr std::uint64_t status = 0x08;    // RO: bits of host_status
-constexpr std::uint64_t command = 0x10;   // WO, the doorbell: device address of a command descriptor
-constexpr std::uint64_t result = 0x18;    // RO: module handle, launch number or warp instructions of the last command
-constexpr std::uint64_t error = 0x20;     // RO: 0 or 1: the last command, mapping or context area was refused (message)
-constexpr std::uint64_t message_bytes = 0x28;   // RO: length of the message
-constexpr std::uint64_t completions = 0x30;     // RO: launches completed so far
-constexpr std::uint64_t completion_pop = 0x38;  // RO: takes the oldest completion: launch number + 1; 0: none
-constexpr std::uint64_t interrupt_enable = 0x40;
-constexpr std::uint64_t interrupt_pending = 0x48;  // RO; write 1s to clear
-constexpr std::uint64_t map_base = 0x50;
-constexpr std::uint64_t map_bytes = 0x58;
-constexpr std::uint64_t map_command = 0x60;  // WO: 1 maps [map_base, map_base + map_bytes) for kernels, 2 unmaps it
-constexpr std::uint64_t cycle = 0x68;        // RO: core cycle
-constexpr std::uint64_t heap_base = 0x70;    // WO, used with heap_bytes: start of the heap of malloc in kernels
-constexpr std::uint64_t heap_bytes = 0x78;   // WO: sets the heap to [heap_base, heap_base + heap_bytes)
-constexpr std::uint64_t print_bytes = 0x80;  // RO: bytes of text that kernels have printed and the host has not taken
-constexpr std::uint64_t print_pop = 0x88;    // WO: drops that many bytes of the text
-constexpr std::uint64_t grid_workspace = 0x90;  // WO: zeroed, for grid barriers: workspace_slots x workspace_bytes
-constexpr std::uint64_t context_area = 0x98;    // RW: context area; written only while not busy
-constexpr std::uint64_t flush_caches = 0xa0;    // WO: caches are written back and emptied; only while not busy
-constexpr std::uint64_t message = 0x1000;       // RO: text of the last error or fault
+#define HEDDLE_X(name, offset, access, meaning) constexpr std::uint64_t name = offset;
+HEDDLE_HOST_REGISTERS(HEDDLE_X)
+#undef HEDDLE_X
+constexpr std::uint64_t message = 0x1000;  // RO: text of the last error or fault
 constexpr std::uint64_t message_size = 0x4000;
 constexpr std::uint64_t print = 0x5000;  // RO: the first bytes of the printed text
 constexpr std::uint64_t print_size = 0x4000;
 }  // namespace host_register
+
+/// What the host may do with a register. read_takes: a read removes what it returns.
+enum class register_access : std::uint8_t { read_only, write_only, read_write, read_takes, write_1_clears };
+
+struct host_register_row {
+  const char* name;
+  std::uint64_t offset;
+  register_access access;
+  const char* meaning;
+};
+constexpr host_register_row host_register_rows[] = {
+#define HEDDLE_X(name, offset, access, meaning) {#name, offset, register_access::access, meaning},
+    HEDDLE_HOST_REGISTERS(HEDDLE_X)
+#undef HEDDLE_X
+};
 
 constexpr unsigned workspace_slots = 1024, workspace_bytes = 16;  // launch n takes slot n modulo workspace_slots
 

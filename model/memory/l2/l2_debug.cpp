@@ -10,8 +10,9 @@ namespace heddle {
 
 // Accesses the memory by debug transport; a memory may return fewer bytes than requested, and is then called again for
 // the rest. A memory without debug transport is accessed by blocking transport, which may wait and therefore needs a
-// thread.
-unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
+// thread. If not all bytes are transferred, `status` becomes the response status of the access that failed.
+unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length,
+                                tlm::tlm_response_status& status) {
   unsigned done = 0;
   while (done < length) {
     tlm::tlm_generic_payload p;
@@ -22,14 +23,18 @@ unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t*
     p.set_streaming_width(length - done);
     const unsigned n = std::min(length - done, memory_socket->transport_dbg(p));
     done += n;
-    if (n == 0) return in_thread() ? done + memory_blocking(write, address + done, data + done, length - done) : done;
+    if (n != 0) continue;
+    if (in_thread()) return done + memory_blocking(write, address + done, data + done, length - done, status);
+    status = p.get_response_status();
+    return done;
   }
   return done;
 }
 
 // Uses the same transfers as nb_transport: reads are aligned power-of-two numbers of whole sectors, writes are
 // naturally aligned runs of bytes.
-unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
+unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length,
+                                   tlm::tlm_response_status& status) {
   for (unsigned done = 0; done < length;) {
     const std::uint64_t first = address + done;
     unsigned n = write ? 1 : sector_bytes;
@@ -48,6 +53,7 @@ unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8
     p.set_streaming_width(n);
     sc_core::sc_time delay;  // ignored: the access is untimed for the caller
     memory_socket->b_transport(p, delay);
+    status = p.get_response_status();
     if (!p.is_response_ok()) return done;
     const unsigned got = write ? n : length - done;
     if (!write) std::memcpy(data + done, image + (first - from), got);
@@ -74,7 +80,8 @@ void l2_slice::patch(std::uint64_t line_address, unsigned offset, const std::uin
   hot_.lines.at(slot).valid |= bytes;
 }
 
-unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
+unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length,
+                              tlm::tlm_response_status& status) {
   const unsigned offset = static_cast<unsigned>(address % line_bytes);
   const std::uint64_t line_address = address - offset;
   const byte_mask bytes = byte_mask::run(offset, length);
@@ -82,7 +89,7 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
   if (write) {
     // Patched again after the memory access, which may take time in which lines are filled and evicted.
     patch(line_address, offset, data, bytes);
-    const unsigned done = memory_debug(true, address, data, length);
+    const unsigned done = memory_debug(true, address, data, length, status);
     patch(line_address, offset, data, bytes);
     const std::uint32_t slot = hot_.lines.find(line);
     if (slot == line_store::none) return done;
@@ -95,7 +102,7 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
     return length;
   }
   std::uint8_t image[line_bytes] = {};
-  const unsigned done = memory_debug(false, address, image + offset, length);
+  const unsigned done = memory_debug(false, address, image + offset, length, status);
   slot = hot_.lines.find(line);
   byte_mask have = byte_mask::run(offset, done) | hot_.memory.overlay(line_address, image);
   if (slot != line_store::none) {
@@ -131,24 +138,27 @@ unsigned l2_slice::bytes_in_memory_alone(std::uint64_t address, unsigned most) c
   return static_cast<unsigned>(std::min(n, bytes));
 }
 
+// The response status, which debug transport does not use, tells those above in the GPU why bytes are missing.
 unsigned l2_slice::transport_dbg(tlm::tlm_generic_payload& p) {
   if (!p.is_read() && !p.is_write()) return 0;
   unsigned done = 0;
+  tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
   while (done < p.get_data_length()) {
     const std::uint64_t address = p.get_address() + done;
     if (map_.slice_of(address) != index_) break;
     if (const unsigned alone = bytes_in_memory_alone(address, p.get_data_length() - done); alone != 0) {
-      const unsigned n = memory_debug(p.is_write(), address, p.get_data_ptr() + done, alone);
+      const unsigned n = memory_debug(p.is_write(), address, p.get_data_ptr() + done, alone, status);
       done += n;
       if (n != alone) break;
       continue;
     }
     const unsigned to_end = line_bytes - static_cast<unsigned>(address % line_bytes);
     const unsigned length = std::min(to_end, p.get_data_length() - done);
-    const unsigned n = debug_line(p.is_write(), address, p.get_data_ptr() + done, length);
+    const unsigned n = debug_line(p.is_write(), address, p.get_data_ptr() + done, length, status);
     done += n;
     if (n != length) break;
   }
+  if (done != p.get_data_length()) p.set_response_status(status);
   return done;
 }
 
@@ -164,8 +174,10 @@ void l2_slice::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay)
   for (unsigned i = 0; i < p.get_data_length();) {
     unsigned n = 0;
     while (i + n < p.get_data_length() && d.bytes.test(d.offset + i + n)) ++n;
-    if (n != 0 && debug_line(d.write, p.get_address() + i, p.get_data_ptr() + i, n) != n) {
-      p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
+    if (n != 0 && debug_line(d.write, p.get_address() + i, p.get_data_ptr() + i, n, status) != n) {
+      const bool told = status < tlm::TLM_INCOMPLETE_RESPONSE;  // the errors are negative
+      p.set_response_status(told ? status : tlm::TLM_ADDRESS_ERROR_RESPONSE);
       return;
     }
     i += n + 1;

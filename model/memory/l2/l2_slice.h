@@ -131,10 +131,13 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   void count_write(const demand& d, bool hit);
   [[nodiscard]] bool memory_has_room() const { return hot_.memory.queued() < parameters_.queue_entries; }
   [[nodiscard]] unsigned bytes_in_memory_alone(std::uint64_t address, unsigned most) const;
-  unsigned debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
+  unsigned debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length,
+                      tlm::tlm_response_status& status);
   void patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes);
-  unsigned memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
-  unsigned memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
+  unsigned memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length,
+                        tlm::tlm_response_status& status);
+  unsigned memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length,
+                           tlm::tlm_response_status& status);
 
   address_map map_;
   l2_parameters parameters_;

@@ -22,9 +22,12 @@ unsigned interconnect::debug(tlm::tlm_generic_payload& p) {
     part.set_data_ptr(p.get_data_ptr() + done);
     part.set_data_length(static_cast<unsigned>(length));
     part.set_streaming_width(static_cast<unsigned>(length));
+    part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     const unsigned n = slice_socket[map_.slice_of(address)]->transport_dbg(part);
     done += n;
-    if (n != length) break;
+    if (n == length) continue;
+    p.set_response_status(part.get_response_status());  // why, if the slice says it
+    break;
   }
   return done;
 }

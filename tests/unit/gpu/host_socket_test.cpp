@@ -95,14 +95,71 @@ TEST_F(host_socket, registers_can_be_accessed_in_halves) {
   EXPECT_EQ(cpu_->read<std::uint64_t>(reg::map_base), 1u);
 }
 
-TEST_F(host_socket, other_lengths_and_places_are_refused_by_status) {
+TEST_F(host_socket, other_places_are_refused_by_status) {
   build(small());
   std::uint8_t bytes[64] = {};
-  EXPECT_EQ(cpu_->access(tlm::TLM_WRITE_COMMAND, reg::command, bytes, 2), tlm::TLM_BURST_ERROR_RESPONSE);
-  EXPECT_EQ(cpu_->access(tlm::TLM_WRITE_COMMAND, reg::command + 2, bytes, 4), tlm::TLM_BURST_ERROR_RESPONSE);
   EXPECT_EQ(cpu_->access(tlm::TLM_WRITE_COMMAND, reg::identity, bytes, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  EXPECT_EQ(cpu_->access(tlm::TLM_READ_COMMAND, reg::status, bytes, 16), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(cpu_->access(tlm::TLM_WRITE_COMMAND, reg::message, bytes, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(cpu_->access(tlm::TLM_READ_COMMAND, 0x80000, bytes, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(cpu_->access(tlm::TLM_READ_COMMAND, reg::print + reg::print_size - 8, bytes, 16),
+            tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  // If one register cannot be written, none is.
+  std::memset(bytes, 0x55, sizeof bytes);
+  EXPECT_EQ(cpu_->access(tlm::TLM_WRITE_COMMAND, reg::map_command - 8, bytes, 24), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(cpu_->read<std::uint64_t>(reg::map_bytes), 0u);
+  EXPECT_EQ(cpu_->access(tlm::TLM_WRITE_COMMAND, reg::command + 6, bytes, 4), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(cpu_->access(tlm::TLM_READ_COMMAND, reg::status, bytes, 0), tlm::TLM_BURST_ERROR_RESPONSE);
+}
+
+TEST_F(host_socket, registers_are_read_and_written_lane_by_lane) {
+  build(small());
+  std::uint8_t wide[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, back[16] = {};
+  EXPECT_EQ(cpu_->access(tlm::TLM_WRITE_COMMAND, reg::map_base, wide, 16), tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(cpu_->read<std::uint64_t>(reg::map_bytes), 0x100f'0e0d'0c0b'0a09u);
+  EXPECT_EQ(cpu_->access(tlm::TLM_READ_COMMAND, reg::map_base, back, 16), tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(std::memcmp(wide, back, 16), 0);
+  EXPECT_EQ(cpu_->read<std::uint16_t>(reg::map_base + 3), 0x0504u);
+  EXPECT_EQ(cpu_->debug(tlm::TLM_READ_COMMAND, reg::map_base + 5, back, 7), 7u);
+  EXPECT_EQ(std::memcmp(wide + 5, back, 7), 0);
+  // The bytes above the lowest one wait for it.
+  EXPECT_EQ(cpu_->write<std::uint8_t>(reg::map_base + 7, 0xaa), tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(cpu_->write<std::uint16_t>(reg::map_base + 2, 0xbbcc), tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(cpu_->read<std::uint64_t>(reg::map_base), 0x0807'0605'0403'0201u);
+  EXPECT_EQ(cpu_->write<std::uint8_t>(reg::map_base, 0xdd), tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(cpu_->read<std::uint64_t>(reg::map_base), 0xaa00'0000'bbcc'00ddu);
+}
+
+TEST_F(host_socket, byte_enables_and_streaming_width_hold_for_memory_and_registers) {
+  build(small());
+  const auto transfer = [&](tlm::tlm_command command, std::uint64_t address, void* data, unsigned bytes,
+                            std::vector<std::uint8_t> enables, unsigned streaming) {
+    tlm::tlm_generic_payload p;
+    p.set_command(command);
+    p.set_address(address);
+    p.set_data_ptr(static_cast<std::uint8_t*>(data));
+    p.set_data_length(bytes);
+    p.set_streaming_width(streaming);
+    static std::uint8_t nothing[1];
+    p.set_byte_enable_ptr(enables.empty() ? nothing : enables.data());
+    p.set_byte_enable_length(static_cast<unsigned>(enables.size()));
+    sc_core::sc_time delay;
+    cpu_->socket->b_transport(p, delay);
+    return p.get_response_status();
+  };
+  std::uint8_t data[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  for (const std::uint64_t at : {std::uint64_t{0x1000'0000}, std::uint64_t{reg::map_base}}) {
+    // Three enables for twelve bytes; six of them at a time.
+    EXPECT_EQ(transfer(tlm::TLM_WRITE_COMMAND, at, data, 12, {0xff, 0, 0xff}, 12), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(cpu_->read<std::uint64_t>(at), 0x0007'0600'0403'0001u) << at;
+    std::uint8_t back[12] = {};
+    EXPECT_EQ(transfer(tlm::TLM_READ_COMMAND, at, back, 12, {0xff, 0, 0}, 6), tlm::TLM_OK_RESPONSE);
+    const std::uint8_t expected[12] = {1, 0, 0, 4, 0, 0, 1, 0, 0, 4, 0, 0};
+    EXPECT_EQ(std::memcmp(back, expected, 12), 0) << at;
+    EXPECT_EQ(transfer(tlm::TLM_WRITE_COMMAND, at, data, 8, {0}, 8), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(transfer(tlm::TLM_WRITE_COMMAND, at, data, 8, {}, 8), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    EXPECT_EQ(transfer(tlm::TLM_WRITE_COMMAND, at, data, 8, {0xff, 0x5a}, 8), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    EXPECT_EQ(transfer(tlm::TLM_WRITE_COMMAND, at, data, 8, {0xff}, 0), tlm::TLM_BURST_ERROR_RESPONSE);
+  }
 }
 
 TEST_F(host_socket, images_go_in_and_out_by_debug_transport) {
