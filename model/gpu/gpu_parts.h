@@ -83,11 +83,20 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
     slices.init(slices_of(c), [&](const char*, std::size_t i) {
       const std::string name = numbered("l2_slice", i);
       if (own.l2_slice) return own.l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i)).release();
-      return static_cast<l2_cache*>(new l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i), hit));
+      auto* const slice = new l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i), hit);
+      if (own.replacement) slice->use(own.replacement(config, {cache_place::l2, static_cast<unsigned>(i)}));
+      return static_cast<l2_cache*>(slice);
     });
-    if (own.scheduler)
-      for (sm& s : sms)
-        for (auto& p : s.partitions) p.scheduler.use(own.scheduler(config));
+    use_policies(own);
+  }
+
+  void use_policies(const gpu_blocks& own) {
+    for (sm& s : sms) {
+      if (own.scheduler)
+        for (auto& p : s.partitions) p.scheduler.use(own.scheduler(config, {s.id(), p.index(), p.slots()}));
+      if (own.replacement)
+        s.l1.use([this, make = own.replacement, id = s.id()] { return make(config, {cache_place::l1, id}); });
+    }
   }
 
   // lookahead

@@ -33,7 +33,9 @@ heddle::gpu_blocks all_own() {
     return std::make_unique<cosim::even_memory>(name, clock, config, index, 400, 20);
   };
   own.channel_scheduler = [](const heddle::gpu_config&) { return std::make_unique<cosim::bank_after_bank>(); };
-  own.scheduler = [](const heddle::gpu_config&) { return std::make_unique<cosim::least_issued>(); };
+  own.scheduler = [](const heddle::gpu_config&, const heddle::scheduler_place&) {
+    return std::make_unique<cosim::least_issued>();
+  };
   return own;
 }
 

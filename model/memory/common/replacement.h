@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "heddle/memory/common/policies/replacement_policy.h"
 
@@ -10,8 +11,9 @@ namespace heddle {
 /// A cache's replacement policy. What does not change is asked once, so that a hit costs no virtual call.
 class replacement {
  public:
-  explicit replacement(choice::replacement which)
-      : policy_(make_replacement_policy(which)), in_order_(policy_->in_order()), renews_(policy_->renews()) {}
+  explicit replacement(choice::replacement which) : replacement(make_replacement_policy(which)) {}
+  explicit replacement(std::unique_ptr<replacement_policy> policy)
+      : policy_(std::move(policy)), in_order_(policy_->in_order()), renews_(policy_->renews()) {}
 
   /// True if the first line in the set's order that may be replaced is.
   [[nodiscard]] bool in_order() const { return in_order_; }

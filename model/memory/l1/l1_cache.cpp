@@ -45,8 +45,8 @@ l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_co
       cache_local_(config.l1.cache_local),
       store_invalidates_(config.l1.store_hit == choice::store_hit::invalidate),
       port_(memory_socket, clock_, config.l1.miss_queue_entries),
-      policy_(config.l1.replacement),
-      tags_(config.l1.size_bytes, config.l1.ways, replacement(policy_)),
+      make_policy_([which = config.l1.replacement] { return make_replacement_policy(which); }),
+      tags_(config.l1.size_bytes, config.l1.ways, replacement(make_policy_())),
       map_(config),
       fence_answers_(config.sm.max_warps) {
   access_socket.bind(*this);
@@ -346,7 +346,12 @@ void l1_cache::invalidate() {
 
 void l1_cache::resize(unsigned size_bytes) {
   invariant(idle(), "L1: the size changes while requests are on their way");
-  tags_.resize(size_bytes, ways_, replacement(policy_));
+  tags_.resize(size_bytes, ways_, replacement(make_policy_()));
+}
+
+void l1_cache::use(std::function<std::unique_ptr<replacement_policy>()> make) {
+  make_policy_ = std::move(make);
+  resize(tags_.sets() * tags_.ways() * line_bytes);
 }
 
 }  // namespace heddle

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <systemc>
 #include <tlm>
@@ -76,6 +77,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   void observe_fences(fence_observer& observer) { fence_observer_ = &observer; }
   /// Changes the size (the L1's share of a unified cache) and invalidates all lines. Throws internal_error unless idle.
   void resize(unsigned size_bytes);
+  /// Replaces the replacement policy by one that has no name in the configuration: `make` is called now, and at every
+  /// resize(). Call before the simulation starts.
+  void use(std::function<std::unique_ptr<replacement_policy>()> make);
 
   /// Limits prefetches to these address ranges. Nothing is prefetched before the first call.
   void prefetch_within(const address_ranges& ranges) { ranges_ = &ranges; }
@@ -184,7 +188,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   bool store_invalidates_;  // global stores invalidate the sectors that they hit; otherwise they update them
   payload_pool pool_;       // must outlive port_
   request_port port_;
-  choice::replacement policy_;
+  /// Makes the policy whenever the cache gets a size.
+  std::function<std::unique_ptr<replacement_policy>()> make_policy_;
   l1_tags tags_;
   std::vector<mshr> mshrs_;
   std::vector<unsigned> free_mshrs_;

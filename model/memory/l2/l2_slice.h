@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "heddle/config/parameters.h"
@@ -50,6 +52,8 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   /// memory.
   [[nodiscard]] bool has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const;
   [[nodiscard]] bool awaits_memory() const override { return !hot_.memory.idle(); }
+  /// Replaces the replacement policy by one that has no name in the configuration. Call before the simulation starts.
+  void use(std::unique_ptr<replacement_policy> policy) { hot_.lines.use(replacement(std::move(policy))); }
   [[nodiscard]] unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }
   void check_invariants() const override;
 

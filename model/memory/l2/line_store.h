@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "heddle/hash/splitmix64.h"
@@ -28,6 +29,8 @@ class line_store {
   };
 
   line_store(unsigned sets, unsigned ways, replacement policy);
+  /// Replaces the policy. Call before the first line is installed.
+  void use(replacement policy) { policy_ = std::move(policy); }
 
   [[nodiscard]] unsigned sets() const { return sets_; }
   [[nodiscard]] unsigned ways() const { return ways_; }

@@ -13,6 +13,7 @@
 
 #include "heddle/config/config.h"
 #include "heddle/gpu/gpu.h"
+#include "heddle/gpu/gpu_blocks.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/memory/protocol/protocol_monitor.h"
 #include "heddle/sm/sm.h"
@@ -107,8 +108,8 @@ inline stress_result stress_expected(const stress_size& size) {
 /// A GPU with its driver; the kernel is started on it, and its result read later.
 class stressed_gpu {
  public:
-  stressed_gpu(const std::string& name, const gpu_config& config)
-      : gpu(name.c_str(), config),
+  stressed_gpu(const std::string& name, const gpu_config& config, const gpu_blocks& own = {})
+      : gpu(name.c_str(), config, own),
         driver((name + "_driver").c_str(), config),
         monitor((name + "_monitor").c_str()),
         irq((name + "_irq").c_str()) {
