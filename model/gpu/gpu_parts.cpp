@@ -2,8 +2,12 @@
 #include "heddle/gpu/gpu_parts.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
+#include <optional>
 #include <vector>
+
+#include "heddle/memory/common/address_map.h"
 
 namespace heddle {
 
@@ -33,9 +37,31 @@ std::string gpu_parts::barrier_deadlock() const {
   return any ? describe_deadlock(std::move(blocks)) : told->deadlock();
 }
 
+std::string gpu_parts::silent_memory() const {
+  std::optional<l2_cache::open_request> oldest;
+  unsigned slice = 0;
+  for (unsigned m = 0; m < slices.size(); ++m)
+    if (const auto r = slices[m].oldest_request(); r && (!oldest || oldest->age < r->age)) oldest = r, slice = m;
+  if (!oldest) return {};
+  char place[48];
+  std::snprintf(place, sizeof place, "%u bytes at 0x%llx", oldest->bytes,
+                static_cast<unsigned long long>(oldest->address));
+  std::string text = "the memory at " + std::string(host.get_parent_object()->name()) + ".memory_socket_" +
+                     std::to_string(slice) + " has not answered a " + (oldest->write ? "write" : "read") + " of " +
+                     place;
+  if (const address_map map(config); !map.outside_is_same()) {
+    std::snprintf(place, sizeof place, " (0x%llx there)",
+                  static_cast<unsigned long long>(map.outside_address(oldest->address)));
+    text += place;
+  }
+  return text + ", sent " + oldest->age.to_string() + " ago: " + (oldest->accepted ? "BEGIN_RESP" : "END_REQ") +
+         " is missing";
+}
+
 bool gpu_parts::explain_stuck(std::string& why) const {
   if (!stuck()) return false;
-  why = "deadlock: launches are pending, and nothing in the GPU can go on";
+  why = silent_memory();
+  if (why.empty()) why = "deadlock: launches are pending, and nothing in the GPU can go on";
   for (const auto& s : sms) why += s.waiting_warps();
   return true;
 }

@@ -167,6 +167,8 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   /// True if no clock has work and no external answer is outstanding, or if SystemC itself has no pending activity.
   [[nodiscard]] bool stuck() const;
   bool explain_stuck(std::string& why) const;
+  /// The oldest request that a memory outside has not answered; empty: none.
+  [[nodiscard]] std::string silent_memory() const;
   /// As gpu::barrier_deadlock().
   [[nodiscard]] std::string barrier_deadlock() const;
 

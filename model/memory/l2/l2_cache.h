@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -58,6 +59,16 @@ class l2_cache : public sc_core::sc_module {
   [[nodiscard]] virtual bool idle() const = 0;
   /// True if the cache waits for a memory response or another event that no clock domain of the GPU schedules.
   [[nodiscard]] virtual bool awaits_memory() const { return !idle(); }
+  /// A request that the memory has not answered.
+  struct open_request {
+    bool write = false;
+    std::uint64_t address = 0;
+    unsigned bytes = 0;
+    sc_core::sc_time age;   // since BEGIN_REQ
+    bool accepted = false;  // END_REQ has come
+  };
+  /// The oldest one, for messages; none: the cache has none, or does not tell.
+  [[nodiscard]] virtual std::optional<open_request> oldest_request() const { return std::nullopt; }
   /// Lower bound of the cycles, of its clock, from any request's BEGIN_REQ to its BEGIN_RESP.
   [[nodiscard]] virtual unsigned least_response_cycles() const { return 0; }
   /// Throws internal_error if counters do not add up or a request was lost.

@@ -206,6 +206,15 @@ void l2_slice::end_flush() {
   for (const auto& f : done) f();
 }
 
+std::optional<l2_cache::open_request> l2_slice::oldest_request() const {
+  const memory_port::request* r = hot_.memory.oldest();
+  if (r == nullptr) return std::nullopt;
+  unsigned first = 0;
+  while (!r->bytes.test(first)) ++first;
+  return open_request{r->write, r->line_address + first, r->bytes.count(),
+                      hot_.clock.domain().time_of(hot_.clock.cycle() - r->sent_at), !hot_.memory.awaits_end(*r)};
+}
+
 bool l2_slice::idle() const {
   return hot_.port.idle() && hot_.memory.idle() && flushing_.empty() && flush_requests_.empty();
 }

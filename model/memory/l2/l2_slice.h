@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -52,6 +53,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   /// memory.
   [[nodiscard]] bool has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const;
   [[nodiscard]] bool awaits_memory() const override { return !hot_.memory.idle(); }
+  [[nodiscard]] std::optional<open_request> oldest_request() const override;
   /// Replaces the replacement policy by one that has no name in the configuration. Call before the simulation starts.
   void use(std::unique_ptr<replacement_policy> policy) { hot_.lines.use(replacement(std::move(policy))); }
   [[nodiscard]] unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }

@@ -133,6 +133,7 @@ bool memory_port::send(cycle_t now) {
   const std::uint32_t index = queue_.front();
   queue_.pop();
   requests_[index].sent = true;
+  requests_[index].sent_at = now;
   if (requests_[index].write) writing_.push_back(index);
   port_.send(*requests_[index].payload);
   return true;
@@ -202,6 +203,13 @@ cycle_t memory_port::next(cycle_t now) const {
   if (!queue_.empty() && !port_.waits() && !held_back(requests_[queue_.front()]))
     c = std::min(c, std::max(port_.free_at(), now + 1));
   return c;
+}
+
+const memory_port::request* memory_port::oldest() const {
+  const request* oldest = nullptr;
+  for (const request& r : requests_)
+    if (r.sent && !r.answered && (oldest == nullptr || r.sent_at < oldest->sent_at)) oldest = &r;
+  return oldest;
 }
 
 byte_mask memory_port::overlay(std::uint64_t line_address, std::uint8_t* image) const {

@@ -44,6 +44,7 @@ class memory_port : private at_initiator_unit {
     bool answered = false;
     bool stale = false;  // a read: another agent may have written the memory since it was queued
     unsigned epoch = 0;
+    cycle_t sent_at = 0;
   };
 
   memory_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock);
@@ -86,6 +87,10 @@ class memory_port : private at_initiator_unit {
   void start_epoch() { epoch_ ^= 1; }
   [[nodiscard]] unsigned older_writes() const { return writes_[epoch_ ^ 1]; }
   [[nodiscard]] const unsigned& level() const { return active_; }
+  /// The request that has waited longest for its response, or null.
+  [[nodiscard]] const request* oldest() const;
+  /// The memory has not ended the request phase of `r`, which has been sent.
+  [[nodiscard]] bool awaits_end(const request& r) const { return port_.requesting() == r.payload; }
 
   /// Copies the bytes of outstanding writes, which the memory may not hold yet, over `image` (the line at
   /// `line_address`). Returns which bytes.
