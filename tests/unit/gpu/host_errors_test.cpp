@@ -264,16 +264,22 @@ TEST_F(host_errors, maps) {
 }
 
 TEST_F(host_errors, payloads) {
-  std::uint64_t word = 0, enables = ~std::uint64_t{0};
+  std::uint64_t word = 0, enables = 0x5aff'00ff'00ff'00ff;
   tlm::tlm_generic_payload p;
   host_->fill(p, tlm::TLM_READ_COMMAND, reg::status, &word, 8);
   p.set_byte_enable_ptr(reinterpret_cast<std::uint8_t*>(&enables));
   p.set_byte_enable_length(8);
+  EXPECT_EQ(host_->send(p), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE) << "0x5a is no byte enable";
+  p.set_byte_enable_length(0);
   EXPECT_EQ(host_->send(p), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+  p.set_byte_enable_length(7);
+  EXPECT_EQ(host_->send(p), tlm::TLM_OK_RESPONSE);
   p.set_byte_enable_ptr(nullptr);
   host_->fill(p, tlm::TLM_WRITE_COMMAND, reg::map_base, &word, 8);
-  p.set_streaming_width(4);
+  p.set_streaming_width(0);
   EXPECT_EQ(host_->send(p), tlm::TLM_BURST_ERROR_RESPONSE);
+  p.set_streaming_width(4);
+  EXPECT_EQ(host_->send(p), tlm::TLM_OK_RESPONSE);
   for (const std::uint64_t at :
        {std::uint64_t{reg::status}, std::uint64_t{reg::completion_pop}, std::uint64_t{reg::map_base}, data_at})
     for (const tlm::tlm_command c : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND})
