@@ -28,6 +28,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
                     checked(config).memory.model == choice::memory_model::external ? slices_of(config) : 0),
       clk("clk"),
       irq("irq"),
+      reset("reset"),
       parts_(std::make_unique<gpu_parts>(config, own)) {
   gpu_parts& p = *parts_;
   host_socket.bind(p.host);
@@ -140,6 +141,11 @@ void gpu::connect_memory() {
 }
 
 void gpu::end_of_elaboration() {
+  if (reset.size() != 0) {
+    SC_HAS_PROCESS(gpu);
+    SC_METHOD(follow_reset);
+    sensitive << reset->value_changed_event();
+  }
   if (clk.size() == 0) return;
   const auto* clock = dynamic_cast<const sc_core::sc_clock*>(clk.get_interface());
   parts_->core.follow(clk->posedge_event(), clock != nullptr ? clock->period() : sc_core::SC_ZERO_TIME);
@@ -148,6 +154,15 @@ void gpu::end_of_elaboration() {
 void gpu::halt_memory() {
   parts_->l2_clock.halt();
   parts_->dram_clock.halt();
+}
+
+void gpu::follow_reset() {
+  parts_->reset_line = reset->read();
+  try {
+    if (parts_->reset_line) parts_->reset();
+  } catch (const input_error& e) {
+    SC_REPORT_ERROR("/heddle/gpu", e.what());
+  }
 }
 
 std::string gpu::barrier_deadlock() const { return parts_->barrier_deadlock(); }
@@ -205,14 +220,7 @@ void gpu::host_acts_until(cycle_t cycle) {
   if (parts_->watch != nullptr) parts_->watch->host_acts_until(cycle);
 }
 
-bool gpu::idle() const {
-  const gpu_parts& p = *parts_;
-  const auto all_idle = [](const auto& v) {
-    return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); });
-  };
-  return p.cwd->idle() && all_idle(p.sms) && p.interconnect.idle() && all_idle(p.slices) && all_idle(p.channels) &&
-         all_idle(p.delays) && all_idle(p.monitors) && all_idle(p.splitters);
-}
+bool gpu::idle() const { return parts_->cwd->idle() && parts_->units_idle(); }
 
 void gpu::check_invariants() const {
   const gpu_parts& p = *parts_;

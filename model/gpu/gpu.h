@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: a whole GPU: host interface, CWD, SMs, interconnect, L2 slices, memory channels.
 // Sockets: host_socket (LT target); memory_socket[i] (AT initiators, one per channel, with memory.model = external);
-//   clk (optional input), irq (optional output).
+//   clk, reset (optional inputs), irq (optional output).
 // One cycle: none of its own; clock domains drive the units.
 // Parameters: all.
 #pragma once
@@ -43,6 +43,8 @@ class gpu : public sc_core::sc_module {
   sc_core::sc_vector<tlm::tlm_initiator_socket<32>> memory_socket;
   sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> clk;
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> irq;
+  /// A rising edge resets the GPU as the register of this name does; it stays in reset while the line is high.
+  sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> reset;
 
   [[nodiscard]] const gpu_config& config() const;
   /// Core cycle of the present time.
@@ -105,6 +107,7 @@ class gpu : public sc_core::sc_module {
   void build_memory(const gpu_blocks& own);
   void connect_memory();
   void halt_memory();
+  void follow_reset();
 
   std::unique_ptr<gpu_parts> parts_;
 };

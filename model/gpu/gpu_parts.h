@@ -40,8 +40,9 @@ inline gpu_config with_host_port(gpu_config config) {
 inline std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
 
 /// What a gpu consists of.
-struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_observer {
+struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_observer, clocked {
   gpu_config config;
+  const gpu_blocks own;
   const bool shared;  // other agents share the external memory
   clock_domain core;
   clock_domain l2_clock;
@@ -59,14 +60,15 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   bulk_access bulk;                       // of a memory of our own
   std::unique_ptr<progress_watch> watch;  // null if memory changes cannot be counted
 
-  gpu_parts(const gpu_config& c, const gpu_blocks& own)
+  gpu_parts(const gpu_config& c, const gpu_blocks& blocks)
       : config(c),
+        own(blocks),
         shared(c.memory.model == choice::memory_model::external),
         core("core_clock", c.gpu.core_clock_mhz),
         l2_clock("l2_clock", c.interconnect.clock_mhz),
         dram_clock("dram_clock", c.dram.clock_mhz),
         host("host_interface", core, c),
-        cwd(make_cwd(own)),
+        cwd(make_cwd()),
         sms("sm"),
         interconnect("interconnect", l2_clock, with_host_port(c)),
         slices("l2_slice"),
@@ -87,10 +89,10 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
       if (own.replacement) slice->use(own.replacement(config, {cache_place::l2, static_cast<unsigned>(i)}));
       return static_cast<l2_cache*>(slice);
     });
-    use_policies(own);
+    use_own_policies();
   }
 
-  void use_policies(const gpu_blocks& own) {
+  void use_own_policies() {
     for (sm& s : sms) {
       if (own.scheduler)
         for (auto& p : s.partitions) p.scheduler.use(own.scheduler(config, {s.id(), p.index(), p.slots()}));
@@ -158,6 +160,12 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
     memory_halts.notify(sc_core::SC_ZERO_TIME);
   }
   bool stuck(std::string& why) override { return explain_stuck(why); }
+  void reset() override;
+  // clocked: a reset, step by step
+  void on_cycle(cycle_t cycle) override;
+  void restart(cycle_t cycle);
+  /// Nothing is in flight in the units but, maybe, in the CWD.
+  [[nodiscard]] bool units_idle() const;
   void write_lost(const std::string& text) override { host.program_fault(text); }
   void clock_quiet() override {
     if (host.busy() && stuck()) host.report_stuck();
@@ -172,6 +180,11 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   /// As gpu::barrier_deadlock().
   [[nodiscard]] std::string barrier_deadlock() const;
 
+  enum class reset_step : std::uint8_t { none, alignment, draining, flushing };
+  reset_step resetting = reset_step::none;
+  bool flushed = false;     // of a reset
+  bool reset_line = false;  // gpu.reset is high
+  clock_port reset_port{core, *this};
   sc_core::sc_event memory_halts;
   cycle_t ahead_until = 0;
   cycle_t ahead_limit = 0;  // value of ahead_until unless bring_into_step() limits it
@@ -184,7 +197,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   response_time soonest;                 // of responses that are not announced yet, for any SM
   std::vector<response_time> responded;  // by SM: result of the last call
 
-  [[nodiscard]] std::unique_ptr<grid_distributor> make_cwd(const gpu_blocks& own) {
+  [[nodiscard]] std::unique_ptr<grid_distributor> make_cwd() {
     if (own.cwd) return own.cwd("cwd", core, config, host);
     return std::make_unique<compute_work_distributor>("cwd", core, config, host);
   }

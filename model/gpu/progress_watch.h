@@ -32,6 +32,12 @@ class progress_watch : public cycle_observer {
   [[nodiscard]] cycle_t next_sample() const override { return next_; }
   /// The host will act by cycle `cycle`.
   void host_acts_until(cycle_t cycle) { host_acts_ = cycle; }
+  /// For a reset: as constructed.
+  void restart() {
+    samples_ = busy_ = 0;
+    host_acts_ = 0;
+    next_ = clock_.cycle() + patience_;
+  }
 
  private:
   // A warp's states in the samples of one window.

@@ -54,6 +54,8 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
     if (step_ != step::idle) clock_.wake_at(clock_.cycle());
   }
   [[nodiscard]] bool idle() const { return step_ == step::idle; }
+  /// For a reset: the blocks that have left do not return.
+  void forget() { away_.clear(); }
   /// Sets the device address of the area for saved contexts of all SMs, instead of context.area_mib. Allowed only while
   /// no context is saved.
   void save_at(std::uint64_t address) { base_ = address; }

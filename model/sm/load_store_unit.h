@@ -72,6 +72,9 @@ class load_store_unit : public sc_core::sc_module,
   void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
+  /// For a reset, when idle: the first sub-partition is served first.
+  void restart() { hot_.next_input = 0; }
+
  private:
   // The paths that an instruction needs.
   static constexpr std::uint8_t needs_constants = 1, needs_shared = 2, needs_l1 = 4;

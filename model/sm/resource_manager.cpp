@@ -278,6 +278,13 @@ void resource_manager::report_fault(const std::string& text, cycle_t latency, co
   messages_.send({&fault_, cta_phase::fault, clock_.domain().delay_until(clock_.cycle() + latency - 1)});
 }
 
+void resource_manager::restart() {
+  invariant(idle() && unsettled_.empty(), "an SM with blocks was reset");
+  resources_ = sm_resources(config_);
+  returned_.clear();
+  failed_ = false;
+}
+
 void resource_manager::check_invariants() const {
   resources_.check_invariants();
   occupancy.check_invariants();

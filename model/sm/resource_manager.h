@@ -119,6 +119,9 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   /// Reports to the CWD, `latency` cycles from now, that the simulated program failed.
   void report_fault(const std::string& text, cycle_t latency, const fault_details& details = {});
 
+  /// For a reset, without resident blocks: all resources are free, also in the CWD's account, and no fault is known.
+  void restart();
+
   /// Reports all blocks and warps from now on to `observer`; null switches this off.
   void observe(block_observer* observer) { observer_ = observer; }
   [[nodiscard]] bool idle() const { return resident_blocks_ == 0 && arrivals_.empty(); }

@@ -68,6 +68,12 @@ void sm::empty_caches() {
   for (auto& cache : instruction_caches) cache.invalidate();
 }
 
+void sm::abandon(cycle_t cycle) {
+  for (auto& p : partitions) p.abandon(cycle);
+  context_engine.recheck();
+  deadlock_.clear();
+}
+
 // Without external memory no agent outside the GPU can see its memory, and nothing is to be done.
 bool sm::begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
   if (config_.memory.model != choice::memory_model::external) return false;

@@ -77,6 +77,8 @@ class sm : public sc_core::sc_module,
   void waiting_blocks(std::vector<waiting_block>& to) const;
   /// Empties the L1, the constant cache and the instruction caches of an idle SM.
   void empty_caches();
+  /// For a reset: no warp issues anything more, and no fault is known. The CWD takes the blocks off the SM.
+  void abandon(cycle_t cycle);
   /// The reported deadlock at a barrier; empty: none.
   [[nodiscard]] const std::string& deadlock() const { return deadlock_; }
   [[nodiscard]] unsigned id() const { return id_; }

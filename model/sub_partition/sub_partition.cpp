@@ -110,6 +110,17 @@ void sub_partition::on_cycle(cycle_t cycle) {
   issue.wake_after(cycle);
 }
 
+void sub_partition::abandon(cycle_t cycle) {
+  hot_.faults.resume();
+  for (const unsigned slot : set_bits(hot_.warps.active())) {
+    const warp_slot& w = hot_.warps[slot];
+    if (w.phase != warp_phase::exited) contexts.stop(slot, cycle);
+    else if (w.loads + w.queued == 0) waits.set_timer(slot, cycle + 1);
+  }
+  memory.end_failed(cycle);
+  hot_.clock.wake_at(cycle + 1);
+}
+
 void sub_partition::prefetch_hint(cycle_t cycle, bool distant) const {
   if (!distant) return waits.prefetch_warps(cycle);
   host_prefetch(&hot_, sizeof hot_);

@@ -84,8 +84,11 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   }
   /// The `bytes` bytes of code at `address`, which its instruction cache waited for, came from memory in `cycle`.
   void instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle);
-  /// Stops issuing for good: the simulated program failed.
+  /// Stops issuing, until abandon(): the simulated program failed.
   void halt() { hot_.faults.halt(); }
+  [[nodiscard]] bool halted() const { return hot_.faults.halted(); }
+  /// For a reset: all warps are stopped, and those that have exited leave when their loads have come.
+  void abandon(cycle_t cycle);
   /// Signals of each cycle in [first, last], for waveforms and pipeline views; owned by the sub-partition.
   [[nodiscard]] const partition_signals& watch(cycle_t first, cycle_t last) const;
   /// Adds the active warps' cycles before `cycle` to the counters.

@@ -55,7 +55,12 @@ void host_program::preempt(std::uint64_t now) {
 }
 
 void host_program::run_streams() {
+  const auto check_fault = [this] {
+    const std::string fault = driver_.fault();
+    if (!fault.empty()) throw program_error(fault);
+  };
   for (;;) {
+    check_fault();  // no launch is accepted after it
     std::uint64_t wake = ~std::uint64_t{0};
     bool done = true;
     for (stream& s : streams_) {
@@ -63,8 +68,7 @@ void host_program::run_streams() {
       wake = std::min(wake, s.wakes_at());
       done = done && s.done();
     }
-    const std::string fault = driver_.fault();
-    if (!fault.empty()) throw program_error(fault);
+    check_fault();
     if (done) return;
     preempt(clock_.cycle());
     if (next_preemption_ < preemptions_.size()) wake = std::min(wake, preemptions_[next_preemption_].at_cycle);

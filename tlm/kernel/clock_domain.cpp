@@ -177,6 +177,16 @@ void clock_domain::ignore(const cycle_observer& observer) {
 
 void clock_domain::sample_at(cycle_t cycle) { sample_at_ = std::min(sample_at_, cycle); }
 
+void clock_domain::resume() {
+  if (!halted_) return;
+  halted_ = false;
+  const cycle_t next = std::max(next_cycle(), cycle_ + 1);
+  wake_all(next);
+  windows_.resume(next);
+  scheduled_ = never;
+  notify_at(next);
+}
+
 void clock_domain::halt() {
   halted_ = true;
   windows_.halt();

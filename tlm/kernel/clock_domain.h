@@ -49,6 +49,11 @@ class clock_domain : public unit_clock {
   void ignore(const cycle_observer& observer) override;
   void sample_at(cycle_t cycle) override;
   void halt() override;
+  /// Ends halt(): units are called again from the next edge on. Each is called once without having asked, since what it
+  /// asked for meanwhile may be past.
+  void resume();
+  /// No logical process is ahead of the domain.
+  [[nodiscard]] bool in_step() const { return windows_.furthest() <= cycle(); }
   [[nodiscard]] std::uint64_t calls() const override { return unit_clock::calls() + windows_.calls(); }
 
   // For logical processes.

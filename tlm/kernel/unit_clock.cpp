@@ -14,6 +14,11 @@ unsigned unit_clock::attach(clocked& unit) {
   return static_cast<unsigned>(units_.size() - 1);
 }
 
+void unit_clock::wake_all(cycle_t cycle) {
+  wheel_.empty();
+  for (unsigned i = 0; i < units_.size(); ++i) wheel_.set(cycle, i, cycle_);
+}
+
 // Hints at one more of the units that are to be called in this cycle, and again at those hinted before. Units that join
 // the cycle only now are not hinted, which costs time and nothing else.
 void unit_clock::prefetch_next() {

@@ -97,7 +97,7 @@ class unit_clock : public sc_core::sc_module {
   /// time alone. To be called in after_cycle(), for each cycle anew. It wakes no unit and does not keep the domain from
   /// being quiet: what is simulated does not depend on observers.
   virtual void sample_at(cycle_t cycle) = 0;
-  /// No unit is called any more (a fault ended the run).
+  /// No unit is called any more (a fault ended the run), until the domain resumes.
   virtual void halt() = 0;
   /// Calls of units since the start.
   [[nodiscard]] virtual std::uint64_t calls() const { return calls_; }
@@ -112,6 +112,8 @@ class unit_clock : public sc_core::sc_module {
   /// prefetch hints. False: no unit asked.
   bool call_units(bool distant);
   [[nodiscard]] cycle_t next_own_wake() const { return wheel_.next(cycle_); }
+  /// All units are to be called in `cycle`, instead of what they asked for.
+  void wake_all(cycle_t cycle);
 
   clock_timing timing_;
   wake_wheel wheel_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/tlm/kernel/wake_wheel.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace heddle {
 
 void wake_wheel::resize(std::size_t units) {
@@ -16,6 +19,13 @@ void wake_wheel::resize(std::size_t units) {
 void wake_wheel::set_far(cycle_t cycle, unsigned index) {
   far_.push({cycle, index});
   far_next_ = far_.top().cycle;
+}
+
+void wake_wheel::empty() {
+  std::fill(wheel_.begin(), wheel_.end(), 0);
+  std::fill(std::begin(occupied_), std::end(occupied_), 0);
+  far_ = {};
+  far_next_ = never;
 }
 
 void wake_wheel::fetch_far(cycle_t cycle) {

@@ -35,6 +35,8 @@ class wake_wheel {
     const unsigned b = cycle % buckets;
     return (occupied_[b / 64] >> (b % 64) & 1) != 0;
   }
+  /// Removes all marks.
+  void empty();
   /// 64-bit words of a bucket.
   [[nodiscard]] unsigned words() const { return words_; }
   /// Word `word` of a cycle's bucket.

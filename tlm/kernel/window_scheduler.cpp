@@ -130,6 +130,18 @@ void window_scheduler::halt() {
   for (unit_clock* p : processes_) p->halted_ = true;
 }
 
+void window_scheduler::resume(cycle_t cycle) {
+  halted_ = false;
+  next_wake_ = never;
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    unit_clock& p = *processes_[i];
+    p.halted_ = false;
+    wake_[i] = p.began_ ? std::max(cycle, p.cycle_ + 1) : cycle;
+    p.wake_all(wake_[i]);
+    next_wake_ = std::min(next_wake_, wake_[i]);
+  }
+}
+
 std::uint64_t window_scheduler::calls() const {
   std::uint64_t n = 0;
   for (const unit_clock* p : processes_) n += p->calls();

@@ -60,6 +60,8 @@ class window_scheduler : private task_list {
   /// The last cycle in which a unit of a process was called.
   [[nodiscard]] cycle_t furthest() const { return furthest_; }
   void halt();
+  /// Ends halt(): all units of all processes are to be called in `cycle` or, if a process is ahead of it, later.
+  void resume(cycle_t cycle);
   [[nodiscard]] std::uint64_t calls() const;
 
  private:

@@ -73,6 +73,7 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   if (halted_) return;
   take_arrivals(cycle);
   if (halted_) return;
+  if (abandoning_) return drive_abandonment(cycle);
   if (switches_ != 0) drive_switches(cycle);
   // Blocks of a grid that becomes ready may fit where blocks of other grids do not.
   for (const std::uint32_t id : candidates_)
@@ -104,7 +105,10 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
       case cta_phase::settled: settled(static_cast<block_in_flight&>(t), cycle); break;
       case cta_phase::saved: saved(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
-      case cta_phase::fault: halted_ = true; return listener_.program_fault_with(t.fault, t.details);
+      case cta_phase::fault:
+        if (abandoning_) break;
+        halted_ = true;
+        return listener_.program_fault_with(t.fault, t.details);
       default: throw internal_error(std::string(name()) + ": an SM sent what only the CWD may send");
     }
   }
@@ -138,7 +142,7 @@ void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
 
 // A grid is finished when all its blocks are complete and all its stores are acknowledged.
 void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
-  if (g.completed != g.blocks() || g.unsettled != 0) return;
+  if (g.completed != g.blocks() || g.unsettled != 0 || abandoning_) return;
   g.end_cycle = cycle;
   g.finished = true;
   --unfinished_;
@@ -232,7 +236,7 @@ void compute_work_distributor::check_invariants() const {
   std::uint64_t completed = 0;
   for (const grid_record& g : grids_) {
     invariant(g.completed <= g.dispatched && g.dispatched <= g.blocks(), "a grid ran a block twice");
-    invariant(!g.finished || g.completed == g.blocks(), "a grid finished before its blocks");
+    invariant(!g.finished || g.abandoned || g.completed == g.blocks(), "a grid finished before its blocks");
     completed += g.completed;
   }
   invariant(completed == blocks_completed_, "blocks were lost between the CWD and the SMs");

@@ -38,6 +38,10 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void check_invariants() const override;
   [[nodiscard]] std::string waiting_blocks_text() const override;
   void halt() override { halted_ = true; }
+  [[nodiscard]] bool resettable() const override { return true; }
+  void abandon() override;
+  [[nodiscard]] bool abandoned() const override { return !abandoning_ && idle(); }
+  void restart() override;
   [[nodiscard]] bool acts_on_request_only() const override { return true; }
   [[nodiscard]] bool waits_for_time(cycle_t now) const override;
   [[nodiscard]] cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const override;
@@ -104,6 +108,10 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] cycle_t next_switch(cycle_t cycle) const;
   void set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now);
   void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
+  // Reset (compute_work_distributor_reset.cpp)
+  void drive_abandonment(cycle_t cycle);
+  void forget_away(sm_account& a);
+  void end_grids(cycle_t cycle);
   // The cost of a preemption (compute_work_distributor_cost.cpp)
   struct block_choice {
     block_in_flight* block;
@@ -140,6 +148,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   double dispatch_free_ = 0;  // next_dispatch_ before rounding up
   bool blocked_ = false;      // nothing fits until a completion, a new grid or a grid that becomes ready
   bool halted_ = false;
+  bool abandoning_ = false;                                        // all launches, for a reset
+  std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, of this reset
   unsigned with_runtime_ = 0;  // unfinished grids whose programs call the device runtime, whose state all SMs share
 };
 

@@ -37,6 +37,7 @@ struct grid_record {
   std::uint64_t unsettled = 0;  // completed blocks with stores that are not acknowledged
   bool resident = false;        // its blocks may be dispatched from ready_cycle on, or have been
   bool finished = false;
+  bool abandoned = false;                                 // a reset ended it; finished, too
   std::shared_ptr<const isa::recorded_block> next_block;  // of a recorded launch: what the next dispatch carries
   [[nodiscard]] std::uint64_t blocks() const { return launch->blocks(); }
 };
@@ -109,6 +110,15 @@ class grid_distributor : public sc_core::sc_module {
   [[nodiscard]] virtual std::string waiting_blocks_text() const { return {}; }
   /// A fault has ended the run: nothing more is dispatched.
   virtual void halt() = 0;
+  /// The three functions that follow do what they say.
+  [[nodiscard]] virtual bool resettable() const { return false; }
+  /// For a reset: drops all launches. Their blocks leave the SMs, and the listener hears no more of them. It takes
+  /// until abandoned().
+  virtual void abandon() {}
+  /// No launch is left of those that were dropped, and nothing is on its way to an SM.
+  [[nodiscard]] virtual bool abandoned() const { return idle(); }
+  /// When abandoned, and all SMs are idle and restarted: as constructed, but for the records.
+  virtual void restart() {}
   /// True if it acts only in cycles that it has requested from its clock domain. A GPU whose clocks have no work is
   /// then known to be stuck.
   [[nodiscard]] virtual bool acts_on_request_only() const { return false; }

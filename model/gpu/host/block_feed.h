@@ -17,6 +17,8 @@ class block_feed {
   void connect(grid_distributor& cwd) { cwd_ = &cwd; }
   /// Launch `launch`, which is about to be submitted, follows a trace.
   void add(std::uint32_t launch, std::shared_ptr<const sass_trace::trace_kernel> kernel);
+  /// Forgets all launches.
+  void clear() { recordings_.clear(); }
   /// Hands over the next block of a recorded launch, if one is left. Throws input_error if the trace can no longer be
   /// read.
   void hand_over(const grid_record& grid);

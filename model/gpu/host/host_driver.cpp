@@ -54,6 +54,17 @@ host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config,
 
 host_driver::~host_driver() = default;
 
+// What is lost with the GPU's context.
+void host_driver::forget() {
+  modules_.clear();
+  local_areas_.clear();
+  next_address_ = first_address_;
+  context_area_ = std::uint64_t{config_.context.area_mib} * mebibyte;
+  has_heap_ = has_workspace_ = has_context_area_ = false;
+  memory_ = std::make_unique<memory_record>();
+  finished_.assign(finished_.size(), true);
+}
+
 std::uint64_t host_driver::allocate(std::uint64_t bytes) {
   const host_link::call call(*link_);
   const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);

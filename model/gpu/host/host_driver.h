@@ -182,6 +182,14 @@ class host_driver : public sc_core::sc_module {
   /// Text of the fault that stopped the GPU (kernel, PTX line, block, thread, address); empty if none.
   std::string fault();
 
+  /// With `begin`: begins to reset the GPU, at any time, also after a fault. Returns whether the GPU is being reset.
+  /// When that has ended, the driver is as constructed: modules, allocations, textures and mapped ranges are gone, and
+  /// all launches made before count as finished. Device memory keeps its bytes; launch numbers continue. Throws
+  /// input_error if a CWD of the user's cannot be reset.
+  friend bool reset(host_driver& driver, bool begin);
+  /// As reset(), and waits for its end. Throws input_error outside threads.
+  friend void recover(host_driver& driver);
+
  private:
   struct memory_record;
   struct launch_plan {
@@ -207,6 +215,7 @@ class host_driver : public sc_core::sc_module {
   std::uint64_t local_area(std::uint32_t stream, std::uint64_t bytes);
   void poll();
   void take_prints();
+  void forget();
 
   gpu_config config_;
   std::uint64_t first_address_;
@@ -221,11 +230,15 @@ class host_driver : public sc_core::sc_module {
   ptx::parsed_modules* const parsed_;
   bool has_workspace_ = false;
   bool has_context_area_ = false;
+  bool resetting_ = false;
   bool asks_ = false;  // polls, since no interrupt arrives or none is bound
   std::unique_ptr<memory_record> memory_;
   std::vector<bool> finished_;
   sc_core::sc_event progress_;
   std::uint64_t wakes_ = 0;  // notifications of progress_
 };
+
+bool reset(host_driver& driver, bool begin);
+void recover(host_driver& driver);
 
 }  // namespace heddle

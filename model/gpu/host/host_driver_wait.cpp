@@ -72,6 +72,29 @@ void host_driver::take_prints() {
   else SC_REPORT_INFO("/heddle/printf", text.c_str());
 }
 
+bool reset(host_driver& driver, bool begin) {
+  host_link& link = *driver.link_;
+  const host_link::call call(link);
+  if (begin) {
+    link.write_register(host_register::reset, 1);
+    if (link.read_register(host_register::error) != 0) throw input_error(link.message());
+    driver.resetting_ = true;
+  }
+  if (!driver.resetting_) return false;
+  if ((link.read_register(host_register::status) & host_status::resetting) != 0) return true;
+  driver.resetting_ = false;
+  driver.forget();
+  if (driver.irq.size() != 0) link.write_register(host_register::interrupt_enable, all_causes);
+  ++driver.wakes_;
+  driver.progress_.notify(sc_core::SC_ZERO_TIME);
+  return false;
+}
+
+void recover(host_driver& driver) {
+  if (!in_thread()) throw input_error("recover() waits for a reset: expected an SC_THREAD as the caller");
+  for (bool begin = true; reset(driver, begin); begin = false) sc_core::wait(driver.between_questions());
+}
+
 // A caller that cannot wait for another call to end gets the last known state.
 bool host_driver::finished(unsigned launch_number) {
   if (in_thread() || link_->free_here()) {

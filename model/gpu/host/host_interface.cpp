@@ -133,7 +133,9 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
   switch (address) {
     case identity: return identity_value;
     case status: {
-      std::uint64_t s = (busy() ? host_status::busy : 0) | (flushing_ ? host_status::flushing : 0);
+      std::uint64_t s = (busy() ? host_status::busy : 0) | (flushing_ ? host_status::flushing : 0) |
+                        (resetting_ ? host_status::resetting : 0);
+      if (resetting_) return s;
       if (faulted()) {
         message_ = fault_;
         return s | host_status::fault;
@@ -163,6 +165,11 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
 void host_interface::write_register(std::uint64_t address, std::uint64_t value) {
   using namespace host_register;
   switch (address) {
+    case host_register::reset:
+      attempt([&] {
+        if (supervisor_ != nullptr) supervisor_->reset();
+      });
+      break;
     case command: attempt([&] { execute(value); }); break;
     case interrupt_enable:
       interrupt_enable_ = value;
@@ -222,6 +229,7 @@ void host_interface::attempt(Action&& action) {
 }
 
 void host_interface::flush_caches() {
+  refuse_during_reset();
   if (busy() || flushing_)
     throw input_error("caches cannot be flushed while launches are pending or running, or caches are being flushed");
   memory_.functional().close();
@@ -236,6 +244,7 @@ void host_interface::flush_caches() {
 }
 
 void host_interface::move_context_area(std::uint64_t address) {
+  refuse_during_reset();
   if (busy()) throw input_error("the context area cannot move while launches are pending or running");
   if (address % heddle::line_bytes != 0 || address < isa::heap_base)
     throw input_error("the context area cannot begin at " + std::to_string(address) +
@@ -247,6 +256,7 @@ void host_interface::move_context_area(std::uint64_t address) {
 void host_interface::grid_finished(const grid_record& grid, cycle_t) {
   const std::uint32_t id = grid.launch->launch_id;
   const auto report = [this, id] {
+    if (resetting_) return;
     ++completed_;
     completion_queue_.push_back(id);
     raise(host_interrupt::completion);
@@ -264,7 +274,7 @@ void host_interface::print(const std::string& text) {
 }
 
 void host_interface::program_fault_with(const std::string& text, const fault_details& details) {
-  if (failing_) return;
+  if (failing_ || resetting_) return;
   failing_ = true;
   failure_ = text;
   details_ = details;

@@ -80,6 +80,10 @@ class host_interface : public sc_core::sc_module,
   [[nodiscard]] bool faulted() const { return !fault_.empty(); }
   /// True if launches have been accepted whose completion has not been reported.
   [[nodiscard]] bool busy() const { return completed_ < launches_; }
+  /// A reset begins: commands are refused, and nothing is reported until it ends.
+  void begin_reset();
+  /// The GPU is idle, and all else is as constructed: so is the host interface, but for launch numbers.
+  void end_reset();
   /// Informs the host that nothing will happen any more.
   void report_stuck();
   void trace(sc_core::sc_trace_file* file) const override;
@@ -106,6 +110,7 @@ class host_interface : public sc_core::sc_module,
   void raise(std::uint64_t cause);
   void drive_irq();
   void report_fault();
+  void refuse_during_reset() const;
 
   const gpu_config config_;
   loaded_modules modules_;
@@ -122,6 +127,7 @@ class host_interface : public sc_core::sc_module,
   std::uint32_t launches_ = 0;
   std::uint64_t completed_ = 0;
   bool flushing_ = false;  // caches, for the host
+  bool resetting_ = false;
   std::deque<std::uint32_t> completion_queue_;
   functional_executor functional_executor_;
   launch_builder launch_builder_;

@@ -15,7 +15,44 @@ namespace {
 constexpr std::uint64_t most_text = std::uint64_t{1} << 28;
 }  // namespace
 
+void host_interface::refuse_during_reset() const {
+  if (resetting_) throw input_error("the GPU is being reset: expected no command until the status bit resetting is 0");
+}
+
+// From here on nothing that the units still do is reported.
+void host_interface::begin_reset() {
+  resetting_ = true;
+  details_due_.cancel();
+}
+
+void host_interface::end_reset() {
+  blocks_.clear();
+  launch_builder_.clear();
+  modules_.clear();
+  footprints_.clear();
+  memory_.unmap_all();
+  heap_ = device_heap();
+  recorded_.reset();
+  printed_.clear();
+  message_.clear();
+  fault_.clear();
+  failure_.clear();
+  details_ = fault_details();
+  failing_ = flushing_ = false;
+  completion_queue_.clear();
+  completed_ = launches_;
+  early_register_ = no_register;
+  result_ = error_ = map_base_ = map_bytes_ = heap_base_ = 0;
+  interrupt_enable_ = interrupt_pending_ = 0;
+  context_area_ = std::uint64_t{config_.context.area_mib} << 20;
+  if (supervisor_ != nullptr) supervisor_->context_area_set(context_area_);
+  resetting_ = false;
+  raise(0);
+  completion_event.notify(sc_core::SC_ZERO_TIME);
+}
+
 void host_interface::execute(std::uint64_t descriptor) {
+  refuse_during_reset();
   const auto kind = memory_.descriptor<std::uint32_t>(descriptor);
   if (kind == static_cast<std::uint32_t>(host_command::load_module))
     result_ = load_module(memory_.descriptor<load_module_descriptor>(descriptor));
@@ -80,6 +117,9 @@ std::uint64_t host_interface::launch_recording(const launch_recording_descriptor
 
 std::uint64_t host_interface::submit(std::shared_ptr<resident_launch> l) {
   if (flushing_) throw input_error("a launch cannot begin while caches are being flushed");
+  if (faulted() || failing_)
+    throw input_error(
+        "a launch cannot begin: the simulated program has failed, and the GPU accepts none until a reset");
   memory_.functional().close();
   if (supervisor_ != nullptr) supervisor_->launch_accepted();
   l->launch_id = launches_++;

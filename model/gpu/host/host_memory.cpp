@@ -41,6 +41,11 @@ void host_memory::change_map(std::uint64_t what, std::uint64_t base, std::uint64
   }
 }
 
+void host_memory::unmap_all() {
+  functional_.close();
+  ranges_.remove_all();
+}
+
 unsigned host_memory::access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
                              tlm::tlm_response_status* status) {
   tlm::tlm_response_status unread;

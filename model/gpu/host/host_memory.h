@@ -31,6 +31,8 @@ class host_memory {
 
   /// Adds a range (`what` 1) or removes it (2). Throws input_error.
   void change_map(std::uint64_t what, std::uint64_t base, std::uint64_t bytes);
+  /// Removes all ranges.
+  void unmap_all();
   /// Returns the number of bytes transferred; if they are not all, `status` tells why.
   unsigned access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
                   tlm::tlm_response_status* status = nullptr);

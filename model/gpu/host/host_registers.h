@@ -29,7 +29,8 @@ namespace heddle {
   X(print_pop, 0x88, write_only, "drops that many bytes of the text")                                  \
   X(grid_workspace, 0x90, write_only, "zeroed, for grid barriers: workspace_slots x workspace_bytes")  \
   X(context_area, 0x98, read_write, "context area; written only while not busy")                       \
-  X(flush_caches, 0xa0, write_only, "caches are written back and emptied; only while not busy")
+  X(flush_caches, 0xa0, write_only, "caches are written back and emptied; only while not busy")        \
+  X(reset, 0xa8, write_only, "any value resets the GPU")
 
 namespace host_register {
 #define HEDDLE_X(name, offset, access, meaning) constexpr std::uint64_t name = offset;
@@ -59,10 +60,11 @@ constexpr host_register_row host_register_rows[] = {
 constexpr unsigned workspace_slots = 1024, workspace_bytes = 16;  // launch n takes slot n modulo workspace_slots
 
 namespace host_status {
-constexpr std::uint64_t busy = 1;      // launches are pending or running
-constexpr std::uint64_t fault = 2;     // the simulated program failed; the GPU has stopped (message)
-constexpr std::uint64_t stuck = 4;     // launches are pending, and the GPU is deadlocked (message)
-constexpr std::uint64_t flushing = 8;  // caches are being written back; launches are refused
+constexpr std::uint64_t busy = 1;        // launches are pending or running
+constexpr std::uint64_t fault = 2;       // the simulated program failed; the GPU has stopped (message)
+constexpr std::uint64_t stuck = 4;       // launches are pending, and the GPU is deadlocked (message)
+constexpr std::uint64_t flushing = 8;    // caches are being written back; launches are refused
+constexpr std::uint64_t resetting = 16;  // commands are refused
 }  // namespace host_status
 
 namespace host_interrupt {

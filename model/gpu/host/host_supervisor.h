@@ -18,6 +18,9 @@ class host_supervisor {
   virtual void flush_caches(std::function<void()> done) = 0;
   /// The host has set the address of the context area.
   virtual void context_area_set(std::uint64_t address) = 0;
+  /// The host resets the GPU, which then drops everything and calls host_interface::end_reset(). Ignored during a
+  /// reset.
+  virtual void reset() = 0;
   /// The simulated program has failed with `message`, which the callee may extend.
   virtual void program_failed(std::string& message) = 0;
   /// True if nothing in the GPU will happen any more; sets `why` to what waits for what.

@@ -23,6 +23,11 @@ class launch_builder {
   std::uint64_t create_texture(const create_texture_descriptor& d);
   /// Device memory for the device runtime's workspaces; 0: none.
   void set_grid_workspace(std::uint64_t address) { grid_workspace_ = address; }
+  /// Forgets textures and workspaces.
+  void clear() {
+    textures_.reset();
+    grid_workspace_ = 0;
+  }
   /// The `launch`-th launch. Throws input_error.
   std::shared_ptr<resident_launch> prepared(const launch_descriptor& d, std::uint32_t launch);
   /// A launch of a recorded kernel, without its blocks. Throws input_error.

@@ -32,6 +32,12 @@ class loaded_modules {
                                                  std::uint32_t max_registers);
   /// The program of a recorded kernel. Launches of one recording share it in the instruction caches.
   std::shared_ptr<const decoded_program> recorded(const std::shared_ptr<const isa::program>& program);
+  /// Forgets all modules and programs.
+  void clear() {
+    modules_.clear();
+    recorded_.clear();
+    next_code_address_ = 0;
+  }
   /// Device address and size of a module's constants.
   [[nodiscard]] std::pair<std::uint64_t, std::size_t> constants(std::uint32_t module) const;
   /// The host has written device memory: the modules' variables keep their values.

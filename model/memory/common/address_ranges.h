@@ -25,6 +25,10 @@ class address_ranges {
   void add(std::uint64_t base, std::uint64_t size);
   /// Removes the interval that begins at `base`. Throws internal_error if there is none.
   void remove(std::uint64_t base);
+  void remove_all() {
+    ranges_.clear();
+    ++version_;
+  }
   /// True if all of [address, address + bytes) lies in one interval.
   bool find(std::uint64_t address, std::uint64_t bytes, hint& h) const;
   /// Clears a hint that was taken before the last add or remove.

@@ -351,7 +351,9 @@ void l1_cache::resize(unsigned size_bytes) {
 
 void l1_cache::use(std::function<std::unique_ptr<replacement_policy>()> make) {
   make_policy_ = std::move(make);
-  resize(tags_.sets() * tags_.ways() * line_bytes);
+  restart();
 }
+
+void l1_cache::restart() { resize(tags_.sets() * tags_.ways() * line_bytes); }
 
 }  // namespace heddle

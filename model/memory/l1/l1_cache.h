@@ -80,6 +80,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   /// Replaces the replacement policy by one that has no name in the configuration: `make` is called now, and at every
   /// resize(). Call before the simulation starts.
   void use(std::function<std::unique_ptr<replacement_policy>()> make);
+  /// For a reset, when idle: no lines, and the policy as constructed.
+  void restart();
 
   /// Limits prefetches to these address ranges. Nothing is prefetched before the first call.
   void prefetch_within(const address_ranges& ranges) { ranges_ = &ranges; }

@@ -55,6 +55,8 @@ class l2_cache : public sc_core::sc_module {
   virtual void flush(std::function<void()> done) { done(); }
   /// Drops clean bytes, as another agent may have written the memory. The default is for a cache that keeps no bytes.
   virtual void drop_clean() {}
+  /// For a reset, after flush() and drop_clean(), when idle: as constructed, but for counters.
+  virtual void restart() {}
   /// True if nothing is in flight.
   [[nodiscard]] virtual bool idle() const = 0;
   /// True if the cache waits for a memory response or another event that no clock domain of the GPU schedules.

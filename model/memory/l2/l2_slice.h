@@ -47,6 +47,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   void flush(std::function<void()> done) override;
   /// Invalidates all clean bytes, since another agent may have written the memory. Fetches in flight are repeated.
   void drop_clean() override;
+  void restart() override { lines_in_ -= hot_.lines.empty_all(); }
 
   [[nodiscard]] bool idle() const override;
   /// No line is here of these bytes, by their addresses in the channel, and nothing is on its way to or from the

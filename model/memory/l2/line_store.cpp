@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/memory/l2/line_store.h"
 
+#include <algorithm>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -21,6 +22,16 @@ line_store::line_store(unsigned sets, unsigned ways, replacement policy)
   if (bytes_ == nullptr) throw std::bad_alloc();
   for (unsigned s = 0; s < sets; ++s)
     std::iota(order_.begin() + s * ways, order_.begin() + (s + 1) * ways, std::uint16_t{0});
+}
+
+std::uint64_t line_store::empty_all() {
+  const auto lines = static_cast<std::uint64_t>(tags_.size() - std::count(tags_.begin(), tags_.end(), empty));
+  std::fill(tags_.begin(), tags_.end(), empty);
+  std::fill(marks_.begin(), marks_.end(), mark_group{});
+  std::fill(states_.begin(), states_.end(), state{});
+  for (unsigned s = 0; s < sets_; ++s)
+    std::iota(order_.begin() + s * ways_, order_.begin() + (s + 1) * ways_, std::uint16_t{0});
+  return lines;
 }
 
 std::uint32_t line_store::victim(std::uint64_t line) {

@@ -36,6 +36,9 @@ class line_store {
   [[nodiscard]] unsigned ways() const { return ways_; }
   [[nodiscard]] unsigned slots() const { return sets_ * ways_; }
 
+  /// Removes all lines, whatever their bytes; none may have an outstanding miss. Returns how many there were.
+  std::uint64_t empty_all();
+
   /// Slot of the line with number `line` (any one-to-one numbering of lines), or none.
   [[nodiscard]] std::uint32_t find(std::uint64_t line) const {
     const std::uint32_t set = set_of(line);

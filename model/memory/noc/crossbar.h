@@ -67,6 +67,8 @@ class crossbar {
   tlm::tlm_generic_payload* pop(unsigned output, cycle_t now);
 
   [[nodiscard]] bool idle() const { return packets_in_use_ == 0; }
+  /// For a reset, when idle: arbitration begins with the first input.
+  void restart() { first_input_.assign(first_input_.size(), 0); }
   [[nodiscard]] unsigned waiting(unsigned input) const { return slots_[input].used(); }
   [[nodiscard]] const unsigned& input_level(unsigned input) const { return slots_[input].level(); }
   [[nodiscard]] const unsigned& output_level(unsigned output) const { return in_flight_[output]; }

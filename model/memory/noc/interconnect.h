@@ -40,6 +40,11 @@ class interconnect : public sc_core::sc_module, public clocked {
   void trace(sc_core::sc_trace_file* file) const override;
 
   [[nodiscard]] bool idle() const { return in_flight_ == 0 && requests_.idle() && responses_.idle(); }
+  /// For a reset, when idle: as constructed, but for counters.
+  void restart() {
+    requests_.restart();
+    responses_.restart();
+  }
   /// Throws internal_error if a packet was lost or duplicated.
   void check_invariants() const;
 

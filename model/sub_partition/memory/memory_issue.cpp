@@ -123,10 +123,10 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   t.issue_cycle = cycle;
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
-  if (!w.stream->addresses(slot, mask, t)) return;
+  if (!w.stream->addresses(slot, mask, t)) return operations_.give_back(o);
   if (t.kind == lsu_kind::constant_load) d.execute(i, w.state, mask);
-  if (!resolve(slot, t, mask)) return;
-  if (t.shared_mask != 0 && !w.stream->access_shared(slot, t)) return;
+  if (!resolve(slot, t, mask)) return operations_.give_back(o);
+  if (t.shared_mask != 0 && !w.stream->access_shared(slot, t)) return operations_.give_back(o);
   if (replays_) count_replays(w, t);
   if (t.global_mask != 0 && t.kind != lsu_kind::load) w.stream->store_data(w, t);
   const producer kind = waited_for_as(t.global_mask);
@@ -219,12 +219,18 @@ void memory_issue::credit(const lsu_transaction& t, cycle_t cycle) {
 }
 
 // An access has an illegal address. The warp may have left its slot meanwhile, if it was a store.
-void memory_issue::fail(const lsu_transaction& t) {
+void memory_issue::fail(lsu_transaction& t) {
+  failed_.push_back(&t);
   const warp_slot& w = warps_[t.slot];
   if (t.residency == w.residency && w.phase != warp_phase::empty)
     return faults_.report(w, *t.decoded, t.fault_lane, t.fault);
   const departed_warp& gone = departed_.at(t.slot, t.residency);
   faults_.report_of(*gone.launch, gone.index, gone.warp_in_block * isa::warp_size + t.fault_lane, *t.decoded, t.fault);
+}
+
+void memory_issue::end_failed(cycle_t cycle) {
+  for (lsu_transaction* t : failed_) complete(*t, cycle);
+  failed_.clear();
 }
 
 // A store of a finished warp is acknowledged.

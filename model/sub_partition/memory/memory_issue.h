@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <tlm>
+#include <vector>
 
 #include "heddle/config/parameters.h"
 #include "heddle/memory/l1/coalescer.h"
@@ -53,6 +54,8 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   [[nodiscard]] bool replays() const { return pending_replays_ != 0; }
   /// Global address of byte `offset` of a lane's local memory.
   [[nodiscard]] std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
+  /// For a reset, when the warps have been stopped: instructions with an illegal address end, without data.
+  void end_failed(cycle_t cycle);
   [[nodiscard]] bool idle() const { return operations_.in_use() == 0; }
   /// Free entries of the load/store unit's queue; a reference, because waveforms sample it.
   [[nodiscard]] const unsigned& credits() const { return credits_; }
@@ -75,7 +78,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   }
   void set_texture_full(bool full, cycle_t cycle);
   void credit(const lsu_transaction& t, cycle_t cycle);
-  void fail(const lsu_transaction& t);
+  void fail(lsu_transaction& t);
   void complete(lsu_transaction& t, cycle_t cycle);
   void answered(unsigned slot, cycle_t cycle);
   void store_acknowledged(unsigned slot, std::uint16_t residency, cycle_t cycle);
@@ -103,6 +106,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   memory_operation_pool operations_;
   departed_warps& departed_;
   std::deque<lsu_transaction*> backlog_;  // transactions of split instructions, waiting for credits
+  std::vector<lsu_transaction*> failed_;  // their addresses are illegal
   bank_conflicts banks_;
   instruction_observer* observer_ = nullptr;
 };

@@ -23,6 +23,8 @@ class fault_reporter {
                  const decoded_instruction& d, const std::string& what, fault_details details = {});
   /// The program failed elsewhere in the SM.
   void halt() { halted_ = true; }
+  /// Instructions may issue again.
+  void resume() { halted_ = false; }
   [[nodiscard]] bool halted() const { return halted_; }
 
  private:

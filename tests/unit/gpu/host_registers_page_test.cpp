@@ -59,6 +59,7 @@ TEST(host_registers_page, has_each_register_where_it_is) {
                                                          {"map_command", reg::map_command},
                                                          {"cycle", reg::cycle},
                                                          {"flush_caches", reg::flush_caches},
+                                                         {"reset", reg::reset},
                                                          {"heap_base", reg::heap_base},
                                                          {"heap_bytes", reg::heap_bytes},
                                                          {"print_bytes", reg::print_bytes},

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// The CWD's side of a reset: all launches are dropped. Blocks leave the SMs as for the preemption mode flush, and do
+// not return.
+#include <algorithm>
+
+#include "heddle/config/error.h"
+#include "heddle/gpu/cwd/compute_work_distributor.h"
+
+namespace heddle {
+
+void compute_work_distributor::abandon() {
+  halted_ = false;
+  abandoning_ = true;
+  candidates_.clear();
+  for (sm_account& a : accounts_) {
+    // Preemptions that have not begun are dropped, and draining blocks are flushed.
+    for (const context_in_flight* c : a.requests) {
+      const auto at = std::find_if(contexts_.begin(), contexts_.end(), [&](const auto& p) { return p.get() == c; });
+      contexts_.erase(at);
+      --switches_;
+    }
+    a.requests.clear();
+    a.drains_next = nullptr;
+    if (a.draining != nullptr) --switches_;
+    a.draining = nullptr;
+    forget_away(a);
+  }
+  clock_.wake_at(clock_.cycle() + 1);
+}
+
+// Forgets the blocks that have left the SM, but for those that are being restored.
+void compute_work_distributor::forget_away(sm_account& a) {
+  const auto returns = [](const context_in_flight* c) {
+    return c->mode != preemption_mode::drain && static_cast<block_in_flight*>(c->blocks.front().transaction)->resident;
+  };
+  for (context_in_flight* c : a.away) {
+    if (returns(c)) continue;
+    --switches_;
+    if (c->mode == preemption_mode::drain) continue;
+    for (const switched_block& b : c->blocks) {
+      auto& block = *static_cast<block_in_flight*>(b.transaction);
+      block.recording.reset();
+      blocks_.give_back(block);
+    }
+  }
+  a.away.erase(std::remove_if(a.away.begin(), a.away.end(), [&](const auto* c) { return !returns(c); }), a.away.end());
+}
+
+void compute_work_distributor::drive_abandonment(cycle_t cycle) {
+  bool left = false;
+  for (unsigned sm = 0; sm < accounts_.size(); ++sm) {
+    sm_account& a = accounts_[sm];
+    if (a.switching) {
+      left = true;
+      continue;
+    }
+    forget_away(a);
+    if (a.blocks == 0) continue;
+    left = true;
+    auto c = std::make_unique<context_in_flight>();
+    c->sm = sm;
+    c->mode = preemption_mode::flush;
+    c->request_cycle = cycle;
+    c->first = c.get();  // not one of the preemptions that are counted
+    ++switches_;
+    send(sm, *c, cta_phase::preempt, cycle);
+    last_requests_.push_back(std::move(c));
+  }
+  for (const grid_record& g : grids_) left = left || (!g.finished && g.unsettled != 0);
+  if (!left) return end_grids(cycle);
+  cycle_t at = never;
+  for (const arrival& a : arrivals_) at = std::min(at, a.cycle);
+  if (at != never) clock_.wake_at(at);
+}
+
+void compute_work_distributor::end_grids(cycle_t cycle) {
+  for (grid_record& g : grids_) {
+    if (g.finished) continue;
+    g.finished = g.abandoned = true;
+    g.end_cycle = cycle;
+    g.next_block.reset();
+    --unfinished_;
+  }
+  invariant(unfinished_ == 0 && switches_ == 0, "a reset left something in the CWD");
+  streams_.clear();
+  with_runtime_ = 0;
+  abandoning_ = false;
+}
+
+void compute_work_distributor::restart() {
+  arrivals_.clear();  // late reports of faults
+  last_requests_.clear();
+  accounts_.clear();
+  for (unsigned i = 0; i < config_.gpu.sm_count; ++i) accounts_.emplace_back(config_);
+  placement_ = make_placement_policy(config_.cwd.placement);
+  next_dispatch_ = 0;
+  dispatch_free_ = 0;
+  refresh_candidates();
+}
+
+}  // namespace heddle

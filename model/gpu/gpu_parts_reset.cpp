@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// A reset of the GPU. No request is cut off, so that the base protocol holds towards every memory: warps stop, blocks
+// leave the SMs, what is outstanding is waited for, dirty lines are written back, and then all units are as
+// constructed.
+#include <algorithm>
+
+#include "heddle/gpu/gpu_parts.h"
+#include "heddle/sub_partition/policies/scheduling_policy.h"
+
+namespace heddle {
+
+void gpu_parts::reset() {
+  if (resetting != reset_step::none) return;
+  if (!cwd->resettable()) throw input_error("the GPU cannot be reset: its CWD, which is not Heddle's, cannot be");
+  resetting = reset_step::alignment;
+  host.begin_reset();
+  memory_halts.cancel();
+  for (clock_domain* clock : {&core, &l2_clock, &dram_clock}) clock->resume();
+  if (ahead_until != 0) ahead_until = std::min(ahead_until, core.cycle() + 1);
+  reset_port.wake_at(core.cycle() + 1);
+}
+
+void gpu_parts::on_cycle(cycle_t cycle) {
+  switch (resetting) {
+    case reset_step::none: return;
+    case reset_step::alignment:
+      if (!core.in_step()) break;  // SMs that are simulated ahead are met by simulated time
+      for (sm& s : sms) s.abandon(cycle);
+      cwd->abandon();
+      resetting = reset_step::draining;
+      break;
+    case reset_step::draining:
+      // A block that was on its way may have failed.
+      for (sm& s : sms)
+        if (std::any_of(s.partitions.begin(), s.partitions.end(), [](const auto& p) { return p.halted(); }))
+          s.abandon(cycle);
+      if (!cwd->abandoned() || !units_idle()) break;
+      resetting = reset_step::flushing;
+      flushed = false;
+      flush([this] { flushed = true; });
+      break;
+    case reset_step::flushing:
+      if (!flushed || !units_idle() || reset_line) break;
+      return restart(cycle);
+  }
+  reset_port.wake_at(cycle + 1);
+}
+
+void gpu_parts::restart(cycle_t cycle) {
+  for (auto& s : slices) {
+    s.drop_clean();
+    s.restart();
+  }
+  interconnect.restart();
+  for (sm& s : sms) {
+    s.abandon(cycle);
+    s.context_engine.forget();
+    s.resource_manager.restart();
+    s.load_store_unit.restart();
+    s.empty_caches();
+    s.l1.restart();
+    for (auto& p : s.partitions) p.scheduler.use(make_scheduling_policy(config.sub_partition, {p.slots(), p.index()}));
+  }
+  use_own_policies();
+  cwd->restart();
+  if (watch != nullptr) watch->restart();
+  ahead_until = ahead_limit;
+  resetting = reset_step::none;
+  host.end_reset();
+}
+
+bool gpu_parts::units_idle() const {
+  const auto all_idle = [](const auto& v) {
+    return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); });
+  };
+  return all_idle(sms) && interconnect.idle() && all_idle(slices) && all_idle(channels) && all_idle(delays) &&
+         all_idle(monitors) && all_idle(splitters);
+}
+
+}  // namespace heddle
