@@ -127,6 +127,9 @@ TEST_F(sweep_report_rules, lines_are_means_in_order) {
       (json{{{"series", "a"}, {"points", {{2, 5, 2}, {10, 1, 1}}}}, {{"series", "b"}, {"points", {{"q", 1, 1}}}}}));
   EXPECT_TRUE(value("heddle.more_is_better('kernels.0.metrics.ipc')"));
   EXPECT_FALSE(value("heddle.more_is_better('cycles')"));
+  for (const char* energy : {"total_joules", "mean_watts", "energy_delay_product", "static_share", "seconds"})
+    EXPECT_FALSE(value("heddle.more_is_better('kernels.0.energy." + std::string(energy) + "')")) << energy;
+  EXPECT_TRUE(value("heddle.more_is_better('kernels.0.energy.mean_clock_mhz')"));
 }
 
 TEST_F(sweep_report_rules, csv_quotes_what_needs_it) {

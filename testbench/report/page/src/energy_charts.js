@@ -77,6 +77,7 @@ export function power_over_time_chart(metrics) {
     header: ['to cycle', 'GPU (W)', 'SMs (W)'],
     rows: () => ends.map((end, i) => [end, watts[i], in_sms[i]]),
     option: (c) => ({
+      grid: { left: 24 },
       tooltip: { axisPointer: { type: 'line' } },
       xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
       yAxis: axis(c, { type: 'value', name: 'W', nameGap: 44 }),

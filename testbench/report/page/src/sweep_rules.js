@@ -57,7 +57,7 @@ export const metric_label = (path) => (path === 'cycles' ? 'cycles (whole job)' 
 
 /// True if a larger value of a metric is better, judging by its name.
 export const more_is_better = (path) =>
-  !/cycles|latency|stall|miss|conflict|bytes|transactions|overhead|seconds|limiters|lost|evictions|registers/.test(path);
+  !/cycles|latency|stall|miss|conflict|bytes|transactions|overhead|seconds|limiters|lost|evictions|registers|joules|watts|energy_delay|static_share/.test(path);
 
 /// The mean of `value` by x and by series: [{series, points: [[x, mean, count]]}], in the order of appearance (numbers
 /// ascending).
