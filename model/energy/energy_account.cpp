@@ -41,12 +41,15 @@ bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::a
 energy_account::energy_account(const gpu& g, const power_ledger* ledger)
     : gpu_(g), prices_(prices_of(g.config())), cycle_seconds_(1e-6 / g.config().gpu.core_clock_mhz), ledger_(ledger) {}
 
-const std::vector<instruction_energy>& energy_account::instructions_of(std::uint32_t launch, unsigned sm) {
+energy_account::priced_program& energy_account::program_of(std::uint32_t launch, unsigned sm) {
   if (launch >= programs_.size()) programs_.resize(std::size_t{launch} + 1);
   auto& known = programs_[launch];
-  if (known == nullptr)
-    known = std::make_unique<std::vector<instruction_energy>>(
-        energies_of(*gpu_.sm_at(sm).profiles.at(launch).program(), prices_));
+  if (known != nullptr) return *known;
+  known = std::make_unique<priced_program>();
+  known->energies = energies_of(*gpu_.sm_at(sm).profiles.at(launch).program(), prices_);
+  for (const instruction_energy& e : known->energies)
+    known->weights.push_back({prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane});
+  known->sms.resize(gpu_.sm_count());
   return *known;
 }
 
@@ -108,6 +111,24 @@ sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
   return ledger_ == nullptr ? counted : ledger_->in_sm(launch, sm, counted);
 }
 
+double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
+  if (ledger_ != nullptr) return in_sm(launch, sm).units.sum();
+  const launch_profile& profile = gpu_.sm_at(sm).profiles.at(launch);
+  if (profile.size() == 0) return 0;
+  std::uint64_t executed = 0, replays = 0;
+  for (const auto& p : gpu_.sm_at(sm).partitions)
+    if (const issue_counters* c = p.account.counters.find(launch)) {
+      executed += c->inst_executed;
+      replays += c->shared_replays + c->global_replays + c->constant_replays;
+    }
+  priced_program& program = program_of(launch, sm);
+  priced_program::known_sum& known = program.sms[sm];
+  if (known.executed != executed) known = {executed, profile.weighted(program.weights)};
+  sums memory;
+  add_memory(memory, launch, sm);
+  return joules(1.0, known.pj) + joules(replays, prices_.instruction_pj) + memory.units.sum();
+}
+
 sums energy_account::beside_sms(std::uint32_t launch) const {
   const sums counted = counted_beside_sms(launch);
   return ledger_ == nullptr ? counted : ledger_->beside_sms(launch, counted);
@@ -148,10 +169,27 @@ double energy_account::joules_of(const memory_counters& c) const {
          joules(static_cast<double>(c.write_bytes) / sector_bytes, prices_.dram_write_pj);
 }
 
-sums energy_account::counted_beside_sms(std::uint32_t launch) const {
+sums energy_account::counted_in_l2(std::uint32_t launch) const {
   sums s;
   for (unsigned i = 0; i < gpu_.slice_count(); ++i)
     if (const l2_counters* c = gpu_.slice_at(i).counters().find(launch)) add_to_memory(s, unit::l2, joules_of(*c));
+  return s;
+}
+
+double energy_account::in_l2(std::uint32_t launch) const {
+  const sums counted = ledger_ == nullptr ? counted_in_l2(launch) : beside_sms(launch);
+  return counted.units[unit::l2];
+}
+
+// Device memory has a supply of its own, which a power cap does not change.
+double energy_account::in_dram() const {
+  double sum = 0;
+  for (unsigned i = 0; i < gpu_.channel_count(); ++i) sum += in_channel(i);
+  return sum;
+}
+
+sums energy_account::counted_beside_sms(std::uint32_t launch) const {
+  sums s = counted_in_l2(launch);
   for (unsigned i = 0; i < gpu_.channel_count(); ++i)
     if (const memory_counters* c = gpu_.channel_at(i).counters().find(launch))
       add_to_memory(s, unit::dram, joules_of(*c));

@@ -7,6 +7,7 @@
 
 #include "heddle/energy/energy_metrics.h"
 #include "heddle/energy/instruction_energy.h"
+#include "heddle/sub_partition/account/launch_profile.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -28,8 +29,14 @@ class energy_account {
 
   /// Dynamic energy of a launch in one SM, its requests to the interconnect included.
   [[nodiscard]] sums in_sm(std::uint32_t launch, unsigned sm);
+  /// Joules of in_sm() together: for those who ask again and again while the launch runs.
+  [[nodiscard]] double joules_in_sm(std::uint32_t launch, unsigned sm);
   /// Dynamic energy of a launch in the L2 and device memory.
   [[nodiscard]] sums beside_sms(std::uint32_t launch) const;
+  /// Joules of a launch in the L2.
+  [[nodiscard]] double in_l2(std::uint32_t launch) const;
+  /// Joules of all launches in device memory.
+  [[nodiscard]] double in_dram() const;
   /// Joules of all launches in one L2 slice and one memory channel, at the configured voltage.
   [[nodiscard]] double in_slice(unsigned slice) const;
   [[nodiscard]] double in_channel(unsigned channel) const;
@@ -64,9 +71,23 @@ class energy_account {
  private:
   friend class power_records;
   [[nodiscard]] sums counted_in_sm(std::uint32_t launch, unsigned sm);
+  [[nodiscard]] sums counted_in_l2(std::uint32_t launch) const;
   [[nodiscard]] sums counted_beside_sms(std::uint32_t launch) const;
   [[nodiscard]] double counted_contexts(std::uint32_t launch) const;
-  const std::vector<instruction_energy>& instructions_of(std::uint32_t launch, unsigned sm);
+  /// A launch's program, and what its instructions have cost in one SM.
+  struct priced_program {
+    struct known_sum {
+      std::uint64_t executed = 0;  // warp instructions
+      double pj = 0;               // without replays
+    };
+    std::vector<instruction_energy> energies;
+    std::vector<count_weights> weights;  // pJ, for joules_in_sm()
+    std::vector<known_sum> sms;          // likewise
+  };
+  priced_program& program_of(std::uint32_t launch, unsigned sm);
+  const std::vector<instruction_energy>& instructions_of(std::uint32_t launch, unsigned sm) {
+    return program_of(launch, sm).energies;
+  }
   void add_instructions(sums& to, std::uint32_t launch, unsigned sm);
   void add_memory(sums& to, std::uint32_t launch, unsigned sm) const;
   [[nodiscard]] double joules_of(const l2_counters& c) const;
@@ -77,7 +98,7 @@ class energy_account {
   const energy_parameters prices_;
   const double cycle_seconds_;
   const power_ledger* const ledger_;
-  std::vector<std::unique_ptr<std::vector<instruction_energy>>> programs_;  // by launch
+  std::vector<std::unique_ptr<priced_program>> programs_;  // by launch
 };
 
 /// Throws internal_error if the energies of units, of SMs and of classes do not sum to the same.

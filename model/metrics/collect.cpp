@@ -260,6 +260,13 @@ void fill_switch_energy(context_switch_metrics& m, const energy_account& energy)
   m.energy = energy.of_switch(m.bytes_saved, m.bytes_restored, cycles);
 }
 
+void check_kernel_energies(const run_metrics& r) {
+  double sum = 0;
+  for (const kernel_metrics& k : r.kernels) sum += k.energy.total_joules - k.energy.static_joules;
+  invariant(std::abs(sum - (r.energy.total_joules - r.energy.static_joules)) <= 1e-9 * r.energy.total_joules,
+            "the dynamic energies of the kernels differ from the run's");
+}
+
 }  // namespace
 
 run_metrics collect(const gpu& g, const power_ledger* ledger) {
@@ -284,6 +291,7 @@ run_metrics collect(const gpu& g, const power_ledger* ledger) {
   if (g.config().energy.account) {
     for (context_switch_metrics& m : r.context_switches) fill_switch_energy(m, energy);
     r.energy = energy.of_run(g.cycle());
+    check_kernel_energies(r);
   }
   return r;
 }

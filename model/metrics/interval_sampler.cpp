@@ -49,7 +49,7 @@ void interval_sampler::after_cycle() {
 }
 
 void interval_sampler::sample_memory() {
-  if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back());
+  if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back(), open_from_);
 }
 
 // Skips an SM that is restoring blocks: the instructions at which their warps wait are known only afterwards. Returns
@@ -70,9 +70,10 @@ std::uint64_t interval_sampler::settle() {
 // Sums up launches that have ended: a job may have thousands, of which only a few are running.
 void interval_sampler::close_finished() {
   const auto& grids = gpu_.cwd().grids();
-  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_)
+  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_) {
+    if (gpu_.config().energy.account) closed_.l2_joules += energy_.in_l2(open_from_);
     for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
-      if (gpu_.config().energy.account) closed_.sm_joules[i] += energy_.in_sm(open_from_, i).units.sum();
+      if (gpu_.config().energy.account) closed_.sm_joules[i] += energy_.joules_in_sm(open_from_, i);
       for (const auto& p : gpu_.sm_at(i).partitions)
         if (const issue_counters* c = p.account.counters.find(open_from_)) {
           closed_.instructions += c->inst_executed;
@@ -80,6 +81,7 @@ void interval_sampler::close_finished() {
           for (std::size_t s = 0; s < c->states.size(); ++s) closed_.states[s] += c->states[s];
         }
     }
+  }
 }
 
 void interval_sampler::take() {
@@ -95,7 +97,7 @@ void interval_sampler::take() {
           for (std::size_t n = 0; n < c->states.size(); ++n) s.states[n] += c->states[n];
         }
   take_energy(s, open_from_);
-  take_memory(s);
+  take_memory(s, open_from_);
   samples_.push_back(std::move(s));
 }
 
@@ -106,12 +108,13 @@ void interval_sampler::take_energy(sample& s, std::uint32_t from) {
   s.leakage_time = energy_.leakage_time(s.cycle);
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
     for (std::uint32_t launch = from; launch < gpu_.sm_at(i).profiles.end(); ++launch)
-      s.sm_joules[i] += energy_.in_sm(launch, i).units.sum();
+      s.sm_joules[i] += energy_.joules_in_sm(launch, i);
     s.sm_active.push_back(energy_.active_time(i, s.cycle));
   }
 }
 
-void interval_sampler::take_memory(sample& s) const {
+// What the memory system has done so far; in the L2, `s` has the energy of the launches before number `from`.
+void interval_sampler::take_memory(sample& s, std::uint32_t from) const {
   s.read_bytes = s.write_bytes = 0;
   for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
     const per_launch<memory_counters>& counters = gpu_.channel_at(i).counters();
@@ -122,9 +125,9 @@ void interval_sampler::take_memory(sample& s) const {
       }
   }
   if (!gpu_.config().energy.account) return;
-  s.shared_joules = energy_.all_contexts();
-  for (std::uint32_t launch = 0; launch < gpu_.cwd().grids().size(); ++launch)
-    s.shared_joules += energy_.beside_sms(launch).units.sum();
+  s.shared_joules = energy_.all_contexts() + energy_.in_dram() + s.l2_joules;
+  for (std::uint32_t launch = from; launch < gpu_.cwd().grids().size(); ++launch)
+    s.shared_joules += energy_.in_l2(launch);
 }
 
 // Doubles the interval length and keeps the first sample of each interval.
@@ -179,8 +182,9 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   sample& last = samples_[intervals - 1];
   last.sm_joules.assign(gpu_.sm_count(), 0);
   last.sm_active.clear();
+  last.l2_joules = 0;
   take_energy(last, 0);
-  take_memory(last);
+  take_memory(last, 0);
   const energy_parameters& p = energy_.prices();
   m.power.sm_watts.resize(gpu_.sm_count());
   sample before;

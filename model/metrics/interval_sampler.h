@@ -43,7 +43,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     std::uint64_t write_bytes = 0;
     std::array<std::uint64_t, state_count> states{};
     std::vector<std::uint64_t> sm_instructions;
-    double shared_joules = 0;       // dynamic, of the L2 and device memory
+    double l2_joules = 0;           // of launches that have ended
+    double shared_joules = 0;       // dynamic, of the L2 and device memory, and of contexts
     std::vector<double> sm_joules;  // dynamic, their requests to the interconnect included
     double time = 0;                // energy_account::time
     double leakage_time = 0;        // likewise
@@ -52,7 +53,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void sample_memory();
   void close_finished();
   void take();
-  void take_memory(sample& s) const;
+  void take_memory(sample& s, std::uint32_t from) const;
   void take_energy(sample& s, std::uint32_t from);
   void fill_power(run_metrics& m, std::size_t intervals);
   void thin_out();

@@ -22,8 +22,10 @@ power_probe::power_probe(const gpu& g, const power_ledger* ledger)
 // A job may have thousands of launches, of which only a few are running.
 void power_probe::close_finished() {
   const auto& grids = gpu_.cwd().grids();
-  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_)
+  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_) {
+    closed_l2_ += energy_.in_l2(open_from_);
     for (unsigned i = 0; i < gpu_.sm_count(); ++i) closed_[i].add(energy_.in_sm(open_from_, i).units);
+  }
 }
 
 power_probe::joules power_probe::sm_joules(unsigned sm) {
@@ -35,7 +37,10 @@ power_probe::joules power_probe::sm_joules(unsigned sm) {
 
 power_probe::joules power_probe::shared_joules() const {
   joules j;
-  for (std::uint32_t launch = 0; launch < gpu_.cwd().grids().size(); ++launch) j.add(energy_.beside_sms(launch).units);
+  j[unit::l2] = closed_l2_;
+  for (std::uint32_t launch = open_from_; launch < gpu_.cwd().grids().size(); ++launch)
+    j[unit::l2] += energy_.in_l2(launch);
+  j[unit::dram] = energy_.in_dram();
   j[unit::context] = energy_.all_contexts();
   return j;
 }

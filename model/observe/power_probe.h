@@ -41,6 +41,7 @@ class power_probe {
   cycle_t cycle_ = 0;
   std::uint32_t open_from_ = 0;  // launches before this one have ended
   std::vector<joules> closed_;   // their energy, by SM
+  double closed_l2_ = 0;         // and in the L2
   std::vector<joules> before_;   // by SM, at the last call
   std::vector<double> active_;   // active_time, by SM, at the last call
   joules shared_before_;

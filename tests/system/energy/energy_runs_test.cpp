@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// Energies in each kind of run: they add up, no other metric depends on them, traces have those of the same kernel.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "energy_fixture.h"
+#include "heddle/config/parameter_table.h"
+#include "tests/system/run/replay_fixture.h"
+
+namespace energy_runs_test {
+
+using namespace energy_fixture;
+using energy_fixture::json;
+using heddle::test::content;
+using heddle::test::outcome;
+using words = std::vector<std::string>;
+
+const std::string workloads = HEDDLE_WORKLOADS;
+
+// A loop in each of four blocks, which leave their SMs for a while.
+constexpr const char* loop_kernel = R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, 3000;
+  mov.u32 %r2, %tid.x;
+l:
+  mad.lo.u32 %r2, %r2, %r2, %r1;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra l;
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+constexpr const char* preempted_job = R"({"module": "k.ptx", "buffers": {"b": {"bytes": 4}},
+  "launches": [{"kernel": "k", "grid": [4, 1, 1], "block": [64, 1, 1], "args": [{"buffer": "b"}]}],
+  "preempt": [{"at_cycle": 4000, "sm": "all", "mode": "switch", "resume_after": 1000}]})";
+
+// Each lane loads a word, computes 64 multiply-adds and stores it.
+std::string straight_kernel() {
+  std::string text = R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry straight(.param .u64 from, .param .u64 to) {
+  .reg .f32 %f<4>;
+  .reg .b64 %rd<8>;
+  .reg .b32 %r<8>;
+  ld.param.u64 %rd1, [from];
+  ld.param.u64 %rd2, [to];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mad.lo.u32 %r4, %r2, %r3, %r1;
+  mul.wide.u32 %rd3, %r4, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  add.s64 %rd5, %rd2, %rd3;
+  ld.global.f32 %f1, [%rd4];
+)";
+  for (int n = 0; n < 64; ++n) text += "  fma.rn.f32 %f1, %f1, %f1, %f1;\n";
+  return text + "  st.global.f32 [%rd5], %f1;\n  ret;\n}\n";
+}
+
+/// The same as a trace.
+replay_fixture::kernel straight_trace(unsigned blocks) {
+  replay_fixture::kernel k;
+  k.blocks = blocks;
+  k.shared = 0;
+  for (unsigned b = 0; b < blocks; ++b) {
+    std::vector<replay_fixture::warp_lines> warps;
+    for (unsigned w = 0; w < 2; ++w) {
+      const unsigned at = (2 * b + w) * 128;
+      replay_fixture::warp_lines lines;
+      lines.mem("LDG.E.SYS", 2, {4}, 4, "0x" + replay_fixture::hex(0x40000000 + at, 8), 4);
+      for (int n = 0; n < 64; ++n) lines.alu("FFMA", 2, {2, 2, 2});
+      lines.mem("STG.E.SYS", -1, {8, 2}, 4, "0x" + replay_fixture::hex(0x42000000 + at, 8), 4).exit();
+      warps.push_back(lines);
+    }
+    k.block(warps);
+  }
+  return k;
+}
+
+class energy_of_runs : public replay_fixture::replay {
+ protected:
+  outcome heddle(const std::string& arguments, const words& settings = {}) {
+    words command = {HEDDLE_PROGRAM};
+    std::istringstream in(arguments);
+    for (std::string word; in >> word;) {
+      command.push_back(word);
+      if (command.size() != 2) continue;
+      for (const std::string& s : settings) command.insert(command.end(), {"--set", s});
+      command.insert(command.end(), {"--quiet", "--log-level", "error", "--metrics", "m.json"});
+    }
+    heddle::test::program_start how{place_};
+    how.most_seconds = 0;
+    return heddle::test::run_program(command, how);
+  }
+  json metrics_of(const std::string& arguments, const words& settings = {}, int code = 0) {
+    const outcome o = heddle(arguments, settings);
+    EXPECT_EQ(o.code, code) << arguments << "\n" << o.err;
+    return o.code == code ? json::parse(content(place_ / "m.json")) : json();
+  }
+  void write_trace(unsigned blocks) {
+    write("kernel-1.traceg", straight_trace(blocks).text());
+    write("kernelslist.g", "kernel-1.traceg\n");
+  }
+  void write_job() {
+    write("k.ptx", loop_kernel);
+    write("job.json", preempted_job);
+  }
+};
+
+// Another value for each figure of [energy].
+words other_figures() {
+  words all;
+  double n = 0;
+  for (const heddle::parameter& p : heddle::parameters()) {
+    if (p.section != "energy" || !p.is_number() || p.key == "power_cap_watts") continue;
+    heddle::gpu_config defaults;
+    const heddle::value_pointer at = p.in(defaults);
+    const auto* const real = std::get_if<double*>(&at);
+    const double value = real == nullptr ? 512 : **real / 2 + 1 + n / 64;
+    EXPECT_TRUE(p.range.holds(value)) << p.name() << " " << value;
+    all.push_back(p.name() + "=" + (real == nullptr ? "512" : std::to_string(value)));
+    ++n;
+  }
+  return all;
+}
+
+TEST_F(energy_of_runs, figures_of_energy_change_no_other_metric) {
+  write_trace(40);
+  write_job();
+  const words figures = other_figures();
+  EXPECT_GT(figures.size(), 40u);
+  for (const std::string& how :
+       {"run " + workloads + "/hotspot/job.json --gpu v100", "run " + workloads + "/wmma_gemm/job.json --gpu a100",
+        std::string("run job.json --gpu gtx1080"), std::string("replay kernelslist.g --gpu h100")}) {
+    SCOPED_TRACE(how);
+    json usual = metrics_of(how), other = metrics_of(how, figures), none = metrics_of(how, {"energy.account=false"});
+    ASSERT_TRUE(usual.contains("energy"));
+    EXPECT_NE(usual["energy"]["total_joules"], other["energy"]["total_joules"]);
+    for (json* m : {&usual, &other, &none}) drop_energies(*m);
+    EXPECT_EQ(usual.dump(), other.dump());
+    EXPECT_EQ(usual.dump(), none.dump());
+    EXPECT_EQ(usual.dump().find("joules"), std::string::npos) << "energies elsewhere";
+  }
+}
+
+TEST_F(energy_of_runs, add_up_in_each_of_them) {
+  write_trace(40);
+  write_job();
+  const std::string hotspot = "run " + workloads + "/hotspot/job.json --gpu v100";
+  check_energies(metrics_of(hotspot));
+  check_energies(metrics_of(hotspot + " --threads 2"));
+  check_energies(metrics_of(hotspot + " --cold"));
+  check_energies(metrics_of(hotspot + " --max-cycles 9000", {}, 1));
+  check_energies(metrics_of(hotspot, {"energy.power_cap_watts=90"}));
+  check_energies(metrics_of(hotspot + " --max-cycles 9000", {"energy.power_cap_watts=90"}, 1));
+  check_energies(metrics_of("run " + workloads + "/needleman_wunsch/job.json --gpu h100"));  // many launches
+  const json switched = metrics_of("run job.json --gpu gtx1080");
+  EXPECT_GT(switched["kernels"][0]["energy"]["by_unit"]["context"].get<double>(), 0);
+  check_energies(switched);
+  const json capped = metrics_of("run job.json --gpu gtx1080", {"energy.power_cap_watts=50"});
+  EXPECT_GT(capped["kernels"][0]["energy"]["throttled_cycles"].get<std::uint64_t>(), 0u);
+  EXPECT_GT(capped["kernels"][0]["energy"]["by_unit"]["context"].get<double>(), 0);
+  check_energies(capped);
+  const json recorded = metrics_of("replay kernelslist.g --gpu v100");
+  check_energies(recorded);
+  const json& k = recorded["kernels"][0];
+  const std::uint64_t middle = (k["start_cycle"].get<std::uint64_t>() + k["end_cycle"].get<std::uint64_t>()) / 2;
+  check_energies(metrics_of("replay kernelslist.g --gpu v100 --max-cycles " + std::to_string(middle), {}, 1));
+  check_energies(metrics_of("replay kernelslist.g --gpu a100", {"energy.power_cap_watts=60"}));
+}
+
+TEST_F(energy_of_runs, add_up_in_cuda_programs) {
+  const std::string program = " -- " HEDDLE_CUDA_PROGRAMS " " HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin threads";
+  const json all = metrics_of("exec --gpu v100" + program),
+             some = metrics_of("exec --gpu v100 --launches 1,3-4" + program),
+             none = metrics_of("exec --gpu v100 --skip-functional" + program);
+  check_energies(all);
+  check_energies(some);
+  EXPECT_EQ(some["kernels"].size(), 3u);
+  EXPECT_LT(dynamic(some), dynamic(all));
+  EXPECT_EQ(none["kernels"].size(), 0u);
+  EXPECT_EQ(dynamic(none), 0) << "nothing was simulated";
+}
+
+// What a recorded kernel costs is what the same kernel costs from PTX; the compiler's addresses come on top there.
+TEST_F(energy_of_runs, of_a_trace_are_those_of_the_same_kernel_in_ptx) {
+  constexpr unsigned blocks = 40;
+  write_trace(blocks);
+  write("straight.ptx", straight_kernel());
+  for (const char* gpu : {"v100", "a100", "h100"}) {
+    SCOPED_TRACE(gpu);
+    const json recorded = metrics_of(std::string("replay kernelslist.g --gpu ") + gpu),
+               compiled = metrics_of(
+                   "run --kernel straight.ptx --grid 40 --block 64 --arg buf:10240 --arg buf:10240 "
+                   "--gpu " +
+                   std::string(gpu));
+    check_energies(recorded);
+    check_energies(compiled);
+    const json &r = recorded["kernels"][0]["energy"], &c = compiled["kernels"][0]["energy"];
+    const auto figure = [&recorded](const char* key) { return recorded["gpu"]["config"][key].get<double>(); };
+    const double volts = r["volts"].get<double>() / figure("energy.reference_volts"),
+                 fp32 = 64.0 * 64 * blocks * figure("energy.fp32_pj") * 1e-12 * volts * volts;
+    EXPECT_NEAR(r["by_unit"]["fp32"].get<double>() / fp32, 1, 1e-9);
+    for (const char* unit : {"l1", "interconnect", "l2", "dram"})
+      EXPECT_NEAR(r["by_unit"][unit].get<double>(), c["by_unit"][unit].get<double>(), 1e-18) << unit;
+    EXPECT_NEAR(dynamic(recorded["kernels"][0]) / dynamic(compiled["kernels"][0]), 0.95, 0.05);
+    EXPECT_EQ(r["by_line"].size(), recorded["kernels"][0]["lines"].size());
+  }
+}
+
+}  // namespace energy_runs_test
