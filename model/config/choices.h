@@ -14,14 +14,14 @@ namespace heddle::choice {
 #define HEDDLE_ENUMERATOR(name, ...) name,
 #define HEDDLE_WORD(name, ...) #name ","
 
-#define HEDDLE_CHOICE(enumeration, key, value, names, sentence) \
-  enum class enumeration : std::uint8_t { HEDDLE_NAMES names }; \
+#define HEDDLE_CHOICE(enumeration, key, value, names, source, sentence) \
+  enum class enumeration : std::uint8_t { HEDDLE_NAMES names };         \
   inline std::string words_of(enumeration) { return HEDDLE_TEXT_OF names; }
-#define HEDDLE_LISTED(enumeration, key, value, list, sentence)       \
-  enum class enumeration : std::uint8_t { list(HEDDLE_ENUMERATOR) }; \
+#define HEDDLE_LISTED(enumeration, key, value, list, source, sentence) \
+  enum class enumeration : std::uint8_t { list(HEDDLE_ENUMERATOR) };   \
   inline std::string words_of(enumeration) { return list(HEDDLE_WORD); }
-#define HEDDLE_TABLED(enumeration, first, key, value, sentence) \
-  enum class enumeration : std::uint8_t { first };              \
+#define HEDDLE_TABLED(enumeration, first, key, value, source, sentence) \
+  enum class enumeration : std::uint8_t { first };                      \
   std::string words_of(enumeration);
 #include "heddle/config/parameter_list.h"
 

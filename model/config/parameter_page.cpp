@@ -22,12 +22,13 @@ std::string parameter_tables() {
   std::string section;
   for (const parameter& p : parameters()) {
     if (p.section != section) {
-      text += fmt::format("{}### [{}]\n\n| key | meaning | values | unit | default |\n|---|---|---|---|---|\n",
-                          section.empty() ? "" : "\n", p.section);
+      text +=
+          fmt::format("{}### [{}]\n\n| key | meaning | values | unit | default | source |\n|---|---|---|---|---|---|\n",
+                      section.empty() ? "" : "\n", p.section);
       section = p.section;
     }
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", p.key, cell(p.description), p.values(), text_of(p.unit),
-                        p.default_text);
+    text += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", p.key, cell(p.description), p.values(), text_of(p.unit),
+                        p.default_text, text_of(p.source));
   }
   return text;
 }
@@ -41,8 +42,8 @@ std::string to_described_ini(const gpu_config& config) {
       section = p.section;
     }
     const std::string unit = text_of(p.unit);
-    text += fmt::format("{:<40}  ; {} ({}{}{})\n", p.key + " = " + text_of(p, config), without_links(p.description),
-                        p.values(), unit.empty() ? "" : "; ", unit);
+    text += fmt::format("{:<40}  ; {} ({}{}{}; {})\n", p.key + " = " + text_of(p, config), without_links(p.description),
+                        p.values(), unit.empty() ? "" : "; ", unit, text_of(p.source));
   }
   return text;
 }

@@ -58,29 +58,31 @@ struct row {
 };
 
 template <class S, class T>
-row<S> number(T S::*member, const char* key, const numeric_range& range, unit u, const char* description) {
-  return {{"", key, description, u, range, {}, "", {}, {}, false},
+row<S> number(T S::*member, const char* key, const numeric_range& range, unit u, parameter_source from,
+              const char* description) {
+  return {{"", key, description, u, from, range, {}, "", {}, {}, false},
           [member](S& s) -> value_pointer { return &(s.*member); }};
 }
 template <class S>
-row<S> flag(bool S::*member, const char* key, const char* description) {
-  return {{"", key, description, unit::none, {}, {}, "", {}, {}, false},
+row<S> flag(bool S::*member, const char* key, parameter_source from, const char* description) {
+  return {{"", key, description, unit::none, from, {}, {}, "", {}, {}, false},
           [member](S& s) -> value_pointer { return &(s.*member); }};
 }
 template <class S>
-row<S> text(std::string S::*member, const char* key, const char* description) {
-  return {{"", key, description, unit::none, {}, {}, "", {}, {}, false},
+row<S> text(std::string S::*member, const char* key, parameter_source from, const char* description) {
+  return {{"", key, description, unit::none, from, {}, {}, "", {}, {}, false},
           [member](S& s) -> value_pointer { return &(s.*member); }};
 }
 template <class S>
-row<S> list(std::vector<unsigned> S::*member, const char* key, const numeric_range& range, const char* description) {
-  return {{"", key, description, unit::none, range, {}, "", {}, {}, true},
+row<S> list(std::vector<unsigned> S::*member, const char* key, const numeric_range& range, parameter_source from,
+            const char* description) {
+  return {{"", key, description, unit::none, from, range, {}, "", {}, {}, true},
           [member](S& s) -> value_pointer { return &(s.*member); }};
 }
 template <class S, class E>
-row<S> choice_of(E S::*member, const char* key, const char* description) {
+row<S> choice_of(E S::*member, const char* key, parameter_source from, const char* description) {
   static_assert(std::is_same<std::underlying_type_t<E>, std::uint8_t>::value, "choices.h: enumerations are bytes");
-  return {{"", key, description, unit::none, {}, separated(words_of(E{})), "", {}, {}, false},
+  return {{"", key, description, unit::none, from, {}, separated(words_of(E{})), "", {}, {}, false},
           [member](S& s) -> value_pointer { return choice_value{reinterpret_cast<std::uint8_t*>(&(s.*member))}; }};
 }
 /// `about` acts only while the choice `key` of its section is one of `names`.
@@ -112,13 +114,15 @@ std::vector<parameter> section(S gpu_config::*where, const char* name, std::vect
     return section<p>(&gpu_config::member, #name, {
 #define HEDDLE_END(member, name) }); }
 // clang-format on
-#define HEDDLE_NUMBER(type, key, value, range, unit_of, sentence) number(&p::key, #key, range, unit::unit_of, sentence),
-#define HEDDLE_NUMBER_WITH(choice, names, type, key, value, range, unit_of, sentence) \
-  with(number(&p::key, #key, range, unit::unit_of, sentence), #choice, names),
-#define HEDDLE_FLAG(key, value, sentence) flag(&p::key, #key, sentence),
-#define HEDDLE_TEXT(key, value, sentence) text(&p::key, #key, sentence),
-#define HEDDLE_LIST(key, value, range, sentence) list(&p::key, #key, range, sentence),
-#define HEDDLE_SAME(enumeration, key, value, sentence) choice_of(&p::key, #key, sentence),
+#define HEDDLE_NUMBER(type, key, value, range, unit_of, source, sentence) \
+  number(&p::key, #key, range, unit::unit_of, parameter_source::source, sentence),
+#define HEDDLE_NUMBER_WITH(choice, names, type, key, value, range, unit_of, source, sentence) \
+  with(number(&p::key, #key, range, unit::unit_of, parameter_source::source, sentence), #choice, names),
+#define HEDDLE_FLAG(key, value, source, sentence) flag(&p::key, #key, parameter_source::source, sentence),
+#define HEDDLE_TEXT(key, value, source, sentence) text(&p::key, #key, parameter_source::source, sentence),
+#define HEDDLE_LIST(key, value, range, source, sentence) list(&p::key, #key, range, parameter_source::source, sentence),
+#define HEDDLE_SAME(enumeration, key, value, source, sentence) \
+  choice_of(&p::key, #key, parameter_source::source, sentence),
 #include "heddle/config/parameter_list.h"
 
 }  // namespace

@@ -131,6 +131,20 @@ const char* text_of(parameter_unit unit) {
   return "";
 }
 
+const char* text_of(parameter_source source) {
+  switch (source) {
+    case parameter_source::guide: return "programming guide";
+    case parameter_source::calculator: return "occupancy calculator";
+    case parameter_source::product: return "product data";
+    case parameter_source::measured: return "microbenchmark";
+    case parameter_source::data_sheet: return "DRAM data sheet";
+    case parameter_source::power: return "measured power";
+    case parameter_source::design: return "design choice";
+    case parameter_source::setting: return "setting";
+  }
+  return "";
+}
+
 bool numeric_range::holds(double value) const {
   if (which == form::or_zero && value == 0) return true;
   if (!(value >= lowest && value <= highest)) return false;

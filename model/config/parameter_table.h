@@ -33,6 +33,20 @@ enum class parameter_unit : std::uint8_t {
 /// "core cycles"; empty for a parameter without unit.
 const char* text_of(parameter_unit unit);
 
+/// Where the value for a chip is found.
+enum class parameter_source : std::uint8_t {
+  guide,       // fixed by the compute capability: CUDA C++ Programming Guide, PTX ISA
+  calculator,  // fixed by the compute capability: cuda_occupancy.h
+  product,     // the product's data, the architecture's white paper
+  measured,    // a microbenchmark on the chip
+  data_sheet,  // of the DRAM device or its standard
+  power,       // measured power (heddle energy-fit)
+  design,      // seldom published, a choice of who designs the chip
+  setting      // no property of a chip: a choice of who runs the model
+};
+/// "programming guide".
+const char* text_of(parameter_source source);
+
 /// Smallest and largest legal value of a number, and which values in between are legal.
 struct numeric_range {
   enum class form : std::uint8_t { any, or_zero, powers_of_two, multiples_of_32 };
@@ -65,6 +79,7 @@ struct parameter {
   std::string key;
   std::string description;  // one sentence; may contain Markdown links
   parameter_unit unit = parameter_unit::none;
+  parameter_source source = parameter_source::design;
   numeric_range range;               // for a number, and for those of a list
   std::vector<std::string> choices;  // for a choice, by enumerator
   std::string default_text;

@@ -20,12 +20,12 @@ constexpr unsigned most_shared_memory_banks = 64;
 #define HEDDLE_SECTION(member, name) struct name##_parameters {
 #define HEDDLE_END(member, name) };
 // clang-format on
-#define HEDDLE_NUMBER(type, key, value, range, unit, sentence) type key = value;
-#define HEDDLE_FLAG(key, value, sentence) bool key = value;
-#define HEDDLE_TEXT(key, value, sentence) std::string key = value;
-#define HEDDLE_LIST(key, value, range, sentence) std::vector<unsigned> key = value;
-#define HEDDLE_SAME(enumeration, key, value, sentence) choice::enumeration key = choice::enumeration::value;
-#define HEDDLE_TABLED(enumeration, first, key, value, sentence) \
+#define HEDDLE_NUMBER(type, key, value, range, unit, source, sentence) type key = value;
+#define HEDDLE_FLAG(key, value, source, sentence) bool key = value;
+#define HEDDLE_TEXT(key, value, source, sentence) std::string key = value;
+#define HEDDLE_LIST(key, value, range, source, sentence) std::vector<unsigned> key = value;
+#define HEDDLE_SAME(enumeration, key, value, source, sentence) choice::enumeration key = choice::enumeration::value;
+#define HEDDLE_TABLED(enumeration, first, key, value, source, sentence) \
   choice::enumeration key = choice::named<choice::enumeration>(value);
 #include "heddle/config/parameter_list.h"
 

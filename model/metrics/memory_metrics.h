@@ -21,7 +21,7 @@ struct tlb_counters;
   X(accesses,       l1.accesses,               l2.read_sectors + l2.write_sectors, "sectors", \
     "look-ups of a sector: hits + misses + merges") \
   X(hits,           l1.hits,                   l2.read_hits + l2.write_hits, "sectors", \
-    "sectors that were there") \
+    "sectors that were valid in the cache") \
   X(misses,         l1.misses,                 l2.read_misses + l2.write_misses, "sectors", \
     "sectors that were fetched") \
   X(merges,         l1.pending_hits,           l2.read_pending_hits, "sectors", \
@@ -31,7 +31,7 @@ struct tlb_counters;
   X(write_bytes,    l1.writes * sector_bytes,  l2.write_sectors * sector_bytes, "bytes", \
     "of the sectors written") \
   X(evictions,      l1.evictions,              l2.evictions, "lines", \
-    "lines that made room for others") \
+    "lines evicted") \
   X(writebacks,     0,                         l2.write_back_bytes / sector_bytes, "sectors", \
     "written to the next level; L1: none, its lines are never dirty") \
   X(atomics,        l1.atomics,                l2.atomics, "requests", \
@@ -58,13 +58,13 @@ struct tlb_counters;
   X(busy_cycles,       channel.busy_cycles, "memory cycles", \
     "data-bus cycles with data, from each channel's first data of the kernel to its last; all channels summed") \
   X(idle_cycles,       channel.idle_cycles, "memory cycles", \
-    "of the others: no request, or responses were not accepted") \
+    "other cycles, without a waiting request or with responses that were not accepted") \
   X(refresh_cycles,    channel.refresh_cycles, "memory cycles", \
     "refreshes") \
   X(turnaround_cycles, channel.turnaround_cycles, "memory cycles", \
-    "between reads and writes; column commands further apart than data") \
+    "lost between reads and writes, and where column commands must be further apart than their data") \
   X(row_cycles,        channel.row_cycles, "memory cycles", \
-    "rows were closed and opened")
+    "lost to closing and opening rows")
 
 /// X(key, from the shared_memory_counters, unit, sentence)
 #define HEDDLE_SHARED_COUNTS(X) \

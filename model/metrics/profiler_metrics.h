@@ -36,7 +36,7 @@ namespace heddle {
   X(double,        branch_efficiency, ratio(s.issue.branches - s.issue.divergent_branches, s.issue.branches), "ratio", \
     "(branches - divergent ones) / branches") \
   X(double,        warp_execution_efficiency, ratio(s.issue.thread_inst, s.lanes()), "ratio", \
-    "active threads / 32, over instructions") \
+    "active threads / (32 x inst_executed)") \
   X(double,        warp_nonpred_execution_efficiency, ratio(s.issue.nonpred_thread_inst, s.lanes()), "ratio", \
     "the same without predicated-off threads") \
   X(double,        inst_replay_overhead, ratio(s.replays(), s.issue.inst_executed), "ratio", \
@@ -46,8 +46,8 @@ namespace heddle {
   X(double,        global_replay_overhead, ratio(s.issue.global_replays, s.issue.inst_executed), "ratio", \
     "replays for further lines of global and local memory / inst_executed") \
   X(double,        gld_efficiency, ratio(s.global_load.requested_bytes, s.moved_bytes(s.global_load)), "ratio", \
-    "of global loads: bytes requested by threads (per instruction at most those moved: lanes may share " \
-    "them) / bytes of the 32-byte sectors moved") \
+    "of global loads: bytes requested by threads (capped per instruction at the bytes moved, since " \
+    "lanes may share bytes) / bytes of the 32-byte sectors moved") \
   X(double,        gst_efficiency, ratio(s.global_store.requested_bytes, s.moved_bytes(s.global_store)), "ratio", \
     "the same of global stores") \
   X(double,        shared_efficiency, ratio(s.shared.requested_bytes, s.shared.moved_bytes), "ratio", \

@@ -34,7 +34,7 @@ namespace heddle {
   X(sleeping, \
     "sleeps (nanosleep), or all its lanes are blocked") \
   X(other, \
-    "drains, switches, waits at a fence, or its dispatcher is taken")
+    "has exited and drains, is switched, waits at a fence, or its dispatcher is taken")
 
 /// X(name in `warp_states`, which is the newer profilers'; its warp_cycle; colour in GTKWave; sentence). The rarer
 /// states come last. Colours are X11 names: green for issue, blue for results, red for other warps, yellow for memory,

@@ -261,7 +261,8 @@ TEST_F(config_files, the_described_configuration_is_the_same) {
   const std::string text = to_described_ini(c);
   EXPECT_EQ(flatten(c), flatten(load_config(write(text))));
   EXPECT_NE(text.find("lanes = 0.25 "), std::string::npos);
-  EXPECT_NE(text.find("; SM clock: core cycles are cycles of this clock (1 to 100000; MHz)\n"), std::string::npos);
+  EXPECT_NE(text.find("; SM clock: core cycles are cycles of this clock (1 to 100000; MHz; product data)\n"),
+            std::string::npos);
   EXPECT_EQ(text.find("]("), std::string::npos) << "no links";
 }
 
