@@ -149,11 +149,7 @@ void context_engine::move_lines(cycle_t cycle) {
 }
 
 bool context_engine::send_line(cycle_t cycle) {
-  if (free_lines_.empty()) {
-    lines_.push_back(std::make_unique<line_access>());
-    free_lines_.push_back(lines_.back().get());
-  }
-  line_access& l = *free_lines_.back();
+  line_access& l = lines_.take();
   // The line's traffic counts for the launch of the block that it belongs to.
   std::size_t block = 0, end = 0;
   const auto& records = current_->blocks;
@@ -183,8 +179,10 @@ bool context_engine::send_line(cycle_t cycle) {
   const tlm::tlm_sync_enum answer = memory_socket->nb_transport_fw(l.access, phase, delay);
   invariant(answer != tlm::TLM_COMPLETED, "the L1 kept a line of a context");
   nacked_ = answer == tlm::TLM_UPDATED;
-  if (nacked_) return false;
-  free_lines_.pop_back();
+  if (nacked_) {
+    lines_.give_back(l);
+    return false;
+  }
   ++in_flight_;
   next_word_ += line_words;
   return true;
@@ -194,12 +192,13 @@ tlm::tlm_sync_enum context_engine::nb_transport_bw(l1_access& access, l1_phase& 
   if (phase == l1_phase::retry) {
     nacked_ = false;
   } else {
-    const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const auto& l) { return &l->access == &access; });
-    invariant(phase == l1_phase::response && found != lines_.end(), "context engine: unexpected response");
+    const auto& all = lines_.all();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& l) { return &l->access == &access; });
+    invariant(phase == l1_phase::response && found != all.end(), "context engine: unexpected response");
     line_access& l = **found;
     if (l.transaction.faulted) supervisor_.program_fault("a context switch failed: " + l.transaction.fault);
     if (step_ == step::restoring) std::memcpy(&image_.words()[l.word], l.transaction.words[0], line_bytes);
-    free_lines_.push_back(&l);
+    lines_.give_back(l);
     --in_flight_;
   }
   clock_.wake_at(clock_.cycle());

@@ -23,6 +23,7 @@
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
+#include "heddle/tlm/protocol/object_pool.h"
 
 namespace heddle {
 
@@ -121,8 +122,7 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   std::size_t next_word_ = 0;  // position of the next line in the image
   unsigned in_flight_ = 0;
   bool nacked_ = false;
-  std::vector<std::unique_ptr<line_access>> lines_;
-  std::vector<line_access*> free_lines_;
+  object_pool<line_access> lines_;
 };
 
 }  // namespace heddle
