@@ -25,9 +25,10 @@ BOXES = (
     (2, 4, 4, 'sm', 'resource manager, barrier unit, load/store unit, shared memory', ('model/sm',)),
     (2, 4, 5, 'functional', 'launches executed without timing', ('model/functional',)),
     (0, 4, 6, 'gpu', 'the whole GPU; Compute Work Distributor; host interface and driver', ('model/gpu',)),
-    (0, 4, 7, 'energy', 'joules from the units\' counters', ('model/energy',)),
+    (0, 3, 7, 'energy', 'joules from the units\' counters', ('model/energy',)),
     (0, 1, 8, 'metrics', 'the profiler\'s metrics from the units\' counters', ('model/metrics',)),
-    (2, 4, 8, 'observe', 'waveforms, pipeline views, timelines', ('model/observe',)),
+    (2, 3, 8, 'observe', 'waveforms, pipeline views, timelines', ('model/observe',)),
+    (4, 4, 7, 'heddle.h', 'what a program with a GPU includes', ('model',)),
     (5, 7, 0, 'files', 'reading and writing files', ('testbench/files',)),
     (5, 7, 1, 'text', 'parsing and formatting of text', ('testbench/text',)),
     (5, 5, 2, 'job', 'job files', ('testbench/job',)),
@@ -40,6 +41,7 @@ BOXES = (
     (5, 5, 7, 'correlate', 'real chips', ('testbench/correlate', 'testbench/energy')),
     (5, 6, 8, 'program', 'the commands of heddle', ('testbench/program',)),
     (7, 7, 8, 'cuda', 'CUDA\'s libraries', ('testbench/cuda',)),
+    (5, 7, 9, 'cosim, parts, workloads', 'Heddle with other IP; single units; kernels and their data', ('testbench/cosim', 'testbench/parts', 'testbench/workloads')),
 )
 ROWS = 1 + max(box[2] for box in BOXES)
 FIRST_OF_TESTBENCH = 5
