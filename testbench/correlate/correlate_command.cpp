@@ -47,6 +47,7 @@ struct correlate_options {
   std::string page;
   std::string csv;
   std::string json;
+  std::string ini;
   double require = -1;  // percent; below 0: not given
   progress_mode progress = progress_mode::automatic;
   bool quiet = false;
@@ -82,6 +83,11 @@ bool parse(const std::vector<std::string>& arguments, correlate_options& o) {
     for (const char* option : {"output", "csv", "json", "require"})
       if (p.has(option))
         p.fail(std::string("--fit only prints what it finds; --") + option + " belongs to a comparison");
+  }
+  if (p.has("ini")) {
+    if (o.fit.empty()) p.fail("--ini writes what --fit finds: give --fit, too");
+    o.ini = p.text("ini");
+    if (!ends(o.ini, ".ini")) p.fail("--ini: got '" + printable(o.ini) + "', expected FILE.ini");
   }
   if (p.has("store")) o.store = p.text("store");
   if (p.has("output")) o.page = p.text("output");
@@ -156,6 +162,11 @@ class correlate_run {
     read();
     runs_ = std::make_unique<correlation_runs>(launches_, o.overrides, HEDDLE_VERSION);
     if (!o.fit.empty()) parameter_fit(launches_, o.fit, o.overrides, nullptr);  // checks the keys
+    if (!o.ini.empty())
+      for (const measured_launch& m : launches_)
+        if (m.gpu != launches_.front().gpu)
+          throw input_error("--ini is for one chip, but the rows are of '" + printable(launches_.front().gpu) +
+                            "' and '" + printable(m.gpu) + "': choose one with --gpu");
     check_files();
   }
 
@@ -193,6 +204,7 @@ class correlate_run {
     if (!options_.page.empty()) roles.add_output(options_.page, "--output");
     if (!options_.csv.empty()) roles.add_output(options_.csv, "--csv");
     if (!options_.json.empty()) roles.add_output(options_.json, "--json");
+    if (!options_.ini.empty()) roles.add_output(options_.ini, "--ini");
   }
 
   // Runs what the store does not have; runs with equal ids are one.
@@ -231,8 +243,11 @@ class correlate_run {
                              compared.push_back(compare(launches[i], store.read(runs.id(runs.run_of(i)))));
                            return compared;
                          });
-    const std::string text = fit_text(search.search());
-    if (!options_.quiet) std::fputs(text.c_str(), stdout);
+    const std::vector<fitted_parameter> fitted = search.search();
+    result_files files;
+    if (!options_.ini.empty()) files.add(options_.ini, fit_ini(fitted, fs::path(options_.ini).stem().string()));
+    files.commit();
+    if (!options_.quiet) std::fputs(fit_text(fitted).c_str(), stdout);
     return 0;
   }
 

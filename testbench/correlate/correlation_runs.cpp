@@ -149,6 +149,9 @@ correlation_runs::one_run correlation_runs::read(const measured_launch& m, const
 void correlation_runs::add_inputs(file_roles& roles) const {
   for (const one_run& r : runs_) {
     const working_folder here(r.folder);
+    config_reading how;
+    load_config(r.options.gpu, {}, how);
+    for (const std::string& file : how.files) roles.add_input(file, "a GPU");
     if (r.is_program) roles.add_input(r.options.arguments[0], "a program");
     else add_files(r.what, roles);
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <set>
 #include <variant>
@@ -53,6 +54,11 @@ std::vector<double> legal(const std::string& key, const std::vector<double>& val
   return {kept.begin(), kept.end()};
 }
 
+std::string error_bars(const fitted_parameter& f) {
+  return (f.low_open ? "<= " : "") + fmt::format("{:.5g}", f.low) + " to " + (f.high_open ? ">= " : "") +
+         fmt::format("{:.5g}", f.high);
+}
+
 double error_of(const std::vector<compared_launch>& launches) {
   double sum = 0;
   for (const compared_launch& l : launches) {
@@ -73,6 +79,12 @@ parameter_fit::parameter_fit(const std::vector<measured_launch>& launches, std::
     for (const std::string& key : split(m.identifies, ' '))
       if (!key.empty()) known.insert(key);
   const std::vector<std::string> names(known.begin(), known.end());
+  if (keys_ == std::vector<std::string>{"all"}) {
+    if (names.empty()) throw input_error("--fit all: no row identifies a parameter");
+    keys_.clear();
+    for (const parameter& p : parameters())
+      if (known.count(p.name()) != 0) keys_.push_back(p.name());
+  }
   for (const std::string& key : keys_) {
     const parameter* p = find_parameter(key);
     if (p == nullptr) throw input_error("--fit: unknown parameter '" + printable(key) + "'" + suggestion(key, names));
@@ -94,6 +106,10 @@ std::vector<fitted_parameter> parameter_fit::search() {
     for (fitted_parameter& f : search_chip(m.gpu)) all.push_back(std::move(f));
   }
   return all;
+}
+
+bool parameter_fit::better(const tried& a, const tried& b) {
+  return a.error != b.error ? a.error < b.error : text_of_value(a.value).size() < text_of_value(b.value).size();
 }
 
 void parameter_fit::attempt(const std::vector<measured_launch>& rows, const std::vector<fitted_parameter>& all,
@@ -135,16 +151,21 @@ std::vector<double> parameter_fit::neighbours(const std::string& key, const std:
 }
 
 std::vector<fitted_parameter> parameter_fit::search_chip(const std::string& gpu) {
-  std::vector<measured_launch> rows;
-  std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(rows),
-               [&](const measured_launch& m) { return m.gpu == gpu; });
   std::vector<fitted_parameter> all;
+  std::vector<std::vector<measured_launch>> rows_of;  // those that identify each parameter
   for (const std::string& key : keys_) {
-    fitted_parameter f{gpu, key};
-    for (const measured_launch& m : rows) f.rows += identifies(m, key);
-    if (f.rows == 0) continue;
+    std::vector<measured_launch> rows;
+    std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(rows),
+                 [&](const measured_launch& m) { return m.gpu == gpu && identifies(m, key); });
+    if (rows.empty()) continue;
+    fitted_parameter f;
+    f.gpu = gpu;
+    f.key = key;
+    f.rows = rows.size();
+    for (const measured_launch& m : rows) f.kernels += (f.kernels.empty() ? "" : ", ") + m.kernel;
     f.before = f.best = value_of(gpu, overrides_, key);
     all.push_back(std::move(f));
+    rows_of.push_back(std::move(rows));
   }
   // One parameter after another; where several depend on each other, a second time.
   for (int round = 0; round < (all.size() > 1 ? 2 : 1); ++round) {
@@ -155,14 +176,11 @@ std::vector<fitted_parameter> parameter_fit::search_chip(const std::string& gpu)
       std::vector<double> values = {f.best};
       for (const double factor : {0.5, 0.7, 0.85, 1.2, 1.4, 2.0}) values.push_back(from * factor);
       for (int i = 0; i <= refinements; ++i) {
-        attempt(rows, all, k, legal(f.key, values), known);
-        const auto least = std::min_element(known.begin(), known.end(),
-                                            [](const tried& a, const tried& b) { return a.error < b.error; });
-        if (round == 0 && k == 0 && i == 0) {
-          for (fitted_parameter& each : all)
-            for (const tried& t : known)
-              if (t.value == f.before) each.error_before = t.error;
-        }
+        attempt(rows_of[k], all, k, legal(f.key, values), known);
+        const auto least = std::min_element(known.begin(), known.end(), better);
+        if (round == 0 && i == 0)
+          for (const tried& t : known)
+            if (t.value == f.before) f.error_before = t.error;
         f.error = least->error;
         values = neighbours(f.key, known, least->value);
         if (i < refinements) continue;
@@ -190,10 +208,26 @@ std::string fit_text(const std::vector<fitted_parameter>& fitted) {
   std::string text = fmt::format("{:<10} {:<34} {:>10} {:>10}   {:<26} {:>8} {:>8} {:>5}\n", "chip", "parameter", "now",
                                  "best", "within one point", "error", "then", "rows");
   for (const fitted_parameter& f : fitted) {
-    const std::string bars = (f.low_open ? "<= " : "") + fmt::format("{:.5g}", f.low) + " to " +
-                             (f.high_open ? ">= " : "") + fmt::format("{:.5g}", f.high);
     text += fmt::format("{:<10} {:<34} {:>10.5g} {:>10.5g}   {:<26} {:>6.1f} % {:>6.1f} % {:>5}\n", f.gpu, f.key,
-                        f.before, f.best, bars, 100 * f.error_before, 100 * f.error, f.rows);
+                        f.before, f.best, error_bars(f), 100 * f.error_before, 100 * f.error, f.rows);
+  }
+  return text;
+}
+
+std::string fit_ini(const std::vector<fitted_parameter>& fitted, const std::string& name) {
+  const std::string& gpu = fitted.front().gpu;
+  const bool is_file = gpu.find('/') != std::string::npos || ends(gpu, ".ini");
+  std::string text = fmt::format("; Made by heddle correlate --fit.\nbase = {}\n\n[gpu]\nname = {}\n",
+                                 is_file ? std::filesystem::absolute(gpu).string() : gpu, name);
+  std::string section;
+  for (const parameter& p : parameters()) {
+    const auto f =
+        std::find_if(fitted.begin(), fitted.end(), [&](const fitted_parameter& each) { return each.key == p.name(); });
+    if (f == fitted.end()) continue;
+    if (p.section != section) text += fmt::format("\n[{}]\n", p.section);
+    section = p.section;
+    text +=
+        fmt::format("{:<40}  ; fitted to {}: {}\n", p.key + " = " + text_of_value(f->best), f->kernels, error_bars(*f));
   }
   return text;
 }

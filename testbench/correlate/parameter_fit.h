@@ -21,6 +21,7 @@ struct fitted_parameter {
   bool low_open = false;  // no lower value that was tried is worse
   bool high_open = false;
   std::size_t rows = 0;     // that identify it
+  std::string kernels;      // of those rows: "a, b"
   double error_before = 0;  // root mean square of the logarithms of Heddle's over the measured times
   double error = 0;
 };
@@ -32,7 +33,8 @@ class parameter_fit {
   /// Runs launches and returns their comparisons in the same order.
   using runner = std::function<std::vector<compared_launch>(const std::vector<measured_launch>& launches)>;
 
-  /// Throws input_error if a key is no numeric parameter, or if no row identifies it.
+  /// `keys`: "all" as the only one stands for all that rows identify. Throws input_error if a key is no numeric
+  /// parameter, or if no row identifies it.
   parameter_fit(const std::vector<measured_launch>& launches, std::vector<std::string> keys,
                 std::vector<std::string> overrides, runner run);
 
@@ -43,6 +45,8 @@ class parameter_fit {
     double value = 0;
     double error = 0;
   };
+  /// Of values with which the rows take the same time, the one with the fewest digits.
+  static bool better(const tried& a, const tried& b);
 
   std::vector<fitted_parameter> search_chip(const std::string& gpu);
   [[nodiscard]] std::vector<double> neighbours(const std::string& key, const std::vector<tried>& known,
@@ -58,5 +62,7 @@ class parameter_fit {
 
 /// A table for a terminal.
 std::string fit_text(const std::vector<fitted_parameter>& fitted);
+/// A configuration, for parameters of one chip, which is its base. `name` is that of the configuration.
+std::string fit_ini(const std::vector<fitted_parameter>& fitted, const std::string& name);
 
 }  // namespace heddle::testbench

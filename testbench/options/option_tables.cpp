@@ -241,12 +241,15 @@ option_parser options_of_correlate() {
   p.value("jobs", "N", "runs at a time (default: one a core)");
   p.value("timeout", "SECONDS", "end a run that takes longer (default: no limit)");
   p.value("store", "NAME", "keep the results of runs in NAME.points; runs that it holds are not run again");
-  p.value("fit", "KEY[,KEY]",
-          "instead of comparing, search these parameters by the rows that identify them, for each chip");
+  p.value(
+      "fit", "KEY[,KEY]|all",
+      "instead of comparing, search these parameters, or all that rows identify, by the rows that identify them, for "
+      "each chip");
   p.group("Results");
   p.value("output,o", "PAGE.html|PAGE.md", "write a page: for a browser, with scatter plots, or in Markdown");
   p.value("csv", "FILE.csv", "write every value of every row");
   p.value("json", "FILE.json", "write chips, rows and values, as the page for a browser has them");
+  p.value("ini", "FILE.ini", "of --fit for one chip: write its configuration with the values found");
   p.value("require", "PERCENT", "exit code 1 if the mean error of a chip's compared rows is larger");
   p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
   p.flag("quiet", "no tables on stdout");
