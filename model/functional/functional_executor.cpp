@@ -22,10 +22,6 @@ constexpr std::uint64_t block_quantum = 200'000;  // warp instructions of a bloc
 constexpr std::uint64_t quiet_rounds = 16;        // rounds before states are compared: most waits are brief
 constexpr unsigned most_lines = 64;               // lines about warps in a message
 
-std::string place_of(const isa::program& p, std::uint32_t pc) {
-  return p.file + ":" + std::to_string(p.code[pc].line) + ":" + std::to_string(p.code[pc].column);
-}
-
 }  // namespace
 
 functional_executor::functional_executor(const gpu_config& config, functional_memory& memory,
@@ -200,7 +196,7 @@ std::vector<std::string> functional_executor::standing(const block& b, const war
   const isa::program& p = *program_->decoded->program;
   const std::uint32_t number = b.barriers.waits_at(x.state.warp_in_block);
   const bool waits = (b.barriers.waiting() >> x.state.warp_in_block & 1) != 0;
-  return simt::standing_of(x.state, waits ? &number : nullptr, [&p](std::uint32_t pc) { return place_of(p, pc); });
+  return simt::standing_of(x.state, waits ? &number : nullptr, [&p](std::uint32_t pc) { return isa::place_of(p, p.code[pc]); });
 }
 
 void functional_executor::fail_deadlocked(const block& b) {

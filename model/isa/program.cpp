@@ -289,6 +289,12 @@ std::string to_string(const instruction& i) {
   return text;
 }
 
+std::string place_of(const program& p, const instruction& i) {
+  std::string text = p.file + ":" + std::to_string(i.line) + ":" + std::to_string(i.column);
+  const std::string source = p.source ? p.source->short_text(i.line) : std::string();
+  return source.empty() ? text : text + " (" + source + ")";
+}
+
 std::string text_of(const program& p, std::size_t index) {
   const std::string text = to_string(p.code[index]);
   if (index >= p.recorded.size() || p.recorded[index].empty()) return text;

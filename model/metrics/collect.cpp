@@ -34,6 +34,19 @@ void fill_line_energy(std::map<std::uint32_t, line_metrics>& lines, const kernel
             "the energies of a kernel's lines differ from its dynamic energy");
 }
 
+void fill_source(line_metrics& line, const isa::source_map& map) {
+  using isa::source_map;
+  const auto text = [&map](const source_map::place& p) { return map.files[p.file] + ":" + std::to_string(p.line); };
+  const source_map::place* p = map.at(line.line);
+  if (p == nullptr) return;
+  line.source = text(*p);
+  if (p->function != source_map::none) line.function = map.functions[p->function];
+  while (p->caller != source_map::none) {
+    p = &map.places[p->caller];
+    line.called_at.push_back(text(*p));
+  }
+}
+
 void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, energy_account& energy) {
   k.source = l.program->file;
   k.file = k.source.substr(k.source.find_last_of('/') + 1);
@@ -52,6 +65,7 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, energ
   if (k.energy.known) fill_line_energy(lines, k, energy, l);
   for (auto& [number, line] : lines) {
     line.line = number;
+    if (l.program->source) fill_source(line, *l.program->source);
     k.lines.push_back(line);
   }
 }

@@ -150,6 +150,10 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   for (const line_metrics& l : k.lines) {
     w.begin_object().member("line", l.line);
     if (!l.text.empty()) w.member("text", l.text);
+    if (!l.source.empty()) w.member("source", l.source);
+    if (!l.source_text.empty()) w.member("source_text", l.source_text);
+    if (!l.function.empty()) w.member("function", l.function);
+    if (!l.called_at.empty()) write_list(w, "called_at", l.called_at);
     w.member("executed", l.executed);
     write_counts(w, "warp_cycles", l.warp_cycles);
     write_counts(w, "warp_states", l.warp_states);

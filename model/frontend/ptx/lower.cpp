@@ -216,6 +216,7 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   auto p = std::make_shared<isa::program>();
   p->kernel = kernel;
   p->file = m.ast->file;
+  p->source = m.ast->source;
   add_parameters(*p, function, m.ast->file);
   p->narrow_addresses = m.ast->address_size == 32;
   std::copy(std::begin(function.max_threads), std::end(function.max_threads), std::begin(p->max_threads));

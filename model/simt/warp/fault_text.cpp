@@ -16,6 +16,8 @@ fault_text describe_fault(const launch_context& l, const dim3& b, std::uint32_t 
   f.front = f.text.size();
   f.text += " in kernel '" + l.program->kernel + "', block " + triple(b.x, b.y, b.z) + ", thread " +
             triple(t % l.block.x, t / l.block.x % l.block.y, t / (l.block.x * l.block.y));
+  const std::string source = l.program->source ? l.program->source->text(i.line) : std::string();
+  if (!source.empty()) f.text += ", at " + source;
   return f;
 }
 

@@ -157,7 +157,7 @@ void executed_stream::exchange_live(warp_slot& w, simt::context_image& image) {
 }
 
 std::string executed_stream::place_of(const warp_slot& w, const isa::instruction& i) const {
-  return w.launch->program->file + ":" + std::to_string(i.line) + ":" + std::to_string(i.column);
+  return isa::place_of(*w.launch->program, i);
 }
 
 std::vector<std::string> executed_stream::standing(const warp_slot& w, unsigned barrier) const {

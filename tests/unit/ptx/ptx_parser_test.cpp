@@ -49,6 +49,27 @@ TEST(ptx_module, directives_without_meaning_here) {
   EXPECT_EQ(m->functions.at(0).body.statements.size(), 2u);
 }
 
+// A call that was inlined into one that was inlined, as nvcc -lineinfo writes it; another function; code of no place.
+TEST(ptx_module, a_source_map_follows_lines_and_inlined_calls) {
+  const auto m = parsed(
+      ".entry k() {\n.loc 1 8 0\nmov.u32 %r1, 0;\n\n.loc 1 11 3\n.loc 1 6 3, function_name $L__info_string0, inlined_at 1 11 3\n"
+      ".loc 2 3 9, function_name $L__info_string1, inlined_at 1 6 3\nret;\n}\n"
+      ".entry other() {\nret;\n.loc 2 40 1\nret; }\n.file 1 \"/d/k.cu\"\n.file 2 \"/d\" \"h.cuh\"\n"
+      ".section .debug_str { $L__info_string0: .b8 95,90,52,98,111,116,104,80,75,102,105,0\n$L__info_string1:\n.b8 102,0 }");
+  ASSERT_NE(m->source, nullptr);
+  const std::uint32_t first = m->functions.at(0).where.line;
+  const auto text = [&](std::uint32_t line) { return m->source->text(first + line); };
+  EXPECT_EQ(text(0), "");
+  EXPECT_EQ(text(2), "/d/k.cu:8");
+  EXPECT_EQ(m->source->short_text(first + 3), "k.cu:8");
+  EXPECT_EQ(text(4), "/d/k.cu:11");
+  EXPECT_EQ(text(5), "/d/k.cu:6 in both(float const*, int), called at /d/k.cu:11");
+  EXPECT_EQ(text(7), "/d/h.cuh:3 in f, called at /d/k.cu:6 in both(float const*, int), called at /d/k.cu:11");
+  EXPECT_EQ(text(10), "") << "another function begins";
+  EXPECT_EQ(text(12), "/d/h.cuh:40");
+  EXPECT_EQ(parsed(".entry k() { ret; }")->source, nullptr);
+}
+
 TEST(ptx_module, strings_hold_escaped_quotes) {
   const auto m = parsed(".file 1 \"a\\\"b\\\\.cu\"\n.entry k() { .pragma \"x\\\"y\"; ret; }");
   EXPECT_EQ(m->functions.at(0).body.statements.size(), 1u);

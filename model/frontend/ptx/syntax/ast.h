@@ -11,6 +11,7 @@
 
 #include "heddle/frontend/ptx/syntax/ptx_op.h"
 #include "heddle/isa/opcode.h"
+#include "heddle/isa/source_map.h"
 
 namespace heddle::ptx {
 
@@ -194,6 +195,7 @@ struct ast_module {
   std::vector<ast_function> functions;
   std::vector<ast_alias> aliases;
   std::vector<ast_unit> units;  // empty: a single module
+  std::shared_ptr<const isa::source_map> source;  // nullptr: the module has no .loc
 
   /// The linked name of a module-scope name that a function of unit `unit` uses.
   [[nodiscard]] const std::string& meaning(const std::string& name, std::uint32_t unit) const {

@@ -55,9 +55,9 @@ void parse_initialiser(token_stream& tokens, ast_variable& variable);
 
 /// Parses a block '{' … '}' and its content.
 void parse_block(token_stream& tokens, ast_block& block);
-/// Skips directives that may occur anywhere and do not affect the model: .loc, .file, .section, .pragma. False: there
-/// is none. `no_unrolling` becomes true for .pragma "nounroll", the one that counts.
-bool skip_debug_directive(token_stream& tokens, bool& no_unrolling);
+/// Parses directives that may occur anywhere and do not affect the model: .loc, .file and .section, for the source map,
+/// and .pragma. False: there is none. `no_unrolling` becomes true for .pragma "nounroll", the one that counts.
+bool accept_debug_directive(token_stream& tokens, bool& no_unrolling);
 
 // hoist_variables.cpp
 

@@ -188,6 +188,12 @@ std::shared_ptr<const ast_module> link(const std::vector<module_source>& sources
   out->target = parsed.front()->target;
   out->target_options = parsed.front()->target_options;
   out->address_size = parsed.front()->address_size;
+  auto lines = std::make_shared<isa::source_map>();
+  for (std::size_t k = 0; k < parsed.size(); ++k) {
+    if (parsed[k]->source) lines->append(*parsed[k]->source);
+    if (k + 1 < parsed.size()) lines->ranges.push_back({out->units[k + 1].first_line, isa::source_map::none});
+  }
+  if (!lines->places.empty()) out->source = lines;
   linker l(*out, common_names(parsed));
   for (std::size_t k = 0; k < parsed.size(); ++k) {
     if (parsed[k]->address_size != out->address_size)

@@ -63,7 +63,7 @@ bool accept_function_directive(token_stream& tokens, ast_function& f) {
     f.blocks_are_clusters = true;
     return true;
   }
-  return tokens.accept_directive(".explicitcluster") || skip_debug_directive(tokens, f.no_unrolling);
+  return tokens.accept_directive(".explicitcluster") || accept_debug_directive(tokens, f.no_unrolling);
 }
 
 /// Open64 omits the ';' of a function declaration; the next definition ends it.
@@ -77,6 +77,7 @@ bool starts_definition(const token& t) {
 void parse_function_body(token_stream& tokens, ast_function& f) {
   if (tokens.is('{')) {
     f.has_body = true;
+    tokens.debug().unknown(tokens.current().where.line);
     parse_block(tokens, f.body);
   } else if (!tokens.accept(';') && (f.is_entry || !starts_definition(tokens.current()))) {
     if (!tokens.is_directive()) tokens.unexpected("'{' or ';'");

@@ -76,7 +76,7 @@ void parse_directive(token_stream& tokens, ast_block& block) {
   rolled.what = ast_statement::kind::no_unrolling;
   rolled.where = tokens.current().where;
   bool no_unrolling = false;
-  if (skip_debug_directive(tokens, no_unrolling)) {
+  if (accept_debug_directive(tokens, no_unrolling)) {
     if (no_unrolling) block.statements.push_back(std::move(rolled));
     return;
   }
@@ -95,29 +95,41 @@ void parse_directive(token_stream& tokens, ast_block& block) {
                                           "', expected a declaration, an instruction, a label or '}'");
 }
 
+debug_lines::position parse_position(token_stream& tokens) {
+  debug_lines::position p;
+  p.file = tokens.expect_count("the file's number");
+  p.line = tokens.expect_count("a line");
+  p.column = tokens.expect_count("a column");
+  return p;
+}
+
 /// .loc file line column {, function_name label{+offset}, inlined_at file line column}
-void skip_location(token_stream& tokens) {
-  tokens.expect_count("the file's number");
-  tokens.expect_count("a line");
-  tokens.expect_count("a column");
+void parse_location(token_stream& tokens) {
+  const std::uint32_t ptx_line = tokens.previous().where.line;
+  const debug_lines::position where = parse_position(tokens);
+  std::string function;
+  bool is_inlined = false;
+  debug_lines::position call;
   while (tokens.accept(',')) {
     const std::string word = tokens.expect_identifier("'function_name' or 'inlined_at'");
     if (word == "function_name") {
-      tokens.expect_identifier("a label");
+      function = tokens.expect_identifier("a label");
       parse_offset(tokens);
     } else {
-      tokens.expect_count("the file's number");
-      tokens.expect_count("a line");
-      tokens.expect_count("a column");
+      call = parse_position(tokens);
+      is_inlined = true;
     }
   }
+  if (is_inlined) tokens.debug().inlined(ptx_line, where, function, call);
+  else tokens.debug().at(ptx_line, where);
 }
 
 /// .file number {"directory"} "name" {, timestamp, size}
-void skip_file(token_stream& tokens) {
-  tokens.expect_count("the file's number");
-  tokens.expect_string("the file's name");
-  if (tokens.current().what == token::kind::string) tokens.advance();
+void parse_file(token_stream& tokens) {
+  const std::uint32_t number = tokens.expect_count("the file's number");
+  std::string name(tokens.expect_string("the file's name"));
+  if (tokens.current().what == token::kind::string) name += "/" + std::string(tokens.expect_string("a name"));
+  tokens.debug().file(number, std::move(name));
   while (tokens.accept(',')) {
     if (tokens.current().what != token::kind::integer) tokens.unexpected("the file's time or size");
     tokens.advance();
@@ -132,29 +144,39 @@ void parse_pragma(token_stream& tokens, bool& no_unrolling) {
   tokens.expect(';', "',' or ';'");
 }
 
-/// Skips .section name { … }: DWARF data, which the model does not use.
-void skip_section(token_stream& tokens) {
+/// .section name { … }: DWARF data, of which the model uses only the strings of .debug_str: label: .b8 95, 90, …, 0
+void parse_section(token_stream& tokens) {
   if (!tokens.is_directive() && !tokens.is_identifier()) tokens.unexpected("the section's name");
+  const bool strings = tokens.current().text == ".debug_str";
   tokens.advance();
   tokens.expect('{');
+  std::string label, value;
   for (unsigned depth = 1; depth != 0; tokens.advance()) {
     if (tokens.at_end()) tokens.unexpected("'}'");
     if (tokens.is('{')) ++depth;
     if (tokens.is('}')) --depth;
+    if (!strings) continue;
+    if (tokens.is_identifier()) {
+      label = tokens.current().text;
+      value.clear();
+    } else if (tokens.current().what == token::kind::integer) {
+      if (tokens.current().bits != 0) value += static_cast<char>(tokens.current().bits);
+      else tokens.debug().text(label, std::exchange(value, {}));
+    }
   }
 }
 
 }  // namespace
 
-bool skip_debug_directive(token_stream& tokens, bool& no_unrolling) {
+bool accept_debug_directive(token_stream& tokens, bool& no_unrolling) {
   if (tokens.accept_directive(".loc")) {
-    skip_location(tokens);
+    parse_location(tokens);
   } else if (tokens.accept_directive(".pragma")) {
     parse_pragma(tokens, no_unrolling);
   } else if (tokens.accept_directive(".file")) {
-    skip_file(tokens);
+    parse_file(tokens);
   } else if (tokens.accept_directive(".section")) {
-    skip_section(tokens);
+    parse_section(tokens);
   } else {
     return false;
   }

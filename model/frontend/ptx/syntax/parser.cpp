@@ -64,7 +64,7 @@ bool accept_module_directive(token_stream& tokens, ast_module& m) {
   } else if (tokens.accept_directive(".version")) {
     once(true);
   } else {
-    return skip_debug_directive(tokens, m.no_unrolling);
+    return accept_debug_directive(tokens, m.no_unrolling);
   }
   return true;
 }
@@ -141,6 +141,7 @@ std::shared_ptr<ast_module> parse(const std::string& text, const std::string& fi
   check_module(*m, first_line);
   hoist_variables(*m);
   resolve_aliases(*m, first_line);
+  m->source = tokens.debug().map();
   if (m->target.empty()) tokens.unexpected("'.target' in the module");
   return m;
 }

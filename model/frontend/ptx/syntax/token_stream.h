@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heddle/frontend/ptx/syntax/debug_lines.h"
 #include "heddle/frontend/ptx/syntax/lexer.h"
 
 namespace heddle::ptx {
@@ -53,6 +54,9 @@ class token_stream {
   [[noreturn]] void unexpected(const char* expected) const;
   [[noreturn]] void fail(location where, const std::string& message) const { lexer_.fail(where, message); }
 
+  /// What the directives about source lines said so far.
+  [[nodiscard]] debug_lines& debug() { return debug_; }
+
   /// The source text from `first` to the token consumed last.
   [[nodiscard]] std::string spelling_from(const token& first) const;
 
@@ -86,6 +90,7 @@ class token_stream {
   lexer lexer_;
   token current_;
   token previous_;
+  debug_lines debug_;
   unsigned depth_ = 0;
   std::uint32_t statements_ = 0;
   std::vector<token> open_brackets_;
