@@ -196,7 +196,8 @@ std::vector<std::string> functional_executor::standing(const block& b, const war
   const isa::program& p = *program_->decoded->program;
   const std::uint32_t number = b.barriers.waits_at(x.state.warp_in_block);
   const bool waits = (b.barriers.waiting() >> x.state.warp_in_block & 1) != 0;
-  return simt::standing_of(x.state, waits ? &number : nullptr, [&p](std::uint32_t pc) { return isa::place_of(p, p.code[pc]); });
+  return simt::standing_of(x.state, waits ? &number : nullptr,
+                           [&p](std::uint32_t pc) { return isa::place_of(p, p.code[pc]); });
 }
 
 void functional_executor::fail_deadlocked(const block& b) {

@@ -38,8 +38,8 @@ struct kernel_parameter {
 
 /// A kernel lowered to machine code, as the SMs run it.
 struct program {
-  std::string kernel;  // entry name
-  std::string file;    // PTX file it came from, for messages
+  std::string kernel;                        // entry name
+  std::string file;                          // PTX file it came from, for messages
   std::shared_ptr<const source_map> source;  // what the PTX was compiled from; nullptr: unknown
   std::vector<instruction> code;
   std::vector<op_class> timing;       // traced program: by instruction, as it is not executed; otherwise empty
@@ -58,8 +58,8 @@ struct program {
 
 /// One machine instruction as text, e.g. "@!P0 FFMA R3, R4, c[0x0][0x144], R3"; index-relative targets as L<index>.
 std::string to_string(const instruction& i);
-/// Its place in the PTX: "FILE:LINE:COLUMN"; and, if known, in the source from which that was compiled: "FILE:LINE:COLUMN
-/// (kernel.cu:12)".
+/// Its place in the PTX: "FILE:LINE:COLUMN"; and, if known, in the source from which that was compiled:
+/// "FILE:LINE:COLUMN (kernel.cu:12)".
 std::string place_of(const program& p, const instruction& i);
 /// The instruction at an index of a program as text; for a traced program, with its name in the trace.
 std::string text_of(const program& p, std::size_t index);

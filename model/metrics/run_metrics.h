@@ -92,13 +92,13 @@ struct occupancy_series {
 /// Profile of the instructions generated from one source line.
 struct line_metrics {
   std::uint32_t line = 0;
-  std::string text;               // source text, if the caller has it; for a trace, the instruction
-  std::string source;             // "/home/me/kernel.cu:12": what the line was compiled from; empty: unknown
-  std::string source_text;        // that line, if the caller has it
-  std::string function;           // inlined there; empty: none
+  std::string text;                    // source text, if the caller has it; for a trace, the instruction
+  std::string source;                  // "/home/me/kernel.cu:12": what the line was compiled from; empty: unknown
+  std::string source_text;             // that line, if the caller has it
+  std::string function;                // inlined there; empty: none
   std::vector<std::string> called_at;  // of that function, innermost call first
-  std::uint64_t executed = 0;     // warp instructions
-  warp_cycle_counts warp_cycles;  // cycles in which one of them was a warp's next instruction
+  std::uint64_t executed = 0;          // warp instructions
+  warp_cycle_counts warp_cycles;       // cycles in which one of them was a warp's next instruction
   warp_state_counts warp_states;
   double joules = 0;  // dynamic energy
 };

@@ -132,10 +132,11 @@ void write_hot_lines(page& p, const kernel_metrics& k) {
       if (n > most.cycles && std::strcmp(name, "active") != 0 && std::strcmp(name, "selected") != 0) most = {name, n};
     });
     const std::string source = l->source.substr(l->source.find_last_of('/') + 1), number = std::to_string(l->line);
-    p.line(label, fmt::format("{:<27}{:>7}  {} {}",
-                              source.empty() ? tail(k.file, 18) + ":" + number : tail(source, 17) + " (PTX " + number + ")",
-                              percent(static_cast<double>(lost(*l)) / static_cast<double>(k.warp_cycles.active)),
-                              most.name, percent(static_cast<double>(most.cycles) / static_cast<double>(lost(*l)))));
+    p.line(label,
+           fmt::format("{:<27}{:>7}  {} {}",
+                       source.empty() ? tail(k.file, 18) + ":" + number : tail(source, 17) + " (PTX " + number + ")",
+                       percent(static_cast<double>(lost(*l)) / static_cast<double>(k.warp_cycles.active)), most.name,
+                       percent(static_cast<double>(most.cycles) / static_cast<double>(lost(*l)))));
     label = "";
   }
 }

@@ -25,16 +25,18 @@ const char* const job = R"({"module": "k.ptx", "buffers": {"o": {"bytes": 128}},
   "launches": [{"kernel": "k", "grid": [1], "block": [32], "args": [{"buffer": "o"}]}]})";
 
 TEST(source_lines, a_fault_names_them_with_the_calls_that_were_inlined) {
-  const outcome o = run(lined("ld.global.u32 %r1, [64];"), "v100");
+  const outcome o = run(lined("mov.b64 %o1, 64; ld.global.u32 %r1, [%o1];"), "v100");
   EXPECT_EQ(o.code, 1);
-  EXPECT_NE(o.err.find("k.ptx:11:1: illegal address 0x00000040 (4-byte load) in kernel 'k', block (0,0,0), thread (0,0,0), "
-                       "at k.cu:2 in load(float const*, int), called at k.cu:5 in both(float const*, int), called at k.cu:9"),
-            std::string::npos)
+  EXPECT_NE(
+      o.err.find("k.ptx:11:18: illegal address 0x00000040 (4-byte load) in kernel 'k', block (0,0,0), thread (0,0,0), "
+                 "at k.cu:2 in load(float const*, int), called at k.cu:5 in both(float const*, int), called at k.cu:9"),
+      std::string::npos)
       << o.err;
   const outcome trap = run(lined("trap;"), "v100");
   EXPECT_NE(trap.err.find(", at k.cu:2 in load("), std::string::npos) << trap.err;
   // Where the PTX does not say, nothing is said.
-  const outcome plain = run(module_of("", "ld.global.u32 %r1, [64];"), "v100");
+  const outcome plain = run(module_of("", "mov.b64 %d0, 64; ld.global.u32 %r1, [%d0];"), "v100");
+  EXPECT_EQ(plain.code, 1);
   EXPECT_EQ(plain.err.find(", at "), std::string::npos) << plain.err;
 }
 
@@ -55,7 +57,8 @@ TEST(source_lines, are_in_metrics_and_summary_with_their_text) {
   EXPECT_NE(metrics.find("\"called_at\": [\"k.cu:5\", \"k.cu:9\"]"), std::string::npos) << metrics;
   EXPECT_NE(metrics.find("\"source_text\": \"*out = x;\""), std::string::npos);
   const std::string summary = [&] {
-    std::system(("cd '" + place_of_test().string() + "' && '" HEDDLE_PROGRAM "' run job.json --gpu v100 > summary").c_str());
+    std::system(
+        ("cd '" + place_of_test().string() + "' && '" HEDDLE_PROGRAM "' run job.json --gpu v100 > summary").c_str());
     return content(place_of_test() / "summary");
   }();
   EXPECT_NE(summary.find("k.cu:2 (PTX 1"), std::string::npos) << summary;
@@ -81,13 +84,13 @@ TEST(source_lines, of_linked_modules_stay_apart) {
       ".version 8.0\n.target sm_70\n.address_size 64\n.extern .func f(.param .b64 p);\n.visible .entry k(.param .u64 out) {\n"
       ".reg .b64 %d<2>;\n.loc 1 3 1\nld.param.u64 %d0, [out];\n{ .param .b64 a; st.param.b64 [a], %d0; call f, (a); }\nret;\n}\n.file 1 \"a.cu\"\n";
   const std::string callee =
-      ".version 8.0\n.target sm_70\n.address_size 64\n.visible .func f(.param .b64 p) {\n.reg .b32 %r<2>;\n.loc 1 7 1\n"
-      "ld.global.u32 %r1, [64];\nret;\n}\n.file 1 \"b.cu\"\n";
+      ".version 8.0\n.target sm_70\n.address_size 64\n.visible .func f(.param .b64 p) {\n.reg .b32 %r<2>; .reg .b64 %d;\n.loc 1 7 1\n"
+      "mov.b64 %d, 64; ld.global.u32 %r1, [%d];\nret;\n}\n.file 1 \"b.cu\"\n";
   const outcome o = run_job({{"a.ptx", caller}, {"b.ptx", callee}, {"job.json", R"({"modules": ["a.ptx", "b.ptx"],
     "buffers": {"o": {"bytes": 128}}, "launches": [{"kernel": "k", "grid": [1], "block": [32], "args": [{"buffer": "o"}]}]})"}},
                             "--gpu v100");
   EXPECT_EQ(o.code, 1);
-  EXPECT_NE(o.err.find("b.ptx:7:1: illegal address"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("b.ptx:7:17: illegal address"), std::string::npos) << o.err;
   EXPECT_NE(o.err.find(", at b.cu:7"), std::string::npos) << o.err;
 }
 

@@ -194,7 +194,7 @@ struct ast_module {
   std::vector<ast_variable> variables;      // module scope
   std::vector<ast_function> functions;
   std::vector<ast_alias> aliases;
-  std::vector<ast_unit> units;  // empty: a single module
+  std::vector<ast_unit> units;                    // empty: a single module
   std::shared_ptr<const isa::source_map> source;  // nullptr: the module has no .loc
 
   /// The linked name of a module-scope name that a function of unit `unit` uses.

@@ -13,9 +13,10 @@ namespace {
 using isa::source_map;
 
 std::string demangled(const std::string& name) {
+  if (name.rfind("_Z", 0) != 0) return name;  // a type's code is a mangled name, too
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                          &std::free);
   return status == 0 ? plain.get() : name;
 }
 
@@ -41,10 +42,8 @@ void debug_lines::at(std::uint32_t ptx_line, position where) {
 void debug_lines::inlined(std::uint32_t ptx_line, position where, const std::string& label, position call) {
   // The directive for the call stands before, with the function that the call itself is inlined in.
   const auto known = latest_.find({call.file, call.line, call.column});
-  const std::uint32_t caller =
-      known != latest_.end() ? known->second : place(call, source_map::none, source_map::none);
-  const std::uint32_t function =
-      labels_.try_emplace(label, static_cast<std::uint32_t>(labels_.size())).first->second;
+  const std::uint32_t caller = known != latest_.end() ? known->second : place(call, source_map::none, source_map::none);
+  const std::uint32_t function = labels_.try_emplace(label, static_cast<std::uint32_t>(labels_.size())).first->second;
   begin(ptx_line, place(where, function, caller));
 }
 
