@@ -99,11 +99,21 @@ def dual_issue():
     return lines
 
 
+def power():
+    sm = "gpu.sm0.power"
+    lines = number("gpu.cycle", 64)
+    lines += group("chip, mW", joined(curve(f"gpu.power.{name}_mw", colour=2) for name in ("chip", "interconnect", "l2", "dram")))
+    lines += group("SM 0, mW", curve(f"{sm}.sm_mw", colour=5) + joined(
+        curve(f"{sm}.{unit}_mw") for unit in ("fp32", "int", "ldst", "registers", "shared_memory", "l1")))
+    lines += group("warps of sub-partition 0", states(0), True)
+    return lines
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     # With the zoom that each question wants: a picosecond a pixel is GTKWave's own, this many times twice.
     for name, lines, zoom in (("scheduler", scheduler(), 16), ("memory", memory(), 18), ("context_switch", context_switch(), 22),
-                              ("dual_issue", dual_issue(), 15)):
+                              ("dual_issue", dual_issue(), 15), ("power", power(), 21)):
         # With its own name in it, GTKWave finds the filters beside the file, wherever it is started.
         head = [f'[savefile] "{name}.gtkw"', f"*-{zoom}.000000" + 27 * " -1", "[size] 1600 1000", "[pos] -1 -1", "[sst_width] 1",
                 "[signals_width] 330", "[sst_expanded] 0"]

@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 program=${1:-$root/build/release/heddle}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- first scheduler memory context_switch dual_issue
+[ $# -gt 0 ] || set -- first scheduler memory context_switch dual_issue power
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -51,6 +51,7 @@ for layout in "$@"; do
     context_switch) picture context_switch 5000 23 "$root/testbench/preemption/full_context.json" --gpu gtx1080 \
       --trace-window 5000:100000 ;;
     dual_issue) picture dual_issue 26671 13 "$jobs/sgemm_register_tiled/job.json" --gpu gtxtitan --trace-window 26600:27600 ;;
-    *) echo "pictures.sh: no layout '$layout', expected first scheduler memory context_switch dual_issue" >&2; exit 2 ;;
+    power) picture power 700 23 "$jobs/sgemm/job.json" --gpu v100 ;;
+    *) echo "pictures.sh: no layout '$layout', expected first scheduler memory context_switch dual_issue power" >&2; exit 2 ;;
   esac
 done

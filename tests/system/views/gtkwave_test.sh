@@ -62,7 +62,7 @@ esac
 ask "$scratch/w.gtkw"
 [ "$(said signals)" = "$declared" ] || fail "GTKWave found $(said signals) signals of $declared by the layout alone"
 words w.gtkw
-for layout in scheduler memory context_switch dual_issue; do
+for layout in scheduler memory context_switch dual_issue power; do
   ask "$source/waveforms/$layout.gtkw" "$scratch/w.vcd"
   wanted=$(sed 's/^+{[^}]*} //' "$source/waveforms/$layout.gtkw" | grep -c '^gpu\.')
   [ "$(said displayed)" = "$wanted" ] || fail "$layout.gtkw shows $(said displayed) signals of $wanted"

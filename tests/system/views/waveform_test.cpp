@@ -293,7 +293,7 @@ TEST(waveform, has_the_filters_of_the_ready_layouts) {
     EXPECT_EQ(content(place / ("w." + std::string(name) + ".filter")), content(ready / (std::string(name) + ".filter")))
         << name;
   const vcd_reader w(place / "w.vcd", cycle_ps);
-  for (const char* name : {"scheduler", "memory", "context_switch", "dual_issue"}) {
+  for (const char* name : {"scheduler", "memory", "context_switch", "dual_issue", "power"}) {
     std::ifstream in(ready / (std::string(name) + ".gtkw"));
     unsigned traces = 0;
     for (std::string line; std::getline(in, line);) {
