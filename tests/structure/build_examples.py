@@ -24,7 +24,7 @@ KERNEL = '''.version 7.0
 '''
 # What selects the choice that a patch adds.
 CHOICES = {
-    'scheduling_policy': ['--set', 'sub_partition.scheduler=youngest'],
+    'scheduling_policy': ['--gpu', 'rtx3070', '--set', 'sub_partition.youngest_slots=4'],
     'placement_policy': ['--set', 'cwd.placement=last_first'],
     'replacement_policy': ['--set', 'l2.replacement=highest_way', '--set', 'l1.replacement=highest_way'],
     'dram_policy': ['--set', 'dram.row_policy=short_timeout'],
@@ -59,9 +59,20 @@ def heddle(folder, *arguments):
     return made.returncode, made.stdout, made.stderr
 
 
+def checks(folder):
+    """What the structure checks find in the sources with all examples."""
+    subprocess.run(['git', 'add', '-A'], cwd=folder, check=True)
+    found = []
+    for check in ('check_rooms', 'check_functions', 'check_classes', 'check_words'):
+        said = subprocess.run([sys.executable, f'tests/structure/{check}.py'], cwd=folder, capture_output=True, text=True)
+        if said.returncode != 0:
+            found.append(f'{check}: {said.stdout}{said.stderr}')
+    return found
+
+
 def use(folder):
     """What does not work."""
-    faults = []
+    faults = checks(folder)
     for name, options in CHOICES.items():
         code, said, error = heddle(folder, 'run', JOB, *options)
         if code != 0 or error:

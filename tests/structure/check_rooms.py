@@ -152,7 +152,7 @@ def survey():
         folders[folder] += Path(name).name != 'CMakeLists.txt'
         if name.endswith('.md'):
             faults += dead_links(name, (ROOT / name).read_text())
-        if name.endswith(('.cpp', '.h', '.inc', '.py', '.sh', '.md')):
+        if name.endswith(('.cpp', '.h', '.inc', '.py', '.sh', '.md', '.js', '.mjs', '.css', '.cu')):
             lines = lines_of(name, (ROOT / name).read_text())
             if lines > MOST_LINES and name not in tables:
                 faults.append(f'{name}: {lines} lines, at most {MOST_LINES}')
