@@ -34,12 +34,6 @@ std::vector<change> first(std::initializer_list<found> all) {
   return out;
 }
 
-// Integral values become JSON integers.
-json as_number(double value) {
-  if (value == std::floor(value) && std::fabs(value) < 9e15) return static_cast<std::int64_t>(value);
-  return value;
-}
-
 found change_to(const judged& j, const std::string& key, const json& to, const char* why) {
   if (to.is_null() || !j.machine.has(key)) return std::nullopt;
   return change{key, j.machine.value(key), to, why, {}};
@@ -338,19 +332,6 @@ constexpr resource_rule of_resource[] = {
 };
 
 }  // namespace
-
-std::string value_text(const json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_number_float()) return value.dump();
-  const json whole = as_number(value.get<double>());
-  return whole.is_number_float() ? fmt::format("{}", whole.get<double>()) : whole.dump();
-}
-
-std::string options_of(const change& c) {
-  std::string text = "--set " + c.key + "=" + value_text(c.to);
-  for (const auto& [key, to] : c.also) text += " --set " + key + "=" + value_text(to);
-  return text;
-}
 
 std::vector<change> changes_for_resource(const std::string& resource, const json& kernel,
                                          const machine_parameters& machine) {

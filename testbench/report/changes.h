@@ -20,6 +20,8 @@ struct change {
   std::vector<std::pair<std::string, nlohmann::ordered_json>> also;
 };
 
+/// A whole number as an integer.
+nlohmann::ordered_json as_number(double value);
 /// The command-line options for the change: `--set KEY=VALUE`, and those of `also`.
 std::string options_of(const change& c);
 /// A parameter's value in the syntax of the command line.

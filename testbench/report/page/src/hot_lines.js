@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The lines, of the source and of the PTX, at which warps waited longest.
+import { csv_button, h, table } from './dom.js';
+import { number as n, percent, ratio, spoken, whole } from './format.js';
+import { section } from './layout.js';
+import { is_dark, state_colours } from './theme.js';
+
+const hot_lines = 60;
+
+const with_lost = (l) => ({ ...l, lost: n(l.warp_cycles.active) - n(l.warp_cycles.selected) });
+
+// The lines of the source that the PTX was compiled from (.loc), each with the sums over its PTX lines.
+function source_lines(kernel) {
+  const found = new Map();
+  for (const l of kernel.lines ?? []) {
+    if (l.source === undefined) continue;
+    if (!found.has(l.source))
+      found.set(l.source, { source: l.source, text: l.source_text, executed: 0, warp_cycles: {}, ptx: [], function: l.function });
+    const sum = found.get(l.source);
+    sum.executed += n(l.executed);
+    sum.ptx.push(l.line);
+    for (const [state, cycles] of Object.entries(l.warp_cycles)) sum.warp_cycles[state] = (sum.warp_cycles[state] ?? 0) + n(cycles);
+  }
+  return [...found.values()].map(with_lost).sort((x, y) => y.lost - x.lost);
+}
+
+const base_name = (place) => place.slice(place.lastIndexOf('/') + 1);
+
+// Line numbers as "3, 7 to 9".
+function ranges(numbers) {
+  const parts = [];
+  for (const k of [...numbers].sort((x, y) => x - y)) {
+    const last = parts[parts.length - 1];
+    if (last && last[1] === k - 1) last[1] = k;
+    else parts.push([k, k]);
+  }
+  return parts.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`)).join(', ');
+}
+
+// A table of lines at which warps waited: `place` is the first column of a line, `more` are columns before the counts.
+function line_table(kernel, lines, title, about, place, more) {
+  const all = n(kernel.warp_cycles.active);
+  const states = Object.keys(lines[0].warp_cycles).filter((s) => s !== 'active' && s !== 'selected');
+  const worst = (l) => states.reduce((a, b) => (n(l.warp_cycles[b]) > n(l.warp_cycles[a]) ? b : a));
+  const meter = (l) =>
+    h(
+      'span',
+      { class: 'meter', 'aria-hidden': 'true' },
+      states
+        .filter((s) => n(l.warp_cycles[s]) > 0)
+        .map((s) => {
+          const bar = h('i', { 'data-state': s });
+          bar.style.width = 100 * ratio(n(l.warp_cycles[s]), lines[0].lost) + '%';
+          bar.style.background = (state_colours[s] ?? ['#777777', '#aaaaaa'])[is_dark() ? 1 : 0];
+          return bar;
+        }),
+    );
+  const rows = lines
+    .slice(0, hot_lines)
+    .map((l) => [
+      place.of(l),
+      h('code', {}, l.text ?? ''),
+      ...more.map((column) => column.of(l)),
+      l.executed,
+      ratio(l.lost, all),
+      meter(l),
+      l.lost > 0 ? `${spoken(worst(l))} ${percent(ratio(n(l.warp_cycles[worst(l)]), l.lost))}` : '',
+    ]);
+  return h(
+    'figure',
+    {},
+    h(
+      'figcaption',
+      {},
+      h('h3', {}, title),
+      csv_button(place.file, [place.name, 'text', ...more.map((c) => c.name), 'executed', ...Object.keys(lines[0].warp_cycles)], () =>
+        lines.map((l) => [place.of(l), l.text ?? '', ...more.map((c) => c.of(l)), l.executed, ...Object.values(l.warp_cycles)]),
+      ),
+    ),
+    h('p', { class: 'about' }, `${about} ${lines.length > hot_lines ? `The first ${hot_lines} of ${lines.length}.` : ''}`),
+    table(
+      `Hot lines of ${title}`,
+      [
+        { name: place.name, format: String },
+        { name: 'source' },
+        ...more.map((column) => ({ name: column.name, format: String })),
+        { name: 'executed', format: whole },
+        { name: 'warp-cycles lost', format: percent },
+        { name: '' },
+        { name: 'most to' },
+      ],
+      rows,
+    ),
+  );
+}
+
+export function lines_section(kernel) {
+  const lines = (kernel.lines ?? []).map(with_lost).sort((a, b) => b.lost - a.lost);
+  if (lines.length === 0) return null;
+  const sources = source_lines(kernel);
+  const about = 'Lines at which warps waited longest, and for what: share of all warp-cycles of the kernel.';
+  return section(
+    'Hot lines',
+    sources.length > 0
+      ? line_table(
+          kernel,
+          sources,
+          'The source',
+          `${about} Each with all PTX lines that were compiled from it.`,
+          { name: 'line', file: 'hot_source_lines', of: (l) => base_name(l.source) },
+          [
+            { name: 'in', of: (l) => l.function ?? '' },
+            { name: 'PTX lines', of: (l) => ranges(l.ptx) },
+          ],
+        )
+      : null,
+    line_table(
+      kernel,
+      lines,
+      kernel.file || 'The program',
+      about,
+      { name: 'line', file: 'hot_lines', of: (l) => l.line },
+      sources.length > 0
+        ? [{ name: 'from', of: (l) => (l.source ? [l.source, ...(l.called_at ?? [])].map(base_name).join(' < ') : '') }]
+        : [],
+    ),
+  );
+}
