@@ -14,7 +14,7 @@ namespace bench {
 
 namespace {
 
-constexpr double tolerance = 0.05;
+constexpr double tolerance = 0.02;
 constexpr int skipped = 77;
 
 std::string key(const bench_case& c) { return c.name + " " + c.gpu + " " + c.input; }
@@ -51,7 +51,7 @@ int check_counts(const std::string& file, const std::string& folder) {
     const auto before = known.find(key(c));
     if (before == known.end()) throw std::runtime_error("no count of '" + key(c) + "' in '" + file + "'");
     const double change = count(c, folder) / before->second - 1;
-    std::printf(", %+.1f %%%s\n", 100 * change, std::abs(change) > tolerance ? "  <- more than 5 %" : "");
+    std::printf(", %+.1f %%%s\n", 100 * change, std::abs(change) > tolerance ? "  <- more than 2 %" : "");
     std::fflush(stdout);
     wrong += std::abs(change) > tolerance;
   }

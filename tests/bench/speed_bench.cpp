@@ -5,7 +5,7 @@
 //                              RUNS runs (default 3). Machines are noisy: ratios within one table are what counts.
 //   speed_bench --check FILE   the host's instructions in short runs, counted by callgrind, against those in FILE: a
 //   difference
-//                              of more than 5 % is an error (exit code 1); 77 without valgrind or when FILE is of
+//                              of more than 2 % is an error (exit code 1); 77 without valgrind or when FILE is of
 //                              another build
 //   speed_bench --renew FILE   writes FILE
 #include <unistd.h>
