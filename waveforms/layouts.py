@@ -105,7 +105,7 @@ def power():
     lines += group("chip, mW", joined(curve(f"gpu.power.{name}_mw", colour=2) for name in ("chip", "interconnect", "l2", "dram")))
     lines += group("SM 0, mW", curve(f"{sm}.sm_mw", colour=5) + joined(
         curve(f"{sm}.{unit}_mw") for unit in ("fp32", "int", "ldst", "registers", "shared_memory", "l1")))
-    lines += group("warps of sub-partition 0", states(0), True)
+    lines += group("warps of sub-partition 0", states(0))
     return lines
 
 

@@ -25,17 +25,17 @@ const char* const job = R"({"module": "k.ptx", "buffers": {"o": {"bytes": 128}},
   "launches": [{"kernel": "k", "grid": [1], "block": [32], "args": [{"buffer": "o"}]}]})";
 
 TEST(source_lines, a_fault_names_them_with_the_calls_that_were_inlined) {
-  const outcome o = run(lined("mov.b64 %o1, 64; ld.global.u32 %r1, [%o1];"), "v100");
+  const outcome o = run(lined("mov.b64 %o1, 64; st.global.u32 [%o1], %r0;"), "v100");
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(
-      o.err.find("k.ptx:11:18: illegal address 0x00000040 (4-byte load) in kernel 'k', block (0,0,0), thread (0,0,0), "
+      o.err.find("k.ptx:11:18: illegal address 0x00000040 (4-byte store) in kernel 'k', block (0,0,0), thread (0,0,0), "
                  "at k.cu:2 in load(float const*, int), called at k.cu:5 in both(float const*, int), called at k.cu:9"),
       std::string::npos)
       << o.err;
   const outcome trap = run(lined("trap;"), "v100");
   EXPECT_NE(trap.err.find(", at k.cu:2 in load("), std::string::npos) << trap.err;
   // Where the PTX does not say, nothing is said.
-  const outcome plain = run(module_of("", "mov.b64 %d0, 64; ld.global.u32 %r1, [%d0];"), "v100");
+  const outcome plain = run(module_of("", "mov.b64 %d0, 64; st.global.u32 [%d0], %r1;"), "v100");
   EXPECT_EQ(plain.code, 1);
   EXPECT_EQ(plain.err.find(", at "), std::string::npos) << plain.err;
 }
@@ -85,12 +85,12 @@ TEST(source_lines, of_linked_modules_stay_apart) {
       ".reg .b64 %d<2>;\n.loc 1 3 1\nld.param.u64 %d0, [out];\n{ .param .b64 a; st.param.b64 [a], %d0; call f, (a); }\nret;\n}\n.file 1 \"a.cu\"\n";
   const std::string callee =
       ".version 8.0\n.target sm_70\n.address_size 64\n.visible .func f(.param .b64 p) {\n.reg .b32 %r<2>; .reg .b64 %d;\n.loc 1 7 1\n"
-      "mov.b64 %d, 64; ld.global.u32 %r1, [%d];\nret;\n}\n.file 1 \"b.cu\"\n";
+      "mov.b64 %d, 64; mov.u32 %r1, 5; st.global.u32 [%d], %r1;\nret;\n}\n.file 1 \"b.cu\"\n";
   const outcome o = run_job({{"a.ptx", caller}, {"b.ptx", callee}, {"job.json", R"({"modules": ["a.ptx", "b.ptx"],
     "buffers": {"o": {"bytes": 128}}, "launches": [{"kernel": "k", "grid": [1], "block": [32], "args": [{"buffer": "o"}]}]})"}},
                             "--gpu v100");
   EXPECT_EQ(o.code, 1);
-  EXPECT_NE(o.err.find("b.ptx:7:17: illegal address"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("b.ptx:7:33: illegal address"), std::string::npos) << o.err;
   EXPECT_NE(o.err.find(", at b.cu:7"), std::string::npos) << o.err;
 }
 
