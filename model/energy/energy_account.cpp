@@ -307,8 +307,8 @@ switch_energy energy_account::of_switch(std::uint64_t bytes_saved, std::uint64_t
   e.known = true;
   constexpr double sectors = static_cast<double>(context_line_bytes) / sector_bytes;
   const double way = prices_.context_line_pj + (1 + sectors) * prices_.flit_pj;
-  const double save = way + sectors * (prices_.l2_write_miss_pj + prices_.dram_write_pj);
-  const double restore = way + sectors * (prices_.l2_read_miss_pj + prices_.dram_read_pj);
+  const double save = way + sectors * (prices_.l1_write_miss_pj + prices_.l2_write_miss_pj + prices_.dram_write_pj);
+  const double restore = way + sectors * (prices_.l1_read_miss_pj + prices_.l2_read_miss_pj + prices_.dram_read_pj);
   e.transfer_joules = joules(lines_of(bytes_saved), save) + joules(lines_of(bytes_restored), restore);
   e.static_joules = prices_.active_sm_watts * seconds(static_cast<double>(sm_cycles));
   return e;

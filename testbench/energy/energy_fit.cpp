@@ -97,6 +97,9 @@ energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>
       double sum = 0;
       for (const std::string& key : term) sum += factor(key, k, m, sm_count);
       row.push_back(sum / k.watts);
+      if (!std::isfinite(row.back()) || row.back() > 1e100)
+        throw input_error(printable(m.file) + ": kernel '" + printable(k.name) + "': " + term.front() +
+                          ": the rate is too large, expected events, seconds and watts of a run");
     }
   }
   energy_fit fit;
@@ -130,7 +133,9 @@ std::string fit_section(const energy_fit& fit, const power_measurements& m, cons
       "base = {}\n\n[energy]\naccount = true\n",
       fit.kernels.size(), printable(m.file), 100 * fit.fitted_mean(), 100 * fit.left_out_mean(), base);
   for (const parameter& p : parameters()) {
-    if (p.section != "energy" || (p.unit != parameter_unit::pj && p.unit != parameter_unit::watts)) continue;
+    if (p.section != "energy" || p.key == "power_cap_watts" ||
+        (p.unit != parameter_unit::pj && p.unit != parameter_unit::watts))
+      continue;
     std::string value = "0", source = "not fitted";
     for (std::size_t t = 0; t < fit.terms.size(); ++t)
       if (std::find(fit.terms[t].begin(), fit.terms[t].end(), p.key) != fit.terms[t].end()) {

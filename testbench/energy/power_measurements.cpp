@@ -80,7 +80,11 @@ class reader {
     if (timed_) {
       k.seconds = positive(row, "seconds");
     } else {
-      all_.clock_mhz = positive(row, "clock_mhz");
+      const double clock_mhz = positive(row, "clock_mhz");
+      if (all_.clock_mhz != 0 && clock_mhz != all_.clock_mhz)
+        fail(row, "clock_mhz: got " + row.at(table_.column("clock_mhz")) +
+                      ", expected that of the rows before: the voltage of another clock changes all energies");
+      all_.clock_mhz = clock_mhz;
       k.seconds = positive(row, "cycles") / (all_.clock_mhz * 1e6);
     }
     for (const std::size_t c : columns_) k.events.push_back(number(row, c));

@@ -18,7 +18,7 @@ struct measured_kernel {
 /// A table of power and events. `events` are keys of [energy] without "_pj", in the table's order.
 struct power_measurements {
   std::string file;
-  double clock_mhz = 0;  // of the last kernel; 0: the table has seconds
+  double clock_mhz = 0;  // of all kernels; 0: the table has seconds
   std::vector<std::string> events;
   std::vector<measured_kernel> kernels;
 };

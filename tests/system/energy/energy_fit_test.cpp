@@ -125,6 +125,13 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   refused({"m.csv"}, "m.csv:2: watts: got 'warm', expected a number of 0 or more");
   write("kernel,watts,seconds,active_sms\nk,1,1,81\n");
   refused({"m.csv"}, "m.csv:2: active_sms: got 81, expected at most 80, the SMs of --gpu");
+  write("kernel,watts,cycles,clock_mhz,active_sms\nk,1,9,700,2\nl,1,9,1200,2\n");
+  refused({"m.csv"},
+          "m.csv:3: clock_mhz: got 1200, expected that of the rows before: the voltage of another clock changes all "
+          "energies");
+  write("kernel,watts,seconds,active_sms,fp32\na,5,1e-300,1,1e300\nb,5,1,1,1\nc,5,1,1,1\nd,5,1,1,1\ne,5,1,1,1\n");
+  refused({"m.csv", "-o", "f.ini"},
+          "m.csv: kernel 'a': fp32_pj: the rate is too large, expected events, seconds and watts of a run");
   write("kernel,watts,seconds,active_sms\nk,1,1,2\n");
   refused({"m.csv", "-o", "f.ini"},
           "m.csv: got 1 kernels, expected more than 3, the figures to be fitted (see --terms)");

@@ -172,12 +172,30 @@ l:
     ASSERT_GT(lines, 0);
     const json& c = m["gpu"]["config"];
     const auto price = [&c](const std::string& key) { return c["energy." + key].get<double>(); };
-    const double line = price("context_line_pj") + 5 * price("flit_pj") + 4 * price("l2_write_miss_pj") +
-                        4 * price("dram_write_pj");  // reads cost the same on this chip
+    const double line = price("context_line_pj") + 5 * price("flit_pj") + 4 * price("l1_write_miss_pj") +
+                        4 * price("l2_write_miss_pj") + 4 * price("dram_write_pj");  // reads cost the same on this chip
     EXPECT_NEAR(e["transfer_joules"].get<double>() / (lines * line * 1e-12), 1, 1e-9);
     EXPECT_GT(e["static_joules"].get<double>(), 0);
     EXPECT_DOUBLE_EQ(e["total_joules"].get<double>(),
                      e["transfer_joules"].get<double>() + e["static_joules"].get<double>());
+  }
+
+  // What the switches add to the kernel's dynamic energy is at most their transfers: lines may stay in the L2.
+  std::ofstream(place_ / "alone.json")
+      << R"({"module": "k.ptx", "buffers": {"b": {"bytes": 4}}, "launches": [{"kernel": "k", "grid": [4, 1, 1],
+          "block": [64, 1, 1], "args": [{"buffer": "b"}]}]})";
+  for (const std::string gpu : {"gtx1080", "v100", "h100"}) {
+    const json with = run("job.json --gpu " + gpu), without = run("alone.json --gpu " + gpu);
+    const auto dynamic = [](const json& of) {
+      const json& e = of["kernels"][0]["energy"];
+      return e["total_joules"].get<double>() - e["static_joules"].get<double>();
+    };
+    double transfers = 0;
+    for (const json& s : with["context_switches"]) transfers += s["energy"]["transfer_joules"].get<double>();
+    const double added = dynamic(with) - dynamic(without);
+    EXPECT_GT(added, 0) << gpu;
+    EXPECT_GT(transfers, 0.99 * added) << gpu;
+    EXPECT_LT(transfers, 4 * added) << gpu;
   }
 }
 
