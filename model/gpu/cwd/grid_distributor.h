@@ -110,7 +110,7 @@ class grid_distributor : public sc_core::sc_module {
   [[nodiscard]] virtual std::string waiting_blocks_text() const { return {}; }
   /// A fault has ended the run: nothing more is dispatched.
   virtual void halt() = 0;
-  /// The three functions that follow do what they say.
+  /// Whether abandon(), abandoned() and restart() are implemented; without them the GPU cannot be reset.
   [[nodiscard]] virtual bool resettable() const { return false; }
   /// For a reset: drops all launches. Their blocks leave the SMs, and the listener hears no more of them. It takes
   /// until abandoned().

@@ -6,8 +6,8 @@
 namespace heddle {
 
 /// The registers of the host socket (docs/library/host_interface.md): 64 bits each, little endian. One row per
-/// register: name, offset, access, meaning. The names as constants, the checks of accesses and the SystemRDL
-/// description are made from the rows. Addresses from isa::heap_base on are device memory.
+/// register: name, offset, access, meaning. The names as constants and the checks of accesses are made from the rows.
+/// Addresses from isa::heap_base on are device memory.
 #define HEDDLE_HOST_REGISTERS(X)                                                                       \
   X(identity, 0x00, read_only, "HEDDLE, 0, 1")                                                         \
   X(status, 0x08, read_only, "bits of host_status")                                                    \
