@@ -49,7 +49,8 @@ double lane_price(isa::op_class c, const energy_parameters& p) {
 double multiply_add_price(isa::dtype type, const energy_parameters& p) {
   switch (type) {
     case isa::dtype::u8:
-    case isa::dtype::s8: return p.tensor_int8_pj;
+    case isa::dtype::s8:
+    case isa::dtype::e4m3x2: return p.tensor_int8_pj;  // bytes, whatever they mean
     case isa::dtype::f64: return p.tensor_f64_pj;
     case isa::dtype::b32: return p.tensor_tf32_pj;
     default: return p.tensor_f16_pj;

@@ -161,7 +161,7 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// vote     mode sub, psrc[0], d (ballot, activemask) or pdst[0]; a = member mask (none: the executing lanes)
 /// hmma imma dmma   d = a * b + c, matrices distributed over the warp's registers (isa/matrix.h): sub = shape and
 ///          flags; type of c and d (f16: packed halves), src_type of a and b (b32: tf32; imma: of a). `saturate`: s32
-///          clamps. src[3] = member mask.
+///          clamps. src[3] = member mask. In a trace, offset = multiply-adds of a shape that sub cannot name, or 0.
 /// movm     d = the 8x8 matrix of 16-bit elements in a, transposed; src[3] = member mask
 /// ldsm     d = `sub & matrix::count_mask` 8x8 matrices of 16-bit elements from shared memory, a register each; the
 ///          rows of matrix k are the 16 bytes at the addresses of lanes 8k to 8k+7; sub & matrix::transposed:

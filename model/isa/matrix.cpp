@@ -36,6 +36,7 @@ matrix_size size_of(matrix_shape s) { return row_of(s).size; }
 unsigned multiply_adds(const instruction& i) {
   const matrix_size s = size_of(shape_of(i));
   const unsigned one = s.m * s.n * s.k;
+  if (i.offset != 0) return static_cast<unsigned>(i.offset);
   if (i.src_type == dtype::f64 || shape_of(i) != matrix_shape::m8n8k4) return one;
   if (i.op != opcode::hmma) return i.type == dtype::f32 ? one : 2 * one;  // traced: one step of Volta's
   return i.type == dtype::f32 ? 2 * one : 4 * one;  // with f32 an instruction computes half of the columns

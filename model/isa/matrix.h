@@ -33,7 +33,7 @@ inline matrix_shape shape_of(const instruction& i) { return static_cast<matrix_s
 inline bool is_matrix(opcode op) { return op == opcode::hmma || op == opcode::imma || op == opcode::dmma; }
 
 /// Number of multiply-adds of a matrix instruction; hmma.884 multiplies four matrices. Instructions of a trace, which
-/// have none of these opcodes, are distinguished by their types.
+/// have none of these opcodes, are distinguished by their types; `offset` is their number if `sub` cannot tell it.
 unsigned multiply_adds(const instruction& i);
 
 /// Suffix of the mnemonic: "16816.F32", "1688.F32.TF32", "16832.S8.U8.SAT", "M88.4".

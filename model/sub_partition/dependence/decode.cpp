@@ -32,6 +32,7 @@ class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
   switch (i.src_type) {  // the instructions of a trace have types and shape, too
     case isa::dtype::u8:
     case isa::dtype::s8:
+    case isa::dtype::e4m3x2:
       rate = t.int8_fma_per_cycle;
       full_depth = 32;
       if (shape == isa::matrix_shape::m8n8k16) latency = t.m8n8k16_latency_cycles;
@@ -47,11 +48,16 @@ class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
     case isa::dtype::bf16: rate = t.bf16_fma_per_cycle; break;
     default: break;
   }
-  const bool deep = isa::size_of(shape).k == full_depth;
+  const isa::matrix_size size = isa::size_of(shape);
+  const bool deep = size.k == full_depth;
   if (latency == 0)
     latency = f32 ? (deep ? t.deep_f32_latency_cycles : t.f32_latency_cycles)
                   : (deep ? t.deep_latency_cycles : t.latency_cycles);
-  return {rate * isa::warp_size / isa::multiply_adds(i), latency};
+  // The latencies are those of the known shapes. The last part of a larger one comes later by the time of the others.
+  const double products = isa::multiply_adds(i), known = size.m * size.n * size.k;
+  if (i.offset != 0 && rate > 0 && products > known)
+    latency += narrow<unsigned>(std::lround((products - known) / rate));
+  return {rate * isa::warp_size / products, latency};
 }
 
 /// Chips with few fp64 units convert from and to 64-bit types in them.

@@ -159,7 +159,7 @@ TEST(sass_trace_opcodes, matrices) {
                {"HMMA.1688.F16", t::f16, t::f16, s::m16n8k8, 2, 2, 1},
                {"HMMA.16816.F32", t::f32, t::f16, s::m16n8k16, 4, 4, 2},
                {"HGMMA.64x8x16.F32", t::f32, t::f16, s::m16n8k8, 4, 2, 1},
-               {"QGMMA.64x8x32.F16.E4M3.E4M3", t::f16, t::f16, s::m16n8k8, 4, 2, 1},
+               {"QGMMA.64x8x32.F16.E4M3.E4M3", t::f16, t::e4m3x2, s::m16n8k8, 4, 2, 1},
                {"IMMA.8816.S8.S8", t::s32, t::s8, s::m8n8k16, 2, 1, 1},
                {"IMMA.16816.U8.U8", t::s32, t::s8, s::m16n8k16, 4, 2, 1},
                {"IMMA.16832.S8.S8", t::s32, t::s8, s::m16n8k32, 4, 4, 2},
@@ -174,6 +174,34 @@ TEST(sass_trace_opcodes, matrices) {
     EXPECT_EQ(i.src[1].count, k.b) << k.opcode;
     EXPECT_EQ(i.src[2].count, k.result) << k.opcode;
   }
+}
+
+// Of a warp, in multiply-adds of the type by which the tensor cores' rate is given.
+TEST(sass_trace_opcodes, multiply_adds_of_matrices) {
+  const struct {
+    const char* opcode;
+    unsigned products;
+  } cases[] = {{"HMMA.884.F32.F32.STEP0", 256},
+               {"HMMA.1688.F32", 16 * 8 * 8},
+               {"HMMA.16816.F32", 16 * 8 * 16},
+               {"HMMA.SP.16832.F32", 16 * 8 * 16},
+               {"IMMA.16832.S8.S8", 16 * 8 * 32},
+               {"IMMA.SP.16864.S8.S8", 16 * 8 * 32},
+               {"IMMA.8832.S4.S4", 8 * 8 * 32 / 2},
+               {"IMMA.16832.U4.S4", 16 * 8 * 32 / 2},
+               {"IMMA.16864.S4.U4.SAT", 16 * 8 * 64 / 2},
+               {"BMMA.88128.XOR.POPC", 8 * 8 * 128 / 8},
+               {"BMMA.168256.AND.POPC", 16 * 8 * 256 / 8},
+               {"DMMA.884", 8 * 8 * 4},
+               {"HGMMA.64x8x16.F32", 16 * 8 * 16},
+               {"HGMMA.64x256x16.F32.BF16", 16 * 256 * 16},
+               {"HGMMA.SP.64x256x32.F32", 16 * 256 * 16},
+               {"QGMMA.64x128x32.F32.E4M3.E5M2", 16 * 128 * 32},
+               {"IGMMA.64x64x32.S8.S8", 16 * 64 * 32},
+               {"BGMMA.64x16x256.AND.POPC", 16 * 16 * 256 / 8}};
+  for (const auto& k : cases)
+    EXPECT_EQ(isa::multiply_adds(entry(generation::hopper, k.opcode, {8}, {16, 24, 32}).instruction), k.products)
+        << k.opcode;
 }
 
 // The size in the opcode counts, whatever the line says; without one that of the line, if it is a size.

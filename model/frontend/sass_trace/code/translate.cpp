@@ -2,6 +2,8 @@
 #include "heddle/frontend/sass_trace/code/translate.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <string>
 
 #include "heddle/isa/matrix.h"
 
@@ -10,6 +12,7 @@ namespace heddle::sass_trace {
 namespace {
 
 constexpr unsigned last_register = 254;
+constexpr unsigned warps_per_group = 4;  // that share the rows of a GMMA
 
 /// The dot-separated parts of an opcode.
 class modifiers {
@@ -82,15 +85,52 @@ matrix_shape shape_of(const modifiers& m) {
   return found;
 }
 
+// Size of one of the parts of an opcode that names a shape: "16832", of m, n = 8 and k, or "64x128x16"; k = 0: of none.
+isa::matrix_size size_in(const modifiers& m) {
+  isa::matrix_size found{0, 0, 0};
+  for (const std::string_view part : m.all()) {
+    if (part.empty() || part.find_first_not_of("0123456789x") != std::string_view::npos) continue;
+    const std::string text(part);
+    isa::matrix_size size{0, 0, 0};
+    if (std::sscanf(text.c_str(), "%3ux%3ux%3u", &size.m, &size.n, &size.k) != 3)
+      for (const unsigned rows : {8u, 16u}) {
+        const std::string prefix = std::to_string(rows) + "8";
+        if (text.size() > prefix.size() && text.size() <= prefix.size() + 3 &&
+            text.compare(0, prefix.size(), prefix) == 0)
+          size = {rows, 8, static_cast<unsigned>(std::stoul(text.substr(prefix.size())))};
+      }
+    if (size.k != 0) found = size;
+  }
+  return found;
+}
+
+// Multiply-adds of a warp in a shape that isa::matrix_shape lacks; 0: it has the shape, or the opcode names none. They
+// are counted as those of 8 bits, of which a tensor core does half as many in the same time as of 4 bits, and an eighth
+// as many as of one bit (white papers of Turing and the A100).
+std::int64_t multiply_adds_of(const modifiers& m, const isa::instruction& i) {
+  const bool group = m.mnemonic().size() > 3 && m.mnemonic().substr(1) == "GMMA";
+  const bool narrow = m.has("S4") || m.has("U4"), bits = m.mnemonic()[0] == 'B', sparse = m.has("SP");
+  const isa::matrix_size s = size_in(m);
+  const isa::matrix_size known = isa::size_of(isa::shape_of(i));
+  const bool has_shape = s.m == known.m && s.n == known.n && s.k == known.k;
+  if (s.k == 0 || (has_shape && !narrow && !bits && !sparse) || m.mnemonic() == "DMMA" || m.has("884")) return 0;
+  std::int64_t part = sparse ? 2 : 1;
+  if (group) part *= warps_per_group;
+  if (bits) part *= 8;
+  else if (narrow) part *= 2;
+  return std::max<std::int64_t>(std::int64_t{s.m} * s.n * s.k / part, 1);
+}
+
 // Sets types and shape of a matrix instruction, which determine its latency.
 void set_matrix(isa::instruction& i, const modifiers& m) {
   const bool floating = m.mnemonic() == "HMMA" || m.mnemonic() == "HGMMA" || m.mnemonic() == "QGMMA";
   i.type = !floating ? isa::dtype::s32 : m.has("F32") ? isa::dtype::f32 : isa::dtype::f16;
-  i.src_type = m.mnemonic() == "DMMA" ? isa::dtype::f64
-               : !floating            ? isa::dtype::s8
-               : m.has("BF16")        ? isa::dtype::bf16
-               : m.has("TF32")        ? isa::dtype::b32
-                                      : isa::dtype::f16;
+  i.src_type = m.mnemonic() == "DMMA"    ? isa::dtype::f64
+               : !floating               ? isa::dtype::s8
+               : m.mnemonic() == "QGMMA" ? isa::dtype::e4m3x2
+               : m.has("BF16")           ? isa::dtype::bf16
+               : m.has("TF32")           ? isa::dtype::b32
+                                         : isa::dtype::f16;
   isa::matrix_shape shape = floating ? isa::matrix_shape::m16n8k8 : isa::matrix_shape::m16n8k16;
   if (m.mnemonic() == "DMMA" || m.has("884")) shape = isa::matrix_shape::m8n8k4;
   else if (m.has("1684")) shape = isa::matrix_shape::m16n8k4;
@@ -98,6 +138,7 @@ void set_matrix(isa::instruction& i, const modifiers& m) {
   else if (m.has("8816")) shape = isa::matrix_shape::m8n8k16;
   else if (m.has("16832") && !floating) shape = isa::matrix_shape::m16n8k32;
   i.sub = static_cast<std::uint8_t>(shape);
+  i.offset = multiply_adds_of(m, i);
 }
 
 bool wide_result(const modifiers& m) {
