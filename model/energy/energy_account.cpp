@@ -32,6 +32,11 @@ void add_to_memory(sums& to, unit u, double j) {
   to.classes[energy_class::memory] += j;
 }
 
+void add_bytes(memory_counters& to, const memory_counters& c) {
+  to.read_bytes += c.read_bytes;
+  to.write_bytes += c.write_bytes;
+}
+
 double lines_of(std::uint64_t bytes) { return static_cast<double>(bytes) / context_line_bytes; }
 
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
@@ -39,22 +44,30 @@ bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::a
 }  // namespace
 
 energy_account::energy_account(const gpu& g, const power_ledger* ledger)
-    : gpu_(g), prices_(prices_of(g.config())), cycle_seconds_(1e-6 / g.config().gpu.core_clock_mhz), ledger_(ledger) {}
+    : gpu_(g), prices_(prices_of(g.config())), cycle_seconds_(1e-6 / g.config().gpu.core_clock_mhz), ledger_(ledger) {
+  for (unsigned i = 0; i < g.sm_count(); ++i) sms_.push_back(&g.sm_at(i));
+  for (unsigned i = 0; i < g.slice_count(); ++i) slices_.push_back(&g.slice_at(i).counters());
+  for (unsigned i = 0; i < g.channel_count(); ++i) channels_.push_back(&g.channel_at(i).counters());
+}
 
 energy_account::priced_program& energy_account::program_of(std::uint32_t launch, unsigned sm) {
   if (launch >= programs_.size()) programs_.resize(std::size_t{launch} + 1);
   auto& known = programs_[launch];
   if (known != nullptr) return *known;
   known = std::make_unique<priced_program>();
-  known->energies = energies_of(*gpu_.sm_at(sm).profiles.at(launch).program(), prices_);
+  known->energies = energies_of(*sms_[sm]->profiles.at(launch).program(), prices_);
   for (const instruction_energy& e : known->energies)
     known->weights.push_back({prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane});
   known->sms.resize(gpu_.sm_count());
   return *known;
 }
 
+bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
+  return sms_[sm]->profiles.at(launch).size() != 0;
+}
+
 void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned sm) {
-  const launch_profile& profile = gpu_.sm_at(sm).profiles.at(launch);
+  const launch_profile& profile = sms_[sm]->profiles.at(launch);
   if (profile.size() == 0) return;
   const std::vector<instruction_energy>& energies = instructions_of(launch, sm);
   for (std::size_t i = 0; i < profile.size(); ++i) {
@@ -72,7 +85,7 @@ void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned s
     to.classes[e.purpose] += control + registers + operation;
   }
   std::uint64_t replays = 0;
-  for (const auto& p : gpu_.sm_at(sm).partitions)
+  for (const auto& p : sms_[sm]->partitions)
     if (const issue_counters* c = p.account.counters.find(launch))
       replays += c->shared_replays + c->global_replays + c->constant_replays;
   const double replayed = joules(replays, prices_.instruction_pj);
@@ -81,7 +94,7 @@ void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned s
 }
 
 void energy_account::add_memory(sums& to, std::uint32_t launch, unsigned sm) const {
-  const auto& m = gpu_.sm_at(sm);
+  const auto& m = *sms_[sm];
   const energy_parameters& p = prices_;
   const shared_memory_counters& s = m.shared_memory.counters.at(launch);
   add_to_memory(to, unit::shared_memory,
@@ -113,10 +126,10 @@ sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
 
 double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
   if (ledger_ != nullptr) return in_sm(launch, sm).units.sum();
-  const launch_profile& profile = gpu_.sm_at(sm).profiles.at(launch);
+  const launch_profile& profile = sms_[sm]->profiles.at(launch);
   if (profile.size() == 0) return 0;
   std::uint64_t executed = 0, replays = 0;
-  for (const auto& p : gpu_.sm_at(sm).partitions)
+  for (const auto& p : sms_[sm]->partitions)
     if (const issue_counters* c = p.account.counters.find(launch)) {
       executed += c->inst_executed;
       replays += c->shared_replays + c->global_replays + c->constant_replays;
@@ -148,7 +161,7 @@ double energy_account::leakage_time(cycle_t cycle) const {
 }
 
 double energy_account::active_time(unsigned sm, cycle_t cycle) const {
-  const std::uint64_t active = gpu_.sm_at(sm).resource_manager.sm_residency.until(cycle);
+  const std::uint64_t active = sms_[sm]->resource_manager.sm_residency.until(cycle);
   return ledger_ == nullptr ? static_cast<double>(active) : ledger_->sm_active(sm, active);
 }
 
@@ -170,9 +183,17 @@ double energy_account::joules_of(const memory_counters& c) const {
 }
 
 sums energy_account::counted_in_l2(std::uint32_t launch) const {
+  l2_counters all;
+  for (const auto* slice : slices_)
+    if (const l2_counters* c = slice->find(launch)) {
+      all.read_hits += c->read_hits;
+      all.read_sectors += c->read_sectors;
+      all.write_hits += c->write_hits;
+      all.atomics += c->atomics;
+      all.write_misses += c->write_misses;
+    }
   sums s;
-  for (unsigned i = 0; i < gpu_.slice_count(); ++i)
-    if (const l2_counters* c = gpu_.slice_at(i).counters().find(launch)) add_to_memory(s, unit::l2, joules_of(*c));
+  add_to_memory(s, unit::l2, joules_of(all));
   return s;
 }
 
@@ -183,21 +204,31 @@ double energy_account::in_l2(std::uint32_t launch) const {
 
 // Device memory has a supply of its own, which a power cap does not change.
 double energy_account::in_dram() const {
-  double sum = 0;
-  for (unsigned i = 0; i < gpu_.channel_count(); ++i) sum += in_channel(i);
-  return sum;
+  memory_counters all;
+  for (const auto* channel : channels_)
+    for (std::uint32_t launch = 0; launch < channel->end(); ++launch)
+      if (const memory_counters* c = channel->find(launch)) add_bytes(all, *c);
+  return joules_of(all);
+}
+
+double energy_account::of_dram_bytes(std::uint64_t read, std::uint64_t written) const {
+  memory_counters all;
+  all.read_bytes = read;
+  all.write_bytes = written;
+  return joules_of(all);
 }
 
 sums energy_account::counted_beside_sms(std::uint32_t launch) const {
   sums s = counted_in_l2(launch);
-  for (unsigned i = 0; i < gpu_.channel_count(); ++i)
-    if (const memory_counters* c = gpu_.channel_at(i).counters().find(launch))
-      add_to_memory(s, unit::dram, joules_of(*c));
+  memory_counters all;
+  for (const auto* channel : channels_)
+    if (const memory_counters* c = channel->find(launch)) add_bytes(all, *c);
+  add_to_memory(s, unit::dram, joules_of(all));
   return s;
 }
 
 double energy_account::in_slice(unsigned slice) const {
-  const auto& counters = gpu_.slice_at(slice).counters();
+  const auto& counters = *slices_[slice];
   double sum = 0;
   for (std::uint32_t launch = 0; launch < counters.end(); ++launch)
     if (const l2_counters* c = counters.find(launch)) sum += joules_of(*c);
@@ -205,7 +236,7 @@ double energy_account::in_slice(unsigned slice) const {
 }
 
 double energy_account::in_channel(unsigned channel) const {
-  const auto& counters = gpu_.channel_at(channel).counters();
+  const auto& counters = *channels_[channel];
   double sum = 0;
   for (std::uint32_t launch = 0; launch < counters.end(); ++launch)
     if (const memory_counters* c = counters.find(launch)) sum += joules_of(*c);
@@ -238,17 +269,15 @@ double energy_account::all_contexts() const {
   return joules(lines, prices_.context_line_pj);
 }
 
-// Adds what is spent outside the SMs and by time. `by_unit` and `by_class` hold the SMs' dynamic energy, `by_sm` all of
-// theirs; `active`: the SMs' active_time.
-void energy_account::finish(energy_metrics& m, const sums& shared, cycle_t start, cycle_t end, double active) const {
+// Adds what is spent by time. `by_unit` and `by_class` hold the dynamic energy, `by_sm` all of the SMs'; `active`: the
+// SMs' active_time.
+void energy_account::finish(energy_metrics& m, cycle_t start, cycle_t end, double active) const {
   m.known = true;
   m.seconds = seconds(time(end) - time(start));
   m.volts = core_volts(gpu_.config());
   m.capped = ledger_ != nullptr;
   m.mean_clock_mhz = mean_clock_mhz(start, end);
   if (ledger_ != nullptr) m.throttled_cycles = ledger_->throttled_cycles(end) - ledger_->throttled_cycles(start);
-  m.by_unit.add(shared.units);
-  m.by_class.add(shared.classes);
   const double all = gpu_.sm_count() * (leakage_time(end) - leakage_time(start));
   m.by_unit[unit::active_sms] = prices_.active_sm_watts * seconds(active);
   m.by_unit[unit::idle_sms] = prices_.idle_sm_watts * seconds(all - std::min(active, all));
@@ -258,46 +287,55 @@ void energy_account::finish(energy_metrics& m, const sums& shared, cycle_t start
   check_sums(m);
 }
 
+double energy_account::active_in(std::uint32_t launch, unsigned sm) const {
+  const std::uint64_t counted = sms_[sm]->resource_manager.launch_residency.at(launch).until(gpu_.cycle());
+  return ledger_ == nullptr ? static_cast<double>(counted) : ledger_->launch_active(launch, sm, counted);
+}
+
+double energy_account::static_of_sm(double active, double whole) const {
+  return prices_.active_sm_watts * seconds(active) + prices_.idle_sm_watts * seconds(whole - active);
+}
+
 energy_metrics energy_account::of_launch(std::uint32_t launch, cycle_t start, cycle_t end) {
   energy_metrics m;
   double all_active = 0;
   const double whole = leakage_time(end) - leakage_time(start);
-  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
+  m.dynamic_by_sm.resize(sms_.size());
+  m.by_sm.assign(sms_.size(), static_of_sm(0, whole));
+  for (unsigned i = 0; i < sms_.size(); ++i) {
+    if (!ran_on(launch, i)) continue;
     const sums s = in_sm(launch, i);
     m.by_unit.add(s.units);
     m.by_class.add(s.classes);
-    const std::uint64_t counted = gpu_.sm_at(i).resource_manager.launch_residency.at(launch).until(gpu_.cycle());
-    const double active =
-        std::min(whole, ledger_ == nullptr ? static_cast<double>(counted) : ledger_->launch_active(launch, i, counted));
+    const double active = std::min(whole, active_in(launch, i));
     all_active += active;
-    m.by_sm.push_back(s.units.sum() - s.units[unit::interconnect] + prices_.active_sm_watts * seconds(active) +
-                      prices_.idle_sm_watts * seconds(whole - active));
+    m.dynamic_by_sm[i] = s.units.sum() - s.units[unit::interconnect];
+    m.by_sm[i] = m.dynamic_by_sm[i] + static_of_sm(active, whole);
   }
   sums shared = beside_sms(launch);
   shared.units[unit::context] = shared.classes[energy_class::context] = contexts_of(launch);
-  finish(m, shared, start, end, all_active);
+  m.by_unit.add(shared.units);
+  m.by_class.add(shared.classes);
+  finish(m, start, end, all_active);
   return m;
 }
 
-energy_metrics energy_account::of_run(cycle_t end) {
+energy_metrics energy_account::of_run(const std::vector<const energy_metrics*>& launches, cycle_t end) const {
   energy_metrics m;
-  sums shared;
+  m.dynamic_by_sm.resize(sms_.size());
+  for (const energy_metrics* launch : launches) {
+    m.by_class.add(launch->by_class);
+    m.by_unit.add(launch->by_unit);
+    for (std::size_t i = 0; i < sms_.size(); ++i) m.dynamic_by_sm[i] += launch->dynamic_by_sm[i];
+  }
   double all_active = 0;
   const double whole = leakage_time(end);
-  const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
-  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
-    sums s;
-    for (std::uint32_t launch = 0; launch < gpu_.sm_at(i).profiles.end(); ++launch) s.add(in_sm(launch, i));
-    m.by_unit.add(s.units);
-    m.by_class.add(s.classes);
+  for (unsigned i = 0; i < sms_.size(); ++i) {
     const double active = std::min(whole, active_time(i, end));
     all_active += active;
-    m.by_sm.push_back(s.units.sum() - s.units[unit::interconnect] + prices_.active_sm_watts * seconds(active) +
-                      prices_.idle_sm_watts * seconds(whole - active));
+    m.by_sm.push_back(m.dynamic_by_sm[i] + static_of_sm(active, whole));
   }
-  for (std::uint32_t launch = 0; launch < launches; ++launch) shared.add(beside_sms(launch));
-  shared.units[unit::context] = shared.classes[energy_class::context] = all_contexts();
-  finish(m, shared, 0, end, all_active);
+  finish(m, 0, end, all_active);
   return m;
 }
 

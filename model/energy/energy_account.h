@@ -7,6 +7,7 @@
 
 #include "heddle/energy/energy_metrics.h"
 #include "heddle/energy/instruction_energy.h"
+#include "heddle/memory/common/per_launch.h"
 #include "heddle/sub_partition/account/launch_profile.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
@@ -15,6 +16,7 @@ namespace heddle {
 class gpu;
 class power_ledger;
 class power_records;
+class sm;
 struct l2_counters;
 struct memory_counters;
 
@@ -27,6 +29,8 @@ class energy_account {
 
   explicit energy_account(const gpu& g, const power_ledger* ledger = nullptr);
 
+  /// False if no warp of the launch has come to the SM, so that it has spent nothing there.
+  [[nodiscard]] bool ran_on(std::uint32_t launch, unsigned sm) const;
   /// Dynamic energy of a launch in one SM, its requests to the interconnect included.
   [[nodiscard]] sums in_sm(std::uint32_t launch, unsigned sm);
   /// Joules of in_sm() together: for those who ask again and again while the launch runs.
@@ -37,6 +41,8 @@ class energy_account {
   [[nodiscard]] double in_l2(std::uint32_t launch) const;
   /// Joules of all launches in device memory.
   [[nodiscard]] double in_dram() const;
+  /// Joules of so many bytes of device memory read and written.
+  [[nodiscard]] double of_dram_bytes(std::uint64_t read, std::uint64_t written) const;
   /// Joules of all launches in one L2 slice and one memory channel, at the configured voltage.
   [[nodiscard]] double in_slice(unsigned slice) const;
   [[nodiscard]] double in_channel(unsigned channel) const;
@@ -48,11 +54,12 @@ class energy_account {
 
   /// A launch that ran from `start` to `end`. Where launches overlap, each has the static energy of its own time.
   [[nodiscard]] energy_metrics of_launch(std::uint32_t launch, cycle_t start, cycle_t end);
-  /// All launches, from cycle 0 to `end`.
-  [[nodiscard]] energy_metrics of_run(cycle_t end);
+  /// All launches, from cycle 0 to `end`, of which `launches` are the energies.
+  [[nodiscard]] energy_metrics of_run(const std::vector<const energy_metrics*>& launches, cycle_t end) const;
   /// Dynamic energy of a launch by instruction of its program. What the memory system spends is divided among the
   /// instructions that use it: by the bytes that their lanes ask for.
-  [[nodiscard]] std::vector<double> by_instruction(std::uint32_t launch);
+  /// `whole`: all of the launch's energy.
+  [[nodiscard]] std::vector<double> by_instruction(std::uint32_t launch, const energy_metrics& whole);
   [[nodiscard]] switch_energy of_switch(std::uint64_t bytes_saved, std::uint64_t bytes_restored,
                                         std::uint64_t sm_cycles) const;
 
@@ -65,11 +72,15 @@ class energy_account {
   [[nodiscard]] double leakage_time(cycle_t cycle) const;
   /// What leakage_time() has of an SM's cycles with warps.
   [[nodiscard]] double active_time(unsigned sm, cycle_t cycle) const;
+  /// Up to now, of an SM's cycles with warps of the launch.
+  [[nodiscard]] double active_in(std::uint32_t launch, unsigned sm) const;
   /// Mean core clock between two cycles; that of the configuration without a power cap.
   [[nodiscard]] double mean_clock_mhz(cycle_t from, cycle_t to) const;
 
  private:
   friend class power_records;
+  /// Static joules of an SM that had warps in `active` of `whole` cycles.
+  [[nodiscard]] double static_of_sm(double active, double whole) const;
   [[nodiscard]] sums counted_in_sm(std::uint32_t launch, unsigned sm);
   [[nodiscard]] sums counted_in_l2(std::uint32_t launch) const;
   [[nodiscard]] sums counted_beside_sms(std::uint32_t launch) const;
@@ -92,9 +103,12 @@ class energy_account {
   void add_memory(sums& to, std::uint32_t launch, unsigned sm) const;
   [[nodiscard]] double joules_of(const l2_counters& c) const;
   [[nodiscard]] double joules_of(const memory_counters& c) const;
-  void finish(energy_metrics& m, const sums& shared, cycle_t start, cycle_t end, double active) const;
+  void finish(energy_metrics& m, cycle_t start, cycle_t end, double active) const;
 
   const gpu& gpu_;
+  std::vector<const sm*> sms_;
+  std::vector<const per_launch<l2_counters>*> slices_;
+  std::vector<const per_launch<memory_counters>*> channels_;
   const energy_parameters prices_;
   const double cycle_seconds_;
   const power_ledger* const ledger_;

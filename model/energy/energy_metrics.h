@@ -109,9 +109,10 @@ struct energy_metrics {
   std::uint64_t throttled_cycles = 0;  // at a lower clock than gpu.core_clock_mhz
   double total_joules = 0;
   double static_joules = 0;
-  joules_by<energy_unit> by_unit;    // sums to total_joules
-  joules_by<energy_class> by_class;  // sums to total_joules - static_joules
-  std::vector<double> by_sm;         // of the units in each SM, its static energy included
+  joules_by<energy_unit> by_unit;     // sums to total_joules
+  joules_by<energy_class> by_class;   // sums to total_joules - static_joules
+  std::vector<double> by_sm;          // of the units in each SM, its static energy included
+  std::vector<double> dynamic_by_sm;  // the same without it; not in the metrics file
 
   [[nodiscard]] double mean_watts() const { return seconds > 0 ? total_joules / seconds : 0; }
   [[nodiscard]] double static_share() const { return total_joules > 0 ? static_joules / total_joules : 0; }

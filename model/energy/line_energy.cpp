@@ -38,6 +38,10 @@ demand demand_of(const decoded_instruction& d, double executed, double lanes) {
   return of;
 }
 
+double of_instructions(const joules_by<energy_class>& classes) {
+  return classes.sum() - classes[energy_class::memory] - classes[energy_class::replays];
+}
+
 /// Divides `joules` in proportion to a member of the demands; to the executed instructions if no demand has any of it.
 void divide(std::vector<double>& to, double joules, const std::vector<demand>& demands, double demand::*by) {
   double sum = 0;
@@ -51,31 +55,21 @@ void divide(std::vector<double>& to, double joules, const std::vector<demand>& d
 
 }  // namespace
 
-std::vector<double> energy_account::by_instruction(std::uint32_t launch) {
+std::vector<double> energy_account::by_instruction(std::uint32_t launch, const energy_metrics& whole) {
   std::vector<double> joules;
   std::vector<demand> demands;
-  sums pools = beside_sms(launch);
-  for (unsigned m = 0; m < gpu_.sm_count(); ++m) {
-    const launch_profile& profile = gpu_.sm_at(m).profiles.at(launch);
-    sums memory;
-    add_memory(memory, launch, m);
-    double slowed = 1;  // energy of the SM to that at the configured voltage
+  for (unsigned m = 0; m < sms_.size(); ++m) {
+    if (!ran_on(launch, m)) continue;
+    const launch_profile& profile = sms_[m]->profiles.at(launch);
+    double slowed = 1;  // energy of the SM's instructions to that at the configured voltage
     if (ledger_ != nullptr) {
       const sums counted = counted_in_sm(launch, m);
-      const double all = counted.units.sum();
-      if (all > 0) slowed = ledger_->in_sm(launch, m, counted).units.sum() / all;
+      const double all = of_instructions(counted.classes);
+      if (all > 0) slowed = of_instructions(ledger_->in_sm(launch, m, counted).classes) / all;
     }
-    for (double& j : memory.units.values) j *= slowed;
-    pools.units.add(memory.units);
-    if (profile.size() == 0) continue;
     const std::vector<instruction_energy>& energies = instructions_of(launch, m);
     joules.resize(profile.size());
     demands.resize(profile.size());
-    std::uint64_t replays = 0;
-    for (const auto& p : gpu_.sm_at(m).partitions)
-      if (const issue_counters* c = p.account.counters.find(launch))
-        replays += c->shared_replays + c->global_replays + c->constant_replays;
-    pools.units[energy_unit::control] += slowed * static_cast<double>(replays) * prices_.instruction_pj * joules_per_pj;
     for (std::size_t i = 0; i < profile.size(); ++i) {
       const double executed = static_cast<double>(profile.count(i, launch_profile::executed));
       const double lanes = static_cast<double>(profile.count(i, launch_profile::lanes));
@@ -91,15 +85,13 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch) {
     }
   }
   using unit = energy_unit;
-  divide(joules,
-         pools.units[unit::tlb] + pools.units[unit::l1] + pools.units[unit::interconnect] + pools.units[unit::l2] +
-             pools.units[unit::dram],
-         demands, &demand::global);
-  divide(joules, pools.units[unit::shared_memory], demands, &demand::shared);
-  divide(joules, pools.units[unit::constant_cache], demands, &demand::constant);
+  const auto of = [&whole](unit u) { return whole.by_unit[u]; };
+  divide(joules, of(unit::tlb) + of(unit::l1) + of(unit::interconnect) + of(unit::l2) + of(unit::dram), demands,
+         &demand::global);
+  divide(joules, of(unit::shared_memory), demands, &demand::shared);
+  divide(joules, of(unit::constant_cache), demands, &demand::constant);
   // Replays are of memory instructions, which cannot be told apart here.
-  divide(joules, pools.units[unit::control], demands, &demand::executed);
-  divide(joules, contexts_of(launch), demands, &demand::executed);
+  divide(joules, whole.by_class[energy_class::replays] + of(unit::context), demands, &demand::executed);
   return joules;
 }
 

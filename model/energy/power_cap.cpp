@@ -15,7 +15,8 @@ power_cap::power_cap(gpu& g)
       ledger_(g),
       energy_(g, &ledger_),
       memory_clock_mhz_(g.dram_clock().frequency_mhz()),
-      next_(g.config().energy.power_cap_interval_cycles) {
+      next_(g.config().energy.power_cap_interval_cycles),
+      running_(g.cwd()) {
   SC_HAS_PROCESS(power_cap);
   SC_METHOD(decide);
   sensitive << due_;
@@ -35,23 +36,21 @@ void power_cap::after_cycle() {
   due_.notify(sc_core::SC_ZERO_TIME);
 }
 
-// A job may have thousands of launches, of which only a few are running.
-void power_cap::close_finished() {
-  const auto& grids = gpu_.cwd().grids();
-  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_)
-    for (unsigned i = 0; i < gpu_.sm_count(); ++i) closed_ += energy_.in_sm(open_from_, i).units.sum();
+double power_cap::in_sms(std::uint32_t launch) {
+  double sum = 0;
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i)
+    if (energy_.ran_on(launch, i)) sum += energy_.in_sm(launch, i).units.sum();
+  return sum;
 }
 
 power_cap::counted power_cap::count() {
-  close_finished();
+  running_.update([this](std::uint32_t launch) { closed_ += in_sms(launch); });
   const cycle_t now = gpu_.cycle();
   counted c;
   c.chip = closed_ + energy_.all_contexts();
   const auto launches = static_cast<std::uint32_t>(gpu_.cwd().grids().size());
-  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
-    for (std::uint32_t launch = open_from_; launch < launches; ++launch) c.chip += energy_.in_sm(launch, i).units.sum();
-    c.active_time += energy_.active_time(i, now);
-  }
+  for (const std::uint32_t launch : running_.all()) c.chip += in_sms(launch);
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) c.active_time += energy_.active_time(i, now);
   for (std::uint32_t launch = 0; launch < launches; ++launch) {
     const energy_sums beside = energy_.beside_sms(launch);
     c.dram += beside.units[energy_unit::dram];

@@ -11,6 +11,7 @@
 
 #include "heddle/energy/energy_account.h"
 #include "heddle/energy/power_records.h"
+#include "heddle/gpu/cwd/running_launches.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -43,7 +44,7 @@ class power_cap : public sc_core::sc_module, public cycle_observer {
   };
   void decide();
   counted count();
-  void close_finished();
+  double in_sms(std::uint32_t launch);
 
   gpu& gpu_;
   power_records ledger_;
@@ -51,7 +52,7 @@ class power_cap : public sc_core::sc_module, public cycle_observer {
   const double memory_clock_mhz_;
   cycle_t next_;
   std::uint64_t busy_cycles_ = 0;  // of the clock, at the last call
-  std::uint32_t open_from_ = 0;    // launches before this one have ended: their joules in SMs are in `closed_`
+  running_launches running_;       // joules in SMs of those that have ended are in `closed_`
   double closed_ = 0;
   counted before_;
   sc_core::sc_event due_;

@@ -36,6 +36,9 @@ struct run_progress {
 /// cap, if it has one.
 run_metrics collect(const gpu& g, const power_ledger* ledger = nullptr);
 
+/// Where the kernels have their energies.
+std::vector<const energy_metrics*> energies_of(const std::vector<kernel_metrics>& kernels);
+
 run_progress progress_of(const gpu& g);
 
 }  // namespace heddle

@@ -3,17 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "heddle/config/error.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
+#include "heddle/metrics/collect.h"
 #include "heddle/sm/sm.h"
 
 namespace heddle {
 
 interval_sampler::interval_sampler(gpu& g, const power_ledger* ledger)
-    : sc_module(sc_core::sc_module_name("interval_sampler")), gpu_(g), energy_(g, ledger) {
+    : sc_module(sc_core::sc_module_name("interval_sampler")), gpu_(g), running_(g.cwd()), energy_(g, ledger) {
   SC_HAS_PROCESS(interval_sampler);
   SC_METHOD(sample_memory);
   sensitive << memory_due_;
@@ -49,7 +51,7 @@ void interval_sampler::after_cycle() {
 }
 
 void interval_sampler::sample_memory() {
-  if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back(), open_from_);
+  if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back(), running_.all());
 }
 
 // Skips an SM that is restoring blocks: the instructions at which their warps wait are known only afterwards. Returns
@@ -67,54 +69,58 @@ std::uint64_t interval_sampler::settle() {
   return warp_cycles;
 }
 
-// Sums up launches that have ended: a job may have thousands, of which only a few are running.
-void interval_sampler::close_finished() {
-  const auto& grids = gpu_.cwd().grids();
-  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_) {
-    if (gpu_.config().energy.account) closed_.l2_joules += energy_.in_l2(open_from_);
-    for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
-      if (gpu_.config().energy.account) closed_.sm_joules[i] += energy_.joules_in_sm(open_from_, i);
-      for (const auto& p : gpu_.sm_at(i).partitions)
-        if (const issue_counters* c = p.account.counters.find(open_from_)) {
-          closed_.instructions += c->inst_executed;
-          closed_.sm_instructions[i] += c->inst_executed;
-          for (std::size_t s = 0; s < c->states.size(); ++s) closed_.states[s] += c->states[s];
-        }
-    }
-  }
+// What the launch has done in SMs.
+void interval_sampler::take_counts(sample& s, std::uint32_t launch) const {
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i)
+    for (const auto& p : gpu_.sm_at(i).partitions)
+      if (const issue_counters* c = p.account.counters.find(launch)) {
+        s.instructions += c->inst_executed;
+        s.sm_instructions[i] += c->inst_executed;
+        for (std::size_t n = 0; n < c->states.size(); ++n) s.states[n] += c->states[n];
+      }
+}
+
+// Adds a launch that has ended to the sums that later samples begin with.
+void interval_sampler::close(std::uint32_t launch) {
+  take_counts(closed_, launch);
+  if (!gpu_.config().energy.account) return;
+  closed_.l2_joules += energy_.in_l2(launch);
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) closed_.sm_joules[i] += energy_.joules_in_sm(launch, i);
 }
 
 void interval_sampler::take() {
-  close_finished();
+  running_.update([this](std::uint32_t launch) { close(launch); });
   sample s = closed_;
   s.cycle = gpu_.cycle();
-  for (unsigned i = 0; i < gpu_.sm_count(); ++i)
-    for (const auto& p : gpu_.sm_at(i).partitions)
-      for (std::uint32_t launch = open_from_; launch < p.account.counters.end(); ++launch)
-        if (const issue_counters* c = p.account.counters.find(launch)) {
-          s.instructions += c->inst_executed;
-          s.sm_instructions[i] += c->inst_executed;
-          for (std::size_t n = 0; n < c->states.size(); ++n) s.states[n] += c->states[n];
-        }
-  take_energy(s, open_from_);
-  take_memory(s, open_from_);
+  for (const std::uint32_t launch : running_.all()) take_counts(s, launch);
+  take_energy(s, running_.all());
   samples_.push_back(std::move(s));
 }
 
-// Adds the energy that the launches from number `from` on have spent in SMs.
-void interval_sampler::take_energy(sample& s, std::uint32_t from) {
+// Adds the energy that `launches` have spent in SMs.
+void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& launches) {
   if (!gpu_.config().energy.account) return;
   s.time = energy_.time(s.cycle);
   s.leakage_time = energy_.leakage_time(s.cycle);
-  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
-    for (std::uint32_t launch = from; launch < gpu_.sm_at(i).profiles.end(); ++launch)
-      s.sm_joules[i] += energy_.joules_in_sm(launch, i);
-    s.sm_active.push_back(energy_.active_time(i, s.cycle));
+  const unsigned sms = gpu_.sm_count();
+  for (const std::uint32_t launch : launches) {
+    launch_energy& of_launch = s.launches.emplace_back();
+    of_launch.launch = launch;
+    for (unsigned i = 0; i < sms; ++i) {
+      if (!energy_.ran_on(launch, i)) continue;
+      const double joules = energy_.joules_in_sm(launch, i);
+      s.sm_joules[i] += joules;
+      of_launch.sm_joules += joules;
+      of_launch.active += energy_.active_in(launch, i);
+    }
   }
+  s.sm_active.resize(sms);
+  for (unsigned i = 0; i < sms; ++i) s.sm_active[i] = energy_.active_time(i, s.cycle);
 }
 
-// What the memory system has done so far; in the L2, `s` has the energy of the launches before number `from`.
-void interval_sampler::take_memory(sample& s, std::uint32_t from) const {
+// What the memory system has done so far. In the L2, `s` has the energy of the launches that are not among `launches`,
+// for which take_energy() has been called.
+void interval_sampler::take_memory(sample& s, const std::vector<std::uint32_t>& launches) const {
   s.read_bytes = s.write_bytes = 0;
   for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
     const per_launch<memory_counters>& counters = gpu_.channel_at(i).counters();
@@ -125,9 +131,13 @@ void interval_sampler::take_memory(sample& s, std::uint32_t from) const {
       }
   }
   if (!gpu_.config().energy.account) return;
-  s.shared_joules = energy_.all_contexts() + energy_.in_dram() + s.l2_joules;
-  for (std::uint32_t launch = from; launch < gpu_.cwd().grids().size(); ++launch)
-    s.shared_joules += energy_.in_l2(launch);
+  s.shared_joules = energy_.all_contexts() + energy_.of_dram_bytes(s.read_bytes, s.write_bytes) + s.l2_joules;
+  for (std::size_t n = 0; n < launches.size(); ++n) {
+    const energy_sums beside = energy_.beside_sms(launches[n]);
+    s.shared_joules += beside.units[energy_unit::l2];
+    s.launches[n].shared_joules =
+        beside.units[energy_unit::l2] + beside.units[energy_unit::dram] + energy_.contexts_of(launches[n]);
+  }
 }
 
 // Doubles the interval length and keeps the first sample of each interval.
@@ -154,6 +164,7 @@ void interval_sampler::fill(run_metrics& m) {
   // Drops a sample of the current cycle, because accounts were settled after it.
   if (!samples_.empty() && samples_.back().cycle >= gpu_.cycle()) samples_.pop_back();
   take();
+  take_memory(samples_.back(), running_.all());
   interval_series& to = m.intervals;
   sample before;
   before.sm_instructions.resize(gpu_.sm_count());
@@ -178,13 +189,16 @@ void interval_sampler::fill(run_metrics& m) {
 // The run's energy up to the last interval's end, and that of each interval. What launches cost after they had ended,
 // such as fills that came late, is in the last one.
 void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
-  m.energy = energy_.of_run(m.intervals.end_cycles.back());
+  m.energy = energy_.of_run(energies_of(m.kernels), m.intervals.end_cycles.back());
   sample& last = samples_[intervals - 1];
   last.sm_joules.assign(gpu_.sm_count(), 0);
   last.sm_active.clear();
+  last.launches.clear();
   last.l2_joules = 0;
-  take_energy(last, 0);
-  take_memory(last, 0);
+  std::vector<std::uint32_t> all(gpu_.cwd().grids().size());
+  std::iota(all.begin(), all.end(), 0);
+  take_energy(last, all);
+  take_memory(last, all);
   const energy_parameters& p = energy_.prices();
   m.power.sm_watts.resize(gpu_.sm_count());
   sample before;
@@ -213,6 +227,45 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   }
   invariant(std::abs(sum - m.energy.total_joules) <= 1e-9 * m.energy.total_joules,
             "the energies of the intervals differ from the run's");
+  for (kernel_metrics& k : m.kernels) fill_launch_power(k, intervals);
+}
+
+// Energy of a launch up to a sample, its static energy included.
+double interval_sampler::joules_until(const sample& s, const kernel_metrics& k) const {
+  if (s.cycle <= k.start_cycle) return 0;
+  const auto running =
+      std::find_if(s.launches.begin(), s.launches.end(), [&k](const launch_energy& e) { return e.launch == k.launch; });
+  if (running == s.launches.end()) return k.energy.total_joules;  // it had ended
+  const energy_parameters& p = energy_.prices();
+  const double seconds = energy_.seconds(s.time - energy_.time(k.start_cycle));
+  const double leaking = energy_.seconds(gpu_.sm_count() * (s.leakage_time - energy_.leakage_time(k.start_cycle)));
+  const double active = std::min(energy_.seconds(running->active), leaking);
+  return running->sm_joules + running->shared_joules + p.constant_watts * seconds + p.active_sm_watts * active +
+         p.idle_sm_watts * (leaking - active);
+}
+
+// The launch's energy in each interval from that of its first block to that of its end. What it costs after its end
+// is in the last one.
+void interval_sampler::fill_launch_power(kernel_metrics& k, std::size_t intervals) const {
+  if (!k.energy.known) return;
+  const energy_parameters& p = energy_.prices();
+  // A sample may be a cycle before or after what the SMs have counted.
+  const double one_cycle = energy_.seconds(gpu_.sm_count() * (p.active_sm_watts + p.idle_sm_watts));
+  double before = 0, sum = 0;
+  for (std::size_t n = 0; n < intervals; ++n) {
+    const sample& s = samples_[n];
+    if (s.cycle <= k.start_cycle && n + 1 != intervals) continue;
+    const bool last = n + 1 == intervals || s.cycle >= k.end_cycle;
+    const double until = last ? k.energy.total_joules : joules_until(s, k);
+    invariant(until - before >= -1e-9 * k.energy.total_joules - one_cycle, "the energy of a kernel falls");
+    if (k.joules_over_time.empty()) k.first_interval = n;
+    k.joules_over_time.push_back(until - before);
+    sum += until - before;
+    before = until;
+    if (last) break;
+  }
+  invariant(std::abs(sum - k.energy.total_joules) <= 1e-9 * k.energy.total_joules,
+            "the energies of a kernel's intervals differ from the kernel's");
 }
 
 }  // namespace heddle

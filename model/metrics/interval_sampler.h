@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/energy/energy_account.h"
+#include "heddle/gpu/cwd/running_launches.h"
 #include "heddle/metrics/run_metrics.h"
 #include "heddle/sub_partition/account/issue_counters.h"
 #include "heddle/tlm/kernel/unit_clock.h"
@@ -36,6 +37,13 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void fill_so_far(run_metrics& m);
 
  private:
+  /// The energy of a launch that was running when the sample was taken.
+  struct launch_energy {
+    std::uint32_t launch = 0;
+    double sm_joules = 0;      // dynamic, their requests to the interconnect included
+    double shared_joules = 0;  // dynamic, of the L2 and device memory, and of its contexts
+    double active = 0;         // of its cycles in SMs, see energy_account::active_in
+  };
   struct sample {
     cycle_t cycle = 0;
     std::uint64_t instructions = 0;
@@ -49,13 +57,17 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     double time = 0;                // energy_account::time
     double leakage_time = 0;        // likewise
     std::vector<double> sm_active;  // active_time
+    std::vector<launch_energy> launches;
   };
   void sample_memory();
-  void close_finished();
+  void close(std::uint32_t launch);
   void take();
-  void take_memory(sample& s, std::uint32_t from) const;
-  void take_energy(sample& s, std::uint32_t from);
+  void take_counts(sample& s, std::uint32_t launch) const;
+  void take_energy(sample& s, const std::vector<std::uint32_t>& launches);
+  void take_memory(sample& s, const std::vector<std::uint32_t>& launches) const;
   void fill_power(run_metrics& m, std::size_t intervals);
+  void fill_launch_power(kernel_metrics& k, std::size_t intervals) const;
+  [[nodiscard]] double joules_until(const sample& s, const kernel_metrics& k) const;
   void thin_out();
 
   static constexpr std::size_t most_samples = 128;
@@ -66,7 +78,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   bool blocks_run_ = false;        // at the last call
   sc_core::sc_event memory_due_;
   std::vector<sample> samples_;  // sums since the start of the simulation
-  std::uint32_t open_from_ = 0;  // launches before this one have ended: their counts are in `closed_`
+  running_launches running_;     // the counts of those that have ended are in `closed_`
   sample closed_;
   energy_account energy_;
 };

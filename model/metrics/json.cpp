@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/metrics/json.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -19,22 +22,35 @@ json_writer& json_writer::key(std::string_view name) {
 }
 
 json_writer& json_writer::value(std::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    } else {
-      quoted += c;
+  separate();
+  text_ += '"';
+  const auto plain = [](char c) { return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20; };
+  if (std::all_of(text.begin(), text.end(), plain)) {
+    text_ += text;
+  } else {
+    for (const char c : text) {
+      if (static_cast<unsigned char>(c) < 0x20) {
+        text_ += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        continue;
+      }
+      if (!plain(c)) text_ += '\\';
+      text_ += c;
     }
   }
-  return raw(quoted + "\"");
+  text_ += '"';
+  return *this;
 }
 
+// Lists often hold the same number many times, such as the energy of idle SMs.
 json_writer& json_writer::value(double number) {
-  return raw(std::isfinite(number) ? fmt::format("{}", number) : "null");
+  if (!std::isfinite(number)) return raw("null");
+  if (number == 0 && !std::signbit(number)) return raw("0");
+  if (number != last_number_) {
+    last_number_ = number;
+    last_text_.clear();
+    fmt::format_to(std::back_inserter(last_text_), FMT_COMPILE("{}"), number);
+  }
+  return raw(last_text_);
 }
 
 json_writer& json_writer::value(bool truth) { return raw(truth ? "true" : "false"); }
@@ -69,7 +85,8 @@ void json_writer::separate() {
   }
   if (!first_) text_ += ',';
   if (nesting_.back() == '{') {
-    text_ += "\n" + std::string(2 * nesting_.size(), ' ');
+    text_ += '\n';
+    text_.append(2 * nesting_.size(), ' ');
   } else if (!first_) {
     text_ += ' ';
   }
@@ -117,7 +134,12 @@ void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
   write_energy(w, k.energy);
   w.key("by_line").begin_object();
   for (const line_metrics& l : k.lines) w.member(std::to_string(l.line), l.joules);
-  w.end_object().end_object();
+  w.end_object();
+  if (!k.joules_over_time.empty()) {
+    w.member("first_interval", k.first_interval);
+    write_list(w, "joules_over_time", k.joules_over_time);
+  }
+  w.end_object();
 }
 
 void write_kernel(json_writer& w, const kernel_metrics& k) {

@@ -52,6 +52,8 @@ class json_writer {
   std::string nesting_;  // open brackets
   bool first_ = true;    // the innermost bracket is empty
   bool after_key_ = false;
+  double last_number_ = 0;  // other than 0, as text in last_text_
+  std::string last_text_;
 };
 
 /// Writes every parameter of a configuration as a member of the open object: "l1.size_bytes": 24576.

@@ -14,32 +14,23 @@ using unit = energy_unit;
 power_probe::power_probe(const gpu& g, const power_ledger* ledger)
     : gpu_(g),
       energy_(g, ledger),
+      running_(g.cwd()),
       closed_(g.sm_count()),
       before_(g.sm_count()),
       active_(g.sm_count()),
       watts_(g.sm_count()) {}
 
-// A job may have thousands of launches, of which only a few are running.
-void power_probe::close_finished() {
-  const auto& grids = gpu_.cwd().grids();
-  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_) {
-    closed_l2_ += energy_.in_l2(open_from_);
-    for (unsigned i = 0; i < gpu_.sm_count(); ++i) closed_[i].add(energy_.in_sm(open_from_, i).units);
-  }
-}
-
 power_probe::joules power_probe::sm_joules(unsigned sm) {
   joules j = closed_[sm];
-  for (std::uint32_t launch = open_from_; launch < gpu_.sm_at(sm).profiles.end(); ++launch)
-    j.add(energy_.in_sm(launch, sm).units);
+  for (const std::uint32_t launch : running_.all())
+    if (energy_.ran_on(launch, sm)) j.add(energy_.in_sm(launch, sm).units);
   return j;
 }
 
 power_probe::joules power_probe::shared_joules() const {
   joules j;
   j[unit::l2] = closed_l2_;
-  for (std::uint32_t launch = open_from_; launch < gpu_.cwd().grids().size(); ++launch)
-    j[unit::l2] += energy_.in_l2(launch);
+  for (const std::uint32_t launch : running_.all()) j[unit::l2] += energy_.in_l2(launch);
   j[unit::dram] = energy_.in_dram();
   j[unit::context] = energy_.all_contexts();
   return j;
@@ -47,7 +38,11 @@ power_probe::joules power_probe::shared_joules() const {
 
 void power_probe::advance(cycle_t cycle) {
   if (cycle <= cycle_) return;
-  close_finished();
+  running_.update([this](std::uint32_t launch) {
+    closed_l2_ += energy_.in_l2(launch);
+    for (unsigned i = 0; i < gpu_.sm_count(); ++i)
+      if (energy_.ran_on(launch, i)) closed_[i].add(energy_.in_sm(launch, i).units);
+  });
   const double seconds = energy_.seconds(energy_.time(cycle) - energy_.time(cycle_));
   const double leaking = energy_.seconds(energy_.leakage_time(cycle) - energy_.leakage_time(cycle_));
   clock_mhz_ = energy_.mean_clock_mhz(cycle_, cycle);

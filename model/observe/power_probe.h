@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/energy/energy_account.h"
+#include "heddle/gpu/cwd/running_launches.h"
 
 namespace heddle {
 
@@ -32,18 +33,17 @@ class power_probe {
 
  private:
   using joules = joules_by<energy_unit>;
-  void close_finished();
   joules sm_joules(unsigned sm);
   joules shared_joules() const;
 
   const gpu& gpu_;
   energy_account energy_;
   cycle_t cycle_ = 0;
-  std::uint32_t open_from_ = 0;  // launches before this one have ended
-  std::vector<joules> closed_;   // their energy, by SM
-  double closed_l2_ = 0;         // and in the L2
-  std::vector<joules> before_;   // by SM, at the last call
-  std::vector<double> active_;   // active_time, by SM, at the last call
+  running_launches running_;
+  std::vector<joules> closed_;  // energy of launches that have ended, by SM
+  double closed_l2_ = 0;        // and in the L2
+  std::vector<joules> before_;  // by SM, at the last call
+  std::vector<double> active_;  // active_time, by SM, at the last call
   joules shared_before_;
   std::vector<joules> watts_;
   joules shared_watts_;

@@ -21,6 +21,7 @@ verdict_lines verdict_of(const run_metrics& metrics) {
   run_metrics alone;
   alone.config = metrics.config;
   alone.kernels = {*longest};
+  alone.kernels[0].energy.known = false;  // no rule reads energies
   const auto json = nlohmann::ordered_json::parse(valid_utf8(to_json(alone)));
   const verdict v = judge(json["kernels"][0], machine_parameters(json["gpu"]["config"]));
   verdict_lines lines;

@@ -48,6 +48,11 @@ inline void check_energies(const json& m) {
     check(k["energy"], what);
     EXPECT_LE(std::abs(sum(k["energy"]["by_line"]) - dynamic(k)), 1e-9 * k["energy"]["total_joules"].get<double>())
         << what << " by line";
+    const json& parts = k["energy"]["joules_over_time"];
+    same(sum(parts), k["energy"]["total_joules"], what + " by interval");
+    EXPECT_LE(k["energy"]["first_interval"].get<std::size_t>() + parts.size(), m["intervals"]["end_cycles"].size())
+        << what;
+    for (const json& part : parts) EXPECT_GE(part.get<double>(), 0) << what << " by interval";
     kernels += dynamic(k);
   }
   const double run = m["energy"]["total_joules"];

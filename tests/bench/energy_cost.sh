@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the account of energy costs the host: energy_cost.sh PROGRAM. Instructions of whole runs with and without it, by
+# callgrind; fails above 2 %, and for many launches of a few instructions above 6 %. 77: valgrind is not there.
+set -eu
+command -v valgrind >/dev/null || { echo "skipped: valgrind is not there (Debian: apt-get install valgrind)"; exit 77; }
+program=$1
+root=$(cd "$(dirname "$0")/../.." && pwd)
+workloads=$root/testbench/workloads
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HEDDLE_THREADS=1
+
+# Instructions of a run: instructions ACCOUNT ARGUMENTS.
+instructions() {
+  account=$1
+  shift
+  valgrind --tool=callgrind --callgrind-out-file="$work/profile" "$program" "$@" --quiet --metrics "$work/m.json" \
+    --set "energy.account=$account" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+  sed -n 's/^totals: //p' "$work/profile"
+}
+
+# cost NAME MOST ARGUMENTS: prints the share; most: percent.
+failed=0
+cost() {
+  name=$1 most=$2
+  shift 2
+  with=$(instructions true "$@") without=$(instructions false "$@")
+  awk -v n="$name" -v a="$with" -v b="$without" -v m="$most" \
+    'BEGIN { p = 100 * (a / b - 1); printf "%-40s %6.2f %%%s\n", n, p, (p > m ? "  <- more than " m " %" : ""); exit (p > m) }' ||
+    failed=1
+}
+
+cat >"$work/tiny.ptx" <<'END'
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry tiny(.param .u64 p)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r1;
+  ret;
+}
+END
+launch='{"kernel": "tiny", "grid": [1, 1, 1], "block": [32, 1, 1], "args": [{"buffer": "a"}]}'
+{
+  printf '{"module": "tiny.ptx", "buffers": {"a": {"bytes": 4096}}, "launches": [%s' "$launch"
+  k=1
+  while [ $k -lt 400 ]; do
+    printf ', %s' "$launch"
+    k=$((k + 1))
+  done
+  printf ']}\n'
+} >"$work/tiny.json"
+
+divergent="run --kernel $workloads/divergent/divergent.ptx:divergent --grid 320 --block 128 --arg buf:163840:random:9"
+divergent="$divergent --arg buf:163840 --arg s32:40960"
+for gpu in v100 h100; do
+  # shellcheck disable=SC2086  # a list of words
+  cost "divergent, 320 blocks, $gpu" 2 $divergent --gpu $gpu
+  cost "hotspot, $gpu" 2 run "$workloads/hotspot/job.json" --gpu $gpu
+  cost "pointer_chase, $gpu" 2 run "$workloads/pointer_chase/job.json" --gpu $gpu
+done
+cost "400 launches of six instructions, h100" 6 run "$work/tiny.json" --gpu h100
+exit $failed
