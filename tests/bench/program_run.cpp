@@ -14,9 +14,11 @@ namespace {
 // The function that the program itself measures the time of (testbench/run/job_runner.cpp).
 constexpr const char* timed = "heddle::testbench::machine::run_for(sc_core::sc_time const&)";
 
+// HEDDLE_BENCH_OPTIONS: further options of every run, such as --set energy.account=false, to see what one costs.
 std::string program_line(const bench_case& c, const std::string& arguments, const std::string& metrics) {
+  const char* further = std::getenv("HEDDLE_BENCH_OPTIONS");
   return "'" HEDDLE_PROGRAM "' " + arguments + " --gpu " + c.gpu + " --quiet --progress never --metrics '" + metrics +
-         "'";
+         "' " + (further != nullptr ? further : "");
 }
 
 speed speed_of(const std::string& metrics) {
