@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "heddle/config/error.h"
@@ -155,8 +156,10 @@ void schedule_for_occupancy(machine_function& f, const register_rules& rules) {
   constexpr int stride = 4, tries = 8;                           // words
   std::size_t instructions = 0;
   for (const machine_block& b : f.blocks) instructions += b.code.size();
-  const machine_function written = f;
-  const schedule_estimate natural = schedule(f, rules);
+  const machine_function as_written = f;
+  const written_function written(as_written);
+  const schedule_plan natural = plan_schedule(written, rules);
+  f = in_order(as_written, natural);
   const unsigned needed = registers_needed(f, rules);
   if (rules.beyond == 0 || needed <= rules.free_of_cost || natural.words == 0 || instructions > most_instructions)
     return;
@@ -165,15 +168,16 @@ void schedule_for_occupancy(machine_function& f, const register_rules& rules) {
   };
   unsigned least = units(needed);
   double best = natural.cycles;
+  std::set<std::vector<std::uint32_t>> tried;
   // Few words live at a time, or instructions that stay near where they were written: there their operands are.
   for (const std::size_t reach : {whole, std::size_t{64}, std::size_t{32}, std::size_t{16}})
     for (int k = reach == whole ? 1 : 0; k <= tries && natural.words > stride * k; ++k) {
-      machine_function attempt = written;
-      const schedule_estimate tight = schedule(attempt, rules, natural.words - stride * k, reach);
+      const schedule_plan tight = plan_schedule(written, rules, natural.words - stride * k, reach);
       const auto pays = [&](unsigned registers) {
         return 2 * tight.cycles * registers <= natural.cycles * (registers + units(needed));
       };
-      if (!pays(rules.free_of_cost)) continue;
+      if (!pays(rules.free_of_cost) || !tried.insert(tight.order).second) continue;
+      machine_function attempt = in_order(as_written, tight);
       const unsigned registers = registers_needed(attempt, rules);
       if (registers == 0 || !pays(units(registers)) || units(registers) > least) continue;
       if (units(registers) == least && (tight.cycles >= best || least == units(needed))) continue;
@@ -186,9 +190,8 @@ void schedule_for_occupancy(machine_function& f, const register_rules& rules) {
 /// With how many registers a function that does not go with those of `rules` can do.
 std::string least_registers(const machine_function& f, register_rules rules) {
   for (++rules.limit; rules.limit <= 255; ++rules.limit) {
-    machine_function attempt = f;
+    machine_function attempt = in_order(f, plan_schedule(written_function(f), rules));
     register_allocation allocation;
-    schedule(attempt, rules);
     if (allocate_registers(attempt, rules, allocation)) return ", expected at least " + std::to_string(rules.limit);
   }
   return "";

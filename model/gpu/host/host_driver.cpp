@@ -203,7 +203,7 @@ std::vector<std::string> host_driver::kernels(unsigned module) const {
 
 const isa::program& host_driver::program(unsigned module, const std::string& kernel, unsigned max_registers) {
   auto& p = record_of(module).programs[{kernel, max_registers}];
-  if (!p) p = ptx::lower(record_of(module).module, kernel, config_, max_registers);
+  if (!p) p = ptx::lower(*parsed_, record_of(module).module, kernel, config_, max_registers);
   return *p;
 }
 

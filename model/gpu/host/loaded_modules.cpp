@@ -19,7 +19,7 @@ std::shared_ptr<const decoded_program> loaded_modules::program(std::uint32_t mod
                                                                std::uint32_t max_registers) {
   if (module >= modules_.size()) throw input_error("no module " + std::to_string(module) + " is loaded");
   auto& known = modules_[module].programs[{kernel, max_registers}];
-  if (!known) known = place_code(ptx::lower(modules_[module].module, kernel, config_, max_registers));
+  if (!known) known = place_code(ptx::lower(parsed_, modules_[module].module, kernel, config_, max_registers));
   return known;
 }
 

@@ -2,6 +2,8 @@
 // Modules linked into one: the meaning of a name in each, rejected inputs, and the positions in messages.
 #include <gtest/gtest.h>
 
+#include "heddle/config/config.h"
+#include "heddle/frontend/ptx/lower.h"
 #include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "ptx_machine.h"
@@ -175,6 +177,27 @@ TEST(parsed_modules, share_the_tree_of_equal_requests_while_it_is_in_use) {
   EXPECT_NE(first, modules.parse(text, "b.ptx"));
   EXPECT_NE(first, modules.parse(text + " ", "a.ptx"));
   EXPECT_NE(first, others.parse(text, "a.ptx")) << "modules of two owners were shared";
+}
+
+TEST(parsed_modules, share_the_kernels_of_equal_requests_while_they_are_in_use) {
+  const std::string text = header + ".global .u32 g;\n" + kernel("ld.global.u32 %r0, [g];") + kernel("", "other");
+  const gpu_config gpu = load_config("h100"), equal = load_config("h100"),
+                   banked = load_config("h100", {"sub_partition.register_banks=1"});
+  ptx::parsed_modules modules, others;
+  const auto place = [&](u64 globals) { return ptx::place(modules.parse(text, "a.ptx"), globals); };
+  const ptx::loaded_module here = place(0x10000000), again = place(0x10000000), elsewhere = place(0x20000000);
+  auto first = ptx::lower(modules, here, "k", gpu, 0);
+  EXPECT_EQ(first, ptx::lower(modules, again, "k", equal, 0));
+  EXPECT_NE(first, ptx::lower(modules, elsewhere, "k", gpu, 0)) << "the variable is elsewhere";
+  EXPECT_NE(first, ptx::lower(modules, here, "other", gpu, 0));
+  EXPECT_NE(first, ptx::lower(modules, here, "k", gpu, 32));
+  EXPECT_NE(first, ptx::lower(modules, here, "k", banked, 0)) << "another GPU";
+  EXPECT_NE(first, ptx::lower(others, here, "k", gpu, 0)) << "kernels of two owners were shared";
+  EXPECT_EQ(first, ptx::lower(modules, here, "k", gpu, 0));
+  EXPECT_EQ(modules.lowered().size(), 1u) << "what nobody holds was kept";
+  const std::weak_ptr<const isa::program> watched = first;
+  first.reset();
+  EXPECT_TRUE(watched.expired());
 }
 
 TEST(undefined_variables, are_refused_where_they_are_used) {

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
+#include "heddle/frontend/ptx/machine/liveness.h"
 #include "heddle/frontend/ptx/machine/machine_ir.h"
 
 namespace heddle::ptx {
 
 struct register_rules;
 
-/// What a schedule would take of one warp that is alone, loops ten trips.
-struct schedule_estimate {
+/// An order of the instructions, and what it would take of one warp that is alone, loops ten trips.
+struct schedule_plan {
   int words = 0;  // of registers that it was made for; 0: the instructions stand as written
   double cycles = 0;
+  std::vector<std::uint32_t> order;  // places of all blocks' instructions as written, in their new order
+};
+
+/// Which words of a function are live where, as its instructions are written. Refers to the function.
+struct written_function {
+  explicit written_function(const machine_function& f) : code(f), units(f.registers), live(live_segments(f, units)) {}
+
+  const machine_function& code;
+  const unit_map units;
+  const std::vector<segments> live;
 };
 
 /// An immediate or a constant-bank operand.
@@ -35,11 +49,15 @@ void rename_after_copies(machine_function& f);
 /// A value computed only to be copied is computed in the place of the copy, where nothing between the two minds.
 void compute_in_place(machine_function& f);
 
-/// Reorders the instructions of each block so that loads start early and long latencies overlap, as far as registers
-/// that cost no occupancy allow. Barriers, fences, guarded exits and slow paths stay where they are; memory accesses
-/// that may meet keep their order. `words`: of registers that may be live, about; 0: as many as that is worth. `reach`:
-/// by how many places an instruction may move up.
-schedule_estimate schedule(machine_function& f, const register_rules& rules, int words = 0, std::size_t reach = 1000);
+/// Plans an order of the instructions of each block so that loads start early and long latencies overlap, as far as
+/// registers that cost no occupancy allow. Barriers, fences, guarded exits and slow paths stay where they are; memory
+/// accesses that may meet keep their order. `words`: of registers that may be live, about; 0: as many as that is worth.
+/// `reach`: by how many places an instruction may move up.
+schedule_plan plan_schedule(const written_function& f, const register_rules& rules, int words = 0,
+                            std::size_t reach = 1000);
+
+/// The function with its instructions in that order.
+machine_function in_order(const machine_function& written, const schedule_plan& plan);
 
 /// Joins two three-input additions or logic operations where the first one's result is read once.
 void merge_chains(machine_function& f);

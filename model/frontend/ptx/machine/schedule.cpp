@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <numeric>
 
 #include "heddle/frontend/ptx/hir/control_flow.h"
 #include "heddle/frontend/ptx/machine/liveness.h"
@@ -162,12 +163,12 @@ bool live_at(const segments& s, std::uint32_t position) {
 
 class scheduler {
  public:
-  scheduler(machine_function& f, const register_rules& rules, int target, std::size_t reach)
+  scheduler(const written_function& f, const register_rules& rules, int target, std::size_t reach)
       : reach_(std::min(reach, window)),
-        f_(f),
-        units_(f.registers),
-        live_(live_segments(f, units_)),
-        pressure_(f, units_),
+        f_(f.code),
+        units_(f.units),
+        live_(f.live),
+        pressure_(f.code, f.units),
         last_write_(units_.count(), none),
         readers_(units_.count()) {
     // Latencies are worth some registers beyond what the written order needs, and those up to the next multiple of
@@ -182,28 +183,33 @@ class scheduler {
     if (target > 0) target_ = target, worthwhile_ = true;
   }
 
-  schedule_estimate run() {
-    if (!worthwhile_) return {};
+  schedule_plan run() {
+    schedule_plan plan;
+    std::size_t instructions = 0;
+    for (const machine_block& b : f_.blocks) instructions += b.code.size();
+    plan.order.resize(instructions);
+    std::iota(plan.order.begin(), plan.order.end(), 0u);
+    if (!worthwhile_) return plan;
     flow_graph graph;
     for (const machine_block& b : f_.blocks) graph.push_back(b.successors);
     const std::vector<unsigned> depth = loop_depths(graph, 0);
-    schedule_estimate estimate;
-    estimate.words = target_;
+    plan.words = target_;
     std::uint32_t position = 0;
     for (std::size_t k = 0; k < f_.blocks.size(); ++k) {
-      machine_block& b = f_.blocks[k];
+      const machine_block& b = f_.blocks[k];
       double weight = 1;
       for (unsigned n = std::min(depth[k], 6u); n != 0; --n) weight *= 10;
       std::size_t begin = 0;
       for (std::size_t at = 0; at <= b.code.size(); ++at) {
         const bool cut = at - begin == longest_region, ends = at == b.code.size() || stays_in_place(b.code[at]);
         if (!cut && !ends) continue;
-        if (at - begin > 2) estimate.cycles += weight * static_cast<double>(region(b.code, begin, at, position));
+        if (at - begin > 2)
+          plan.cycles += weight * static_cast<double>(region(b.code, begin, at, position, plan.order));
         begin = ends ? at + 1 : at;
       }
       position += static_cast<std::uint32_t>(b.code.size());
     }
-    return estimate;
+    return plan;
   }
 
  private:
@@ -335,18 +341,18 @@ class scheduler {
     return best != none ? best : later != none ? later : cheapest;
   }
 
-  /// Cycles from the first to the last instruction, if nothing else delays them.
-  std::uint64_t region(std::vector<machine_instruction>& code, std::size_t begin, std::size_t end,
-                       std::uint32_t position) {
+  /// Orders a region of the block that begins at `position`. Cycles from the first to the last instruction, if nothing
+  /// else delays them.
+  std::uint64_t region(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t end,
+                       std::uint32_t position, std::vector<std::uint32_t>& order) {
     build(code, begin, end);
     start_pressure(position + static_cast<std::uint32_t>(begin), position + static_cast<std::uint32_t>(end));
     // Words that are live across the region without being touched in it.
     through_ = words_[2 * (position + begin)] - pressure_.words();
-    std::vector<machine_instruction> order;
-    order.reserve(end - begin);
+    const std::uint32_t start = position + static_cast<std::uint32_t>(begin);
     std::uint64_t now = 0;
     std::size_t first = 0;
-    while (order.size() < end - begin) {
+    for (std::size_t next = start; next < position + end; ++next) {
       while (nodes_[first].taken) ++first;
       const std::uint32_t k = choose(code, begin, first, now);
       node& n = nodes_[k];
@@ -358,9 +364,8 @@ class scheduler {
         nodes_[s.first].ready = std::max(nodes_[s.first].ready, now - 1 + s.second);
       }
       pressure_.take(code[begin + k]);
-      order.push_back(code[begin + k]);
+      order[next] = start + k;
     }
-    std::copy(order.begin(), order.end(), code.begin() + static_cast<std::ptrdiff_t>(begin));
     pressure_.leave_all(touched_);
     for (std::uint32_t u : touched_) {
       last_write_[u] = none;
@@ -370,9 +375,9 @@ class scheduler {
   }
 
   const std::size_t reach_;
-  machine_function& f_;
-  const unit_map units_;
-  const std::vector<segments> live_;
+  const machine_function& f_;
+  const unit_map& units_;
+  const std::vector<segments>& live_;
   pressure pressure_;
   std::vector<std::uint32_t> last_write_;
   std::vector<std::vector<std::uint32_t>> readers_;
@@ -386,7 +391,7 @@ class scheduler {
 
 }  // namespace
 
-schedule_estimate schedule(machine_function& f, const register_rules& rules, int words, std::size_t reach) {
+schedule_plan plan_schedule(const written_function& f, const register_rules& rules, int words, std::size_t reach) {
   return scheduler(f, rules, words, reach).run();
 }
 
