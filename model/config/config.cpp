@@ -74,16 +74,16 @@ class loader {
 
   void check() const {
     check_rules(config_, [this](const std::vector<std::string>& names, const std::string& message) {
-      const origin* culprit = nullptr;
+      const origin* latest = nullptr;
       for (const std::string& name : names) {
         const auto found = origins_.find(name);
-        if (found != origins_.end() && (culprit == nullptr || found->second.order > culprit->order))
-          culprit = &found->second;
+        if (found != origins_.end() && (latest == nullptr || found->second.order > latest->order))
+          latest = &found->second;
       }
       const std::string what = about(names, message);
-      if (culprit == nullptr) throw input_error(file_.empty() ? what : printable(file_) + ": " + what);
-      if (!culprit->override_text.empty()) fail_override(culprit->override_text, what);
-      throw input_error(printable(culprit->file), culprit->line, culprit->column, what);
+      if (latest == nullptr) throw input_error(file_.empty() ? what : printable(file_) + ": " + what);
+      if (!latest->override_text.empty()) fail_override(latest->override_text, what);
+      throw input_error(printable(latest->file), latest->line, latest->column, what);
     });
   }
 

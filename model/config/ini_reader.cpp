@@ -27,12 +27,12 @@ std::string_view without_comment(std::string_view line) {
 }
 
 /// A part of a line and the column of its first character.
-struct piece {
+struct token {
   std::string_view text;
   std::uint32_t column;
 };
 
-piece trimmed(std::string_view line, std::size_t begin, std::size_t end) {
+token trimmed(std::string_view line, std::size_t begin, std::size_t end) {
   while (begin < end && is_blank(line[begin])) ++begin;
   while (end > begin && is_blank(line[end - 1])) --end;
   return {line.substr(begin, end - begin), static_cast<std::uint32_t>(begin + 1)};
@@ -46,7 +46,7 @@ class reader {
   void read_line(std::string_view raw) {
     ++line_;
     const std::string_view line = without_comment(raw);
-    const piece content = trimmed(line, 0, line.size());
+    const token content = trimmed(line, 0, line.size());
     if (content.text.empty()) return;
     if (content.text.front() == '[') open_section(content);
     else add_entry(line, content);
@@ -59,9 +59,9 @@ class reader {
     throw input_error(file_, line_, column, message);
   }
 
-  void open_section(const piece& content) {
+  void open_section(const token& content) {
     if (content.text.back() != ']') fail(content.column, "expected ']' at the end of the section's name");
-    const piece name = trimmed(content.text, 1, content.text.size() - 1);
+    const token name = trimmed(content.text, 1, content.text.size() - 1);
     if (name.text.empty()) fail(content.column, "expected a section's name between '[' and ']'");
     const auto bad = std::find_if_not(name.text.begin(), name.text.end(), is_name);
     const std::uint32_t column = content.column + name.column - 1;
@@ -74,11 +74,11 @@ class reader {
     if (sections_ != nullptr) sections_->push_back({section_, section_line_, section_column_});
   }
 
-  void add_entry(std::string_view line, const piece& content) {
+  void add_entry(std::string_view line, const token& content) {
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) fail(content.column, "expected [section] or key = value");
-    const piece key = trimmed(line, 0, equals);
-    const piece value = trimmed(line, equals + 1, line.size());
+    const token key = trimmed(line, 0, equals);
+    const token value = trimmed(line, equals + 1, line.size());
     if (key.text.empty()) fail(static_cast<std::uint32_t>(equals + 1), "expected a key before '='");
     const auto bad = std::find_if_not(key.text.begin(), key.text.end(), is_name);
     if (bad != key.text.end())

@@ -60,12 +60,12 @@ void input_file::classify(kind k) {
 }
 
 std::string input_file::read(std::string& content, std::uint64_t most) {
-  constexpr std::size_t piece = 1u << 16;
+  constexpr std::size_t chunk = 1u << 16;
   std::size_t done = 0;
   // One byte more than the size of a regular file, to detect that it has grown.
-  content.assign(std::max(piece, static_cast<std::size_t>(std::min(bytes_, most)) + 1), '\0');
+  content.assign(std::max(chunk, static_cast<std::size_t>(std::min(bytes_, most)) + 1), '\0');
   for (;;) {
-    if (done == content.size()) content.resize(done + std::max(piece, done / 2));
+    if (done == content.size()) content.resize(done + std::max(chunk, done / 2));
     const ssize_t got = ::read(descriptor_, content.data() + done, content.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::strerror(errno);

@@ -112,7 +112,7 @@ struct renamed_parameter {
 const std::vector<renamed_parameter>& renamed_parameters();
 /// The present name of a parameter that was renamed; any other text as it is.
 std::string current_name(const std::string& name);
-/// "sm.warp_dealing (now sm.warp_assignment)": a text for one warning about the former names that somebody used.
+/// "sm.warp_dealing (now sm.warp_assignment)": a text for one warning about the former names that were used.
 std::string renamed_text(const std::vector<std::string>& former_names);
 
 /// One parameter of a configuration. Refers to the configuration from which it was made.

@@ -140,8 +140,8 @@ void functional_executor::start(block& b, std::uint64_t number) {
   }
 }
 
-// Runs the block's warps in turn. Returns true when the block has ended. Otherwise its quantum is used up, or all its
-// warps wait or spin.
+// Runs the block's warps round robin. Returns true when the block has ended. Otherwise its quantum is used up, or all
+// its warps wait or spin.
 bool functional_executor::visit(block& b) {
   const std::uint64_t end = executed_ + block_quantum;
   b.spun = false;
@@ -192,18 +192,18 @@ void functional_executor::fail(const block& b, const simt::warp_state& w, const 
   throw functional_failure{std::move(f.text), std::move(details)};
 }
 
-std::vector<std::string> functional_executor::standing(const block& b, const warp& x) const {
+std::vector<std::string> functional_executor::lane_places(const block& b, const warp& x) const {
   const isa::program& p = *program_->decoded->program;
   const std::uint32_t number = b.barriers.waits_at(x.state.warp_in_block);
   const bool waits = (b.barriers.waiting() >> x.state.warp_in_block & 1) != 0;
-  return simt::standing_of(x.state, waits ? &number : nullptr,
-                           [&p](std::uint32_t pc) { return isa::place_of(p, p.code[pc]); });
+  return simt::lane_places_of(x.state, waits ? &number : nullptr,
+                              [&p](std::uint32_t pc) { return isa::place_of(p, p.code[pc]); });
 }
 
 void functional_executor::fail_deadlocked(const block& b) {
   waiting_block w{launch_->launch_id, b.number, b.context.index, launch_->program.get(), true, {}};
   for (unsigned k = 0; k < b.warps.size(); ++k)
-    if ((b.barriers.waiting() >> k & 1) != 0) w.warps.emplace_back(k, standing(b, b.warps[k]));
+    if ((b.barriers.waiting() >> k & 1) != 0) w.warps.emplace_back(k, lane_places(b, b.warps[k]));
   throw functional_failure{describe_deadlock({w}), {}};
 }
 
@@ -261,7 +261,7 @@ void functional_executor::fail_as_deadlock() {
       const std::string who = "\n  block (" + std::to_string(i.x) + "," + std::to_string(i.y) + "," +
                               std::to_string(i.z) + ") of kernel '" + launch_->program->kernel + "', warp " +
                               std::to_string(x.state.warp_in_block) + ", ";
-      for (const std::string& place : standing(*b, x)) text += who + place;
+      for (const std::string& place : lane_places(*b, x)) text += who + place;
     }
   if (more != 0) text += "\n  and " + std::to_string(more) + " more warps";
   throw functional_failure{std::move(text), {}};

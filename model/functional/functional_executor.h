@@ -60,7 +60,7 @@ class functional_executor {
   [[noreturn]] void fail(const block& b, const simt::warp_state& w, const isa::instruction& i, unsigned lane,
                          const std::string& what, fault_details details = {});
   [[noreturn]] void fail_deadlocked(const block& b);
-  [[nodiscard]] std::vector<std::string> standing(const block& b, const warp& x) const;
+  [[nodiscard]] std::vector<std::string> lane_places(const block& b, const warp& x) const;
   void detect_recurrence(bool moved);
   std::uint64_t fingerprint();
   [[noreturn]] void fail_as_deadlock();

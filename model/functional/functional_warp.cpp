@@ -109,7 +109,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
       simt::advance(w);
       if (mask == 0) return pause::none;
       // A thread may sleep for any time, however short: other lanes run first.
-      return w.independent && simt::give_way(w) ? pause::none : pause::spins;
+      return w.independent && simt::yield_to_other_path(w) ? pause::none : pause::spins;
     case issue_kind::system_call:
       changed_ = true;
       system_call(

@@ -209,9 +209,9 @@ bool gpu::simulates_ahead() const { return parts_->ahead_until != 0; }
 
 // No SM's safe time lies beyond the cycle before the one in which a fault would be reported.
 cycle_t gpu::bring_into_step() {
-  const cycle_t meeting = cycle() + fault_latency_cycles;
-  parts_->ahead_until = std::min(parts_->ahead_until, meeting);
-  return meeting;
+  const cycle_t report_cycle = cycle() + fault_latency_cycles;
+  parts_->ahead_until = std::min(parts_->ahead_until, report_cycle);
+  return report_cycle;
 }
 
 void gpu::release_ahead() { parts_->ahead_until = parts_->ahead_limit; }

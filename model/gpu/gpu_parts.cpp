@@ -28,13 +28,13 @@ bool gpu_parts::stuck() const {
 }
 
 std::string gpu_parts::barrier_deadlock() const {
-  const auto told = std::find_if(sms.begin(), sms.end(), [](const sm& s) { return !s.deadlock().empty(); });
-  if (told == sms.end()) return {};
+  const auto found = std::find_if(sms.begin(), sms.end(), [](const sm& s) { return !s.deadlock().empty(); });
+  if (found == sms.end()) return {};
   std::vector<waiting_block> blocks;
   for (const sm& s : sms) s.waiting_blocks(blocks);
   // If none is deadlocked now, the reported block has been switched out meanwhile.
   const bool any = std::any_of(blocks.begin(), blocks.end(), [](const waiting_block& b) { return b.for_ever; });
-  return any ? describe_deadlock(std::move(blocks)) : told->deadlock();
+  return any ? describe_deadlock(std::move(blocks)) : found->deadlock();
 }
 
 std::string gpu_parts::silent_memory() const {

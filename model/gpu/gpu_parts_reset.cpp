@@ -30,7 +30,7 @@ void gpu_parts::on_cycle(cycle_t cycle) {
       resetting = reset_step::draining;
       break;
     case reset_step::draining:
-      // A block that was on its way may have failed.
+      // A block that was in flight may have failed.
       for (sm& s : sms)
         if (std::any_of(s.partitions.begin(), s.partitions.end(), [](const auto& p) { return p.halted(); }))
           s.abandon(cycle);

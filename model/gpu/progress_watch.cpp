@@ -38,10 +38,10 @@ void progress_watch::after_cycle() {
     --busy_;
     return;
   }
-  const bool more_to_come = cycle <= host_acts_ || cwd_.waits_for_time(cycle);
-  if (cwd_.idle() || more_to_come || samples_ == 0 || moved_ != blocks_moved() || changes_ != memory_changes()) {
+  const bool work_is_pending = cycle <= host_acts_ || cwd_.waits_for_time(cycle);
+  if (cwd_.idle() || work_is_pending || samples_ == 0 || moved_ != blocks_moved() || changes_ != memory_changes()) {
     // A window starts when no block has moved since the last check.
-    const bool quiet = !cwd_.idle() && !more_to_come && moved_ == blocks_moved();
+    const bool quiet = !cwd_.idle() && !work_is_pending && moved_ == blocks_moved();
     begin_window(cycle);
     samples_ = quiet ? 1 : 0;
     next_ = cycle + (quiet ? distance(0) : patience_);
@@ -143,7 +143,7 @@ std::string progress_watch::report(cycle_t cycle) const {
           text += who + "loops at " + position_of(w);
           continue;
         }
-        for (const std::string& place : s.standing(warp)) text += who + place;
+        for (const std::string& place : s.lane_places(warp)) text += who + place;
       }
   if (more != 0) text += "\n  and " + std::to_string(more) + " more warps";
   return text;

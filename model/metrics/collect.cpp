@@ -97,9 +97,9 @@ void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch&
     empty += static_cast<double>(o.waiting);
     block_cycles += static_cast<double>(o.block_cycles);
     active += static_cast<double>(o.active_cycles);
-    if (o.came < o.most_blocks)
+    if (o.arrived < o.most_blocks)
       never += std::min(static_cast<double>(o.waiting),
-                        (o.most_blocks - o.came) * block_warps * static_cast<double>(o.active_cycles));
+                        (o.most_blocks - o.arrived) * block_warps * static_cast<double>(o.active_cycles));
   }
   double few = 0, partial = 0;
   if (static_cast<double>(k.blocks) < full) few = never;

@@ -11,7 +11,7 @@ namespace heddle {
 
 class gpu;
 
-/// Mean power of a GPU since the last look at it, while it runs. `g` must outlive it.
+/// Mean power of a GPU since the last call, while it runs. `g` must outlive it.
 class power_probe {
  public:
   /// `ledger`: of its power cap, if it has one.

@@ -88,21 +88,21 @@ barrier_outcome block_barriers::arrive(const barrier_rules& rules, unsigned warp
   }
   barrier& r = barriers_[number];
   const std::uint64_t bit = std::uint64_t{1} << warp;
-  const auto came = static_cast<unsigned>(__builtin_popcount(mask));
+  const auto arriving = static_cast<unsigned>(__builtin_popcount(mask));
   r.expected = threads;
   if (!rules.per_thread) r.arrivals += isa::warp_size;
-  else r.arrivals += came + ((r.arrived & bit) == 0 ? static_cast<unsigned>(__builtin_popcount(~state.live)) : 0);
+  else r.arrivals += arriving + ((r.arrived & bit) == 0 ? static_cast<unsigned>(__builtin_popcount(~state.live)) : 0);
   r.arrived |= bit;
   const simt::lane_mask p = state.predicates[bar.psrc[0].reg];
   r.count += static_cast<unsigned>(__builtin_popcount(mask & (bar.psrc[0].negate ? ~p : p)));
-  r.threads += came;
+  r.threads += arriving;
   o.barrier = number;
   if (bar.sub != 1) {  // every form except arrive waits
     o.waits = true;
     r.waiting |= bit;
-    r.waiters += came;
+    r.waiters += arriving;
     waiting_ |= bit;
-    waiters_ += came;
+    waiters_ += arriving;
     waits_at_[warp] = static_cast<std::uint8_t>(number);
   }
   if (!try_complete(rules, number, o)) o.deadlock = stuck(rules);

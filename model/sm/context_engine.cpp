@@ -107,7 +107,8 @@ void context_engine::exchange(unsigned cta_slot) {
 
 unsigned context_engine::free_place() const {
   for (unsigned place = 0; place < places; ++place)
-    if (std::none_of(away_.begin(), away_.end(), [&](const away_context& c) { return c.place == place; })) return place;
+    if (std::none_of(saved_.begin(), saved_.end(), [&](const saved_context& c) { return c.place == place; }))
+      return place;
   throw internal_error("more contexts of one SM are in memory than there is room for");
 }
 
@@ -216,7 +217,7 @@ void context_engine::end_saving(cycle_t cycle) {
     context_.blocks.push_back(resources_.swap_out(s, cycle));
   }
   std::vector<std::uint32_t>().swap(image_.words());
-  if (!context_.blocks.empty()) away_.push_back(std::move(context_));
+  if (!context_.blocks.empty()) saved_.push_back(std::move(context_));
   context_ = {};
   step_ = step::idle;
   resources_.report(t, cta_phase::saved, cycle);
@@ -225,11 +226,11 @@ void context_engine::end_saving(cycle_t cycle) {
 void context_engine::restore(context_transaction& t, cycle_t cycle) {
   invariant(step_ == step::idle, "blocks were called back in the middle of a context switch");
   const auto found =
-      std::find_if(away_.begin(), away_.end(), [&](const away_context& c) { return c.transaction == &t; });
-  invariant(found != away_.end(), "blocks were called back that did not leave this SM");
+      std::find_if(saved_.begin(), saved_.end(), [&](const saved_context& c) { return c.transaction == &t; });
+  invariant(found != saved_.end(), "blocks are restored that were not saved by this SM");
   current_ = &t;
   context_ = std::move(*found);
-  away_.erase(found);
+  saved_.erase(found);
   for (resident_block& b : context_.blocks) resources_.reserve(b, cycle);
   if (t.mode == preemption_mode::flush) return run_anew(cycle);
   step_ = step::waiting;

@@ -56,7 +56,7 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   }
   [[nodiscard]] bool idle() const { return step_ == step::idle; }
   /// For a reset: the blocks that have left do not return.
-  void forget() { away_.clear(); }
+  void forget() { saved_.clear(); }
   /// Sets the device address of the area for saved contexts of all SMs, instead of context.area_mib. Allowed only while
   /// no context is saved.
   void save_at(std::uint64_t address) { base_ = address; }
@@ -74,7 +74,7 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   enum class step : std::uint8_t { idle, quiescing, saving, waiting, restoring };
   static constexpr unsigned no_place = ~0u;
   // The blocks of one switch, saved in memory or dropped.
-  struct away_context {
+  struct saved_context {
     context_transaction* transaction = nullptr;
     unsigned place = no_place;  // in the SM's context area; none for dropped blocks
     std::vector<resident_block> blocks;
@@ -116,8 +116,8 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   step step_ = step::idle;
   context_transaction* current_ = nullptr;
   std::vector<unsigned> cta_slots_;  // of the blocks being switched
-  away_context context_;             // the context being saved or restored
-  std::vector<away_context> away_;
+  saved_context context_;            // the context being saved or restored
+  std::vector<saved_context> saved_;
   simt::context_image image_;
   std::size_t next_word_ = 0;  // position of the next line in the image
   unsigned in_flight_ = 0;

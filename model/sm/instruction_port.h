@@ -50,7 +50,7 @@ class instruction_port : public sc_core::sc_module,
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  /// A line on its way.
+  /// A line in flight.
   struct line {
     std::uint64_t number;
     std::uint64_t address;

@@ -26,7 +26,7 @@ unsigned interval_of(double lanes) {
 }
 
 // Merges the times of some of the instruction's data: the first data arrive in `first`, the last in `last`.
-void data_come(lsu_transaction& t, std::uint64_t first, std::uint64_t last) {
+void data_arrive(lsu_transaction& t, std::uint64_t first, std::uint64_t last) {
   t.first_cycle = std::min(t.first_cycle, first);
   t.ready_cycle = std::max(t.ready_cycle, last);
 }
@@ -239,7 +239,7 @@ void load_store_unit::on_chip(lsu_transaction& t, cycle_t cycle) {
     shared_socket->b_transport(access, delay);
     hot_.shared_free = access.free_cycle;
   }
-  data_come(t, access.first_cycle, access.ready_cycle);
+  data_arrive(t, access.first_cycle, access.ready_cycle);
 }
 
 // Sends the next line of the streaming instruction to the L1.
@@ -261,7 +261,7 @@ void load_store_unit::send_line(cycle_t cycle) {
   const cycle_t free_cycle = a.free_cycle;
   switch (answer) {
     case tlm::TLM_COMPLETED:
-      data_come(t, a.ready_cycle, a.ready_cycle);
+      data_arrive(t, a.ready_cycle, a.ready_cycle);
       hot_.accesses.give_back(a);
       break;
     case tlm::TLM_ACCEPTED: ++t.outstanding; break;
@@ -303,7 +303,7 @@ void load_store_unit::execute_again(cycle_t cycle) {
   switch (answer) {
     case tlm::TLM_COMPLETED:
       hot_.deferred.pop();
-      data_come(t, a.ready_cycle, a.ready_cycle);
+      data_arrive(t, a.ready_cycle, a.ready_cycle);
       hot_.accesses.give_back(a);
       if (--t.outstanding == 0 && t.all_sent) finish(t, cycle);
       break;
@@ -323,7 +323,7 @@ tlm::tlm_sync_enum load_store_unit::nb_transport_bw(l1_access& access, l1_phase&
   }
   invariant(phase == l1_phase::response, "load/store unit: the L1 sent neither response nor retry");
   lsu_transaction& t = *access.transaction;
-  data_come(t, access.ready_cycle, access.ready_cycle);
+  data_arrive(t, access.ready_cycle, access.ready_cycle);
   hot_.accesses.give_back(access);
   if (--t.outstanding == 0 && t.all_sent) finish(t, clock_.cycle());
   return tlm::TLM_ACCEPTED;

@@ -85,7 +85,7 @@ void occupancy_account::block_entered(std::uint32_t launch, unsigned most_blocks
   l.warps_per_block = warps_per_block;
   l.filled_later += l.waiting;
   l.waiting = 0;
-  ++l.came;
+  ++l.arrived;
   ++blocks_;
   if (l.blocks++ == 0) resident_.push_back(&l);
   invariant(l.blocks <= most_blocks, "an SM holds more blocks of a kernel than its theoretical occupancy");

@@ -47,7 +47,7 @@ struct launch_occupancy {
   unsigned blocks = 0;
   unsigned warps = 0;
   std::uint64_t waiting = 0;  // warp-cycles of empty block slots since the last block arrived, not filled so far
-  unsigned came = 0;          // blocks that have arrived
+  unsigned arrived = 0;       // blocks that have arrived
   // Totals, in warp-cycles
   std::uint64_t live = 0;
   std::uint64_t ended = 0;          // of warps that have ended while their block has not

@@ -170,7 +170,7 @@ std::uint64_t resource_manager::release_warp(unsigned warp, bool stores_left, cy
   b.transaction = nullptr;
   --resident_blocks_;
   changed();
-  tell(t, cta_phase::complete, cycle);
+  notify_cwd(t, cta_phase::complete, cycle);
   return sequence;
 }
 
@@ -186,12 +186,12 @@ void resource_manager::stores_settled(std::uint64_t sequence, cycle_t cycle) {
   if (--left->warps != 0) return;
   cta_transaction& t = *left->transaction;
   unsettled_.erase(left);
-  tell(t, cta_phase::settled, cycle);
+  notify_cwd(t, cta_phase::settled, cycle);
 }
 
 // Sends a message that reaches the CWD after the latency. The CWD may answer with another block, so the time window
 // must end before that answer can arrive.
-void resource_manager::tell(cta_transaction& t, cta_phase phase, cycle_t cycle) {
+void resource_manager::notify_cwd(cta_transaction& t, cta_phase phase, cycle_t cycle) {
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   messages_.send({&t, phase, clock_.domain().delay_until(cycle + latency - 1)});
   clock_.domain().limit_window(cycle + 2 * cycle_t{latency});
@@ -218,12 +218,12 @@ resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
   if (observer_ != nullptr) observer_->block_left(sm_id_, cta_slot, cycle);
   returned_.push_back({cycle + config_.cwd.dispatch_latency_cycles, b.allocation});
   --resident_blocks_;
-  resident_block away = std::move(b);
+  resident_block saved = std::move(b);
   b = resident_block{};
   changed();
   constexpr std::uint8_t poison = 0xcd;
-  std::fill(away.shared.begin(), away.shared.end(), poison);
-  return away;
+  std::fill(saved.shared.begin(), saved.shared.end(), poison);
+  return saved;
 }
 
 void resource_manager::reserve(resident_block& b, cycle_t cycle) {
@@ -267,7 +267,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
   return slot;
 }
 
-void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t cycle) { tell(t, phase, cycle); }
+void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t cycle) { notify_cwd(t, phase, cycle); }
 
 void resource_manager::report_fault(const std::string& text, cycle_t latency, const fault_details& details) {
   if (failed_) return;  // only the first fault counts

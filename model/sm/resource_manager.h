@@ -156,7 +156,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   void changed() const {
     if (signals_) update_signals();
   }
-  void tell(cta_transaction& t, cta_phase phase, cycle_t cycle);
+  void notify_cwd(cta_transaction& t, cta_phase phase, cycle_t cycle);
   struct message {
     cta_transaction* transaction;
     cta_phase phase;

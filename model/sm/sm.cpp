@@ -205,7 +205,7 @@ waiting_block sm::waiting_in(unsigned cta_slot) const {
                   barrier_unit.deadlocked(cta_slot),
                   {}};
   for (unsigned k = 0; k < b.warps.size(); ++k)
-    if ((barrier_unit.waiting(cta_slot) >> k & 1) != 0) w.warps.emplace_back(k, standing(b.warps[k]));
+    if ((barrier_unit.waiting(cta_slot) >> k & 1) != 0) w.warps.emplace_back(k, lane_places(b.warps[k]));
   return w;
 }
 
@@ -220,10 +220,10 @@ void sm::program_fault_with(const std::string& text, const fault_details& detail
   resource_manager.report_fault(text, fault_latency_cycles, details);
 }
 
-std::vector<std::string> sm::standing(unsigned warp) const {
+std::vector<std::string> sm::lane_places(unsigned warp) const {
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
   const warp_slot& w = partitions[warp % config_.sm.sub_partitions].at(slot_of(warp));
-  return w.stream->standing(w, barrier_unit.waits_at(cta_slot, resource_manager.warp_in_block(warp)));
+  return w.stream->lane_places(w, barrier_unit.waits_at(cta_slot, resource_manager.warp_in_block(warp)));
 }
 
 std::string sm::waiting_warps() const {
@@ -232,7 +232,7 @@ std::string sm::waiting_warps() const {
     for (const auto& p : partitions) {
       if (p.at(s).phase == warp_phase::empty) continue;
       const unsigned warp = s * config_.sm.sub_partitions + p.index();
-      for (const std::string& place : standing(warp))
+      for (const std::string& place : lane_places(warp))
         text +=
             "\n  sm " + std::to_string(id_) + " warp " + std::to_string(warp) + ", " + owner_of(p.at(s)) + ", " + place;
     }

@@ -68,7 +68,7 @@ class sm : public sc_core::sc_module,
   /// Every waiting warp and where it waits, one per line, for the report of a program that cannot continue.
   [[nodiscard]] std::string waiting_warps() const;
   /// Where each group of the warp's lanes is in the program and what it waits for, for messages.
-  [[nodiscard]] std::vector<std::string> standing(unsigned warp) const;
+  [[nodiscard]] std::vector<std::string> lane_places(unsigned warp) const;
   /// True if the departure time of the L1's queued requests cannot affect this SM in the next cycle.
   [[nodiscard]] bool departures_unobserved() const {
     return l1.departures_unobserved() && !partitions[0].scheduler.holds_memory();

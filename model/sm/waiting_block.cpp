@@ -54,9 +54,9 @@ std::string describe_deadlock(std::vector<waiting_block> blocks) {
     return std::make_tuple(!a.for_ever, a.launch, a.number) < std::make_tuple(!b.for_ever, b.launch, b.number);
   });
   std::string text;
-  std::vector<char> told(blocks.size(), 0);
+  std::vector<char> listed(blocks.size(), 0);
   for (std::size_t k = 0; k < blocks.size(); ++k) {
-    if (told[k]) continue;
+    if (listed[k]) continue;
     const waiting_block& b = blocks[k];
     const std::string where = "kernel '" + b.program->kernel + "', block " + place_of(b);
     if (text.empty())
@@ -66,9 +66,9 @@ std::string describe_deadlock(std::vector<waiting_block> blocks) {
     add_warps(text, b);
     std::vector<const waiting_block*> same;
     for (std::size_t n = k + 1; n < blocks.size(); ++n)
-      if (!told[n] && alike(b, blocks[n])) {
+      if (!listed[n] && alike(b, blocks[n])) {
         same.push_back(&blocks[n]);
-        told[n] = 1;
+        listed[n] = 1;
       }
     if (!same.empty()) add_blocks(text, same);
   }

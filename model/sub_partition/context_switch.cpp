@@ -21,11 +21,11 @@ void context_switch::stop(unsigned slot, cycle_t cycle) {
   else s_.account.settle(w, cycle);
   // A warp that waits for operands, its unit or its replays re-evaluates its instruction when it resumes. Other waits
   // continue where they stopped.
-  const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting ||
-                          w.phase == warp_phase::held || w.phase == warp_phase::replaying;
+  const bool reevaluates = w.phase == warp_phase::ready || w.phase == warp_phase::waiting ||
+                           w.phase == warp_phase::held || w.phase == warp_phase::replaying;
   s_.issue.stopped(slot);
-  w.stopped_in = looks_anew ? warp_phase::waiting : w.phase;
-  w.rest = looks_anew || w.timer == never ? never : w.timer - std::min(w.timer, cycle);
+  w.stopped_in = reevaluates ? warp_phase::waiting : w.phase;
+  w.rest = reevaluates || w.timer == never ? never : w.timer - std::min(w.timer, cycle);
   w.phase = warp_phase::stopped;
   w.timer = never;
 }

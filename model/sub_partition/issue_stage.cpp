@@ -198,7 +198,7 @@ void issue_stage::issue_sleep(unsigned slot, warp_slot& w, simt::lane_mask mask,
   send(w, 0, cycle);
   w.sequence = w.state.pc + 1;
   w.stream->advance(w);
-  if (w.stream->gives_way(slot, mask, cycle)) return;
+  if (w.stream->yields(slot, mask, cycle)) return;
   const cycle_t cycles = s_.clock.domain().cycles_in(d.instruction->src[0].value);
   stall_account::set_next(w, w.state.pc);
   w.phase = warp_phase::sleeping;

@@ -218,7 +218,7 @@ class correlate_run {
         store, [&](std::size_t r) { return runs.id(r); }, options_.timeout_seconds,
         options_.jobs ? options_.jobs : host_cores(), true, [&](std::size_t r) { runs.run(r, store); });
     const int signal = engine.run(work, progress);
-    progress.wipe();
+    progress.clear_line();
     if (signal != 0) end_by(signal);
   }
 

@@ -12,7 +12,7 @@ namespace heddle::testbench {
 using fit_term = std::vector<std::string>;
 
 /// The unknowns of "constant_watts,shared_pj,l1_read_hit_pj+l1_read_miss_pj"; empty text: the powers and each event of
-/// the table alone. Throws input_error for what the table cannot tell.
+/// the table alone. Throws input_error for energies that the table does not determine.
 std::vector<fit_term> fit_terms(const std::string& text, const power_measurements& m);
 
 /// How well a fit reproduces one kernel.

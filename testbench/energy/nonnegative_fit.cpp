@@ -63,7 +63,7 @@ std::vector<double> nonnegative_fit(const std::vector<std::vector<double>>& rows
     if (lengths[j] > 0) a.col(j) /= lengths[j];
   std::vector<bool> free(unknowns, false);
   column x = column::Zero(a.cols());
-  // Each turn frees the unknown whose growth lowers the sum most; the sum falls with each, so that it ends.
+  // Each iteration frees the unknown whose growth lowers the sum most; the sum falls with each, so that it ends.
   for (std::size_t turn = 0; turn < 100 * unknowns; ++turn) {
     const column gradient = a.transpose() * (b - a * x);
     std::size_t best = unknowns;

@@ -10,13 +10,13 @@
 namespace heddle::testbench {
 
 bool connection::receive() {
-  std::uint8_t piece[65536];
+  std::uint8_t chunk[65536];
   for (;;) {
-    const ssize_t n = ::recv(socket_.get(), piece, sizeof piece, MSG_DONTWAIT);
+    const ssize_t n = ::recv(socket_.get(), chunk, sizeof chunk, MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
     if (n == 0) return false;
-    received_.insert(received_.end(), piece, piece + n);
+    received_.insert(received_.end(), chunk, chunk + n);
     if (received_.size() > wire::most_bytes + sizeof(wire::message_head)) return false;
   }
 }
@@ -27,7 +27,7 @@ std::optional<connection::request> connection::next() {
     if (received_.size() < sizeof head) return std::nullopt;
     std::memcpy(&head, received_.data(), sizeof head);
     if (head.bytes > received_.size() - sizeof head) return std::nullopt;
-    // A late answer to ask(), for which nobody waits any more.
+    // A late answer to ask(), for which no thread waits any more.
     if (head.moves != 0)
       received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(sizeof head + head.bytes));
   } while (head.moves != 0);
@@ -43,11 +43,11 @@ bool connection::reply(std::int32_t status, const std::vector<std::uint8_t>& bod
   return send({static_cast<std::uint32_t>(status), 0, body.size()}, body.data());
 }
 
-bool connection::ask(const wire::move_request& r, int patience_ms) {
+bool connection::ask(const wire::move_request& r, int timeout_ms) {
   if (!send({0, 1, sizeof r}, &r)) return false;
   pollfd answer{socket_.get(), POLLIN, 0};
   // A thread that waits for a reply sends nothing but this answer.
-  if (!received_.empty() || ::poll(&answer, 1, patience_ms) != 1) return false;
+  if (!received_.empty() || ::poll(&answer, 1, timeout_ms) != 1) return false;
   wire::message_head head;
   const ssize_t n = ::recv(socket_.get(), &head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
   if (n != sizeof head || head.moves == 0) return false;

@@ -28,7 +28,7 @@ class connection {
   /// False: the peer has disconnected.
   bool reply(std::int32_t status, const std::vector<std::uint8_t>& body);
   /// Has a thread that waits for a reply move bytes of its copy window. False: it did not answer in time.
-  bool ask(const wire::move_request& r, int patience_ms);
+  bool ask(const wire::move_request& r, int timeout_ms);
 
  private:
   bool send(const wire::message_head& head, const void* data);

@@ -16,7 +16,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr int patience_ms = 2000;  // a thread that a debugger or a signal has stopped does not answer
+constexpr int timeout_ms = 2000;  // a thread that a debugger or a signal has stopped does not answer
 
 }  // namespace
 
@@ -54,7 +54,7 @@ bool copy_window::reaches(std::uint64_t address, std::uint64_t bytes, bool write
 
 bool copy_window::move(std::uint64_t address, std::uint64_t bytes, bool to_window) {
   if (link_ == nullptr || lost_) return false;
-  lost_ = !link_->ask({address, static_cast<std::uint32_t>(bytes), to_window ? 1u : 0u}, patience_ms);
+  lost_ = !link_->ask({address, static_cast<std::uint32_t>(bytes), to_window ? 1u : 0u}, timeout_ms);
   return !lost_;
 }
 

@@ -89,10 +89,10 @@ cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cud
       listener_(listen_at(address_)),
       progress_(o.progress, job_plan()) {}
 
-void cuda_server::listen(int also, pid_t program, int patience) {
+void cuda_server::listen(int also, pid_t program, int timeout_ms) {
   std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0}, {also, POLLIN, 0}};  // poll() ignores a descriptor of -1
   for (const auto& c : clients_) wanted.push_back({c->link.number(), POLLIN, 0});
-  const int n = ::poll(wanted.data(), wanted.size(), somebody_waits() && !program_is_busy() ? 0 : patience);
+  const int n = ::poll(wanted.data(), wanted.size(), a_request_waits() && !program_is_busy() ? 0 : timeout_ms);
   if (n < 0 && errno != EINTR)
     throw input_error(std::string("the program's calls cannot be waited for: ") + std::strerror(errno));
   take_signals(program);
@@ -102,7 +102,7 @@ void cuda_server::listen(int also, pid_t program, int patience) {
 }
 
 void cuda_server::go_on() {
-  if (somebody_waits()) simulate();
+  if (a_request_waits()) simulate();
   answer_waiting();
 }
 
@@ -112,7 +112,7 @@ void cuda_server::finish() {
     machine_->queues.await(machine_->queues.last_of_all());
     simulate();
   }
-  progress_.wipe();
+  progress_.clear_line();
 }
 
 int cuda_server::serve(pid_t program) {
@@ -146,7 +146,7 @@ void cuda_server::serve_line(int line) {
     go_on();
   }
   left_alone_ = machine_ && !machine_->queues.idle() && broken_ == wire::success;
-  progress_.wipe();
+  progress_.clear_line();
 }
 
 // The program receives the signal, too; its reaction is its own.
@@ -276,7 +276,7 @@ void cuda_server::answer_waiting() {
   }
 }
 
-bool cuda_server::somebody_waits() const {
+bool cuda_server::a_request_waits() const {
   return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return c->waits; });
 }
 
@@ -334,7 +334,7 @@ void cuda_server::fail(std::int32_t status, const std::string& text) {
   if (broken_ == wire::success) {
     broken_ = status;
     failure_ = text;
-    progress_.wipe();
+    progress_.clear_line();
     if (!text.empty()) message_log::error(text);
   }
 }

@@ -65,7 +65,7 @@ class cuda_server {
     call_answer answer;
   };
   /// Waits for events, a client's call or input at the given descriptor, and serves them.
-  void listen(int also, pid_t program, int patience);
+  void listen(int also, pid_t program, int timeout_ms);
   /// Continues the simulation if a client waits for it.
   void go_on();
   /// Simulates operations that were not waited for.
@@ -81,7 +81,7 @@ class cuda_server {
   void simulate_for_query();
   void fail(std::int32_t status, const std::string& text);
   void drop_gone();
-  [[nodiscard]] bool somebody_waits() const;
+  [[nodiscard]] bool a_request_waits() const;
   [[nodiscard]] bool program_is_busy() const;
 
   const run_options& options_;

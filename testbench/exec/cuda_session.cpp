@@ -101,7 +101,7 @@ std::string cuda_session::image_text(std::uint64_t address, call_answer& out) {
   const std::vector<fat_binary_entry> entries = read_fat_binary(image.data(), image.size());
   const unsigned chip = capability_of(m_.chip.config());
   const fat_binary_entry& chosen = choose_ptx(entries, chip);
-  if (chosen.architecture > chip && m_.told.insert(program_ + std::to_string(chosen.architecture)).second)
+  if (chosen.architecture > chip && m_.warned.insert(program_ + std::to_string(chosen.architecture)).second)
     message_log::warning(program_ + ": its PTX is for compute_" + std::to_string(chosen.architecture) + ", " +
                          m_.chip.config().gpu.name + " is of compute capability " + std::to_string(chip / 10) + "." +
                          std::to_string(chip % 10) + ", where CUDA would refuse it; it is run all the same");
@@ -280,7 +280,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   op->call = m_.launch_calls++;
   if (!m_.chosen.in_detail(op->call, r.kernel)) op->what = queue_operation::kind::functional;
   m_.queues.add(op);
-  m_.queues.poke();
+  m_.queues.advance_queues();
 }
 
 void cuda_session::occupancy(wire::reader& in, call_answer& out) {

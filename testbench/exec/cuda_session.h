@@ -38,7 +38,7 @@ struct cuda_machine final : private print_observer {
   // Position of each launch in the order of the program's calls, by the driver's number.
   std::vector<unsigned> positions;
   std::map<std::string, std::string> sources;                   // PTX by file name
-  std::set<std::string> told;                                   // warnings already printed
+  std::set<std::string> warned;                                 // warnings already printed
   std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles by the bytes of the request
   std::string text;                                             // printed by kernels, for the next reply
   [[nodiscard]] wire::device_info info() const;

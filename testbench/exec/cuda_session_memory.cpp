@@ -9,7 +9,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{256} << 10;  // stays in a processor's cache on its way
+constexpr std::size_t chunk_bytes = std::size_t{256} << 10;  // stays in a processor's cache during the copy
 
 }  // namespace
 
@@ -107,24 +107,24 @@ void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
 // Copies memory shared with kernels, which the program may have written, to the GPU before the next kernel.
 void cuda_session::take_memory() {
   if (memory_is_away_) return;
-  std::vector<std::uint8_t> piece;
+  std::vector<std::uint8_t> chunk;
   for (const auto& [address, h] : host_memory_) {
     if (!h.managed && !h.used) continue;
-    for (std::uint64_t done = 0; done < h.bytes; done += piece.size()) {
-      piece.resize(std::min<std::uint64_t>(piece_bytes, h.bytes - done));
-      if (!program_memory_.read(address + done, piece.data(), piece.size())) break;
-      m_.chip.driver().write(address + done, piece.data(), piece.size());
+    for (std::uint64_t done = 0; done < h.bytes; done += chunk.size()) {
+      chunk.resize(std::min<std::uint64_t>(chunk_bytes, h.bytes - done));
+      if (!program_memory_.read(address + done, chunk.data(), chunk.size())) break;
+      m_.chip.driver().write(address + done, chunk.data(), chunk.size());
     }
     memory_is_away_ = true;
   }
 }
 
 void cuda_session::give_to_program(std::uint64_t address, std::uint64_t bytes) {
-  std::vector<std::uint8_t> piece;
-  for (std::uint64_t done = 0; done < bytes; done += piece.size()) {
-    piece.resize(std::min<std::uint64_t>(piece_bytes, bytes - done));
-    m_.chip.driver().read(address + done, piece.data(), piece.size());
-    if (!program_memory_.write(address + done, piece.data(), piece.size())) return;  // the program has unmapped it
+  std::vector<std::uint8_t> chunk;
+  for (std::uint64_t done = 0; done < bytes; done += chunk.size()) {
+    chunk.resize(std::min<std::uint64_t>(chunk_bytes, bytes - done));
+    m_.chip.driver().read(address + done, chunk.data(), chunk.size());
+    if (!program_memory_.write(address + done, chunk.data(), chunk.size())) return;  // the program has unmapped it
   }
 }
 
@@ -138,7 +138,7 @@ void cuda_session::return_memory() {
 // Rows that are large enough go through the window, if there is one: the thread that waits for the copy moves them.
 bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window) {
   host_driver& driver = m_.chip.driver();
-  std::vector<std::uint8_t> piece;
+  std::vector<std::uint8_t> chunk;
   // Rows without gaps on both sides are copied as one row.
   const bool rows_touch = r.source_pitch == r.width && r.destination_pitch == r.width;
   const bool layers_touch =
@@ -146,7 +146,7 @@ bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::
   const std::uint64_t width = layers_touch ? r.width * r.height * r.depth : rows_touch ? r.width * r.height : r.width;
   const std::uint64_t height = rows_touch ? 1 : r.height;
   const std::uint64_t depth = layers_touch ? 1 : r.depth;
-  bool shared = window != nullptr && width >= piece_bytes && staged.empty() &&
+  bool shared = window != nullptr && width >= chunk_bytes && staged.empty() &&
                 r.source_on_host != r.destination_on_host &&
                 window->reaches(r.source_on_host ? r.source : r.destination,
                                 (depth - 1) * (r.source_on_host ? r.source_layer : r.destination_layer) +
@@ -155,9 +155,9 @@ bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::
   for (std::uint64_t z = 0; z < depth; ++z)
     for (std::uint64_t y = 0; y < height; ++y)
       for (std::uint64_t x = 0, bytes = 0; x < width; x += bytes) {
-        bytes = std::min<std::uint64_t>(shared ? wire::window_bytes : piece_bytes, width - x);
-        if (!shared) piece.resize(bytes);
-        std::uint8_t* const data = shared ? window->data() : piece.data();
+        bytes = std::min<std::uint64_t>(shared ? wire::window_bytes : chunk_bytes, width - x);
+        if (!shared) chunk.resize(bytes);
+        std::uint8_t* const data = shared ? window->data() : chunk.data();
         const std::uint64_t from = r.source + z * r.source_layer + y * r.source_pitch + x;
         const std::uint64_t to = r.destination + z * r.destination_layer + y * r.destination_pitch + x;
         if (!staged.empty()) {
@@ -210,7 +210,7 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
   }
   op->act = [this, r, staged = std::move(staged), window = std::move(window)] { move_box(r, staged, window.get()); };
   m_.queues.add(op);
-  m_.queues.poke();
+  m_.queues.advance_queues();
 }
 
 void cuda_session::fill(wire::reader& in, call_answer& out) {
@@ -231,17 +231,17 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
   op->stream = stream;
   op->bytes = r.width * r.height * r.depth;
   op->act = [this, r] {
-    std::vector<std::uint8_t> piece(std::min<std::uint64_t>(piece_bytes, r.width));
-    for (std::size_t k = 0; k < piece.size(); ++k)
-      piece[k] = static_cast<std::uint8_t>(r.value >> (8 * (k % r.value_bytes)));
+    std::vector<std::uint8_t> chunk(std::min<std::uint64_t>(chunk_bytes, r.width));
+    for (std::size_t k = 0; k < chunk.size(); ++k)
+      chunk[k] = static_cast<std::uint8_t>(r.value >> (8 * (k % r.value_bytes)));
     for (std::uint64_t z = 0; z < r.depth; ++z)
       for (std::uint64_t y = 0; y < r.height; ++y)
-        for (std::uint64_t x = 0; x < r.width; x += piece.size())
-          m_.chip.driver().write(r.address + z * r.layer + y * r.pitch + x, piece.data(),
-                                 std::min<std::uint64_t>(piece.size(), r.width - x));
+        for (std::uint64_t x = 0; x < r.width; x += chunk.size())
+          m_.chip.driver().write(r.address + z * r.layer + y * r.pitch + x, chunk.data(),
+                                 std::min<std::uint64_t>(chunk.size(), r.width - x));
   };
   m_.queues.add(op);
-  m_.queues.poke();
+  m_.queues.advance_queues();
 }
 
 std::uint32_t cuda_session::stream_of(std::uint32_t number, call_answer& out) const {
@@ -304,7 +304,7 @@ void cuda_session::record_or_wait(wire::call what, wire::reader& in, call_answer
     op->after.push_back(event->second.recorded);
   }
   m_.queues.add(op);
-  m_.queues.poke();
+  m_.queues.advance_queues();
 }
 
 void cuda_session::elapsed(wire::reader& in, call_answer& out) {
@@ -328,7 +328,7 @@ void cuda_session::add_host_function(wire::reader& in, call_answer& out) {
   op->stream = stream;
   host_functions_[number] = op;
   m_.queues.add(op);
-  m_.queues.poke();
+  m_.queues.advance_queues();
 }
 
 void cuda_session::end_host_function(wire::reader& in, call_answer& out) {
@@ -344,8 +344,8 @@ void cuda_session::end_host_function(wire::reader& in, call_answer& out) {
 
 bool cuda_session::take_host_function(call_answer& out) {
   for (const auto& [number, op] : host_functions_) {
-    if (!op->begun || op->told) continue;
-    op->told = true;
+    if (!op->begun || op->passed_on) continue;
+    op->passed_on = true;
     return_memory();
     out.body.put(number);
     return true;
@@ -355,7 +355,7 @@ bool cuda_session::take_host_function(call_answer& out) {
 }
 
 bool cuda_session::runs_host_function() const {
-  return std::any_of(host_functions_.begin(), host_functions_.end(), [](const auto& f) { return f.second->told; });
+  return std::any_of(host_functions_.begin(), host_functions_.end(), [](const auto& f) { return f.second->passed_on; });
 }
 
 std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const {

@@ -81,7 +81,7 @@ const std::string* source_of(const cuda_machine& m, const std::string& file) {
   return found != m.sources.end() ? &found->second : nullptr;
 }
 
-void tell_of_functional(const run_options& o, const host_queues& queues) {
+void report_functional_launches(const run_options& o, const host_queues& queues) {
   const host_queues::functional_totals& f = queues.functional();
   if (!o.chosen.all() && !o.chosen.none && queues.launches() == 0)
     message_log::warning("none of " + std::to_string(f.launches) +
@@ -116,7 +116,7 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
     outcome.stop_signal = server.stop_signal();
   }
   chip.write_files(outcome, name);
-  tell_of_functional(o, m.queues);
+  report_functional_launches(o, m.queues);
   const bool nothing = m.queues.launches() == 0 && m.queues.functional().launches != 0 && outcome.failure.empty();
   if (!o.quiet && !nothing) std::fputs(summary_text(outcome, style_of(STDERR_FILENO)).c_str(), stderr);
 }
@@ -165,7 +165,7 @@ run_options with_known_outputs(run_options o) {
 }
 
 // Prints the shell commands with which programs started from the shell use Heddle's library.
-void tell_environment(const std::vector<std::string>& arguments) {
+void print_environment(const std::vector<std::string>& arguments) {
   std::string options;
   for (const std::string& a : arguments)
     if (a != "--environment") options += (options.empty() ? "" : " ") + shell_quoted(a);
@@ -191,7 +191,7 @@ int exec_command(const std::vector<std::string>& arguments) {
   const gpu_config config = machine_of(o, roles);
   if (o.environment) {
     check_result_files(with_known_outputs(o), job{}, std::move(roles));
-    tell_environment(arguments);
+    print_environment(arguments);
     return 0;
   }
   roles.add_input(file_of_program(program[0]), "the program");
@@ -221,7 +221,7 @@ int attach_command() {
   if (::getsockopt(line, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
     throw input_error(std::string(attach_request) + " is for CUDA programs with libheddle_cuda.so under them");
   // Before anything can fail: the library then knows that the reason was told.
-  if (::send(line, wire::greeting, std::strlen(wire::greeting), MSG_NOSIGNAL) < 0) return 1;
+  if (::send(line, wire::protocol_line, std::strlen(wire::protocol_line), MSG_NOSIGNAL) < 0) return 1;
   const std::string name = name_of_program(who.pid);
   run_options o = options_of_environment(name);
   message_log::install(o.level);

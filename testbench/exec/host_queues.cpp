@@ -74,10 +74,10 @@ void host_queues::add(const queue_entry& op) {
 
 void host_queues::finish(const queue_entry& op) {
   end(*op);
-  poke();
+  advance_queues();
 }
 
-void host_queues::poke() {
+void host_queues::advance_queues() {
   advance();
   poked_.notify(sc_core::SC_ZERO_TIME);
 }

@@ -40,10 +40,10 @@ struct queue_operation {
 
   bool begun = false;
   bool done = false;
-  bool told = false;      // a host function that was passed to the host
-  unsigned call = 0;      // kernel, functional: index of the program's launch
-  unsigned launch = 0;    // started kernel: the driver's number
-  sc_core::sc_time ends;  // started transfer: end time
+  bool passed_on = false;  // a host function that was passed to the host
+  unsigned call = 0;       // kernel, functional: index of the program's launch
+  unsigned launch = 0;     // started kernel: the driver's number
+  sc_core::sc_time ends;   // started transfer: end time
 };
 using queue_entry = std::shared_ptr<queue_operation>;
 
@@ -71,7 +71,7 @@ class host_queues : public sc_core::sc_module {
   /// Reports the end of a host function.
   void finish(const queue_entry& op);
   /// Starts all operations that can start now; called outside the simulation.
-  void poke();
+  void advance_queues();
   /// Pauses the simulation when one of these operations has ended or a host function is due.
   void await(std::vector<queue_entry> operations);
   /// True if none of this has happened yet.

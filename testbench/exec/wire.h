@@ -15,7 +15,7 @@ namespace heddle::wire {
 /// Changes with everything below: a library and a program of different versions refuse each other.
 constexpr std::uint32_t version = 6;
 /// The first line that a simulator started by the library sends; the second one is its address.
-constexpr const char* greeting = "heddle 6\n";
+constexpr const char* protocol_line = "heddle 6\n";
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
@@ -130,7 +130,7 @@ struct function_info {
 struct copy_request {
   std::uint32_t stream;
   std::uint8_t source_on_host, destination_on_host;
-  std::uint8_t source_is_kept;  // it is read when the copy's turn has come, else at once: the program may change it
+  std::uint8_t source_is_kept;  // it is read when the copy is executed, else at once: the program may change it
   std::uint8_t reserved;
   std::uint64_t source, destination;
   std::uint64_t source_pitch, source_layer, destination_pitch, destination_layer;

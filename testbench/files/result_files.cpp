@@ -17,7 +17,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::size_t piece_bytes = 1 << 20;
+constexpr std::size_t chunk_bytes = 1 << 20;
 
 [[noreturn]] void fail(const std::string& begin, int error) { throw input_error(begin + std::strerror(error)); }
 
@@ -104,11 +104,11 @@ void result_files::add(const std::string& path, std::uint64_t bytes,
     return;
   }
   make_temporary(e);
-  std::vector<char> piece(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, piece_bytes)));
-  for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
-    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - at, piece.size())));
-    read(at, piece.data(), piece.size());
-    write_all(e.file.get(), piece.data(), piece.size(), e.failure);
+  std::vector<char> chunk(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, chunk_bytes)));
+  for (std::uint64_t at = 0; at < bytes; at += chunk.size()) {
+    chunk.resize(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - at, chunk.size())));
+    read(at, chunk.data(), chunk.size());
+    write_all(e.file.get(), chunk.data(), chunk.size(), e.failure);
   }
   // Closes the file: there may be more outputs than the limit of open files.
   finish(e);
@@ -163,10 +163,10 @@ void result_files::write_directly(entry& e) {
   if (!to.is_open()) fail(e.failure, errno);
   write_all(to.get(), e.data.data(), e.data.size(), e.failure);
   if (e.file.is_open()) {
-    char piece[1 << 16];
+    char chunk[1 << 16];
     ssize_t got = 0;
-    for (off_t at = 0; (got = ::pread(e.file.get(), piece, sizeof piece, at)) > 0; at += got)
-      write_all(to.get(), piece, static_cast<std::size_t>(got), e.failure);
+    for (off_t at = 0; (got = ::pread(e.file.get(), chunk, sizeof chunk, at)) > 0; at += got)
+      write_all(to.get(), chunk, static_cast<std::size_t>(got), e.failure);
     if (got < 0) fail(e.failure, errno);
   }
   if (to.close() != 0) fail(e.failure, errno);

@@ -76,10 +76,10 @@ void message_log::flush() {
 void message_log::error(const std::string& text) { print("error", text); }
 
 void warn_of_former_names(const std::vector<std::string>& names) {
-  static std::set<std::string> told;
+  static std::set<std::string> warned;
   std::vector<std::string> new_ones;
   for (const std::string& name : names)
-    if (told.insert(name).second) new_ones.push_back(name);
+    if (warned.insert(name).second) new_ones.push_back(name);
   if (!new_ones.empty()) message_log::warning(renamed_text(new_ones));
 }
 

@@ -17,9 +17,9 @@ namespace parts {
 
 class own_cwd : public sc_core::sc_module, public heddle::phase_initiator<heddle::cta_protocol_types> {
  public:
-  /// `travel`: latency of a message between CWD and SM.
-  own_cwd(sc_core::sc_module_name name, unsigned resident_blocks, const sc_core::sc_time& travel)
-      : sc_module(name), resident_(resident_blocks), travel_(travel) {
+  /// `latency`: latency of a message between CWD and SM.
+  own_cwd(sc_core::sc_module_name name, unsigned resident_blocks, const sc_core::sc_time& latency)
+      : sc_module(name), resident_(resident_blocks), latency_(latency) {
     cta_socket.bind(*this);
     SC_HAS_PROCESS(own_cwd);
     SC_METHOD(dispatch);
@@ -52,7 +52,7 @@ class own_cwd : public sc_core::sc_module, public heddle::phase_initiator<heddle
       block.launch = launch_.get();
       block.block = first_ + --left_;
       heddle::cta_phase phase = heddle::cta_phase::dispatch;
-      sc_core::sc_time delay = travel_;
+      sc_core::sc_time delay = latency_;
       cta_socket->nb_transport_fw(block, phase, delay);
     }
   }
@@ -65,13 +65,13 @@ class own_cwd : public sc_core::sc_module, public heddle::phase_initiator<heddle
     } else if (phase == heddle::cta_phase::complete) {  // the later phase `settled` reports that its stores are
                                                         // acknowledged, too
       ++completed_;
-      room_.notify(delay + travel_);
+      room_.notify(delay + latency_);
     }
     return tlm::TLM_ACCEPTED;
   }
 
   unsigned resident_;
-  sc_core::sc_time travel_;
+  sc_core::sc_time latency_;
   std::shared_ptr<const heddle::resident_launch> launch_;
   std::deque<heddle::cta_transaction> blocks_;  // owned here until they complete
   std::uint64_t first_ = 0;

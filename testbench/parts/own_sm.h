@@ -20,10 +20,10 @@ namespace parts {
 
 class own_sm : public sc_core::sc_module, public heddle::phase_target<heddle::cta_protocol_types> {
  public:
-  using stay_of = std::function<sc_core::sc_time(const heddle::cta_transaction&)>;
+  using duration_of = std::function<sc_core::sc_time(const heddle::cta_transaction&)>;
 
-  own_sm(sc_core::sc_module_name name, stay_of stay, const sc_core::sc_time& travel)
-      : sc_module(name), stay_(std::move(stay)), travel_(travel) {
+  own_sm(sc_core::sc_module_name name, duration_of duration, const sc_core::sc_time& latency)
+      : sc_module(name), duration_(std::move(duration)), latency_(latency) {
     cta_socket.bind(*this);
     SC_HAS_PROCESS(own_sm);
     SC_METHOD(arrive);
@@ -51,7 +51,7 @@ class own_sm : public sc_core::sc_module, public heddle::phase_target<heddle::ct
   void arrive() {
     while (heddle::cta_transaction* block = arrivals_.get_next_transaction()) {
       most_resident = std::max(most_resident, ++resident);
-      ends_.notify(*block, stay_(*block));
+      ends_.notify(*block, duration_(*block));
     }
   }
 
@@ -60,13 +60,13 @@ class own_sm : public sc_core::sc_module, public heddle::phase_target<heddle::ct
       --resident;
       ++ended[{block->launch->launch_id, block->block}];
       heddle::cta_phase phase = heddle::cta_phase::complete;
-      sc_core::sc_time delay = travel_;
+      sc_core::sc_time delay = latency_;
       cta_socket->nb_transport_bw(*block, phase, delay);
     }
   }
 
-  stay_of stay_;
-  sc_core::sc_time travel_;
+  duration_of duration_;
+  sc_core::sc_time latency_;
   tlm_utils::peq_with_get<heddle::cta_transaction> arrivals_{"arrivals"};
   tlm_utils::peq_with_get<heddle::cta_transaction> ends_{"ends"};
 };

@@ -6,7 +6,7 @@
 
 namespace heddle::testbench {
 
-/// Completion scripts for shells. Each script calls the program itself, so it knows the options, GPUs and parameters
+/// Completion scripts for shells. Each script calls the program itself, so it offers the options, GPUs and parameters
 /// of that version.
 std::string bash_completion();
 std::string zsh_completion();

@@ -254,7 +254,7 @@ std::vector<change> dispatch_conflicts(const judged& j) {
 }
 
 std::vector<change> last_stores(const judged& j) { return first({more_ports(j), wider_requests(j)}); }
-std::vector<change> sleepers(const judged&) { return {}; }
+std::vector<change> sleeping_changes(const judged&) { return {}; }
 std::vector<change> contexts(const judged& j) {
   return first({only_if(!j.machine.is("context.preemption", "block"),
                         twice(j, "context.lines_in_flight", "contexts are saved and restored faster"))});
@@ -282,7 +282,7 @@ constexpr wait_rule of_wait[] = {
     {"imc_miss", "misses of the constant cache", constants_missing},
     {"dispatch_stall", "conflicts at dispatch", dispatch_conflicts},
     {"drain", "memory accesses of warps that have exited", last_stores},
-    {"sleeping", "sleeping warps", sleepers},
+    {"sleeping", "sleeping warps", sleeping_changes},
     {"misc", "context switches", contexts},
     {"not_selected", "the number of schedulers", schedulers},
 };

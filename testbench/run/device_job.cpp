@@ -234,9 +234,9 @@ void device_job::fill(const buffer& b) {
   } else if (b.content == buffer::fill::zero) {
     driver_.fill(address, 0, b.bytes);
   } else {
-    constexpr std::uint64_t piece = 1u << 20;
-    for (std::uint64_t at = 0; at < b.bytes; at += piece) {
-      const auto data = fill_bytes(b, at, std::min(piece, b.bytes - at));
+    constexpr std::uint64_t chunk = 1u << 20;
+    for (std::uint64_t at = 0; at < b.bytes; at += chunk) {
+      const auto data = fill_bytes(b, at, std::min(chunk, b.bytes - at));
       driver_.write(address + at, data.data(), data.size());
     }
   }

@@ -46,7 +46,7 @@ void host_program::run() {
   sc_core::sc_pause();
 }
 
-// Requests the preemptions whose cycle has come.
+// Requests the preemptions whose cycle has been reached.
 void host_program::preempt(std::uint64_t now) {
   for (; next_preemption_ < preemptions_.size() && preemptions_[next_preemption_].at_cycle <= now; ++next_preemption_) {
     const preemption& p = preemptions_[next_preemption_];

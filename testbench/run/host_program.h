@@ -30,7 +30,7 @@ class host_program : public sc_core::sc_module {
   void rethrow() const;
   /// The position in the job of each launch, indexed by the driver's launch number.
   [[nodiscard]] const std::vector<unsigned>& positions() const { return positions_; }
-  /// The number of preemptions whose cycle has not come.
+  /// The number of preemptions whose cycle has not been reached.
   [[nodiscard]] std::size_t preemptions_left() const { return preemptions_.size() - next_preemption_; }
   /// A kernel that is launched and not finished; null: none.
   [[nodiscard]] const operation* waiting_for() const;

@@ -71,7 +71,7 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
 }
 
 void job_runner::printed(const std::string& text) {
-  progress_.wipe();
+  progress_.clear_line();
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
@@ -87,12 +87,12 @@ run_outcome job_runner::run() {
   simulate();
   const bool whole = outcome_.failure.empty() && outcome_.stop_signal == 0;
   if (whole) {
-    tell_of_late_preemptions();
+    warn_of_late_preemptions();
     // Write-backs of the last launch complete; then nothing may be in flight in the GPU.
     machine_.run_for(sc_core::sc_time(1, sc_core::SC_MS));
     invariant(gpu_.idle(), "the job has ended, but something is still in flight in the GPU");
   }
-  progress_.wipe();
+  progress_.clear_line();
   gpu_.settle_accounts();
   gpu_.check_invariants();
   if (whole) take_outputs();
@@ -191,17 +191,17 @@ void job_runner::write_snapshot() {
   }
 }
 
-void job_runner::tell_of_late_preemptions() const {
-  constexpr std::size_t most_told = 5;
+void job_runner::warn_of_late_preemptions() const {
+  constexpr std::size_t most_warnings = 5;
   const std::size_t left = program_.preemptions_left();
   const std::size_t first = job_.preemptions.size() - left;
-  for (std::size_t i = 0; i < std::min(left, most_told); ++i) {
+  for (std::size_t i = 0; i < std::min(left, most_warnings); ++i) {
     const preemption& p = job_.preemptions[first + i];
     message_log::warning(p.where + ": nothing was preempted in cycle " + grouped(p.at_cycle) +
                          ": the job had ended by then, in cycle " + grouped(clock_.cycle()));
   }
-  if (left > most_told)
-    message_log::warning("the same holds for " + std::to_string(left - most_told) + " more entries of 'preempt'");
+  if (left > most_warnings)
+    message_log::warning("the same holds for " + std::to_string(left - most_warnings) + " more entries of 'preempt'");
 }
 
 std::string job_runner::limit_text() const {

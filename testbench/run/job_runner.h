@@ -46,7 +46,7 @@ class job_runner final : private print_observer {
   void show_progress();
   void answer_signals();
   void write_snapshot();
-  void tell_of_late_preemptions() const;
+  void warn_of_late_preemptions() const;
   [[nodiscard]] std::uint64_t limit() const;
   [[nodiscard]] std::string limit_text() const;
   [[nodiscard]] std::string deadlock_text() const;

@@ -121,7 +121,7 @@ void machine::simulate_ahead(cycle_t until, bool preemptions) {
   gpu_.use_threads(options_.threads);
 }
 
-void machine::tell_of_one_thread() const {
+void machine::warn_of_one_thread() const {
   if (options_.threads == 1 || !options_.threads_named) return;
   for (const grid_record& g : gpu_.cwd().grids())
     if (calls_runtime(*g.launch))
@@ -150,7 +150,7 @@ run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, cons
 }
 
 run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const source_finder& source) {
-  tell_of_one_thread();
+  warn_of_one_thread();
   run_metrics m = collect(gpu_, ledger());
   intervals_.fill(m);
   complete(m, positions, source);

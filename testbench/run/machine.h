@@ -62,7 +62,7 @@ class machine {
  private:
   [[nodiscard]] const power_ledger* ledger() const { return cap_ != nullptr ? &cap_->ledger() : nullptr; }
   void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const;
-  void tell_of_one_thread() const;
+  void warn_of_one_thread() const;
 
   const run_options& options_;
   const gpu_config config_;

@@ -48,12 +48,12 @@ void progress_line::update(std::uint64_t cycle, const run_progress& p, const std
 
 void progress_line::remark(const std::string& text) {
   if (!wanted_) return;
-  wipe();
+  clear_line();
   std::fprintf(stderr, "%s\n", text.c_str());
   std::fflush(stderr);
 }
 
-void progress_line::wipe() {
+void progress_line::clear_line() {
   if (shown_ && terminal_) std::fprintf(stderr, "\r%79s\r", "");
   shown_ = false;
 }

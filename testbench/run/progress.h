@@ -17,7 +17,7 @@ namespace heddle::testbench {
 class progress_line {
  public:
   progress_line(progress_mode mode, job_plan plan);
-  ~progress_line() { wipe(); }
+  ~progress_line() { clear_line(); }
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
 
@@ -30,7 +30,7 @@ class progress_line {
               double wall_seconds);
   /// Prints a separate line, if progress is shown.
   void remark(const std::string& text);
-  void wipe();
+  void clear_line();
 
  private:
   using clock = std::chrono::steady_clock;

@@ -36,7 +36,7 @@ void judge_generation(const run_options& o, const job& j, const gpu_config& conf
   message_log::warning(text + ": they are replayed with their own opcodes");
 }
 
-void tell_unknown_opcodes(const job& j) {
+void warn_of_unknown_opcodes(const job& j) {
   std::map<std::string, std::uint64_t> unknown;
   for (const operation& op : j.operations)
     if (op.recording)
@@ -48,11 +48,11 @@ void tell_unknown_opcodes(const job& j) {
 }
 
 // Traces omit blocks that did nothing, but a truncated trace also lacks blocks.
-void tell_missing_blocks(const job& j) {
-  std::set<const sass_trace::trace_kernel*> told;
+void warn_of_missing_blocks(const job& j) {
+  std::set<const sass_trace::trace_kernel*> warned;
   for (const operation& op : j.operations) {
     const auto& k = op.recording;
-    if (!k || k->blocks == k->header.blocks() || !told.insert(k.get()).second) continue;
+    if (!k || k->blocks == k->header.blocks() || !warned.insert(k.get()).second) continue;
     message_log::warning(k->file + ": " + grouped(k->blocks) + " of the " + grouped(k->header.blocks()) +
                          " blocks of kernel '" + k->header.name +
                          "' are in the trace: the others did nothing, or it was cut off");
@@ -60,18 +60,18 @@ void tell_missing_blocks(const job& j) {
 }
 
 // What no real trace has, so that it is likely that one was edited or is from another tool.
-void tell_oddities(const job& j) {
-  std::set<const sass_trace::trace_kernel*> told;
+void warn_of_oddities(const job& j) {
+  std::set<const sass_trace::trace_kernel*> warned;
   for (const operation& op : j.operations) {
     const auto& k = op.recording;
-    if (!k || !told.insert(k.get()).second) continue;
+    if (!k || !warned.insert(k.get()).second) continue;
     std::vector<std::string> parts;
     const auto count = [&parts](std::uint64_t warps, const char* what) {
       if (warps != 0) parts.push_back(grouped(warps) + (warps == 1 ? " warp " : " warps ") + what);
     };
     count(k->absent_warps, "without instructions");
-    count(k->unended_warps, "without EXIT at the end");
-    count(k->revived_warps, "with lanes that continue after EXIT");
+    count(k->warps_without_exit, "without EXIT at the end");
+    count(k->warps_after_exit, "with lanes that continue after EXIT");
     if (!parts.empty())
       message_log::warning(k->file + ": kernel '" + k->header.name + "' has " + join(parts, ", ") +
                            ": they are replayed as recorded, and each ends with its last instruction");
@@ -129,9 +129,9 @@ int replay_command(const std::vector<std::string>& arguments) {
   check_result_files(o, job{}, std::move(roles));
   const job j = job_of_traces(o.kernels_list, o.strict, o.trace_memory_mib);
   judge_generation(o, j, config);
-  tell_unknown_opcodes(j);
-  tell_missing_blocks(j);
-  tell_oddities(j);
+  warn_of_unknown_opcodes(j);
+  warn_of_missing_blocks(j);
+  warn_of_oddities(j);
   return simulate(o, j, config, signals);
 }
 

@@ -26,11 +26,12 @@ namespace {
 
 // Warns of overrides without effect: most likely the user intended something else.
 void warn_of_idle_overrides(const gpu_config& config, const std::vector<std::string>& overrides) {
-  std::set<std::string> told;
+  std::set<std::string> warned;
   for (const std::string& text : overrides) {
     const std::string name = current_name(text.substr(0, text.find('=')));
     const std::string why = why_without_effect(config, name);
-    if (!why.empty() && told.insert(name).second) message_log::warning("--set " + name + " may change nothing: " + why);
+    if (!why.empty() && warned.insert(name).second)
+      message_log::warning("--set " + name + " may change nothing: " + why);
   }
 }
 

@@ -53,7 +53,7 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
       if (!outstanding_.empty()) return;
       if (s.what == step::kind::run) {
         host_operation(*s.op);
-      } else if (goes_on(s)) {
+      } else if (repeats(s)) {
         ++steps_[s.begin].rounds;
         at_ = s.begin;
       }
@@ -74,7 +74,7 @@ void stream::host_operation(const operation& op) {
   driver_.write(to, data.data(), data.size());
 }
 
-bool stream::goes_on(const step& end) {
+bool stream::repeats(const step& end) {
   const operation& op = *end.op;
   const bool last = steps_[end.begin].rounds >= op.max;
   if (op.while_nonzero.empty()) return !last;

@@ -46,7 +46,7 @@ class stream {
   void compile(const std::vector<operation>& operations);
   void forget_finished();
   void host_operation(const operation& op);
-  bool goes_on(const step& end);
+  bool repeats(const step& end);
 
   const std::uint32_t number_;
   const job& job_;

@@ -60,7 +60,7 @@ class sweep_run {
     store_.create();
     sweep_progress progress(options_.progress, work_.size());
     const int signal = engine ? run_slurm(*engine, progress) : options_.slurm ? 0 : run_local(progress);
-    progress.wipe();
+    progress.clear_line();
     if (submitted_) return 0;
     const int code = options_.shard ? finish_shard() : finish();
     if (signal == 0) return code;
@@ -173,8 +173,8 @@ class sweep_run {
       const point_status status = store_.status(plan_.id_text(p));
       if (!is_mine(p) || status == point_status::done || (some_bad && status == point_status::refused)) continue;
       const std::string reason = store_.read(plan_.id_text(p)).reason;
-      message_log::error(one_line(plan_.file().name + ": " + tell(counts) + "; point " + std::to_string(p) + " (" +
-                                  name_of(status) + ")" + (reason.empty() ? "" : ": " + reason)));
+      message_log::error(one_line(plan_.file().name + ": " + counts_text(counts) + "; point " + std::to_string(p) +
+                                  " (" + name_of(status) + ")" + (reason.empty() ? "" : ": " + reason)));
       break;
     }
     return 1;
@@ -185,7 +185,7 @@ class sweep_run {
     return options_.shard == 0 || p % options_.shards == options_.shard - 1;
   }
 
-  static std::string tell(const status_counts& counts) {
+  static std::string counts_text(const status_counts& counts) {
     std::string text;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       if (counts[i])
@@ -198,14 +198,14 @@ class sweep_run {
     status_counts counts{};
     for (const std::size_t p : work_) ++counts[static_cast<std::size_t>(store_.status(plan_.id_text(p)))];
     if (!options_.quiet)
-      std::printf("%s  %s; results are in %s\n", head().c_str(), tell(counts).c_str(), store_.folder().c_str());
+      std::printf("%s  %s; results are in %s\n", head().c_str(), counts_text(counts).c_str(), store_.folder().c_str());
     return judge(counts);
   }
 
   int finish() {
     const status_counts counts = gather(plan_, store_);
     if (!options_.quiet) {
-      std::printf("%s  %s\n  %s\n  %s\n", head().c_str(), tell(counts).c_str(), store_.database().c_str(),
+      std::printf("%s  %s\n  %s\n  %s\n", head().c_str(), counts_text(counts).c_str(), store_.database().c_str(),
                   store_.csv().c_str());
     }
     return judge(counts);

@@ -11,7 +11,7 @@ namespace bench {
 
 namespace {
 
-constexpr part nobody = part::count;
+constexpr part no_part = part::count;
 
 struct rule {
   const char* path;  // of a folder, or the beginning of a file's
@@ -65,11 +65,11 @@ std::string path_in_tree(const std::string& file) {
 
 using shares = std::array<double, part_count>;
 
-// A function with code that is nobody's, as the standard library's: who called it, and what that cost.
+// A function with code that belongs to no part, such as the standard library's: who called it, and what that cost.
 struct node {
-  double own = 0;                         // instructions of nobody's lines
+  double own = 0;                         // instructions of lines of no part
   shares called_from{};                   // instructions spent in it and below, by the part that called it
-  std::map<std::size_t, double> callers;  // the same, called from nobody's lines of these functions
+  std::map<std::size_t, double> callers;  // the same, called from lines of no part in these functions
 };
 
 class reader {
@@ -123,24 +123,24 @@ class reader {
       return at != parts_.end() ? at->second : parts_.emplace(key, part_of(object_, file)).first->second;
     };
     part_ = known(file_);
-    if (part_ == nobody) part_ = known(home_);
+    if (part_ == no_part) part_ = known(home_);
   }
 
   void count(double n) {
     if (calls_) {
       calls_ = false;
       node& callee = nodes_[callee_];
-      if (part_ == nobody) callee.callers[function_] += n;
+      if (part_ == no_part) callee.callers[function_] += n;
       else callee.called_from[static_cast<std::size_t>(part_)] += n;
-    } else if (part_ == nobody) {
+    } else if (part_ == no_part) {
       nodes_[function_].own += n;
     } else {
       profile_.instructions[static_cast<std::size_t>(part_)] += n;
     }
   }
 
-  // Hands nobody's instructions to the callers, in proportion. Functions of the standard library call each other only a
-  // few levels deep; what calls itself settles by repetition.
+  // Assigns the instructions of no part to the callers, in proportion. Functions of the standard library call each
+  // other only a few levels deep; what calls itself settles by repetition.
   callgrind_profile settle() {
     std::vector<shares> divided(nodes_.size(), shares{});
     for (int round = 0; round < 12; ++round) {
@@ -173,7 +173,7 @@ class reader {
   std::string object_, home_, file_;            // the function's own file, and that of the lines that follow
   std::size_t function_ = 0;
   std::size_t callee_ = 0;
-  part part_ = nobody;
+  part part_ = no_part;
   bool calls_ = false;
 };
 
@@ -192,7 +192,7 @@ part part_of(const std::string& object, const std::string& file) {
   const std::string path = path_in_tree(file);
   for (const rule& r : rules)
     if (path.rfind(r.path, 0) == 0) return r.is;
-  return nobody;
+  return no_part;
 }
 
 std::vector<std::string> paths_of_parts() {

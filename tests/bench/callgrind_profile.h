@@ -21,7 +21,7 @@ struct callgrind_profile {
 };
 
 /// The part that a source file belongs to, by its folder; `count`: none, as of the standard library, whose instructions
-/// belong to whoever calls it. `object`: the program or shared library that the code lies in.
+/// belong to its callers. `object`: the program or shared library that the code lies in.
 part part_of(const std::string& object, const std::string& file);
 
 /// The folders, and beginnings of files' paths, that are told apart in the source tree.

@@ -62,7 +62,7 @@ std::uint8_t* memory(std::size_t bytes) {
   return p;
 }
 
-void tell(const char* what, pair t, pair host) {
+void print_row(const char* what, pair t, pair host) {
   std::printf("%-16s %6.3f s %6.3f s   %4.1f %4.1f times the host's\n", what, t.first, t.warm, t.first / host.first,
               t.warm / host.warm);
 }
@@ -81,14 +81,14 @@ int main(int argc, char** argv) {
   check(cudaMalloc(&other, bytes));
   const pair host = twice([&] { std::memcpy(to, from, bytes); });
   std::printf("%zu MiB           first touch   warm\n", bytes >> 20);
-  tell("host memcpy", host, host);
-  tell("to the device", twice([&] { check(cudaMemcpy(device, from, bytes, cudaMemcpyHostToDevice)); }), host);
-  tell("on the device", twice([&] {
-         check(cudaMemcpy(other, device, bytes, cudaMemcpyDeviceToDevice));
-         check(cudaDeviceSynchronize());
-       }),
-       host);
-  tell("to the host", twice([&] { check(cudaMemcpy(back, other, bytes, cudaMemcpyDeviceToHost)); }), host);
+  print_row("host memcpy", host, host);
+  print_row("to the device", twice([&] { check(cudaMemcpy(device, from, bytes, cudaMemcpyHostToDevice)); }), host);
+  print_row("on the device", twice([&] {
+              check(cudaMemcpy(other, device, bytes, cudaMemcpyDeviceToDevice));
+              check(cudaDeviceSynchronize());
+            }),
+            host);
+  print_row("to the host", twice([&] { check(cudaMemcpy(back, other, bytes, cudaMemcpyDeviceToHost)); }), host);
   if (std::memcmp(from, back, bytes) != 0) {
     std::puts("the copy differs");
     return 1;

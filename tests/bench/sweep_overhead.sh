@@ -21,7 +21,7 @@ def cpu():
     return u.ru_utime + u.ru_stime
 
 def ready_to_run(coordinator):
-    """Its processes that have a core or wait for one: what the sweep would keep busy, whoever else uses the machine."""
+    """Its processes that have a core or wait for one: what the sweep would keep busy, whatever else the machine runs."""
     count = 0
     try:
         with open("/proc/%d/task/%d/children" % (coordinator, coordinator)) as text:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a transaction costs on its way from one module to another, by the way it is passed on.
+// What a transaction costs between one module and another, by the kind of connection.
 #pragma once
 
 #include <cstdint>

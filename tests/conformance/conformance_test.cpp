@@ -101,7 +101,7 @@ class bench {
     static std::map<std::tuple<std::string, std::uint64_t, std::size_t>, numbers> known;
     const std::tuple key(c.code, out_, std::hash<std::string_view>()(digested));
     if (const auto at = known.find(key); at != known.end()) return at->second;
-    std::vector<memory_piece> memory(2);
+    std::vector<memory_region> memory(2);
     memory[0] = {in_, operands};
     memory[1] = {out_, std::vector<std::uint8_t>(std::size_t{rows_} * 8, 0xee)};
     run_reference(scalar_program(ast, kernel), launch, memory);
@@ -139,7 +139,7 @@ TEST(conformance, v100) { EXPECT_GT(all_cases("v100", all_families()).compared, 
 TEST(conformance, functionally) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     EXPECT_GT(all_cases(gpu, all_families(), 256, true).compared, 800u);
-    EXPECT_EQ(all_cases(gpu, seldom_families(), 256, true).compared, seldom_families().size());
+    EXPECT_EQ(all_cases(gpu, rare_families(), 256, true).compared, rare_families().size());
   }
   EXPECT_EQ(all_cases("h100", later_families(), 256, true).compared, later_families().size());
   EXPECT_EQ(all_cases("v100", video_families(), 256, true).compared, video_families().size());
@@ -153,11 +153,11 @@ TEST(conformance, later_families_on_h100) {
   EXPECT_EQ(o.compared, later_families().size());
 }
 
-TEST(conformance, seldom) {
+TEST(conformance, rare) {
   for (const char* gpu : {"gtx1080", "v100", "h100"}) {
-    const outcome o = all_cases(gpu, seldom_families());
+    const outcome o = all_cases(gpu, rare_families());
     EXPECT_TRUE(o.refused.empty());
-    EXPECT_EQ(o.compared, seldom_families().size());
+    EXPECT_EQ(o.compared, rare_families().size());
   }
 }
 

@@ -42,7 +42,7 @@ bool of_bytes(const conformance_case& c) {
 
 std::vector<exhaustive_case> exhaustive_families() {
   std::vector<exhaustive_case> chosen;
-  for (const auto& families : {all_families(), seldom_families(), later_families()})
+  for (const auto& families : {all_families(), rare_families(), later_families()})
     for (conformance_case c : families) {
       if (!computes(c)) continue;
       if (c.name.rfind("set.", 0) == 0 && !has(c.code, "2;"))

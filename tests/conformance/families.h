@@ -43,7 +43,7 @@ std::vector<conformance_case> all_families();
 /// Instructions that only GPUs of compute capability 8.0 and later have.
 std::vector<conformance_case> later_families();
 /// Forms that compilers rarely emit.
-std::vector<conformance_case> seldom_families();
+std::vector<conformance_case> rare_families();
 /// Integer instructions with constant operands.
 std::vector<conformance_case> constant_families();
 /// vadd, vmad, vset, vadd2, vadd4 and so on, on whole operands and parts of them.

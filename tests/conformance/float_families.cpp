@@ -38,9 +38,9 @@ void float_arithmetic(family_builder& b) {
 void halves(family_builder& b) {
   for (const std::string t : {"f16", "f16x2", "bf16", "bf16x2"}) {
     const unsigned n = width(t);
-    const bool brain = t[0] == 'b';
+    const bool bfloat = t[0] == 'b';
     for (const std::string mode : {"", ".ftz", ".sat", ".ftz.sat"}) {
-      if (brain && !mode.empty()) continue;
+      if (bfloat && !mode.empty()) continue;
       for (const std::string op : {"add", "sub", "mul"}) b.add(op + "." + t, op + ".rn" + mode + "." + t, 2, n);
       b.add("fma." + t, "fma.rn" + mode + "." + t, 3, n);
     }

@@ -7,7 +7,7 @@
 
 namespace heddle::differential {
 
-/// A piece of a kernel: text, or a structure with bodies between its lines (glue has one line more than there are
+/// A part of a kernel: text, or a structure with bodies between its lines (glue has one line more than there are
 /// bodies).
 struct node {
   std::vector<std::string> glue;

@@ -18,7 +18,7 @@ namespace heddle::differential {
 namespace {
 
 using conformance::machine;
-using conformance::memory_piece;
+using conformance::memory_region;
 
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -62,7 +62,7 @@ class pair_of_runs {
     const std::uint64_t arguments[3] = {in_, out_, sums_};
     launch.parameters.resize(sizeof arguments);
     std::memcpy(launch.parameters.data(), arguments, sizeof arguments);
-    std::vector<memory_piece> memory(3);
+    std::vector<memory_region> memory(3);
     memory[0] = {in_, data_};
     memory[1] = {out_, std::vector<std::uint8_t>(out_bytes)};
     memory[2] = {sums_, std::vector<std::uint8_t>(sums_bytes)};
@@ -99,8 +99,8 @@ class pair_of_runs {
     machine_->write(in_, data_);
   }
 
-  bool agree(const std::vector<memory_piece>& memory, std::uint32_t out_bytes, std::string& what) {
-    for (const memory_piece* m : {&memory[1], &memory[2]}) {
+  bool agree(const std::vector<memory_region>& memory, std::uint32_t out_bytes, std::string& what) {
+    for (const memory_region* m : {&memory[1], &memory[2]}) {
       const auto got = machine_->read(m->address, m == &memory[1] ? out_bytes : sums_bytes);
       for (std::size_t at = 0; at < got.size(); ++at) {
         if (got[at] == m->bytes[at]) continue;

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "passage.h"
+#include "code_sequence.h"
 
 namespace dependence_chains_test {
 
-using microbench::passage;
+using microbench::code_sequence;
 
-const std::map<std::string, passage> passages = {
+const std::map<std::string, code_sequence> code_sequences = {
     {"FFMA",
      {".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;",
       "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
@@ -86,7 +86,7 @@ constexpr figure figures[] = {
 
 constexpr unsigned chain_counts[] = {1, 2, 3, 4, 6, 8};
 
-// Cycles per instruction, by number of chains. Each passage is measured in two lengths, so that constant overhead
+// Cycles per instruction, by number of chains. Each sequence is measured in two lengths, so that constant overhead
 // cancels out.
 std::vector<double> measure(const figure& f, const std::string& dependence) {
   constexpr unsigned shorter = 96, longer = 240;  // multiples of all numbers of chains
@@ -95,7 +95,7 @@ std::vector<double> measure(const figure& f, const std::string& dependence) {
   for (const unsigned chains : chain_counts)
     for (const unsigned length : {shorter, longer}) {
       const std::string kernel = "chains_" + std::to_string(chains) + "_" + std::to_string(length);
-      text += microbench::kernel(kernel, passages.at(f.name), length, chains);
+      text += microbench::kernel(kernel, code_sequences.at(f.name), length, chains);
       launches.push_back({kernel, 32});
     }
   const auto cycles = microbench::run(std::string(f.name) + "_" + dependence, f.gpu, microbench::module(text), launches,

@@ -30,14 +30,14 @@ struct rule {
 
 constexpr share none{0, 0};
 // A few pairs may occur at the start and end of the kernels.
-constexpr share stray{0, 0.006};
+constexpr share measurement_noise{0, 0.006};
 constexpr rule rules[] = {
     {"g80", none, none, none, none},
     {"gtx480", none, none, none, none},
     {"gtxtitan", {0.8, 1}, {0.8, 1}, {0.5, 1}, {0.25, 1}},
-    {"gtx980", stray, stray, {0.04, 0.3}, {0.08, 0.3}},
-    {"p100", stray, stray, {0.04, 0.3}, {0.08, 0.3}},
-    {"gtx1080", stray, stray, {0.04, 0.3}, {0.08, 0.3}},
+    {"gtx980", measurement_noise, measurement_noise, {0.04, 0.3}, {0.08, 0.3}},
+    {"p100", measurement_noise, measurement_noise, {0.04, 0.3}, {0.08, 0.3}},
+    {"gtx1080", measurement_noise, measurement_noise, {0.04, 0.3}, {0.08, 0.3}},
     {"v100", none, none, none, none},
     {"h100", none, none, none, none},
 };
@@ -75,7 +75,7 @@ TEST_P(dual_issue, pairs_what_the_rule_allows_and_nothing_else) {
   expect("fp32_shared", GetParam().fp32_shared);
   expect("fp32_sfu", GetParam().fp32_sfu);
   // Only the loop counter and the kernel's start and end can pair here.
-  expect("dependent", GetParam().fp32_int.least > 0 ? share{0, 0.05} : stray);
+  expect("dependent", GetParam().fp32_int.least > 0 ? share{0, 0.05} : measurement_noise);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, dual_issue, ::testing::ValuesIn(rules),

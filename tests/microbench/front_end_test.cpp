@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "passage.h"
+#include "code_sequence.h"
 
 namespace front_end_test {
 
-using microbench::passage;
+using microbench::code_sequence;
 
 // --- instruction caches
 
@@ -41,19 +41,23 @@ constexpr cache caches[] = {
     {"h100", 16, 32, 128, "Huerta et al. 2025, artifact (GA102 stands in)"},
 };
 
-constexpr unsigned piece_bytes = 256;
+constexpr unsigned segment_bytes = 256;
 
 // Code segments that each jump to the previous one: a sequential prefetcher does not help, and every segment outside
 // the cache causes a stall.
-passage jumps(unsigned pieces, unsigned instruction_bytes) {
-  passage p{
+code_sequence jumps(unsigned segments, unsigned instruction_bytes) {
+  code_sequence p{
       ".reg .u32 %x<$>, %a;", "cvt.u32.u64 %a, %seed;", "add.u32 %x$, %a, 1;", {}, "xor.b32 %value, %value, %x$;"};
-  for (unsigned at = 0; at < pieces; ++at) {
-    std::string text = "piece" + std::to_string(at) + ":";
-    for (unsigned i = 1; i < piece_bytes / instruction_bytes; ++i) text += " add.u32 %x$, %x$, %a;";
-    p.steps.push_back(text + " bra piece" + std::to_string(at == 0 ? pieces - 1 : at == 1 ? pieces : at - 1) + ";");
+  for (unsigned at = 0; at < segments; ++at) {
+    std::string text = "segment" + std::to_string(at) + ":";
+    for (unsigned i = 1; i < segment_bytes / instruction_bytes; ++i) text += " add.u32 %x$, %x$, %a;";
+    p.steps.push_back(text + " bra segment" +
+                      std::to_string(at == 0   ? segments - 1
+                                     : at == 1 ? segments
+                                               : at - 1) +
+                      ";");
   }
-  p.steps.push_back("piece" + std::to_string(pieces) + ":");
+  p.steps.push_back("segment" + std::to_string(segments) + ":");
   return p;
 }
 
@@ -63,15 +67,15 @@ class instruction_caches : public ::testing::TestWithParam<cache> {
   std::vector<double> costs(const std::vector<double>& footprints) {
     std::string text;
     std::vector<microbench::launch> launches;
-    std::vector<unsigned> pieces;
+    std::vector<unsigned> segments;
     for (const double kib : footprints) {
-      pieces.push_back(static_cast<unsigned>(kib * 1024 / piece_bytes));
+      segments.push_back(static_cast<unsigned>(kib * 1024 / segment_bytes));
       launches.push_back({"jumps_" + std::to_string(launches.size()), 32});  // footprints may be equal
-      text += microbench::kernel(launches.back().kernel, jumps(pieces.back(), GetParam().instruction_bytes),
-                                 pieces.back() + 1, 1);
+      text += microbench::kernel(launches.back().kernel, jumps(segments.back(), GetParam().instruction_bytes),
+                                 segments.back() + 1, 1);
     }
     auto cycles = microbench::run("instruction_cache", GetParam().gpu, microbench::module(text), launches);
-    for (std::size_t k = 0; k < cycles.size(); ++k) cycles[k] /= pieces[k];
+    for (std::size_t k = 0; k < cycles.size(); ++k) cycles[k] /= segments[k];
     return cycles;
   }
 
@@ -91,8 +95,8 @@ class instruction_caches : public ::testing::TestWithParam<cache> {
     double knee = 0;
     for (std::size_t k = 0; k < cost.size() && cost[k] < low + 0.1 * (high - low); ++k) knee = footprints[k];
     std::printf(
-        "%-10s knee at %6.2f KiB and %.1f around them (published %g, %s): %.1f cycles a piece of %u bytes before, %.1f behind\n",
-        GetParam().gpu, knee, around(), size, GetParam().source, low, piece_bytes, high);
+        "%-10s knee at %6.2f KiB and %.1f around them (published %g, %s): %.1f cycles a segment of %u bytes before, %.1f behind\n",
+        GetParam().gpu, knee, around(), size, GetParam().source, low, segment_bytes, high);
     EXPECT_LE(knee, size);
     EXPECT_GE(knee + around(), size * 15 / 16);  // the resolution of the footprints
   }
@@ -137,7 +141,7 @@ class barrier_rate : public ::testing::TestWithParam<barrier> {};
 
 // Blocks of two sizes: the difference in threads passes a barrier at the published rate.
 TEST_P(barrier_rate, is_the_published_one) {
-  const passage p{"", "", "", {"bar.sync 0;"}, ""};
+  const code_sequence p{"", "", "", {"bar.sync 0;"}, ""};
   const std::string text =
       microbench::module(microbench::kernel("barriers_16", p, 16, 1) + microbench::kernel("barriers_48", p, 48, 1));
   const bool small = std::string(GetParam().gpu) == "g80";
@@ -171,7 +175,7 @@ struct hiding {
   const char* source;
 };
 
-constexpr hiding hidings[] = {
+constexpr hiding hiding_cases[] = {
     {"g80", 1, 6, "CUDA programming guide: 192 threads hide 24 cycles"},
     {"gtx480", 2, 22, "CUDA programming guide: 22 cycles"},
     {"gtxtitan", 4, 44, "CUDA programming guide: 11 cycles, 4 schedulers"},
@@ -187,11 +191,11 @@ class latency_hiding : public ::testing::TestWithParam<hiding> {};
 // Each warp is a single chain. The cycles stay constant with more warps until all issue cycles are used. Warps beyond
 // the block size are in a second block.
 TEST_P(latency_hiding, takes_the_published_warps) {
-  const passage p{".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;",
-                  "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
-                  "add.f32 %x$, %m, 0f3F800000;",
-                  {"fma.rn.f32 %x$, %x$, %m, %a;"},
-                  "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"};
+  const code_sequence p{".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;",
+                        "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
+                        "add.f32 %x$, %m, 0f3F800000;",
+                        {"fma.rn.f32 %x$, %x$, %m, %a;"},
+                        "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"};
   const std::string text =
       microbench::module(microbench::kernel("chain_short", p, 128, 1) + microbench::kernel("chain_long", p, 384, 1));
   const unsigned schedulers = GetParam().schedulers;
@@ -214,7 +218,7 @@ TEST_P(latency_hiding, takes_the_published_warps) {
   EXPECT_EQ(enough * schedulers, GetParam().warps);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, latency_hiding, ::testing::ValuesIn(hidings),
+INSTANTIATE_TEST_SUITE_P(all, latency_hiding, ::testing::ValuesIn(hiding_cases),
                          [](const auto& info) { return std::string(info.param.gpu); });
 
 }  // namespace front_end_test

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "code_sequence.h"
 #include "explained_values.h"
-#include "passage.h"
 
 namespace latency_test {
 
-using microbench::passage;
+using microbench::code_sequence;
 
 constexpr char jia[] = "Jia et al. 2018, table 4.1";
 constexpr char jia_t4[] = "Jia et al. 2019 (T4)";
@@ -225,8 +225,8 @@ const std::map<std::string, operation> operations = {
     {"fma.f16x2", {operand::f16x2, "fma.rn.f16x2 %x, %x, %a, %a;"}},
 };
 
-passage chain_of(const operation& o) {
-  passage p{"", "", "", {o.step}, "selp.u32 %y, 1, 0, %p; xor.b32 %value, %value, %y; "};
+code_sequence chain_of(const operation& o) {
+  code_sequence p{"", "", "", {o.step}, "selp.u32 %y, 1, 0, %p; xor.b32 %value, %value, %y; "};
   p.declarations = ".reg .u32 %y, %count; .reg .pred %p; ";
   p.before =
       "cvt.u32.u64 %count, %seed; and.b32 %count, %count, 1; add.u32 %count, %count, %thread; setp.ne.u32 %p, %count, 7; ";

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "code_sequence.h"
 #include "explained_values.h"
-#include "passage.h"
 
 namespace memory_issue_test {
 
-using microbench::passage;
+using microbench::code_sequence;
 
 // --- table 1
 
@@ -29,8 +29,8 @@ double published_issue(unsigned n, unsigned k, unsigned cores) {
 
 // n consecutive loads that hit in the L1 or read shared memory. All loads of the previous pass have completed before
 // the clock is read; the use of a loaded value and a barrier separate the two clock readings.
-passage loads(const std::string& space, unsigned n) {
-  passage p{".reg .u32 %y;", "add.u32 %y, %thread, 1;", "", {}, "xor.b32 %value, %value, %y;"};
+code_sequence loads(const std::string& space, unsigned n) {
+  code_sequence p{".reg .u32 %y;", "add.u32 %y, %thread, 1;", "", {}, "xor.b32 %value, %value, %y;"};
   if (space == "shared") p.declarations += " .shared .align 16 .b8 words[64];";
   const std::string address = space == "shared" ? "[words]" : "[%seed]";
   std::string come, go;
@@ -149,10 +149,10 @@ constexpr access accesses[] = {
 
 // An instruction after an access, or without it. As above, all accesses of the previous pass have completed when the
 // clock is read. The data of a store come from one wide load, so they are in adjacent registers without moves.
-passage behind(const access& a, bool alone, const char* after) {
+code_sequence behind(const access& a, bool alone, const char* after) {
   const std::string text = std::string(a.instruction) + (a.overwrites == nullptr ? "" : a.overwrites);
   const bool four = text.find("%w") != std::string::npos, two = text.find("%u") != std::string::npos;
-  passage p{
+  code_sequence p{
       ".reg .u64 %q, %zero; .reg .u32 %a, %b, %c, %none, %x, %y, %u, %v, %w; .shared .align 16 .b8 words[64];",
       "and.b64 %zero, %seed, 1; cvt.u32.u64 %none, %zero; add.u64 %q, %seed, %zero; mov.u32 %a, words; "
       "add.u32 %a, %a, %none; add.u32 %b, %a, 16; st.shared.u64 [%b], %q; mov.u32 %c, constants; add.u32 %c, %c, %none; add.u32 %y, %thread, 1;",

@@ -10,19 +10,19 @@
 #include <string>
 #include <vector>
 
+#include "code_sequence.h"
 #include "explained_values.h"
-#include "passage.h"
 
 namespace opcode_test {
 
-using microbench::passage;
+using microbench::code_sequence;
 
 const std::string f32_fold = "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;";
 const std::string u32_fold = "xor.b32 %value, %value, %x$;";
 
 // The chain of each class. Operands are computed, because a parameter would be read from constant memory each time.
 // clang-format off
-const std::map<std::string, passage> passages = {
+const std::map<std::string, code_sequence> code_sequences = {
     {"ffma", {".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
               "add.f32 %x$, %m, 0f3F800000;", {"fma.rn.f32 %x$, %x$, %m, %a;"}, f32_fold}},
     {"fmnmx", {".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
@@ -186,21 +186,21 @@ std::string throughput_row(const row& r) { return "opcode " + r.gpu + " " + r.pu
 
 class opcode : public ::testing::TestWithParam<row> {};
 
-// Each passage has two lengths, so that constant overhead cancels out.
-constexpr unsigned short_passage = 128, long_passage = 384;
+// Each sequence has two lengths, so that constant overhead cancels out.
+constexpr unsigned short_sequence = 128, long_sequence = 384;
 // Where schedulers share lanes, some warps run ahead and end first, and the last ones do not fill these lanes for a
-// while. The passages are therefore longer, but still fit the first instruction cache.
-constexpr unsigned short_passage_of_shared_lanes = 304, long_passage_of_shared_lanes = 912;
+// while. The sequences are therefore longer, but still fit the first instruction cache.
+constexpr unsigned short_sequence_of_shared_lanes = 304, long_sequence_of_shared_lanes = 912;
 
 struct measured {
   double latency = 0, throughput = 0;  // cycles; lanes a cycle and SM
 };
 
 measured measure(const std::string& gpu, const char* name) {
-  const passage& p = passages.at(name);
+  const code_sequence& p = code_sequences.at(name);
   const bool shares = gpu == "gtxtitan";
-  const unsigned shorter = shares ? short_passage_of_shared_lanes : short_passage,
-                 longer = shares ? long_passage_of_shared_lanes : long_passage;
+  const unsigned shorter = shares ? short_sequence_of_shared_lanes : short_sequence,
+                 longer = shares ? long_sequence_of_shared_lanes : long_sequence;
   const double operations = longer - shorter;
   const unsigned chains = std::string(name) == "isetp" ? 4 : 8;
   const unsigned threads = gpu == "g80" ? 256 : 1024;

@@ -75,7 +75,7 @@ TEST(policies, fewer_warps_at_the_cache_keep_their_lines) {
 
 // With a quarter of the memory channels, the path behind the L1 limits the kernel, as in the papers, so every avoided
 // miss counts. Published: CCWS has 25 % fewer misses and is 24 % faster than the best of the others, MASCAR 10 %.
-TEST(policies, sparing_misses_beats_greed_where_memory_is_the_limit) {
+TEST(policies, avoiding_misses_beats_greedy_then_oldest_where_memory_is_the_limit) {
   auto r = run_all("cache_sensitive", "--gpu gtx480 --set memory.channels=3");
   EXPECT_LT((1 - r["ccws"].l1_hits) * 100, (1 - r["gto"].l1_hits) * 85);
   EXPECT_LT(r["ccws"].cycles * 100, r["gto"].cycles * 88);
@@ -139,7 +139,7 @@ std::uint64_t cycles_of(const std::string& workload, const std::string& policy, 
 // The table of headlines in docs/model/scheduling.md: the direction of each paper's result, on a kernel or workload of
 // Heddle.
 TEST(policies, headlines_have_the_direction_that_was_published) {
-  const auto tell = [](const char* paper, const char* where, std::uint64_t policy, std::uint64_t other) {
+  const auto speedup = [](const char* paper, const char* where, std::uint64_t policy, std::uint64_t other) {
     std::printf("%-24s %-52s %8llu against %8llu cycles: %.2f times as fast\n", paper, where,
                 static_cast<unsigned long long>(policy), static_cast<unsigned long long>(other),
                 static_cast<double>(other) / static_cast<double>(policy));
@@ -150,31 +150,32 @@ TEST(policies, headlines_have_the_direction_that_was_published) {
   const std::string half = "--gpu gtx480 --set memory.channels=6";
   const measured lrr = run("cache_sensitive", "lrr", half), gto = run("cache_sensitive", "gto", half),
                  ccws = run("cache_sensitive", "ccws", half);
-  EXPECT_GT(tell("ccws (Rogers 2012)", "cache_sensitive, half the channels, than gto", ccws.cycles, gto.cycles), 1.2);
-  EXPECT_GT(tell("gto (Rogers 2012)", "cache_sensitive, half the channels, than lrr", gto.cycles, lrr.cycles), 1.2);
+  EXPECT_GT(speedup("ccws (Rogers 2012)", "cache_sensitive, half the channels, than gto", ccws.cycles, gto.cycles),
+            1.2);
+  EXPECT_GT(speedup("gto (Rogers 2012)", "cache_sensitive, half the channels, than lrr", gto.cycles, lrr.cycles), 1.2);
   std::printf("%-24s L1 misses: %.2f of those of gto\n", "", (1 - ccws.l1_hits) / (1 - gto.l1_hits));
   EXPECT_LT((1 - ccws.l1_hits) / (1 - gto.l1_hits), 0.75);
   // Sethia et al. 2015: 34 % faster than round robin and 10 % faster than the best policy when memory-bound.
   const std::string one = "--gpu gtx480 --set memory.channels=1";
   const std::uint64_t owner = run("cache_sensitive", "memory_aware", one).cycles;
-  EXPECT_GT(tell("memory_aware (Sethia 15)", "cache_sensitive, one channel, than lrr", owner,
-                 run("cache_sensitive", "lrr", one).cycles),
+  EXPECT_GT(speedup("memory_aware (Sethia 15)", "cache_sensitive, one channel, than lrr", owner,
+                    run("cache_sensitive", "lrr", one).cycles),
             1.34);
-  EXPECT_GT(tell("memory_aware (Sethia 15)", "cache_sensitive, one channel, than gto", owner,
-                 run("cache_sensitive", "gto", one).cycles),
+  EXPECT_GT(speedup("memory_aware (Sethia 15)", "cache_sensitive, one channel, than gto", owner,
+                    run("cache_sensitive", "gto", one).cycles),
             1.05);
   // Narasiman et al. 2011: groups that reach their loads at different times beat round robin.
-  EXPECT_GT(tell("two_level (Narasiman 11)", "transpose, than lrr", cycles_of("transpose", "two_level", "--gpu gtx480"),
-                 cycles_of("transpose", "lrr", "--gpu gtx480")),
+  EXPECT_GT(speedup("two_level (Narasiman 11)", "transpose, than lrr",
+                    cycles_of("transpose", "two_level", "--gpu gtx480"), cycles_of("transpose", "lrr", "--gpu gtx480")),
             1.05);
   // Jog et al. 2013: with a prefetcher 25 % faster than round robin and 7 % faster than two levels.
   const std::string prefetcher = std::string("--gpu gtx480 --set l1.prefetch_lines=1") + five_blocks_of_spmv;
   const std::uint64_t aware = cycles_of("spmv", "prefetch_aware", prefetcher);
-  EXPECT_GT(tell("prefetch_aware (Jog 13)", "spmv with a prefetcher, than lrr with it", aware,
-                 cycles_of("spmv", "lrr", prefetcher)),
+  EXPECT_GT(speedup("prefetch_aware (Jog 13)", "spmv with a prefetcher, than lrr with it", aware,
+                    cycles_of("spmv", "lrr", prefetcher)),
             1.2);
-  EXPECT_GT(tell("prefetch_aware (Jog 13)", "spmv with a prefetcher, than two_level with it", aware,
-                 cycles_of("spmv", "two_level", prefetcher)),
+  EXPECT_GT(speedup("prefetch_aware (Jog 13)", "spmv with a prefetcher, than two_level with it", aware,
+                    cycles_of("spmv", "two_level", prefetcher)),
             1.07);
 }
 
@@ -186,7 +187,7 @@ TEST(policies, groups_reach_their_loads_at_different_times) {
 
 // The prefetcher helps neighbouring warps that run later; strided groups ensure that there are some. The memory
 // latency is lower than the product's, so that prefetches complete in time.
-TEST(policies, strided_groups_find_what_the_prefetcher_brought) {
+TEST(policies, strided_groups_hit_prefetched_lines) {
   const std::string options =
       "--gpu gtx1080 --set gpu.sm_count=4 --set sub_partition.fetch_group_warps=8 "
       "--set l1.cache_global_loads=true --set l1.prefetch_lines=2 --set dram.controller_latency_cycles=60";

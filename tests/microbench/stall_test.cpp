@@ -146,7 +146,7 @@ TEST(stalls, of_the_texture_unit_are_where_most_warp_cycles_go) {
 
 // A fetch that waits for the previous one also needs the texture path, which the previous fetch fills if it has one
 // entry: the full path takes precedence as the stall reason.
-TEST(stalls, of_a_full_texture_path_come_before_those_of_its_operands) {
+TEST(stalls, of_a_full_texture_path_take_precedence_over_those_of_its_operands) {
   for (const unsigned entries : {1u, 2u}) {
     const json metrics = run_job(sampling("sampling_chain", 32), "stall_texture_chain",
                                  "--gpu gtx1080 --set texture.queue_entries=" + std::to_string(entries));
@@ -220,7 +220,7 @@ constexpr wait_rule wait_rules[] = {
 
 class stall_of_results : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(stall_of_results, tells_the_kind_of_producer) {
+TEST_P(stall_of_results, names_the_kind_of_producer) {
   const std::string gpu = GetParam();
   json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
               {"buffers", {{"out", {{"bytes", 4096}}}}},

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "code_sequence.h"
 #include "explained_values.h"
-#include "passage.h"
 
 namespace tensor_test {
 
-using microbench::passage;
+using microbench::code_sequence;
 
 constexpr char sun_a100[] = "Sun et al. 2022, table 3";
 constexpr char sun_3070ti[] = "Sun et al. 2022, table 4 (RTX 3070 Ti)";
@@ -202,10 +202,10 @@ std::string step_of(const product& p) {
 }
 
 // Factors are arbitrary and sums begin at zero; other tests check the numerical results.
-passage chain_of(const product& p) {
+code_sequence chain_of(const product& p) {
   const std::string sum = p.sum, factor = p.factor;
   const std::string factor_type = factor == "f64" ? "f64" : "b32", sum_type = sum == "f16" ? "b32" : sum;
-  passage chain{".reg .u32 %bits; .reg .f32 %narrow; .reg ." + factor_type + " ", "", "", {step_of(p)}, ""};
+  code_sequence chain{".reg .u32 %bits; .reg .f32 %narrow; .reg ." + factor_type + " ", "", "", {step_of(p)}, ""};
   for (unsigned k = 0; k < p.a; ++k) chain.declarations += std::string("%a") + static_cast<char>('a' + k) + ", ";
   for (unsigned k = 0; k < p.b; ++k)
     chain.declarations += std::string("%b") + static_cast<char>('a' + k) + (k + 1 < p.b ? ", " : "; ");
@@ -231,8 +231,8 @@ passage chain_of(const product& p) {
 
 // A whole wmma, which is several machine instructions, up to the use of its last results; or that use alone. A
 // preceding wmma has gathered its factors in registers.
-passage single(const product& p, bool alone) {
-  passage one = chain_of(p);
+code_sequence single(const product& p, bool alone) {
+  code_sequence one = chain_of(p);
   one.declarations += ".reg .u32 %y; .reg .f32 %f; ";
   one.before += "add.u32 %y, %thread, 1; mov.f32 %f, 0f3F800000; ";
   const auto sum = [](unsigned k) {
@@ -290,8 +290,8 @@ TEST_P(tensor, products_take_what_others_have_measured) {
   std::string text;
   std::vector<microbench::launch> launches;
   std::map<std::string, std::size_t> place;
-  const auto add = [&](const std::string& key, const passage& first, const passage& second, unsigned operations,
-                       unsigned more, unsigned chains, unsigned warps) {
+  const auto add = [&](const std::string& key, const code_sequence& first, const code_sequence& second,
+                       unsigned operations, unsigned more, unsigned chains, unsigned warps) {
     if (!place.emplace(key, launches.size()).second) return;
     const std::string name = "product_" + std::to_string(launches.size());
     text += microbench::kernel(name + "_short", first, operations, chains) +

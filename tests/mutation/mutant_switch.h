@@ -15,8 +15,8 @@ inline unsigned char heddle_not_recorded[heddle_most_mutants];
 inline unsigned char* heddle_reached = heddle_not_recorded;
 inline int heddle_chosen_mutant = -1;
 
-// Before all other initialisers, in each file that has mutants: whoever comes first sets the switch. A mapped file
-// keeps what was reached when the process is killed or leaves by _exit.
+// Before all other initialisers, in each file that has mutants: the first initialiser that runs sets the switch. A
+// mapped file keeps what was reached when the process is killed or leaves by _exit.
 __attribute__((constructor(101))) static void heddle_read_switch() {
   if (heddle_chosen_mutant >= 0 || heddle_reached != heddle_not_recorded) return;
   if (const char* chosen = std::getenv("HEDDLE_MUTANT")) heddle_chosen_mutant = std::atoi(chosen);

@@ -53,7 +53,7 @@ def functions_in(text):
             head = re.sub(r'^\s*(?:(?:public|private|protected)\s*:(?!:)\s*)*', '', declaration)
             without_template = re.sub(r'^template\s*<(?:[^<>]|<[^<>]*>)*>\s*', '', head)
             if re.match(r'(?:inline\s+)?namespace\b|extern\s+0\s*$|(class|struct|union)\b(?!.*\)\s*(?:const|noexcept|\s)*$)', without_template, re.S):
-                i += 1  # what is within is looked at in turn
+                i += 1  # what is within is examined as well
                 start = i
                 continue
             end = matching(text, i)

@@ -26,7 +26,7 @@ const url = (name) => pathToFileURL(resolve(name)).href
 
 const browser = await chromium.launch({ executablePath: browser_program, args: ['--no-sandbox'] })
 
-/** A page that must say nothing to its console and ask nobody for anything. */
+/** A page that must say nothing to its console and send no request. */
 async function open(address, options) {
   const context = await browser.newContext({ acceptDownloads: true, ...options })
   const page = await context.newPage()

@@ -170,7 +170,7 @@ class at_target_port final : private tlm::tlm_fw_transport_if<> {
   /// Requests that have begun and whose response has not ended.
   [[nodiscard]] std::uint64_t open() const { return open_; }
   [[nodiscard]] bool idle() const { return open_ == 0; }
-  /// Those that the port has rather than the unit: held, queued responses, a response on its way.
+  /// Those that the port has rather than the unit: held, queued responses, a response in flight.
   [[nodiscard]] std::uint64_t inside() const {
     return responses_.size() + (held_ != nullptr) + (answering_ != nullptr);
   }

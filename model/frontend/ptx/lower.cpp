@@ -55,9 +55,10 @@ void add_parameters(isa::program& p, const ast_function& kernel, const std::stri
   p.parameter_bytes = static_cast<std::uint32_t>(offset);
 }
 
-/// Registers that allocation may use: the caller's wish, or what the architecture and the kernel's directives leave.
-unsigned register_limit(const gpu_config& gpu, const ast_function& kernel, unsigned wish) {
-  return wish ? std::min({wish, gpu.sm.registers_per_thread, 255u}) : register_ceiling(gpu, kernel);
+/// Registers that allocation may use: the caller's requested, or what the architecture and the kernel's directives
+/// leave.
+unsigned register_limit(const gpu_config& gpu, const ast_function& kernel, unsigned requested) {
+  return requested ? std::min({requested, gpu.sm.registers_per_thread, 255u}) : register_ceiling(gpu, kernel);
 }
 
 /// What is known of a kernel before its registers are.

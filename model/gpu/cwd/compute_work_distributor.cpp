@@ -165,7 +165,7 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
 bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const {
   const sm_account& a = accounts_[sm];
   if (a.switching || a.draining != nullptr || !a.requests.empty()) return false;
-  for (const context_in_flight* c : a.away) {
+  for (const context_in_flight* c : a.swapped_out) {
     if (wanted_back(a, *c, clock_.cycle())) return false;
     for (const switched_block& b : c->blocks)
       if (b.launch == g.launch->launch_id) return false;
@@ -204,7 +204,7 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
   if (g.dispatched == g.blocks()) {
     dispatch_order_.push_back(g.launch->launch_id);
     for (sm_account& a : accounts_)
-      for (context_in_flight* c : a.away)
+      for (context_in_flight* c : a.swapped_out)
         if (c->waits_for == g.launch->launch_id) c->resume_cycle = cycle + 1;
   }
   cta_phase phase = cta_phase::dispatch;

@@ -53,13 +53,13 @@ class compute_work_distributor : public grid_distributor, public clocked, public
  private:
   struct sm_account {
     sm_room room;
-    std::uint64_t blocks = 0;                  // according to the CWD's account
-    std::deque<context_in_flight*> requests;   // preemptions that have not begun
-    std::vector<context_in_flight*> away;      // preemptions whose blocks have left, oldest first
-    context_in_flight* draining = nullptr;     // a preemption whose blocks run to their end
-    context_in_flight* drains_next = nullptr;  // the same, while the request's other blocks leave in another mode
-    cycle_t slice_start = 0;                   // arrival of the first resident block
-    bool switching = false;                    // the SM has been told to save or restore and has not answered
+    std::uint64_t blocks = 0;                     // according to the CWD's account
+    std::deque<context_in_flight*> requests;      // preemptions that have not begun
+    std::vector<context_in_flight*> swapped_out;  // preemptions whose blocks are saved, oldest first
+    context_in_flight* draining = nullptr;        // a preemption whose blocks run to their end
+    context_in_flight* drains_next = nullptr;     // the same, while the request's other blocks leave in another mode
+    cycle_t slice_start = 0;                      // arrival of the first resident block
+    bool switching = false;                       // the SM has been told to save or restore and has not answered
     explicit sm_account(const gpu_config& config) : room(config) {}
   };
   struct block_in_flight : cta_transaction {
@@ -110,7 +110,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
   // Reset (compute_work_distributor_reset.cpp)
   void drive_abandonment(cycle_t cycle);
-  void forget_away(sm_account& a);
+  void drop_swapped_out(sm_account& a);
   void end_grids(cycle_t cycle);
   // The cost of a preemption (compute_work_distributor_cost.cpp)
   struct block_choice {

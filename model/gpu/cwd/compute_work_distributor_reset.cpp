@@ -23,17 +23,17 @@ void compute_work_distributor::abandon() {
     a.drains_next = nullptr;
     if (a.draining != nullptr) --switches_;
     a.draining = nullptr;
-    forget_away(a);
+    drop_swapped_out(a);
   }
   clock_.wake_at(clock_.cycle() + 1);
 }
 
-// Forgets the blocks that have left the SM, but for those that are being restored.
-void compute_work_distributor::forget_away(sm_account& a) {
+// Drops the blocks that have left the SM, but for those that are being restored.
+void compute_work_distributor::drop_swapped_out(sm_account& a) {
   const auto returns = [](const context_in_flight* c) {
     return c->mode != preemption_mode::drain && static_cast<block_in_flight*>(c->blocks.front().transaction)->resident;
   };
-  for (context_in_flight* c : a.away) {
+  for (context_in_flight* c : a.swapped_out) {
     if (returns(c)) continue;
     --switches_;
     if (c->mode == preemption_mode::drain) continue;
@@ -43,7 +43,9 @@ void compute_work_distributor::forget_away(sm_account& a) {
       blocks_.give_back(block);
     }
   }
-  a.away.erase(std::remove_if(a.away.begin(), a.away.end(), [&](const auto* c) { return !returns(c); }), a.away.end());
+  a.swapped_out.erase(
+      std::remove_if(a.swapped_out.begin(), a.swapped_out.end(), [&](const auto* c) { return !returns(c); }),
+      a.swapped_out.end());
 }
 
 void compute_work_distributor::drive_abandonment(cycle_t cycle) {
@@ -54,7 +56,7 @@ void compute_work_distributor::drive_abandonment(cycle_t cycle) {
       left = true;
       continue;
     }
-    forget_away(a);
+    drop_swapped_out(a);
     if (a.blocks == 0) continue;
     left = true;
     auto c = std::make_unique<context_in_flight>();

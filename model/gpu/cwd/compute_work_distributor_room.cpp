@@ -84,7 +84,7 @@ void compute_work_distributor::make_room_by_slice(const grid_record& g, const st
 std::string compute_work_distributor::waiting_blocks_text() const {
   std::string text;
   for (const sm_account& a : accounts_)
-    for (const context_in_flight* c : a.away) {
+    for (const context_in_flight* c : a.swapped_out) {
       if (!wanted_back(a, *c, clock_.cycle()) || c->mode == preemption_mode::drain) continue;
       const switched_block& first = c->blocks.front();
       const bool more = c->blocks.size() > 1;

@@ -125,7 +125,7 @@ void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
     if (c.first == nullptr) ++preempt_counts_.found_no_blocks;
     --switches_;
   } else {
-    a.away.push_back(&c);
+    a.swapped_out.push_back(&c);
   }
   set_resume_cycle(a, c, c.saved_cycle, cycle);
 }
@@ -147,7 +147,7 @@ void compute_work_distributor::end_draining(sm_account& a, cycle_t cycle) {
   a.draining = nullptr;
   c.quiesced_cycle = c.saved_cycle = cycle;
   c.saved = true;
-  a.away.push_back(&c);
+  a.swapped_out.push_back(&c);
   set_resume_cycle(a, c, cycle, cycle);
 }
 
@@ -160,7 +160,7 @@ void compute_work_distributor::set_resume_cycle(sm_account& a, context_in_flight
   else if (c.waits_for == context_in_flight::no_launch) at = saved + c.resume_after;
   else if (grids_[c.waits_for].dispatched == grids_[c.waits_for].blocks()) at = now;
   c.resume_cycle = at;
-  for (context_in_flight* other : a.away)
+  for (context_in_flight* other : a.swapped_out)
     if (c.first != nullptr && other->first == c.first) other->resume_cycle = at;
 }
 
@@ -169,7 +169,7 @@ void compute_work_distributor::set_resume_cycle(sm_account& a, context_in_flight
 bool compute_work_distributor::wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const {
   if (c.resume_cycle > cycle) return false;
   if (c.mode != preemption_mode::flush) return true;
-  return std::none_of(a.away.begin(), a.away.end(), [&](const context_in_flight* other) {
+  return std::none_of(a.swapped_out.begin(), a.swapped_out.end(), [&](const context_in_flight* other) {
     if (other->mode != preemption_mode::context_switch) return false;
     return std::any_of(other->blocks.begin(), other->blocks.end(), [&](const switched_block& b) {
       return std::any_of(c.blocks.begin(), c.blocks.end(),
@@ -183,11 +183,12 @@ bool compute_work_distributor::wanted_back(const sm_account& a, const context_in
 bool compute_work_distributor::restore_next(unsigned sm, cycle_t cycle) {
   sm_account& a = accounts_[sm];
   const auto is_wanted = [&](const auto* c) { return wanted_back(a, *c, cycle); };
-  const auto last = std::find_if(a.away.rbegin(), a.away.rend(), is_wanted);
-  if (last == a.away.rend()) return false;
+  const auto last = std::find_if(a.swapped_out.rbegin(), a.swapped_out.rend(), is_wanted);
+  if (last == a.swapped_out.rend()) return false;
   // Time slices rotate: the blocks that left first return first.
-  context_in_flight& c =
-      config_.context.time_slice_cycles != 0 ? **std::find_if(a.away.begin(), a.away.end(), is_wanted) : **last;
+  context_in_flight& c = config_.context.time_slice_cycles != 0
+                             ? **std::find_if(a.swapped_out.begin(), a.swapped_out.end(), is_wanted)
+                             : **last;
   if (c.mode == preemption_mode::drain) {
     c.restore_cycle = c.resumed_cycle = cycle;
     resumed(c, cycle);
@@ -226,23 +227,23 @@ void compute_work_distributor::resumed(context_in_flight& c, cycle_t cycle) {
   blocked_ = false;
   c.resumed = true;
   --switches_;
-  a.away.erase(std::find(a.away.begin(), a.away.end(), &c));
+  a.swapped_out.erase(std::find(a.swapped_out.begin(), a.swapped_out.end(), &c));
 }
 
 bool compute_work_distributor::waits_for_time(cycle_t now) const {
   const auto to_come = [now](cycle_t c) { return c > now && c != never; };
   for (const sm_account& a : accounts_)
-    for (const context_in_flight* c : a.away)
+    for (const context_in_flight* c : a.swapped_out)
       if (to_come(c->resume_cycle)) return true;
   return std::any_of(candidates_.begin(), candidates_.end(),
                      [&](std::uint32_t id) { return to_come(grids_[id].ready_cycle); });
 }
 
-// Blocks that are away are due at a known time; everything else begins with a message or a request.
+// Blocks that are swapped out are due at a known time; everything else begins with a message or a request.
 cycle_t compute_work_distributor::next_switch(cycle_t cycle) const {
   cycle_t at = never;
   for (const sm_account& a : accounts_)
-    for (const context_in_flight* c : a.away)
+    for (const context_in_flight* c : a.swapped_out)
       if (c->resume_cycle > cycle) at = std::min(at, c->resume_cycle);
       else if (config_.context.time_slice_cycles != 0 && may_be_asked(a) && slice_end(a) > cycle)
         at = std::min(at, slice_end(a));  // they are due, but other blocks may use up their time slice

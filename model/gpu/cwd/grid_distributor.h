@@ -112,10 +112,10 @@ class grid_distributor : public sc_core::sc_module {
   virtual void halt() = 0;
   /// Whether abandon(), abandoned() and restart() are implemented; without them the GPU cannot be reset.
   [[nodiscard]] virtual bool resettable() const { return false; }
-  /// For a reset: drops all launches. Their blocks leave the SMs, and the listener hears no more of them. It takes
-  /// until abandoned().
+  /// For a reset: drops all launches. Their blocks leave the SMs, and the listener is notified of them no more. It
+  /// takes until abandoned().
   virtual void abandon() {}
-  /// No launch is left of those that were dropped, and nothing is on its way to an SM.
+  /// No launch is left of those that were dropped, and no message to an SM is in flight.
   [[nodiscard]] virtual bool abandoned() const { return idle(); }
   /// When abandoned, and all SMs are idle and restarted: as constructed, but for the records.
   virtual void restart() {}

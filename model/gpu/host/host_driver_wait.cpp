@@ -15,7 +15,7 @@ constexpr std::uint64_t all_causes =
     host_interrupt::completion | host_interrupt::fault | host_interrupt::print | host_interrupt::flushed;
 // Each wait is twice as long as the one before. After this many, only the interrupt counts, so that a simulation
 // without activity ends.
-constexpr unsigned most_doubts = 20;
+constexpr unsigned most_retries = 20;
 }  // namespace
 
 void host_driver::end_of_elaboration() {
@@ -114,19 +114,19 @@ void host_driver::wait_for(unsigned launch_number) {
   if (!in_thread()) throw input_error("host_driver::wait_for waits: expected an SC_THREAD as the caller");
   if (launch_number >= finished_.size())
     throw input_error("launch " + std::to_string(launch_number) + " has not been made, so it cannot be waited for");
-  unsigned doubts = 0;
+  unsigned retries = 0;
   for (;;) {
     const std::uint64_t wakes = wakes_;
     if (finished(launch_number) || !fault().empty()) return;
     if (wakes != wakes_) continue;  // an interrupt arrived during the accesses
     if (asks_) {
       wait(between_questions());
-    } else if (doubts == most_doubts) {
+    } else if (retries == most_retries) {
       wait(progress_);
     } else {
-      wait(between_questions() * static_cast<double>(1u << doubts), progress_);
+      wait(between_questions() * static_cast<double>(1u << retries), progress_);
       if (wakes != wakes_) continue;
-      ++doubts;
+      ++retries;
       if (!interrupt_is_missing()) continue;
       // It may be delayed by an interrupt controller.
       wait(between_questions() * 10.0, progress_);

@@ -76,7 +76,7 @@ cycle_t dram_channel::unloaded_cycles(const tlm::tlm_generic_payload& p) const {
 
 cycle_t dram_channel::work(cycle_t now) {
   if (queue_.empty()) return never;
-  if (asleep_) catch_up(now);
+  if (idle_) catch_up(now);
   if (now >= next_refresh_ && refreshing_ == no_bank) begin_refresh(now);
   // Back-pressure on the response port limits how far the channel works ahead.
   if (answers_waiting() >= std::max(1u, parameters_.queue_entries)) {
@@ -158,7 +158,7 @@ void dram_channel::issue_column(std::size_t index, cycle_t now) {
     answer(*r.payload, answered_at_);
     leave(now);
     queue_.erase(index);
-    asleep_ = queue_.empty();
+    idle_ = queue_.empty();
     if (!queue_.empty()) work_since_ = std::max(work_since_, queue_[0].ready);
   }
   const bool closes = close_after(bank, last);
@@ -183,7 +183,7 @@ bool dram_channel::close_after(unsigned bank, cycle_t last) {
   return false;
 }
 
-// Closes a row whose time has come and that no ready request needs, if one may be closed in this cycle; and finds when
+// Closes a row that is due and that no ready request needs, if one may be closed in this cycle; and finds when
 // the next may be.
 bool dram_channel::close_row(cycle_t now) {
   bool closed = false;
@@ -205,7 +205,7 @@ bool dram_channel::close_row(cycle_t now) {
 // What happened while there was no request: rows were closed, and banks refreshed one by one. (refresh_all() accounts
 // for missed refreshes of all banks.)
 void dram_channel::catch_up(cycle_t now) {
-  asleep_ = false;
+  idle_ = false;
   if (refreshing_ != no_bank && refresh_before(now, refreshing_, refresh_due_)) refreshing_ = no_bank;
   const cycle_t until = refreshing_ == no_bank ? std::min(now, next_refresh_) : 0;
   while (std::max(next_close_, last_command_ + 1) < until) close_row(std::max(next_close_, last_command_ + 1));

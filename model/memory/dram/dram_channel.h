@@ -87,7 +87,7 @@ class dram_channel : public memory_model {
   unsigned channels_;
   cycle_t quiet_until_ = 0;      // no command for the requests that are ready now can issue before; 0: not known
   bool quiet_starving_ = false;  // whether the oldest request was starving when quiet_until_ was found
-  bool asleep_ = true;           // no request since the last work
+  bool idle_ = true;             // no request since the last work
   cycle_t last_command_ = 0;
   // Rows that the row policy closes.
   std::vector<cycle_t> close_at_;  // by bank; never: not

@@ -122,7 +122,7 @@ unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t
   if (!exclusive && bank_mask_ != 0) {
     const std::uint64_t d = differing != ~std::uint64_t{0} ? differing : differing_bits(addresses, mask);
     if (d < std::uint64_t{banks_} << word_shift_)
-      return 1;  // at most one word per bank, whichever lane wants it: the most common case
+      return 1;  // at most one word per bank, whichever lane accesses it: the most common case
   }
   if (mask == 0xffffffffu && !exclusive && bytes == 1u << word_shift_ && bank_mask_ >= 31) {
     // One word per lane, consecutive in address: at most two rows, so no bank serves two words.

@@ -345,7 +345,7 @@ void l1_cache::invalidate() {
 }
 
 void l1_cache::resize(unsigned size_bytes) {
-  invariant(idle(), "L1: the size changes while requests are on their way");
+  invariant(idle(), "L1: the size changes while requests are in flight");
   tags_.resize(size_bytes, ways_, replacement(make_policy_()));
 }
 

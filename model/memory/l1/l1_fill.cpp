@@ -74,17 +74,17 @@ void l1_cache::fill(const request_slot& slot, cycle_t cycle) {
   line_payload& payload = *slot.payload;
   mshr& m = mshrs_[slot.mshr];
   l1_tags::line_state& line = tags_[m.line];
-  const std::uint8_t came = payload.request.sectors;
+  const std::uint8_t arrived = payload.request.sectors;
   std::string message;
   const bool bad = failed(payload, message);
-  counters[slot.launch].fills += static_cast<unsigned>(__builtin_popcount(came));
-  const std::uint8_t kept = bad ? 0 : came & ~m.stale;
+  counters[slot.launch].fills += static_cast<unsigned>(__builtin_popcount(arrived));
+  const std::uint8_t kept = bad ? 0 : arrived & ~m.stale;
   for (unsigned s = 0; s < sectors_per_line; ++s)
     if (kept >> s & 1)
       std::memcpy(tags_.data(m.line) + s * sector_bytes, payload.line_data() + s * sector_bytes, sector_bytes);
   line.valid |= kept;
-  m.pending &= ~came;
-  m.stale &= ~came;
+  m.pending &= ~arrived;
+  m.stale &= ~arrived;
 
   // All waiting accesses joined before the sector became stale, so the response has the right bytes for each of them.
   l1_access* done = nullptr;
@@ -92,7 +92,7 @@ void l1_cache::fill(const request_slot& slot, cycle_t cycle) {
   l1_access** link = &m.first;
   m.last = nullptr;
   while (l1_access* a = *link) {
-    const std::uint8_t part = a->missing & came;
+    const std::uint8_t part = a->missing & arrived;
     if (part != 0) {
       if (bad) note_failure(*a, message);
       else bytes_to_lanes(*a->transaction, a->lanes, part, payload.line_data());
@@ -110,7 +110,7 @@ void l1_cache::fill(const request_slot& slot, cycle_t cycle) {
     --m.waiting;
   }
   if (m.pending == 0) {
-    invariant(m.first == nullptr && m.waiting == 0, "L1: an access waits for a sector that is not on its way");
+    invariant(m.first == nullptr && m.waiting == 0, "L1: an access waits for a sector that is not in flight");
     line.mshr = l1_tags::none;
     m.line = l1_tags::none;
     free_mshrs_.push_back(slot.mshr);
@@ -169,7 +169,7 @@ void l1_cache::check_invariants() const {
     invariant(c->accesses == c->reads + c->writes, "L1: accesses differ from reads + writes");
     const std::uint64_t read_misses = c->reads - (c->hits - c->write_hits) - c->pending_hits + c->prefetched;
     invariant(!idle() || (sector_group_ == 1 ? c->fills == read_misses : c->fills >= read_misses),
-              "L1: idle, and the sectors that came differ from those that loads missed");
+              "L1: idle, and the sectors that arrived differ from those that loads missed");
   }
   if (!idle()) return;
   invariant(mshrs_used_ == 0 && reads_ == 0, "L1: idle, and a line still waits for its fill");

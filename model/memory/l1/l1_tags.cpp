@@ -39,15 +39,15 @@ void l1_tags::shape(unsigned size_bytes, unsigned ways) {
 }
 
 void l1_tags::empty_all() {
-  if (++era_ == 0) {
-    era_of_set_.clear();
-    era_ = 1;
+  if (++generation_ == 0) {
+    generation_of_set_.clear();
+    generation_ = 1;
   }
-  era_of_set_.resize(sets_);  // new ones are of era 0, which no set is filled in
+  generation_of_set_.resize(sets_);  // new ones are of era 0, which no set is filled in
 }
 
 void l1_tags::make_empty(unsigned set) {
-  era_of_set_[set] = era_;
+  generation_of_set_[set] = generation_;
   const unsigned first = set * ways_;
   for (unsigned k = first; k < first + ways_; ++k) {
     tags_[k] = empty;
@@ -84,7 +84,7 @@ unsigned l1_tags::find(std::uint64_t address) const {
   if (ways_ == 0) return none;
   const std::uint64_t number = address / line_bytes;
   const unsigned set = set_of(number);
-  if (era_of_set_[set] != era_) return none;
+  if (generation_of_set_[set] != generation_) return none;
   const hint& h = hints_[hint_at(set, number)];
   if (h.count == 0) return none;
   const std::uint64_t* const tags = tags_.get() + std::size_t{set} * ways_;
@@ -99,7 +99,7 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
   if (ways_ == 0) return none;
   const std::uint64_t number = address / line_bytes;
   const unsigned set = set_of(number);
-  if (era_of_set_[set] != era_) make_empty(set);
+  if (generation_of_set_[set] != generation_) make_empty(set);
   unsigned victim = none;
   if (!policy_.in_order()) {
     const unsigned first = set * ways_;
@@ -125,7 +125,7 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
 void l1_tags::invalidate(bool pending) {
   if (!pending) return empty_all();
   for (unsigned set = 0; set < sets_; ++set)
-    if (era_of_set_[set] == era_) invalidate_set(set);
+    if (generation_of_set_[set] == generation_) invalidate_set(set);
 }
 
 void l1_tags::invalidate_set(unsigned set) {

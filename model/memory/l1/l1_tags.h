@@ -68,8 +68,8 @@ class l1_tags {
   std::uint64_t set_mask_ = 0;  // 0 if the number of sets is not a power of two
   // Storage is not initialized: an access to a set that is not of the present era empties the set first. So a cache is
   // emptied or resized without a visit to all of its lines.
-  std::vector<std::uint32_t> era_of_set_;
-  std::uint32_t era_ = 0;
+  std::vector<std::uint32_t> generation_of_set_;
+  std::uint32_t generation_ = 0;
   std::size_t lines_allocated_ = 0;
   std::unique_ptr<std::uint64_t[]> tags_;  // line numbers, or empty
   std::unique_ptr<line_state[]> lines_;

@@ -335,13 +335,13 @@ void l2_slice::count_read(const demand& d, unsigned pending, unsigned misses) {
   l2_counters& c = counters_[d.launch];
   ++(d.atomic != nullptr ? c.atomics : c.reads);
   const unsigned all = static_cast<unsigned>(__builtin_popcount(d.bytes.touched_sectors()));
-  const unsigned on_way = static_cast<unsigned>(__builtin_popcount(pending));
+  const unsigned in_flight = static_cast<unsigned>(__builtin_popcount(pending));
   const unsigned absent = static_cast<unsigned>(__builtin_popcount(misses));
   c.read_sectors += all;
-  c.read_hits += all - on_way - absent;
-  c.read_pending_hits += on_way;
+  c.read_hits += all - in_flight - absent;
+  c.read_pending_hits += in_flight;
   c.read_misses += absent;
-  sectors_hit_ += all - on_way - absent;
+  sectors_hit_ += all - in_flight - absent;
   sectors_missed_ += absent;
 }
 

@@ -176,8 +176,8 @@ void l2_slice::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay)
     while (i + n < p.get_data_length() && d.bytes.test(d.offset + i + n)) ++n;
     tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
     if (n != 0 && debug_line(d.write, p.get_address() + i, p.get_data_ptr() + i, n, status) != n) {
-      const bool told = status < tlm::TLM_INCOMPLETE_RESPONSE;  // the errors are negative
-      p.set_response_status(told ? status : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      const bool is_error = status < tlm::TLM_INCOMPLETE_RESPONSE;  // the errors are negative
+      p.set_response_status(is_error ? status : tlm::TLM_ADDRESS_ERROR_RESPONSE);
       return;
     }
     i += n + 1;

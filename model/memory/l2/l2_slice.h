@@ -50,8 +50,8 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   void restart() override { lines_in_ -= hot_.lines.empty_all(); }
 
   [[nodiscard]] bool idle() const override;
-  /// No line is here of these bytes, by their addresses in the channel, and nothing is on its way to or from the
-  /// memory.
+  /// No line is here of these bytes, by their addresses in the channel, and no request for them is in flight to or from
+  /// the memory.
   [[nodiscard]] bool has_nothing_of(std::uint64_t local_address, std::uint64_t bytes) const;
   [[nodiscard]] bool awaits_memory() const override { return !hot_.memory.idle(); }
   [[nodiscard]] std::optional<open_request> oldest_request() const override;

@@ -226,19 +226,19 @@ byte_mask memory_port::overlay(std::uint64_t line_address, std::uint8_t* image) 
 
 memory_port::added_writes memory_port::patch(std::uint64_t line_address, const std::uint8_t* image,
                                              const byte_mask& bytes) {
-  byte_mask to_come;  // bytes that writes still in the queue will write
+  byte_mask pending;  // bytes that writes still in the queue will write
   for (std::size_t i = 0; i < queue_.size(); ++i) {
     request& r = requests_[queue_[i]];
     if (!r.write || r.line_address != line_address) continue;
     copy_masked(r.payload->line_data(), image, r.bytes & bytes);
-    to_come |= r.bytes;
+    pending |= r.bytes;
   }
   added_writes added;
   const std::size_t sent = writing_.size();
   for (std::size_t i = 0; i < sent; ++i) {
     const request& r = requests_[writing_[i]];
     if (r.answered || r.line_address != line_address) continue;
-    const byte_mask overlap = r.bytes & bytes & ~to_come;
+    const byte_mask overlap = r.bytes & bytes & ~pending;
     byte_mask differs;
     for (unsigned b = 0; b < line_bytes; ++b)
       if (overlap.test(b) && r.payload->line_data()[b] != image[b]) differs.set(b);

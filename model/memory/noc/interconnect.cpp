@@ -304,7 +304,7 @@ void interconnect::check_invariants() const {
   requests_.check_invariants();
   responses_.check_invariants();
   invariant(open_routes_ + announced_ == in_flight_,
-            "interconnect: open passages and announced responses = transactions in flight");
+            "interconnect: open routes and announced responses = transactions in flight");
 }
 
 }  // namespace heddle

@@ -72,7 +72,7 @@ class interconnect : public sc_core::sc_module, public clocked {
     return now + std::max(1u, parameters_.latency_cycles) - 1;
   }
   /// True if the next request of an SM port is certain to be accepted at once, whenever it arrives; `now`: the present
-  /// cycle of this domain. Otherwise a request with an annotated delay gets its END_REQ when its time has come,
+  /// cycle of this domain. Otherwise a request with an annotated delay gets its END_REQ when the delay is over,
   /// annotated in the same way if there was room.
   [[nodiscard]] bool has_room(unsigned sm, cycle_t now) const {
     return sm_ports_[sm]->port.held() == nullptr && requests_.has_visible_room(sm, now);

@@ -17,7 +17,7 @@ constexpr std::uint32_t plain_back_edges = 32;
 /// point continue alone after `patience` back edges of loops that may wait, because those loops may wait for them.
 void take_back_edge(warp_state& w, bool waits, std::uint32_t patience);
 /// Switches to another path if one can run; returns whether one could.
-bool give_way(warp_state& w);
+bool yield_to_other_path(warp_state& w);
 
 /// The lanes of `mask`, which are active, wait at the block's barrier `number`. The other active lanes continue after
 /// the instruction at pc.

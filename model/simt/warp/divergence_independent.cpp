@@ -77,11 +77,11 @@ void take_back_edge(warp_state& w, bool waits, std::uint32_t patience) {
   }
   if (waits || ++w.back_edges >= plain_back_edges) {
     w.back_edges = 0;
-    give_way(w);
+    yield_to_other_path(w);
   }
 }
 
-bool give_way(warp_state& w) {
+bool yield_to_other_path(warp_state& w) {
   if (!may_any_run(w)) return false;
   add_path(w, {w.pc, w.active, w.frame, path_wait::nothing, w.granted, 0});
   take_oldest(w);

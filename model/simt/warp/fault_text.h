@@ -34,8 +34,8 @@ std::string constant_fault(std::uint64_t offset, unsigned bytes, std::uint64_t b
 
 /// For each group of a warp's lanes, where it is and what it waits for, for messages: "lanes 0x0000ffff, waits at
 /// barrier 1, PLACE". `barrier`: for warps in lock step, the barrier at which they wait, or null.
-std::vector<std::string> standing_of(const warp_state& w, const std::uint32_t* barrier,
-                                     const std::function<std::string(std::uint32_t pc)>& place);
+std::vector<std::string> lane_places_of(const warp_state& w, const std::uint32_t* barrier,
+                                        const std::function<std::string(std::uint32_t pc)>& place);
 
 /// First lane of `mask` whose load of `bytes` bytes is not within a bank of `bank_bytes`; warp_size if there is none.
 unsigned outside_bank(const std::uint64_t addresses[warp_size], lane_mask mask, unsigned bytes,

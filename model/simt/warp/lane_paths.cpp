@@ -110,7 +110,7 @@ std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge, std::uint32_t 
     if (f.participants == 0) {
       if (unused == no_frame) unused = k;
     } else if (f.reconverge == reconverge && f.parent == w.frame) {
-      f.participants |= w.active;  // lanes that abandoned the frame meet the others again
+      f.participants |= w.active;  // lanes that abandoned the frame reconverge with the others
       return k;
     }
   }

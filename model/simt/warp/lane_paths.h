@@ -17,7 +17,7 @@ bool take_newest(warp_state& w);
 /// The same with the oldest path; one must be able to run.
 void take_oldest(warp_state& w);
 
-/// Opens the frame in which the active lanes meet at `reconverge` to continue at `resume`; it is nested in their
+/// Opens the frame in which the active lanes reconverge at `reconverge` to continue at `resume`; it is nested in their
 /// current frame.
 std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge, std::uint32_t resume);
 /// `lanes` have reached the frame's reconvergence point. With the last arrival all of them become a path of the parent

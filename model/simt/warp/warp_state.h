@@ -81,10 +81,10 @@ struct lane_path {
   std::uint32_t wanted;  // waiting for lanes: their mask; waiting at a barrier: its number
 };
 
-/// Independent thread scheduling: lanes that diverged at a branch and meet again at its reconvergence point. Unused if
+/// Independent thread scheduling: lanes that diverged at a branch and reconverge. Unused if
 /// it has no lanes.
 struct convergence_frame {
-  std::uint32_t reconverge;  // pc where they meet
+  std::uint32_t reconverge;  // reconvergence point
   std::uint32_t resume;      // pc where they continue: there, or after it
   lane_mask participants;    // lanes that have neither exited nor left the frame
   lane_mask arrived;         // participants that wait at `reconverge`

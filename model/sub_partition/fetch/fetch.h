@@ -25,7 +25,7 @@ class fetch : public sc_core::sc_module {
   fetch(sc_core::sc_module_name name, const gpu_config& config, instruction_cache& cache, unsigned slots);
 
   /// First cycle from `cycle` on in which instruction `pc` of the code at `code_address` is in the slot's buffer, if
-  /// the warp continues in sequence. never: its line is on its way from memory, and arrived() names the slot.
+  /// the warp continues in sequence. never: its line is in flight from memory, and arrived() names the slot.
   cycle_t next(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle) {
     const std::uint64_t line = line_of(code_address, pc);
     const buffer& b = hot_.buffers[slot];
@@ -90,7 +90,7 @@ class fetch : public sc_core::sc_module {
   std::vector<cycle_t> freed_;            // by slot and entry: cycle in which its last instruction issued
   std::vector<std::uint8_t> next_entry_;  // by slot: the entry of the next instruction
   std::vector<std::uint32_t> launches_;   // by slot: of its warp
-  std::vector<bool> redirected_;          // by slot: its line is on its way, and was needed for a change of direction
+  std::vector<bool> redirected_;          // by slot: its line is in flight, and was needed for a change of direction
   const trace_observer* traced_by_ = nullptr;
 };
 

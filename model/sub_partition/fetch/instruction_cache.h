@@ -40,11 +40,11 @@ class instruction_cache : public sc_core::sc_module, public instruction_source {
   instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_source* behind = nullptr);
 
   /// First cycle in which the line of code address `address`, requested in `cycle`, can be read; never: its fill is
-  /// under way and the cycle of its arrival not known.
+  /// in flight and the cycle of its arrival not known.
   cycle_t look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) override;
-  /// The `bytes` bytes of code at `address`, which were under way, are there from `cycle` on.
+  /// The `bytes` bytes of code at `address`, which were in flight, are there from `cycle` on.
   void fill_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle);
-  /// Drops all lines; no fill may be under way.
+  /// Drops all lines; no fill may be in flight.
   void invalidate();
   void trace(sc_core::sc_trace_file* file) const override;
 

@@ -35,9 +35,9 @@ class write_ports {
   /// cycle in which the load completes, not after `cycle`.
   cycle_t write(unsigned first, unsigned count, cycle_t cycle, cycle_t now, unsigned together = 1,
                 unsigned interval = 0, cycle_t begin = 0) {
-    const cycle_t way = interval == 0 || count == 0 ? 0 : (count - 1) / together * interval;
-    const cycle_t start = std::max(begin, cycle - std::min(cycle, way));
-    if (!limited()) return start + way;
+    const cycle_t span = interval == 0 || count == 0 ? 0 : (count - 1) / together * interval;
+    const cycle_t start = std::max(begin, cycle - std::min(cycle, span));
+    if (!limited()) return start + span;
     // After a long time without reservations the window is moved, so that entries of later_ stay the exception.
     const cycle_t earliest = std::min(start, now);
     if (earliest >= base_ + window) advance(earliest);
@@ -64,7 +64,7 @@ class write_ports {
     const cycle_t passed = now - base_;
     for (unsigned k = 0; k < banks_ * per_bank_; ++k) taken_[k] = passed < window ? taken_[k] >> passed : 0;
     base_ = now;
-    if (__builtin_expect(!later_.empty(), 0)) come_near();
+    if (__builtin_expect(!later_.empty(), 0)) move_to_window();
   }
   bool take(unsigned bank, cycle_t cycle) {
     const cycle_t distance = cycle - base_;
@@ -85,7 +85,7 @@ class write_ports {
     return true;
   }
   // Moves reservations that are now within the window.
-  void come_near() {
+  void move_to_window() {
     while (!later_.empty() && later_.begin()->first.first < base_ + window) {
       const auto [place, results] = *later_.begin();
       later_.erase(later_.begin());

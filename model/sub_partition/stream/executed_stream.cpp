@@ -65,9 +65,9 @@ void executed_stream::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t
 }
 
 // NANOSLEEP sets no minimum duration, so lanes that can execute run first.
-bool executed_stream::gives_way(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
+bool executed_stream::yields(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
   warp_slot& w = s_.warps[slot];
-  if (!w.state.independent || mask == 0 || !simt::give_way(w.state)) return false;
+  if (!w.state.independent || mask == 0 || !simt::yield_to_other_path(w.state)) return false;
   continue_with(slot, w.sequence, cycle);
   return true;
 }
@@ -160,10 +160,10 @@ std::string executed_stream::place_of(const warp_slot& w, const isa::instruction
   return isa::place_of(*w.launch->program, i);
 }
 
-std::vector<std::string> executed_stream::standing(const warp_slot& w, unsigned barrier) const {
+std::vector<std::string> executed_stream::lane_places(const warp_slot& w, unsigned barrier) const {
   const std::uint32_t number = barrier;
-  return simt::standing_of(w.state, w.phase == warp_phase::at_barrier ? &number : nullptr,
-                           [&](std::uint32_t pc) { return place_of(w, *w.program->code[pc].instruction); });
+  return simt::lane_places_of(w.state, w.phase == warp_phase::at_barrier ? &number : nullptr,
+                              [&](std::uint32_t pc) { return place_of(w, *w.program->code[pc].instruction); });
 }
 
 }  // namespace heddle

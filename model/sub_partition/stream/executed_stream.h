@@ -20,7 +20,7 @@ class executed_stream final : public instruction_stream {
   [[nodiscard]] bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const override;
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
-  [[nodiscard]] bool gives_way(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
+  [[nodiscard]] bool yields(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   void wait_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) const override;
   void leave_barrier(warp_slot& w, unsigned number) const override;
   void write_reduction(warp_slot& w, unsigned number, std::uint32_t count, std::uint32_t threads) const override;
@@ -33,7 +33,7 @@ class executed_stream final : public instruction_stream {
                   const std::uint32_t (*words)[isa::warp_size]) const override;
   void exchange(warp_slot& w, simt::context_image& image) const override;
   [[nodiscard]] std::string place_of(const warp_slot& w, const isa::instruction& i) const override;
-  [[nodiscard]] std::vector<std::string> standing(const warp_slot& w, unsigned barrier) const override;
+  [[nodiscard]] std::vector<std::string> lane_places(const warp_slot& w, unsigned barrier) const override;
 
  private:
   bool branch(warp_slot& w, simt::lane_mask mask) const override;

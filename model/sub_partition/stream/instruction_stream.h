@@ -57,7 +57,7 @@ class instruction_stream {
   virtual void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const = 0;
   virtual void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
   /// The warp sleeps from `cycle` on. Returns true if other lanes of it run meanwhile.
-  [[nodiscard]] virtual bool gives_way(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
+  [[nodiscard]] virtual bool yields(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
 
   // Barriers
   /// The lanes of `mask`, independent and active, wait at barrier `number`.
@@ -91,7 +91,7 @@ class instruction_stream {
   [[nodiscard]] virtual std::string place_of(const warp_slot& w, const isa::instruction& i) const = 0;
   /// For each group of the warp's lanes, where it is and what it waits for: "lanes 0x0000ffff, waits at barrier 1,
   /// file.ptx:12:5". `barrier`: the barrier at which the whole warp waits, if it does.
-  [[nodiscard]] virtual std::vector<std::string> standing(const warp_slot& w, unsigned barrier) const = 0;
+  [[nodiscard]] virtual std::vector<std::string> lane_places(const warp_slot& w, unsigned barrier) const = 0;
 
   /// Cycle in which the instruction at the warp's pc is in the buffer. `sequence`: the next pc in program order.
   static cycle_t fetched(class fetch& fetch, unsigned slot, const warp_slot& w, std::uint32_t sequence, cycle_t cycle) {

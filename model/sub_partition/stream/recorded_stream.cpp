@@ -116,7 +116,7 @@ std::string recorded_stream::place_of(const warp_slot& w, const isa::instruction
 }
 
 // A trace-driven warp's state has no lanes.
-std::vector<std::string> recorded_stream::standing(const warp_slot& w, unsigned barrier) const {
+std::vector<std::string> recorded_stream::lane_places(const warp_slot& w, unsigned barrier) const {
   return {(w.phase == warp_phase::at_barrier ? "waits at barrier " + std::to_string(barrier) + ", " : "is at ") +
           place_of(w, *w.next->instruction)};
 }

@@ -19,7 +19,7 @@ class recorded_stream final : public instruction_stream {
   [[nodiscard]] bool lanes_present(unsigned, simt::lane_mask, cycle_t) const override { return true; }
   void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const override;
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
-  [[nodiscard]] bool gives_way(unsigned, simt::lane_mask, cycle_t) const override { return false; }
+  [[nodiscard]] bool yields(unsigned, simt::lane_mask, cycle_t) const override { return false; }
   void wait_at_barrier(unsigned, simt::lane_mask, unsigned) const override {}  // issue_barrier tracks the lanes
   void leave_barrier(warp_slot& w, unsigned) const override { w.barrier_lanes = 0; }
   void write_reduction(warp_slot&, unsigned, std::uint32_t, std::uint32_t) const override {}
@@ -32,7 +32,7 @@ class recorded_stream final : public instruction_stream {
                   const std::uint32_t (*)[isa::warp_size]) const override {}
   void exchange(warp_slot& w, simt::context_image& image) const override;
   [[nodiscard]] std::string place_of(const warp_slot& w, const isa::instruction& i) const override;
-  [[nodiscard]] std::vector<std::string> standing(const warp_slot& w, unsigned barrier) const override;
+  [[nodiscard]] std::vector<std::string> lane_places(const warp_slot& w, unsigned barrier) const override;
 
  private:
   bool branch(warp_slot& w, simt::lane_mask mask) const override;

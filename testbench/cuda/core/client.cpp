@@ -204,8 +204,8 @@ void offer_window() {
   if (r.status != wire::success) own.copies.close();
 }
 
-// The simulator that was started for this program writes its results before the program ends, so that whoever waits
-// for the program finds the results. Programs that end otherwise (a signal, _exit(), exec()) do not get here.
+// The simulator that was started for this program writes its results before the program ends, so that a process that
+// waits for the program finds the results. Programs that end otherwise (a signal, _exit(), exec()) do not get here.
 __attribute__((destructor)) static void leave() {
   {
     const std::lock_guard<std::mutex> lock(chip_mutex);

@@ -119,12 +119,12 @@ std::string shown(const std::string& name) {
 bool start() {
   const std::string program = simulator_program();
   if (program.empty()) {
-    static bool told = false;
-    if (!told)
+    static bool warned = false;
+    if (!warned)
       std::fputs(
           "heddle: error: neither was the program started with heddle exec, nor does HEDDLE_PROGRAM name the program heddle\n",
           stderr);
-    told = true;
+    warned = true;
     return false;
   }
   struct stat status;
@@ -149,7 +149,7 @@ bool start() {
   if (process > 0)
     while (::waitpid(process, nullptr, __WALL) < 0 && errno == EINTR) {}
   char first[most_name + 1];
-  if (!read_line(ends[0], first, most_name) || std::string(first) + "\n" != wire::greeting)
+  if (!read_line(ends[0], first, most_name) || std::string(first) + "\n" != wire::protocol_line)
     give_up(program, "it is not this version of the program heddle");
   if (!read_line(ends[0], own_address, most_name)) give_up();  // the simulator has printed the reason
   line = ends[0];

@@ -113,45 +113,45 @@ address_t number_of(const void* p) { return reinterpret_cast<address_t>(p); }
 /// The number of the default stream.
 std::uint32_t usual(bool per_thread) { return stream_number(nullptr, per_thread); }
 
-constexpr manner waits = manner::waits, goes_on = manner::asynchronous;
+constexpr manner waits = manner::waits, no_wait = manner::asynchronous;
 
 }  // namespace
 
 HEDDLE_DRIVER_BOTH(cuMemcpy, cuMemcpy_ptds, (address_t to, address_t from, std::size_t bytes),
                    { return copy(to, from, bytes, by_pointers, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpyAsync, cuMemcpyAsync_ptsz, (address_t to, address_t from, std::size_t bytes, stream_t s),
-                   { return copy(to, from, bytes, by_pointers, stream_number(s, per_thread), goes_on); })
+                   { return copy(to, from, bytes, by_pointers, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemcpyPeer, cuMemcpyPeer_ptds,
                    (address_t to, context*, address_t from, context*, std::size_t bytes),
                    { return copy(to, from, bytes, device_to_device, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
                    (address_t to, context*, address_t from, context*, std::size_t bytes, stream_t s),
-                   { return copy(to, from, bytes, device_to_device, stream_number(s, per_thread), goes_on); })
+                   { return copy(to, from, bytes, device_to_device, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, (address_t to, const void* from, std::size_t bytes),
                    { return copy(to, number_of(from), bytes, host_to_device, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz,
                    (address_t to, const void* from, std::size_t bytes, stream_t s),
-                   { return copy(to, number_of(from), bytes, host_to_device, stream_number(s, per_thread), goes_on); })
+                   { return copy(to, number_of(from), bytes, host_to_device, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, (void* to, address_t from, std::size_t bytes),
                    { return copy(number_of(to), from, bytes, device_to_host, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz,
                    (void* to, address_t from, std::size_t bytes, stream_t s),
-                   { return copy(number_of(to), from, bytes, device_to_host, stream_number(s, per_thread), goes_on); })
+                   { return copy(number_of(to), from, bytes, device_to_host, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, (address_t to, address_t from, std::size_t bytes),
                    { return copy(to, from, bytes, device_to_device, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
                    (address_t to, address_t from, std::size_t bytes, stream_t s),
-                   { return copy(to, from, bytes, device_to_device, stream_number(s, per_thread), goes_on); })
+                   { return copy(to, from, bytes, device_to_device, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, (const driver_copy_2d* c),
                    { return copy(c, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds, (const driver_copy_2d* c),
                    { return copy(c, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz, (const driver_copy_2d* c, stream_t s),
-                   { return copy(c, stream_number(s, per_thread), goes_on); })
+                   { return copy(c, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemcpy3D_v2, cuMemcpy3D_v2_ptds, (const driver_copy_3d* c),
                    { return copy(c, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz, (const driver_copy_3d* c, stream_t s),
-                   { return copy(c, stream_number(s, per_thread), goes_on); })
+                   { return copy(c, stream_number(s, per_thread), no_wait); })
 
 HEDDLE_DRIVER_BOTH(cuMemsetD8_v2, cuMemsetD8_v2_ptds, (address_t to, std::uint8_t value, std::size_t count),
                    { return fill(to, 0, value, 1, count, 1, usual(per_thread), waits); })
@@ -161,13 +161,13 @@ HEDDLE_DRIVER_BOTH(cuMemsetD32_v2, cuMemsetD32_v2_ptds, (address_t to, std::uint
                    { return fill(to, 0, value, 4, count, 1, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemsetD8Async, cuMemsetD8Async_ptsz,
                    (address_t to, std::uint8_t value, std::size_t count, stream_t s),
-                   { return fill(to, 0, value, 1, count, 1, stream_number(s, per_thread), goes_on); })
+                   { return fill(to, 0, value, 1, count, 1, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemsetD16Async, cuMemsetD16Async_ptsz,
                    (address_t to, std::uint16_t value, std::size_t count, stream_t s),
-                   { return fill(to, 0, value, 2, count, 1, stream_number(s, per_thread), goes_on); })
+                   { return fill(to, 0, value, 2, count, 1, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemsetD32Async, cuMemsetD32Async_ptsz,
                    (address_t to, std::uint32_t value, std::size_t count, stream_t s),
-                   { return fill(to, 0, value, 4, count, 1, stream_number(s, per_thread), goes_on); })
+                   { return fill(to, 0, value, 4, count, 1, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds,
                    (address_t to, std::size_t pitch, std::uint8_t value, std::size_t width, std::size_t height),
                    { return fill(to, pitch, value, 1, width, height, usual(per_thread), waits); })
@@ -180,12 +180,12 @@ HEDDLE_DRIVER_BOTH(cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds,
 HEDDLE_DRIVER_BOTH(cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz,
                    (address_t to, std::size_t pitch, std::uint8_t value, std::size_t width, std::size_t height,
                     stream_t s),
-                   { return fill(to, pitch, value, 1, width, height, stream_number(s, per_thread), goes_on); })
+                   { return fill(to, pitch, value, 1, width, height, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz,
                    (address_t to, std::size_t pitch, std::uint16_t value, std::size_t width, std::size_t height,
                     stream_t s),
-                   { return fill(to, pitch, value, 2, width, height, stream_number(s, per_thread), goes_on); })
+                   { return fill(to, pitch, value, 2, width, height, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz,
                    (address_t to, std::size_t pitch, std::uint32_t value, std::size_t width, std::size_t height,
                     stream_t s),
-                   { return fill(to, pitch, value, 4, width, height, stream_number(s, per_thread), goes_on); })
+                   { return fill(to, pitch, value, 4, width, height, stream_number(s, per_thread), no_wait); })

@@ -69,12 +69,12 @@ HEDDLE_CUDA result_t cuGetProcAddress_v2(const char* name, void** address, int v
 HEDDLE_CUDA result_t cuGetExportTable(const void** table, const void* id) {
   for (const auto& own : tables_of_runtime)
     if (id != nullptr && std::memcmp(id, own, sizeof own) == 0) refuse_hidden_runtime(__builtin_return_address(0));
-  static bool told = false;
-  if (!told)
+  static bool warned = false;
+  if (!warned)
     std::fputs(
         "heddle: the program asks for a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n",
         stderr);
-  told = true;
+  warned = true;
   if (table != nullptr) *table = nullptr;
   return result::not_found;
 }

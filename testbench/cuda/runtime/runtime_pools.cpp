@@ -28,7 +28,7 @@ struct pool {
   int reuse[3] = {1, 1, 1};
   std::uint64_t threshold = 0, used = 0, high = 0;
 };
-struct piece {
+struct pool_allocation {
   pool* from = nullptr;
   std::size_t bytes = 0;
 };
@@ -37,8 +37,8 @@ std::set<pool*>& pools() {
   static auto* all = new std::set<pool*>;
   return *all;
 }
-std::map<const void*, piece>& pieces() {
-  static auto* all = new std::map<const void*, piece>;
+std::map<const void*, pool_allocation>& pool_allocations() {
+  static auto* all = new std::map<const void*, pool_allocation>;
   return *all;
 }
 pool& default_pool() {
@@ -82,7 +82,7 @@ error_t allocate(void** p, std::size_t bytes, pool* from, std::uint32_t stream) 
   const error_t e = cudaMalloc(p, bytes);
   if (e != error::none) return e;
   const std::lock_guard<std::mutex> lock(pools_mutex);
-  pieces()[*p] = {from, bytes};
+  pool_allocations()[*p] = {from, bytes};
   from->used += bytes;
   from->high = std::max(from->high, from->used);
   return error::none;
@@ -102,10 +102,10 @@ error_t release(void* p, std::uint32_t stream) {
 
 void leave_pool(const void* p) {
   const std::lock_guard<std::mutex> lock(pools_mutex);
-  const auto found = pieces().find(p);
-  if (found == pieces().end()) return;
+  const auto found = pool_allocations().find(p);
+  if (found == pool_allocations().end()) return;
   if (is_known(found->second.from)) found->second.from->used -= found->second.bytes;
-  pieces().erase(found);
+  pool_allocations().erase(found);
 }
 
 }  // namespace heddle::cuda

@@ -41,7 +41,7 @@ void end_with(pid_t parent) {
 
 }  // namespace
 
-local_engine::local_engine(const result_store& store, namer id_of, std::uint64_t timeout_seconds, unsigned jobs,
+local_engine::local_engine(const result_store& store, id_function id_of, std::uint64_t timeout_seconds, unsigned jobs,
                            bool again, runner run)
     : store_(store),
       id_of_(std::move(id_of)),

@@ -27,11 +27,11 @@ class local_engine {
   using runner = std::function<void(std::size_t point)>;
 
   /// The id of a point, under which the store keeps its result.
-  using namer = std::function<std::string(std::size_t point)>;
+  using id_function = std::function<std::string(std::size_t point)>;
 
   /// `timeout_seconds`: limit for one point, 0: none. `again`: points that have a result other than `done` are run
   /// once more.
-  local_engine(const result_store& store, namer id_of, std::uint64_t timeout_seconds, unsigned jobs, bool again,
+  local_engine(const result_store& store, id_function id_of, std::uint64_t timeout_seconds, unsigned jobs, bool again,
                runner run);
 
   /// Runs these points, at most `jobs` at a time, and waits for those that other processes run. Returns 0, or the
@@ -59,7 +59,7 @@ class local_engine {
   void stop();
 
   const result_store& store_;
-  namer id_of_;
+  id_function id_of_;
   std::uint64_t timeout_seconds_;
   unsigned jobs_;
   bool again_;

@@ -29,7 +29,7 @@ void sweep_progress::show() {
   shown_ = true;
 }
 
-void sweep_progress::wipe() {
+void sweep_progress::clear_line() {
   if (shown_ && terminal_) std::fprintf(stderr, "\r%79s\r", "");
   shown_ = false;
 }

@@ -14,14 +14,14 @@ namespace heddle::testbench {
 class sweep_progress {
  public:
   sweep_progress(progress_mode mode, std::size_t points);
-  ~sweep_progress() { wipe(); }
+  ~sweep_progress() { clear_line(); }
   sweep_progress(const sweep_progress&) = delete;
   sweep_progress& operator=(const sweep_progress&) = delete;
 
   void finished(point_status status);
   /// Shows the state if the last update is long enough ago.
   void show();
-  void wipe();
+  void clear_line();
   /// "12/200 points, 1 failed, 3:20 min left".
   [[nodiscard]] std::string text(double seconds) const;
 

@@ -48,11 +48,11 @@ sha256& sha256::update(const void* data, std::size_t bytes) {
   std::size_t held = bytes_ % 64;
   bytes_ += bytes;
   while (bytes > 0) {
-    const std::size_t piece = std::min(bytes, 64 - held);
-    std::copy(at, at + piece, pending_.begin() + static_cast<std::ptrdiff_t>(held));
-    at += piece;
-    bytes -= piece;
-    held = (held + piece) % 64;
+    const std::size_t chunk = std::min(bytes, 64 - held);
+    std::copy(at, at + chunk, pending_.begin() + static_cast<std::ptrdiff_t>(held));
+    at += chunk;
+    bytes -= chunk;
+    held = (held + chunk) % 64;
     if (held == 0) block(pending_.data());
   }
   return *this;

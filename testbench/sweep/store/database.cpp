@@ -129,10 +129,10 @@ sql_database::sql_database(const std::string& file, mode m) {
   if (code != SQLITE_OK) throw input_error("store: cannot open '" + file + "': " + sqlite3_errstr(code));
   // A new database gets its final name only when it is complete, so it needs no journal.
   if (m == mode::create) run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA page_size=4096;");
-  if (m == mode::read) distrust(file);
+  if (m == mode::read) restrict_untrusted_schema(file);
 }
 
-void sql_database::distrust(const std::string& file) {
+void sql_database::restrict_untrusted_schema(const std::string& file) {
   struct stat status {};
   const std::uint64_t bytes = ::stat(file.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
   constexpr std::uint64_t least_row_bytes = 4;

@@ -80,7 +80,7 @@ class sql_database {
   struct closer {
     void operator()(sqlite3* d) const;
   };
-  void distrust(const std::string& file);
+  void restrict_untrusted_schema(const std::string& file);
   void check_tables();
 
   std::unique_ptr<sql_limits> limits_;  // the database refers to it

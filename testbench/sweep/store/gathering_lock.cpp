@@ -56,11 +56,11 @@ void gathering_lock::note(const std::vector<std::string>& files) {
 
 void gathering_lock::remove_left() {
   std::string text;
-  char piece[4096];
+  char chunk[4096];
   constexpr std::size_t longest = 1u << 20;
   for (ssize_t got;
-       text.size() < longest && (got = ::pread(fd_, piece, sizeof piece, static_cast<off_t>(text.size()))) > 0;)
-    text.append(piece, static_cast<std::size_t>(got));
+       text.size() < longest && (got = ::pread(fd_, chunk, sizeof chunk, static_cast<off_t>(text.size()))) > 0;)
+    text.append(chunk, static_cast<std::size_t>(got));
   for (const std::string& file : split(text, '\n'))
     if (is_temporary(file)) ::unlink(file.c_str());
 }

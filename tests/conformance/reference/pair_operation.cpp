@@ -46,19 +46,19 @@ std::unique_ptr<pair_operation> shift(const scalar_operation& o) {
 }
 
 template <class Holds>
-std::unique_ptr<pair_operation> told(u32 yes, Holds holds) {
+std::unique_ptr<pair_operation> predicate(u32 yes, Holds holds) {
   return rows_of_pairs([yes, holds](u32 a, u32 b) { return holds(a, b) ? yes : 0; });
 }
 
 template <bool is_signed>
 std::unique_ptr<pair_operation> comparison(const std::string_view c, u32 yes) {
   const auto of = number<is_signed>;
-  if (c == "eq") return told(yes, [](u32 a, u32 b) { return a == b; });
-  if (c == "ne") return told(yes, [](u32 a, u32 b) { return a != b; });
-  if (c == "lt" || c == "lo") return told(yes, [of](u32 a, u32 b) { return of(a) < of(b); });
-  if (c == "le" || c == "ls") return told(yes, [of](u32 a, u32 b) { return of(a) <= of(b); });
-  if (c == "gt" || c == "hi") return told(yes, [of](u32 a, u32 b) { return of(a) > of(b); });
-  if (c == "ge" || c == "hs") return told(yes, [of](u32 a, u32 b) { return of(a) >= of(b); });
+  if (c == "eq") return predicate(yes, [](u32 a, u32 b) { return a == b; });
+  if (c == "ne") return predicate(yes, [](u32 a, u32 b) { return a != b; });
+  if (c == "lt" || c == "lo") return predicate(yes, [of](u32 a, u32 b) { return of(a) < of(b); });
+  if (c == "le" || c == "ls") return predicate(yes, [of](u32 a, u32 b) { return of(a) <= of(b); });
+  if (c == "gt" || c == "hi") return predicate(yes, [of](u32 a, u32 b) { return of(a) > of(b); });
+  if (c == "ge" || c == "hs") return predicate(yes, [of](u32 a, u32 b) { return of(a) >= of(b); });
   return nullptr;
 }
 

@@ -35,7 +35,7 @@ std::uint64_t f64_to_f32_literal(std::uint64_t bits) {
 class block_run {
  public:
   block_run(const scalar_program& p, const scalar_launch& launch, const std::uint32_t* index,
-            std::vector<memory_piece>& memory, std::vector<std::uint8_t>& module_memory, std::uint64_t limit)
+            std::vector<memory_region>& memory, std::vector<std::uint8_t>& module_memory, std::uint64_t limit)
       : p_(p), launch_(launch), memory_(memory), module_memory_(module_memory), limit_(limit) {
     std::copy(index, index + 3, index_);
     shared_.resize(p.shared_bytes + launch.dynamic_shared_bytes);
@@ -119,7 +119,7 @@ class block_run {
       else if (window == local_window) space = ptx::state_space::local, at -= window;
       else if (window == module_window) return inside(module_memory_, at - window, size);
       else {
-        for (memory_piece& m : memory_)
+        for (memory_region& m : memory_)
           if (at >= m.address && at - m.address < m.bytes.size()) return inside(m.bytes, at - m.address, size);
         throw program_error("reference: global address outside, line " + std::to_string(s.line));
       }
@@ -346,7 +346,7 @@ class block_run {
 
   const scalar_program& p_;
   const scalar_launch& launch_;
-  std::vector<memory_piece>& memory_;
+  std::vector<memory_region>& memory_;
   std::vector<std::uint8_t>& module_memory_;
   std::uint64_t limit_;
   std::uint32_t index_[3];
@@ -375,7 +375,7 @@ std::uint64_t evaluate_atomic(const scalar_operation& o, std::uint64_t old, std:
   throw reference_limit(o.text);
 }
 
-void run_reference(const scalar_program& program, const scalar_launch& launch, std::vector<memory_piece>& memory,
+void run_reference(const scalar_program& program, const scalar_launch& launch, std::vector<memory_region>& memory,
                    std::uint64_t limit) {
   std::vector<std::uint8_t> module_memory = program.globals;
   std::uint32_t index[3];

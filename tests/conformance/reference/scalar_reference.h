@@ -10,7 +10,7 @@
 namespace heddle::conformance {
 
 /// A range of global memory at the address that the kernel uses.
-struct memory_piece {
+struct memory_region {
   std::uint64_t address = 0;
   std::vector<std::uint8_t> bytes;
 };
@@ -26,7 +26,7 @@ struct scalar_launch {
 /// and votes, without lowering, and without code of the model. Modifies the memory ranges. Throws reference_limit for
 /// unsupported features, program_error if the kernel accesses other memory, deadlocks, or runs for more than `limit`
 /// steps in a thread.
-void run_reference(const scalar_program& program, const scalar_launch& launch, std::vector<memory_piece>& memory,
+void run_reference(const scalar_program& program, const scalar_launch& launch, std::vector<memory_region>& memory,
                    std::uint64_t limit = 1'000'000);
 
 }  // namespace heddle::conformance

@@ -124,7 +124,7 @@ TEST_F(command_line, two_runs_are_the_same_but_for_the_host) {
   EXPECT_EQ(metrics[0], metrics[1]);
 }
 
-TEST_F(command_line, quiet_is_silent_and_progress_speaks) {
+TEST_F(command_line, quiet_prints_nothing_and_progress_prints_a_line) {
   outcome o = run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:9", "--quiet"});
   EXPECT_EQ(o.out + o.err, "");
   o = run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:9", "--quiet", "--progress", "always"});

@@ -57,10 +57,10 @@ TEST_F(first_hour, every_command_completes_its_options) {
     std::set<std::string> completed;
     for (const std::string& line : lines_of(out_)) completed.insert(line.substr(0, line.find('\t')));
     ASSERT_EQ(0, shell("heddle " + c + " --help"));
-    std::set<std::string> told;
+    std::set<std::string> listed;
     const std::regex option("\n  (?:-[a-z] \\[ )?(--[a-z-]+)");
-    for (std::sregex_iterator i(out_.begin(), out_.end(), option), end; i != end; ++i) told.insert((*i)[1]);
-    EXPECT_EQ(told, completed) << c;
+    for (std::sregex_iterator i(out_.begin(), out_.end(), option), end; i != end; ++i) listed.insert((*i)[1]);
+    EXPECT_EQ(listed, completed) << c;
   }
   for (const char* odd : {"", "--", "-- nosuch ''", "-- run --gpu", "-- run --kernel none.ptx:x", "-- run --set a=b="})
     EXPECT_EQ(0, shell(std::string("heddle complete ") + odd)) << odd;

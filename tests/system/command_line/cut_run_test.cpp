@@ -220,7 +220,7 @@ TEST_F(cut_run, a_stopped_run_leaves_its_report_and_views) {
 }
 
 // Both signals are pending when the program checks: it does not reach the end of a cycle.
-TEST_F(cut_run, a_second_signal_leaves_at_once_and_nothing_behind) {
+TEST_F(cut_run, a_second_signal_exits_at_once_and_leaves_no_file) {
   const pid_t child = start(kernel("100000000") + words{"--metrics", "m.json", "--vcd", "w.vcd", "--trace-window",
                                                         "0:100", "--progress", "always"});
   wait_for_handler(child, SIGUSR1);
@@ -283,7 +283,7 @@ TEST_F(cut_run, a_snapshot_without_a_metrics_file_is_named_after_the_process) {
 }
 
 // Before the first launch there are no results to keep.
-TEST_F(cut_run, a_signal_while_a_kernel_is_lowered_leaves_at_once) {
+TEST_F(cut_run, a_signal_while_a_kernel_is_lowered_exits_at_once) {
   std::string text =
       ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .b32 %r<8>;\n.reg .b64 "
       "%d;\nld.param.u64 %d, [p];\nmov.u32 %r1, %tid.x;\n";

@@ -17,7 +17,7 @@ using json = nlohmann::json;
 
 // ---- the simulated program fails: code 1, metrics written ----
 
-TEST_F(command_line, an_illegal_address_names_the_culprit) {
+TEST_F(command_line, an_illegal_address_names_the_thread) {
   const outcome o = run({"run", "--kernel", "k.ptx:wild", "--grid", "3", "--block", "64", "--metrics", "m.json"});
   expect_error(o, 1, "k.ptx:32:");
   for (const char* part : {"illegal address", "0x700000000", "'wild'", "block (0,0,0)", "thread (0,0,0)"}) {
@@ -26,7 +26,7 @@ TEST_F(command_line, an_illegal_address_names_the_culprit) {
   EXPECT_EQ(json::parse(read("m.json"))["schema"], "heddle.metrics/1");
 }
 
-TEST_F(command_line, a_fault_found_at_issue_names_the_culprit_too) {
+TEST_F(command_line, a_fault_found_at_issue_names_the_thread_too) {
   const std::vector<std::pair<std::string, std::string>> faults = {
       {"trap;", "trap"},
       {"setp.gt.u32 %p, %r, 4; @%p trap;", "thread (5,0,0)"},
@@ -75,7 +75,7 @@ TEST_F(command_line, a_deadlock_at_a_barrier_is_seen) {
   EXPECT_TRUE(exists("m.json"));
 }
 
-TEST_F(command_line, a_signal_leaves_no_half_of_a_file) {
+TEST_F(command_line, a_signal_leaves_no_partial_file) {
   for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
     const pid_t child = start({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--vcd", "out.vcd",
                                "--metrics", "out.json", "--set", "gpu.watchdog_cycles=0"});

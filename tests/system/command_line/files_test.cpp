@@ -213,7 +213,7 @@ TEST_F(files, a_kill_leaves_outputs_as_they_were) {
   good("heddle run in/job.json --metrics m.json --vcd w.vcd");
 }
 
-// ---- a stranger's job ----
+// ---- an untrusted job ----
 
 TEST_F(files, a_confined_job_stays_below_its_folder) {
   put("secret.bin", std::string(128, '\3'));

@@ -73,9 +73,9 @@ TEST_F(first_hour, one_thing_has_one_name_and_its_others_are_accepted) {
   EXPECT_EQ(0, shell("heddle disasm --kernel '" HEDDLE_WORKLOADS "/vector_add/vector_add.ptx'")) << err_;
 }
 
-// ---- slips ----
+// ---- misspelt names ----
 
-TEST_F(first_hour, slips_are_answered_with_what_was_meant) {
+TEST_F(first_hour, misspelt_names_get_a_suggestion) {
   const std::string saxpy = HEDDLE_WORKLOADS "/saxpy/saxpy.ptx";
   const std::string one = "run --grid 1 --block 32 --kernel '" + saxpy;
   refused("rpeort a.json", "did you mean 'report'?");
@@ -99,7 +99,7 @@ TEST_F(first_hour, slips_are_answered_with_what_was_meant) {
   refused("completion bsh", "did you mean 'bash'?");
 }
 
-TEST_F(first_hour, slips_in_jobs_and_sweeps_are_answered_too) {
+TEST_F(first_hour, misspelt_names_in_jobs_and_sweeps_get_a_suggestion) {
   fs::copy_file(HEDDLE_WORKLOADS "/saxpy/saxpy.ptx", place_ / "saxpy.ptx");
   const std::string good =
       R"({"module": "saxpy.ptx", "buffers": {"input": {"bytes": 256, "fill": "iotaf"}, "output": {"bytes": 256}},
@@ -149,7 +149,7 @@ TEST_F(first_hour, slips_in_jobs_and_sweeps_are_answered_too) {
 
 // ---- the wrong file ----
 
-TEST_F(first_hour, the_wrong_file_is_answered_with_the_right_command) {
+TEST_F(first_hour, a_file_of_another_kind_gets_the_command_that_reads_it) {
   write("x.cu", "__global__ void k(float* x) { x[threadIdx.x] = 1; }\n");
   fs::copy_file(HEDDLE_WORKLOADS "/saxpy/saxpy.ptx", place_ / "x.ptx");
   fs::copy_file(HEDDLE_PROGRAM, place_ / "a.out", fs::copy_options::create_hard_links);

@@ -150,7 +150,7 @@ TEST_F(files, what_was_accepted_in_silence_is_refused) {
   good("heddle sweep s.ini --dry-run");
 }
 
-TEST_F(files, what_a_message_left_open_is_told) {
+TEST_F(files, messages_name_the_key_and_what_is_expected) {
   put("in/job.json", job_with("/launches/0/args/0", {{"u64", std::string("7\0", 2)}}));
   refused("heddle run in/job.json", "a zero character (\\u0000) in a text, expected none");
   std::string misspelt = job_text;

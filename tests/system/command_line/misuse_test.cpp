@@ -46,11 +46,11 @@ TEST_F(misuse, options_of_a_view_need_one) {
   refused("heddle run in/job.json --vcd w.vcd --trace-scope gpu.cwd,", "none of them empty");
 }
 
-TEST_F(misuse, suggestions_prefer_what_was_begun) {
+TEST_F(misuse, suggestions_prefer_names_with_the_same_beginning) {
   refused("heddle run in/job.json --metr m", "did you mean '--metrics'?");
 }
 
-TEST_F(misuse, too_many_files_are_told_with_the_limit) {
+TEST_F(misuse, too_many_files_are_refused_with_the_limit) {
   refused("heddle report a a a a a a a a a a a a a a a a b -o r.html", "unexpected argument 'b': at most 16 are taken");
   refused("heddle disasm in/k.ptx --kernel in/k.ptx", "the kernel is given twice");
 }
@@ -94,7 +94,7 @@ TEST_F(misuse, a_failed_output_is_named_with_its_option) {
   fails("heddle run in/full.json", "in/full.json:1:");
 }
 
-TEST_F(misuse, a_closed_standard_output_is_told_before_the_run) {
+TEST_F(misuse, a_closed_standard_output_is_reported_before_the_run) {
   refused("heddle run in/job.json --metrics m.json >&-", "standard output is closed");
   good("heddle run in/job.json --metrics m.json --quiet >&-");
   EXPECT_TRUE(exists("m.json"));

@@ -59,12 +59,12 @@ TEST(readme, links_and_speed_are_those_of_the_pages) {
     least = std::min(least, std::stod(m[1]));
     most = std::max(most, std::stod(m[1]));
   }
-  std::ostringstream told;
-  told.precision(1);
-  told << std::fixed << least << " to ";
-  told.precision(0);
-  told << most << " million warp instructions a second";
-  EXPECT_NE(page.find(told.str()), std::string::npos) << "the table says " << told.str();
+  std::ostringstream expected;
+  expected.precision(1);
+  expected << std::fixed << least << " to ";
+  expected.precision(0);
+  expected << most << " million warp instructions a second";
+  EXPECT_NE(page.find(expected.str()), std::string::npos) << "the table says " << expected.str();
 }
 
 }  // namespace readme_test

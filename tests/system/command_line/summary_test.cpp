@@ -79,7 +79,7 @@ TEST_F(command_line, the_summary_repeats_a_failure_last) {
   EXPECT_EQ(said.substr(said.size() - wanted.size()), wanted) << o.out;
 }
 
-TEST_F(command_line, the_summary_tells_of_preemptions) {
+TEST_F(command_line, the_summary_lists_preemptions) {
   const std::string job = R"({"module": "k.ptx", "buffers": {"y": {"bytes": 4194304}}, "launches": [
     {"kernel": "store", "grid": [4096,1,1], "block": [256,1,1], "args": [{"buffer": "y"}, {"u32": 1048576}]}],
     "preempt": [{"at_cycle": 900, "sm": [0, 1], "mode": "switch", "resume_after": 500}, {"at_cycle": 100, "sm": 3, "mode": "drain", "resume_after": 50}]})";

@@ -90,7 +90,7 @@ class terminal : public ::testing::Test {
 const std::vector<std::string> run = {"run", HEDDLE_WORKLOADS "/sgemm/job.json", "--gpu", "gtx1080"};
 const std::vector<std::string> short_run = {"run", HEDDLE_WORKLOADS "/vector_add/job.json", "--gpu", "gtx1080"};
 
-TEST_F(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
+TEST_F(terminal, shows_progress_and_clears_it_for_a_summary_that_fits) {
   const session s = on_a_terminal(run);
   ASSERT_EQ(0, s.code) << s.seen;
   const std::regex line(

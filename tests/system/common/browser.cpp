@@ -20,7 +20,7 @@ using json = nlohmann::json;
 
 namespace {
 
-constexpr int patience_ms = 60000;
+constexpr int timeout_ms = 60000;
 
 std::string in_path(const std::string& name) {
   const char* path = std::getenv("PATH");
@@ -122,11 +122,11 @@ json browser::receive() {
       return message;
     }
     pollfd ready{from_, POLLIN, 0};
-    char piece[65536];
-    if (::poll(&ready, 1, patience_ms) <= 0) throw std::runtime_error("the browser says nothing");
-    const ssize_t n = ::read(from_, piece, sizeof piece);
+    char chunk[65536];
+    if (::poll(&ready, 1, timeout_ms) <= 0) throw std::runtime_error("the browser says nothing");
+    const ssize_t n = ::read(from_, chunk, sizeof chunk);
     if (n <= 0) throw std::runtime_error("the browser has gone");
-    pending_.append(piece, static_cast<std::size_t>(n));
+    pending_.append(chunk, static_cast<std::size_t>(n));
   }
 }
 
@@ -144,7 +144,7 @@ void browser::note(const json& event) {
       complaints_.push_back("request: " + url);
 }
 
-void browser::surround(unsigned width, bool dark) {
+void browser::set_viewport(unsigned width, bool dark) {
   width_ = width;
   call("Emulation.setDeviceMetricsOverride",
        {{"width", width}, {"height", 900}, {"deviceScaleFactor", 1}, {"mobile", false}});
@@ -153,13 +153,13 @@ void browser::surround(unsigned width, bool dark) {
 }
 
 void browser::change(unsigned width, bool dark) {
-  surround(width, dark);
+  set_viewport(width, dark);
   // Waits for resize observers, the page's own delay, and a frame.
   evaluate("new Promise(done => setTimeout(() => requestAnimationFrame(() => done()), 120))");
 }
 
 void browser::open(const std::string& file, unsigned width, bool dark) {
-  surround(width, dark);
+  set_viewport(width, dark);
   complaints_.clear();
   loaded_ = false;
   std::string url = "file://";

@@ -38,7 +38,7 @@ class browser {
  private:
   nlohmann::json call(const std::string& method, const nlohmann::json& parameters = nlohmann::json::object());
   nlohmann::json receive();
-  void surround(unsigned width, bool dark);
+  void set_viewport(unsigned width, bool dark);
   void note(const nlohmann::json& event);
 
   pid_t process_ = -1;

@@ -52,7 +52,7 @@ kanata_reader::kanata_reader(const std::filesystem::path& file) {
   }
 }
 
-kanata_reader::instruction& kanata_reader::alive(const std::string& id) {
+kanata_reader::instruction& kanata_reader::open_instruction(const std::string& id) {
   const std::uint64_t n = number(id);
   require_kanata(n < instructions_.size(), "instruction " + id + " has not appeared");
   require_kanata(!progress_[n].retired, "instruction " + id + " has retired");
@@ -81,12 +81,12 @@ void kanata_reader::read(const std::string& line) {
   } else if (c[0] == "L") {
     require_kanata(c.size() == 4 && (c[2] == "0" || c[2] == "1") && !c[3].empty(),
                    "a label has a kind, 0 or 1, and a text");
-    instruction& i = alive(c[1]);
+    instruction& i = open_instruction(c[1]);
     (c[2] == "0" ? i.label : i.details) += c[3];
   } else if (c[0] == "S" || c[0] == "E") {
     require_kanata(c.size() == 4 && (c[2] == "0" || c[2] == "1") && !c[3].empty(),
                    "a stage has a lane, 0 or 1, and a name");
-    instruction& i = alive(c[1]);
+    instruction& i = open_instruction(c[1]);
     progress& p = progress_[number(c[1])];
     const unsigned lane = c[2] == "1";
     if (c[0] == "S") {
@@ -100,12 +100,12 @@ void kanata_reader::read(const std::string& line) {
     }
   } else if (c[0] == "W") {
     require_kanata(c.size() == 4 && c[3] == "0", "an arrow is of kind 0");
-    instruction& consumer = alive(c[1]);
+    instruction& consumer = open_instruction(c[1]);
     require_kanata(number(c[2]) < instructions_.size() && c[1] != c[2], "an arrow from nowhere");
     consumer.producers.push_back(number(c[2]));
   } else if (c[0] == "R") {
     require_kanata(c.size() == 4 && (c[3] == "0" || c[3] == "1"), "a retirement is of kind 0 or 1");
-    instruction& i = alive(c[1]);
+    instruction& i = open_instruction(c[1]);
     progress& p = progress_[number(c[1])];
     require_kanata(p.open[0].empty() && p.open[1].empty(), "a stage of a retired instruction is open");
     require_kanata(number(c[2]) == retirements_, "retirements count up");

@@ -51,7 +51,7 @@ class kanata_reader {
     bool retired = false;
   };
   void read(const std::string& line);
-  instruction& alive(const std::string& id);
+  instruction& open_instruction(const std::string& id);
 
   std::uint64_t cycle_ = 0;
   std::uint64_t first_ = 0;

@@ -41,7 +41,7 @@ class correlations : public sweep_tests::sweeps {
     EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), hint ? 2 : 1) << err;
     for (const char* result : {"p.html", "p.md", "p.csv", "s.points"}) EXPECT_FALSE(fs::exists(place_ / result));
   }
-  [[nodiscard]] bool told(const std::string& text) const { return read("stdout").find(text) != std::string::npos; }
+  [[nodiscard]] bool printed(const std::string& text) const { return read("stdout").find(text) != std::string::npos; }
 };
 
 }  // namespace correlate_tests

@@ -41,9 +41,9 @@ TEST_F(correlations, a_suite_is_run_compared_and_written) {
   EXPECT_EQ(chips[0]["rows"][0]["heddle_cycles"], cycles);
   EXPECT_EQ(chips[0]["rows"][0]["hardware_cycles"], 2000);
   EXPECT_EQ(chips[1]["rows"][0]["identifies"], "l1.latency_cycles");
-  EXPECT_TRUE(told("v100")) << read("stdout");
-  EXPECT_TRUE(told("1 compared row")) << "a row to which a parameter was fitted does not count";
-  EXPECT_TRUE(told("identifies l1.latency_cycles"));
+  EXPECT_TRUE(printed("v100")) << read("stdout");
+  EXPECT_TRUE(printed("1 compared row")) << "a row to which a parameter was fitted does not count";
+  EXPECT_TRUE(printed("identifies l1.latency_cycles"));
 
   // The cycles are those of the same run by heddle run.
   const std::string command = "cd '" + place_.string() + "' && '" HEDDLE_PROGRAM "' run tiny.json --gpu v100" + one_sm +
@@ -56,7 +56,7 @@ TEST_F(correlations, of_a_suite_only_the_rows_of_the_named_chip_are_run) {
   write("s.csv", suite);
   good({"s.csv", "--gpu", "p100", "--csv", "p.csv"});
   EXPECT_EQ(row_of("p.csv", "cycles").at("kernel"), "second");
-  EXPECT_FALSE(told("first"));
+  EXPECT_FALSE(printed("first"));
 }
 
 // A profiler's elapsed cycles hold the launch, too: a figure of the row, or what the GPU's file says.
@@ -81,7 +81,7 @@ TEST_F(correlations, the_metric_that_departs_first_is_named) {
             one_sm + ",compared,100,288,77,here\nv100,other instructions,tiny.json" + one_sm +
             ",compared,100,100,77,here\n");
   good({"s.csv"});
-  EXPECT_TRUE(told("same instructions")) << read("stdout");
+  EXPECT_TRUE(printed("same instructions")) << read("stdout");
   EXPECT_NE(read("stdout").find("dram_bytes 0 B (77 B on the chip)"), std::string::npos) << read("stdout");
   EXPECT_NE(read("stdout").find("inst_executed 288 (100 on the chip)"), std::string::npos) << read("stdout");
 }
@@ -118,7 +118,7 @@ TEST_F(correlations, rows_labelled_long_wait_for_their_option) {
                      ",,compared,100,x\nv100,b,tiny.json" + one_sm + ",long,compared,100,x\n");
   good({"s.csv", "--csv", "p.csv"});
   EXPECT_EQ(rows("p.csv").size(), 1u);
-  EXPECT_TRUE(told("1 row is labelled long"));
+  EXPECT_TRUE(printed("1 row is labelled long"));
   good({"s.csv", "--csv", "p.csv", "--long"});
   EXPECT_EQ(rows("p.csv").size(), 2u);
   write("l.csv", "gpu,kernel,run,label,use,cycles,origin\nv100,b,tiny.json,long,compared,100,x\n");
@@ -184,7 +184,7 @@ TEST_F(correlations, rates_need_the_bytes_and_rank_by_time) {
   good({"s.csv", "--csv", "p.csv"});
   EXPECT_EQ(number("p.csv", "bytes_per_second", "hardware"), 1e9);
   EXPECT_GT(number("p.csv", "bytes_per_second", "heddle"), 1e9);
-  EXPECT_TRUE(told("bias -")) << "a higher rate is a shorter time\n" << read("stdout");
+  EXPECT_TRUE(printed("bias -")) << "a higher rate is a shorter time\n" << read("stdout");
   write("s.csv", head + "v100,a,tiny.json,compared,,1,x\n");
   EXPECT_EQ(run({"s.csv"}), 2);
   EXPECT_NE(read("stderr").find("needs a value in column 'bytes'"), std::string::npos);

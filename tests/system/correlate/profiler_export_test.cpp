@@ -31,8 +31,8 @@ TEST_F(correlations, nsight_compute_raw_page) {
   EXPECT_NEAR(number("p.csv", "dram_bytes", "hardware"), 4100, 1e-6);
   EXPECT_NEAR(number("p.csv", "duration", "hardware"), 9.5e-6, 1e-12);
   EXPECT_NEAR(number("p.csv", "l1_hit_rate", "hardware"), 0.5025, 1e-9);
-  EXPECT_TRUE(told("1 name has no counterpart in Heddle: made__up.sum")) << read("stdout");
-  EXPECT_FALSE(told("measured with grid"));
+  EXPECT_TRUE(printed("1 name has no counterpart in Heddle: made__up.sum")) << read("stdout");
+  EXPECT_FALSE(printed("measured with grid"));
   good(with("e.csv", {"--gpu", "v100", "--run", "tiny.json", "--set", "gpu.sm_count=1", "--csv", "p.csv",
                       "--launch-cycles", "2345"}));
   EXPECT_EQ(number("p.csv", "cycles", "hardware"), 10000);
@@ -58,8 +58,8 @@ TEST_F(correlations, nsight_compute_details_page) {
   EXPECT_EQ(rows("p.csv")[0].at("kernel"), "tiny");
   EXPECT_EQ(rows("p.csv")[2].at("hardware"), "6000");
   EXPECT_EQ(number("p.csv", "achieved_occupancy", "hardware"), 0.125);
-  EXPECT_TRUE(told("kernel other(int)")) << read("stdout");
-  EXPECT_TRUE(told("measured with grid 16x1x1, simulated with 8x1x1")) << read("stdout");
+  EXPECT_TRUE(printed("kernel other(int)")) << read("stdout");
+  EXPECT_TRUE(printed("measured with grid 16x1x1, simulated with 8x1x1")) << read("stdout");
 }
 
 TEST_F(correlations, nvprof_metrics_and_trace) {
@@ -74,8 +74,8 @@ TEST_F(correlations, nvprof_metrics_and_trace) {
   EXPECT_EQ(number("p.csv", "inst_executed", "error_pct"), 0);
   EXPECT_EQ(number("p.csv", "achieved_occupancy", "hardware"), 0.25);
   EXPECT_EQ(number("p.csv", "gst_efficiency", "error_pct"), 0);
-  EXPECT_TRUE(told("dram_utilization"));
-  EXPECT_TRUE(told("no time was measured"));
+  EXPECT_TRUE(printed("dram_utilization"));
+  EXPECT_TRUE(printed("no time was measured"));
 
   write("t.csv",
         "==7== Profiling result:\n"

@@ -111,7 +111,7 @@ TEST(cuda_programs, give_their_memory_back_when_they_end) {
   EXPECT_EQ("right\nright\nright\n", o.out);
 }
 
-TEST(cuda_programs, that_take_the_place_of_others_have_nothing_of_theirs) {
+TEST(cuda_programs, started_by_exec_inherit_no_state) {
   const outcome o = exec(part("replaces_itself"));
   EXPECT_EQ(0, o.code) << o.out << o.err;
   EXPECT_EQ("right\n", o.out);
@@ -119,7 +119,7 @@ TEST(cuda_programs, that_take_the_place_of_others_have_nothing_of_theirs) {
 
 TEST(cuda_programs, may_call_until_they_have_ended) { EXPECT_EQ(0, exec(part("frees_at_exit")).code); }
 
-TEST(cuda_programs, that_call_what_is_not_there_are_told_its_name) {
+TEST(cuda_programs, that_call_a_missing_function_end_with_its_name) {
   const outcome o = exec(part("unknown_name"));
   EXPECT_EQ(2, o.code);
   EXPECT_NE(std::string::npos,
@@ -127,18 +127,18 @@ TEST(cuda_programs, that_call_what_is_not_there_are_told_its_name) {
       << o.err;
 }
 
-TEST(cuda_programs, that_fail_are_told_where) {
+TEST(cuda_programs, that_fail_end_with_the_place) {
   const outcome o = exec(part("fails_assertion"), "--quiet --log-level error --gpu v100");
   EXPECT_NE(std::string::npos, o.err.find("assertion failed: value == 1")) << o.err;
 }
 
-// A GPU's pages are large: an access a little behind an allocation goes unnoticed, unless somebody asks.
-TEST(cuda_programs, may_miss_an_allocation_by_little) {
+// A GPU's pages are large: an access a little behind an allocation is not detected, except with --exact-bounds.
+TEST(cuda_programs, may_access_the_rest_of_an_allocations_page) {
   EXPECT_EQ(exec(part("writes_behind")).out, "behind 0\nfar behind 700\nright\n");
   EXPECT_EQ(exec(part("writes_behind"), "--quiet --gpu v100 --exact-bounds").out, "behind 700\nright\n");
 }
 
-TEST(cuda_programs, need_to_be_there) {
+TEST(cuda_programs, that_do_not_exist_are_refused) {
   outcome o = exec("./not_there");
   EXPECT_EQ(2, o.code);
   EXPECT_EQ("heddle: error: './not_there' cannot be started: No such file or directory\n", o.err);

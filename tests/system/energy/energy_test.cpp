@@ -131,7 +131,7 @@ TEST_F(energy, changes_nothing_else_and_can_be_switched_off) {
   EXPECT_EQ(with, without);
 }
 
-TEST_F(energy, is_none_of_a_chip_whose_file_has_none) {
+TEST_F(energy, is_absent_for_a_chip_without_energies) {
   std::ofstream(place_ / "own.ini") << "[gpu]\nname = own\n";
   EXPECT_FALSE(run(workloads + "/saxpy/job.json --gpu ./own.ini").contains("energy"));
   std::ofstream(place_ / "based.ini") << "base = gtx1080\n[gpu]\nname = based\n";

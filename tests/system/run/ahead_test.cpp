@@ -117,14 +117,14 @@ TEST_F(ahead, lines_that_are_written_back_and_read_again) {
   }
 }
 
-TEST_F(ahead, blocks_that_leave_and_come_back) {
+TEST_F(ahead, blocks_that_are_saved_and_restored) {
   for (const char* mode : {"switch", "drain", "auto"})
     for (const unsigned at : {1500u, 2211u})
       same(job("reduction", {{"preempt", {{{"at_cycle", at}, {"mode", mode}, {"resume_after", 300}}}}}) +
            " --gpu v100 --set gpu.sm_count=4");
 }
 
-TEST_F(ahead, streams_that_take_each_others_place) {
+TEST_F(ahead, streams_that_preempt_each_other) {
   std::ifstream in(HEDDLE_WORKLOADS "/reduction/job.json");
   json launches = json::parse(in).at("launches");
   json second = launches[1];
@@ -210,8 +210,8 @@ TEST_F(ahead, calls_of_the_device_runtime) {
   ASSERT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' " + what + " --threads 3 2>'" + log.string() + "'").c_str()));
   EXPECT_TRUE(alone == bytes()) << "blocks got other addresses with threads";
   std::ifstream in(log);
-  const std::string told(std::istreambuf_iterator<char>(in), {});
-  EXPECT_NE(std::string::npos, told.find("kernel 'm' calls the device runtime")) << told;
+  const std::string printed(std::istreambuf_iterator<char>(in), {});
+  EXPECT_NE(std::string::npos, printed.find("kernel 'm' calls the device runtime")) << printed;
 }
 
 // The message of an assertion is read from memory that other SMs may still write before the time of the asserting SM.

@@ -41,7 +41,7 @@ TEST(block_turnaround, waits_for_fences) {
   EXPECT_GT((twenty - ten) / 10, 3000);
 }
 
-TEST(block_turnaround, takes_the_way_to_the_distributor_and_back) {
+TEST(block_turnaround, includes_the_round_trip_to_the_distributor) {
   const auto rate = [](const std::string& latency) {
     const std::string options =
         "--set gpu.sm_count=1 --set sm.max_blocks=1 --set cwd.dispatch_latency_cycles=" + latency;
@@ -60,7 +60,7 @@ TEST(block_turnaround, blocks_are_dispatched_at_fractions_of_a_cycle) {
 }
 
 // The warp that stored has ended when the fault is reported, and its slot may hold another warp.
-TEST(block_turnaround, a_fault_of_a_store_names_the_thread_that_is_gone) {
+TEST(block_turnaround, a_fault_of_a_store_names_the_thread_that_has_exited) {
   const std::string bad =
       module_of("", "setp.eq.u32 %p1, %r2, 69; @%p1 mov.b64 %o, 0x7000000000; st.global.u32 [%o], %r2;");
   const outcome o = run(bad, "v100", 4, 32, "--set gpu.sm_count=1 --set sm.max_blocks=1");

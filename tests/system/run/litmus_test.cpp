@@ -130,12 +130,12 @@ TEST_F(litmus, stores_to_different_lines_may_be_seen_out_of_order) {
   // All data are in one slice with a congested path, all flags in another.
   message m;
   m.noise = 16;
-  const std::string crowded =
+  const std::string with_traffic =
       "--set l2.hash=none --set interconnect.input_queue_entries=64 --set interconnect.request_bytes_per_cycle=4"
       " --set tlm.random_delay_cycles=0";
-  EXPECT_GT(stale(m, "gtx1080", crowded), 0u);
+  EXPECT_GT(stale(m, "gtx1080", with_traffic), 0u);
   m.release = m.acquire = "membar.gl;";
-  EXPECT_EQ(stale(m, "gtx1080", crowded), 0u);
+  EXPECT_EQ(stale(m, "gtx1080", with_traffic), 0u);
 }
 
 TEST_F(litmus, fences_of_the_gpu_order_a_message) {
@@ -174,7 +174,7 @@ TEST_F(litmus, the_scope_of_a_fence_counts) {
   EXPECT_EQ(stale(m, "v100"), 2 * pairs * 32) << "within the block nothing in its L1 is stale";
 }
 
-TEST_F(litmus, cache_operators_pass_the_l1_by) {
+TEST_F(litmus, cache_operators_bypass_the_l1) {
   message m = fenced("membar.gl;");
   m.read_before = true;
   for (const char* load :

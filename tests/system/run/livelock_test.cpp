@@ -143,7 +143,7 @@ TEST_F(livelock, those_that_wait_for_what_the_job_does_later_are_no_deadlock) {
 }
 
 // Blocks wait for a block for which no SM has room, without any preemption.
-TEST_F(livelock, running_blocks_that_wait_for_one_without_a_place_are_a_deadlock) {
+TEST_F(livelock, running_blocks_that_wait_for_one_that_is_not_resident_are_a_deadlock) {
   std::ofstream(place_ / "locked.ptx") << locked_kernel;
   json job = {{"module", (place_ / "locked.ptx").string()},
               {"buffers", {{"lock", {{"file", (place_ / "taken.bin").string()}}}}},
@@ -214,7 +214,7 @@ L:
 
 // Block 0 computes for a long time before it sets the flag; block 1 polls it, with or without sleep; block 2 waits for
 // the clock.
-TEST_F(livelock, is_not_said_of_those_that_wait_in_a_loop_for_what_will_come) {
+TEST_F(livelock, is_not_reported_for_loops_that_wait_for_pending_work) {
   std::ofstream(place_ / "wait.ptx") << R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -268,7 +268,7 @@ still:
 }
 
 // Long waits, and loops that count while they spin, are not reported.
-TEST_F(livelock, is_not_said_of_programs_that_may_end) {
+TEST_F(livelock, is_not_reported_for_programs_that_may_end) {
   const json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
                     {"buffers", json::object()},
                     {"outputs", json::array()},

@@ -30,7 +30,7 @@ TEST_F(preemption, only_kernels_shown_idempotent_are_dropped) {
   }
 }
 
-TEST_F(preemption, dropped_blocks_run_anew_and_nothing_is_saved) {
+TEST_F(preemption, dropped_blocks_restart_and_nothing_is_saved) {
   json job = job_of("fft");
   const std::string options = "--gpu v100 --set gpu.sm_count=2";
   const result base = run(job, options);
@@ -76,7 +76,7 @@ TEST_F(preemption, auto_decides_by_block) {
 }
 
 // The holder of a lock is not switched out while the blocks that spin on it drain.
-TEST_F(preemption, auto_lets_no_block_wait_for_one_that_is_away) {
+TEST_F(preemption, auto_lets_no_block_wait_for_one_that_is_swapped_out) {
   json job = job_of("spin_lock");
   job["preempt"] = {{{"at_cycle", 28804}, {"mode", "auto"}, {"sm", 0}, {"resume_after", 700}},
                     {{"at_cycle", 28847}, {"mode", "switch"}, {"resume_after", 0}},

@@ -46,7 +46,7 @@ TEST_P(long_preempted_anywhere, changes_no_output) {
 
 INSTANTIATE_TEST_SUITE_P(long_part, long_preempted_anywhere, ::testing::Range(0u, 40u));
 
-TEST_F(preemption, the_context_travels_through_memory) {
+TEST_F(preemption, the_context_is_transferred_through_memory) {
   json job = job_of("reduction");
   const std::string options = "--gpu gtx1080 --set gpu.sm_count=1";
   const result base = run(job, options);
@@ -66,7 +66,7 @@ TEST_F(preemption, the_context_travels_through_memory) {
   EXPECT_GE(s["restore_cycle"].get<std::uint64_t>(), s["saved_cycle"].get<std::uint64_t>() + 100);
 }
 
-TEST_F(preemption, a_reduced_context_leaves_out_what_nobody_will_read) {
+TEST_F(preemption, a_reduced_context_omits_dead_registers) {
   json job = job_of("sgemm_register_tiled");
   const std::string options = "--gpu v100 --set gpu.sm_count=2 --set context.saved_registers=";
   job["preempt"] = {{{"at_cycle", 3000}, {"resume_after", 100}}};
@@ -193,7 +193,7 @@ TEST_F(preemption, another_kernel_runs_in_between) {
 
 // The SM's carve-out was chosen for the first kernel; among the saved blocks, those of the second kernel, which needs
 // less, are restored first.
-TEST_F(preemption, blocks_of_different_carveouts_come_back_together) {
+TEST_F(preemption, blocks_of_different_carveouts_are_restored_together) {
   json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
               {"buffers", json::object()},
               {"outputs", json::array()}};

@@ -58,8 +58,8 @@ TEST(faults, name_line_kernel_block_and_thread) {
       const outcome o = run(module_of("", f.code), gpu, 3, 32);
       EXPECT_EQ(o.code, 1);
       EXPECT_NE(o.err.find(f.message), std::string::npos) << o.err;
-      const std::string culprit = "in kernel 'k', block (" + std::to_string(f.block) + ",0,0), thread " + f.thread;
-      EXPECT_NE(o.err.find(culprit), std::string::npos) << o.err;
+      const std::string thread_text = "in kernel 'k', block (" + std::to_string(f.block) + ",0,0), thread " + f.thread;
+      EXPECT_NE(o.err.find(thread_text), std::string::npos) << o.err;
     }
 }
 

@@ -241,10 +241,10 @@ TEST(barriers, come_after_indirect_calls_and_returns_of_some_lanes) {
   const std::string rest =
       "X: mul.lo.u32 %r8, %r0, 7; div.u32 %r8, %r8, 3; add.u32 %r8, %r8, 1; mul.hi.u32 %r9, %r8, %r8; add.u32 %r8, %r8, %r9;\n"
       "Y: st.shared.u32 [%r5], %r8; bar.sync 0; ld.shared.u32 %r8, [%r7]; st.global.u32 [%o], %r8;";
-  for (const char* way_out : {"ret; ", "bra FINISH; "})
+  for (const char* exit_instruction : {"ret; ", "bra FINISH; "})
     expect_words(
-        module_of("", shared + "mov.u32 %r9, 0; st.shared.u32 [%r5], %r9; bar.sync 0;\n" + leaves + way_out + rest +
-                          " FINISH:"),
+        module_of("", shared + "mov.u32 %r9, 0; st.shared.u32 [%r5], %r9; bar.sync 0;\n" + leaves + exit_instruction +
+                          rest + " FINISH:"),
         [](unsigned k) {
           const auto leaves = [](unsigned t) { return (t & 1) != 0 && (t & 12) == 12; };
           const unsigned other = k ^ 1;

@@ -28,7 +28,7 @@ TEST_F(replay, blocks_that_the_file_leaves_out_are_not_run) {
   expect_refused(run_kernel(k), "kernel-1.traceg: no thread block of kernel '_Z4testPf' is in the trace");
 }
 
-TEST_F(replay, foreign_and_unknown_things_are_warned_of_once_or_refused) {
+TEST_F(replay, unsupported_features_are_warned_of_once_or_refused) {
   kernel k;
   k.threads = 32;
   k.block({warp_lines()

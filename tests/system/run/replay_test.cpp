@@ -99,7 +99,7 @@ TEST_F(replay, warps_wait_for_each_other_at_barriers) {
   }
 }
 
-TEST_F(replay, halves_of_a_warp_come_to_a_barrier_apart) {
+TEST_F(replay, halves_of_a_warp_arrive_at_a_barrier_separately) {
   kernel k;
   k.threads = 32;
   k.block({warp_lines()
@@ -113,7 +113,7 @@ TEST_F(replay, halves_of_a_warp_come_to_a_barrier_apart) {
 }
 
 // The second warp has one thread, the first 32: each waits for the other.
-TEST_F(replay, a_warp_of_one_thread_comes_to_barriers) {
+TEST_F(replay, a_warp_of_one_thread_arrives_at_barriers) {
   warp_lines slow;
   for (int n = 0; n < 100; ++n) slow.at(0x10).alu("FADD", 2, {2, 2});
   slow.at(0x20).alu("BAR.SYNC", -1, {}).exit();
@@ -204,7 +204,7 @@ TEST_F(replay, streams_overlap_and_copies_wait) {
   EXPECT_GE(metrics()["kernels"][1]["start_cycle"], metrics()["kernels"][0]["end_cycle"]);
 }
 
-TEST_F(replay, recorded_warps_go_on_where_they_were_after_a_switch) {
+TEST_F(replay, recorded_warps_resume_after_a_switch) {
   // Two streams alternate on one SM with room for one block: arithmetic, memory accesses and a barrier before and
   // after the switches.
   kernel k;

@@ -91,7 +91,7 @@ TEST_F(threads, the_environment_names_the_usual_number) {
   const std::string saxpy = "run '" HEDDLE_WORKLOADS "/saxpy/job.json' --quiet --set tlm.check=true";
   ASSERT_EQ(0, ::setenv("HEDDLE_THREADS", "3", 1));
   EXPECT_EQ(0, run(saxpy));
-  EXPECT_EQ(content(place_ / "err.txt"), "");  // nobody asked for threads
+  EXPECT_EQ(content(place_ / "err.txt"), "");  // threads were not asked for
   for (const char* n : {"0", "257", "two", ""}) {
     ::setenv("HEDDLE_THREADS", n, 1);
     EXPECT_EQ(2, run(saxpy)) << n;

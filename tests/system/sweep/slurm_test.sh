@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A sweep on a private Slurm cluster: two nodes on loopback, one of which dies during the sweep. --resume completes the
+# A sweep on a private Slurm cluster: two nodes on loopback, one of which fails during the sweep. --resume completes the
 # lost points, and the results equal those of the local engine byte for byte. Needs root and Debian's slurm-wlm and
 # munge; exits with 77 if they are missing.
 #   slurm_test.sh HEDDLE JOB.json
@@ -116,7 +116,7 @@ results() { find s.sqlite.points -name '*.json' ! -name store.json 2>/dev/null |
 "$heddle" sweep s.ini --engine slurm --jobs 20 --slurm-args "--partition=p --time=10" --progress always &
 sweep=$!
 for i in $(seq 600); do [ "$(results)" -ge 30 ] && break; sleep 0.05; done
-# The node dies while it is at work: all its processes and its daemon.
+# The node fails while it runs points: all its processes and its daemon.
 for i in $(seq 600); do kill_node n2; [ "$killed" -gt 0 ] && break; sleep 0.02; done
 kill -9 "$node2"
 kill_node n2

@@ -75,15 +75,13 @@ class disturbed : public sweeps {
   }
 };
 
-TEST_F(disturbed, a_few_times_it_ends_as_if_nothing_had_been) { expect_undisturbed_results(60, 6, 0.3); }
+TEST_F(disturbed, a_few_times_the_results_are_unchanged) { expect_undisturbed_results(60, 6, 0.3); }
 
 class long_disturbed : public disturbed {};
 
-TEST_F(long_disturbed, at_fifty_random_times_it_ends_as_if_nothing_had_been) {
-  expect_undisturbed_results(600, 50, 0.5);
-}
+TEST_F(long_disturbed, at_fifty_random_times_the_results_are_unchanged) { expect_undisturbed_results(600, 50, 0.5); }
 
-TEST_F(sweeps, a_gathering_that_is_killed_leaves_nothing_for_good) {
+TEST_F(sweeps, a_killed_gathering_leaves_no_permanent_file) {
   write("g.ini", sweep_of(60, "s.sqlite"));
   ASSERT_EQ(run({"g.ini"}), 0) << read("stderr");
   const std::string database = read("s.sqlite");

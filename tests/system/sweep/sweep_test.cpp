@@ -60,7 +60,7 @@ TEST_F(sweeps, a_store_of_another_version_is_refused) {
   EXPECT_NE(read("stderr").find("something else"), std::string::npos) << read("stderr");
 }
 
-TEST_F(sweeps, every_way_to_end_is_a_row_and_stops_no_other) {
+TEST_F(sweeps, every_outcome_is_a_row_and_stops_no_other) {
   write("ways.ini",
         "[sweep]\nstore = s.sqlite\ntimeout_seconds = 1\nmetrics = cycles\n"
         "[axes]\njob = tiny.json, spin.json, wild.json\ngpu.sm_count = 1\nlaunch.block = 64, 2048\n");
@@ -99,7 +99,7 @@ TEST_F(sweeps, a_limit_of_cycles_ends_what_never_ends_the_same_everywhere) {
   EXPECT_EQ(rows("s.csv")[0].at("status"), "failed");
 }
 
-TEST_F(sweeps, the_same_points_make_the_same_bytes_whoever_ran_them) {
+TEST_F(sweeps, the_same_points_make_the_same_bytes_in_any_process) {
   write("a.ini", sweep_of(12, "a.sqlite"));
   ASSERT_EQ(run({"a.ini", "--jobs", "1"}), 0) << read("stderr");
   const std::string once = read("a.sqlite"), csv = read("a.csv");
@@ -117,7 +117,7 @@ TEST_F(sweeps, the_same_points_make_the_same_bytes_whoever_ran_them) {
   EXPECT_TRUE(read("a.sqlite") == once);
 }
 
-TEST_F(sweeps, two_in_one_store_share_points_and_the_database_knows_both) {
+TEST_F(sweeps, two_in_one_store_share_points_and_the_database_lists_both) {
   write("a.ini", sweep_of(6, "s.sqlite"));
   write("b.ini", sweep_of(8, "s.sqlite"));
   ASSERT_EQ(run({"a.ini"}), 0);
@@ -244,7 +244,7 @@ TEST_F(sweeps, former_names_of_parameters_get_one_warning) {
   EXPECT_NE(read("stderr").find("convergence_patience_turns (now "), std::string::npos) << read("stderr");
 }
 
-TEST_F(sweeps, the_ready_ones_are_good) {
+TEST_F(sweeps, the_shipped_ones_are_valid) {
   unsigned count = 0;
   for (const auto& e : fs::directory_iterator(HEDDLE_SOURCE "/testbench/sweeps")) {
     if (e.path().extension() != ".ini") continue;

@@ -60,7 +60,7 @@ TEST_F(report_pages, draw_what_was_measured) {
 }
 
 // One bar under a legend of many rows.
-TEST_F(report_pages, keep_bars_where_legends_are_long) {
+TEST_F(report_pages, keep_room_for_bars_beside_long_legends) {
   heddle("run '" HEDDLE_WORKLOADS "/histogram/job.json' --quiet --metrics m.json --report r.html");
   sound("r.html");
   const json m = metrics("m.json");
@@ -69,7 +69,7 @@ TEST_F(report_pages, keep_bars_where_legends_are_long) {
   EXPECT_GT(states, 10u) << "too few to need more than a few rows";
 }
 
-TEST_F(report_pages, hand_out_their_data) {
+TEST_F(report_pages, offer_their_data_for_download) {
   heddle("run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --metrics m.json --report r.html");
   chromium->open(place_ / "r.html", 1600, false);
   const json m = metrics("m.json");
@@ -94,7 +94,7 @@ TEST_F(report_pages, hand_out_their_data) {
   EXPECT_EQ(value(faults), json::array());
 }
 
-TEST_F(report_pages, go_by_keyboard) {
+TEST_F(report_pages, are_operable_by_keyboard) {
   heddle("run '" HEDDLE_WORKLOADS "/scan/job.json' --quiet --report r.html");
   chromium->open(place_ / "r.html", 1600, false);
   chromium->press("Tab");
@@ -185,7 +185,7 @@ TEST_F(report_pages, compare_files) {
   EXPECT_TRUE(shows("compared_states", "c.json: saxpy"));
 }
 
-TEST_F(report_pages, take_nothing_for_markup) {
+TEST_F(report_pages, escape_markup) {
   write("<img src=x onerror=hacked()>.ptx", R"(.version 7.0
 .target sm_60
 .address_size 64

@@ -109,7 +109,7 @@ TEST(waveform, of_a_long_run_holds_only_the_window_and_takes_no_memory_for_the_r
   }
 }
 
-TEST(waveform, needs_room_on_the_disk_and_leaves_no_half_file) {
+TEST(waveform, needs_room_on_the_disk_and_leaves_no_partial_file) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "full";
   fs::remove_all(place);
   fs::create_directories(place);

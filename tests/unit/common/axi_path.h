@@ -15,9 +15,9 @@
 
 namespace foreign {
 
-/// The first bridge turns a transaction into a burst: beats of `beat_bytes`, each on the lanes of its address, byte
+/// The first bridge converts a transaction into a burst: beats of `beat_bytes`, each on the lanes of its address, byte
 /// enables as strobes of a write (a read has none, and its bridge drops the bytes that were not asked for). A
-/// transaction with a streaming width becomes a burst to one address (FIXED). The second bridge turns the burst into
+/// transaction with a streaming width becomes a burst to one address (FIXED). The second bridge converts the burst into
 /// one transaction: the strobes as byte enables unless all are set; for FIXED the whole lanes of the bus, beat after
 /// beat, with the bus as streaming width. AXI's response is OKAY whatever the target's status is.
 template <unsigned bits>

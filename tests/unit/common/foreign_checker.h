@@ -49,7 +49,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   void expect_attributes(const tlm::tlm_generic_payload& p) {
     const unsigned n = p.get_data_length();
     expect(p.is_read() || p.is_write(), "a command that no memory knows");
-    expect(p.get_data_ptr() != nullptr && n != 0 && n <= 128 && (n & (n - 1)) == 0, "a strange length");
+    expect(p.get_data_ptr() != nullptr && n != 0 && n <= 128 && (n & (n - 1)) == 0, "an unexpected length");
     expect(n != 0 && p.get_address() % n == 0, "an address that is not aligned");
     expect(p.get_streaming_width() >= p.get_data_length(), "a streaming access");
     expect(p.get_byte_enable_ptr() == nullptr || p.get_byte_enable_length() != 0, "byte enables without a length");
@@ -83,7 +83,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   void respond(tlm::tlm_generic_payload* p) {
     expect_unchanged(*p);
     const auto it = open_.find(p);
-    expect(it != open_.end(), "a response that nobody waits for");
+    expect(it != open_.end(), "a response without a request");
     if (it != open_.end()) it->second.now = state::responding;
   }
 
@@ -91,7 +91,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
                                      sc_core::sc_time& delay) override {
     if (phase == tlm::BEGIN_REQ) {
       expect(requesting_ == nullptr, "a request before the end of the one before it");
-      expect(open_.emplace(&p, asked(p)).second, "a payload that is still under way");
+      expect(open_.emplace(&p, asked(p)).second, "a payload that is still in flight");
       expect(p.has_mm() && p.get_ref_count() > 0, "a payload without memory management");
       expect_attributes(p);
       requesting_ = &p;

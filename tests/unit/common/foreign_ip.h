@@ -172,7 +172,7 @@ class odd_memory : public sc_core::sc_module {
   }
   unsigned transport_dbg(tlm::tlm_generic_payload& p) { return store.debug(p); }
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) {
-    SC_REPORT_ERROR("/foreign/memory", "nobody should ask for DMI");
+    SC_REPORT_ERROR("/foreign/memory", "unexpected request for DMI");
     return false;
   }
 

@@ -177,7 +177,7 @@ TEST_F(config_files, a_file_is_not_its_own_base) {
   EXPECT_NO_THROW(load_config((directory_ / "c5.ini").string()));
 }
 
-TEST_F(config_files, whoever_reads_decides_which_bases_there_may_be) {
+TEST_F(config_files, the_caller_decides_which_bases_are_allowed) {
   write("[gpu]\nsm_count = 3\n", "first.ini");
   const std::string file = write("base = first.ini\n");
   config_reading how;
@@ -188,7 +188,7 @@ TEST_F(config_files, whoever_reads_decides_which_bases_there_may_be) {
   };
   EXPECT_THROW(load_config(file, {}, how), input_error);
   EXPECT_EQ(asked, std::vector<std::string>{(directory_ / "first.ini").string()});
-  EXPECT_NO_THROW(load_config(write("base = v100\n"), {}, how)) << "shipped ones are nobody's secret";
+  EXPECT_NO_THROW(load_config(write("base = v100\n"), {}, how)) << "shipped ones are public";
 }
 
 TEST_F(config_files, files_that_are_none) {
@@ -276,7 +276,7 @@ TEST_F(config_files, shipped_names_come_from_a_directory) {
   EXPECT_EQ((std::vector<std::string>{"b", "old", "young", "broken"}), shipped_gpus());
   EXPECT_EQ(120, compute_capability(load_config("young")));
   write("base = young\n[gpu]\nname = heir\n", "heir.ini");
-  write("base = nobody\n", "orphan.ini");
+  write("base = missing\n", "orphan.ini");
   EXPECT_EQ((std::vector<std::string>{"b", "old", "heir", "young", "broken", "orphan"}), shipped_gpus())
       << "a base tells the age, too";
   EXPECT_THROW(load_config("orphan"), input_error);

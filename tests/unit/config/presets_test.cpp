@@ -93,7 +93,7 @@ TEST_F(presets, are_held_against_the_modules_that_there_are) {
   EXPECT_EQ(error_of([&] { p.check_built(); }), "no error");
   p.set("presets_gpuu.l2.hash=none");
   p.config_of("presets_gpuu", "gtx1080");
-  EXPECT_EQ(error_of([&] { p.check_used(); }), "no error") << "somebody asked for it";
+  EXPECT_EQ(error_of([&] { p.check_used(); }), "no error") << "it was read";
   EXPECT_EQ(error_of([&] { p.check_built(); }),
             "no GPU has these parameters: presets_gpuu.l2.hash; expected INSTANCE.SECTION.KEY of one that was built");
 }

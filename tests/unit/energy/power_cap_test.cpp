@@ -48,7 +48,7 @@ TEST(clock_timing_change, finds_the_edge_at_or_before_any_time) {
   }
 }
 
-// Multiply-adds in a loop, and a load and a store for each turn.
+// Multiply-adds in a loop, and a load and a store for each iteration.
 constexpr const char* busy_kernel = R"(.version 6.0
 .target sm_50
 .address_size 64
@@ -125,7 +125,7 @@ class power_cap_of_a_chip : public fresh_simulation {
   }
 };
 
-TEST_F(power_cap_of_a_chip, keeps_a_kernel_to_its_power) {
+TEST_F(power_cap_of_a_chip, limits_a_kernel_to_its_power) {
   const run_metrics free = run({});
   const double watts = of(free).mean_watts();
   EXPECT_FALSE(of(free).capped);
@@ -161,7 +161,7 @@ TEST_F(power_cap_of_a_chip, that_is_not_reached_changes_nothing) {
   EXPECT_DOUBLE_EQ(of(m).seconds, of(free).seconds);
 }
 
-TEST_F(power_cap_of_a_chip, comes_to_the_same_in_step_ahead_and_on_threads) {
+TEST_F(power_cap_of_a_chip, is_the_same_in_step_in_windows_and_on_threads) {
   const settings capped = {"energy.power_cap_watts=6", "energy.active_sm_watts=0.3", "energy.idle_sm_watts=0.1"};
   const std::string ahead = text(run(capped));
   EXPECT_NE(ahead.find("throttled_cycles"), std::string::npos);

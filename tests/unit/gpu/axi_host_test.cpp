@@ -224,7 +224,7 @@ void axi_host::random_beats(std::uint64_t beats, unsigned seed) {
   EXPECT_GE(s.path.beats, beats);
 }
 
-TEST_F(axi_host, a_million_random_beats_move_no_byte_wrong) {
+TEST_F(axi_host, a_million_random_beats_transfer_every_byte_correctly) {
   random_beats<32>(400000, 1);
   restart();
   random_beats<64>(300000, 2);

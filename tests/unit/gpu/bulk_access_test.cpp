@@ -54,7 +54,7 @@ class bulk_access_test : public functional_bench {
   }
 };
 
-TEST_F(bulk_access_test, images_and_kernels_see_each_other) {
+TEST_F(bulk_access_test, images_and_kernels_share_memory) {
   mix("gtx1080", {});
   mix("v100", {});
   mix("gtx1080", {"memory.channels=1"});
@@ -63,7 +63,7 @@ TEST_F(bulk_access_test, images_and_kernels_see_each_other) {
   mix("gtx1080", {"l2.interleave_bytes=8192"});
 }
 
-TEST_F(bulk_access_test, what_is_on_its_way_is_not_overtaken) {
+TEST_F(bulk_access_test, is_ordered_behind_requests_in_flight) {
   make("gtx1080", {"memory.latency_cycles=2000", "l2.size_bytes=16384"});
   launch_request store = request(store_kernel, "store", 1, 1024);
   const std::uint64_t a = driver().allocate(1 << 20);

@@ -260,7 +260,7 @@ class cwd_schedules : public fresh_simulation {
 };
 class long_cwd_schedules : public cwd_schedules {};
 
-TEST_F(cwd_schedules, lose_nothing_and_overcommit_nothing) { run(1001); }
+TEST_F(cwd_schedules, complete_every_block_and_overcommit_no_sm) { run(1001); }
 
 // Many SMs, and no preemption requests: the CWD knows how many blocks are placed elsewhere first.
 TEST_F(cwd_schedules, nothing_arrives_where_blocks_go_elsewhere_first) {
@@ -274,7 +274,7 @@ TEST_F(cwd_schedules, nothing_arrives_where_blocks_go_elsewhere_first) {
   }
 }
 
-TEST(placement_policy, knows_who_is_served_before) {
+TEST(placement_policy, counts_the_sms_that_are_served_before) {
   const auto any = [](unsigned) { return true; };
   const auto turn = make_placement_policy(choice::placement::breadth_first);
   EXPECT_EQ(5u, turn->served_before(5, 8, 32, any));
@@ -286,7 +286,7 @@ TEST(placement_policy, knows_who_is_served_before) {
   for (const auto other : {choice::placement::depth_first, choice::placement::most_free})
     EXPECT_EQ(0u, make_placement_policy(other)->served_before(5, 8, 32, any)) << static_cast<int>(other);
 }
-TEST_F(long_cwd_schedules, lose_nothing_and_overcommit_nothing) { run(100100); }
+TEST_F(long_cwd_schedules, complete_every_block_and_overcommit_no_sm) { run(100100); }
 
 }  // namespace cwd_schedule_test
 }  // namespace heddle

@@ -51,7 +51,7 @@ struct from_slot : scheduling_policy {
   unsigned last;
 };
 
-TEST_F(own_policies, schedulers_know_their_sm_sub_partition_and_slots) {
+TEST_F(own_policies, schedulers_are_given_their_sm_sub_partition_and_slots) {
   std::set<std::array<unsigned, 3>> places;
   gpu_blocks own;
   own.scheduler = [&](const gpu_config&, const scheduler_place& place) {

@@ -65,7 +65,7 @@ struct shared_memory : sc_core::sc_module {
   unsigned transport_dbg(int, tlm::tlm_generic_payload& p) { return store.debug(p); }
 };
 
-TEST_F(host_driver_test, memory_that_it_hands_out_meets_neither_registers_nor_contexts) {
+TEST_F(host_driver_test, allocations_overlap_neither_registers_nor_contexts) {
   gpu g("gpu", small());
   for (const std::uint64_t first :
        {std::uint64_t{0}, host_driver::default_first_address - 256, host_driver::default_first_address + 1})

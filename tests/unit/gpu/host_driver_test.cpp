@@ -112,7 +112,7 @@ TEST_F(host_driver_test, a_bus_that_takes_its_time_is_waited_for_with_and_withou
     }
 }
 
-TEST_F(host_driver_test, threads_share_a_driver_and_one_that_is_killed_holds_up_nobody) {
+TEST_F(host_driver_test, threads_share_a_driver_and_a_killed_one_blocks_no_other) {
   gpu g("gpu", small());
   host_driver driver("driver", g.config());
   slow_bus bus("bus", true, 0);

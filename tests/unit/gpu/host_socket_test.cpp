@@ -176,7 +176,7 @@ TEST_F(host_socket, images_go_in_and_out_by_debug_transport) {
   EXPECT_EQ(cpu_->debug(tlm::TLM_WRITE_COMMAND, reg::command, &word, 8), 0u) << "a debug access rings no doorbell";
 }
 
-TEST_F(host_socket, random_accesses_and_descriptors_leave_the_gpu_alive) {
+TEST_F(host_socket, random_accesses_and_descriptors_leave_the_gpu_usable) {
   build(small());
   std::mt19937_64 random(1);
   std::uint8_t bytes[256];
@@ -287,7 +287,7 @@ struct rough_clock : sc_core::sc_module {
   }
 };
 
-TEST_F(whole_gpu, follows_a_clock_from_outside_however_rough) {
+TEST_F(whole_gpu, follows_an_external_clock_with_jitter) {
   for (const char* memory : {"memory.model=fixed", "memory.model=dram"}) {
     restart();
     const gpu_config config = small({memory});

@@ -74,7 +74,7 @@ std::string joined(const std::vector<std::string>& log) {
 
 class logical_processes : public fresh_simulation {};
 
-TEST_F(logical_processes, are_called_after_the_domain_and_as_far_as_they_may) {
+TEST_F(logical_processes, are_called_after_the_domain_up_to_their_safe_time) {
   machine in_step("in_step"), goes_ahead("ahead"), barred("barred"), stays("stays"), sampled_at("sampled_at"),
       halted("halted");
   for (machine* m : {&goes_ahead, &barred, &stays, &sampled_at, &halted}) m->domain.set_lookahead(&m->ahead);
@@ -99,7 +99,7 @@ TEST_F(logical_processes, are_called_after_the_domain_and_as_far_as_they_may) {
   EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 a4 a5 b3", joined(barred.log)) << "not ahead into cycle 3, and on from there";
   EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 a4 a5 b3", joined(stays.log)) << "no further than it asked for in cycle 2";
   EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 b3 a4 a5", joined(sampled_at.log))
-      << "in step from the cycle on in which somebody looks";
+      << "in step from the cycle on in which an observer samples";
   EXPECT_EQ("w1 a1 a2 a3 b1", joined(halted.log));
   EXPECT_EQ(10u, goes_ahead.domain.calls());
   EXPECT_TRUE(goes_ahead.domain.quiet());

@@ -66,7 +66,7 @@ TEST(occupancy, legacy_chips_allocate_by_block) {
   EXPECT_EQ(4u, blocks_of("2.0", {128, 63, 0}));
 }
 
-TEST(occupancy, devices_that_never_were) {
+TEST(occupancy, hypothetical_devices) {
   gpu_config config = config_of("1.0");
   config.sm.registers = config.sm.registers_per_block = 8000;
   config.sm.register_allocation_unit = 1;
@@ -152,7 +152,7 @@ TEST(occupancy, the_carveout_holds_the_block_and_leaves_the_rest_to_l1) {
   EXPECT_EQ(24576u, compute(config_of("6.1"), {128, 32, 0, 0}).block.l1_bytes);
 }
 
-TEST(occupancy, asks_for_sensible_questions) {
+TEST(occupancy, refuses_impossible_questions) {
   const gpu_config config = config_of("7.0");
   EXPECT_THROW(compute(config, {0, 32}), input_error);
   EXPECT_THROW(compute(config, {32, 32, 0, -2}), input_error);

@@ -18,8 +18,8 @@ namespace heddle::test {
 namespace outside_clock_test {
 
 /// Requests a call in a cycle and records when it came.
-struct sleeper : clocked {
-  explicit sleeper(clock_domain& clock) : port(clock, *this) {}
+struct timed_unit : clocked {
+  explicit timed_unit(clock_domain& clock) : port(clock, *this) {}
   void on_cycle(cycle_t cycle) override {
     cycles.push_back(cycle);
     times.push_back(sc_core::sc_time_stamp());
@@ -33,7 +33,7 @@ sc_core::sc_time ns(double n) { return sc_core::sc_time(n, sc_core::SC_NS); }
 
 class outside_clock : public fresh_simulation {};
 
-TEST_F(outside_clock, arrivals_count_from_where_now_lies_in_the_cycle) {
+TEST_F(outside_clock, arrivals_follow_from_the_position_of_now_in_the_cycle) {
   // Edges at 10, 20, 30 ns; the configured frequency implies another period, which is ignored.
   for (const bool plain_signal : {false, true}) {
     restart();
@@ -54,7 +54,7 @@ TEST_F(outside_clock, arrivals_count_from_where_now_lies_in_the_cycle) {
 
 TEST_F(outside_clock, units_are_called_at_the_edges_that_arrivals_name) {
   clock_domain domain("domain", 1000);
-  sleeper unit(domain);
+  timed_unit unit(domain);
   sc_core::sc_clock clock("clock", ns(10), 0.5, ns(10));
   domain.follow(clock.posedge_event(), clock.period());
   sc_core::sc_start(ns(37));
@@ -80,7 +80,7 @@ struct on_edge : sc_core::sc_module {
   std::vector<cycle_t> cycles, arrivals;
 };
 
-TEST_F(outside_clock, what_arrives_on_an_edge_is_seen_at_the_next_whoever_runs_first) {
+TEST_F(outside_clock, an_arrival_on_an_edge_is_sampled_at_the_next_in_any_process_order) {
   sc_core::sc_clock clock("clock", ns(10), 0.5, ns(10));
   clock_domain domain("domain", 1000);
   on_edge before("before", domain, clock.posedge_event());
@@ -188,10 +188,10 @@ TEST_F(outside_clock, a_slower_clock_slows_the_sms_and_not_the_l2) {
 }
 
 /// A CWD that loses its grids.
-class forgetful_cwd : public grid_distributor {
+class cwd_without_wakes : public grid_distributor {
  public:
-  forgetful_cwd(const char* name, const gpu_config& config) : grid_distributor(name, config) {
-    for (auto& socket : cta_socket) socket.bind(nobody_);
+  cwd_without_wakes(const char* name, const gpu_config& config) : grid_distributor(name, config) {
+    for (auto& socket : cta_socket) socket.bind(unconnected_);
   }
   void submit(std::shared_ptr<const resident_launch>) override { ++unfinished_; }
   void halt() override {}
@@ -202,7 +202,7 @@ class forgetful_cwd : public grid_distributor {
     tlm::tlm_sync_enum nb_transport_bw(cta_transaction&, cta_phase&, sc_core::sc_time&) override {
       return tlm::TLM_ACCEPTED;
     }
-  } nobody_;
+  } unconnected_;
 };
 
 /// Waits for a kernel that never ends.
@@ -232,7 +232,7 @@ TEST_F(outside_clock, a_gpu_that_is_stuck_says_so_though_clocks_run) {
     const gpu_config config = load_config("v100", {"gpu.sm_count=2"});
     gpu_blocks own;
     own.cwd = [](const char* name, clock_domain&, const gpu_config& c, grid_listener&) {
-      return std::make_unique<forgetful_cwd>(name, c);
+      return std::make_unique<cwd_without_wakes>(name, c);
     };
     gpu g("gpu", config, own);
     waiting_host host("host", config);
@@ -250,7 +250,7 @@ TEST_F(outside_clock, a_cwd_that_cannot_preempt_refuses_it) {
   const gpu_config config = load_config("v100", {"gpu.sm_count=2"});
   gpu_blocks own;
   own.cwd = [](const char* name, clock_domain&, const gpu_config& c, grid_listener&) {
-    return std::make_unique<forgetful_cwd>(name, c);
+    return std::make_unique<cwd_without_wakes>(name, c);
   };
   gpu g("gpu", config, own);
   host_driver driver("driver", config);

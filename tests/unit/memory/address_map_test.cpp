@@ -59,7 +59,7 @@ TEST(address_map_test, slices_share_their_channel_and_its_addresses_are_dense) {
       }
 }
 
-TEST(address_map_test, outside_no_two_bytes_meet_and_channels_of_their_own_are_dense) {
+TEST(address_map_test, external_addresses_are_unique_and_channel_addresses_are_dense) {
   constexpr std::uint64_t first = 0x1000'0000, blocks = 4096;
   for (const unsigned channels : {1u, 3u, 8u, 12u})
     for (const auto hash : {choice::hash::none, choice::hash::xor_})

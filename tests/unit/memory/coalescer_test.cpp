@@ -181,7 +181,7 @@ TEST(bank_conflicts, textbook_patterns) {
   EXPECT_EQ(passes_of_stride(32), 32u);
   EXPECT_EQ(passes_of_stride(33), 1u);
   for (auto& a : addresses) a = 64;
-  EXPECT_EQ(unit.passes(addresses, 0xffffffffu, 4, true), 32u) << "atomics on one word take turns";
+  EXPECT_EQ(unit.passes(addresses, 0xffffffffu, 4, true), 32u) << "atomics on one word are serialised";
   for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = 4ull * lane;
   EXPECT_EQ(bank_conflicts(32, 8).passes(addresses, 0xffffffffu, 4, true), 1u) << "two words of one wide bank";
   EXPECT_EQ(unit.passes(addresses, 0, 4, false), 0u);
@@ -212,7 +212,7 @@ TEST(address_ranges, finds_what_lies_inside_one_interval) {
   EXPECT_FALSE(ranges.find(0x3000, 0, hint));
   ASSERT_TRUE(ranges.find(0x1180, 1, hint));
   ranges.remove(0x1100);
-  EXPECT_FALSE(ranges.find(0x1180, 1, hint)) << "a stale hint must not be believed";
+  EXPECT_FALSE(ranges.find(0x1180, 1, hint)) << "a stale hint must not be used";
   EXPECT_THROW(ranges.remove(0x1100), internal_error);
   EXPECT_THROW(ranges.add(0x10ff, 2), internal_error);
   EXPECT_THROW(ranges.add(0xff0, 0x11), internal_error);

@@ -8,7 +8,7 @@
 namespace heddle::test {
 namespace crossbar_test {
 
-TEST(crossbar_test, a_place_that_is_freed_can_be_taken_from_the_next_cycle_on) {
+TEST(crossbar_test, a_freed_queue_entry_is_available_from_the_next_cycle) {
   // Otherwise the result would depend on whether a sender runs before or after the grant in the same instant.
   crossbar net({1, 1, 32, 4, 2, 2});
   tlm::tlm_generic_payload a, b, c;
@@ -66,7 +66,7 @@ struct plain_crossbar {
   std::vector<unsigned> turn, in_flight;
 };
 
-TEST(crossbar_test, grants_what_one_grants_that_looks_at_everything_in_every_cycle) {
+TEST(crossbar_test, grants_equal_those_of_an_exhaustive_reference) {
   std::mt19937_64 random(1);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   std::uint64_t granted = 0, full = 0;
@@ -102,7 +102,7 @@ TEST(crossbar_test, grants_what_one_grants_that_looks_at_everything_in_every_cyc
       const auto expected = plain.arbitrate(now);
       if (popped) asked_for = now;
       if (asked_for > now) {
-        EXPECT_TRUE(expected.empty()) << "cycle " << now << ": there was something to grant, and nobody was to look";
+        EXPECT_TRUE(expected.empty()) << "cycle " << now << ": a grant was possible in a cycle without a wake-up";
         continue;
       }
       asked_for = net.arbitrate(now);

@@ -209,7 +209,7 @@ TEST_F(dram_test, a_backlog_that_starves_is_still_served_at_full_rate) {
   c.dram.t_refi_cycles = 4000;
   c.dram.t_rfc_cycles = 1000;  // twice as long as a request may wait
   bench<dram_channel> b(c);
-  // Rows of four banks in turn, so that serving them one by one would cost a row cycle each.
+  // Rows of four banks, one after another, so that serving them one by one would cost a row cycle each.
   for (unsigned i = 0; i < 4000; ++i) b.slice.read(at(i % 4, 0) + 128 * (i / 4 % 8), 1, 3900, i);
   b.run(20000);
   ASSERT_EQ(b.slice.records.size(), 4000u);
@@ -244,7 +244,8 @@ TEST_F(dram_test, refresh_closes_rows_and_takes_its_time) {
   EXPECT_EQ(b.answered(3), 4500u + 1 + 10 + 11 + 17 + 1);
   EXPECT_EQ(b.memory.refreshes(), 4u);
   const memory_counters* k = b.memory.counters().find(0);
-  EXPECT_EQ(k->refresh_cycles, 1013u + 50 - 1003) << "from the third read's readiness; while it slept nobody asked";
+  EXPECT_EQ(k->refresh_cycles, 1013u + 50 - 1003)
+      << "from the third read's readiness; while it slept no request was queued";
   EXPECT_EQ(k->row_cycles, 11u + 11) << "and then both open a row";
   b.check_done();
 }

@@ -19,7 +19,7 @@ class dram_checker : public command_observer {
   explicit dram_checker(const dram_parameters& p) : p_(p), standard_(standard_of(p.standard)), cycles_(times_of(p)) {
     for (const dram_constraint_rows& set : standard_.rows)
       for (const dram_constraint* row = set.first; row != set.last; ++row)
-        horizon_ = std::max<cycle_t>(horizon_, row->cycles.of(cycles_));
+        longest_constraint_ = std::max<cycle_t>(longest_constraint_, row->cycles.of(cycles_));
   }
 
   void issued(dram_command command, unsigned bank, std::uint64_t row, cycle_t cycle) override {
@@ -75,7 +75,7 @@ class dram_checker : public command_observer {
     if (!is(row.after, after.command)) return;
     const std::uint64_t needed = row.cycles.of(cycles_);
     unsigned left = row.window;
-    for (std::size_t i = j; i-- > 0 && log[i].cycle + horizon_ > after.cycle;) {
+    for (std::size_t i = j; i-- > 0 && log[i].cycle + longest_constraint_ > after.cycle;) {
       const event& before = log[i];
       if (!is(row.before, before.command)) continue;
       if (row.others ? rank(before.bank) == rank(after.bank) : !same(row.level, before, after)) continue;
@@ -142,7 +142,7 @@ class dram_checker : public command_observer {
   dram_parameters p_;
   const dram_standard& standard_;
   dram_cycles cycles_;
-  cycle_t horizon_ = 0;
+  cycle_t longest_constraint_ = 0;
   std::map<std::string, unsigned> found_;
 };
 

@@ -54,7 +54,7 @@ TEST_F(dram_policies, first_come_lets_no_row_hit_overtake) {
   b.slice.read(at(1, 0), 1, 15, 5);
   b.run(1000);
   EXPECT_EQ(b.order(), (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5}));
-  // Rows 0, 1, 0 of bank 0, each open for tRAS; then bank 1, which nobody opened in advance.
+  // Rows 0, 1, 0 of bank 0, each open for tRAS; then bank 1, which was not opened in advance.
   EXPECT_EQ(b.cycles(cmd::act), (cycles{16, 16 + 53, 16 + 106, 16 + 106 + 11 + 4 + 1}));
 }
 
@@ -216,7 +216,7 @@ class odd_banks : public row_policy {
   cycle_t close_at(unsigned bank, cycle_t now) override { return bank % 2 != 0 ? now : never; }
 };
 
-TEST_F(dram_policies, ones_of_your_own_take_their_place) {
+TEST_F(dram_policies, user_defined_ones_replace_them) {
   bench b(timing());
   b.memory.use(std::make_unique<youngest_first>());
   b.memory.use(std::make_unique<odd_banks>());

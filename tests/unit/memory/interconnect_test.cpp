@@ -89,7 +89,7 @@ TEST_F(interconnect_test, ports_limit_the_bandwidth) {
   b.check_done();
 }
 
-TEST_F(interconnect_test, a_full_path_pushes_back_and_loses_nothing) {
+TEST_F(interconnect_test, a_full_path_applies_back_pressure_and_loses_nothing) {
   gpu_config c = shape(5, 3);
   c.interconnect.input_queue_entries = 3;
   c.interconnect.output_queue_entries = 2;
@@ -251,7 +251,7 @@ struct plain_initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<>, tlm::tl
   tlm::tlm_generic_payload payload_;
 };
 
-TEST_F(interconnect_test, payloads_of_others_find_their_way_back) {
+TEST_F(interconnect_test, payloads_of_other_initiators_are_returned_to_them) {
   clock_domain clock("clock", 1000);
   interconnect net("net", clock, shape(1, 2));
   plain_initiator initiator("initiator");

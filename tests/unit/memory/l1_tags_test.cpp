@@ -64,7 +64,7 @@ TEST(l1_tags_test, an_invalidated_cache_is_a_new_one) {
     }
 }
 
-TEST(l1_tags_test, evict_the_line_of_a_set_that_was_used_or_came_first) {
+TEST(l1_tags_test, evict_the_least_recently_used_or_the_oldest_line_of_a_set) {
   for (const choice::replacement policy : {choice::replacement::lru, choice::replacement::fifo})
     for (const unsigned ways : {1u, 2u, 5u}) {
       SCOPED_TRACE(std::to_string(ways) + (policy == choice::replacement::lru ? " lru" : " fifo"));

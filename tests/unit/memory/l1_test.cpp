@@ -20,7 +20,7 @@ gpu_config caching_everything() {
   return config;
 }
 
-TEST_F(l1_test, loads_of_a_line_on_its_way_merge) {
+TEST_F(l1_test, loads_of_a_line_in_flight_merge) {
   gpu_config config = caching_everything();
   config.l1.mshr_merges = 2;
   config.l1.banks = 4;
@@ -42,7 +42,7 @@ TEST_F(l1_test, loads_of_a_line_on_its_way_merge) {
   EXPECT_GE(c.nacks, 1u);
 }
 
-TEST_F(l1_test, a_store_overtakes_no_fill_and_no_fill_undoes_a_store) {
+TEST_F(l1_test, a_store_overtakes_no_fill_and_no_fill_overwrites_a_store) {
   sm_memory_bench b(caching_everything());
   b.memory.put<std::uint32_t>(base, 1);
   lsu_transaction& before = b.strided(lsu_kind::load, base, 0);
@@ -172,7 +172,7 @@ TEST_F(l1_test, the_least_recently_used_line_is_replaced) {
   EXPECT_EQ(b.l1.counters.find(0)->evictions, 2u);
 }
 
-TEST_F(l1_test, invalidate_forgets_lines_and_fills_on_their_way) {
+TEST_F(l1_test, invalidate_drops_lines_and_fills_in_flight) {
   sm_memory_bench b(caching_everything());
   b.memory.put<std::uint32_t>(base, 1);
   lsu_transaction& here = b.strided(lsu_kind::load, base, 4);
@@ -210,7 +210,7 @@ TEST_F(l1_test, size_can_change_while_idle) {
     b.partitions.issue(b.strided(lsu_kind::load, base + 128 * (k % 2), 4), 700 + 200 * k);
   sc_core::sc_start(20, sc_core::SC_NS);
   sc_core::sc_start(100, sc_core::SC_NS);
-  EXPECT_THROW(b.l1.resize(128), internal_error) << "a request is on its way";
+  EXPECT_THROW(b.l1.resize(128), internal_error) << "a request is in flight";
   b.run();
   EXPECT_EQ(b.l1.counters.find(0)->hits, 4u);
 }

@@ -51,7 +51,7 @@ TEST_F(l2_slice_test, without_a_limit_every_further_lane_of_an_atomic_takes_its_
   b.check_done();
 }
 
-// The unit is pipelined: the next atomic starts while the lanes of the one before are on their way to the answer.
+// The unit is pipelined: the next atomic starts while the lanes of the one before are still in the pipeline.
 TEST_F(l2_slice_test, atomics_keep_the_unit_for_their_occupancy_not_for_their_latency) {
   gpu_config c = small_config();
   c.l2.atomic_interval_cycles = 3;

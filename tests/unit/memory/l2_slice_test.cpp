@@ -50,9 +50,9 @@ TEST_F(l2_slice_test, fetches_only_missing_sectors_in_natural_runs) {
   b.check_done();
 }
 
-// A miss fetches an aligned pair of sectors: the other one hits later, is merged while it is on its way, and keeps
+// A miss fetches an aligned pair of sectors: the other one hits later, is merged while it is in flight, and keeps
 // bytes that were written meanwhile; one that the line has is not fetched again.
-TEST_F(l2_slice_test, a_miss_fetches_its_neighbour_that_the_line_lacks) {
+TEST_F(l2_slice_test, a_miss_also_fetches_the_missing_sector_of_its_pair) {
   gpu_config c = small_config();
   c.l2.fetch_bytes = 64;
   bench b(c);
@@ -79,7 +79,7 @@ TEST_F(l2_slice_test, a_miss_fetches_its_neighbour_that_the_line_lacks) {
   b.check_done();
 }
 
-TEST_F(l2_slice_test, requests_to_a_line_on_its_way_are_merged) {
+TEST_F(l2_slice_test, requests_to_a_line_in_flight_are_merged) {
   bench b;
   b.memory.latency = 100;
   b.sm.read(0x800, 0xf, 1);
@@ -142,16 +142,16 @@ std::vector<std::uint64_t> fetched_under(choice::replacement policy) {
   return reads;
 }
 
-TEST_F(l2_slice_test, the_line_used_least_recently_gives_way) {
+TEST_F(l2_slice_test, the_least_recently_used_line_is_evicted) {
   EXPECT_EQ(fetched_under(choice::replacement::lru), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0x80}));
 }
 
-TEST_F(l2_slice_test, or_the_line_that_came_first) {
+TEST_F(l2_slice_test, the_oldest_line_is_evicted_first_in_first_out) {
   EXPECT_EQ(fetched_under(choice::replacement::fifo),
             (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0, 0x80}));
 }
 
-TEST_F(l2_slice_test, dirty_lines_are_written_back_when_they_give_way) {
+TEST_F(l2_slice_test, dirty_lines_are_written_back_when_evicted) {
   gpu_config c = small_config();
   c.l2.size_bytes = 4 * 128;  // one set of four ways
   bench b(c);
@@ -175,7 +175,7 @@ TEST_F(l2_slice_test, dirty_lines_are_written_back_when_they_give_way) {
 
 // A queue of two entries plus one per pipeline stage. A request that finds it full waits, and its entry is released
 // once.
-TEST_F(l2_slice_test, what_was_held_up_takes_one_place_of_the_queue) {
+TEST_F(l2_slice_test, a_stalled_request_occupies_one_queue_entry) {
   gpu_config c = small_config();
   c.l2.queue_entries = 2;
   c.l2.lookup_interval_cycles = 4;
@@ -310,7 +310,7 @@ TEST_F(l2_slice_test, holds_lines_of_128_bytes_in_sectors_of_32_alone) {
 }
 
 // Errors usually end the run; who only has them shown goes on.
-TEST_F(l2_slice_test, an_answer_to_nothing_is_reported_and_does_not_keep_the_port) {
+TEST_F(l2_slice_test, a_response_without_a_request_is_reported_and_does_not_block_the_port) {
   bench b;
   b.sm.read(0, 1, 1);
   b.run(100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pools of payloads and of memory operations: whoever uses an object after giving it back is found.
+// Pools of payloads and of memory operations: a use of an object after its return is found.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -45,7 +45,7 @@ void expect_found(Take take, Give give, Byte byte_of) {
     give(*again);
     return;
   }
-  give(take());  // nobody wrote it
+  give(take());  // it was not written
   *byte = 1;
   try {
     take();

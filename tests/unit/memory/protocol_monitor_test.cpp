@@ -322,7 +322,7 @@ TEST_F(monitor_test, accepted_with_a_changed_phase) {
   a.answers(tlm::TLM_ACCEPTED, tlm::END_REQ);
   expect("phase was changed", [&] { a.forward(read(), tlm::BEGIN_REQ); });
 }
-TEST_F(monitor_test, time_goes_back_between_phases) {
+TEST_F(monitor_test, time_decreases_between_phases) {
   actors a;
   line_payload& p = read();
   a.forward(p, tlm::BEGIN_REQ, 10);
@@ -348,7 +348,7 @@ TEST_F(monitor_test, only_the_first_violation_is_reported) {
   expect("no violation", [&] { a.forward(p, tlm::END_RESP); });
 }
 
-TEST_F(monitor_test, our_slice_and_the_test_memory_obey_in_every_style) {
+TEST_F(monitor_test, the_l2_slice_and_the_test_memory_conform_in_every_style) {
   for (unsigned s = 0; s <= static_cast<unsigned>(answer_style::mixed); ++s) {
     TearDown();
     SetUp();

@@ -22,7 +22,7 @@ gpu_config with(unsigned entries, unsigned page) {
 
 TEST(tlb, is_off_without_entries) { EXPECT_FALSE(tlb(with(0, 4096)).enabled()); }
 
-TEST(tlb, a_page_comes_once_and_then_hits) {
+TEST(tlb, a_page_misses_once_and_then_hits) {
   tlb t(with(2, 4096));
   EXPECT_EQ(t.look_up(0x1000, 0, 10), 110u);
   EXPECT_EQ(t.look_up(0x1fff, 0, 50), 110u);  // pending
@@ -36,7 +36,7 @@ TEST(tlb, a_page_comes_once_and_then_hits) {
   t.check_invariants();
 }
 
-TEST(tlb, the_page_that_was_used_least_recently_gives_way) {
+TEST(tlb, the_least_recently_used_page_is_evicted) {
   tlb t(with(2, 4096));
   t.look_up(0x1000, 0, 0);
   t.look_up(0x2000, 0, 0);

@@ -79,7 +79,7 @@ TEST(recursion, under_a_guard) {
 }
 
 // Each activation counts the active lanes at its end: those that called it, whatever they executed within.
-TEST(recursion, lanes_of_one_call_meet_at_its_end_and_behind_it) {
+TEST(recursion, lanes_of_one_call_reconverge_at_its_end_and_behind_it) {
   const char* const module =
       ".func (.param .b32 v) met(.param .b32 n) {\n.reg .b32 %n, %a, %m; .reg .pred %q; ld.param.b32 %n, [n]; mov.u32 %a, 0; setp.eq.u32 %q, %n, 0;\n"
       "@%q bra E; sub.u32 %n, %n, 1; call (%a), met, (%n); E: activemask.b32 %m; popc.b32 %m, %m; add.u32 %a, %a, %m; st.param.b32 [v], %a; ret; }\n";
@@ -135,7 +135,7 @@ TEST(recursion, is_found_around_rings_of_calls_and_not_beside_them) {
   for (const char* name : {"d", "g"}) EXPECT_FALSE(graph.recursive(name)) << name;
 }
 
-TEST(call_chains, of_thousands_are_put_in_place) {
+TEST(call_chains, of_thousands_are_inlined) {
   std::string chain =
       ".func (.param .b32 v) f0(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; st.param.b32 [v], %n; ret; }\n";
   const unsigned length = 3000;
@@ -148,7 +148,7 @@ TEST(call_chains, of_thousands_are_put_in_place) {
 }
 
 // 2^40 calls of functions without an instruction of their own.
-TEST(call_chains, that_double_at_each_level_are_not_put_in_place) {
+TEST(call_chains, that_double_at_each_level_are_not_inlined) {
   std::string chain = ".func f0() { ret; }\n";
   const unsigned levels = 40;
   for (unsigned k = 1; k <= levels; ++k) {
@@ -160,7 +160,7 @@ TEST(call_chains, that_double_at_each_level_are_not_put_in_place) {
 }
 
 // A loop that ends only by a return, which becomes a guarded EXIT: the sides of the branch within still reconverge.
-TEST(endless_loops, branches_meet_before_the_guarded_way_out) {
+TEST(endless_loops, branches_reconverge_before_the_guarded_exit) {
   const std::vector<u64> got = run(
       "mov.u32 %r0, 0; mov.u32 %r1, 0;\n"
       "LOOP: add.u32 %r2, %l, %r0; and.b32 %r2, %r2, 3; setp.eq.u32 %p0, %r2, 0; @%p0 bra SIDE;\n"

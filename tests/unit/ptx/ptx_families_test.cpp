@@ -71,7 +71,7 @@ TEST(match, compares_64_bits_among_the_members_that_execute) {
   });
 }
 
-TEST(match, all_tells_whether_the_members_agree) {
+TEST(match, all_is_true_if_the_members_agree) {
   for (const u32 odd_one : {32u, 7u}) {
     inputs in(32, {9, 9, 9});
     if (odd_one < 32) in[odd_one][0] = 8;

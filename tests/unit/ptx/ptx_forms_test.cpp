@@ -90,7 +90,7 @@ TEST(ptx_forms, a_load_that_is_removed_does_not_affect_another_one) {
   for (std::uint32_t k = 0; k < 256; ++k) EXPECT_EQ(out[256 + k], k);
 }
 
-TEST(ptx_forms, calls_that_never_return_leave_no_way_to_what_follows) {
+TEST(ptx_forms, code_behind_a_call_that_never_returns_is_unreachable) {
   const std::string module =
       ".version 8.6\n.target sm_90\n.address_size 64\n.func f(.param .b64 a) { .reg .b64 %x; .reg .b64 %y; ld.param.b64 %x, [a]; add.s64 %y, %x, 1;\n"
       "call f, (%y); st.global.u64 [%x], %y; ret; }\n.visible .entry k(.param .u64 p) { .reg .b64 %d; ld.param.u64 %d, [p]; call f, (%d); st.global.u64 [%d], %d; ret; }\n";
@@ -105,7 +105,7 @@ TEST(ptx_forms, types_without_a_size_reach_no_memory_instruction) {
 }
 
 /// Modifiers in another order are the same form; a repeated modifier is an error.
-TEST(ptx_forms, modifiers_may_stand_in_any_order_once) {
+TEST(ptx_forms, modifiers_may_appear_in_any_order_once) {
   EXPECT_EQ(
       refusal(
           "add.sat.ftz.rn.f32 %f0, %f1, %f2; ld.nc.global.u32 %r0, [%d0]; vote.ballot.sync.b32 %r1, %p0, -1; cvt.pack.s16.sat.s32 %r1, %r2, %r3;"),

@@ -336,7 +336,7 @@ std::vector<row> all_rows() {
 INSTANTIATE_TEST_SUITE_P(operations, lowered, testing::ValuesIn(all_rows()),
                          [](const auto& i) { return std::string(i.param.name); });
 
-TEST(lowered_call, takes_the_place_of_the_call) {
+TEST(lowered_call, replaces_the_call) {
   const row& r = rows[std::size(rows) - 1];
   std::string text = kernel(r);
   text = helper + text.substr(text.find(".visible"));

@@ -143,7 +143,7 @@ TEST(lowering, roots_and_reciprocals_are_tested_by_their_exponents) {
 
 // On Volta and later BSSY and BSYNC stand around code that only some lanes of a warp execute: once for two branches
 // with one end, outside of a loop that lanes leave at different times, and never where all lanes decide alike.
-TEST(lowering, lanes_that_part_are_brought_together_again) {
+TEST(lowering, diverged_lanes_reconverge) {
   const auto barriers = [](const char* capability, const std::string& condition, bool loop) {
     gpu_config gpu;
     gpu.gpu.compute_capability = choice::named<choice::compute_capability>(capability);
@@ -174,7 +174,7 @@ TEST(lowering, lanes_that_part_are_brought_together_again) {
   EXPECT_EQ(barriers("8.0", "ld.param.u32 %r1, [n];", true), "BRA ");
 }
 
-TEST(lowering, comparisons_take_predicate_logic_along) {
+TEST(lowering, comparisons_absorb_predicate_logic) {
   const auto p = lower(
       ".entry k(.param .u32 a, .param .u32 b, .param .u64 o) { .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %d; ld.param.u64 %d, [o];"
       "mov.u32 %r0, %tid.x; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; setp.lt.s32 %p0, %r0, %r1; setp.gt.s32 %p1, %r0, %r2;"
@@ -252,7 +252,7 @@ TEST(lowering, conversions_that_change_nothing_are_no_instructions) {
   EXPECT_NE(text_of(*chain).find("+0xc]"), std::string::npos) << text_of(*chain);
 }
 
-TEST(lowering, divergent_branches_meet_at_the_post_dominator) {
+TEST(lowering, divergent_branches_reconverge_at_the_post_dominator) {
   const auto p = lower(
       ".entry k(.param .u64 o) { .reg .pred %p; .reg .b32 %r<3>; .reg .b64 %d; ld.param.u64 %d, [o]; mov.u32 %r0, %tid.x; setp.eq.u32 %p, %r0, 0;"
       "@%p bra A; st.volatile.global.u32 [%d], 1; bra B; A: st.volatile.global.u32 [%d], 2; B: st.global.u32 [%d], 3; ret; }");
@@ -306,7 +306,7 @@ TEST(lowering, branches_become_guards_up_to_a_length) {
   }
 }
 
-TEST(lowering, paths_that_only_end_have_no_meeting_point) {
+TEST(lowering, paths_that_only_exit_have_no_reconvergence_point) {
   const auto p = lower(
       ".entry k(.param .u64 o) { .reg .pred %p; .reg .b32 %r; .reg .b64 %d; ld.param.u64 %d, [o]; mov.u32 %r, %tid.x; setp.eq.u32 %p, %r, 0;"
       "@%p bra A; st.global.u32 [%d], 1; ret; A: st.global.u32 [%d], 2; ret; }");
@@ -357,24 +357,25 @@ TEST(control_flow, dominators_and_post_dominators_of_a_loop_with_a_break) {
   //  0 -> 1 -> 2 -> 3 -> 1, 2 -> 4, 1 -> 4
   const ptx::flow_graph g = {{1}, {2, 4}, {3, 4}, {1}, {}};
   EXPECT_EQ(ptx::immediate_dominators(g, 0), (std::vector<std::uint32_t>{0, 0, 1, 2, 1}));
-  const std::vector<ptx::block_end> all(g.size(), ptx::block_end::goes_on);
-  EXPECT_EQ(ptx::meeting_points(g, all), (std::vector<std::uint32_t>{1, 4, 4, 1, ptx::no_node}));
+  const std::vector<ptx::block_end> all(g.size(), ptx::block_end::continues);
+  EXPECT_EQ(ptx::reconvergence_points(g, all), (std::vector<std::uint32_t>{1, 4, 4, 1, ptx::no_node}));
   EXPECT_EQ(ptx::loop_depths(g, 0), (std::vector<unsigned>{0, 1, 1, 1, 0}));
 }
 
-TEST(control_flow, who_leaves_or_fails_is_not_waited_for) {
+TEST(control_flow, lanes_that_exit_or_fail_do_not_reconverge) {
   using end = ptx::block_end;
   // 0 branches to 1 and 3; 1 branches to 2, which exits, and 3; 3 continues to 4, the end.
-  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {4}, {}},
-                                {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::goes_on})[0],
+  EXPECT_EQ(ptx::reconvergence_points({{1, 3}, {2, 3}, {}, {4}, {}}, {end::continues, end::continues, end::continues,
+                                                                      end::continues, end::continues})[0],
             3u);
   // The same if 2 goes to the common end.
-  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {4}, {4}, {}},
-                                {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::leaves})[0],
+  EXPECT_EQ(ptx::reconvergence_points({{1, 3}, {2, 3}, {4}, {4}, {}},
+                                      {end::continues, end::continues, end::continues, end::continues, end::leaves})[0],
             3u);
   // 1 branches to 2, which fails, and 3.
-  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {}}, {end::goes_on, end::goes_on, end::fails, end::leaves}),
-            (std::vector<std::uint32_t>{3, 3, ptx::no_node, ptx::no_node}));
+  EXPECT_EQ(
+      ptx::reconvergence_points({{1, 3}, {2, 3}, {}, {}}, {end::continues, end::continues, end::fails, end::leaves}),
+      (std::vector<std::uint32_t>{3, 3, ptx::no_node, ptx::no_node}));
 }
 
 TEST(disassembly, reads_like_sass) {

@@ -194,7 +194,7 @@ TEST(clusters_of_several_blocks, are_refused) {
 }
 
 // The reserved part of shared memory does not overlap the program's variables.
-TEST(reserved_shared_memory, belongs_to_nobody_else) {
+TEST(reserved_shared_memory, does_not_overlap_variables) {
   ptx_machine machine(text_of(
       "mov.u32 %r1, %reserved_smem_offset_begin; mov.u32 %r2, %reserved_smem_offset_end; mov.u32 %r3, %reserved_smem_offset_1; mov.u32 %r4, %reserved_smem_offset_cap;\n"
       "mov.u32 %r5, area; st.shared.u32 [%r5+28], 5; st.shared.u32 [%r3], 7; ld.shared.u32 %r6, [%r5+28]; sub.u32 %r7, %r2, %r1; st.global.v4.u32 [%out], {%r6, %r7, %r4, %r3};\n"

@@ -85,7 +85,7 @@ std::string refusal_of_module(const module_case& c) {
   return "";
 }
 
-TEST(ptx_refusals, modules_fare_as_with_ptxas) {
+TEST(ptx_refusals, modules_are_accepted_or_refused_as_by_ptxas) {
   std::size_t taken = 0, refused = 0, more = 0, less = 0;
   for (const module_case& c : read_cases()) {
     const std::string message = refusal_of_module(c);

@@ -166,7 +166,7 @@ TEST(kernel_parameter_addresses, generic) {
   for (u32 l = 0; l < 32; ++l) EXPECT_EQ(got[l], l % 8 + 500 + 900 + 1);
 }
 
-TEST(kernel_parameter_addresses, are_told_from_others) {
+TEST(kernel_parameter_addresses, are_distinguished_from_others) {
   const std::vector<u32> got = run_with_structure(
       "",
       "mov.b64 %d1, s; cvta.param.u64 %d2, %d1; isspacep.param %p0, %d2; add.u64 %d3, %d2, 64; isspacep.param %p1, %d3; isspacep.param %p2, %out;\n"

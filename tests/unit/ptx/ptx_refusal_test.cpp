@@ -107,7 +107,7 @@ bool less_than_ptxas(const std::string& code) {
           (has(code, "[sv]") || has(code, "[lv]")));  // 32 bytes of shared and local variables
 }
 
-TEST(ptx_refusals, every_form_with_every_operand_exchanged_fares_as_with_ptxas) {
+TEST(ptx_refusals, every_form_with_every_operand_exchanged_is_accepted_or_refused_as_by_ptxas) {
   const std::vector<verdict> verdicts = read_verdicts();
   const std::vector<form_case> cases = ptx_variants::all_cases();
   ASSERT_EQ(cases.size(), verdicts.size()) << "data/ptxas_verdicts.txt is of another form table";
@@ -131,7 +131,7 @@ TEST(ptx_refusals, every_form_with_every_operand_exchanged_fares_as_with_ptxas) 
 }
 
 /// Code around instructions, and what ptxas 13.0 reports: a part of Heddle's message, or "" if both accept it.
-TEST(ptx_refusals, directives_and_declarations_fare_as_with_ptxas) {
+TEST(ptx_refusals, directives_and_declarations_are_accepted_or_refused_as_by_ptxas) {
   const std::array<std::array<const char*, 3>, 30> kernels = {
       {// directives of the kernel, its body, the message
        {".maxntid 0", "", "0, expected a number of threads or blocks of at least 1"},
@@ -229,7 +229,7 @@ bool finds_ptxas(std::string& why) {
   return true;
 }
 
-/// One piece of code for ptxas, and its verdict.
+/// One module for ptxas, and its verdict.
 struct question {
   std::string code;
   bool legal = false, refused = false, crashed = false;

@@ -69,7 +69,7 @@ TEST(narrow_addresses, of_a_parameter_do_not_take_the_next_one_as_their_high_wor
       7);
 }
 
-TEST(narrow_addresses, are_global_where_they_are_asked) {
+TEST(narrow_addresses, are_global_for_isspacep) {
   expect_at_b(
       "isspacep.global %p0, %r0; isspacep.shared %p1, %r0; selp.u32 %r2, 1, 0, %p0; @%p1 add.u32 %r2, %r2, 2; st.global.u32 [%r1], %r2;",
       1);

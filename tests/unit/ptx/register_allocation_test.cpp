@@ -174,7 +174,7 @@ TEST(register_count, nothing_is_written_where_a_shuffle_before_it_may_still_read
 }
 
 // A store's data and the low word of its address are in different banks.
-TEST(register_count, stored_data_keep_out_of_the_address_bank) {
+TEST(register_count, stored_data_avoid_the_bank_of_the_address) {
   const auto p = lower_for(
       "8.0",
       ".entry k(.param .u64 o) { .reg .b64 %d<3>; .reg .b32 %r<4>; ld.param.u64 %d0, [o]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4;\n"
@@ -199,7 +199,7 @@ TEST(register_count, arrays_share_the_factor_of_their_elements) {
 
 // Between 40 and 48 registers, more registers only reduce the number of warps per SM: ptxas also uses 40 for this
 // kernel on 8.0.
-TEST(register_count, goes_back_to_what_lets_an_sm_hold_more_warps) {
+TEST(register_count, is_reduced_where_an_sm_then_holds_more_warps) {
   std::ifstream file(HEDDLE_SOURCE "/testbench/workloads/wmma_gemm/wmma_gemm.ptx");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_LE(
@@ -231,7 +231,7 @@ TEST(register_count, loads_move_up_only_as_far_as_registers_last) {
 }
 
 // A double that does not fit an immediate operand is placed in a constant bank, not in two registers.
-TEST(register_count, doubles_stand_in_the_literal_bank) {
+TEST(register_count, doubles_are_placed_in_the_constant_bank) {
   const auto p = lower_for(
       "8.0",
       ".entry k(.param .u64 o) { .reg .b64 %d; .reg .f64 %x<4>; ld.param.u64 %d, [o]; ld.global.f64 %x0, [%d];\n"

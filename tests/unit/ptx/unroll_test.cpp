@@ -75,7 +75,7 @@ std::optional<unsigned> trips_of(std::uint32_t start, std::uint32_t step, const 
   return std::nullopt;
 }
 
-TEST(unrolling, trips_are_those_of_the_loop) {
+TEST(unrolling, trip_counts_are_those_of_the_loop) {
   std::mt19937 random(5);
   const auto number = [&](std::uint32_t extreme) {
     const std::uint32_t base = random() % 4 == 0 ? extreme : 0;
@@ -101,7 +101,7 @@ TEST(unrolling, trips_are_those_of_the_loop) {
   EXPECT_GT(known, 500u);
 }
 
-TEST(unrolling, trips_of_usual_loops_are_known) {
+TEST(unrolling, trip_counts_of_usual_loops_are_known) {
   const auto trips = [](const char* start, const char* step, const char* test, const char* bound, const char* type) {
     return plan_of(kernel(loop(start, step, test, bound, "mad.lo.u32 %r3, %r3, 5, %r4;", type))).trips;
   };
@@ -306,7 +306,7 @@ TEST(unrolled, wide_counters_and_pointers) {
       few());
 }
 
-TEST(unrolled, values_from_trip_to_trip) {
+TEST(unrolled, loop_carried_values) {
   for (const char* const bound : {"7", "%r1", "2000"}) {
     expect_same(loop("0", "1", "lt", bound,
                      "mov.u32 %r6, %r5; mov.u32 %r5, %r3; add.u32 %r3, %r6, %r4; xor.b32 %r3, %r3, %r9;"),
@@ -329,7 +329,7 @@ TEST(unrolled, branches_within) {
     expect_same(loop("0", "1", "lt", bound, one_side) + "add.u32 %r3, %r3, %r7;", few());
 }
 
-TEST(unrolled, ways_out_within) {
+TEST(unrolled, exits_within) {
   expect_same(
       loop(
           "0", "1", "lt", "8",

@@ -70,16 +70,16 @@ class functional_executor_test : public functional_bench {
   /// Compares the fault of a kernel in detailed and in functional execution.
   void expect_same_fault(const std::string& ptx, const std::vector<std::string>& parts, u32 grid = 2, u32 block = 64) {
     for (const char* gpu : {"gtx1080", "v100"}) {
-      std::string told[2];
+      std::string message[2];
       for (const bool functionally : {false, true}) {
         make(gpu);
         launch_request r = request(ptx, "k", grid, block);
         if (r.parameters.empty() && ptx.find("k(.param") != std::string::npos)
           r.argument(buffer(std::vector<u32>(256)));
-        told[functionally] = run(r, functionally);
+        message[functionally] = run(r, functionally);
       }
-      EXPECT_EQ(told[0], told[1]) << gpu;
-      for (const std::string& part : parts) EXPECT_NE(told[1].find(part), std::string::npos) << told[1];
+      EXPECT_EQ(message[0], message[1]) << gpu;
+      for (const std::string& part : parts) EXPECT_NE(message[1].find(part), std::string::npos) << message[1];
     }
   }
 
@@ -109,7 +109,7 @@ TEST_F(functional_executor_test, shipped_workloads_have_their_results) {
     }
 }
 
-TEST_F(functional_executor_test, a_fault_is_told_as_in_detail) {
+TEST_F(functional_executor_test, a_fault_is_reported_as_by_the_cycle_model) {
   expect_same_fault(module_of("add.u64 %rd5, %rd4, 1048576; setp.eq.u32 %p1, %r4, 37; @%p1 st.global.u32 [%rd5], %r1;"),
                     {"illegal address", "(4-byte store)", "thread (37,0,0)"});
   expect_same_fault(
@@ -129,13 +129,13 @@ TEST_F(functional_executor_test, a_fault_is_told_as_in_detail) {
                     {"barrier 17 does not exist"});
 }
 
-TEST_F(functional_executor_test, a_barrier_that_no_one_completes_is_told_as_in_detail) {
+TEST_F(functional_executor_test, a_barrier_that_no_one_completes_is_reported_as_by_the_cycle_model) {
   const std::string ptx =
       module_of("setp.lt.u32 %p1, %r1, 32; @%p1 bra one; bar.sync 1, 96; bra end; one: bar.sync 2, 96; end:");
   expect_same_fault(ptx, {"deadlock at a barrier in kernel 'k', block (0,0,0)"}, 1);
 }
 
-TEST_F(functional_executor_test, assertions_tell_what_failed) {
+TEST_F(functional_executor_test, assertions_report_what_failed) {
   const std::string ptx = R"(.version 7.0
 .target sm_60
 .address_size 64
@@ -163,7 +163,7 @@ end:
 
 // All blocks of the grid increment a counter and wait for it to reach their number, so each SM must hold several
 // blocks.
-constexpr const char* meeting = R"(
+constexpr const char* barrier_kernel = R"(
   mov.u64 %rd6, %rd2; setp.ne.u32 %p1, %r1, 0; @%p1 bra wait;
   add.u64 %rd7, %rd2, 4096; atom.global.add.u32 %r6, [%rd7], 1;
   mov.u32 %r7, %nctaid.x;
@@ -173,10 +173,10 @@ wait:
   bar.sync 0; add.u64 %rd8, %rd2, 4100; @!%p1 red.global.add.u32 [%rd8], 1; red.global.add.u32 [%rd8], 1;
 )";
 
-TEST_F(functional_executor_test, blocks_that_wait_for_each_other_go_on) {
+TEST_F(functional_executor_test, blocks_that_wait_for_each_other_make_progress) {
   for (const char* gpu : {"gtx1080", "v100", "h100"}) {
     make(gpu);
-    launch_request r = request(module_of(meeting), "k", 4 * 8, 128);
+    launch_request r = request(module_of(barrier_kernel), "k", 4 * 8, 128);
     const std::uint64_t at = buffer(std::vector<u32>(2048));
     r.argument(at);
     ASSERT_EQ(run(r, true), "") << gpu;
@@ -185,7 +185,7 @@ TEST_F(functional_executor_test, blocks_that_wait_for_each_other_go_on) {
   }
 }
 
-TEST_F(functional_executor_test, who_waits_for_ever_is_told) {
+TEST_F(functional_executor_test, a_deadlock_is_reported) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     make(gpu);
     launch_request r = request(
@@ -197,12 +197,12 @@ TEST_F(functional_executor_test, who_waits_for_ever_is_told) {
   }
   // More blocks than the chip holds cannot wait for each other.
   make("gtx1080", {"gpu.sm_count=1"});
-  launch_request r = request(module_of(meeting), "k", 64, 128);
+  launch_request r = request(module_of(barrier_kernel), "k", 64, 128);
   r.argument(buffer(std::vector<u32>(2048)));
   EXPECT_NE(run(r, true).find("deadlock"), std::string::npos);
 }
 
-TEST_F(functional_executor_test, a_launch_is_given_up_when_it_is_asked_to_stop) {
+TEST_F(functional_executor_test, a_launch_is_cancelled_on_request) {
   make("v100");
   launch_request r = request(
       module_of("turn: add.u32 %r6, %r6, 1; red.global.add.u32 [%rd2], 1; setp.ne.u32 %p1, %r6, 0; @%p1 bra turn;"),
@@ -217,7 +217,7 @@ TEST_F(functional_executor_test, a_launch_is_given_up_when_it_is_asked_to_stop) 
   EXPECT_EQ(driver().fault(), "");
 }
 
-TEST_F(functional_executor_test, clocks_go_on) {
+TEST_F(functional_executor_test, clocks_advance) {
   make("v100");
   launch_request r = request(
       module_of(
@@ -231,7 +231,7 @@ TEST_F(functional_executor_test, clocks_go_on) {
 }
 
 // Results do not depend on which launches are executed functionally, nor on host accesses in between.
-TEST_F(functional_executor_test, memory_is_shared_with_launches_in_detail_and_the_host) {
+TEST_F(functional_executor_test, memory_is_shared_with_the_cycle_model_and_the_host) {
   const std::string ptx =
       module_of("ld.global.u32 %r5, [%rd4]; mad.lo.u32 %r5, %r5, 3, %r4; st.global.u32 [%rd4], %r5;");
   for (const char* model : {"memory.model=fixed", "memory.model=dram"}) {

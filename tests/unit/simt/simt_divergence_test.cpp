@@ -19,8 +19,8 @@ TEST(simt_divergence, random_programs_give_each_lane_its_own_path) {
     for (unsigned l = 0; l < warp_size && finished; ++l) expected[l] = alone(code, seed, l, finished);
     if (!finished) continue;
     ++tried;
-    std::set<std::uint32_t> meeting_points;
-    for (const auto& i : code) meeting_points.insert(i.reconverge);
+    std::set<std::uint32_t> reconvergence_points;
+    for (const auto& i : code) reconvergence_points.insert(i.reconverge);
     test_warp w;
     const lane_mask start = seed % 3 == 0 ? 0x0007ffffu : all_lanes;
     w.state.active = w.state.live = start;
@@ -47,7 +47,7 @@ TEST(simt_divergence, random_programs_give_each_lane_its_own_path) {
         advance(s);
       }
       deepest = std::max(deepest, s.stack.size());
-      ASSERT_LE(s.stack.size(), 2 * meeting_points.size() + warp_size) << "seed " << seed;
+      ASSERT_LE(s.stack.size(), 2 * reconvergence_points.size() + warp_size) << "seed " << seed;
       // Deferred lanes wait in exactly one runnable entry; entries of waiting lanes are below.
       for (const stack_entry& e : s.stack) ASSERT_NE(e.mask & s.live, 0u) << "seed " << seed;
     }
@@ -71,7 +71,7 @@ isa::instruction jump(std::uint32_t target, std::uint32_t reconverge) {
   return i;
 }
 
-TEST(simt_divergence, sides_meet_again_with_all_lanes) {
+TEST(simt_divergence, paths_reconverge_with_all_lanes) {
   test_warp w;
   auto& s = w.state;
   s.pc = 10;
@@ -90,7 +90,7 @@ TEST(simt_divergence, sides_meet_again_with_all_lanes) {
   EXPECT_EQ(s.reconverge, isa::no_target);
 }
 
-TEST(simt_divergence, agreement_pushes_nothing) {
+TEST(simt_divergence, a_uniform_branch_pushes_nothing) {
   test_warp w;
   auto& s = w.state;
   EXPECT_FALSE(branch(jump(20, 30), s, all_lanes));
@@ -116,7 +116,7 @@ TEST(simt_divergence, a_loop_that_lanes_leave_one_by_one_keeps_one_entry) {
   EXPECT_TRUE(s.stack.empty());
 }
 
-TEST(simt_divergence, sides_that_never_meet_wait_in_one_entry_per_place) {
+TEST(simt_divergence, paths_that_never_reconverge_have_one_entry_per_address) {
   test_warp w;
   auto& s = w.state;
   for (unsigned l = 0; l < 31; ++l) {  // an endless loop that lanes leave to exit at 90

@@ -36,11 +36,11 @@ std::vector<operands> half_cases(unsigned seed) {
 
 TEST(simt_conversion, half_arithmetic) {
   const auto cases = half_cases(5);
-  for (const bool brain : {false, true}) {
-    const small_format& f = brain ? bf16_reference() : f16_reference();
+  for (const bool bfloat : {false, true}) {
+    const small_format& f = bfloat ? bf16_reference() : f16_reference();
     for (const opcode op : {opcode::hadd2, opcode::hmul2, opcode::hfma2}) {
       for (const bool packed : {false, true}) {
-        auto i = make(op, packed ? (brain ? dtype::bf16x2 : dtype::f16x2) : (brain ? dtype::bf16 : dtype::f16));
+        auto i = make(op, packed ? (bfloat ? dtype::bf16x2 : dtype::f16x2) : (bfloat ? dtype::bf16 : dtype::f16));
         const auto one = [&](std::uint32_t x, std::uint32_t y, std::uint32_t z) -> std::uint32_t {
           const quad a = f.value(x), b = f.value(y), c = op == opcode::hmul2 ? -0.0 : f.value(z);
           if (op != opcode::hfma2) {

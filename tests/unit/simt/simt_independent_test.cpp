@@ -38,8 +38,8 @@ void expect_each_lane_once(const warp_state& w) {
 /// some lanes, a yield, or nothing.
 class random_machine {
  public:
-  random_machine(std::vector<isa::instruction> code, std::uint64_t seed, bool eventful)
-      : code_(std::move(code)), seed_(seed), eventful_(eventful), visits_(code_.size()) {
+  random_machine(std::vector<isa::instruction> code, std::uint64_t seed, bool with_events)
+      : code_(std::move(code)), seed_(seed), with_events_(with_events), visits_(code_.size()) {
     w.state.start(seed % 3 == 0 ? 0x0007ffffu : all_lanes, true);
   }
 
@@ -55,7 +55,7 @@ class random_machine {
     }
     ASSERT_LT(s.pc, code_.size());
     const isa::instruction& i = code_[s.pc];
-    const unsigned event = eventful_ && i.op == opcode::nop ? random_bits(seed_ * 31 + s.pc).word() % 6 : 5;
+    const unsigned event = with_events_ && i.op == opcode::nop ? random_bits(seed_ * 31 + s.pc).word() % 6 : 5;
     if (event == 1 && !s.granted && s.active != s.live) {
       isa::operand members = isa::make_immediate(random_bits(seed_ + s.pc % 3).word() | s.active);
       const lane_mask named = named_lanes(members, s, s.active);
@@ -83,20 +83,20 @@ class random_machine {
     const std::uint32_t at = s.pc;
     if (i.op == opcode::bra) {
       diverged += branch(i, s, mask);
-      if (i.target <= at && mask != 0) take_back_edge(s, eventful_ && at % 2 == 0, 1 + seed_ % 4);
+      if (i.target <= at && mask != 0) take_back_edge(s, with_events_ && at % 2 == 0, 1 + seed_ % 4);
     } else if (i.op == opcode::exit) {
       exit_lanes(s, mask);
     } else if (event == 0) {
       wait_at_barrier(s, s.active, 3);
     } else {
       advance(s);
-      if (event == 2) give_way(s);
+      if (event == 2) yield_to_other_path(s);
     }
   }
 
   std::vector<isa::instruction> code_;
   std::uint64_t seed_;
-  bool eventful_;
+  bool with_events_;
   std::vector<std::array<unsigned, warp_size>> visits_;
 };
 
@@ -109,15 +109,15 @@ TEST(simt_independent, random_programs_give_each_lane_its_own_path) {
     for (unsigned l = 0; l < warp_size && finished; ++l) expected[l] = alone(code, seed, l, finished);
     if (!finished) continue;
     ++tried;
-    std::set<std::uint32_t> meeting_points;
-    for (const auto& i : code) meeting_points.insert(i.reconverge);
+    std::set<std::uint32_t> reconvergence_points;
+    for (const auto& i : code) reconvergence_points.insert(i.reconverge);
     random_machine m(code, seed, seed % 8 >= 2);
     const lane_mask start = m.w.state.live;
     for (std::size_t steps = 0; m.w.state.live != 0; ++steps) {
       ASSERT_LT(steps, 700000u) << "seed " << seed;
       m.step();
       expect_each_lane_once(m.w.state);
-      ASSERT_LE(m.w.state.frames.size(), meeting_points.size() + warp_size) << "seed " << seed;
+      ASSERT_LE(m.w.state.frames.size(), reconvergence_points.size() + warp_size) << "seed " << seed;
       ASSERT_FALSE(HasFailure()) << "seed " << seed << " step " << steps;
     }
     for (unsigned l = 0; l < warp_size; ++l) {
@@ -201,7 +201,7 @@ std::size_t run(const std::vector<step_of_program>& program, bool independent, s
   return limit;
 }
 
-TEST(simt_independent, lanes_of_a_warp_hand_a_lock_on) {
+TEST(simt_independent, lanes_of_a_warp_pass_on_a_lock) {
   for (const bool independent : {false, true}) {
     lane_mask owner = 0, failed = 0;
     unsigned count = 0;
@@ -259,7 +259,7 @@ TEST(simt_independent, consumers_that_run_first_let_the_producer_run) {
   }
 }
 
-TEST(simt_independent, lanes_that_synchronise_go_on_as_one) {
+TEST(simt_independent, lanes_that_synchronise_continue_converged) {
   test_warp w;
   auto& s = w.state;
   s.start(all_lanes, true);

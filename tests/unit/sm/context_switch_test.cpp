@@ -110,7 +110,7 @@ class context_switch : public fresh_simulation {
   }
 };
 
-TEST_F(context_switch, leaves_nothing_on_the_sm) {
+TEST_F(context_switch, frees_every_resource_of_the_sm) {
   machine m("v100");
   ASSERT_EQ(1u, m.g.cwd().context_switches().size());
   const context_in_flight& c = *m.g.cwd().context_switches().front();
@@ -131,7 +131,7 @@ TEST_F(context_switch, leaves_nothing_on_the_sm) {
 }
 
 // v100 keeps global loads in its L1. A context bypasses it, sector by sector, and evicts no line of the kernel.
-TEST_F(context_switch, passes_the_l1_by) {
+TEST_F(context_switch, bypasses_the_l1) {
   machine m("v100");
   ASSERT_TRUE(m.config.l1.cache_global_loads);
   const std::uint64_t bytes = m.g.cwd().context_switches().front()->blocks.at(0).bytes_saved;

@@ -31,7 +31,7 @@ TEST(control_codes, loads_raise_counters_and_their_users_wait_for_them) {
 }
 
 // Seven loads in flight, used in order, and six counters: the last two share one.
-TEST(control_codes, neighbours_share_counters_where_there_are_too_many) {
+TEST(control_codes, adjacent_results_share_a_counter_if_all_are_taken) {
   std::vector<isa::instruction> code;
   for (unsigned k = 0; k < 7; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
   for (unsigned k = 0; k < 7; ++k) code.push_back(ffma(0, static_cast<std::uint8_t>(8 + k), 1, 1));
@@ -44,7 +44,7 @@ TEST(control_codes, neighbours_share_counters_where_there_are_too_many) {
 
 // Results share a counter if their first user follows at the largest distance: of all adjacent pairs the first two,
 // because all are used only after the block.
-TEST(control_codes, neighbours_share_that_are_used_last) {
+TEST(control_codes, adjacent_results_that_are_used_last_share_a_counter) {
   std::vector<isa::instruction> code;
   for (unsigned k = 0; k < 7; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
   code.push_back(exit_instruction());
@@ -113,7 +113,7 @@ TEST(control_codes, results_that_must_be_there_free_their_counters) {
   EXPECT_EQ(p->code[6].counter, 0u);
 }
 
-TEST(control_codes, a_loop_waits_for_what_its_last_turn_loaded) {
+TEST(control_codes, a_loop_waits_for_loads_of_its_previous_iteration) {
   const auto p = decoded({ffma(0, 8, 1, 0), load(8, 2), back_to(0), exit_instruction()}, load_config("v100"));
   EXPECT_EQ(p->code[0].waits, 1u);  // in the first iteration no counter is raised
   EXPECT_EQ(p->code[1].waits, 0u);  // follows a wait for the same register
@@ -149,7 +149,7 @@ TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
 // The loop's first load overwrites a register that the store before the loop has yet to read, and its last load uses
 // the counter of that read. The code before the loop waits for the read, so that an iteration's first load does not
 // wait for the previous iteration's last one.
-TEST(control_codes, who_enters_a_loop_waits_for_counters_that_its_turns_use_for_others) {
+TEST(control_codes, loop_entry_waits_for_counters_that_iterations_use_for_other_results) {
   isa::instruction store = op(isa::opcode::st, isa::rz, isa::make_reg(2, 2), isa::make_reg(8));
   store.type = isa::dtype::u32;
   store.mem_space = isa::space::global;
@@ -166,7 +166,7 @@ TEST(control_codes, who_enters_a_loop_waits_for_counters_that_its_turns_use_for_
 
 // A load reads its address some cycles after issue. An instruction that overwrites the address waits for the sixth
 // counter; no other instruction does.
-TEST(control_codes, who_overwrites_a_source_waits_until_it_is_read) {
+TEST(control_codes, overwriting_a_source_waits_until_it_is_read) {
   const gpu_config config = load_config("v100");
   const auto p = decoded(
       {load(8, 2), ffma(0, 2, 1, 1), ffma(2, 1, 1, 1), ffma(3, 1, 1, 1), load(4, 4), exit_instruction()}, config);
@@ -185,7 +185,7 @@ TEST(control_codes, a_source_may_be_unread_over_a_branch) {
 }
 
 // R2 is overwritten only after the load's result, which follows the read, has been used.
-TEST(control_codes, who_has_waited_for_the_result_need_not_wait_for_the_read) {
+TEST(control_codes, a_wait_for_the_result_covers_the_read) {
   const auto p = decoded({load(8, 2), ffma(0, 8, 1, 1), ffma(2, 1, 1, 1), exit_instruction()}, load_config("v100"));
   EXPECT_EQ(p->code[0].read_counter, no_counter);
   EXPECT_EQ(p->code[1].waits, 1u);
@@ -262,7 +262,7 @@ TEST(control_codes, are_for_software_dependence_only) {
 
 // On an A100 the result of a matrix product may be accumulated after 25 cycles, which needs a counter. Each of the
 // three chains has its own, whatever else is pending.
-TEST(control_codes, give_counters_in_turn_to_chains_whose_results_are_waited_for) {
+TEST(control_codes, assign_counters_round_robin_to_chains_whose_results_are_waited_for) {
   std::vector<isa::instruction> code{load(2, 0)};  // used at the end
   for (unsigned k = 0; k < 9; ++k) code.push_back(deep_product(static_cast<std::uint8_t>(12 + k % 3 * 4)));
   code.push_back(ffma(3, 2, 1, 1));

@@ -40,7 +40,7 @@ class scoreboards : public fresh_simulation {};
 
 // Times have 30 bits: after 2^29 cycles the base moves. Near times keep their value and kind; times far in the past
 // count as available.
-TEST_F(scoreboards, know_what_is_near_after_any_time) {
+TEST_F(scoreboards, keep_recent_times_after_any_number_of_cycles) {
   scoreboard s("scoreboard", 2);
   const auto p = decoded({ffma(20, 1, 60, 60), ffma(20, 2, 60, 60), ffma(20, 3, 60, 60), ffma(20, 4, 60, 60)},
                          load_config("v100", {"sub_partition.dependence=scoreboard"}));
@@ -88,7 +88,7 @@ TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
 }
 
 // 128 bits per lane, arriving in parts of 32 or 64 bits every 2 cycles from cycle 30 on.
-TEST(write_ports, parts_of_a_load_come_one_behind_the_other) {
+TEST(write_ports, parts_of_a_load_arrive_in_consecutive_cycles) {
   for (const unsigned ports : {0u, 1u}) {
     write_ports p(2, ports);
     EXPECT_EQ(p.write(0, 4, 30, 30, 1, 2, 30), 36u);

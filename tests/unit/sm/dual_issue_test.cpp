@@ -219,7 +219,7 @@ TEST_F(dual_issue, follows_the_rule_of_the_chip) {
   }
 }
 
-TEST_F(dual_issue, never_joins_an_instruction_with_one_that_needs_its_result_or_overwrites_it) {
+TEST_F(dual_issue, never_pairs_dependent_instructions) {
   for (const chip& c : chips) {
     if (c.letter == ' ') continue;  // as the adjacent row, or none
     const gpu_config config = load_config(c.gpu, c.settings);
@@ -236,7 +236,7 @@ TEST_F(dual_issue, never_joins_an_instruction_with_one_that_needs_its_result_or_
 
 // A policy only decides on the first instruction of a warp. With policies that hold back memory accesses, a global
 // access is never the second.
-TEST_F(dual_issue, does_not_go_round_a_policy_that_holds_accesses_back) {
+TEST_F(dual_issue, does_not_circumvent_a_policy_that_throttles_accesses) {
   for (const char* policy : {"lrr", "gto", "two_level", "memory_aware", "ccws"})
     for (const instruction_class& second : classes) {
       const std::string name = second.name;

@@ -24,7 +24,7 @@ TEST(instruction_cache, each_level_adds_its_latency) {
   EXPECT_EQ(behind.misses, 1u);
 }
 
-TEST(instruction_cache, the_least_recently_used_line_gives_way) {
+TEST(instruction_cache, the_least_recently_used_line_is_replaced) {
   instruction_cache alone("alone", {1024, 128, 2, 30, 0});  // four sets
   alone.look_up(0, 0, 0);
   alone.look_up(512, 100, 0);

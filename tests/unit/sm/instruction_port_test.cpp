@@ -33,8 +33,8 @@ struct bench : instruction_listener {
   void instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) override {
     arrivals.emplace_back(address, bytes, cycle);
   }
-  struct nobody : sc_core::sc_module, tlm::tlm_bw_transport_if<l1_protocol_types> {
-    explicit nobody(sc_core::sc_module_name name) : sc_module(name), access("access") { access.bind(*this); }
+  struct unconnected_unit : sc_core::sc_module, tlm::tlm_bw_transport_if<l1_protocol_types> {
+    explicit unconnected_unit(sc_core::sc_module_name name) : sc_module(name), access("access") { access.bind(*this); }
     tlm::tlm_initiator_socket<32, l1_protocol_types> access;
     tlm::tlm_sync_enum nb_transport_bw(l1_access&, l1_phase&, sc_core::sc_time&) override {
       ADD_FAILURE() << "an answer to the load/store unit";
@@ -47,7 +47,7 @@ struct bench : instruction_listener {
   l1_cache l1;
   instruction_port port;
   fake_memory memory;
-  nobody unit{"load_store_unit"};
+  unconnected_unit unit{"load_store_unit"};
   std::vector<arrival> arrivals;
 };
 
@@ -71,7 +71,7 @@ TEST_F(instruction_port_test, a_line_is_there_when_its_last_read_is_answered) {
 }
 
 // The queue has room for one read, and the memory accepts none until it is let go: the rest waits for retries.
-TEST_F(instruction_port_test, a_full_miss_queue_holds_it_back) {
+TEST_F(instruction_port_test, a_full_miss_queue_blocks_it) {
   gpu_config config;
   config.l1.miss_queue_entries = 1;
   bench b(config);
@@ -105,7 +105,7 @@ struct slow_source : instruction_source {
 };
 
 // Slot 1 begins at instruction 3, so it also waits for the fetch latency of 5; slot 0 continues into the line.
-TEST_F(instruction_port_test, warps_learn_when_their_line_has_come) {
+TEST_F(instruction_port_test, warps_are_notified_when_their_line_arrives) {
   gpu_config config = load_config("gtx1080", {});
   config.sub_partition.fetch_latency_cycles = 5;
   config.instruction_cache.instruction_bytes = 8;

@@ -12,7 +12,7 @@ namespace load_store_constants_test {
 using namespace heddle;
 using load_store_unit_test = fresh_simulation;
 
-TEST_F(load_store_unit_test, constant_loads_hit_miss_and_take_turns) {
+TEST_F(load_store_unit_test, constant_loads_hit_miss_and_are_serialised) {
   sm_memory_bench b;
   const auto load = [&](std::uint64_t offset, std::uint64_t stride, cycle_t at) -> lsu_transaction& {
     lsu_transaction& t = b.strided(lsu_kind::constant_load, offset, stride);
@@ -73,7 +73,7 @@ TEST_F(load_store_unit_test, constant_lines_compete_within_their_set) {
 }
 
 // One set of two lines.
-TEST_F(load_store_unit_test, the_constant_line_used_least_recently_gives_way) {
+TEST_F(load_store_unit_test, the_least_recently_used_constant_line_is_evicted) {
   gpu_config config;
   config.constant_cache.size_bytes = 2 * 64;
   config.constant_cache.ways = 2;

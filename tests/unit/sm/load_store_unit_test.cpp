@@ -101,7 +101,7 @@ TEST_F(load_store_unit_test, a_pass_may_hold_the_banks_for_more_than_a_cycle) {
   for (unsigned k = 0; k < 5; ++k) EXPECT_EQ(b.partitions.answers[later[k]].cycle, 10u + 23 + expected[k]) << k;
 }
 
-TEST_F(load_store_unit_test, sub_partitions_take_turns_and_address_stages_have_their_interval) {
+TEST_F(load_store_unit_test, sub_partitions_are_served_round_robin_at_the_interval_of_address_stages) {
   gpu_config config;
   config.shared_memory.pass_cycles = 1;
   sm_memory_bench b(config);
@@ -115,7 +115,7 @@ TEST_F(load_store_unit_test, sub_partitions_take_turns_and_address_stages_have_t
     for (unsigned k = 0; k < 3; ++k) EXPECT_EQ(b.partitions.answers[all[p * 3 + k]].cycle, 10u + 23 + p + 4 * k);
 }
 
-TEST_F(load_store_unit_test, a_queue_of_four_lets_five_through_back_to_back) {
+TEST_F(load_store_unit_test, a_queue_of_four_accepts_five_back_to_back) {
   gpu_config config;
   config.shared_memory.pass_cycles = 1;
   sm_memory_bench b(config);
@@ -145,7 +145,7 @@ TEST_F(load_store_unit_test, one_line_per_cycle) {
 }
 
 // Sectors 0 and 2 share one of two banks, 0 and 1 do not; a line's four take two cycles, and in one bank four.
-TEST_F(load_store_unit_test, sectors_of_a_hit_in_one_bank_take_turns) {
+TEST_F(load_store_unit_test, sectors_of_a_hit_in_one_bank_are_read_one_after_another) {
   const struct {
     unsigned banks;
     cycle_t latency[3], next[3];  // latency of the access to these sectors; delay of an access one cycle later
@@ -330,7 +330,7 @@ TEST_F(load_store_unit_test, an_error_from_memory_is_a_fault) {
   EXPECT_EQ(cached.fault, "the memory answered with TLM_ADDRESS_ERROR_RESPONSE in the line at 0x00010400");
 }
 
-TEST_F(load_store_unit_test, throttled_while_the_memory_takes_nothing) {
+TEST_F(load_store_unit_test, throttled_while_the_memory_accepts_nothing) {
   gpu_config config;
   config.l1.miss_queue_entries = 2;
   sm_memory_bench b(config);
@@ -350,7 +350,7 @@ TEST_F(load_store_unit_test, throttled_while_the_memory_takes_nothing) {
   EXPECT_EQ(b.latency(second), never);
   const std::uint64_t calls = b.clock.calls();
   sc_core::sc_start(1, sc_core::SC_US);
-  EXPECT_EQ(b.clock.calls(), calls) << "nobody is called while nothing can move";
+  EXPECT_EQ(b.clock.calls(), calls) << "no unit is called while nothing can move";
   b.memory.let_go();
   b.run();
   ASSERT_GE(b.partitions.throttle.size(), 2u);

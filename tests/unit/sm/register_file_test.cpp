@@ -79,7 +79,7 @@ TEST_F(register_file, with_one_port_a_bank_costs_what_huerta_found) {
   EXPECT_EQ(cycles_of(multiply(2), {}, 32, "rtx3080"), 120u);
   EXPECT_EQ(cycles_of(three(2), {}, 32, "rtx3080"), 2u * 120);
 }
-TEST_F(register_file, a_collector_does_not) {
+TEST_F(register_file, a_collector_does_not_stop_issue) {
   EXPECT_EQ(cycles_of(all_in_one_bank, {"sub_partition.operand_read=collector", "sub_partition.dependence=scoreboard"}),
             120u);
 }

@@ -27,7 +27,7 @@ std::unique_ptr<scheduling_policy> policy(const std::string& name, unsigned grou
   return made;
 }
 
-TEST(scheduling_policy, round_robin_goes_round) {
+TEST(scheduling_policy, round_robin_visits_every_slot) {
   auto p = policy("lrr");
   EXPECT_EQ(p->select({0b1011, 0, 0}), 0u);
   EXPECT_EQ(p->select({0b1011, 0, 1}), 1u);
@@ -35,7 +35,7 @@ TEST(scheduling_policy, round_robin_goes_round) {
   EXPECT_EQ(p->select({0b1011, 0, 3}), 0u);
 }
 
-TEST(scheduling_policy, greedy_ones_stay_and_then_go_by_age) {
+TEST(scheduling_policy, greedy_policies_keep_their_warp_and_then_choose_by_age) {
   auto gto = policy("gto");
   EXPECT_EQ(gto->select({0b110000, 0, 0}), 4u);
   EXPECT_EQ(gto->select({0b111000, 0, 1}), 4u);
@@ -49,7 +49,7 @@ TEST(scheduling_policy, greedy_ones_stay_and_then_go_by_age) {
   EXPECT_EQ(oldest->select({0b111000, 0, 1}), 3u);
 }
 
-TEST(scheduling_policy, a_slot_that_is_filled_again_is_young) {
+TEST(scheduling_policy, a_refilled_slot_is_the_youngest) {
   auto oldest = policy("oldest");
   oldest->removed(3);
   oldest->placed(3, 9);
@@ -67,7 +67,7 @@ TEST(scheduling_policy, two_levels_move_on_when_a_whole_group_waits) {
   EXPECT_EQ(p->select({0xff, 0, 6}), 5u) << "the next group has become the active one";
 }
 
-TEST(scheduling_policy, two_levels_go_round_up_to_the_last_slot_there_may_be) {
+TEST(scheduling_policy, two_levels_visit_every_possible_slot) {
   sub_partition_parameters parameters;
   parameters.scheduler = choice::scheduler::two_level;
   parameters.fetch_group_warps = 64;

@@ -27,7 +27,7 @@ class slow_memory : public sc_core::sc_module {
   }
   tlm_utils::simple_target_socket<slow_memory> socket{"socket"};
   foreign::storage store;
-  unsigned under_way = 0;
+  unsigned in_flight = 0;
 
   void put(std::uint64_t address, std::uint32_t value) {
     for (unsigned i = 0; i < 4; ++i) store.bytes[address + i] = static_cast<std::uint8_t>(value >> 8 * i);
@@ -44,7 +44,7 @@ class slow_memory : public sc_core::sc_module {
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time&) {
     if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
     p.acquire();
-    ++under_way;
+    ++in_flight;
     if (p.is_read()) store.perform(p);
     queue_.notify(p, tlm::BEGIN_RESP, latency_);
     phase = tlm::END_REQ;
@@ -52,7 +52,7 @@ class slow_memory : public sc_core::sc_module {
   }
   void on_event(tlm::tlm_generic_payload& p, const tlm::tlm_phase&) {
     if (p.is_write()) store.perform(p);
-    --under_way;
+    --in_flight;
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay;
     socket->nb_transport_bw(p, phase, delay);
@@ -163,7 +163,7 @@ struct system_on_one_memory {
 
 class shared_memory_ip : public fresh_simulation {};
 
-TEST_F(shared_memory_ip, a_launch_sees_what_a_cpu_wrote_while_a_fetch_of_that_line_was_on_its_way) {
+TEST_F(shared_memory_ip, a_launch_reads_what_a_cpu_wrote_while_that_line_was_fetched) {
   // The CPU writes while the first kernel fetches the word (early), and while it fetches the other sector of the line
   // (late).
   for (const double moment_us : {1.0, 3.0, 5.0, 6.5}) {
@@ -175,7 +175,7 @@ TEST_F(shared_memory_ip, a_launch_sees_what_a_cpu_wrote_while_a_fetch_of_that_li
     const unsigned first = s.launch("follow", {a, o1}, 0);
     sc_core::sc_start(moment_us, sc_core::SC_US);
     ASSERT_FALSE(s.driver.finished(first));
-    EXPECT_GT(s.memory.under_way, 0u) << moment_us;
+    EXPECT_GT(s.memory.in_flight, 0u) << moment_us;
     s.memory.put(a, 42);
     s.memory.put(a + 96, 43);
     const unsigned second = s.launch("copy", {a, o2}, 1);
@@ -188,7 +188,7 @@ TEST_F(shared_memory_ip, a_launch_sees_what_a_cpu_wrote_while_a_fetch_of_that_li
   }
 }
 
-TEST_F(shared_memory_ip, a_relaunch_sees_what_a_cpu_wrote_while_the_gpu_was_idle) {
+TEST_F(shared_memory_ip, a_relaunch_reads_what_a_cpu_wrote_while_the_gpu_was_idle) {
   system_on_one_memory s(100);
   const std::uint64_t a = s.driver.allocate(256), o = s.driver.allocate(256);
   for (unsigned round = 1; round <= 4; ++round) {
@@ -241,7 +241,7 @@ TEST_F(shared_memory_ip, host_writes_during_write_backs_change_no_request_and_ar
   unsigned turn = 0, during_writes = 0;
   s.run_until([&] {
     ++turn;
-    during_writes += s.memory.under_way > 0;
+    during_writes += s.memory.in_flight > 0;
     for (unsigned j = 0; j < 32; ++j) {
       const unsigned at = (turn * 37 + j * 211) % last.size();
       last[at] = static_cast<std::uint8_t>(turn);

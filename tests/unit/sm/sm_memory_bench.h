@@ -92,7 +92,7 @@ class fake_partitions : public sc_core::sc_module, public clocked, public phase_
       case lsu_phase::throttle_on:
       case lsu_phase::throttle_off:
         // All partitions are notified; partition 0 comes first.
-        if (told_++ % socket.size() == 0) throttle.emplace_back(cycle, phase == lsu_phase::throttle_on);
+        if (notified_++ % socket.size() == 0) throttle.emplace_back(cycle, phase == lsu_phase::throttle_on);
         break;
       case lsu_phase::request: ADD_FAILURE() << "a request came back";
     }
@@ -102,7 +102,7 @@ class fake_partitions : public sc_core::sc_module, public clocked, public phase_
   clock_port clock_;
   std::vector<std::deque<planned>> todo_;
   std::vector<unsigned> credits_;
-  std::size_t told_ = 0;
+  std::size_t notified_ = 0;
 };
 
 /// The memory part of one SM between a fake memory and fake sub-partitions; 1 GHz.

@@ -14,7 +14,7 @@ namespace sm_resources_test {
 
 using partitions = std::vector<std::uint8_t>;
 
-TEST(sm_resources, deals_warps_round_robin_from_where_it_stopped) {
+TEST(sm_resources, assigns_warps_round_robin_from_where_it_stopped) {
   sm_resources sm(config_of("6.1"));
   EXPECT_EQ((partitions{0, 1, 2}), sm.take(block_demand{96, 16}).partition_of_warp);
   EXPECT_EQ((partitions{3, 0, 1, 2, 3}), sm.take(block_demand{160, 16}).partition_of_warp);
@@ -25,7 +25,7 @@ TEST(sm_resources, deals_warps_round_robin_from_where_it_stopped) {
   sm.check_invariants();
 }
 
-TEST(sm_resources, deals_by_id_from_the_first_sub_partition) {
+TEST(sm_resources, assigns_warps_by_id_from_the_first_sub_partition) {
   gpu_config config = config_of("6.1");
   config.sm.warp_assignment = choice::warp_assignment::by_id;
   sm_resources sm(config);
@@ -62,7 +62,7 @@ TEST(sm_resources, registers_are_those_of_the_sub_partition) {
   sm.check_invariants();
 }
 
-TEST(sm_resources, a_block_comes_back_where_it_was) {
+TEST(sm_resources, a_block_is_restored_to_its_slots) {
   sm_resources sm(config_of("6.1"));
   sm.take(block_demand{32, 16});
   block_allocation switched = sm.take(block_demand{64, 255});
@@ -118,7 +118,7 @@ TEST(sm_resources, the_carveout_changes_only_while_the_sm_is_empty) {
   sm.check_invariants();
 }
 
-TEST(sm_resources, blocks_of_different_carveouts_come_back_in_any_order) {
+TEST(sm_resources, blocks_of_different_carveouts_are_restored_in_any_order) {
   sm_resources sm(config_of("7.0"));
   block_allocation large = sm.take(block_demand{32, 16, 40000, 100});
   block_allocation small = sm.take(block_demand{32, 16, 4096, 0});
@@ -134,7 +134,7 @@ TEST(sm_resources, blocks_of_different_carveouts_come_back_in_any_order) {
   }
 }
 
-TEST(sm_resources, a_block_that_came_back_beside_a_larger_carveout_makes_room_for_its_like) {
+TEST(sm_resources, a_restored_block_can_be_restored_again_after_a_larger_carveout) {
   sm_resources sm(config_of("7.0"));
   block_allocation small = sm.take(block_demand{32, 16, 4096, 0});
   sm.give_back(small);
@@ -194,7 +194,7 @@ TEST(sm_resources, holds_as_many_equal_blocks_as_the_calculator_says) {
 }
 
 /// Any sequence of different blocks keeps the sums correct; equal objects stay equal; an empty one is all zero.
-TEST(sm_resources, random_schedules_keep_the_account) {
+TEST(sm_resources, random_schedules_keep_the_counts_consistent) {
   for (const device_row& row : device_rows()) {
     gpu_config config = config_of(row);
     std::mt19937 random(11);

@@ -50,7 +50,7 @@ TEST_F(sm, dependent_ffma_chain_issues_every_6_cycles_on_gtx1080) {
   EXPECT_EQ(chain_cycles("gtx1080", 32, 100, true), 600u);
 }
 // 6 warps on each of 4 schedulers: 24 of 64 warps, 37.5 % occupancy, hide the latency of 6.
-TEST_F(sm, six_warps_per_scheduler_hide_it) { EXPECT_EQ(chain_cycles("gtx1080", 24 * 32, 100, true), 600u); }
+TEST_F(sm, six_warps_per_scheduler_hide_the_latency) { EXPECT_EQ(chain_cycles("gtx1080", 24 * 32, 100, true), 600u); }
 // Eight warps need eight slots per round; round robin serves each in turn.
 TEST_F(sm, eight_warps_per_scheduler_share_the_slot) {
   EXPECT_EQ(chain_cycles("gtx1080", 32 * 32, 120, true, "lrr"), 8u * 120u);
@@ -125,7 +125,7 @@ TEST_F(sm_fp64, takes_the_issue_cycle_of_the_other_sub_partition) {
   EXPECT_EQ(cycles(false, 64, dadd), 64u);
 }
 
-TEST_F(sm_fp64, is_no_half_of_a_pair) {
+TEST_F(sm_fp64, is_never_dual_issued) {
   const auto mixed = [](unsigned i) {
     return i % 2 == 0 ? dadd(i / 2) : ffma(static_cast<std::uint8_t>(16 + i / 2 % 4), 1, 1, 1);
   };
@@ -228,7 +228,7 @@ TEST_F(sm, lanes_and_warps_that_exited_are_not_waited_for) {
 
 // Two of three warps have arrived, eight lanes of each with a true predicate, when the block is swapped out; it is
 // restored in another slot.
-TEST_F(sm, a_barrier_comes_back_from_a_context_as_it_went) {
+TEST_F(sm, barrier_state_is_restored_as_saved) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     barriers b(gpu);
     b.unit.open(0, 4, 128);
@@ -276,7 +276,7 @@ TEST_F(sm, trap_names_kernel_line_block_and_thread) {
   EXPECT_EQ(h.fault, "test.ptx:12:3: trap in kernel 'test', block (0,0,0), thread (0,0,0)");
 }
 
-TEST(waiting_block, deadlocks_of_equal_blocks_are_told_once) {
+TEST(waiting_block, deadlocks_of_equal_blocks_are_reported_once) {
   isa::program program;
   program.file = "k.ptx";
   program.kernel = "k";

@@ -39,7 +39,7 @@ class state_priority : public register_file {
   }
 };
 
-TEST_F(state_priority, an_operand_that_is_not_there_comes_before_a_busy_unit) {
+TEST_F(state_priority, a_missing_operand_takes_precedence_over_a_busy_unit) {
   const std::vector<std::string> settings = {"fp64.latency_cycles=8"};  // one warp every 8 cycles through four lanes
   auto each = states_of(dadd, settings);
   EXPECT_EQ(1.0, in(each, warp_cycle::selected));
@@ -57,7 +57,7 @@ TEST_F(state_priority, an_operand_that_is_not_there_comes_before_a_busy_unit) {
   EXPECT_EQ(3.0, in(each, warp_cycle::pipe_busy)) << "the unit is busy in all seven";
 }
 
-TEST_F(state_priority, an_instruction_that_is_not_there_comes_before_its_operand) {
+TEST_F(state_priority, a_missing_instruction_takes_precedence_over_its_operand) {
   const auto chain = [](unsigned) { return ffma(0, 0, 1, 2); };
   auto each = states_of(chain, {});
   EXPECT_EQ(5.0, in(each, warp_cycle::exec_dependency));
@@ -72,7 +72,7 @@ TEST_F(state_priority, an_instruction_that_is_not_there_comes_before_its_operand
 // A memory instruction and an FFMA that overwrites its source, 60 times. The FFMA waits for no result of fixed latency,
 // but for the read of the source by the memory path, counted as that path's scoreboard. The next memory instruction,
 // whose source the FFMA writes, waits for the FFMA's latency.
-TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
+TEST_F(state_priority, a_wait_for_a_read_is_counted_for_its_path) {
   const auto stalls_of = [](isa::space space) {
     restart();
     sm_harness h(

@@ -123,12 +123,12 @@ TEST(fills, contents_do_not_depend_on_how_they_are_cut) {
     b.seed = 42;
     b.bytes = 203;
     const auto whole = fill_bytes(b, 0, b.bytes);
-    std::vector<std::uint8_t> pieces;
+    std::vector<std::uint8_t> chunks;
     for (std::uint64_t at = 0; at < b.bytes; at += 16) {
-      const auto piece = fill_bytes(b, at, std::min<std::uint64_t>(16, b.bytes - at));
-      pieces.insert(pieces.end(), piece.begin(), piece.end());
+      const auto chunk = fill_bytes(b, at, std::min<std::uint64_t>(16, b.bytes - at));
+      chunks.insert(chunks.end(), chunk.begin(), chunk.end());
     }
-    EXPECT_EQ(whole, pieces);
+    EXPECT_EQ(whole, chunks);
   }
   buffer b;
   b.content = buffer::fill::iota32;

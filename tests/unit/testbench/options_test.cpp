@@ -41,7 +41,7 @@ TEST(options, defaults_and_all_options_of_run) {
   EXPECT_EQ(o.trace_end, 20u);
 }
 
-TEST(options, wrong_command_lines_are_refused_in_words) {
+TEST(options, wrong_command_lines_are_refused_with_a_message) {
   const struct {
     std::vector<std::string> arguments;
     const char* message;

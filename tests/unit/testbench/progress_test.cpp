@@ -27,7 +27,7 @@ TEST(progress_test, computed_kernels_are_estimated_by_blocks_that_have_ended) {
   p.grids.push_back({0, 40, 10, 0, 0, 0, 4000, false});
   p.warp_instructions = 4000;
   estimate.update(500, p, {0}, 1);
-  EXPECT_LT(estimate.seconds_left(), 0) << "nobody knows how long a block is";
+  EXPECT_LT(estimate.seconds_left(), 0) << "the length of a block is unknown";
   EXPECT_TRUE(estimate.more());
   EXPECT_EQ(estimate.blocks(), 90u);
   // Ten have ended after 1,000 cycles each, ten are 500 cycles old: 12,000 instructions of 15 blocks in 3 s.

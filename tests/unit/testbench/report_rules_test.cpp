@@ -235,7 +235,7 @@ TEST(report_rules, short_kernels_and_small_grids_are_bound_by_themselves) {
   EXPECT_EQ(judged(old).at(0), "latency");
 }
 
-TEST(report_rules, changes_are_never_what_the_machine_has_not) {
+TEST(report_rules, suggest_nothing_that_the_machine_lacks) {
   EXPECT_EQ(judged(kernel(), parsed(R"({"gpu.sm_count": 10, "sm.sub_partitions": 4})")),
             (answer{"latency", "long_scoreboard", "gpu.sm_count=20"}));
   EXPECT_EQ(judged(kernel({}, {{"wait", 0}, {"not_selected", 0}, {"long_scoreboard", 0}, {"sleeping", 99}})).size(),
@@ -243,7 +243,7 @@ TEST(report_rules, changes_are_never_what_the_machine_has_not) {
 }
 
 // Metrics that lack inputs of the rules are judged by what is present.
-TEST(report_rules, take_metrics_of_little) {
+TEST(report_rules, accept_metrics_that_lack_inputs) {
   EXPECT_EQ(judge(json::object(), machine_parameters(json::object())).kind, "nothing");
   EXPECT_EQ(judge(parsed(R"({"cycles": 5, "metrics": {"inst_executed": 1, "sm_efficiency": 1}})"),
                   machine_parameters(config()))

@@ -127,7 +127,7 @@ TEST(metrics_report, takes_what_a_run_writes) {
   EXPECT_GT(page["parameters"]["l1.size_bytes"].get<std::string>().size(), 3u);
 }
 
-TEST(metrics_report, knows_what_differs_from_the_shipped_gpu) {
+TEST(metrics_report, lists_what_differs_from_the_shipped_gpu) {
   run_metrics m = small_run();
   m.config.l1.size_bytes *= 2;
   json page = json::parse(report_of_metrics({{"a.json", to_json(m)}}));

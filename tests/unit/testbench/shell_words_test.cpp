@@ -19,7 +19,7 @@ TEST(shell_words, are_those_of_a_shell) {
   EXPECT_THROW(shell_words("--report 'r.html", "X"), heddle::input_error);
 }
 
-TEST(shell_words, come_back_from_their_quoted_form) {
+TEST(shell_words, are_restored_from_their_quoted_form) {
   for (const std::string& word : words{"", "plain", "a b", "it's", "\"", "\\", "$HOME", "*.cu", "%n.%p.html"})
     EXPECT_EQ(words{word}, shell_words(shell_quoted(word), "X")) << word;
 }

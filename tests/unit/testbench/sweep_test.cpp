@@ -124,7 +124,7 @@ bool holds(const std::string& text) {
       .holds(value);
 }
 
-TEST(constraints, compare_reckon_and_join) {
+TEST(constraints, compare_compute_and_combine) {
   EXPECT_TRUE(holds("launch.block > 128 and gpu = v100"));
   EXPECT_FALSE(holds("launch.block > 256 and gpu = v100"));
   EXPECT_TRUE(holds("gpu = p100 or launch.block >= 256"));

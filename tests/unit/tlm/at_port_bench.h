@@ -22,15 +22,15 @@ inline const sc_time& ns() {
 }
 
 /// A target with room for `entries` requests, each of which is answered `latency` cycles after its arrival.
-struct shelf : sc_core::sc_module, clocked, at_target_unit {
+struct recording_target : sc_core::sc_module, clocked, at_target_unit {
   tlm::tlm_target_socket<32> socket{"socket"};
   clock_port clock;
-  at_target_port<shelf> port;
+  at_target_port<recording_target> port;
   std::size_t entries = 2;
   cycle_t latency = 5;
   unsigned accepted = 0, asked_again = 0, ended = 0;
 
-  shelf(sc_core::sc_module_name name, clock_domain& domain)
+  recording_target(sc_core::sc_module_name name, clock_domain& domain)
       : sc_module(name), clock(domain, *this), port(socket, clock, *this) {}
   bool accept(payload& p, cycle_t arrival, bool again) {
     asked_again += again;
@@ -49,7 +49,7 @@ struct shelf : sc_core::sc_module, clocked, at_target_unit {
   }
 };
 
-/// The other side of the shelf: records the calls, and answers BEGIN_RESP as told.
+/// The initiator of recording_target: records the calls, and answers BEGIN_RESP as configured.
 struct test_initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   struct call {
     payload* p;
@@ -84,7 +84,7 @@ struct test_initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   }
 };
 
-/// The other side of an initiator: answers as told, and records the phases.
+/// The target of an initiator: answers as configured, and records the phases.
 struct answerer : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
   tlm::tlm_target_socket<32> socket{"socket"};
   tlm::tlm_sync_enum answer = tlm::TLM_ACCEPTED;

@@ -68,7 +68,7 @@ TEST_P(at_port_pair, obeys_the_protocol_between_two_clocks) {
   const bool slow_target = GetParam();
   sender source("source", slow_target ? fast : slow);
   protocol_monitor monitor("monitor");
-  shelf unit("unit", slow_target ? slow : fast);
+  recording_target unit("unit", slow_target ? slow : fast);
   source.socket.bind(monitor.target_socket);
   monitor.initiator_socket.bind(unit.socket);
   sc_core::sc_start();

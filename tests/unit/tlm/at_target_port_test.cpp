@@ -12,7 +12,7 @@ class at_target_port_test : public at_port_test {};
 struct target_bench {
   clock_domain clock{"clock", 1000};
   test_initiator initiator{"initiator"};
-  shelf unit{"unit", clock};
+  recording_target unit{"unit", clock};
   target_bench() {
     initiator.socket.bind(unit.socket);
     sc_core::sc_start(sc_time(1, sc_core::SC_PS));

@@ -88,7 +88,7 @@ const char* const loop =
     "0020 00000001 0 BARNEW 0 0 0\n"
     "0030 ffffffff 0 EXIT 0 0 0\n";
 
-TEST(sass_trace_kernel, code_in_the_order_of_places) {
+TEST(sass_trace_kernel, code_in_the_order_of_addresses) {
   const trace_folder folder;
   head h;
   h.grid = "(3,1,1)";
@@ -149,7 +149,7 @@ TEST(sass_trace_kernel, addresses_for_the_machine) {
 }
 
 // A window with base 0 was not recorded: no address is in it.
-TEST(sass_trace_kernel, addresses_where_windows_are_not_told) {
+TEST(sass_trace_kernel, addresses_without_recorded_windows) {
   const trace_folder folder;
   std::string text = head().text();
   for (const char* base : {"0x00007f5000000000", "0x00007f4e00000000"})
@@ -332,7 +332,7 @@ TEST(sass_trace_kernel, blocks_in_a_temporary_file_are_those_in_memory) {
   }
 }
 
-TEST(sass_trace_kernel, room_in_memory_comes_back_with_the_end_of_a_block) {
+TEST(sass_trace_kernel, memory_is_released_at_the_end_of_a_block) {
   const trace_folder folder;
   const auto few = std::make_shared<trace_store>(300, 0);  // room for one of the two blocks
   const auto k = read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, few);

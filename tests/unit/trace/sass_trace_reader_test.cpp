@@ -68,7 +68,7 @@ TEST(sass_trace_reader, header) {
   EXPECT_EQ(k.format.immediates, 1u);
 }
 
-TEST(sass_trace_reader, the_first_immediate_says_how_long_or_for_how_many) {
+TEST(sass_trace_reader, the_first_immediate_is_a_duration_or_a_thread_count) {
   const trace_folder folder;
   const std::string lines =
       "0000 ffffffff 0 NANOSLEEP 0 0 40 3\n0010 ffffffff 0 DEPBAR.LE 0 0 0 1\n0020 ffffffff 0 DEPBAR.LE 0 0 1 0\n"
@@ -186,7 +186,7 @@ TEST(sass_trace_reader, address_forms) {
   EXPECT_EQ(lane(6, 10), 0xabcu);
 }
 
-TEST(sass_trace_reader, address_list_keeps_what_it_is_given) {
+TEST(sass_trace_reader, address_list_returns_what_was_stored) {
   address_list pool;
   std::vector<std::vector<std::uint64_t>> lists;
   std::vector<address_list::handle> handles;

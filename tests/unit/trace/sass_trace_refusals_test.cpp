@@ -110,7 +110,7 @@ TEST(sass_trace_reader, skips_blank_lines_below_the_limit) {
 }
 
 // Blocks of a three-dimensional grid are identified in any order; the last one is a duplicate.
-TEST(sass_trace_reader, a_block_comes_once) {
+TEST(sass_trace_reader, a_duplicate_block_is_refused) {
   head h;
   h.grid = "(3,4,5)";
   trace_folder folder;

@@ -97,12 +97,12 @@ std::vector<char> reached(const flow_graph& g, std::uint32_t from) {
 
 }  // namespace
 
-std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector<block_end>& ends) {
+std::vector<std::uint32_t> reconvergence_points(const flow_graph& g, const std::vector<block_end>& ends) {
   std::vector<std::uint32_t> last, leaving;  // exits of the kernel; blocks with an edge out of the kernel
   flow_graph inner(g.size());                // graph without the blocks that only exit
   for (std::uint32_t b = 0; b < g.size(); ++b) {
     if (g[b].empty() && ends[b] != block_end::fails) last.push_back(b);
-    bool leaves = g[b].empty() && ends[b] == block_end::goes_on;
+    bool leaves = g[b].empty() && ends[b] == block_end::continues;
     for (const std::uint32_t s : g[b]) {
       if (ends[s] == block_end::leaves) leaves = true;
       else inner[b].push_back(s);
@@ -117,33 +117,33 @@ std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector
     ways.emplace_back(std::count(from.begin(), from.end(), 1), l);
   }
   std::sort(ways.rbegin(), ways.rend());
-  std::vector<std::uint32_t> meeting = post_dominators(g, last);
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_way;
-  const auto meet_before = [&](std::uint32_t way, std::uint32_t b) {
-    auto found = by_way.find(way);
-    if (found == by_way.end()) found = by_way.emplace(way, post_dominators(inner, {way})).first;
+  std::vector<std::uint32_t> reconvergence = post_dominators(g, last);
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_exit;
+  const auto reconverge_before = [&](std::uint32_t exit, std::uint32_t b) {
+    auto found = by_exit.find(exit);
+    if (found == by_exit.end()) found = by_exit.emplace(exit, post_dominators(inner, {exit})).first;
     if (found->second[b] == no_node) return false;
-    meeting[b] = found->second[b];
+    reconvergence[b] = found->second[b];
     return true;
   };
   bool earlier = false;
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
       one_sided;  // branches whose sides share no exit block, and the exit block that one side reaches
   for (std::uint32_t b = 0; b < g.size(); ++b) {
-    const bool at_the_end = meeting[b] == no_node || ends[meeting[b]] == block_end::leaves;
+    const bool at_the_end = reconvergence[b] == no_node || ends[reconvergence[b]] == block_end::leaves;
     if (inner[b].size() < 2 || !at_the_end) continue;
     const std::vector<char> one = reached(inner, inner[b][0]), other = reached(inner, inner[b][1]);
     const auto both =
         std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] && other[w.second]; });
     const auto any =
         std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] || other[w.second]; });
-    if (both != ways.end()) earlier |= meet_before(both->second, b);
+    if (both != ways.end()) earlier |= reconverge_before(both->second, b);
     else if (any != ways.end()) one_sided.emplace_back(any->second, b);
   }
   // A branch nested in one that now reconverges earlier must not let its lanes pass that point while other lanes exit.
   if (earlier)
-    for (const auto& [way, b] : one_sided) meet_before(way, b);
-  return meeting;
+    for (const auto& [exit, b] : one_sided) reconverge_before(exit, b);
+  return reconvergence;
 }
 
 dominance::dominance(const flow_graph& g, std::uint32_t entry) : enter_(g.size(), 0), leave_(g.size(), 0) {

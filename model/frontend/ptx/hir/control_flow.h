@@ -22,7 +22,7 @@ std::vector<std::uint32_t> immediate_dominators(const flow_graph& g, std::uint32
 
 /// How the end of a block affects reconvergence.
 enum class block_end : std::uint8_t {
-  goes_on,
+  continues,
   leaves,  // only exits the kernel
   fails    // ends the program
 };
@@ -30,7 +30,7 @@ enum class block_end : std::uint8_t {
 /// The reconvergence point of lanes that diverge at the end of each node: its immediate post-dominator; no_node if
 /// only the end of the kernel post-dominates it. Paths to a node that ends the program do not count. Paths that exit
 /// the kernel do not count either while other paths continue: no point waits for exited lanes.
-std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector<block_end>& ends);
+std::vector<std::uint32_t> reconvergence_points(const flow_graph& g, const std::vector<block_end>& ends);
 
 /// Answers "does a dominate b" in constant time.
 class dominance {

@@ -27,11 +27,11 @@ class converter {
 
   void run() {
     count_predecessors();
-    gone_.assign(f_.blocks.size(), false);
+    removed_.assign(f_.blocks.size(), false);
     for (bool changed = true; changed;) {
       changed = false;
       for (std::uint32_t b = static_cast<std::uint32_t>(f_.blocks.size()); b-- > 0;)
-        if (!gone_[b] && predecessors_[b] + (b == 0) > 0) changed = convert(b) || join(b) || changed;
+        if (!removed_[b] && predecessors_[b] + (b == 0) > 0) changed = convert(b) || join(b) || changed;
     }
     renumber();
   }
@@ -48,8 +48,8 @@ class converter {
 
   [[nodiscard]] std::uint32_t next_of(std::uint32_t b) const {
     do ++b;
-    while (b < gone_.size() && gone_[b]);
-    return b < gone_.size() ? b : no_node;
+    while (b < removed_.size() && removed_[b]);
+    return b < removed_.size() ? b : no_node;
   }
 
   static const hir_instruction* branch_of(const hir_block& b) {
@@ -91,8 +91,8 @@ class converter {
   }
 
   void append_guarded(std::vector<hir_instruction>& code, std::uint32_t from, const value& guard, bool negate) {
-    std::vector<hir_instruction>& piece = f_.blocks[from].code;
-    for (hir_instruction& h : piece) {
+    std::vector<hir_instruction>& moved = f_.blocks[from].code;
+    for (hir_instruction& h : moved) {
       if (h.op == ptx_op::bra) break;
       if (!stays_inside(h)) {
         h.guard = guard;
@@ -104,10 +104,10 @@ class converter {
       }
       code.push_back(std::move(h));
     }
-    piece.clear();
+    moved.clear();
     f_.blocks[from].successors.clear();
     predecessors_[from] = 0;
-    gone_[from] = true;
+    removed_[from] = true;
   }
 
   /// Replaces the branch at the end of `b` by a fall-through or jump to `to`.
@@ -171,7 +171,7 @@ class converter {
     if (--predecessors_[end] == 0) {
       f_.blocks[end].code.clear();
       f_.blocks[end].successors.clear();
-      gone_[end] = true;
+      removed_[end] = true;
     }
     return true;
   }
@@ -191,7 +191,7 @@ class converter {
     y.code.clear();
     y.successors.clear();
     predecessors_[next] = 0;
-    gone_[next] = true;
+    removed_[next] = true;
     return true;
   }
 
@@ -199,7 +199,7 @@ class converter {
     std::vector<std::uint32_t> number(f_.blocks.size(), no_node);
     std::vector<hir_block> kept;
     for (std::uint32_t b = 0; b < f_.blocks.size(); ++b)
-      if (!gone_[b]) number[b] = static_cast<std::uint32_t>(kept.size()), kept.push_back(std::move(f_.blocks[b]));
+      if (!removed_[b]) number[b] = static_cast<std::uint32_t>(kept.size()), kept.push_back(std::move(f_.blocks[b]));
     for (hir_block& b : kept) {
       for (std::uint32_t& s : b.successors) s = number[s];
       for (hir_instruction& h : b.code)
@@ -213,7 +213,7 @@ class converter {
 
   hir_function& f_;
   std::vector<std::uint32_t> predecessors_;
-  std::vector<bool> gone_;
+  std::vector<bool> removed_;
   hir_instruction branch_;  // the branch removed last
 };
 

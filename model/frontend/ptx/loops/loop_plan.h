@@ -24,7 +24,7 @@ enum class unroll_refusal : std::uint8_t {
   shape,     // entered or left in an unusual way, or its blocks do not stand together
   contents,  // shuffles, votes, fences, calls
   counter,   // no register grows by a constant and is then compared with a value that stays
-  exits,     // several ways out, and it is too large to be unrolled fully
+  exits,     // several exits, and it is too large to be unrolled fully
   size,      // too large
   budget     // the kernel has grown enough
 };

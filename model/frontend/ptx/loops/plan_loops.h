@@ -12,7 +12,7 @@ namespace heddle::ptx {
 ///   is its instructions, c those that count, compare and branch, w the others.
 /// * Else by the largest n with (n + trips mod n) x (w + 1) < 350, if it is one block.
 /// * A loop whose number of trips is unknown is unrolled by four if seven times its size is at most 356.
-/// * A loop with other ways out is only unrolled fully. One with shuffles, votes, fences or calls is not unrolled.
+/// * A loop with other exits is only unrolled fully. One with shuffles, votes, fences or calls is not unrolled.
 std::vector<loop_plan> plan_loops(const hir_function& f, const std::vector<block_cost>& costs);
 
 }  // namespace heddle::ptx

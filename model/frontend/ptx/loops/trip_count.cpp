@@ -47,17 +47,22 @@ std::uint64_t count_trips(const loop_plan& p) {
   if (first < -far || first > far || bound < -far || bound > far ||
       (words == 2 && !has_sign && (first < 0 || bound < 0)))
     return 0;
-  const std::int64_t distance = bound - first, stride = std::abs(step), way = step > 0 ? distance : -distance;
+  const std::int64_t distance = bound - first, stride = std::abs(step),
+                     signed_distance = step > 0 ? distance : -distance;
   std::int64_t trips = 0;
   switch (p.going_on) {
-    case compare::ne: trips = way > 0 && way % stride == 0 ? way / stride : 0; break;
+    case compare::ne:
+      trips = signed_distance > 0 && signed_distance % stride == 0 ? signed_distance / stride : 0;
+      break;
     case compare::lt:
     case compare::gt:
-      if ((p.going_on == compare::lt) == (step > 0)) trips = way <= stride ? 1 : (way + stride - 1) / stride;
+      if ((p.going_on == compare::lt) == (step > 0))
+        trips = signed_distance <= stride ? 1 : (signed_distance + stride - 1) / stride;
       break;
     case compare::le:
     case compare::ge:
-      if ((p.going_on == compare::le) == (step > 0)) trips = way < stride ? 1 : way / stride + 1;
+      if ((p.going_on == compare::le) == (step > 0))
+        trips = signed_distance < stride ? 1 : signed_distance / stride + 1;
       break;
     default: break;
   }

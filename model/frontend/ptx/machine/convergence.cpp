@@ -22,7 +22,7 @@ bool differs_by_lane(isa::special s) {
 bool makes_lanes_agree(opcode op) { return op == opcode::vote || op == opcode::redux; }
 
 /// A value of its own for each lane even if the operands are the same for all: what lanes exchange (unless it makes
-/// them agree), what each does to memory in turn, or what is its own.
+/// them agree), what each does to memory one after another, or what is its own.
 bool makes_lanes_differ(const machine_instruction& i) {
   const isa::opcode_info& row = isa::info(i.base.op);
   if (i.base.op == opcode::s2r) return differs_by_lane(static_cast<isa::special>(i.base.sub));
@@ -35,12 +35,12 @@ bool makes_lanes_differ(const machine_instruction& i) {
 /// execute: the least sets that the rules demand.
 class lane_differences {
  public:
-  lane_differences(const machine_function& f, const std::vector<std::uint32_t>& meeting)
+  lane_differences(const machine_function& f, const std::vector<std::uint32_t>& reconvergence)
       : f_(f),
-        meeting_(meeting),
+        reconvergence_(reconvergence),
         differs_(f.registers.size(), 0),
         definitions_(f.registers.size(), 0),
-        parted_(f.blocks.size(), 0) {
+        divergent_(f.blocks.size(), 0) {
     for (const machine_block& b : f.blocks)
       for (const machine_instruction& i : b.code) for_each_result(i, [&](std::uint32_t r) { ++definitions_[r]; });
     do {
@@ -73,30 +73,30 @@ class lane_differences {
     if (parts(i)) part_from(block);
     const bool differ = !makes_lanes_agree(i.base.op) && (makes_lanes_differ(i) || read_differs(i));
     for_each_result(i, [&](std::uint32_t r) {
-      if (differs_[r] || !(differ || (parted_[block] && definitions_[r] > 1))) return;
+      if (differs_[r] || !(differ || (divergent_[block] && definitions_[r] > 1))) return;
       differs_[r] = 1;
       changed_ = true;
     });
   }
 
-  /// The blocks between a branch and where its lanes meet.
+  /// The blocks between a branch and its reconvergence point.
   void part_from(std::uint32_t branch) {
     std::vector<std::uint32_t> work = f_.blocks[branch].successors;
     while (!work.empty()) {
       const std::uint32_t b = work.back();
       work.pop_back();
-      if (b == meeting_[branch] || parted_[b]) continue;
-      parted_[b] = 1;
+      if (b == reconvergence_[branch] || divergent_[b]) continue;
+      divergent_[b] = 1;
       changed_ = true;
       work.insert(work.end(), f_.blocks[b].successors.begin(), f_.blocks[b].successors.end());
     }
   }
 
   const machine_function& f_;
-  const std::vector<std::uint32_t>& meeting_;
+  const std::vector<std::uint32_t>& reconvergence_;
   std::vector<char> differs_;
   std::vector<std::uint32_t> definitions_;
-  std::vector<char> parted_;
+  std::vector<char> divergent_;
   bool changed_ = false;
 };
 
@@ -117,14 +117,14 @@ bool repeats_before(const flow_graph& g, std::uint32_t block, std::uint32_t end)
 
 }  // namespace
 
-convergence find_convergence(const machine_function& f, const std::vector<std::uint32_t>& meeting) {
+convergence find_convergence(const machine_function& f, const std::vector<std::uint32_t>& reconvergence) {
   convergence c{std::vector<std::vector<std::uint32_t>>(f.blocks.size()), std::vector<char>(f.blocks.size(), 0)};
   std::map<std::uint32_t, std::vector<std::uint32_t>> regions;  // by the block where they end: blocks that branch
-  const lane_differences lanes(f, meeting);
+  const lane_differences lanes(f, reconvergence);
   for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
-    if (meeting[b] != no_node && std::any_of(f.blocks[b].code.begin(), f.blocks[b].code.end(),
-                                             [&](const machine_instruction& i) { return lanes.parts(i); }))
-      regions[meeting[b]].push_back(b);
+    if (reconvergence[b] != no_node && std::any_of(f.blocks[b].code.begin(), f.blocks[b].code.end(),
+                                                   [&](const machine_instruction& i) { return lanes.parts(i); }))
+      regions[reconvergence[b]].push_back(b);
   if (regions.empty()) return c;
   flow_graph g;
   for (const machine_block& b : f.blocks) g.push_back(b.successors);

@@ -45,10 +45,10 @@ bool does_nothing(const isa::instruction& i) {
 }
 
 block_end end_of(const machine_block& b) {
-  if (b.code.empty() || !b.successors.empty()) return block_end::goes_on;
+  if (b.code.empty() || !b.successors.empty()) return block_end::continues;
   const machine_instruction& last = b.code.back();
   if (last.base.op == isa::opcode::trap) return block_end::fails;
-  return b.code.size() == 1 && last.base.op == isa::opcode::exit ? block_end::leaves : block_end::goes_on;
+  return b.code.size() == 1 && last.base.op == isa::opcode::exit ? block_end::leaves : block_end::continues;
 }
 
 /// The call at the end of a block, or null.
@@ -79,8 +79,8 @@ std::vector<char> ending(const flow_graph& g, const std::vector<block_end>& ends
 
 /// Blocks that are left by a guarded exit alone, as a loop whose only end is that, get a node before them from where
 /// lanes leave. Returns these blocks in the order of their nodes, which follow the blocks; the last node of all is the
-/// way out.
-std::vector<std::uint32_t> add_ways_out(const machine_function& f, flow_graph& g, std::vector<block_end>& ends) {
+/// exit.
+std::vector<std::uint32_t> add_exits(const machine_function& f, flow_graph& g, std::vector<block_end>& ends) {
   const std::vector<char> ended = ending(g, ends);
   const auto n = static_cast<std::uint32_t>(f.blocks.size());
   std::vector<std::uint32_t> left, node(n);
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> add_ways_out(const machine_function& f, flow_graph& g
     for (std::uint32_t& s : successors) s = node[s];
   for (const std::uint32_t b : left) {
     g.push_back({b, n + static_cast<std::uint32_t>(left.size())});
-    ends.push_back(block_end::goes_on);
+    ends.push_back(block_end::continues);
   }
   g.emplace_back();
   ends.push_back(block_end::leaves);
@@ -104,10 +104,10 @@ std::vector<std::uint32_t> add_ways_out(const machine_function& f, flow_graph& g
 
 /// The flow within the kernel and within each function: a call leads to where it comes back to, a function's way back
 /// nowhere.
-std::vector<std::uint32_t> meeting_points(const machine_function& f) {
-  std::vector<char> comes_back(f.blocks.size(), 0);
+std::vector<std::uint32_t> reconvergence_points(const machine_function& f) {
+  std::vector<char> is_return_point(f.blocks.size(), 0);
   for (const machine_block& b : f.blocks)
-    if (const machine_instruction* call = call_of(b)) comes_back[call->return_block] = 1;
+    if (const machine_instruction* call = call_of(b)) is_return_point[call->return_block] = 1;
   flow_graph g;
   std::vector<block_end> ends;
   for (const machine_block& b : f.blocks) {
@@ -118,15 +118,15 @@ std::vector<std::uint32_t> meeting_points(const machine_function& f) {
       continue;
     }
     for (const std::uint32_t s : b.successors)
-      if (!comes_back[s]) g.back().push_back(s);
+      if (!is_return_point[s]) g.back().push_back(s);
   }
-  const std::vector<std::uint32_t> left = add_ways_out(f, g, ends);
-  std::vector<std::uint32_t> meeting = meeting_points(g, ends);
+  const std::vector<std::uint32_t> left = add_exits(f, g, ends);
+  std::vector<std::uint32_t> reconvergence = reconvergence_points(g, ends);
   const std::size_t n = f.blocks.size();
-  meeting.resize(n);
-  for (std::uint32_t& m : meeting)
+  reconvergence.resize(n);
+  for (std::uint32_t& m : reconvergence)
     if (m != no_node && m >= n) m = m - n < left.size() ? left[m - n] : no_node;
-  return meeting;
+  return reconvergence;
 }
 
 /// Where lanes wait that come back from a call before the others. They go on behind it, which keeps apart those that
@@ -162,10 +162,10 @@ class emitter {
       : f_(f),
         a_(a),
         rules_(rules),
-        meeting_(meeting_points(f)),
+        reconvergence_(reconvergence_points(f)),
         called_(f.blocks.size(), nullptr),
         start_(f.blocks.size()) {
-    if (rules.convergence != convergence_code::none) convergence_ = find_convergence(f, meeting_);
+    if (rules.convergence != convergence_code::none) convergence_ = find_convergence(f, reconvergence_);
     else convergence_ = {std::vector<std::vector<std::uint32_t>>(f.blocks.size()), std::vector<char>(f.blocks.size())};
     for (const machine_block& b : f.blocks)
       if (const machine_instruction* call = call_of(b)) called_[call->return_block] = call;
@@ -181,14 +181,15 @@ class emitter {
       if (convergence_.waits[b]) code_.push_back(plain(isa::opcode::nop, near(b), isa::nop_bsync));
       const std::size_t end = first_of_end(block);
       for (std::size_t k = 0; k < end; ++k) put(block.code[k]);
-      for (const std::uint32_t meeting : convergence_.opens[b]) open_region(b, meeting);
+      for (const std::uint32_t reconvergence : convergence_.opens[b]) open_region(b, reconvergence);
       for (std::size_t k = end; k < block.code.size(); ++k) branch(block.code[k], b);
     }
     for (const jump& j : jumps_) {
       isa::instruction& i = code_[j.at];
       i.target = start_[j.target];
       // Lanes wait behind the instruction for it.
-      if (j.meeting != no_node) i.reconverge = start_[j.meeting] + (convergence_.waits[j.meeting] ? 1 : 0);
+      if (j.reconvergence != no_node)
+        i.reconverge = start_[j.reconvergence] + (convergence_.waits[j.reconvergence] ? 1 : 0);
     }
     return std::move(code_);
   }
@@ -196,7 +197,7 @@ class emitter {
  private:
   struct jump {
     std::size_t at;
-    std::uint32_t target, meeting;
+    std::uint32_t target, reconvergence;
   };
 
   void load_stack_pointer() {
@@ -239,11 +240,11 @@ class emitter {
     if (!does_nothing(i)) code_.push_back(i);
   }
 
-  void open_region(std::uint32_t b, std::uint32_t meeting) {
+  void open_region(std::uint32_t b, std::uint32_t reconvergence) {
     const machine_instruction* at = f_.blocks[b].code.empty() ? near(b) : &f_.blocks[b].code.back();
     if (rules_.convergence == convergence_code::saved_barriers)
       code_.push_back(plain(isa::opcode::nop, at, isa::nop_bmov));
-    jumps_.push_back({code_.size(), meeting, no_node});
+    jumps_.push_back({code_.size(), reconvergence, no_node});
     code_.push_back(plain(isa::opcode::nop, at, isa::nop_bssy));
   }
 
@@ -253,14 +254,17 @@ class emitter {
       next = f_.blocks[k].code.empty() && !called_[k] && !convergence_.waits[k] && convergence_.opens[k].empty();
     const bool calls = m.return_block != isa::no_target;
     if (next && !calls) return;
-    jumps_.push_back({code_.size(), m.target_block, calls ? m.return_block : m.guarded() ? meeting_[b] : no_node});
+    jumps_.push_back({code_.size(), m.target_block,
+                      calls         ? m.return_block
+                      : m.guarded() ? reconvergence_[b]
+                                    : no_node});
     code_.push_back(convert(m, a_));
   }
 
   const machine_function& f_;
   const register_allocation& a_;
   const code_rules& rules_;
-  const std::vector<std::uint32_t> meeting_;
+  const std::vector<std::uint32_t> reconvergence_;
   std::vector<const machine_instruction*> called_;  // by the block that the call comes back to
   convergence convergence_;
   std::vector<std::uint32_t> start_;

@@ -7,8 +7,8 @@
 
 namespace heddle::ptx {
 
-/// Instructions that keep the lanes of a warp together: none, BSSY where they may part and BSYNC where they meet, or
-/// the barrier register cleared before (BMOV), too.
+/// Instructions that keep the lanes of a warp together: none, BSSY where they may diverge and BSYNC where they
+/// reconverge, or the barrier register cleared before (BMOV), too.
 enum class convergence_code : std::uint8_t { none, barriers, saved_barriers };
 
 /// What a chip's compilers put around a program's own instructions.

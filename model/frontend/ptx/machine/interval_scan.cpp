@@ -233,7 +233,7 @@ bool interval_scan::place(const std::vector<char>& unspillable) {
   for (std::uint32_t k : order) {
     group& g = groups_[k];
     active_.push_back(k);
-    if (active_.size() >= prune_at) {  // what has ended cannot stand in the way any more
+    if (active_.size() >= prune_at) {  // what has ended occupies no register any more
       active_.erase(
           std::remove_if(active_.begin(), active_.end(), [&](std::uint32_t a) { return groups_[a].last <= g.start; }),
           active_.end());
@@ -252,9 +252,9 @@ bool interval_scan::place(const std::vector<char>& unspillable) {
   return true;
 }
 
-// By group: what it meets in which instruction. Of a pair that is no address both banks are read in any case.
-std::vector<std::vector<interval_scan::meeting>> interval_scan::meetings() const {
-  std::vector<std::vector<meeting>> found(groups_.size());
+// By group: with which others an instruction reads it. Of a pair that is no address both banks are read in any case.
+std::vector<std::vector<interval_scan::bank_conflict>> interval_scan::bank_conflicts() const {
+  std::vector<std::vector<bank_conflict>> found(groups_.size());
   const std::vector<unsigned> depth = loop_depths(graph_of(f_), 0);
   for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
     double weight = 1;
@@ -272,30 +272,31 @@ std::vector<std::vector<interval_scan::meeting>> interval_scan::meetings() const
   return found;
 }
 
-// The weight of the meetings that are left; negative: they do not fit.
+// The weight of the bank conflicts that are left; negative: they do not fit.
 double interval_scan::place_apart(const std::vector<std::uint32_t>& order,
-                                  const std::vector<std::vector<meeting>>& meetings, unsigned banks,
+                                  const std::vector<std::vector<bank_conflict>>& bank_conflicts, unsigned banks,
                                   unsigned registers) {
-  // A meeting counts most, then a write to a register that an earlier instruction may still read; then fresh registers.
-  constexpr double restless = 0.5, fresh = 0.1;
+  // A bank conflict counts most, then a write to a register that an earlier instruction may still read; then fresh
+  // registers.
+  constexpr double recently_read = 0.5, fresh = 0.1;
   for (segments& s : occupied_) s.clear();
   for (segments& s : held_) s.clear();
   for (group& g : groups_) g.base = no_register;
   unsigned high = 0;
   double left = 0;
-  std::vector<double> in_bank(banks);  // weight of the meetings if the place begins there
+  std::vector<double> in_bank(banks);  // weight of the bank conflicts if the place begins there
   for (const std::uint32_t k : order) {
     group& g = groups_[k];
     std::uint32_t best = no_register;
     double least = 0;
     std::fill(in_bank.begin(), in_bank.end(), 0);
-    for (const meeting& m : meetings[k])
+    for (const bank_conflict& m : bank_conflicts[k])
       if (groups_[m.other].base != no_register)
         in_bank[(groups_[m.other].base + m.other_word + banks - m.own % banks) % banks] += m.weight;
     for (unsigned base = 0; base + g.width <= registers && (best == no_register || least > 0); base += g.width) {
       double cost = in_bank[base % banks] + (base + g.width > high ? fresh * (base + g.width - high) : 0);
       if ((best != no_register && cost >= least) || !fits(g, base)) continue;
-      if (!rested(g, base)) cost += restless;
+      if (!rested(g, base)) cost += recently_read;
       if (best != no_register && cost >= least) continue;
       best = base;
       least = cost;
@@ -309,7 +310,7 @@ double interval_scan::place_apart(const std::vector<std::uint32_t>& order,
 }
 
 void interval_scan::spread(unsigned banks, unsigned registers) {
-  const std::vector<std::vector<meeting>> met = meetings();
+  const std::vector<std::vector<bank_conflict>> conflicts = bank_conflicts();
   mark_late_reads();
   const auto bases = [this] {
     std::vector<std::uint32_t> b;
@@ -318,9 +319,9 @@ void interval_scan::spread(unsigned banks, unsigned registers) {
   };
   std::vector<double> weight(groups_.size(), 0);
   for (std::size_t k = 0; k < groups_.size(); ++k)
-    for (const meeting& m : met[k]) weight[k] += m.weight;
-  // In the order of their starts; where that leaves meetings or does not fit, pairs and quads choose first, or those
-  // that meet most.
+    for (const bank_conflict& m : conflicts[k]) weight[k] += m.weight;
+  // In the order of their starts; where that leaves bank conflicts or does not fit, pairs and quads choose first, or
+  // those with most conflicts.
   std::vector<std::uint32_t> best = bases(), order = by_start();
   double least = -1;
   for (unsigned attempt = 0; attempt < 3 && least != 0; ++attempt) {
@@ -328,7 +329,7 @@ void interval_scan::spread(unsigned banks, unsigned registers) {
       std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return groups_[a].width > groups_[b].width; });
     if (attempt == 2)
       std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weight[a] > weight[b]; });
-    const double left = place_apart(order, met, banks, std::min(registers, limit_));
+    const double left = place_apart(order, conflicts, banks, std::min(registers, limit_));
     if (left < 0 || (least >= 0 && left >= least)) continue;
     least = left;
     best = bases();

@@ -49,7 +49,7 @@ class interval_scan {
     double weight = 0;           // reads and writes, by loop depth
   };
   /// An instruction reads word `own` of a group beside word `other_word` of another one.
-  struct meeting {
+  struct bank_conflict {
     std::uint32_t other;
     unsigned own, other_word;
     double weight;
@@ -63,9 +63,9 @@ class interval_scan {
   void release(group& g);
   bool find_place(group& g);
   [[nodiscard]] std::vector<std::uint32_t> by_start() const;
-  [[nodiscard]] std::vector<std::vector<meeting>> meetings() const;
-  double place_apart(const std::vector<std::uint32_t>& order, const std::vector<std::vector<meeting>>& meetings,
-                     unsigned banks, unsigned registers);
+  [[nodiscard]] std::vector<std::vector<bank_conflict>> bank_conflicts() const;
+  double place_apart(const std::vector<std::uint32_t>& order,
+                     const std::vector<std::vector<bank_conflict>>& bank_conflicts, unsigned banks, unsigned registers);
   void count_used();
   [[nodiscard]] std::uint32_t victim(const group& wanted, const std::vector<char>& unspillable) const;
   [[nodiscard]] bool may_spill(const group& g, const std::vector<char>& unspillable) const;

@@ -80,7 +80,7 @@ unsigned latency_of(const machine_instruction& i) {
 }
 
 /// Whether other instructions are issued while the result comes.
-bool comes_late(const machine_instruction& i) { return i.base.dst_count > 0 && latency_of(i) > 10; }
+bool has_late_result(const machine_instruction& i) { return i.base.dst_count > 0 && latency_of(i) > 10; }
 
 /// How many words and predicates are live, while instructions are taken one after the other.
 class pressure {
@@ -176,9 +176,9 @@ class scheduler {
     // so many. Of them go those that hold no value of the program, and some for alignment, banks and rest.
     words_ = words_before();
     const int base = *std::max_element(words_.begin(), words_.end());
-    const int aside = rules.beyond + (rules.stack_pointer ? 1 : 0), most = static_cast<int>(rules.limit);
-    const int level = std::max((base + aside + 2 + 7) / 8 * 8, static_cast<int>(std::min(rules.free_of_cost, 32u)));
-    target_ = std::max(std::min(level, most) - aside - slack, std::min(base + 8 + base / 8, most - 8 - aside));
+    const int reserved = rules.beyond + (rules.stack_pointer ? 1 : 0), most = static_cast<int>(rules.limit);
+    const int level = std::max((base + reserved + 2 + 7) / 8 * 8, static_cast<int>(std::min(rules.free_of_cost, 32u)));
+    target_ = std::max(std::min(level, most) - reserved - slack, std::min(base + 8 + base / 8, most - 8 - reserved));
     worthwhile_ = base + 6 < target_ || base + 12 < most;
     if (target > 0) target_ = target, worthwhile_ = true;
   }
@@ -215,7 +215,7 @@ class scheduler {
  private:
   static constexpr std::uint32_t none = 0xffffffffu;
   static constexpr int slack = 8;
-  static constexpr unsigned lead = 60, patience = 20;  // cycles
+  static constexpr unsigned lead = 60, longest_wait = 20;  // cycles
 
   struct node {
     std::vector<std::pair<std::uint32_t, unsigned>> successors;  // node, latency
@@ -279,7 +279,7 @@ class scheduler {
     for (std::uint32_t k = n; k-- > 0;) {
       node& now = nodes_[k];
       now.path = latency_of(code[begin + k]);
-      now.leads_to_late = comes_late(code[begin + k]);
+      now.leads_to_late = has_late_result(code[begin + k]);
       for (const auto& s : now.successors) {
         now.path = std::max(now.path, s.second + nodes_[s.first].path);
         now.leads_to_late =
@@ -337,7 +337,7 @@ class scheduler {
       const std::uint64_t wait_n = n.ready > now ? n.ready : now, wait_b = b.ready > now ? b.ready : now;
       if (wait_n < wait_b || (wait_n == wait_b && n.path > b.path)) best = static_cast<std::uint32_t>(k);
     }
-    if (best != none && later != none && nodes_[best].ready > now + patience) return later;
+    if (best != none && later != none && nodes_[best].ready > now + longest_wait) return later;
     return best != none ? best : later != none ? later : cheapest;
   }
 

@@ -64,18 +64,18 @@ void call_graph::find_recursive() {
     names.push_back(&name);
   }
   add(indirect, taken_);
-  constexpr std::size_t unseen = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> index(count, unseen), low(count), part, next(count, 0), open;
+  constexpr std::size_t unvisited = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> index(count, unvisited), low(count), part, next(count, 0), open;
   std::vector<char> pending(count, 0);
   std::size_t clock = 0;
   for (std::size_t root = 0; root < count; ++root) {
-    if (index[root] != unseen) continue;
+    if (index[root] != unvisited) continue;
     for (open.push_back(root); !open.empty();) {
       const std::size_t k = open.back();
-      if (index[k] == unseen) index[k] = low[k] = clock++, pending[k] = 1, part.push_back(k);
+      if (index[k] == unvisited) index[k] = low[k] = clock++, pending[k] = 1, part.push_back(k);
       if (next[k] < to[k].size()) {
         const std::size_t t = to[k][next[k]++];
-        if (index[t] == unseen) open.push_back(t);
+        if (index[t] == unvisited) open.push_back(t);
         else if (pending[t]) low[k] = std::min(low[k], index[t]);
         continue;
       }
@@ -83,7 +83,7 @@ void call_graph::find_recursive() {
       if (!open.empty()) low[open.back()] = std::min(low[open.back()], low[k]);
       if (low[k] != index[k]) continue;
       const bool alone = part.back() == k && std::find(to[k].begin(), to[k].end(), k) == to[k].end();
-      for (std::size_t member = unseen; member != k;) {
+      for (std::size_t member = unvisited; member != k;) {
         member = part.back();
         part.pop_back();
         pending[member] = 0;

@@ -42,7 +42,7 @@ enum class operand_use : std::uint8_t { result, no_result, none, own };
 /// tracked. if_store: a wmma.store. if_strong: a volatile or ordered load. if_clock: S2R of a clock.
 enum class needed_kind : std::uint8_t { by_use, always, if_store, if_strong, if_clock };
 
-/// Whether a loop with it is not unrolled: lanes must meet at it, it orders memory, or it leaves for the system.
+/// Whether a loop with it is not unrolled: lanes must reconverge at it, it orders memory, or it leaves for the system.
 /// if_warp: a barrier of a warp, or with a reduction. if_call: a branch that comes back.
 enum class alone_kind : std::uint8_t { no, yes, if_warp, if_call };
 

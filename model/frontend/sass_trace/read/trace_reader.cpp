@@ -79,7 +79,7 @@ void trace_reader::block_place(block_trace& block) {
   }
 }
 
-bool trace_reader::next_block(block_trace& block, std::size_t part_bytes, const part_taker& take_part) {
+bool trace_reader::next_block(block_trace& block, std::size_t part_bytes, const part_consumer& consume_part) {
   block.clear();
   begun_.assign(header_.warps(), false);
   std::string_view line;
@@ -96,14 +96,14 @@ bool trace_reader::next_block(block_trace& block, std::size_t part_bytes, const 
     if (!reader_.next_with_text(line)) truncated(place_text(block));
     if (trimmed(line) == "#END_TB") break;
     if (block.warps.empty() && starts_with(trimmed(line), "cluster ")) continue;
-    warp(line, block, part_bytes, take_part);
+    warp(line, block, part_bytes, consume_part);
   }
   ++blocks_;
   return true;
 }
 
 void trace_reader::warp(std::string_view line, block_trace& block, std::size_t part_bytes,
-                        const part_taker& take_part) {
+                        const part_consumer& consume_part) {
   std::string_view value;
   if (!keyed(line, "warp", value)) refuse(line, "'warp = N', or '#END_TB'");
   warp_trace w;
@@ -119,7 +119,7 @@ void trace_reader::warp(std::string_view line, block_trace& block, std::size_t p
     if (k % records_between_checks == records_between_checks - 1 && block.bytes() > part_bytes) {
       w.count = block.records.size() - w.first;
       block.warps.push_back(w);
-      take_part(block);
+      consume_part(block);
       block.clear();
       w.first = 0;
     }

@@ -28,11 +28,11 @@ class trace_reader {
   trace_reader(const std::string& file, std::shared_ptr<code_table> code);
 
   [[nodiscard]] const kernel_header& header() const { return header_; }
-  using part_taker = std::function<void(block_trace&)>;
+  using part_consumer = std::function<void(block_trace&)>;
   /// Reads the next thread block into `block`; false at the end of the file. A block larger than `part_bytes` is
-  /// delivered in parts: `take_part` is called with each part but the last, and the last one is left in `block`. The
+  /// delivered in parts: `consume_part` is called with each part but the last, and the last one is left in `block`. The
   /// last warp of a part may be incomplete.
-  bool next_block(block_trace& block, std::size_t part_bytes, const part_taker& take_part);
+  bool next_block(block_trace& block, std::size_t part_bytes, const part_consumer& consume_part);
   /// Reads the next thread block as a whole.
   bool next_block(block_trace& block) { return next_block(block, ~std::size_t{0}, nullptr); }
   /// The number of blocks delivered so far.
@@ -42,7 +42,7 @@ class trace_reader {
 
  private:
   void block_place(block_trace& block);
-  void warp(std::string_view line, block_trace& block, std::size_t part_bytes, const part_taker& take_part);
+  void warp(std::string_view line, block_trace& block, std::size_t part_bytes, const part_consumer& consume_part);
   [[noreturn]] void refuse(std::string_view line, const std::string& expected) const;
   [[noreturn]] void truncated(const std::string& where) const;
   bool keyed(std::string_view line, std::string_view key, std::string_view& value) const;

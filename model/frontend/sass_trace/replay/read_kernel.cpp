@@ -76,17 +76,17 @@ class survey {
     }
     for (std::size_t k = w.first; k < w.first + w.count; ++k) {
       const trace_record& s = part.records[k];
-      revived_ = revived_ || (s.mask & exited_) != 0;
+      active_after_exit_ = active_after_exit_ || (s.mask & exited_) != 0;
       ended_ = entries_[s.instruction]->instruction.op == isa::opcode::exit;
       if (ended_) exited_ |= s.mask;
     }
   }
   void end_warp() {
     if (in_warp_) {
-      kernel_.unended_warps += ended_ ? 0 : 1;
-      kernel_.revived_warps += revived_ ? 1 : 0;
+      kernel_.warps_without_exit += ended_ ? 0 : 1;
+      kernel_.warps_after_exit += active_after_exit_ ? 1 : 0;
     }
-    in_warp_ = ended_ = revived_ = false;
+    in_warp_ = ended_ = active_after_exit_ = false;
     exited_ = 0;
   }
 
@@ -94,7 +94,7 @@ class survey {
   const kernel_header& header_;
   bool in_warp_ = false;
   bool ended_ = false;
-  bool revived_ = false;
+  bool active_after_exit_ = false;
   std::uint32_t warp_ = 0;
   std::uint32_t exited_ = 0;  // lanes
   std::uint32_t block_warps_ = 0;

@@ -25,10 +25,10 @@ struct trace_kernel {
   std::uint64_t blocks = 0;                     // in the file, which omits blocks of the grid that did nothing
   std::uint64_t warp_instructions = 0;
   std::vector<std::shared_ptr<const block_trace>>
-      kept;                         // all blocks as block_source returns them; empty: they are read again
-  std::uint64_t absent_warps = 0;   // of the blocks in the file: their threads have no instruction
-  std::uint64_t unended_warps = 0;  // whose last instruction is no EXIT
-  std::uint64_t revived_warps = 0;  // with lanes that are active after their EXIT
+      kept;                              // all blocks as block_source returns them; empty: they are read again
+  std::uint64_t absent_warps = 0;        // of the blocks in the file: their threads have no instruction
+  std::uint64_t warps_without_exit = 0;  // whose last instruction is no EXIT
+  std::uint64_t warps_after_exit = 0;    // with lanes that are active after their EXIT
   // Opcodes missing in the table of the generation, with their execution counts.
   std::map<std::string, std::uint64_t> unknown;
   std::shared_ptr<trace_store> store;  // holds its blocks

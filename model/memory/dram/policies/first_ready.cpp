@@ -27,7 +27,7 @@ class first_ready : public dram_scheduler {
 
   static void consider(candidate& best, kind what, std::size_t index, cycle_t earliest, cycle_t now);
   static void consider_next(candidate& best, const dram_queue& queue, std::size_t index, cycle_t now);
-  void consider_columns(candidate& best, const dram_queue& queue, const bool (&barred)[2], cycle_t now) const;
+  void consider_columns(candidate& best, const dram_queue& queue, const bool (&blocked)[2], cycle_t now) const;
   void consider_rows(candidate& best, const dram_queue& queue, cycle_t now);
 
   std::vector<std::uint8_t> wanted_;  // by bank, during a choice: claimed, or reserved for a starving request
@@ -62,22 +62,22 @@ void first_ready::consider_next(candidate& best, const dram_queue& queue, std::s
 dram_choice first_ready::select(const dram_queue& queue, cycle_t now) {
   candidate best;
   std::fill(wanted_.begin(), wanted_.end(), std::uint8_t{0});
-  bool barred[2] = {false, false};  // column commands of reads, of writes
+  bool blocked[2] = {false, false};  // column commands of reads, of writes
   if (queue.starving()) {
     consider_next(best, queue, 0, now);
     if (best.what != kind::none) return {best.index, never};
     const dram_request& oldest = queue[0];
     wanted_[oldest.bank] = claimed | reserved;
-    barred[!oldest.write] = oldest.hit;
+    blocked[!oldest.write] = oldest.hit;
   }
-  consider_columns(best, queue, barred, now);
+  consider_columns(best, queue, blocked, now);
   if (best.what == kind::none && queue.ready() != queue.hits()) consider_rows(best, queue, now);
   if (best.what == kind::none) return {dram_choice::none, best.next};
   return {best.index, never};
 }
 
 // Considers column commands, which have priority over all others; the oldest goes first.
-void first_ready::consider_columns(candidate& best, const dram_queue& queue, const bool (&barred)[2],
+void first_ready::consider_columns(candidate& best, const dram_queue& queue, const bool (&blocked)[2],
                                    cycle_t now) const {
   if (queue.hits() == 0) return;
   const cycle_t bus = queue.bus_free();
@@ -87,7 +87,7 @@ void first_ready::consider_columns(candidate& best, const dram_queue& queue, con
   }
   for (std::size_t i = 0; i < queue.ready(); ++i) {
     const dram_request& r = queue[i];
-    if (!r.hit || (wanted_[r.bank] & reserved) != 0 || barred[r.write]) continue;
+    if (!r.hit || (wanted_[r.bank] & reserved) != 0 || blocked[r.write]) continue;
     consider(best, kind::column, i, queue.earliest(r.write ? dram_command::wr : dram_command::rd, r.bank), now);
     if (best.what == kind::column) return;
   }

@@ -8,8 +8,9 @@
 
 namespace heddle {
 
-/// Is told of the commands of a DRAM channel, each burst's column command and refreshes included. Commands may be told
-/// before their cycle, and those of a time without requests after it; `bank` has no meaning for prea and refab.
+/// Is notified of the commands of a DRAM channel, each burst's column command and refreshes included. Commands may be
+/// reported before their cycle, and those of a time without requests after it; `bank` has no meaning for prea and
+/// refab.
 class command_observer {
  public:
   virtual ~command_observer() = default;

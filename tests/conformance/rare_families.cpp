@@ -75,7 +75,7 @@ void comparisons(builder& b) {
 
 }  // namespace
 
-std::vector<conformance_case> seldom_families() {
+std::vector<conformance_case> rare_families() {
   std::vector<conformance_case> all;
   builder b(all);
   signs_and_magnitudes(b);

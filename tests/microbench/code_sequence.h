@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that measure one passage of instructions. They are generated when a test runs, because their text repeats
+// Kernels that measure one sequence of instructions. They are generated when a test runs, because their text repeats
 // one line many times.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace microbench {
 
 /// A chain of instructions in PTX. '$' stands for the number of the chain; every chain has its own registers.
-struct passage {
+struct code_sequence {
   std::string declarations;        // for all chains and shared registers; "%x<$>" declares one register for each chain
   std::string before;              // once
   std::string begin;               // for each chain
@@ -23,7 +23,7 @@ struct passage {
 /// runs twice; the second pass, which counts, has warm caches. A barrier lets the warps of a block start together.
 /// Each thread writes the clock before and after, the difference, and a value that depends on all results. Parameters:
 /// the output, a 64-bit seed.
-std::string kernel(const std::string& name, const passage& p, unsigned operations, unsigned chains);
+std::string kernel(const std::string& name, const code_sequence& p, unsigned operations, unsigned chains);
 
 /// A module of such kernels.
 std::string module(const std::string& kernels);

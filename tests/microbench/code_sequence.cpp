@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "passage.h"
+#include "code_sequence.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -31,7 +31,7 @@ constexpr unsigned word_bytes = 512;  // size of the buffer whose address is eve
 
 }  // namespace
 
-std::string kernel(const std::string& name, const passage& p, unsigned operations, unsigned chains) {
+std::string kernel(const std::string& name, const code_sequence& p, unsigned operations, unsigned chains) {
   std::string text =
       ".visible .entry " + name + "(.param .u64 " + name + "_out, .param .u64 " + name + "_seed)\n{\n  " +
       of_chain(p.declarations, chains) +
