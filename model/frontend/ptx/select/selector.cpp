@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/select/selector.h"
 
+#include <array>
 #include <utility>
 
 namespace heddle::ptx {
@@ -106,185 +107,219 @@ void selector::check_types(const hir_instruction& h) const {
     in_.unsupported();
 }
 
+/// What translates each PTX instruction that the resolver does not translate itself.
+struct selector::selection {
+  using function = void (*)(selector& s, const hir_instruction& h);
+  struct row {
+    ptx_op op;
+    function translate;  // nullptr: of a family that is selected, but the resolver has replaced the instruction
+  };
+
+  static bool is_real(const hir_instruction& h) { return isa::is_float(h.m.type); }
+  static void logic(selector& s, const hir_instruction& h, std::uint8_t table) {
+    if (h.m.type == dtype::pred) s.compare_.predicate_logic();
+    else s.integer_.logic(table);
+  }
+  static void branch(selector& s, const hir_instruction& h) {
+    machine_instruction& i = s.out_.put(opcode::bra, {no_register, 0, 0}, {});
+    i.target_block = h.target;
+    i.return_block = h.return_block;
+    i.base.uniform = h.m.uniform;
+  }
+  static void function_of_one(selector& s, const hir_instruction& h) {
+    if (is_half(h.m.type)) s.function_.half_function();
+    else if (h.op == ptx_op::ex2) s.function_.exponential();
+    else s.function_.special_function();
+  }
+
+// clang-format off
+#define HEDDLE_SELECT(name, ...) {ptx_op::name, [](selector& s, [[maybe_unused]] const hir_instruction& h) { __VA_ARGS__; }}
+  static constexpr row rows[] = {
+    // arithmetic
+    HEDDLE_SELECT(abs, is_real(h) ? s.float_.sign() : s.integer_.absolute_negate()),
+    HEDDLE_SELECT(add, is_real(h) ? s.float_.arithmetic() : h.m.carry_out ? s.integer_.add_sub_carry() : s.integer_.add_sub()),
+    HEDDLE_SELECT(addc, s.integer_.add_sub_carry()),
+    HEDDLE_SELECT(copysign, s.float_.copy_sign()),
+    HEDDLE_SELECT(cvt, s.convert_.convert()),
+    HEDDLE_SELECT(div, is_real(h) ? s.divide_.divide() : s.integer_divide_.divide()),
+    HEDDLE_SELECT(dp2a, s.integer_.dot_product()),
+    HEDDLE_SELECT(dp4a, s.integer_.dot_product()),
+    HEDDLE_SELECT(fma, s.float_.arithmetic()),
+    HEDDLE_SELECT(mad, is_real(h) ? s.float_.arithmetic() : h.m.carry_out ? s.multiply_.carry_chain_multiply() : s.multiply_.multiply()),
+    HEDDLE_SELECT(mad24, s.multiply_.multiply_24()),
+    HEDDLE_SELECT(madc, s.multiply_.carry_chain_multiply()),
+    HEDDLE_SELECT(max, is_real(h) ? s.float_.min_max() : s.integer_.min_max()),
+    HEDDLE_SELECT(min, is_real(h) ? s.float_.min_max() : s.integer_.min_max()),
+    HEDDLE_SELECT(mul, is_real(h) ? s.float_.arithmetic() : s.multiply_.multiply()),
+    HEDDLE_SELECT(mul24, s.multiply_.multiply_24()),
+    HEDDLE_SELECT(neg, is_real(h) ? s.float_.sign() : s.integer_.absolute_negate()),
+    HEDDLE_SELECT(rcp, s.divide_.reciprocal()),
+    HEDDLE_SELECT(rem, is_real(h) ? s.divide_.divide() : s.integer_divide_.divide()),
+    HEDDLE_SELECT(sad, s.integer_.absolute_difference()),
+    HEDDLE_SELECT(sqrt, s.divide_.square_root()),
+    HEDDLE_SELECT(sub, is_real(h) ? s.float_.arithmetic() : h.m.carry_out ? s.integer_.add_sub_carry() : s.integer_.add_sub()),
+    HEDDLE_SELECT(subc, s.integer_.add_sub_carry()),
+    HEDDLE_SELECT(testp, s.float_.test_property()),
+    // bits
+    HEDDLE_SELECT(and_, logic(s, h, 0xc0)),
+    HEDDLE_SELECT(bfe, s.bit_.bit_field_extract()),
+    HEDDLE_SELECT(bfi, s.bit_.bit_field_insert()),
+    HEDDLE_SELECT(bfind, s.bit_.find_leading()),
+    HEDDLE_SELECT(bmsk, s.bit_.mask_bits()),
+    HEDDLE_SELECT(brev, s.bit_.count_bits()),
+    HEDDLE_SELECT(clz, s.bit_.find_leading()),
+    HEDDLE_SELECT(cnot, s.integer_.logic(0)),
+    HEDDLE_SELECT(lop3, s.integer_.logic(0)),
+    HEDDLE_SELECT(not_, logic(s, h, 0x0f)),
+    HEDDLE_SELECT(or_, logic(s, h, 0xfc)),
+    HEDDLE_SELECT(popc, s.bit_.count_bits()),
+    HEDDLE_SELECT(prmt, s.bit_.permute()),
+    HEDDLE_SELECT(shf, s.bit_.funnel()),
+    HEDDLE_SELECT(shl, s.integer_.shift()),
+    HEDDLE_SELECT(shr, s.integer_.shift()),
+    HEDDLE_SELECT(szext, s.bit_.mask_bits()),
+    HEDDLE_SELECT(xor_, logic(s, h, 0x3c)),
+    // compare
+    HEDDLE_SELECT(selp, s.compare_.select_value()),
+    HEDDLE_SELECT(set, s.compare_.set_value()),
+    HEDDLE_SELECT(setp, s.compare_.set_predicate()),
+    HEDDLE_SELECT(slct, s.compare_.select_by_sign()),
+    // function
+    HEDDLE_SELECT(cos, function_of_one(s, h)),
+    HEDDLE_SELECT(ex2, function_of_one(s, h)),
+    HEDDLE_SELECT(lg2, function_of_one(s, h)),
+    HEDDLE_SELECT(rsqrt, function_of_one(s, h)),
+    HEDDLE_SELECT(sin, function_of_one(s, h)),
+    HEDDLE_SELECT(tanh, function_of_one(s, h)),
+    // warp, barrier
+    HEDDLE_SELECT(activemask, s.warp_.vote()),
+    HEDDLE_SELECT(elect, s.warp_.elect()),
+    HEDDLE_SELECT(match, s.warp_.match()),
+    HEDDLE_SELECT(redux, s.warp_.reduce()),
+    HEDDLE_SELECT(shfl, s.warp_.shuffle()),
+    HEDDLE_SELECT(vote, s.warp_.vote()),
+    HEDDLE_SELECT(bar, s.warp_.barrier()),
+    HEDDLE_SELECT(barrier, s.warp_.barrier()),
+    // memory, fence, address
+    HEDDLE_SELECT(atom, s.memory_.atomic()),
+    HEDDLE_SELECT(ld, s.memory_.load()),
+    HEDDLE_SELECT(ldu, s.memory_.load()),
+    HEDDLE_SELECT(red, s.memory_.atomic()),
+    HEDDLE_SELECT(st, s.memory_.store()),
+    HEDDLE_SELECT(fence, s.memory_.fence()),
+    HEDDLE_SELECT(membar, s.memory_.fence()),
+    HEDDLE_SELECT(cvta, s.memory_.convert_address()),
+    HEDDLE_SELECT(getctarank, s.chip_.require_capability(9); s.out_.copy(s.in_.dst(), s.in_.src(0))),
+    HEDDLE_SELECT(isspacep, s.memory_.is_space()),
+    HEDDLE_SELECT(mapa, s.chip_.require_capability(9); s.out_.copy(s.in_.dst(), s.in_.src(0))),
+    // move, part
+    HEDDLE_SELECT(mov, s.move_.move()),
+    HEDDLE_SELECT(pack, s.move_.pack()),
+    HEDDLE_SELECT(unpack, s.move_.unpack()),
+    HEDDLE_SELECT(s2r, s.out_.put(opcode::s2r, s.in_.dst(), {}).base.sub = h.m.sub),
+    {ptx_op::save, nullptr},
+    {ptx_op::restore, nullptr},
+    // matrix
+    HEDDLE_SELECT(ldmatrix, s.tensor_.load_matrix()),
+    HEDDLE_SELECT(mma, s.tensor_.multiply()),
+    HEDDLE_SELECT(movmatrix, s.tensor_.transpose_matrix()),
+    HEDDLE_SELECT(stmatrix, s.chip_.require_capability(9)),  // its steps are instructions of their own
+    HEDDLE_SELECT(wmma, s.wmma_.select()),
+    // texture
+    HEDDLE_SELECT(suld, s.texture_.surface_access()),
+    HEDDLE_SELECT(suq, s.texture_.texture_question()),
+    HEDDLE_SELECT(sust, s.texture_.surface_access()),
+    HEDDLE_SELECT(tex, s.texture_.texture_fetch()),
+    HEDDLE_SELECT(tld4, s.texture_.texture_fetch()),
+    HEDDLE_SELECT(txq, s.texture_.texture_question()),
+    // flow, system
+    HEDDLE_SELECT(bra, branch(s, h)),
+    {ptx_op::brx, nullptr},
+    HEDDLE_SELECT(exit, s.out_.put(opcode::exit, {no_register, 0, 0}, {})),
+    {ptx_op::ret, nullptr},
+    {ptx_op::brkpt, nullptr},
+    HEDDLE_SELECT(nanosleep, s.out_.put(opcode::nanosleep, {no_register, 0, 0}, {s.in_.src(0)})),
+    HEDDLE_SELECT(pmevent, s.out_.put(opcode::nop, {no_register, 0, 0}, {})),
+    HEDDLE_SELECT(system_call, s.system_.system_call()),
+    HEDDLE_SELECT(trap, s.system_.trap()),
+    // difference
+    HEDDLE_SELECT(vabsdiff2, s.integer_.video_difference()),
+    HEDDLE_SELECT(vabsdiff4, s.integer_.video_difference()),
+    // copy, arrival: their steps are instructions of their own
+    HEDDLE_SELECT(cp, s.chip_.require_capability(8)),
+    HEDDLE_SELECT(mbarrier, s.chip_.require_capability(8)),
+  };
+#undef HEDDLE_SELECT
+  // clang-format on
+
+  static const std::array<function, static_cast<std::size_t>(ptx_op::count)> table;
+};
+
+namespace {
+
+/// Whether instructions of the family are selected; otherwise the resolver has replaced all of them.
+constexpr bool is_selected(op_family f) {
+  switch (f) {
+    case op_family::arithmetic:
+    case op_family::bits:
+    case op_family::compare:
+    case op_family::function:
+    case op_family::warp:
+    case op_family::barrier:
+    case op_family::memory:
+    case op_family::fence:
+    case op_family::address:
+    case op_family::move:
+    case op_family::flow:
+    case op_family::system:
+    case op_family::matrix:
+    case op_family::texture:
+    case op_family::difference:
+    case op_family::copy:
+    case op_family::arrival:
+    case op_family::part: return true;
+    case op_family::call:
+    case op_family::hint:
+    case op_family::video:
+    case op_family::stack:
+    case op_family::search: return false;
+  }
+  return false;
+}
+
+constexpr op_family family_of[] = {
+#define HEDDLE_X(name, text, family, ...) op_family::family,
+    HEDDLE_PTX_OPS(HEDDLE_X)
+#undef HEDDLE_X
+};
+
+/// Each instruction of a family that is selected has one row, the others have none.
+template <typename Row, std::size_t n>
+constexpr bool complete(const Row (&rows)[n]) {
+  for (std::size_t op = 0; op < static_cast<std::size_t>(ptx_op::count); ++op) {
+    std::size_t found = 0;
+    for (const Row& r : rows) found += static_cast<std::size_t>(r.op) == op ? 1 : 0;
+    if (found != (is_selected(family_of[op]) ? 1u : 0u)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const std::array<selector::selection::function, static_cast<std::size_t>(ptx_op::count)> selector::selection::table =
+    [] {
+      static_assert(complete(rows), "an instruction of ptx_op.h lacks its row in selector.cpp, or has two");
+      std::array<function, static_cast<std::size_t>(ptx_op::count)> by_op{};
+      for (const row& r : rows) by_op[static_cast<std::size_t>(r.op)] = r.translate;
+      return by_op;
+    }();
+
 void selector::select(const hir_instruction& h) {
   in_.set(h);
   check_types(h);
-  switch (info(h.op).family) {
-    case op_family::arithmetic: return select_arithmetic(h);
-    case op_family::bits: return select_bits(h);
-    case op_family::compare: return select_comparison(h.op);
-    case op_family::function: return select_function(h);
-    case op_family::warp:
-    case op_family::barrier: return select_warp(h.op);
-    case op_family::memory:
-    case op_family::fence:
-    case op_family::address: return select_memory(h.op);
-    case op_family::move:
-    case op_family::part: return select_move(h);
-    case op_family::matrix: return select_matrix(h.op);
-    case op_family::texture: return select_texture(h.op);
-    case op_family::flow:
-    case op_family::system: return select_flow(h);
-    case op_family::difference: return integer_.video_difference();
-    case op_family::copy:
-    case op_family::arrival: return chip_.require_capability(8);  // their steps are instructions of their own
-    default: in_.unsupported();
-  }
-}
-
-void selector::select_arithmetic(const hir_instruction& h) {
-  const bool real = isa::is_float(h.m.type);
-  switch (h.op) {
-    case ptx_op::add:
-    case ptx_op::sub: return real ? float_.arithmetic() : h.m.carry_out ? integer_.add_sub_carry() : integer_.add_sub();
-    case ptx_op::addc:
-    case ptx_op::subc: return integer_.add_sub_carry();
-    case ptx_op::mul: return real ? float_.arithmetic() : multiply_.multiply();
-    case ptx_op::mad:
-      return real ? float_.arithmetic() : h.m.carry_out ? multiply_.carry_chain_multiply() : multiply_.multiply();
-    case ptx_op::madc: return multiply_.carry_chain_multiply();
-    case ptx_op::fma: return float_.arithmetic();
-    case ptx_op::mul24:
-    case ptx_op::mad24: return multiply_.multiply_24();
-    case ptx_op::min:
-    case ptx_op::max: return real ? float_.min_max() : integer_.min_max();
-    case ptx_op::abs:
-    case ptx_op::neg: return real ? float_.sign() : integer_.absolute_negate();
-    case ptx_op::cvt: return convert_.convert();
-    case ptx_op::div:
-    case ptx_op::rem: return real ? divide_.divide() : integer_divide_.divide();
-    case ptx_op::rcp: return divide_.reciprocal();
-    case ptx_op::sqrt: return divide_.square_root();
-    case ptx_op::dp4a:
-    case ptx_op::dp2a: return integer_.dot_product();
-    case ptx_op::sad: return integer_.absolute_difference();
-    case ptx_op::copysign: return float_.copy_sign();
-    case ptx_op::testp: return float_.test_property();
-    default: in_.unsupported();
-  }
-}
-
-void selector::select_bits(const hir_instruction& h) {
-  const bool predicates = h.m.type == dtype::pred;
-  switch (h.op) {
-    case ptx_op::and_: return predicates ? compare_.predicate_logic() : integer_.logic(0xc0);
-    case ptx_op::or_: return predicates ? compare_.predicate_logic() : integer_.logic(0xfc);
-    case ptx_op::xor_: return predicates ? compare_.predicate_logic() : integer_.logic(0x3c);
-    case ptx_op::not_: return predicates ? compare_.predicate_logic() : integer_.logic(0x0f);
-    case ptx_op::cnot:
-    case ptx_op::lop3: return integer_.logic(0);
-    case ptx_op::shl:
-    case ptx_op::shr: return integer_.shift();
-    case ptx_op::bfe: return bit_.bit_field_extract();
-    case ptx_op::bfi: return bit_.bit_field_insert();
-    case ptx_op::bmsk:
-    case ptx_op::szext: return bit_.mask_bits();
-    case ptx_op::popc:
-    case ptx_op::brev: return bit_.count_bits();
-    case ptx_op::clz:
-    case ptx_op::bfind: return bit_.find_leading();
-    case ptx_op::prmt: return bit_.permute();
-    case ptx_op::shf: return bit_.funnel();
-    default: in_.unsupported();
-  }
-}
-
-void selector::select_comparison(ptx_op op) {
-  switch (op) {
-    case ptx_op::setp: return compare_.set_predicate();
-    case ptx_op::set: return compare_.set_value();
-    case ptx_op::selp: return compare_.select_value();
-    case ptx_op::slct: return compare_.select_by_sign();
-    default: in_.unsupported();
-  }
-}
-
-void selector::select_function(const hir_instruction& h) {
-  if (is_half(h.m.type)) function_.half_function();
-  else if (h.op == ptx_op::ex2) function_.exponential();
-  else function_.special_function();
-}
-
-void selector::select_warp(ptx_op op) {
-  switch (op) {
-    case ptx_op::elect: return warp_.elect();
-    case ptx_op::shfl: return warp_.shuffle();
-    case ptx_op::match: return warp_.match();
-    case ptx_op::redux: return warp_.reduce();
-    case ptx_op::vote:
-    case ptx_op::activemask: return warp_.vote();
-    case ptx_op::bar:
-    case ptx_op::barrier: return warp_.barrier();
-    default: in_.unsupported();
-  }
-}
-
-void selector::select_memory(ptx_op op) {
-  switch (op) {
-    case ptx_op::ld:
-    case ptx_op::ldu: return memory_.load();
-    case ptx_op::st: return memory_.store();
-    case ptx_op::atom:
-    case ptx_op::red: return memory_.atomic();
-    case ptx_op::membar:
-    case ptx_op::fence: return memory_.fence();
-    case ptx_op::cvta: return memory_.convert_address();
-    case ptx_op::isspacep: return memory_.is_space();
-    case ptx_op::mapa:
-    case ptx_op::getctarank: chip_.require_capability(9); return out_.copy(in_.dst(), in_.src(0));
-    default: in_.unsupported();
-  }
-}
-
-void selector::select_move(const hir_instruction& h) {
-  switch (h.op) {
-    case ptx_op::mov: return move_.move();
-    case ptx_op::pack: return move_.pack();
-    case ptx_op::unpack: return move_.unpack();
-    case ptx_op::s2r: out_.put(opcode::s2r, in_.dst(), {}).base.sub = h.m.sub; return;
-    default: in_.unsupported();
-  }
-}
-
-void selector::select_matrix(ptx_op op) {
-  switch (op) {
-    case ptx_op::wmma: return wmma_.select();
-    case ptx_op::mma: return tensor_.multiply();
-    case ptx_op::ldmatrix: return tensor_.load_matrix();
-    case ptx_op::movmatrix: return tensor_.transpose_matrix();
-    case ptx_op::stmatrix: return chip_.require_capability(9);  // its steps are instructions of their own
-    default: in_.unsupported();
-  }
-}
-
-void selector::select_texture(ptx_op op) {
-  switch (op) {
-    case ptx_op::tex:
-    case ptx_op::tld4: return texture_.texture_fetch();
-    case ptx_op::suld:
-    case ptx_op::sust: return texture_.surface_access();
-    case ptx_op::txq:
-    case ptx_op::suq: return texture_.texture_question();
-    default: in_.unsupported();
-  }
-}
-
-void selector::select_flow(const hir_instruction& h) {
-  switch (h.op) {
-    case ptx_op::bra: {
-      machine_instruction& i = out_.put(opcode::bra, {no_register, 0, 0}, {});
-      i.target_block = h.target;
-      i.return_block = h.return_block;
-      i.base.uniform = h.m.uniform;
-      return;
-    }
-    case ptx_op::exit: out_.put(opcode::exit, {no_register, 0, 0}, {}); return;
-    case ptx_op::trap: return system_.trap();
-    case ptx_op::system_call: return system_.system_call();
-    case ptx_op::pmevent: out_.put(opcode::nop, {no_register, 0, 0}, {}); return;
-    case ptx_op::nanosleep: out_.put(opcode::nanosleep, {no_register, 0, 0}, {in_.src(0)}); return;
-    default: in_.unsupported();
-  }
+  const auto translate = selection::table[static_cast<std::size_t>(h.op)];
+  if (translate == nullptr) in_.unsupported();
+  translate(*this, h);
 }
 
 }  // namespace heddle::ptx

@@ -40,16 +40,8 @@ class selector {
   void check_unused();
   void select(const hir_instruction& h);
   void check_types(const hir_instruction& h) const;
-  void select_arithmetic(const hir_instruction& h);
-  void select_bits(const hir_instruction& h);
-  void select_comparison(ptx_op op);
-  void select_function(const hir_instruction& h);
-  void select_warp(ptx_op op);
-  void select_memory(ptx_op op);
-  void select_move(const hir_instruction& h);
-  void select_matrix(ptx_op op);
-  void select_texture(ptx_op op);
-  void select_flow(const hir_instruction& h);
+
+  struct selection;
 
   const hir_function& f_;
   machine_function code_;

@@ -139,7 +139,15 @@ void resolver::dispatch(hir_instruction h, const ast_instruction& i) {
     case op_family::difference:  // for operands without selectors the chips have an instruction
       if (has_parts(i)) return video_.translate(h, i);
       return generic_.translate(std::move(h), i);
-    default: return generic_.translate(std::move(h), i);
+    case op_family::arithmetic:
+    case op_family::bits:
+    case op_family::compare:
+    case op_family::function:
+    case op_family::warp:
+    case op_family::fence:
+    case op_family::system:
+    case op_family::hint:
+    case op_family::part: return generic_.translate(std::move(h), i);
   }
 }
 
