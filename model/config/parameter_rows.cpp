@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of parameters, made from the rows of parameter_list.h; and the ranges that the rows name.
+// The table of parameters, made from the rows of parameter_list.h; the ranges that the rows name; and the words of the
+// choice whose values are numbers, gpu.compute_capability.
 #include <algorithm>
 #include <iterator>
 #include <type_traits>
@@ -37,6 +38,13 @@ constexpr numeric_range watts{0, 100000};
 constexpr numeric_range volts{0.1, 10};
 constexpr numeric_range carveout_kb{0, 16384};
 constexpr numeric_range optional_volts{0.1, 10, form::or_zero};
+
+/// The compute capabilities of existing chips, major*10 + minor, ascending. A chip's abilities are looked up by its
+/// compute capability, and those of other chips are unknown.
+constexpr int versions[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
+                            70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+
+std::string text_of(int version) { return std::to_string(version / 10) + "." + std::to_string(version % 10); }
 
 /// The words of a list separated by commas, without the '_' at the end of an enumerator that is a word of C++.
 std::vector<std::string> separated(const std::string& list) {
@@ -133,6 +141,19 @@ std::uint8_t choice::position_of(const std::string& word, const std::string& wor
   if (found == all.end()) throw input_error("'" + printable(word) + "' is none of " + words);
   return static_cast<std::uint8_t>(found - all.begin());
 }
+
+std::string choice::words_of(compute_capability) {
+  std::string words;
+  for (const int version : versions) words += text_of(version) + ",";
+  return words;
+}
+
+int compute_capability(const gpu_config& config) {
+  const auto row = static_cast<std::size_t>(config.gpu.compute_capability);
+  return row < std::size(versions) ? versions[row] : 0;
+}
+
+std::string compute_capability_text(const gpu_config& config) { return text_of(compute_capability(config)); }
 
 std::vector<parameter> parameter_rows() {
   std::vector<parameter> all;
