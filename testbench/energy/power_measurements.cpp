@@ -91,7 +91,7 @@ class reader {
     all_.kernels.push_back(std::move(k));
   }
 
-  double number(const csv_row& row, std::size_t column) const {
+  [[nodiscard]] double number(const csv_row& row, std::size_t column) const {
     double value = 0;
     if (!parse_float(row.at(column), value) || !(value >= 0 && std::isfinite(value)))
       fail(row, table_.header.at(column) + ": got '" + printable(row.at(column)) + "', expected a number of 0 or more");

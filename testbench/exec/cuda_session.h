@@ -30,6 +30,7 @@ struct call_answer {
 /// State shared by all CUDA programs of a run: the machine and its loaded modules.
 struct cuda_machine final : private print_observer {
   cuda_machine(const run_options& o, const gpu_config& config);
+  virtual ~cuda_machine() = default;
   const launch_choice chosen;
   machine chip;
   host_queues queues;

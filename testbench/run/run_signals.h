@@ -13,7 +13,7 @@ namespace heddle::testbench {
 class run_signals : public functional_observer {
  public:
   run_signals() { note_snapshots(); }
-  ~run_signals();
+  virtual ~run_signals();
   run_signals(const run_signals&) = delete;
   run_signals& operator=(const run_signals&) = delete;
 
