@@ -104,6 +104,26 @@ TEST(cuda_programs, that_are_not_waited_for_are_simulated_to_their_end) {
   EXPECT_GT(m["kernels"][0]["cycles"].get<double>(), 1000);
 }
 
+// The least and the largest value of each: a faster link or a shorter latency ends the copies, and with them the run,
+// earlier.
+TEST(cuda_programs, have_the_time_of_the_host_link_and_the_memory_of_the_chip) {
+  const auto cycles = [](const std::string& setting) {
+    const outcome o = exec(part("arguments"), "--quiet --log-level error --gpu v100 --metrics m.json" + setting);
+    EXPECT_EQ(0, o.code) << setting << o.err;
+    return nlohmann::json::parse(content(place_of_test() / "m.json"))["cycles"].get<std::uint64_t>();
+  };
+  const std::uint64_t usual = cycles("");
+  EXPECT_GT(cycles(" --set host_link.bandwidth_gbs=0.001"), usual);
+  EXPECT_LT(cycles(" --set host_link.bandwidth_gbs=100000"), usual);
+  EXPECT_GT(cycles(" --set host_link.latency_us=1000000"), usual);
+  EXPECT_LT(cycles(" --set host_link.latency_us=0"), usual);
+  const auto memory = [](const std::string& mebibytes) {
+    return exec(part("prints_memory"), "--quiet --gpu v100 --set memory.capacity_mib=" + mebibytes).out;
+  };
+  EXPECT_EQ(memory("16"), "16777216 bytes; an allocation of 16777217 is refused\nright\n");
+  EXPECT_EQ(memory("16777216"), "17592186044416 bytes; an allocation of 17592186044417 is refused\nright\n");
+}
+
 TEST(cuda_programs, give_their_memory_back_when_they_end) {
   const std::string one = part("keeps_memory");
   const outcome o = exec("sh -c \"" + one + " && " + one + " && " + one + "\"");

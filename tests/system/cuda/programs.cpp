@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
                                                             {"forks", forks},
                                                             {"forks_late", forks_late},
                                                             {"keeps_memory", keeps_memory},
+                                                            {"prints_memory", prints_memory},
                                                             {"replaces_itself", replaces_itself},
                                                             {"has_no_children", has_no_children},
                                                             {"frees_at_exit", frees_at_exit},

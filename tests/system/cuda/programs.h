@@ -68,6 +68,7 @@ void forks();
 void forks_late();
 void leaves_early();
 void keeps_memory();
+void prints_memory();
 void replaces_itself();
 void has_no_children();
 void frees_at_exit();

@@ -63,6 +63,14 @@ void keeps_memory() {
   device<char>(total / 8 * 5);
 }
 
+void prints_memory() {
+  std::size_t free = 0, total = 0;
+  RIGHT(cudaMemGetInfo(&free, &total));
+  void* p = nullptr;
+  GIVES(cudaErrorMemoryAllocation, cudaMalloc(&p, total + 1));
+  std::printf("%zu bytes; an allocation of %zu is refused\n", total, total + 1);
+}
+
 // exec() releases the program's resources on the GPU.
 void replaces_itself() {
   keeps_memory();

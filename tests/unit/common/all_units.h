@@ -104,7 +104,7 @@ round:
   add.u32 %r32, %r30, %r31;
   st.shared.f32 [%r32], %f25;
   st.shared.v4.f32 [%r32], {%f25, %f25, %f25, %f25};
-  bar.sync 0;
+  bar.sync 1;  // the second of a block
   ld.shared.f32 %f26, [%r32];
   ld.shared.v4.f32 {%f27, %f28, %f29, %f30}, [%r32];
   atom.shared.add.u32 %r33, [%r30], 1;

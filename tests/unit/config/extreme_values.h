@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
@@ -61,6 +62,8 @@ inline const std::map<std::string, settings>& beside() {
       {"dram.starvation_cycles", {"memory.channels=1", "dram.banks=1", "dram.ranks=1"}},
       {"instruction_cache.instruction_bytes", {"instruction_cache.size_bytes=2048", "instruction_cache.ways=4"}},
       {"instruction_cache.per_sub_partition", {"instruction_cache.size_bytes=2048", "instruction_cache.ways=4"}},
+      {"instruction_cache.second_level_line_bytes", {"instruction_cache.second_level_misses=l2"}},
+      {"sm.barriers", {"sm.barriers=16"}},  // one block on an SM at a time
       {"cwd.max_resident_grids", {"sm.max_blocks=2"}},
       {"l2.atomic_limit_cycles", {"l2.atomic_interval_cycles=10000"}},
       {"energy.tlb_pj", {"tlb.entries=1"}},
@@ -76,7 +79,7 @@ inline const std::map<std::string, settings>& beside() {
 }
 
 /// What happens besides the launch of the kernel that uses all units.
-enum class scenario : std::uint8_t { one_grid, two_grids, large_l1, preempted, waiting_lanes, external };
+enum class scenario : std::uint8_t { one_grid, two_grids, large_l1, preempted, waiting_lanes, external, allocations };
 
 /// Scenarios in which a parameter has an effect.
 inline scenario scenario_of(const std::string& name) {
@@ -96,29 +99,51 @@ inline scenario scenario_of(const std::string& name) {
       {"memory.byte_enables", scenario::external},
       {"memory.addresses", scenario::external},
       {"memory.base_mib", scenario::external},
+      {"context.area_mib", scenario::allocations},
   };
   const auto found = all.find(name);
   return found == all.end() ? scenario::one_grid : found->second;
 }
 
-/// Parameters whose values all run and change nothing here, and why. Any other parameter must change something, or a
-/// value of it must be refused.
-inline const std::map<std::string, std::string>& idle() {
-  static const std::map<std::string, std::string> all = {
-      {"gpu.watchdog_cycles", "no warp loops without effect"},
-      {"cwd.launch_overhead_cycles", "beside the kernel: the summary and heddle correlate"},
-      {"sm.barriers_per_block", "one barrier"},
-      {"sm.barriers", "both values are enough"},
-      {"l1.line_bytes", "one value"},
-      {"instruction_cache.second_level_line_bytes", "the code is streamed"},
-      {"l2.line_bytes", "one value"},
-      {"l2.sector_bytes", "one value"},
-      {"context.area_mib", "a limit of allocations"},
-      {"memory.capacity_mib", "CUDA programs only"},
-      {"host_link.bandwidth_gbs", "CUDA programs only"},
-      {"host_link.latency_us", "CUDA programs only"},
-      {"tlm.check", "the protocol is kept"},
-  };
+/// Values that run and change nothing here, and why: `parameter=value`, or `parameter` for all of its values. Any other
+/// value, except the one that the compared run has, must change something or be refused.
+inline const std::map<std::string, std::string>& without_effect() {
+  static const std::map<std::string, std::string> all = [] {
+    std::map<std::string, std::string> reasons;
+    const auto because = [&reasons](const char* reason, std::initializer_list<const char*> values) {
+      for (const char* v : values) reasons.emplace(v, reason);
+    };
+    because("0 lets an endless kernel run for ever, the others for hours; smaller ones: livelock_test.cpp",
+            {"gpu.watchdog_cycles"});
+    because("added by the summary and by heddle correlate: correlate_test.cpp", {"cwd.launch_overhead_cycles"});
+    because("of CUDA programs: cuda_programs_test.cpp",
+            {"memory.capacity_mib", "host_link.bandwidth_gbs", "host_link.latency_us"});
+    because("the kernel never uses more than the compared run has",
+            {"cwd.max_resident_grids=1024", "sm.max_blocks=1024", "sub_partition.instruction_buffer_entries=64",
+             "sub_partition.fetch_group_warps=64", "ldst.pending_instructions=65536", "texture.queue_entries=65536",
+             "l1.mshr_entries=65536", "l1.mshr_merges=65536", "l2.mshr_merges=65536", "tlb.page_bytes=1073741824",
+             "constant_cache.size_bytes=1048576", "instruction_cache.size_bytes=16777216",
+             "instruction_cache.second_level_bytes=16777216", "instruction_cache.prefetch_lines=64",
+             "shared_memory.unified_bytes=33554432"});
+    because("no instruction waits for the unit: its next one comes later in the chain",
+            {"fp32.minmax_lanes=128", "fp32.compare_lanes=128", "int.minmax_lanes=128", "fp64.lanes=128",
+             "fp64.compare_lanes=128", "half.lanes=128", "half.compare_lanes=128", "sfu.bit_count_lanes=128",
+             "sfu.bit_scan_lanes=128", "branch.barrier_lanes=128", "ldst.shuffle_lanes=128"});
+    because("the result, or the end of the read, is waited for by nothing before the default's time is over",
+            {"sfu.latency_cycles=1", "ldst.load_read_latency_cycles=1", "ldst.store_read_latency_cycles=1"});
+    because("the code is a stream: no set of lines is used again after an eviction",
+            {"instruction_cache.ways=1", "instruction_cache.second_level_ways=1", "l1.replacement=fifo"});
+    because("both blocks of an SM have room in any case; a block may opt in to more",
+            {"shared_memory.max_per_block_bytes=0", "shared_memory.reserved_per_block_bytes=0",
+             "shared_memory.allocation_unit_bytes=1"});
+    because("equal blocks on two SMs: the same choices", {"cwd.placement=most_free"});
+    because("few warps a scheduler, and memory is not saturated: the same choices",
+            {"sub_partition.scheduler=gto", "sub_partition.scheduler=memory_aware"});
+    because("too near the default of 1.02 for one access after another", {"l1.read_cycles=1"});
+    because("a burst occupies the data bus for as long as the default", {"dram.t_ccd_cycles=1"});
+    because("it sets no values; those of the default preset are the file's", {"dram.preset=none"});
+    return reasons;
+  }();
   return all;
 }
 
@@ -141,9 +166,9 @@ inline const std::map<std::string, std::string>& alike() {
 }
 
 /// Values rejected because of the kernel's needs, with a message about the kernel.
-inline const std::set<std::string> limits_of_a_block = {"sm.max_threads_per_block", "sm.registers_per_block",
-                                                        "sm.registers_per_thread", "sm.register_allocation_unit",
-                                                        "sm.warp_allocation_granularity"};
+inline const std::set<std::string> limits_of_a_block = {
+    "sm.barriers_per_block",   "sm.max_threads_per_block",    "sm.registers_per_block",
+    "sm.registers_per_thread", "sm.register_allocation_unit", "sm.warp_allocation_granularity"};
 
 /// The values tried for a parameter.
 inline std::vector<std::string> values_of(const parameter& p) {

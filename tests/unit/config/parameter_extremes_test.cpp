@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every parameter at its smallest and its largest value, and every choice with each of its names, one at a time. A
-// small GPU either runs kernels that use all units, or rejects the value and names it. The effect of a value is seen in
-// the metrics, or at the memory that is bound from outside.
+// small GPU either runs kernels that use all units, or rejects the value and names it. Each value
+// has an effect of its own, seen in the metrics, at the memory that is bound from outside, in what is allocated or in
+// the modules that there are; extreme_values.h lists the others with their reasons.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include "heddle/energy/power_cap.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
+#include "heddle/memory/protocol/protocol_monitor.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
 #include "heddle/simt/texture/texture.h"
@@ -36,6 +38,14 @@ settings small_chip() { return {"gpu.sm_count=2", "memory.channels=2", "l2.size_
 std::string without_configuration(std::string metrics) {
   const std::size_t begin = metrics.find("\"config\""), end = metrics.find('}', begin);
   return metrics.erase(begin, end - begin);
+}
+
+/// How many protocol monitors there are below an object of SystemC's hierarchy.
+unsigned monitors(const std::vector<sc_core::sc_object*>& objects) {
+  unsigned count = 0;
+  for (const sc_core::sc_object* o : objects)
+    count += (dynamic_cast<const protocol_monitor*>(o) != nullptr ? 1 : 0) + monitors(o->get_child_objects());
+  return count;
 }
 
 class parameter_extremes : public fresh_simulation {
@@ -66,15 +76,29 @@ class parameter_extremes : public fresh_simulation {
       host_driver driver("driver", config, host_driver::default_first_address, 0, &g.parsed_modules());
       driver.host_socket.bind(g.host_socket);
       sc_core::sc_start(sc_core::SC_ZERO_TIME);
+      if (what == scenario::allocations) result.metrics = allocations(driver);
       launch_all(driver, what);
       g.check_invariants();
-      result.metrics =
+      result.metrics +=
           without_configuration(to_json(collect(g, cap != nullptr ? &cap->ledger() : nullptr))) + driver.fault();
       for (const auto& m : outside) result.metrics += std::to_string(m->digest);
+      result.metrics += std::to_string(monitors(sc_core::sc_get_top_level_objects()));
     } catch (const input_error& e) {
       result.refusal = e.what();
     }
     return result;
+  }
+
+  /// Which of two large allocations device memory has addresses for.
+  static std::string allocations(host_driver& driver) {
+    std::string found;
+    for (const std::uint64_t bytes : {std::uint64_t{1} << 30, std::uint64_t{1} << 41}) try {
+        driver.allocate(bytes);
+        found += "allocated ";
+      } catch (const input_error& e) {
+        found += std::string(e.what()) + " ";
+      }
+    return found;
   }
 
   static void launch_all(host_driver& driver, scenario what) {
@@ -134,7 +158,11 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
     const scenario what = scenario_of(p.name());
     const outcome plain = others.empty() && what == scenario::one_grid ? base : run(others, what);
     EXPECT_EQ(plain.refusal, "") << p.name();
-    bool acts = false;
+    const auto effective = [&p](settings all) {
+      const settings chip = small_chip();
+      all.insert(all.begin(), chip.begin(), chip.end());
+      return text_of(p, load_config("a100", all));
+    };
     std::map<std::string, std::string> value_with;  // by effect
     for (const std::string& value : values_of(p)) {
       if (is_tried_elsewhere(p, value)) continue;
@@ -143,10 +171,13 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
       settings all = others;
       all.push_back(setting);
       const outcome o = run(all, what);
-      acts |= o.metrics != plain.metrics;  // none: refused
+      const bool none = without_effect().count(p.name()) != 0, listed = none || without_effect().count(setting) != 0;
+      if (o.refusal.empty() && effective(all) != effective(others)) {
+        EXPECT_EQ(o.metrics == plain.metrics, listed) << (listed ? "has an effect" : "has no effect");
+      }
       if (is_time(p) && o.refusal.empty()) {
         const auto [other, is_new] = value_with.emplace(o.metrics, value);
-        if (!is_new && idle().count(p.name()) == 0) {
+        if (!is_new && !none) {
           EXPECT_EQ(alike().count(p.name()), 1u) << "the same as with " << other->second;
         }
       }
@@ -161,9 +192,6 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
         EXPECT_TRUE(by_name || by_mode || by_kernel || by_capability) << o.refusal;
       }
     }
-    if (values_of(p).empty()) continue;
-    EXPECT_EQ(acts, idle().count(p.name()) == 0)
-        << p.name() << (acts ? " acts: it is idle no more" : " changes nothing");
   }
 }
 
