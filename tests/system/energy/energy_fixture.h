@@ -1,17 +1,72 @@
 // SPDX-License-Identifier: MIT
+// What tests of energies share: runs and their metrics, a job with context switches, sums that must agree.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/system/common/json_text.h"
+#include "tests/system/common/program_run.h"
+#include "tests/system/common/text_file.h"
 
 namespace energy_fixture {
 
 using json = nlohmann::ordered_json;
+using words = std::vector<std::string>;
+
+/// The metrics of `heddle ARGUMENTS` in this folder, with `--set` for each of `settings` behind the command. A failure
+/// of the test if it does not end with `code`.
+inline json metrics_of(const std::filesystem::path& place, const std::string& arguments, const words& settings = {},
+                       int code = 0) {
+  words command = {HEDDLE_PROGRAM};
+  std::istringstream in(arguments);
+  for (std::string word; in >> word;) {
+    command.push_back(word);
+    if (command.size() != 2) continue;
+    for (const std::string& s : settings) command.insert(command.end(), {"--set", s});
+    command.insert(command.end(), {"--quiet", "--log-level", "error", "--metrics", "m.json"});
+  }
+  heddle::test::program_start how{place};
+  how.most_seconds = 0;
+  const heddle::test::outcome o = heddle::test::run_program(command, how);
+  EXPECT_EQ(o.code, code) << arguments << "\n" << o.err;
+  return o.code == code ? json::parse(heddle::test::content(place / "m.json")) : json();
+}
+
+/// Writes job.json and alone.json: a loop in each of four blocks, which leave their SMs for a while, and which stay.
+inline void write_loop_jobs(const std::filesystem::path& place) {
+  std::ofstream(place / "k.ptx") << R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, 3000;
+  mov.u32 %r2, %tid.x;
+l:
+  mad.lo.u32 %r2, %r2, %r2, %r1;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra l;
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+  json job = json::parse(R"({"module": "k.ptx", "buffers": {"b": {"bytes": 4}},
+    "launches": [{"kernel": "k", "grid": [4, 1, 1], "block": [64, 1, 1], "args": [{"buffer": "b"}]}]})");
+  std::ofstream(place / "alone.json") << job.dump();
+  job["preempt"] = json::parse(R"([{"at_cycle": 4000, "sm": "all", "mode": "switch", "resume_after": 1000}])");
+  std::ofstream(place / "job.json") << job.dump();
+}
 
 inline double sum(const json& values) {
   double s = 0;

@@ -14,35 +14,8 @@ namespace energy_runs_test {
 
 using namespace energy_fixture;
 using energy_fixture::json;
-using heddle::test::content;
-using heddle::test::outcome;
-using words = std::vector<std::string>;
 
 const std::string workloads = HEDDLE_WORKLOADS;
-
-// A loop in each of four blocks, which leave their SMs for a while.
-constexpr const char* loop_kernel = R"(.version 6.0
-.target sm_50
-.address_size 64
-.visible .entry k(.param .u64 p) {
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<2>;
-  .reg .pred %p<2>;
-  ld.param.u64 %rd1, [p];
-  mov.u32 %r1, 3000;
-  mov.u32 %r2, %tid.x;
-l:
-  mad.lo.u32 %r2, %r2, %r2, %r1;
-  sub.u32 %r1, %r1, 1;
-  setp.ne.u32 %p1, %r1, 0;
-  @%p1 bra l;
-  st.global.u32 [%rd1], %r2;
-  ret;
-}
-)";
-constexpr const char* preempted_job = R"({"module": "k.ptx", "buffers": {"b": {"bytes": 4}},
-  "launches": [{"kernel": "k", "grid": [4, 1, 1], "block": [64, 1, 1], "args": [{"buffer": "b"}]}],
-  "preempt": [{"at_cycle": 4000, "sm": "all", "mode": "switch", "resume_after": 1000}]})";
 
 // Each lane loads a word, computes 64 multiply-adds and stores it.
 std::string straight_kernel() {
@@ -90,31 +63,12 @@ replay_fixture::kernel straight_trace(unsigned blocks) {
 
 class energy_of_runs : public replay_fixture::replay {
  protected:
-  outcome heddle(const std::string& arguments, const words& settings = {}) {
-    words command = {HEDDLE_PROGRAM};
-    std::istringstream in(arguments);
-    for (std::string word; in >> word;) {
-      command.push_back(word);
-      if (command.size() != 2) continue;
-      for (const std::string& s : settings) command.insert(command.end(), {"--set", s});
-      command.insert(command.end(), {"--quiet", "--log-level", "error", "--metrics", "m.json"});
-    }
-    heddle::test::program_start how{place_};
-    how.most_seconds = 0;
-    return heddle::test::run_program(command, how);
-  }
   json metrics_of(const std::string& arguments, const words& settings = {}, int code = 0) {
-    const outcome o = heddle(arguments, settings);
-    EXPECT_EQ(o.code, code) << arguments << "\n" << o.err;
-    return o.code == code ? json::parse(content(place_ / "m.json")) : json();
+    return energy_fixture::metrics_of(place_, arguments, settings, code);
   }
   void write_trace(unsigned blocks) {
     write("kernel-1.traceg", straight_trace(blocks).text());
     write("kernelslist.g", "kernel-1.traceg\n");
-  }
-  void write_job() {
-    write("k.ptx", loop_kernel);
-    write("job.json", preempted_job);
   }
 };
 
@@ -137,7 +91,7 @@ words other_figures() {
 
 TEST_F(energy_of_runs, figures_of_energy_change_no_other_metric) {
   write_trace(40);
-  write_job();
+  write_loop_jobs(place_);
   const words figures = other_figures();
   EXPECT_GT(figures.size(), 40u);
   for (const std::string& how :
@@ -156,7 +110,7 @@ TEST_F(energy_of_runs, figures_of_energy_change_no_other_metric) {
 
 TEST_F(energy_of_runs, add_up_in_each_of_them) {
   write_trace(40);
-  write_job();
+  write_loop_jobs(place_);
   const std::string hotspot = "run " + workloads + "/hotspot/job.json --gpu v100";
   check_energies(metrics_of(hotspot));
   check_energies(metrics_of(hotspot + " --threads 2"));

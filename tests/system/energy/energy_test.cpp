@@ -6,17 +6,15 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <vector>
 
-#include "tests/system/common/json_text.h"
-#include "tests/system/common/program_run.h"
-#include "tests/system/common/text_file.h"
+#include "energy_fixture.h"
 
 namespace energy_test {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
-using words = std::vector<std::string>;
+using energy_fixture::dynamic;
+using energy_fixture::json;
+using energy_fixture::sum;
 
 class energy : public ::testing::Test {
  protected:
@@ -26,23 +24,7 @@ class energy : public ::testing::Test {
     fs::create_directories(place_);
   }
   /// The metrics of `heddle run` with these arguments.
-  json run(const std::string& arguments) {
-    words command = {HEDDLE_PROGRAM, "run"};
-    std::istringstream in(arguments);
-    for (std::string word; in >> word;) command.push_back(word);
-    command.insert(command.end(), {"--quiet", "--progress", "never", "--metrics", "m.json"});
-    const heddle::test::outcome o = heddle::test::run_program(command, {place_});
-    EXPECT_EQ(o.code, 0) << o.err;
-    return o.code == 0 ? json::parse(heddle::test::content(place_ / "m.json")) : json();
-  }
-  static double dynamic(const json& k) {
-    return k["energy"]["total_joules"].get<double>() - k["energy"]["static_joules"].get<double>();
-  }
-  static double sum(const json& values) {
-    double s = 0;
-    for (const auto& v : values) s += v.get<double>();
-    return s;
-  }
+  json run(const std::string& arguments) { return energy_fixture::metrics_of(place_, "run " + arguments); }
 
   const fs::path place_;
 };
@@ -141,29 +123,7 @@ TEST_F(energy, is_absent_for_a_chip_without_energies) {
 }
 
 TEST_F(energy, of_a_context_switch_is_that_of_its_bytes) {
-  std::ofstream(place_ / "k.ptx") << R"(.version 6.0
-.target sm_50
-.address_size 64
-.visible .entry k(.param .u64 p) {
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<2>;
-  .reg .pred %p<2>;
-  ld.param.u64 %rd1, [p];
-  mov.u32 %r1, 3000;
-  mov.u32 %r2, %tid.x;
-l:
-  mad.lo.u32 %r2, %r2, %r2, %r1;
-  sub.u32 %r1, %r1, 1;
-  setp.ne.u32 %p1, %r1, 0;
-  @%p1 bra l;
-  st.global.u32 [%rd1], %r2;
-  ret;
-}
-)";
-  std::ofstream(place_ / "job.json")
-      << R"({"module": "k.ptx", "buffers": {"b": {"bytes": 4}}, "launches": [{"kernel": "k", "grid": [4, 1, 1],
-          "block": [64, 1, 1], "args": [{"buffer": "b"}]}], "preempt": [{"at_cycle": 4000, "sm": "all",
-          "mode": "switch", "resume_after": 1000}]})";
+  energy_fixture::write_loop_jobs(place_);
   const json m = run("job.json --gpu gtx1080");
   ASSERT_FALSE(m["context_switches"].empty());
   for (const json& s : m["context_switches"]) {
@@ -181,18 +141,11 @@ l:
   }
 
   // What the switches add to the kernel's dynamic energy is at most their transfers: lines may stay in the L2.
-  std::ofstream(place_ / "alone.json")
-      << R"({"module": "k.ptx", "buffers": {"b": {"bytes": 4}}, "launches": [{"kernel": "k", "grid": [4, 1, 1],
-          "block": [64, 1, 1], "args": [{"buffer": "b"}]}]})";
   for (const std::string gpu : {"gtx1080", "v100", "h100"}) {
     const json with = run("job.json --gpu " + gpu), without = run("alone.json --gpu " + gpu);
-    const auto dynamic = [](const json& of) {
-      const json& e = of["kernels"][0]["energy"];
-      return e["total_joules"].get<double>() - e["static_joules"].get<double>();
-    };
     double transfers = 0;
     for (const json& s : with["context_switches"]) transfers += s["energy"]["transfer_joules"].get<double>();
-    const double added = dynamic(with) - dynamic(without);
+    const double added = dynamic(with["kernels"][0]) - dynamic(without["kernels"][0]);
     EXPECT_GT(added, 0) << gpu;
     EXPECT_GT(transfers, 0.99 * added) << gpu;
     EXPECT_LT(transfers, 4 * added) << gpu;
