@@ -59,20 +59,28 @@ constexpr host_register_row host_register_rows[] = {
 
 constexpr unsigned workspace_slots = 1024, workspace_bytes = 16;  // launch n takes slot n modulo workspace_slots
 
-namespace host_status {
-constexpr std::uint64_t busy = 1;        // launches are pending or running
-constexpr std::uint64_t fault = 2;       // the simulated program failed; the GPU has stopped (message)
-constexpr std::uint64_t stuck = 4;       // launches are pending, and the GPU is deadlocked (message)
-constexpr std::uint64_t flushing = 8;    // caches are being written back; launches are refused
-constexpr std::uint64_t resetting = 16;  // commands are refused
-}  // namespace host_status
+/// The bits of status: name, bit, meaning.
+#define HEDDLE_HOST_STATUS_BITS(X)                                           \
+  X(busy, 0, "launches are pending or running")                              \
+  X(fault, 1, "the simulated program failed; the GPU has stopped (message)") \
+  X(stuck, 2, "launches are pending, and the GPU is deadlocked (message)")   \
+  X(flushing, 3, "caches are being written back; launches are refused")      \
+  X(resetting, 4, "commands are refused")
+/// The bits of interrupt_enable and interrupt_pending.
+#define HEDDLE_HOST_INTERRUPT_BITS(X)        \
+  X(completion, 0, "a launch has completed") \
+  X(fault, 1, "status has fault or stuck")   \
+  X(print, 2, "much text is waiting")        \
+  X(flushed, 3, "the caches are empty")
 
+#define HEDDLE_X(name, bit, meaning) constexpr std::uint64_t name = std::uint64_t{1} << (bit);
+namespace host_status {
+HEDDLE_HOST_STATUS_BITS(HEDDLE_X)
+}  // namespace host_status
 namespace host_interrupt {
-constexpr std::uint64_t completion = 1;
-constexpr std::uint64_t fault = 2;
-constexpr std::uint64_t print = 4;    // much text is waiting
-constexpr std::uint64_t flushed = 8;  // the caches are empty
+HEDDLE_HOST_INTERRUPT_BITS(HEDDLE_X)
 }  // namespace host_interrupt
+#undef HEDDLE_X
 
 enum class host_command : std::uint32_t {
   load_module = 1,

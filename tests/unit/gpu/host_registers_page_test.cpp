@@ -4,13 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heddle/gpu/host/host_registers.h"
+#include "heddle/gpu/register_map.h"
 
 namespace heddle {
 namespace host_registers_page_test {
@@ -36,39 +40,41 @@ std::vector<std::vector<std::string>> rows_below(const std::string& heading) {
   return rows;
 }
 
+/// Offset and access, as the page writes them.
+using place = std::pair<std::uint64_t, std::string>;
+
+std::string access_text(register_access access) {
+  switch (access) {
+    case register_access::read_only:
+    case register_access::read_takes: return "R";
+    case register_access::write_only: return "W";
+    case register_access::read_write: return "RW";
+    case register_access::write_1_clears: return "R, W1C";
+  }
+  return "";
+}
+
 TEST(host_registers_page, has_each_register_where_it_is) {
-  namespace reg = host_register;
-  std::map<std::string, std::uint64_t> found;
+  std::map<std::string, place> found, expected;
   for (const auto& row : rows_below("# The host interface")) {
     const auto offsets = split(row.at(0), ", "), names = split(row.at(1), ", ");
     ASSERT_EQ(offsets.size(), names.size()) << row.at(1);
-    for (std::size_t i = 0; i < names.size(); ++i) found[names[i]] = std::stoull(offsets[i], nullptr, 16);
+    for (std::size_t i = 0; i < names.size(); ++i) found[names[i]] = {std::stoull(offsets[i], nullptr, 16), row.at(2)};
   }
-  const std::map<std::string, std::uint64_t> expected = {{"identity", reg::identity},
-                                                         {"status", reg::status},
-                                                         {"command", reg::command},
-                                                         {"result", reg::result},
-                                                         {"error", reg::error},
-                                                         {"message_bytes", reg::message_bytes},
-                                                         {"completions", reg::completions},
-                                                         {"completion_pop", reg::completion_pop},
-                                                         {"interrupt_enable", reg::interrupt_enable},
-                                                         {"interrupt_pending", reg::interrupt_pending},
-                                                         {"map_base", reg::map_base},
-                                                         {"map_bytes", reg::map_bytes},
-                                                         {"map_command", reg::map_command},
-                                                         {"cycle", reg::cycle},
-                                                         {"flush_caches", reg::flush_caches},
-                                                         {"reset", reg::reset},
-                                                         {"heap_base", reg::heap_base},
-                                                         {"heap_bytes", reg::heap_bytes},
-                                                         {"print_bytes", reg::print_bytes},
-                                                         {"print_pop", reg::print_pop},
-                                                         {"grid_workspace", reg::grid_workspace},
-                                                         {"context_area", reg::context_area},
-                                                         {"message", reg::message},
-                                                         {"print", reg::print}};
+  for (const host_register_row& r : host_register_rows) expected[r.name] = {r.offset, access_text(r.access)};
+  expected["message"] = {host_register::message, "R"};
+  expected["print"] = {host_register::print, "R"};
   EXPECT_EQ(found, expected);
+}
+
+// HEDDLE_RENEW_PAGE=1 writes the file.
+TEST(host_registers_page, the_systemrdl_file_is_made_from_the_rows) {
+  const std::string file = HEDDLE_DOCS "/library/heddle.rdl", map = register_map();
+  if (std::getenv("HEDDLE_RENEW_PAGE") != nullptr) std::ofstream(file) << map;
+  std::ifstream in(file);
+  EXPECT_EQ(map, std::string(std::istreambuf_iterator<char>(in), {})) << "HEDDLE_RENEW_PAGE=1 writes it";
+  for (const host_register_row& r : host_register_rows)
+    EXPECT_NE(map.find(std::string("\"") + r.meaning + "\";\n"), std::string::npos) << r.name;
 }
 
 struct field {
