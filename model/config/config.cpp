@@ -166,7 +166,7 @@ class loader {
   }
 
   [[nodiscard]] std::string unknown_key(const std::string& section, const std::string& key) const {
-    std::string hint = key == "base" ? ", it stands before the first section" : suggestion(key, keys_of(section));
+    std::string hint = key == "base" ? ", it must be before the first section" : suggestion(key, keys_of(section));
     for (const std::string& other : sections_)
       if (hint.empty() && find_parameter(other + "." + key) != nullptr)
         hint = ", did you mean '" + key + "' of section [" + other + "]?";

@@ -86,7 +86,7 @@ class reader {
            "expected a key of letters, digits and '_'");
     const bool is_base = section_line_ == 0 && base_ != nullptr && key.text == "base";
     if (section_line_ == 0 && !is_base)
-      fail(key.column, "key '" + printable(std::string(key.text)) + "' stands before the first [section]");
+      fail(key.column, "key '" + printable(std::string(key.text)) + "' is before the first [section]");
     if (value.text.empty()) fail(static_cast<std::uint32_t>(equals + 2), "expected a value after '='");
     if (is_base) {
       if (base_->line != 0) fail(key.column, "key 'base' is given twice, first in line " + std::to_string(base_->line));

@@ -32,7 +32,7 @@ void context_switch::stop(unsigned slot, cycle_t cycle) {
 
 void context_switch::exchange(unsigned slot, simt::context_image& image) {
   warp_slot& w = s_.warps[slot];
-  invariant(w.phase == warp_phase::stopped, "the context of a warp that runs was asked for");
+  invariant(w.phase == warp_phase::stopped, "the context of a running warp was requested");
   image.align(context_line_words);
   w.stream->exchange(w, image);
 }

@@ -226,7 +226,7 @@ class correlate_run {
     folder_.reset();
     message_log::warning(
         "stopped by signal " + std::to_string(signal) +
-        (options_.store.empty() ? "" : "; what is finished is kept, and the same command goes on from there"));
+        (options_.store.empty() ? "" : "; what is finished is kept, and the same command continues from there"));
     message_log::flush();
     ::signal(signal, SIG_DFL);
     ::raise(signal);

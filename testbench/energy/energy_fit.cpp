@@ -61,7 +61,7 @@ std::vector<fit_term> fit_terms(const std::string& text, const power_measurement
     fit_term keys = split(term, '+');
     for (const std::string& key : keys) {
       if (std::find(known.begin(), known.end(), key) == known.end())
-        throw input_error("--terms: the measurements do not tell '" + printable(key) + "', expected one of " +
+        throw input_error("--terms: the measurements do not determine '" + printable(key) + "', expected one of " +
                           join(known, ", ") + suggestion(key, known));
       if (!seen.insert(key).second) throw input_error("--terms: '" + key + "' occurs twice");
       if (is_power(key) != is_power(keys[0]))

@@ -35,7 +35,7 @@ void add_simulation_options(option_parser& p) {
       "on it");
   p.value("progress", "auto|always|never",
           "a progress line on stderr (auto: only on a terminal), with the time left as far as it can be known");
-  p.value("log-level", "error|warning|info|debug", "how much is told on stderr (default: warning)");
+  p.value("log-level", "error|warning|info|debug", "which messages are written to stderr (default: warning)");
   p.flag("help,h", "this text");
   p.note(
       "Ctrl-C (SIGINT) or SIGTERM ends a run and keeps what ran until then, with exit code 130 or 143; a second one leaves at once. "
@@ -111,9 +111,9 @@ option_parser options_of_exec() {
   p.group("Programs that something else starts");
   p.flag(
       "environment",
-      "tell the lines that a shell needs (eval) so that each CUDA program which is started from it, a debugger or make has these options");
+      "print the lines that a shell needs (eval) so that each CUDA program which is started from it, a debugger or make has these options");
   p.note(
-      "The program needs PTX within it, which nvcc keeps unless it is told otherwise, and no GPU, driver or toolkit. The summary goes to stderr. "
+      "The program needs PTX within it, which nvcc keeps by default, and no GPU, driver or toolkit. The summary goes to stderr. "
       "The page use/cuda_programs.md lists the supported CUDA functions.");
   p.example("exec --gpu h100 --report r.html -- ./vectorAdd",
             "a program on an H100, and a page that says what bounds its kernels");
@@ -212,7 +212,7 @@ option_parser options_of_sweep() {
   p.value("jobs", "N", "local: points at a time (default: one a core); slurm: tasks of the array (default: 16)");
   p.value("slurm-args", "\"...\"", "further arguments of sbatch: partition, time, account");
   p.flag("no-wait", "slurm: submit and return; the same command without --engine gathers later");
-  p.group("What it tells");
+  p.group("Output");
   p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
   p.flag("quiet", "no summary on stdout");
   p.flag("help,h", "this text");

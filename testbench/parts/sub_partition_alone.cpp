@@ -27,7 +27,7 @@ struct supervisor : heddle::warp_supervisor {
   void stores_settled(std::uint64_t, heddle::cycle_t) override {}
   void lanes_exited(unsigned, heddle::simt::lane_mask, heddle::cycle_t) override {}
   bool barrier_arrive(unsigned, const heddle::isa::instruction&, heddle::simt::lane_mask, heddle::cycle_t) override {
-    program_fault("this testbench knows no barriers");
+    program_fault("this testbench has no barriers");
     return false;
   }
   void warp_quiet(unsigned) override {}

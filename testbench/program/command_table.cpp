@@ -89,7 +89,7 @@ std::string program_help() {
       style.bold("Commands:") + "\n";
   for (const command& c : command_table())
     for (const auto& [usage, purpose] : c.uses) text += fmt::format("  {:<{}}{}\n", usage, usage_width, purpose);
-  text += "\nheddle COMMAND --help tells a command's options; heddle --version the version.\n";
+  text += "\nheddle COMMAND --help lists a command's options; heddle --version prints the version.\n";
   if (const std::string folder = docs_folder(); !folder.empty())
     text += "The pages are in " + folder + "; use/first_hour.md begins.\n";
   return text;

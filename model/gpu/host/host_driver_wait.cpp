@@ -133,7 +133,7 @@ void host_driver::wait_for(unsigned launch_number) {
       if (wakes != wakes_ || asks_) continue;
       asks_ = true;
       SC_REPORT_WARNING("/heddle/driver",
-                        (std::string(name()) + ": the GPU interrupts and irq does not rise, so it is asked instead; "
+                        (std::string(name()) + ": the GPU interrupts and irq does not rise, so it is polled instead; "
                                                "expected irq to follow gpu.irq")
                             .c_str());
     }

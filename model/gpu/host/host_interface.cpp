@@ -221,10 +221,10 @@ void host_interface::attempt(Action&& action) {
     message_ = e.what();
   } catch (const std::bad_alloc&) {
     error_ = 1;
-    message_ = "more memory is asked for than there is";
+    message_ = "more memory is requested than there is";
   } catch (const std::length_error&) {
     error_ = 1;
-    message_ = "more memory is asked for than can be";
+    message_ = "more memory is requested than can be";
   }
 }
 

@@ -30,8 +30,9 @@ void host_memory::change_map(std::uint64_t what, std::uint64_t base, std::uint64
   };
   if (what == 1) {
     if (!ranges_.takes(base, bytes))
-      throw input_error("cannot map " + text(bytes) + " bytes at " + text(base) +
-                        ": expected a range that is not empty, does not wrap around and meets nothing that is mapped");
+      throw input_error(
+          "cannot map " + text(bytes) + " bytes at " + text(base) +
+          ": expected a range that is not empty, does not wrap around and overlaps nothing that is mapped");
     ranges_.add(base, bytes);
   } else if (what == 2) {
     if (!ranges_.begins(base)) throw input_error("cannot unmap " + text(base) + ": no mapped range begins there");

@@ -13,7 +13,7 @@ inline std::string refusal_of(const tlm::tlm_generic_payload& p) {
   if (p.get_response_status() == tlm::TLM_BURST_ERROR_RESPONSE)
     text += " (memory.max_transfer_bytes is the longest transfer that the memory takes)";
   if (p.get_response_status() == tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE)
-    text += " (memory.byte_enables=false is for a memory that knows no byte enables)";
+    text += " (memory.byte_enables=false is for a memory without byte enables)";
   return text;
 }
 

@@ -145,7 +145,7 @@ tlm::tlm_generic_payload& crossbar::take(const grant_record& granted) {
 
 tlm::tlm_generic_payload* crossbar::pop(unsigned output, cycle_t now) {
   const std::uint32_t p = wires_[output].head;
-  invariant(p != none, "crossbar: an output without packets was asked for one");
+  invariant(p != none, "crossbar: a packet was requested of an output without any");
   wires_[output].head = packets_[p].next;
   tlm::tlm_generic_payload* const payload = packets_[p].payload;
   packets_[p].payload = nullptr;

@@ -72,7 +72,7 @@ HEDDLE_CUDA result_t cuGetExportTable(const void** table, const void* id) {
   static bool warned = false;
   if (!warned)
     std::fputs(
-        "heddle: the program asks for a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n",
+        "heddle: the program requests a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n",
         stderr);
   warned = true;
   if (table != nullptr) *table = nullptr;

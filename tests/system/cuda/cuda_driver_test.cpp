@@ -79,7 +79,7 @@ TEST_F(cuda_driver, finds_functions_by_name_and_ends_the_program_where_one_is_mi
   run("driver_names", 2);
   if (IsSkipped() || HasFatalFailure()) return;
   const std::string table =
-      "heddle: the program asks for a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n";
+      "heddle: the program requests a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n";
   EXPECT_EQ(err_.find(table), err_.rfind(table)) << err_;
   EXPECT_NE(err_.find(table), std::string::npos) << err_;
   EXPECT_NE(err_.find("heddle: the program calls cuMulticastCreate, which Heddle does not have\n"), std::string::npos)

@@ -136,7 +136,7 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   refused({"m.csv", "-o", "f.ini"},
           "m.csv: got 1 kernels, expected more than 3, the figures to be fitted (see --terms)");
   refused({"m.csv", "--terms", "constant_watts,flit_pj"},
-          "--terms: the measurements do not tell 'flit_pj', expected one of constant_watts, active_sm_watts, "
+          "--terms: the measurements do not determine 'flit_pj', expected one of constant_watts, active_sm_watts, "
           "idle_sm_watts");
 }
 

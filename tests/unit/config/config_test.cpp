@@ -49,7 +49,7 @@ TEST_F(config_files, errors_have_a_place) {
   EXPECT_EQ("FILE:2:9: expected true or false for tlm.check, not 'yes'", error_of("[tlm]\ncheck = yes\n"));
   EXPECT_EQ("FILE:3:1: key 'sm_count' is given twice in section [gpu], first in line 2",
             error_of("[gpu]\nsm_count = 3\nsm_count = 3\n"));
-  EXPECT_EQ("FILE:1:1: key 'sm_count' stands before the first [section]", error_of("sm_count = 3\n"));
+  EXPECT_EQ("FILE:1:1: key 'sm_count' is before the first [section]", error_of("sm_count = 3\n"));
   EXPECT_EQ("FILE:1:1: expected ']' at the end of the section's name", error_of("[gpu\n"));
   EXPECT_EQ("FILE:1:1: expected a section's name between '[' and ']'", error_of("[ ]\n"));
   EXPECT_EQ("FILE:2:1: expected [section] or key = value", error_of("[gpu]\nsm_count\n"));
@@ -156,9 +156,9 @@ TEST_F(config_files, errors_name_the_file_where_a_value_was_said) {
             message("base = gtx1081\n").find("FILE:1:8: base 'gtx1081': unknown GPU 'gtx1081', expected one of g80, "));
   EXPECT_EQ("FILE:1:7: expected a value after '='", message("base =\n"));
   EXPECT_EQ("FILE:2:1: key 'base' is given twice, first in line 1", message("base = v100\nbase = h100\n"));
-  EXPECT_EQ("FILE:2:1: unknown key 'base' in section [gpu], it stands before the first section",
+  EXPECT_EQ("FILE:2:1: unknown key 'base' in section [gpu], it must be before the first section",
             message("[gpu]\nbase = v100\n"));
-  EXPECT_EQ("FILE:1:1: key 'bases' stands before the first [section]", message("bases = v100\n"));
+  EXPECT_EQ("FILE:1:1: key 'bases' is before the first [section]", message("bases = v100\n"));
 }
 
 TEST_F(config_files, a_file_is_not_its_own_base) {

@@ -51,7 +51,7 @@ bool accept_module_directive(token_stream& tokens, ast_module& m) {
   const auto once = [&](bool before) {
     if (before)
       tokens.fail(tokens.previous().where,
-                  "'" + std::string(tokens.previous().text) + "' stands twice, expected it once at the module's start");
+                  "'" + std::string(tokens.previous().text) + "' is given twice, expected once at the module's start");
   };
   if (tokens.accept_directive(".target")) {
     once(!m.target.empty() && (m.address_size != 0 || !m.functions.empty() || !m.variables.empty()));

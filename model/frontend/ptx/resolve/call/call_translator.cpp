@@ -70,7 +70,7 @@ void call_translator::refuse(const ast_operand& name) const {
         name.where,
         "call of '" + name.text +
             "': kernels that launch kernels (CUDA dynamic parallelism) are not modelled, expected the " +
-            "inner kernels among the job's launches (its 'repeat' launches them while device memory asks for it)");
+            "inner kernels among the job's launches (its 'repeat' launches them while a word of device memory says so)");
   code_.fail(
       name.where,
       "call of '" + name.text + "', which is not a function with a body in this module, is not supported" +
