@@ -6,7 +6,7 @@
 #include <mma.h>
 
 // C = alpha * A * B + beta * C, all of them column-major, halves into floats: 128 x 128 a block of eight warps, 64 x 32 a warp,
-// 64 of K at a time in shared memory, while the next 64 are on their way into registers. M and K are multiples of the tile.
+// 64 of K at a time in shared memory, while the next 64 are loaded into registers. M and K are multiples of the tile.
 extern "C" __global__ __launch_bounds__(256) void tile_gemm(const half* a, const half* b, float* c, int m, int n, int k, float alpha,
                                                             float beta) {
   using namespace nvcuda;

@@ -194,7 +194,7 @@ TEST(parsed_modules, share_the_kernels_of_equal_requests_while_they_are_in_use) 
   EXPECT_NE(first, ptx::lower(modules, here, "k", banked, 0)) << "another GPU";
   EXPECT_NE(first, ptx::lower(others, here, "k", gpu, 0)) << "kernels of two owners were shared";
   EXPECT_EQ(first, ptx::lower(modules, here, "k", gpu, 0));
-  EXPECT_EQ(modules.lowered().size(), 1u) << "what nobody holds was kept";
+  EXPECT_EQ(modules.lowered().size(), 1u) << "an unused program was kept";
   const std::weak_ptr<const isa::program> watched = first;
   first.reset();
   EXPECT_TRUE(watched.expired());
