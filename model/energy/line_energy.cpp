@@ -43,11 +43,13 @@ double of_instructions(const joules_by<energy_class>& classes) {
 }
 
 /// Divides `joules` in proportion to a member of the demands; to the executed instructions if no demand has any of it.
+/// Before any has executed, only reads of code have cost something: the first instruction gets it.
 void divide(std::vector<double>& to, double joules, const std::vector<demand>& demands, double demand::*by) {
   double sum = 0;
   for (const demand& d : demands) sum += d.*by;
   if (sum == 0) {
     if (by != &demand::executed) divide(to, joules, demands, &demand::executed);
+    else if (!to.empty()) to.front() += joules;
     return;
   }
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += joules * (demands[i].*by / sum);

@@ -180,6 +180,19 @@ TEST_F(cut_run, a_stopped_run_leaves_the_metrics_of_what_ran) {
   }
 }
 
+// The only energy is that of reads of code, and no line has executed anything.
+TEST_F(cut_run, before_the_first_instruction_it_has_metrics) {
+  ASSERT_EQ(run(kernel("60") + words{"--metrics", "m.json", "--max-cycles", "1200"}).code, 1);
+  const json m = metrics("m.json")["kernels"][0];
+  EXPECT_EQ(m["metrics"]["inst_executed"], 0);
+  EXPECT_GT(m["memory"]["l2"]["read_bytes"], 0);
+  const json& energy = m["energy"];
+  double lines = 0;
+  for (const json& joules : energy["by_line"]) lines += joules.get<double>();
+  EXPECT_GT(lines, 0);
+  EXPECT_NEAR(lines, energy["total_joules"].get<double>() - energy["static_joules"].get<double>(), 1e-9 * lines);
+}
+
 TEST_F(cut_run, a_stopped_run_leaves_its_report_and_views) {
   write("job.json", json({{"module", "k.ptx"},
                           {"buffers", {{"b", {{"bytes", 65536}}}}},
