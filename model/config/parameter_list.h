@@ -497,11 +497,12 @@ HEDDLE_NUMBER(unsigned, second_level_line_bytes, 256, powers_of_two(16, 4096), b
   "bytes of a line of the second level")
 HEDDLE_NUMBER(unsigned, second_level_ways, 8, cache_ways, count, measured,
   "associativity of the second level")
-HEDDLE_CHOICE(second_level_misses, second_level_misses, fixed, (fixed, l2), design,
-  "what serves a miss of the second level: fixed (a latency, as if the code were in the L2) | l2 (reads of the L2, which "
-  "compete with data and may miss; not with memory.model = external, whose memory holds no code)")
+HEDDLE_CHOICE(second_level_misses, second_level_misses, l2, (fixed, l2), design,
+  "what serves a miss of the second level: fixed (a latency, as if the code were always in the L2) | l2 (reads of the L2, "
+  "which compete with data and may miss; not with memory.model = external, whose memory holds no code)")
 HEDDLE_NUMBER(unsigned, second_level_miss_latency_cycles, 138, latency, cycles, measured,
-  "additional cycles if the line misses in the second level, with fixed latency")
+  "additional cycles if the line misses in the second level and is in the L2; with l2 without load, and at least the way "
+  "to the L2 and back")
 HEDDLE_END(instruction_cache, instruction_cache)
 
 HEDDLE_SECTION(tlb, tlb)

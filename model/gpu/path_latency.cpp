@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/config/error.h"
+#include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
 
@@ -24,6 +25,19 @@ unsigned l2_hit_cycles(const gpu_config& config) {
                       " is shorter than the round trip to the L2 (interconnect.latency_cycles = " +
                       std::to_string(config.interconnect.latency_cycles) + " each way)");
   return static_cast<unsigned>(std::lround(left));
+}
+
+unsigned l2_code_hit_cycles(const gpu_config& config) {
+  const double ratio = config.interconnect.clock_mhz / config.gpu.core_clock_mhz;
+  const unsigned line = config.instruction_cache.second_level_line_bytes;
+  const unsigned reads = std::max(1u, line / line_bytes);
+  // One request a read; the responses follow each other, because a slice has the whole line.
+  const unsigned down = (config.interconnect.header_bytes + std::min(line, line_bytes) +
+                         config.interconnect.response_bytes_per_cycle - 1) /
+                        config.interconnect.response_bytes_per_cycle;
+  const double path = 2.0 * config.interconnect.latency_cycles + (reads * down - 1) + 1;
+  const double left = config.instruction_cache.second_level_miss_latency_cycles * ratio - path;
+  return static_cast<unsigned>(std::max(1l, std::lround(left)));
 }
 
 }  // namespace heddle

@@ -9,4 +9,10 @@ namespace heddle {
 /// cycles from issue to dependent issue. Throws input_error if the path to the slice and back alone takes longer.
 unsigned l2_hit_cycles(const gpu_config& config);
 
+/// The same for reads of code: an unloaded hit brings a line of the SM's second level of instruction cache
+/// `instruction_cache.second_level_miss_latency_cycles` core cycles after it missed there. Such reads do not pass the
+/// load/store unit and the stages of the L1, whose time `l2.latency_cycles` includes. At least 1, where the path alone
+/// takes longer.
+unsigned l2_code_hit_cycles(const gpu_config& config);
+
 }  // namespace heddle

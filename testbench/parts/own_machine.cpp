@@ -48,7 +48,8 @@ struct machine : sc_core::sc_module {
     sm.init(sms,
             [&](const char* n, std::size_t i) { return new heddle::sm(n, core, c, static_cast<unsigned>(i), mapped); });
     l2.init(channels, [&](const char* n, std::size_t m) {
-      return new heddle::l2_slice(n, l2_clock, c, static_cast<unsigned>(m), heddle::l2_hit_cycles(c));
+      return new heddle::l2_slice(n, l2_clock, c, static_cast<unsigned>(m), heddle::l2_hit_cycles(c),
+                                  heddle::l2_code_hit_cycles(c));
     });
     for (unsigned i = 0; i < sms; ++i) {
       cwd[i].cta_socket.bind(sm[i].resource_manager.cta_socket);

@@ -240,6 +240,7 @@ std::vector<change> instructions_missing(const judged& j) {
   const bool fits = bytes > 0 && bytes <= j.number("instruction_cache.size_bytes");
   return first({only_if(!fits, twice(j, "instruction_cache.size_bytes", "the program does not fit")),
                 half(j, "instruction_cache.second_level_miss_latency_cycles", slow),
+                twice(j, "instruction_cache.prefetch_lines", "instructions are asked for too late"),
                 half(j, "instruction_cache.miss_latency_cycles", slow)});
 }
 

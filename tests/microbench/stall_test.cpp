@@ -26,6 +26,7 @@ struct rule {
   const char* cycle;  // the state in warp_cycles and in warp_states, and its least share of the warp-cycles
   const char* state;
   double share;
+  unsigned launch = 1;  // 0: the first, whose data, code or constants come from memory
 };
 
 constexpr rule rules[] = {
@@ -36,13 +37,13 @@ constexpr rule rules[] = {
     {"pipe_busy", 128, "", "pipe_busy", "math_pipe_throttle", 0.5},
     {"memory_dependency", 1024, "", "memory_dependency", "mio_throttle", 0.4},
     {"memory_throttle", 128, "--set l1.mshr_entries=4", "memory_throttle", "lg_throttle", 0.6},
-    {"memory_throttle", 1024, "--set sub_partition.scheduler=memory_aware", "other", "dispatch_stall", 0.5},
+    {"memory_throttle", 1024, "--set sub_partition.scheduler=memory_aware", "other", "dispatch_stall", 0.5, 0},
     {"sync", 1024, "", "sync", "barrier", 0.7},
     {"sleeping", 64, "", "sleeping", "sleeping", 0.9},
     {"fence", 32, "", "other", "membar", 0.7},
-    {"no_instruction", 32, "--set instruction_cache.prefetch_lines=0", "inst_fetch", "no_instruction", 0.5},
+    {"no_instruction", 32, "--set instruction_cache.prefetch_lines=0", "inst_fetch", "no_instruction", 0.5, 0},
     {"branch_resolving", 32, "", "inst_fetch", "branch_resolving", 0.7},
-    {"constant_memory_dependency", 32, "", "constant_memory_dependency", "imc_miss", 0.6},
+    {"constant_memory_dependency", 32, "", "constant_memory_dependency", "imc_miss", 0.6, 0},
     {"drain", 32, "", "other", "drain", 0.4},
 };
 
@@ -53,25 +54,28 @@ std::uint64_t sum(const json& states) {
   return total;
 }
 
-// The states partition the active warp-cycles of the kernel, of each line and of each sub-partition; lines and
-// sub-partitions sum to the kernel.
+// The states partition the active warp-cycles of each kernel, of each line and of each sub-partition; lines sum to
+// their kernel, sub-partitions to all kernels.
 void expect_partitions(const json& metrics) {
-  const json& kernel = metrics["kernels"][0];
-  const std::uint64_t active = kernel["warp_cycles"]["active"];
-  EXPECT_EQ(sum(kernel["warp_cycles"]), active);
-  EXPECT_EQ(sum(kernel["warp_states"]), active);
-  std::uint64_t in_lines = 0, executed = 0, in_partitions = 0, in_sms = 0;
-  std::map<std::string, std::uint64_t> states;
-  for (const json& line : kernel["lines"]) {
-    EXPECT_EQ(sum(line["warp_cycles"]), line["warp_cycles"]["active"]);
-    EXPECT_EQ(sum(line["warp_states"]), line["warp_cycles"]["active"]);
-    for (const auto& [name, n] : line["warp_states"].items()) states[name] += n.get<std::uint64_t>();
-    in_lines += line["warp_cycles"]["active"].get<std::uint64_t>();
-    executed += line["executed"].get<std::uint64_t>();
+  std::uint64_t active = 0, in_partitions = 0, in_sms = 0;
+  for (const json& kernel : metrics["kernels"]) {
+    const std::uint64_t of_kernel = kernel["warp_cycles"]["active"];
+    active += of_kernel;
+    EXPECT_EQ(sum(kernel["warp_cycles"]), of_kernel);
+    EXPECT_EQ(sum(kernel["warp_states"]), of_kernel);
+    std::uint64_t in_lines = 0, executed = 0;
+    std::map<std::string, std::uint64_t> states;
+    for (const json& line : kernel["lines"]) {
+      EXPECT_EQ(sum(line["warp_cycles"]), line["warp_cycles"]["active"]);
+      EXPECT_EQ(sum(line["warp_states"]), line["warp_cycles"]["active"]);
+      for (const auto& [name, n] : line["warp_states"].items()) states[name] += n.get<std::uint64_t>();
+      in_lines += line["warp_cycles"]["active"].get<std::uint64_t>();
+      executed += line["executed"].get<std::uint64_t>();
+    }
+    EXPECT_EQ(in_lines, of_kernel);
+    for (const auto& [name, n] : kernel["warp_states"].items()) EXPECT_EQ(states[name], n) << name;
+    EXPECT_EQ(executed, kernel["metrics"]["inst_executed"]);
   }
-  EXPECT_EQ(in_lines, active);
-  for (const auto& [name, n] : kernel["warp_states"].items()) EXPECT_EQ(states[name], n) << name;
-  EXPECT_EQ(executed, kernel["metrics"]["inst_executed"]);
   for (const json& sm : metrics["sms"]) {
     in_sms += sm["active_warps"].get<std::uint64_t>();
     for (const json& p : sm["sub_partitions"]) {
@@ -84,30 +88,6 @@ void expect_partitions(const json& metrics) {
   EXPECT_EQ(in_sms, active);
 }
 
-class stall : public ::testing::TestWithParam<std::size_t> {};
-
-TEST_P(stall, is_where_most_warp_cycles_go) {
-  const rule& r = rules[GetParam()];
-  const fs::path place = fs::path(HEDDLE_SCRATCH "/stall") / ("stall_" + std::to_string(GetParam()));
-  fs::create_directories(place);
-  std::string command = std::string("'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_MICROBENCH "/stalls.ptx:") + r.kernel +
-                        "' --grid 1 --block " + std::to_string(r.threads) + " --quiet --metrics '" +
-                        (place / "metrics.json").string() + "' " + r.options;
-  // One kernel has so many parameters that it misses the constant cache.
-  const bool constants = std::string(r.kernel) == "constant_memory_dependency";
-  command += " --arg buf:262144";
-  for (unsigned n = 0; constants && n < 512; ++n) command += " --arg u32:1";
-  const int status = std::system(command.c_str());
-  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
-  std::ifstream in(place / "metrics.json");
-  const json metrics = json::parse(in);
-  const json& kernel = metrics["kernels"][0];
-  const double active = kernel["warp_cycles"]["active"];
-  EXPECT_GE(kernel["warp_cycles"][r.cycle].get<double>() / active, r.share) << kernel["warp_cycles"].dump(1);
-  EXPECT_GE(kernel["warp_states"][r.state].get<double>() / active, r.share) << kernel["warp_states"].dump(1);
-  expect_partitions(metrics);
-}
-
 json run_job(const json& job, const std::string& name, const std::string& options) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/stall") / name;
   fs::create_directories(place);
@@ -118,6 +98,30 @@ json run_job(const json& job, const std::string& name, const std::string& option
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
   std::ifstream in(place / "metrics.json");
   return ::testing::Test::HasFailure() ? json() : json::parse(in);
+}
+
+class stall : public ::testing::TestWithParam<std::size_t> {};
+
+// Two launches on one SM: the first waits for its code, which comes from memory, and the second finds it in the caches.
+TEST_P(stall, is_where_most_warp_cycles_go) {
+  const rule& r = rules[GetParam()];
+  json args = {{{"buffer", "out"}}};
+  // One kernel has so many parameters that it misses the constant cache.
+  const bool constants = std::string(r.kernel) == "constant_memory_dependency";
+  for (unsigned n = 0; constants && n < 512; ++n) args.push_back({{"u32", 1}});
+  const json launch = {{"kernel", r.kernel}, {"grid", {1, 1, 1}}, {"block", {r.threads, 1, 1}}, {"args", args}};
+  const json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
+                    {"buffers", {{"out", {{"bytes", 262144}}}}},
+                    {"launches", {launch, launch}},
+                    {"outputs", json::array()}};
+  const json metrics =
+      run_job(job, "stall_" + std::to_string(GetParam()), r.options + std::string(" --set gpu.sm_count=1"));
+  if (metrics.is_null()) return;
+  const json& kernel = metrics["kernels"][r.launch];
+  const double active = kernel["warp_cycles"]["active"];
+  EXPECT_GE(kernel["warp_cycles"][r.cycle].get<double>() / active, r.share) << kernel["warp_cycles"].dump(1);
+  EXPECT_GE(kernel["warp_states"][r.state].get<double>() / active, r.share) << kernel["warp_states"].dump(1);
+  expect_partitions(metrics);
 }
 
 // A job with one block that samples a texture.
@@ -220,6 +224,7 @@ constexpr wait_rule wait_rules[] = {
 
 class stall_of_results : public ::testing::TestWithParam<std::string> {};
 
+// Each kernel is launched twice, on one SM; the second launch finds its code in the caches.
 TEST_P(stall_of_results, names_the_kind_of_producer) {
   const std::string gpu = GetParam();
   json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
@@ -229,17 +234,18 @@ TEST_P(stall_of_results, names_the_kind_of_producer) {
   for (const wait_rule& r : wait_rules) {
     if (!r.on_all && (gpu == "g80" || gpu == "gtx480")) continue;
     rules_of_gpu.push_back(r);
-    job["launches"].push_back(
-        {{"kernel", r.kernel}, {"grid", {1, 1, 1}}, {"block", {32, 1, 1}}, {"args", {{{"buffer", "out"}}}}});
+    for (int n = 0; n < 2; ++n)
+      job["launches"].push_back(
+          {{"kernel", r.kernel}, {"grid", {1, 1, 1}}, {"block", {32, 1, 1}}, {"args", {{{"buffer", "out"}}}}});
   }
   for (const char* dependence : {"software", "scoreboard"}) {
-    const json metrics =
-        run_job(job, "stall_of_results_" + gpu, "--gpu " + gpu + " --set sub_partition.dependence=" + dependence);
+    const json metrics = run_job(job, "stall_of_results_" + gpu,
+                                 "--gpu " + gpu + " --set gpu.sm_count=1 --set sub_partition.dependence=" + dependence);
     if (metrics.is_null()) return;
-    ASSERT_EQ(metrics["kernels"].size(), rules_of_gpu.size());
+    ASSERT_EQ(metrics["kernels"].size(), 2 * rules_of_gpu.size());
     for (std::size_t k = 0; k < rules_of_gpu.size(); ++k) {
       const wait_rule& r = rules_of_gpu[k];
-      const json& kernel = metrics["kernels"][k];
+      const json& kernel = metrics["kernels"][2 * k + 1];
       ASSERT_EQ(kernel["name"], r.kernel);
       const std::uint64_t active = kernel["warp_cycles"]["active"];
       EXPECT_GE(kernel["warp_states"][r.state].get<double>() / static_cast<double>(active), r.share)

@@ -32,13 +32,14 @@ l2_slice::hot_state::hot_state(l2_slice& slice, clock_domain& domain, const gpu_
       mshrs(std::max(1u, config.l2.mshr_entries)) {}
 
 l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
-                   unsigned hit_latency_cycles)
+                   unsigned hit_latency_cycles, unsigned code_hit_latency_cycles)
     : l2_cache(name),
       map_(config),
       parameters_(config.l2),
       index_(index),
       shared_(config.memory.model == choice::memory_model::external),
       pipeline_(std::max(1u, hit_latency_cycles) - 1),
+      code_pipeline_(code_hit_latency_cycles == 0 ? pipeline_ : code_hit_latency_cycles - 1),
       interval_(std::max(1u, config.l2.lookup_interval_cycles)),
       hot_(*this, clock, config) {
   parameters_.queue_entries = std::max(1u, parameters_.queue_entries);
@@ -48,12 +49,14 @@ l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_
 
 bool l2_slice::accept(tlm::tlm_generic_payload& p, cycle_t arrival, bool) {
   if (!hot_.slots.take(hot_.clock.cycle())) return false;
-  hot_.accesses.push({&p, arrival + pipeline_});
-  if (observer_ != nullptr)
-    if (const auto* request = request_of(p)) observer_->reached_l2(*request);
+  const auto* request = request_of(p);
+  const bool code = request != nullptr && request->what == gpu_request::kind::instruction;
+  const cycle_t due = arrival + (code ? code_pipeline_ : pipeline_);
+  hot_.accesses.push({&p, due});
+  if (observer_ != nullptr && request != nullptr) observer_->reached_l2(*request);
   ++queued_;
   // A request behind others needs no wake-up: schedule() wakes the slice for it when those in front are done.
-  if (hot_.accesses.size() == 1) hot_.clock.wake_at(std::max(arrival + pipeline_, hot_.next_access));
+  if (hot_.accesses.size() == 1) hot_.clock.wake_at(std::max(due, hot_.next_access));
   return true;
 }
 

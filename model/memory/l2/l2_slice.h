@@ -6,6 +6,7 @@
 // Source: docs/model/memory.md.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,11 +34,12 @@ namespace heddle {
 
 /// A hit whose BEGIN_REQ comes in cycle t gets its BEGIN_RESP in cycle t + hit_latency_cycles, without load. A miss
 /// sends its memory request in that cycle and is answered in the cycle in which the data arrives. Requests lie within
-/// one 128-byte line; requests to one line take effect in the order of arrival.
+/// one 128-byte line; requests take effect in the order of arrival. Reads of code take code_hit_latency_cycles (0: as
+/// others), and longer behind others that are not due yet.
 class l2_slice : public l2_cache, public clocked, private at_target_unit {
  public:
   l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
-           unsigned hit_latency_cycles);
+           unsigned hit_latency_cycles, unsigned code_hit_latency_cycles = 0);
 
   void on_cycle(cycle_t cycle) override;
   void prefetch_hint(cycle_t cycle, bool distant) const override;
@@ -57,7 +59,9 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   [[nodiscard]] std::optional<open_request> oldest_request() const override;
   /// Replaces the replacement policy by one that has no name in the configuration. Call before the simulation starts.
   void use(std::unique_ptr<replacement_policy> policy) { hot_.lines.use(replacement(std::move(policy))); }
-  [[nodiscard]] unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }
+  [[nodiscard]] unsigned least_response_cycles() const override {
+    return static_cast<unsigned>(std::min(pipeline_, code_pipeline_));
+  }
   void check_invariants() const override;
 
   /// Reports requests that arrive from now on to `observer`; null switches this off.
@@ -149,8 +153,9 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   address_map map_;
   l2_parameters parameters_;
   unsigned index_;
-  bool shared_;       // other agents write the memory too: clean bytes may be outdated
-  cycle_t pipeline_;  // cycles from arrival to look-up
+  bool shared_;            // other agents write the memory too: clean bytes may be outdated
+  cycle_t pipeline_;       // cycles from arrival to look-up
+  cycle_t code_pipeline_;  // the same for reads of code
   cycle_t interval_;
   /// What every request touches.
   struct alignas(64) hot_state {

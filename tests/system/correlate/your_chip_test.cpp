@@ -48,6 +48,7 @@ TEST_F(correlations, microbenchmarks_find_the_parameters_of_a_hidden_gpu) {
     if (bytes != 0) r += " --arg buf:" + std::to_string(bytes);
     r += " --arg s32:" + std::to_string(rounds);
     if (stride != 0) r += " --arg s32:" + std::to_string(stride) + " --arg s32:" + std::to_string(bytes);
+    r += " --set instruction_cache.second_level_misses=fixed";
     key_of[kernel] = key;
   }
   ASSERT_EQ(key_of.size(), hidden.size());

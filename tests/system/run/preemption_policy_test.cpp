@@ -58,7 +58,7 @@ TEST_F(preemption, auto_decides_by_block) {
                       {"block", {256, 1, 1}},
                       {"args", {{{"u32", 100}}, {{"u32", 0}}, {{"u32", 60}}}}}};
   std::set<std::string> seen;
-  for (const unsigned at : {7600, 13200, 25800}) {
+  for (const unsigned at : {8200, 13800, 26400}) {
     job["preempt"] = {{{"at_cycle", at}, {"mode", "auto"}, {"resume_after", 500}}};
     const result r = run(job, "--gpu v100 --set gpu.sm_count=1 --set sm.max_blocks=6");
     ASSERT_EQ(0, r.code) << r.log;

@@ -179,7 +179,7 @@ TEST_F(pipeline_view, goes_through_a_context_switch_and_ends_where_a_run_is_cut_
                       {"grid", {4, 1, 1}},
                       {"block", {64, 1, 1}},
                       {"args", {{{"u32", 60}}, {{"u32", 10}}, {{"u32", 50}}}}}};
-  job["preempt"] = {{{"at_cycle", 1500}, {"resume_after", 600}}};
+  job["preempt"] = {{{"at_cycle", 2100}, {"resume_after", 600}}};
   std::ofstream(place_ / "job.json") << job;
   ASSERT_EQ(0, run(in("job.json") + " --gpu v100 --set gpu.sm_count=1 --pipeline" + in("p.kanata") + " --metrics" +
                    in("m.json")));
@@ -189,10 +189,10 @@ TEST_F(pipeline_view, goes_through_a_context_switch_and_ends_where_a_run_is_cut_
   EXPECT_EQ(metrics("m.json")["sms"][0]["inst_executed"].get<std::uint64_t>(), complete);
   EXPECT_GT(flushed, 0u) << "what warps were to issue when they were switched out";
   EXPECT_EQ(1,
-            run(in("job.json") + " --gpu v100 --set gpu.sm_count=1 --max-cycles 1200 --pipeline" + in("cut.kanata")));
+            run(in("job.json") + " --gpu v100 --set gpu.sm_count=1 --max-cycles 1800 --pipeline" + in("cut.kanata")));
   const kanata_reader cut(place_ / "cut.kanata");
   EXPECT_GT(cut.instructions().size(), 10u);
-  EXPECT_LE(cut.last(), 1200u);
+  EXPECT_LE(cut.last(), 1800u);
 }
 
 TEST_F(pipeline_view, needs_room_on_the_disk) {

@@ -62,7 +62,6 @@ inline const std::map<std::string, settings>& beside() {
       {"dram.starvation_cycles", {"memory.channels=1", "dram.banks=1", "dram.ranks=1"}},
       {"instruction_cache.instruction_bytes", {"instruction_cache.size_bytes=2048", "instruction_cache.ways=4"}},
       {"instruction_cache.per_sub_partition", {"instruction_cache.size_bytes=2048", "instruction_cache.ways=4"}},
-      {"instruction_cache.second_level_line_bytes", {"instruction_cache.second_level_misses=l2"}},
       {"sm.barriers", {"sm.barriers=16"}},  // one block on an SM at a time
       {"cwd.max_resident_grids", {"sm.max_blocks=2"}},
       {"l2.atomic_limit_cycles", {"l2.atomic_interval_cycles=10000"}},

@@ -29,7 +29,8 @@ struct bench {
   l2_slice slice;
   test_memory memory{"memory", clock};
 
-  explicit bench(const gpu_config& c = small_config()) : slice("slice", clock, c, 0, hit_latency) {
+  explicit bench(const gpu_config& c = small_config(), unsigned code_hit_latency = 0)
+      : slice("slice", clock, c, 0, hit_latency, code_hit_latency) {
     sm.socket.bind(slice.request_socket);
     slice.memory_socket.bind(memory.socket);
   }

@@ -23,6 +23,23 @@ TEST_F(l2_slice_test, hit_is_answered_after_exactly_the_hit_latency) {
   b.check_done();
 }
 
+// The way of code within the SM is shorter, so its time in the slice has its own value. Behind data that is not due
+// yet, code waits for it.
+TEST_F(l2_slice_test, code_has_a_hit_latency_of_its_own) {
+  bench b(small_config(), 12);
+  EXPECT_EQ(b.slice.least_response_cycles(), 11u);
+  const auto read_code = [&](cycle_t at) { b.sm.read(0x1000, 0xf, at).request.what = gpu_request::kind::instruction; };
+  b.sm.read(0x1000, 0xf, 5);
+  read_code(100);
+  b.sm.read(0x1000, 0xf, 200);
+  read_code(202);
+  b.run(400);
+  ASSERT_EQ(b.sm.records.size(), 4u);
+  EXPECT_EQ(b.sm.records[1].answered, 100u + 12);
+  EXPECT_EQ(b.sm.records[3].answered, 200u + hit_latency + 1);
+  b.check_done();
+}
+
 TEST_F(l2_slice_test, hits_are_limited_by_the_look_up_interval) {
   gpu_config c = small_config();
   c.l2.lookup_interval_cycles = 2;

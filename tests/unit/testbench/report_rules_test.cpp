@@ -205,11 +205,12 @@ TEST(report_rules, a_cache_grows_only_where_it_was_too_small) {
   // A program that fits its cache causes waits only on first use.
   const json caches = config({{"instruction_cache.size_bytes", 4096},
                               {"instruction_cache.instruction_bytes", 8},
+                              {"instruction_cache.prefetch_lines", 1},
                               {"instruction_cache.miss_latency_cycles", 30}});
   const auto of_lines = [&](std::size_t n) {
     return judged(kernel({{"lines", json(n, json::object())}}, {{"no_instruction", 900}}), caches).at(2);
   };
-  EXPECT_EQ(of_lines(100), "instruction_cache.miss_latency_cycles=15");
+  EXPECT_EQ(of_lines(100), "instruction_cache.prefetch_lines=2");
   EXPECT_EQ(of_lines(1000), "instruction_cache.size_bytes=8192");
   // Loads that bypass the L1 use no MSHR.
   EXPECT_EQ(judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}})).at(2),
