@@ -88,6 +88,11 @@ HEDDLE_TABLED(compute_capability, version_1_0, compute_capability, "6.1", guide,
   "compute capability, major.minor")
 HEDDLE_NUMBER(unsigned, sm_count, 20, between(1, 1024), count, product,
   "streaming multiprocessors")
+HEDDLE_NUMBER(unsigned, gpc_count, 4, between(1, 64), count, product,
+  "graphics processing clusters (GPCs): the TPCs are divided among them evenly, in the order of their numbers; a thread "
+  "block cluster stays within one")
+HEDDLE_NUMBER(unsigned, sms_per_tpc, 1, between(1, 8), count, product,
+  "SMs of a texture processing cluster (TPC)")
 HEDDLE_NUMBER(double, core_clock_mhz, 1607, clock_mhz, mhz, product,
   "SM clock: core cycles are cycles of this clock")
 HEDDLE_NUMBER(unsigned, watchdog_cycles, 1000000, between(0, 4000000000), cycles, setting,
@@ -112,6 +117,21 @@ HEDDLE_LISTED(placement, placement, breadth_first, HEDDLE_PLACEMENTS, design,
 HEDDLE_NUMBER(unsigned, max_resident_grids, 32, between(1, 1024), count, guide,
   "grids that may have blocks resident at one time")
 HEDDLE_END(cwd, cwd)
+
+HEDDLE_SECTION(cluster, cluster)
+HEDDLE_NUMBER(unsigned, max_blocks, 0, between(0, 16), count, guide,
+  "blocks of a thread block cluster at most, of launches that allow sizes of which not every chip is capable; 0: the "
+  "chip has no clusters")
+HEDDLE_NUMBER(unsigned, barrier_latency_cycles, 89, between(4, 65536), cycles, measured,
+  "barrier.cluster without memory order: from the arrival of the cluster's last warp until the warps that wait issue; "
+  "half of it before the arrivals meet, half after")
+HEDDLE_NUMBER(unsigned, tpc_hop_cycles, 78, between(4, 65536), cycles, measured,
+  "one way between two SMs of a TPC, for accesses to shared memory of another block of a cluster")
+HEDDLE_NUMBER(unsigned, hop_cycles, 90, between(4, 65536), cycles, measured,
+  "the same between SMs of different TPCs of a GPC")
+HEDDLE_NUMBER(double, bytes_per_cycle, 21.3, between(0.01, 65536), bytes_per_cycle, measured,
+  "data that an SM sends to other SMs: operands of stores and atomics, and what it answers to loads and atomics")
+HEDDLE_END(cluster, cluster)
 
 HEDDLE_SECTION(sm, sm)
 HEDDLE_NUMBER(unsigned, sub_partitions, 4, between(1, 16), count, calculator,

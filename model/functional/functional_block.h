@@ -7,6 +7,7 @@
 
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sm/block_barriers.h"
+#include "heddle/sm/cluster_arrivals.h"
 #include "heddle/tlm/protocol/fault_details.h"
 
 namespace heddle {
@@ -26,6 +27,7 @@ struct functional_block {
   std::vector<std::uint8_t> shared;
   std::vector<functional_warp> warps;
   block_barriers barriers;
+  cluster_arrivals cluster;              // of a cluster of one block
   std::vector<std::uint32_t> registers;  // of all warps, with padding for alignment
   std::vector<std::uint8_t> local;
   unsigned slot = 0;  // which of the chip's block slots it uses

@@ -117,6 +117,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
   b.context.shared_bytes = l.shared_bytes;
   b.context.sm_id = b.slot % config_.gpu.sm_count;
   b.barriers.open(warps, threads);
+  b.cluster.open(threads);
   const std::size_t row = isa::warp_size, registers = std::max(l.program->registers, 1u) * row;
   b.registers.assign(warps * registers + 16, 0);
   const auto address = reinterpret_cast<std::uintptr_t>(b.registers.data());
@@ -236,6 +237,7 @@ std::uint64_t functional_executor::fingerprint() {
     for (const std::uint8_t byte : b->local) add(byte);
     image.write();
     b->barriers.exchange(image);
+    b->cluster.exchange(image);
     for (warp& x : b->warps) {
       image(x.state);
       add(x.done * 2u + x.waits);

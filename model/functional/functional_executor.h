@@ -69,6 +69,8 @@ class functional_executor {
   pause run(block& b, warp& x);
   pause other(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   pause at_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask);
+  pause at_cluster_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask);
+  void release_cluster(block& b);
   pause exit(block& b, warp& x, simt::lane_mask mask);
   bool lanes_present(simt::warp_state& w, const isa::instruction& i, simt::lane_mask mask);
   void set_clock_values(simt::warp_state& w) const;

@@ -137,6 +137,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
 
 functional_executor::pause functional_executor::at_barrier(block& b, warp& x, const isa::instruction& i,
                                                            simt::lane_mask mask) {
+  if (i.op != isa::opcode::bar) return at_cluster_barrier(b, x, i, mask);
   simt::warp_state& w = x.state;
   std::string error;
   const barrier_outcome o = b.barriers.arrive(rules_, w.warp_in_block, i, w, mask, error);
@@ -149,12 +150,46 @@ functional_executor::pause functional_executor::at_barrier(block& b, warp& x, co
   return x.waits ? pause::waits : pause::none;
 }
 
+// The block is the only one of its cluster.
+functional_executor::pause functional_executor::at_cluster_barrier(block& b, warp& x, const isa::instruction& i,
+                                                                   simt::lane_mask mask) {
+  simt::warp_state& w = x.state;
+  b.cluster.exited(w.warp_in_block, ~w.live);
+  release_cluster(b);
+  if (i.op == isa::opcode::ucgabar_arv) {
+    b.cluster.arrive(w.warp_in_block, mask);
+    release_cluster(b);
+    simt::advance(w);
+    return pause::none;
+  }
+  const simt::lane_mask stop = b.cluster.wait(w.warp_in_block, mask);
+  if (stop == 0) {
+    simt::advance(w);
+    return pause::none;
+  }
+  if (w.independent) simt::wait_at_barrier(w, stop, simt::cluster_barrier);
+  x.waits = !w.independent || w.active == 0;
+  return x.waits ? pause::waits : pause::none;
+}
+
+void functional_executor::release_cluster(block& b) {
+  if (!b.cluster.complete()) return;
+  barrier_outcome o;
+  o.release = b.cluster.release();
+  o.barrier = simt::cluster_barrier;
+  release(b, o);
+}
+
 functional_executor::pause functional_executor::exit(block& b, warp& x, simt::lane_mask mask) {
   simt::warp_state& w = x.state;
   simt::exit_lanes(w, mask);
   if (!w.independent && w.live != 0) return pause::none;
   x.waits = w.live != 0 && w.active == 0;
   b.barriers.exited(w.warp_in_block, mask, w.live == 0);
+  if (launch_->program->cluster_barrier) {
+    b.cluster.exited(w.warp_in_block, w.live == 0 ? simt::all_lanes : mask);
+    release_cluster(b);
+  }
   // One exit may complete several barriers.
   for (;;) {
     const barrier_outcome o = b.barriers.after_exit(rules_);

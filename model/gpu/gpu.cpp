@@ -118,6 +118,7 @@ void gpu::connect_memory() {
   for (unsigned i = 0; i < c.gpu.sm_count; ++i) {
     p.cwd->cta_socket[i].bind(p.sms[i].resource_manager.cta_socket);
     join(p.sms[i].l1.memory_socket, p.interconnect.sm_socket[i]);
+    if (p.sm_network != nullptr) p.sms[i].cluster_port->network_socket.bind(p.sm_network->sm_socket[i]);
     p.interconnect.defer_requests(i, p.sms[i].clock.effects());
   }
   p.host.memory_socket.bind(p.interconnect.sm_socket[c.gpu.sm_count]);
@@ -227,6 +228,7 @@ void gpu::check_invariants() const {
   p.cwd->check_invariants();
   for (const auto& s : p.sms) s.check_invariants();
   p.interconnect.check_invariants();
+  if (p.sm_network != nullptr) p.sm_network->check_invariants();
   for (const auto& s : p.slices) s.check_invariants();
   for (const auto& c : p.channels) c.check_invariants();
   if (idle()) check_conservation(p.sms, p.slices, p.channels);

@@ -23,6 +23,7 @@
 #include "heddle/memory/dram/fixed_memory.h"
 #include "heddle/memory/l2/l2_slice.h"
 #include "heddle/memory/noc/interconnect.h"
+#include "heddle/memory/noc/sm_network.h"
 #include "heddle/memory/protocol/protocol_monitor.h"
 #include "heddle/memory/protocol/transfer_splitter.h"
 #include "heddle/sm/sm.h"
@@ -51,6 +52,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   std::unique_ptr<grid_distributor> cwd;
   sc_core::sc_vector<sm> sms;
   class interconnect interconnect;
+  std::unique_ptr<class sm_network> sm_network;  // null: the chip has no thread block clusters
   sc_core::sc_vector<l2_cache> slices;
   sc_core::sc_vector<memory_model> channels;
   sc_core::sc_vector<protocol_monitor> monitors;
@@ -71,6 +73,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
         cwd(make_cwd()),
         sms("sm"),
         interconnect("interconnect", l2_clock, with_host_port(c)),
+        sm_network(c.cluster.max_blocks == 0 ? nullptr : std::make_unique<class sm_network>("sm_network", core, c)),
         slices("l2_slice"),
         channels("dram_channel"),
         monitors("monitor"),
@@ -109,8 +112,9 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
     if (next != soonest.l2_cycle) soonest = {next, core_cycle_of_l2(next)};
   }
   cycle_t safe_time(unsigned process, cycle_t now) override {
-    return std::min(
-        {cwd->nothing_arrives_until(process, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
+    const cycle_t from_cwd = cwd->nothing_arrives_until(process, now, ahead_preemptions);
+    const cycle_t from_sms = sm_network == nullptr ? never : sm_network->nothing_arrives_until(now);
+    return std::min({from_cwd, from_sms, now + fault_latency_cycles - 1, ahead_until - 1});
   }
   cycle_t answer_free_until(unsigned process, cycle_t cycle) override {
     const cycle_t until = nothing_responded_until(process);
@@ -132,7 +136,8 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   }
 
   // host_supervisor. Agents that share the memory see results at completion, and the GPU sees their writes at a launch.
-  void launch_accepted() override {
+  void launch_accepted(const resident_launch& launch) override {
+    if (launch.cluster_blocks() > 1) sm_network->expect(launch.program->cluster_barrier, launch.reaches_cluster);
     for (auto& s : slices)
       if (shared) s.drop_clean();
   }

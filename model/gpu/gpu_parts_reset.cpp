@@ -52,10 +52,12 @@ void gpu_parts::restart(cycle_t cycle) {
     s.restart();
   }
   interconnect.restart();
+  if (sm_network != nullptr) sm_network->restart();
   for (sm& s : sms) {
     s.abandon(cycle);
     s.context_engine.forget();
     s.resource_manager.restart();
+    if (s.cluster_port != nullptr) s.cluster_port->restart();
     s.load_store_unit.restart();
     s.empty_caches();
     s.l1.restart();
@@ -73,8 +75,8 @@ bool gpu_parts::units_idle() const {
   const auto all_idle = [](const auto& v) {
     return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); });
   };
-  return all_idle(sms) && interconnect.idle() && all_idle(slices) && all_idle(channels) && all_idle(delays) &&
-         all_idle(monitors) && all_idle(splitters);
+  return all_idle(sms) && interconnect.idle() && (sm_network == nullptr || sm_network->idle()) && all_idle(slices) &&
+         all_idle(channels) && all_idle(delays) && all_idle(monitors) && all_idle(splitters);
 }
 
 }  // namespace heddle

@@ -185,6 +185,8 @@ enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, 
   X(bra,       "BRA",       branch,           none,      no,      none,       branch,      none,          order,       no)       \
   X(exit,      "EXIT",      branch,           none,      no,      none,       exit,        none,          order,       no)       \
   X(bar,       "BAR",       branch,           any,       no,      reduction,  barrier,     none,          order,       no)       \
+  X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no)       \
+  X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no)       \
   X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no)       \
   X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no)       \
   X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no)       \
@@ -305,6 +307,13 @@ enum class special : std::uint8_t {
   globaltimer,
   total_smem_size,
   dynamic_smem_size,
+  cluster_ctaid_x,
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_ctarank,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
   zero
 };
 

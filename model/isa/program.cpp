@@ -169,6 +169,8 @@ std::string own_suffix(const instruction& i) {
     case opcode::sust:
     case opcode::txq: s = texture_suffix(i); break;
     case opcode::nop:
+    case opcode::ucgabar_arv:
+    case opcode::ucgabar_wait:
     case opcode::mov:
     case opcode::sel:
     case opcode::s2r:

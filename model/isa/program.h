@@ -13,12 +13,16 @@ namespace heddle::isa {
 
 /// Layout of constant bank 0 as on CC 6.x: launch geometry first, kernel parameters from 0x140.
 namespace bank0 {
-constexpr std::uint32_t ntid = 0x08;            // three u32: x y z
-constexpr std::uint32_t nctaid = 0x14;          // three u32
-constexpr std::uint32_t shared_window = 0x20;   // u64: generic address of shared memory
-constexpr std::uint32_t local_window = 0x28;    // u64: generic address of local memory
-constexpr std::uint32_t dynamic_shared = 0x30;  // u32: bytes of dynamic shared memory
-constexpr std::uint32_t grid_workspace = 0x38;  // u64: where the blocks of a cooperative grid synchronise; 0: none
+constexpr std::uint32_t ntid = 0x08;              // three u32: x y z
+constexpr std::uint32_t nctaid = 0x14;            // three u32
+constexpr std::uint32_t shared_window = 0x20;     // u64: generic address of shared memory
+constexpr std::uint32_t local_window = 0x28;      // u64: generic address of local memory
+constexpr std::uint32_t dynamic_shared = 0x30;    // u32: bytes of dynamic shared memory
+constexpr std::uint32_t grid_workspace = 0x38;    // u64: where the blocks of a cooperative grid synchronise; 0: none
+constexpr std::uint32_t cluster_nctaid = 0x40;    // three u32: blocks of a cluster in x y z
+constexpr std::uint32_t cluster_nctarank = 0x4c;  // u32: blocks of a cluster
+constexpr std::uint32_t nclusterid = 0x50;        // three u32: clusters of the grid
+constexpr std::uint32_t explicit_cluster = 0x5c;  // u32: 1 if the launch or the kernel gives the cluster's size
 constexpr std::uint32_t parameters = 0x140;
 }  // namespace bank0
 
@@ -27,6 +31,11 @@ constexpr std::uint64_t shared_window_base = 0x0100'0000;
 constexpr std::uint64_t local_window_base = 0x0200'0000;
 constexpr std::uint64_t window_bytes = 0x0100'0000;
 constexpr std::uint64_t code_window_base = 0x0300'0000;  // addresses of functions; no memory
+/// Shared-memory addresses of other blocks of a cluster: above the offset in the block stands its rank plus one; 0 is
+/// the block itself.
+constexpr unsigned cluster_offset_bits = 18;
+constexpr std::uint64_t cluster_offset_mask = (std::uint64_t{1} << cluster_offset_bits) - 1;
+constexpr std::uint32_t cluster_rank_mask = 63;  // of rank + 1
 constexpr std::uint64_t heap_base = 0x1000'0000;
 
 struct kernel_parameter {
@@ -54,6 +63,12 @@ struct program {
   std::vector<std::uint8_t> bank2;           // literal pool
   std::uint32_t max_threads[3] = {0, 0, 0};  // .maxntid, 0 = not given
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
+  std::uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster, blocks; 0 = not given
+  std::uint32_t most_cluster_blocks = 0;          // .maxclusterrank, 0 = not given
+  bool needs_cluster = false;                     // .explicitcluster
+  bool grid_of_clusters = false;                  // .blocksareclusters: a launch counts clusters
+  bool cluster_barrier = false;                   // it waits at the barrier of its cluster, or arrives there
+  bool leaves_block = false;                      // it accesses shared memory of other blocks of its cluster
 };
 
 /// One machine instruction as text, e.g. "@!P0 FFMA R3, R4, c[0x0][0x144], R3"; index-relative targets as L<index>.

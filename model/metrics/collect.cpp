@@ -12,6 +12,7 @@
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/memory/l2/l2_slice.h"
 #include "heddle/metrics/launch_sums.h"
+#include "heddle/occupancy/clusters.h"
 #include "heddle/occupancy/occupancy.h"
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sm/sm.h"
@@ -157,6 +158,12 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   k.theoretical_occupancy = o.theoretical_occupancy;
   k.blocks_per_sm = o.blocks_per_sm;
   k.occupancy_limiters = o.limiters;
+  if (l.explicit_cluster) {
+    k.cluster[0] = l.cluster.x;
+    k.cluster[1] = l.cluster.y;
+    k.cluster[2] = l.cluster.z;
+    k.max_active_clusters = max_active_clusters(g.config(), o.blocks_per_sm, l.cluster_blocks());
+  }
   k.launch_cycles = k.start_cycle + g.config().cwd.launch_latency_cycles - std::min(k.start_cycle, grid.ready_cycle);
   fill_lost_occupancy(k, g, l);
   fill_occupancy_over_time(k, g, l.launch_id);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,15 @@ void write_counts(json_writer& w, const char* key, const T& counts) {
   w.end_object();
 }
 
+/// The state of barriers of clusters only where there were some: few chips have clusters.
+void write_states(json_writer& w, const warp_state_counts& states) {
+  w.key("warp_states").begin_object();
+  states.visit([&w](const char* name, std::uint64_t n) {
+    if (n != 0 || name != std::string_view(name_of(warp_stall::cluster_barrier))) w.member(name, n);
+  });
+  w.end_object();
+}
+
 void write_gpu(json_writer& w, const gpu_config& config) {
   w.key("gpu").begin_object();
   w.member("name", config.gpu.name).member("compute_capability", compute_capability_text(config));
@@ -147,6 +157,10 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
   write_list(w, "grid", k.grid);
   write_list(w, "block", k.block);
+  if (k.cluster[0] != 0) {
+    write_list(w, "cluster", k.cluster);
+    w.member("max_active_clusters", k.max_active_clusters);
+  }
   w.member("registers_per_thread", k.registers_per_thread).member("shared_bytes_per_block", k.shared_bytes_per_block);
   w.member("blocks", k.blocks).member("warps", k.warps);
   w.member("start_cycle", k.start_cycle).member("end_cycle", k.end_cycle).member("cycles", k.cycles);
@@ -161,7 +175,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   w.end_object();
   write_counts(w, "metrics", k.metrics);
   write_counts(w, "warp_cycles", k.warp_cycles);
-  write_counts(w, "warp_states", k.warp_states);
+  write_states(w, k.warp_states);
   write_counts(w, "instructions", k.instructions);
   w.key("memory").begin_object();
   k.memory.visit([&w](const char* level, const auto& counts) { write_counts(w, level, counts); });
@@ -178,7 +192,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
     if (!l.called_at.empty()) write_list(w, "called_at", l.called_at);
     w.member("executed", l.executed);
     write_counts(w, "warp_cycles", l.warp_cycles);
-    write_counts(w, "warp_states", l.warp_states);
+    write_states(w, l.warp_states);
     w.end_object();
   }
   w.end_array().end_object();
@@ -215,7 +229,7 @@ void write_sm(json_writer& w, const sm_metrics& s) {
   for (const sub_partition_metrics& p : s.sub_partitions) {
     w.begin_object();
     write_counts(w, "warp_cycles", p.warp_cycles);
-    write_counts(w, "warp_states", p.warp_states);
+    write_states(w, p.warp_states);
     w.end_object();
   }
   w.end_array();
@@ -224,7 +238,7 @@ void write_sm(json_writer& w, const sm_metrics& s) {
     for (const warp_slot_metrics& p : s.warp_slots) {
       w.begin_object().member("warp_id", p.warp_id);
       write_counts(w, "warp_cycles", p.warp_cycles);
-      write_counts(w, "warp_states", p.warp_states);
+      write_states(w, p.warp_states);
       w.end_object();
     }
     w.end_array();
@@ -250,7 +264,10 @@ void write_intervals(json_writer& w, const interval_series& s) {
     counts.visit([&](const char*, std::uint64_t n) { column++->second.push_back(n); });
   }
   w.key("warp_states").begin_object();
-  for (const auto& [name, column] : states) write_list(w, name, column);
+  for (const auto& [name, column] : states)
+    if (name != std::string_view(name_of(warp_stall::cluster_barrier)) ||
+        std::any_of(column.begin(), column.end(), [](std::uint64_t n) { return n != 0; }))
+      write_list(w, name, column);
   w.end_object().end_object();
 }
 

@@ -111,6 +111,8 @@ struct kernel_metrics {
   std::uint32_t stream = 0;
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t cluster[3] = {0, 0, 0};   // blocks of a thread block cluster; 0: neither launch nor kernel gave it
+  std::uint64_t max_active_clusters = 0;  // that the GPU can hold
   std::uint32_t registers_per_thread = 0;
   std::uint32_t shared_bytes_per_block = 0;
   std::uint64_t blocks = 0;

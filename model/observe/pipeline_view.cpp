@@ -262,7 +262,10 @@ void pipeline_view::partition_track::memory_issued(unsigned slot, std::uint32_t 
 void pipeline_view::partition_track::memory_taken(const memory_operation& operation, const lsu_transaction& t) {
   const auto f = view->flights_.find(&operation);
   if (f == view->flights_.end()) return;
-  const char* stage = t.kind == lsu_kind::constant_load ? "Cc" : t.global_mask == 0 ? "Sh" : "L1";
+  const char* stage = t.kind == lsu_kind::constant_load ? "Cc"
+                      : t.cluster_mask != 0             ? "Ds"
+                      : t.global_mask == 0              ? "Sh"
+                                                        : "L1";
   view->advance(f->second, depth::l1, stage, view->gpu_.cycle());
 }
 

@@ -100,7 +100,7 @@ void context_engine::exchange(unsigned cta_slot) {
   resident_block& b = resources_.block(cta_slot);
   image_.exchange_bytes(b.shared.data(), b.launch->shared_bytes);
   image_.align(line_words);
-  barriers_.exchange(cta_slot, image_);
+  barriers_.exchange(cta_slot, image_, b.launch->program->cluster_barrier);
   each_live_warp(b, [&](unsigned warp, unsigned) { partition_of(warp).contexts.exchange(slot_of(warp), image_); });
   image_.align(line_words);
 }

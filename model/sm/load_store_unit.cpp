@@ -167,6 +167,11 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
       deliver(t);
       return;
     }
+    if (t.cluster_mask != 0) {
+      const unsigned sent = reach_->reach(t, cycle);
+      if (t.faulted) return deliver(t);
+      t.outstanding += sent;
+    }
     if (t.shared_mask != 0) on_chip(t, cycle);
     if (t.global_mask != 0) {
       coalesce_lanes(t);
@@ -178,7 +183,7 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
       return;
     }
   }
-  finish(t, cycle);
+  if (t.outstanding == 0) finish(t, cycle);
 }
 
 void load_store_unit::coalesce_lanes(const lsu_transaction& t) {

@@ -22,6 +22,7 @@
 #include "heddle/tlm/port/blocking_initiator.h"
 #include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/port/phase_target.h"
+#include "heddle/tlm/protocol/cluster_protocol.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 #include "heddle/tlm/protocol/object_pool.h"
@@ -46,6 +47,15 @@ struct lsu_counters {
   std::uint64_t faults = 0;
 };
 
+/// Accesses of a warp to shared memory of other blocks of its cluster.
+class cluster_reach {
+ public:
+  virtual ~cluster_reach() = default;
+  /// Sends the accesses of the transaction's cluster_mask, one for each block. Returns their number: each is answered
+  /// by load_store_unit::cluster_answered. Sets a fault of the transaction instead if a block does not exist.
+  virtual unsigned reach(lsu_transaction& t, cycle_t cycle) = 0;
+};
+
 class load_store_unit : public sc_core::sc_module,
                         public clocked,
                         private phase_target<lsu_protocol_types>,
@@ -61,6 +71,13 @@ class load_store_unit : public sc_core::sc_module,
   per_launch<lsu_counters> counters;
   class tlb tlb;
 
+  /// Accesses to other blocks of a cluster go to `reach` from now on.
+  void use(cluster_reach& reach) { reach_ = &reach; }
+  /// Lanes of a transaction that access another block's shared memory have been answered, in `cycle`.
+  void cluster_answered(const cluster_access& a, cycle_t cycle);
+  /// The banks of shared memory are taken by an access of another SM, from `cycle` on or when they are free. `t` has
+  /// kind, lanes and addresses. Returns the cycle in which its data are ready.
+  cycle_t serve(const lsu_transaction& t, cycle_t cycle);
   /// True if no instruction is queued or in flight.
   [[nodiscard]] bool idle() const { return hot_.queued == 0 && hot_.pending == 0; }
   /// Instructions in flight: taken from a queue and not answered yet.
@@ -171,6 +188,7 @@ class load_store_unit : public sc_core::sc_module,
   };
   static_assert(sizeof(hot_state) == 896, "fourteen cache lines");
   hot_state hot_;
+  cluster_reach* reach_ = nullptr;
   lsu_transaction nothing_;  // payload of throttle_on and throttle_off
 };
 

@@ -110,6 +110,8 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   b.context.shared = b.shared.data();
   b.context.shared_bytes = launch.shared_bytes;
   b.context.sm_id = sm_id_;
+  b.context.cluster_rank = rank_in_cluster(launch, b.context.index);
+  b.context.cluster_sms = t.cluster_sms ? t.cluster_sms->data() : nullptr;
   t.cta_slot = slot;
   t.warp_ids.clear();
   ++resident_blocks_;

@@ -23,6 +23,10 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
                                reads_code_from_l2(config) ? &instruction_port : nullptr),
       instruction_caches("instruction_cache"),
       context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
+      cluster_port(config.cluster.max_blocks == 0
+                       ? nullptr
+                       : std::make_unique<class cluster_port>("cluster_port", clock, config,
+                                                              static_cast<cluster_listener&>(*this))),
       partitions("partition"),
       shared_fp32_(config.fp32.shared_lanes / isa::warp_size, config.integer.shared_lanes / isa::warp_size,
                    config.sm.sub_partitions),
@@ -40,6 +44,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
                              instruction_caches[own_caches ? k : 0], *this);
   });
   for (auto& p : partitions) p.account.share_profiles(profiles);
+  load_store_unit.use(static_cast<cluster_reach&>(*this));
   if (config.fp32.shared_lanes != 0)
     for (auto& p : partitions) p.share_fp32(shared_fp32_);
   l1.observe_fences(*this);
@@ -152,6 +157,7 @@ void sm::lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) {
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
   const bool last = partition_of(warp).warp(slot_of(warp)).live == 0;
   barrier_unit.exited(cta_slot, resource_manager.warp_in_block(warp), lanes, last);
+  cluster_exited(cta_slot, resource_manager.warp_in_block(warp), last ? simt::all_lanes : lanes, cycle);
   // One exit may complete several barriers.
   for (;;) {
     const auto o = barrier_unit.after_exit(cta_slot);
@@ -162,6 +168,8 @@ void sm::lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) {
 }
 
 bool sm::barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) {
+  if (bar.op == isa::opcode::ucgabar_arv) return cluster_arrive(warp, mask, cycle), false;
+  if (bar.op == isa::opcode::ucgabar_wait) return cluster_wait(warp, mask, cycle);
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
   std::string error;
   const auto o = barrier_unit.arrive(cta_slot, resource_manager.warp_in_block(warp), bar,
@@ -243,7 +251,7 @@ bool sm::idle() const {
   for (const auto& p : partitions)
     if (!p.idle()) return false;
   return resource_manager.idle() && load_store_unit.idle() && l1.idle() && instruction_port.idle() &&
-         context_engine.idle();
+         context_engine.idle() && (cluster_port == nullptr || cluster_port->idle());
 }
 
 void sm::check_invariants() const {

@@ -2,9 +2,9 @@
 // Models: one streaming multiprocessor: resource manager, barrier unit, sub-partitions, instruction caches,
 //   load/store unit, shared memory, L1.
 // Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the
-//   interconnect).
+//   interconnect); cluster_port.network_socket (to the network between SMs), where the chip has clusters.
 // One cycle: none of its own; its units form one logical process of the core clock and run in the order L1, load/store
-//   unit, resource manager, instruction port, context engine, sub-partitions.
+//   unit, resource manager, instruction port, context engine, cluster port, sub-partitions.
 // Parameters: [sm] and the sections of its units. Source: docs/develop/architecture.md.
 #pragma once
 
@@ -18,6 +18,7 @@
 #include "heddle/memory/l1/constant_cache.h"
 #include "heddle/memory/l1/l1_cache.h"
 #include "heddle/sm/barrier_unit.h"
+#include "heddle/sm/cluster_port.h"
 #include "heddle/sm/context_engine.h"
 #include "heddle/sm/instruction_port.h"
 #include "heddle/sm/load_store_unit.h"
@@ -35,6 +36,8 @@ class sm : public sc_core::sc_module,
            public block_supervisor,
            public context_supervisor,
            private instruction_listener,
+           private cluster_listener,
+           private cluster_reach,
            private lost_locality_listener,
            private fence_observer {
  public:
@@ -55,6 +58,7 @@ class sm : public sc_core::sc_module,
   class instruction_cache second_instruction_cache;                // without effect if second_level_bytes is 0
   sc_core::sc_vector<class instruction_cache> instruction_caches;  // first level: one, or one for each sub-partition
   class context_engine context_engine;
+  std::unique_ptr<class cluster_port> cluster_port;  // null: the chip has no thread block clusters
   sc_core::sc_vector<sub_partition> partitions;
   per_launch<launch_profile> profiles;  // of the launches' instructions, over all sub-partitions
 
@@ -108,6 +112,18 @@ class sm : public sc_core::sc_module,
 
  private:
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
+  // Barriers of clusters (sm_clusters.cpp)
+  void cluster_arrive(unsigned warp, simt::lane_mask mask, cycle_t cycle);
+  bool cluster_wait(unsigned warp, simt::lane_mask mask, cycle_t cycle);
+  void cluster_exited(unsigned cta_slot, unsigned warp_in_block, simt::lane_mask lanes, cycle_t cycle);
+  void cluster_progress(unsigned cta_slot, cycle_t cycle);
+  void send_to_cluster(const resident_block& b, cluster_phase phase, cycle_t cycle);
+  void cluster_release(unsigned cta_slot, cycle_t cycle);
+  void cluster_released(std::uint64_t sequence, cycle_t cycle) override;
+  // Shared memory of other blocks of a cluster (sm_distributed.cpp)
+  unsigned reach(lsu_transaction& t, cycle_t cycle) override;
+  cycle_t cluster_requested(cluster_access& a, cycle_t cycle) override;
+  void cluster_answered(const cluster_access& a, cycle_t cycle) override { load_store_unit.cluster_answered(a, cycle); }
   /// The SM continues after the report: its other blocks run until they wait, too.
   void report_deadlock(unsigned cta_slot);
   [[nodiscard]] waiting_block waiting_in(unsigned cta_slot) const;
@@ -126,7 +142,8 @@ class sm : public sc_core::sc_module,
   const bool independent_;  // each lane has its own program counter
   unsigned id_;
   std::string deadlock_;
-  unsigned l1_bytes_ = 0;  // of a unified cache, at the last repartitioning
+  lsu_transaction served_;  // an access of another SM, for the banks of shared memory
+  unsigned l1_bytes_ = 0;   // of a unified cache, at the last repartitioning
 };
 
 }  // namespace heddle

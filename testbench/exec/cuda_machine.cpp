@@ -61,6 +61,7 @@ wire::device_info cuda_machine::info() const {
   d.l2_bytes = static_cast<std::int32_t>(c.l2.size_bytes);
   d.max_resident_grids = static_cast<std::int32_t>(c.cwd.max_resident_grids);
   d.preemption = c.context.preemption == choice::preemption::instruction;
+  d.max_cluster_blocks = static_cast<std::int32_t>(c.cluster.max_blocks);
   d.memory_bytes = c.memory.capacity_mib * mebibyte;
   return d;
 }

@@ -8,6 +8,7 @@
 #include "heddle/config/message.h"
 #include "heddle/gpu/host/launch_check.h"
 #include "heddle/isa/program.h"
+#include "heddle/occupancy/clusters.h"
 #include "heddle/occupancy/occupancy.h"
 #include "testbench/exec/fat_binary.h"
 #include "testbench/options/log.h"
@@ -19,6 +20,21 @@ namespace {
 
 constexpr std::uint64_t most_text = std::uint64_t{1} << 30;  // limit of PTX in a program's memory
 constexpr std::uint32_t ptx_module = 1, fat_binary = 2;      // kinds of images
+
+/// What CUDA answers to a launch that the chip cannot run.
+wire::status status_of_refused(const gpu_config& c, const isa::program& p, const launch_request& r) {
+  const std::uint64_t threads = std::uint64_t{r.block[0]} * r.block[1] * r.block[2];
+  if (threads == 0 || threads > c.sm.max_threads_per_block || r.grid[0] == 0 || r.grid[1] - 1 >= 65535 ||
+      r.grid[2] - 1 >= 65535 || r.block[2] > 64)
+    return wire::invalid_configuration;
+  const bool clusters = r.cluster.given() || p.required_cluster[0] != 0;
+  const block_demand d = demand_of(p, static_cast<unsigned>(threads), r.dynamic_shared_bytes, r.carveout_percent);
+  if (!clusters || compute(c, d).blocks_per_sm == 0) return wire::launch_out_of_resources;
+  const std::uint32_t* size = r.cluster.given() ? r.cluster.blocks : p.required_cluster;
+  for (unsigned k = 0; k < 3; ++k)
+    if (size[k] == 0 || r.grid[k] % size[k] != 0) return wire::invalid_configuration;
+  return wire::invalid_cluster_size;
+}
 
 unsigned capability_of(const gpu_config& c) { return static_cast<unsigned>(compute_capability(c)); }
 
@@ -51,6 +67,7 @@ call_answer cuda_session::handle(wire::call what, wire::reader& in, std::shared_
       case wire::call::query: query(in, out); break;
       case wire::call::make_texture: make_texture(in, out); break;
       case wire::call::occupancy: occupancy(in, out); break;
+      case wire::call::active_clusters: active_clusters(in, out); break;
       case wire::call::memory_info:
         out.body.put(m_.memory.capacity() - m_.memory.taken()).put(m_.memory.capacity());
         break;
@@ -62,6 +79,8 @@ call_answer cuda_session::handle(wire::call what, wire::reader& in, std::shared_
           out.status = wire::invalid_handle;
         } else if (setting == wire::function_setting::carveout) {
           functions_[function].carveout = value;
+        } else if (setting == wire::function_setting::non_portable_cluster) {
+          functions_[function].non_portable_cluster = value != 0;
         } else {
           functions_[function].dynamic_shared = static_cast<std::uint32_t>(value);
         }
@@ -179,6 +198,8 @@ void cuda_session::find_function(wire::reader& in, call_answer& out) {
   info.registers = p->registers;
   info.shared_bytes = p->shared_bytes;
   info.local_bytes = p->local_bytes;
+  std::copy(std::begin(p->required_cluster), std::end(p->required_cluster), std::begin(info.required_cluster));
+  info.needs_cluster = p->needs_cluster;
   info.architecture = capability_of(m_.chip.config());
   std::uint32_t most = m_.chip.config().sm.max_threads_per_block;
   for (const auto& limit : {p->max_threads, p->required_threads}) {
@@ -245,6 +266,8 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   r.kernel = f.name;
   std::copy(std::begin(head.grid), std::end(head.grid), r.grid);
   std::copy(std::begin(head.block), std::end(head.block), r.block);
+  std::copy(std::begin(head.cluster), std::end(head.cluster), r.cluster.blocks);
+  r.cluster.non_portable = f.non_portable_cluster;
   r.dynamic_shared_bytes = head.dynamic_shared_bytes;
   r.stream = stream;
   r.priority = -m_.queues.priority(stream);  // in CUDA smaller numbers have higher priority
@@ -260,10 +283,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
     m_.chip.driver().check(r);
   } catch (const input_error& e) {
     message_log::error(program_ + ": " + one_line(e.what()));
-    const std::uint64_t threads = std::uint64_t{head.block[0]} * head.block[1] * head.block[2];
-    const bool shape = threads == 0 || threads > c.sm.max_threads_per_block || head.grid[0] == 0 ||
-                       head.grid[1] - 1 >= 65535 || head.grid[2] - 1 >= 65535 || head.block[2] > 64;
-    out.status = shape ? wire::invalid_configuration : wire::launch_out_of_resources;
+    out.status = status_of_refused(c, program_of(f), r);
     return;
   }
   if (head.cooperative != 0) {
@@ -294,6 +314,21 @@ void cuda_session::occupancy(wire::reader& in, call_answer& out) {
   const function_entry& f = functions_[function];
   const block_demand d = demand_of(program_of(f), threads, dynamic, f.carveout);
   out.body.put(static_cast<std::uint32_t>(compute(m_.chip.config(), d).blocks_per_sm));
+}
+
+void cuda_session::active_clusters(wire::reader& in, call_answer& out) {
+  const auto function = in.get<std::uint32_t>();
+  const auto threads = in.get<std::uint32_t>();
+  const auto dynamic = in.get<std::uint64_t>();
+  const auto blocks = in.get<std::uint32_t>();
+  if (function >= functions_.size() || threads == 0 || blocks == 0) {
+    out.status = wire::invalid_value;
+    return;
+  }
+  const function_entry& f = functions_[function];
+  const unsigned per_sm =
+      compute(m_.chip.config(), demand_of(program_of(f), threads, dynamic, f.carveout)).blocks_per_sm;
+  out.body.put(static_cast<std::uint32_t>(max_active_clusters(m_.chip.config(), per_sm, blocks)));
 }
 
 void cuda_session::make_texture(wire::reader& in, call_answer& out) {

@@ -70,6 +70,7 @@ class cuda_session {
     std::string name;
     std::int32_t carveout = -1;
     std::uint32_t dynamic_shared = 0;  // limit that the program has requested
+    bool non_portable_cluster = false;
   };
   struct event_entry {
     queue_entry recorded;  // null: never
@@ -85,6 +86,7 @@ class cuda_session {
   void find_function(wire::reader& in, call_answer& out);
   void find_variable(wire::reader& in, call_answer& out);
   void list_functions(wire::reader& in, call_answer& out);
+  void active_clusters(wire::reader& in, call_answer& out);
   void allocate(wire::reader& in, call_answer& out);
   void release(wire::reader& in, call_answer& out);
   void host_range(wire::reader& in, call_answer& out);

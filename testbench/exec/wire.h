@@ -13,9 +13,9 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 6;
+constexpr std::uint32_t version = 7;
 /// The first line that a simulator started by the library sends; the second one is its address.
-constexpr const char* protocol_line = "heddle 6\n";
+constexpr const char* protocol_line = "heddle 7\n";
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
@@ -54,6 +54,7 @@ enum class call : std::uint32_t {
   elapsed,             // u32 event, u32 event -> f64 nanoseconds of simulated time
   make_texture,        // texture_request -> u64 handle
   occupancy,           // u32 function, u32 threads, u64 dynamic shared bytes -> u32 blocks per SM
+  active_clusters,     // u32 function, u32 threads, u64 dynamic shared bytes, u32 blocks of a cluster -> u32 clusters
   memory_info,         // -> u64 free, u64 total
   function_setting,    // u32 function, u32 setting, s32 value
   bind_texture,        // u32 module, string reference, u64 handle
@@ -83,12 +84,13 @@ enum status : std::int32_t {
   launch_failed = 719,
   cooperative_too_large = 720,
   not_supported = 801,
+  invalid_cluster_size = 912,
   unknown = 999
 };
 
 enum class memory_kind : std::uint32_t { device, managed, host };
 enum class wait_kind : std::uint32_t { device, stream, event };
-enum class function_setting : std::uint32_t { carveout, dynamic_shared };
+enum class function_setting : std::uint32_t { carveout, dynamic_shared, non_portable_cluster };
 
 namespace stream_flag {
 constexpr std::uint32_t non_blocking = 1;
@@ -118,12 +120,16 @@ struct device_info {
   std::int32_t shared_per_sm, shared_per_block, shared_per_block_optin, reserved_shared_per_block;
   std::int32_t l2_bytes;
   std::int32_t max_resident_grids;
-  std::int32_t preemption;  // preemption of running blocks is supported
+  std::int32_t preemption;          // preemption of running blocks is supported
+  std::int32_t max_cluster_blocks;  // 0: the chip has no thread block clusters
+  std::int32_t reserved;
   std::uint64_t memory_bytes;
 };
 
 struct function_info {
   std::uint32_t registers, shared_bytes, local_bytes, max_threads, architecture, constant_bytes;
+  std::uint32_t required_cluster[3];  // blocks; 0: none
+  std::uint32_t needs_cluster;
 };
 
 /// A box of bytes: `width` bytes of `height` rows of `depth` layers, with separate pitches for each side.
@@ -147,11 +153,10 @@ struct fill_request {
 
 struct launch_head {
   std::uint32_t function, stream;
-  std::uint32_t grid[3], block[3];
+  std::uint32_t grid[3], block[3], cluster[3];  // cluster 0: as the kernel requires
   std::uint32_t dynamic_shared_bytes;
   std::uint32_t cooperative;
   std::uint32_t parameter_bytes;
-  std::uint32_t reserved;
 };
 
 struct texture_request {

@@ -110,6 +110,20 @@ argument parse_scalar(const std::string& name, const std::string& text, const pl
   return a;
 }
 
+std::vector<std::uint8_t> parse_hex_bytes(const std::string& text, const place& where) {
+  const auto digit = [&](char c) -> unsigned {
+    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+    refuse(where, std::string("'") + c + "' is not a hexadecimal digit");
+  };
+  if (text.empty() || text.size() % 2) refuse(where, "expected two hexadecimal digits for each byte");
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2)
+    bytes.push_back(static_cast<std::uint8_t>(digit(text[i]) * 16 + digit(text[i + 1])));
+  return bytes;
+}
+
 void parse_fill(const std::string& text, buffer& b) {
   if (text == "zero") {
     b.content = buffer::fill::zero;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace heddle::testbench {
 const std::vector<std::string>& scalar_names();
 /// A scalar argument of kind `name` from its text ("u32", "7"). Throws input_error.
 argument parse_scalar(const std::string& name, const std::string& text, const place& where);
+/// The bytes of "0a00". Throws input_error.
+std::vector<std::uint8_t> parse_hex_bytes(const std::string& text, const place& where);
 /// "zero", "iota32", "iotaf" or "random:SEED". Throws input_error.
 void parse_fill(const std::string& text, buffer& b);
 

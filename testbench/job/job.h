@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/config/error.h"
+#include "heddle/occupancy/clusters.h"
 #include "heddle/simt/texture/texture.h"
 #include "heddle/tlm/protocol/preemption_mode.h"
 #include "testbench/files/file_access.h"
@@ -87,6 +88,7 @@ struct operation {
   std::string kernel;
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
+  cluster_request cluster;
   std::uint32_t shared_bytes = 0;
   std::int32_t priority = 0;
   std::uint64_t at_cycle = 0;

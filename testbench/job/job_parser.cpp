@@ -178,6 +178,17 @@ class parser {
     return result;
   }
 
+  void cluster(json_reader& o, cluster_request& cluster) {
+    if (o.has("cluster")) {
+      std::fill(cluster.blocks, cluster.blocks + 3, 1u);
+      dimensions(o, "cluster", cluster.blocks);
+    } else {
+      o.optional("cluster");
+    }
+    if (const json_value* v = o.optional("non_portable_cluster"))
+      cluster.non_portable = o.expect(*v, kind::boolean, o.path_of("non_portable_cluster")).truth;
+  }
+
   void kernel(json_reader& o, operation& op) {
     op.what = operation::kind::kernel;
     op.position = next_position_++;
@@ -185,6 +196,7 @@ class parser {
     if (op.kernel.empty()) refuse(o.place("kernel"), o.path_of("kernel") + ": expected a kernel's name");
     dimensions(o, "grid", op.grid);
     dimensions(o, "block", op.block);
+    cluster(o, op.cluster);
     op.shared_bytes = static_cast<std::uint32_t>(o.number("shared_bytes", 0, largest_u32));
     op.at_cycle = o.number("at_cycle", 0, latest_cycle);
     if (const json_value* v = o.optional("priority")) {
@@ -238,7 +250,7 @@ class parser {
       a.name = r.string("symbol");
     } else if (r.has("bytes_hex")) {
       a.text = "bytes_hex";
-      hex_bytes(r, a);
+      a.bytes = parse_hex_bytes(r.string("bytes_hex"), r.place("bytes_hex"));
     } else if (r.has("texture") || r.has("surface")) {
       const char* key = r.has("texture") ? "texture" : "surface";
       a.what = argument::kind::texture;
@@ -250,20 +262,6 @@ class parser {
                           r.suggestion_among(argument_keys()));
     }
     return a;
-  }
-
-  void hex_bytes(json_reader& r, argument& a) {
-    const std::string text = r.string("bytes_hex");
-    auto digit = [&](char c) -> unsigned {
-      if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-      if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-      if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-      refuse(r.place("bytes_hex"), std::string("'") + c + "' is not a hexadecimal digit");
-    };
-    if (text.empty() || text.size() % 2) refuse(r.place("bytes_hex"), "expected two hexadecimal digits for each byte");
-    for (std::size_t i = 0; i < text.size(); i += 2) {
-      a.bytes.push_back(static_cast<std::uint8_t>(digit(text[i]) * 16 + digit(text[i + 1])));
-    }
   }
 
   const buffer& named_buffer(json_reader& r, const std::string& key) {

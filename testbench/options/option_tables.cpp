@@ -61,6 +61,8 @@ option_parser options_of_run() {
   p.value("kernel", "FILE.ptx[:ENTRY]", "the kernel; ENTRY may be left out where the file has one");
   p.value("grid", "X[,Y[,Z]]", "blocks");
   p.value("block", "X[,Y[,Z]]", "threads of a block");
+  p.value("cluster", "X[,Y[,Z]]", "blocks of a thread block cluster (default: what the kernel requires)");
+  p.flag("non-portable-cluster", "clusters may have more blocks than every chip with clusters allows (8)");
   add_shared_bytes(p, "dynamic shared memory of a block (default: 0)");
   add_carveout(p);
   p.value("registers-per-thread", "R",
@@ -178,6 +180,7 @@ option_parser options_of_occupancy() {
   p.value("registers-per-thread", "R", "registers of a thread").also("regs");
   add_shared_bytes(p, "shared memory of a block, static and dynamic (default: 0)");
   add_carveout(p);
+  p.value("cluster", "X[,Y[,Z]]", "blocks of a thread block cluster: how many clusters the chip holds is told, too");
   p.group("Options").flag("json", "one JSON object").flag("help,h", "this text");
   p.example("occupancy --gpu v100 --block 256 --registers-per-thread 40",
             "a block of 256 threads with 40 registers each");

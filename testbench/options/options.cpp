@@ -37,7 +37,8 @@ void read_launch(const option_parser& p, run_options& o) {
   if (single != p.positionals().empty()) p.fail("expected either a job file or --kernel");
   if (!single) {
     o.job_file = p.positionals()[0];
-    for (const char* option : {"grid", "block", "shared-bytes", "carveout", "registers-per-thread", "arg"}) {
+    for (const char* option : {"grid", "block", "cluster", "non-portable-cluster", "shared-bytes", "carveout",
+                               "registers-per-thread", "arg"}) {
       if (p.has(option)) p.fail(p.written(option) + " belongs to --kernel; a job file says it itself");
     }
     return;
@@ -48,6 +49,11 @@ void read_launch(const option_parser& p, run_options& o) {
   }
   read_dimensions(p, "grid", o.grid);
   read_dimensions(p, "block", o.block);
+  if (p.has("cluster")) {
+    std::fill(std::begin(o.cluster.blocks), std::end(o.cluster.blocks), 1u);
+    read_dimensions(p, "cluster", o.cluster.blocks);
+  }
+  o.cluster.non_portable = p.has("non-portable-cluster");
   if (p.has("shared-bytes")) o.shared_bytes = static_cast<std::uint32_t>(p.number("shared-bytes", 0, largest_u32));
   if (p.has("carveout")) o.carveout = static_cast<std::int32_t>(p.number("carveout", 0, 100));
   if (p.has("registers-per-thread"))
@@ -221,6 +227,13 @@ bool parse_occupancy(const std::vector<std::string>& arguments, info_options& o,
   std::uint64_t threads = 1;
   for (const std::uint32_t extent : block) threads = std::min(threads * extent, largest_u32);
   o.threads = static_cast<std::uint32_t>(threads);
+  if (p.has("cluster")) {
+    std::uint32_t cluster[3] = {1, 1, 1};
+    read_dimensions(p, "cluster", cluster);
+    std::uint64_t blocks = 1;
+    for (const std::uint32_t extent : cluster) blocks = std::min(blocks * extent, largest_u32);
+    o.cluster_blocks = static_cast<std::uint32_t>(blocks);
+  }
   o.registers = static_cast<std::uint32_t>(p.number("registers-per-thread", 0, largest_u32));
   if (p.has("shared-bytes")) o.shared_bytes = p.number("shared-bytes", 0, largest_u32);
   if (p.has("carveout")) o.carveout = static_cast<std::int32_t>(p.number("carveout", 0, 100));

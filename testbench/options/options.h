@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/frontend/sass_trace/replay/trace_store.h"
+#include "heddle/occupancy/clusters.h"
 
 namespace heddle::testbench {
 
@@ -39,6 +40,7 @@ struct run_options {
   std::string kernel;  // entry; empty: the only kernel of the module
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
+  cluster_request cluster;
   std::uint32_t shared_bytes = 0;
   std::int32_t carveout = -1;          // percent; -1: the chip's default
   std::uint32_t registers = 0;         // per thread; 0: as many as the kernel needs
@@ -83,6 +85,7 @@ struct info_options {
   std::uint32_t registers = 0;
   std::uint64_t shared_bytes = 0;
   std::int32_t carveout = -1;
+  std::uint32_t cluster_blocks = 0;  // 0: not asked for
 };
 
 /// Each parses a command's arguments. True: `--help` was given and `help` holds the text. Throw input_error.

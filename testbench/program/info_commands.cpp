@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "heddle/config/config.h"
@@ -13,6 +15,7 @@
 #include "heddle/config/shipped.h"
 #include "heddle/frontend/ptx/lower.h"
 #include "heddle/metrics/json.h"
+#include "heddle/occupancy/clusters.h"
 #include "heddle/occupancy/occupancy.h"
 #include "testbench/options/log.h"
 #include "testbench/options/options.h"
@@ -65,7 +68,7 @@ void visit_limits(const resource_limits& l, V&& v) {
   v("barriers", l.barriers);
 }
 
-std::string occupancy_json(const occupancy_result& r) {
+std::string occupancy_json(const occupancy_result& r, const std::optional<std::uint64_t>& clusters) {
   json_writer w;
   w.begin_object();
   w.member("blocks_per_sm", r.blocks_per_sm).member("active_warps", r.active_warps);
@@ -85,11 +88,13 @@ std::string occupancy_json(const occupancy_result& r) {
   w.end_object();
   w.member("registers_per_block", r.block.registers_per_block).member("shared_bytes_per_block", r.block.shared_bytes);
   w.member("carveout_bytes", r.block.carveout_bytes);
+  if (clusters) w.member("max_active_clusters", *clusters);
   w.end_object();
   return w.text();
 }
 
-std::string occupancy_table(const occupancy_result& r, const gpu_config& c) {
+std::string occupancy_table(const occupancy_result& r, const gpu_config& c,
+                            const std::optional<std::uint64_t>& clusters) {
   std::string text =
       fmt::format("{}: {} blocks per SM, {} of {} warps, occupancy {:.4g}\nlimited by {}\n\n", c.gpu.name,
                   r.blocks_per_sm, r.active_warps, c.sm.max_warps, r.theoretical_occupancy, join(r.limiters, ", "));
@@ -100,6 +105,7 @@ std::string occupancy_table(const occupancy_result& r, const gpu_config& c) {
   text +=
       fmt::format("\na block takes {} registers and {} bytes of the {} bytes of shared memory\n",
                   grouped(r.block.registers_per_block), grouped(r.block.shared_bytes), grouped(r.block.carveout_bytes));
+  if (clusters) text += fmt::format("the chip holds {} such clusters at a time\n", *clusters);
   return text;
 }
 
@@ -190,7 +196,12 @@ int occupancy_command(const std::vector<std::string>& arguments) {
   demand.shared_bytes = o.shared_bytes;
   demand.carveout_percent = o.carveout;
   const occupancy_result result = compute(config, demand);
-  print(o.json ? occupancy_json(result) : occupancy_table(result, config));
+  std::optional<std::uint64_t> clusters;
+  if (o.cluster_blocks != 0)
+    clusters = o.cluster_blocks > std::max(1u, config.cluster.max_blocks)
+                   ? 0
+                   : max_active_clusters(config, result.blocks_per_sm, o.cluster_blocks);
+  print(o.json ? occupancy_json(result, clusters) : occupancy_table(result, config, clusters));
   return 0;
 }
 

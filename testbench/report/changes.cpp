@@ -262,6 +262,10 @@ std::vector<change> contexts(const judged& j) {
 }
 std::vector<change> schedulers(const judged& j) { return first({wider_issue(j), more_sms(j, "more schedulers")}); }
 
+std::vector<change> cluster_barriers(const judged& j) {
+  return first({half(j, "cluster.barrier_latency_cycles", "a faster barrier of clusters")});
+}
+
 // A state in which most warps wait: its name, and the changes that would shorten it.
 struct wait_rule {
   const char* state;
@@ -284,6 +288,7 @@ constexpr wait_rule of_wait[] = {
     {"dispatch_stall", "conflicts at dispatch", dispatch_conflicts},
     {"drain", "memory accesses of warps that have exited", last_stores},
     {"sleeping", "sleeping warps", sleeping_changes},
+    {"cluster_barrier", "barriers of clusters", cluster_barriers},
     {"misc", "context switches", contexts},
     {"not_selected", "the number of schedulers", schedulers},
 };

@@ -64,6 +64,7 @@ job make_job(const run_options& o) {
   op.kernel = o.kernel;
   std::copy(std::begin(o.grid), std::end(o.grid), std::begin(op.grid));
   std::copy(std::begin(o.block), std::end(o.block), std::begin(op.block));
+  op.cluster = o.cluster;
   op.shared_bytes = o.shared_bytes;
   op.carveout = o.carveout;
   op.registers = o.registers;

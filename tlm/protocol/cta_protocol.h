@@ -39,7 +39,8 @@ struct cta_transaction {
   std::uint64_t block = 0;                               // linear block index in the grid, x fastest
   std::shared_ptr<const isa::recorded_block> recording;  // of a recorded launch: the block's instructions
   unsigned sm = 0;
-  unsigned cta_slot = 0;               // set by the SM: the allocated CTA slot
+  std::shared_ptr<const std::vector<std::uint16_t>> cluster_sms;  // SM of each block of its cluster, by rank; or null
+  unsigned cta_slot = 0;                                          // set by the SM: the allocated CTA slot
   std::vector<std::uint8_t> warp_ids;  // set by the SM: warp ids on the SM, by warp of the block
   bool stores_left = false;            // set by the SM with phase complete: stores are outstanding, settled will follow
   std::string fault;                   // set by the SM with phase fault: what went wrong, where

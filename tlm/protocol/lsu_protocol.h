@@ -27,9 +27,10 @@ enum class lsu_phase : std::uint8_t { request, credit, response, fault, throttle
 enum class lsu_kind : std::uint8_t { load, store, atomic, reduction, constant_load };
 
 /// One warp's memory instruction. Addresses are resolved: lanes of `shared_mask` have byte offsets in the block's
-/// shared memory (their function is performed at issue, the unit models only their time), lanes of `global_mask` have
-/// global addresses (local memory is already mapped to the launch's local area, marked by `local`). Owned by the
-/// sub-partition's pool from request to response.
+/// shared memory (their function is performed at issue, the unit models only their time), lanes of `cluster_mask`
+/// address shared memory of other blocks of the cluster, lanes of `global_mask` have global addresses (local memory is
+/// already mapped to the launch's local area, marked by `local`). Owned by the sub-partition's pool from request to
+/// response.
 struct alignas(64) lsu_transaction {  // two cache lines precede the addresses and data; a response reads only the first
   const simt::launch_context* launch = nullptr;
   // For use by the sub-partition that issued it:
@@ -63,6 +64,7 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   std::uint32_t constant_mask = 0;  // constant_load: lanes that read; their addresses are offsets in the bank
   unsigned word = 0;                // index of this part of the operation
   std::uint16_t warp = 0;           // warp id on the SM
+  std::uint32_t cluster_mask = 0;   // lanes that access shared memory of other blocks: isa::cluster_offset_bits
 
   /// By lane.
   [[nodiscard]] const std::uint64_t* addresses() const {

@@ -66,6 +66,8 @@ struct unscheduled_kernel {
   machine_function code;
   std::uint32_t shared_bytes = 0;
   std::uint32_t barriers = 0;
+  bool cluster_barrier = false;
+  bool leaves_block = false;
 };
 
 void tidy(machine_function& machine) {
@@ -117,7 +119,8 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
   convert_branches(hir);
   unroll(hir, m, gpu, has_imad);
   contract_products(hir);
-  unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(), hir.shared_bytes, hir.barriers};
+  unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(), hir.shared_bytes, hir.barriers, hir.cluster_barrier,
+                          hir.leaves_block};
   hir = {};
   tidy(made.code);
   return made;
@@ -226,6 +229,11 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   std::copy(std::begin(function.max_threads), std::end(function.max_threads), std::begin(p->max_threads));
   std::copy(std::begin(function.required_threads), std::end(function.required_threads),
             std::begin(p->required_threads));
+  std::copy(std::begin(function.required_cluster), std::end(function.required_cluster),
+            std::begin(p->required_cluster));
+  p->most_cluster_blocks = function.max_cluster_rank;
+  p->needs_cluster = function.explicit_cluster;
+  p->grid_of_clusters = function.blocks_are_clusters;
 
   unscheduled_kernel selected = select_instructions(m, function, gpu);
   machine_function machine = std::move(selected.code);
@@ -245,6 +253,8 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   p->shared_bytes = selected.shared_bytes;
   p->local_bytes = (machine.local_bytes + 7) / 8 * 8;
   p->barriers = selected.barriers;
+  p->cluster_barrier = selected.cluster_barrier;
+  p->leaves_block = selected.leaves_block;
   return p;
 }
 

@@ -15,6 +15,7 @@ compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name,
       config_(config),
       listener_(listener),
       clock_(clock, *this),
+      gpc_of_sm_(gpc_of_sms(config)),
       placement_(make_placement_policy(config.cwd.placement)) {
   accounts_.reserve(config.gpu.sm_count);
   for (unsigned i = 0; i < config.gpu.sm_count; ++i) {
@@ -79,10 +80,10 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   for (const std::uint32_t id : candidates_)
     if (grids_[id].ready_cycle == cycle) blocked_ = false;
   if (cycle >= next_dispatch_ && !blocked_) {
-    if (dispatch_one(cycle)) {
+    if (const std::uint64_t blocks = dispatch_next(cycle); blocks != 0) {
       // Fractions of a cycle are kept while dispatches are back to back.
       if (dispatch_free_ + 1 <= static_cast<double>(cycle)) dispatch_free_ = static_cast<double>(cycle);
-      dispatch_free_ += config_.cwd.dispatch_interval_cycles;
+      dispatch_free_ += static_cast<double>(blocks) * config_.cwd.dispatch_interval_cycles;
       next_dispatch_ = static_cast<cycle_t>(std::ceil(dispatch_free_));
     } else {
       blocked_ = true;
@@ -173,26 +174,32 @@ bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const 
   return a.room.free().fits(g.footprint);
 }
 
-bool compute_work_distributor::dispatch_one(cycle_t cycle) {
+std::uint64_t compute_work_distributor::dispatch_next(cycle_t cycle) {
   std::vector<std::uint64_t> resident(accounts_.size());
   for (std::size_t i = 0; i < accounts_.size(); ++i) resident[i] = accounts_[i].blocks;
   for (const std::uint32_t id : candidates_) {
     grid_record& g = grids_[id];
     if (g.dispatched == g.blocks() || g.ready_cycle > cycle) continue;
+    if (g.launch->cluster_blocks() > 1) {
+      if (dispatch_cluster(g, resident, cycle)) return g.launch->cluster_blocks();
+      continue;
+    }
     const int sm = placement_->choose(resident, [&](unsigned i) { return accepts(i, g); });
     if (sm < 0) continue;
-    dispatch(g, static_cast<unsigned>(sm), cycle);
-    return true;
+    dispatch(g, g.dispatched, static_cast<unsigned>(sm), cycle);
+    return 1;
   }
-  return false;
+  return 0;
 }
 
-void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cycle) {
+void compute_work_distributor::dispatch(grid_record& g, std::uint64_t block, unsigned sm, cycle_t cycle,
+                                        std::shared_ptr<const std::vector<std::uint16_t>> cluster_sms) {
   block_in_flight& b = blocks_.take();
   b.launch = g.launch.get();
-  b.block = g.dispatched++;
+  b.block = block;
   ++blocks_placed_;
   b.sm = sm;
+  b.cluster_sms = std::move(cluster_sms);
   b.recording = std::move(g.next_block);
   b.fault.clear();
   b.allocation = accounts_[sm].room.take(g.footprint);
@@ -200,7 +207,7 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
   b.resident = true;
   if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
-  if (b.block == 0) g.start_cycle = cycle + latency;
+  if (g.dispatched++ == 0) g.start_cycle = cycle + latency;
   if (g.dispatched == g.blocks()) {
     dispatch_order_.push_back(g.launch->launch_id);
     for (sm_account& a : accounts_)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: the Compute Work Distributor: places the blocks of several streams' grids on SMs by resources and priority.
 // Sockets: cta_socket[i] (initiator), one per SM.
-// One cycle: takes arriving completions, then dispatches one block of the most urgent grid that fits an SM.
+// One cycle: takes arriving completions, then dispatches one block, or one cluster of blocks, of the most
+//   urgent grid that fits an SM, or the SMs of a GPC.
 // Parameters: [cwd]. Source: docs/develop/architecture.md, "The path of a block".
 #pragma once
 
@@ -18,6 +19,7 @@
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/cwd/policies/placement_policy.h"
 #include "heddle/gpu/cwd/sm_room.h"
+#include "heddle/occupancy/clusters.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/port/phase_initiator.h"
@@ -84,12 +86,19 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void settled(block_in_flight& b, cycle_t cycle);
   void finish_if_done(grid_record& g, cycle_t cycle);
   [[nodiscard]] bool accepts(unsigned sm, const grid_record& g) const;
-  bool dispatch_one(cycle_t cycle);
+  /// The number of blocks dispatched: 0, 1 or those of a cluster.
+  std::uint64_t dispatch_next(cycle_t cycle);
   [[nodiscard]] unsigned blocks_before(unsigned sm) const;
   [[nodiscard]] bool takes_all(const sm_account& a) const;
   /// Number of the present set of grids with blocks to dispatch: another set, another number.
   [[nodiscard]] std::uint64_t waiting_set() const { return candidate_lists_ + dispatch_order_.size(); }
-  void dispatch(grid_record& g, unsigned sm, cycle_t cycle);
+  void dispatch(grid_record& g, std::uint64_t block, unsigned sm, cycle_t cycle,
+                std::shared_ptr<const std::vector<std::uint16_t>> cluster_sms = nullptr);
+  // Thread block clusters (compute_work_distributor_clusters.cpp)
+  [[nodiscard]] static std::uint64_t block_of_cluster(const grid_record& g, std::uint64_t cluster, std::uint64_t rank);
+  [[nodiscard]] std::vector<std::uint64_t> room_of_gpcs(const grid_record& g) const;
+  bool dispatch_cluster(grid_record& g, std::vector<std::uint64_t>& resident, cycle_t cycle);
+  [[nodiscard]] bool holds_cluster(unsigned sm) const;
   /// Collects the grids that may dispatch: the first unfinished one of each stream, most urgent first.
   void refresh_candidates();
   void schedule(cycle_t cycle);
@@ -136,6 +145,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   grid_listener& listener_;
   clock_port clock_;
   std::vector<sm_account> accounts_;
+  const std::vector<unsigned> gpc_of_sm_;
   std::unique_ptr<placement_policy> placement_;
   std::map<std::uint32_t, std::deque<std::uint32_t>> streams_;  // unfinished launches by stream
   std::vector<std::uint32_t> candidates_;

@@ -55,6 +55,9 @@ bool compute_work_distributor::takes_all(const sm_account& a) const {
 // placement order, and any block fits them.
 unsigned compute_work_distributor::blocks_before(unsigned sm) const {
   constexpr unsigned enough = 16;
+  // A cluster takes SMs of a GPC that has room for all its blocks, which may be this one first.
+  for (const std::uint32_t id : candidates_)
+    if (grids_[id].launch->cluster_blocks() > 1 && grids_[id].dispatched != grids_[id].blocks()) return 0;
   return placement_->served_before(sm, static_cast<unsigned>(accounts_.size()), enough,
                                    [this](unsigned i) { return takes_all(accounts_[i]); });
 }

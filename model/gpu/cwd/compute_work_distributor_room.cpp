@@ -98,9 +98,10 @@ std::string compute_work_distributor::waiting_blocks_text() const {
   for (const std::uint32_t id : candidates_) {
     const grid_record& g = grids_[id];
     if (g.dispatched == g.blocks() || g.ready_cycle > clock_.cycle()) continue;
+    const unsigned cluster = g.launch->cluster_blocks();
     text += "\n  " + std::to_string(g.blocks() - g.dispatched) + " blocks of kernel '" + g.launch->program->kernel +
-            "' (launch " + std::to_string(id) + ", stream " + std::to_string(g.launch->stream) +
-            ") wait for a place on an SM";
+            "' (launch " + std::to_string(id) + ", stream " + std::to_string(g.launch->stream) + ") wait for " +
+            (cluster > 1 ? "places in one GPC for a cluster of " + std::to_string(cluster) : "a place on an SM");
   }
   return text;
 }

@@ -265,7 +265,7 @@ void host_driver::check(const launch_request& r) {
     return check_launch(config_, *r.recording->program, r.recording->header.grid, r.recording->header.block, 0,
                         r.carveout_percent);
   const launch_plan p = plan(r);
-  check_launch(config_, *p.program, r.grid, r.block, r.dynamic_shared_bytes, r.carveout_percent);
+  check_launch(config_, *p.program, r.grid, r.block, r.dynamic_shared_bytes, r.carveout_percent, r.cluster);
   if (r.parameters.size() != p.program->parameter_bytes)
     throw input_error("kernel '" + r.kernel + "': " + std::to_string(r.parameters.size()) +
                       " bytes of parameters, expected " + std::to_string(p.program->parameter_bytes));
@@ -298,6 +298,8 @@ std::uint64_t host_driver::ring(const launch_request& r, bool functionally) {
   d.priority = r.priority;
   d.carveout_percent = r.carveout_percent;
   d.max_registers = r.max_registers;
+  std::copy(r.cluster.blocks, r.cluster.blocks + 3, d.cluster);
+  d.non_portable_cluster = r.cluster.non_portable;
   d.parameter_bytes = static_cast<std::uint32_t>(r.parameters.size());
   d.parameter_address = stage(r.parameters.data(), r.parameters.size());
   if (!functionally && p.local_bytes != 0) {

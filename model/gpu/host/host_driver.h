@@ -18,6 +18,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/gpu/host/print_observer.h"
+#include "heddle/occupancy/clusters.h"
 #include "heddle/tlm/protocol/preemption_mode.h"
 
 namespace heddle {
@@ -51,9 +52,10 @@ struct launch_request {
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t stream = 0;
-  std::int32_t priority = 0;             // larger is more urgent
-  std::int32_t carveout_percent = -1;    // -1: default
-  std::uint32_t max_registers = 0;       // 0: as the kernel needs
+  std::int32_t priority = 0;           // larger is more urgent
+  std::int32_t carveout_percent = -1;  // -1: default
+  std::uint32_t max_registers = 0;     // 0: as the kernel needs
+  cluster_request cluster;
   std::vector<std::uint8_t> parameters;  // the parameter area: values in the kernel's order, naturally aligned
 
   /// Appends the next parameter: a number, or a struct in CUDA's layout. Its size must be that of the kernel's

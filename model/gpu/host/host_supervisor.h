@@ -7,11 +7,13 @@
 
 namespace heddle {
 
+struct resident_launch;
+
 /// Interface from the host interface to the GPU that contains it.
 class host_supervisor {
  public:
   /// A launch has been accepted and has not begun.
-  virtual void launch_accepted() = 0;
+  virtual void launch_accepted(const resident_launch& launch) = 0;
   /// A grid has ended. The callee must call `report`, which tells the host, at once or later.
   virtual void grid_ended(std::function<void()> report) = 0;
   /// The host empties the caches while the GPU is idle. The callee must call `done` when they are empty.

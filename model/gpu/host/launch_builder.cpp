@@ -14,6 +14,10 @@ constexpr std::uint64_t constant_bank_bytes = 65536;
 // Local memory of recorded launches lies above all addresses that programs use.
 constexpr std::uint64_t recorded_local_base = std::uint64_t{1} << 47;
 constexpr std::uint64_t recorded_local_bytes = std::uint64_t{1} << 40;  // per stream
+template <class T>
+simt::dim3 dim3_of(const T v[3]) {
+  return {static_cast<std::uint32_t>(v[0]), static_cast<std::uint32_t>(v[1]), static_cast<std::uint32_t>(v[2])};
+}
 }  // namespace
 
 // Running launches keep the table that they started with. A handle is an index into the table, counted from 1.
@@ -41,7 +45,6 @@ std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descripto
   auto l = std::make_shared<resident_launch>();
   l->decoded = modules_.program(d.module, std::string(name.begin(), name.end()), d.max_registers);
   l->program = l->decoded->program;
-  l->grid = {d.grid[0], d.grid[1], d.grid[2]};
   l->block = {d.block[0], d.block[1], d.block[2]};
   l->stream = d.stream;
   l->priority = d.priority;
@@ -49,7 +52,13 @@ std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descripto
   l->dynamic_shared_bytes = d.dynamic_shared_bytes;
   l->shared_bytes = l->program->shared_bytes + d.dynamic_shared_bytes;
   l->local_base = d.local_address;
-  check_launch(config_, *l->program, d.grid, d.block, d.dynamic_shared_bytes, d.carveout_percent);
+  const cluster_request cluster{{d.cluster[0], d.cluster[1], d.cluster[2]}, d.non_portable_cluster != 0};
+  check_launch(config_, *l->program, d.grid, d.block, d.dynamic_shared_bytes, d.carveout_percent, cluster);
+  const launch_shape shape = shape_of(*l->program, d.grid, cluster);
+  l->grid = dim3_of(shape.grid);
+  l->cluster = dim3_of(shape.cluster);
+  l->explicit_cluster = shape.explicit_cluster;
+  l->reaches_cluster = l->cluster_blocks() > 1 && l->program->leaves_block;
   if (d.parameter_bytes != l->program->parameter_bytes)
     throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.parameter_bytes) +
                       " bytes of parameters, expected " + std::to_string(l->program->parameter_bytes));
@@ -59,8 +68,12 @@ std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descripto
   const auto put64 = [&](std::uint32_t at, std::uint64_t v) { std::memcpy(&bank[at], &v, sizeof v); };
   for (unsigned i = 0; i < 3; ++i) {
     put32(isa::bank0::ntid + 4 * i, d.block[i]);
-    put32(isa::bank0::nctaid + 4 * i, d.grid[i]);
+    put32(isa::bank0::nctaid + 4 * i, static_cast<std::uint32_t>(shape.grid[i]));
+    put32(isa::bank0::cluster_nctaid + 4 * i, shape.cluster[i]);
+    put32(isa::bank0::nclusterid + 4 * i, static_cast<std::uint32_t>(shape.grid[i] / shape.cluster[i]));
   }
+  put32(isa::bank0::cluster_nctarank, l->cluster_blocks());
+  put32(isa::bank0::explicit_cluster, l->explicit_cluster);
   put64(isa::bank0::shared_window, isa::shared_window_base);
   put64(isa::bank0::local_window, isa::local_window_base);
   put32(isa::bank0::dynamic_shared, d.dynamic_shared_bytes);

@@ -51,7 +51,7 @@ std::uint32_t extended(dtype t, std::uint32_t v) {
   }
 }
 
-[[noreturn]] void fail_shared(const instruction& i, const warp_state& w, std::uint64_t address, unsigned bytes,
+[[noreturn]] void fail_shared(const instruction& i, const block_context& block, std::uint64_t address, unsigned bytes,
                               unsigned lane) {
   char text[160];
   const char* what = i.op == opcode::ld || i.op == opcode::ldsm ? "read" : i.op == opcode::st ? "write" : "atomic";
@@ -60,14 +60,14 @@ std::uint32_t extended(dtype t, std::uint32_t v) {
                   static_cast<unsigned long long>(address), lane);
   } else {
     std::snprintf(text, sizeof text, "shared memory %s of %u bytes at 0x%llx is outside the block's %u bytes (lane %u)",
-                  what, bytes, static_cast<unsigned long long>(address), w.block->shared_bytes, lane);
+                  what, bytes, static_cast<unsigned long long>(address), block.shared_bytes, lane);
   }
   throw program_error(text);
 }
 
-void check_shared(const instruction& i, const warp_state& w, lane_mask mask, const std::uint64_t* addresses,
+void check_shared(const instruction& i, const block_context& block, lane_mask mask, const std::uint64_t* addresses,
                   unsigned bytes, unsigned& bad_lane) {
-  const std::uint64_t size = w.block->shared_bytes;
+  const std::uint64_t size = block.shared_bytes;
   const std::uint64_t last = size >= bytes ? size - bytes : 0;
   const std::uint64_t odd = bytes - 1;
   const auto wrong = [&](unsigned l) { return size < bytes || addresses[l] > last || (addresses[l] & odd) != 0; };
@@ -80,7 +80,25 @@ void check_shared(const instruction& i, const warp_state& w, lane_mask mask, con
   const lane_mask bad = lanes_where(mask, wrong);
   if (bad == 0) return;
   bad_lane = static_cast<unsigned>(__builtin_ctz(bad));
-  fail_shared(i, w, addresses[bad_lane], bytes, bad_lane);
+  fail_shared(i, block, addresses[bad_lane], bytes, bad_lane);
+}
+
+/// An atomic on checked addresses: `data` are its operands, `old` becomes the values before.
+void atomic_cells(const instruction& i, std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses,
+                  unsigned bytes, const std::uint32_t (*data)[warp_size], std::uint32_t (*old)[warp_size]) {
+  const auto op = static_cast<atomic_op>(i.sub);
+  const unsigned words = bytes == 8 ? 2 : 1;
+  for_each_lane(mask, [&](unsigned l) {
+    const auto value = [&](unsigned k) { return data[k][l] | (words == 2 ? std::uint64_t{data[k + 1][l]} << 32 : 0); };
+    std::uint64_t cell = 0;
+    std::memcpy(&cell, memory + addresses[l], bytes);
+    const std::uint64_t before = cell;
+    const std::uint64_t swap = op == atomic_op::cas ? value(words) : 0;
+    cell = atomic_result(op, i.type, cell, value(0), swap);
+    std::memcpy(memory + addresses[l], &cell, bytes);
+    old[0][l] = static_cast<std::uint32_t>(before);
+    old[1][l] = static_cast<std::uint32_t>(before >> 32);
+  });
 }
 
 void shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses,
@@ -88,18 +106,7 @@ void shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const st
   std::uint32_t data[4][warp_size];
   std::uint32_t old[4][warp_size] = {};
   lane_store_data(i, w, data);
-  const auto op = static_cast<atomic_op>(i.sub);
-  const unsigned words = bytes == 8 ? 2 : 1;
-  for_each_lane(mask, [&](unsigned l) {
-    const auto value = [&](unsigned k) { return data[k][l] | (words == 2 ? std::uint64_t{data[k + 1][l]} << 32 : 0); };
-    std::uint64_t cell = 0;
-    std::memcpy(&cell, w.block->shared + addresses[l], bytes);
-    old[0][l] = static_cast<std::uint32_t>(cell);
-    old[1][l] = static_cast<std::uint32_t>(cell >> 32);
-    const std::uint64_t swap = op == atomic_op::cas ? value(words) : 0;
-    cell = atomic_result(op, i.type, cell, value(0), swap);
-    std::memcpy(w.block->shared + addresses[l], &cell, bytes);
-  });
+  atomic_cells(i, w.block->shared, mask, addresses, bytes, data, old);
   if (i.op == opcode::atom) lane_write_back(i, w, mask, old);
 }
 
@@ -212,10 +219,10 @@ void shared_access(const instruction& i, warp_state& w, lane_mask mask, const st
                    unsigned& bad_lane) {
   const unsigned bytes = access_bytes(i);
   if (i.op == opcode::ldsm) {
-    check_shared(i, w, matrix_rows(i), addresses, bytes, bad_lane);
+    check_shared(i, *w.block, matrix_rows(i), addresses, bytes, bad_lane);
     return load_matrices(i, w, mask, addresses);
   }
-  check_shared(i, w, mask, addresses, bytes, bad_lane);
+  check_shared(i, *w.block, mask, addresses, bytes, bad_lane);
   if (i.op == opcode::atom || i.op == opcode::red) {
     shared_atomic(i, w, mask, addresses, bytes);
     return;
@@ -227,6 +234,29 @@ void shared_access(const instruction& i, warp_state& w, lane_mask mask, const st
     case 8: return move<8>(i, w, mask, addresses);
     default: return move<16>(i, w, mask, addresses);
   }
+}
+
+void remote_shared_access(const instruction& i, const block_context& block, lane_mask mask,
+                          const std::uint64_t addresses[warp_size], std::uint32_t words[4][warp_size],
+                          unsigned& bad_lane) {
+  const unsigned bytes = access_bytes(i), chunk = bytes < 4 ? bytes : 4;
+  check_shared(i, block, mask, addresses, bytes, bad_lane);
+  if (i.op == opcode::atom || i.op == opcode::red) {
+    std::uint32_t old[2][warp_size] = {};
+    atomic_cells(i, block.shared, mask, addresses, bytes, words, old);
+    std::memcpy(words, old, sizeof old);
+    return;
+  }
+  for (unsigned k = 0; k < (bytes + 3) / 4; ++k)
+    for_each_lane(mask, [&](unsigned l) {
+      std::uint8_t* const cell = block.shared + addresses[l] + 4 * k;
+      if (i.op == opcode::st) {
+        std::memcpy(cell, &words[k][l], chunk);
+      } else {
+        words[k][l] = 0;
+        std::memcpy(&words[k][l], cell, chunk);
+      }
+    });
 }
 
 execute_function select_memory(const instruction& i) {

@@ -34,6 +34,12 @@ std::uint64_t atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t ol
 void shared_access(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
                    unsigned& bad_lane);
 
+/// As shared_access, of a warp of another block: at offsets in `block`'s shared memory. `words` are the operands of
+/// lane_store_data, and become the loaded bytes, or the values before an atomic.
+void remote_shared_access(const isa::instruction& i, const block_context& block, lane_mask mask,
+                          const std::uint64_t addresses[warp_size], std::uint32_t words[4][warp_size],
+                          unsigned& bad_lane);
+
 /// LDSM: the lanes that supply row addresses.
 lane_mask matrix_rows(const isa::instruction& i);
 

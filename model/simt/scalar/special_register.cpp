@@ -44,6 +44,13 @@ std::uint64_t uniform_value(special s, const warp_state& w) {
     case special::nctaid_x: return launch.grid.x;
     case special::nctaid_y: return launch.grid.y;
     case special::nctaid_z: return launch.grid.z;
+    case special::cluster_ctaid_x: return block.index.x % launch.cluster.x;
+    case special::cluster_ctaid_y: return block.index.y % launch.cluster.y;
+    case special::cluster_ctaid_z: return block.index.z % launch.cluster.z;
+    case special::cluster_ctarank: return rank_in_cluster(launch, block.index);
+    case special::clusterid_x: return block.index.x / launch.cluster.x;
+    case special::clusterid_y: return block.index.y / launch.cluster.y;
+    case special::clusterid_z: return block.index.z / launch.cluster.z;
     case special::warpid: return w.slot;
     case special::nwarpid: return launch.warps_per_sm;
     case special::smid: return block.sm_id;

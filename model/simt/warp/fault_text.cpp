@@ -56,7 +56,11 @@ std::string constant_fault(std::uint64_t offset, unsigned bytes, std::uint64_t b
 
 std::vector<std::string> lane_places_of(const warp_state& w, const std::uint32_t* barrier,
                                         const std::function<std::string(std::uint32_t pc)>& place) {
-  const auto at_barrier = [](std::uint32_t number) { return "waits at barrier " + std::to_string(number) + ", "; };
+  const auto at_barrier = [](std::uint32_t number) {
+    return (number == cluster_barrier ? "waits at the barrier of its cluster"
+                                      : "waits at barrier " + std::to_string(number)) +
+           ", ";
+  };
   if (!w.independent) return {(barrier != nullptr ? at_barrier(*barrier) : "is at ") + place(w.pc)};
   const auto lanes_text = [](const char* format, lane_mask lanes) {
     char text[48];

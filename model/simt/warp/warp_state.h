@@ -27,7 +27,10 @@ struct launch_context {
   std::shared_ptr<const isa::program> program;
   dim3 grid;
   dim3 block;
-  std::uint32_t launch_id = 0;  // position in the order of launches, for metrics and messages
+  dim3 cluster;                   // blocks of a cluster; 1 x 1 x 1: no clusters
+  bool explicit_cluster = false;  // the launch or the kernel gave the cluster's size
+  bool reaches_cluster = false;   // blocks access shared memory of others of their cluster
+  std::uint32_t launch_id = 0;    // position in the order of launches, for metrics and messages
   std::uint32_t stream = 0;
   std::int32_t priority = 0;
   std::uint32_t dynamic_shared_bytes = 0;
@@ -42,11 +45,27 @@ struct launch_context {
   /// Textures and surfaces: handle h is entry h - 1. Null: none.
   std::shared_ptr<const std::vector<texture_descriptor>> textures;
 
+  /// Blocks of a cluster.
+  [[nodiscard]] std::uint32_t cluster_blocks() const { return cluster.x * cluster.y * cluster.z; }
   [[nodiscard]] std::uint32_t threads_per_block() const { return block.x * block.y * block.z; }
   [[nodiscard]] bool recorded() const { return recorded_blocks != 0; }
   [[nodiscard]] std::uint64_t blocks() const { return recorded() ? recorded_blocks : grid.count(); }
   [[nodiscard]] std::uint32_t warps_per_block() const { return (threads_per_block() + warp_size - 1) / warp_size; }
 };
+
+/// The rank in its cluster of the block with this index, x fastest.
+inline std::uint32_t rank_in_cluster(const launch_context& launch, const dim3& index) {
+  const dim3& c = launch.cluster;
+  return (index.z % c.z * c.y + index.y % c.y) * c.x + index.x % c.x;
+}
+
+/// The linear index in the grid of the block with rank `rank` in the cluster of the block with this index.
+inline std::uint64_t block_of_rank(const launch_context& launch, const dim3& index, std::uint32_t rank) {
+  const dim3& c = launch.cluster;
+  const std::uint64_t x = index.x / c.x * c.x + rank % c.x, y = index.y / c.y * c.y + rank / c.x % c.y,
+                      z = index.z / c.z * c.z + rank / c.x / c.y;
+  return (z * launch.grid.y + y) * launch.grid.x + x;
+}
 
 /// The functional state of a resident thread block.
 struct block_context {
@@ -55,6 +74,8 @@ struct block_context {
   std::uint8_t* shared = nullptr;  // shared_bytes bytes
   std::uint32_t shared_bytes = 0;
   std::uint32_t sm_id = 0;
+  std::uint32_t cluster_rank = 0;                  // %cluster_ctarank
+  const std::uint16_t* cluster_sms = nullptr;      // SM of each block of the cluster, by rank; null: no clusters
   const isa::recorded_block* recording = nullptr;  // trace of its warps; null: they execute the program
 };
 
@@ -68,6 +89,9 @@ struct stack_entry {
 /// Why a path does not run: nothing (it can run), its lanes wait at a block's barrier, or they wait for other lanes of
 /// the warp.
 enum class path_wait : std::uint8_t { nothing, barrier, lanes };
+
+/// Number of the barrier of a thread block cluster, after the named barriers of a block.
+constexpr std::uint32_t cluster_barrier = 16;
 
 constexpr std::uint32_t no_frame = 0xffffffffu;
 

@@ -109,7 +109,11 @@ void stall_account::conditions(const warp_slot& w, cycle_t from, cycle_t until, 
       f(texture_full_ ? full : operand, changed, until);
       break;
     }
-    case warp_phase::at_barrier: f(warp_condition{c::sync, s::barrier}, from, until); break;
+    case warp_phase::at_barrier: {
+      const bool of_cluster = w.next->instruction->op == isa::opcode::ucgabar_wait;
+      f(warp_condition{c::sync, of_cluster ? s::cluster_barrier : s::barrier}, from, until);
+      break;
+    }
     case warp_phase::at_fence: f(warp_condition{c::other, s::membar}, from, until); break;
     case warp_phase::replaying: f(warp_condition{c::selected, s::selected}, from, until); break;
     case warp_phase::sleeping: f(warp_condition{c::sleeping, s::sleeping}, from, until); break;

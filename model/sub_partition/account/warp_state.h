@@ -62,6 +62,8 @@ namespace heddle {
     "has a texture or surface instruction; the texture unit's queue is full") \
   X(barrier, sync, "firebrick", \
     "waits at a barrier") \
+  X(cluster_barrier, sync, "firebrick", \
+    "waits at the barrier of its thread block cluster") \
   X(membar, other, "firebrick", \
     "waits at a fence for its own memory accesses") \
   X(branch_resolving, inst_fetch, "gray40", \

@@ -14,10 +14,8 @@ namespace {
 
 bool is_write(lsu_kind k) { return k == lsu_kind::store || k == lsu_kind::reduction; }
 
-// Accesses to shared memory and constants alone do not reach the L1.
-producer waited_for_as(simt::lane_mask global_mask) {
-  return global_mask == 0 ? producer::short_latency : producer::long_latency;
-}
+// Accesses to the block's own shared memory and to constants alone do not leave the SM.
+producer waited_for_as(simt::lane_mask away) { return away == 0 ? producer::short_latency : producer::long_latency; }
 
 }  // namespace
 
@@ -54,14 +52,17 @@ bool memory_issue::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask ma
   warp_slot& w = warps_[slot];
   const decoded_instruction& d = *t.decoded;
   const isa::instruction& i = *d.instruction;
-  t.shared_mask = t.global_mask = 0;
+  t.shared_mask = t.global_mask = t.cluster_mask = 0;
   t.local = false;
   if (t.kind == lsu_kind::constant_load) {
     t.constant_mask = mask;
     return true;
   }
   switch (i.mem_space) {
-    case isa::space::shared: t.shared_mask = mask; return true;
+    case isa::space::shared:
+      t.shared_mask = mask;
+      if (__builtin_expect(w.launch->reaches_cluster, 0)) find_other_blocks(*w.state.block, t);
+      return true;
     case isa::space::global: t.global_mask = mask; return true;
     case isa::space::constant: return true;
     default: break;
@@ -89,10 +90,23 @@ bool memory_issue::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask ma
     }
     a = local_address(w, a, lane);
   }
+  if (__builtin_expect(w.launch->reaches_cluster, 0)) find_other_blocks(*w.state.block, t);
   t.local = local != 0;
   t.operation->local_mask = local;
   t.global_mask |= local;
   return true;
+}
+
+// Lanes whose address names the block itself by its rank access it as all others do.
+void memory_issue::find_other_blocks(const simt::block_context& own, lsu_transaction& t) {
+  for (const unsigned lane : set_bits(t.shared_mask)) {
+    std::uint64_t& a = t.own_addresses[lane];
+    const std::uint64_t place = a >> isa::cluster_offset_bits;
+    if (place == 0) continue;
+    if (place == own.cluster_rank + 1) a &= isa::cluster_offset_mask;
+    else t.cluster_mask |= 1u << lane;
+  }
+  t.shared_mask &= ~t.cluster_mask;
 }
 
 void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
@@ -128,8 +142,9 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   if (!resolve(slot, t, mask)) return operations_.give_back(o);
   if (t.shared_mask != 0 && !w.stream->access_shared(slot, t)) return operations_.give_back(o);
   if (replays_) count_replays(w, t);
-  if (t.global_mask != 0 && t.kind != lsu_kind::load) w.stream->store_data(w, t);
-  const producer kind = waited_for_as(t.global_mask);
+  const simt::lane_mask away = t.global_mask | t.cluster_mask;  // lanes whose data come later
+  if (away != 0 && t.kind != lsu_kind::load) w.stream->store_data(w, t);
+  const producer kind = waited_for_as(away);
   if (w.program->control_codes) dependence_.counters().set_read(slot, d, cycle + d.source_read_cycles, kind);
   dependence_.set_pending(slot, *w.program, d, kind);
   ++(is_write(t.kind) ? w.stores : w.loads);
@@ -144,7 +159,7 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
 void memory_issue::split(lsu_transaction& first) {
   const unsigned words = first.bytes_per_lane / 4;
   memory_operation& o = *first.operation;
-  o.global_mask = first.global_mask;
+  o.global_mask = first.global_mask | first.cluster_mask;
   o.remaining = words;
   o.split = true;
   o.is_texture = false;
@@ -157,7 +172,7 @@ void memory_issue::split(lsu_transaction& first) {
     t.word = k;
     t.shared_mask = 0;
     // The next word of local memory is one row of lanes further on; elsewhere it is four bytes further on.
-    for (const unsigned lane : set_bits(first.global_mask)) {
+    for (const unsigned lane : set_bits(o.global_mask)) {
       t.own_addresses[lane] += std::uint64_t{k} * (o.local_mask >> lane & 1 ? 4 * isa::warp_size : 4);
     }
     std::memcpy(t.words[0], first.words[k], sizeof t.words[0]);
@@ -249,7 +264,7 @@ void memory_issue::complete(lsu_transaction& t, cycle_t cycle) {
   const bool returns = t.kind == lsu_kind::load || t.kind == lsu_kind::atomic;
   const lsu_kind kind = t.kind;
   const decoded_instruction& d = *t.decoded;
-  simt::lane_mask global_mask = t.global_mask;
+  simt::lane_mask global_mask = t.global_mask | t.cluster_mask;
   const std::uint32_t(*words)[isa::warp_size] = t.words;
   bool texture = false;
   if (!t.sole) {

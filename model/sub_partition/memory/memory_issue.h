@@ -66,6 +66,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
  private:
   void issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   bool resolve(unsigned slot, lsu_transaction& t, simt::lane_mask mask);
+  static void find_other_blocks(const simt::block_context& own, lsu_transaction& t);
   void count_replays(const warp_slot& w, const lsu_transaction& t);
   void split(lsu_transaction& first);
   void send(lsu_transaction& t);

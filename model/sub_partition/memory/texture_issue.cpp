@@ -70,7 +70,7 @@ lsu_transaction& memory_issue::texel_access(const warp_slot& w, memory_operation
   t.bytes_per_lane = a.bytes;
   t.issue_cycle = cycle;
   t.word = k;
-  t.shared_mask = t.constant_mask = 0;
+  t.shared_mask = t.constant_mask = t.cluster_mask = 0;
   t.global_mask = a.mask[k];
   t.local = false;
   t.texture = true;

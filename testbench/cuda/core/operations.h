@@ -30,12 +30,18 @@ struct fill_work {
   std::size_t width = 0, height = 1, depth = 1;  // width in bytes
 };
 
+/// What the attributes of a launch say.
+struct launch_traits {
+  bool cooperative = false;
+  unsigned cluster[3] = {0, 0, 0};  // blocks of a thread block cluster; 0: not given
+};
+
 struct kernel_work {
   function_record* function = nullptr;
   const void* key = nullptr;  // the handle that the program uses
   dim3_t grid{}, block{};
   std::uint32_t shared_bytes = 0;
-  bool cooperative = false;
+  launch_traits traits;
   std::vector<std::uint8_t> parameters;  // laid out as in the kernel's parameter area
 };
 
@@ -59,8 +65,21 @@ error_t run_on_host(const host_work& w, std::uint32_t stream, manner how);
 error_t box_of(const copy_3d& p, copy_work& w);
 /// `arguments` null: the parameters are consecutive in `extra`, as the driver API allows.
 error_t kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra, std::size_t shared,
-                  bool cooperative, kernel_work& w);
-bool is_cooperative(const launch_attribute* attributes, unsigned count);
+                  const launch_traits& traits, kernel_work& w);
+/// Attributes that say nothing to the simulator are ignored.
+void read(const launch_attribute& attribute, launch_traits& traits);
+/// Writes the value of an attribute that the traits hold.
+void show(const launch_traits& traits, int attribute, launch_attribute& to);
+launch_traits traits_of(const launch_attribute* attributes, unsigned count);
+
+/// What cudaFuncGetAttributes says of clusters.
+void show_clusters(const function_record& f, function_attributes_12& a);
+/// Clusters of `blocks` that the chip can hold. Returns invalid_cluster_size if a launch of such clusters is refused.
+error_t active_clusters(const function_record& f, dim3_t block, std::size_t shared, unsigned blocks, int& clusters);
+/// The largest cluster of which the chip can hold one; `blocks` as the launch's attributes would allow it.
+error_t largest_cluster(const function_record& f, dim3_t block, std::size_t shared, int& blocks);
+/// Blocks of the cluster of a launch of the function.
+unsigned cluster_blocks(const function_record& f, const launch_traits& traits);
 
 }  // namespace heddle::cuda
 

@@ -37,6 +37,8 @@ struct function_record {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> parameters;  // offset, bytes
   int max_dynamic_shared = 0;                                       // 0: the chip's default
   int carveout = -1;
+  unsigned cluster[3] = {0, 0, 0};  // that the program requires of launches; 0: none
+  bool non_portable_cluster = false;
 };
 
 struct variable_record {

@@ -59,6 +59,11 @@ struct function_attributes {
   std::size_t shared_bytes, constant_bytes, local_bytes;
   int max_threads_per_block, registers, ptx_version, binary_version;
   int cache_mode_ca, max_dynamic_shared_bytes, carveout;
+  int cluster_must_be_set;  // padding before CUDA 12
+};
+/// cudaFuncAttributes from CUDA 12 on.
+struct function_attributes_12 : function_attributes {
+  int required_cluster[3], cluster_policy, non_portable_cluster, reserved[16];
 };
 
 struct launch_attribute {
@@ -163,7 +168,8 @@ constexpr error_t none = 0, invalid_value = 1, out_of_memory = 2, initialization
                   invalid_symbol = 13, invalid_copy_direction = 21, missing_configuration = 52, invalid_function = 98,
                   no_device = 100, invalid_device = 101, no_kernel_image = 209, peer_unsupported = 217,
                   invalid_handle = 400, not_found = 500, not_ready = 600, already_registered = 712,
-                  not_registered = 713, not_supported = 801, capture_unsupported = 900, unknown = 999;
+                  not_registered = 713, not_supported = 801, capture_unsupported = 900, invalid_cluster_size = 912,
+                  unknown = 999;
 }
 
 }  // namespace heddle::cuda

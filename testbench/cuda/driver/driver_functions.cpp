@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The driver API: kernels, their attributes, occupancy, launches.
 #include <cstring>
+#include <iterator>
 
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_calls.h"
@@ -21,11 +22,11 @@ struct driver_launch_config {
 };
 
 result_t launch_kernel(const void* function, dim3_t grid, dim3_t block, unsigned shared, stream_t stream,
-                       bool per_thread, bool cooperative, void** arguments, void** extra) {
+                       bool per_thread, const launch_traits& traits, void** arguments, void** extra) {
   return driven([&]() -> error_t {
     if (arguments != nullptr && extra != nullptr) return error::invalid_value;
     kernel_work w;
-    const error_t e = kernel_of(function, grid, block, arguments, extra, shared, cooperative, w);
+    const error_t e = kernel_of(function, grid, block, arguments, extra, shared, traits, w);
     return e == error::invalid_function ? error::invalid_handle
            : e != error::none           ? e
                                         : launch(w, stream_number(stream, per_thread), manner::asynchronous);
@@ -35,16 +36,17 @@ result_t launch_kernel(const void* function, dim3_t grid, dim3_t block, unsigned
 result_t launch_kernel(const driver_launch_config& c, const void* function, bool per_thread, void** arguments,
                        void** extra) {
   return launch_kernel(function, {c.grid[0], c.grid[1], c.grid[2]}, {c.block[0], c.block[1], c.block[2]},
-                       c.dynamic_shared_bytes, c.stream, per_thread, is_cooperative(c.attributes, c.attribute_count),
+                       c.dynamic_shared_bytes, c.stream, per_thread, traits_of(c.attributes, c.attribute_count),
                        arguments, extra);
 }
 
 result_t get_attribute(int* value, int attribute, const void* function) {
   return driven([&]() -> error_t {
-    function_attributes a;
+    function_attributes_12 a;
     if (value == nullptr) return error::invalid_value;
     const error_t e = cudaFuncGetAttributes(&a, function);
     if (e != error::none) return e == error::invalid_function ? error::invalid_handle : e;
+    show_clusters(*registry::get().function(function), a);
     const int values[] = {a.max_threads_per_block,
                           static_cast<int>(a.shared_bytes),
                           static_cast<int>(a.constant_bytes),
@@ -54,10 +56,15 @@ result_t get_attribute(int* value, int attribute, const void* function) {
                           a.binary_version,
                           a.cache_mode_ca,
                           a.max_dynamic_shared_bytes,
-                          a.carveout};
-    constexpr int clusters = 10, last = 15;  // cluster attributes, which Heddle ignores: no size is required
-    if (attribute < 0 || attribute > last) return error::invalid_value;
-    *value = attribute < clusters ? values[attribute] : 0;
+                          a.carveout,
+                          a.cluster_must_be_set,
+                          a.required_cluster[0],
+                          a.required_cluster[1],
+                          a.required_cluster[2],
+                          a.non_portable_cluster,
+                          0};  // the scheduling policy of clusters: the default
+    if (attribute < 0 || attribute >= static_cast<int>(std::size(values))) return error::invalid_value;
+    *value = values[attribute];
     return error::none;
   });
 }
@@ -95,7 +102,7 @@ result_t of_function(const void* function, F&& f) {
 /// The smallest block size with the best occupancy.
 error_t potential_block_size(int* grid, int* block, const void* function, std::size_t (*shared_of)(int),
                              std::size_t shared, int limit) {
-  function_attributes a;
+  function_attributes_12 a;
   error_t e = cudaFuncGetAttributes(&a, function);
   if (e != error::none) return e;
   if (grid == nullptr || block == nullptr) return error::invalid_value;
@@ -122,21 +129,21 @@ error_t potential_block_size(int* grid, int* block, const void* function, std::s
 
 HEDDLE_CUDA result_t cuLaunchKernel(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                     unsigned bz, unsigned shared, stream_t s, void** arguments, void** extra) {
-  return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, false, false, arguments, extra);
+  return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, false, {}, arguments, extra);
 }
 HEDDLE_CUDA result_t cuLaunchKernel_ptsz(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                          unsigned bz, unsigned shared, stream_t s, void** arguments, void** extra) {
-  return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, true, false, arguments, extra);
+  return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, true, {}, arguments, extra);
 }
 HEDDLE_CUDA result_t cuLaunchCooperativeKernel(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                                unsigned by, unsigned bz, unsigned shared, stream_t s,
                                                void** arguments) {
-  return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, false, true, arguments, nullptr);
+  return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, false, {true}, arguments, nullptr);
 }
 HEDDLE_CUDA result_t cuLaunchCooperativeKernel_ptsz(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                                     unsigned by, unsigned bz, unsigned shared, stream_t s,
                                                     void** arguments) {
-  return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, true, true, arguments, nullptr);
+  return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, true, {true}, arguments, nullptr);
 }
 HEDDLE_CUDA result_t cuLaunchKernelEx(const driver_launch_config* c, const void* f, void** arguments, void** extra) {
   return c == nullptr ? result::invalid_value : launch_kernel(*c, f, false, arguments, extra);
@@ -203,6 +210,25 @@ HEDDLE_CUDA result_t cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* b
 HEDDLE_CUDA result_t cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* f, int threads,
                                                                  std::size_t shared) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, shared, 0);
+}
+HEDDLE_CUDA result_t cuOccupancyMaxActiveClusters(int* clusters, const void* f, const driver_launch_config* c) {
+  return driven([&]() -> error_t {
+    const function_record* r = registry::get().function(f);
+    if (r == nullptr) return error::invalid_handle;
+    if (r->status != error::none) return r->status;
+    if (clusters == nullptr || c == nullptr) return error::invalid_value;
+    return active_clusters(*r, {c->block[0], c->block[1], c->block[2]}, c->dynamic_shared_bytes,
+                           cluster_blocks(*r, traits_of(c->attributes, c->attribute_count)), *clusters);
+  });
+}
+HEDDLE_CUDA result_t cuOccupancyMaxPotentialClusterSize(int* blocks, const void* f, const driver_launch_config* c) {
+  return driven([&]() -> error_t {
+    const function_record* r = registry::get().function(f);
+    if (r == nullptr) return error::invalid_handle;
+    if (r->status != error::none) return r->status;
+    if (blocks == nullptr || c == nullptr) return error::invalid_value;
+    return largest_cluster(*r, {c->block[0], c->block[1], c->block[2]}, c->dynamic_shared_bytes, *blocks);
+  });
 }
 HEDDLE_CUDA result_t cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, const void* f,
                                                                std::size_t (*shared_of)(int), std::size_t shared,

@@ -58,7 +58,7 @@ result_t launch_kept(const void* function, int width, int height, stream_t strea
     void* extra[] = {reinterpret_cast<void*>(1), k.parameters.data(), reinterpret_cast<void*>(2), &bytes, nullptr};
     kernel_work w;
     const dim3_t grid{static_cast<unsigned>(width), static_cast<unsigned>(height), 1};
-    const error_t e = kernel_of(function, grid, k.block, nullptr, extra, k.shared_bytes, false, w);
+    const error_t e = kernel_of(function, grid, k.block, nullptr, extra, k.shared_bytes, {}, w);
     return e != error::none ? e : launch(w, stream_number(stream), manner::asynchronous);
   });
 }

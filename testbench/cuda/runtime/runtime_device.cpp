@@ -104,6 +104,7 @@ error_t fill_12(void* to, int device) {
   return fill<device_properties_12>(to, device, [](device_properties_12& p, const wire::device_info& d) {
     fill_old(p, d);
     p.host_register = p.memory_pools = 1;
+    p.cluster_launch = d.max_cluster_blocks != 0;
   });
 }
 
@@ -229,6 +230,7 @@ HEDDLE_CUDA error_t cudaDeviceGetAttribute(int* value, int attribute, int device
     case 106: *value = p.max_blocks_per_sm; break;
     case 111: *value = static_cast<int>(p.reserved_shared_per_block); break;
     case 115: *value = 1; break;  // memory pools
+    case 120: *value = chip()->max_cluster_blocks != 0; break;
     default:
       if (attribute < 1 || attribute > 160) return noted(error::invalid_value);
       *value = 0;  // not available on the modelled chip or in its driver

@@ -12,7 +12,6 @@ using namespace heddle::cuda;
 namespace {
 
 constexpr error_t update_failed = 910;
-constexpr int cooperative_attribute = 2;
 // Values of cudaGraphInstantiateResult.
 constexpr int instantiated = 0, invalid_structure = 2;
 
@@ -27,7 +26,7 @@ error_t set_kernel(graph_node* n, const kernel_node_params* p) {
   auto* w = work_in<kernel_work>(n);
   if (w == nullptr || p == nullptr) return noted(error::invalid_value);
   kernel_work next;
-  next.cooperative = w->cooperative;
+  next.traits = w->traits;
   const error_t e = work_of(*p, next);
   if (e == error::none) *w = std::move(next);
   return noted(e);
@@ -171,16 +170,17 @@ HEDDLE_CUDA error_t cudaGraphKernelNodeSetAttribute(graph_node* n, int attribute
   launch_attribute& a = n->attributes[attribute];
   a.id = attribute;
   std::memcpy(&a.value, value, sizeof a.value);
-  if (attribute == cooperative_attribute) w->cooperative = a.value.number != 0;
+  read(a, w->traits);
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphKernelNodeGetAttribute(graph_node* n, int attribute, void* value) {
   auto* w = work_in<kernel_work>(n);
   if (w == nullptr || value == nullptr) return noted(error::invalid_value);
   const auto found = n->attributes.find(attribute);
-  const launch_attribute none{};
-  std::memcpy(value, found != n->attributes.end() ? &found->second.value : &none.value, sizeof none.value);
-  if (attribute == cooperative_attribute) *static_cast<int*>(value) = w->cooperative;
+  launch_attribute given{};
+  if (found != n->attributes.end()) given = found->second;
+  show(w->traits, attribute, given);
+  std::memcpy(value, &given.value, sizeof given.value);
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphKernelNodeCopyAttributes(graph_node* to, graph_node* from) {
@@ -188,7 +188,7 @@ HEDDLE_CUDA error_t cudaGraphKernelNodeCopyAttributes(graph_node* to, graph_node
   const auto* f = work_in<kernel_work>(from);
   if (t == nullptr || f == nullptr) return noted(error::invalid_value);
   to->attributes = from->attributes;
-  t->cooperative = f->cooperative;
+  t->traits = f->traits;
   return error::none;
 }
 

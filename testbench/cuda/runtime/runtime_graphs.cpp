@@ -31,7 +31,7 @@ graph_node* add_free(graph& g, const std::vector<graph_node*>& after, void* poin
 }
 
 error_t work_of(const kernel_node_params& p, kernel_work& w) {
-  return kernel_of(p.function, p.grid, p.block, p.arguments, p.extra, p.shared_bytes, w.cooperative, w);
+  return kernel_of(p.function, p.grid, p.block, p.arguments, p.extra, p.shared_bytes, w.traits, w);
 }
 
 error_t work_of(const fill_node_params& p, fill_work& w) {

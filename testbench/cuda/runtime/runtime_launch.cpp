@@ -7,6 +7,7 @@
 #include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_calls.h"
+#include "testbench/cuda/core/runtime_version.h"
 #include "testbench/cuda/driver/driver_image.h"
 
 using namespace heddle;
@@ -14,12 +15,26 @@ using namespace heddle::cuda;
 
 namespace heddle::cuda {
 
-bool is_cooperative(const launch_attribute* attributes, unsigned count) {
-  constexpr int cooperative = 2;
-  bool is = false;
-  for (unsigned k = 0; k < count; ++k)
-    if (attributes[k].id == cooperative) is = attributes[k].value.number != 0;
-  return is;
+namespace {
+constexpr int cooperative = 2, cluster_dimension = 4;
+}
+
+void read(const launch_attribute& attribute, launch_traits& traits) {
+  if (attribute.id == cooperative) traits.cooperative = attribute.value.number != 0;
+  if (attribute.id == cluster_dimension)
+    std::copy(std::begin(attribute.value.triple), std::end(attribute.value.triple), std::begin(traits.cluster));
+}
+
+void show(const launch_traits& traits, int attribute, launch_attribute& to) {
+  if (attribute == cooperative) to.value.number = traits.cooperative;
+  if (attribute == cluster_dimension)
+    std::copy(std::begin(traits.cluster), std::end(traits.cluster), std::begin(to.value.triple));
+}
+
+launch_traits traits_of(const launch_attribute* attributes, unsigned count) {
+  launch_traits traits;
+  for (unsigned k = 0; k < count; ++k) read(attributes[k], traits);
+  return traits;
 }
 
 }  // namespace heddle::cuda
@@ -36,21 +51,21 @@ thread_local std::vector<pending_launch> pushed;
 image* image_of(void** handle) { return reinterpret_cast<image*>(handle); }
 
 error_t launch(const void* function, dim3_t grid, dim3_t block, void** arguments, std::size_t shared,
-               std::uint32_t stream, bool cooperative) {
+               std::uint32_t stream, const launch_traits& traits) {
   kernel_work w;
-  const error_t e = kernel_of(function, grid, block, arguments, nullptr, shared, cooperative, w);
+  const error_t e = kernel_of(function, grid, block, arguments, nullptr, shared, traits, w);
   return e == error::none ? launch(w, stream, manner::asynchronous) : noted(e);
 }
 
 error_t launch(const launch_config& c, const void* function, void** arguments, bool per_thread) {
   return launch(function, c.grid, c.block, arguments, c.dynamic_shared_bytes, stream_number(c.stream, per_thread),
-                is_cooperative(c.attributes, c.attribute_count));
+                traits_of(c.attributes, c.attribute_count));
 }
 
 }  // namespace
 
 error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra,
-                                std::size_t shared, bool cooperative, kernel_work& w) {
+                                std::size_t shared, const launch_traits& traits, kernel_work& w) {
   registry::get().place_managed();
   function_record* f = registry::get().function(function);
   if (f == nullptr) return error::invalid_function;
@@ -60,7 +75,7 @@ error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block,
   w.grid = grid;
   w.block = block;
   w.shared_bytes = static_cast<std::uint32_t>(shared);
-  w.cooperative = cooperative;
+  w.traits = traits;
   w.parameters.assign(f->parameters.empty() ? 0 : f->parameters.back().first + f->parameters.back().second, 0);
   if (arguments != nullptr) {
     for (std::size_t k = 0; k < f->parameters.size(); ++k)
@@ -94,7 +109,9 @@ error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner 
   std::memcpy(head.grid, g, sizeof g);
   std::memcpy(head.block, b, sizeof b);
   head.dynamic_shared_bytes = w.shared_bytes;
-  head.cooperative = w.cooperative;
+  const unsigned* const cluster = w.traits.cluster[0] != 0 ? w.traits.cluster : w.function->cluster;
+  std::copy(cluster, cluster + 3, head.cluster);
+  head.cooperative = w.traits.cooperative;
   head.parameter_bytes = static_cast<std::uint32_t>(w.parameters.size());
   return noted(
       call(wire::call::launch, wire::writer().put(head).put_bytes(w.parameters.data(), w.parameters.size())).status);
@@ -142,27 +159,27 @@ HEDDLE_CUDA error_t __cudaGetKernel(void** kernel, const void* function) {
 }
 HEDDLE_CUDA error_t __cudaLaunchKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared,
                                        stream_t s) {
-  return launch(f, grid, block, arguments, shared, stream_number(s), false);
+  return launch(f, grid, block, arguments, shared, stream_number(s), {});
 }
 HEDDLE_CUDA error_t __cudaLaunchKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments,
                                             std::size_t shared, stream_t s) {
-  return launch(f, grid, block, arguments, shared, stream_number(s, true), false);
+  return launch(f, grid, block, arguments, shared, stream_number(s, true), {});
 }
 HEDDLE_CUDA error_t cudaLaunchKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared,
                                      stream_t s) {
-  return launch(f, grid, block, arguments, shared, stream_number(s), false);
+  return launch(f, grid, block, arguments, shared, stream_number(s), {});
 }
 HEDDLE_CUDA error_t cudaLaunchKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments,
                                           std::size_t shared, stream_t s) {
-  return launch(f, grid, block, arguments, shared, stream_number(s, true), false);
+  return launch(f, grid, block, arguments, shared, stream_number(s, true), {});
 }
 HEDDLE_CUDA error_t cudaLaunchCooperativeKernel(const void* f, dim3_t grid, dim3_t block, void** arguments,
                                                 std::size_t shared, stream_t s) {
-  return launch(f, grid, block, arguments, shared, stream_number(s), true);
+  return launch(f, grid, block, arguments, shared, stream_number(s), {true});
 }
 HEDDLE_CUDA error_t cudaLaunchCooperativeKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments,
                                                      std::size_t shared, stream_t s) {
-  return launch(f, grid, block, arguments, shared, stream_number(s, true), true);
+  return launch(f, grid, block, arguments, shared, stream_number(s, true), {true});
 }
 HEDDLE_CUDA error_t cudaLaunchKernelExC(const launch_config* c, const void* f, void** arguments) {
   return launch(*c, f, arguments, false);
@@ -185,6 +202,16 @@ HEDDLE_CUDA error_t cudaFuncGetName(const char** name, const void* function) {
   return error::none;
 }
 
+void heddle::cuda::show_clusters(const function_record& f, function_attributes_12& a) {
+  const bool compiled = f.info.required_cluster[0] != 0;
+  for (unsigned k = 0; k < 3; ++k)
+    a.required_cluster[k] = static_cast<int>(compiled ? f.info.required_cluster[k] : f.cluster[k]);
+  a.cluster_must_be_set = f.info.needs_cluster != 0;
+  a.cluster_policy = 0;
+  a.non_portable_cluster = f.non_portable_cluster;
+  std::fill(std::begin(a.reserved), std::end(a.reserved), 0);
+}
+
 HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* function) {
   function_record* f = registry::get().function(function);
   if (f == nullptr) return noted(error::invalid_function);
@@ -200,6 +227,8 @@ HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* fu
                                     ? f->max_dynamic_shared
                                     : chip()->shared_per_block - static_cast<int>(f->info.shared_bytes);
   a->carveout = f->carveout;
+  constexpr int with_clusters = 12000;
+  if (runtime_version() >= with_clusters) show_clusters(*f, *static_cast<function_attributes_12*>(a));
   return error::none;
 }
 
@@ -207,7 +236,7 @@ HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, in
   function_record* f = registry::get().function(function);
   if (f == nullptr) return noted(error::invalid_function);
   if (f->status != error::none) return noted(f->status);
-  constexpr int dynamic_shared = 8, carveout = 9;
+  constexpr int dynamic_shared = 8, carveout = 9, cluster_width = 11, cluster_depth = 13, non_portable_cluster = 14;
   if (attribute == dynamic_shared) {
     if (value < 0 || value + static_cast<int>(f->info.shared_bytes) > chip()->shared_per_block_optin)
       return noted(error::invalid_value);
@@ -215,11 +244,18 @@ HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, in
   } else if (attribute == carveout) {
     if (value < -1 || value > 100) return noted(error::invalid_value);
     f->carveout = value;
+  } else if (attribute >= cluster_width && attribute <= cluster_depth) {
+    if (value < 0 || f->info.required_cluster[0] != 0) return noted(error::invalid_value);
+    f->cluster[attribute - cluster_width] = static_cast<unsigned>(value);
+    return error::none;
+  } else if (attribute == non_portable_cluster) {
+    f->non_portable_cluster = value != 0;
   } else {
-    return error::none;  // attributes of clusters and the like, which only some chips support
+    return error::none;  // preferences that the simulator does not know
   }
-  const auto setting =
-      attribute == carveout ? wire::function_setting::carveout : wire::function_setting::dynamic_shared;
+  const auto setting = attribute == carveout         ? wire::function_setting::carveout
+                       : attribute == dynamic_shared ? wire::function_setting::dynamic_shared
+                                                     : wire::function_setting::non_portable_cluster;
   return noted(
       call(wire::call::function_setting, wire::writer().put(f->number).put(setting).put(std::int32_t{value})).status);
 }

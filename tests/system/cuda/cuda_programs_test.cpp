@@ -210,4 +210,13 @@ TEST(cuda_programs, as_nvcc_builds_them) {
   EXPECT_NE(std::string::npos, o.err.find("nvcc -gencode arch=compute_80,code=compute_80")) << o.err;
 }
 
+TEST(cuda_programs, launch_clusters) {
+  if (cuda_runs::nvcc().empty()) GTEST_SKIP() << "nvcc is not on this machine";
+  const outcome built = shell(cuda_runs::nvcc() + " -arch=sm_90 -cudart shared -o clusters " HEDDLE_SOURCE
+                                                  "/tests/system/cuda/clusters_program.cu");
+  ASSERT_EQ(0, built.code) << built.err;
+  const outcome o = exec("./clusters", "--quiet --log-level error --gpu h100");
+  EXPECT_EQ(0, o.code) << o.out << o.err;
+}
+
 }  // namespace cuda_programs_test

@@ -115,6 +115,9 @@ inline const std::map<std::string, std::string>& without_effect() {
     because("0 lets an endless kernel run for ever, the others for hours; smaller ones: livelock_test.cpp",
             {"gpu.watchdog_cycles"});
     because("added by the summary and by heddle correlate: correlate_test.cpp", {"cwd.launch_overhead_cycles"});
+    because("no clusters are launched: cluster_test.cpp",
+            {"gpu.gpc_count", "gpu.sms_per_tpc", "cluster.max_blocks", "cluster.barrier_latency_cycles",
+             "cluster.tpc_hop_cycles", "cluster.hop_cycles", "cluster.bytes_per_cycle"});
     because("of CUDA programs: cuda_programs_test.cpp",
             {"memory.capacity_mib", "host_link.bandwidth_gbs", "host_link.latency_us"});
     because("the kernel never uses more than the compared run has",

@@ -111,6 +111,8 @@ class ptx_machine {
     };
     put(isa::bank0::ntid, std::array<std::uint32_t, 3>{block.x, block.y, block.z});
     put(isa::bank0::nctaid, std::array<std::uint32_t, 3>{grid.x, grid.y, grid.z});
+    put(isa::bank0::cluster_nctaid, std::array<std::uint32_t, 4>{1, 1, 1, 1});
+    put(isa::bank0::nclusterid, std::array<std::uint32_t, 3>{grid.x, grid.y, grid.z});
     put(isa::bank0::shared_window, isa::shared_window_base);
     put(isa::bank0::local_window, isa::local_window_base);
     put(isa::bank0::dynamic_shared, dynamic_shared);

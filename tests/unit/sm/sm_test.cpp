@@ -236,11 +236,11 @@ TEST_F(sm, barrier_state_is_restored_as_saved) {
     b.arrive(3, counted_barrier(96));
     simt::context_image image;
     image.write();
-    b.unit.exchange(0, image);
+    b.unit.exchange(0, image, true);
     b.unit.open(0, 0, 0);
     b.unit.open(1, 0, 0);
     image.read(std::vector<std::uint32_t>(image.words()));
-    b.unit.exchange(1, image);
+    b.unit.exchange(1, image, true);
     b.slot = 1;
     EXPECT_EQ(b.unit.waiting(1), 0b1001u);
     EXPECT_EQ(b.unit.waits_at(1, 3), 0u);

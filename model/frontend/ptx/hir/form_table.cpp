@@ -240,6 +240,8 @@ const std::vector<form_row>& form_table() {
       {"barrier", "?cta red popc ?aligned .u32", "=t u32 u32 pred"},
       {"barrier", "?cta red and|or ?aligned .pred", "=t u32 pred"},
       {"barrier", "?cta red and|or ?aligned .pred", "=t u32 u32 pred"},
+      {"barrier", "cluster arrive ?release|relaxed ?aligned", ""},
+      {"barrier", "cluster wait ?acquire ?aligned", ""},
       {"shfl", "sync up|down|bfly|idx .b32", "=t|pred? t t t u32"},
       {"shfl", "up|down|bfly|idx .b32", "=t|pred? t t t"},
       {"vote", "sync all|any|uni .pred", "=t pred u32"},

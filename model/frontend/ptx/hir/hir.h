@@ -31,6 +31,9 @@ enum class arrival_kind : std::uint8_t {
   complete_tx
 };
 
+/// Sub-operations of a barrier of the cluster, after those of a block's barrier.
+constexpr std::uint8_t cluster_arrive = 5, cluster_wait = 6;
+
 /// All modifiers of an instruction, decoded.
 struct modifiers {
   enum class part_kind : std::uint8_t { none, lo, hi, wide };
@@ -166,7 +169,9 @@ struct hir_function {
   std::uint32_t shared_bytes = 0;
   std::uint32_t local_bytes = 0;
   std::uint32_t barriers = 0;
-  bool rolled = false;  // no loop is unrolled
+  bool cluster_barrier = false;
+  bool leaves_block = false;  // accesses shared memory of other blocks of its cluster
+  bool rolled = false;        // no loop is unrolled
 
   std::uint32_t new_register(unsigned words, unsigned bits) {
     virtual_register r;

@@ -135,6 +135,16 @@ bool choose(const std::string& w, const std::array<const char*, n>& names, std::
   return false;
 }
 
+/// barrier.cluster: an arrival releases, a wait acquires, if no word says otherwise.
+bool cluster_barrier_word(const std::string& w, modifiers& m) {
+  using order = modifiers::order_kind;
+  if (w == "arrive") m.order = order::release;
+  else if (w == "wait") m.sub = cluster_wait, m.order = order::acquire;
+  else if (w == "relaxed") m.order = order::relaxed;
+  else return w == "release" || w == "acquire" || w == "aligned";
+  return true;
+}
+
 /// Words of proxy fences and of mbarrier_init, treated as plain fences: all proxies share one memory.
 bool fence_word(const std::string& w, modifiers& m) {
   if (w == "shared::cluster") return m.any_block = true;
@@ -174,7 +184,9 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
     case ptx_op::membar: return fence_word(w, m);
     case ptx_op::bar:
     case ptx_op::barrier:
-      if (w == "arrive") m.sub = 1;
+      if (w == "cluster") m.sub = cluster_arrive;
+      else if (m.sub >= cluster_arrive) return cluster_barrier_word(w, m);
+      else if (w == "arrive") m.sub = 1;
       else if (w == "red") m.sub = 2;
       else if (w == "popc") m.sub = 2;
       else if (w == "and") m.sub = 3;

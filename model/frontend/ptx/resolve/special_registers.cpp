@@ -23,22 +23,18 @@ bool special_registers::cluster_register(const std::string& name, value& v) {
     const char* name;
     std::uint32_t value;
   };
-  static constexpr row constants[] = {{"%cluster_ctaid.x", 0},  {"%cluster_ctaid.y", 0},  {"%cluster_ctaid.z", 0},
-                                      {"%cluster_ctarank", 0},  {"%cluster_nctaid.x", 1}, {"%cluster_nctaid.y", 1},
-                                      {"%cluster_nctaid.z", 1}, {"%cluster_nctarank", 1}};
   if (name == "%is_explicit_cluster") {
-    v = immediate_value(0);
+    hir_instruction h;
+    h.op = ptx_op::setp;
+    h.m.type = isa::dtype::u32;
+    h.m.types = 1;
+    h.m.cmp = isa::compare::ne;
+    v = register_value(code_.new_register(0, 1));
+    h.dst = {v};
+    h.src = {constant_value(0, isa::bank0::explicit_cluster, 1), immediate_value(0)};
+    code_.append(std::move(h));
     return true;
   }
-  for (const row& r : constants) {
-    if (name != r.name) continue;
-    if (code_.current() && *std::max_element(kernel_.required_cluster, kernel_.required_cluster + 3) > 1)
-      code_.fail(code_.current()->where, "'" + name + "' in a kernel for clusters of several blocks is not supported");
-    v = immediate_value(r.value);
-    return true;
-  }
-  if (name.rfind("%clusterid.", 0) == 0) return special_register("%ctaid" + name.substr(10), v);
-  if (name.rfind("%nclusterid.", 0) == 0) return special_register("%nctaid" + name.substr(11), v);
   static constexpr row reserved[] = {{"%reserved_smem_offset_begin", 0},
                                      {"%reserved_smem_offset_end", reserved_shared_bytes},
                                      {"%reserved_smem_offset_cap", reserved_shared_bytes},
@@ -152,7 +148,14 @@ bool special_registers::special_register(const std::string& name, value& v) {
                                                                  {"%clock", special::clock},
                                                                  {"%clock_hi", special::clock_hi},
                                                                  {"%total_smem_size", special::total_smem_size},
-                                                                 {"%aggr_smem_size", special::total_smem_size}};
+                                                                 {"%aggr_smem_size", special::total_smem_size},
+                                                                 {"%cluster_ctaid.x", special::cluster_ctaid_x},
+                                                                 {"%cluster_ctaid.y", special::cluster_ctaid_y},
+                                                                 {"%cluster_ctaid.z", special::cluster_ctaid_z},
+                                                                 {"%cluster_ctarank", special::cluster_ctarank},
+                                                                 {"%clusterid.x", special::clusterid_x},
+                                                                 {"%clusterid.y", special::clusterid_y},
+                                                                 {"%clusterid.z", special::clusterid_z}};
   static const std::unordered_map<std::string, special> wide = {{"%clock64", special::clock64},
                                                                 {"%globaltimer", special::globaltimer}};
   static const std::unordered_map<std::string, std::uint32_t> constants = {
@@ -162,6 +165,13 @@ bool special_registers::special_register(const std::string& name, value& v) {
       {"%nctaid.x", isa::bank0::nctaid},
       {"%nctaid.y", isa::bank0::nctaid + 4},
       {"%nctaid.z", isa::bank0::nctaid + 8},
+      {"%cluster_nctaid.x", isa::bank0::cluster_nctaid},
+      {"%cluster_nctaid.y", isa::bank0::cluster_nctaid + 4},
+      {"%cluster_nctaid.z", isa::bank0::cluster_nctaid + 8},
+      {"%cluster_nctarank", isa::bank0::cluster_nctarank},
+      {"%nclusterid.x", isa::bank0::nclusterid},
+      {"%nclusterid.y", isa::bank0::nclusterid + 4},
+      {"%nclusterid.z", isa::bank0::nclusterid + 8},
       {"%dynamic_smem_size", isa::bank0::dynamic_shared}};
   if (auto it = constants.find(name); it != constants.end()) {
     v = constant_value(0, it->second, 1);

@@ -163,6 +163,7 @@ struct ast_function {
   bool abi_directive = false;                     // .abi_preserve, .abi_preserve_control
   std::uint32_t max_blocks = 0;                   // .maxnctapersm of PTX 1.x
   std::uint32_t max_cluster_rank = 0;             // .maxclusterrank
+  bool explicit_cluster = false;                  // .explicitcluster
   bool blocks_are_clusters = false;               // .blocksareclusters
   bool no_unrolling = false;                      // .pragma "nounroll" before the body, or of the module
   bool has_body = false;

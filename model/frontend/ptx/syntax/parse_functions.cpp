@@ -63,7 +63,11 @@ bool accept_function_directive(token_stream& tokens, ast_function& f) {
     f.blocks_are_clusters = true;
     return true;
   }
-  return tokens.accept_directive(".explicitcluster") || accept_debug_directive(tokens, f.no_unrolling);
+  if (tokens.accept_directive(".explicitcluster")) {
+    f.explicit_cluster = true;
+    return true;
+  }
+  return accept_debug_directive(tokens, f.no_unrolling);
 }
 
 /// Open64 omits the ';' of a function declaration; the next definition ends it.

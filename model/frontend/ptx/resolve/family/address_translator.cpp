@@ -61,17 +61,47 @@ void address_translator::parameter_address(hir_instruction h, const ast_instruct
   code_.append(std::move(inside));
 }
 
-/// mapa and getctarank: the block is the only one of its cluster.
+/// mapa and getctarank. An address names another block of the cluster by its rank plus one, which stands above the
+/// offset in the block (isa::cluster_offset_bits), in the window of generic addresses, too. 0 is the block itself.
 void address_translator::cluster_address(hir_instruction h, const ast_instruction& i) {
+  using isa::dtype;
   const bool maps = h.op == ptx_op::mapa;
   const unsigned size = isa::size_of(h.m.type);
   if (i.operands.size() != (maps ? 3u : 2u) || (size != 4 && size != 8))
     code_.fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
-  h.dst.push_back(in_.destination(i.operands[0], i.where));
-  const value address = in_.operand(i.operands[1], isa::dtype::u64, i.where);
-  if (maps) in_.operand(i.operands[2], isa::dtype::u32, i.where);
-  h.src.push_back(maps ? address : immediate_value(0));
-  code_.append(std::move(h));
+  const dtype type = size == 4 ? dtype::u32 : dtype::u64;
+  const value d = in_.destination(i.operands[0], i.where);
+  const value address = in_.operand(i.operands[1], type, i.where);
+  const expansion steps(code_, h);
+  constexpr std::uint64_t places = std::uint64_t{isa::cluster_rank_mask} << isa::cluster_offset_bits;
+  const value shift = immediate_value(isa::cluster_offset_bits);
+  value own;
+  special_.special_register("%cluster_ctarank", own);
+  if (!maps) {
+    value low = address;
+    if (size == 8) {
+      low = steps.word();
+      steps.put(ptx_op::unpack, dtype::b64, {low, steps.word()}, {address});
+    }
+    const value place =
+        steps.make(ptx_op::and_, dtype::b32,
+                   {steps.make(ptx_op::shr, dtype::u32, {low, shift}), immediate_value(isa::cluster_rank_mask)});
+    const value other = steps.make(ptx_op::sub, dtype::u32, {place, immediate_value(1)});
+    const value here = steps.test(isa::compare::eq, dtype::u32, place, immediate_value(0));
+    return steps.finish(ptx_op::selp, dtype::u32, d, {own, other, here});
+  }
+  const value rank = in_.operand(i.operands[2], dtype::u32, i.where);
+  const value next = steps.make(ptx_op::add, dtype::u32, {rank, immediate_value(1)});
+  const value here = steps.test(isa::compare::eq, dtype::u32, rank, own);
+  const value place = steps.make(ptx_op::selp, dtype::u32, {immediate_value(0), next, here});
+  const value above = steps.make(ptx_op::shl, dtype::b32, {place, shift});
+  if (size == 4) {
+    const value offset = steps.make(ptx_op::and_, dtype::b32, {address, immediate_value(0xffffffffu & ~places)});
+    return steps.finish(ptx_op::or_, dtype::b32, d, {offset, above});
+  }
+  const value offset = steps.make(ptx_op::and_, dtype::b64, {address, immediate_value(~places)});
+  const value wide = steps.make(ptx_op::pack, dtype::b64, {above, immediate_value(0)});
+  steps.finish(ptx_op::or_, dtype::b64, d, {offset, wide});
 }
 
 }  // namespace heddle::ptx

@@ -25,6 +25,10 @@ void barrier_translator::translate(hir_instruction h, const ast_instruction& i) 
     code_.append(std::move(h));
     return;
   }
+  if (h.m.sub >= cluster_arrive) {
+    out_.cluster_barrier = true;
+    return code_.append(std::move(h));
+  }
   std::size_t k = 0;
   if (h.m.sub >= 2) {
     if (i.operands.size() < 3) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");

@@ -12,7 +12,7 @@ bool has_parts(const ast_instruction& i) {
   return std::any_of(i.operands.begin(), i.operands.end(), [](const ast_operand& o) { return !o.component.empty(); });
 }
 
-/// True for accesses to shared memory of other blocks, which is only the block's own in a cluster of one block.
+/// True for accesses that may be to shared memory of another block of the cluster.
 bool leaves_block(const hir_instruction& h) { return h.op == ptx_op::mapa || h.m.any_block; }
 
 }  // namespace
@@ -37,7 +37,7 @@ resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_funct
       outlined_(code_, out, places_, names_, uses_, declarations_, binder_, moves_, stack_, now_, *this),
       call_(*m.ast, kernel, calls_, code_, names_, in_, binder_, system_, outlined_, stack_, now_, *this),
       generic_(code_, in_, checker_),
-      address_(m, code_, in_, parameters_, generic_),
+      address_(m, code_, in_, special_, parameters_, generic_),
       arrival_(code_, in_),
       barrier_(code_, in_, out),
       branch_(code_, names_, in_, now_),
@@ -93,12 +93,6 @@ void resolver::read_guard(hir_instruction& h, const ast_instruction& i) {
   h.guard.negate = i.guard_negate;
 }
 
-void resolver::check_cluster(const hir_instruction& h, const ast_instruction& i) const {
-  const std::uint32_t* blocks = kernel_.required_cluster;
-  if (leaves_block(h) && std::max({blocks[0], blocks[1], blocks[2]}) > 1)
-    code_.fail(i.where, "'" + i.mnemonic() + "' in a kernel for clusters of several blocks is not supported");
-}
-
 void resolver::instruction(const ast_instruction& i) {
   code_.start(i);
   hir_instruction h;
@@ -109,7 +103,7 @@ void resolver::instruction(const ast_instruction& i) {
   read_guard(h, i);
   std::vector<matched_form> forms;
   h.m = decode_modifiers(i, module_.ast->file, forms);
-  check_cluster(h, i);
+  out_.leaves_block = out_.leaves_block || leaves_block(h);
   if (h.op == ptx_op::brkpt) {  // there is no debugger that could resume it
     h.op = ptx_op::trap;
     h.m.sub = isa::trap_breakpoint;

@@ -34,7 +34,6 @@ class resolver final : private block_translator {
   void translate(const ast_block& b) override;
   void instruction(const ast_instruction& i);
   void read_guard(hir_instruction& h, const ast_instruction& i);
-  void check_cluster(const hir_instruction& h, const ast_instruction& i) const;
   void dispatch(hir_instruction h, const ast_instruction& i);
 
   const loaded_module& module_;

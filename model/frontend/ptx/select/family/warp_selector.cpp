@@ -74,11 +74,23 @@ void warp_selector::reduce() {
   i.base.type = t == dtype::s32 ? dtype::s32 : dtype::u32;
 }
 
+// What the threads did before they arrived is visible to the cluster after they have waited.
+void warp_selector::cluster_barrier() {
+  using order = modifiers::order_kind;
+  chip_.require_capability(9);
+  const modifiers& m = in_.now().m;
+  const auto fence = [this] { out_.put(opcode::membar, {no_register, 0, 0}, {}).base.sub = 1; };
+  if (m.order == order::release) fence();
+  out_.put(m.sub == cluster_wait ? opcode::ucgabar_wait : opcode::ucgabar_arv, {no_register, 0, 0}, {});
+  if (m.order == order::acquire) fence();
+}
+
 void warp_selector::barrier() {
   if (in_.now().m.uniform) {
     out_.put(opcode::nop, {no_register, 0, 0}, {in_.now().src.empty() ? virtual_operand() : in_.src(0, dtype::b32)});
     return;
   }
+  if (in_.now().m.sub >= cluster_arrive) return cluster_barrier();
   const bool reduces = in_.now().m.sub >= 2, counts = in_.now().m.sub == 2;
   const std::size_t sources = in_.now().src.size() - (reduces ? 1 : 0);
   if (in_.now().src.empty() || sources < 1 || sources > 2)

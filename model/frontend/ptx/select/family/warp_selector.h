@@ -22,6 +22,8 @@ class warp_selector {
   void barrier();
 
  private:
+  void cluster_barrier();
+
   const operand_reader& in_;
   code_writer& out_;
   const chip_limits& chip_;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "heddle/simt/warp/context_image.h"
+#include "heddle/simt/warp/warp_state.h"
+
+namespace heddle {
+
+/// A block's part of the barrier of its thread block cluster: which of its threads have arrived in the present phase,
+/// and which wait for the end of it. A phase ends when all threads of the cluster that have not exited have arrived.
+class cluster_arrivals {
+ public:
+  /// A block with `threads` threads.
+  void open(unsigned threads);
+  /// Saves the state to a context, or restores it.
+  void exchange(simt::context_image& image);
+
+  /// The lanes of the warp arrive.
+  void arrive(unsigned warp, simt::lane_mask lanes);
+  /// The lanes of the warp wait. Returns those whose phase has not ended: they have arrived in the present one.
+  simt::lane_mask wait(unsigned warp, simt::lane_mask lanes);
+  /// The lanes of the warp have exited. Those that are known to have exited may be named again.
+  void exited(unsigned warp, simt::lane_mask lanes);
+  /// All threads of the block that are left have arrived; true once in a phase.
+  bool complete();
+  /// The phase has ended. Returns the warps of the block that waited for it.
+  std::uint64_t release();
+
+  /// Some threads have not exited.
+  [[nodiscard]] bool live() const { return live_ != 0; }
+  /// Warps that wait.
+  [[nodiscard]] const std::uint64_t& waiting() const { return waiting_; }  // a reference, for tracing
+
+ private:
+  std::uint32_t live_ = 0;     // threads
+  std::uint32_t arrived_ = 0;  // threads that have not exited
+  bool complete_ = false;
+  std::uint64_t waiting_ = 0;
+  std::array<simt::lane_mask, 64> lanes_{};        // that have arrived, by warp
+  std::array<simt::lane_mask, 64> lanes_there_{};  // that have not exited, by warp
+};
+
+}  // namespace heddle
