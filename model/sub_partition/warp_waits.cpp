@@ -28,6 +28,10 @@ void warp_waits::make_ready(unsigned slot, warp_slot& w, cycle_t cycle) {
 // The warp's operands are available now, at a known time, or it is not yet known when. After every issue, so without a
 // call.
 [[gnu::always_inline]] inline void warp_waits::evaluate(unsigned slot, warp_slot& w, cycle_t cycle) {
+  if (__builtin_expect(w.not_taken != 0, 0) && w.next->kind == issue_kind::barrier) {
+    w.waits_for = producer::short_latency;  // until the load/store unit has taken its accesses
+    return;
+  }
   const auto answer = s_.dependence.probe(slot, *w.program, *w.next);
   w.waits_for = answer.kind;
   if (answer.cycle == never) {

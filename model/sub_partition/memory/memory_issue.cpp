@@ -14,6 +14,12 @@ namespace {
 
 bool is_write(lsu_kind k) { return k == lsu_kind::store || k == lsu_kind::reduction; }
 
+// A barrier orders it before what other warps do to global memory afterwards.
+bool is_ordered(const lsu_transaction& t) {
+  if (t.global_mask == 0 || t.texture) return false;
+  return !t.local || (t.global_mask & ~t.operation->local_mask) != 0;
+}
+
 // Accesses to the block's own shared memory and to constants alone do not leave the SM.
 producer waited_for_as(simt::lane_mask away) { return away == 0 ? producer::short_latency : producer::long_latency; }
 
@@ -183,6 +189,7 @@ void memory_issue::split(lsu_transaction& first) {
 
 void memory_issue::send(lsu_transaction& t) {
   if (is_write(t.kind) && !t.texture) ++warps_[t.slot].queued;
+  if (is_ordered(t)) ++warps_[t.slot].not_taken;
   if (credits_ == 0 || !backlog_.empty()) {
     backlog_.push_back(&t);
     return;
@@ -226,11 +233,24 @@ void memory_issue::credit(const lsu_transaction& t, cycle_t cycle) {
   }
   update_gate(cycle);
   if (scheduler_.ready() != 0) clock_.wake_at(cycle);
+  if (is_ordered(t) && --warps_[t.slot].not_taken == 0) barrier_may_issue(t.slot, cycle);
   if (is_write(t.kind) && !t.texture) {
     warp_slot& w = warps_[t.slot];  // the warp keeps its slot until all its stores are taken
     if (--w.queued == 0 && w.phase == warp_phase::exited && w.loads == 0 && w.timer == never)
       control_.finish(t.slot, cycle);
   }
+}
+
+// The load/store unit performs accesses in the order in which it takes them. So those that the slot's warp issued
+// before a barrier come before those that other warps issue after it, once all are taken: the warp may arrive at the
+// barrier.
+void memory_issue::barrier_may_issue(unsigned slot, cycle_t cycle) {
+  warp_slot& w = warps_[slot];
+  if (w.phase != warp_phase::waiting || w.timer != never || w.next->kind != issue_kind::barrier) return;
+  account_.settle(w, cycle);
+  control_.reconsider(slot, cycle);
+  if (w.phase == warp_phase::ready) clock_.wake_at(cycle);
+  else if (w.timer != never) clock_.wake_at(w.timer);
 }
 
 // An access has an illegal address. The warp may have left its slot meanwhile, if it was a store.

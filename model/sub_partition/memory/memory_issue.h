@@ -79,6 +79,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   }
   void set_texture_full(bool full, cycle_t cycle);
   void credit(const lsu_transaction& t, cycle_t cycle);
+  void barrier_may_issue(unsigned slot, cycle_t cycle);
   void fail(lsu_transaction& t);
   void complete(lsu_transaction& t, cycle_t cycle);
   void answered(unsigned slot, cycle_t cycle);
