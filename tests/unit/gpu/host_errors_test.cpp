@@ -250,9 +250,9 @@ TEST_F(host_errors, maps) {
   map(0x2000'0000, 4096, 1);
   EXPECT_EQ(host_->get(reg::error), 0u);
   map(0x2000'0800, 4096, 1);
-  refused("meets nothing that is mapped");
+  refused("overlaps nothing that is mapped");
   map(0x1fff'ff00, 0x200, 1);
-  refused("meets nothing that is mapped");
+  refused("overlaps nothing that is mapped");
   map(0x2000'0004, 0, 2);
   refused("no mapped range begins there");
   map(0x2000'0000, 0, 3);
@@ -321,7 +321,7 @@ TEST_F(driver_errors, are_exceptions_that_say_what_is_wrong) {
   EXPECT_NE(message([&] { static_cast<void>(driver.symbol("x")); }).find("'x'"), std::string::npos);
   EXPECT_NE(message([&] { driver.check_preempt({5}, preemption_mode::drain); }).find("no SM 5"), std::string::npos);
   const std::uint64_t mapped = driver.allocate(100);
-  EXPECT_NE(message([&] { driver.map(mapped + 50, 100); }).find("meets nothing that is mapped"), std::string::npos);
+  EXPECT_NE(message([&] { driver.map(mapped + 50, 100); }).find("overlaps nothing that is mapped"), std::string::npos);
   launch_request request;
   request.module = driver.load_module(store_kernel, "store.ptx");
   request.kernel = "store";
