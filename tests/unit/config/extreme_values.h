@@ -125,8 +125,7 @@ inline const std::map<std::string, std::string>& without_effect() {
              "sub_partition.fetch_group_warps=64", "ldst.pending_instructions=65536", "texture.queue_entries=65536",
              "l1.mshr_entries=65536", "l1.mshr_merges=65536", "l2.mshr_merges=65536", "tlb.page_bytes=1073741824",
              "constant_cache.size_bytes=1048576", "instruction_cache.size_bytes=16777216",
-             "instruction_cache.second_level_bytes=16777216", "instruction_cache.prefetch_lines=64",
-             "shared_memory.unified_bytes=33554432"});
+             "instruction_cache.second_level_bytes=16777216", "shared_memory.unified_bytes=33554432"});
     because("no instruction waits for the unit: its next one comes later in the chain",
             {"fp32.minmax_lanes=128", "fp32.compare_lanes=128", "int.minmax_lanes=128", "fp64.lanes=128",
              "fp64.compare_lanes=128", "half.lanes=128", "half.compare_lanes=128", "sfu.lanes=128",
