@@ -14,10 +14,10 @@ namespace {
 
 bool is_write(lsu_kind k) { return k == lsu_kind::store || k == lsu_kind::reduction; }
 
-// A barrier orders it before what other warps do to global memory afterwards.
+// A barrier orders it before what other warps do to global memory, or to other blocks' shared memory, afterwards.
 bool is_ordered(const lsu_transaction& t) {
-  if (t.global_mask == 0 || t.texture) return false;
-  return !t.local || (t.global_mask & ~t.operation->local_mask) != 0;
+  if (t.texture) return false;
+  return t.cluster_mask != 0 || (t.local ? t.global_mask & ~t.operation->local_mask : t.global_mask) != 0;
 }
 
 // Accesses to the block's own shared memory and to constants alone do not leave the SM.
