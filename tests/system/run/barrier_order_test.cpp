@@ -21,24 +21,33 @@ struct expectation {
 
 class barrier_order : public ::testing::TestWithParam<expectation> {};
 
-TEST_P(barrier_order, of_global_accesses) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH "/barrier_order") / GetParam().kernel;
+// Runs the kernel `name` of `file` and expects that 32 threads have read `expected`.
+void expect_read(const std::string& file, const std::string& name, std::uint32_t expected, const std::string& grid,
+                 const std::string& gpu) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/barrier_order") / (name + "_" + gpu);
   fs::create_directories(place);
-  for (const char* gpu : {"gtx480", "gtx1080", "v100", "h100"}) {
-    const std::string kernel = std::string(HEDDLE_SOURCE "/tests/system/run/barrier_order.ptx:") + GetParam().kernel;
-    const heddle::test::outcome o = heddle::test::run_program(
-        {HEDDLE_PROGRAM, "run", "--kernel", kernel, "--grid", "1", "--block", "64", "--arg", "buf:524288", "--arg",
-         "buf:4", "--arg", "out:128:out.bin", "--arg", "buf:512", "--quiet", "--gpu", gpu},
-        {place});
-    ASSERT_EQ(o.code, 0) << gpu << ": " << o.err;
-    const std::string bytes = heddle::test::content(place / "out.bin");
-    ASSERT_EQ(bytes.size(), 128u);
-    for (unsigned thread = 0; thread < 32; ++thread) {
-      std::uint32_t value = 0;
-      std::memcpy(&value, bytes.data() + 4 * thread, 4);
-      EXPECT_EQ(value, GetParam().read) << gpu << ", thread " << thread;
-    }
+  const heddle::test::outcome o = heddle::test::run_program(
+      {HEDDLE_PROGRAM, "run", "--kernel", HEDDLE_SOURCE "/tests/system/run/" + file + ":" + name, "--grid", grid,
+       "--block", "64", "--arg", "buf:524288", "--arg", "buf:4", "--arg", "out:128:out.bin", "--arg", "buf:512",
+       "--quiet", "--gpu", gpu},
+      {place});
+  ASSERT_EQ(o.code, 0) << gpu << ": " << o.err;
+  const std::string bytes = heddle::test::content(place / "out.bin");
+  ASSERT_EQ(bytes.size(), 128u);
+  for (unsigned thread = 0; thread < 32; ++thread) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, bytes.data() + 4 * thread, 4);
+    EXPECT_EQ(value, expected) << gpu << ", thread " << thread;
   }
+}
+
+TEST_P(barrier_order, of_global_accesses) {
+  for (const char* gpu : {"gtx480", "gtx1080", "v100", "h100"})
+    expect_read("barrier_order.ptx", GetParam().kernel, GetParam().read, "1", gpu);
+}
+
+TEST(barrier_order_in_cluster, of_accesses_to_the_other_block) {
+  expect_read("barrier_order_cluster.ptx", "remote_store", 1, "2", "h100");
 }
 
 INSTANTIATE_TEST_SUITE_P(kernel, barrier_order,
