@@ -162,7 +162,9 @@ class optimiser {
       case ptx_op::ld:
       case ptx_op::st:
       case ptx_op::atom:
-      case ptx_op::red: return fold_address(h);
+      case ptx_op::red:
+      case ptx_op::ldmatrix: return fold_address(h);
+      case ptx_op::cp: return fold_copy(h);
       default: return;
     }
   }
@@ -277,16 +279,28 @@ class optimiser {
     if (h.src.empty()) return;
     const bool narrow = h.m.space == state_space::shared || h.m.space == state_space::local ||
                         h.m.space == state_space::constant || h.m.space == state_space::param;
+    fold_address(h.src[0], h.offset, narrow);
+  }
+
+  /// Both addresses of a copy to shared memory.
+  void fold_copy(hir_instruction& h) {
+    if (h.src.size() < 3) return;
+    fold_address(h.src[0], h.offset, false);
+    auto offset = static_cast<std::int64_t>(h.src[2].bits);
+    fold_address(h.src[1], offset, true);
+    h.src[2].bits = static_cast<std::uint64_t>(offset);
+  }
+
+  void fold_address(value& base, std::int64_t& from_base, bool narrow) {
     for (unsigned step = 0; step < 16; ++step) {
-      value& base = h.src[0];
       const hir_instruction* d = definition(base);
       if (!d || d->op != ptx_op::add || d->m.carry_out || d->m.saturate || isa::is_float(d->m.type)) return;
       const unsigned size = isa::size_of(d->m.type);
       if (size < 4 || (!narrow && size != 8) || d->guard.what != value::kind::none) return;
       if (!d->src[1].is_immediate() || d->src[0].is_immediate() || !stable(d->src[0])) return;
-      const std::int64_t offset = h.offset + sign_extend(d->src[1].bits, d->m.type);
+      const std::int64_t offset = from_base + sign_extend(d->src[1].bits, d->m.type);
       if (offset < -(1 << 23) || offset >= (1 << 23)) return;
-      h.offset = offset;
+      from_base = offset;
       base = d->src[0];
     }
   }

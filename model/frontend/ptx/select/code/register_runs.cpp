@@ -2,7 +2,6 @@
 #include "heddle/frontend/ptx/select/code/register_runs.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace heddle::ptx {
@@ -70,26 +69,31 @@ virtual_operand register_runs::gather(std::size_t first, std::size_t count, unsi
 /// As gather(), for a factor, which is usually used in several products: the result is reused within a block until one
 /// of the sources is written.
 virtual_operand register_runs::factor(std::size_t first, std::size_t count) {
-  if (factors_block_ != out_.block()) factors_.clear();
-  factors_block_ = out_.block();
+  forget_written_factors();
   std::vector<std::uint32_t> sources;
   for (std::size_t k = first; k < first + count; ++k) {
     const value& v = in_.now().src.at(k);
-    if (in_.definition(v) == nullptr || v.negate) return gather(first, count, 1);
+    if (!v.is_reg() || v.negate) return gather(first, count, 1);
     sources.push_back(v.reg);
   }
-  const auto unchanged = [&](std::uint32_t reg, const hir_instruction* since) {
-    const std::less<const hir_instruction*> before;
-    return before(in_.definition(register_value(reg)), since) ||
-           !before(in_.definition(register_value(reg)), &in_.now());
-  };
   for (const gathered& g : factors_)
-    if (g.sources == sources &&
-        std::all_of(sources.begin(), sources.end(), [&](std::uint32_t r) { return unchanged(r, g.at); }))
-      return g.all;
+    if (g.sources == sources) return g.all;
   const virtual_operand all = gather(first, count, 1);
-  factors_.push_back({std::move(sources), &in_.now(), all});
+  factors_.push_back({std::move(sources), all});
   return all;
+}
+
+/// Looks at the instructions of the block since the last call.
+void register_runs::forget_written_factors() {
+  if (factors_block_ != out_.block()) factors_.clear(), seen_ = &in_.now();
+  factors_block_ = out_.block();
+  const auto holds = [](const gathered& g, const value& v) {
+    return v.is_reg() && std::find(g.sources.begin(), g.sources.end(), v.reg) != g.sources.end();
+  };
+  for (; seen_ != &in_.now(); ++seen_)
+    for (const value& v : seen_->dst)
+      factors_.erase(std::remove_if(factors_.begin(), factors_.end(), [&](const gathered& g) { return holds(g, v); }),
+                     factors_.end());
 }
 
 /// Copies the words of a register, pair or quad to the destinations from `first` on.

@@ -20,19 +20,22 @@ class register_runs {
   void spread(register_part from, std::size_t first, unsigned words);
   [[nodiscard]] register_part part_of_dst(std::size_t k, unsigned words) const;
   void extract_elements(register_part from, unsigned size, bool is_signed);
+  /// Factors that were gathered are not used again.
+  void forget() { factors_block_ = nullptr; }
   register_part pack_elements(unsigned size, std::size_t first);
 
  private:
+  void forget_written_factors();
   struct gathered {
     std::vector<std::uint32_t> sources;
-    const hir_instruction* at;
     virtual_operand all;
   };
 
   const operand_reader& in_;
   code_writer& out_;
   const machine_block* factors_block_ = nullptr;
-  std::vector<gathered> factors_;  // of that block
+  const hir_instruction* seen_ = nullptr;  // instructions of that block before it have been looked at
+  std::vector<gathered> factors_;          // of that block
 };
 
 }  // namespace heddle::ptx
