@@ -17,58 +17,84 @@ __device__ void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// C = A * B with both operands along k: 128 x 128 a block of eight warps, 32 of k in a stage, three stages in shared memory. Two blocks
-// fit an SM: sixteen warps hide the copies of each other, which Heddle executes as a load and a store. Chunks of
-// 16 bytes are stored where eight rows are in different banks.
-extern "C" __global__ void __launch_bounds__(256, 2) matrix_product(const half* a, const half* b, float* c, int n, int k) {
-  constexpr int tile = 128, depth = 32, stages = 3, stage_bytes = 2 * tile * depth * 2;
+// C = A * B with both operands along k: 256 x 128 a block of eight warps of 64 x 64 each, 32 of k in a stage, four stages
+// in shared memory. Three stages are on their way while one is used, and fragments are loaded one step ahead. Chunks of
+// 16 bytes are stored where eight rows are in different banks. The fragments of B are pairs of adjacent registers.
+constexpr int rows = 256, columns = 128, depth = 32, stages = 4;
+constexpr int row_bytes = 2 * depth, stage_bytes = (rows + columns) * row_bytes;
+
+struct fragments {
+  std::uint32_t a[4][4], b[4][4];
+};
+
+__device__ void load(fragments& f, std::uint32_t a, std::uint32_t b) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    load_4(f.a[i], a + i * 16 * row_bytes);
+    load_4(f.b[i], b + i * 16 * row_bytes);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 1) matrix_product(const half* a, const half* b, float* c, int n, int k) {
   extern __shared__ __align__(128) char shared[];
   const std::uint32_t base = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 2 * 32, column = warp % 2 * 64;
-  const half* const from_a = a + (blockIdx.y * tile + threadIdx.x / 4) * k + threadIdx.x % 4 * 8;
-  const half* const from_b = b + (blockIdx.x * tile + threadIdx.x / 4) * k + threadIdx.x % 4 * 8;
-  const std::uint32_t place = threadIdx.x / 4 * 64 + ((threadIdx.x % 4) ^ (threadIdx.x / 8 & 3)) * 16;
-  const auto fetch = [&](int stage, int from) {
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 2 * 64, column = warp % 2 * 64;
+  const half* from_a = a + (blockIdx.y * rows + threadIdx.x / 4) * k + threadIdx.x % 4 * 8;
+  const half* from_b = b + (blockIdx.x * columns + threadIdx.x / 4) * k + threadIdx.x % 4 * 8;
+  const std::uint32_t place = base + threadIdx.x / 4 * row_bytes + ((threadIdx.x % 4) ^ (threadIdx.x / 8 & 3)) * 16;
+  int left = k / depth;  // stages to fetch
+  const auto fetch = [&](int slot) {
+    if (left-- > 0) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      copy_16(base + stage * stage_bytes + place + i * 64 * 64, from_a + i * 64 * k + from);
-      copy_16(base + stage * stage_bytes + tile * 64 + place + i * 64 * 64, from_b + i * 64 * k + from);
+      for (int i = 0; i < rows / 64; ++i) copy_16(place + slot * stage_bytes + i * 64 * row_bytes, from_a + i * 64 * k);
+#pragma unroll
+      for (int i = 0; i < columns / 64; ++i)
+        copy_16(place + slot * stage_bytes + (rows + i * 64) * row_bytes, from_b + i * 64 * k);
+      from_a += depth;
+      from_b += depth;
     }
-  };
-  float sums[2][8][4] = {};
-  for (int s = 0; s < stages - 1; ++s) {
-    fetch(s, s * depth);
     asm volatile("cp.async.commit_group;");
+  };
+  for (int s = 0; s < stages - 1; ++s) fetch(s);
+  // A: 16 rows of the left half of k, then of the right one. B: 8 columns of the left and of the right half, then 8 more.
+  const int r = row + lane % 16, q = column + lane / 16 * 8 + lane % 8;
+  std::uint32_t at_a[2], at_b[2];  // by step
+#pragma unroll
+  for (int step = 0; step < 2; ++step) {
+    at_a[step] = base + r * row_bytes + ((step * 2 + lane / 16) ^ (r >> 1 & 3)) * 16;
+    at_b[step] = base + (rows + q) * row_bytes + ((step * 2 + lane / 8 % 2) ^ (q >> 1 & 3)) * 16;
   }
-  const int line = lane % 16, half_chunk = lane / 16;
-  int stage = 0;
-  for (int from = 0; from < k; from += depth) {
+  float sums[4][8][4] = {};
+  fragments f[2];
+  const auto next_stage = [&] {
     asm volatile("cp.async.wait_group %0;" ::"n"(stages - 2));
     __syncthreads();
-    if (from + (stages - 1) * depth < k) fetch((stage + stages - 1) % stages, from + (stages - 1) * depth);
-    asm volatile("cp.async.commit_group;");
-    const std::uint32_t sa = base + stage * stage_bytes, sb = sa + tile * 64;
+  };
+  next_stage();
+  load(f[0], at_a[0], at_b[0]);
+  int slot = 0;
+  for (int stage = 0; stage < k / depth; ++stage) {
 #pragma unroll
     for (int step = 0; step < 2; ++step) {
-      std::uint32_t fa[2][4], fb[4][4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = row + i * 16 + line, q = column + i * 16 + line;
-        if (i < 2) load_4(fa[i], sa + r * 64 + ((step * 2 + half_chunk) ^ (r >> 1 & 3)) * 16);
-        load_4(fb[i], sb + q * 64 + ((step * 2 + half_chunk) ^ (q >> 1 & 3)) * 16);
+      if (step == 0) {
+        load(f[1], at_a[1] + slot * stage_bytes, at_b[1] + slot * stage_bytes);
+        fetch((slot + stages - 1) % stages);
+      } else {
+        next_stage();
+        slot = (slot + 1) % stages;
+        load(f[0], at_a[0] + slot * stage_bytes, at_b[0] + slot * stage_bytes);
       }
 #pragma unroll
-      for (int i = 0; i < 2; ++i)
+      for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int j = 0; j < 8; ++j) multiply(sums[i][j], fa[i], fb[j / 2][j % 2], fb[j / 2][j % 2 + 2]);
+        for (int j = 0; j < 8; ++j) multiply(sums[i][j], f[step].a[i], f[step].b[j / 2][j % 2 * 2], f[step].b[j / 2][j % 2 * 2 + 1]);
     }
-    stage = (stage + 1) % stages;
   }
 #pragma unroll
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 4; ++i)
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      float* const to = c + (blockIdx.y * tile + row + i * 16 + lane / 4) * n + blockIdx.x * tile + column + j * 8 + lane % 4 * 2;
+      float* const to = c + (blockIdx.y * rows + row + i * 16 + lane / 4) * n + blockIdx.x * columns + column + j * 8 + lane % 4 * 2;
       *reinterpret_cast<float2*>(to) = make_float2(sums[i][j][0], sums[i][j][1]);
       *reinterpret_cast<float2*>(to + 8 * n) = make_float2(sums[i][j][2], sums[i][j][3]);
     }

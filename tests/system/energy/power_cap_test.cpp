@@ -117,7 +117,7 @@ class long_peak_power : public power_cap_of_a_run, public ::testing::WithParamIn
 // Both chips are throttled by their limit; the H100 executes mma.sync here, at 65 % of the rate of wgmma.
 TEST_P(long_peak_power, of_a_matrix_product_is_the_boards_limit) {
   const json m = kernel("matrix_product", "--grid " + GetParam().grid +
-                                              " --block 256 --shared-bytes 49152 --arg buf:16777216:random:1 "
+                                              " --block 256 --shared-bytes 98304 --arg buf:16777216:random:1 "
                                               "--arg buf:16777216:random:2 --arg buf:33554432 --arg s32:" +
                                               GetParam().columns + " --arg s32:1024");
   EXPECT_NEAR(steady(m) / GetParam().limit, 1, 0.1);
@@ -138,8 +138,8 @@ TEST_P(long_peak_power, of_a_copy_is_that_of_its_bytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(long_published, long_peak_power,
-                         ::testing::Values(peak{"a100", 400, 54, 1.59, 4.71, 13.11, "18,12", "2304"},
-                                           peak{"h100", 700, 88, 1.45, 4.87, 11.68, "22,12", "2816"}),
+                         ::testing::Values(peak{"a100", 400, 54, 1.59, 4.71, 13.11, "18,6", "2304"},
+                                           peak{"h100", 700, 88, 1.45, 4.87, 11.68, "22,6", "2816"}),
                          [](const auto& info) { return info.param.gpu; });
 
 }  // namespace power_cap_program_test
