@@ -318,6 +318,22 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
   if (i.op == isa::opcode::atom) simt::lane_write_back(i, w, rest, old);
 }
 
+// A copy to shared memory is complete at once.
+void functional_executor::copy(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
+  const isa::instruction& i = *s.decoded->instruction;
+  alignas(64) std::uint64_t from[isa::warp_size], to[isa::warp_size];
+  alignas(64) std::uint32_t words[4][isa::warp_size] = {};
+  simt::copy_targets(i, x.state, mask, to, bad_lane_);
+  const simt::lane_mask copying = simt::copying_lanes(i, x.state, mask);
+  simt::lane_addresses(i, x.state, copying, from);
+  check_global(b, x, s, copying, from, s.bytes);
+  for (const unsigned l : set_bits(copying)) {
+    const std::uint8_t* const here = memory_.readable(from[l]);
+    for (unsigned k = 0; k < s.bytes / 4; ++k) std::memcpy(&words[k][l], here + 4 * k, 4);
+  }
+  simt::remote_shared_access(i, *x.state.block, mask, to, words, bad_lane_);
+}
+
 void functional_executor::texture(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
   simt::warp_state& w = x.state;
   const isa::instruction& i = *s.decoded->instruction;

@@ -81,6 +81,7 @@ class functional_executor {
   void shared(warp& x, const functional_step& s, simt::lane_mask mask);
   void access(block& b, warp& x, functional_step& s, simt::lane_mask mask, std::uint64_t* addresses);
   void any_access(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  void copy(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void texture(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   functional_memory::page* common_page(functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses,
                                        unsigned bytes);

@@ -32,7 +32,9 @@ functional_kind kind_of(const decoded_instruction& d) {
     case issue_kind::fence:
     case issue_kind::sleep:
     case issue_kind::trap:
-    case issue_kind::system_call: break;
+    case issue_kind::system_call:
+    case issue_kind::copy_commit:
+    case issue_kind::copy_wait: break;
   }
   return functional_kind::other;
 }

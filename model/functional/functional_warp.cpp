@@ -103,6 +103,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
     case issue_kind::memory:
       if (mask == 0) break;
       if (d.unit == isa::unit::texture) texture(b, x, s, mask);
+      else if (i.op == isa::opcode::ldgsts) copy(b, x, s, mask);
       else any_access(b, x, s, mask);
       break;
     case issue_kind::sleep:
@@ -121,7 +122,9 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
         fail(b, w, i, lane, simt::trap_text(i), assertion_details(memory_of(x, lane), i, w, lane));
       }
       break;
-    case issue_kind::fence: break;
+    case issue_kind::fence:
+    case issue_kind::copy_commit:
+    case issue_kind::copy_wait: break;
     case issue_kind::arithmetic:
     case issue_kind::branch:
       if (s.reads_time) {

@@ -149,6 +149,10 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          32-bit vectors are one access of b64 or b128; f32, f64 and integers alike) and the extension of 8- and
 ///          16-bit values to 32 bits. a.count 1: 32-bit address, sum modulo 2^32 (shared, local); 2: 64-bit (global,
 ///          generic). a = rz: absolute.
+/// ldgsts   copies the bytes of type from global memory at address a + offset to shared memory at address b + c
+///          (immediate or none), or zeros where psrc[0] is false: the warp goes on, and depbar waits for it
+/// ldgdepbar   the warp's copies since the last one are a group
+/// depbar   waits until at most `sub` of the warp's newest groups of copies are incomplete
 /// ldc      d = constant bank `sub`[a + offset], a has 32 bits; type as ld
 /// atom red sub = atomic_op, type; address a + offset, b operand (cas: b = compare, c = new); f32 denormals are kept.
 ///          arrive: on an mbarrier (simt/scalar/arrival.h); b: bits 0-19 number of arrivals, bit 20: these are not

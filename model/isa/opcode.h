@@ -67,6 +67,7 @@ enum class constant_use : std::uint8_t {
   none,
   first,
   second,
+  third,
   later,
   fourth,
   not_first,
@@ -81,7 +82,18 @@ enum class exchange_rule : std::uint8_t { no, yes, table, compare, choice };
 enum class predicate_use : std::uint8_t { none, one, three, one_or_two, carry, vote, reduction };
 
 /// What the instruction does to the flow of its warp.
-enum class flow_kind : std::uint8_t { none, branch, exit, barrier, fence, sleep, trap, system_call };
+enum class flow_kind : std::uint8_t {
+  none,
+  branch,
+  exit,
+  barrier,
+  fence,
+  sleep,
+  trap,
+  system_call,
+  copy_commit,
+  copy_wait
+};
 
 /// How the instruction accesses memory.
 enum class access_kind : std::uint8_t {
@@ -89,6 +101,7 @@ enum class access_kind : std::uint8_t {
   load,
   matrix_load,
   constant_load,
+  copy,
   store,
   atomic,
   reduction,
@@ -165,6 +178,7 @@ enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, 
   X(hset2,     "HSET2",     half_compare,     later,     no,      one,        none,        none,          none,        no)       \
   X(ld,        "LD",        load_store,       none,      no,      none,       none,        load,          if_volatile, no)       \
   X(st,        "ST",        load_store,       none,      no,      none,       none,        store,         write,       no)       \
+  X(ldgsts,    "LDGSTS",    load_store,       third,     no,      one,        none,        copy,          write,       no)       \
   X(ldc,       "LDC",       load_store,       none,      no,      none,       none,        constant_load, none,        no)       \
   X(atom,      "ATOM",      load_store,       none,      no,      none,       none,        atomic,        write,       no)       \
   X(red,       "RED",       load_store,       none,      no,      none,       none,        reduction,     write,       no)       \
@@ -188,6 +202,8 @@ enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, 
   X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no)       \
   X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no)       \
   X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no)       \
+  X(ldgdepbar, "LDGDEPBAR", branch,           none,      no,      none,       copy_commit, none,          order,       no)       \
+  X(depbar,    "DEPBAR",    branch,           none,      no,      none,       copy_wait,   none,          order,       no)       \
   X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no)       \
   X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no)       \
   X(syscall,   "SYSCALL",   branch,           none,      no,      none,       system_call, none,          order,       no)
@@ -214,6 +230,11 @@ struct opcode_info {
 
 /// The properties of an opcode.
 const opcode_info& info(opcode op);
+
+/// Whether the opcode's first source is the address of an access to memory, with an offset.
+constexpr bool names_address(opcode op) {
+  return op == opcode::ld || op == opcode::st || op == opcode::atom || op == opcode::red || op == opcode::ldgsts;
+}
 
 /// Operand type of an operation. pred is a predicate; b* are untyped bits.
 enum class dtype : std::uint8_t {

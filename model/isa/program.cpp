@@ -159,6 +159,7 @@ std::string own_suffix(const instruction& i) {
     case opcode::trap: s = pick(trap_names, i.sub); break;
     case opcode::syscall: s = pick(system_names, i.sub); break;
     case opcode::membar: s = pick(membar_names, i.sub); break;
+    case opcode::depbar: s = fmt::format(".LE.{}", i.sub); break;
     case opcode::hmma:
     case opcode::imma:
     case opcode::dmma:
@@ -197,6 +198,8 @@ std::string own_suffix(const instruction& i) {
     case opcode::dmnmx:
     case opcode::ld:
     case opcode::st:
+    case opcode::ldgsts:
+    case opcode::ldgdepbar:
     case opcode::ldc:
     case opcode::atom:
     case opcode::red:
@@ -223,10 +226,7 @@ std::string suffix(const instruction& i) {
   return s;
 }
 
-bool is_memory(opcode op) {
-  return op == opcode::ld || op == opcode::st || op == opcode::ldc || op == opcode::atom || op == opcode::red ||
-         op == opcode::ldsm;
-}
+bool is_memory(opcode op) { return names_address(op) || op == opcode::ldc || op == opcode::ldsm; }
 
 /// False for the member mask of an instruction that always names the whole warp.
 bool is_printed(const instruction& i, unsigned k) {

@@ -266,6 +266,9 @@ void pipeline_view::partition_track::memory_taken(const memory_operation& operat
                       : t.cluster_mask != 0             ? "Ds"
                       : t.global_mask == 0              ? "Sh"
                                                         : "L1";
+  // A copy to shared memory goes there when its data have come.
+  if (operation.consists_of == memory_operation::parts::copy && t.kind == lsu_kind::store)
+    return view->writer_.begin_at(view->gpu_.cycle(), f->second.id, stage);
   view->advance(f->second, depth::l1, stage, view->gpu_.cycle());
 }
 

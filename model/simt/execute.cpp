@@ -26,6 +26,7 @@ bool is_done_by_lanes(const isa::instruction& i) {
     case isa::access_kind::store:
     case isa::access_kind::atomic:
     case isa::access_kind::reduction: return i.mem_space == isa::space::shared;
+    case isa::access_kind::copy:
     case isa::access_kind::sample:
     case isa::access_kind::surface_load:
     case isa::access_kind::surface_store: return false;

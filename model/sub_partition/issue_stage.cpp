@@ -161,6 +161,15 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
       s_.dependence.set_ready(slot, *w.program, d, cycle + latency);
       s_.calls.call(w, mask);
       return !s_.faults.halted();
+    case issue_kind::copy_commit:
+      send(w, 0, cycle);
+      w.copies.commit();
+      w.stream->advance(w);
+      return true;
+    case issue_kind::copy_wait:
+      send(w, 0, cycle);
+      w.stream->advance(w);
+      return true;
     case issue_kind::trap: s_.calls.trap(w, mask); return !s_.faults.halted();
   }
   return false;

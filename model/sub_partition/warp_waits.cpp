@@ -25,13 +25,22 @@ void warp_waits::make_ready(unsigned slot, warp_slot& w, cycle_t cycle) {
   s_.scheduler.add_ready(slot, w.next->unit, cycle);
 }
 
+// The warp's next instruction waits for accesses of the warp itself.
+bool warp_waits::accesses_hold(unsigned slot, warp_slot& w) const {
+  if (w.next->kind == issue_kind::barrier) {
+    w.waits_for = producer::short_latency;  // until the load/store unit has taken its accesses
+    return w.not_taken != 0;
+  }
+  w.waits_for = producer::long_latency;
+  if (w.copies.pending() <= w.next->instruction->sub) return false;
+  s_.scheduler.set_waiting(slot);
+  return true;
+}
+
 // The warp's operands are available now, at a known time, or it is not yet known when. After every issue, so without a
 // call.
 [[gnu::always_inline]] inline void warp_waits::evaluate(unsigned slot, warp_slot& w, cycle_t cycle) {
-  if (__builtin_expect(w.not_taken != 0, 0) && w.next->kind == issue_kind::barrier) {
-    w.waits_for = producer::short_latency;  // until the load/store unit has taken its accesses
-    return;
-  }
+  if (__builtin_expect(waits_for_accesses(w.next->kind), 0) && accesses_hold(slot, w)) return;
   const auto answer = s_.dependence.probe(slot, *w.program, *w.next);
   w.waits_for = answer.kind;
   if (answer.cycle == never) {

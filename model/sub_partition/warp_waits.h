@@ -71,6 +71,7 @@ class warp_waits final : public warp_control {
   void prefetch_warps(cycle_t cycle) const;
 
  private:
+  [[nodiscard]] bool accesses_hold(unsigned slot, warp_slot& w) const;
   void evaluate(unsigned slot, warp_slot& w, cycle_t cycle);
   void look_up_constant(warp_slot& w);
   void make_ready(unsigned slot, warp_slot& w, cycle_t cycle);

@@ -98,8 +98,6 @@ struct access {
 };
 
 constexpr char uniform[] = "the machine has no uniform registers: measured with an address in an ordinary one";
-constexpr char copies[] =
-    "the machine has no copy past the registers: a load and a store stand for it, and what waits for them waits for their results";
 
 // %q is the address of 16 bytes in global memory, %a of 16 bytes in shared memory, for all lanes.
 constexpr char other_address[] = "ld.shared.u64 %q, [%b];";
@@ -142,9 +140,9 @@ constexpr access accesses[] = {
     {"LDC.32", "ld.const.u32 %x, [constants];", nullptr, "xor.b32 %y, %y, %x;", 0, 26},
     {"LDC.32, register", "ld.const.u32 %x, [%c];", "add.u32 %c, %c, %none;", "xor.b32 %y, %y, %x;", 29, 29},
     {"LDC.64, register", "ld.const.v2.u32 {%x, %u}, [%c];", "add.u32 %c, %c, %none;", "xor.b32 %y, %y, %u;", 29, 29},
-    {"LDGSTS.32", "cp.async.ca.shared.global [%a], [%q], 4;", other_address, nullptr, 13, 39, copies},
-    {"LDGSTS.64", "cp.async.ca.shared.global [%a], [%q], 8;", other_address, nullptr, 13, 39, copies},
-    {"LDGSTS.128", "cp.async.ca.shared.global [%a], [%q], 16;", other_address, nullptr, 13, 39, copies},
+    {"LDGSTS.32", "cp.async.ca.shared.global [%a], [%q], 4;", other_address, nullptr, 13, 39},
+    {"LDGSTS.64", "cp.async.ca.shared.global [%a], [%q], 8;", other_address, nullptr, 13, 39},
+    {"LDGSTS.128", "cp.async.ca.shared.global [%a], [%q], 16;", other_address, nullptr, 13, 39},
 };
 
 // An instruction after an access, or without it. As above, all accesses of the previous pass have completed when the

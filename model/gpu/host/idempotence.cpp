@@ -79,6 +79,7 @@ class origin_flow {
       case access_kind::matrix_load:
       case access_kind::constant_load: break;
       case access_kind::load:
+      case access_kind::copy:
         if (is_global(i) && i.cache != isa::cache_op::nc) f.loads.push_back(access);
         break;
       case access_kind::store:
@@ -99,6 +100,7 @@ class origin_flow {
     if (i.op == opcode::syscall) return unknown;
     switch (isa::info(i.op).access) {
       case access_kind::none:
+      case access_kind::copy:
       case access_kind::store:
       case access_kind::reduction:
       case access_kind::surface_store: break;
@@ -123,6 +125,10 @@ class origin_flow {
       const std::uint64_t pool = pool_ | origin_of(i.src[1], at);
       changed_ = changed_ || pool != pool_;
       pool_ = pool;
+    }
+    if (i.op == opcode::ldgsts && isa::size_of(i.type) >= 8) {
+      changed_ = changed_ || (pool_ & unknown) == 0;
+      pool_ |= unknown;
     }
     // A generic store may also write shared or local memory.
     if (i.op == opcode::st && i.mem_space == isa::space::generic) {

@@ -51,10 +51,12 @@ std::uint32_t extended(dtype t, std::uint32_t v) {
   }
 }
 
+bool stores(const instruction& i) { return i.op == opcode::st || i.op == opcode::ldgsts; }
+
 [[noreturn]] void fail_shared(const instruction& i, const block_context& block, std::uint64_t address, unsigned bytes,
                               unsigned lane) {
   char text[160];
-  const char* what = i.op == opcode::ld || i.op == opcode::ldsm ? "read" : i.op == opcode::st ? "write" : "atomic";
+  const char* what = i.op == opcode::ld || i.op == opcode::ldsm ? "read" : stores(i) ? "write" : "atomic";
   if (address % bytes != 0) {
     std::snprintf(text, sizeof text, "misaligned shared memory %s of %u bytes at 0x%llx (lane %u)", what, bytes,
                   static_cast<unsigned long long>(address), lane);
@@ -189,6 +191,19 @@ void lane_addresses(const instruction& i, const warp_state& w, lane_mask, std::u
   }
 }
 
+void copy_targets(const instruction& i, const warp_state& w, lane_mask mask, std::uint64_t offsets[warp_size],
+                  unsigned& bad_lane) {
+  alignas(64) std::uint32_t scratch[warp_size];
+  const std::uint32_t* const base = fetch(i.src[1], w, scratch);
+  const auto offset = static_cast<std::uint32_t>(i.src[2].value);
+  for (unsigned l = 0; l < warp_size; ++l) offsets[l] = base[l] + offset;
+  check_shared(i, *w.block, mask, offsets, access_bytes(i), bad_lane);
+}
+
+lane_mask copying_lanes(const instruction& i, const warp_state& w, lane_mask mask) {
+  return mask & read_predicate(i.psrc[0], w);
+}
+
 void lane_store_data(const instruction& i, const warp_state& w, std::uint32_t words[4][warp_size]) {
   const unsigned count = (access_bytes(i) + 3) / 4;
   alignas(64) std::uint32_t scratch[warp_size];
@@ -250,7 +265,7 @@ void remote_shared_access(const instruction& i, const block_context& block, lane
   for (unsigned k = 0; k < (bytes + 3) / 4; ++k)
     for_each_lane(mask, [&](unsigned l) {
       std::uint8_t* const cell = block.shared + addresses[l] + 4 * k;
-      if (i.op == opcode::st) {
+      if (stores(i)) {
         std::memcpy(cell, &words[k][l], chunk);
       } else {
         words[k][l] = 0;

@@ -35,10 +35,16 @@ void shared_access(const isa::instruction& i, warp_state& w, lane_mask mask, con
                    unsigned& bad_lane);
 
 /// As shared_access, of a warp of another block: at offsets in `block`'s shared memory. `words` are the operands of
-/// lane_store_data, and become the loaded bytes, or the values before an atomic.
+/// lane_store_data (LDGSTS: the bytes copied), and become the loaded bytes, or the values before an atomic.
 void remote_shared_access(const isa::instruction& i, const block_context& block, lane_mask mask,
                           const std::uint64_t addresses[warp_size], std::uint32_t words[4][warp_size],
                           unsigned& bad_lane);
+
+/// LDGSTS: offsets in the block's shared memory to which the lanes of `mask` copy. Throws as shared_access does.
+void copy_targets(const isa::instruction& i, const warp_state& w, lane_mask mask, std::uint64_t offsets[warp_size],
+                  unsigned& bad_lane);
+/// LDGSTS: the lanes of `mask` that copy; the others write zeros.
+lane_mask copying_lanes(const isa::instruction& i, const warp_state& w, lane_mask mask);
 
 /// LDSM: the lanes that supply row addresses.
 lane_mask matrix_rows(const isa::instruction& i);

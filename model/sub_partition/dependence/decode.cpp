@@ -135,6 +135,7 @@ lsu_kind access_of(const isa::instruction& i) {
     case access_kind::none:
     case access_kind::load:
     case access_kind::matrix_load:
+    case access_kind::copy:
     case access_kind::sample:
     case access_kind::surface_load:
     case access_kind::surface_store: break;
@@ -154,6 +155,8 @@ issue_kind kind_of(isa::opcode op) {
     case flow_kind::sleep: return issue_kind::sleep;
     case flow_kind::trap: return issue_kind::trap;
     case flow_kind::system_call: return issue_kind::system_call;
+    case flow_kind::copy_commit: return issue_kind::copy_commit;
+    case flow_kind::copy_wait: return issue_kind::copy_wait;
   }
   return about.access == isa::access_kind::none ? issue_kind::arithmetic : issue_kind::memory;
 }
@@ -247,6 +250,9 @@ unsigned source_read_cycles(const isa::instruction& i, const ldst_parameters& p)
                       access == isa::access_kind::surface_store;
   const bool shared = i.mem_space == isa::space::shared;
   if (access == isa::access_kind::constant_load) return p.constant_read_latency_cycles;
+  // A copy reads one register of addresses more than a load, as a load reads one more than a load of shared memory.
+  if (access == isa::access_kind::copy)
+    return 2 * p.load_read_latency_cycles - std::min(p.shared_load_read_latency_cycles, p.load_read_latency_cycles);
   if (!writes) return shared ? p.shared_load_read_latency_cycles : p.load_read_latency_cycles;
   const unsigned first = shared ? p.shared_store_read_latency_cycles : p.store_read_latency_cycles;
   return first + p.store_read_cycles_per_word * (std::max(1u, simt::access_bytes(i) / 4) - 1);
@@ -334,7 +340,7 @@ void set_access(decoded_instruction& d) {
     d.read_only = i.cache == isa::cache_op::nc;
     d.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
   }
-  d.cached_load = d.global_access && i.op == isa::opcode::ld && !d.bypass_l1;
+  d.cached_load = d.global_access && (i.op == isa::opcode::ld || i.op == isa::opcode::ldgsts) && !d.bypass_l1;
 }
 
 // Bank conflicts of an arithmetic instruction. `before`: the instruction before it in the program; null: none.

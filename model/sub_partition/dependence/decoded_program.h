@@ -22,8 +22,21 @@ constexpr std::uint8_t no_counter = 7;
 /// sub-partitions share (`short_scoreboard`), from the L1 or beyond (`long_scoreboard`).
 enum class producer : std::uint8_t { fixed = 0, short_latency = 1, long_latency = 2 };
 
-/// How the issue stage treats an instruction.
-enum class issue_kind : std::uint8_t { arithmetic, memory, branch, exit, barrier, fence, sleep, trap, system_call };
+/// How the issue stage treats an instruction. The last ones may have to wait for the warp's own memory accesses.
+enum class issue_kind : std::uint8_t {
+  arithmetic,
+  memory,
+  branch,
+  exit,
+  fence,
+  sleep,
+  trap,
+  system_call,
+  copy_commit,
+  barrier,
+  copy_wait
+};
+constexpr bool waits_for_accesses(issue_kind k) { return k >= issue_kind::barrier; }
 
 /// A branch that can go backwards, for warps with independent lanes. `waits`: the loop contains an atomic, a volatile
 /// load or a sleep, so it may wait for another thread.

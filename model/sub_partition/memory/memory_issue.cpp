@@ -144,6 +144,7 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
   if (!w.stream->addresses(slot, mask, t)) return operations_.give_back(o);
+  if (i.op == isa::opcode::ldgsts) return issue_copy(slot, o, mask, cycle);
   if (t.kind == lsu_kind::constant_load) d.execute(i, w.state, mask);
   if (!resolve(slot, t, mask)) return operations_.give_back(o);
   if (t.shared_mask != 0 && !w.stream->access_shared(slot, t)) return operations_.give_back(o);
@@ -167,8 +168,7 @@ void memory_issue::split(lsu_transaction& first) {
   memory_operation& o = *first.operation;
   o.global_mask = first.global_mask | first.cluster_mask;
   o.remaining = words;
-  o.split = true;
-  o.is_texture = false;
+  o.consists_of = memory_operation::parts::words;
   if (o.words == nullptr) o.words = std::make_unique<memory_operation::word_rows>();
   first.bytes_per_lane = 4;
   lsu_transaction* parts[4] = {&first, nullptr, nullptr, nullptr};
@@ -288,11 +288,12 @@ void memory_issue::complete(lsu_transaction& t, cycle_t cycle) {
   const std::uint32_t(*words)[isa::warp_size] = t.words;
   bool texture = false;
   if (!t.sole) {
-    texture = o.is_texture;
+    if (o.consists_of == memory_operation::parts::copy) return copy_answered(t, cycle);
+    texture = o.consists_of == memory_operation::parts::texels;
     global_mask = o.global_mask;
     if (texture) texels_arrived(t);
-    if (o.split && returns) std::memcpy((*o.words)[t.word], t.words[0], sizeof t.words[0]);
-    if (o.split) words = o.words->data();
+    if (!texture && returns) std::memcpy((*o.words)[t.word], t.words[0], sizeof t.words[0]);
+    if (!texture) words = o.words->data();
     operations_.give_back(t);
     if (--o.remaining != 0) return;
   }

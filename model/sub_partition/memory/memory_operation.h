@@ -13,19 +13,29 @@
 
 namespace heddle {
 
+/// The other end of a copy from global to shared memory.
+struct copy_target {
+  std::uint64_t offsets[32];  // by lane, in the block's shared memory
+  simt::lane_mask lanes = 0;
+  std::uint32_t group = 0;
+};
+
 /// A memory instruction in flight. It consists of one transaction; or of one per word, if lanes access more than a word
-/// of local memory (local memory is interleaved by words, so a lane's 64 bits are not contiguous); or of one per texel.
+/// of local memory (local memory is interleaved by words, so a lane's 64 bits are not contiguous); or of one per texel;
+/// or of a load that becomes a store, one after the other.
 /// The fields here are not used if `first` is the only transaction: its own fields suffice, which saves a cache line.
 struct memory_operation {
+  enum class parts : std::uint8_t { words, texels, copy };
   simt::lane_mask global_mask = 0;
   simt::lane_mask local_mask = 0;  // lanes of global_mask that are local memory
   unsigned remaining = 0;          // transactions not yet answered
-  bool split = false;
-  bool is_texture = false;
-  std::unique_ptr<simt::texture_access> texture;  // is_texture: the texels to fetch; kept for reuse
-  lsu_transaction first;  // the only one (`sole`) unless split or a texture; always names the instruction
+  parts consists_of = parts::words;
+  lsu_transaction first;  // the only one if it is `sole`; always names the instruction
   using word_rows = std::array<std::uint32_t[32], 4>;
-  std::unique_ptr<word_rows> words;  // split: the loaded words; kept for reuse
+  // Kept for reuse:
+  std::unique_ptr<word_rows> words;               // the loaded words
+  std::unique_ptr<simt::texture_access> texture;  // the texels to fetch
+  std::unique_ptr<copy_target> target;            // of a copy
 };
 
 /// Recycles operations, and the transactions of operations that have several. Those in the pool are poisoned

@@ -31,8 +31,7 @@ void memory_issue::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cy
   }
   o.first.decoded = &d;
   o.global_mask = mask;
-  o.split = false;
-  o.is_texture = true;
+  o.consists_of = memory_operation::parts::texels;
   o.remaining = 0;
   for (unsigned k = 0; k < a.count; ++k) o.remaining += a.mask[k] != 0;
   if (o.remaining == 0) {  // all texels are outside

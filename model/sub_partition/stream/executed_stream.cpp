@@ -6,6 +6,7 @@
 #include "heddle/simt/execute.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/fault_text.h"
+#include "heddle/sub_partition/memory/memory_operation.h"
 #include "heddle/tlm/kernel/prefetch.h"
 
 namespace heddle {
@@ -117,6 +118,25 @@ bool executed_stream::access_shared(unsigned slot, lsu_transaction& t) const {
   }
   if (i.op == isa::opcode::ldsm) t.shared_mask = simt::matrix_rows(i);  // these accesses take time
   return true;
+}
+
+bool executed_stream::copy_target_of(unsigned slot, lsu_transaction& t, copy_target& to) const {
+  const warp_slot& w = s_.warps[slot];
+  unsigned bad_lane = 0;
+  t.global_mask = simt::copying_lanes(*t.instruction, w.state, to.lanes);
+  try {
+    simt::copy_targets(*t.instruction, w.state, to.lanes, to.offsets, bad_lane);
+  } catch (const program_error& e) {
+    s_.faults.report(w, *t.decoded, bad_lane, e.what());
+    return false;
+  }
+  return true;
+}
+
+void executed_stream::write_copy(const warp_slot& w, lsu_transaction& t) const {
+  unsigned bad_lane = 0;  // the offsets were checked when the copy issued
+  t.differing_bits = differing_bits(t.own_addresses, t.shared_mask);
+  simt::remote_shared_access(*t.instruction, *w.state.block, t.shared_mask, t.own_addresses, t.words, bad_lane);
 }
 
 void executed_stream::store_data(const warp_slot& w, lsu_transaction& t) const {

@@ -28,6 +28,8 @@ class executed_stream final : public instruction_stream {
   [[nodiscard]] bool lanes_go_on(const warp_slot&) const override { return true; }
   bool addresses(unsigned slot, simt::lane_mask mask, lsu_transaction& t) const override;
   bool access_shared(unsigned slot, lsu_transaction& t) const override;
+  bool copy_target_of(unsigned slot, lsu_transaction& t, copy_target& to) const override;
+  void write_copy(const warp_slot& w, lsu_transaction& t) const override;
   void store_data(const warp_slot& w, lsu_transaction& t) const override;
   void write_back(const decoded_instruction& d, warp_slot& w, simt::lane_mask mask,
                   const std::uint32_t (*words)[isa::warp_size]) const override;

@@ -17,6 +17,8 @@
 
 namespace heddle {
 
+struct copy_target;
+
 /// A warp's context is aligned to its registers, each of which is one memory line.
 constexpr unsigned context_line_words = 32;
 
@@ -77,6 +79,11 @@ class instruction_stream {
   virtual bool addresses(unsigned slot, simt::lane_mask mask, lsu_transaction& t) const = 0;
   /// Performs the accesses to shared memory; returns false after a fault.
   virtual bool access_shared(unsigned slot, lsu_transaction& t) const = 0;
+  /// Of a copy from global to shared memory on the lanes of `to`: sets its place there, and which of these lanes read
+  /// global memory; the others write zeros. Returns false after a fault.
+  virtual bool copy_target_of(unsigned slot, lsu_transaction& t, copy_target& to) const = 0;
+  /// Writes the data of a copy to shared memory.
+  virtual void write_copy(const warp_slot& w, lsu_transaction& t) const = 0;
   /// Sets the data of a store or the operands of an atomic.
   virtual void store_data(const warp_slot& w, lsu_transaction& t) const = 0;
   /// Writes loaded words to the lanes of `mask`.

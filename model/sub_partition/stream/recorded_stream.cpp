@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "heddle/sub_partition/memory/memory_operation.h"
+
 namespace heddle {
 
 recorded_stream::recorded_stream(const surroundings& s)
@@ -95,6 +97,17 @@ bool recorded_stream::addresses(unsigned slot, simt::lane_mask, lsu_transaction&
     w.segment->addresses(*w.record, t.own_addresses);
   }
   return true;
+}
+
+// A trace has one end of a copy only. The lanes write side by side.
+bool recorded_stream::copy_target_of(unsigned, lsu_transaction& t, copy_target& to) const {
+  t.global_mask = to.lanes;
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane) to.offsets[lane] = std::uint64_t{lane} * t.bytes_per_lane;
+  return true;
+}
+
+void recorded_stream::write_copy(const warp_slot&, lsu_transaction& t) const {
+  t.differing_bits = lsu_transaction::not_known;
 }
 
 void recorded_stream::store_data(const warp_slot&, lsu_transaction& t) const {

@@ -27,6 +27,8 @@ class recorded_stream final : public instruction_stream {
   [[nodiscard]] bool lanes_go_on(const warp_slot& w) const override;
   bool addresses(unsigned slot, simt::lane_mask mask, lsu_transaction& t) const override;
   bool access_shared(unsigned, lsu_transaction&) const override { return true; }
+  bool copy_target_of(unsigned slot, lsu_transaction& t, copy_target& to) const override;
+  void write_copy(const warp_slot& w, lsu_transaction& t) const override;
   void store_data(const warp_slot& w, lsu_transaction& t) const override;
   void write_back(const decoded_instruction&, warp_slot&, simt::lane_mask,
                   const std::uint32_t (*)[isa::warp_size]) const override {}

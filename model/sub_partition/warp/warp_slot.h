@@ -8,6 +8,7 @@
 #include "heddle/isa/recording.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/sub_partition/warp/copy_groups.h"
 #include "heddle/tlm/kernel/clock_timing.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
@@ -65,6 +66,7 @@ struct alignas(64) warp_slot {
   std::uint16_t residency = 0;  // counts the warps that the slot has held
   unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope
   bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
+  copy_groups copies;
   std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `record`
 
   [[nodiscard]] bool outstanding() const { return loads + stores != 0; }

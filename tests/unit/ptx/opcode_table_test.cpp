@@ -31,8 +31,9 @@ TEST(opcode_tables, columns_of_a_machine_opcode_agree) {
       EXPECT_EQ(unit, isa::unit::branch) << row.mnemonic;
       EXPECT_EQ(row.effect, effect_kind::order) << row.mnemonic;
     }
-    const bool writes = row.access == access_kind::store || row.access == access_kind::atomic ||
-                        row.access == access_kind::reduction || row.access == access_kind::surface_store;
+    const bool writes = row.access == access_kind::store || row.access == access_kind::copy ||
+                        row.access == access_kind::atomic || row.access == access_kind::reduction ||
+                        row.access == access_kind::surface_store;
     EXPECT_EQ(row.effect == effect_kind::write, writes) << row.mnemonic;
     if (row.exchange != isa::exchange_rule::no) {
       EXPECT_EQ(row.constants, isa::constant_use::later) << row.mnemonic;
@@ -80,7 +81,8 @@ TEST(opcode_tables, a_machine_opcode_has_a_function_that_executes_it) {
     const bool constant = row.access == access_kind::constant_load || row.access == access_kind::matrix_load;
     const bool textures = isa::is_texture(op);
     const bool flow = row.flow != isa::flow_kind::none || op == opcode::nop;
-    EXPECT_EQ(executes(op, isa::space::shared), !flow && !textures) << row.mnemonic;
+    const bool copies = row.access == access_kind::copy;
+    EXPECT_EQ(executes(op, isa::space::shared), !flow && !textures && !copies) << row.mnemonic;
     EXPECT_EQ(executes(op, isa::space::global), !flow && (row.access == access_kind::none || constant)) << row.mnemonic;
   }
 }

@@ -176,6 +176,7 @@ class ptx_machine {
       case isa::opcode::st:
       case isa::opcode::atom:
       case isa::opcode::red: memory(i, w, mask, p); break;
+      case isa::opcode::ldgsts: copy(i, w, mask, p); break;
       case isa::opcode::tex:
       case isa::opcode::tld4:
       case isa::opcode::suld:
@@ -222,6 +223,22 @@ class ptx_machine {
         for (unsigned n = 0; n < 4; ++n) a->words[k][n][lane] = cell[n];
       }
     if (i.op != isa::opcode::sust) simt::finish_texture(i, w.state, *a);
+  }
+
+  // A copy is complete at once.
+  void copy(const isa::instruction& i, warp& w, simt::lane_mask mask, const isa::program& p) {
+    std::uint64_t from[32], to[32];
+    unsigned bad_lane = 0;
+    const unsigned bytes = simt::access_bytes(i);
+    simt::lane_addresses(i, w.state, mask, from);
+    simt::copy_targets(i, w.state, mask, to, bad_lane);
+    const simt::lane_mask copying = simt::copying_lanes(i, w.state, mask);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if (!(mask >> lane & 1)) continue;
+      std::uint8_t* const at = w.state.block->shared + to[lane];
+      if (copying >> lane & 1) std::memcpy(at, place(i, w, from[lane], lane, bytes, p), bytes);
+      else std::memset(at, 0, bytes);
+    }
   }
 
   void memory(const isa::instruction& i, warp& w, simt::lane_mask mask, const isa::program& p) {

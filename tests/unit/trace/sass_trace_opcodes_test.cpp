@@ -97,7 +97,7 @@ TEST(sass_trace_opcodes, memory) {
   EXPECT_EQ(store.instruction.src[1].count, 4u);
   EXPECT_EQ(store.instruction.dst_count, 0u);
   const code_entry copy = entry(generation::ampere, "LDGSTS.E.BYPASS.128", {}, {3, 4}, 16);
-  EXPECT_EQ(copy.instruction.op, o::ld);
+  EXPECT_EQ(copy.instruction.op, o::ldgsts);
   EXPECT_EQ(copy.instruction.src[0].count, 1u);
   EXPECT_EQ(copy.instruction.src[1].count, 2u);
   // Without addresses the instruction takes a slot in the unit, but makes no access.
@@ -138,8 +138,12 @@ TEST(sass_trace_opcodes, control) {
   EXPECT_EQ(entry(generation::ampere, "BAR.SYNC.DEFER_BLOCKING", {}, {}).instruction.op, o::bar);
   EXPECT_EQ(entry(generation::ampere, "BAR.ARV", {}, {}).instruction.sub, 1u);
   EXPECT_EQ(entry(generation::ampere, "MEMBAR.SC.GPU", {}, {}).instruction.op, o::membar);
-  EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::membar);
-  EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 1).instruction.op, o::nop);
+  EXPECT_EQ(entry(generation::ampere, "LDGDEPBAR", {}, {}).instruction.op, o::ldgdepbar);
+  for (const int groups : {0, 1, 5}) {
+    const isa::instruction wait = entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, groups).instruction;
+    EXPECT_EQ(wait.op, o::depbar);
+    EXPECT_EQ(wait.sub, groups);
+  }
   EXPECT_EQ(entry(generation::maxwell, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::nop);
 }
 

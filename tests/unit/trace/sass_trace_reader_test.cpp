@@ -83,8 +83,31 @@ TEST(sass_trace_reader, the_first_immediate_is_a_duration_or_a_thread_count) {
   const auto code = r.code()->ordered();
   ASSERT_EQ(4u, code.size());
   EXPECT_EQ(40u, code[0]->instruction.src[0].value) << "nanoseconds";
-  EXPECT_EQ(isa::opcode::membar, code[1]->instruction.op) << "waits until no copy is outstanding";
-  EXPECT_EQ(isa::opcode::nop, code[2]->instruction.op) << "one copy may be outstanding";
+  EXPECT_EQ(isa::opcode::depbar, code[1]->instruction.op);
+  EXPECT_EQ(0u, code[1]->instruction.sub) << "waits until no group of copies is incomplete";
+  EXPECT_EQ(1u, code[2]->instruction.sub) << "one group may be incomplete";
+}
+
+// The tracer writes a line for each operand in memory. That of shared memory comes first.
+TEST(sass_trace_reader, the_two_lines_of_a_copy_are_one_instruction) {
+  const trace_folder folder;
+  const std::string copy = " ffffffff 0 LDGSTS.E.BYPASS.128 2 R4 R2 16 1 ";
+  const std::string lines = "0000" + copy + "0x100 16 0\n0000" + copy + "0x7f0000001000 16 0\n0010" + copy +
+                            "0x500 16 0\n0010" + copy + "0x7f0000002000 16 0\n0020 ffffffff 0 EXIT 0 0 0 0\n";
+  head h = head_of_version("5");
+  trace_reader r(
+      folder.write("kernel-1.traceg", h.text() + thread_block("0,0,0", warp(0, 5, lines) + warp(1, 5, lines))));
+  block_trace b;
+  ASSERT_TRUE(r.next_block(b));
+  ASSERT_EQ(b.warps.size(), 2u);
+  for (const warp_trace& w : b.warps) {
+    ASSERT_EQ(w.count, 3u);
+    for (const std::size_t k : {0, 1}) {
+      std::uint64_t addresses[32];
+      b.addresses.expand(b.records[w.first + k].addresses, 0xffffffff, addresses);
+      EXPECT_EQ(addresses[31], 0x7f0000001000u + 0x1000 * k + 31 * 16) << k;
+    }
+  }
 }
 
 // The text compressed in each tool's format, with its checksum.

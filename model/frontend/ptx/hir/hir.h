@@ -16,7 +16,8 @@
 namespace heddle::ptx {
 
 constexpr std::uint32_t no_register = 0xffffffffu;
-constexpr std::uint8_t copy_itself = 1, copy_group = 2, copy_arrival = 3, copy_bulk = 4;  // cp: modifiers::sub
+/// cp: modifiers::sub. Groups of bulk copies are `bulk_group`.
+constexpr std::uint8_t copy_itself = 1, copy_commit = 2, copy_wait = 3, copy_arrival = 4, copy_bulk = 5, bulk_group = 6;
 
 /// mbarrier: modifiers::sub.
 enum class arrival_kind : std::uint8_t {

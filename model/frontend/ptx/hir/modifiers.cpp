@@ -196,14 +196,15 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
       return true;
     case ptx_op::cp:
       if (w == "async") m.sub = copy_itself;
-      else if (w == "commit_group" || w == "wait_group" || w == "wait_all") m.sub = copy_group;
       else if (w == "bulk") m.sub = copy_bulk;
-      else if (w == "prefetch" && m.sub == copy_bulk) m.sub = copy_group;
+      else if (m.sub == copy_bulk && (w == "prefetch" || w == "commit_group" || w == "wait_group")) m.sub = bulk_group;
+      else if (w == "commit_group") m.sub = copy_commit;
+      else if (w == "wait_group" || w == "wait_all") m.sub = copy_wait;
       else if (w == "mbarrier::complete_tx::bytes" && m.sub == copy_bulk) return m.sums = true;
       else if (m.sub == copy_bulk) return w == "shared::cluster" || w == "bulk_group";
       else if (w == "mbarrier") m.sub = copy_arrival;
       else if (w == "noinc" && m.sub == copy_arrival) m.sums = true;
-      else if (m.sub == copy_group) return w == "read" || w == "L2";
+      else if (m.sub == bulk_group) return w == "read" || w == "L2";
       else return (w == "arrive" || w == "b64") && m.sub == copy_arrival;
       return true;
     case ptx_op::mbarrier:

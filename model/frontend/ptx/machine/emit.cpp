@@ -224,9 +224,7 @@ class emitter {
   }
 
   static bool reaches_global(const isa::instruction& i) {
-    using isa::opcode;
-    return (i.op == opcode::ld || i.op == opcode::st || i.op == opcode::atom || i.op == opcode::red) &&
-           (i.mem_space == isa::space::global || i.mem_space == isa::space::generic);
+    return isa::names_address(i.op) && (i.mem_space == isa::space::global || i.mem_space == isa::space::generic);
   }
 
   [[nodiscard]] const machine_instruction* near(std::uint32_t b) const {

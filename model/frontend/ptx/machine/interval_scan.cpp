@@ -26,11 +26,6 @@ bool reads_late(const machine_instruction& i) {
   }
 }
 
-bool reads_address(const machine_instruction& i) {
-  using isa::opcode;
-  return i.base.op == opcode::ld || i.base.op == opcode::st || i.base.op == opcode::atom || i.base.op == opcode::red;
-}
-
 bool covers(const segments& s, std::uint32_t position) {
   const auto after =
       std::upper_bound(s.begin(), s.end(), position, [](std::uint32_t at, const segment& t) { return at < t.end; });
@@ -263,7 +258,7 @@ std::vector<std::vector<interval_scan::bank_conflict>> interval_scan::bank_confl
       for (const virtual_operand& x : i.src)
         for (const virtual_operand& y : i.src) {
           if (&x == &y || !x.is_reg() || !y.is_reg()) continue;
-          if (!reads_address(i) && (x.count > 1 || y.count > 1)) continue;
+          if (!isa::names_address(i.base.op) && (x.count > 1 || y.count > 1)) continue;
           const std::uint32_t gx = group_of_[x.reg], gy = group_of_[y.reg];
           if (gx != no_register && gy != no_register && gx != gy)
             found[gx].push_back({gy, 0u + offset_[x.reg] + x.part, 0u + offset_[y.reg] + y.part, weight});

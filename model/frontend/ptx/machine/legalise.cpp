@@ -69,8 +69,7 @@ class legaliser {
   }
 
   static bool is_address(const machine_instruction& i, const virtual_operand& o) {
-    const opcode op = i.base.op;
-    return &o == &i.src[0] && (op == opcode::ld || op == opcode::st || op == opcode::atom || op == opcode::red);
+    return &o == &i.src[0] && isa::names_address(i.base.op);
   }
 
   /// The nearest block before the loops around this one.

@@ -65,6 +65,7 @@ bool takes_constant(opcode op, unsigned k) {
     case constant_use::none: return false;
     case constant_use::first: return k == 0;
     case constant_use::second: return k == 1;
+    case constant_use::third: return k == 2;
     case constant_use::later: return k == 1 || k == 2;
     case constant_use::fourth: return k == 3;
     case constant_use::not_first: return k > 0;
@@ -164,10 +165,7 @@ class copy_propagation {
     else if (!(result.is_zero_register() && is_address(i, k) && o.count == 2)) o = result;
   }
 
-  static bool is_address(const machine_instruction& i, unsigned k) {
-    return k == 0 && (i.base.op == opcode::ld || i.base.op == opcode::st || i.base.op == opcode::atom ||
-                      i.base.op == opcode::red);
-  }
+  static bool is_address(const machine_instruction& i, unsigned k) { return k == 0 && isa::names_address(i.base.op); }
 
   static bool join(const virtual_operand& low, const virtual_operand& high, virtual_operand& pair) {
     pair = low;

@@ -50,6 +50,9 @@ bool is_plain(const machine_instruction& i) {
          i.base.cache != isa::cache_op::volatile_;
 }
 
+/// A copy from global to shared memory: what it writes is there once the program has waited for it.
+bool is_copy(const machine_instruction& i) { return access_of(i) == isa::access_kind::copy; }
+
 bool is_surface(const machine_instruction& i) {
   const isa::access_kind access = access_of(i);
   return access == isa::access_kind::surface_load || access == isa::access_kind::surface_store;
@@ -57,9 +60,11 @@ bool is_surface(const machine_instruction& i) {
 
 unsigned access_bytes(const machine_instruction& i) { return std::max(isa::size_of(i.base.type), 1u); }
 
-/// Whether two memory accesses must keep their order.
+/// Whether two memory accesses must keep their order, `a` before `b`.
 bool may_meet(const machine_instruction& a, const machine_instruction& b) {
   if (reads_only(a) && reads_only(b)) return false;
+  if (is_copy(b)) return !reads_only(a) || a.base.mem_space != space::global;
+  if (is_copy(a)) return !reads_only(b) && b.base.mem_space != space::shared;
   if (a.base.cache == isa::cache_op::nc || b.base.cache == isa::cache_op::nc) return false;
   if (a.base.mem_space != b.base.mem_space && a.base.mem_space != space::generic && b.base.mem_space != space::generic)
     return false;

@@ -92,6 +92,7 @@ void selector::check_unused() {
     nowhere.code.clear();
     code_.registers.resize(registers);
     fragments_.forget();
+    runs_.forget();
   }
 }
 
@@ -245,8 +246,8 @@ struct selector::selection {
     // difference
     HEDDLE_SELECT(vabsdiff2, s.integer_.video_difference()),
     HEDDLE_SELECT(vabsdiff4, s.integer_.video_difference()),
-    // copy, arrival: their steps are instructions of their own
-    HEDDLE_SELECT(cp, s.chip_.require_capability(8)),
+    // copy, arrival: steps of all but cp.async are instructions of their own
+    HEDDLE_SELECT(cp, s.memory_.copy()),
     HEDDLE_SELECT(mbarrier, s.chip_.require_capability(8)),
   };
 #undef HEDDLE_SELECT

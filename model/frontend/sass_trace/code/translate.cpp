@@ -174,7 +174,7 @@ unsigned operand_registers(const modifiers& m, const static_fields& f, const isa
     return k == 0 ? s.a : k == 1 ? s.b : s.result;
   }
   if (memory) {
-    const bool asynchronous = m.mnemonic() == "LDGSTS";
+    const bool asynchronous = i.op == isa::opcode::ldgsts;
     const bool wide_address = m.has("E") && i.mem_space != isa::space::shared && i.mem_space != isa::space::local;
     if (k == (asynchronous ? 1u : 0u)) return wide_address ? 2 : 1;
     const bool data = i.op == isa::opcode::st || i.op == isa::opcode::atom || i.op == isa::opcode::red;
@@ -198,7 +198,7 @@ void set_operands(code_entry& e, const modifiers& m, const static_fields& f) {
   for (std::size_t k = 0; k < f.operands.size() && k < i.src.size(); ++k)
     if (f.operands[k] != isa::rz)
       i.src[k] = isa::make_reg(f.operands[k], within(f.operands[k], operand_registers(m, f, i, e.timing, k)));
-  const bool keeps_nothing = i.op == isa::opcode::st || i.op == isa::opcode::red || m.mnemonic() == "LDGSTS";
+  const bool keeps_nothing = i.op == isa::opcode::st || i.op == isa::opcode::red || i.op == isa::opcode::ldgsts;
   if (f.results.empty() || f.results[0] == isa::rz || keeps_nothing) return;
   i.dst = f.results[0];
   unsigned count = result_registers(m, i, e.timing);
@@ -251,6 +251,10 @@ code_entry translate(generation g, const static_fields& f) {
       break;
     }
     case isa::opcode::membar: i.sub = m.has("CTA") ? 0 : m.has("GPU") || m.has("GL") ? 1 : 2; break;
+    case isa::opcode::depbar:  // the immediate is the number of groups of copies that may be incomplete
+      i.src = {};
+      i.sub = static_cast<std::uint8_t>(std::clamp<std::int64_t>(f.immediate, 0, 255));
+      break;
     case isa::opcode::nanosleep:
       i.src = {};
       i.src[0] = isa::make_immediate(static_cast<std::uint64_t>(std::clamp<std::int64_t>(f.immediate, 0, 1000000)));
@@ -259,9 +263,6 @@ code_entry translate(generation g, const static_fields& f) {
     case isa::opcode::red: i.sub = static_cast<std::uint8_t>(isa::atomic_op::add); break;
     default: break;
   }
-  // DEPBAR waits for asynchronous copies from global to shared memory; its immediate is the number of copies that may
-  // still be outstanding.
-  if (m.mnemonic() == "DEPBAR" && g >= generation::ampere && f.immediate == 0) i.op = isa::opcode::membar;
   return e;
 }
 

@@ -75,6 +75,7 @@ void body_parser::remember(std::string_view line, std::size_t address, const cod
   known_[last_].next = n;
   last_ = n;
   known_line& known = known_[n];
+  known.copies = e.instruction.op == isa::opcode::ldgsts;
   if (e.has_addresses && address == 0) {
     known.start.clear();
     known.form = 0;
@@ -83,6 +84,14 @@ void body_parser::remember(std::string_view line, std::size_t address, const cod
   known.start.assign(line.substr(0, address == 0 ? line.size() : address));
   if (address == 0) known.start += '\n';
   known.mask = record.mask;
+}
+
+void body_parser::join_copy(block_trace& block, std::size_t first) {
+  std::vector<trace_record>& records = block.records;
+  const std::size_t n = records.size();
+  if (n < first + 2 || records[n - 1].instruction != records[n - 2].instruction) return;
+  records[n - 2] = records[n - 1];
+  records.pop_back();
 }
 
 const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::uint32_t mask, block_trace& block,

@@ -27,6 +27,11 @@ class body_parser {
   bool as_expected(block_trace& block);
   /// Parses a line and appends its record to the block. Throws input_error.
   void instruction(std::string_view line, block_trace& block);
+  /// The last line was one of a copy from global to shared memory (LDGSTS). The copy has a line for each end, that of
+  /// shared memory first.
+  [[nodiscard]] bool in_copy() const { return known_[last_].copies; }
+  /// Drops the line of shared memory if the last two records, those of a warp from `first` on, are the two of a copy.
+  static void join_copy(block_trace& block, std::size_t first);
 
  private:
   const code_entry& learn(std::uint32_t pc, field_scanner& s, std::uint32_t mask, block_trace& block,
@@ -46,6 +51,7 @@ class body_parser {
     std::uint32_t mask = 0;
     address_list::shape shape;
     shape_store::number shared = shape_store::none;
+    bool copies = false;
     bool tried = false;    // the shape was offered to the store at its first repetition
     std::size_t next = 0;  // the line that followed, as instruction number from 1; 0: unknown
   };

@@ -116,19 +116,23 @@ void trace_reader::warp(std::string_view line, block_trace& block, std::size_t p
   w.first = block.records.size();
   parser_.start_warp();
   for (std::size_t k = 0; k < count; ++k) {
-    if (k % records_between_checks == records_between_checks - 1 && block.bytes() > part_bytes) {
+    if (k % records_between_checks == records_between_checks - 1 && block.bytes() > part_bytes && !parser_.in_copy()) {
       w.count = block.records.size() - w.first;
       block.warps.push_back(w);
       consume_part(block);
       block.clear();
       w.first = 0;
     }
-    if (parser_.as_expected(block)) continue;
+    if (parser_.as_expected(block)) {
+      if (parser_.in_copy()) parser_.join_copy(block, w.first);
+      continue;
+    }
     if (!reader_.next_with_text(line)) truncated("warp " + std::to_string(w.warp) + " of " + place_text(block));
     if (line[0] == '#' || line[0] == 'w')
       refuse(line, "an instruction: 'insts' says that warp " + std::to_string(w.warp) + " of " + place_text(block) +
                        " has " + std::to_string(count) + ", and there are " + std::to_string(k));
     parser_.instruction(line, block);
+    if (parser_.in_copy()) parser_.join_copy(block, w.first);
   }
   w.count = block.records.size() - w.first;
   block.warps.push_back(w);

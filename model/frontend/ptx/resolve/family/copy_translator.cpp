@@ -8,16 +8,36 @@ namespace heddle::ptx {
 using isa::dtype;
 
 void copy_translator::translate(const hir_instruction& h, const ast_instruction& i) {
-  expansion(code_, h).require();
+  if (h.m.sub == copy_bulk || h.m.sub == bulk_group) expansion(code_, h).require();
   switch (h.m.sub) {
-    case copy_arrival:  // all copies are complete; without .noinc increment and arrival cancel out
+    case copy_arrival:  // when all copies are complete; without .noinc increment and arrival cancel out
+      wait_for_all(h);
       if (i.operands.size() != 1) code_.fail(i.where, "'" + i.mnemonic() + "' needs the address of an mbarrier");
       if (h.m.sums) arrivals_.arrive_at(h, i.operands[0], {}, immediate_value(1), immediate_value(0));
       return;
     case copy_bulk: return bulk_copy(h, i);
     case copy_itself: return copy(h, i);
-    default: return;  // groups: no copy is outstanding
+    case copy_wait:
+      if (i.operands.empty()) return wait_for_all(h);
+      return group(h, copy_wait, in_.operand(i.operands[0], dtype::u32, i.where));
+    case copy_commit: return group(h, copy_commit, {});
+    default: return;  // bulk groups: no bulk copy is outstanding
   }
+}
+
+/// An instruction on groups of copies. `newest`: the groups that need not be complete.
+void copy_translator::group(const hir_instruction& h, std::uint8_t what, const value& newest) {
+  hir_instruction g = in_place_of(h, ptx_op::cp, dtype::b32, {}, {});
+  g.m.sub = what;
+  g.guard = h.guard;
+  if (what == copy_wait) g.src.push_back(newest);
+  code_.append(std::move(g));
+}
+
+/// Copies of no group yet count, too.
+void copy_translator::wait_for_all(const hir_instruction& h) {
+  group(h, copy_commit, {});
+  group(h, copy_wait, immediate_value(0));
 }
 
 std::uint64_t copy_translator::size(const hir_instruction& h, const ast_instruction& i) {
@@ -32,21 +52,19 @@ std::uint64_t copy_translator::size(const hir_instruction& h, const ast_instruct
 
 void copy_translator::copy(const hir_instruction& h, const ast_instruction& i) {
   const std::uint64_t bytes = size(h, i);
-  const unsigned words = static_cast<unsigned>(bytes / 4);
   const expansion steps(code_, h);
-  const std::vector<value> data = steps.words(words);
-  hir_instruction load = in_place_of(h, ptx_op::ld, dtype::b32, data, {});
-  load.m.space = state_space::global;
-  load.m.cache = h.m.cache;
-  load.m.vector = words;
-  load.guard = h.guard;
-  in_.address(load, i.operands[1]);
-  hir_instruction store = in_place_of(h, ptx_op::st, dtype::b32, {}, {});
-  store.m.space = state_space::shared;
-  store.m.vector = words;
-  store.guard = h.guard;
-  in_.address(store, i.operands[0]);
-  for (const value& d : data) store.src.push_back(d);
+  hir_instruction whole = in_place_of(h, ptx_op::cp, dtype::b32, {}, {});
+  whole.m.sub = copy_itself;
+  whole.m.space = state_space::global;
+  whole.m.cache = h.m.cache;
+  whole.m.vector = static_cast<unsigned>(bytes / 4);
+  whole.guard = h.guard;
+  in_.address(whole, i.operands[1]);
+  hir_instruction to = in_place_of(h, ptx_op::st, dtype::b32, {}, {});
+  to.m.space = state_space::shared;
+  in_.address(to, i.operands[0]);
+  whole.src.push_back(to.src[0]);
+  whole.src.push_back(immediate_value(static_cast<std::uint64_t>(to.offset)));
 
   // The bytes to copy, or the predicate that nothing is copied; the rest of the destination is filled with zeros.
   value taken;
@@ -54,36 +72,53 @@ void copy_translator::copy(const hir_instruction& h, const ast_instruction& i) {
     taken = in_.operand(i.operands[3], dtype::u32, i.where);
     if (taken.is_reg() && code_.registers()[taken.reg].words == 2) taken = {};  // a cache policy
   }
-  if (taken.what != value::kind::none && !(taken.is_immediate() && taken.bits >= bytes))
-    copy_part(steps, std::move(load), taken, bytes, data);
-  else code_.append(std::move(load));
-  code_.append(std::move(store));
+  const bool all = taken.what == value::kind::none || (taken.is_immediate() && taken.bits >= bytes);
+  if (!all && taken.is_reg() && code_.registers()[taken.reg].words == 0) {
+    taken.negate = !taken.negate;
+    whole.src.push_back(taken);
+  } else if (!all) {
+    return copy_counted(steps, std::move(whole), taken, bytes);
+  }
+  code_.append(std::move(whole));
 }
 
-/// Loads the bytes to be copied and fills the rest of `data` with zeros.
-void copy_translator::copy_part(const expansion& steps, hir_instruction load, value taken, std::uint64_t bytes,
-                                const std::vector<value>& data) {
-  for (const value& d : data) steps.put(ptx_op::mov, dtype::b32, {d}, {immediate_value(0)});
-  const std::uint32_t done = code_.new_label(), whole = code_.new_label();
+/// Lanes that copy `taken` bytes: with `whole` those that copy all or nothing, byte by byte the others.
+void copy_translator::copy_counted(const expansion& steps, hir_instruction whole, value taken, std::uint64_t bytes) {
+  const std::uint32_t done = code_.new_label(), at_once = code_.new_label();
   steps.jump_unless_guarded(done);
-  load.guard = {};
-  if (taken.is_reg() && code_.registers()[taken.reg].words == 0) {  // nothing, or all
-    steps.jump_if(taken, done);
-  } else {
-    const value count = steps.make(ptx_op::mov, dtype::b32, {taken});
-    steps.jump_if(steps.test(isa::compare::ge, dtype::u32, count, immediate_value(bytes)), whole);
-    for (unsigned k = 0; k < bytes; ++k) {
-      steps.jump_if(steps.test(isa::compare::le, dtype::u32, count, immediate_value(k)), done);
-      copy_byte(steps, load, k, data[k / 4]);
-    }
-    code_.jump(done);
-    code_.place_label(whole);
-  }
-  code_.append(std::move(load));
+  whole.guard = {};
+  const value count = steps.make(ptx_op::mov, dtype::b32, {taken});
+  const value all = steps.test(isa::compare::ge, dtype::u32, count, immediate_value(bytes));
+  const value before = steps.make(ptx_op::sub, dtype::u32, {count, immediate_value(1)});
+  steps.jump_if(steps.test(isa::compare::ge, dtype::u32, before, immediate_value(bytes - 1)), at_once);
+  copy_some(steps, whole, count, bytes);
+  code_.jump(done);
+  code_.place_label(at_once);
+  whole.src.push_back(all);
+  code_.append(std::move(whole));
   code_.place_label(done);
 }
 
-/// Loads byte `k` of what `whole` loads, and inserts it into `word`.
+/// Copies the first `count` bytes of what `whole` copies, and zeros. The loads stand ahead of the store.
+void copy_translator::copy_some(const expansion& steps, const hir_instruction& whole, value count,
+                                std::uint64_t bytes) {
+  const std::vector<value> data = steps.words(static_cast<unsigned>(bytes / 4));
+  for (const value& d : data) steps.put(ptx_op::mov, dtype::b32, {d}, {immediate_value(0)});
+  const std::uint32_t loaded = code_.new_label();
+  for (unsigned k = 0; k + 1 < bytes; ++k) {
+    steps.jump_if(steps.test(isa::compare::le, dtype::u32, count, immediate_value(k)), loaded);
+    copy_byte(steps, whole, k, data[k / 4]);
+  }
+  code_.place_label(loaded);
+  hir_instruction store = in_place_of(whole, ptx_op::st, dtype::b32, {}, {whole.src[1]});
+  store.m.space = state_space::shared;
+  store.m.vector = whole.m.vector;
+  store.offset = static_cast<std::int64_t>(whole.src[2].bits);
+  store.src.insert(store.src.end(), data.begin(), data.end());
+  code_.append(std::move(store));
+}
+
+/// Loads byte `k` of what `whole` copies, and inserts it into `word`.
 void copy_translator::copy_byte(const expansion& steps, const hir_instruction& whole, unsigned k, const value& word) {
   hir_instruction one = in_place_of(whole, ptx_op::ld, dtype::u8, {steps.word()}, {whole.src[0]});
   one.m.space = state_space::global;

@@ -9,9 +9,8 @@
 
 namespace heddle::ptx {
 
-/// cp.async, expanded to the load and the store that it represents. A copy may complete at any time before its group is
-/// waited for; in the model it is complete when it has issued. Loads are placed ahead of the stores, so consecutive
-/// copies overlap.
+/// cp.async. A copy of all its bytes, or of none, is one instruction of the machine; the bytes of other copies are
+/// loaded and stored. Bulk copies are loops of loads and stores.
 class copy_translator {
  public:
   copy_translator(block_builder& code, operand_resolver& in, arrival_translator& arrivals)
@@ -21,9 +20,11 @@ class copy_translator {
 
  private:
   void copy(const hir_instruction& h, const ast_instruction& i);
+  void copy_counted(const expansion& steps, hir_instruction whole, value taken, std::uint64_t bytes);
+  void group(const hir_instruction& h, std::uint8_t what, const value& newest);
+  void wait_for_all(const hir_instruction& h);
   std::uint64_t size(const hir_instruction& h, const ast_instruction& i);
-  void copy_part(const expansion& steps, hir_instruction load, value taken, std::uint64_t bytes,
-                 const std::vector<value>& data);
+  void copy_some(const expansion& steps, const hir_instruction& whole, value count, std::uint64_t bytes);
   void copy_byte(const expansion& steps, const hir_instruction& whole, unsigned k, const value& word);
   void bulk_copy(const hir_instruction& h, const ast_instruction& i);
   value own_base(const expansion& steps, hir_instruction& access);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/select/family/memory_selector.h"
 
+#include <algorithm>
+
 #include "heddle/isa/program.h"
 
 namespace heddle::ptx {
@@ -187,6 +189,30 @@ void memory_selector::atomic() {
 
 void memory_selector::fence() {
   out_.put(opcode::membar, {no_register, 0, 0}, {}).base.sub = static_cast<std::uint8_t>(in_.now().m.scope);
+}
+
+/// cp.async and its groups. Sources of a copy: the address in global memory, address and offset in shared memory, and
+/// the predicate that the lane copies, if it does not always.
+void memory_selector::copy() {
+  chip_.require_capability(8);
+  const register_part none{no_register, 0, 0};
+  const hir_instruction& h = in_.now();
+  if (h.m.sub == copy_commit) out_.put(opcode::ldgdepbar, none, {});
+  if (h.m.sub == copy_wait && !h.src.empty())
+    out_.put(opcode::depbar, none, {}).base.sub =
+        static_cast<std::uint8_t>(std::min<std::uint64_t>(h.src[0].bits, 255));
+  if (h.m.sub != copy_itself) return;
+  machine_instruction i;
+  memory_address(i, h.src[0]);
+  const virtual_operand to = in_.to_operand(h.src[1], dtype::b32);
+  virtual_operand offset;
+  if (h.src[2].bits != 0) offset = immediate(h.src[2].bits & 0xffffffffu);
+  machine_instruction& c = out_.put(opcode::ldgsts, none, {i.src[0], to, offset});
+  if (h.src.size() > 3) c.psrc[0] = in_.predicate(h.src[3]);
+  c.base.mem_space = isa::space::global;
+  c.base.offset = i.base.offset;
+  c.base.type = access_type(4 * h.m.vector);
+  c.base.cache = h.m.cache;
 }
 
 void memory_selector::convert_address() {

@@ -21,6 +21,7 @@ class memory_selector {
   void store();
   void atomic();
   void fence();
+  void copy();
   void convert_address();
   void is_space();
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace heddle {
+
+/// A warp's groups of copies from global to shared memory, of which the last one takes further copies (PTX ISA,
+/// cp.async.commit_group). Lanes that diverge have their groups in common, so a wait lasts at least as long as it must.
+class copy_groups {
+ public:
+  /// A copy issues. Returns its group.
+  std::uint32_t add() {
+    if (incomplete_.empty()) incomplete_.push_back(0);
+    ++incomplete_.back();
+    return first_ + static_cast<std::uint32_t>(incomplete_.size()) - 1;
+  }
+  /// A copy of `group` is complete.
+  void completed(std::uint32_t group) {
+    --incomplete_[group - first_];
+    retire();
+  }
+  /// The copies since the last call are a group.
+  void commit() {
+    if (incomplete_.empty()) return;  // all groups are complete: so is a further one without copies
+    incomplete_.push_back(0);
+    retire();
+  }
+  /// Committed groups that are not complete, or follow one that is not.
+  [[nodiscard]] std::uint32_t pending() const {
+    return incomplete_.empty() ? 0 : static_cast<std::uint32_t>(incomplete_.size()) - 1;
+  }
+  void clear() { incomplete_.clear(); }
+
+ private:
+  // Groups complete in order.
+  void retire() {
+    std::size_t done = 0;
+    while (done + 1 < incomplete_.size() && incomplete_[done] == 0) ++done;
+    if (done == 0) return;
+    incomplete_.erase(incomplete_.begin(), incomplete_.begin() + static_cast<std::ptrdiff_t>(done));
+    first_ += static_cast<std::uint32_t>(done);
+  }
+
+  std::vector<std::uint32_t> incomplete_;  // copies by group, oldest first
+  std::uint32_t first_ = 0;                // number of the oldest
+};
+
+}  // namespace heddle
