@@ -199,7 +199,7 @@ void issue_stage::issue_fence(unsigned slot, warp_slot& w, cycle_t cycle) {
   w.timer = never;
   w.phase = warp_phase::at_fence;
   s_.scheduler.set_waiting(slot);
-  if (!w.outstanding()) s_.waits.set_timer(slot, cycle + latency);
+  if (!w.holds_fence()) s_.waits.set_timer(slot, cycle + latency);
 }
 
 void issue_stage::issue_sleep(unsigned slot, warp_slot& w, simt::lane_mask mask, cycle_t cycle) {

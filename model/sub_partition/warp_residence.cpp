@@ -23,6 +23,7 @@ void warp_residence::occupy(unsigned slot, const resident_launch& launch, const 
   w.state.warp_in_block = warp_in_block;
   w.state.slot = slot * s_.config.sm.sub_partitions + s_.index;
   w.loads = w.stores = w.queued = 0;
+  w.copying = 0;
   w.copies.clear();
   do ++w.residency;
   while (s_.departed.contains(slot, w.residency));

@@ -23,14 +23,15 @@ void memory_issue::issue_copy(unsigned slot, memory_operation& o, simt::lane_mas
   if (w.program->control_codes)
     dependence_.counters().set_read(slot, *t.decoded, cycle + t.decoded->source_read_cycles, producer::long_latency);
   ++w.loads;
+  ++w.copying;
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
   if (t.global_mask != 0) send(t);
-  else write_copy(t, cycle);
+  else write_copy(t);
   update_gate(cycle + 1);
 }
 
-// The bytes of a copy have arrived: it becomes a store to shared memory.
-void memory_issue::write_copy(lsu_transaction& t, cycle_t cycle) {
+// The bytes of a copy have arrived: it becomes a store to shared memory, whose addresses are known since its issue.
+void memory_issue::write_copy(lsu_transaction& t) {
   const copy_target& to = *t.operation->target;
   warp_slot& w = warps_[t.slot];
   const simt::lane_mask zeros = to.lanes & ~t.global_mask;
@@ -41,7 +42,6 @@ void memory_issue::write_copy(lsu_transaction& t, cycle_t cycle) {
   t.kind = lsu_kind::store;
   t.global_mask = 0;
   t.shared_mask = to.lanes;
-  t.issue_cycle = cycle;
   --w.loads;
   ++w.stores;
   w.stream->write_copy(w, t);
@@ -53,7 +53,7 @@ void memory_issue::copy_answered(lsu_transaction& t, cycle_t cycle) {
   const unsigned slot = t.slot;
   warp_slot& w = warps_[slot];
   if (t.kind == lsu_kind::load && !t.faulted) {
-    write_copy(t, cycle);
+    write_copy(t);
     return update_gate(cycle);
   }
   memory_operation& o = *t.operation;
@@ -64,8 +64,9 @@ void memory_issue::copy_answered(lsu_transaction& t, cycle_t cycle) {
   operations_.give_back(o);
   if (residency != w.residency || w.phase == warp_phase::empty) return store_acknowledged(slot, residency, cycle);
   --(loaded ? w.stores : w.loads);
+  --w.copying;
   w.copies.completed(group);
-  answered(slot, cycle);
+  if (w.phase != warp_phase::at_fence) answered(slot, cycle);
 }
 
 }  // namespace heddle

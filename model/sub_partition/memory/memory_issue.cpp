@@ -333,7 +333,7 @@ void memory_issue::answered(unsigned slot, cycle_t cycle) {
       }
       break;
     case warp_phase::at_fence:
-      if (!w.outstanding()) control_.set_timer(slot, cycle + 1);
+      if (!w.holds_fence()) control_.set_timer(slot, cycle + 1);
       break;
     case warp_phase::stopped:
       if (!w.outstanding()) supervisor_.warp_quiet(w.state.slot);

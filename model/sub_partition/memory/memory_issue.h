@@ -83,7 +83,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   void fail(lsu_transaction& t);
   void complete(lsu_transaction& t, cycle_t cycle);
   void issue_copy(unsigned slot, memory_operation& o, simt::lane_mask mask, cycle_t cycle);
-  void write_copy(lsu_transaction& t, cycle_t cycle);
+  void write_copy(lsu_transaction& t);
   void copy_answered(lsu_transaction& t, cycle_t cycle);
   void answered(unsigned slot, cycle_t cycle);
   void store_acknowledged(unsigned slot, std::uint16_t residency, cycle_t cycle);

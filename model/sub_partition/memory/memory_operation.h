@@ -8,17 +8,11 @@
 
 #include "heddle/simt/texture/texture.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/sub_partition/warp/copy_groups.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 #include "heddle/tlm/protocol/poison.h"
 
 namespace heddle {
-
-/// The other end of a copy from global to shared memory.
-struct copy_target {
-  std::uint64_t offsets[32];  // by lane, in the block's shared memory
-  simt::lane_mask lanes = 0;
-  std::uint32_t group = 0;
-};
 
 /// A memory instruction in flight. It consists of one transaction; or of one per word, if lanes access more than a word
 /// of local memory (local memory is interleaved by words, so a lane's 64 bits are not contiguous); or of one per texel;

@@ -6,7 +6,7 @@
 #include "heddle/simt/execute.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/fault_text.h"
-#include "heddle/sub_partition/memory/memory_operation.h"
+#include "heddle/sub_partition/warp/copy_groups.h"
 #include "heddle/tlm/kernel/prefetch.h"
 
 namespace heddle {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "heddle/sub_partition/memory/memory_operation.h"
+#include "heddle/sub_partition/warp/copy_groups.h"
 
 namespace heddle {
 

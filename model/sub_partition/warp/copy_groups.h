@@ -6,6 +6,13 @@
 
 namespace heddle {
 
+/// The other end of a copy from global to shared memory.
+struct copy_target {
+  std::uint64_t offsets[32];  // by lane, in the block's shared memory
+  std::uint32_t lanes = 0;    // that copy, or write zeros
+  std::uint32_t group = 0;    // in the warp's copy_groups
+};
+
 /// A warp's groups of copies from global to shared memory, of which the last one takes further copies (PTX ISA,
 /// cp.async.commit_group). Lanes that diverge have their groups in common, so a wait lasts at least as long as it must.
 class copy_groups {

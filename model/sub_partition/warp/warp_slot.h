@@ -66,10 +66,13 @@ struct alignas(64) warp_slot {
   std::uint16_t residency = 0;  // counts the warps that the slot has held
   unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope
   bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
+  unsigned copying = 0;         // copies to shared memory in flight; each counts in loads or stores, too
   copy_groups copies;
   std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `record`
 
   [[nodiscard]] bool outstanding() const { return loads + stores != 0; }
+  /// What a fence waits for: not for copies to shared memory.
+  [[nodiscard]] bool holds_fence() const { return loads + stores != copying; }
   /// After issue, the warp does not continue at `sequence`, the next instruction in program order.
   [[nodiscard]] bool leaves(std::uint32_t sequence) const { return jumps && state.pc != sequence; }
 };

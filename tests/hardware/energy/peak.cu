@@ -18,7 +18,7 @@ __device__ void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32
 }
 
 // C = A * B with both operands along k: 256 x 128 a block of eight warps of 64 x 64 each, 32 of k in a stage, four stages
-// in shared memory. Three stages are on their way while one is used, and fragments are loaded one step ahead. Chunks of
+// in shared memory. Three stages are in flight while one is used, and fragments are loaded one step ahead. Chunks of
 // 16 bytes are stored where eight rows are in different banks. The fragments of B are pairs of adjacent registers.
 constexpr int rows = 256, columns = 128, depth = 32, stages = 4;
 constexpr int row_bytes = 2 * depth, stage_bytes = (rows + columns) * row_bytes;

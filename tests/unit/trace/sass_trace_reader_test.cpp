@@ -93,8 +93,9 @@ TEST(sass_trace_reader, the_two_lines_of_a_copy_are_one_instruction) {
   const trace_folder folder;
   const std::string copy = " ffffffff 0 LDGSTS.E.BYPASS.128 2 R4 R2 16 1 ";
   const std::string lines = "0000" + copy + "0x100 16 0\n0000" + copy + "0x7f0000001000 16 0\n0010" + copy +
-                            "0x500 16 0\n0010" + copy + "0x7f0000002000 16 0\n0020 ffffffff 0 EXIT 0 0 0 0\n";
+                            "0x500 16 0\n0010" + copy + "0x7f0000002000 16 0\n0020 ffffffff 0 EXIT 0 0 0\n";
   head h = head_of_version("5");
+  h.block = "(64,1,1)";
   trace_reader r(
       folder.write("kernel-1.traceg", h.text() + thread_block("0,0,0", warp(0, 5, lines) + warp(1, 5, lines))));
   block_trace b;

@@ -12,6 +12,7 @@ namespace heddle::ptx {
 
 namespace {
 
+using isa::access_kind;
 using isa::opcode;
 using isa::space;
 
@@ -28,34 +29,30 @@ bool stays_in_place(const machine_instruction& i) {
   return effect == isa::effect_kind::order || (effect == isa::effect_kind::if_clock && has_side_effect(i));
 }
 
-isa::access_kind access_of(const machine_instruction& i) { return isa::info(i.base.op).access; }
+access_kind access_of(const machine_instruction& i) { return isa::info(i.base.op).access; }
 
 /// Reads or writes memory that others may write (constants and textures are not).
 bool is_memory(const machine_instruction& i) {
-  const isa::access_kind access = access_of(i);
-  return access != isa::access_kind::none && access != isa::access_kind::constant_load &&
-         access != isa::access_kind::sample;
+  const access_kind access = access_of(i);
+  return access != access_kind::none && access != access_kind::constant_load && access != access_kind::sample;
 }
 
 bool reads_only(const machine_instruction& i) {
-  const isa::access_kind access = access_of(i);
-  return (access == isa::access_kind::load || access == isa::access_kind::matrix_load) &&
+  const access_kind access = access_of(i);
+  return (access == access_kind::load || access == access_kind::matrix_load) &&
          i.base.cache != isa::cache_op::volatile_;
 }
 
 /// A load or a store whose address is its base and offset.
 bool is_plain(const machine_instruction& i) {
-  const isa::access_kind access = access_of(i);
-  return (access == isa::access_kind::load || access == isa::access_kind::store) &&
-         i.base.cache != isa::cache_op::volatile_;
+  const access_kind access = access_of(i);
+  return (access == access_kind::load || access == access_kind::store) && i.base.cache != isa::cache_op::volatile_;
 }
 
-/// A copy from global to shared memory: what it writes is there once the program has waited for it.
-bool is_copy(const machine_instruction& i) { return access_of(i) == isa::access_kind::copy; }
+bool is_copy(const machine_instruction& i) { return access_of(i) == access_kind::copy; }
 
 bool is_surface(const machine_instruction& i) {
-  const isa::access_kind access = access_of(i);
-  return access == isa::access_kind::surface_load || access == isa::access_kind::surface_store;
+  return access_of(i) == access_kind::surface_load || access_of(i) == access_kind::surface_store;
 }
 
 unsigned access_bytes(const machine_instruction& i) { return std::max(isa::size_of(i.base.type), 1u); }
@@ -80,7 +77,7 @@ bool may_meet(const machine_instruction& a, const machine_instruction& b) {
 /// Cycles from issue to a dependent instruction, roughly: they rank, they do not time.
 unsigned latency_of(const machine_instruction& i) {
   const isa::op_class timing = isa::info(i.base.op).timing;
-  const bool on_chip = access_of(i) == isa::access_kind::constant_load || i.base.mem_space == space::shared;
+  const bool on_chip = access_of(i) == access_kind::constant_load || i.base.mem_space == space::shared;
   return timing == isa::op_class::load_store && on_chip ? 25 : isa::info(timing).schedule_latency;
 }
 

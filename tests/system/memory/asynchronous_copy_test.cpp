@@ -46,7 +46,7 @@ class asynchronous_copy : public ::testing::TestWithParam<const char*> {
   /// Runs a kernel. `options`: words of the command line, the input is the first argument.
   heddle::test::outcome run(const std::string& kernel, const std::string& options) const {
     std::vector<std::string> command{
-        HEDDLE_PROGRAM, "run",      "--kernel", HEDDLE_SOURCE "/tests/system/run/asynchronous_copy.ptx:" + kernel,
+        HEDDLE_PROGRAM, "run",      "--kernel", HEDDLE_SOURCE "/tests/system/memory/asynchronous_copy.ptx:" + kernel,
         "--gpu",        GetParam(), "--quiet",  "--arg",
         "in:in.bin"};
     std::istringstream text(options);
@@ -59,7 +59,8 @@ class asynchronous_copy : public ::testing::TestWithParam<const char*> {
   words in_;
 };
 
-// The published latency of a copy that hits the L1 is 39 cycles (Huerta et al. 2025, table 2).
+// The published latency of a copy that hits the L1 is 39 cycles (Huerta et al. 2025, table 2). Here its data come as
+// far as those of a load before they are written: 45, and two to read the clock.
 TEST_P(asynchronous_copy, is_not_waited_for_until_its_group_is) {
   const auto o = run("cycles", "--grid 1 --block 32 --arg out:64:out.bin --metrics m.json");
   ASSERT_EQ(o.code, 0) << o.err;
@@ -67,11 +68,12 @@ TEST_P(asynchronous_copy, is_not_waited_for_until_its_group_is) {
   EXPECT_LT(t[0], 20u) << "cycles to issue a copy";
   EXPECT_NEAR(t[1], t[2], 60) << "cycles until it is there, and of a load";
   EXPECT_GT(t[1], 300u);
-  EXPECT_NEAR(t[3], 39, 3) << "of two groups the older one, which hits the L1";
-  EXPECT_GT(t[4], 300u) << "the newer one";
+  EXPECT_EQ(t[3], 45 + 2u) << "of a copy that hits the L1";
+  EXPECT_LT(t[4], 60u) << "of two groups the older one, which hits the L1";
+  EXPECT_GT(t[5], 300u) << "the newer one";
   const auto m = json::parse(heddle::test::content(place_ / "m.json"));
   const auto& states = m["kernels"][0]["warp_states"];
-  EXPECT_GE(states["long_scoreboard"].get<unsigned>() + 60, t[1] + t[2] + t[3] + t[4]) << states;
+  EXPECT_GE(states["long_scoreboard"].get<unsigned>(), 0.9 * (t[1] + t[2] + t[5])) << states;
 }
 
 TEST_P(asynchronous_copy, of_a_ring_of_tiles_gives_what_the_cpu_gives) {
@@ -83,7 +85,7 @@ TEST_P(asynchronous_copy, of_a_ring_of_tiles_gives_what_the_cpu_gives) {
       for (unsigned k = 0; k < tiles; ++k) sum += in_[(b * tiles + k) * threads + (t + k * 37) % threads] * (k + 1);
       expected.push_back(sum);
     }
-  json job = {{"module", HEDDLE_SOURCE "/tests/system/run/asynchronous_copy.ptx"},
+  json job = {{"module", HEDDLE_SOURCE "/tests/system/memory/asynchronous_copy.ptx"},
               {"buffers", {{"in", {{"file", "in.bin"}}}, {"out", {{"bytes", 4 * expected.size()}}}}},
               {"launches",
                {{{"kernel", "tiles"},
@@ -101,7 +103,7 @@ TEST_P(asynchronous_copy, of_a_ring_of_tiles_gives_what_the_cpu_gives) {
     return json::parse(heddle::test::content(place_ / "m.json"));
   };
   const auto cycles = execute()["kernels"][0]["cycles"].get<unsigned>();
-  // Stopped with copies on their way, in different phases of the loop.
+  // Stopped with copies in flight, in different phases of the loop.
   for (unsigned k = 1; k < 12; ++k) {
     job["preempt"] = {{{"at_cycle", cycles * k / 14 + 7 * k}, {"resume_after", 100}}};
     EXPECT_EQ(execute()["context_switches"].size(), 2u) << job["preempt"];

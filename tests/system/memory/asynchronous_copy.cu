@@ -19,7 +19,8 @@ __device__ unsigned now() {
 }
 
 // One warp. Cycles: to issue a copy of a line that no cache has; until it is there; of a load and its use of another
-// such line; until the older of two copies is there, which the L1 has; until the newer one is.
+// such line; of a copy of a line that the L1 has; until the older of two copies is there, of such a line; until the
+// newer one is.
 extern "C" __global__ void cycles(const unsigned* in, unsigned* out) {
   __shared__ unsigned place[3][32];
   const unsigned* const line = in + threadIdx.x;
@@ -29,8 +30,12 @@ extern "C" __global__ void cycles(const unsigned* in, unsigned* out) {
   commit();
   wait<0>();
   const unsigned t2 = now();
-  if (__ldca(line + 4096) == 1) out[5] = 0;  // a branch waits for the load
+  if (__ldca(line + 4096) == 1) out[6] = 0;  // a branch waits for the load
   const unsigned t3 = now();
+  copy_4(&place[0][threadIdx.x], line);
+  commit();
+  wait<0>();
+  const unsigned hit = now() - t3;
   copy_4(&place[1][threadIdx.x], line);
   commit();
   copy_4(&place[2][threadIdx.x], line + 8192);
@@ -44,11 +49,12 @@ extern "C" __global__ void cycles(const unsigned* in, unsigned* out) {
   out[0] = t1 - t0;
   out[1] = t2 - t1;
   out[2] = t3 - t2;
-  out[3] = t5 - t4;
-  out[4] = t6 - t4;
+  out[3] = hit;
+  out[4] = t5 - t4;
+  out[5] = t6 - t4;
 }
 
-// The sum of k * tile[k] over the n tiles of a block, three of which are on their way, and each thread of which uses
+// The sum of k * tile[k] over the n tiles of a block, three of which are in flight, and each thread of which uses
 // what another one has copied.
 extern "C" __global__ void tiles(const unsigned* in, unsigned* out, int n) {
   __shared__ unsigned ring[4][128];
@@ -88,7 +94,7 @@ extern "C" __global__ void parts(const unsigned char* in, unsigned char* out) {
     for (int i = 0; i < 16; ++i) out[k * 2048 + t * 16 + i] = place[k][(t ^ 5) * 16 + i];
 }
 
-// A warp exits while its copies are on their way; the next block on the SM must not see them.
+// A warp exits while its copies are in flight; the next block on the SM must not see them.
 extern "C" __global__ void leaves(const unsigned* in, unsigned* out) {
   extern __shared__ unsigned dynamic[];
   if (blockIdx.x % 2 == 0) {

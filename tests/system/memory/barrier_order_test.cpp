@@ -27,7 +27,7 @@ void expect_read(const std::string& file, const std::string& name, std::uint32_t
   const fs::path place = fs::path(HEDDLE_SCRATCH "/barrier_order") / (name + "_" + gpu);
   fs::create_directories(place);
   const heddle::test::outcome o = heddle::test::run_program(
-      {HEDDLE_PROGRAM, "run", "--kernel", HEDDLE_SOURCE "/tests/system/run/" + file + ":" + name, "--grid", grid,
+      {HEDDLE_PROGRAM, "run", "--kernel", HEDDLE_SOURCE "/tests/system/memory/" + file + ":" + name, "--grid", grid,
        "--block", "64", "--arg", "buf:524288", "--arg", "buf:4", "--arg", "out:128:out.bin", "--arg", "buf:512",
        "--quiet", "--gpu", gpu},
       {place});
@@ -48,6 +48,13 @@ TEST_P(barrier_order, of_global_accesses) {
 
 TEST(barrier_order_in_cluster, of_accesses_to_the_other_block) {
   expect_read("barrier_order_cluster.ptx", "remote_store", 1, "2", "h100");
+}
+
+TEST(barrier_order_of_arrivals, at_an_mbarrier) {
+  for (const char* gpu : {"a100", "h100"}) {
+    expect_read("barrier_order_arrival.ptx", "store_then_arrive", 1, "1", gpu);
+    expect_read("barrier_order_arrival.ptx", "load_then_arrive", 0, "1", gpu);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(kernel, barrier_order,
