@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -20,6 +18,7 @@
 #include "testbench/correlate/correlation_text.h"
 #include "testbench/correlate/parameter_fit.h"
 #include "testbench/files/file_roles.h"
+#include "testbench/files/passing_folder.h"
 #include "testbench/files/result_files.h"
 #include "testbench/options/host_cores.h"
 #include "testbench/options/log.h"
@@ -101,27 +100,6 @@ bool parse(const std::vector<std::string>& arguments, correlate_options& o) {
   return true;
 }
 
-/// A folder for results that are not kept.
-class passing_folder {
- public:
-  passing_folder() : path_((fs::temp_directory_path() / "heddle-correlate-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr)
-      throw input_error("cannot make a folder in '" + fs::temp_directory_path().string() +
-                        "': " + std::strerror(errno));
-  }
-  ~passing_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  passing_folder(const passing_folder&) = delete;
-  passing_folder& operator=(const passing_folder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // The day on which the page is made; SOURCE_DATE_EPOCH, if set, for builds that are to give the same bytes.
 std::string today() {
   std::time_t now = std::time(nullptr);
@@ -171,7 +149,7 @@ class correlate_run {
   }
 
   int run() {
-    if (options_.store.empty()) folder_ = std::make_unique<passing_folder>();
+    if (options_.store.empty()) folder_ = std::make_unique<passing_folder>("heddle-correlate");
     const result_store store(folder_ ? folder_->path() + "/runs" : options_.store, HEDDLE_VERSION);
     store.check();
     store.create();

@@ -266,6 +266,37 @@ option_parser options_of_correlate() {
   return p;
 }
 
+option_parser options_of_whatif() {
+  option_parser p(
+      "whatif", "whatif [options] JOB.json | --run \"RUN\" | -- PROGRAM ...",
+      "Runs a workload on a machine as it is, then with one change after the other: the advice of its "
+      "verdict, each parameter doubled or halved, each choice, and pairs of the best; tells which save most.");
+  p.operands("JOB.json", 1);
+  p.group("The workload and the machine");
+  p.value("run", "RUN", "the workload, as heddle run takes it, such as \"--kernel FILE.ptx --grid 8 ...\"");
+  p.value("gpu", "NAME|FILE.ini", "the machine (default: gtx1080)");
+  p.values("set", "SECTION.KEY=VALUE", "override one parameter of the machine as it is; repeatable");
+  p.value("by", "time|energy|product",
+          "what is to become smaller: simulated time, energy, or both multiplied (default: "
+          "time; then a run ends when it has taken as long as the machine as it is)");
+  p.group("How much");
+  p.value("minutes", "N", "start no run after so many minutes (default: 5)");
+  p.value("runs", "N", "try at most so many changes (default: no limit)");
+  p.value("jobs", "N", "runs at a time (default: one a core)");
+  p.value("store", "NAME", "keep the results of runs in NAME.points; runs that it holds are not run again");
+  p.group("Results");
+  p.value("rows", "N", "changes in the table and the chart (default: 20)");
+  p.value("csv", "FILE.csv", "write every change with its time and energy");
+  p.value("chart", "FILE.svg", "draw the best changes as bars");
+  p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
+  p.flag("quiet", "no table on stdout");
+  p.flag("help,h", "this text");
+  p.note("The page use/whatif.md says what is tried and what is left out.");
+  p.example("whatif testbench/workloads/sgemm/job.json --gpu v100 --chart sgemm.svg", "a job, and a picture");
+  p.example("whatif --gpu h100 --by energy -- ./vectorAdd", "a CUDA program, by energy");
+  return p;
+}
+
 option_parser options_of_help() {
   option_parser p("help", "help [COMMAND]",
                   "Tells what the commands are, or a command's options, as COMMAND --help does.");

@@ -16,6 +16,7 @@ option_parser options_of_disasm();
 option_parser options_of_report();
 option_parser options_of_sweep();
 option_parser options_of_correlate();
+option_parser options_of_whatif();
 option_parser options_of_help();
 option_parser options_of_version();
 option_parser options_of_completion();

@@ -17,6 +17,7 @@
 #include "testbench/sweep/sweep_command.h"
 #include "testbench/text/text.h"
 #include "testbench/text/text_style.h"
+#include "testbench/whatif/whatif_command.h"
 
 namespace heddle::testbench {
 
@@ -34,6 +35,7 @@ namespace heddle::testbench {
   X(disasm, {"disasm FILE.ptx[:ENTRY] [--gpu G]", "the machine program of a kernel"}) \
   X(report, {"report FILE... -o REPORT.html", "one page of metrics, or of a sweep's store"}) \
   X(sweep, {"sweep SWEEP.ini [options]", "many points, on this machine or a cluster"}) \
+  X(whatif, {"whatif JOB.json [options]", "which change of the machine saves most"}) \
   X(correlate, {"correlate FILE.csv... [options]", "measurements of real chips beside Heddle's"}) \
   X(energy_fit, {"energy-fit FILE.csv [options]", "energies of a chip from measured power"}) \
   X(help, {"help [COMMAND]", "this text, or a command's options"}) \

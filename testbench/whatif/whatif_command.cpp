@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/whatif/whatif_command.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+#include "heddle/config/error.h"
+#include "heddle/config/message.h"
+#include "testbench/correlate/correlation_runs.h"
+#include "testbench/files/file_roles.h"
+#include "testbench/files/passing_folder.h"
+#include "testbench/files/result_files.h"
+#include "testbench/options/host_cores.h"
+#include "testbench/options/log.h"
+#include "testbench/options/option_tables.h"
+#include "testbench/sweep/engine/local_engine.h"
+#include "testbench/text/shell_words.h"
+#include "testbench/text/text.h"
+#include "testbench/whatif/outcome.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr unsigned usual_minutes = 5;
+constexpr std::size_t usual_rows = 20, most_rows = 1000;
+constexpr std::size_t best_for_pairs = 4;
+constexpr std::uint64_t kept_for_pairs = best_for_pairs * (best_for_pairs - 1) / 2;  // of --runs
+constexpr double worth_a_pair = 0.005;                                               // of the base
+
+struct whatif_options {
+  std::string run;  // the workload, as heddle run or exec take it
+  std::string gpu = "gtx1080";
+  std::vector<std::string> overrides;
+  aim what = aim::time;
+  std::uint64_t runs = 0;  // most; 0: no limit
+  std::uint64_t minutes = usual_minutes;
+  std::size_t rows = usual_rows;
+  unsigned jobs = 0;
+  std::string store;
+  std::string csv;
+  std::string chart;
+  progress_mode progress = progress_mode::automatic;
+  bool quiet = false;
+};
+
+std::string workload_of(const option_parser& p, const std::vector<std::string>& program) {
+  const std::size_t given = p.positionals().size() + (p.has("run") ? 1 : 0) + (program.empty() ? 0 : 1);
+  if (given != 1) p.fail("expected one workload: JOB.json, --run \"RUN\", or -- PROGRAM ARGUMENTS");
+  if (p.has("run")) return p.text("run");
+  if (program.empty()) return shell_quoted(p.positionals()[0]);
+  std::string text = "--";
+  for (const std::string& word : program) text += " " + shell_quoted(word);
+  return text;
+}
+
+/// Parses the arguments. False: --help was given, and its text has been printed.
+bool parse(std::vector<std::string> arguments, whatif_options& o) {
+  constexpr unsigned most_jobs = 100000, most_minutes = 1000000;
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  std::vector<std::string> program;
+  if (dashes != arguments.end()) {
+    program.assign(dashes + 1, arguments.end());
+    arguments.erase(dashes, arguments.end());
+  }
+  option_parser p = options_of_whatif();
+  if (p.parse(arguments)) {
+    std::fputs(p.help().c_str(), stdout);
+    return false;
+  }
+  o.run = workload_of(p, program);
+  if (p.has("gpu")) o.gpu = p.text("gpu");
+  o.overrides = p.list("set");
+  if (p.has("by")) o.what = static_cast<aim>(p.choice("by"));
+  if (p.has("runs")) o.runs = p.number("runs", 1, most_minutes);
+  if (p.has("minutes")) o.minutes = p.number("minutes", 1, most_minutes);
+  if (p.has("rows")) o.rows = p.number("rows", 1, most_rows);
+  if (p.has("jobs")) o.jobs = static_cast<unsigned>(p.number("jobs", 1, most_jobs));
+  if (p.has("store")) o.store = p.text("store");
+  if (p.has("csv")) o.csv = p.text("csv");
+  if (p.has("chart")) o.chart = p.text("chart");
+  if (!o.chart.empty() && !ends(o.chart, ".svg"))
+    p.fail("--chart: got '" + printable(o.chart) + "', expected FILE.svg");
+  if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));
+  o.quiet = p.has("quiet");
+  return true;
+}
+
+/// One run of the command.
+class whatif_run {
+ public:
+  explicit whatif_run(const whatif_options& o) : options_(o) {
+    const correlation_runs base({launch({}, 0)}, o.overrides, HEDDLE_VERSION);
+    file_roles roles;
+    base.add_inputs(roles);
+    if (!o.csv.empty()) roles.add_output(o.csv, "--csv");
+    if (!o.chart.empty()) roles.add_output(o.chart, "--chart");
+    if (o.store.empty()) folder_ = std::make_unique<passing_folder>("heddle-whatif");
+    store_ = std::make_unique<result_store>(folder_ ? folder_->path() + "/runs" : o.store, HEDDLE_VERSION);
+    store_->check();
+  }
+
+  int run() {
+    store_->create();
+    const json metrics = measure_base();
+    result_.workload = options_.run;
+    result_.gpu = options_.gpu;
+    result_.what = options_.what;
+    result_.base = cost::of(metrics);
+    if (options_.what != aim::time && result_.base.joules == 0)
+      throw input_error("--by: the run has no account of energy (energy.account = false)");
+    const std::uint64_t kept = std::min(kept_for_pairs, options_.runs / 4);
+    attempt(candidates_of(metrics, options_.gpu, options_.overrides), options_.runs - kept);
+    result_.sort();
+    attempt(pairs_of(best()), options_.runs);
+    result_.sort();
+    write();
+    if (!options_.quiet) std::fputs(whatif_text(result_, options_.rows, stdout_style()).c_str(), stdout);
+    return 0;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  /// `most_cycles`: 0: to the end.
+  [[nodiscard]] measured_launch launch(const candidate& c, std::uint64_t most_cycles) const {
+    measured_launch m;
+    m.where = "the workload";
+    m.gpu = options_.gpu;
+    m.run = c.options() + " " + (most_cycles == 0 ? "" : "--max-cycles " + std::to_string(most_cycles) + " ") +
+            options_.run;
+    return m;
+  }
+
+  json measure_base() {
+    const correlation_runs base({launch({}, 0)}, options_.overrides, HEDDLE_VERSION);
+    simulate(base, {0});
+    const point_result r = store_->read(base.id(0));
+    if (r.status != point_status::done)
+      throw input_error("the workload does not run on " + options_.gpu + ": " +
+                        (r.reason.empty() ? name_of(r.status) : r.reason));
+    return json::parse(r.metrics);
+  }
+
+  // Tries the changes until `most` runs (0: any number) or the minutes are used up.
+  void attempt(const std::vector<candidate>& all, std::uint64_t most) {
+    const std::size_t at_once = 4 * std::size_t{jobs()};
+    for (std::size_t first = 0; first < all.size(); first += at_once) {
+      std::size_t end = std::min(first + at_once, all.size());
+      if (most != 0) end = std::min<std::size_t>(end, first + (most - std::min(most, used_)));
+      if (clock::now() - started_ > std::chrono::minutes(options_.minutes)) end = first;
+      result_.not_tried += end == first ? all.size() - first : 0;
+      if (end == first) return;
+      try_some({all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(end)});
+    }
+  }
+
+  // A change cannot save time once it has taken as long as the machine as it is: its run ends there.
+  [[nodiscard]] std::uint64_t most_cycles(const candidate& c) const {
+    if (options_.what != aim::time || begins(options_.run, "-- ")) return 0;  // a program would see a failed launch
+    double clock_mhz = result_.base.cycles / result_.base.seconds / 1e6;
+    for (const auto& [key, value] : c.settings)
+      if (key == "gpu.core_clock_mhz") parse_float(value, clock_mhz);
+    return static_cast<std::uint64_t>(std::ceil(result_.base.seconds * clock_mhz * 1e6)) + 1;
+  }
+
+  void try_some(const std::vector<candidate>& some) {
+    std::vector<measured_launch> launches;
+    for (const candidate& c : some) launches.push_back(launch(c, most_cycles(c)));
+    const correlation_runs runs(launches, options_.overrides, HEDDLE_VERSION);
+    std::vector<std::size_t> work;
+    for (std::size_t r = 0; r < runs.size(); ++r) work.push_back(r);
+    simulate(runs, work);
+    used_ += some.size();
+    for (std::size_t k = 0; k < some.size(); ++k) {
+      const point_result r = store_->read(runs.id(runs.run_of(k)));
+      const bool at_limit = most_cycles(some[k]) != 0 && r.reason.find("(--max-cycles)") != std::string::npos;
+      tried_change t{some[k], r.status, r.status == point_status::failed && at_limit, r.reason, {}};
+      if (r.status == point_status::done) {
+        t.costs = cost::of(json::parse(r.metrics));
+      }
+      result_.tried.push_back(std::move(t));
+    }
+  }
+
+  void simulate(const correlation_runs& runs, const std::vector<std::size_t>& all) {
+    std::vector<std::size_t> work;
+    for (const std::size_t r : all)
+      if (store_->status(runs.id(r)) == point_status::missing) work.push_back(r);
+    sweep_progress progress(options_.progress, work.size());
+    local_engine engine(
+        *store_, [&](std::size_t r) { return runs.id(r); }, 0, jobs(), false,
+        [&](std::size_t r) { runs.run(r, *store_); });
+    const int signal = engine.run(work, progress);
+    progress.clear_line();
+    if (signal != 0) end_by(signal);
+  }
+
+  [[noreturn]] void end_by(int signal) {
+    folder_.reset();
+    message_log::warning("stopped by signal " + std::to_string(signal) +
+                         (options_.store.empty() ? "" : "; finished runs are kept, and the same command goes on"));
+    message_log::flush();
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+    ::_exit(128 + signal);
+  }
+
+  [[nodiscard]] std::vector<candidate> best() const {
+    std::vector<candidate> all;
+    for (const tried_change& t : result_.tried)
+      if (all.size() < best_for_pairs && t.counts() && result_.saved(t, options_.what) > worth_a_pair)
+        all.push_back(t.change);
+    return all;
+  }
+
+  void write() const {
+    result_files files;
+    if (!options_.csv.empty()) files.add(options_.csv, whatif_csv(result_), "--csv");
+    if (!options_.chart.empty()) files.add(options_.chart, whatif_svg(result_, options_.rows), "--chart");
+    files.commit();
+  }
+
+  [[nodiscard]] unsigned jobs() const { return options_.jobs != 0 ? options_.jobs : host_cores(); }
+
+  const whatif_options& options_;
+  std::unique_ptr<passing_folder> folder_;
+  std::unique_ptr<result_store> store_;
+  whatif_result result_;
+  std::uint64_t used_ = 0;  // runs
+  clock::time_point started_ = clock::now();
+};
+
+}  // namespace
+
+int whatif_command(const std::vector<std::string>& arguments) {
+  whatif_options o;
+  if (!parse(arguments, o)) return 0;
+  return whatif_run(o).run();
+}
+
+}  // namespace heddle::testbench
