@@ -48,25 +48,36 @@ extern "C" __global__ void walsh_near(float* out, const float* in, int log_n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) out[base + i] = s[i];
 }
 
-// Histogram of bytes, one in shared memory for each of six warps (histogram_k1).
-extern "C" __global__ void histogram_256(unsigned* partial, const unsigned* data, unsigned words) {
-  __shared__ unsigned bins[6 * 256];
-  for (unsigned i = threadIdx.x; i < 6 * 256; i += blockDim.x) bins[i] = 0;
-  unsigned* own = bins + (threadIdx.x >> 5) * 256;
+// Histogram of 64 bins by the upper six bits of bytes, one of 8-bit counters for each thread in shared memory, so that a thread may
+// count 255 bytes at most (histogram_k1). Neighbouring threads' counters are in different banks.
+constexpr int bins = 64, counting_threads = 64, banks = 16;
+__device__ void count_bytes(unsigned char* own, unsigned four) {
+#pragma unroll
+  for (int shift = 2; shift < 32; shift += 8) ++own[(four >> shift & 63) * counting_threads];
+}
+extern "C" __global__ void histogram_64(unsigned* partial, const uint4* data, unsigned count) {
+  __shared__ unsigned char counters[counting_threads * bins];
+  const unsigned t = threadIdx.x;
+#pragma unroll
+  for (int i = 0; i < bins / 4; ++i) reinterpret_cast<unsigned*>(counters)[t + i * counting_threads] = 0;
+  unsigned char* const own = counters + ((t & (banks - 1)) << 2 | (t & 3 * banks) >> 4);
   __syncthreads();
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += blockDim.x * gridDim.x) {
-    const unsigned four = data[i];
-    atomicAdd(own + (four & 255), 1);
-    atomicAdd(own + (four >> 8 & 255), 1);
-    atomicAdd(own + (four >> 16 & 255), 1);
-    atomicAdd(own + (four >> 24), 1);
+  for (unsigned at = blockIdx.x * blockDim.x + t; at < count; at += blockDim.x * gridDim.x) {
+    const uint4 four = data[at];
+    count_bytes(own, four.x);
+    count_bytes(own, four.y);
+    count_bytes(own, four.z);
+    count_bytes(own, four.w);
   }
   __syncthreads();
-  for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x) {
-    unsigned sum = 0;
-    for (unsigned i = 0; i < 6; ++i) sum += bins[bin + i * 256];
-    partial[blockIdx.x * 256 + bin] = sum;
+  const unsigned char* const row = counters + t * counting_threads;
+  unsigned sum = 0, at = 4 * (t & (banks - 1));
+#pragma unroll
+  for (int i = 0; i < counting_threads / 4; ++i) {
+    sum += row[at] + row[at + 1] + row[at + 2] + row[at + 3];
+    at = (at + 4) & (counting_threads - 1);
   }
+  partial[blockIdx.x * bins + t] = sum;
 }
 
 // A binomial tree of 2,048 steps a block, 16 elements a thread; of `skip` steps one is taken (binomialOptions_k1).
