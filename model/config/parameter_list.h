@@ -767,9 +767,9 @@ HEDDLE_NUMBER(double, shared_pj, 3410, picojoules, pj, power,
 HEDDLE_NUMBER(double, constant_pj, 229, picojoules, pj, power,
   "look-up in the constant cache")
 HEDDLE_NUMBER(double, l1_read_hit_pj, 853, picojoules, pj, power,
-  "load of a 32-byte sector that is in the L1")
+  "load of 32 bytes, counted in 4-byte words, of sectors that are in the L1 or being fetched")
 HEDDLE_NUMBER(double, l1_read_miss_pj, 853, picojoules, pj, power,
-  "load of a 32-byte sector that is not: look-up and fill")
+  "load that fetches a 32-byte sector: look-up, fill and read")
 HEDDLE_NUMBER(double, l1_write_hit_pj, 853, picojoules, pj, power,
   "store to a 32-byte sector that is in the L1")
 HEDDLE_NUMBER(double, l1_write_miss_pj, 853, picojoules, pj, power,

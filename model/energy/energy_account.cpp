@@ -102,13 +102,15 @@ void energy_account::add_memory(sums& to, std::uint32_t launch, unsigned sm) con
   add_to_memory(to, unit::constant_cache, joules(m.constant_cache.counters.at(launch).accesses, p.constant_pj));
   add_to_memory(to, unit::tlb, joules(m.load_store_unit.tlb.counters.at(launch).accesses, p.tlb_pj));
   const l1_counters& c = m.l1.counters.at(launch);
-  const std::uint64_t read_hits = c.hits - c.write_hits;
+  const std::uint64_t fetched = c.reads - (c.hits - c.write_hits) - c.pending_hits;
+  const double delivered = static_cast<double>(c.delivered_words) / words_per_sector;
   add_to_memory(to, unit::l1,
-                joules(read_hits, p.l1_read_hit_pj) + joules(c.reads - read_hits, p.l1_read_miss_pj) +
+                joules(delivered, p.l1_read_hit_pj) + joules(fetched, p.l1_read_miss_pj) +
                     joules(c.write_hits, p.l1_write_hit_pj) + joules(c.writes - c.write_hits, p.l1_write_miss_pj));
   // A header for each packet; a flit for each sector that travels with it; an atomic has a flit of operands and one of
   // results.
-  const std::uint64_t flits = c.read_requests + c.write_requests + c.atomics + c.fills + c.writes + 2 * c.atomics;
+  const std::uint64_t flits = c.read_requests + c.write_requests + c.atomics + c.fills + c.writes + 2 * c.atomics +
+                              c.instruction_requests + c.instruction_sectors;
   add_to_memory(to, unit::interconnect, joules(flits, p.flit_pj));
 }
 

@@ -56,7 +56,7 @@ void load_store_unit::count(const lsu_transaction& t) {
   ++d->requests;
   unsigned sectors = 0;
   for (unsigned k = 0; k < hot_.lines.count; ++k)
-    sectors += static_cast<unsigned>(__builtin_popcount(hot_.lines.parts[k].sectors));
+    sectors += static_cast<unsigned>(__builtin_popcount(hot_.lines.parts[k].sectors()));
   d->transactions += sectors;
   const unsigned requested = static_cast<unsigned>(__builtin_popcount(t.global_mask)) * t.bytes_per_lane;
   d->requested_bytes += std::min(requested, sectors * sector_bytes);  // lanes with the same address share bytes

@@ -188,7 +188,7 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
 
 void load_store_unit::coalesce_lanes(const lsu_transaction& t) {
   if (hot_.half_warps) coalesce_half_warps(t.addresses(), t.global_mask, t.bytes_per_lane, hot_.lines);
-  else coalesce(t.addresses(), t.global_mask, hot_.lines);
+  else coalesce(t.addresses(), t.global_mask, t.bytes_per_lane, hot_.lines);
 }
 
 // Sends the lines in hot_.lines to the L1, starting in this cycle.
@@ -257,7 +257,9 @@ void load_store_unit::send_line(cycle_t cycle) {
   a.transaction = &t;
   a.line = part.line;
   a.lanes = part.lanes;
-  a.sectors = part.sectors;
+  a.sectors = part.sectors();
+  a.words = part.words;
+  if (hot_.next_line == 0) a.missing_words = static_cast<std::uint8_t>(hot_.lines.missing_words());
   a.cycle = cycle;
   a.free_cycle = cycle + 1;
   l1_phase phase = l1_phase::request;

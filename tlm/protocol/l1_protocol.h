@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <tlm>
 
+#include "heddle/tlm/protocol/gpu_request.h"
+
 namespace heddle {
 
 struct lsu_transaction;
@@ -16,6 +18,8 @@ struct lsu_transaction;
 /// Backward: response (in the cycle in which the result may be used), retry (the payload has no meaning).
 enum class l1_phase : std::uint8_t { request, nack, response, retry };
 
+constexpr unsigned words_per_sector = sector_bytes / 4;
+
 /// Whose access it is: of a warp's memory instruction; of the context engine, which moves a part of a block's context;
 /// of the instruction port, which reads code past the L1 through the SM's memory port.
 enum class l1_origin : std::uint8_t { warp, context, instructions, count };
@@ -27,7 +31,9 @@ struct l1_access {
   lsu_transaction* transaction = nullptr;  // null for instructions: they have no lanes, and their bytes are not needed
   std::uint64_t line = 0;                  // address of the line's first byte
   std::uint32_t lanes = 0;                 // lanes whose address lies in the line
+  std::uint32_t words = ~0u;               // bit w: 4-byte word w is accessed; for the account of energy alone
   std::uint8_t sectors = 0;                // bit s: sector s is accessed
+  std::uint8_t missing_words = 0;          // by which the whole instruction's words fall short of a sector
   std::uint64_t cycle = 0;                 // of the look-up
   std::uint64_t ready_cycle = 0;
   std::uint64_t free_cycle = 0;  // next possible look-up; set by the L1 if its banks are busy for more than a cycle

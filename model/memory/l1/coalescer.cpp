@@ -20,19 +20,31 @@ line_part& part_of(coalesced_access& out, std::uint64_t line) {
   return out.parts[out.count++];
 }
 
+// The words, from its first, of an access of `bytes` bytes.
+std::uint32_t words_of(unsigned bytes) { return bytes <= 4 ? 1 : (1u << bytes / 4) - 1; }
+
+// Words of accesses of `bytes` bytes to `first`, `first` + `stride`, ... `last`.
+std::uint32_t strided_words(unsigned first, unsigned last, std::uint64_t stride, unsigned bytes) {
+  if (stride <= std::max(4u, bytes))
+    return static_cast<std::uint32_t>((std::uint64_t{2} << (last + bytes - 1) / 4) - (1u << first / 4));
+  std::uint32_t words = 0;
+  for (unsigned at = first; at <= last; at += static_cast<unsigned>(stride)) words |= words_of(bytes) << at / 4;
+  return words;
+}
+
 // Fast path for lanes from `from` to before `to` that lie `stride` bytes apart, at most one sector: every line serves a
 // run of consecutive lanes, which touches a run of consecutive sectors.
 void coalesce_strided(const std::uint64_t addresses[32], unsigned from, unsigned to, std::uint64_t stride,
-                      coalesced_access& out) {
+                      unsigned bytes, coalesced_access& out) {
   for (unsigned lane = from; lane < to;) {
     const std::uint64_t line = addresses[lane] & ~in_line;
     const std::uint64_t room = line + line_bytes - addresses[lane];
     const unsigned count = static_cast<unsigned>(std::min<std::uint64_t>(to - lane, (room + stride - 1) / stride));
-    const unsigned first = static_cast<unsigned>(addresses[lane] & in_line) / sector_bytes;
-    const unsigned last = static_cast<unsigned>(addresses[lane + count - 1] & in_line) / sector_bytes;
+    const auto first = static_cast<unsigned>(addresses[lane] & in_line);
+    const auto last = static_cast<unsigned>(addresses[lane + count - 1] & in_line);
     line_part& part = part_of(out, line);
     part.lanes |= static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << lane);
-    part.sectors |= static_cast<std::uint8_t>((2u << last) - (1u << first));
+    part.words |= strided_words(first, last, stride, bytes);
     lane += count;
   }
 }
@@ -49,7 +61,7 @@ std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t ma
   return differ;
 }
 
-void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out) {
+void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, coalesced_access& out) {
   out.count = 0;
   if (mask == 0) return;
   const std::uint64_t stride = addresses[1] - addresses[0];
@@ -61,24 +73,25 @@ void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_a
       off |= addresses[16 + lane] - addresses[16] - lane * stride;
     }
     if (off == 0) {
-      coalesce_strided(addresses, 0, 16, stride, out);
-      coalesce_strided(addresses, 16, 32, stride, out);
+      coalesce_strided(addresses, 0, 16, stride, bytes, out);
+      coalesce_strided(addresses, 16, 32, stride, bytes, out);
       return;
     }
   }
+  const std::uint32_t lane_words = words_of(bytes);
   // Consecutive lanes in one line are accumulated in registers before the line is looked up.
   for (std::uint32_t rest = mask; rest != 0;) {
     const std::uint64_t line = addresses[__builtin_ctz(rest)] & ~in_line;
     const std::uint32_t before = rest;
-    unsigned sectors = 0;
+    std::uint32_t words = 0;
     for (; rest != 0; rest &= rest - 1) {
       const std::uint64_t offset = addresses[__builtin_ctz(rest)] - line;
       if (offset > in_line) break;
-      sectors |= 1u << offset / sector_bytes;
+      words |= lane_words << offset / 4;
     }
     line_part& part = part_of(out, line);
     part.lanes |= before ^ rest;
-    part.sectors |= static_cast<std::uint8_t>(sectors);
+    part.words |= words;
   }
 }
 
@@ -101,7 +114,7 @@ void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, 
         out.parts[out.count++] = {line, 0, 0};
       line_part& part = out.parts[out.count - 1];
       part.lanes |= 1u << lane;
-      part.sectors |= static_cast<std::uint8_t>(1u << (addresses[lane] & in_line) / sector_bytes);
+      part.words |= words_of(bytes) << (addresses[lane] & in_line) / 4;
     }
   }
 }

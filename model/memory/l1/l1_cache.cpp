@@ -14,6 +14,15 @@ namespace heddle {
 namespace {
 unsigned count(std::uint8_t sectors) { return static_cast<unsigned>(__builtin_popcount(sectors)); }
 
+/// Words of some sectors.
+std::uint32_t words_of(std::uint8_t sectors) { return ((sectors * 0x00204081u) & 0x01010101u) * 0xff; }
+
+/// What a load reads of sectors that it does not fetch, in words.
+unsigned delivered(const l1_access& access, std::uint8_t sectors) {
+  const auto words = static_cast<unsigned>(__builtin_popcount(access.words & words_of(sectors)));
+  return sectors == access.sectors ? words + access.missing_words : words;
+}
+
 const gpu_config& checked(const gpu_config& config) {
   if (config.l1.line_bytes != line_bytes) throw input_error("l1.line_bytes: 128 was expected");
   const unsigned s = config.l1.sector_bytes;
@@ -86,6 +95,7 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
       c.accesses += count(hit);
       c.reads += count(hit);
       c.hits += count(hit);
+      c.delivered_words += delivered(access, hit);
       read_hit(access, index, hit, c);
       return tlm::TLM_COMPLETED;
     }
@@ -120,6 +130,7 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   c.hits += count(hit);
   c.misses += count(missed);
   c.pending_hits += count(merged);
+  c.delivered_words += delivered(access, hit | merged);
   if (waiting_in == l1_tags::none) waiting_in = open_mshr(index);
   access.missing = rest;
   access.ready_cycle = access.cycle;
@@ -175,6 +186,7 @@ tlm::tlm_sync_enum l1_cache::bypass(l1_access& access, l1_phase& phase, std::uin
   c.hits += count(hit);
   c.misses += count(missed);
   c.bypassed += count(missed);
+  c.delivered_words += delivered(access, hit);
   access.ready_cycle = access.cycle;
   if (hit != 0) read_hit(access, tags_.find(access.line), hit, c);
   access.missing = missed;
@@ -243,7 +255,9 @@ tlm::tlm_sync_enum l1_cache::read_instructions(l1_access& access, l1_phase& phas
   line_payload& p = take_payload({nullptr, &access, l1_tags::none, access.launch, false, no_warp});
   p.request.what = gpu_request::kind::instruction;
   p.make_read(access.line, access.sectors);
-  ++counters[access.launch].instruction_requests;
+  l1_counters& c = counters[access.launch];
+  ++c.instruction_requests;
+  c.instruction_sectors += count(access.sectors);
   access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);
   return tlm::TLM_ACCEPTED;

@@ -44,6 +44,8 @@ struct l1_counters {
   std::uint64_t pending_hits = 0;  // loads: missed, but the sector was being fetched already
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
+  std::uint64_t delivered_words =
+      0;                            // 4-byte words that loads read of sectors that hit or were pending, at least 8 each
   std::uint64_t bypassed = 0;       // part of misses: loads that are not cached, or that find no free line
   std::uint64_t prefetches = 0;     // lines fetched by the prefetcher
   std::uint64_t prefetched = 0;     // sectors of prefetched lines
@@ -54,6 +56,7 @@ struct l1_counters {
   std::uint64_t atomics = 0;               // atomic and reduction requests to the L2
   std::uint64_t bank_conflicts = 0;        // extra cycles for which hits occupied the banks, beyond one each
   std::uint64_t instruction_requests = 0;  // code read from the L2, through the L1's port and not the L1
+  std::uint64_t instruction_sectors = 0;   // of code that these requests read
   std::uint64_t nacks = 0;                 // accesses nacked: no MSHR, or no room in the miss queue
 };
 

@@ -167,6 +167,8 @@ void l1_cache::check_invariants() const {
     invariant(c->accesses == c->hits + c->misses + c->pending_hits,
               "L1: accesses differ from hits + misses + pending hits");
     invariant(c->accesses == c->reads + c->writes, "L1: accesses differ from reads + writes");
+    invariant(c->delivered_words <= words_per_sector * (c->hits - c->write_hits + c->pending_hits),
+              "L1: more words are read than the sectors have that hit or were pending");
     const std::uint64_t read_misses = c->reads - (c->hits - c->write_hits) - c->pending_hits + c->prefetched;
     invariant(!idle() || (sector_group_ == 1 ? c->fills == read_misses : c->fills >= read_misses),
               "L1: idle, and the sectors that arrived differ from those that loads missed");

@@ -46,7 +46,7 @@ void memory_issue::count_replays(const warp_slot& w, const lsu_transaction& t) {
   if (t.global_mask != 0) {
     coalesced_access lines;
     if (half_warps) coalesce_half_warps(t.addresses(), t.global_mask, t.bytes_per_lane, lines);
-    else coalesce(t.addresses(), t.global_mask, lines);
+    else coalesce(t.addresses(), t.global_mask, t.bytes_per_lane, lines);
     const unsigned free = half_warps ? halves_of(t.global_mask) : 1;
     const unsigned words = t.local ? std::max<unsigned>(1, t.bytes_per_lane / 4) : 1;  // local words are lines apart
     const unsigned more = lines.count * words - std::min(lines.count, free);

@@ -44,6 +44,29 @@ constexpr const char* fused_kernel = R"(.version 6.0
 )";
 constexpr unsigned first_fma = 14, second_fma = 16;
 
+// Loads a byte of 32 sectors in 8 lines, the same bytes again, which are zero, and one byte for all lanes.
+constexpr const char* bytes_kernel = R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry bytes(.param .u64 p) {
+  .reg .b64 %rd<7>;
+  .reg .b32 %r<6>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 32;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u8 %r2, [%rd3];
+  cvt.u64.u32 %rd4, %r2;
+  add.s64 %rd5, %rd3, %rd4;
+  ld.global.u8 %r3, [%rd5];
+  add.s64 %rd6, %rd1, %rd4;
+  ld.global.u8 %r4, [%rd6];
+  add.u32 %r5, %r3, %r4;
+  st.global.u32 [%rd3], %r5;
+  ret;
+}
+)";
+
 using settings = std::vector<std::string>;
 
 /// A small A100 whose energies are all zero but these.
@@ -60,7 +83,8 @@ settings only(const settings& energies) {
 class energy_of_a_kernel : public fresh_simulation {
  protected:
   /// The metrics of one block of 32 threads.
-  static run_metrics run(const settings& all, unsigned blocks = 1) {
+  static run_metrics run(const settings& all, unsigned blocks = 1, const char* text = fused_kernel,
+                         const char* kernel = "fused") {
     restart();
     sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
     const gpu_config config = load_config("a100", all);
@@ -70,8 +94,8 @@ class energy_of_a_kernel : public fresh_simulation {
     driver.host_socket.bind(g.host_socket);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     launch_request r;
-    r.module = driver.load_module(fused_kernel, "fused.ptx");
-    r.kernel = "fused";
+    r.module = driver.load_module(text, "kernel.ptx");
+    r.kernel = kernel;
     r.grid[0] = blocks;
     r.block[0] = 32;
     r.argument(driver.allocate(4096));
@@ -129,9 +153,27 @@ TEST_F(energy_of_a_kernel, counts_sectors_by_hit_and_miss) {
   EXPECT_NEAR(of(m).by_class[energy_class::memory], 404e-12, 1e-24);
   const run_metrics far = run(only({"energy.dram_read_pj=7"}));
   EXPECT_NEAR(of(far).total_joules, static_cast<double>(far.kernels[0].memory.dram.read_bytes) / 32 * 7e-12, 1e-24);
-  // Four headers of 0 sectors do not count; the load's four sectors come back, the store's four go out, a header each.
-  const run_metrics near = run(only({"energy.flit_pj=1"}));
+  // The load's four sectors come back, the store's four go out, a header each.
+  const run_metrics near = run(only({"energy.flit_pj=1", "instruction_cache.second_level_misses=fixed"}));
   EXPECT_NEAR(of(near).by_unit[energy_unit::interconnect], 10e-12, 1e-24);
+}
+
+TEST_F(energy_of_a_kernel, counts_flits_of_code) {
+  const run_metrics m = run(only({"energy.flit_pj=1"}));
+  const cache_counts& l2 = m.kernels[0].memory.l2;
+  EXPECT_GT(l2.requests, 2u);  // code beside the load and the store
+  const auto flits = static_cast<double>(l2.requests + (l2.read_bytes + l2.write_bytes) / 32);
+  EXPECT_NEAR(of(m).by_unit[energy_unit::interconnect], flits * 1e-12, 1e-24);
+}
+
+TEST_F(energy_of_a_kernel, counts_words_that_loads_read_of_sectors_that_are_present) {
+  const auto joules = [](const char* price) {
+    return of(run(only({price}), 1, bytes_kernel, "bytes")).by_unit[energy_unit::l1];
+  };
+  EXPECT_NEAR(joules("energy.l1_read_miss_pj=1"), 32e-12, 1e-24);  // whole sectors are fetched
+  // 32 words of 32 sectors are four sectors' worth; one word for all counts as a sector.
+  EXPECT_NEAR(joules("energy.l1_read_hit_pj=1"), 5e-12, 1e-24);
+  EXPECT_NEAR(joules("energy.l1_write_hit_pj=1"), 32e-12, 1e-24);
 }
 
 TEST_F(energy_of_a_kernel, spends_static_energy_by_time) {

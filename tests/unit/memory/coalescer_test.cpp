@@ -17,24 +17,30 @@ namespace coalescer_test {
 using namespace heddle;
 
 void expect_same_as_brute_force(const std::uint64_t (&addresses)[32], std::uint32_t mask, unsigned bytes) {
-  std::map<std::uint64_t, std::pair<std::uint32_t, unsigned>> lines;
+  struct parts {
+    std::uint32_t lanes = 0, words = 0;
+    unsigned sectors = 0;
+  };
+  std::map<std::uint64_t, parts> lines;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!(mask >> lane & 1)) continue;
     for (unsigned b = 0; b < bytes; ++b) {
       const std::uint64_t a = addresses[lane] + b;
       auto& l = lines[a / 128 * 128];
-      l.first |= 1u << lane;
-      l.second |= 1u << (a % 128 / 32);
+      l.lanes |= 1u << lane;
+      l.words |= 1u << (a % 128 / 4);
+      l.sectors |= 1u << (a % 128 / 32);
     }
   }
   coalesced_access got;
-  coalesce(addresses, mask, got);
+  coalesce(addresses, mask, bytes, got);
   ASSERT_EQ(got.count, lines.size());
   unsigned previous = 0;
   for (unsigned k = 0; k < got.count; ++k) {
     const auto& expected = lines.at(got.parts[k].line);
-    EXPECT_EQ(got.parts[k].lanes, expected.first);
-    EXPECT_EQ(unsigned{got.parts[k].sectors}, expected.second);
+    EXPECT_EQ(got.parts[k].lanes, expected.lanes);
+    EXPECT_EQ(got.parts[k].words, expected.words);
+    EXPECT_EQ(unsigned{got.parts[k].sectors()}, expected.sectors);
     const unsigned first = static_cast<unsigned>(__builtin_ctz(got.parts[k].lanes));
     EXPECT_TRUE(k == 0 || first > previous) << "lines come in the order of their lowest lanes";
     previous = first;
@@ -74,7 +80,7 @@ TEST(coalesce_half_warps, one_access_for_a_half_that_is_in_order_and_aligned) {
     // 64, 128 or 256 bytes per half-warp: accesses of 64 or 128 bytes.
     ASSERT_EQ(got.count, bytes == 16 ? 4u : 2u);
     EXPECT_EQ(got.parts[0].lanes, bytes == 16 ? 0xffu : 0xffffu);
-    EXPECT_EQ(got.parts[0].sectors, bytes == 4 ? 0x3 : 0xf);
+    EXPECT_EQ(got.parts[0].sectors(), bytes == 4 ? 0x3 : 0xf);
     EXPECT_EQ(got.parts[got.count - 1].lanes, bytes == 16 ? 0xff000000u : 0xffff0000u);
   }
   coalesce_half_warps(a, 0x80000100u, 16, got);  // lanes may be inactive
@@ -133,16 +139,23 @@ TEST(coalescer, textbook_patterns) {
   std::uint64_t addresses[32];
   coalesced_access got;
   for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = 0x1000 + 4 * lane;
-  coalesce(addresses, 0xffffffffu, got);
+  coalesce(addresses, 0xffffffffu, 4, got);
   ASSERT_EQ(got.count, 1u);
-  EXPECT_EQ(unsigned{got.parts[0].sectors}, 0xfu);
+  EXPECT_EQ(unsigned{got.parts[0].sectors()}, 0xfu);
+  EXPECT_EQ(got.parts[0].words, 0xffffffffu);
   for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = 0x1000 + 16 * lane;
-  coalesce(addresses, 0xffffffffu, got);
+  coalesce(addresses, 0xffffffffu, 4, got);
   EXPECT_EQ(got.count, 4u);
+  EXPECT_EQ(got.parts[0].words, 0x11111111u);
   for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = 0x1000 + 128 * lane;
-  coalesce(addresses, 0xffffffffu, got);
+  coalesce(addresses, 0xffffffffu, 4, got);
   EXPECT_EQ(got.count, 32u);
-  coalesce(addresses, 0, got);
+  EXPECT_EQ(got.missing_words(), 0u);
+  for (std::uint64_t& a : addresses) a = 0x1004;  // one word for all
+  coalesce(addresses, 0xffffffffu, 4, got);
+  EXPECT_EQ(got.parts[0].words, 2u);
+  EXPECT_EQ(got.missing_words(), 7u);
+  coalesce(addresses, 0, 4, got);
   EXPECT_EQ(got.count, 0u);
 }
 
