@@ -55,11 +55,20 @@ energy_account::priced_program& energy_account::program_of(std::uint32_t launch,
   auto& known = programs_[launch];
   if (known != nullptr) return *known;
   known = std::make_unique<priced_program>();
-  known->energies = energies_of(*sms_[sm]->profiles.at(launch).program(), prices_);
-  for (const instruction_energy& e : known->energies)
-    known->weights.push_back({prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane});
-  known->sms.resize(gpu_.sm_count());
+  known->prices = prices_of_program(*sms_[sm]->profiles.at(launch).program());
   return *known;
+}
+
+// Launches of one kernel share its program.
+std::shared_ptr<const energy_account::price_list> energy_account::prices_of_program(const decoded_program& program) {
+  std::shared_ptr<const price_list>& known = price_lists_[&program];
+  if (known != nullptr) return known;
+  auto list = std::make_shared<price_list>();
+  list->energies = energies_of(program, prices_);
+  for (const instruction_energy& e : list->energies)
+    list->weights.push_back({prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane});
+  known = list;
+  return known;
 }
 
 bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
@@ -137,8 +146,9 @@ double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
       replays += c->shared_replays + c->global_replays + c->constant_replays;
     }
   priced_program& program = program_of(launch, sm);
+  program.sms.resize(gpu_.sm_count());
   priced_program::known_sum& known = program.sms[sm];
-  if (known.executed != executed) known = {executed, profile.weighted(program.weights)};
+  if (known.executed != executed) known = {executed, profile.weighted(program.prices->weights)};
   sums memory;
   add_memory(memory, launch, sm);
   return joules(1.0, known.pj) + joules(replays, prices_.instruction_pj) + memory.units.sum();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -17,6 +18,7 @@ class gpu;
 class power_ledger;
 class power_records;
 class sm;
+struct decoded_program;
 struct l2_counters;
 struct memory_counters;
 
@@ -85,19 +87,24 @@ class energy_account {
   [[nodiscard]] sums counted_in_l2(std::uint32_t launch) const;
   [[nodiscard]] sums counted_beside_sms(std::uint32_t launch) const;
   [[nodiscard]] double counted_contexts(std::uint32_t launch) const;
-  /// A launch's program, and what its instructions have cost in one SM.
+  /// What a program's instructions cost.
+  struct price_list {
+    std::vector<instruction_energy> energies;
+    std::vector<count_weights> weights;  // pJ, for joules_in_sm()
+  };
+  /// A launch's program, and what its instructions have cost in each SM.
   struct priced_program {
     struct known_sum {
       std::uint64_t executed = 0;  // warp instructions
       double pj = 0;               // without replays
     };
-    std::vector<instruction_energy> energies;
-    std::vector<count_weights> weights;  // pJ, for joules_in_sm()
-    std::vector<known_sum> sms;          // likewise
+    std::vector<known_sum> sms;  // for joules_in_sm()
+    std::shared_ptr<const price_list> prices;
   };
+  std::shared_ptr<const price_list> prices_of_program(const decoded_program& program);
   priced_program& program_of(std::uint32_t launch, unsigned sm);
   const std::vector<instruction_energy>& instructions_of(std::uint32_t launch, unsigned sm) {
-    return program_of(launch, sm).energies;
+    return program_of(launch, sm).prices->energies;
   }
   void add_instructions(sums& to, std::uint32_t launch, unsigned sm);
   void add_memory(sums& to, std::uint32_t launch, unsigned sm) const;
@@ -113,6 +120,7 @@ class energy_account {
   const double cycle_seconds_;
   const power_ledger* const ledger_;
   std::vector<std::unique_ptr<priced_program>> programs_;  // by launch
+  std::map<const decoded_program*, std::shared_ptr<const price_list>> price_lists_;
 };
 
 /// Throws internal_error if the energies of units, of SMs and of classes do not sum to the same.

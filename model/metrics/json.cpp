@@ -59,6 +59,7 @@ json_writer& json_writer::value(bool truth) { return raw(truth ? "true" : "false
 json_writer& json_writer::open(char bracket) {
   raw(std::string_view(&bracket, 1));
   nesting_ += bracket;
+  margin_.append(2, ' ');
   first_ = true;
   return *this;
 }
@@ -66,7 +67,8 @@ json_writer& json_writer::open(char bracket) {
 json_writer& json_writer::close(char bracket) {
   bool in_line = nesting_.back() == '[';
   nesting_.pop_back();
-  if (!first_ && !in_line) text_ += "\n" + std::string(2 * nesting_.size(), ' ');
+  margin_.resize(margin_.size() - 2);
+  if (!first_ && !in_line) text_.append(margin_, 1);
   text_ += bracket;
   first_ = false;
   return *this;
@@ -84,13 +86,8 @@ void json_writer::separate() {
     after_key_ = false;
     return;
   }
-  if (!first_) text_ += ',';
-  if (nesting_.back() == '{') {
-    text_ += '\n';
-    text_.append(2 * nesting_.size(), ' ');
-  } else if (!first_) {
-    text_ += ' ';
-  }
+  if (nesting_.back() == '{') text_.append(margin_, first_ ? 1 : 0);
+  else if (!first_) text_.append(", ", 2);
   first_ = false;
 }
 

@@ -49,8 +49,9 @@ class json_writer {
   void separate();
 
   std::string text_;
-  std::string nesting_;  // open brackets
-  bool first_ = true;    // the innermost bracket is empty
+  std::string nesting_;         // open brackets
+  std::string margin_ = ",\n";  // between members of the innermost object: the next line's indentation, too
+  bool first_ = true;           // the innermost bracket is empty
   bool after_key_ = false;
   double last_number_ = 0;  // other than 0, as text in last_text_
   std::string last_text_;
