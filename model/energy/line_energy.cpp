@@ -33,6 +33,7 @@ demand demand_of(const decoded_instruction& d, double executed, double lanes) {
     case isa::space::constant: of.constant = executed; break;
     default:
       if (d.global_access) of.global = lanes * d.access_bytes;
+      if (d.instruction->op == isa::opcode::ldgsts) of.shared = lanes * d.access_bytes;
       break;
   }
   return of;
