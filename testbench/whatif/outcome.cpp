@@ -122,8 +122,10 @@ std::string whatif_csv(const whatif_result& r) {
 }
 
 std::string whatif_svg(const whatif_result& r, std::size_t rows) {
-  constexpr int line = 22, left = 460, width = 360, top = 46;
+  constexpr int line = 22, letter = 7, width = 360, top = 46;
   const auto best = savers(r, rows);
+  int left = 200;
+  for (const tried_change* t : best) left = std::max(left, letter * static_cast<int>(t->change.text().size()) + 24);
   const double most = best.empty() ? 1 : r.saved(*best.front(), r.what);
   const int height = top + line * static_cast<int>(best.size()) + 16;
   std::string text = fmt::format(
