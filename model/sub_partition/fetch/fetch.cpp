@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "heddle/isa/set_bits.h"
+
 namespace heddle {
 
 fetch::hot_state::hot_state(const gpu_config& config, unsigned slots)
@@ -27,6 +29,9 @@ fetch::fetch(sc_core::sc_module_name name, const gpu_config& config, instruction
 cycle_t fetch::enter(unsigned slot, std::uint64_t line, cycle_t cycle) {
   hot_.buffers[slot] = {line, cache_.look_up(line * line_bytes_, cycle, launches_[slot])};
   redirected_[slot] = false;
+  const std::uint64_t bit = std::uint64_t{1} << slot;
+  if (hot_.buffers[slot].available == never) waiting_ |= bit;
+  else waiting_ &= ~bit;
   return hot_.buffers[slot].available;
 }
 
@@ -47,15 +52,15 @@ cycle_t fetch::refill(unsigned slot, cycle_t there) {
 
 std::uint64_t fetch::arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) {
   std::uint64_t slots = 0;
-  for (unsigned slot = 0; slot < hot_.buffers.size(); ++slot) {
+  for (const unsigned slot : set_bits(waiting_)) {
     buffer& b = hot_.buffers[slot];
-    if (b.line == ~std::uint64_t{0} || b.available != never) continue;
     const std::uint64_t first = b.line * line_bytes_;
     if (first >= address + bytes || address >= first + line_bytes_) continue;
     b.available = cycle;
     if (redirected_[slot]) refill(slot, cycle);
     slots |= std::uint64_t{1} << slot;
   }
+  waiting_ &= ~slots;
   return slots;
 }
 

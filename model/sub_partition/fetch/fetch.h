@@ -42,6 +42,7 @@ class fetch : public sc_core::sc_module {
   /// A new warp, of `launch`: empty buffer.
   void clear(unsigned slot, std::uint32_t launch) {
     hot_.buffers[slot].line = ~std::uint64_t{0};
+    waiting_ &= ~(std::uint64_t{1} << slot);
     launches_[slot] = launch;
   }
   /// The `bytes` bytes of code at `address` came from memory in `cycle`. Returns the slots whose buffer waited for them
@@ -90,6 +91,7 @@ class fetch : public sc_core::sc_module {
   std::vector<cycle_t> freed_;            // by slot and entry: cycle in which its last instruction issued
   std::vector<std::uint8_t> next_entry_;  // by slot: the entry of the next instruction
   std::vector<std::uint32_t> launches_;   // by slot: of its warp
+  std::uint64_t waiting_ = 0;             // set of slots whose line is in flight
   std::vector<bool> redirected_;          // by slot: its line is in flight, and was needed for a change of direction
   const trace_observer* traced_by_ = nullptr;
 };

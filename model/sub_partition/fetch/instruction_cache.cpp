@@ -11,7 +11,9 @@ instruction_cache::instruction_cache(sc_core::sc_module_name name, const geometr
       behind_(behind),
       sets_(std::max(1u, geometry.size_bytes / (geometry.line_bytes * geometry.ways))),
       tags_(std::size_t{sets_} * geometry.ways, no_tag),
-      lines_(tags_.size()) {}
+      lines_(tags_.size()) {
+  in_flight_.reserve(16);
+}
 
 std::size_t instruction_cache::find(std::uint64_t tag) const {
   const std::size_t first = tag % sets_ * geometry_.ways;
@@ -29,21 +31,25 @@ std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle, std::uint3
   const auto place = static_cast<std::size_t>(victim - lines_.data());
   tags_[place] = tag;
   *victim = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent, launch) : sent, ++clock_};
+  if (victim->ready == never) in_flight_.push_back(place);
   ++fills_;
   return place;
 }
 
 void instruction_cache::fill_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) {
-  for (std::size_t k = 0; k < tags_.size(); ++k) {
-    if (tags_[k] == no_tag || lines_[k].ready != never) continue;
+  const auto arrived = [&](std::size_t k) {
     const std::uint64_t first = tags_[k] * geometry_.line_bytes;
-    if (first < address + bytes && address < first + geometry_.line_bytes) lines_[k].ready = cycle;
-  }
+    if (lines_[k].ready == never && first < address + bytes && address < first + geometry_.line_bytes)
+      lines_[k].ready = cycle;
+    return lines_[k].ready != never;
+  };
+  in_flight_.erase(std::remove_if(in_flight_.begin(), in_flight_.end(), arrived), in_flight_.end());
 }
 
 void instruction_cache::invalidate() {
   std::fill(tags_.begin(), tags_.end(), no_tag);
   std::fill(lines_.begin(), lines_.end(), line{});
+  in_flight_.clear();
 }
 
 cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) {

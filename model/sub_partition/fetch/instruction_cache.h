@@ -68,7 +68,8 @@ class instruction_cache : public sc_core::sc_module, public instruction_source {
   unsigned sets_;
   std::vector<std::uint64_t> tags_;  // separate from lines_: the prefetcher searches several at each look-up
   std::vector<line> lines_;
-  std::uint64_t clock_ = 0;  // use order, for LRU
+  std::vector<std::size_t> in_flight_;  // lines whose ready is never, or was when they were filled
+  std::uint64_t clock_ = 0;             // use order, for LRU
   std::uint64_t fills_ = 0;
 };
 
