@@ -50,14 +50,17 @@ void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_ge
   candidates_[std::size_t{output} * words_ + input / 64] |= std::uint64_t{1} << (input % 64);
   if (waiting_[output]++ == 0) active_[output / 64] |= std::uint64_t{1} << (output % 64);
   grantable_[output] = std::min(grantable_[output], std::max(arrival, output_free_[output]));
+  next_grant_ = std::min(next_grant_, grantable_[output]);
   ++packets_in_use_;
   ++packets_in_;
   bytes_ += bytes;
 }
 
 cycle_t crossbar::arbitrate(cycle_t now) {
-  cycle_t next = never;
   granted_.clear();
+  if (next_grant_ > now) return next_grant_;
+  cycle_t next = never;
+  next_grant_ = never;
   // Outputs may compete for an input, so the output that is served first rotates and none starves.
   const unsigned first = static_cast<unsigned>(now % shape_.outputs);
   for (const bool wrapped : {false, true}) {
@@ -67,11 +70,11 @@ cycle_t crossbar::arbitrate(cycle_t now) {
       for (const unsigned bit : set_bits(active_[w] & asked)) {
         const unsigned o = static_cast<unsigned>(w * 64) + bit;
         if (grantable_[o] <= now) next = std::min(next, grant(o, now));
-        if (waiting_[o] != 0) next = std::min(next, grantable_[o]);
+        if (waiting_[o] != 0) next_grant_ = std::min(next_grant_, grantable_[o]);
       }
     }
   }
-  return next;
+  return std::min(next, next_grant_);
 }
 
 // Grants one packet to an output if possible and computes when to try again. Returns the cycle in which the packet at
@@ -150,7 +153,10 @@ tlm::tlm_generic_payload* crossbar::pop(unsigned output, cycle_t now) {
   tlm::tlm_generic_payload* const payload = packets_[p].payload;
   packets_[p].payload = nullptr;
   free_packets_.push_back(p);
-  if (full(output)) grantable_[output] = std::max(now, output_free_[output]);
+  if (full(output)) {
+    grantable_[output] = std::max(now, output_free_[output]);
+    if (waiting_[output] != 0) next_grant_ = std::min(next_grant_, grantable_[output]);
+  }
   if (--in_flight_[output] == 0) flying_[output / 64] &= ~(std::uint64_t{1} << (output % 64));
   --packets_in_use_;
   ++packets_out_;

@@ -115,6 +115,7 @@ class crossbar {
   std::vector<std::uint64_t> active_;      // set of outputs with waiting_ > 0
   std::vector<cycle_t> output_free_;       // by output: first cycle in which its port is free
   std::vector<cycle_t> grantable_;         // by output with packets waiting: earliest cycle of a grant
+  cycle_t next_grant_ = never;             // the least of these
   std::vector<unsigned> first_input_;      // by output: round-robin pointer, the input that is tried first
   std::vector<fifo> wires_;                // by output
   std::vector<unsigned> in_flight_;        // by output: packets granted and not popped

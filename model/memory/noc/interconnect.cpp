@@ -45,7 +45,9 @@ interconnect::interconnect(sc_core::sc_module_name name, clock_domain& clock, co
       parameters_(config.interconnect),
       clock_(clock, *this),
       requests_(request_shape(config)),
-      responses_(response_shape(config)) {
+      responses_(response_shape(config)),
+      held_sms_(config.gpu.sm_count),
+      held_slices_(slices_of(config)) {
   for (unsigned i = 0; i < sm_socket.size(); ++i) sm_ports_.push_back(std::make_unique<sm_port>(*this, i));
   for (unsigned m = 0; m < slice_socket.size(); ++m) slice_ports_.push_back(std::make_unique<slice_port>(*this, m));
 }
@@ -138,6 +140,7 @@ void interconnect::take_request(sm_port& sm, const request& r) {
   const route_state& route = open_route(p, {this, sm.index, map_.slice_of(p.get_address()), r.number});
   clock_.wake_at(r.arrival);
   if (r.accepted) return push_request(route, p, r.arrival);
+  held_sms_.insert(sm.index);
   ++held_now_;
   if (sm.undecided) clock_.wake_at(r.arrival - 1);
   else ++held_requests_;
@@ -156,6 +159,7 @@ bool interconnect::take_response(slice_port& slice, tlm::tlm_generic_payload& p,
   if (slice.port.responding() != &p)  // no phase is left to apply back-pressure with
     slice.port.report("a slice completed a request at once while its response port was full", p);
   slice.held_from = arrival;
+  held_slices_.insert(slice.index);
   ++held_now_;
   ++held_responses_;
   return false;
@@ -238,33 +242,30 @@ void interconnect::announce() {
 
 cycle_t interconnect::admit_requests(cycle_t now) {
   cycle_t next = never;
-  for (const auto& port : sm_ports_) {
-    sm_port& sm = *port;
-    if (sm.port.held() == nullptr) continue;
+  held_sms_.for_each([&](unsigned i) {
+    sm_port& sm = *sm_ports_[i];
     const cycle_t from = sm.port.held_from();
     if (sm.undecided) {
-      if (from > now + 1) continue;  // its departure time lies ahead; on_cycle is scheduled for then
+      if (from > now + 1) return;  // its departure time lies ahead; on_cycle is scheduled for then
       sm.undecided = false;
-      if (requests_.reserve(sm.index, now)) {
-        admit(sm, from, sm.sent - sc_core::sc_time_stamp());
-        continue;
-      }
+      if (requests_.reserve(i, now)) return admit(sm, from, sm.sent - sc_core::sc_time_stamp());
       ++held_requests_;
     }
-    if (from > now || !requests_.reserve(sm.index, now)) {
+    if (from > now || !requests_.reserve(i, now)) {
       // Without room only a grant helps, and on_cycle runs this after every grant.
-      if (requests_.has_room(sm.index)) next = std::min(next, std::max(from, now + 1));
-      continue;
+      if (requests_.has_room(i)) next = std::min(next, std::max(from, now + 1));
+      return;
     }
     admit(sm, now + 1, sc_core::SC_ZERO_TIME);
     next = now + 1;
-  }
+  });
   return next;
 }
 
 // Moves the request held in front of a port into the reserved slot.
 void interconnect::admit(sm_port& sm, cycle_t arrival, const sc_core::sc_time& delay) {
   tlm::tlm_generic_payload& p = *sm.port.held();
+  held_sms_.erase(sm.index);
   --held_now_;
   push_request(route_of(p), p, arrival);
   sm.port.end_request(delay);
@@ -272,19 +273,19 @@ void interconnect::admit(sm_port& sm, cycle_t arrival, const sc_core::sc_time& d
 
 cycle_t interconnect::admit_responses(cycle_t now) {
   cycle_t next = never;
-  for (const auto& port : slice_ports_) {
-    slice_port& slice = *port;
-    if (slice.port.responding() == nullptr) continue;
-    if (slice.held_from > now || !responses_.reserve(slice.index, now)) {
+  held_slices_.for_each([&](unsigned i) {
+    slice_port& slice = *slice_ports_[i];
+    if (slice.held_from > now || !responses_.reserve(i, now)) {
       // Without room only a grant helps, and on_cycle runs this after every grant.
-      if (responses_.has_room(slice.index)) next = std::min(next, std::max(slice.held_from, now + 1));
-      continue;
+      if (responses_.has_room(i)) next = std::min(next, std::max(slice.held_from, now + 1));
+      return;
     }
+    held_slices_.erase(i);
     --held_now_;
-    push_response(slice.index, *slice.port.responding(), now + 1);
+    push_response(i, *slice.port.responding(), now + 1);
     next = now + 1;
     slice.port.end_response();
-  }
+  });
   return next;
 }
 

@@ -17,6 +17,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/address_map.h"
+#include "heddle/memory/common/index_set.h"
 #include "heddle/memory/noc/crossbar.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/port/at_initiator_port.h"
@@ -168,7 +169,9 @@ class interconnect : public sc_core::sc_module, public clocked {
   std::vector<route_extension*> free_routes_;
   unsigned announced_ports_ = 0;
   cycle_t minimum_round_trip_ = 0;  // least cycles from the arrival of a request to that of its response here
-  unsigned held_now_ = 0;
+  index_set held_sms_;              // ports with a request that waits for room
+  index_set held_slices_;           // ports with a response that waits for room
+  unsigned held_now_ = 0;           // in both
   unsigned open_routes_ = 0;
   unsigned in_flight_ = 0;
   unsigned announced_ = 0;  // in flight as announced responses that have not arrived yet; their payloads are not held
