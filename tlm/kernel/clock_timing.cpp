@@ -56,12 +56,18 @@ std::uint64_t clock_timing::rate::ticks_at(cycle_t cycle) const {
 
 cycle_t clock_timing::rate::cycle_at(std::uint64_t at) const {
   const std::uint64_t since = at - first_ticks;
-  cycle_t k = first + (since <= short_time ? since * per_ticks / ticks
-                                           : static_cast<cycle_t>(static_cast<wide>(since) * per_ticks / ticks));
-  // Edges are rounded.
-  while (ticks_at(k + 1) <= at) ++k;
-  while (k > first && ticks_at(k) > at) --k;
-  return k;
+  cycle_t whole = 0;
+  std::uint64_t rest = 0;  // of the division, below `ticks`
+  if (since <= short_time) {
+    whole = since * per_ticks / ticks;
+    rest = since * per_ticks % ticks;
+  } else {
+    whole = static_cast<cycle_t>(static_cast<wide>(since) * per_ticks / ticks);
+    rest = static_cast<std::uint64_t>(static_cast<wide>(since) * per_ticks % ticks);
+  }
+  // Edges are rounded to the nearest unit of the resolution: the next one may be in this unit, too. The condition is
+  // ticks_at(next edge) <= at, multiplied out.
+  return first + whole + (ticks + per_ticks / 2 < rest + per_ticks);
 }
 
 std::uint64_t clock_timing::ticks_at(cycle_t cycle) const {
