@@ -12,6 +12,7 @@
 #include "heddle/simt/texture/texture.h"
 #include "heddle/tlm/protocol/preemption_mode.h"
 #include "testbench/files/file_access.h"
+#include "testbench/files/open_file.h"
 #include "testbench/job/element_type.h"
 
 namespace heddle::sass_trace {
@@ -37,12 +38,13 @@ struct pointer_patch {
 
 /// Device memory and its initial content.
 struct buffer {
-  enum class fill : std::uint8_t { zero, iota32, iotaf, random, file };
+  enum class fill : std::uint8_t { zero, iota32, iotaf, random, file, descriptor };
   std::string name;
   std::uint64_t bytes = 0;
   fill content = fill::zero;
   std::uint64_t seed = 0;  // random
   std::string file;        // file
+  open_file_part source;   // descriptor
   std::vector<pointer_patch> pointers;
   place where;
 };
@@ -109,12 +111,13 @@ struct operation {
   std::uint64_t max = 0;
 };
 
-/// A buffer or module variable that is written to a file or compared at the end.
+/// A buffer or module variable that is written to a file or an open descriptor, or compared, at the end.
 struct output {
   std::string name;
   bool is_symbol = false;
-  std::string file;    // written to this file; empty: not written
-  std::string expect;  // compared with this file; empty: not compared
+  std::string file;       // written to this file; empty: not written
+  open_file_part target;  // written there when all files are; not open: not written
+  std::string expect;     // compared with this file; empty: not compared
   element_type type = element_type::u8;
   double rtol = 0;
   double atol = 0;

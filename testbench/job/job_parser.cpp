@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <memory>
 
 #include "heddle/config/input_file.h"
 #include "heddle/config/suggestion.h"
 #include "testbench/job/arguments.h"
+#include "testbench/job/part_parsers.h"
 #include "testbench/job/texture_parser.h"
 #include "testbench/text/json_tree.h"
 #include "testbench/text/text.h"
@@ -16,7 +17,6 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // simulated time can represent it at any clock frequency
 const std::vector<std::string> element_names = {"u8",  "s8",  "u16", "s16", "u32", "s32",
                                                 "u64", "s64", "f16", "f32", "f64"};
 
@@ -43,7 +43,7 @@ class parser {
     }
     if (const json_value* v = r.optional("textures")) job_.textures = parse_textures(*v, file_, job_);
     if (const json_value* v = r.optional("preempt")) {
-      each(r, *v, "preempt", [this](json_reader& p) { add_preemption(p); });
+      each(r, *v, "preempt", [this](json_reader& p) { job_.preemptions.push_back(parse_preemption(p)); });
       std::stable_sort(job_.preemptions.begin(), job_.preemptions.end(),
                        [](const preemption& a, const preemption& b) { return a.at_cycle < b.at_cycle; });
     }
@@ -53,6 +53,7 @@ class parser {
       each(r, *v, "outputs", [this](json_reader& o) { add_output(o); });
     }
     r.finish();
+    if (!texts_.empty()) job_.read_before = std::make_shared<const file_contents>(std::move(texts_));
     return std::move(job_);
   }
 
@@ -79,14 +80,28 @@ class parser {
       throw input_error(r.place() + ": expected either 'module' or 'modules'" +
                         (r.has("module") ? ", got both" : r.suggestion_among({"module", "modules"})));
     if (r.has("module")) {
-      job_.modules.push_back(path_to(r, "module"));
+      add_module(r, r.required("module"), "module");
       job_.modules_where = r.place("module");
       return;
     }
     const json_value& list = r.expect(r.required("modules"), kind::array, "modules");
     if (list.items.empty()) r.fail(list, "modules", "expected at least one module");
-    for (const auto& v : list.items) job_.modules.push_back(path_to(r, v, "modules"));
+    for (const auto& v : list.items) add_module(r, v, "modules");
     job_.modules_where = r.place_of(list);
+  }
+
+  // A file, or the PTX itself under a name that messages give.
+  void add_module(json_reader& r, const json_value& v, const std::string& path) {
+    if (v.what != kind::object) {
+      job_.modules.push_back(path_to(r, v, path));
+      return;
+    }
+    json_reader m(v, file_, path);
+    const std::string name = m.string("name");
+    if (name.empty()) refuse(m.place("name"), m.path_of("name") + ": expected a name for messages");
+    if (!texts_.emplace(name, m.string("text")).second) refuse(m.place("name"), "there are two modules '" + name + "'");
+    m.finish();
+    job_.modules.push_back(name);
   }
 
   void buffers(json_reader& r, const json_value& all) {
@@ -96,10 +111,12 @@ class parser {
       buffer b;
       b.name = all.keys[i];
       b.where = item.place();
-      item.offer({"bytes", "file", "fill", "pointers"});
+      item.offer({"bytes", "file", "fill", "pointers", "descriptor", "at"});
       const bool sized = item.has("bytes");
       b.bytes = item.number("bytes", 0);
-      if (item.has("file")) {
+      if (item.has("descriptor")) {
+        open_content(item, b);
+      } else if (item.has("file")) {
         if (item.has("fill")) item.fail(*item.optional("fill"), item.path(), "expected either 'file' or 'fill'");
         b.content = buffer::fill::file;
         b.file = path_to(item, "file");
@@ -130,6 +147,15 @@ class parser {
       item.finish();
       job_.buffers.push_back(std::move(b));
     }
+  }
+
+  void open_content(json_reader& r, buffer& b) {
+    for (const char* other : {"file", "fill"})
+      if (r.has(other))
+        r.fail(*r.optional(other), r.path(), std::string("expected either 'descriptor' or '") + other + "'");
+    r.required("bytes");
+    b.content = buffer::fill::descriptor;
+    b.source = parse_open_file(r, job_.access, false);
   }
 
   void symbol(json_reader& s) {
@@ -316,49 +342,21 @@ class parser {
     if (op.max == 0) refuse(o.place("max"), o.path_of("max") + ": got 0, expected at least 1");
   }
 
-  void add_preemption(json_reader& r) {
-    preemption p;
-    p.where = r.place();
-    r.offer({"at_cycle", "sm", "mode", "resume_after"});
-    r.required("at_cycle");
-    p.at_cycle = r.number("at_cycle", 0, latest_cycle);
-    if (const json_value* v = r.optional("sm")) {
-      const std::string path = r.path_of("sm");
-      std::set<unsigned> named;
-      const auto add = [&](const json_value& number) {
-        const auto sm = static_cast<unsigned>(r.to_number(number, path, largest_u32));
-        if (!named.insert(sm).second) r.fail(number, path, "SM " + std::to_string(sm) + " is given twice");
-        p.sms.push_back(sm);
-      };
-      if (v->what == kind::number) {
-        add(*v);
-      } else if (v->what == kind::array) {
-        if (v->items.empty()) r.fail(*v, path, "expected at least one SM");
-        for (const json_value& item : v->items) add(item);
-      } else if (v->what != kind::string || v->text != "all") {
-        r.fail(*v, path, "expected \"all\", the number of an SM or a list of such");
-      }
-    }
-    if (r.has("mode")) {
-      static const std::vector<std::string> names = {"drain", "switch", "flush", "auto"};
-      constexpr preemption_mode modes[] = {preemption_mode::drain, preemption_mode::context_switch,
-                                           preemption_mode::flush, preemption_mode::automatic};
-      p.mode = modes[r.to_choice(r.required("mode"), r.path_of("mode"), names)];
-    }
-    p.resume_after = r.number("resume_after", 0, latest_cycle);
-    job_.preemptions.push_back(std::move(p));
-  }
-
   void add_output(json_reader& r) {
     output out;
     out.where = r.place();
-    r.offer({"buffer", "symbol", "file", "expect", "type", "rtol", "atol"});
+    r.offer({"buffer", "symbol", "file", "descriptor", "at", "expect", "type", "rtol", "atol"});
     out.is_symbol = r.has("symbol");
     if (r.has("buffer") == out.is_symbol) refuse(out.where, r.path() + ": expected either 'buffer' or 'symbol'");
     out.name = r.string(out.is_symbol ? "symbol" : "buffer");
     if (r.has("file")) out.file = path_to(r, "file");
+    if (r.has("descriptor")) {
+      if (!out.file.empty()) refuse(out.where, r.path() + ": expected either 'file' or 'descriptor'");
+      out.target = parse_open_file(r, job_.access, true);
+    }
     if (r.has("expect")) out.expect = path_to(r, "expect");
-    if (out.file.empty() && out.expect.empty()) refuse(out.where, r.path() + ": expected 'file', 'expect' or both");
+    if (out.file.empty() && out.expect.empty() && !out.target.is_open())
+      refuse(out.where, r.path() + ": expected 'file', 'expect' or both");
     for (const char* key : {"type", "rtol", "atol"}) {
       if (r.has(key) && out.expect.empty())
         refuse(r.place(key), std::string("'") + key + "' has no meaning without 'expect'");
@@ -380,6 +378,7 @@ class parser {
   const std::string& file_;
   std::string directory_;
   job job_;
+  file_contents texts_;  // of modules that the job holds itself
   unsigned next_position_ = 0;
 };
 

@@ -33,8 +33,9 @@ void add_simulation_options(option_parser& p) {
       "threads", "N",
       "host threads that simulate the SMs (default: as many as cores without work, at most 16); results do not depend "
       "on it");
-  p.value("progress", "auto|always|never",
-          "a progress line on stderr (auto: only on a terminal), with the time left as far as it can be known");
+  p.value("progress", "auto|always|never|json",
+          "a progress line on stderr (auto: only on a terminal), with the time left as far as it can be known; json: "
+          "lines for programs");
   p.value("log-level", "error|warning|info|debug", "which messages are written to stderr (default: warning)");
   p.flag("help,h", "this text");
   p.note(
@@ -166,6 +167,7 @@ option_parser options_of_disasm() {
   add_gpu_options(p);
   p.group("Options")
       .value("kernel", "FILE.ptx[:ENTRY]", "the same as the argument, as run takes it")
+      .flag("json", "one JSON array instead: each kernel's names, parameters, registers and memory")
       .flag("help,h", "this text");
   p.example("disasm saxpy.ptx:saxpy --gpu v100", "one kernel, with the PTX line of each instruction");
   return p;

@@ -208,6 +208,7 @@ bool parse_disasm(const std::vector<std::string>& arguments, info_options& o, st
   if (!p.positionals().empty() && p.has("kernel"))
     p.fail("the kernel is given twice, as '" + p.positionals()[0] + "' and with --kernel; expected one of them");
   split_kernel(p.has("kernel") ? p.text("kernel") : p.positionals()[0], o.file, o.kernel);
+  o.json = p.has("json");
   read_gpu_options(p, o.gpu, o.overrides);
   return false;
 }

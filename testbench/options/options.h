@@ -29,7 +29,7 @@ struct launch_choice {
 /// return type and parameters, and the name without template arguments.
 std::vector<std::string> names_of_kernel(const std::string& kernel);
 
-enum class progress_mode : std::uint8_t { automatic, always, never };
+enum class progress_mode : std::uint8_t { automatic, always, never, json };
 enum class log_level : std::uint8_t { error, warning, info, debug };
 
 /// The options of `heddle run`, `heddle replay` and `heddle exec`.

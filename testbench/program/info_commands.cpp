@@ -14,6 +14,7 @@
 #include "heddle/config/parameter_page.h"
 #include "heddle/config/shipped.h"
 #include "heddle/frontend/ptx/lower.h"
+#include "heddle/frontend/ptx/resolve/parameter_types.h"
 #include "heddle/metrics/json.h"
 #include "heddle/occupancy/clusters.h"
 #include "heddle/occupancy/occupancy.h"
@@ -126,6 +127,36 @@ std::string listing(const isa::program& p) {
   return text;
 }
 
+void write_kernel(json_writer& w, const isa::program& p, const std::vector<isa::dtype>& types) {
+  w.begin_object();
+  w.member("name", p.kernel).key("names").begin_array();
+  for (const std::string& name : names_of_kernel(p.kernel)) w.value(name);
+  w.end_array();
+  w.member("registers_per_thread", p.registers).member("shared_bytes", p.shared_bytes);
+  w.member("local_bytes", p.local_bytes).member("barriers", p.barriers).member("instructions", p.code.size());
+  w.key("parameters").begin_array();
+  for (std::size_t i = 0; i < p.parameters.size(); ++i) {
+    w.begin_object().member("name", p.parameters[i].name).member("bytes", p.parameters[i].size).key("type");
+    if (i < types.size() && types[i] != isa::dtype::none) {
+      w.value(isa::name_of(types[i]));
+    } else {
+      w.null();  // a struct or an array
+    }
+    w.end_object();
+  }
+  w.end_array().end_object();
+}
+
+std::string kernels_json(const ptx::loaded_module& module, const std::vector<std::string>& names,
+                         const gpu_config& config) {
+  json_writer w;
+  w.begin_array();
+  for (const std::string& name : names)
+    write_kernel(w, *ptx::lower(module, name, config), ptx::parameter_types(*module.ast, name));
+  w.end_array();
+  return w.text();
+}
+
 }  // namespace
 
 int gpus_command(const std::vector<std::string>& arguments) {
@@ -172,13 +203,14 @@ int disasm_command(const std::vector<std::string>& arguments) {
   std::string help;
   if (parse_disasm(arguments, o, help)) return print(help), 0;
   const gpu_config config = machine_of(o);
-  auto ast = ptx::parse(read_file(o.file, "disasm"), o.file);
+  auto ast = ptx::parse(read_file_or_stream(o.file, "disasm"), o.file);
   const std::uint64_t constants =
       isa::heap_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;  // as on a GPU that holds only this module
   const auto module = ptx::place(std::move(ast), isa::heap_base, constants);
   auto names = ptx::kernels(*module.ast);
   if (!o.kernel.empty()) names = {o.kernel};
   if (names.empty()) throw input_error(o.file + ": the module has no kernel");
+  if (o.json) return print(kernels_json(module, names, config)), 0;
   std::string text;
   for (const auto& name : names) text += (text.empty() ? "" : "\n") + listing(*ptx::lower(module, name, config));
   print(text);

@@ -18,6 +18,8 @@ namespace heddle::testbench {
 
 namespace {
 
+constexpr std::uint64_t bytes_at_once = 1u << 18;  // stay in the processor's cache
+
 std::string describe(const isa::program& program) {
   std::vector<std::string> parts;
   for (const auto& p : program.parameters) parts.push_back(p.name + ": " + std::to_string(p.size) + " bytes");
@@ -234,10 +236,16 @@ void device_job::fill(const buffer& b) {
     driver_.write(address, content.data(), content.size());
   } else if (b.content == buffer::fill::zero) {
     driver_.fill(address, 0, b.bytes);
+  } else if (b.content == buffer::fill::descriptor) {
+    std::vector<char> data(static_cast<std::size_t>(std::min(bytes_at_once, b.bytes)));
+    for (std::uint64_t at = 0; at < b.bytes; at += bytes_at_once) {
+      const auto count = static_cast<std::size_t>(std::min(bytes_at_once, b.bytes - at));
+      read_part(b.source, at, data.data(), count, b.where);
+      driver_.write(address + at, data.data(), count);
+    }
   } else {
-    constexpr std::uint64_t chunk = 1u << 20;
-    for (std::uint64_t at = 0; at < b.bytes; at += chunk) {
-      const auto data = fill_bytes(b, at, std::min(chunk, b.bytes - at));
+    for (std::uint64_t at = 0; at < b.bytes; at += bytes_at_once) {
+      const auto data = fill_bytes(b, at, std::min(bytes_at_once, b.bytes - at));
       driver_.write(address + at, data.data(), data.size());
     }
   }

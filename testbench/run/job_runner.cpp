@@ -99,6 +99,7 @@ run_outcome job_runner::run() {
   take_metrics();
   sc_core::sc_stop();
   machine_.write_files(outcome_, job_.name);
+  if (whole) write_descriptors();
   return std::move(outcome_);
 }
 
@@ -219,7 +220,8 @@ std::string job_runner::deadlock_text() const {
 
 void job_runner::take_outputs() {
   for (const output& o : job_.outputs) {
-    if (o.expect.empty() && !o.file.empty()) {  // in chunks: a buffer may be as large as the GPU's memory
+    if (o.expect.empty() && o.file.empty()) continue;  // written to a descriptor
+    if (o.expect.empty() && !o.file.empty()) {         // in chunks: a buffer may be as large as the GPU's memory
       machine_.files().add(
           o.file, device_->size(o),
           [&](std::uint64_t at, void* data, std::size_t bytes) { device_->read(o, at, data, bytes); }, job_.access,
@@ -235,6 +237,21 @@ void job_runner::take_outputs() {
     outcome_.failure += (outcome_.failure.empty() ? "" : "\n") + printable(c.expect) + ": " + grouped(c.differing) +
                         " of " + grouped(c.elements) + " elements of '" + c.name + "' differ";
     for (const std::string& line : c.first) outcome_.failure += "\n  " + line;
+  }
+}
+
+// Last, when nothing else can fail: they are written in place.
+void job_runner::write_descriptors() {
+  constexpr std::uint64_t chunk = 1u << 18;
+  std::vector<char> data;
+  for (const output& o : job_.outputs) {
+    if (!o.target.is_open()) continue;
+    const std::uint64_t size = device_->size(o);
+    for (std::uint64_t at = 0; at < size; at += chunk) {
+      data.resize(static_cast<std::size_t>(std::min(chunk, size - at)));
+      device_->read(o, at, data.data(), data.size());
+      write_part(o.target, at, data.data(), data.size(), o.where);
+    }
   }
 }
 

@@ -51,6 +51,7 @@ class job_runner final : private print_observer {
   [[nodiscard]] std::string limit_text() const;
   [[nodiscard]] std::string deadlock_text() const;
   void take_outputs();
+  void write_descriptors();
   void take_metrics();
   [[nodiscard]] const std::string* source(const std::string& file) const { return device_->source(file); }
 

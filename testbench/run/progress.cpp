@@ -29,18 +29,20 @@ std::string duration_text(double seconds) {
 }
 
 progress_line::progress_line(progress_mode mode, job_plan plan)
-    : wanted_(mode == progress_mode::always || (mode == progress_mode::automatic && ::isatty(STDERR_FILENO))),
-      terminal_(::isatty(STDERR_FILENO)),
+    : wanted_(mode == progress_mode::always || mode == progress_mode::json ||
+              (mode == progress_mode::automatic && ::isatty(STDERR_FILENO))),
+      terminal_(mode != progress_mode::json && ::isatty(STDERR_FILENO)),
+      json_(mode == progress_mode::json),
       estimate_(std::move(plan)) {}
 
-bool progress_line::due() const { return wanted_ && seconds_since(last_) >= (terminal_ ? 0.2 : 1.0); }
+bool progress_line::due() const { return wanted_ && seconds_since(last_) >= (terminal_ || json_ ? 0.2 : 1.0); }
 
 void progress_line::update(std::uint64_t cycle, const run_progress& p, const std::vector<unsigned>& positions,
                            double cpu_seconds, double wall_seconds) {
   if (!wanted_) return;
   last_ = clock::now();
   estimate_.update(cycle, p, positions, wall_seconds);
-  const std::string text = progress_text(cycle, p, estimate_, cpu_seconds);
+  const std::string text = json_ ? progress_json(cycle, p, estimate_) : progress_text(cycle, p, estimate_, cpu_seconds);
   std::fprintf(stderr, terminal_ ? "\r%-79s" : "%s\n", text.c_str());
   std::fflush(stderr);
   shown_ = true;
@@ -56,6 +58,14 @@ void progress_line::remark(const std::string& text) {
 void progress_line::clear_line() {
   if (shown_ && terminal_) std::fprintf(stderr, "\r%79s\r", "");
   shown_ = false;
+}
+
+std::string progress_json(std::uint64_t cycle, const run_progress& p, const progress_estimate& estimate) {
+  const double left = estimate.seconds_left();
+  return fmt::format(
+      R"({{"progress": {{"cycle": {}, "blocks_done": {}, "blocks": {}, "warp_instructions": {}, "seconds_left": {}}}}})",
+      cycle, p.blocks_done, std::max(p.blocks_launched, estimate.blocks()), p.warp_instructions,
+      left > 0 && !estimate.more() ? fmt::format("{:.3g}", left) : "null");
 }
 
 std::string progress_text(std::uint64_t cycle, const run_progress& p, const progress_estimate& estimate,

@@ -13,7 +13,7 @@
 namespace heddle::testbench {
 
 /// The progress line on stderr. On a terminal the line is overwritten and erased at the end; elsewhere one line a
-/// second is printed.
+/// second is printed, or five of JSON.
 class progress_line {
  public:
   progress_line(progress_mode mode, job_plan plan);
@@ -37,10 +37,15 @@ class progress_line {
 
   bool wanted_;
   bool terminal_;
+  bool json_;
   bool shown_ = false;
   clock::time_point last_ = clock::now();
   progress_estimate estimate_;
 };
+
+/// A line for programs: {"progress": {"cycle", "blocks_done", "blocks", "warp_instructions", "seconds_left"}}, the last
+/// one null if unknown.
+std::string progress_json(std::uint64_t cycle, const run_progress& p, const progress_estimate& estimate);
 
 /// A remaining time for people: "12 s", "3:20 min", "1:05 h".
 std::string duration_text(double seconds);

@@ -8,6 +8,7 @@
 #include "heddle/config/suggestion.h"
 #include "heddle/frontend/ptx/kernel_list.h"
 #include "heddle/frontend/ptx/lower.h"
+#include "heddle/frontend/ptx/resolve/parameter_types.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
 #include "heddle/gpu/host/host_link.h"
 #include "heddle/gpu/host/host_registers.h"
@@ -208,14 +209,7 @@ const isa::program& host_driver::program(unsigned module, const std::string& ker
 }
 
 std::vector<isa::dtype> host_driver::parameter_types(unsigned module, const std::string& kernel) const {
-  std::vector<isa::dtype> types;
-  for (const ptx::ast_function& f : record_of(module).module.ast->functions) {
-    if (!f.is_entry || !f.has_body || f.name != kernel) continue;
-    for (const ptx::ast_variable& v : f.parameters)
-      types.push_back(v.is_array || v.vector != 1 ? isa::dtype::none : v.type);
-    break;
-  }
-  return types;
+  return ptx::parameter_types(*record_of(module).module.ast, kernel);
 }
 
 unsigned host_driver::module_of(const std::string& kernel) const {

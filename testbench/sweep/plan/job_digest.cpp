@@ -12,7 +12,8 @@ std::string job_digest(const std::string& text, job& j) {
   sha256 hash;
   const auto add = [&](const std::string& file, const place& where, std::uint64_t most = ~std::uint64_t{0}) {
     const auto [at, fresh] = contents.try_emplace(file);
-    if (fresh) at->second = j.access.read(file, where, most);
+    const bool held = j.read_before && j.read_before->count(file) != 0;  // by the job itself
+    if (fresh) at->second = held ? j.read_before->at(file) : j.access.read(file, where, most);
     hash.field(at->second);
   };
   hash.field("job").field(text);

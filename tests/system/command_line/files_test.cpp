@@ -294,4 +294,62 @@ TEST_F(files, jobs_of_a_sweep_stay_below_their_folders) {
   good("heddle sweep t.ini --confine .");
 }
 
+// ---- files that the program was started with ----
+
+TEST_F(files, a_buffer_comes_from_an_open_file_and_goes_back_into_its_place) {
+  json j = json::parse(job_text);
+  j["module"] = {{"name", "own text"}, {"text", kernel_text}};
+  j["buffers"]["x"] = {{"descriptor", 7}, {"at", 5}, {"bytes", 128}};
+  j["outputs"] = json::array({{{"buffer", "x"}, {"descriptor", 7}, {"at", 5}}, {{"buffer", "x"}, {"file", "o.bin"}}});
+  put("job.json", j.dump());
+  const std::string around = "12345" + std::string(128, '\1') + "678";
+  put("x.bin", around);
+  good("heddle run - 7<>x.bin <job.json");
+  EXPECT_EQ(get("x.bin"), "12345" + std::string(128, '\2') + "678");
+  EXPECT_EQ(get("o.bin"), std::string(128, '\2'));
+  put("x.bin", around);
+  refused("heddle run job.json", "descriptor 7 is not open");
+  refused("heddle run job.json 7<x.bin", "descriptor 7 is not open for writing");
+  refused("heddle run job.json 7>>x.bin", "descriptor 7 is not open for reading");
+  refused("heddle run job.json 7<> >(cat)", "descriptor 7 is a pipe or a device");
+  refused("heddle run job.json --confine . 7<>x.bin", "'descriptor' leaves the folder");
+  put("s.ini", "[sweep]\njob = job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1\n");
+  refused("heddle sweep s.ini 7<>x.bin", "'descriptor' leaves the folder");
+  j["buffers"]["x"]["at"] = 20;
+  put("job.json", j.dump());
+  refused("heddle run job.json 7<>x.bin", "cannot read descriptor 7 at byte 136: it ends there");
+  // A run that fails leaves it as it is.
+  j["buffers"]["x"]["at"] = 5;
+  j["launches"][0]["block"] = {64};
+  put("job.json", j.dump());
+  const outcome failed = shell("heddle run job.json 7<>x.bin");
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_NE(failed.err.find("own text:12:2: illegal address"), std::string::npos) << failed.err;
+  EXPECT_EQ(get("x.bin"), around);
+}
+
+TEST_F(files, a_job_with_the_text_of_its_module_can_be_swept) {
+  json j = json::parse(job_text);
+  j["module"] = {{"name", "own"}, {"text", kernel_text}};
+  put("in/job.json", j.dump());
+  put("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1, 2\n");
+  good("heddle sweep s.ini");
+  j["modules"] = {{{"name", "own"}, {"text", kernel_text}}, {{"name", "own"}, {"text", ""}}};
+  j.erase("module");
+  put("in/job.json", j.dump());
+  refused("heddle run in/job.json", "there are two modules 'own'");
+}
+
+TEST_F(files, kernels_are_described_for_programs) {
+  const outcome o = shell("heddle disasm - --json <in/k.ptx");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json kernels = json::parse(o.out);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0]["name"], "twice");
+  EXPECT_EQ(kernels[0]["names"], json::array({"twice"}));
+  EXPECT_EQ(kernels[0]["parameters"], json::parse(R"([{"name": "data", "bytes": 8, "type": "u64"}])"));
+  EXPECT_EQ(kernels[0]["shared_bytes"], 0);
+  EXPECT_GT(kernels[0]["registers_per_thread"], 1);
+}
+
 }  // namespace files_test

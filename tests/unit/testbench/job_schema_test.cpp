@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // docs/use/job.schema.json, against which editors validate jobs, must agree with the parser.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -210,6 +212,25 @@ TEST(job_schema, holds_for_every_shipped_job_and_judges_slips_as_the_parser_does
   }
   EXPECT_GE(jobs, 29u);
   EXPECT_GE(refused, 2000u);
+}
+
+TEST(job_schema, holds_for_open_files_and_texts_of_modules) {
+  const schema_validator validator(schema());
+  const int zeros = ::open("/dev/zero", O_RDWR);
+  ASSERT_GE(zeros, 0);
+  json job = every_object;
+  job["module"] = {{"name", "m"}, {"text", ""}};
+  job["buffers"] = {{"b", {{"descriptor", zeros}, {"at", 4}, {"bytes", 64}}}, {"flag", {{"bytes", 4}}}};
+  job["outputs"] = {{{"buffer", "b"}, {"descriptor", zeros}, {"at", 4}}};
+  EXPECT_EQ("", refusal(job));
+  EXPECT_TRUE(validator.valid(job));
+  for (const json& slip : slips_of(job)) {
+    const std::string message = refusal(slip);
+    EXPECT_TRUE(validator.valid(slip) || !message.empty()) << "the parser takes what the schema does not:\n" << slip;
+    EXPECT_FALSE(validator.valid(slip) && about_shape(message))
+        << "the schema takes what the parser does not: " << message;
+  }
+  ::close(zeros);
 }
 
 }  // namespace job_schema_test

@@ -20,6 +20,20 @@ TEST(progress_test, the_line_fits_and_tells_the_time_left) {
             "cycle 1,234,567, blocks 10/40, 1.5 M warp instructions/s, 1:00 min left");
 }
 
+TEST(progress_test, a_line_for_programs_is_json) {
+  run_progress p;
+  p.blocks_done = 10;
+  p.blocks_launched = 40;
+  p.warp_instructions = 3000000;
+  p.grids.push_back({0, 40, 20, 10, 1000, 10000000, 3000000, false});
+  progress_estimate estimate({{{"k", 1, 40, 8, 0}}, false});
+  EXPECT_EQ(
+      progress_json(1234567, p, estimate),
+      R"({"progress": {"cycle": 1234567, "blocks_done": 10, "blocks": 40, "warp_instructions": 3000000, "seconds_left": null}})");
+  estimate.update(1001000, p, {0}, 20);
+  EXPECT_NE(progress_json(1234567, p, estimate).find("\"seconds_left\": 60}"), std::string::npos);
+}
+
 // Running blocks count by their age; later launches of a kernel count by what it took before.
 TEST(progress_test, computed_kernels_are_estimated_by_blocks_that_have_ended) {
   progress_estimate estimate({{{"a", 2, 40, 8, 0}, {"b", 1, 10, 1, 0}}, false});
