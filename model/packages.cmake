@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 # Debian packages, by `./dev package` or `cpack` in the build folder: libheddle0 (shared library, configurations), libheddle-dev (headers,
-# CMake package, heddle.pc, archive), heddle (the program with its manual pages, example kernels, sweeps, waveform layouts), heddle-doc.
+# CMake package, heddle.pc, archive), heddle (the program with its manual pages, example kernels, sweeps, waveform layouts), heddle-doc,
+# python3-heddle (the Python module).
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME heddle)
 set(CPACK_PACKAGE_VENDOR "the Heddle developers")
 set(CPACK_PACKAGE_CONTACT "the Heddle developers <heddle@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")   # each package has a synopsis of its own
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL library dev tools docs)
+set(CPACK_COMPONENTS_ALL library dev tools docs python)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -34,6 +35,13 @@ set(CPACK_DEBIAN_DOCS_PACKAGE_NAME heddle-doc)
 set(CPACK_DEBIAN_DOCS_PACKAGE_SECTION doc)
 set(CPACK_DEBIAN_DOCS_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DOCS_DESCRIPTION "cycle-level model of a GPU, pages and examples\n${about}\nThis package has the pages, and examples in C++.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-heddle)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "cycle-level model of a GPU, for Python and notebooks\n${about}\nThis package has the Python module.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "heddle (= ${PROJECT_VERSION}), python3 (>= 3.9)")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas, python3-matplotlib")
 # Which packages hold the shared libraries is asked of the system, where the tool for it is there.
 find_program(HEDDLE_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(HEDDLE_SHLIBDEPS)
@@ -42,6 +50,7 @@ if(HEDDLE_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/model)
 endif()
 set(CPACK_DEBIAN_DOCS_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
 # What links with the library depends on its package, and the loader's cache learns of it.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
@@ -54,7 +63,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/changelog
 if(HEDDLE_GZIP)
   execute_process(COMMAND ${HEDDLE_GZIP} -9 -n -k -f ${PROJECT_BINARY_DIR}/changelog)
 endif()
-foreach(part library dev tools docs)
+foreach(part library dev tools docs python)
   string(TOUPPER ${part} upper)
   set(place ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${place} RENAME copyright COMPONENT ${part})

@@ -34,6 +34,10 @@ install(DIRECTORY waveforms/ DESTINATION ${heddle_data}/waveforms COMPONENT tool
   FILES_MATCHING PATTERN "*.gtkw" PATTERN "*.filter" PATTERN "*.md" PATTERN "*.png")
 install(FILES docs/use/job.schema.json DESTINATION ${heddle_data} COMPONENT tools)
 
+# The Python module; Debian's Python looks there.
+install(DIRECTORY testbench/python/heddle DESTINATION lib/python3/dist-packages COMPONENT python
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.cuh" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+
 # The documentation refers to configurations and layouts by their relative places in the source tree, so it is
 # installed beside them.
 install(DIRECTORY docs/ DESTINATION ${heddle_data}/docs COMPONENT docs

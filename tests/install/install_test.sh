@@ -72,6 +72,12 @@ first_hour() {
     grep -q '^right' || fail "a CUDA program fails in the environment of an installed heddle"
   [ "$("$tree/bin/heddle" version | sed -n 's/^pages: //p')" = "$(cd "$data/docs" && pwd -P)" ] || fail "the pages are not found"
   gzip -dc "$tree/share/man/man1/heddle-run.1.gz" | grep -q shared.*bytes || fail "the manual page of run lacks an option"
+  [ ! -d "$tree/lib/python3" ] || ! command -v python3 > /dev/null || [ "$(cd / && env -u HEDDLE_PROGRAM PYTHONPATH="$tree/lib/python3/dist-packages" python3 -B -c '
+import heddle, sys
+y = bytearray(4096)
+heddle.Gpu("v100").kernel(sys.argv[1])(4, 256, 1024, 1.0, b"\0\0\200\77" * 1024, y)
+print(y == b"\0\0\200\77" * 1024, heddle._worker.program())' "$data/workloads/saxpy/saxpy.ptx")" = "True $tree/bin/heddle" ] ||
+    fail "an installed Python module fails"
   # The pages find each other, the configurations and the layouts from where they lie.
   for page in "$data"/README.md "$data"/docs/*.md "$data"/docs/*/*.md "$data"/waveforms/README.md; do
     grep -o ']([^)#:]*[)#]' "$page" | sed 's/^](//; s/[)#]$//' | while read -r link; do
@@ -117,7 +123,13 @@ case $what in
     mkdir -p "$scratch/deb_files"
     "$(dirname "$cmake")/cpack" --config "$build/CPackConfig.cmake" -B "$scratch/deb_files" > "$scratch/deb_files/log" 2>&1 ||
       { cat "$scratch/deb_files/log"; exit 1; }
-    [ "$(ls "$scratch"/deb_files/*.deb | wc -l)" -eq 4 ] || fail "expected four packages"
+    [ "$(ls "$scratch"/deb_files/*.deb | wc -l)" -eq 5 ] || fail "expected five packages"
+    # dpkg believes that this system's packages are installed, and Python may be none of them.
+    packages="heddle libheddle0 libheddle-dev heddle-doc python3-heddle"
+    if [ ! -x /usr/bin/python3 ]; then
+      rm "$scratch"/deb_files/python3-heddle_*.deb
+      packages=${packages% *}
+    fi
     if [ "$(id -u)" -ne 0 ]; then  # dpkg installs for root alone
       for package in "$scratch"/deb_files/*.deb; do dpkg-deb -x "$package" "$scratch/debian"; done
       exit 0
@@ -130,13 +142,14 @@ case $what in
     chmod +x "$scratch/stubs/ldconfig"
     PATH=$scratch/stubs:$PATH:/usr/sbin:/sbin dpkg --root="$scratch/debian" --force-script-chrootless --log=/dev/null \
       -i "$scratch"/deb_files/*.deb > "$scratch/deb_files/log" 2>&1 || { grep -v "files list file" "$scratch/deb_files/log"; exit 1; }
-    for package in heddle libheddle0 libheddle-dev heddle-doc; do
+    for package in $packages; do
       [ -s "$scratch/debian/usr/share/doc/$package/copyright" ] || fail "$package does not say under which licence it stands"
     done
-    for package in heddle libheddle0 libheddle-dev heddle-doc; do
+    for package in $packages; do
       gzip -dc "$scratch/debian/usr/share/doc/$package/changelog.gz" | grep -q "^heddle (" || fail "$package has no changelog"
     done
-    dpkg --root="$scratch/debian" --verify heddle libheddle0 libheddle-dev heddle-doc > "$scratch/deb_files/log" || { cat "$scratch/deb_files/log"; exit 1; }
+    # shellcheck disable=SC2086  # a list of words
+    dpkg --root="$scratch/debian" --verify $packages > "$scratch/deb_files/log" || { cat "$scratch/deb_files/log"; exit 1; }
     [ ! -s "$scratch/deb_files/log" ] || { cat "$scratch/deb_files/log"; exit 1; }
     [ "$("$scratch/debian/usr/bin/heddle" gpus | wc -l)" -ge 16 ] || fail "the installed program finds no configurations"
     first_hour "$scratch/debian/usr"

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""PTX from what a user gives: PTX itself, CUDA C++ by nvcc or clang, a file of either."""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from .errors import CompileError, InputError, Place
+
+Source = Union[str, 'os.PathLike[str]']
+_ENTRY = re.compile(r'\.entry\s+([A-Za-z_$%][\w$]*)')
+_MESSAGE = re.compile(r'^(?P<file>[^\s(:][^(:\n]*)(?:\((?P<a>\d+)\)|:(?P<b>\d+):(?P<column>\d+)): (?:fatal )?error:? (?P<text>.*)$',
+                      re.MULTILINE)
+
+
+class Module(NamedTuple):
+    """PTX, and the name that stands for it in messages."""
+
+    name: str
+    ptx: str
+
+    def entries(self) -> List[str]:
+        """The names of its kernels, as they stand there."""
+        return _ENTRY.findall(self.ptx)
+
+
+def load(source: Source, capability: str, options: Sequence[str]) -> Module:
+    """The PTX of a text or a file. Raises InputError for what is neither, CompileError."""
+    text, name, folder = _text_of(source)
+    if re.search(r'^\s*\.version\s+\d', text, re.MULTILINE):
+        if options:
+            raise InputError('options are for the compiler of CUDA C++, but the source is PTX')
+        return Module(name or '<ptx>', text)
+    if '__global__' not in text:
+        raise InputError(f'{name or "the source"} is neither PTX (no .version directive) nor CUDA C++ (no __global__ function)')
+    return _compile(text, name or '<cuda>', folder, capability, tuple(options))
+
+
+def _text_of(source: Source) -> Tuple[str, str, Optional[Path]]:
+    """The text, the name of its file, and the file's folder."""
+    if isinstance(source, str) and ('\n' in source or not source.endswith(('.ptx', '.cu'))):
+        if not source.strip():
+            raise InputError('the source is empty, expected PTX, CUDA C++ or the name of a file .ptx or .cu')
+        return source, '', None
+    if not isinstance(source, (str, os.PathLike)):
+        raise InputError(f'got a source of type {type(source).__name__}, expected PTX, CUDA C++ or the name of a file .ptx or .cu')
+    file = Path(source)
+    try:
+        return file.read_text(encoding='utf-8', errors='surrogateescape'), str(file), file.resolve().parent
+    except OSError as error:
+        raise InputError(f"cannot read '{file}': {error.strerror}") from error
+
+
+def _nvcc() -> Optional[str]:
+    return os.environ.get('NVCC') or shutil.which('nvcc') or shutil.which('nvcc', path='/usr/local/cuda/bin')
+
+
+def _clang() -> Optional[str]:
+    return shutil.which('clang++')
+
+
+_compiled: dict = {}
+
+
+def _compile(text: str, name: str, folder: Optional[Path], capability: str, options: Tuple[str, ...]) -> Module:
+    key = (text, name, capability, options)
+    if folder is not None or key not in _compiled:  # what a file includes may have changed
+        nvcc, clang = _nvcc(), _clang()
+        if nvcc:
+            command = [nvcc, '-ptx', '-O3', '-lineinfo', '-arch=compute_' + _nvcc_architecture(nvcc, capability)]
+        elif clang:
+            header = Path(__file__).with_name('clang_cuda.cuh')
+            command = [clang, '-x', 'cuda', '--cuda-device-only', '-S', '-O3', '-gline-tables-only', '-nocudainc', '-nocudalib',
+                       '-Wno-unknown-cuda-version', '--cuda-gpu-arch=sm_70', '-Xclang', '-target-feature', '-Xclang', '+ptx63',
+                       '-include', str(header)]
+        else:
+            raise CompileError('CUDA C++ needs a compiler, nvcc or clang++, and neither was found in PATH; PTX needs none')
+        _compiled[key] = _run(command + list(options), text, name, folder)
+    return Module(name, _compiled[key])
+
+
+def _nvcc_architecture(nvcc: str, capability: str) -> str:
+    """The newest architecture of nvcc that the chip has; otherwise nvcc's oldest, since PTX is virtual."""
+    said = subprocess.run([nvcc, '--list-gpu-arch'], capture_output=True, text=True, check=False).stdout
+    known = sorted(int(n) for n in re.findall(r'compute_(\d+)\s', said + '\n'))
+    wanted = int(capability.replace('.', ''))
+    return str(max((n for n in known if n <= wanted), default=min(known, default=wanted)))
+
+
+def _run(command: List[str], text: str, name: str, folder: Optional[Path]) -> str:
+    with tempfile.TemporaryDirectory(prefix='heddle-') as place:
+        source, result = Path(place, 'kernel.cu'), Path(place, 'kernel.ptx')
+        source.write_text(f'#line 1 "{name}"\n{text}', encoding='utf-8', errors='surrogateescape')
+        include = ['-I', str(folder)] if folder else []
+        said = subprocess.run([*command, *include, str(source), '-o', str(result)], capture_output=True, text=True, errors='replace',
+                              check=False, cwd=place)
+        if said.returncode != 0:
+            found = _MESSAGE.search(said.stderr + said.stdout)
+            if not found:
+                raise CompileError(f'{Path(command[0]).name} has failed:\n{(said.stderr + said.stdout).strip()}', None, said.stderr)
+            where = Place(found['file'], int(found['a'] or found['b']), int(found['column'] or 0))
+            raise CompileError(found['text'], where, said.stderr)
+        # Line numbers are those of the source under its own name.
+        return result.read_text(encoding='utf-8', errors='surrogateescape').replace(f'"{place}/{name}"', f'"{name}"')

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Job files: what `heddle run` and `heddle sweep` read. docs/use/job.md describes them."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from ._arrays import HostArray, Region, place_in, regions_of
+from ._compiler import Module
+from ._worker import own_memory
+from .errors import HeddleError, Place
+from .kernel import Copy, Fill, Launch, Operation
+
+
+class Job:
+    """The job of some operations. Each entry has a line of its own, so that a message's line leads to the user's."""
+
+    def __init__(self, operations: Sequence[Operation], preempt: Sequence[Dict[str, Any]], place: Place) -> None:
+        self._operations, self._preempt, self._place = operations, preempt, place
+        self.regions: List[Region] = regions_of([a for o in operations for a in _arrays_of(o)])
+        self.modules: Dict[str, str] = {}
+        for operation in operations:
+            if isinstance(operation, Launch):
+                self._add_module(operation.kernel.module)
+        self._places: Dict[int, Place] = {}
+
+    def _add_module(self, module: Module) -> None:
+        name, number = module.name, 1
+        while self.modules.setdefault(name, module.ptx) != module.ptx:
+            number += 1
+            name = f'{module.name} {number}'
+
+    def text(self, memory: int) -> str:
+        """The job in which arrays are memory of this process, open at descriptor `memory`."""
+        modules = [{'name': name, 'text': ptx} for name, ptx in self.modules.items()]
+        lines = [f'{{"modules": {json.dumps(modules)},', '"buffers": {']
+        at = [{'descriptor': memory, 'at': region.begin, 'bytes': region.end - region.begin} for region in self.regions]
+        lines.append(',\n'.join(f'"{number}": {json.dumps(buffer)}' for number, buffer in enumerate(at)) + '},')
+        outputs = [{'buffer': str(n), 'descriptor': memory, 'at': r.begin} for n, r in enumerate(self.regions) if r.writable]
+        return self._with_operations(lines, [f'"outputs": {json.dumps(outputs)}}}'])
+
+    def save(self, folder: Path) -> Path:
+        """Writes the job with its modules and arrays as files; returns the job's file."""
+        folder.mkdir(parents=True, exist_ok=True)
+        files = []
+        for number, ptx in enumerate(self.modules.values()):
+            Path(folder, f'module{number}.ptx').write_text(ptx, encoding='utf-8', errors='surrogateescape')
+            files.append(f'module{number}.ptx')
+        buffers = []
+        with own_memory() as memory:
+            for number, region in enumerate(self.regions):
+                with open(folder / f'buffer{number}.bin', 'wb') as file:
+                    _copy(memory, region, file)
+                buffers.append(f'"{number}": {{"file": "buffer{number}.bin"}}')
+        lines = [f'{{"modules": {json.dumps(files)},', '"buffers": {', ',\n'.join(buffers) + '},']
+        job = folder / 'job.json'
+        job.write_text(self._with_operations(lines, [])[:-2] + '}\n', encoding='utf-8')
+        return job
+
+    def _with_operations(self, lines: List[str], rest: List[str]) -> str:
+        text = '\n'.join(lines) + '\n"launches": [\n'
+        for operation in self._operations:
+            self._places[text.count('\n') + 1] = operation.place
+            text += json.dumps(self._entry(operation)) + (',\n' if operation is not self._operations[-1] else '\n')
+        text += '],\n"preempt": ' + json.dumps(list(self._preempt)) + ',\n'
+        return text + '\n'.join(rest)
+
+    def _entry(self, operation: Operation) -> Dict[str, Any]:
+        if isinstance(operation, Fill):
+            name, offset = self._buffer(operation.array)
+            return {'memset': name, 'offset': offset, 'bytes': operation.array.bytes, 'byte': operation.byte, 'stream': operation.stream}
+        if isinstance(operation, Copy):
+            source, target = self._buffer(operation.source), self._buffer(operation.target)
+            return {'copy': {'from': source[0], 'from_offset': source[1], 'to': target[0], 'to_offset': target[1],
+                             'bytes': operation.source.bytes}, 'stream': operation.stream}
+        return {'kernel': operation.kernel.name, 'grid': operation.grid, 'block': operation.block, **operation.options,
+                'args': [self._argument(a) for a in operation.arguments]}
+
+    def _argument(self, argument: Any) -> Dict[str, Any]:
+        if not isinstance(argument, HostArray):
+            return {'bytes_hex': argument.hex()}
+        if not argument.bytes:
+            return {'u64': 0}
+        name, offset = self._buffer(argument)
+        return {'buffer': name, 'offset': offset}
+
+    def _buffer(self, array: HostArray) -> Tuple[str, int]:
+        number, offset = place_in(self.regions, array)
+        return str(number), offset
+
+    def own(self, error: HeddleError) -> HeddleError:
+        """An error at a line of the job as one at the user's line."""
+        if error.place is None or error.place.file != '-':
+            return error
+        place: Optional[Place] = self._places.get(error.place.line, self._place)
+        error.__init__(error.message, place)  # type: ignore[misc]
+        return error
+
+
+def _arrays_of(operation: Operation) -> List[HostArray]:
+    if isinstance(operation, Fill):
+        return [operation.array]
+    if isinstance(operation, Copy):
+        return [operation.source, operation.target]
+    return [a for a in operation.arguments if isinstance(a, HostArray)]
+
+
+def _copy(memory: Any, region: Region, file: Any) -> None:
+    memory.seek(region.begin)
+    left = region.end - region.begin
+    while left:
+        data = memory.read(min(left, 1 << 20))
+        file.write(data)
+        left -= len(data)

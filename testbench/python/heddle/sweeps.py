@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Sweeps: the same launches on many GPUs. docs/use/sweeps.md describes files and stores."""
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, List, Mapping, Optional, Sequence, Union
+
+from . import _worker
+from ._job import Job
+from .errors import InputError
+from .metrics import Table
+
+Values = Union[str, int, float, bool, Sequence[Any]]
+
+
+def setting(value: Any) -> str:
+    """A parameter's value as an INI file has it."""
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    return 'null' if value is None else str(value)
+
+
+def _axis(name: str, values: Values) -> str:
+    listed = [values] if isinstance(values, (str, int, float)) else list(values)
+    if not listed:
+        raise InputError(f"axis '{name}' has no values, expected at least one")
+    texts = [setting(v) for v in listed]
+    # A text alone may be a range, such as '64:512:64'.
+    return f'{name} = ' + ', '.join(f'"{t}"' if ',' in t else t for t in texts)
+
+
+def run_sweep(job: Job, axes: Mapping[str, Values], store: Union[str, 'os.PathLike[str]'], limits: Mapping[str, str],
+              constraints: Mapping[str, str], jobs: Optional[int], resume: bool) -> Table:
+    """Writes job and sweep file beside the store, and sweeps."""
+    database = Path(store)
+    folder = Path(f'{database}.job')
+    job.save(folder)
+    gpu = axes['gpu']
+    files = [gpu] if isinstance(gpu, str) else list(gpu)
+    axes = {**axes, 'gpu': [str(Path(f).resolve()) if f.endswith('.ini') else f for f in files]}
+    lines = ['[sweep]', 'job = job.json', f'store = {database}', *(f'{key} = {value}' for key, value in limits.items()), '[axes]',
+             *(_axis(name, values) for name, values in axes.items()), '[constraints]',
+             *(f'{name} = {condition}' for name, condition in constraints.items())]
+    file = folder / f'{database.stem}.ini'
+    file.write_text('\n'.join(lines) + '\n', encoding='utf-8')
+    return sweep(file, store=database, jobs=jobs, resume=resume)
+
+
+def sweep(file: Union[str, 'os.PathLike[str]'], *, store: Optional[Union[str, 'os.PathLike[str]']] = None, jobs: Optional[int] = None,
+          resume: bool = False, options: Sequence[str] = ()) -> Table:
+    """Runs a sweep file, as `heddle sweep` does, and returns the table of its store.
+
+    store    where the file's `store` lies; None: as the file says
+    jobs     points at a time; None: one a core
+    resume   also runs points again that failed
+    options  more options of `heddle sweep`, such as ['--engine', 'slurm']
+
+    A point that fails has its status and reason in the table; SimulationError if none has run.
+    """
+    given: List[str] = ['sweep', os.fspath(file), '--quiet', *options]
+    if jobs is not None:
+        given += ['--jobs', str(jobs)]
+    worker = _worker.Worker(given + ['--resume'] * resume)
+    code = worker.run()
+    if code not in (0, 1):
+        raise worker.error(code)
+    table = Table(store if store is not None else _store_of(Path(file)), Path(file).stem)
+    if code == 1 and not any(row['status'] == 'done' for row in table):
+        raise worker.error(code)
+    return table
+
+
+def _store_of(file: Path) -> str:
+    for line in file.read_text(encoding='utf-8').splitlines():
+        key, _, value = line.split(';')[0].partition('=')
+        if key.strip() == 'store':
+            return value.strip()
+    raise InputError(f"'{file}' names no store")

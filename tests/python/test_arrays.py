@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Arrays in and out: NumPy, the buffer protocol, DLPack; what cannot be passed."""
+import array
+import ctypes
+import resource
+import unittest
+
+import heddle
+from support import HeddleTest, has
+
+if has('numpy'):
+    import numpy as np
+
+
+class Buffers(HeddleTest):
+    """The buffer protocol, which needs no NumPy."""
+
+    def test_an_array_of_pythons_own_gets_the_result(self):
+        x, y = array.array('f', range(1000)), array.array('f', [1] * 1000)
+        metrics = self.saxpy(4, 256, 1000, 2.0, x, y)
+        self.assertEqual(y.tolist(), [1 + 2 * i for i in range(1000)])
+        self.assertEqual(metrics['kernels'][0]['name'], 'saxpy')
+        self.assertGreater(metrics['cycles'], 0)
+
+    def test_read_only_memory_is_an_input_and_stays_as_it_is(self):
+        x, y = bytes(array.array('f', [3] * 64)), bytearray(256)
+        self.saxpy(1, 64, 64, 1.0, x, y)
+        self.assertEqual(bytes(y), x)
+        frozen = bytes(256)
+        self.saxpy(1, 64, 64, 1.0, x, frozen)
+        self.assertEqual(frozen, bytes(256))
+
+    def test_memory_with_gaps_is_refused(self):
+        gaps = memoryview(array.array('f', [0] * 64))[::2]
+        self.refused(r"argument 3 of 'saxpy' .* without gaps", self.saxpy, 1, 32, 32, 1.0, gaps, bytearray(128))
+
+
+@unittest.skipUnless(has('numpy'), 'NumPy is not installed')
+class Numpy(HeddleTest):
+    def test_numpy_arrays_are_read_and_written_in_place(self):
+        x, y = np.arange(3000, dtype=np.float32), np.ones(3000, np.float32)
+        self.saxpy(12, 256, x.size, 0.5, x, y)
+        np.testing.assert_array_equal(y, 1 + 0.5 * np.arange(3000, dtype=np.float32))
+
+    def test_views_of_one_array_are_the_same_memory_of_the_gpu(self):
+        both = np.arange(512, dtype=np.float32)
+        # y is the second half of the array that x begins; x of the second launch is what the first has written.
+        first = self.saxpy.launch(1, 256, 256, 1.0, both[:256], both[256:])
+        second = self.saxpy.launch(1, 256, 256, 1.0, both[256:], both[:256])
+        self.gpu.run([first, second])
+        halves = np.arange(512, dtype=np.float32).reshape(2, 256)
+        np.testing.assert_array_equal(both, np.concatenate([halves[0] * 2 + halves[1], halves[0] + halves[1]]))
+
+    def test_a_matrix_of_rows_is_passed_and_its_transpose_refused(self):
+        m = np.ones((8, 32), np.float32)
+        self.saxpy(1, 256, 256, 1.0, m, m.copy())
+        said = self.refused('argument 3 .*numpy.ascontiguousarray', self.saxpy, 1, 256, 256, 1.0, m.T, m)
+        self.assertIn('shape (32, 8), strides (4, 128) bytes', str(said))
+        self.refused('without gaps', self.saxpy, 1, 64, 64, 1.0, m[:, ::2], m)
+
+    def test_dtypes_that_no_kernel_can_read_are_refused(self):
+        y = np.zeros(4, np.float32)
+        self.refused('array of Python objects', self.saxpy, 1, 4, 4, 1.0, np.array([None] * 4), y)
+        self.refused('byte order', self.saxpy, 1, 4, 4, 1.0, np.zeros(4, '>f4'), y)
+        self.refused('is a number, got an array of float32', self.saxpy, 1, 4, y, 1.0, y, y)
+
+    def test_an_empty_array_is_a_null_pointer(self):
+        empty = np.zeros(0, np.float32)
+        self.saxpy(1, 32, 0, 1.0, empty, None)
+
+    def test_numbers_take_the_type_of_the_parameter(self):
+        x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+        self.saxpy(1, 4, np.int64(4), np.float64(0.1), x, y)
+        np.testing.assert_array_equal(y, np.float32(0.1))
+        self.saxpy(1, 4, True, 2, x, y)
+        self.assertEqual(y[0], np.float32(2) + np.float32(0.1))
+        self.refused('takes a whole number, got float 4.5', self.saxpy, 1, 4, 4.5, 1.0, x, y)
+        self.refused('takes a whole number, got float32', self.saxpy, 1, 4, np.float32(4), 1.0, x, y)
+        self.refused('out of range of u32', self.saxpy, 1, 4, 2**32, 1.0, x, y)
+        self.refused('out of range of f32', self.saxpy, 1, 4, 4, 1e300, x, y)
+        self.refused('got complex', self.saxpy, 1, 4, 4, 1j, x, y)
+        self.refused('got list, expected an array', self.saxpy, 1, 4, 4, 1.0, [1, 2], y)
+        self.refused('got NoneType, expected an array or a number', self.saxpy, 1, 4, None, 1.0, x, y)
+        self.refused('got str', self.saxpy, 1, 4, 4, 1.0, 'x', y)
+
+    def test_a_struct_is_passed_by_value(self):
+        kernel = self.gpu.kernel(STRUCT_PTX)
+        self.assertEqual([(p.type, p.bytes) for p in kernel.parameters], [(None, 8), ('u64', 8)])
+        out = np.zeros(2, np.uint32)
+        kernel(1, 1, np.array([(7, 9)], 'u4,u4')[0], out)
+        self.assertEqual(out.tolist(), [7, 9])
+
+        class Pair(ctypes.Structure):
+            _fields_ = [('a', ctypes.c_uint32), ('b', ctypes.c_uint32)]
+
+        kernel(1, 1, Pair(3, 4), out)
+        self.assertEqual(out.tolist(), [3, 4])
+        self.refused('a struct of 8 bytes, got 4 bytes', kernel, 1, 1, b'abcd', out)
+        self.refused('a struct of 8 bytes', kernel, 1, 1, 5, out)
+
+    def test_no_array_is_copied_in_this_process(self):
+        size = 64 << 20
+        x, y = np.ones(size // 4, np.float32), np.full(size // 4, 0, np.float32)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        metrics = self.saxpy(1, 32, 32, 1.0, x, y)
+        self.assertEqual(y[:33].tolist(), [1] * 32 + [0])
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 8 << 10, 'KiB more than before')
+        self.assertLess(metrics['host']['peak_rss_bytes'], 2 * size + (96 << 20), 'of the worker, which holds both once')
+
+
+class Tensor:
+    """An array that has nothing but DLPack."""
+
+    def __init__(self, data, device=(1, 0)):
+        self.data, self.device = data, device
+
+    def __dlpack__(self, **_):
+        return self.data.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+@unittest.skipUnless(has('numpy') and hasattr(np, 'from_dlpack'), 'NumPy, with DLPack, is not installed')
+class Dlpack(HeddleTest):
+    def test_a_tensor_is_read_and_written_in_place(self):
+        x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+        self.saxpy(1, 64, 64, 3.0, Tensor(x), Tensor(y))
+        np.testing.assert_array_equal(y, 3 * x)
+
+    def test_gaps_and_other_devices_are_refused(self):
+        x = np.zeros((8, 8), np.float32)
+        self.refused('without gaps', self.saxpy, 1, 64, 64, 3.0, Tensor(x.T[:4]), Tensor(x))
+        self.refused('on another device', self.saxpy, 1, 64, 64, 3.0, Tensor(x, (2, 0)), Tensor(x))
+
+
+STRUCT_PTX = '''.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry pair(.param .align 4 .b8 s[8], .param .u64 out) {
+  .reg .u64 %rd<3>;
+  .reg .u32 %r<3>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [s];
+  ld.param.u32 %r2, [s+4];
+  st.global.u32 [%rd1], %r1;
+  st.global.u32 [%rd1+4], %r2;
+  ret;
+}
+'''

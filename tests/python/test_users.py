@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""What users do: the page's example, CUDA sources, sweeps, tables, the report in a notebook, help()."""
+import array
+import os
+import pydoc
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import heddle
+from heddle import _compiler
+from support import CUDA_SAXPY, SAXPY, SOURCE, WORKLOADS, HeddleTest, has
+
+
+ENVIRONMENT = {**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)}
+
+
+def example(number):
+    """A Python block of the page."""
+    return re.findall(r'```python\n(.*?)```', (SOURCE / 'docs/library/python.md').read_text(), re.DOTALL)[number]
+
+
+class Page(HeddleTest):
+    @unittest.skipUnless(has('numpy') and has('matplotlib'), 'NumPy and Matplotlib are not installed')
+    def test_the_notebook_of_ten_lines_ends_with_a_stall_chart(self):
+        text = example(0)
+        self.assertLessEqual(len(text.strip().split('\n')), 10)
+        # The same with PTX, which needs no compiler.
+        texts = [re.sub(r'"""\n__global__.*?"""', lambda _: repr(SAXPY.read_text()), text, flags=re.DOTALL)]
+        self.assertNotIn('__global__', texts[0])
+        if _compiler._nvcc() or _compiler._clang():
+            texts.append(text)
+        else:
+            print('skipped: the notebook with CUDA C++: neither nvcc nor clang++ is installed')
+        for text in texts:
+            with self.subTest(text=text), tempfile.TemporaryDirectory() as folder:
+                script = text + '\nplt.savefig("chart.png")\nprint(max(metrics.stalls(), key=metrics.stalls().get))\n'
+                said = subprocess.run([sys.executable, '-c', script], cwd=folder, text=True, capture_output=True, check=False,
+                                      env={**ENVIRONMENT, 'MPLBACKEND': 'Agg', 'MPLCONFIGDIR': folder})
+                self.assertEqual(said.returncode, 0, said.stderr)
+                self.assertIn(said.stdout.strip(), ('memory_dependency', 'exec_dependency', 'inst_fetch', 'constant_memory_dependency'))
+                self.assertEqual(Path(folder, 'chart.png').read_bytes()[1:4], b'PNG')
+
+    @unittest.skipUnless(has('numpy'), 'NumPy is not installed')
+    def test_all_other_examples_run_as_they_stand(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, 'saxpy.ptx').write_text(SAXPY.read_text())
+            number = 1
+            blocks = []
+            while True:
+                try:
+                    blocks.append(example(number))
+                except IndexError:
+                    break
+                number += 1
+            if not has('pandas'):
+                blocks = ['\n'.join(line for line in block.split('\n') if 'dataframe' not in line) for block in blocks]
+            said = subprocess.run([sys.executable, '-c', '\n'.join(blocks)], cwd=folder, text=True, capture_output=True, check=False,
+                                  env=ENVIRONMENT)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertGreaterEqual(len(blocks), 4)
+
+    def test_help_is_enough_to_start(self):
+        text = pydoc.render_doc(heddle, renderer=pydoc.plaintext)
+        for word in ('heddle.Gpu(\'v100\')', 'saxpy = gpu.kernel(', 'shared_bytes', 'preempt', 'progress', 'place', 'sweep(file'):
+            self.assertIn(word, text)
+        for name in heddle.__all__:
+            self.assertTrue(getattr(heddle, name).__doc__, name)
+        self.assertTrue((SOURCE / 'testbench/python/heddle/py.typed').exists())
+
+
+class Compilers(HeddleTest):
+    @unittest.skipUnless(_compiler._nvcc(), 'nvcc is not installed')
+    def test_cuda_is_compiled_by_nvcc(self):
+        self.compile_and_run()
+
+    @unittest.skipUnless(_compiler._clang(), 'clang is not installed')
+    def test_cuda_is_compiled_by_clang_where_no_nvcc_is(self):
+        with mock.patch.object(_compiler, '_nvcc', lambda: None), mock.patch.object(_compiler, '_compiled', {}):
+            self.compile_and_run()
+
+    def compile_and_run(self):
+        kernel = self.gpu.kernel(CUDA_SAXPY)
+        x, y = array.array('f', range(500)), array.array('f', [1] * 500)
+        metrics = kernel(2, 256, 500, 2.0, x, y)
+        self.assertEqual(y.tolist(), [1 + 2 * i for i in range(500)])
+        sources = {line['source'] for line in metrics['kernels'][0]['lines'] if 'source' in line}
+        self.assertIn('<cuda>:3', sources)
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, 'own.h').write_text('#define OWN 3\n')
+            file = Path(folder, 'two.cu')
+            file.write_text('#include "own.h"\ntemplate <int N> __global__ void add(int* p) { *p += N * OWN * FOUR; }\n'
+                            'template __global__ void add<2>(int*);\n__global__ void none() {}\n')
+            add = self.gpu.kernel(file, 'add', ['-DFOUR=4'])
+            p = array.array('i', [1])
+            add(1, 1, p)
+            self.assertEqual(p[0], 25)
+            self.assertEqual(len(self.gpu.kernels(file, ['-DFOUR=4'])), 2)
+            self.refused('2 kernels .expected a name.', self.gpu.kernel, file, options=['-DFOUR=4'])
+            said = self.refused('FOUR', self.gpu.kernel, file)
+            self.assertIsInstance(said, heddle.CompileError)
+            self.assertEqual(said.place[:2], (str(file), 2))
+        said = self.refused('b', self.gpu.kernel, CUDA_SAXPY.replace('a * x', 'b * x'))
+        self.assertEqual(said.place[:2], ('<cuda>', 3))
+        self.assertIn('error', said.output)
+
+    def test_no_compiler_is_said(self):
+        with mock.patch.object(_compiler, '_nvcc', lambda: None), mock.patch.object(_compiler, '_clang', lambda: None):
+            self.refused('needs a compiler, nvcc or clang', self.gpu.kernel, CUDA_SAXPY + '// another\n')
+        self.refused('options are for the compiler', self.gpu.kernel, SAXPY, options=['-O2'])
+
+
+class Sweeps(HeddleTest):
+    def launch(self):
+        x, y = array.array('f', [1] * 4096), array.array('f', [0] * 4096)
+        return self.saxpy.launch(8, 256, 4096, 1.0, x, y)
+
+    def test_a_sweep_is_a_table_and_its_store_is_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store = Path(folder, 'first.sqlite')
+            axes = {'sub_partition.scheduler': ['lrr', 'gto'], 'launch.block': '128:256:128'}
+            less = {'one': 'launch.block = 128 and sub_partition.scheduler = gto'}
+            table = self.gpu.sweep(self.launch(), axes, store, constraints=less)
+            self.assertEqual([(r['sub_partition.scheduler'], int(r['launch.block'])) for r in table],
+                             [('lrr', 128), ('lrr', 256), ('gto', 256)])
+            self.assertEqual({r['status'] for r in table}, {'done'})
+            self.assertTrue(all(r['cycles'] > 0 for r in table))
+            self.assertEqual(list(heddle.Table(store)), list(table))
+            self.assertIn('<iframe srcdoc=', table._repr_html_())
+            chosen = self.gpu.sweep(self.launch(), {'gpu': ['gtx1080', 'v100']}, Path(folder, 'second.sqlite'),
+                                    metrics=['kernels.0.metrics.ipc'], jobs=2)
+            self.assertEqual(len({r['kernels.0.metrics.ipc'] for r in chosen}), 2)
+            if has('pandas'):
+                self.assertEqual(list(table.dataframe()['cycles']), [r['cycles'] for r in table])
+
+    def test_a_sweep_file_is_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, 'own.ini')
+            file.write_text(f'[sweep]\njob = {WORKLOADS}/saxpy/job.json\nstore = {folder}/own.sqlite\n[axes]\ngpu = gtx1080\n')
+            self.assertEqual(len(heddle.sweep(file)), 1)
+
+    def test_wrong_axes_and_stores_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store = Path(folder, 's.sqlite')
+            said = self.refused('sm.max_warp', self.gpu.sweep, self.launch(), {'sm.max_warp': [3]}, store)
+            self.assertEqual(Path(said.place.file).name, 's.ini')
+            self.refused('has no values', self.gpu.sweep, self.launch(), {'sm.max_warps': []}, store)
+            self.refused('cannot read the store|no store', heddle.Table, store)
+            store.write_text('no database at all, but some text that is long enough for its header ' * 4)
+            self.refused('no store of a sweep', heddle.Table, store)
+            with self.assertRaisesRegex(heddle.SimulationError, 'illegal address'):
+                x = array.array('f', [0])
+                self.gpu.sweep(self.saxpy.launch(64, 256, 1 << 14, 1.0, x, x), {'gpu': ['gtx1080']}, Path(folder, 'f.sqlite'))
+
+
+class Results(HeddleTest):
+    def metrics(self):
+        x = array.array('f', [0] * 64)
+        return self.gpu.run([self.saxpy.launch(1, 64, 64, 1.0, x, x), self.saxpy.launch(1, 32, 32, 1.0, x, x)])
+
+    def test_a_notebook_shows_the_report(self):
+        metrics = self.metrics()
+        page = metrics._repr_html_()
+        self.assertTrue(page.startswith('<iframe srcdoc="&lt;!'), page[:60])
+        self.assertIn('saxpy', page)
+        with tempfile.TemporaryDirectory() as folder:
+            metrics.report(Path(folder, 'r.html'))
+            self.assertIn('<html', Path(folder, 'r.html').read_text())
+
+    @unittest.skipUnless(has('pandas'), 'pandas is not installed')
+    def test_a_dataframe_has_a_row_for_each_kernel(self):
+        metrics = self.metrics()
+        frame = metrics.dataframe()
+        self.assertEqual(list(frame['cycles']), [k['cycles'] for k in metrics['kernels']])
+        self.assertIn('metrics.achieved_occupancy', frame.columns)
