@@ -84,36 +84,43 @@ void copy_translator::copy(const hir_instruction& h, const ast_instruction& i) {
 
 /// Lanes that copy `taken` bytes: with `whole` those that copy all or nothing, byte by byte the others.
 void copy_translator::copy_counted(const expansion& steps, hir_instruction whole, value taken, std::uint64_t bytes) {
-  const std::uint32_t done = code_.new_label(), at_once = code_.new_label();
-  steps.jump_unless_guarded(done);
+  const std::uint32_t behind = code_.new_label(), some = code_.new_label();
+  steps.jump_unless_guarded(behind);
   whole.guard = {};
   const value count = steps.make(ptx_op::mov, dtype::b32, {taken});
   const value all = steps.test(isa::compare::ge, dtype::u32, count, immediate_value(bytes));
   const value before = steps.make(ptx_op::sub, dtype::u32, {count, immediate_value(1)});
-  steps.jump_if(steps.test(isa::compare::ge, dtype::u32, before, immediate_value(bytes - 1)), at_once);
-  copy_some(steps, whole, count, bytes);
-  code_.jump(done);
-  code_.place_label(at_once);
+  steps.jump_if(steps.test(isa::compare::lt, dtype::u32, before, immediate_value(bytes - 1)), some);
+  partial_.push_back({whole, count, bytes, some, behind});
   whole.src.push_back(all);
   code_.append(std::move(whole));
-  code_.place_label(done);
+  code_.place_label(behind);
 }
 
-/// Copies the first `count` bytes of what `whole` copies, and zeros. The loads stand ahead of the store.
-void copy_translator::copy_some(const expansion& steps, const hir_instruction& whole, value count,
-                                std::uint64_t bytes) {
-  const std::vector<value> data = steps.words(static_cast<unsigned>(bytes / 4));
+void copy_translator::finish() {
+  if (partial_.empty()) return;
+  for (const partial_copy& c : partial_) {
+    code_.place_label(c.begin);
+    copy_some(c);
+    code_.jump(c.behind);
+  }
+}
+
+/// Copies the first `count` bytes, and zeros. The loads stand ahead of the store.
+void copy_translator::copy_some(const partial_copy& c) {
+  const expansion steps(code_, c.whole);
+  const std::vector<value> data = steps.words(static_cast<unsigned>(c.bytes / 4));
   for (const value& d : data) steps.put(ptx_op::mov, dtype::b32, {d}, {immediate_value(0)});
   const std::uint32_t loaded = code_.new_label();
-  for (unsigned k = 0; k + 1 < bytes; ++k) {
-    steps.jump_if(steps.test(isa::compare::le, dtype::u32, count, immediate_value(k)), loaded);
-    copy_byte(steps, whole, k, data[k / 4]);
+  for (unsigned k = 0; k + 1 < c.bytes; ++k) {
+    steps.jump_if(steps.test(isa::compare::le, dtype::u32, c.count, immediate_value(k)), loaded);
+    copy_byte(steps, c.whole, k, data[k / 4]);
   }
   code_.place_label(loaded);
-  hir_instruction store = in_place_of(whole, ptx_op::st, dtype::b32, {}, {whole.src[1]});
+  hir_instruction store = in_place_of(c.whole, ptx_op::st, dtype::b32, {}, {c.whole.src[1]});
   store.m.space = state_space::shared;
-  store.m.vector = whole.m.vector;
-  store.offset = static_cast<std::int64_t>(whole.src[2].bits);
+  store.m.vector = c.whole.m.vector;
+  store.offset = static_cast<std::int64_t>(c.whole.src[2].bits);
   store.src.insert(store.src.end(), data.begin(), data.end());
   code_.append(std::move(store));
 }

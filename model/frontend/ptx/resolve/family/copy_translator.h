@@ -17,6 +17,8 @@ class copy_translator {
       : code_(code), in_(in), arrivals_(arrivals) {}
 
   void translate(const hir_instruction& h, const ast_instruction& i);
+  /// The function is complete but for the copies of some bytes, which follow its end: most copies are of all or none.
+  void finish();
 
  private:
   void copy(const hir_instruction& h, const ast_instruction& i);
@@ -24,7 +26,14 @@ class copy_translator {
   void group(const hir_instruction& h, std::uint8_t what, const value& newest);
   void wait_for_all(const hir_instruction& h);
   std::uint64_t size(const hir_instruction& h, const ast_instruction& i);
-  void copy_some(const expansion& steps, const hir_instruction& whole, value count, std::uint64_t bytes);
+  // A copy of some of its bytes, and the labels of its code and of what follows the copy.
+  struct partial_copy {
+    hir_instruction whole;
+    value count;
+    std::uint64_t bytes;
+    std::uint32_t begin, behind;
+  };
+  void copy_some(const partial_copy& c);
   void copy_byte(const expansion& steps, const hir_instruction& whole, unsigned k, const value& word);
   void bulk_copy(const hir_instruction& h, const ast_instruction& i);
   value own_base(const expansion& steps, hir_instruction& access);
@@ -33,6 +42,7 @@ class copy_translator {
   block_builder& code_;
   operand_resolver& in_;
   arrival_translator& arrivals_;
+  std::vector<partial_copy> partial_;
 };
 
 }  // namespace heddle::ptx

@@ -61,6 +61,7 @@ void resolver::run() {
   if (!out_.blocks.back().code.empty()) end.where = out_.blocks.back().code.back().where;
   code_.append(std::move(end));
   outlined_.place_bodies();
+  copy_.finish();
   code_.finish();
   places_.finish();
   stack_.finish();
