@@ -8,7 +8,8 @@ namespace heddle::cuda {
 int runtime_version();
 
 /// Ends the program with a message if `caller` is code of a CUDA runtime within the program whose functions were not
-/// found: without a symbol table, nothing else tells that there is one.
-void refuse_hidden_runtime(const void* caller);
+/// found: without a symbol table, nothing else tells that there is one. If it is within a library, which the program
+/// may not need, a message names the library; true: it was written.
+bool refuse_hidden_runtime(const void* caller);
 
 }  // namespace heddle::cuda

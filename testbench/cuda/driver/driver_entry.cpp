@@ -67,9 +67,10 @@ HEDDLE_CUDA result_t cuGetProcAddress_v2(const char* name, void** address, int v
 }
 
 HEDDLE_CUDA result_t cuGetExportTable(const void** table, const void* id) {
-  for (const auto& own : tables_of_runtime)
-    if (id != nullptr && std::memcmp(id, own, sizeof own) == 0) refuse_hidden_runtime(__builtin_return_address(0));
   static bool warned = false;
+  for (const auto& own : tables_of_runtime)
+    if (!warned && id != nullptr && std::memcmp(id, own, sizeof own) == 0)
+      warned = refuse_hidden_runtime(__builtin_return_address(0));
   if (!warned)
     std::fputs(
         "heddle: the program requests a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// By default, nvcc links its runtime statically into the program. Before the program's constructors run, the start of
-// each runtime function listed in the program's symbol table is overwritten with a jump to Heddle's function.
+// By default, nvcc links its runtime statically into the program, or into a library. Before the constructors of either
+// run, the start of each runtime function listed in its symbol table is overwritten with a jump to Heddle's function.
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -14,8 +14,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "testbench/cuda/core/runtime_version.h"
+#include "testbench/cuda/runtime/library_watch.h"
 #include "testbench/cuda/runtime/runtime_table.h"
 
 namespace heddle::cuda {
@@ -24,11 +26,11 @@ namespace {
 
 int version_found = 0;
 
-/// The program's file, mapped while it is examined.
-class program_file {
+/// The file of the program or of a library, mapped while it is examined.
+class elf_file {
  public:
-  program_file() {
-    const int fd = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  explicit elf_file(const char* path) {
+    const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
     struct stat s {};
     if (fd >= 0 && ::fstat(fd, &s) == 0 && s.st_size > static_cast<off_t>(sizeof(Elf64_Ehdr))) {
       bytes_ = static_cast<std::size_t>(s.st_size);
@@ -37,11 +39,11 @@ class program_file {
     }
     if (fd >= 0) ::close(fd);
   }
-  ~program_file() {
+  ~elf_file() {
     if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), bytes_);
   }
-  program_file(const program_file&) = delete;
-  program_file& operator=(const program_file&) = delete;
+  elf_file(const elf_file&) = delete;
+  elf_file& operator=(const elf_file&) = delete;
 
   /// `count` items at an offset; null: outside of the file.
   template <class T>
@@ -66,7 +68,7 @@ struct sections {
   bool has_fat_binary = false;
 };
 
-sections sections_of(const program_file& file) {
+sections sections_of(const elf_file& file) {
   sections s;
   const auto* head = file.at<Elf64_Ehdr>(0);
   if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64)
@@ -106,32 +108,22 @@ int version_of_libraries() {
   return version;
 }
 
-[[maybe_unused]] bool write_jump(std::uintptr_t at, void* to) {
-  constexpr std::uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};  // jmp *0(%rip), followed by the address
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const std::uintptr_t begin = at / page * page;
-  const std::uintptr_t end = (at + sizeof jump + sizeof to + page - 1) / page * page;
-  if (::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
-  std::memcpy(reinterpret_cast<void*>(at), jump, sizeof jump);
-  std::memcpy(reinterpret_cast<void*>(at + sizeof jump), &to, sizeof to);
-  return ::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_EXEC) == 0;
-}
-
 constexpr const char* hidden_runtime =
-    "this program has a CUDA runtime within it whose functions cannot be found, since it was stripped or cut off; link it with nvcc -cudart shared, or do not strip it";
+    " whose functions cannot be found, since it was stripped or cut off; link it with nvcc -cudart shared, or do not strip it";
 
 [[noreturn]] void refuse(const char* why) {
   std::fprintf(stderr, "heddle: error: %s\n", why);
   ::_exit(2);
 }
 
-__attribute__((constructor(101))) void take_over_static_runtime() {
-  const program_file file;
-  const sections s = sections_of(file);
-  if (!s.has_fat_binary) return;
+[[noreturn]] void refuse_program() {
+  refuse((std::string("this program has a CUDA runtime within it") + hidden_runtime).c_str());
+}
+
+/// Writes the jumps into the program or library in `file`; false: it has no runtime within it.
+bool take_over(const elf_file& file, const sections& s, std::uintptr_t base) {
   const std::uint64_t count = s.symbols != nullptr ? s.symbols->sh_size / sizeof(Elf64_Sym) : 0;
   const auto* symbols = s.symbols != nullptr ? file.at<Elf64_Sym>(s.symbols->sh_offset, count) : nullptr;
-  const std::uintptr_t base = load_address();
   bool has_runtime = false, has_old = false, has_v2 = false;
   const auto& table = runtime_table();
   for (std::uint64_t k = 0; symbols != nullptr && k < count; ++k) {
@@ -153,18 +145,36 @@ __attribute__((constructor(101))) void take_over_static_runtime() {
     refuse("on this processor a program with a static CUDA runtime cannot be served; link it with nvcc -cudart shared");
 #endif
   }
-  if (has_runtime) version_found = has_old ? 11000 : has_v2 ? 12000 : 13000;
-  if (!has_runtime && version_of_libraries() == 0) refuse(hidden_runtime);
+  if (has_runtime && version_found == 0) version_found = has_old ? 11000 : has_v2 ? 12000 : 13000;
+  return has_runtime;
+}
+
+void take_over_library(const char* path, std::uintptr_t base) {
+  const elf_file file(path);
+  const sections s = sections_of(file);
+  if (s.has_fat_binary) take_over(file, s, base);
+}
+
+__attribute__((constructor(101))) void take_over_static_runtimes() {
+  watch_libraries(take_over_library);
+  const elf_file file("/proc/self/exe");
+  const sections s = sections_of(file);
+  if (!s.has_fat_binary || take_over(file, s, load_address())) return;
+  if (version_found == 0 && version_of_libraries() == 0) refuse_program();
 }
 
 }  // namespace
 
-void refuse_hidden_runtime(const void* caller) {
-  if (version_found != 0 || version_of_libraries() != 0) return;
+bool refuse_hidden_runtime(const void* caller) {
   Dl_info program{}, library{};
   const auto* headers = reinterpret_cast<const void*>(::getauxval(AT_PHDR));
-  if (::dladdr(headers, &program) == 0 || ::dladdr(caller, &library) == 0) return;
-  if (program.dli_fbase == library.dli_fbase) refuse(hidden_runtime);
+  if (::dladdr(headers, &program) == 0 || ::dladdr(caller, &library) == 0) return false;
+  if (program.dli_fbase != library.dli_fbase) {
+    std::fprintf(stderr, "heddle: error: %s has a CUDA runtime within it%s\n", library.dli_fname, hidden_runtime);
+    return true;
+  }
+  if (version_found == 0 && version_of_libraries() == 0) refuse_program();
+  return false;
 }
 
 int runtime_version() {

@@ -195,7 +195,8 @@ TEST(cuda_programs, end_at_the_limit_of_cycles) {
 TEST(cuda_programs, as_nvcc_builds_them) {
   if (cuda_runs::nvcc().empty()) GTEST_SKIP() << "nvcc is not on this machine";
   const std::string source = HEDDLE_SOURCE "/tests/system/cuda/whole.cu";
-  for (const std::string how : {"-arch=sm_80", "-cudart shared", "-rdc=true -default-stream per-thread"}) {
+  for (const std::string how :
+       {"-arch=sm_80", "-cudart shared", "-rdc=true -default-stream per-thread", "-rdc=true -arch=compute_80"}) {
     const outcome built = shell(cuda_runs::nvcc() + " " + how + " -o whole " + source);
     ASSERT_EQ(0, built.code) << how << built.err;
     const outcome o = exec("./whole", "--quiet --log-level error --gpu a100");
@@ -208,6 +209,25 @@ TEST(cuda_programs, as_nvcc_builds_them) {
   ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -gencode arch=compute_80,code=sm_80 -o whole " + source).code);
   o = exec("./whole");
   EXPECT_NE(std::string::npos, o.err.find("nvcc -gencode arch=compute_80,code=compute_80")) << o.err;
+}
+
+// nvcc links the runtime into libraries, too: one that the program is linked with, one that it opens.
+TEST(cuda_programs, in_libraries_as_nvcc_builds_them) {
+  if (cuda_runs::nvcc().empty()) GTEST_SKIP() << "nvcc is not on this machine";
+  const std::string folder = HEDDLE_SOURCE "/tests/system/cuda/";
+  ASSERT_EQ(0, shell("cc -o opens " + folder + "loads_library.c -ldl").code);
+  for (const std::string how : {"", "-rdc=true"}) {
+    const outcome built = shell(cuda_runs::nvcc() + " -shared -Xcompiler -fPIC " + how + " -o libwhole.so " + folder +
+                                "whole.cu && cc -o linked -Wl,--no-as-needed ./libwhole.so");
+    ASSERT_EQ(0, built.code) << how << built.err;
+    for (const std::string program : {"./linked", "./opens ./libwhole.so"}) {
+      const outcome o = exec(program, "--quiet --log-level error --gpu a100");
+      EXPECT_EQ(0, o.code) << program << how << "\n" << o.out << o.err;
+    }
+  }
+  ASSERT_EQ(0, shell("strip libwhole.so").code);
+  const outcome o = exec("./opens ./libwhole.so", "--quiet --gpu a100");
+  EXPECT_NE(std::string::npos, o.err.find("libwhole.so has a CUDA runtime within it whose functions")) << o.err;
 }
 
 TEST(cuda_programs, launch_clusters) {

@@ -60,7 +60,7 @@ class module_checker {
     if (before.is_extern) at->second = &v;
   }
 
-  /// An initialiser may refer only to earlier declarations, and not to kernels.
+  /// An initialiser may refer only to earlier declarations.
   void check_initial_names(const ast_variable& v) const {
     const auto before = [&](const location& at) {
       return at.line != v.where.line ? at.line < v.where.line : at.column < v.where.column;
@@ -68,13 +68,18 @@ class module_checker {
     for (const ast_variable::initial& e : v.initialiser) {
       if (e.symbol.empty()) continue;
       bool known = false, early = false;  // undeclared names are reported when the module is placed
+      bool kernel = false, defined = false;
       for (const ast_variable& w : m_.variables)
         if (w.name == e.symbol) known = true, early = early || before(w.where);
       for (const ast_function& f : m_.functions)
-        if (f.name == e.symbol) known = true, early = early || (before(f.where) && !f.is_entry);
-      if (known && !early)
-        fail(v.where, "initialiser of '" + v.name + "' names '" + e.symbol +
-                          "', expected a variable or function declared before it");
+        if (f.name == e.symbol) {
+          known = true, early = early || before(f.where), kernel = f.is_entry;
+          defined = defined || f.has_body || f.link == linkage::external;
+        }
+      const std::string names = "initialiser of '" + v.name + "' names '" + e.symbol + "', ";
+      if (known && !early) fail(v.where, names + "expected a variable, function or kernel declared before it");
+      if (kernel && !defined) fail(v.where, names + "a kernel without a body, expected its definition in the module");
+      if (kernel && e.generic) fail(v.where, names + "a kernel, expected generic() of a variable only");
     }
   }
 
