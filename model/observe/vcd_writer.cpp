@@ -124,19 +124,24 @@ void vcd_writer::put(const item& i) {
   buffer_.append(text, static_cast<std::size_t>(to - text));
 }
 
+void vcd_writer::note() {
+  for (item& i : items_) i.last = value_of(i.value, i.bytes);
+}
+
+void vcd_writer::start(std::uint64_t time) {
+  begun_ = true;
+  write_header();
+  buffer_ += "#" + std::to_string(time) + "\n$dumpvars\n";
+  for (const item& i : items_) put(i);
+  buffer_ += "$end\n";
+  time_ = time;
+}
+
 void vcd_writer::sample(std::uint64_t now) {
   if (failed_) return;
   if (!begun_) {
-    begun_ = true;
-    write_header();
-    buffer_ += "#" + std::to_string(now) + "\n$dumpvars\n";
-    for (item& i : items_) {
-      i.last = value_of(i.value, i.bytes);
-      put(i);
-    }
-    buffer_ += "$end\n";
-    time_ = now;
-    return;
+    note();
+    return start(now);
   }
   for (item& i : items_) {
     const std::uint64_t v = value_of(i.value, i.bytes);

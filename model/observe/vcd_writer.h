@@ -33,7 +33,11 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
 
   /// Sets the comment at the start of the file; call it before the first sample.
   void set_comment(const std::string& text) { comment_ = text; }
-  /// Writes the changes since the last sample, at `time` in picoseconds of the file's axis.
+  /// Notes all values: they are those of the first sample, if start() comes next.
+  void note();
+  /// Writes the noted values as the first sample, at `time` in picoseconds of the file's axis.
+  void start(std::uint64_t time);
+  /// Writes the changes since the last sample, at `time`; the first time, all values.
   void sample(std::uint64_t time);
   /// Completes the file, which ends at `end`; `mark`, unless empty, becomes a comment after all changes. Throws
   /// input_error if not everything could be written (full disk).

@@ -36,6 +36,7 @@ waveform::waveform(gpu& g, const std::string& path, const std::string& scope, cy
     if (ends_with(signal, ".resource_manager.resident_blocks")) blocks_.push_back(k);
     if (ends_with(signal, ".issued")) issued_.push_back(k);
   }
+  note();
   g.core_clock().observe(*this);
   // Units in other clock domains change in their own cycles.
   if (scope != "gpu.cwd,gpu.sm0*") {
@@ -53,10 +54,29 @@ waveform::~waveform() {
 void waveform::after_cycle() {
   cycle_ = gpu_.cycle();
   if (power_ != nullptr && cycle_ <= last_) power_->after_cycle(cycle_);
-  if (cycle_ < first_ || cycle_ > last_) return;
+  if (cycle_ < first_) return note();
   const std::uint64_t now = present();
+  begin_if_noted(now);
+  if (cycle_ > last_) return;
   writer_.sample(now);
   start_if_triggered(now);
+}
+
+// If no unit works when the window begins, the last values before it are those that it begins with.
+void waveform::note() {
+  noted_ = gpu_.cycle() < first_ && gpu_.core_clock().next_wake() > first_;
+  if (!noted_) return;
+  cycle_ = first_;
+  writer_.note();
+}
+
+void waveform::begin_if_noted(std::uint64_t now) {
+  const std::uint64_t begin = first_ * cycle_ps;
+  if (noted_ && now > begin) {
+    writer_.start(begin);
+    start_if_triggered(begin);
+  }
+  noted_ = false;
 }
 
 void waveform::start_if_triggered(std::uint64_t now) {
@@ -85,6 +105,7 @@ std::uint64_t waveform::present() const {
 
 // A window ends with its last cycle, whose values hold until the next edge.
 void waveform::close(const std::string& mark) {
+  begin_if_noted(present());
   writer_.close(last_ == never ? present() : std::min(present(), (last_ + 1) * cycle_ps), mark);
 }
 

@@ -42,6 +42,8 @@ class waveform : public cycle_observer {
 
  private:
   [[nodiscard]] std::uint64_t present() const;
+  void note();
+  void begin_if_noted(std::uint64_t now);
   void start_if_triggered(std::uint64_t now);
 
   gpu& gpu_;
@@ -50,6 +52,7 @@ class waveform : public cycle_observer {
   std::uint64_t cycle_ = 0;               // traced: the core cycle
   cycle_t first_;
   cycle_t last_;
+  bool noted_ = false;  // the writer has the values with which the window begins
   // Start of the layout's view: the first issue at which the SMs in scope hold their maximum number of blocks.
   std::uint64_t start_ = 0;
   std::vector<std::size_t> blocks_;  // indices of the writer's signals: blocks of an SM

@@ -43,8 +43,15 @@ partition_signals::warp_place partition_signals::at(unsigned slot) const {
 
 void partition_signals::after_cycle() {
   const cycle_t cycle = clock_.cycle();
-  // The cycle before the observed range is sampled, too: it gives the units' input states at its start.
-  if (cycle + 1 < first_ || cycle > last_) return;
+  // The cycle before the observed range is sampled, too: it gives the units' input states at its start. If nothing
+  // works at its start, the last state before it is the one that it begins with.
+  const bool lasts = cycle < first_ && clock_.next_wake() > first_;
+  if ((cycle + 1 < first_ && !lasts) || cycle > last_) {
+    sampled_ = false;
+    return;
+  }
+  if (!sampled_) gates_ = {};
+  sampled_ = true;
   next_ = never;
   show_issue(cycle);
   show_units(cycle);

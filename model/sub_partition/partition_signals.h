@@ -88,6 +88,7 @@ class partition_signals : public cycle_observer {
   cycle_t first_ = never;  // first observed cycle
   cycle_t last_ = 0;       // last observed cycle
   cycle_t next_ = never;   // next cycle in which a signal changes by time alone
+  bool sampled_ = false;   // after the last cycle in which a unit worked
 };
 
 }  // namespace heddle

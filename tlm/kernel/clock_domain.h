@@ -45,6 +45,7 @@ class clock_domain : public unit_clock {
   [[nodiscard]] sc_core::sc_time delay_until(cycle_t cycle) const override;
   [[nodiscard]] std::uint64_t nanoseconds_at(cycle_t cycle) const override;
   [[nodiscard]] cycle_t cycles_in(std::uint64_t nanoseconds) const override;
+  [[nodiscard]] cycle_t next_wake() const override;
   void observe(cycle_observer& observer) override;
   void ignore(const cycle_observer& observer) override;
   void sample_at(cycle_t cycle) override;
@@ -75,7 +76,6 @@ class clock_domain : public unit_clock {
   void run_cycle();
   [[nodiscard]] cycle_t first_sample() const;
   void schedule_next();
-  [[nodiscard]] cycle_t next_wake() const;
   void notify_at(cycle_t cycle);
 
   cycle_t scheduled_ = never;

@@ -16,6 +16,7 @@ class logical_process : public unit_clock {
   [[nodiscard]] sc_core::sc_time delay_until(cycle_t cycle) const override { return domain_.delay_until(cycle); }
   [[nodiscard]] std::uint64_t nanoseconds_at(cycle_t cycle) const override { return domain_.nanoseconds_at(cycle); }
   [[nodiscard]] cycle_t cycles_in(std::uint64_t nanoseconds) const override { return domain_.cycles_in(nanoseconds); }
+  [[nodiscard]] cycle_t next_wake() const override { return domain_.next_wake(); }
   void observe(cycle_observer& observer) override { domain_.observe(observer); }
   void ignore(const cycle_observer& observer) override { domain_.ignore(observer); }
   void sample_at(cycle_t cycle) override { domain_.sample_at(cycle); }

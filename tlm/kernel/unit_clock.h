@@ -70,6 +70,9 @@ class unit_clock : public sc_core::sc_module {
   /// Whole cycles in so many nanoseconds, at the clock's present frequency.
   [[nodiscard]] virtual cycle_t cycles_in(std::uint64_t nanoseconds) const = 0;
 
+  /// The first cycle to come in which a unit of the domain has asked to be called; never: none has asked.
+  [[nodiscard]] virtual cycle_t next_wake() const = 0;
+
   /// How far the unit that is being called is ahead of simulated time: the delay that it annotates on what it sends.
   /// Zero in a clock domain.
   [[nodiscard]] sc_core::sc_time local_time_offset() const {

@@ -78,6 +78,41 @@ again:
 }
 )";
 
+// The core cycle, powers, which are means of 32 cycles, and the instruction that was issued last in the window.
+bool depends_on_the_window(const std::string& signal) {
+  return signal == "gpu.cycle" || signal.find("_mw") != std::string::npos ||
+         (signal.find(".issue0_") != std::string::npos && signal.find("_operation") == std::string::npos);
+}
+
+// Windows begin before the launch, while the code comes from the memory, and while the only block sleeps.
+TEST(waveform, window_begins_with_its_first_cycle_even_if_nothing_works_in_it) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "idle";
+  fs::create_directories(place);
+  std::ofstream(place / "sleeper.ptx") << sleeper;
+  const auto window = [&](std::uint64_t from, std::uint64_t to) {
+    EXPECT_EQ(0, run("--kernel" + quoted(place / "sleeper.ptx") +
+                     " --grid 1 --block 64 --arg u32:20 --gpu v100 --set gpu.sm_count=1 --trace-window " +
+                     std::to_string(from) + ":" + std::to_string(to) + " --vcd" + quoted(place / "w.vcd")));
+    vcd_reader w(place / "w.vcd", cycle_ps);
+    EXPECT_EQ(from * cycle_ps, w.first_ps());
+    EXPECT_EQ(to * cycle_ps, w.last_ps());
+    EXPECT_EQ(from, w["gpu.cycle"].begin()->first);
+    return w;
+  };
+  const vcd_reader whole = window(100, 6000);
+  for (const std::uint64_t from : {300, 1000, 3700, 4600, 5000}) {
+    const vcd_reader before = window(100, from), after = window(from, 6000);
+    for (const auto& [signal, id] : whole.signals()) {
+      if (depends_on_the_window(signal)) continue;
+      vcd_reader::histogram missing = whole[signal];  // cycles of each value
+      for (const auto& [value, cycles] : before[signal]) missing[value] -= cycles;
+      for (const auto& [value, cycles] : after[signal]) missing[value] -= cycles;
+      for (const auto& [value, cycles] : missing)
+        EXPECT_EQ(0u, cycles) << signal << " = " << value << ", window from " << from;
+    }
+  }
+}
+
 TEST(waveform, of_a_long_run_holds_only_the_window_and_takes_no_memory_for_the_rest) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "long";
   fs::create_directories(place);
