@@ -71,8 +71,6 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
   void trace(const sc_dt::sc_bv_base&, const std::string& n) override { refuse(n); }
   void trace(const sc_dt::sc_lv_base&, const std::string& n) override { refuse(n); }
   void trace(const unsigned int& v, const std::string& n, const char**) override { add(&v, n, sizeof v, 32); }
-  void write_comment(const std::string&) override {}
-  void set_time_unit(double, sc_core::sc_time_unit) override {}
 
  private:
   struct item {
@@ -83,6 +81,8 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
     char code[8];  // VCD identifier
   };
   void cycle(bool) override {}
+  void write_comment(const std::string&) override {}
+  void set_time_unit(double, sc_core::sc_time_unit) override {}
   void add(const void* value, const std::string& name, std::size_t bytes, int width);
   [[noreturn]] void refuse(const std::string& name) const;
   void write_header();
