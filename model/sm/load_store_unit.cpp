@@ -178,9 +178,7 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
       count(t);
       t.all_sent = false;
       const cycle_t ready = tlb.enabled() ? translated(t, cycle) : cycle;
-      if (ready > cycle) wait_for_translation(t, ready);
-      else stream(t, cycle);
-      return;
+      return ready > cycle ? wait_for_translation(t, ready) : stream(t, cycle);
     }
   }
   if (t.outstanding == 0) finish(t, cycle);

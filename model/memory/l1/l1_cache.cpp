@@ -84,8 +84,7 @@ tlm::tlm_sync_enum l1_cache::load(l1_access& access, l1_phase& phase) {
 
 tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   unsigned index = tags_.find(access.line);
-  std::uint8_t hit = 0;
-  std::uint8_t merged = 0;
+  std::uint8_t hit = 0, merged = 0;
   unsigned waiting_in = l1_tags::none;
   if (index != l1_tags::none) {
     hit = access.sectors & tags_[index].valid;
