@@ -69,6 +69,9 @@ class reader {
   }
 
   void add(const csv_row& row) {
+    if (row.cells.size() > table_.header.cells.size())
+      fail(row, "got " + std::to_string(row.cells.size()) + " fields, expected at most " +
+                    std::to_string(table_.header.cells.size()) + " as in the header");
     measured_kernel k;
     k.name = row.at(table_.column("kernel"));
     if (k.name.empty()) fail(row, "expected the name of a kernel");
@@ -93,7 +96,8 @@ class reader {
 
   [[nodiscard]] double number(const csv_row& row, std::size_t column) const {
     double value = 0;
-    if (!parse_float(row.at(column), value) || !(value >= 0 && std::isfinite(value)))
+    const bool hexadecimal = row.at(column).find_first_of("xX") != std::string::npos;
+    if (hexadecimal || !parse_float(row.at(column), value) || !(value >= 0 && std::isfinite(value)))
       fail(row, table_.header.at(column) + ": got '" + printable(row.at(column)) + "', expected a number of 0 or more");
     return value;
   }

@@ -123,6 +123,10 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   refused({"m.csv"}, "m.csv:2: seconds: got 0, expected more");
   write("kernel,watts,seconds,active_sms\nk,warm,1,2\n");
   refused({"m.csv"}, "m.csv:2: watts: got 'warm', expected a number of 0 or more");
+  write("kernel,watts,seconds,active_sms\nk,0x10,1,2\n");
+  refused({"m.csv"}, "m.csv:2: watts: got '0x10', expected a number of 0 or more");
+  write("kernel,watts,seconds,active_sms\nk,1,1,2,3\n");
+  refused({"m.csv"}, "m.csv:2: got 5 fields, expected at most 4 as in the header");
   write("kernel,watts,seconds,active_sms\nk,1,1,81\n");
   refused({"m.csv"}, "m.csv:2: active_sms: got 81, expected at most 80, the SMs of --gpu");
   write("kernel,watts,cycles,clock_mhz,active_sms\nk,1,9,700,2\nl,1,9,1200,2\n");
