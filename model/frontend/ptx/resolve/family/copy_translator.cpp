@@ -106,7 +106,7 @@ void copy_translator::finish() {
   }
 }
 
-/// Copies the first `count` bytes, and zeros. The loads stand ahead of the store.
+/// Copies the first `count` bytes, and zeros. The loads come before the store.
 void copy_translator::copy_some(const partial_copy& c) {
   const expansion steps(code_, c.whole);
   const std::vector<value> data = steps.words(static_cast<unsigned>(c.bytes / 4));
