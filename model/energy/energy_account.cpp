@@ -75,6 +75,18 @@ bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
   return sms_[sm]->profiles.at(launch).size() != 0;
 }
 
+// A launch that has ended comes to no further SM.
+const std::vector<unsigned>& energy_account::sms_of(std::uint32_t launch) {
+  const auto known = sms_of_ended_.find(launch);
+  if (known != sms_of_ended_.end()) return known->second;
+  sms_of_running_.clear();
+  for (unsigned i = 0; i < sms_.size(); ++i)
+    if (const launch_profile* p = sms_[i]->profiles.find(launch); p != nullptr && p->size() != 0)
+      sms_of_running_.push_back(i);
+  if (!gpu_.cwd().grids()[launch].finished) return sms_of_running_;
+  return sms_of_ended_.emplace(launch, sms_of_running_).first->second;
+}
+
 void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned sm) {
   const launch_profile& profile = sms_[sm]->profiles.at(launch);
   if (profile.size() == 0) return;
@@ -230,13 +242,23 @@ double energy_account::of_dram_bytes(std::uint64_t read, std::uint64_t written) 
   return joules_of(all);
 }
 
-sums energy_account::counted_beside_sms(std::uint32_t launch) const {
-  sums s = counted_in_l2(launch);
+memory_counters energy_account::dram_counts(std::uint32_t launch) const {
   memory_counters all;
   for (const auto* channel : channels_)
     if (const memory_counters* c = channel->find(launch)) add_bytes(all, *c);
-  add_to_memory(s, unit::dram, joules_of(all));
+  return all;
+}
+
+sums energy_account::counted_beside_sms(std::uint32_t launch) const {
+  sums s = counted_in_l2(launch);
+  add_to_memory(s, unit::dram, joules_of(dram_counts(launch)));
   return s;
+}
+
+double energy_account::dram_share_of_writes(std::uint32_t launch) const {
+  const memory_counters all = dram_counts(launch);
+  const double whole = joules_of(all);
+  return whole > 0 ? of_dram_bytes(0, all.write_bytes) / whole : 0;
 }
 
 double energy_account::in_slice(unsigned slice) const {
@@ -314,8 +336,7 @@ energy_metrics energy_account::of_launch(std::uint32_t launch, cycle_t start, cy
   const double whole = leakage_time(end) - leakage_time(start);
   m.dynamic_by_sm.resize(sms_.size());
   m.by_sm.assign(sms_.size(), static_of_sm(0, whole));
-  for (unsigned i = 0; i < sms_.size(); ++i) {
-    if (!ran_on(launch, i)) continue;
+  for (const unsigned i : sms_of(launch)) {
     const sums s = in_sm(launch, i);
     m.by_unit.add(s.units);
     m.by_class.add(s.classes);

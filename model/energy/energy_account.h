@@ -33,6 +33,8 @@ class energy_account {
 
   /// False if no warp of the launch has come to the SM, so that it has spent nothing there.
   [[nodiscard]] bool ran_on(std::uint32_t launch, unsigned sm) const;
+  /// SMs on which it has spent something, ascending. Valid until the next call.
+  [[nodiscard]] const std::vector<unsigned>& sms_of(std::uint32_t launch);
   /// Dynamic energy of a launch in one SM, its requests to the interconnect included.
   [[nodiscard]] sums in_sm(std::uint32_t launch, unsigned sm);
   /// Joules of in_sm() together: for those who ask again and again while the launch runs.
@@ -58,8 +60,10 @@ class energy_account {
   [[nodiscard]] energy_metrics of_launch(std::uint32_t launch, cycle_t start, cycle_t end);
   /// All launches, from cycle 0 to `end`, of which `launches` are the energies.
   [[nodiscard]] energy_metrics of_run(const std::vector<const energy_metrics*>& launches, cycle_t end) const;
-  /// Dynamic energy of a launch by instruction of its program. What the memory system spends is divided among the
-  /// instructions that use it: by the bytes that their lanes ask for.
+  /// Dynamic energy of a launch by instruction of its program. What the memory system spends belongs to the instruction
+  /// that causes it, in each level: a load that hits the L1 has no part in the energy of device memory. What is written
+  /// back is divided by the sectors that instructions wrote in the L2; reads of code and contexts by executed
+  /// instructions.
   /// `whole`: all of the launch's energy.
   [[nodiscard]] std::vector<double> by_instruction(std::uint32_t launch, const energy_metrics& whole);
   [[nodiscard]] switch_energy of_switch(std::uint64_t bytes_saved, std::uint64_t bytes_restored,
@@ -86,6 +90,9 @@ class energy_account {
   [[nodiscard]] sums counted_in_sm(std::uint32_t launch, unsigned sm);
   [[nodiscard]] sums counted_in_l2(std::uint32_t launch) const;
   [[nodiscard]] sums counted_beside_sms(std::uint32_t launch) const;
+  [[nodiscard]] memory_counters dram_counts(std::uint32_t launch) const;
+  /// Of a launch's energy in device memory.
+  [[nodiscard]] double dram_share_of_writes(std::uint32_t launch) const;
   [[nodiscard]] double counted_contexts(std::uint32_t launch) const;
   /// What a program's instructions cost.
   struct price_list {
@@ -119,7 +126,9 @@ class energy_account {
   const energy_parameters prices_;
   const double cycle_seconds_;
   const power_ledger* const ledger_;
-  std::vector<std::unique_ptr<priced_program>> programs_;  // by launch
+  std::vector<std::unique_ptr<priced_program>> programs_;     // by launch
+  std::map<std::uint32_t, std::vector<unsigned>> sms_of_ended_;  // by launch
+  std::vector<unsigned> sms_of_running_;
   std::map<const decoded_program*, std::shared_ptr<const price_list>> price_lists_;
 };
 

@@ -14,46 +14,58 @@ namespace heddle {
 
 namespace {
 
-/// What an instruction's lanes use of the memory system.
+/// What an instruction has spent in units whose energy is counted for all of a launch's instructions together, pJ at
+/// the voltage of the configuration; `executed` and `replays` are counts.
 struct demand {
-  double global = 0;  // bytes beyond the SM: L1, TLB, interconnect, L2, device memory
-  double shared = 0;  // bytes
-  double constant = 0;
   double executed = 0;
-};
+  double replays = 0;
+  double shared = 0;
+  double constant = 0;
+  double tlb = 0;
+  double l1 = 0;
+  double interconnect = 0;
+  double l2 = 0;
+  double dram_read = 0;
+  double dram_write = 0;  // what was written in the L2, which writes them back at some time
 
-demand demand_of(const decoded_instruction& d, double executed, double lanes) {
-  demand of;
-  of.executed = executed;
-  if (d.unit == isa::unit::texture) of.global = lanes * 4;
-  if (d.has_constant) of.constant = executed;
-  if (d.kind != issue_kind::memory) return of;
-  switch (d.instruction->mem_space) {
-    case isa::space::shared: of.shared = lanes * d.access_bytes; break;
-    case isa::space::constant: of.constant = executed; break;
-    default:
-      if (d.global_access) of.global = lanes * d.access_bytes;
-      if (d.instruction->op == isa::opcode::ldgsts) of.shared = lanes * d.access_bytes;
-      break;
+  void add(const instruction_traffic& t, const energy_parameters& p) {
+    const auto pj = [](std::uint64_t events, double each) { return static_cast<double>(events) * each; };
+    replays += static_cast<double>(t.replays);
+    shared += static_cast<double>(t.shared_passes);
+    constant += static_cast<double>(t.constant_reads);
+    tlb += static_cast<double>(t.translations);
+    l1 += pj(t.l1_words, p.l1_read_hit_pj / words_per_sector) + pj(t.l1_fetched, p.l1_read_miss_pj) +
+          pj(t.l1_write_hits, p.l1_write_hit_pj) + pj(t.l1_write_misses, p.l1_write_miss_pj);
+    interconnect += static_cast<double>(t.flits);
+    l2 += pj(t.l2_read_hits, p.l2_read_hit_pj) + pj(t.l2_read_misses, p.l2_read_miss_pj) +
+          pj(t.l2_write_hits + t.atomics, p.l2_write_hit_pj) + pj(t.l2_write_misses, p.l2_write_miss_pj);
+    dram_read += pj(t.fetched_sectors, p.dram_read_pj);
+    dram_write += pj(t.l2_write_hits + t.l2_write_misses + t.atomics, p.dram_write_pj);
   }
-  return of;
-}
+};
 
 double of_instructions(const joules_by<energy_class>& classes) {
   return classes.sum() - classes[energy_class::memory] - classes[energy_class::replays];
 }
 
-/// Divides `joules` in proportion to a member of the demands; to the executed instructions if no demand has any of it.
-/// Before any has executed, only reads of code have cost something: the first instruction gets it.
-void divide(std::vector<double>& to, double joules, const std::vector<demand>& demands, double demand::*by) {
-  double sum = 0;
-  for (const demand& d : demands) sum += d.*by;
-  if (sum == 0) {
-    if (by != &demand::executed) divide(to, joules, demands, &demand::executed);
-    else if (!to.empty()) to.front() += joules;
-    return;
+/// Divides `joules` in proportion to a member of the demands, of which `other` is what no instruction has asked for and
+/// all share by the executed ones; so is everything if no demand has any of it. Before any has executed, only reads of
+/// code have cost something: the first instruction gets it.
+void divide(std::vector<double>& to, double joules, const std::vector<demand>& demands, const demand& other,
+            double demand::*by) {
+  if (joules == 0 || to.empty()) return;
+  double sum = 0, executed = 0;
+  for (const demand& d : demands) {
+    sum += d.*by;
+    executed += d.executed;
   }
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] += joules * (demands[i].*by / sum);
+  const double all = sum + other.*by;
+  const double shared = all > 0 ? joules * (other.*by / all) : joules;
+  if (executed == 0) to.front() += shared;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (executed > 0) to[i] += shared * (demands[i].executed / executed);
+    if (sum > 0) to[i] += (joules - shared) * (demands[i].*by / sum);
+  }
 }
 
 }  // namespace
@@ -61,8 +73,9 @@ void divide(std::vector<double>& to, double joules, const std::vector<demand>& d
 std::vector<double> energy_account::by_instruction(std::uint32_t launch, const energy_metrics& whole) {
   std::vector<double> joules;
   std::vector<demand> demands;
-  for (unsigned m = 0; m < sms_.size(); ++m) {
-    if (!ran_on(launch, m)) continue;
+  demand other;
+  for (const unsigned m : sms_of(launch)) {
+    if (const instruction_traffic* t = sms_[m]->l1.other_traffic.find(launch)) other.add(*t, prices_);
     const launch_profile& profile = sms_[m]->profiles.at(launch);
     double slowed = 1;  // energy of the SM's instructions to that at the configured voltage
     if (ledger_ != nullptr) {
@@ -80,21 +93,24 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch, const e
       joules[i] +=
           slowed * joules_per_pj *
           (executed * (prices_.instruction_pj + e.unit_per_warp) + lanes * (e.unit_per_lane + e.registers_per_lane));
-      const demand d = demand_of(profile.program()->code[i], executed, lanes);
-      demands[i].global += d.global;
-      demands[i].shared += d.shared;
-      demands[i].constant += d.constant;
-      demands[i].executed += d.executed;
+      demands[i].executed += executed;
+      if (profile.program()->code[i].has_constant) demands[i].constant += executed;
+      demands[i].add(profile.traffic(i), prices_);
     }
   }
   using unit = energy_unit;
-  const auto of = [&whole](unit u) { return whole.by_unit[u]; };
-  divide(joules, of(unit::tlb) + of(unit::l1) + of(unit::interconnect) + of(unit::l2) + of(unit::dram), demands,
-         &demand::global);
-  divide(joules, of(unit::shared_memory), demands, &demand::shared);
-  divide(joules, of(unit::constant_cache), demands, &demand::constant);
-  // Replays are of memory instructions, which cannot be told apart here.
-  divide(joules, whole.by_class[energy_class::replays] + of(unit::context), demands, &demand::executed);
+  const auto share = [&](double of, double demand::*by) { divide(joules, of, demands, other, by); };
+  share(whole.by_class[energy_class::replays], &demand::replays);
+  share(whole.by_unit[unit::shared_memory], &demand::shared);
+  share(whole.by_unit[unit::constant_cache], &demand::constant);
+  share(whole.by_unit[unit::tlb], &demand::tlb);
+  share(whole.by_unit[unit::l1], &demand::l1);
+  share(whole.by_unit[unit::interconnect], &demand::interconnect);
+  share(whole.by_unit[unit::l2], &demand::l2);
+  const double written = dram_share_of_writes(launch) * whole.by_unit[unit::dram];
+  share(whole.by_unit[unit::dram] - written, &demand::dram_read);
+  share(written, &demand::dram_write);
+  share(whole.by_unit[unit::context], &demand::executed);
   return joules;
 }
 

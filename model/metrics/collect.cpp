@@ -16,6 +16,7 @@
 #include "heddle/occupancy/occupancy.h"
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sm/sm.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
 
 namespace heddle {
 
@@ -55,12 +56,16 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, energ
   for (unsigned m = 0; m < g.sm_count(); ++m) {
     const launch_profile& profile = g.sm_at(m).profiles.at(l.launch_id);
     for (std::size_t i = 0; i < profile.size(); ++i) {
+      const decoded_instruction& d = profile.program()->code[i];
       line_metrics& line = lines[l.program->code[i].line];
       if (l.recorded() && line.text.empty()) line.text = isa::text_of(*l.program, i);
       const instruction_profile at = profile.at(i);
       line.executed += at.executed;
       line.warp_cycles.add(at.cycles);
       line.warp_states.add(at.stalls);
+      if (!accesses_memory(d)) continue;
+      line.accesses += at.executed;
+      line.memory.add(profile.traffic(i), at.lanes * d.access_bytes);
     }
   }
   if (k.energy.known) fill_line_energy(lines, k, energy, l);
@@ -188,7 +193,8 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   for (const auto& p : s.partitions) {
     sub_partition_metrics& states = m.sub_partitions.emplace_back();
     for (std::uint32_t launch = 0; launch < p.account.counters.end(); ++launch) {
-      const issue_totals c = p.account.counters.at(launch).totals();
+      if (p.account.counters.find(launch) == nullptr) continue;
+      const issue_totals c = p.account.counters.find(launch)->totals();
       states.warp_cycles.add(c.warp_cycles);
       states.warp_states.add(c.warp_stalls);
       m.active_warps += c.active_warp_cycles;

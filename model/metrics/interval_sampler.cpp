@@ -85,7 +85,7 @@ void interval_sampler::close(std::uint32_t launch) {
   take_counts(closed_, launch);
   if (!gpu_.config().energy.account) return;
   closed_.l2_joules += energy_.in_l2(launch);
-  for (unsigned i = 0; i < gpu_.sm_count(); ++i) closed_.sm_joules[i] += energy_.joules_in_sm(launch, i);
+  for (const unsigned i : energy_.sms_of(launch)) closed_.sm_joules[i] += energy_.joules_in_sm(launch, i);
 }
 
 void interval_sampler::take() {
@@ -106,8 +106,7 @@ void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& 
   for (const std::uint32_t launch : launches) {
     launch_energy& of_launch = s.launches.emplace_back();
     of_launch.launch = launch;
-    for (unsigned i = 0; i < sms; ++i) {
-      if (!energy_.ran_on(launch, i)) continue;
+    for (const unsigned i : energy_.sms_of(launch)) {
       const double joules = energy_.joules_in_sm(launch, i);
       s.sm_joules[i] += joules;
       of_launch.sm_joules += joules;

@@ -42,7 +42,6 @@ json_writer& json_writer::value(std::string_view text) {
   return *this;
 }
 
-// Lists often hold the same number many times, such as the energy of idle SMs.
 json_writer& json_writer::value(double number) {
   if (!std::isfinite(number)) return raw("null");
   if (number == 0 && !std::signbit(number)) return raw("0");
@@ -52,6 +51,34 @@ json_writer& json_writer::value(double number) {
     fmt::format_to(std::back_inserter(last_text_), FMT_COMPILE("{}"), number);
   }
   return raw(last_text_);
+}
+
+// As text.
+static bool same(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
+
+json_writer& json_writer::values(const std::vector<double>& numbers) {
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && same(numbers[end], numbers[i])) ++end;
+    value(numbers[i]);
+    if (end - i > 1) {
+      const std::size_t from = text_.size();
+      value(numbers[i + 1]);
+      repeat(from, end - i - 2);
+    }
+    i = end;
+  }
+  return *this;
+}
+
+// Appends what the text has from `from` on, `times` times.
+void json_writer::repeat(std::size_t from, std::size_t times) {
+  std::size_t rest = (text_.size() - from) * times;
+  while (rest != 0) {
+    const std::size_t length = std::min(rest, text_.size() - from);
+    text_.append(text_, from, length);
+    rest -= length;
+  }
 }
 
 json_writer& json_writer::value(bool truth) { return raw(truth ? "true" : "false"); }
@@ -96,7 +123,9 @@ namespace {
 template <class T>
 void write_list(json_writer& w, const char* key, const T& list) {
   w.key(key).begin_array();
-  for (const auto& v : list) w.value(v);
+  if constexpr (std::is_same_v<T, std::vector<double>>) w.values(list);
+  else
+    for (const auto& v : list) w.value(v);
   w.end_array();
 }
 
@@ -149,6 +178,12 @@ void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
   w.end_object();
 }
 
+void write_line_memory(json_writer& w, const line_metrics& l) {
+  w.key("memory").begin_object().member("accesses", l.accesses);
+  l.memory.visit([&w](const char* name, std::uint64_t n) { w.member(name, n); });
+  w.end_object();
+}
+
 void write_kernel(json_writer& w, const kernel_metrics& k) {
   w.begin_object();
   w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
@@ -190,6 +225,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
     w.member("executed", l.executed);
     write_counts(w, "warp_cycles", l.warp_cycles);
     write_states(w, l.warp_states);
+    if (l.accesses != 0) write_line_memory(w, l);
     w.end_object();
   }
   w.end_array().end_object();

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "heddle/metrics/run_metrics.h"
 
@@ -34,6 +35,8 @@ class json_writer {
       return raw(std::to_string(static_cast<unsigned long long>(number)));
     }
   }
+  /// The elements of an array. Lists often hold the same number many times, such as the energy of idle SMs.
+  json_writer& values(const std::vector<double>& numbers);
   template <class T>
   json_writer& member(std::string_view name, const T& v) {
     return key(name).value(v);
@@ -47,6 +50,7 @@ class json_writer {
   json_writer& close(char bracket);
   json_writer& raw(std::string_view token);
   void separate();
+  void repeat(std::size_t from, std::size_t times);
 
   std::string text_;
   std::string nesting_;         // open brackets

@@ -25,8 +25,11 @@ void add(shared_memory_counters& to, const shared_memory_counters& c) {
 }
 
 void add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
-  for (const auto& p : m.partitions) sums.issue.add(p.account.counters.at(launch).totals());
-  sums.issue.add_units(m.profiles.at(launch));
+  const launch_profile* profile = m.profiles.find(launch);
+  if (profile == nullptr) return;
+  for (const auto& p : m.partitions)
+    if (const issue_counters* c = p.account.counters.find(launch)) sums.issue.add(c->totals());
+  sums.issue.add_units(*profile);
   const lsu_counters& lsu = m.load_store_unit.counters.at(launch);
   add(sums.global_load, lsu.global_load);
   add(sums.global_store, lsu.global_store);
@@ -37,6 +40,12 @@ void add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
 }
 
 }  // namespace
+
+void line_counts::add(const instruction_traffic& t, std::uint64_t requested) {
+#define HEDDLE_X(key, sum, unit, sentence) key += sum;
+  HEDDLE_LINE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+}
 
 void cache_counts::add(const l1_counters& l1) {
 #define HEDDLE_X(key, of_l1, of_l2, unit, sentence) key += of_l1;

@@ -9,6 +9,7 @@
 
 namespace heddle {
 
+struct instruction_traffic;
 struct l1_counters;
 struct l2_counters;
 struct memory_counters;
@@ -83,7 +84,45 @@ struct tlb_counters;
     "the translation was fetched") \
   X(merges,   tlb.pending_hits, "look-ups", \
     "the translation was already pending")
+
+/// X(key, from an instruction_traffic, unit, sentence)
+#define HEDDLE_LINE_COUNTS(X) \
+  X(requested_bytes, requested, "bytes", \
+    "of the active lanes: their number times the bytes of an access") \
+  X(l1_requests,     t.l1_lines, "look-ups", \
+    "128-byte lines looked up in the L1") \
+  X(l1_sectors,      t.l1_sectors, "sectors", \
+    "accessed there") \
+  X(l1_hits,         t.l1_hits, "sectors", \
+    "of these, present") \
+  X(l2_sectors,      t.l2_read_hits + t.l2_read_misses + t.l2_write_hits + t.l2_write_misses, "sectors", \
+    "read, written and changed in the L2") \
+  X(l2_hits,         t.l2_read_hits + t.l2_write_hits, "sectors", \
+    "of these, present") \
+  X(dram_sectors,    t.fetched_sectors, "sectors", \
+    "that the L2 read from device memory for it") \
+  X(shared_passes,   t.shared_passes, "passes", \
+    "over the banks of shared memory; one for each instruction without bank conflicts") \
+  X(constant_reads,  t.constant_reads, "look-ups", \
+    "different addresses of constant loads")
 // clang-format on
+
+/// What the accesses of one source line have moved.
+struct line_counts {
+#define HEDDLE_X(key, ...) std::uint64_t key = 0;
+  HEDDLE_LINE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+
+  /// `requested`: bytes.
+  void add(const instruction_traffic& t, std::uint64_t requested);
+
+  template <class V>
+  void visit(V&& v) const {
+#define HEDDLE_X(key, ...) v(#key, key);
+    HEDDLE_LINE_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+  }
+};
 
 /// One cache level.
 struct cache_counts {

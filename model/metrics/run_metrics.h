@@ -100,7 +100,9 @@ struct line_metrics {
   std::uint64_t executed = 0;          // warp instructions
   warp_cycle_counts warp_cycles;       // cycles in which one of them was a warp's next instruction
   warp_state_counts warp_states;
-  double joules = 0;  // dynamic energy
+  std::uint64_t accesses = 0;  // executed warp instructions that access memory
+  line_counts memory;          // of these
+  double joules = 0;           // dynamic energy
 };
 
 /// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD receives the completion of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The load/store unit's checks of addresses and of its own state.
+// The load/store unit's addresses, their translations, and checks of them and of its own state.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -90,6 +90,41 @@ void load_store_unit::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, hot_.throttled, prefix + "throttled");
   for (std::size_t k = 0; k < hot_.inputs.size(); ++k)
     sc_core::sc_trace(file, hot_.inputs[k].queued, prefix + "queue" + std::to_string(k));
+}
+
+// The first cycle in which all lines in hot_.lines and all older accesses of the same warp have their translation: a
+// warp's accesses stay in order.
+cycle_t load_store_unit::translated(const lsu_transaction& t, cycle_t cycle) {
+  cycle_t ready = cycle;
+  for (std::size_t k = 0; k < hot_.awaiting_translation.size(); ++k) {
+    const lsu_transaction& older = *hot_.awaiting_translation[k].transaction;
+    if (older.partition == t.partition && older.warp == t.warp)
+      ready = std::max(ready, hot_.awaiting_translation[k].ready);
+  }
+  for (unsigned k = 0; k < hot_.lines.count; ++k)
+    ready = std::max(ready, tlb.look_up(hot_.lines.parts[k].line, t.launch->launch_id, cycle));
+  if (t.traffic != nullptr) t.traffic->translations += hot_.lines.count;
+  return ready;
+}
+
+// Sorted by the cycle of the translation, then by age.
+void load_store_unit::wait_for_translation(lsu_transaction& t, cycle_t ready) {
+  hot_.awaiting_translation.push({&t, ready});
+  for (std::size_t k = hot_.awaiting_translation.size() - 1; k > 0 && hot_.awaiting_translation[k - 1].ready > ready;
+       --k)
+    std::swap(hot_.awaiting_translation[k - 1], hot_.awaiting_translation[k]);
+  clock_.wake_at(ready);
+}
+
+// Sends the oldest translated access to the L1.
+void load_store_unit::resume(cycle_t cycle) {
+  hot_.pick_at = 0;
+  if (hot_.awaiting_translation.front().ready > cycle || hot_.streaming != nullptr || cycle < hot_.l1_free) return;
+  lsu_transaction& t = *hot_.awaiting_translation.front().transaction;
+  if (!hot_.deferred.empty() && !passes_deferred(t)) return;
+  hot_.awaiting_translation.pop();
+  coalesce_lanes(t);
+  stream(t, cycle);
 }
 
 }  // namespace heddle

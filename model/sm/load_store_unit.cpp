@@ -25,6 +25,12 @@ unsigned interval_of(double lanes) {
   return static_cast<unsigned>(std::max(1.0, std::ceil(simt::warp_size / std::max(lanes, 1.0 / 64))));
 }
 
+// In shared memory, or different addresses of constants.
+void count_passes(const lsu_transaction& t, unsigned passes) {
+  if (t.traffic == nullptr) return;
+  (t.kind == lsu_kind::constant_load ? t.traffic->constant_reads : t.traffic->shared_passes) += passes;
+}
+
 // Merges the times of some of the instruction's data: the first data arrive in `first`, the last in `last`.
 void data_arrive(lsu_transaction& t, std::uint64_t first, std::uint64_t last) {
   t.first_cycle = std::min(t.first_cycle, first);
@@ -171,6 +177,7 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
       const unsigned sent = reach_->reach(t, cycle);
       if (t.faulted) return deliver(t);
       t.outstanding += sent;
+      count_passes(t, sent);
     }
     if (t.shared_mask != 0) on_chip(t, cycle);
     if (t.global_mask != 0) {
@@ -196,40 +203,6 @@ void load_store_unit::stream(lsu_transaction& t, cycle_t cycle) {
   send_line(cycle);
 }
 
-// The first cycle in which all lines in hot_.lines and all older accesses of the same warp have their translation: a
-// warp's accesses stay in order.
-cycle_t load_store_unit::translated(const lsu_transaction& t, cycle_t cycle) {
-  cycle_t ready = cycle;
-  for (std::size_t k = 0; k < hot_.awaiting_translation.size(); ++k) {
-    const lsu_transaction& older = *hot_.awaiting_translation[k].transaction;
-    if (older.partition == t.partition && older.warp == t.warp)
-      ready = std::max(ready, hot_.awaiting_translation[k].ready);
-  }
-  for (unsigned k = 0; k < hot_.lines.count; ++k)
-    ready = std::max(ready, tlb.look_up(hot_.lines.parts[k].line, t.launch->launch_id, cycle));
-  return ready;
-}
-
-// Sorted by the cycle of the translation, then by age.
-void load_store_unit::wait_for_translation(lsu_transaction& t, cycle_t ready) {
-  hot_.awaiting_translation.push({&t, ready});
-  for (std::size_t k = hot_.awaiting_translation.size() - 1; k > 0 && hot_.awaiting_translation[k - 1].ready > ready;
-       --k)
-    std::swap(hot_.awaiting_translation[k - 1], hot_.awaiting_translation[k]);
-  clock_.wake_at(ready);
-}
-
-// Sends the oldest translated access to the L1.
-void load_store_unit::resume(cycle_t cycle) {
-  hot_.pick_at = 0;
-  if (hot_.awaiting_translation.front().ready > cycle || hot_.streaming != nullptr || cycle < hot_.l1_free) return;
-  lsu_transaction& t = *hot_.awaiting_translation.front().transaction;
-  if (!hot_.deferred.empty() && !passes_deferred(t)) return;
-  hot_.awaiting_translation.pop();
-  coalesce_lanes(t);
-  stream(t, cycle);
-}
-
 void load_store_unit::on_chip(lsu_transaction& t, cycle_t cycle) {
   on_chip_access access;
   access.transaction = &t;
@@ -242,6 +215,7 @@ void load_store_unit::on_chip(lsu_transaction& t, cycle_t cycle) {
     shared_socket->b_transport(access, delay);
     hot_.shared_free = access.free_cycle;
   }
+  count_passes(t, access.passes);
   data_arrive(t, access.first_cycle, access.ready_cycle);
 }
 

@@ -128,6 +128,7 @@ class sm : public sc_core::sc_module,
   void report_deadlock(unsigned cta_slot);
   [[nodiscard]] waiting_block waiting_in(unsigned cta_slot) const;
   void check_profiles() const;
+  void check_traffic() const;
   void instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) override;
   void locality_lost(unsigned warp, cycle_t cycle) override {
     partition_of(warp).scheduler.policy().lost_locality(slot_of(warp), cycle);

@@ -34,6 +34,7 @@ json example() {
   k.over_time.achieved_occupancy = k.over_time.active_sms = {0};
   line_metrics line;
   line.text = " ";
+  line.accesses = 1;
   k.lines = {line};
   k.energy.known = k.energy.capped = true;
   k.energy.by_sm = {0};

@@ -28,6 +28,14 @@ struct atomic_request {
   std::array<std::uint64_t, 32> result{};  // old values, written by the slice
 };
 
+/// What became of a request's sectors in the L2, written by the slice. A load's or an atomic's miss may be in flight
+/// already. `fetched`: sectors read from device memory for it, neighbours included.
+struct l2_outcome {
+  std::uint8_t hits = 0;
+  std::uint8_t misses = 0;
+  std::uint8_t fetched = 0;
+};
+
 /// Ignorable extension of the generic payload in the memory path: the origin and the purpose of a request. A target
 /// that ignores it behaves correctly; Heddle's targets use it for statistics, policies and atomics.
 struct gpu_request : tlm::tlm_extension<gpu_request> {
@@ -40,6 +48,7 @@ struct gpu_request : tlm::tlm_extension<gpu_request> {
   std::uint8_t cache = 0;  // isa::cache_op
   bool system = false;  // system scope: other agents share the bytes, so they are read and written in the memory itself
   std::uint8_t sectors = 0;          // bit s: sector s of the 128-byte line is requested (loads) or written (stores)
+  l2_outcome l2;                     // zeros: the memory side does not tell
   std::uint32_t launch = 0;          // launch_context::launch_id
   std::uint64_t token = 0;           // for the initiator's use
   atomic_request* atomic = nullptr;  // owned by the payload
@@ -103,6 +112,11 @@ class line_payload final : public tlm::tlm_generic_payload {
 /// The payload's gpu_request, or null if it has none.
 inline const gpu_request* request_of(const tlm::tlm_generic_payload& p) {
   const line_payload* own = line_payload::if_one(p);
+  return own != nullptr ? &own->request : p.get_extension<gpu_request>();
+}
+
+inline gpu_request* request_of(tlm::tlm_generic_payload& p) {
+  line_payload* own = line_payload::if_one(p);
   return own != nullptr ? &own->request : p.get_extension<gpu_request>();
 }
 

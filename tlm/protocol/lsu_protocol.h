@@ -14,6 +14,7 @@ namespace simt {
 struct launch_context;
 }
 struct decoded_instruction;
+struct instruction_traffic;
 struct memory_operation;
 
 /// Protocol between a sub-partition's LDST unit and the SM's load/store unit.
@@ -57,6 +58,7 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
 
   const isa::instruction* instruction = nullptr;
   std::uint64_t issue_cycle = 0;
+  instruction_traffic* traffic = nullptr;           // of its instruction on the SM; null: of none
   const std::uint64_t* shared_addresses = nullptr;  // addresses shared by several transactions; null: own_addresses
   static constexpr std::uint64_t not_known = ~std::uint64_t{0};
   std::uint64_t differing_bits = not_known;  // bits in which the lanes' addresses differ

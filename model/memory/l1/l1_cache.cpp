@@ -76,6 +76,27 @@ tlm::tlm_sync_enum l1_cache::nb_transport_fw(l1_access& access, l1_phase& phase,
   throw internal_error("L1: a constant load is not for this cache");
 }
 
+instruction_traffic& l1_cache::traffic_of(const l1_access& access) {
+  if (access.origin == l1_origin::instructions) return other_traffic[access.launch];
+  const lsu_transaction& t = *access.transaction;
+  return t.traffic != nullptr ? *t.traffic : other_traffic[t.launch->launch_id];
+}
+
+// Counts the look-up of a load. `read`: sectors that hit or are in flight.
+void l1_cache::count_load(const l1_access& access, l1_counters& c, std::uint8_t hit, std::uint8_t read) {
+  const unsigned all = count(access.sectors), hits = count(hit), words = delivered(access, read);
+  c.accesses += all;
+  c.reads += all;
+  c.hits += hits;
+  c.delivered_words += words;
+  instruction_traffic& t = traffic_of(access);
+  ++t.l1_lines;
+  t.l1_sectors += all;
+  t.l1_hits += hits;
+  t.l1_words += words;
+  t.l1_fetched += all - count(read);
+}
+
 tlm::tlm_sync_enum l1_cache::load(l1_access& access, l1_phase& phase) {
   const lsu_transaction& t = *access.transaction;
   const bool cached = !t.bypass_l1 && (t.read_only || (t.local ? cache_local_ : cache_global_));
@@ -91,10 +112,7 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
     if (hit == access.sectors) {
       tags_.touch(index);
       l1_counters& c = counters[access.transaction->launch->launch_id];
-      c.accesses += count(hit);
-      c.reads += count(hit);
-      c.hits += count(hit);
-      c.delivered_words += delivered(access, hit);
+      count_load(access, c, hit, hit);
       read_hit(access, index, hit, c);
       return tlm::TLM_COMPLETED;
     }
@@ -124,12 +142,9 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   }
   l1_counters& c = counters[access.transaction->launch->launch_id];
   c.evictions += evicted;
-  c.accesses += count(access.sectors);
-  c.reads += count(access.sectors);
-  c.hits += count(hit);
+  count_load(access, c, hit, hit | merged);
   c.misses += count(missed);
   c.pending_hits += count(merged);
-  c.delivered_words += delivered(access, hit | merged);
   if (waiting_in == l1_tags::none) waiting_in = open_mshr(index);
   access.missing = rest;
   access.ready_cycle = access.cycle;
@@ -180,12 +195,9 @@ tlm::tlm_sync_enum l1_cache::bypass(l1_access& access, l1_phase& phase, std::uin
   if (!room_for_read()) return nack(access, phase);
   const std::uint8_t missed = access.sectors & ~hit;
   l1_counters& c = counters[access.transaction->launch->launch_id];
-  c.accesses += count(access.sectors);
-  c.reads += count(access.sectors);
-  c.hits += count(hit);
+  count_load(access, c, hit, hit);
   c.misses += count(missed);
   c.bypassed += count(missed);
-  c.delivered_words += delivered(access, hit);
   access.ready_cycle = access.cycle;
   if (hit != 0) read_hit(access, tags_.find(access.line), hit, c);
   access.missing = missed;
@@ -222,13 +234,21 @@ tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
     }
     if (hit != 0) tags_.touch(index);
   }
+  const unsigned all = count(access.sectors), hits = count(hit);
   l1_counters& c = counters[access.transaction->launch->launch_id];
-  c.accesses += count(access.sectors);
-  c.writes += count(access.sectors);
-  c.hits += count(hit);
-  c.write_hits += count(hit);
-  c.misses += count(access.sectors & ~hit);
+  c.accesses += all;
+  c.writes += all;
+  c.hits += hits;
+  c.write_hits += hits;
+  c.misses += all - hits;
   ++c.write_requests;
+  instruction_traffic& t = traffic_of(access);
+  ++t.l1_lines;
+  t.l1_sectors += all;
+  t.l1_hits += hits;
+  t.l1_write_hits += hits;
+  t.l1_write_misses += all - hits;
+  t.flits += 1 + all;
   access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);
   return tlm::TLM_ACCEPTED;
@@ -244,6 +264,10 @@ tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
   p.request.sectors = access.sectors;
   lanes_to_atomic(*access.transaction, access.lanes, *p.request.atomic);
   ++counters[access.transaction->launch->launch_id].atomics;
+  instruction_traffic& traffic = traffic_of(access);
+  ++traffic.l1_lines;
+  ++traffic.atomics;
+  traffic.flits += 3;
   access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);
   return tlm::TLM_ACCEPTED;
@@ -251,7 +275,7 @@ tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
 
 tlm::tlm_sync_enum l1_cache::read_instructions(l1_access& access, l1_phase& phase) {
   if (port_.full()) return nack(access, phase);
-  line_payload& p = take_payload({nullptr, &access, l1_tags::none, access.launch, false, no_warp});
+  line_payload& p = take_payload({nullptr, &access, l1_tags::none, access.launch, false, no_warp, &traffic_of(access)});
   p.request.what = gpu_request::kind::instruction;
   p.make_read(access.line, access.sectors);
   l1_counters& c = counters[access.launch];
@@ -280,8 +304,8 @@ std::uint8_t l1_cache::widened(std::uint8_t sectors) const {
 line_payload& l1_cache::make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr) {
   const lsu_transaction& t = *access.transaction;
   if (observer_ != nullptr && access.origin == l1_origin::warp) observer_->left_l1(t);
-  line_payload& p =
-      take_payload({nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp});
+  line_payload& p = take_payload(
+      {nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp, &traffic_of(access)});
   p.request.what = access.origin == l1_origin::context ? gpu_request::kind::context : what;
   p.request.warp = t.warp;
   p.request.cache = static_cast<std::uint8_t>(t.instruction != nullptr ? t.instruction->cache : isa::cache_op::ca);
@@ -303,6 +327,7 @@ line_payload& l1_cache::take_payload(request_slot slot) {
   p.request.sm = sm_id_;
   p.request.launch = slot.launch;
   p.request.token = index;
+  p.request.l2 = {};
   return p;
 }
 
@@ -316,7 +341,7 @@ void l1_cache::system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) 
 void l1_cache::send_fences(cycle_t cycle) {
   while (!unsent_fences_.empty() && !port_.full()) {
     unsent_fence& f = unsent_fences_.front();
-    line_payload& p = take_payload({nullptr, nullptr, l1_tags::none, f.launch, false, f.warp});
+    line_payload& p = take_payload({nullptr, nullptr, l1_tags::none, f.launch, false, f.warp, nullptr});
     p.request.warp = f.warp;
     p.make_fence(map_.global_address(f.next_slice, 0));
     if (++f.next_slice == map_.slices()) unsent_fences_.pop_front();

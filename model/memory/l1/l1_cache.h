@@ -30,6 +30,7 @@
 #include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/gpu_request.h"
+#include "heddle/tlm/protocol/instruction_traffic.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
@@ -70,6 +71,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> instruction_socket;
   tlm::tlm_initiator_socket<32> memory_socket;
   per_launch<l1_counters> counters;
+  /// Of accesses that no instruction makes: reads of code, contexts.
+  per_launch<instruction_traffic> other_traffic;
 
   /// Invalidates all lines, as at the start of a kernel. Pending fills still complete the accesses that wait for them,
   /// but are not kept.
@@ -139,6 +142,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
     std::uint32_t launch = 0;
     bool write = false;
     unsigned fencing_warp = no_warp;
+    instruction_traffic* traffic = nullptr;  // null: a fence
   };
   // A warp's fence that has not been sent to all slices yet.
   struct unsent_fence {
@@ -157,6 +161,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_sync_enum read_instructions(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum nack(l1_access& access, l1_phase& phase);
   [[nodiscard]] bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
+  [[nodiscard]] instruction_traffic& traffic_of(const l1_access& access);
+  void count_load(const l1_access& access, l1_counters& c, std::uint8_t hit, std::uint8_t read);
   void read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c);
   [[nodiscard]] std::uint8_t widened(std::uint8_t sectors) const;
   line_payload& make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr);

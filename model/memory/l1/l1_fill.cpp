@@ -10,6 +10,24 @@
 
 namespace heddle {
 
+namespace {
+
+// Adds what the memory side has done for a request. The flits of stores and atomics were counted when they left.
+void count_answer(instruction_traffic& t, const gpu_request& request, bool write) {
+  const l2_outcome& o = request.l2;
+  t.fetched_sectors += o.fetched;
+  if (write) {
+    t.l2_write_hits += o.hits;
+    t.l2_write_misses += o.misses;
+    return;
+  }
+  t.l2_read_hits += o.hits;
+  t.l2_read_misses += o.misses;
+  if (request.atomic == nullptr) t.flits += 1 + static_cast<unsigned>(__builtin_popcount(request.sectors));
+}
+
+}  // namespace
+
 void l1_cache::on_cycle(cycle_t cycle) {
   bool freed = false;
   while (line_payload* p = port_.take(cycle)) {
@@ -43,6 +61,7 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
   slots_[token].payload = nullptr;
   free_slots_.push_back(static_cast<unsigned>(token));
   --slots_used_;
+  if (slot.traffic != nullptr) count_answer(*slot.traffic, payload.request, slot.write);
   if (slot.fencing_warp != no_warp) {
     // An error response to a fence is ignored: a memory that does not know fences has nothing to write back.
     if (--fence_answers_[slot.fencing_warp] == 0 && fence_observer_ != nullptr)

@@ -56,7 +56,8 @@ bool l2_slice::decode(tlm::tlm_generic_payload& p, demand& d) const {
   d.offset = static_cast<unsigned>(address % line_bytes);
   d.line_address = address - d.offset;
   d.line = map_.local_address(d.line_address) / line_bytes;
-  if (const auto* request = request_of(p)) {
+  if (gpu_request* request = request_of(p)) {
+    d.request = request;
     d.launch = request->launch;
     d.system = shared_ && request->system;
     if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
@@ -209,6 +210,7 @@ void l2_slice::fetch(std::uint32_t miss, const demand& d, unsigned sectors) {
   l2_counters& c = counters_[d.launch];
   if (parameters_.fetch_bytes > sector_bytes) sectors = with_neighbours(hot_.mshrs[miss], sectors);
   hot_.mshrs[miss].pending |= sectors;
+  if (d.request != nullptr) d.request->l2.fetched += static_cast<std::uint8_t>(__builtin_popcount(sectors));
   for (unsigned s = 0; s < sectors_per_line;) {
     unsigned count = 1;
     if (sectors >> s & 1) {
@@ -343,6 +345,9 @@ void l2_slice::count_read(const demand& d, unsigned pending, unsigned misses) {
   c.read_misses += absent;
   sectors_hit_ += all - in_flight - absent;
   sectors_missed_ += absent;
+  if (d.request == nullptr) return;
+  d.request->l2.hits = static_cast<std::uint8_t>(all - in_flight - absent);
+  d.request->l2.misses = static_cast<std::uint8_t>(in_flight + absent);
 }
 
 void l2_slice::count_write(const demand& d, bool hit) {
@@ -352,6 +357,7 @@ void l2_slice::count_write(const demand& d, bool hit) {
   c.write_sectors += all;
   (hit ? c.write_hits : c.write_misses) += all;
   (hit ? sectors_hit_ : sectors_missed_) += all;
+  if (d.request != nullptr) (hit ? d.request->l2.hits : d.request->l2.misses) = static_cast<std::uint8_t>(all);
 }
 
 }  // namespace heddle

@@ -85,6 +85,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     unsigned offset = 0;     // of the first byte in the line
     byte_mask bytes;
     std::uint32_t launch = 0;
+    gpu_request* request = nullptr;  // null: the payload has no extension
     atomic_request* atomic = nullptr;
     bool write = false;
     bool fence = false;

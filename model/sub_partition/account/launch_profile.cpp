@@ -9,6 +9,16 @@ void launch_profile::begin(std::shared_ptr<const decoded_program> program) {
   if (program_ != nullptr) return;
   program_ = std::move(program);
   lines_.resize(program_->code.size());
+  traffic_.resize(program_->access_count);
+}
+
+instruction_traffic& launch_profile::traffic_of(const decoded_instruction& d) {
+  return traffic_[program_->accesses[static_cast<std::size_t>(&d - program_->code.data())]];
+}
+
+const instruction_traffic& launch_profile::traffic(std::size_t instruction) const {
+  static const instruction_traffic none{};
+  return accesses_memory(program_->code[instruction]) ? traffic_[program_->accesses[instruction]] : none;
 }
 
 instruction_profile launch_profile::at(std::size_t instruction) const {

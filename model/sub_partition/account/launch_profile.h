@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "heddle/sub_partition/account/warp_state.h"
+#include "heddle/tlm/protocol/instruction_traffic.h"
 
 namespace heddle {
 
+struct decoded_instruction;
 struct decoded_program;
 
 /// Warp-cycles that the warps of a launch spent with one instruction as their next, by state.
@@ -59,6 +61,10 @@ class launch_profile {
   }
   /// The sum over the instructions of executed warp instructions and lanes, with `weights` by instruction.
   [[nodiscard]] double weighted(const std::vector<count_weights>& weights) const;
+  /// What a memory or texture instruction of the program has moved.
+  instruction_traffic& traffic_of(const decoded_instruction& d);
+  /// The same; zeros for other instructions.
+  [[nodiscard]] const instruction_traffic& traffic(std::size_t instruction) const;
   /// Null before the launch's first warp.
   [[nodiscard]] const decoded_program* program() const { return program_.get(); }
 
@@ -67,6 +73,7 @@ class launch_profile {
 
   std::vector<profile_line> lines_;
   std::vector<std::array<std::uint64_t, 2 + state_count>> high_;  // empty until a count exceeds 32 bits
+  std::vector<instruction_traffic> traffic_;                      // of the instructions that access memory
   std::shared_ptr<const decoded_program> program_;
 };
 

@@ -380,6 +380,8 @@ std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::p
     if (d.kind == issue_kind::arithmetic)
       set_bank_conflicts(d, result->code.empty() ? nullptr : &result->code.back(), config);
     result->code.push_back(d);
+    result->accesses.push_back(result->access_count);
+    result->access_count += accesses_memory(d);
   }
   // A trace does not hold the control codes of its chip.
   result->control_codes = config.sub_partition.dependence == choice::dependence::software && !recorded;

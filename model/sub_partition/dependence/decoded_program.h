@@ -88,6 +88,10 @@ struct decoded_instruction {
   std::uint8_t depends[31] = {};
 };
 
+inline bool accesses_memory(const decoded_instruction& d) {
+  return d.kind == issue_kind::memory || d.unit == isa::unit::texture;
+}
+
 /// A machine program with its timing on one GPU. Immutable, shared by all SMs.
 struct decoded_program {
   std::shared_ptr<const isa::program> program;
@@ -95,6 +99,8 @@ struct decoded_program {
   bool control_codes = false;           // dependence is software-controlled
   unsigned scoreboard_registers = 0;    // registers with higher numbers are neither read nor written
   std::uint64_t code_address = 0;       // address of the code for the instruction cache, bytes
+  std::vector<std::uint32_t> accesses;  // by instruction: its number among those that access memory
+  std::uint32_t access_count = 0;       // of those
   std::vector<isa::register_set> live;  // by instruction, if contexts hold live registers only; otherwise empty
 };
 

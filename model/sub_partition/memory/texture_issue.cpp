@@ -68,6 +68,7 @@ lsu_transaction& memory_issue::texel_access(const warp_slot& w, memory_operation
   t.warp = w.state.slot;
   t.bytes_per_lane = a.bytes;
   t.issue_cycle = cycle;
+  t.traffic = &w.profile->traffic_of(*w.next);
   t.word = k;
   t.shared_mask = t.constant_mask = t.cluster_mask = 0;
   t.global_mask = a.mask[k];

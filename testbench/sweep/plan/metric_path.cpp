@@ -19,6 +19,7 @@ nlohmann::json make_example() {
   kernel_metrics k;
   line_metrics line;
   line.text = " ";
+  line.accesses = 1;
   k.lines = {line};
   k.energy.known = true;
   m.kernels = {k};

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The lines, of the source and of the PTX, at which warps waited longest.
 import { csv_button, h, table } from './dom.js';
-import { number as n, percent, ratio, spoken, whole } from './format.js';
+import { energy, number as n, percent, ratio, scaled, short, spoken, whole } from './format.js';
 import { section } from './layout.js';
 import { is_dark, state_colours } from './theme.js';
 
 const hot_lines = 60;
 
+const add_to = (sums, counts) => {
+  for (const [name, count] of Object.entries(counts ?? {})) sums[name] = (sums[name] ?? 0) + n(count);
+};
+
 const with_lost = (l) => ({ ...l, lost: n(l.warp_cycles.active) - n(l.warp_cycles.selected) });
+
+const joules_of = (kernel, l) => n(kernel.energy?.by_line?.[l.line]);
 
 // The lines of the source that the PTX was compiled from (.loc), each with the sums over its PTX lines.
 function source_lines(kernel) {
@@ -15,11 +21,13 @@ function source_lines(kernel) {
   for (const l of kernel.lines ?? []) {
     if (l.source === undefined) continue;
     if (!found.has(l.source))
-      found.set(l.source, { source: l.source, text: l.source_text, executed: 0, warp_cycles: {}, ptx: [], function: l.function });
+      found.set(l.source, { source: l.source, text: l.source_text, executed: 0, joules: 0, warp_cycles: {}, ptx: [], function: l.function });
     const sum = found.get(l.source);
     sum.executed += n(l.executed);
+    sum.joules += joules_of(kernel, l);
     sum.ptx.push(l.line);
-    for (const [state, cycles] of Object.entries(l.warp_cycles)) sum.warp_cycles[state] = (sum.warp_cycles[state] ?? 0) + n(cycles);
+    add_to(sum.warp_cycles, l.warp_cycles);
+    if (l.memory) add_to((sum.memory ??= {}), l.memory);
   }
   return [...found.values()].map(with_lost).sort((x, y) => y.lost - x.lost);
 }
@@ -94,8 +102,51 @@ function line_table(kernel, lines, title, about, place, more) {
   );
 }
 
+// What lines move in each level of the memory system: those with the most sectors or passes first.
+function memory_table(kernel, lines, title, place) {
+  const moved = (l) => n(l.memory.l1_sectors) + n(l.memory.shared_passes) + n(l.memory.constant_reads);
+  const users = lines.filter((l) => l.memory && n(l.memory.accesses) > 0).sort((a, b) => moved(b) - moved(a));
+  if (users.length === 0) return null;
+  const each = (l, count) => ratio(count, n(l.memory.accesses));
+  const share = (part, whole_part) => (n(whole_part) > 0 ? ratio(n(part), n(whole_part)) : '');
+  const columns = [
+    ['accesses', (l) => n(l.memory.accesses), whole],
+    ['sectors an access', (l) => (n(l.memory.l1_sectors) > 0 ? each(l, n(l.memory.l1_sectors)) : ''), short],
+    ['bytes an access', (l) => each(l, n(l.memory.requested_bytes)), short],
+    ['L1 hits', (l) => share(l.memory.l1_hits, l.memory.l1_sectors), percent],
+    ['L2 hits', (l) => share(l.memory.l2_hits, l.memory.l2_sectors), percent],
+    ['read from DRAM', (l) => 32 * n(l.memory.dram_sectors), (v) => scaled(v, 'B')],
+    ...(users.some((l) => n(l.memory.shared_passes) > 0)
+      ? [['shared passes an access', (l) => (n(l.memory.shared_passes) > 0 ? each(l, n(l.memory.shared_passes)) : ''), short]]
+      : []),
+    ...(kernel.energy ? [['energy', (l) => l.joules, energy]] : []),
+  ];
+  return h(
+    'figure',
+    {},
+    h(
+      'figcaption',
+      {},
+      h('h3', {}, title),
+      csv_button(place.file, [place.name, 'text', ...Object.keys(users[0].memory), 'joules'], () =>
+        users.map((l) => [place.of(l), l.text ?? '', ...Object.values(l.memory), l.joules]),
+      ),
+    ),
+    h(
+      'p',
+      { class: 'about' },
+      `Of a warp's accesses, on average. A sector has 32 bytes: lanes that ask for 128 bytes need four at least. ${users.length > hot_lines ? `The first ${hot_lines} of ${users.length}.` : ''}`,
+    ),
+    table(
+      title,
+      [{ name: place.name, format: String }, { name: 'source' }, ...columns.map(([name, , format]) => ({ name, format, number: true }))],
+      users.slice(0, hot_lines).map((l) => [place.of(l), h('code', {}, l.text ?? ''), ...columns.map(([, of]) => of(l))]),
+    ),
+  );
+}
+
 export function lines_section(kernel) {
-  const lines = (kernel.lines ?? []).map(with_lost).sort((a, b) => b.lost - a.lost);
+  const lines = (kernel.lines ?? []).map((l) => ({ ...with_lost(l), joules: joules_of(kernel, l) })).sort((a, b) => b.lost - a.lost);
   if (lines.length === 0) return null;
   const sources = source_lines(kernel);
   const about = 'Lines at which warps waited longest, and for what: share of all warp-cycles of the kernel.';
@@ -124,5 +175,16 @@ export function lines_section(kernel) {
         ? [{ name: 'from', of: (l) => (l.source ? [l.source, ...(l.called_at ?? [])].map(base_name).join(' < ') : '') }]
         : [],
     ),
+    sources.length > 0
+      ? memory_table(kernel, sources, 'Memory traffic of the source', {
+          name: 'line',
+          file: 'memory_source_lines',
+          of: (l) => base_name(l.source),
+        })
+      : memory_table(kernel, lines, `Memory traffic of ${kernel.file || 'the program'}`, {
+          name: 'line',
+          file: 'memory_lines',
+          of: (l) => l.line,
+        }),
   );
 }

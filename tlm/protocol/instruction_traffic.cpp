@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/tlm/protocol/instruction_traffic.h"
+
+namespace heddle {
+
+void instruction_traffic::add(const instruction_traffic& o) {
+  shared_passes += o.shared_passes;
+  constant_reads += o.constant_reads;
+  translations += o.translations;
+  replays += o.replays;
+  l1_lines += o.l1_lines;
+  l1_sectors += o.l1_sectors;
+  l1_hits += o.l1_hits;
+  l1_words += o.l1_words;
+  l1_fetched += o.l1_fetched;
+  l1_write_hits += o.l1_write_hits;
+  l1_write_misses += o.l1_write_misses;
+  flits += o.flits;
+  l2_read_hits += o.l2_read_hits;
+  l2_read_misses += o.l2_read_misses;
+  atomics += o.atomics;
+  l2_write_hits += o.l2_write_hits;
+  l2_write_misses += o.l2_write_misses;
+  fetched_sectors += o.fetched_sectors;
+}
+
+}  // namespace heddle

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace heddle {
+
+/// What the accesses of one instruction have moved, on one SM. Sectors have 32 bytes.
+struct instruction_traffic {
+  std::uint64_t shared_passes = 0;
+  std::uint64_t constant_reads = 0;  // different addresses
+  std::uint64_t translations = 0;    // look-ups in the TLB
+  std::uint64_t replays = 0;
+  std::uint64_t l1_lines = 0;         // look-ups
+  std::uint64_t l1_sectors = 0;       // of these: hits, those in flight, those fetched and those written
+  std::uint64_t l1_hits = 0;          // of loads and stores
+  std::uint64_t l1_words = 0;         // as l1_counters::delivered_words
+  std::uint64_t l1_fetched = 0;       // loads: sectors that were neither present nor in flight
+  std::uint64_t l1_write_hits = 0;    // sectors
+  std::uint64_t l1_write_misses = 0;  // sectors
+  std::uint64_t flits = 0;            // of the interconnect
+  std::uint64_t l2_read_hits = 0;     // sectors
+  std::uint64_t l2_read_misses = 0;   // sectors, those in flight included
+  std::uint64_t atomics = 0;          // requests
+  std::uint64_t l2_write_hits = 0;    // sectors
+  std::uint64_t l2_write_misses = 0;  // sectors
+  std::uint64_t fetched_sectors = 0;  // that the L2 read from device memory for it
+
+  void add(const instruction_traffic& o);
+};
+
+}  // namespace heddle
