@@ -170,6 +170,9 @@ class rule_checker {
             "expected energy.account = true, and a file with a section [energy], where there is a power cap");
     require(config_.memory.model == choice::memory_model::dram, {"energy.power_cap_watts", "memory.model"},
             "expected memory.model = dram where there is a power cap");
+    require(config_.energy.power_cap_watts > config_.energy.constant_watts,
+            {"energy.power_cap_watts", "energy.constant_watts"},
+            "expected energy.power_cap_watts (0: no cap) to be more than energy.constant_watts, which no clock lowers");
   }
 
  private:

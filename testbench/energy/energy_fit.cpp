@@ -72,6 +72,27 @@ std::vector<fit_term> fit_terms(const std::string& text, const power_measurement
   return terms;
 }
 
+std::vector<given_figure> given_figures(const std::string& text, const power_measurements& m,
+                                        const std::vector<fit_term>& terms) {
+  const std::vector<std::string> known = known_keys(m);
+  std::set<std::string> seen;
+  for (const fit_term& term : terms) seen.insert(term.begin(), term.end());
+  std::vector<given_figure> all;
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t sign = part.find('=');
+    given_figure g{part.substr(0, sign)};
+    if (std::find(known.begin(), known.end(), g.key) == known.end())
+      throw input_error("--given: the measurements have no events of '" + printable(g.key) + "', expected one of " +
+                        join(known, ", ") + suggestion(g.key, known));
+    if (sign == std::string::npos || !parse_float(part.substr(sign + 1), g.value) ||
+        !(g.value >= 0 && std::isfinite(g.value)))
+      throw input_error("--given: '" + printable(part) + "': expected KEY=VALUE with a number of 0 or more");
+    if (!seen.insert(g.key).second) throw input_error("--given: '" + g.key + "' is fitted or given twice");
+    all.push_back(g);
+  }
+  return all;
+}
+
 double energy_fit::fitted_mean() const {
   double sum = 0;
   for (const fitted_kernel& k : kernels) sum += std::abs(k.fitted_error());
@@ -84,14 +105,19 @@ double energy_fit::left_out_mean() const {
   return sum / static_cast<double>(kernels.size());
 }
 
-energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>& terms, unsigned sm_count) {
+energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>& terms,
+                        const std::vector<given_figure>& given, unsigned sm_count) {
   if (m.kernels.size() <= terms.size())
     throw input_error(printable(m.file) + ": got " + std::to_string(m.kernels.size()) +
                       " kernels, expected more than " + std::to_string(terms.size()) +
                       ", the figures to be fitted (see --terms)");
   // Each row is divided by the measured power: the errors are relative.
   std::vector<std::vector<double>> rows;
+  std::vector<double> rest;  // shares of the powers that are to be fitted
   for (const measured_kernel& k : m.kernels) {
+    double known = 0;
+    for (const given_figure& g : given) known += g.value * factor(g.key, k, m, sm_count);
+    rest.push_back(1 - known / k.watts);
     std::vector<double>& row = rows.emplace_back();
     for (const fit_term& term : terms) {
       double sum = 0;
@@ -104,14 +130,17 @@ energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>
   }
   energy_fit fit;
   fit.terms = terms;
-  fit.values = nonnegative_fit(rows, std::vector<double>(rows.size(), 1));
+  fit.given = given;
+  fit.values = nonnegative_fit(rows, rest);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<std::vector<double>> others = rows;
+    std::vector<double> rest_of_others = rest;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    const std::vector<double> without = nonnegative_fit(others, std::vector<double>(others.size(), 1));
-    const double watts = m.kernels[i].watts;
-    fit.kernels.push_back(
-        {m.kernels[i].name, watts, product(rows[i], fit.values) * watts, product(rows[i], without) * watts});
+    rest_of_others.erase(rest_of_others.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::vector<double> without = nonnegative_fit(others, rest_of_others);
+    const double watts = m.kernels[i].watts, known = 1 - rest[i];
+    fit.kernels.push_back({m.kernels[i].name, watts, (product(rows[i], fit.values) + known) * watts,
+                           (product(rows[i], without) + known) * watts});
   }
   return fit;
 }
@@ -129,7 +158,7 @@ std::string fit_table(const energy_fit& fit) {
 std::string fit_section(const energy_fit& fit, const power_measurements& m, const std::string& base) {
   std::string text = fmt::format(
       "; heddle energy-fit: {} kernels of {}; mean error {:.1f} %, of kernels left out {:.1f} %.\n"
-      "; What was not fitted is 0: its energy is in the figures that were.\n"
+      "; What was neither fitted nor given is 0: its energy is in the figures that were.\n"
       "base = {}\n\n[energy]\naccount = true\n",
       fit.kernels.size(), printable(m.file), 100 * fit.fitted_mean(), 100 * fit.left_out_mean(), base);
   for (const parameter& p : parameters()) {
@@ -141,6 +170,11 @@ std::string fit_section(const energy_fit& fit, const power_measurements& m, cons
       if (std::find(fit.terms[t].begin(), fit.terms[t].end(), p.key) != fit.terms[t].end()) {
         value = rounded(fit.values[t]);
         source = fit.terms[t].size() == 1 ? "fitted" : "fitted as " + join(fit.terms[t], " + ");
+      }
+    for (const given_figure& g : fit.given)
+      if (g.key == p.key) {
+        value = rounded(g.value);
+        source = "given";
       }
     text += fmt::format("{:<40}; {}\n", p.key + " = " + value, source);
   }

@@ -15,6 +15,16 @@ using fit_term = std::vector<std::string>;
 /// the table alone. Throws input_error for energies that the table does not determine.
 std::vector<fit_term> fit_terms(const std::string& text, const power_measurements& m);
 
+/// A figure that is known from elsewhere.
+struct given_figure {
+  std::string key;
+  double value = 0;  // W or pJ
+};
+/// Those of "dram_read_pj=300,l2_read_hit_pj=54". Throws input_error for what the table has no events of, for what
+/// `terms` has, and for values that are no numbers of 0 or more.
+std::vector<given_figure> given_figures(const std::string& text, const power_measurements& m,
+                                        const std::vector<fit_term>& terms);
+
 /// How well a fit reproduces one kernel.
 struct fitted_kernel {
   std::string name;
@@ -29,6 +39,7 @@ struct fitted_kernel {
 struct energy_fit {
   std::vector<fit_term> terms;
   std::vector<double> values;  // W or pJ, by term
+  std::vector<given_figure> given;
   std::vector<fitted_kernel> kernels;
 
   /// Means of the absolute relative errors.
@@ -36,9 +47,10 @@ struct energy_fit {
   [[nodiscard]] double left_out_mean() const;
 };
 
-/// Non-negative least squares of the relative errors of power. Throws input_error unless there are more kernels than
-/// terms.
-energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>& terms, unsigned sm_count);
+/// Non-negative least squares of the relative errors of power, of which `given` is a part. Throws input_error unless
+/// there are more kernels than terms.
+energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>& terms,
+                        const std::vector<given_figure>& given, unsigned sm_count);
 
 /// A table in Markdown with a row for each kernel and the means.
 std::string fit_table(const energy_fit& fit);

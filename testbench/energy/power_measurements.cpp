@@ -75,6 +75,8 @@ class reader {
     measured_kernel k;
     k.name = row.at(table_.column("kernel"));
     if (k.name.empty()) fail(row, "expected the name of a kernel");
+    if (!names_.insert(k.name).second)
+      fail(row, "kernel '" + printable(k.name) + "' occurs twice, expected one row, or names that tell them apart");
     k.watts = positive(row, "watts");
     k.active_sms = number(row, table_.column("active_sms"));
     if (k.active_sms > sms_)
@@ -114,6 +116,7 @@ class reader {
   const unsigned sms_;
   const csv_table table_;
   std::vector<std::size_t> columns_;  // of the events
+  std::set<std::string> names_;
   bool timed_ = false;
   power_measurements all_;
 };

@@ -23,6 +23,7 @@ option_parser options_of_energy_fit() {
   p.value("terms", "KEY[+KEY][,KEY...]",
           "the figures to fit, keys of [energy]; those joined by + have one value (default: the powers, and each event "
           "of the table alone)");
+  p.value("given", "KEY=VALUE[,KEY=VALUE...]", "figures that are known: their energy is not fitted");
   p.value("output,o", "FILE.ini", "write a configuration file: the chip as its base, and an [energy] section");
   p.flag("quiet", "no table on stdout");
   p.flag("help,h", "this text");
@@ -51,7 +52,10 @@ int energy_fit_command(const std::vector<std::string>& arguments) {
     roles.add_output(p.text("output"), "--output");
   }
   const power_measurements measured = read_measurements(table, sm_count);
-  const energy_fit fit = fit_energies(measured, fit_terms(p.has("terms") ? p.text("terms") : "", measured), sm_count);
+  const std::vector<fit_term> terms = fit_terms(p.has("terms") ? p.text("terms") : "", measured);
+  const std::vector<given_figure> given =
+      p.has("given") ? given_figures(p.text("given"), measured, terms) : std::vector<given_figure>();
+  const energy_fit fit = fit_energies(measured, terms, given, sm_count);
   if (p.has("output")) files.add(p.text("output"), fit_section(fit, measured, base), "--output");
   files.commit();
   if (!p.has("quiet")) std::fputs(fit_table(fit).c_str(), stdout);

@@ -22,7 +22,10 @@ using heddle::test::outcome;
 
 const std::string v100_terms =
     "constant_watts,active_sm_watts,instruction_pj,l1_read_hit_pj+l1_read_miss_pj+l1_write_hit_pj+l1_write_miss_pj,"
-    "shared_pj,dram_read_pj+dram_write_pj";
+    "shared_pj";
+const std::string v100_given =
+    "constant_pj=8.9,flit_pj=43,l2_read_hit_pj=54,l2_read_miss_pj=54,l2_write_hit_pj=54,l2_write_miss_pj=54,"
+    "dram_read_pj=300,dram_write_pj=300";
 
 class energy_fit : public ::testing::Test {
  protected:
@@ -75,6 +78,21 @@ TEST_F(energy_fit, finds_the_figures_that_powers_were_made_from) {
   EXPECT_EQ(c.energy.fp32_pj, 0) << "its energy is in that of the instructions";
 }
 
+TEST_F(energy_fit, leaves_what_is_given_as_it_is) {
+  write(made_table());
+  const outcome o = fit({"m.csv", "--terms", "constant_watts,active_sm_watts,instruction_pj", "--given",
+                         "dram_read_pj=1000", "-o", "f.ini"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("| mean of 8, absolute | | | 0.0 % | | 0.0 % |"), std::string::npos) << o.out;
+  const heddle::energy_parameters e = heddle::load_config((place_ / "f.ini").string()).energy;
+  EXPECT_EQ(e.dram_read_pj, 1000);
+  EXPECT_NEAR(e.constant_watts, 50, 0.01);
+  EXPECT_NEAR(e.instruction_pj, 200, 0.1);
+  const outcome wrong =
+      fit({"m.csv", "--terms", "constant_watts,active_sm_watts,instruction_pj", "--given", "dram_read_pj=500"});
+  EXPECT_EQ(wrong.out.find(" | 0.0 % | | 0.0 % |"), std::string::npos) << wrong.out;
+}
+
 TEST_F(energy_fit, gives_nothing_a_negative_energy) {
   // The second event lowers the power.
   std::ostringstream text;
@@ -90,7 +108,8 @@ TEST_F(energy_fit, gives_nothing_a_negative_energy) {
 }
 
 TEST_F(energy_fit, reproduces_the_page_and_the_file_of_the_v100) {
-  const outcome o = fit({HEDDLE_SOURCE "/tests/hardware/energy/v100_power.csv", "--terms", v100_terms, "-o", "f.ini"});
+  const outcome o = fit({HEDDLE_SOURCE "/tests/hardware/energy/v100_power.csv", "--terms", v100_terms, "--given",
+                         v100_given, "-o", "f.ini"});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_NE(content(HEDDLE_SOURCE "/docs/model/energy.md").find(o.out), std::string::npos) << o.out;
   const heddle::gpu_config fitted = heddle::load_config((place_ / "f.ini").string()),
@@ -100,6 +119,9 @@ TEST_F(energy_fit, reproduces_the_page_and_the_file_of_the_v100) {
   near(v100.energy.active_sm_watts, fitted.energy.active_sm_watts);
   near(v100.energy.l1_read_hit_pj, fitted.energy.l1_read_hit_pj);
   near(v100.energy.shared_pj, fitted.energy.shared_pj);
+  near(v100.energy.flit_pj, fitted.energy.flit_pj);
+  near(v100.energy.l2_read_hit_pj, fitted.energy.l2_read_hit_pj);
+  near(v100.energy.constant_pj, fitted.energy.constant_pj);
   near(v100.energy.dram_read_pj, fitted.energy.dram_read_pj);
   near(3 * v100.energy.instruction_pj, fitted.energy.instruction_pj);
   // The mean error is the last row's first percentage.
@@ -127,6 +149,8 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   refused({"m.csv"}, "m.csv:2: watts: got '0x10', expected a number of 0 or more");
   write("kernel,watts,seconds,active_sms\nk,1,1,2,3\n");
   refused({"m.csv"}, "m.csv:2: got 5 fields, expected at most 4 as in the header");
+  write("kernel,watts,seconds,active_sms\nk,1,1,2\nk,1,1,3\n");
+  refused({"m.csv"}, "m.csv:3: kernel 'k' occurs twice, expected one row, or names that tell them apart");
   write("kernel,watts,seconds,active_sms\nk,1,1,81\n");
   refused({"m.csv"}, "m.csv:2: active_sms: got 81, expected at most 80, the SMs of --gpu");
   write("kernel,watts,cycles,clock_mhz,active_sms\nk,1,9,700,2\nl,1,9,1200,2\n");
@@ -139,6 +163,13 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   write("kernel,watts,seconds,active_sms\nk,1,1,2\n");
   refused({"m.csv", "-o", "f.ini"},
           "m.csv: got 1 kernels, expected more than 3, the figures to be fitted (see --terms)");
+  refused({"m.csv", "--terms", "constant_watts", "--given", "dram_pj=3"},
+          "--given: the measurements have no events of 'dram_pj', expected one of constant_watts, active_sm_watts, "
+          "idle_sm_watts");
+  refused({"m.csv", "--terms", "constant_watts", "--given", "idle_sm_watts=-3"},
+          "--given: 'idle_sm_watts=-3': expected KEY=VALUE with a number of 0 or more");
+  refused({"m.csv", "--terms", "constant_watts", "--given", "constant_watts=3"},
+          "--given: 'constant_watts' is fitted or given twice");
   refused({"m.csv", "--terms", "constant_watts,flit_pj"},
           "--terms: the measurements do not determine 'flit_pj', expected one of constant_watts, active_sm_watts, "
           "idle_sm_watts");

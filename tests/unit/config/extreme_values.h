@@ -72,7 +72,7 @@ inline const std::map<std::string, settings>& beside() {
       {"energy.power_cap_watts", {"energy.power_cap_watts=55"}},
       {"energy.power_cap_interval_cycles", {"energy.power_cap_watts=55"}},
       {"energy.clock_step_mhz", {"energy.power_cap_watts=55"}},
-      {"energy.least_clock_mhz", {"energy.power_cap_watts=1"}},
+      {"energy.least_clock_mhz", {"energy.power_cap_watts=54.1"}},
   };
   return all;
 }

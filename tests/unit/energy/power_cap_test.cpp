@@ -173,7 +173,7 @@ TEST_F(power_cap_of_a_chip, is_the_same_in_step_in_windows_and_on_threads) {
 TEST_F(power_cap_of_a_chip, slows_all_but_the_device_memory) {
   // A cap that no clock keeps to: the least clock from the first decision on.
   const run_metrics m =
-      run({"energy.power_cap_watts=1", "energy.least_clock_mhz=705", "energy.power_cap_interval_cycles=256"});
+      run({"energy.power_cap_watts=2.01", "energy.least_clock_mhz=705", "energy.power_cap_interval_cycles=256"});
   const run_metrics low = run({"gpu.core_clock_mhz=705", "interconnect.clock_mhz=705"});
   EXPECT_NEAR(of(m).mean_clock_mhz, 705, 25);
   EXPECT_NEAR(of(m).seconds / of(low).seconds, 1, 0.03);
@@ -200,6 +200,8 @@ TEST_F(power_cap_of_a_chip, needs_energies_and_the_dram_model) {
     return "";
   };
   EXPECT_NE(refusal({"energy.power_cap_watts=100", "energy.account=false"}).find("expected energy.account = true"),
+            std::string::npos);
+  EXPECT_NE(refusal({"energy.power_cap_watts=54", "energy.constant_watts=54"}).find("more than energy.constant_watts"),
             std::string::npos);
   EXPECT_NE(refusal({"memory.model=fixed", "energy.power_cap_watts=100"}).find("expected memory.model = dram"),
             std::string::npos);
