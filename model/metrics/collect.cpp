@@ -61,6 +61,7 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, energ
       if (l.recorded() && line.text.empty()) line.text = isa::text_of(*l.program, i);
       const instruction_profile at = profile.at(i);
       line.executed += at.executed;
+      line.thread_executed += at.lanes;
       line.warp_cycles.add(at.cycles);
       line.warp_states.add(at.stalls);
       if (!accesses_memory(d)) continue;

@@ -222,7 +222,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
     if (!l.source_text.empty()) w.member("source_text", l.source_text);
     if (!l.function.empty()) w.member("function", l.function);
     if (!l.called_at.empty()) write_list(w, "called_at", l.called_at);
-    w.member("executed", l.executed);
+    w.member("executed", l.executed).member("thread_executed", l.thread_executed);
     write_counts(w, "warp_cycles", l.warp_cycles);
     write_states(w, l.warp_states);
     if (l.accesses != 0) write_line_memory(w, l);

@@ -98,6 +98,7 @@ struct line_metrics {
   std::string function;                // inlined there; empty: none
   std::vector<std::string> called_at;  // of that function, innermost call first
   std::uint64_t executed = 0;          // warp instructions
+  std::uint64_t thread_executed = 0;   // instructions of active threads
   warp_cycle_counts warp_cycles;       // cycles in which one of them was a warp's next instruction
   warp_state_counts warp_states;
   std::uint64_t accesses = 0;  // executed warp instructions that access memory

@@ -8,6 +8,7 @@
 
 #include "heddle/metrics/json.h"
 #include "heddle/metrics/run_metrics.h"
+#include "testbench/advice/advice.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/verdict.h"
 
@@ -23,7 +24,8 @@ verdict_lines verdict_of(const run_metrics& metrics) {
   alone.kernels = {*longest};
   alone.kernels[0].energy.known = false;  // no rule reads energies
   const auto json = nlohmann::ordered_json::parse(valid_utf8(to_json(alone)));
-  const verdict v = judge(json["kernels"][0], machine_parameters(json["gpu"]["config"]));
+  const machine_parameters machine(json["gpu"]["config"]);
+  const verdict v = judge(json["kernels"][0], machine);
   verdict_lines lines;
   lines.bound = v.headline;
   if (metrics.kernels.size() > 1) {
@@ -34,6 +36,8 @@ verdict_lines verdict_of(const run_metrics& metrics) {
   }
   if (!v.changes.empty())
     lines.advice = options_of(v.changes[0]) + " instead of " + value_text(v.changes[0].from) + ": " + v.changes[0].why;
+  const std::vector<advice> of_kernel = advice_for(json["kernels"][0], machine);
+  if (!of_kernel.empty()) lines.kernel = text_of(of_kernel[0]) + "; " + of_kernel[0].remedy;
   return lines;
 }
 

@@ -245,6 +245,7 @@ void write_verdict(page& p, const run_metrics& m) {
   p.gap();
   p.wrapped("verdict", v.bound, "1");
   if (!v.advice.empty()) p.wrapped("try", v.advice);
+  if (!v.kernel.empty()) p.wrapped("in the kernel", v.kernel);
 }
 
 // Repeats the failure without its details at the end of the summary, where users look last; the full message is above,

@@ -47,16 +47,53 @@ cat >"$work/tiny.ptx" <<'END'
   ret;
 }
 END
-launch='{"kernel": "tiny", "grid": [1, 1, 1], "block": [32, 1, 1], "args": [{"buffer": "a"}]}'
+cat >"$work/add.ptx" <<'END'
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)
 {
-  printf '{"module": "tiny.ptx", "buffers": {"a": {"bytes": 4096}}, "launches": [%s' "$launch"
+  .reg .pred %p<2>;
+  .reg .f32 %f<4>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [a];
+  ld.param.u64 %rd2, [b];
+  ld.param.u64 %rd3, [c];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mov.u32 %r4, %tid.x;
+  mad.lo.s32 %r5, %r2, %r3, %r4;
+  setp.ge.s32 %p1, %r5, %r1;
+  @%p1 bra end;
+  mul.wide.s32 %rd4, %r5, 4;
+  add.s64 %rd5, %rd1, %rd4;
+  add.s64 %rd6, %rd2, %rd4;
+  add.s64 %rd7, %rd3, %rd4;
+  ld.global.f32 %f1, [%rd5];
+  ld.global.f32 %f2, [%rd6];
+  add.f32 %f3, %f1, %f2;
+  st.global.f32 [%rd7], %f3;
+end:
+  ret;
+}
+END
+# repeat LAUNCH TIMES: the list of launches.
+repeat() {
+  printf '%s' "$1"
   k=1
-  while [ $k -lt 400 ]; do
-    printf ', %s' "$launch"
+  while [ $k -lt "$2" ]; do
+    printf ', %s' "$1"
     k=$((k + 1))
   done
-  printf ']}\n'
-} >"$work/tiny.json"
+}
+launch='{"kernel": "add", "grid": [4, 1, 1], "block": [256, 1, 1],'
+launch="$launch \"args\": [{\"buffer\": \"a\"}, {\"buffer\": \"b\"}, {\"buffer\": \"c\"}, {\"s32\": 1024}]}"
+buffers='"a": {"bytes": 4096}, "b": {"bytes": 4096}, "c": {"bytes": 4096}'
+printf '{"module": "add.ptx", "buffers": {%s}, "launches": [%s]}\n' "$buffers" "$(repeat "$launch" 50)" >"$work/add.json"
+launch='{"kernel": "tiny", "grid": [1, 1, 1], "block": [32, 1, 1], "args": [{"buffer": "a"}]}'
+printf '{"module": "tiny.ptx", "buffers": {"a": {"bytes": 4096}}, "launches": [%s]}\n' "$(repeat "$launch" 400)" >"$work/tiny.json"
 
 divergent="run --kernel $workloads/divergent/divergent.ptx:divergent --grid 320 --block 128 --arg buf:163840:random:9"
 divergent="$divergent --arg buf:163840 --arg s32:40960"
@@ -66,5 +103,6 @@ for gpu in v100 h100; do
   cost "hotspot, $gpu" 2 run "$workloads/hotspot/job.json" --gpu $gpu
   cost "pointer_chase, $gpu" 2 run "$workloads/pointer_chase/job.json" --gpu $gpu
 done
+cost "50 vector additions of 1,024 elements, h100" 2 run "$work/add.json" --gpu h100
 cost "400 launches of six instructions, h100" 6 run "$work/tiny.json" --gpu h100
 exit $failed

@@ -30,6 +30,16 @@ function verdict_section(kernel, metrics) {
           v.changes.map((c) => h('li', {}, h('code', {}, c.options), ` instead of ${c.from}: ${c.why}.`)),
         ),
       ],
+      v.advice?.length > 0 && [
+        h('p', {}, 'In the kernel, with what mending would bring by estimate:'),
+        h(
+          'ol',
+          {},
+          v.advice.map((a) =>
+            h('li', {}, a.place && h('code', {}, a.place), `${a.place ? ': ' : ''}${a.rule}: ${a.finding}. `, h('strong', {}, `${a.speedup.toFixed(2)} times as fast`), `: ${a.remedy}.`),
+          ),
+        ),
+      ],
       h(
         'p',
         { class: 'muted' },

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/advice/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "testbench/advice/rules.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr double least_speedup = 1.03;
+
+constexpr void (*rules[])(const time_model&, std::vector<advice>&) = {
+    uncoalesced_accesses, bank_conflicts, constants_by_lane, local_memory, divergence,
+    double_precision,     occupancy,      partial_wave,      idle_sms};
+
+}  // namespace
+
+std::string rounded(double value) { return fmt::format("{:.3g}", value); }
+
+std::vector<advice> advice_for(const json& kernel, const machine_parameters& machine) {
+  if (number_at(kernel, {"cycles"}) == 0 || number_at(kernel, {"metrics", "inst_executed"}) == 0) return {};
+  const time_model t(kernel, machine);
+  std::vector<advice> all;
+  for (const auto rule : rules) rule(t, all);
+  all.erase(std::remove_if(all.begin(), all.end(), [](const advice& a) { return a.speedup < least_speedup; }),
+            all.end());
+  std::stable_sort(all.begin(), all.end(), [](const advice& a, const advice& b) { return a.speedup > b.speedup; });
+  return all;
+}
+
+std::string text_of(const advice& a) {
+  return fmt::format("{}{}{}: {} (about {:.2f} times as fast)", a.place, a.place.empty() ? "" : ": ", a.rule, a.finding,
+                     a.speedup);
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// Advice about accesses: how they lie in lines, banks and constants, and those that need not be.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "testbench/advice/rules.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr double sector_bytes = 32, line_bytes = 128;
+constexpr double worth_telling = 1.2;  // what is moved to what is needed
+constexpr double fully_busy = 0.8;     // few parts are used more than this
+
+/// Lines of PTX that access memory and of which `is` holds, joined by the line of the source.
+template <class P>
+std::vector<place_sums> joined(const time_model& t, P&& is) {
+  std::vector<place_sums> all;
+  for (const place_sums& line : t.lines) {
+    if (line.count("accesses") == 0 || !is(line)) continue;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const place_sums& p) { return p.name == line.name; });
+    if (same == all.end()) all.push_back(line);
+    else same->add(line);
+  }
+  return all;
+}
+
+double least_sectors(const place_sums& p) {
+  return std::max(p.count("accesses"), p.count("requested_bytes") / sector_bytes);
+}
+
+double least_passes(const place_sums& p, const time_model& t) {
+  const double width = t.machine.number("shared_memory.banks", 32) * t.machine.number("shared_memory.bank_bytes", 4);
+  return std::max(p.count("accesses"), std::ceil(p.count("requested_bytes") / width));
+}
+
+// Waits for the path to the L1 and beyond become shorter as its busiest part has less to do; a part that is seldom busy
+// makes nobody wait.
+void relieve_memory_waits(relief& r, const time_model& t) {
+  double most = 0;
+  for (const char* part : {"L1 look-ups", "L1", "SMs to L2", "L2 to SMs", "DRAM"})
+    if (r.parts.count(part) != 0) most = std::max(most, r.parts[part] * std::min(1.0, t.use_of(part) / fully_busy));
+  for (const char* state : {"long_scoreboard", "lg_throttle", "mio_throttle", "drain"}) r.states[state] = most;
+}
+
+}  // namespace
+
+void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
+  const auto is = [](const place_sums& p) {
+    return p.count("l1_sectors") >= worth_telling * least_sectors(p) && !p.contains(".local");
+  };
+  for (const place_sums& p : joined(t, is)) {
+    const double sectors = p.count("l1_sectors"), accesses = p.count("accesses"), least = least_sectors(p);
+    relief r;
+    const double look_ups = p.count("l1_requests");
+    const double least_look_ups = std::max(accesses, least * sector_bytes / line_bytes);
+    r.parts["L1 look-ups"] = ratio(look_ups - std::min(look_ups, least_look_ups), t.moved("l1_requests"));
+    const auto saved = [&](const char* count) {
+      const double now = p.count(count);
+      return ratio(now - std::min(now, least), t.moved(count));
+    };
+    r.parts["L1"] = saved("l1_hits");
+    r.parts["SMs to L2"] = r.parts["L2 to SMs"] = saved("l2_sectors");
+    r.parts["DRAM"] = saved("dram_sectors");
+    relieve_memory_waits(r, t);
+    const bool shifted = sectors < 1.6 * least;
+    to.push_back(
+        {shifted ? "misaligned access" : "uncoalesced access", p.name,
+         fmt::format("{} sectors an access where {} would do", rounded(sectors / accesses), rounded(least / accesses)),
+         shifted ? "let the first lane of a warp begin at a multiple of 128 bytes"
+                 : "let neighbouring lanes access neighbouring addresses",
+         t.speedup(r)});
+  }
+}
+
+void bank_conflicts(const time_model& t, std::vector<advice>& to) {
+  const auto is = [&t](const place_sums& p) { return p.count("shared_passes") >= worth_telling * least_passes(p, t); };
+  for (const place_sums& p : joined(t, is)) {
+    const double passes = p.count("shared_passes"), accesses = p.count("accesses"), least = least_passes(p, t);
+    const double all = t.moved("shared_passes"), saved = ratio(passes - least, all);
+    relief r;
+    r.parts["shared memory"] = saved;
+    r.states["mio_throttle"] = saved;
+    // Without a queue an access takes its latency, and a number of cycles for each further pass.
+    const double latency = t.machine.number("shared_memory.latency_cycles"),
+                 each = t.machine.number("shared_memory.conflict_cycles", 1);
+    const double alone =
+        ratio(each * (passes - least), latency * accesses + each * (passes - accesses)) * ratio(passes, all);
+    r.states["short_scoreboard"] = r.states["barrier"] = t.use_of("shared memory") >= 0.6 ? saved : alone;
+    to.push_back({"bank conflicts", p.name,
+                  fmt::format("{} passes over the banks an access where {} would do", rounded(passes / accesses),
+                              rounded(least / accesses)),
+                  "pad rows, or permute columns, so that the lanes of a warp use different banks", t.speedup(r)});
+  }
+}
+
+void constants_by_lane(const time_model& t, std::vector<advice>& to) {
+  const auto is = [](const place_sums& p) { return p.count("constant_reads") >= 2 * p.count("accesses"); };
+  for (const place_sums& p : joined(t, is)) {
+    const double reads = p.count("constant_reads"), accesses = p.count("accesses");
+    const double saved = ratio(reads - accesses, t.moved("constant_reads"));
+    relief r;
+    r.parts["constant look-ups"] = saved;
+    for (const char* state : {"short_scoreboard", "mio_throttle", "imc_miss"}) r.states[state] = saved;
+    to.push_back(
+        {"constants by lane", p.name,
+         fmt::format("{} different addresses an access, which are read one after another", rounded(reads / accesses)),
+         "read what differs between lanes from global or shared memory", t.speedup(r)});
+  }
+}
+
+/// Accesses to local memory, and what else is not executed once a loop over it is unrolled and its arrays are
+/// registers: what computes indices, and the loop's own instructions.
+struct local_accesses {
+  place_sums all, stores, others;
+  std::string worst;
+};
+
+static local_accesses find_local_accesses(const time_model& t) {
+  local_accesses found;
+  double most = 0, executed = 0;
+  std::set<std::string> names;
+  for (const place_sums& line : t.lines) {
+    if (!line.contains(".local") || line.count("accesses") == 0) continue;
+    found.all.add(line);
+    if (line.contains("st.local")) found.stores.add(line);
+    names.insert(line.name);
+    executed = std::max(executed, line.executed);
+    if (line.count("l1_requests") <= most) continue;
+    most = line.count("l1_requests");
+    found.worst = line.name;
+  }
+  const auto is_integer = [](const place_sums& line) {
+    for (const char* type : {".s32", ".u32", ".b32", ".s64", ".u64", ".b64"})
+      if (line.contains(type)) return true;
+    return false;
+  };
+  for (const place_sums& line : t.lines) {
+    if (line.count("accesses") != 0) continue;
+    const bool loop = line.executed >= 0.9 * executed && (line.contains("bra") || line.contains("setp"));
+    if (loop || (names.count(line.name) != 0 && is_integer(line))) found.others.add(line);
+  }
+  return found;
+}
+
+void local_memory(const time_model& t, std::vector<advice>& to) {
+  const local_accesses local = find_local_accesses(t);
+  if (local.worst.empty()) return;
+  const double part = ratio(local.all.count("l1_requests"), t.moved("l1_requests"));
+  double stored = 0;  // only stores carry data to the L2
+  for (const place_sums& line : t.lines)
+    if (line.contains("st.")) stored += line.count("l2_sectors");
+  relief r;
+  for (const char* p : {"L1 look-ups", "L1"}) r.parts[p] = part;
+  r.parts["SMs to L2"] = ratio(local.stores.count("l2_sectors"), stored);
+  r.parts["L2 to SMs"] = ratio(local.all.count("l2_sectors"), t.moved("l2_sectors"));
+  r.parts["DRAM"] = ratio(local.all.count("dram_sectors"), t.moved("dram_sectors"));
+  const double executed = local.all.executed + local.others.executed;
+  r.parts["issue slots"] = ratio(executed, number_at(t.kernel, {"metrics", "inst_executed"}));
+  r.parts["ldst"] = ratio(local.all.executed, number_at(t.kernel, {"instructions", "ldst"}));
+  r.parts["int"] = std::min(1.0, ratio(local.others.executed, number_at(t.kernel, {"instructions", "int"})));
+  // Waits for memory end with what the busiest part of its path has to do no more.
+  std::string busiest = "L1 look-ups";
+  for (const char* p : {"SMs to L2", "L2 to SMs", "DRAM"})
+    if (t.use_of(p) > t.use_of(busiest)) busiest = p;
+  double waits = 0;
+  for (const char* state : {"long_scoreboard", "lg_throttle", "mio_throttle", "drain"}) {
+    r.states[state] = std::max(part, r.parts[busiest]);
+    waits += t.share_of(state);
+  }
+  const double cycles = local.all.cycles + local.others.cycles;
+  r.lifetime = (1 - waits) * ratio(cycles, number_at(t.kernel, {"warp_cycles", "active"}));
+  to.push_back({"local memory", local.worst,
+                fmt::format("{:.0f} % of the lines looked up in the L1 are of arrays or spilled registers", 100 * part),
+                "index arrays by constants (unroll the loop), or let a thread have more registers", t.speedup(r)});
+}
+
+}  // namespace heddle::testbench

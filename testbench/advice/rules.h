@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "testbench/advice/advice.h"
+#include "testbench/advice/time_model.h"
+
+namespace heddle::testbench {
+
+/// Shortest text with at most three digits: "4", "4.88".
+std::string rounded(double value);
+
+// Each adds what it finds, whatever it would save.
+void uncoalesced_accesses(const time_model& t, std::vector<advice>& to);
+void bank_conflicts(const time_model& t, std::vector<advice>& to);
+void constants_by_lane(const time_model& t, std::vector<advice>& to);
+void local_memory(const time_model& t, std::vector<advice>& to);
+void divergence(const time_model& t, std::vector<advice>& to);
+void double_precision(const time_model& t, std::vector<advice>& to);
+void occupancy(const time_model& t, std::vector<advice>& to);
+void partial_wave(const time_model& t, std::vector<advice>& to);
+void idle_sms(const time_model& t, std::vector<advice>& to);
+
+}  // namespace heddle::testbench

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "testbench/report/speed_of_light.h"
+
+namespace heddle::testbench {
+
+/// What a change of the kernel takes away, as shares of what is there.
+struct relief {
+  std::map<std::string, double> parts;   // of the use of a part of the chip: 1, it is not used any more
+  std::map<std::string, double> states;  // of the warp-cycles in a state of `warp_states`
+  double lifetime = 0;                   // of all warp-cycles, beyond those of `states`
+};
+
+/// Lines of PTX that were compiled from one line of the source; without its name a line of the PTX.
+struct place_sums {
+  std::string name;   // "kernel.cu:12"
+  std::string texts;  // of the lines of PTX
+  double executed = 0, thread_executed = 0;
+  double cycles = 0;                     // of warps whose next instruction it was
+  std::map<std::string, double> memory;  // lines[].memory
+
+  [[nodiscard]] double count(const char* name_of) const;
+  void add(const place_sums& other);
+  [[nodiscard]] bool contains(const char* text) const { return texts.find(text) != std::string::npos; }
+};
+
+/// A kernel's time after a change. The same number of warps shares the SM, so the time goes with the cycles that a warp
+/// lives, but no part of the chip can do its work in less than it takes at its peak.
+class time_model {
+ public:
+  time_model(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
+
+  /// The time now to that after the change; at least 1.
+  [[nodiscard]] double speedup(const relief& r) const;
+  /// How much of its time a part is used at its peak, 0 to 1: those of speed_of_light(), "L1 look-ups", and "constant
+  /// look-ups".
+  [[nodiscard]] double use_of(const std::string& part) const;
+  /// Of the warp-cycles, 0 to 1.
+  [[nodiscard]] double share_of(const std::string& state) const;
+  /// The largest use of a part.
+  [[nodiscard]] double busiest() const;
+  /// Sums of lines[].memory over all lines.
+  [[nodiscard]] double moved(const char* count) const;
+
+  const nlohmann::ordered_json& kernel;
+  const machine_parameters& machine;
+  std::vector<place_sums> places;
+  std::vector<place_sums> lines;  // the same by line of PTX
+
+ private:
+  void add_line(const nlohmann::ordered_json& line, const std::string& file, std::map<std::string, std::size_t>& known);
+
+  std::map<std::string, double> uses_;
+  std::map<std::string, double> states_;
+};
+
+}  // namespace heddle::testbench
