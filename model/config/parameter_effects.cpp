@@ -85,6 +85,13 @@ const effect_rule rules[] = {
     {"tensor.latency_cycles tensor.deep_latency_cycles tensor.f32_latency_cycles tensor.deep_f32_latency_cycles "
      "tensor.m8n8k16_latency_cycles tensor.f64_latency_cycles",
      "tensor.f16_fma_per_cycle", has_tensor_unit, "on a chip with a tensor unit"},
+    {"tensor.warpgroup_issue_cycles tensor.warpgroup_tail_cycles tensor.warpgroup_queue_entries",
+     "tensor.warpgroup_f16_fma_per_cycle",
+     [](const gpu_config& c) {
+       const tensor_parameters& t = c.tensor;
+       return t.warpgroup_f16_fma_per_cycle + t.warpgroup_tf32_fma_per_cycle + t.warpgroup_8bit_fma_per_cycle > 0;
+     },
+     "on a chip with products of warpgroups, wgmma"},
     {"context.lines_in_flight context.saved_registers context.area_mib context.time_slice_cycles", "context.preemption",
      [](const gpu_config& c) { return c.context.preemption == choice::preemption::instruction; },
      "where blocks can be switched out, context.preemption = instruction"},

@@ -347,6 +347,18 @@ HEDDLE_NUMBER(unsigned, m8n8k16_latency_cycles, 16, latency, cycles, measured,
   "dependent-issue latency of 8-bit integers in the shape m8n8k16")
 HEDDLE_NUMBER(unsigned, f64_latency_cycles, 26, latency, cycles, measured,
   "dependent-issue latency of f64 products")
+HEDDLE_NUMBER(double, warpgroup_f16_fma_per_cycle, 0, multiply_adds, per_cycle, product,
+  "f16 and bf16 multiply-adds per cycle and sub-partition in products of a warpgroup (wgmma); 0: not supported")
+HEDDLE_NUMBER(double, warpgroup_tf32_fma_per_cycle, 0, multiply_adds, per_cycle, product,
+  "tf32 multiply-adds per cycle and sub-partition in products of a warpgroup; 0: not supported")
+HEDDLE_NUMBER(double, warpgroup_8bit_fma_per_cycle, 0, multiply_adds, per_cycle, product,
+  "multiply-adds of 8-bit integers and floats per cycle and sub-partition in products of a warpgroup; 0: not supported")
+HEDDLE_NUMBER(unsigned, warpgroup_issue_cycles, 1, between(1, 1024), cycles, measured,
+  "cycles between two products of a warpgroup that a sub-partition issues")
+HEDDLE_NUMBER(unsigned, warpgroup_tail_cycles, 0, delay, cycles, measured,
+  "cycles from the end of a warpgroup's product in the unit until a wait for it is over")
+HEDDLE_NUMBER(unsigned, warpgroup_queue_entries, 8, between(1, 1024), count, measured,
+  "products of warpgroups that a sub-partition holds, with the one that its unit computes")
 HEDDLE_END(tensor, tensor)
 
 HEDDLE_SECTION(branch, branch)

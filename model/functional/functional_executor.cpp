@@ -118,7 +118,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
   b.context.sm_id = b.slot % config_.gpu.sm_count;
   b.barriers.open(warps, threads);
   b.cluster.open(threads);
-  const std::size_t row = isa::warp_size, registers = std::max(l.program->registers, 1u) * row;
+  const std::size_t row = isa::warp_size, registers = std::max(l.program->stored_registers(), 1u) * row;
   b.registers.assign(warps * registers + 16, 0);
   const auto address = reinterpret_cast<std::uintptr_t>(b.registers.data());
   std::uint32_t* const first = b.registers.data() + ((address + 63) / 64 * 64 - address) / sizeof(std::uint32_t);

@@ -19,6 +19,7 @@ functional_kind kind_of(const decoded_instruction& d) {
   switch (d.kind) {
     case issue_kind::arithmetic:
       return d.synchronises || reads_time(i) ? functional_kind::other : functional_kind::plain;
+    case issue_kind::product: return d.synchronises ? functional_kind::other : functional_kind::plain;
     case issue_kind::branch: return functional_kind::branch;
     case issue_kind::memory:
       if (d.synchronises || d.unit == isa::unit::texture || i.op == isa::opcode::ldc) break;
@@ -34,7 +35,11 @@ functional_kind kind_of(const decoded_instruction& d) {
     case issue_kind::trap:
     case issue_kind::system_call:
     case issue_kind::copy_commit:
-    case issue_kind::copy_wait: break;
+    case issue_kind::copy_wait:
+    case issue_kind::product_fence:
+    case issue_kind::product_commit:
+    case issue_kind::product_wait:
+    case issue_kind::register_change: break;
   }
   return functional_kind::other;
 }

@@ -124,7 +124,12 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
       break;
     case issue_kind::fence:
     case issue_kind::copy_commit:
-    case issue_kind::copy_wait: break;
+    case issue_kind::copy_wait:
+    case issue_kind::product_fence:
+    case issue_kind::product_commit:
+    case issue_kind::product_wait:
+    case issue_kind::register_change: break;
+    case issue_kind::product:
     case issue_kind::arithmetic:
     case issue_kind::branch:
       if (s.reads_time) {

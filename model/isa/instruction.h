@@ -163,9 +163,18 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          one; all: d = all of them if they agree, otherwise 0, pdst[0] = they agree
 /// redux    d = reduction sub of a over the lanes of the member mask b; min and max by type u32/s32
 /// vote     mode sub, psrc[0], d (ballot, activemask) or pdst[0]; a = member mask (none: the executing lanes)
-/// hmma imma dmma   d = a * b + c, matrices distributed over the warp's registers (isa/matrix.h): sub = shape and
+/// hmma imma bmma dmma   d = a * b + c, matrices distributed over the warp's registers (isa/matrix.h): sub = shape and
 ///          flags; type of c and d (f16: packed halves), src_type of a and b (b32: tf32; imma: of a). `saturate`: s32
-///          clamps. src[3] = member mask. In a trace, offset = multiply-adds of a shape that sub cannot name, or 0.
+///          clamps. src[3] = member mask. With matrix::sparse a register of metadata follows a, and `cmp`
+///          selects the lanes whose is read. In a trace, offset = multiply-adds of a shape that sub cannot name, or 0.
+/// hgmma qgmma igmma bgmma   d = a * b + c (psrc[0]; else d = a * b) for the 16 rows of a warp of a warpgroup's 64,
+///          c in the registers of d. a: four registers or, with gmma::a_shared, the descriptor of a matrix in shared
+///          memory (count 2), as b is; with gmma::sparse a register of metadata follows, of which `cmp` selects the
+///          lanes. sub: flags of isa/matrix.h; offset: multiply-adds of the warp. The warp goes on; wgdepbar waits.
+/// wgarrive registers of products are complete (products wait for them by themselves)
+/// wgcommit the warp's products since the last one are a group
+/// wgdepbar waits until at most `sub` of the warp's newest groups of products are incomplete
+/// setmaxreg   the warp has 8 * sub registers a thread from now on; `high`: it waits until they are free
 /// movm     d = the 8x8 matrix of 16-bit elements in a, transposed; src[3] = member mask
 /// ldsm     d = `sub & matrix::count_mask` 8x8 matrices of 16-bit elements from shared memory, a register each; the
 ///          rows of matrix k are the 16 bytes at the addresses of lanes 8k to 8k+7; sub & matrix::transposed:

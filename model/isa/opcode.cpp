@@ -52,6 +52,8 @@ constexpr dtype_info types[] = {
     {dtype::b32, "b32", 4, false, false},       {dtype::b64, "b64", 8, false, false},
     {dtype::b128, "b128", 16, false, false},    {dtype::f32x2, "f32x2", 8, true, false},
     {dtype::e4m3x2, "e4m3x2", 2, false, false}, {dtype::e5m2x2, "e5m2x2", 2, false, false},
+    {dtype::s4, "s4", 1, false, true},          {dtype::u4, "u4", 1, false, false},
+    {dtype::b1, "b1", 1, false, false},
 };
 
 constexpr bool in_order() {

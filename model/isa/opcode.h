@@ -29,7 +29,7 @@ enum class op_class : std::uint8_t {
   bit_count,         // POPC                                 [sfu] bit_count_*
   bit_scan,          // FLO BREV                             [sfu] bit_scan_*
   conversion,        // F2F F2I I2F I2I FRND                 [sfu] conversion_*
-  tensor,            // HMMA IMMA DMMA                       [tensor] by shape and type, see docs/model/tensor.md
+  tensor,            // HMMA IMMA DMMA HGMMA ...             [tensor] by shape and type, see docs/model/tensor.md
   load_store,        // all address-based accesses of the LSU; variable latency
   shuffle,           // SHFL MATCH REDUX MOVM                [ldst] shuffle_*
   vote,              // VOTE                                 [int] latency_cycles, lanes
@@ -92,7 +92,11 @@ enum class flow_kind : std::uint8_t {
   trap,
   system_call,
   copy_commit,
-  copy_wait
+  copy_wait,
+  product_fence,
+  product_commit,
+  product_wait,
+  register_change
 };
 
 /// How the instruction accesses memory.
@@ -190,7 +194,12 @@ enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, 
   X(ldsm,      "LDSM",      load_store,       fourth,    no,      none,       none,        matrix_load,   none,        source_3) \
   X(hmma,      "HMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
   X(imma,      "IMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
+  X(bmma,      "BMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
   X(dmma,      "DMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
+  X(hgmma,     "HGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3) \
+  X(qgmma,     "QGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3) \
+  X(igmma,     "IGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3) \
+  X(bgmma,     "BGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3) \
   X(tex,       "TEX",       texture,          none,      no,      none,       none,        sample,        none,        no)       \
   X(tld4,      "TLD4",      texture,          none,      no,      none,       none,        sample,        none,        no)       \
   X(suld,      "SULD",      texture,          none,      no,      none,       none,        surface_load,  none,        no)       \
@@ -204,6 +213,10 @@ enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, 
   X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no)       \
   X(ldgdepbar, "LDGDEPBAR", branch,           none,      no,      none,       copy_commit, none,          order,       no)       \
   X(depbar,    "DEPBAR",    branch,           none,      no,      none,       copy_wait,   none,          order,       no)       \
+  X(wgarrive,  "WARPGROUP.ARRIVE", branch,    none,      no,      none,       product_fence,  none,       order,       no)       \
+  X(wgcommit,  "WARPGROUP.COMMIT", branch,    none,      no,      none,       product_commit, none,       order,       no)       \
+  X(wgdepbar,  "WARPGROUP.DEPBAR", branch,    none,      no,      none,       product_wait,   none,       order,       no)       \
+  X(setmaxreg, "USETMAXREG", branch,          none,      no,      none,       register_change, none,      order,       no)       \
   X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no)       \
   X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no)       \
   X(syscall,   "SYSCALL",   branch,           none,      no,      none,       system_call, none,          order,       no)
@@ -261,7 +274,10 @@ enum class dtype : std::uint8_t {
   b128,
   f32x2,
   e4m3x2,
-  e5m2x2
+  e5m2x2,
+  s4,
+  u4,
+  b1
 };
 
 /// Bytes of one element of the type (pred and none: 0).

@@ -159,11 +159,18 @@ std::string own_suffix(const instruction& i) {
     case opcode::trap: s = pick(trap_names, i.sub); break;
     case opcode::syscall: s = pick(system_names, i.sub); break;
     case opcode::membar: s = pick(membar_names, i.sub); break;
+    case opcode::wgdepbar:
     case opcode::depbar: s = fmt::format(".LE.{}", i.sub); break;
     case opcode::hmma:
     case opcode::imma:
+    case opcode::bmma:
     case opcode::dmma:
+    case opcode::hgmma:
+    case opcode::qgmma:
+    case opcode::igmma:
+    case opcode::bgmma:
     case opcode::movm: s = matrix_suffix(i); break;
+    case opcode::setmaxreg: s = fmt::format(".{}.{}", i.high ? "INC" : "DEC", 8 * i.sub); break;
     case opcode::tex:
     case opcode::tld4:
     case opcode::suld:
@@ -200,6 +207,8 @@ std::string own_suffix(const instruction& i) {
     case opcode::st:
     case opcode::ldgsts:
     case opcode::ldgdepbar:
+    case opcode::wgarrive:
+    case opcode::wgcommit:
     case opcode::ldc:
     case opcode::atom:
     case opcode::red:
@@ -215,7 +224,8 @@ std::string own_suffix(const instruction& i) {
 /// Suffix of an arithmetic instruction's mnemonic.
 std::string suffix(const instruction& i) {
   std::string s = own_suffix(i);
-  if (i.high) s += i.op == opcode::f2f ? ".FINITE" : i.op == opcode::vabsdiff ? ".S" : ".HI";
+  if (i.high && i.op != opcode::setmaxreg)
+    s += i.op == opcode::f2f ? ".FINITE" : i.op == opcode::vabsdiff ? ".S" : ".HI";
   if (i.wide) s += ".WIDE";
   if (i.wrap) s += ".W";
   if (i.extended) s += ".X";
@@ -230,7 +240,7 @@ bool is_memory(opcode op) { return names_address(op) || op == opcode::ldc || op 
 
 /// False for the member mask of an instruction that always names the whole warp.
 bool is_printed(const instruction& i, unsigned k) {
-  const bool whole_warp = is_matrix(i.op) || i.op == opcode::movm || i.op == opcode::ldsm;
+  const bool whole_warp = is_matrix(i.op) || is_warpgroup_product(i.op) || i.op == opcode::movm || i.op == opcode::ldsm;
   return i.src[k].kind != operand_kind::none && !(whole_warp && k == 3);
 }
 

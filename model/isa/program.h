@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -57,6 +58,7 @@ struct program {
   std::uint32_t parameter_bytes = 0;
   bool narrow_addresses = false;             // from a module with 32-bit addresses: pointer parameters have 4 bytes
   std::uint32_t registers = 0;               // 32-bit registers per thread, as allocated
+  std::uint32_t most_registers = 0;          // that a warp takes by SETMAXREG or holds before; 0: it has no SETMAXREG
   std::uint32_t shared_bytes = 0;            // static shared memory per block
   std::uint32_t local_bytes = 0;             // local memory per thread (variables, spills, stack)
   std::uint32_t barriers = 0;                // named barriers used (0..16)
@@ -69,6 +71,9 @@ struct program {
   bool grid_of_clusters = false;                  // .blocksareclusters: a launch counts clusters
   bool cluster_barrier = false;                   // it waits at the barrier of its cluster, or arrives there
   bool leaves_block = false;                      // it accesses shared memory of other blocks of its cluster
+
+  /// Registers of a thread that hold values at some time.
+  [[nodiscard]] std::uint32_t stored_registers() const { return std::max(registers, most_registers); }
 };
 
 /// One machine instruction as text, e.g. "@!P0 FFMA R3, R4, c[0x0][0x144], R3"; index-relative targets as L<index>.

@@ -32,6 +32,10 @@ void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
   access.first_cycle = access.cycle + latency_;
   access.ready_cycle = access.first_cycle + std::uint64_t{exclusive ? atomic_cycles_ : conflict_cycles_} * (passes - 1);
   access.free_cycle = access.cycle + pass_.take(passes);
+  if (__builtin_expect(access.cycle * pass_bytes_ < operands_until_, 0)) {  // in turn with a tensor unit
+    access.free_cycle += passes;
+    operands_until_ += std::uint64_t{passes} * pass_bytes_;
+  }
   busy_until_ = access.free_cycle;
   last_passes_ = passes;
 
@@ -52,6 +56,11 @@ void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
   const std::uint64_t moved = std::uint64_t{passes} * pass_bytes_;
   c.requested_bytes += std::min(requested, moved);  // lanes that read the same word share it
   c.moved_bytes += moved;
+}
+
+std::uint64_t shared_memory::read_operands(unsigned bytes, std::uint64_t cycle) {
+  operands_until_ = std::max(operands_until_, cycle * pass_bytes_) + bytes;
+  return (operands_until_ + pass_bytes_ - 1) / pass_bytes_;
 }
 
 void shared_memory::check_invariants() const {

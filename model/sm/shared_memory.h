@@ -38,6 +38,9 @@ class shared_memory : public sc_core::sc_module, private blocking_target<on_chip
   tlm::tlm_target_socket<32, on_chip_protocol_types> access_socket;
   per_launch<shared_memory_counters> counters;
 
+  /// Operands of a tensor unit are read from `cycle` on, or behind others: returns the cycle in which all `bytes` bytes
+  /// have been read. Warps' accesses alternate with them.
+  std::uint64_t read_operands(unsigned bytes, std::uint64_t cycle);
   /// Always true: an access completes within its call.
   [[nodiscard]] bool idle() const { return true; }
   /// Throws internal_error if a launch's counters contradict each other.
@@ -54,6 +57,7 @@ class shared_memory : public sc_core::sc_module, private blocking_target<on_chip
   unsigned conflict_cycles_;
   unsigned atomic_cycles_;
   std::uint64_t busy_until_ = 0;
+  std::uint64_t operands_until_ = 0;  // bytes, pass_bytes_ of them in a cycle: when the tensor units' reads end
   unsigned last_passes_ = 0;
 };
 

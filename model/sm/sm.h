@@ -124,6 +124,9 @@ class sm : public sc_core::sc_module,
   unsigned reach(lsu_transaction& t, cycle_t cycle) override;
   cycle_t cluster_requested(cluster_access& a, cycle_t cycle) override;
   void cluster_answered(const cluster_access& a, cycle_t cycle) override { load_store_unit.cluster_answered(a, cycle); }
+  cycle_t matrix_operands_read(unsigned bytes, cycle_t cycle) override {
+    return shared_memory.read_operands(bytes, cycle);
+  }
   /// The SM continues after the report: its other blocks run until they wait, too.
   void report_deadlock(unsigned cta_slot);
   [[nodiscard]] waiting_block waiting_in(unsigned cta_slot) const;

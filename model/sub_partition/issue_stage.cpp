@@ -162,17 +162,34 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
       s_.calls.call(w, mask);
       return !s_.faults.halted();
     case issue_kind::copy_commit:
-      send(w, 0, cycle);
-      w.copies.commit();
-      w.stream->advance(w);
-      return true;
     case issue_kind::copy_wait:
-      send(w, 0, cycle);
-      w.stream->advance(w);
-      return true;
+    case issue_kind::product:
+    case issue_kind::product_fence:
+    case issue_kind::product_commit:
+    case issue_kind::product_wait:
+    case issue_kind::register_change: return issue_asynchronous(slot, w, mask, cycle);
     case issue_kind::trap: s_.calls.trap(w, mask); return !s_.faults.halted();
   }
   return false;
+}
+
+// Copies to shared memory and products of a warpgroup, for which the warp does not wait, and their groups.
+bool issue_stage::issue_asynchronous(unsigned slot, warp_slot& w, simt::lane_mask mask, cycle_t cycle) {
+  const decoded_instruction& d = *w.next;
+  send(w, 0, cycle);
+  if (d.kind == issue_kind::copy_commit) w.copies.commit();
+  if (d.kind == issue_kind::product_commit) w.products.commit();
+  if (d.kind == issue_kind::register_change && mask != 0) s_.waits.change_registers(slot, cycle);
+  if (d.kind == issue_kind::product_fence) memory_issue::close_recorded_group(w);
+  if (d.kind == issue_kind::product) {
+    s_.dependence.set_ready(slot, *w.program, d, cycle + 1);
+    if (mask != 0) {
+      if (!w.stream->multiply(slot, mask)) return false;
+      s_.memory.issue_product(slot, cycle);
+    }
+  }
+  w.stream->advance(w);
+  return true;
 }
 
 // Sources of an arithmetic instruction conflict in a register bank. A collector gathers them while other instructions

@@ -78,6 +78,7 @@ class alignas(64) issue_stage {
   void issue_conflicting(unsigned slot, const warp_slot& w, cycle_t cycle, unsigned latency);
   void issue_fence(unsigned slot, warp_slot& w, cycle_t cycle);
   void issue_sleep(unsigned slot, warp_slot& w, simt::lane_mask mask, cycle_t cycle);
+  bool issue_asynchronous(unsigned slot, warp_slot& w, simt::lane_mask mask, cycle_t cycle);
   void replay(unsigned slot, warp_slot& w, std::uint32_t sequence, cycle_t cycle);
   unsigned send(warp_slot& w, simt::lane_mask mask, cycle_t cycle) {
     return dispatch.send(w.state, *w.next, mask, cycle);

@@ -129,9 +129,10 @@ void partition_signals::show_warps(cycle_t cycle) {
     if ((eligible & bit) != 0 || (w.phase == warp_phase::ready && w.mark <= cycle)) ready |= bit;
     if (w.phase != warp_phase::empty && w.fetch_at <= cycle) buffered |= bit;
     if (p.warps.active() >> s & 1) {
-      w.program->control_codes ? p.dependence.counters().sample(s, cycle)
-                               : p.dependence.scoreboard().sample(
-                                     s, std::min(w.launch->program->registers, w.program->scoreboard_registers), cycle);
+      w.program->control_codes
+          ? p.dependence.counters().sample(s, cycle)
+          : p.dependence.scoreboard().sample(
+                s, std::min(w.launch->program->stored_registers(), w.program->scoreboard_registers), cycle);
     }
   }
   p.scheduler.traced = {ready, eligible, selected};

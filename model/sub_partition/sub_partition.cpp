@@ -103,6 +103,7 @@ void sub_partition::instructions_arrived(std::uint64_t address, unsigned bytes, 
 }
 
 void sub_partition::on_cycle(cycle_t cycle) {
+  if (__builtin_expect(memory.products_due(cycle), 0)) memory.run_products(cycle);
   if (hot_.faults.halted()) return;
   waits.run_timers(cycle);
   issue.run(cycle);

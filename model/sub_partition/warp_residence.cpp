@@ -25,6 +25,8 @@ void warp_residence::occupy(unsigned slot, const resident_launch& launch, const 
   w.loads = w.stores = w.queued = 0;
   w.copying = 0;
   w.copies.clear();
+  w.products.clear();
+  w.registers = launch.program->registers;
   do ++w.residency;
   while (s_.departed.contains(slot, w.residency));
   s_.dependence.clear(slot, *w.program);

@@ -5,6 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/set_bits.h"
+#include "heddle/sub_partition/memory/memory_issue.h"
 #include "heddle/sub_partition/stream/instruction_stream.h"
 #include "heddle/tlm/kernel/prefetch.h"
 
@@ -25,14 +26,43 @@ void warp_waits::make_ready(unsigned slot, warp_slot& w, cycle_t cycle) {
   s_.scheduler.add_ready(slot, w.next->unit, cycle);
 }
 
-// The warp's next instruction waits for accesses of the warp itself.
+// SETMAXREG: a warp may take the registers that others of its block on this sub-partition have given back.
+bool warp_waits::registers_free(const warp_slot& w) const {
+  const unsigned wanted = 8u * w.next->instruction->sub;
+  if (wanted <= w.registers) return true;
+  std::uint64_t held = wanted - w.registers, all = 0;
+  for (const unsigned slot : set_bits(s_.warps.active())) {
+    const warp_slot& other = s_.warps[slot];
+    if (other.state.block != w.state.block) continue;
+    held += other.registers;
+    all += other.launch->program->registers;
+  }
+  return held <= all;
+}
+
+void warp_waits::change_registers(unsigned slot, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
+  w.registers = 8u * w.next->instruction->sub;
+  for (const unsigned k : set_bits(s_.warps.active())) {
+    warp_slot& other = s_.warps[k];
+    if (k == slot || other.phase != warp_phase::waiting || other.timer != never) continue;
+    if (other.next->kind != issue_kind::register_change || other.state.block != w.state.block) continue;
+    s_.account.settle(other, cycle);
+    evaluate(k, other, cycle + 1);
+  }
+}
+
+// The warp's next instruction waits for accesses of the warp itself, or for registers.
 bool warp_waits::accesses_hold(unsigned slot, warp_slot& w) const {
   if (w.next->kind == issue_kind::barrier) {
     w.waits_for = producer::short_latency;  // until the load/store unit has taken its accesses
     return w.not_taken != 0;
   }
   w.waits_for = producer::long_latency;
-  if (w.copies.pending() <= w.next->instruction->sub) return false;
+  if (w.next->kind == issue_kind::register_change) return !registers_free(w);
+  if (w.next->kind == issue_kind::product_wait) memory_issue::close_recorded_group(w);
+  const copy_groups& groups = w.next->kind == issue_kind::copy_wait ? w.copies : w.products;
+  if (groups.pending() <= w.next->instruction->sub) return false;
   s_.scheduler.set_waiting(slot);
   return true;
 }

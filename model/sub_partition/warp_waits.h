@@ -51,6 +51,9 @@ class warp_waits final : public warp_control {
   void set_timer(unsigned slot, cycle_t cycle) override { set_timer(slot, s_.warps[slot], cycle); }
   void finish(unsigned slot, cycle_t cycle) override { s_.residence.finish(slot, cycle); }
 
+  /// The slot's warp issues SETMAXREG; others of its block may wait for the registers that it gives back.
+  void change_registers(unsigned slot, cycle_t cycle);
+
   // From the SM
   /// The slot's buffer, which waited for a line of code from memory, is filled at a known time now.
   void instructions_arrived(unsigned slot, cycle_t cycle);
@@ -71,6 +74,7 @@ class warp_waits final : public warp_control {
   void prefetch_warps(cycle_t cycle) const;
 
  private:
+  [[nodiscard]] bool registers_free(const warp_slot& w) const;
   [[nodiscard]] bool accesses_hold(unsigned slot, warp_slot& w) const;
   void evaluate(unsigned slot, warp_slot& w, cycle_t cycle);
   void look_up_constant(warp_slot& w);

@@ -61,6 +61,23 @@ unsigned register_limit(const gpu_config& gpu, const ast_function& kernel, unsig
   return requested ? std::min({requested, gpu.sm.registers_per_thread, 255u}) : register_ceiling(gpu, kernel);
 }
 
+/// Registers that a warp has at most by setmaxnreg; 0: it has none.
+unsigned most_registers_taken(const machine_function& f) {
+  unsigned most = 0;
+  for (const machine_block& b : f.blocks)
+    for (const machine_instruction& i : b.code)
+      if (i.base.op == isa::opcode::setmaxreg) most = std::max(most, std::min(8u * i.base.sub, 255u));
+  return most;
+}
+
+/// Without a limit of registers, setmaxnreg has no effect, as ptxas decides too.
+void ignore_register_changes(machine_function& f) {
+  for (machine_block& b : f.blocks)
+    b.code.erase(std::remove_if(b.code.begin(), b.code.end(),
+                                [](const machine_instruction& i) { return i.base.op == isa::opcode::setmaxreg; }),
+                 b.code.end());
+}
+
 /// What is known of a kernel before its registers are.
 struct unscheduled_kernel {
   machine_function code;
@@ -237,7 +254,10 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
 
   unscheduled_kernel selected = select_instructions(m, function, gpu);
   machine_function machine = std::move(selected.code);
-  const register_rules rules = rules_of(gpu, register_limit(gpu, function, max_registers));
+  const unsigned ceiling = register_limit(gpu, function, max_registers);
+  if (ceiling >= 255) ignore_register_changes(machine);
+  const unsigned taken = most_registers_taken(machine);
+  const register_rules rules = rules_of(gpu, std::max(ceiling, taken));
   schedule_for_occupancy(machine, rules);
   register_allocation allocation;
   if (!allocate_registers(machine, rules, allocation))
@@ -249,7 +269,8 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   p->code = emit(machine, allocation, code_rules_of(gpu));
   p->bank2.resize(8 * machine.literals.size());
   if (!p->bank2.empty()) std::memcpy(p->bank2.data(), machine.literals.data(), p->bank2.size());
-  p->registers = allocation.registers;
+  p->registers = taken != 0 ? ceiling : allocation.registers;  // warps begin with what the kernel may have
+  if (taken != 0) p->most_registers = std::max(allocation.registers, ceiling);
   p->shared_bytes = selected.shared_bytes;
   p->local_bytes = (machine.local_bytes + 7) / 8 * 8;
   p->barriers = selected.barriers;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Matrix instructions. The layouts are those of mma.sync in the PTX ISA; group = lane / 4, member = lane % 4. Lanes
 // outside the mask contribute their registers but receive no result.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -8,6 +9,9 @@
 #include "heddle/simt/scalar/memory_access.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/tensor/elements.h"
+#include "heddle/simt/tensor/sparse_places.h"
+#include "heddle/simt/tensor/warpgroup.h"
 #include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
@@ -18,18 +22,6 @@ using isa::dtype;
 using isa::instruction;
 using isa::matrix_shape;
 
-std::uint64_t bits_of(double d) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &d, sizeof bits);
-  return bits;
-}
-
-double double_of(std::uint64_t bits) {
-  double d;
-  std::memcpy(&d, &bits, sizeof d);
-  return d;
-}
-
 /// The registers of one operand on all lanes.
 struct registers {
   const std::uint32_t* word[4];
@@ -39,47 +31,14 @@ struct registers {
   [[nodiscard]] std::uint32_t half(unsigned element, unsigned lane) const {
     return word[element / 2][lane] >> (element % 2 * 16) & 0xffff;
   }
-  [[nodiscard]] std::uint32_t byte(unsigned element, unsigned lane) const {
-    return word[element / 4][lane] >> (element % 4 * 8) & 0xff;
-  }
   [[nodiscard]] double wide(unsigned element, unsigned lane) const {
-    return double_of(word[2 * element][lane] | std::uint64_t{word[2 * element + 1][lane]} << 32);
+    return as_double(word[2 * element][lane] | std::uint64_t{word[2 * element + 1][lane]} << 32);
   }
 };
 
-double from_f32(std::uint32_t bits) {
-  float f;
-  std::memcpy(&f, &bits, sizeof f);
-  return f;
-}
-
-double from_f16(std::uint32_t h) {
-  const std::uint64_t sign = std::uint64_t{h >> 15} << 63, mantissa = h & 0x3ff;
-  const unsigned exponent = h >> 10 & 31;
-  if (exponent == 0) {
-    const double d = static_cast<double>(mantissa) * 0x1p-24;
-    return sign ? -d : d;
-  }
-  return double_of(sign | (exponent == 31 ? std::uint64_t{0x7ff} : std::uint64_t{exponent} + 1008) << 52 |
-                   mantissa << 42);
-}
-
-std::uint32_t to_f32(double d) {
-  const float f = static_cast<float>(d);
-  std::uint32_t bits;
-  std::memcpy(&bits, &f, sizeof bits);
-  return f != f ? nan_f32 : bits;
-}
-
-std::uint32_t to_f16(double d) {
-  return static_cast<std::uint32_t>(round_double(format_f16, d, isa::rounding::rn, nan_f16));
-}
-
-/// An element of HMMA's a and b: 16 bits, or tf32 in 32 bits (the bits beyond tf32's precision are ignored).
+/// An element of HMMA.884's a and b.
 double input(const instruction& i, const registers& r, unsigned element, unsigned lane) {
-  if (i.src_type == dtype::f16) return from_f16(r.half(element, lane));
-  if (i.src_type == dtype::bf16) return from_f32(r.half(element, lane) << 16);
-  return from_f32(r.word[element][lane] & 0xffffe000u);
+  return element_value(i.src_type, r.half(element, lane));
 }
 
 double accumulator(const instruction& i, const registers& r, unsigned element, unsigned lane) {
@@ -90,11 +49,48 @@ double rounded(const instruction& i, double d) {
   return i.type == dtype::f32 ? from_f32(to_f32(d)) : from_f16(to_f16(d));
 }
 
-struct tiles {
-  double a[16][16];  // row, k
-  double b[8][16];   // column, k
-  double c[16][8];   // row, column
+constexpr unsigned most_depth = 64;
+
+template <class Value>
+struct factors {
+  Value a[16][most_depth];  // row, k
+  Value b[8][most_depth];   // column, k
 };
+
+struct tiles : factors<double> {
+  double c[16][8];  // row, column
+};
+
+/// Reads a and b. A register holds elements that follow each other along k; the four lanes of a group hold those of a
+/// row, and the registers the rows 8 further on, then the next elements.
+template <class Value, class Convert>
+void read_factors(const instruction& i, const warp_state& w, const registers& a, const registers& b, factors<Value>& f,
+                  Convert convert) {
+  const isa::matrix_size size = isa::size_of(isa::shape_of(i));
+  const bool sparse = (i.sub & isa::matrix::sparse) != 0;
+  // Shapes of elements below 8 bits are named by their bytes.
+  const unsigned bits = element_bits(i.src_type), width = std::max(bits, bits == 1 ? 8u : 4u), run = 32 / width,
+                 stored = bits < 8 ? size.k * 8 / width : size.k, depth = stored * (sparse ? 2 : 1),
+                 halves = size.m / 8;
+  const unsigned a_words = stored / (4 * run) * halves, b_words = depth / (4 * run);
+  const dtype b_type = i.sub & isa::matrix::b_other_sign ? other_of(i.src_type) : i.src_type;
+  const auto element = [&](std::uint32_t word, unsigned e) {
+    return width == 32 ? word : word >> (e * width) & ((1u << width) - 1);
+  };
+  alignas(64) std::uint32_t scratch[warp_size];
+  const sparse_places places(fetch(i.src[0], w, scratch, a_words), i.src_type, stored, static_cast<unsigned>(i.cmp));
+  if (sparse) f = {};
+  for (unsigned l = 0; l < warp_size; ++l)
+    for (unsigned e = 0; e < run; ++e) {
+      const unsigned group = l / 4, within = l % 4 * run + e;
+      for (unsigned q = 0; q < a_words; ++q) {
+        const unsigned row = group + q % halves * 8, k = q / halves * 4 * run + within;
+        f.a[row][sparse ? places(row, k) : k] = convert(i.src_type, element(a.word[q][l], e));
+      }
+      for (unsigned q = 0; q < b_words; ++q)
+        f.b[group][q * 4 * run + within] = convert(b_type, element(b.word[q][l], e));
+    }
+}
 
 /// Products are exact. They are added to c in the order of k, in double precision; after every `group` products the sum
 /// is rounded to the accumulator's type.
@@ -127,25 +123,20 @@ void write_result(const instruction& i, warp_state& w, lane_mask mask, unsigned 
   }
 }
 
+/// Elements of a row of a and a column of b, with those that sparsity leaves out; of single bits, bytes.
+unsigned depth_of(const instruction& i) {
+  const unsigned k = isa::size_of(isa::shape_of(i)).k, bits = element_bits(i.src_type);
+  return k * (bits == 4 ? 2 : 1) * (i.sub & isa::matrix::sparse ? 2 : 1);
+}
+
 void hmma(const instruction& i, warp_state& w, lane_mask mask) {
   alignas(64) std::uint32_t scratch[3][4][warp_size];
   const registers a(i.src[0], w, scratch[0]), b(i.src[1], w, scratch[1]), c(i.src[2], w, scratch[2]);
-  const unsigned depth = isa::size_of(isa::shape_of(i)).k;
-  const bool tf32 = i.src_type == dtype::b32;
-  const unsigned run = tf32 ? 1 : 2,
-                 span = 4 * run;  // consecutive k in a lane; k of one register over the four members
   tiles t;
-  for (unsigned l = 0; l < warp_size; ++l) {
-    const unsigned group = l / 4, member = l % 4;
-    for (unsigned k = 0; k < depth / 4; ++k) {
-      const unsigned at = k / run * span + member * run + k % run;
-      t.b[group][at] = input(i, b, k, l);
-      t.a[group][at] = input(i, a, k / run * 2 * run + k % run, l);
-      t.a[group + 8][at] = input(i, a, k / run * 2 * run + run + k % run, l);
-    }
-    for (unsigned e = 0; e < 4; ++e) t.c[group + e / 2 * 8][member * 2 + e % 2] = accumulator(i, c, e, l);
-  }
-  multiply(i, t, 16, 8, depth, span);
+  read_factors(i, w, a, b, t, element_value);
+  for (unsigned l = 0; l < warp_size; ++l)
+    for (unsigned e = 0; e < 4; ++e) t.c[l / 4 + e / 2 * 8][l % 4 * 2 + e % 2] = accumulator(i, c, e, l);
+  multiply(i, t, 16, 8, depth_of(i), 4 * (32 / element_bits(i.src_type)));
   write_result(i, w, mask, 4, [&](unsigned e, unsigned l) { return t.c[l / 4 + e / 2 * 8][l % 4 * 2 + e % 2]; });
 }
 
@@ -175,28 +166,22 @@ void hmma_884(const instruction& i, warp_state& w, lane_mask mask) {
   write_result(i, w, mask, elements, [&](unsigned e, unsigned l) { return t[l % 16 / 4].c[row(e, l)][column(e, l)]; });
 }
 
+/// Integers, and of single bits (BMMA) the number of those that are one in the two, or differ.
 void imma(const instruction& i, warp_state& w, lane_mask mask) {
   alignas(64) std::uint32_t scratch[3][4][warp_size], d[warp_size];
   const registers a(i.src[0], w, scratch[0]), b(i.src[1], w, scratch[1]), c(i.src[2], w, scratch[2]);
-  const isa::matrix_size size = isa::size_of(isa::shape_of(i));
-  const bool a_signed = i.src_type == dtype::s8, b_signed = a_signed != ((i.sub & isa::matrix::b_other_sign) != 0);
-  const auto value = [](std::uint32_t byte, bool is_signed) {
-    return is_signed ? int{static_cast<std::int8_t>(byte)} : static_cast<int>(byte);
+  factors<int> f;
+  const bool single = i.src_type == dtype::b1, differ = (i.sub & isa::matrix::exclusive) != 0;
+  read_factors(i, w, a, b, f,
+               [&](dtype t, std::uint32_t bits) { return single ? static_cast<int>(bits) : integer_value(t, bits); });
+  const auto product = [&](int x, int y) {
+    return single ? __builtin_popcount(static_cast<unsigned>(differ ? x ^ y : x & y)) : x * y;
   };
-  const unsigned halves = size.m / 8;  // rows 0 to 7, and 8 to 15
-  int rows[16][32], columns[8][32];
-  for (unsigned l = 0; l < warp_size; ++l)
-    for (unsigned k = 0; k < size.k / 4; ++k) {
-      const unsigned at = k / 4 * 16 + l % 4 * 4 + k % 4;
-      columns[l / 4][at] = value(b.byte(k, l), b_signed);
-      for (unsigned h = 0; h < halves; ++h)
-        rows[l / 4 + 8 * h][at] = value(a.byte((k / 4 * halves + h) * 4 + k % 4, l), a_signed);
-    }
+  const unsigned halves = isa::size_of(isa::shape_of(i)).m / 8, depth = depth_of(i);
   for (unsigned e = 0; e < 2 * halves; ++e) {
     for (unsigned l = 0; l < warp_size; ++l) {
       std::int64_t sum = static_cast<std::int32_t>(c.word[e][l]);
-      for (unsigned k = 0; k < size.k; ++k)
-        sum += std::int64_t{rows[l / 4 + e / 2 * 8][k]} * columns[l % 4 * 2 + e % 2][k];
+      for (unsigned k = 0; k < depth; ++k) sum += product(f.a[l / 4 + e / 2 * 8][k], f.b[l % 4 * 2 + e % 2][k]);
       if (i.saturate) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
       d[l] = static_cast<std::uint32_t>(sum);
     }
@@ -215,13 +200,13 @@ void dmma(const instruction& i, warp_state& w, lane_mask mask) {
       double sum = c.wide(e, l);
       for (unsigned k = 0; k < 4; ++k) {
         const double x = a.wide(0, l / 4 * 4 + k), y = b.wide(0, (l % 4 * 2 + e) * 4 + k);
-        sum = nearest ? std::fma(x, y, sum) : double_of(fma_f64(bits_of(x), bits_of(y), bits_of(sum), i.round, false));
+        sum = nearest ? std::fma(x, y, sum) : as_double(fma_f64(as_bits(x), as_bits(y), as_bits(sum), i.round, false));
       }
       result[e][l] = sum;
     }
   for (unsigned e = 0; e < 2; ++e) {
     for (unsigned l = 0; l < warp_size; ++l) {
-      const std::uint64_t bits = result[e][l] != result[e][l] ? nan_f64 : bits_of(result[e][l]);
+      const std::uint64_t bits = result[e][l] != result[e][l] ? nan_f64 : as_bits(result[e][l]);
       low[l] = static_cast<std::uint32_t>(bits);
       high[l] = static_cast<std::uint32_t>(bits >> 32);
     }
@@ -267,9 +252,14 @@ void load_matrices(const instruction& i, warp_state& w, lane_mask mask, const st
 execute_function select_tensor(const instruction& i) {
   switch (i.op) {
     case isa::opcode::hmma: return isa::shape_of(i) == matrix_shape::m8n8k4 ? hmma_884 : hmma;
-    case isa::opcode::imma: return imma;
+    case isa::opcode::imma:
+    case isa::opcode::bmma: return imma;
     case isa::opcode::dmma: return dmma;
     case isa::opcode::movm: return movm;
+    case isa::opcode::hgmma:
+    case isa::opcode::qgmma:
+    case isa::opcode::igmma:
+    case isa::opcode::bgmma: return warpgroup_product;
     default: return nullptr;
   }
 }

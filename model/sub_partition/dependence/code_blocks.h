@@ -17,6 +17,7 @@ constexpr unsigned register_count = 256, name_count = register_count + 8;  // re
 template <class F>
 void each_name(const decoded_instruction& d, F&& f) {
   for (unsigned k = 0; k < d.depends_count; ++k) f(d.depends[k]);
+  for (unsigned k = 0; k < d.accumulators; ++k) f(d.instruction->dst + k);
   for (const unsigned predicate : set_bits(d.predicates)) f(register_count + predicate);
 }
 

@@ -10,55 +10,11 @@
 #include "heddle/isa/op_class.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/sub_partition/dependence/control_codes.h"
+#include "heddle/sub_partition/dependence/tensor_times.h"
 
 namespace heddle {
 
 namespace {
-
-struct class_timing {
-  double lanes;
-  unsigned latency;
-};
-
-// Issue interval from the rate of multiply-adds, and latency by accumulator type and depth: half the largest product of
-// a type, or the whole of it.
-class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
-  const tensor_parameters& t = g.tensor;
-  const isa::matrix_shape shape = isa::shape_of(i);
-  const bool f32 = i.type == isa::dtype::f32;
-  double rate = f32 ? t.f16_f32_fma_per_cycle : t.f16_fma_per_cycle;
-  unsigned full_depth = 16;
-  unsigned latency = 0;
-  switch (i.src_type) {  // the instructions of a trace have types and shape, too
-    case isa::dtype::u8:
-    case isa::dtype::s8:
-    case isa::dtype::e4m3x2:
-      rate = t.int8_fma_per_cycle;
-      full_depth = 32;
-      if (shape == isa::matrix_shape::m8n8k16) latency = t.m8n8k16_latency_cycles;
-      break;
-    case isa::dtype::f64:
-      rate = t.f64_fma_per_cycle;
-      latency = t.f64_latency_cycles;
-      break;
-    case isa::dtype::b32:
-      rate = t.tf32_fma_per_cycle;
-      full_depth = 8;
-      break;
-    case isa::dtype::bf16: rate = t.bf16_fma_per_cycle; break;
-    default: break;
-  }
-  const isa::matrix_size size = isa::size_of(shape);
-  const bool deep = size.k == full_depth;
-  if (latency == 0)
-    latency = f32 ? (deep ? t.deep_f32_latency_cycles : t.f32_latency_cycles)
-                  : (deep ? t.deep_latency_cycles : t.latency_cycles);
-  // The latencies are those of the known shapes. The last part of a larger one comes later by the time of the others.
-  const double products = isa::multiply_adds(i), known = size.m * size.n * size.k;
-  if (i.offset != 0 && rate > 0 && products > known)
-    latency += narrow<unsigned>(std::lround((products - known) / rate));
-  return {rate * isa::warp_size / products, latency};
-}
 
 /// Chips with few fp64 units convert from and to 64-bit types in them.
 bool is_converted_by_fp64(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
@@ -157,6 +113,10 @@ issue_kind kind_of(isa::opcode op) {
     case flow_kind::system_call: return issue_kind::system_call;
     case flow_kind::copy_commit: return issue_kind::copy_commit;
     case flow_kind::copy_wait: return issue_kind::copy_wait;
+    case flow_kind::product_fence: return issue_kind::product_fence;
+    case flow_kind::product_commit: return issue_kind::product_commit;
+    case flow_kind::product_wait: return issue_kind::product_wait;
+    case flow_kind::register_change: return issue_kind::register_change;
   }
   return about.access == isa::access_kind::none ? issue_kind::arithmetic : issue_kind::memory;
 }
@@ -171,8 +131,12 @@ void add_dependence(decoded_instruction& d, unsigned reg) {
 
 void collect_dependences(decoded_instruction& d) {
   const isa::instruction& i = *d.instruction;
+  // More accumulators than an instruction names registers otherwise.
+  const bool many = d.kind == issue_kind::product || (isa::is_warpgroup_product(i.op) && i.dst_count > 8);
+  if (many && i.dst != isa::rz) d.accumulators = i.dst_count;
   for (const isa::operand& o : i.src) {
-    if (o.is_reg() && o.reg != isa::rz)
+    const bool accumulators = many && &o == &i.src[2];
+    if (o.is_reg() && o.reg != isa::rz && !accumulators)
       for (unsigned k = 0; k < o.count; ++k) add_dependence(d, o.reg + k);
     if (o.kind == isa::operand_kind::constant && !d.has_constant) {
       d.has_constant = true;
@@ -180,7 +144,7 @@ void collect_dependences(decoded_instruction& d) {
       d.constant_offset = static_cast<std::uint32_t>(o.value);
     }
   }
-  if (i.dst != isa::rz)
+  if (i.dst != isa::rz && !many)
     for (unsigned k = 0; k < i.dst_count; ++k) add_dependence(d, i.dst + k);
   auto use = [&](std::uint8_t p) {
     if (p != isa::pt) d.predicates |= static_cast<std::uint8_t>(1u << p);
@@ -371,11 +335,14 @@ std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::p
     d.timing = recorded ? stand_in(program->timing[result->code.size()], i, config) : isa::info(i.op).timing;
     set_unit_times(d, *program, config);
     d.guard = i.guard;
+    if (d.timing == isa::op_class::tensor) set_product(d, config, recorded);
     set_access(d);
     d.result = result_of(d, config);
     collect_dependences(d);
     for (unsigned k = 0; k < d.depends_count; ++k)
       result->scoreboard_registers = std::max(result->scoreboard_registers, d.depends[k] + 1u);
+    if (d.accumulators != 0)
+      result->scoreboard_registers = std::max(result->scoreboard_registers, 0u + i.dst + d.accumulators);
     set_register_times(d, config);
     if (d.kind == issue_kind::arithmetic)
       set_bank_conflicts(d, result->code.empty() ? nullptr : &result->code.back(), config);

@@ -33,8 +33,13 @@ enum class issue_kind : std::uint8_t {
   trap,
   system_call,
   copy_commit,
+  product,
+  product_fence,
+  product_commit,
   barrier,
-  copy_wait
+  copy_wait,
+  product_wait,
+  register_change
 };
 constexpr bool waits_for_accesses(issue_kind k) { return k >= issue_kind::barrier; }
 
@@ -86,6 +91,10 @@ struct decoded_instruction {
   bool bypass_l1 = false;
   std::uint8_t depends_count = 0;  // registers read or written, without duplicates
   std::uint8_t depends[31] = {};
+  // Products of a warpgroup only:
+  std::uint8_t accumulators = 0;     // registers from its destination on, which it reads and writes
+  std::uint16_t operand_bytes = 0;   // read from shared memory, a warp's part
+  std::uint32_t product_cycles = 0;  // for which the tensor unit computes it
 };
 
 inline bool accesses_memory(const decoded_instruction& d) {

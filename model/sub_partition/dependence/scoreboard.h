@@ -32,6 +32,7 @@ class scoreboard : public sc_core::sc_module {
     const std::uint32_t* const r = registers_of(slot);
     std::uint32_t latest = 0;
     for (unsigned i = 0; i < d.depends_count; ++i) latest = std::max(latest, r[d.depends[i]]);
+    for (unsigned i = 0; i < d.accumulators; ++i) latest = std::max(latest, r[d.instruction->dst + i]);
     for (const unsigned p : set_bits(d.predicates)) latest = std::max(latest, *predicate(r, p));
     for (const unsigned p : set_bits(d.guards)) latest = std::max(latest, *guard(r, p));
     return {latest >= pending ? never : base_ + (latest >> 2), static_cast<producer>(latest & 3)};

@@ -13,6 +13,7 @@
 #include "heddle/sub_partition/dependence/dependence.h"
 #include "heddle/sub_partition/issue/write_ports.h"
 #include "heddle/sub_partition/memory/memory_operation.h"
+#include "heddle/sub_partition/memory/product_queue.h"
 #include "heddle/sub_partition/stream/instruction_stream.h"
 #include "heddle/sub_partition/warp/departed_warps.h"
 #include "heddle/tlm/kernel/unit_clock.h"
@@ -45,6 +46,14 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
 
   /// Issues the next instruction of the slot's warp on the lanes of `mask`; it has been sent to its unit.
   void issue(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  /// Issues the product of a warpgroup that is the next instruction of the slot's warp: its tensor unit computes it
+  /// behind the products before it.
+  void issue_product(unsigned slot, cycle_t cycle);
+  /// A product ends in `cycle`, or its result is complete: run_products() is to be called.
+  [[nodiscard]] bool products_due(cycle_t cycle) const { return products_.next <= cycle; }
+  void run_products(cycle_t cycle);
+  /// A trace does not name the ends of groups of products: the next ARRIVE or DEPBAR is one.
+  static void close_recorded_group(warp_slot& w);
   /// Replays of the instructions that issued since the last call: further passes, each of which is another issue.
   unsigned take_replays() {
     const unsigned n = pending_replays_;
@@ -85,6 +94,8 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   void issue_copy(unsigned slot, memory_operation& o, simt::lane_mask mask, cycle_t cycle);
   void write_copy(lsu_transaction& t);
   void copy_answered(lsu_transaction& t, cycle_t cycle);
+  void begin_product(cycle_t cycle);
+  void product_complete(const product_queue::product& p, cycle_t cycle);
   void answered(unsigned slot, cycle_t cycle);
   void store_acknowledged(unsigned slot, std::uint16_t residency, cycle_t cycle);
   lsu_transaction& texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle);
@@ -114,6 +125,7 @@ class memory_issue : public phase_initiator<lsu_protocol_types> {
   std::vector<lsu_transaction*> failed_;  // their addresses are illegal
   bank_conflicts banks_;
   instruction_observer* observer_ = nullptr;
+  product_queue products_;
 };
 
 }  // namespace heddle

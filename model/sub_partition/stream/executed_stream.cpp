@@ -65,6 +65,17 @@ void executed_stream::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t
   s_.control.settle(slot, cycle + 1, s_.fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
 }
 
+bool executed_stream::multiply(unsigned slot, simt::lane_mask mask) const {
+  warp_slot& w = s_.warps[slot];
+  try {
+    w.next->execute(*w.next->instruction, w.state, mask);
+  } catch (const program_error& e) {
+    s_.faults.report(w, *w.next, static_cast<unsigned>(__builtin_ctz(mask)), e.what());
+    return false;
+  }
+  return true;
+}
+
 // NANOSLEEP sets no minimum duration, so lanes that can execute run first.
 bool executed_stream::yields(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
   warp_slot& w = s_.warps[slot];
@@ -150,7 +161,8 @@ void executed_stream::write_back(const decoded_instruction& d, warp_slot& w, sim
 
 void executed_stream::exchange(warp_slot& w, simt::context_image& image) const {
   const std::size_t instructions = w.program->code.size();
-  if (w.program->live.empty()) image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
+  if (w.program->live.empty())
+    image.exchange(w.state.regs, std::size_t{w.launch->program->stored_registers()} * isa::warp_size);
   exchange_state(w, image);
   if (image.reading()) {
     const bool runs = w.stopped_in != warp_phase::at_barrier;
@@ -172,7 +184,7 @@ void executed_stream::exchange_live(warp_slot& w, simt::context_image& image) {
   // are live after the BAR are kept, too.
   if (w.stopped_in == warp_phase::at_barrier && w.state.pc + 1 < live.size()) needed |= live[w.state.pc + 1];
   image.align(context_line_words);
-  for (std::size_t r = 0; r < w.launch->program->registers; ++r)
+  for (std::size_t r = 0; r < w.launch->program->stored_registers(); ++r)
     if (needed[r]) image.exchange(w.state.regs + r * isa::warp_size, isa::warp_size);
 }
 

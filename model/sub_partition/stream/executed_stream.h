@@ -12,7 +12,7 @@ class executed_stream final : public instruction_stream {
 
   [[nodiscard]] bool recorded() const override { return false; }
   [[nodiscard]] unsigned registers_kept(const resident_launch& launch) const override {
-    return launch.program->registers;
+    return launch.program->stored_registers();
   }
   void begin(warp_slot& w) const override;
   void prefetch_sources(const warp_slot& w) const override;
@@ -20,6 +20,7 @@ class executed_stream final : public instruction_stream {
   [[nodiscard]] bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const override;
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
+  [[nodiscard]] bool multiply(unsigned slot, simt::lane_mask mask) const override;
   [[nodiscard]] bool yields(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   void wait_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) const override;
   void leave_barrier(warp_slot& w, unsigned number) const override;

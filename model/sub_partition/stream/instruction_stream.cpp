@@ -37,6 +37,7 @@ void instruction_stream::exchange_state(warp_slot& w, simt::context_image& image
   image(w.stopped_in);
   image(w.rest);
   image(w.sequence);
+  if (w.launch->program->most_registers != 0) image(w.registers);
 }
 
 bool instruction_stream::known_wait(const warp_slot& w) {

@@ -61,6 +61,9 @@ class instruction_stream {
   /// The warp sleeps from `cycle` on. Returns true if other lanes of it run meanwhile.
   [[nodiscard]] virtual bool yields(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
 
+  /// Computes a product of the warp's warpgroup; returns false after a fault.
+  [[nodiscard]] virtual bool multiply(unsigned slot, simt::lane_mask mask) const = 0;
+
   // Barriers
   /// The lanes of `mask`, independent and active, wait at barrier `number`.
   virtual void wait_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) const = 0;

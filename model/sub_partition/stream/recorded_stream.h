@@ -19,6 +19,7 @@ class recorded_stream final : public instruction_stream {
   [[nodiscard]] bool lanes_present(unsigned, simt::lane_mask, cycle_t) const override { return true; }
   void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle, unsigned latency) const override;
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
+  [[nodiscard]] bool multiply(unsigned, simt::lane_mask) const override { return true; }
   [[nodiscard]] bool yields(unsigned, simt::lane_mask, cycle_t) const override { return false; }
   void wait_at_barrier(unsigned, simt::lane_mask, unsigned) const override {}  // issue_barrier tracks the lanes
   void leave_barrier(warp_slot& w, unsigned) const override { w.barrier_lanes = 0; }

@@ -38,6 +38,8 @@ class copy_groups {
   [[nodiscard]] std::uint32_t pending() const {
     return incomplete_.empty() ? 0 : static_cast<std::uint32_t>(incomplete_.size()) - 1;
   }
+  /// A copy of the group that takes further ones is incomplete.
+  [[nodiscard]] bool open() const { return !incomplete_.empty() && incomplete_.back() != 0; }
   void clear() { incomplete_.clear(); }
 
  private:

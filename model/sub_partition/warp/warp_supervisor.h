@@ -52,6 +52,9 @@ class warp_supervisor {
   virtual void shared_unit_taken(isa::unit unit, unsigned sub_partition, cycle_t cycle, cycle_t until) {
     static_cast<void>(unit), static_cast<void>(sub_partition), static_cast<void>(cycle), static_cast<void>(until);
   }
+  /// A tensor unit reads `bytes` bytes of shared memory from `cycle` on, beside other accesses. Returns the cycle in
+  /// which it has read them.
+  virtual cycle_t matrix_operands_read(unsigned bytes, cycle_t cycle) { return static_cast<void>(bytes), cycle; }
   /// The SM's memory system can hardly take another miss.
   [[nodiscard]] virtual bool memory_saturated() const { return false; }
 };

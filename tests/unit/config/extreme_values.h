@@ -118,6 +118,10 @@ inline const std::map<std::string, std::string>& without_effect() {
     because("no clusters are launched: cluster_test.cpp",
             {"gpu.gpc_count", "gpu.sms_per_tpc", "cluster.max_blocks", "cluster.barrier_latency_cycles",
              "cluster.tpc_hop_cycles", "cluster.hop_cycles", "cluster.bytes_per_cycle"});
+    because("an A100 has no products of warpgroups: warpgroup_test.cpp",
+            {"tensor.warpgroup_f16_fma_per_cycle", "tensor.warpgroup_tf32_fma_per_cycle",
+             "tensor.warpgroup_8bit_fma_per_cycle", "tensor.warpgroup_issue_cycles", "tensor.warpgroup_tail_cycles",
+             "tensor.warpgroup_queue_entries"});
     because("of CUDA programs: cuda_programs_test.cpp",
             {"memory.capacity_mib", "host_link.bandwidth_gbs", "host_link.latency_us"});
     because("the kernel never uses more than the compared run has",

@@ -9,6 +9,7 @@
 #include "heddle/frontend/ptx/hir/matrix_form.h"
 #include "heddle/frontend/ptx/hir/operand_form.h"
 #include "heddle/frontend/ptx/hir/texture_form.h"
+#include "heddle/frontend/ptx/hir/warpgroup_form.h"
 #include "heddle/frontend/ptx/syntax/ast.h"
 #include "heddle/frontend/ptx/syntax/ptx_op.h"
 #include "heddle/isa/instruction.h"
@@ -124,7 +125,7 @@ struct hir_instruction {
   location where;
   const ast_instruction* source = nullptr;  // for messages
   bool dead = false;
-  std::uint32_t form = 0;  // index of its words in hir_function::matrix_forms or texture_forms
+  std::uint32_t form = 0;  // index of its words in hir_function::matrix_forms, texture_forms or warpgroup_forms
 };
 
 /// An instruction that replaces `like`, alone or with others: it copies only the source position and its words.
@@ -167,6 +168,7 @@ struct hir_function {
   std::vector<virtual_register> registers;
   std::vector<matrix_form> matrix_forms;
   std::vector<texture_form> texture_forms;
+  std::vector<warpgroup_form> warpgroup_forms;
   std::uint32_t shared_bytes = 0;
   std::uint32_t local_bytes = 0;
   std::uint32_t barriers = 0;

@@ -24,17 +24,19 @@ bool shape_word(const std::string& w, matrix_form& f) {
   return at == end || (take_extent(at, end, 'k', f.k) && at == end);
 }
 
-bool type_word(const std::string& w, matrix_form& f) {
+bool type_word(const std::string& w, ptx_op op, matrix_form& f) {
   using isa::dtype;
   struct row {
     const char* word;
     dtype type;
   };
-  static constexpr row table[] = {{"f16", dtype::f16},   {"f32", dtype::f32},  {"f64", dtype::f64},
-                                  {"bf16", dtype::bf16}, {"tf32", dtype::b32}, {"s8", dtype::s8},
-                                  {"u8", dtype::u8},     {"s32", dtype::s32},  {"b16", dtype::b16}};
+  static constexpr row table[] = {
+      {"f16", dtype::f16},     {"f32", dtype::f32}, {"f64", dtype::f64}, {"bf16", dtype::bf16}, {"tf32", dtype::b32},
+      {"s8", dtype::s8},       {"u8", dtype::u8},   {"s32", dtype::s32}, {"b16", dtype::b16},   {"e4m3", dtype::e4m3x2},
+      {"e5m2", dtype::e5m2x2}, {"s4", dtype::s4},   {"u4", dtype::u4},   {"b1", dtype::b1}};
   for (const row& r : table) {
     if (w != r.word || f.types == 4) continue;
+    if (op != ptx_op::mma && r.type >= dtype::e4m3x2) continue;  // types of mma alone
     f.type[f.types++] = r.type;
     return true;
   }
@@ -55,7 +57,7 @@ bool rounding_word(const std::string& w, matrix_form& f) {
   return f.rounded = true;
 }
 
-bool word(const std::string& w, matrix_form& f) {
+bool word(const std::string& w, ptx_op op, matrix_form& f) {
   using action = matrix_form::action;
   if (w == "sync" || w == "aligned") return true;
   if (w == "load") f.what = action::load;
@@ -68,7 +70,10 @@ bool word(const std::string& w, matrix_form& f) {
   else if (w == "satfinite") f.saturate = true;
   else if (w == "trans") f.transposed = true;
   else if (w == "x1" || w == "x2" || w == "x4") f.count = static_cast<unsigned>(w[1] - '0');
-  else return shape_word(w, f) || type_word(w, f) || rounding_word(w, f);
+  else if (op == ptx_op::mma && (w == "sp" || w == "sp::ordered_metadata")) f.sparse = true;
+  else if (op == ptx_op::mma && (w == "and" || w == "xor")) f.differ = w == "xor";
+  else if (op == ptx_op::mma && w == "popc") f.counts_bits = true;
+  else return shape_word(w, f) || type_word(w, op, f) || rounding_word(w, f);
   return true;
 }
 
@@ -77,7 +82,7 @@ bool word(const std::string& w, matrix_form& f) {
 matrix_form decode_matrix_form(const ast_instruction& i, const std::string& file) {
   matrix_form f;
   for (const std::string& w : i.modifiers)
-    if (!word(w, f))
+    if (!word(w, i.op, f))
       throw input_error(file, i.where.line, i.where.column,
                         "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
   if (f.saturate && f.type[0] != isa::dtype::s32)

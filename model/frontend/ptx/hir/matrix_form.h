@@ -22,7 +22,10 @@ struct matrix_form {
   isa::rounding round = isa::rounding::rn;
   bool rounded = false;  // a rounding mode was given
   bool transposed = false;
-  unsigned count = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
+  bool sparse = false;                       // mma.sp
+  bool counts_bits = false, differ = false;  // .popc; of .xor
+  unsigned selector = 0;                     // mma.sp: which lanes' metadata counts
+  unsigned count = 1;                        // ldmatrix, stmatrix: .x1 .x2 .x4
   state_space space = state_space::none;
 
   [[nodiscard]] bool is_shape(unsigned rows, unsigned columns, unsigned depth) const {

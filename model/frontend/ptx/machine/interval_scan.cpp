@@ -95,7 +95,7 @@ bool interval_scan::try_join(std::uint32_t a, unsigned a_part, std::uint32_t b, 
   }
   group& big = groups_[ga];
   group& small = groups_[gb];
-  if (shift < 0 || shift + small.width > big.width || shift % small.width != 0) return false;
+  if (shift < 0 || shift + small.width > big.width || shift % alignment_of(small.width) != 0) return false;
   for (unsigned k = 0; k < small.width; ++k)
     if (overlap(small.words[k], big.words[shift + k])) return false;
   for (unsigned k = 0; k < small.width; ++k) merge_into(big.words[shift + k], small.words[k]);
@@ -171,7 +171,7 @@ void interval_scan::release(group& g) {
 }
 
 bool interval_scan::find_place(group& g) {
-  for (unsigned base = 0; base + g.width <= limit_; base += g.width) {
+  for (unsigned base = 0; base + g.width <= limit_; base += alignment_of(g.width)) {
     if (!fits(g, base)) continue;
     occupy(g, base);
     return true;
@@ -180,6 +180,7 @@ bool interval_scan::find_place(group& g) {
 }
 
 bool interval_scan::may_spill(const group& g, const std::vector<char>& unspillable) const {
+  if (g.width > 4) return false;  // no access to memory moves it at once
   for (std::uint32_t m : g.members)
     if (m < unspillable.size() && unspillable[m]) return false;
   return !g.members.empty();
@@ -288,7 +289,8 @@ double interval_scan::place_apart(const std::vector<std::uint32_t>& order,
     for (const bank_conflict& m : bank_conflicts[k])
       if (groups_[m.other].base != no_register)
         in_bank[(groups_[m.other].base + m.other_word + banks - m.own % banks) % banks] += m.weight;
-    for (unsigned base = 0; base + g.width <= registers && (best == no_register || least > 0); base += g.width) {
+    for (unsigned base = 0; base + g.width <= registers && (best == no_register || least > 0);
+         base += alignment_of(g.width)) {
       double cost = in_bank[base % banks] + (base + g.width > high ? fresh * (base + g.width - high) : 0);
       if ((best != no_register && cost >= least) || !fits(g, base)) continue;
       if (!rested(g, base)) cost += recently_read;

@@ -17,6 +17,9 @@ struct register_part {
   std::uint8_t count = 1;
 };
 
+/// Registers of more than four words begin at multiples of eight.
+constexpr unsigned alignment_of(unsigned words) { return words > 4 ? 8 : words; }
+
 /// A source operand before registers are allocated. Kind reg with no_register: RZ.
 struct virtual_operand {
   isa::operand_kind kind = isa::operand_kind::none;

@@ -271,7 +271,7 @@ void verify_allocation(const machine_function& f, const register_allocation& a) 
     bool lives = false;
     for (unsigned k = 0; k < std::max(words, 1u); ++k) lives = lives || !live[units.of(r, k)].empty();
     if (!lives) continue;
-    if (words > 1) invariant(a.physical[r] % words == 0, "a register pair or quad is not aligned");
+    if (words > 1) invariant(a.physical[r] % alignment_of(words) == 0, "registers of one value are not aligned");
     for (unsigned k = 0; k < std::max(words, 1u); ++k) {
       const segments& s = live[units.of(r, k)];
       const unsigned at = a.physical[r] + k;

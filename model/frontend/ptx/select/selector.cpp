@@ -60,6 +60,7 @@ selector::selector(const hir_function& f, const gpu_config& gpu, const std::stri
       system_(in_, out_),
       tensor_(in_, out_, chip_, runs_, matrices_),
       wmma_(in_, out_, chip_, runs_, matrices_, fragments_),
+      warpgroup_(in_, out_, chip_, runs_),
       texture_(in_, out_, runs_) {}
 
 machine_function selector::run() {
@@ -226,6 +227,8 @@ struct selector::selection {
     HEDDLE_SELECT(movmatrix, s.tensor_.transpose_matrix()),
     HEDDLE_SELECT(stmatrix, s.chip_.require_capability(9)),  // its steps are instructions of their own
     HEDDLE_SELECT(wmma, s.wmma_.select()),
+    HEDDLE_SELECT(wgmma, s.warpgroup_.select()),
+    HEDDLE_SELECT(setmaxnreg, s.warpgroup_.select()),
     // texture
     HEDDLE_SELECT(suld, s.texture_.surface_access()),
     HEDDLE_SELECT(suq, s.texture_.texture_question()),

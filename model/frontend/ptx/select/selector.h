@@ -20,6 +20,7 @@
 #include "heddle/frontend/ptx/select/matrix/fragment_mover.h"
 #include "heddle/frontend/ptx/select/matrix/matrix_products.h"
 #include "heddle/frontend/ptx/select/matrix/tensor_selector.h"
+#include "heddle/frontend/ptx/select/matrix/warpgroup_selector.h"
 #include "heddle/frontend/ptx/select/matrix/wmma_selector.h"
 
 namespace heddle::ptx {
@@ -68,6 +69,7 @@ class selector {
   system_selector system_;
   tensor_selector tensor_;
   wmma_selector wmma_;
+  warpgroup_selector warpgroup_;
   texture_selector texture_;
 };
 

@@ -113,6 +113,8 @@ enum class op_family : std::uint8_t {
   X(ldmatrix,       "ldmatrix",       matrix,     no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
   X(stmatrix,       "stmatrix",       matrix,     no_words,                                 1, 1, own,       always,    no,  no,  no)      \
   X(movmatrix,      "movmatrix",      matrix,     no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
+  X(wgmma,          "wgmma",          matrix,     no_words,                                 0, 1, own,       always,    no,  no,  yes)     \
+  X(setmaxnreg,     "setmaxnreg",     matrix,     no_words,                                 0, 1, own,       always,    no,  no,  yes)     \
   X(tex,            "tex",            texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
   X(tld4,           "tld4",           texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
   X(suld,           "suld",           texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \

@@ -46,8 +46,8 @@ constexpr entry table[] = {
   {"HSET2", g::maxwell, g::hopper, c::half_compare},
   // tensor
   {"HMMA", g::volta, g::hopper, c::tensor}, {"IMMA", g::turing, g::hopper, c::tensor}, {"BMMA", g::turing, g::hopper, c::tensor},
-  {"DMMA", g::ampere, g::hopper, c::tensor}, {"HGMMA", g::hopper, g::hopper, c::tensor}, {"IGMMA", g::hopper, g::hopper, c::tensor},
-  {"BGMMA", g::hopper, g::hopper, c::tensor}, {"QGMMA", g::hopper, g::hopper, c::tensor},
+  {"DMMA", g::ampere, g::hopper, c::tensor}, {"HGMMA", g::hopper, g::hopper, c::tensor, o::hgmma}, {"IGMMA", g::hopper, g::hopper, c::tensor, o::igmma},
+  {"BGMMA", g::hopper, g::hopper, c::tensor, o::bgmma}, {"QGMMA", g::hopper, g::hopper, c::tensor, o::qgmma},
   // fp64
   {"DADD", g::kepler, g::hopper, c::fp64_add}, {"DFMA", g::kepler, g::hopper, c::fp64_fma}, {"DMUL", g::kepler, g::hopper, c::fp64_add},
   {"DMNMX", g::kepler, g::pascal, c::fp64_add}, {"DSETP", g::kepler, g::hopper, c::fp64_compare}, {"DSET", g::kepler, g::pascal, c::fp64_compare},

@@ -240,6 +240,8 @@ code_entry translate(generation g, const static_fields& f) {
     i.type = type_of(access_bytes(m, i, f.bytes), m.has("S8") || m.has("S16"));
     set_cache(i, m);
   }
+  if (m.mnemonic() == "WARPGROUP" && m.has("DEPBAR")) i.op = isa::opcode::wgdepbar;
+  if (m.mnemonic() == "WARPGROUP" && m.has("ARRIVE")) i.op = isa::opcode::wgarrive;
   set_operands(e, m, f);
   if (e.timing == isa::op_class::tensor) set_matrix(i, m);
   switch (i.op) {
@@ -251,7 +253,8 @@ code_entry translate(generation g, const static_fields& f) {
       break;
     }
     case isa::opcode::membar: i.sub = m.has("CTA") ? 0 : m.has("GPU") || m.has("GL") ? 1 : 2; break;
-    case isa::opcode::depbar:  // the immediate is the number of groups of copies that may be incomplete
+    case isa::opcode::wgdepbar:
+    case isa::opcode::depbar:  // the immediate is the number of groups that may be incomplete
       i.src = {};
       i.sub = static_cast<std::uint8_t>(std::clamp<std::int64_t>(f.immediate, 0, 255));
       break;

@@ -28,6 +28,7 @@ void matrix_translator::check_fragment(const hir_instruction& h, const ast_instr
   using kind = ast_operand::kind;
   const ast_operand& o = i.operands[k];
   if (h.op == ptx_op::movmatrix) return;  // own_forms.h
+  if (form.sparse && k == 4 && o.what == kind::identifier) return check_elements(i, {o}, isa::dtype::u32);
   if (o.what == kind::address) {
     const std::string problem = checker_.compare_address(h, o);
     if (!problem.empty()) code_.fail(o.where, problem);
@@ -64,7 +65,8 @@ void matrix_translator::check_counts(const hir_instruction& h, const ast_instruc
                                      const matrix_form& form) const {
   const bool moves = form.what != matrix_form::action::multiply;  // wmma.load, wmma.store
   if (i.operands.size() < 2) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");
-  const std::size_t most = h.op == ptx_op::wmma || h.op == ptx_op::mma ? 4 : 2;
+  const std::size_t most = form.sparse ? 6 : h.op == ptx_op::wmma || h.op == ptx_op::mma ? 4 : 2;
+  if (form.sparse && i.operands.size() < most) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   if (i.operands.size() > most) code_.fail(i.operands[most].where, "'" + i.mnemonic() + "' with too many operands");
   const std::size_t place = form.what == matrix_form::action::store ? 0 : 1;  // operand index of an address
   if (moves && h.op != ptx_op::movmatrix && i.operands[place].what != ast_operand::kind::address)
@@ -74,17 +76,28 @@ void matrix_translator::check_counts(const hir_instruction& h, const ast_instruc
   if (i.operands.size() > all) code_.fail(i.operands[all].where, "'" + i.mnemonic() + "' with too many operands");
 }
 
+/// mma.sp: the last operand.
+void matrix_translator::read_selector(const ast_instruction& i, matrix_form& form) const {
+  if (i.operands.size() != 6) return;  // check_counts
+  const ast_operand& o = i.operands[5];
+  if (o.what != ast_operand::kind::integer || o.bits > 3)
+    code_.fail(o.where, "'" + o.text + "' in '" + i.mnemonic() + "', expected 0 to 3");
+  form.selector = static_cast<unsigned>(o.bits);
+}
+
 /// The registers of the first operand are written, unless it is the address of a store; the registers of the other
 /// operands are read.
 void matrix_translator::translate(hir_instruction h, const ast_instruction& i) {
-  const matrix_form form = decode_matrix_form(i, file_);
+  matrix_form form = decode_matrix_form(i, file_);
+  if (form.sparse) read_selector(i, form);
   h.form = static_cast<std::uint32_t>(out_.matrix_forms.size());
   out_.matrix_forms.push_back(form);
   if (h.op == ptx_op::stmatrix) return store(h, i, form);
   h.m.space = form.space;
   check_counts(h, i, form);
-  for (std::size_t k = 0; k < i.operands.size(); ++k) check_fragment(h, i, k, form);
-  for (std::size_t k = 0; k < i.operands.size(); ++k) {
+  const std::size_t operands = form.sparse ? 5 : i.operands.size();  // without the selector
+  for (std::size_t k = 0; k < operands; ++k) check_fragment(h, i, k, form);
+  for (std::size_t k = 0; k < operands; ++k) {
     const ast_operand& o = i.operands[k];
     if (o.what == ast_operand::kind::address) {
       if (!h.src.empty()) code_.fail(o.where, "operand form not supported in instruction '" + i.mnemonic() + "'");

@@ -23,6 +23,7 @@ class matrix_translator {
   void check_counts(const hir_instruction& h, const ast_instruction& i, const matrix_form& form) const;
   void check_fragment(const hir_instruction& h, const ast_instruction& i, std::size_t k, const matrix_form& form);
   void check_elements(const ast_instruction& i, const std::vector<ast_operand>& elements, isa::dtype t);
+  void read_selector(const ast_instruction& i, matrix_form& form) const;
   void store(const hir_instruction& h, const ast_instruction& i, const matrix_form& form);
   value shared_address(const hir_instruction& h, const expansion& steps, const value& generic);
 

@@ -48,7 +48,8 @@ resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_funct
       move_(code_, names_, special_, in_, checker_),
       stack_instructions_(code_, in_, stack_),
       texture_(*m.ast, kernel, code_, names_, in_, checker_, out),
-      video_(m.ast->file, code_, in_, checker_) {}
+      video_(m.ast->file, code_, in_, checker_),
+      warpgroup_(m.ast->file, code_, in_, out) {}
 
 void resolver::run() {
   out_.blocks.emplace_back();
@@ -124,7 +125,9 @@ void resolver::dispatch(hir_instruction h, const ast_instruction& i) {
     case op_family::flow: return branch_.translate(std::move(h), i);
     case op_family::call: return call_.translate(h, i);
     case op_family::barrier: return barrier_.translate(std::move(h), i);
-    case op_family::matrix: return matrix_.translate(std::move(h), i);
+    case op_family::matrix:
+      if (h.op == ptx_op::wgmma || h.op == ptx_op::setmaxnreg) return warpgroup_.translate(std::move(h), i);
+      return matrix_.translate(std::move(h), i);
     case op_family::texture: return texture_.translate(std::move(h), i);
     case op_family::copy: return copy_.translate(h, i);
     case op_family::arrival: return arrival_.translate(h, i);

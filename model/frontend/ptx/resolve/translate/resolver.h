@@ -15,6 +15,7 @@
 #include "heddle/frontend/ptx/resolve/family/stack_translator.h"
 #include "heddle/frontend/ptx/resolve/family/texture_translator.h"
 #include "heddle/frontend/ptx/resolve/family/video_translator.h"
+#include "heddle/frontend/ptx/resolve/family/warpgroup_translator.h"
 
 namespace heddle::ptx {
 
@@ -69,6 +70,7 @@ class resolver final : private block_translator {
   stack_translator stack_instructions_;
   texture_translator texture_;
   video_translator video_;
+  warpgroup_translator warpgroup_;
 };
 
 }  // namespace heddle::ptx

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/select/code/code_writer.h"
 
+#include "heddle/isa/matrix.h"
+
 namespace heddle::ptx {
 
 using isa::dtype;
@@ -60,6 +62,18 @@ void code_writer::move_predicate(std::uint32_t d, virtual_predicate s) {
   machine_instruction& i = put_predicate(opcode::plop3, d, {});
   i.psrc[0] = s;
   i.base.sub = 0xf0;
+}
+
+bool code_writer::mark_last_product() {
+  for (std::size_t k = block_->code.size(); k-- > 0;) {
+    machine_instruction& i = block_->code[k];
+    if (i.base.op == opcode::wgcommit || i.base.op == opcode::wgdepbar) return false;
+    if (!isa::is_warpgroup_product(i.base.op)) continue;
+    if (i.guarded() || (i.base.sub & isa::gmma::commits) != 0) return false;
+    i.base.sub |= isa::gmma::commits;
+    return true;
+  }
+  return false;
 }
 
 register_part code_writer::temp(unsigned words) {

@@ -25,6 +25,9 @@ class code_writer {
   void guard(machine_instruction& i) const;
   void copy(register_part d, const virtual_operand& o);
   void move_predicate(std::uint32_t d, virtual_predicate s);
+  /// Marks the block's last product of a warpgroup as the last one of its group. False: there is none, or it is
+  /// guarded, or the group has ended since.
+  bool mark_last_product();
 
   register_part temp(unsigned words = 1);
   std::uint32_t temp_predicate();

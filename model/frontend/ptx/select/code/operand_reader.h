@@ -19,6 +19,7 @@ class operand_reader {
   void set(const hir_instruction& h) { now_ = &h; }
   [[nodiscard]] const hir_instruction& now() const { return *now_; }
   [[nodiscard]] const matrix_form& matrix() const { return f_.matrix_forms[now_->form]; }
+  [[nodiscard]] const warpgroup_form& warpgroup() const { return f_.warpgroup_forms[now_->form]; }
   [[nodiscard]] const texture_form& texture() const { return f_.texture_forms[now_->form]; }
   [[nodiscard]] const std::vector<virtual_register>& registers() const { return f_.registers; }
 

@@ -23,6 +23,8 @@ class tensor_selector {
   void transpose_matrix();
 
  private:
+  virtual_operand sparse_factor(unsigned words, unsigned metadata);
+
   const operand_reader& in_;
   code_writer& out_;
   const chip_limits& chip_;

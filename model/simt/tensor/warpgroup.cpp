@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// Products of a warpgroup. Each of its four warps computes 16 of the 64 rows, with the accumulators and, if they are in
+// registers, the elements of a laid out as those of mma.sync. Sums are rounded as those of mma.sync.
+#include "heddle/simt/tensor/warpgroup.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "heddle/config/error.h"
+#include "heddle/isa/matrix.h"
+#include "heddle/simt/tensor/descriptor.h"
+#include "heddle/simt/tensor/elements.h"
+#include "heddle/simt/tensor/sparse_places.h"
+#include "heddle/simt/warp/lane_loop.h"
+
+namespace heddle::simt {
+
+namespace {
+
+using isa::dtype;
+using isa::instruction;
+namespace gmma = isa::gmma;
+
+constexpr unsigned rows = gmma::rows, most_depth = 64, most_columns = 256, warps_of_group = 4;
+constexpr unsigned chunk_bytes = 16;
+
+/// What a product reads from shared memory.
+class operand_memory {
+ public:
+  operand_memory(const block_context& block, std::uint64_t bits) : block_(block), bits_(bits) {}
+
+  void read(std::uint64_t address, std::uint8_t (&to)[chunk_bytes]) const {
+    if (address + chunk_bytes > block_.shared_bytes) fail(address);
+    std::memcpy(to, block_.shared + address, chunk_bytes);
+  }
+
+ private:
+  [[noreturn]] void fail(std::uint64_t address) const {
+    char text[160];
+    std::snprintf(
+        text, sizeof text,
+        "shared memory read of 16 bytes at 0x%llx by matrix descriptor 0x%llx is outside the block's %u bytes",
+        static_cast<unsigned long long>(address), static_cast<unsigned long long>(bits_), block_.shared_bytes);
+    throw program_error(text);
+  }
+
+  const block_context& block_;
+  std::uint64_t bits_;
+};
+
+std::uint32_t bits_in(const std::uint8_t* bytes, unsigned element, unsigned bits) {
+  std::uint32_t v = 0;
+  std::memcpy(&v, bytes + element * (bits / 8), bits / 8);
+  return v;
+}
+
+/// Calls set(line, k, bits) for the elements of `lines` rows of a or columns of b, from `first` on.
+template <class F>
+void each_element(const block_context& block, std::uint64_t bits, bool transposed, unsigned first, unsigned lines,
+                  unsigned depth, unsigned width, F&& set) {
+  const matrix_descriptor d(bits);
+  const operand_memory memory(block, bits);
+  const unsigned in_chunk = chunk_bytes * 8 / width;
+  std::uint8_t chunk[chunk_bytes];
+  if (transposed) {
+    for (unsigned k = 0; k < depth; ++k)
+      for (unsigned line = 0; line < lines; line += in_chunk) {
+        memory.read(d.across_k(k, (first + line) / in_chunk), chunk);
+        for (unsigned e = 0; e < in_chunk; ++e) set(line + e, k, bits_in(chunk, e, width));
+      }
+    return;
+  }
+  for (unsigned line = 0; line < lines; ++line)
+    for (unsigned k = 0; k < depth; k += in_chunk) {
+      memory.read(d.along_k(first + line, k / in_chunk), chunk);
+      for (unsigned e = 0; e < in_chunk; ++e) set(line, k + e, bits_in(chunk, e, width));
+    }
+}
+
+/// Where the operands of a product are, and their types.
+struct product {
+  product(const instruction& i, const warp_state& w, lane_mask mask)
+      : i(i),
+        w(w),
+        lane(static_cast<unsigned>(__builtin_ctz(mask))),
+        a_type(i.src_type),
+        b_type(i.sub & gmma::b_other ? other_of(i.src_type) : i.src_type),
+        width(std::max(element_bits(a_type), 8u)),
+        stored(gmma::depth_bytes * 8 / width),
+        sparse((i.sub & gmma::sparse) != 0),
+        depth(stored * (sparse ? 2 : 1)),
+        columns(isa::columns_of(i)) {}
+
+  [[nodiscard]] const std::uint32_t* reg(const isa::operand& o, unsigned word) const {
+    return o.is_reg() && o.reg != isa::rz ? w.regs + (std::size_t{o.reg} + word) * warp_size : zero_lanes;
+  }
+  [[nodiscard]] std::uint64_t wide(const isa::operand& o) const {
+    return reg(o, 0)[lane] | std::uint64_t{reg(o, 1)[lane]} << 32;
+  }
+  /// Whether c is added.
+  [[nodiscard]] bool accumulates() const {
+    const lane_mask p = w.predicates[i.psrc[0].reg];
+    return (((i.psrc[0].negate ? ~p : p) >> lane) & 1) != 0;
+  }
+  /// Calls set(row, place along k, bits) for the stored elements of a.
+  template <class F>
+  void each_of_a(F&& set) const {
+    const bool shared = (i.sub & gmma::a_shared) != 0;
+    const sparse_places places(reg(i.src[0], shared ? 2 : 4), a_type, stored, static_cast<unsigned>(i.cmp));
+    const auto place = [&](unsigned row, unsigned k, std::uint32_t bits) {
+      set(row, sparse ? places(row, k) : k, bits);
+    };
+    if (shared)
+      return each_element(*w.block, wide(i.src[0]), (i.sub & gmma::a_transposed) != 0,
+                          w.warp_in_block % warps_of_group * rows, rows, stored, width, place);
+    const unsigned run = 32 / width;
+    for (unsigned q = 0; q < 4; ++q) {
+      const std::uint32_t* const word = reg(i.src[0], q);
+      for (unsigned l = 0; l < warp_size; ++l)
+        for (unsigned e = 0; e < run; ++e)
+          place(l / 4 + q % 2 * 8, q / 2 * 4 * run + l % 4 * run + e,
+                width == 32 ? word[l] : word[l] >> (e * width) & ((1u << width) - 1));
+    }
+  }
+  template <class F>
+  void each_of_b(unsigned first, unsigned lines, F&& set) const {
+    each_element(*w.block, wide(i.src[1]), (i.sub & gmma::b_transposed) != 0, first, lines, depth, width, set);
+  }
+
+  const instruction& i;
+  const warp_state& w;
+  unsigned lane;
+  dtype a_type, b_type;
+  unsigned width;   // bits of an element; of single bits: of eight
+  unsigned stored;  // elements of a row of a that are there
+  bool sparse;
+  unsigned depth, columns;
+};
+
+/// Calls f(row, column, register, lane) for the accumulators of 32 bits of columns [first, first + count).
+template <class F>
+void each_accumulator(unsigned first, unsigned count, F&& f) {
+  for (unsigned block = first / 8; block < (first + count) / 8; ++block)
+    for (unsigned e = 0; e < 4; ++e)
+      for (unsigned l = 0; l < warp_size; ++l) f(l / 4 + e / 2 * 8, block * 8 + l % 4 * 2 + e % 2, 4 * block + e, l);
+}
+
+constexpr unsigned block_columns = 64;  // computed at a time: their elements fill the host's cache
+
+/// d += a * b of `depth` products, rounded after every `group` of them.
+void add_products(double (&d)[rows][block_columns], const double (&a)[rows][most_depth],
+                  const double (&b)[most_depth][block_columns], unsigned depth, unsigned group, bool f32) {
+  for (unsigned r = 0; r < rows; ++r) {
+    double* const sum = d[r];
+    for (unsigned k = 0; k < depth; k += group) {
+      for (unsigned j = k; j < k + group; ++j) {
+        const double x = a[r][j];
+        const double* const y = b[j];
+        for (unsigned n = 0; n < block_columns; ++n) sum[n] += x * y[n];
+      }
+      if (f32)
+        for (unsigned n = 0; n < block_columns; ++n) sum[n] = static_cast<double>(static_cast<float>(sum[n]));
+      else
+        for (unsigned n = 0; n < block_columns; ++n) sum[n] = from_f16(to_f16(sum[n]));
+    }
+  }
+}
+
+void floating_product(const product& p, warp_state& w, lane_mask mask) {
+  const bool f32 = p.i.type == dtype::f32, adds = p.accumulates();
+  // Rounded after what four registers of a lane's row hold, as mma.sync does.
+  const unsigned group = 4 * (32 / p.width);
+  const double sign = ((p.i.sub & gmma::a_negated) != 0) != ((p.i.sub & gmma::b_negated) != 0) ? -1 : 1;
+  double a[rows][most_depth] = {};
+  p.each_of_a([&](unsigned r, unsigned k, std::uint32_t bits) { a[r][k] = sign * element_value(p.a_type, bits); });
+  for (unsigned first = 0; first < p.columns; first += block_columns) {
+    const unsigned count = std::min(block_columns, p.columns - first);
+    double b[most_depth][block_columns] = {}, d[rows][block_columns] = {};
+    p.each_of_b(first, count, [&](unsigned n, unsigned k, std::uint32_t bits) {
+      if (n < count) b[k][n] = element_value(p.b_type, bits);
+    });
+    const auto half = [&](unsigned e) { return e % 2 * 16; };
+    each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
+      if (!adds) return;
+      const std::uint32_t word = w.regs[(std::size_t{p.i.dst} + (f32 ? e : e / 2)) * warp_size + l];
+      d[r][n - first] = f32 ? from_f32(word) : from_f16(word >> half(e) & 0xffff);
+    });
+    add_products(d, a, b, p.depth, group, f32);
+    each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
+      if ((mask >> l & 1) == 0) return;
+      std::uint32_t& word = w.regs[(std::size_t{p.i.dst} + (f32 ? e : e / 2)) * warp_size + l];
+      if (f32) word = to_f32(d[r][n - first]);
+      else word = (word & ~(0xffffu << half(e))) | to_f16(d[r][n - first]) << half(e);
+    });
+  }
+}
+
+/// Sums of bytes, or of single bits, of which eight are an element.
+void integer_product(const product& p, warp_state& w, lane_mask mask) {
+  const bool adds = p.accumulates(), single = p.a_type == dtype::b1;
+  const auto value = [&](dtype t, std::uint32_t bits) {
+    return single ? static_cast<std::int32_t>(bits) : integer_value(t, bits);
+  };
+  std::int32_t a[rows][most_depth] = {};
+  p.each_of_a([&](unsigned r, unsigned k, std::uint32_t bits) { a[r][k] = value(p.a_type, bits); });
+  for (unsigned first = 0; first < p.columns; first += block_columns) {
+    const unsigned count = std::min(block_columns, p.columns - first);
+    std::int32_t b[most_depth][block_columns] = {}, d[rows][block_columns] = {};
+    p.each_of_b(first, count, [&](unsigned n, unsigned k, std::uint32_t bits) { b[k][n] = value(p.b_type, bits); });
+    for (unsigned r = 0; r < rows; ++r)
+      for (unsigned k = 0; k < p.depth; ++k)
+        for (unsigned n = 0; n < count; ++n)
+          d[r][n] += single ? __builtin_popcount(static_cast<unsigned>(a[r][k] & b[k][n])) : a[r][k] * b[k][n];
+    each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
+      if ((mask >> l & 1) == 0) return;
+      std::uint32_t& word = w.regs[(std::size_t{p.i.dst} + e) * warp_size + l];
+      std::int64_t sum = (adds ? static_cast<std::int32_t>(word) : 0) + std::int64_t{d[r][n - first]};
+      if (p.i.saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
+      word = static_cast<std::uint32_t>(sum);
+    });
+  }
+}
+
+}  // namespace
+
+void warpgroup_product(const instruction& i, warp_state& w, lane_mask mask) {
+  const product p(i, w, mask);
+  if (i.type == dtype::s32) integer_product(p, w, mask);
+  else floating_product(p, w, mask);
+}
+
+}  // namespace heddle::simt
