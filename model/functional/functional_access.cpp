@@ -6,6 +6,7 @@
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_executor.h"
+#include "heddle/functional/lanes_by_space.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"
@@ -16,8 +17,6 @@ namespace {
 
 constexpr std::uint64_t page_bytes = functional_memory::page_bytes;
 constexpr std::uint64_t windows_end = isa::code_window_base + isa::window_bytes;
-
-bool within(std::uint64_t address, std::uint64_t base) { return address >= base && address < base + isa::window_bytes; }
 
 /// Loads whole words of all lanes from one page.
 template <unsigned words>
@@ -212,39 +211,6 @@ void functional_executor::any_access(block& b, warp& x, functional_step& s, simt
 }
 
 namespace {
-
-/// The lanes of an access by the memory that they access.
-struct lanes_by_space {
-  simt::lane_mask shared = 0;
-  simt::lane_mask local = 0;
-  simt::lane_mask global = 0;
-};
-
-// Generic addresses in the windows of shared and local memory become offsets.
-lanes_by_space divide_by_space(isa::space space, simt::lane_mask mask, std::uint64_t* addresses) {
-  lanes_by_space lanes;
-  switch (space) {
-    case isa::space::shared: lanes.shared = mask; break;
-    case isa::space::local: lanes.local = mask; break;
-    case isa::space::global: lanes.global = mask; break;
-    case isa::space::constant: break;
-    case isa::space::generic:
-      for (const unsigned l : set_bits(mask)) {
-        std::uint64_t& a = addresses[l];
-        if (within(a, isa::shared_window_base)) {
-          a -= isa::shared_window_base;
-          lanes.shared |= 1u << l;
-        } else if (within(a, isa::local_window_base)) {
-          a -= isa::local_window_base;
-          lanes.local |= 1u << l;
-        } else {
-          lanes.global |= 1u << l;
-        }
-      }
-      break;
-  }
-  return lanes;
-}
 
 /// What the atomic leaves in a cell that held `before`. `words`: the operands by word and lane, `count` words each.
 std::uint64_t atomic_result(const isa::instruction& i, std::uint64_t before,

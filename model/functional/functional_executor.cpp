@@ -33,7 +33,7 @@ functional_executor::~functional_executor() = default;
 functional_executor::outcome functional_executor::execute(const resident_launch& launch, std::uint64_t cycle) {
   launch_ = &launch;
   auto& p = programs_[launch.decoded.get()];
-  if (!p) p = std::make_unique<functional_program>(launch.decoded);
+  if (!p) p = std::make_unique<functional_program>(launch.decoded, watcher_ != nullptr);
   program_ = p.get();
   block_demand d;
   d.threads = launch.threads_per_block();
@@ -47,6 +47,7 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
   next_block_ = 0;
   watches_ = changed_ = false;
   quiet_ = 0;
+  if (watcher_ != nullptr) watcher_->launch_begins(launch, memory_, rules_.per_thread);
   outcome o;
   try {
     run_blocks(launch);
@@ -139,6 +140,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
     const unsigned lanes = std::min(threads - k * isa::warp_size, isa::warp_size);
     w.start(lanes == isa::warp_size ? simt::all_lanes : (1u << lanes) - 1, rules_.per_thread);
   }
+  if (watcher_ != nullptr) watcher_->block_begins(b);
 }
 
 // Runs the block's warps round robin. Returns true when the block has ended. Otherwise its quantum is used up, or all

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/functional/execution_watcher.h"
 #include "heddle/functional/functional_memory.h"
 #include "heddle/functional/functional_observer.h"
 #include "heddle/functional/functional_program.h"
@@ -45,6 +46,11 @@ class functional_executor {
 
   /// Launches may be ended by `observer` from now on; null: none.
   void observe(functional_observer* observer) { observer_ = observer; }
+  /// Memory accesses and synchronisation are reported to `watcher` from now on; null: to none.
+  void watch(execution_watcher* watcher) {
+    watcher_ = watcher;
+    programs_.clear();
+  }
 
  private:
   using warp = functional_warp;
@@ -71,6 +77,7 @@ class functional_executor {
   pause at_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask);
   pause at_cluster_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask);
   void release_cluster(block& b);
+  void completes(block& b, const barrier_outcome& o);
   pause exit(block& b, warp& x, simt::lane_mask mask);
   bool lanes_present(simt::warp_state& w, const isa::instruction& i, simt::lane_mask mask);
   void set_clock_values(simt::warp_state& w) const;
@@ -88,11 +95,16 @@ class functional_executor {
   void check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses,
                     unsigned bytes);
   simt::lane_reader memory_of(warp& x, unsigned lane);
+
+  // Reports to the watcher (functional_watch.cpp)
+  simt::lane_mask watched(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  simt::lane_mask watched_access_of(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   std::uint8_t* local_byte(warp& x, std::uint64_t offset, unsigned lane) const;
   void put(std::uint8_t* to, const void* from, unsigned bytes);
 
   const gpu_config config_;
   functional_observer* observer_ = nullptr;
+  execution_watcher* watcher_ = nullptr;
   const barrier_rules rules_;
   functional_memory& memory_;
   const address_ranges& ranges_;

@@ -46,7 +46,8 @@ functional_kind kind_of(const decoded_instruction& d) {
 
 }  // namespace
 
-functional_program::functional_program(std::shared_ptr<const decoded_program> program) : decoded(std::move(program)) {
+functional_program::functional_program(std::shared_ptr<const decoded_program> program, bool watched)
+    : decoded(std::move(program)) {
   const std::vector<back_edge> edges = back_edges(*decoded->program);
   steps.resize(decoded->code.size());
   for (std::size_t k = 0; k < steps.size(); ++k) {
@@ -54,7 +55,8 @@ functional_program::functional_program(std::shared_ptr<const decoded_program> pr
     functional_step& s = steps[k];
     s.execute = d.execute;
     s.decoded = &d;
-    s.kind = kind_of(d);
+    s.unwatched = kind_of(d);
+    s.kind = watched && d.kind == issue_kind::memory ? functional_kind::other : s.unwatched;
     s.guarded = d.instruction->guarded();
     s.synchronises = d.synchronises;
     s.reads_time = reads_time(*d.instruction);

@@ -18,6 +18,7 @@ struct functional_step {
   simt::execute_function execute = nullptr;
   const decoded_instruction* decoded = nullptr;
   functional_kind kind = functional_kind::other;
+  functional_kind unwatched = functional_kind::other;  // the kind without a watcher
   bool guarded = false;
   bool synchronises = false;  // lanes may have to wait for others first
   bool reads_time = false;
@@ -31,7 +32,8 @@ struct functional_step {
 struct functional_program {
   std::shared_ptr<const decoded_program> decoded;
   std::vector<functional_step> steps;
-  explicit functional_program(std::shared_ptr<const decoded_program> program);
+  /// `watched`: what a watcher is told has the kind other.
+  functional_program(std::shared_ptr<const decoded_program> program, bool watched);
 };
 
 }  // namespace heddle

@@ -93,6 +93,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
   const decoded_instruction& d = *s.decoded;
   const isa::instruction& i = *d.instruction;
   if (s.synchronises && !lanes_present(w, i, mask)) return w.active == 0 ? pause::waits : pause::none;
+  if (watcher_ != nullptr && mask != 0) mask = watched(b, x, s, mask);
   switch (d.kind) {
     case issue_kind::barrier:
       if (mask == 0) break;
@@ -102,7 +103,10 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
       return exit(b, x, mask);
     case issue_kind::memory:
       if (mask == 0) break;
-      if (d.unit == isa::unit::texture) texture(b, x, s, mask);
+      if (s.unwatched == functional_kind::load) load(b, x, s, mask);
+      else if (s.unwatched == functional_kind::store) store(b, x, s, mask);
+      else if (s.unwatched == functional_kind::shared) shared(x, s, mask);
+      else if (d.unit == isa::unit::texture) texture(b, x, s, mask);
       else if (i.op == isa::opcode::ldgsts) copy(b, x, s, mask);
       else any_access(b, x, s, mask);
       break;
@@ -152,10 +156,15 @@ functional_executor::pause functional_executor::at_barrier(block& b, warp& x, co
   if (!error.empty()) fail(b, w, i, static_cast<unsigned>(__builtin_ctz(mask)), error);
   if (o.waits && w.independent) simt::wait_at_barrier(w, mask, o.barrier);
   if (o.deadlock) fail_deadlocked(b);
+  completes(b, o);
   x.waits = o.waits && (!w.independent || w.active == 0);
   if (o.release != 0) release(b, o);
   if (!o.waits) simt::advance(w);
   return x.waits ? pause::waits : pause::none;
+}
+
+void functional_executor::completes(block& b, const barrier_outcome& o) {
+  if (watcher_ != nullptr && o.completed) watcher_->barrier_completes(b, o.barrier, o.release);
 }
 
 // The block is the only one of its cluster.
@@ -185,11 +194,14 @@ void functional_executor::release_cluster(block& b) {
   barrier_outcome o;
   o.release = b.cluster.release();
   o.barrier = simt::cluster_barrier;
+  o.completed = true;
+  completes(b, o);
   release(b, o);
 }
 
 functional_executor::pause functional_executor::exit(block& b, warp& x, simt::lane_mask mask) {
   simt::warp_state& w = x.state;
+  if (watcher_ != nullptr) watcher_->lanes_exit({b, w, program_->decoded->program->code[w.pc], mask});
   simt::exit_lanes(w, mask);
   if (!w.independent && w.live != 0) return pause::none;
   x.waits = w.live != 0 && w.active == 0;
@@ -202,6 +214,7 @@ functional_executor::pause functional_executor::exit(block& b, warp& x, simt::la
   for (;;) {
     const barrier_outcome o = b.barriers.after_exit(rules_);
     if (o.deadlock) fail_deadlocked(b);
+    completes(b, o);
     if (o.release == 0) break;
     release(b, o);
   }

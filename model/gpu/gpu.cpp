@@ -172,6 +172,8 @@ ptx::parsed_modules& gpu::parsed_modules() { return parts_->host.parsed_modules(
 
 void gpu::observe(functional_observer& observer) { parts_->host.observe(observer); }
 
+void gpu::sanitize(sanitizer& sanitizer) { parts_->host.sanitize(sanitizer); }
+
 const gpu_config& gpu::config() const { return parts_->config; }
 cycle_t gpu::cycle() const { return parts_->core.cycle(); }
 bool gpu::faulted() const { return parts_->host.faulted(); }

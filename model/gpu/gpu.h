@@ -24,6 +24,7 @@ class host_interface;
 class interconnect;
 class l2_cache;
 class memory_model;
+class sanitizer;
 class sm;
 namespace ptx {
 class parsed_modules;
@@ -80,6 +81,8 @@ class gpu : public sc_core::sc_module {
   ptx::parsed_modules& parsed_modules();
   /// Launches that are executed functionally may be ended by `observer`, which outlives them.
   void observe(functional_observer& observer);
+  /// Launches are checked by `sanitizer`, which outlives them; it changes no result. Call before the first launch.
+  void sanitize(sanitizer& sanitizer);
   /// Adds the cycles of active warps up to now to the counters, for metrics during a run.
   void settle_accounts();
 

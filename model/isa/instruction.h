@@ -220,8 +220,10 @@ struct instruction {
   bool uniform = false;  // bra.uni: never diverges; bar of a trace: for all lanes of the warp
   space mem_space = space::global;
   cache_op cache = cache_op::ca;
-  bool system = false;      // ld, st, atom, red: coherent with accesses from outside the GPU (scope .sys, volatile)
-  std::int64_t offset = 0;  // ld, st, atom, red, ldc: added to the address
+  bool system = false;       // ld, st, atom, red: coherent with accesses from outside the GPU (scope .sys, volatile)
+  bool block_scope = false;  // ld, st, atom, red: ordered for the threads of the block alone (scope .cta)
+  bool aligned = false;      // bar: all threads of a warp execute the same one
+  std::int64_t offset = 0;   // ld, st, atom, red, ldc: added to the address
   std::uint32_t target = no_target;      // bra: instruction index
   std::uint32_t reconverge = no_target;  // bra: instruction index where diverged lanes reconverge
   std::uint32_t line = 0;                // PTX source position

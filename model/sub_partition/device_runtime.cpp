@@ -32,7 +32,11 @@ std::uint64_t system_routine(program_services& services, const simt::lane_reader
       services.print(p.text);
       return static_cast<std::uint32_t>(p.arguments);
     }
-    case isa::system_function::malloc: return services.heap_allocate(a);
+    case isa::system_function::malloc: {
+      const std::uint64_t address = services.heap_allocate(a);
+      services.heap_given(address, a, w, i, lane);
+      return address;
+    }
     case isa::system_function::free:
       if (a != 0 && !services.heap_free(a)) fail_at("free of 0x%llx, which malloc did not give", a);
       return 0;

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "heddle/isa/instruction.h"
+#include "heddle/simt/warp/warp_state.h"
+
 namespace heddle {
 
 /// Environment of the CUDA device runtime's routines (printf, malloc, free, failed assertions) outside the SM.
@@ -17,6 +20,12 @@ class program_services {
   virtual void print(const std::string& text) = 0;
   /// Allocates from the device heap, 16-byte aligned; 0 if it is full.
   virtual std::uint64_t heap_allocate(std::uint64_t bytes) = 0;
+  /// A lane has received this address, which may be 0, of `bytes` bytes.
+  virtual void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w,
+                          const isa::instruction& i, unsigned lane) {
+    static_cast<void>(address), static_cast<void>(bytes), static_cast<void>(w), static_cast<void>(i);
+    static_cast<void>(lane);
+  }
   /// Frees an address that heap_allocate returned; false if it is not in use.
   virtual bool heap_free(std::uint64_t address) = 0;
 };

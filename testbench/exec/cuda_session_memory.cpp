@@ -16,7 +16,7 @@ constexpr std::size_t chunk_bytes = std::size_t{256} << 10;  // stays in a proce
 void cuda_session::allocate(wire::reader& in, call_answer& out) {
   const auto bytes = in.get<std::uint64_t>();
   const auto kind = in.get<wire::memory_kind>();
-  const std::uint64_t address = m_.memory.allocate(bytes);
+  const std::uint64_t address = m_.memory.allocate(bytes, kind != wire::memory_kind::device);
   if (address == 0) {
     out.status = wire::out_of_memory;
     return;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t allocation_unit = 4096;  // a page
 }  // namespace
 
-std::uint64_t device_memory::allocate(std::uint64_t bytes) {
+std::uint64_t device_memory::allocate(std::uint64_t bytes, bool written) {
   const std::uint64_t wanted = std::max(bytes, std::uint64_t{1});
   if (wanted > capacity_ || taken_ > capacity_ - wanted) return 0;
   const std::uint64_t size = (wanted + allocation_unit - 1) / allocation_unit * allocation_unit;
@@ -30,6 +30,7 @@ std::uint64_t device_memory::allocate(std::uint64_t bytes) {
   }
   live_[address] = wanted;
   taken_ += wanted;
+  if (checks_ != nullptr) checks_->allocated(address, wanted, "", written);
   return address;
 }
 
@@ -37,6 +38,7 @@ bool device_memory::release(std::uint64_t address) {
   const auto found = live_.find(address);
   if (found == live_.end()) return false;
   driver_.unmap(address);
+  if (checks_ != nullptr) checks_->freed(address);
   free_.emplace((found->second + allocation_unit - 1) / allocation_unit * allocation_unit, address);
   taken_ -= found->second;
   live_.erase(found);

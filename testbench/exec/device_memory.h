@@ -5,6 +5,7 @@
 #include <map>
 
 #include "heddle/gpu/host/host_driver.h"
+#include "heddle/sanitize/sanitizer.h"
 
 namespace heddle::testbench {
 
@@ -15,11 +16,12 @@ namespace heddle::testbench {
 /// KiB and one page more, unless bounds are exact.
 class device_memory {
  public:
-  device_memory(host_driver& driver, std::uint64_t capacity, bool exact_bounds)
-      : driver_(driver), capacity_(capacity), exact_bounds_(exact_bounds) {}
+  /// `checks`: is notified of allocations; may be null.
+  device_memory(host_driver& driver, std::uint64_t capacity, bool exact_bounds, sanitizer* checks)
+      : driver_(driver), capacity_(capacity), exact_bounds_(exact_bounds), checks_(checks) {}
 
-  /// 0: not enough memory is left.
-  std::uint64_t allocate(std::uint64_t bytes);
+  /// 0: not enough memory is left. `written`: the program writes it by itself, as memory that it shares.
+  std::uint64_t allocate(std::uint64_t bytes, bool written);
   /// False: no allocation begins there. Kernels may no longer access released memory.
   bool release(std::uint64_t address);
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
@@ -29,6 +31,7 @@ class device_memory {
   host_driver& driver_;
   std::uint64_t capacity_;
   bool exact_bounds_;
+  sanitizer* checks_;
   std::uint64_t taken_ = 0;
   std::map<std::uint64_t, std::uint64_t> live_;       // address: bytes
   std::multimap<std::uint64_t, std::uint64_t> free_;  // bytes: address

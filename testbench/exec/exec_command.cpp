@@ -20,6 +20,7 @@
 #include "testbench/options/options.h"
 #include "testbench/run/run_command.h"
 #include "testbench/run/summary.h"
+#include "testbench/sanitize/sanitize_text.h"
 #include "testbench/text/shell_words.h"
 #include "testbench/text/text.h"
 
@@ -155,7 +156,8 @@ run_options options_of_environment(const std::string& program) {
 // The outputs that can be judged before a program starts: a name with %p or %n in its folder has none yet, and a
 // relative one may belong to another folder.
 run_options with_known_outputs(run_options o) {
-  for (std::string* file : {&o.metrics_file, &o.report_file, &o.vcd_file, &o.timeline_file, &o.pipeline_file}) {
+  for (std::string* file :
+       {&o.metrics_file, &o.report_file, &o.sanitize_file, &o.vcd_file, &o.timeline_file, &o.pipeline_file}) {
     std::error_code ignored;
     const bool is_pattern = file->find('/', std::min(file->find('%'), file->size())) != std::string::npos;
     const bool is_relative = fs::path(*file).is_relative() && *file != "-" && !fs::is_directory(*file, ignored);
@@ -207,6 +209,9 @@ int exec_command(const std::vector<std::string>& arguments) {
       message_log::warning("'" + program[0] + "' has called nothing of CUDA: there is nothing to report");
   } else {
     write_results(o, *server.used(), server, program[0]);
+    const sanitizer* const checks = server.used()->chip.checks();
+    const bool found = checks != nullptr && print_findings(*checks, o.quiet) != 0;
+    leave(code == 0 && found ? 1 : code);
   }
   leave(code);
 }
@@ -239,6 +244,7 @@ int attach_command() {
   server.serve_line(line);
   made.reset();
   if (server.used() != nullptr) write_results(o, *server.used(), server, name);
+  if (server.used() != nullptr && o.sanitizes) print_findings(*server.used()->chip.checks(), o.quiet);
   names.keep();
   leave(0);
 }

@@ -51,7 +51,8 @@ bool is_stream(const std::string& name) {
 
 free_names::free_names(run_options& o, pid_t process, const std::string& program) {
   std::vector<std::string*> wanted;
-  for (std::string* file : {&o.metrics_file, &o.report_file, &o.vcd_file, &o.timeline_file, &o.pipeline_file}) {
+  for (std::string* file :
+       {&o.metrics_file, &o.report_file, &o.sanitize_file, &o.vcd_file, &o.timeline_file, &o.pipeline_file}) {
     *file = filled(*file, process, program);
     if (!file->empty() && !is_stream(*file)) wanted.push_back(file);
   }

@@ -28,6 +28,9 @@ void add_to(po::options_description& all, const std::string& name, const option_
     all.add_options()(names.c_str(), help.c_str());
   } else if (o.repeatable) {
     all.add_options()(names.c_str(), po::value<std::vector<std::string>>()->value_name(o.meaning), help.c_str());
+  } else if (o.may_lack_value) {
+    all.add_options()(names.c_str(), po::value<std::string>()->implicit_value("", "")->value_name(o.meaning),
+                      help.c_str());
   } else {
     all.add_options()(names.c_str(), po::value<std::string>()->value_name(o.meaning), help.c_str());
   }
@@ -75,6 +78,12 @@ option_parser& option_parser::values(const char* name, const char* meaning, cons
 }
 option_parser& option_parser::flag(const char* name, const char* help) { return add(name, "", help, false); }
 
+option_parser& option_parser::optional_value(const char* name, const char* meaning, const char* help) {
+  add(name, meaning, help, false);
+  groups_.back().options.back().may_lack_value = true;
+  return *this;
+}
+
 option_parser& option_parser::also(const char* name) {
   groups_.back().options.back().also.push_back(name);
   return *this;
@@ -114,7 +123,7 @@ bool option_parser::parse(const std::vector<std::string>& arguments) {
 }
 
 bool option_parser::has_empty_value(const option_entry& o) const {
-  if (o.meaning.empty()) return false;
+  if (o.meaning.empty() || o.may_lack_value) return false;
   const std::vector<std::string> given = o.repeatable ? list(o.name) : std::vector<std::string>{text(o.name)};
   return std::find(given.begin(), given.end(), "") != given.end();
 }

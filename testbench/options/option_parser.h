@@ -18,6 +18,7 @@ struct option_entry {
   std::string meaning;
   std::string help;
   bool repeatable = false;
+  bool may_lack_value = false;    // --name, or --name=VALUE in one word
   std::vector<std::string> also;  // other accepted names
 };
 
@@ -39,6 +40,8 @@ class option_parser {
   option_parser& value(const char* name, const char* meaning, const char* help);
   option_parser& values(const char* name, const char* meaning, const char* help);
   option_parser& flag(const char* name, const char* help);
+  /// An option whose value may be left out; it is then empty.
+  option_parser& optional_value(const char* name, const char* meaning, const char* help);
   /// Adds an alternative name to the option added last.
   option_parser& also(const char* name);
   /// What positional arguments are, written as an option's meaning, and how many are allowed; none without this call.

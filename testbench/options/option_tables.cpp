@@ -43,6 +43,17 @@ void add_simulation_options(option_parser& p) {
       "SIGUSR1 writes a snapshot of the metrics, and the run continues.");
 }
 
+// Options of commands that execute what they simulate.
+void add_sanitizer(option_parser& p) {
+  p.group("Checks");
+  p.optional_value(
+      "sanitize", "KINDS",
+      "look for data races, accesses outside allocations, reads of unwritten bytes, divergent barriers and "
+      "leaks; KINDS: some of races,memory,init,sync,leaks (default: all); exit code 1 if any are found; "
+      "timing stays as it is");
+  p.value("sanitize-json", "FILE.json", "write what --sanitize finds");
+}
+
 // Options of a single kernel launch; the occupancy calculator takes a part of them.
 void add_shared_bytes(option_parser& p, const char* help) { p.value("shared-bytes", "N", help).also("smem"); }
 void add_carveout(option_parser& p) {
@@ -73,6 +84,7 @@ option_parser options_of_run() {
            "the next kernel argument: u32:7 s32:-1 f32:1.5 (u8 to u64, s8 to s64, f32, f64); "
            "buf:BYTES[:iota32|:iotaf|:random:SEED], in:FILE, out:BYTES:FILE, inout:FILE:OUTFILE");
   add_gpu_options(p);
+  add_sanitizer(p);
   add_simulation_options(p);
   p.value("confine", "DIR", "refuse a job that names files elsewhere than below DIR (default: it may name any)");
   p.note(
@@ -105,6 +117,7 @@ option_parser options_of_exec() {
   p.flag(
       "skip-functional",
       "execute all launches functionally that --launches and --kernel-name do not choose; without these all of them");
+  add_sanitizer(p);
   add_simulation_options(p);
   p.group("Memory");
   p.flag(

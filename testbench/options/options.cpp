@@ -97,6 +97,14 @@ void read_simulation_options(const option_parser& p, run_options& o) {
   if (p.has("log-level")) o.level = static_cast<log_level>(p.choice("log-level"));
 }
 
+void read_sanitizer(const option_parser& p, run_options& o) {
+  o.sanitizes = p.has("sanitize");
+  if (o.sanitizes) o.sanitize = p.text("sanitize");
+  if (!p.has("sanitize-json")) return;
+  if (!o.sanitizes) p.fail("--sanitize-json belongs to --sanitize");
+  o.sanitize_file = p.text("sanitize-json");
+}
+
 }  // namespace
 
 namespace {
@@ -140,6 +148,7 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
   }
   if (p.has("confine")) o.confine = p.text("confine");
   read_launch(p, o);
+  read_sanitizer(p, o);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
   return false;
@@ -147,6 +156,10 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
 
 bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
   option_parser p = options_of_replay();
+  for (const std::string& a : arguments)
+    if (a.compare(0, 10, "--sanitize") == 0)
+      p.fail(
+          "--sanitize: a trace has no data and no synchronisation of lanes to check; expected heddle run or heddle exec");
   if (p.parse(arguments)) {
     help = p.help();
     return true;
@@ -176,6 +189,7 @@ bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::
   o.arguments = p.positionals();
   read_choice(p, o.chosen);
   o.exact_bounds = p.has("exact-bounds");
+  read_sanitizer(p, o);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
   return false;

@@ -65,6 +65,9 @@ struct run_options {
   std::uint64_t trace_end = ~std::uint64_t{0};
 
   std::uint64_t max_cycles = 0;  // 0: no limit
+  bool sanitizes = false;        // run, exec: launches are checked
+  std::string sanitize;          // for what: a list of kinds; empty: all
+  std::string sanitize_file;     // the findings as JSON; empty: not written
   bool cold = false;             // launches begin with empty caches, one at a time
   unsigned threads = 1;          // of the host that simulate SMs
   bool threads_named = false;    // by the user, who is told where they cannot be used

@@ -110,7 +110,7 @@ void add_options(candidates& found, const option_parser& p, const std::vector<st
 const option_entry* takes_the_next(const option_parser& p, const std::string& word) {
   if (word.size() < 2 || word[0] != '-' || word.find('=') != std::string::npos) return nullptr;
   const option_entry* o = p.find(word.substr(word[1] == '-' ? 2 : 1));
-  return o && !o->meaning.empty() ? o : nullptr;
+  return o && !o->meaning.empty() && !o->may_lack_value ? o : nullptr;
 }
 
 std::string complete(std::vector<std::string> words) {

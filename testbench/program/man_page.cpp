@@ -47,7 +47,8 @@ std::string item(const std::string& tag, const std::string& text) { return ".TP\
 std::string verbatim(const std::string& lines) { return ".PP\n.nf\n.RS\n" + plain(lines) + "\n.RE\n.fi\n"; }
 
 std::string option_item(const option_entry& o) {
-  const std::string value = o.meaning.empty() ? "" : " \\fI" + plain(o.meaning) + "\\fR";
+  const std::string meaning = "\\fI" + plain(o.meaning) + "\\fR";
+  const std::string value = o.meaning.empty() ? "" : o.may_lack_value ? "[=" + meaning + "]" : " " + meaning;
   std::string tag = o.letter ? bold("-" + std::string(1, o.letter)) + ", " : "";
   tag += bold("--" + o.name) + value;
   std::string help = o.help;

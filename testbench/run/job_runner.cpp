@@ -83,6 +83,9 @@ run_outcome job_runner::run() {
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   check_registers(job_.operations, machine_.config().sm.registers_per_thread);
   device_ = std::make_unique<device_job>(job_, driver_);
+  if (sanitizer* const s = machine_.checks())
+    for (const buffer& b : job_.buffers)
+      s->allocated(device_->address(b.name), b.bytes, "buffer '" + b.name + "'", true);
   if (signals_ != nullptr) signals_->note_stops();  // before this point there are no results to keep
   simulate();
   const bool whole = outcome_.failure.empty() && outcome_.stop_signal == 0;

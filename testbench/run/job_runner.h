@@ -38,6 +38,8 @@ class job_runner final : private print_observer {
   /// Simulates and writes the result files. Throws input_error before anything is written. A failure of the simulated
   /// program is part of the outcome.
   run_outcome run();
+  /// Null: launches are not checked.
+  sanitizer* checks() { return machine_.checks(); }
 
  private:
   void printed(const std::string& text) override;

@@ -16,6 +16,7 @@
 #include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
+#include "testbench/sanitize/sanitize_text.h"
 
 namespace heddle::testbench {
 
@@ -96,9 +97,11 @@ machine::machine(const run_options& o, const gpu_config& config, std::uint64_t f
       clock_(config.gpu.core_clock_mhz),
       gpu_("gpu", config),
       cap_(config.energy.power_cap_watts > 0 ? std::make_unique<power_cap>(gpu_) : nullptr),
+      sanitizer_(o.sanitizes ? std::make_unique<sanitizer>(config, kinds_of_text(o.sanitize)) : nullptr),
       driver_("driver", config, first_address, 0, &gpu_.parsed_modules()),
       irq_("irq"),
       intervals_(gpu_, ledger()) {
+  if (sanitizer_) gpu_.sanitize(*sanitizer_);
   driver_.host_socket.bind(gpu_.host_socket);
   gpu_.irq(irq_);
   driver_.irq(irq_);
@@ -180,6 +183,9 @@ void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, c
 void machine::write_files(run_outcome& outcome, const std::string& name) {
   const run_metrics& m = outcome.metrics;
   if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(m), "--metrics");
+  if (sanitizer_) sanitizer_->finish();
+  if (!options_.sanitize_file.empty())
+    files_.add(options_.sanitize_file, json_of_findings(*sanitizer_), "--sanitize-json");
   if (!options_.report_file.empty())
     files_.add(options_.report_file, report_page(report_of_metrics({{name, to_json(m)}})), "--report");
   const std::string mark =

@@ -13,6 +13,7 @@
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/metrics/interval_sampler.h"
 #include "heddle/metrics/run_metrics.h"
+#include "heddle/sanitize/sanitizer.h"
 #include "testbench/files/result_files.h"
 #include "testbench/job/compare.h"
 #include "testbench/options/options.h"
@@ -45,6 +46,8 @@ class machine {
   gpu& chip() { return gpu_; }
   host_driver& driver() { return driver_; }
   result_files& files() { return files_; }
+  /// Null: launches are not checked.
+  sanitizer* checks() { return sanitizer_.get(); }
   [[nodiscard]] double cpu_seconds() const { return cpu_seconds_; }
   [[nodiscard]] double wall_seconds() const { return wall_seconds_; }
 
@@ -69,6 +72,7 @@ class machine {
   core_time clock_;
   gpu gpu_;
   std::unique_ptr<power_cap> cap_;  // null without energy.power_cap_watts
+  std::unique_ptr<sanitizer> sanitizer_;
   host_driver driver_;
   sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> irq_;  // raised by the GPU's process, lowered by the driver's
   result_files files_;

@@ -16,6 +16,8 @@ class device_heap {
   [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes);
   /// False if `address` is not the address of an allocation.
   bool free(std::uint64_t address);
+  /// Address and bytes (a multiple of 16) of each allocation in use.
+  [[nodiscard]] const std::map<std::uint64_t, std::uint64_t>& taken() const { return taken_; }
 
  private:
   std::map<std::uint64_t, std::uint64_t> gaps_;  // begin, bytes

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "heddle/config/error.h"
+#include "heddle/sanitize/sanitizer.h"
 #include "heddle/simt/warp/print_format.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
@@ -22,6 +23,32 @@ bool writable(std::uint64_t address) {
     if (r.offset == address) return r.access != register_access::read_only && r.access != register_access::read_takes;
   return false;
 }
+/// The device runtime for a launch that is executed on a copy of the memory: nothing is printed, and the heap is a
+/// copy.
+class copied_services final : public program_services {
+ public:
+  copied_services(sanitizer& s, device_heap heap) : sanitizer_(s), heap_(std::move(heap)) {}
+  bool inspect(std::uint64_t, void* data, unsigned bytes) override {
+    std::memset(data, 0, bytes);  // only printed text is read by it
+    return true;
+  }
+  void print(const std::string&) override {}
+  std::uint64_t heap_allocate(std::uint64_t bytes) override { return heap_.allocate(bytes); }
+  void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
+                  unsigned lane) override {
+    sanitizer_.heap_given(address, bytes, w, i, lane);
+  }
+  bool heap_free(std::uint64_t address) override {
+    if (!heap_.free(address)) return false;
+    sanitizer_.heap_freed(address);
+    return true;
+  }
+
+ private:
+  sanitizer& sanitizer_;
+  device_heap heap_;
+};
+
 }  // namespace
 
 host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
@@ -180,7 +207,10 @@ void host_interface::write_register(std::uint64_t address, std::uint64_t value) 
       raise(0);
       break;
     case host_register::heap_base: heap_base_ = value; break;
-    case heap_bytes: heap_.place(heap_base_, value); break;
+    case heap_bytes:
+      heap_.place(heap_base_, value);
+      if (sanitizer_ != nullptr) sanitizer_->heap_placed(heap_base_, value);
+      break;
     case host_register::grid_workspace: launch_builder_.set_grid_workspace(value); break;
     case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); break;
     case host_register::context_area: attempt([&] { move_context_area(value); }); break;
@@ -310,6 +340,35 @@ void host_interface::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, launches_, base + ".launches");
   sc_core::sc_trace(file, completed_, base + ".completed");
+}
+
+void host_interface::sanitize(sanitizer& sanitizer) {
+  sanitizer_ = &sanitizer;
+  memory_.sanitize(sanitizer);
+  functional_executor_.watch(&sanitizer.watcher());
+}
+
+// All that the launch depends on has ended, and its stores are in memory.
+void host_interface::grid_resident(const grid_record& grid) {
+  blocks_.hand_over(grid);
+  if (sanitizer_ == nullptr || grid.launch->recorded()) return;
+  copied_services services(*sanitizer_, heap_);
+  sanitizer_->check(*grid.launch, memory_.ranges(), memory_.reader(), services, clock_.cycle(), functional_observer_);
+}
+
+void host_interface::heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w,
+                                const isa::instruction& i, unsigned lane) {
+  if (sanitizer_ == nullptr) return;
+  sanitizer_->heap_kept(address, bytes, w, i, lane);
+  if (executing_) sanitizer_->heap_given(address, bytes, w, i, lane);
+}
+
+bool host_interface::heap_free(std::uint64_t address) {
+  if (!heap_.free(address)) return false;
+  if (sanitizer_ == nullptr) return true;
+  sanitizer_->heap_released(address);
+  if (executing_) sanitizer_->heap_freed(address);
+  return true;
 }
 
 }  // namespace heddle

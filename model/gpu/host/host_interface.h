@@ -34,6 +34,8 @@
 
 namespace heddle {
 
+class sanitizer;
+
 class host_interface : public sc_core::sc_module,
                        public blocking_target<>,
                        public grid_listener,
@@ -57,12 +59,17 @@ class host_interface : public sc_core::sc_module,
   /// The PTX modules that are in use.
   ptx::parsed_modules& parsed_modules() { return modules_.parsed(); }
   /// Launches that are executed functionally may be ended by `observer` from now on.
-  void observe(functional_observer& observer) { functional_executor_.observe(&observer); }
+  void observe(functional_observer& observer) {
+    functional_observer_ = &observer;
+    functional_executor_.observe(&observer);
+  }
+  /// Launches are checked by `sanitizer` from now on.
+  void sanitize(sanitizer& sanitizer);
 
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
 
-  void grid_resident(const grid_record& grid) override { blocks_.hand_over(grid); }
+  void grid_resident(const grid_record& grid) override;
   void block_dispatched(const grid_record& grid) override { blocks_.hand_over(grid); }
   void grid_finished(const grid_record& grid, cycle_t cycle) override;
   void program_fault(const std::string& text) override { program_fault_with(text, {}); }
@@ -74,7 +81,9 @@ class host_interface : public sc_core::sc_module,
   }
   void print(const std::string& text) override;
   std::uint64_t heap_allocate(std::uint64_t bytes) override { return heap_.allocate(bytes); }
-  bool heap_free(std::uint64_t address) override { return heap_.free(address); }
+  void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
+                  unsigned lane) override;
+  bool heap_free(std::uint64_t address) override;
   /// Notified when a launch completes or the program fails; the irq line signals the same outside C++.
   sc_core::sc_event completion_event;
   [[nodiscard]] bool faulted() const { return !fault_.empty(); }
@@ -130,6 +139,9 @@ class host_interface : public sc_core::sc_module,
   bool resetting_ = false;
   std::deque<std::uint32_t> completion_queue_;
   functional_executor functional_executor_;
+  functional_observer* functional_observer_ = nullptr;
+  sanitizer* sanitizer_ = nullptr;
+  bool executing_ = false;  // a launch functionally
   launch_builder launch_builder_;
   static constexpr std::uint64_t no_register = ~std::uint64_t{0};
   std::uint64_t early_register_ = no_register;  // of which a narrow host has written bytes, but not the lowest

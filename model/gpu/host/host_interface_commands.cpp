@@ -7,6 +7,7 @@
 #include "heddle/frontend/sass_trace/replay/trace_recording.h"
 #include "heddle/gpu/host/host_interface.h"
 #include "heddle/gpu/host/launch_check.h"
+#include "heddle/sanitize/sanitizer.h"
 
 namespace heddle {
 
@@ -97,7 +98,11 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
     throw input_error("kernel '" + l->program->kernel +
                       "': a launch of clusters that wait for each other cannot be executed functionally");
   l->launch_id = launches_;
+  executing_ = true;
+  if (sanitizer_ != nullptr) sanitizer_->begin(memory_.ranges());
   const functional_executor::outcome o = functional_executor_.execute(*l, clock_.cycle());
+  if (sanitizer_ != nullptr) sanitizer_->end();
+  executing_ = false;
   if (o.how == functional_executor::ending::stopped)
     throw input_error("kernel '" + l->program->kernel + "' was given up: it was to be stopped");
   if (o.how == functional_executor::ending::failed) {

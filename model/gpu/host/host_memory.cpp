@@ -5,6 +5,7 @@
 #include <string>
 
 #include "heddle/config/error.h"
+#include "heddle/sanitize/sanitizer.h"
 
 namespace heddle {
 
@@ -58,7 +59,15 @@ unsigned host_memory::access(tlm::tlm_command command, std::uint64_t address, st
                                            : plain_access(command, address, data, bytes, why);
   if (done == bytes) why = tlm::TLM_OK_RESPONSE;
   if (write) modules_.written(address, data, done);
+  if (write && sanitizer_ != nullptr) sanitizer_->written(address, done);
   return done;
+}
+
+functional_memory::backing host_memory::reader() {
+  return [this](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+    tlm::tlm_response_status status;
+    return write ? 0 : plain_access(tlm::TLM_READ_COMMAND, address, data, bytes, status);
+  };
 }
 
 // Accesses the memory itself, bypassing the pages of functional execution.

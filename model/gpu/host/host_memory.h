@@ -15,6 +15,8 @@
 
 namespace heddle {
 
+class sanitizer;
+
 /// Device memory as the host and the device runtime see it: the ranges that kernels may access, and untimed accesses.
 /// These pass through the L2, or past it for large images, but for pages that functional execution holds.
 class host_memory {
@@ -28,6 +30,10 @@ class host_memory {
   functional_memory& functional() { return functional_; }
   /// Large images bypass the L2 where it holds nothing of them.
   void move_images_by(bulk_access& bulk) { bulk_ = &bulk; }
+  /// Writes are reported to `sanitizer` from now on.
+  void sanitize(sanitizer& sanitizer) { sanitizer_ = &sanitizer; }
+  /// Reads the memory itself for a sanitizer's copy.
+  functional_memory::backing reader();
 
   /// Adds a range (`what` 1) or removes it (2). Throws input_error.
   void change_map(std::uint64_t what, std::uint64_t base, std::uint64_t bytes);
@@ -61,6 +67,7 @@ class host_memory {
   address_ranges::hint inspected_;
   std::mutex inspecting_;
   bulk_access* bulk_ = nullptr;
+  sanitizer* sanitizer_ = nullptr;
   functional_memory functional_;
 };
 

@@ -69,6 +69,7 @@ struct modifiers {
   bool hinted = false;     // .L2::cache_hint: a cache policy is the last operand
   bool any_block = false;  // .shared::cluster: shared memory of any block of the cluster
   bool masked = false;     // pmevent.mask
+  bool aligned = false;    // barrier.aligned
   // cvt.pack, and add, min and max of two 16-bit integers: size in bits of the integers in the destination; 0: others.
   std::uint8_t packed_bits = 0;
   bool packed_signed = false;

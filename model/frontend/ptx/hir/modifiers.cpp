@@ -192,7 +192,8 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
       else if (w == "and") m.sub = 3;
       else if (w == "or") m.sub = 4;
       else if (w == "warp") m.uniform = true;
-      else return w == "cta" || w == "aligned";
+      else if (w == "aligned") m.aligned = true;
+      else return w == "cta";
       return true;
     case ptx_op::cp:
       if (w == "async") m.sub = copy_itself;

@@ -110,6 +110,7 @@ void memory_selector::load() {
   ld.base.type = one && size < 4 && isa::is_signed(t) ? t : access_type(bytes);
   ld.base.cache = in_.now().m.order != modifiers::order_kind::weak ? isa::cache_op::volatile_ : in_.now().m.cache;
   ld.base.system = !constant && of_system(in_.now().m);
+  ld.base.block_scope = in_.now().m.scope == 0;
   if (constant) {
     ld.base.sub = in_.now().m.space == state_space::param ? 0 : 3;
     ld.base.cache = isa::cache_op::ca;
@@ -146,6 +147,7 @@ void memory_selector::store() {
   st.base.type = access_type(bytes);
   st.base.cache = in_.now().m.order != modifiers::order_kind::weak ? isa::cache_op::volatile_ : in_.now().m.cache;
   st.base.system = of_system(in_.now().m);
+  st.base.block_scope = in_.now().m.scope == 0;
 }
 
 /// Each element of a vector is a separate atomic operation (PTX ISA: their order is unspecified).
@@ -184,6 +186,7 @@ void memory_selector::atomic() {
   a.base.type = t;
   a.base.sub = in_.now().m.sub;
   a.base.system = in_.now().m.scope == 2;
+  a.base.block_scope = in_.now().m.scope == 0;
   order_after(in_.now().m);
 }
 

@@ -100,6 +100,7 @@ void warp_selector::barrier() {
                {in_.src(0, dtype::u32), sources == 2 ? in_.src(1, dtype::u32) : virtual_operand()});
   if (i.src[0].is_zero_register()) i.src[0] = immediate(0);
   i.base.sub = in_.now().m.sub;
+  i.base.aligned = in_.now().op == ptx_op::bar || in_.now().m.aligned;
   if (reduces) i.psrc[0] = in_.predicate(in_.now().src.back());
   if (reduces && !counts) i.pdst[0] = in_.predicate_dst();
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "heddle/simt/warp/warp_state.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
+
+namespace heddle {
+
+class functional_memory;
+struct functional_block;
+
+/// An instruction that a warp is about to execute functionally, on the lanes of `mask`.
+struct watched_step {
+  const functional_block& block;
+  const simt::warp_state& warp;
+  const isa::instruction& instruction;
+  simt::lane_mask mask = 0;
+};
+
+/// A load, store, atomic, reduction or copy. Each lane accesses `bytes` bytes of one space, at an offset in shared or
+/// local memory or at a global address. A copy to shared memory (LDGSTS) has two: the bytes read, then those written.
+struct watched_access : watched_step {
+  simt::lane_mask shared = 0;
+  simt::lane_mask local = 0;
+  simt::lane_mask global = 0;
+  const std::uint64_t* addresses = nullptr;  // by lane
+  unsigned bytes = 0;
+  bool copies_in = false;  // what a copy writes to shared memory
+};
+
+/// Interface to an observer of the memory accesses and of the synchronisation of launches that are executed
+/// functionally. It is called before the instruction executes.
+class execution_watcher {
+ public:
+  /// `independent`: lanes diverge independently; otherwise warps run in lock step.
+  virtual void launch_begins(const resident_launch& launch, functional_memory& memory, bool independent) = 0;
+  virtual void block_begins(const functional_block& block) = 0;
+  /// The lanes that may execute the access; those left out skip it, and load zero.
+  virtual simt::lane_mask accesses(const watched_access& access) = 0;
+  virtual void fences(const watched_step& step) = 0;
+  /// The lanes of `named` synchronise with each other: bar.warp.sync, shuffles, votes.
+  virtual void lanes_meet(const watched_step& step, simt::lane_mask named) = 0;
+  /// Closes a group of copies, or waits until at most so many of the newest groups are incomplete.
+  virtual void closes_copies(const watched_step& step) = 0;
+  virtual void awaits_copies(const watched_step& step) = 0;
+  /// Calls the device runtime, which then is called for one lane after another.
+  virtual void calls_runtime(const watched_step& step) = 0;
+  virtual void arrives(const watched_step& step, std::uint32_t barrier) = 0;
+  /// `released`: the warps that waited at the barrier, by bit.
+  virtual void barrier_completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released) = 0;
+  virtual void lanes_exit(const watched_step& step) = 0;
+
+ protected:
+  ~execution_watcher() = default;
+};
+
+}  // namespace heddle

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sanitize/allocations.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "heddle/sanitize/findings.h"
+
+namespace heddle::sanitize {
+
+void allocations::add(std::uint64_t address, allocation a) {
+  if (!a.written_at_start) {
+    a.bits.assign(a.bytes, 0);
+    ++tracked_;
+  }
+  freed_.erase(address);
+  live_[address] = std::move(a);
+  last_ = nullptr;
+}
+
+void allocations::remove(std::uint64_t address) {
+  const auto found = live_.find(address);
+  if (found == live_.end()) return;
+  tracked_ -= !found->second.written_at_start;
+  freed_[address] = found->second.bytes;
+  live_.erase(found);
+  last_ = nullptr;
+}
+
+const allocation* allocations::starting_at(std::uint64_t address) const {
+  const auto found = live_.find(address);
+  return found == live_.end() ? nullptr : &found->second;
+}
+
+allocation* allocations::containing(std::uint64_t address, std::uint64_t& begin) {
+  if (last_ == nullptr || address - last_begin_ >= last_->bytes) {
+    auto after = live_.upper_bound(address);
+    if (after == live_.begin()) return nullptr;
+    --after;
+    if (address - after->first >= after->second.bytes) return nullptr;
+    last_begin_ = after->first;
+    last_ = &after->second;
+  }
+  begin = last_begin_;
+  return last_;
+}
+
+void allocations::written(std::uint64_t address, std::uint64_t bytes) {
+  if (tracked_ == 0) return;
+  for (std::uint64_t done = 0; done < bytes;) {
+    std::uint64_t begin = 0;
+    allocation* const a = containing(address + done, begin);
+    if (a == nullptr) {  // up to the next allocation
+      const auto next = live_.upper_bound(address + done);
+      if (next == live_.end() || next->first - address >= bytes) return;
+      done = next->first - address;
+      continue;
+    }
+    const std::uint64_t at = address + done - begin, n = std::min(bytes - done, a->bytes - at);
+    if (!a->written_at_start) std::fill_n(a->bits.begin() + static_cast<std::ptrdiff_t>(at), n, std::uint8_t{1});
+    done += n;
+  }
+}
+
+bool allocations::any_written(std::uint64_t address, unsigned bytes) {
+  std::uint64_t begin = 0;
+  const allocation* const a = containing(address, begin);
+  if (a == nullptr || a->written_at_start) return true;
+  const std::uint64_t at = address - begin;
+  for (std::uint64_t k = at; k < std::min<std::uint64_t>(at + bytes, a->bytes); ++k)
+    if (a->bits[k] != 0) return true;
+  return false;
+}
+
+std::string allocations::nearest(std::uint64_t address) const {
+  const auto freed = freed_.upper_bound(address);
+  if (freed != freed_.begin() && address - std::prev(freed)->first < std::prev(freed)->second)
+    return "in memory that was freed (" + std::to_string(std::prev(freed)->second) + " bytes at " +
+           hexadecimal(std::prev(freed)->first) + ")";
+  const auto text = [](std::uint64_t distance, const char* side, std::uint64_t begin, const allocation& a) {
+    return std::to_string(distance) + " byte" + (distance == 1 ? " " : "s ") + side + " " +
+           (a.name.empty() ? "an allocation" : a.name) + " (" + std::to_string(a.bytes) + " bytes at " +
+           hexadecimal(begin) + ")";
+  };
+  const auto after = live_.upper_bound(address);
+  std::string near;
+  std::uint64_t least = ~std::uint64_t{0};
+  if (after != live_.begin()) {
+    const auto before = std::prev(after);
+    if (address - before->first < before->second.bytes)
+      return text(address - before->first, "into", before->first, before->second);
+    least = address - before->first - before->second.bytes;
+    near = text(least, "behind", before->first, before->second);
+  }
+  if (after != live_.end() && after->first - address < least)
+    near = text(after->first - address, "before", after->first, after->second);
+  return near;
+}
+
+}  // namespace heddle::sanitize

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heddle::sanitize {
+
+/// A piece of device memory that was allocated at once.
+struct allocation {
+  std::uint64_t bytes = 0;
+  std::string name;                // "buffer 'x'"; empty: none
+  bool written_at_start = true;    // its bytes have values without being written
+  std::vector<std::uint8_t> bits;  // otherwise: which bytes have been written
+};
+
+/// The allocations of device memory by address.
+class allocations {
+ public:
+  void add(std::uint64_t address, allocation a);
+  void remove(std::uint64_t address);
+  /// The allocation that begins at an address, or the one that contains it; null: none.
+  [[nodiscard]] const allocation* starting_at(std::uint64_t address) const;
+  [[nodiscard]] allocation* containing(std::uint64_t address, std::uint64_t& begin);
+  /// Some bytes may have been unwritten so far.
+  [[nodiscard]] bool tracks() const { return tracked_ != 0; }
+  void written(std::uint64_t address, std::uint64_t bytes);
+  /// False if none of the bytes has a value. Bytes outside allocations have one.
+  [[nodiscard]] bool any_written(std::uint64_t address, unsigned bytes);
+  /// "4 bytes behind buffer 'x' (400 bytes at 0x10000000)"; "" if there is no allocation.
+  [[nodiscard]] std::string nearest(std::uint64_t address) const;
+
+ private:
+  std::map<std::uint64_t, allocation> live_;
+  std::map<std::uint64_t, std::uint64_t> freed_;  // bytes by address
+  std::size_t tracked_ = 0;
+  std::uint64_t last_begin_ = 0;  // of the last allocation that was found
+  allocation* last_ = nullptr;
+};
+
+}  // namespace heddle::sanitize

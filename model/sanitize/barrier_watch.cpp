@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Barriers in divergent code. A barrier for whole warps (bar, barrier.aligned) must be executed by all threads of a
+// warp together; threads that have exited do not count. A thread that leaves the kernel early, before any barrier, is
+// one of those, whenever it exits.
+#include "heddle/functional/functional_block.h"
+#include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/launch_watcher.h"
+#include "heddle/sanitize/sanitize_kinds.h"
+
+namespace heddle::sanitize {
+
+namespace {
+
+// In lock step: the lanes among `missing` whose next instruction is not their exit.
+simt::lane_mask going_on(const simt::warp_state& w, const isa::program& p, simt::lane_mask missing) {
+  simt::lane_mask rest = 0;
+  for (auto e = w.stack.rbegin(); e != w.stack.rend(); ++e) {
+    const simt::lane_mask here = e->mask & missing;
+    missing &= ~here;
+    if (e->pc < p.code.size() && p.code[e->pc].op != isa::opcode::exit) rest |= here;
+  }
+  return rest;
+}
+
+}  // namespace
+
+void launch_watcher::arrives(const watched_step& s, std::uint32_t barrier) {
+  ++steps_;
+  if (partial_) bypasses(s);
+  if (checks_races_) races_.arrives(s, barrier);
+  if ((kinds_ & sanitize_kind::sync) == 0) return;
+  warp_record& w = record_of(s);
+  const simt::lane_mask missing = s.warp.live & ~s.mask;
+  w.met_barrier |= s.mask;
+  if (s.instruction.op != isa::opcode::bar || !s.instruction.aligned || missing == 0) return;
+  if (!independent_) {
+    const simt::lane_mask others = going_on(s.warp, *launch_->program, missing) | (missing & w.met_barrier);
+    if (others != 0) report_divergent(s, s.instruction, s.mask, others, "do not reach it");
+    return;
+  }
+  partial_arrival& p = w.waiting[barrier];
+  const isa::instruction& earlier = launch_->program->code[p.index];
+  if (p.lanes != 0 && p.index != index_of(s.instruction))
+    report_divergent(s, earlier, p.lanes, s.mask, "wait at another one");
+  p.lanes |= s.mask;
+  p.index = index_of(s.instruction);
+  partial_ = true;
+}
+
+// Lanes execute an instruction while others of their warp wait at a barrier that lies before it.
+void launch_watcher::bypasses(const watched_step& s) {
+  warp_record& w = record_of(s);
+  const std::uint32_t index = index_of(s.instruction);
+  for (const auto& [number, p] : w.waiting) {
+    const simt::lane_mask others = s.mask & ~p.lanes;
+    if (p.lanes == 0 || others == 0 || index <= p.index || s.instruction.op == isa::opcode::bar) continue;
+    report_divergent(s, launch_->program->code[p.index], p.lanes, others, "have gone past it");
+  }
+}
+
+void launch_watcher::lanes_exit(const watched_step& s) {
+  if (!partial_) return;
+  const warp_record& w = record_of(s);
+  for (const auto& [number, p] : w.waiting) {
+    const simt::lane_mask others = s.mask & ~p.lanes & w.met_barrier;
+    if (p.lanes == 0 || others == 0) continue;
+    report_divergent(s, launch_->program->code[p.index], p.lanes, others, "exit");
+  }
+}
+
+void launch_watcher::barrier_completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released) {
+  if (checks_races_) races_.completes(block, barrier, released);
+  if (!partial_) return;
+  place& p = places_[block.slot];
+  for (warp_record& w : p.warps) w.waiting.erase(barrier);
+}
+
+void launch_watcher::report_divergent(const watched_step& s, const isa::instruction& barrier,
+                                      simt::lane_mask at_barrier, simt::lane_mask others, const char* others_do) {
+  if (!found_.counts({sanitize_kind::sync, launch_->program.get(), index_of(barrier), 0, 0})) return;
+  finding f = finding_at(sanitize_kind::sync, {s.block, s.warp, barrier, s.mask});
+  const auto first = [](simt::lane_mask m) { return static_cast<unsigned>(__builtin_ctz(m)); };
+  f.what = "barrier in divergent code: threads of a warp do not execute it together";
+  f.details.push_back(thread_text(*launch_, s.block.number, s.warp.thread(first(at_barrier))) + " and " +
+                      std::to_string(__builtin_popcount(at_barrier) - 1) + " more of its warp wait at it");
+  std::string rest = thread_text(*launch_, s.block.number, s.warp.thread(first(others))) + " and " +
+                     std::to_string(__builtin_popcount(others) - 1) + " more of its warp " + others_do;
+  if (&s.instruction != &barrier) rest += ", at " + place_in_source(*launch_->program, s.instruction);
+  f.details.push_back(std::move(rest));
+  found_.add(std::move(f));
+}
+
+}  // namespace heddle::sanitize

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sanitize/clocks.h"
+
+#include <algorithm>
+
+#include "heddle/isa/set_bits.h"
+
+namespace heddle::sanitize {
+
+namespace {
+
+void raise(std::vector<sequence>& row, const std::vector<sequence>& by) {
+  if (row.size() < by.size()) row.resize(by.size());
+  for (std::size_t k = 0; k < by.size(); ++k) row[k] = std::max(row[k], by[k]);
+}
+
+}  // namespace
+
+knowledge joined(const knowledge& a, const knowledge& b) {
+  if (!a || a == b) return b;
+  if (!b) return a;
+  auto both = std::make_shared<std::vector<acquired>>(*a);
+  for (const acquired& x : *b) {
+    const auto same = std::find_if(both->begin(), both->end(), [&](const acquired& y) { return y.log == x.log; });
+    if (same == both->end()) both->push_back(x);
+    else same->count = std::max(same->count, x.count);
+  }
+  return both;
+}
+
+bool fence_view::covers(const access_mark& a, std::uint32_t warp_in_block) const {
+  if (block_sync >= a.number) return true;
+  if (warp_in_block != warp) return warp_in_block < warps.size() && warps[warp_in_block] >= a.number;
+  return (a.lanes & ~lanes) == 0 ? number >= a.number : warp_sync >= a.number;
+}
+
+void sync_log::append(std::shared_ptr<const fence_views> views, std::uint64_t block) {
+  std::vector<std::uint32_t>& own = by_block_[block];
+  if (!own.empty() && releases_[own.back()] == views) return;  // nothing was fenced since
+  own.push_back(size());
+  const auto knows_others = [this](const auto& v) {
+    return v->known &&
+           std::any_of(v->known->begin(), v->known->end(), [this](const acquired& k) { return k.log != this; });
+  };
+  if (std::any_of(views->begin(), views->end(), knows_others)) nested_.push_back(size());
+  releases_.push_back(std::move(views));
+}
+
+bool sync_log::covers(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
+                      std::uint64_t reader) const {
+  visits seen;
+  return search(count, a, warps_per_block, reader, seen);
+}
+
+bool sync_log::search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block, std::uint64_t reader,
+                      visits& seen) const {
+  const auto before = std::find_if(seen.begin(), seen.end(), [this](const acquired& v) { return v.log == this; });
+  if (before != seen.end() && before->count >= count) return false;
+  if (before != seen.end()) before->count = count;
+  else seen.push_back({this, count});
+  const std::uint64_t block = a.warp / warps_per_block;
+  if (const auto own = by_block_.find(block); own != by_block_.end())
+    for (auto k = own->second.rbegin(); k != own->second.rend(); ++k) {
+      if (*k >= count) continue;
+      for (const auto& view : *releases_[*k])
+        if ((!view->of_block || block == reader) && view->covers(a, a.warp % warps_per_block)) return true;
+    }
+  for (auto k = nested_.rbegin(); k != nested_.rend(); ++k) {
+    if (*k >= count) continue;
+    for (const auto& view : *releases_[*k]) {
+      if (!view->known || (view->of_block && view->block != reader)) continue;
+      for (const acquired& other : *view->known)
+        if (other.log->search(other.count, a, warps_per_block, reader, seen)) return true;
+    }
+  }
+  return false;
+}
+
+block_clock::block_clock(std::uint64_t block, std::uint32_t warps, bool independent)
+    : block_(block), first_warp_(static_cast<std::uint32_t>(block * warps)), independent_(independent), warps_(warps) {}
+
+bool block_clock::ordered(const access_mark& a, std::uint32_t warp, unsigned lane) const {
+  const warp_clock& own = warps_[warp];
+  const std::uint32_t other = a.warp - first_warp_;
+  if (a.is(access_mark::copying)) return false;  // by no thread's order before it is waited for
+  if (other < warps_.size()) {
+    if (block_sync_ >= a.number) return true;
+    if (other == warp) {
+      if (!independent_ || (a.lanes & ~(1u << lane)) == 0 || own.warp_sync >= a.number) return true;
+      const auto later = [&](unsigned l) { return (*own.lanes)[lane][l] < a.number; };
+      const set_bits others(a.lanes & ~(1u << lane));
+      bool all = own.lanes != nullptr;
+      for (auto l = others.begin(); all && l != others.end(); ++l) all = !later(*l);
+      if (all) return true;
+    } else if (other < own.warps.size() && own.warps[other] >= a.number) {
+      return true;
+    }
+  }
+  const knowledge& known = own.known[unit(lane)];
+  if (!known) return false;
+  const auto count = static_cast<std::uint32_t>(warps_.size());
+  return std::any_of(known->begin(), known->end(),
+                     [&](const acquired& k) { return k.log->covers(k.count, a, count, block_); });
+}
+
+void block_clock::fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block, sequence now) {
+  warp_clock& w = warps_[warp];
+  auto view = std::make_shared<fence_view>();
+  view->block = block_;
+  view->warp = warp;
+  view->lanes = independent_ ? lanes : simt::all_lanes;
+  view->number = now;
+  view->block_sync = block_sync_;
+  view->warp_sync = w.warp_sync;
+  view->of_block = of_block;
+  view->warps = w.warps;
+  if (w.knows)
+    for (const unsigned l : set_bits(lanes)) view->known = joined(view->known, w.known[unit(l)]);
+  w.fenced = fenced_ = true;
+  w.last_release = now;
+  for (const unsigned l : set_bits(independent_ ? lanes : 1u)) {
+    w.fence[l] = view;
+    if (!of_block) w.fence_wide[l] = view;
+    w.released[l].reset();
+  }
+}
+
+void block_clock::lanes_meet(std::uint32_t warp, simt::lane_mask lanes, simt::lane_mask live, sequence now) {
+  if (!independent_) return;
+  warp_clock& w = warps_[warp];
+  w.last_release = now;
+  if (w.knows) {
+    knowledge all;
+    for (const unsigned l : set_bits(lanes)) all = joined(all, w.known[l]);
+    for (const unsigned l : set_bits(lanes)) w.known[l] = all;
+  }
+  if ((live & ~lanes) == 0) {
+    w.warp_sync = now;
+    w.lanes.reset();
+    return;
+  }
+  if (!w.lanes) w.lanes = std::make_unique<warp_clock::lane_rows>();
+  std::array<sequence, isa::warp_size> row{};
+  for (const unsigned l : set_bits(lanes)) {
+    for (unsigned x = 0; x < isa::warp_size; ++x) row[x] = std::max(row[x], (*w.lanes)[l][x]);
+    row[l] = now;
+  }
+  for (const unsigned l : set_bits(lanes)) (*w.lanes)[l] = row;
+}
+
+void block_clock::arrives(std::uint32_t barrier, std::uint32_t warp, bool counted, sequence now) {
+  arrivals_[barrier].push_back({warp, now, counted});
+  warps_[warp].last_release = now;
+}
+
+void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, sequence now) {
+  std::vector<arrival> arrived;
+  arrived.swap(arrivals_[barrier]);
+  knowledge known;
+  bool knows = false;
+  for (const arrival& a : arrived)
+    if (warps_[a.warp].knows) {
+      knows = true;
+      for (const knowledge& k : warps_[a.warp].known) known = joined(known, k);
+    }
+  const bool counted = std::any_of(arrived.begin(), arrived.end(), [](const arrival& a) { return a.counted; });
+  const std::uint64_t all = warps_.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << warps_.size()) - 1;
+  if (((counted ? all : live) & ~released) == 0) {
+    block_sync_ = now;
+    for (warp_clock& w : warps_) w.warps.clear();
+  } else {
+    std::vector<sequence> row(warps_.size());
+    for (const arrival& a : arrived) {
+      raise(row, warps_[a.warp].warps);
+      row[a.warp] = std::max(row[a.warp], a.number);
+    }
+    for (const unsigned k : set_bits(released)) raise(warps_[k].warps, row);
+  }
+  for (const unsigned k : set_bits(released)) {
+    warp_clock& w = warps_[k];
+    w.warp_sync = w.last_release = now;
+    w.lanes.reset();
+    if (!knows) continue;
+    w.knows = true;
+    w.known.fill(known);
+  }
+  if (fenced_) share_fences();
+}
+
+// After a barrier any thread of the block may release what others have fenced before it.
+void block_clock::share_fences() {
+  auto all = std::make_shared<fence_views>();
+  const auto add = [&all](const std::shared_ptr<const fence_view>& v) {
+    if (v && std::find(all->begin(), all->end(), v) == all->end()) all->push_back(v);
+  };
+  for (warp_clock& w : warps_) {
+    if (w.fenced)
+      for (unsigned l = 0; l < isa::warp_size; ++l) add(w.fence[l]), add(w.fence_wide[l]);
+    w.released.fill(nullptr);
+  }
+  shared_fences_ = std::move(all);
+  fenced_ = false;
+}
+
+void block_clock::acquires(std::uint32_t warp, unsigned lane, const sync_log& log) {
+  warp_clock& w = warps_[warp];
+  w.knows = true;
+  w.known[unit(lane)] =
+      joined(w.known[unit(lane)], std::make_shared<const std::vector<acquired>>(1, acquired{&log, log.size()}));
+}
+
+std::shared_ptr<const fence_views> block_clock::releases(std::uint32_t warp, unsigned lane) {
+  warp_clock& w = warps_[warp];
+  lane = unit(lane);
+  if (!w.fence[lane] && !shared_fences_) return nullptr;
+  if (!w.released[lane]) {
+    auto views = std::make_shared<fence_views>();
+    if (shared_fences_) *views = *shared_fences_;
+    if (w.fence[lane]) views->push_back(w.fence[lane]);
+    if (w.fence_wide[lane] && w.fence_wide[lane] != w.fence[lane]) views->push_back(w.fence_wide[lane]);
+    w.released[lane] = std::move(views);
+  }
+  return w.released[lane];
+}
+
+}  // namespace heddle::sanitize

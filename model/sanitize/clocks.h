@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "heddle/simt/warp/warp_state.h"
+
+// Which accesses of a launch happen before others. Every watched instruction of a warp has a number, in the order of
+// execution, and these numbers are the clocks: a thread's vector clock has, for each other thread, the number up to
+// which that thread's accesses happen before its own. Most synchronisation is of whole blocks and warps, so the vector
+// is kept by block, warp and lane, and what other blocks' threads have released is looked up where it was released.
+// Sources: FastTrack (Flanagan and Freund, PLDI 2009) for epochs; BARRACUDA (Eizenberg et al., PLDI 2017) for vector
+// clocks compressed by the hierarchy of threads and for fences and atomics as releases; PTX ISA, memory consistency
+// model, for what synchronises.
+
+namespace heddle::sanitize {
+
+using sequence = std::uint32_t;
+
+/// An access: by these lanes of a warp, in the instruction of this number.
+struct access_mark {
+  std::uint32_t warp = 0;  // number of the warp in the grid
+  sequence number = 0;     // 0: no access
+  simt::lane_mask lanes = 0;
+  std::uint32_t what = 0;  // index of the instruction, and flags
+
+  static constexpr std::uint32_t writes = 1u << 31, atomic = 1u << 30, strong = 1u << 29, of_block = 1u << 28,
+                                 copying = 1u << 27, marking = 1u << 26, index_mask = (1u << 26) - 1;
+  [[nodiscard]] bool is(std::uint32_t flag) const { return (what & flag) != 0; }
+  [[nodiscard]] std::uint32_t index() const { return what & index_mask; }
+};
+
+class sync_log;
+/// The first `count` releases of a location are known.
+struct acquired {
+  const sync_log* log = nullptr;
+  std::uint32_t count = 0;
+};
+using knowledge = std::shared_ptr<const std::vector<acquired>>;
+/// What both know.
+knowledge joined(const knowledge& a, const knowledge& b);
+
+/// What some lanes of a warp had seen when they executed a fence.
+struct fence_view {
+  std::uint64_t block = 0;
+  std::uint32_t warp = 0;  // in the block
+  simt::lane_mask lanes = 0;
+  sequence number = 0;          // own accesses up to here
+  sequence block_sync = 0;      // those of the block
+  sequence warp_sync = 0;       // those of the warp
+  bool of_block = false;        // a fence of scope .cta
+  std::vector<sequence> warps;  // of other warps of the block; may be empty
+  knowledge known;
+  [[nodiscard]] bool covers(const access_mark& a, std::uint32_t warp_in_block) const;
+};
+using fence_views = std::vector<std::shared_ptr<const fence_view>>;
+
+/// The releases at one location, in the order of execution.
+class sync_log {
+ public:
+  void append(std::shared_ptr<const fence_views> views, std::uint64_t block);
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(releases_.size()); }
+  /// True if one of the first `count` releases covers the access, for a thread of block `reader`.
+  [[nodiscard]] bool covers(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
+                            std::uint64_t reader) const;
+
+ private:
+  using visits = std::vector<acquired>;
+  [[nodiscard]] bool search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
+                            std::uint64_t reader, visits& seen) const;
+  std::vector<std::shared_ptr<const fence_views>> releases_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_block_;
+  std::vector<std::uint32_t> nested_;  // releases by threads that had acquired at other locations
+};
+
+/// The clocks of a warp's lanes.
+struct warp_clock {
+  sequence warp_sync = 0;       // all lanes' accesses up to here happen before all lanes' next ones
+  std::vector<sequence> warps;  // the same of other warps of the block; empty: zeros
+  using lane_rows = std::array<std::array<sequence, isa::warp_size>, isa::warp_size>;
+  std::unique_ptr<lane_rows> lanes;  // [lane][other lane]; null: zeros
+  std::array<knowledge, isa::warp_size> known;
+  std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence;       // the last one
+  std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence_wide;  // the last one beyond the block
+  std::array<std::shared_ptr<const fence_views>, isa::warp_size> released;   // by a store now; null: not computed
+  sequence last_release = 0;                                                 // others may know the accesses up to here
+  bool knows = false;                                                        // some lane has acquired
+  bool fenced = false;                                                       // some lane has executed a fence
+};
+
+/// The clocks of a block.
+class block_clock {
+ public:
+  block_clock(std::uint64_t block, std::uint32_t warps, bool independent);
+
+  [[nodiscard]] std::uint64_t block() const { return block_; }
+  [[nodiscard]] std::uint32_t first_warp() const { return first_warp_; }
+  [[nodiscard]] bool holds(const access_mark& a) const { return a.warp - first_warp_ < warps_.size(); }
+  /// Accesses of the block up to here happen before all that its threads do next.
+  [[nodiscard]] sequence block_sync() const { return block_sync_; }
+  [[nodiscard]] sequence last_release(std::uint32_t warp) const { return warps_[warp].last_release; }
+  /// True if the access happens before what the lane does next.
+  [[nodiscard]] bool ordered(const access_mark& a, std::uint32_t warp, unsigned lane) const;
+
+  void fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block, sequence now);
+  /// The lanes synchronise. `live`: those of the warp.
+  void lanes_meet(std::uint32_t warp, simt::lane_mask lanes, simt::lane_mask live, sequence now);
+  /// A warp arrives at a barrier; and the barrier completes for the warps that `released` names. `counted`: it is not
+  /// for all threads of the block. `live`: the warps that have not exited; those that have need not arrive.
+  void arrives(std::uint32_t barrier, std::uint32_t warp, bool counted, sequence now);
+  void completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, sequence now);
+  void acquires(std::uint32_t warp, unsigned lane, const sync_log& log);
+  /// What a strong store of the lane releases; null: nothing.
+  std::shared_ptr<const fence_views> releases(std::uint32_t warp, unsigned lane);
+  /// Releases at the block's own shared memory, by word.
+  std::unordered_map<std::uint32_t, sync_log*> logs;
+
+ private:
+  [[nodiscard]] unsigned unit(unsigned lane) const { return independent_ ? lane : 0; }
+  void share_fences();
+  struct arrival {
+    std::uint32_t warp;
+    sequence number;
+    bool counted;
+  };
+  std::uint64_t block_;
+  std::uint32_t first_warp_;
+  bool independent_;
+  bool fenced_ = false;  // since the last barrier
+  sequence block_sync_ = 0;
+  std::vector<warp_clock> warps_;
+  std::unordered_map<std::uint32_t, std::vector<arrival>> arrivals_;  // by barrier
+  std::shared_ptr<const fence_views> shared_fences_;                  // that barriers have made known to the block
+};
+
+}  // namespace heddle::sanitize

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sanitize/launch_watcher.h"
+
+#include <algorithm>
+
+#include "heddle/functional/functional_block.h"
+#include "heddle/functional/functional_memory.h"
+#include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/sanitize_kinds.h"
+#include "heddle/simt/execute.h"
+#include "heddle/simt/warp/divergence.h"
+
+namespace heddle::sanitize {
+
+namespace {
+
+std::string bytes_text(unsigned bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
+
+const char* access_text(const watched_access& a) {
+  switch (a.instruction.op) {
+    case isa::opcode::st: return "write";
+    case isa::opcode::atom:
+    case isa::opcode::red: return "atomic";
+    case isa::opcode::ldgsts: return a.copies_in ? "write" : "read";
+    default: return "read";
+  }
+}
+
+const char* space_text(const watched_access& a, unsigned lane) {
+  return (a.shared >> lane & 1) != 0 ? "shared" : (a.local >> lane & 1) != 0 ? "local" : "global";
+}
+
+bool reads(const watched_access& a) { return a.instruction.op != isa::opcode::st && !a.copies_in; }
+bool writes(const watched_access& a) {
+  return a.copies_in || a.instruction.op == isa::opcode::st || a.instruction.op == isa::opcode::atom ||
+         a.instruction.op == isa::opcode::red;
+}
+
+}  // namespace
+
+unsigned launch_watcher::slot_of(const functional_block& block) { return block.slot; }
+
+std::uint32_t launch_watcher::index_of(const isa::instruction& i) const {
+  return static_cast<std::uint32_t>(&i - launch_->program->code.data());
+}
+
+void launch_watcher::launch_begins(const resident_launch& launch, functional_memory& memory, bool independent) {
+  launch_ = &launch;
+  independent_ = independent;
+  partial_ = false;
+  steps_ = 0;
+  where_ = {};
+  unchecked_.clear();
+  places_.clear();
+  checks_races_ = (kinds_ & sanitize_kind::races) != 0;
+  if (!checks_races_) return;
+  unchecked_ = races_.begin(launch, memory, independent);
+  checks_races_ = unchecked_.empty();
+}
+
+void launch_watcher::use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap) {
+  heap_ = allocations();
+  for (const auto& [address, bytes] : heap) heap_.add(address, {bytes, "memory of malloc", true, {}});
+}
+
+void launch_watcher::heap_given(std::uint64_t address, std::uint64_t bytes) {
+  if (address == 0) return;
+  heap_.add(address, {bytes, "memory of malloc", false, {}});
+  if (checks_races_) races_.forget(address, bytes);
+}
+
+void launch_watcher::end() {
+  races_.end();
+  places_.clear();
+}
+
+void launch_watcher::block_begins(const functional_block& block) {
+  steps_ = 0;
+  if (checks_races_) races_.block_begins(block);
+  place& p = places_[block.slot];
+  p.warps.resize(block.warps.size());
+  const std::uint32_t local = launch_->program->local_bytes;
+  for (warp_record& w : p.warps) {
+    w.met_barrier = 0;
+    w.waiting.clear();
+    if ((kinds_ & sanitize_kind::init) != 0) w.local.reset(std::size_t{local} * isa::warp_size);
+  }
+  if ((kinds_ & sanitize_kind::init) != 0) p.shared.reset(launch_->shared_bytes);
+}
+
+simt::lane_mask launch_watcher::accesses(const watched_access& a) {
+  ++steps_;
+  if (partial_) bypasses(a);
+  const simt::lane_mask good = legal(a);
+  if (good != 0 && (kinds_ & sanitize_kind::init) != 0) check_written(a, good);
+  if (good != 0 && checks_races_) races_.accesses(a, good);
+  // Without the check the executor itself stops at an illegal access.
+  return (kinds_ & sanitize_kind::memory) != 0 ? good : a.mask;
+}
+
+simt::lane_mask launch_watcher::legal(const watched_access& a) {
+  if (a.shared == a.mask) {
+    std::uint64_t most = 0, odd = 0;
+    for (const unsigned lane : set_bits(a.mask)) {
+      most = std::max(most, a.addresses[lane]);
+      odd |= a.addresses[lane];
+    }
+    if (most + a.bytes <= launch_->shared_bytes && (odd & (a.bytes - 1)) == 0) return a.mask;
+  }
+  ranges_->refresh(where_);
+  simt::lane_mask good = 0;
+  for (const unsigned lane : set_bits(a.mask))
+    if (is_legal(a, lane)) good |= 1u << lane;
+  return good;
+}
+
+// Also reports it.
+bool launch_watcher::is_legal(const watched_access& a, unsigned lane) {
+  const std::uint64_t address = a.addresses[lane];
+  const simt::lane_mask bit = 1u << lane;
+  const bool misaligned = (address & (a.bytes - 1)) != 0;
+  if ((a.shared & bit) != 0 || (a.local & bit) != 0) {
+    const bool in_shared = (a.shared & bit) != 0;
+    const std::uint64_t size = in_shared ? launch_->shared_bytes : launch_->program->local_bytes;
+    if (!misaligned && address + a.bytes <= size) return true;
+    report_illegal(
+        a, lane, misaligned,
+        misaligned ? ""
+                   : "the " + std::string(in_shared ? "block" : "thread") + " has " + std::to_string(size) + " bytes");
+    return false;
+  }
+  const bool mapped =
+      !misaligned && (where_.holds(address, address + a.bytes - 1) || ranges_->find(address, a.bytes, where_));
+  const bool of_heap = address - heap_begin_ < heap_bytes_;
+  std::uint64_t begin = 0;
+  if (mapped && of_heap) {
+    const allocation* const h = heap_.containing(address, begin);
+    if (h != nullptr && address - begin + a.bytes <= h->bytes) return true;
+  } else if (mapped) {
+    // An allocation may have fewer bytes than are mapped for it.
+    const allocation* const whole = host_.starting_at(where_.begin);
+    if (whole == nullptr || address - where_.begin + a.bytes <= whole->bytes) return true;
+  }
+  report_illegal(a, lane, misaligned, misaligned ? "" : of_heap ? heap_.nearest(address) : host_.nearest(address));
+  return false;
+}
+
+finding launch_watcher::finding_at(unsigned kind, const watched_step& s) const {
+  finding f;
+  f.kind = kind;
+  f.place = place_in_source(*launch_->program, s.instruction);
+  f.kernel = launch_->program->kernel;
+  f.launch = launch_->launch_id;
+  return f;
+}
+
+void launch_watcher::report_illegal(const watched_access& a, unsigned lane, bool misaligned, const std::string& near) {
+  if ((kinds_ & sanitize_kind::memory) == 0) return;
+  if (!found_.counts({sanitize_kind::memory, launch_->program.get(), index_of(a.instruction), misaligned, 0})) return;
+  finding f = finding_at(sanitize_kind::memory, a);
+  f.what = std::string(misaligned ? "misaligned " : "out of bounds: ") + access_text(a) + " of " + bytes_text(a.bytes) +
+           " of " + space_text(a, lane) + " memory at " + hexadecimal(a.addresses[lane]);
+  f.details.push_back(thread_text(*launch_, a.block.number, a.warp.thread(lane)) + (near.empty() ? "" : ": " + near));
+  found_.add(std::move(f));
+}
+
+// A load is reported if none of its bytes was written: gaps in structures are loaded with their neighbours.
+void launch_watcher::check_written(const watched_access& a, simt::lane_mask lanes) {
+  place& p = places_[a.block.slot];
+  written_bits& local = p.warps[a.warp.warp_in_block].local;
+  const std::size_t local_bytes = launch_->program->local_bytes;
+  const bool heap_tracks = heap_.tracks(), tracks = heap_tracks || host_.tracks();
+  for (const unsigned lane : set_bits(lanes)) {
+    const std::uint64_t address = a.addresses[lane];
+    const simt::lane_mask bit = 1u << lane;
+    bool known = true;
+    if ((a.shared & bit) != 0) {
+      if (reads(a)) known = p.shared.any(address, a.bytes);
+      if (writes(a)) p.shared.write(address, a.bytes);
+    } else if ((a.local & bit) != 0) {
+      const std::size_t at = lane * local_bytes + address;
+      if (reads(a)) known = local.any(at, a.bytes);
+      if (writes(a)) local.write(at, a.bytes);
+    } else if (tracks) {
+      const bool of_heap = address - heap_begin_ < heap_bytes_;
+      allocations& all = of_heap ? heap_ : host_;
+      if (reads(a)) known = all.any_written(address, a.bytes);
+      if (writes(a)) all.written(address, a.bytes);
+    }
+    if (!known) report_unwritten(a, lane);
+  }
+}
+
+void launch_watcher::report_unwritten(const watched_access& a, unsigned lane) {
+  if (!found_.counts({sanitize_kind::init, launch_->program.get(), index_of(a.instruction), 0, 0})) return;
+  finding f = finding_at(sanitize_kind::init, a);
+  const std::uint64_t address = a.addresses[lane];
+  f.what = std::string("uninitialised: ") + access_text(a) + " of " + bytes_text(a.bytes) + " of " +
+           space_text(a, lane) + " memory at " + hexadecimal(address) + " that was never written";
+  std::string where = thread_text(*launch_, a.block.number, a.warp.thread(lane));
+  if ((a.global >> lane & 1) != 0)
+    where += ": " + (address - heap_begin_ < heap_bytes_ ? heap_.nearest(address) : host_.nearest(address));
+  f.details.push_back(std::move(where));
+  found_.add(std::move(f));
+}
+
+void launch_watcher::fences(const watched_step& s) {
+  if (checks_races_) races_.fences(s);
+}
+
+void launch_watcher::lanes_meet(const watched_step& s, simt::lane_mask named) {
+  if (checks_races_) races_.lanes_meet(s, named);
+  if ((kinds_ & sanitize_kind::sync) == 0 || !independent_) return;
+  const isa::operand* const members = simt::member_operand(s.instruction);
+  if (members == nullptr || members->kind == isa::operand_kind::none) return;
+  simt::lane_mask outside = 0;
+  for (const unsigned lane : set_bits(s.mask))
+    if ((simt::lane_value(*members, s.warp, lane) >> lane & 1) == 0) outside |= 1u << lane;
+  if (outside == 0) return;
+  if (!found_.counts({sanitize_kind::sync, launch_->program.get(), index_of(s.instruction), 0, 1})) return;
+  finding f = finding_at(sanitize_kind::sync, s);
+  const auto first = static_cast<unsigned>(__builtin_ctz(outside));
+  f.what = "synchronisation of lanes by a thread that its member mask " +
+           hexadecimal(simt::lane_value(*members, s.warp, first)) + " leaves out";
+  f.details.push_back(thread_text(*launch_, s.block.number, s.warp.thread(first)));
+  found_.add(std::move(f));
+}
+
+void launch_watcher::closes_copies(const watched_step& s) {
+  if (checks_races_) races_.closes_copies(s);
+}
+
+void launch_watcher::awaits_copies(const watched_step& s) {
+  if (checks_races_) races_.awaits_copies(s);
+}
+
+void launch_watcher::calls_runtime(const watched_step&) { ++steps_; }
+
+}  // namespace heddle::sanitize

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "heddle/functional/execution_watcher.h"
+#include "heddle/memory/common/address_ranges.h"
+#include "heddle/sanitize/allocations.h"
+#include "heddle/sanitize/findings.h"
+#include "heddle/sanitize/race_check.h"
+
+namespace heddle::sanitize {
+
+/// Checks the instructions of a launch that is executed functionally.
+class launch_watcher final : public execution_watcher {
+ public:
+  launch_watcher(unsigned kinds, findings& found, allocations& host)
+      : kinds_(kinds), found_(found), host_(host), races_(found) {}
+
+  void use(const address_ranges& ranges) { ranges_ = &ranges; }
+  void heap_placed(std::uint64_t address, std::uint64_t bytes) {
+    heap_begin_ = address;
+    heap_bytes_ = bytes;
+  }
+  /// Memory of the heap that earlier launches have allocated.
+  void use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap);
+  void heap_given(std::uint64_t address, std::uint64_t bytes);
+  void heap_freed(std::uint64_t address) { heap_.remove(address); }
+  void end();
+  /// Why the launch was not checked for races; empty: it was.
+  [[nodiscard]] const std::string& unchecked() const { return unchecked_; }
+  /// Steps since a block has begun or ended.
+  [[nodiscard]] std::uint64_t steps_since_progress() const { return steps_; }
+
+  void launch_begins(const resident_launch& launch, functional_memory& memory, bool independent) override;
+  void block_begins(const functional_block& block) override;
+  simt::lane_mask accesses(const watched_access& access) override;
+  void fences(const watched_step& step) override;
+  void lanes_meet(const watched_step& step, simt::lane_mask named) override;
+  void closes_copies(const watched_step& step) override;
+  void awaits_copies(const watched_step& step) override;
+  void calls_runtime(const watched_step& step) override;
+  void arrives(const watched_step& step, std::uint32_t barrier) override;
+  void barrier_completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released) override;
+  void lanes_exit(const watched_step& step) override;
+
+ private:
+  /// Lanes of a warp that have arrived at a barrier which others of the warp have not reached.
+  struct partial_arrival {
+    simt::lane_mask lanes = 0;
+    std::uint32_t index = 0;
+  };
+  struct warp_record {
+    simt::lane_mask met_barrier = 0;                             // lanes that have been at a barrier
+    std::unordered_map<std::uint32_t, partial_arrival> waiting;  // by barrier
+    written_bits local;
+  };
+  struct place {
+    std::vector<warp_record> warps;
+    written_bits shared;
+  };
+  warp_record& record_of(const watched_step& s) { return places_[slot_of(s.block)].warps[s.warp.warp_in_block]; }
+  static unsigned slot_of(const functional_block& block);
+  simt::lane_mask legal(const watched_access& a);
+  bool is_legal(const watched_access& a, unsigned lane);
+  void report_illegal(const watched_access& a, unsigned lane, bool misaligned, const std::string& near);
+  void check_written(const watched_access& a, simt::lane_mask lanes);
+  void report_unwritten(const watched_access& a, unsigned lane);
+  void bypasses(const watched_step& s);
+  void report_divergent(const watched_step& s, const isa::instruction& barrier, simt::lane_mask at_barrier,
+                        simt::lane_mask others, const char* others_do);
+  finding finding_at(unsigned kind, const watched_step& s) const;
+  [[nodiscard]] std::uint32_t index_of(const isa::instruction& i) const;
+
+  const unsigned kinds_;
+  findings& found_;
+  allocations& host_;  // of the host
+  allocations heap_;   // of kernels
+  race_check races_;
+  const address_ranges* ranges_ = nullptr;
+  address_ranges::hint where_;
+  std::uint64_t heap_begin_ = 0;
+  std::uint64_t heap_bytes_ = 0;
+  const resident_launch* launch_ = nullptr;
+  bool independent_ = false;
+  bool checks_races_ = false;
+  bool partial_ = false;  // some warp has a partial arrival
+  std::string unchecked_;
+  std::uint64_t steps_ = 0;
+  std::unordered_map<unsigned, place> places_;  // by the block's slot
+};
+
+}  // namespace heddle::sanitize

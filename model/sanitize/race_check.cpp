@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sanitize/race_check.h"
+
+#include <algorithm>
+#include <bitset>
+
+#include "heddle/functional/functional_block.h"
+#include "heddle/functional/functional_memory.h"
+#include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/sanitize_kinds.h"
+#include "heddle/simt/execute.h"
+
+namespace heddle::sanitize {
+
+namespace {
+
+// Reads of a cell that are not ordered with each other and are kept apart, for a write that comes later.
+constexpr std::size_t most_shared_reads = 64, most_global_reads = 6;
+
+bool is_atomic(const isa::instruction& i) { return i.op == isa::opcode::atom || i.op == isa::opcode::red; }
+
+// Accesses of which PTX says that they do not race with others of their kind.
+bool is_strong(const isa::instruction& i) {
+  return is_atomic(i) || i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv ||
+         i.cache == isa::cache_op::wt;
+}
+
+bool writes_one_of(const isa::instruction& i, const std::bitset<256>& registers) {
+  for (unsigned k = 0; k < i.dst_count && i.dst != isa::rz; ++k)
+    if (registers[i.dst + k]) return true;
+  return false;
+}
+
+void add_registers(const isa::operand& o, std::bitset<256>& registers) {
+  for (unsigned k = 0; o.is_reg() && o.reg != isa::rz && k < o.count; ++k) registers.set(o.reg + k);
+}
+
+// True if the data of the store at `write` are computed from what the load at `read` before it gives, as far as the
+// order of the instructions tells.
+bool stores_what_it_reads(const isa::program& p, std::uint32_t read, std::uint32_t write) {
+  std::bitset<256> needed;
+  add_registers(p.code[write].src[1], needed);
+  if (read >= write) return true;
+  for (std::uint32_t k = write; k-- > read;) {
+    const isa::instruction& i = p.code[k];
+    if (!writes_one_of(i, needed)) continue;
+    if (k == read) return true;
+    const std::size_t first = i.op == isa::opcode::ld ? i.src.size() : 0;  // not the address
+    for (std::size_t s = first; s < i.src.size(); ++s) add_registers(i.src[s], needed);
+  }
+  return false;
+}
+
+std::uint64_t live_warps(const functional_block& b) {
+  std::uint64_t live = 0;
+  for (std::size_t k = 0; k < b.warps.size(); ++k)
+    if (b.warps[k].state.live != 0) live |= std::uint64_t{1} << k;
+  return live;
+}
+
+}  // namespace
+
+std::string race_check::begin(const resident_launch& launch, functional_memory& memory, bool independent) {
+  end();
+  launch_ = &launch;
+  program_ = launch.program.get();
+  memory_ = &memory;
+  independent_ = independent;
+  warps_per_block_ = launch.warps_per_block();
+  now_ = data_of_ = 0;
+  marks_.clear();
+  last_check_ = ~std::uint64_t{0};
+  if (launch.blocks() * warps_per_block_ >= 0xffffffffu) return "it has more than 2^32 warps";
+  return {};
+}
+
+void race_check::end() {
+  places_.clear();
+  global_.clear();
+  logs_.clear();
+  all_logs_.clear();
+}
+
+race_check::place& race_check::place_of(const functional_block& block) { return places_[block.slot]; }
+
+void race_check::block_begins(const functional_block& block) {
+  place& p = place_of(block);
+  p.clock = std::make_unique<block_clock>(block.number, warps_per_block_, independent_);
+  if (!p.shared && launch_->shared_bytes != 0) p.shared = std::make_unique<shadow_cells>(launch_->shared_bytes);
+  p.copies.clear();
+  p.groups.clear();
+}
+
+void race_check::accesses(const watched_access& a, simt::lane_mask lanes) {
+  const isa::instruction& i = a.instruction;
+  ++now_;
+  place& at = place_of(a.block);
+  const unsigned warp = a.warp.warp_in_block;
+  current c{&a, &at, warp, {}, false, 4, at.clock->first_warp(), at.clock->block_sync(), at.clock->last_release(warp)};
+  const auto index = static_cast<std::uint32_t>(&i - program_->code.data());
+  const bool copies = i.op == isa::opcode::ldgsts;
+  c.mark.warp = c.at->clock->first_warp() + c.warp;
+  c.mark.number = now_;
+  c.mark.what = index & access_mark::index_mask;
+  if (is_strong(i)) c.mark.what |= access_mark::strong;
+  if (is_atomic(i)) c.mark.what |= access_mark::atomic | access_mark::writes;
+  if (i.op == isa::opcode::st || a.copies_in) c.mark.what |= access_mark::writes;
+  if (i.block_scope) c.mark.what |= access_mark::of_block;
+  if (copies && a.copies_in) c.mark.what |= access_mark::copying;
+  for (const unsigned lane : set_bits((a.shared | a.global) & lanes)) {
+    c.in_shared = (a.shared >> lane & 1) != 0;
+    if (c.mark.is(access_mark::strong)) synchronise(c, lane);
+    access_lane(c, lane);
+    if (!a.copies_in) continue;
+    const unsigned thread = a.warp.thread(lane);
+    c.at->copies.push_back(
+        {c.warp, lane, static_cast<std::uint32_t>(a.addresses[lane]), a.bytes, index, now_, c.at->groups[thread]});
+  }
+}
+
+// A strong read knows what strong writes to the same word have released.
+void race_check::synchronise(const current& c, unsigned lane) {
+  const std::uint64_t word = c.access->addresses[lane] / 4;
+  block_clock& clock = *c.at->clock;
+  const auto log_at = [&]() -> sync_log*& {
+    return c.in_shared ? clock.logs[static_cast<std::uint32_t>(word)] : logs_[word];
+  };
+  const bool writes = c.mark.is(access_mark::writes), reads = !writes || c.mark.is(access_mark::atomic);
+  const bool any = c.in_shared ? !clock.logs.empty() : !logs_.empty();
+  if (reads && any) {
+    if (const sync_log* log = log_at(); log != nullptr && log->size() != 0) clock.acquires(c.warp, lane, *log);
+  }
+  if (!writes) return;
+  auto views = clock.releases(c.warp, lane);
+  if (!views) return;
+  sync_log*& log = log_at();
+  if (log == nullptr) log = &all_logs_.emplace_back();
+  log->append(std::move(views), clock.block());
+}
+
+void race_check::access_lane(current& c, unsigned lane) {
+  const watched_access& a = *c.access;
+  const std::uint64_t first = a.addresses[lane];
+  const bool small = a.bytes < 4;
+  if (!small && c.in_shared && !c.at->shared->fine()) {
+    shadow_cell* const cells = &c.at->shared->at(first);
+    c.cell_bytes = 4;
+    for (unsigned k = 0; k < a.bytes / 4; ++k)
+      if (!is_quick(c, cells[k], lane)) touch(c, *c.at->shared, cells[k], lane, first + 4 * k);
+    return;
+  }
+  for (std::uint64_t at = first; at < first + a.bytes;) {
+    shadow_cells& cells = c.in_shared ? *c.at->shared : global_.page(at);
+    if (small) cells.divide();
+    const std::uint64_t offset = c.in_shared ? at : at % shadow_pages::page_bytes;
+    c.cell_bytes = cells.bytes_per_cell();
+    shadow_cell& cell = cells.at(offset);
+    if (!is_quick(c, cell, lane)) touch(c, cells, cell, lane, at);
+    at += cells.bytes_per_cell();
+  }
+}
+
+// The usual cases: the earlier accesses are of this thread, or ordered by a barrier of the block.
+inline bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned lane) {
+  const simt::lane_mask bit = 1u << lane;
+  access_mark &w = cell.write, &r = cell.read;
+  const auto before = [&](const access_mark& m) {
+    if (m.number == 0) return true;
+    if (m.warp == c.mark.warp && (independent_ ? m.lanes == bit : m.number != now_)) return true;
+    const bool in_block = m.warp - c.first_warp < warps_per_block_;
+    return in_block ? m.number <= c.block_sync : c.in_shared;
+  };
+  if ((c.mark.what & (access_mark::atomic | access_mark::strong | access_mark::copying)) != 0) return false;
+  if (!c.mark.is(access_mark::writes)) {
+    if (r.warp == c.mark.warp && r.what == c.mark.what && (r.lanes & bit) != 0 && r.number > c.last_release &&
+        w.number < r.number)
+      return true;  // nothing has happened since it was read last
+    if (w.is(access_mark::copying) || !before(w)) return false;
+    if (r.number == now_ && r.warp == c.mark.warp) {
+      r.lanes |= bit;
+      return true;
+    }
+    if (cell.more_reads != nullptr || !before(r)) return false;
+    r = c.mark;
+    r.lanes = bit;
+    return true;
+  }
+  if (w.is(access_mark::copying) || cell.more_reads != nullptr || !before(w) || !before(r)) return false;
+  if (w.number == now_) return false;
+  const bool marks = !c.in_shared && r.warp == c.mark.warp && r.lanes == bit && marks_with(c, r);
+  r = {};
+  w = c.mark;
+  w.lanes = bit;
+  if (marks) w.what |= access_mark::marking;
+  return true;
+}
+
+void race_check::touch(current& c, shadow_cells& cells, shadow_cell& cell, unsigned lane, std::uint64_t address) {
+  // Shared memory keeps the marks of blocks that ran there before.
+  if (c.in_shared) {
+    if (cell.write.number != 0 && !c.at->clock->holds(cell.write)) cell.write = {};
+    if (cell.read.number != 0 && !c.at->clock->holds(cell.read)) cell.read = {};
+    if (cell.read.number == 0 && cell.more_reads != nullptr) cell.more_reads->clear();
+  }
+  if (c.mark.is(access_mark::writes)) write(c, cell, lane, address);
+  else read(c, cells, cell, lane, address);
+}
+
+bool race_check::conflicts(const current& c, const access_mark& earlier, unsigned lane) const {
+  if (earlier.number == 0) return false;
+  if (earlier.is(access_mark::strong) && c.mark.is(access_mark::strong)) {
+    const bool narrow = earlier.is(access_mark::of_block) || c.mark.is(access_mark::of_block);
+    if (!narrow || c.at->clock->holds(earlier)) return false;
+  }
+  return !c.at->clock->ordered(earlier, c.warp, lane);
+}
+
+void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsigned lane, std::uint64_t address) {
+  const simt::lane_mask bit = 1u << lane;
+  access_mark& r = cell.read;
+  if (r.number == now_ && r.warp == c.mark.warp) {  // another lane has read it in this instruction
+    r.lanes |= bit;
+    if (conflicts(c, cell.write, lane)) report(c, cell.write, lane, address);
+    return;
+  }
+  if (conflicts(c, cell.write, lane)) report(c, cell.write, lane, address);
+  access_mark own = c.mark;
+  own.lanes = bit;
+  // A strong read does not stand for a weak one.
+  const auto stands_for = [&](const access_mark& m) {
+    return c.at->clock->ordered(m, c.warp, lane) && (m.is(access_mark::strong) || !own.is(access_mark::strong));
+  };
+  const auto joins = [&](access_mark& m) {
+    if (m.warp != own.warp || m.what != own.what) return false;
+    m.lanes |= bit;  // as of the earlier instruction: nothing has ordered it with this one
+    return true;
+  };
+  if (r.number == 0 || stands_for(r)) {
+    r = own;
+    return;
+  }
+  if (joins(r)) return;
+  if (cell.more_reads != nullptr)
+    for (access_mark& m : *cell.more_reads) {
+      if (m.number == now_ && m.warp == own.warp) return void(m.lanes |= bit);
+      if (stands_for(m)) return void(m = own);
+      if (joins(m)) return;
+    }
+  cells.add_read(cell, own, c.in_shared ? most_shared_reads : most_global_reads);
+}
+
+void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64_t address) {
+  const simt::lane_mask bit = 1u << lane;
+  access_mark& w = cell.write;
+  const unsigned bytes = c.cell_bytes;
+  if (w.number == now_ && w.warp == c.mark.warp) {
+    // Two lanes in one instruction. Which of them is last is undefined.
+    if (!c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying)) {
+      const auto other = static_cast<unsigned>(__builtin_ctz(w.lanes));
+      for (unsigned k = 0; k < bytes; ++k)
+        if (new_byte(c, lane, address + k) != new_byte(c, other, address + k)) {
+          report(c, w, lane, address);
+          break;
+        }
+    }
+    return;
+  }
+  if (conflicts(c, w, lane)) {
+    const bool plain =
+        !c.mark.is(access_mark::atomic) && !c.mark.is(access_mark::copying) && !w.is(access_mark::copying);
+    if (!plain || !same_value(c, lane, address, bytes)) report(c, w, lane, address);
+  }
+  if (!c.in_shared && is_own_check(c, cell, bit)) c.mark.what |= access_mark::marking;
+  else c.mark.what &= ~access_mark::marking;
+  if (conflicts(c, cell.read, lane)) report(c, cell.read, lane, address);
+  if (cell.more_reads != nullptr) {
+    for (const access_mark& m : *cell.more_reads)
+      if (conflicts(c, m, lane)) report(c, m, lane, address);
+    cell.more_reads->clear();
+  }
+  cell.read = {};
+  w = c.mark;
+  w.lanes = bit;
+}
+
+// The thread has read the cell, and what it stores does not depend on that.
+bool race_check::is_own_check(const current& c, const shadow_cell& cell, simt::lane_mask bit) {
+  const auto own = [&](const access_mark& m) {
+    return m.number != 0 && m.warp == c.mark.warp && (m.lanes & bit) != 0 && marks_with(c, m);
+  };
+  if (own(cell.read)) return true;
+  return cell.more_reads != nullptr && std::any_of(cell.more_reads->begin(), cell.more_reads->end(), own);
+}
+
+bool race_check::marks_with(const current& c, const access_mark& read) {
+  const std::uint64_t both = std::uint64_t{read.index()} << 32 | c.mark.index();
+  if (both == last_check_) return last_marks_;
+  last_check_ = both;
+  const auto [entry, is_new] = marks_.emplace(both, false);
+  if (is_new) entry->second = !stores_what_it_reads(*program_, read.index(), c.mark.index());
+  return last_marks_ = entry->second;
+}
+
+void race_check::fences(const watched_step& s) {
+  ++now_;
+  place_of(s.block).clock->fence(s.warp.warp_in_block, s.mask, s.instruction.sub == 0, now_);
+}
+
+void race_check::lanes_meet(const watched_step& s, simt::lane_mask named) {
+  place_of(s.block).clock->lanes_meet(s.warp.warp_in_block, named & s.warp.live, s.warp.live, now_);
+  ++now_;
+}
+
+void race_check::closes_copies(const watched_step& s) {
+  place& p = place_of(s.block);
+  for (const unsigned lane : set_bits(s.mask)) ++p.groups[s.warp.thread(lane)];
+}
+
+// Copies that are complete are writes of their thread at this time.
+void race_check::awaits_copies(const watched_step& s) {
+  ++now_;
+  place& p = place_of(s.block);
+  const unsigned left = s.instruction.sub, warp = s.warp.warp_in_block;
+  const auto complete = [&](const place::copy& k) {
+    if (k.warp != warp || (s.mask >> k.lane & 1) == 0) return false;
+    const unsigned closed = p.groups[s.warp.thread(k.lane)];
+    if (k.group >= closed && left != 0) return false;
+    if (left != 0 && k.group + left >= closed) return false;
+    for (std::uint32_t at = k.offset; at < k.offset + k.bytes; at += p.shared->bytes_per_cell()) {
+      access_mark& w = p.shared->at(at).write;
+      if (w.number != k.number || w.warp != p.clock->first_warp() + warp) continue;
+      w.number = now_;
+      w.what &= ~access_mark::copying;
+    }
+    return true;
+  };
+  p.copies.erase(std::remove_if(p.copies.begin(), p.copies.end(), complete), p.copies.end());
+}
+
+void race_check::arrives(const watched_step& s, std::uint32_t barrier) {
+  ++now_;
+  const bool counted = s.instruction.op == isa::opcode::bar && s.instruction.src[1].kind != isa::operand_kind::none;
+  place_of(s.block).clock->arrives(barrier, s.warp.warp_in_block, counted, now_);
+}
+
+void race_check::completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released) {
+  place_of(block).clock->completes(barrier, released, live_warps(block), now_);
+  ++now_;
+}
+
+void race_check::forget(std::uint64_t address, std::uint64_t bytes) {
+  for (std::uint64_t at = address; at < address + bytes;) {
+    shadow_cells& cells = global_.page(at);
+    cells.at(at % shadow_pages::page_bytes) = {};
+    at += cells.bytes_per_cell();
+  }
+}
+
+const std::uint8_t* race_check::byte_at(const current& c, std::uint64_t address) const {
+  return c.in_shared ? c.access->block.context.shared + address : memory_->readable(address);
+}
+
+// A byte that the lane's store writes.
+std::uint8_t race_check::new_byte(const current& c, unsigned lane, std::uint64_t address) const {
+  if (data_of_ != now_) simt::lane_store_data(c.access->instruction, c.access->warp, words_);
+  data_of_ = now_;
+  const auto at = static_cast<unsigned>(address - c.access->addresses[lane]);
+  return static_cast<std::uint8_t>(words_[at / 4][lane] >> (8 * (at % 4)));
+}
+
+bool race_check::same_value(const current& c, unsigned lane, std::uint64_t address, unsigned bytes) const {
+  for (unsigned k = 0; k < bytes; ++k)
+    if (*byte_at(c, address + k) != new_byte(c, lane, address + k)) return false;
+  return true;
+}
+
+}  // namespace heddle::sanitize

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "heddle/functional/execution_watcher.h"
+#include "heddle/sanitize/clocks.h"
+#include "heddle/sanitize/findings.h"
+#include "heddle/sanitize/shadow_memory.h"
+
+namespace heddle {
+class functional_memory;
+}
+
+namespace heddle::sanitize {
+
+/// Finds conflicting accesses of a launch that nothing orders: of different threads to the same byte, at least one of
+/// them a write, and not both atomic or volatile. Writes of the value that is there already do not conflict with other
+/// writes.
+class race_check {
+ public:
+  explicit race_check(findings& found) : found_(found) {}
+  /// Returns why the launch cannot be checked; empty: it can.
+  std::string begin(const resident_launch& launch, functional_memory& memory, bool independent);
+  void end();
+
+  void block_begins(const functional_block& block);
+  /// `lanes`: those whose addresses are legal.
+  void accesses(const watched_access& a, simt::lane_mask lanes);
+  void fences(const watched_step& s);
+  void lanes_meet(const watched_step& s, simt::lane_mask named);
+  void closes_copies(const watched_step& s);
+  void awaits_copies(const watched_step& s);
+  void arrives(const watched_step& s, std::uint32_t barrier);
+  /// Memory that was allocated anew: what was done to it before does not count.
+  void forget(std::uint64_t address, std::uint64_t bytes);
+  void completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released);
+  /// Copies that a block has not waited for are complete when its memory is used for something else.
+  [[nodiscard]] bool exhausted() const { return now_ > 0xfffffff0u; }
+
+ private:
+  /// What belongs to the place of a resident block.
+  struct place {
+    std::unique_ptr<block_clock> clock;
+    std::unique_ptr<shadow_cells> shared;
+    struct copy {
+      unsigned warp, lane;
+      std::uint32_t offset, bytes, index;
+      sequence number;
+      unsigned group;
+    };
+    std::vector<copy> copies;                       // not waited for
+    std::unordered_map<unsigned, unsigned> groups;  // of copies that a lane has closed, by thread
+  };
+  struct current {
+    const watched_access* access;
+    place* at;
+    std::uint32_t warp;  // in the block
+    access_mark mark;    // without lanes
+    bool in_shared;
+    unsigned cell_bytes = 4;
+    // For the usual cases: the block's clock.
+    std::uint32_t first_warp;
+    sequence block_sync, last_release;
+  };
+  place& place_of(const functional_block& block);
+  void access_lane(current& c, unsigned lane);
+  [[nodiscard]] bool is_quick(const current& c, shadow_cell& cell, unsigned lane);
+  [[nodiscard]] bool is_own_check(const current& c, const shadow_cell& cell, simt::lane_mask bit);
+  [[nodiscard]] bool marks_with(const current& c, const access_mark& read);
+  void touch(current& c, shadow_cells& cells, shadow_cell& cell, unsigned lane, std::uint64_t address);
+  void read(current& c, shadow_cells& cells, shadow_cell& cell, unsigned lane, std::uint64_t address);
+  void write(current& c, shadow_cell& cell, unsigned lane, std::uint64_t address);
+  [[nodiscard]] bool conflicts(const current& c, const access_mark& earlier, unsigned lane) const;
+  [[nodiscard]] bool same_value(const current& c, unsigned lane, std::uint64_t address, unsigned bytes) const;
+  void report(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address);
+  void describe(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address);
+  void synchronise(const current& c, unsigned lane);
+  [[nodiscard]] const std::uint8_t* byte_at(const current& c, std::uint64_t address) const;
+  [[nodiscard]] std::uint8_t new_byte(const current& c, unsigned lane, std::uint64_t address) const;
+  [[nodiscard]] std::string value_text(const current& c, std::uint64_t address) const;
+
+  findings& found_;
+  const resident_launch* launch_ = nullptr;
+  const isa::program* program_ = nullptr;
+  functional_memory* memory_ = nullptr;
+  bool independent_ = false;
+  std::uint32_t warps_per_block_ = 1;
+  sequence now_ = 0;
+  std::unordered_map<unsigned, place> places_;  // by the block's slot
+  shadow_pages global_;
+  std::unordered_map<std::uint64_t, sync_log*> logs_;  // by word of global memory
+  std::deque<sync_log> all_logs_;
+  std::unordered_map<std::uint64_t, bool> marks_;  // by the indices of a read and of a write
+  std::uint64_t last_check_ = ~std::uint64_t{0};   // the last one asked for, and its value
+  bool last_marks_ = false;
+  mutable sequence data_of_ = 0;  // the step whose store data are in words_
+  alignas(64) mutable std::uint32_t words_[4][isa::warp_size];
+};
+
+}  // namespace heddle::sanitize

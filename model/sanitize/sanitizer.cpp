@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sanitize/sanitizer.h"
+
+#include <map>
+#include <unordered_map>
+
+#include "heddle/config/error.h"
+#include "heddle/functional/functional_executor.h"
+#include "heddle/sanitize/launch_watcher.h"
+#include "heddle/sanitize/sanitize_kinds.h"
+
+namespace heddle {
+
+namespace {
+
+// A launch that waits for something outside it would never end: it is given up after so many steps without a block that
+// begins or ends.
+constexpr std::uint64_t most_steps = std::uint64_t{1} << 26;
+
+/// Ends a launch that waits without end, or that the user's observer ends.
+class patience final : public functional_observer {
+ public:
+  patience(const sanitize::launch_watcher& watcher, functional_observer* next) : watcher_(watcher), next_(next) {}
+  bool wants_stop() override {
+    lost = watcher_.steps_since_progress() > most_steps;
+    return lost || (next_ != nullptr && next_->wants_stop());
+  }
+  bool lost = false;
+
+ private:
+  const sanitize::launch_watcher& watcher_;
+  functional_observer* next_;
+};
+
+}  // namespace
+
+struct sanitizer::parts {
+  parts(const gpu_config& c, unsigned k) : config(c), kinds(k), watcher(k, found, host) {}
+  const gpu_config config;
+  const unsigned kinds;
+  findings found;
+  sanitize::allocations host;
+  sanitize::launch_watcher watcher;
+  std::vector<std::string> unchecked;
+  std::vector<finding> intended;
+  struct kept {
+    std::uint64_t bytes;
+    std::shared_ptr<const isa::program> program;
+    std::uint32_t index, thread, launch;
+    std::uint64_t block;
+    std::string at;  // the thread
+  };
+  std::map<std::uint64_t, kept> heap;  // of the simulated GPU, by address
+
+  [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t> heap_now() const {
+    std::unordered_map<std::uint64_t, std::uint64_t> all;
+    for (const auto& [address, k] : heap) all[address] = k.bytes;
+    return all;
+  }
+};
+
+sanitizer::sanitizer(const gpu_config& config, unsigned kinds) : parts_(std::make_unique<parts>(config, kinds)) {}
+sanitizer::~sanitizer() = default;
+
+void sanitizer::allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name, bool written) {
+  parts_->host.add(address, {bytes, name, written || (parts_->kinds & sanitize_kind::init) == 0, {}});
+}
+
+void sanitizer::freed(std::uint64_t address) { parts_->host.remove(address); }
+void sanitizer::written(std::uint64_t address, std::uint64_t bytes) { parts_->host.written(address, bytes); }
+
+void sanitizer::heap_placed(std::uint64_t address, std::uint64_t bytes) {
+  parts_->watcher.heap_placed(address, bytes);
+  parts_->heap.clear();
+}
+
+void sanitizer::begin(const address_ranges& ranges) {
+  parts_->watcher.use(ranges);
+  parts_->watcher.use(parts_->heap_now());
+}
+
+void sanitizer::end() { parts_->watcher.end(); }
+
+execution_watcher& sanitizer::watcher() { return parts_->watcher; }
+
+void sanitizer::check(const resident_launch& launch, const address_ranges& ranges, functional_memory::backing below,
+                      program_services& services, std::uint64_t cycle, functional_observer* observer) {
+  parts& p = *parts_;
+  const auto say = [&](const std::string& why) {
+    p.unchecked.push_back("launch " + std::to_string(launch.launch_id) + " of kernel '" + launch.program->kernel +
+                          "' " + why);
+  };
+  if (launch.cluster_blocks() > 1 && (launch.program->cluster_barrier || launch.reaches_cluster))
+    return say("was not checked: its clusters wait for each other");
+  begin(ranges);
+  functional_memory copy(std::move(below));  // never written back
+  functional_executor executor(p.config, copy, ranges, services);
+  patience limit(p.watcher, observer);
+  executor.observe(&limit);
+  executor.watch(&p.watcher);
+  const functional_executor::outcome o = executor.execute(launch, cycle);
+  if (!p.watcher.unchecked().empty()) say("was not checked for races: " + p.watcher.unchecked());
+  if (limit.lost) say("was not checked to its end: it waits for something outside it");
+  end();
+}
+
+void sanitizer::heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state&, const isa::instruction&,
+                           unsigned) {
+  parts_->watcher.heap_given(address, bytes);
+}
+
+void sanitizer::heap_freed(std::uint64_t address) { parts_->watcher.heap_freed(address); }
+
+void sanitizer::heap_kept(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w,
+                          const isa::instruction& i, unsigned lane) {
+  if (address == 0) return;
+  const simt::launch_context& l = *w.block->launch;
+  const simt::dim3& b = w.block->index;
+  const std::uint64_t block = (std::uint64_t{b.z} * l.grid.y + b.y) * l.grid.x + b.x;
+  parts_->heap[address] = {bytes,
+                           l.program,
+                           static_cast<std::uint32_t>(&i - l.program->code.data()),
+                           w.thread(lane),
+                           l.launch_id,
+                           block,
+                           thread_text(l, block, w.thread(lane))};
+}
+
+void sanitizer::heap_released(std::uint64_t address) { parts_->heap.erase(address); }
+
+void sanitizer::finish() {
+  parts& p = *parts_;
+  p.intended = p.found.take_intended();
+  if ((p.kinds & sanitize_kind::leaks) == 0) return;
+  for (const auto& [address, k] : p.heap) {
+    if (!p.found.counts({sanitize_kind::leaks, k.program.get(), k.index, 0, 0})) continue;
+    finding f;
+    f.kind = sanitize_kind::leaks;
+    f.place = place_in_source(*k.program, k.program->code[k.index]);
+    f.kernel = k.program->kernel;
+    f.launch = k.launch;
+    f.what = "leak: " + std::to_string(k.bytes) + " bytes of malloc at " + hexadecimal(address) + " were never freed";
+    f.details.push_back(k.at);
+    p.found.add(std::move(f));
+  }
+  p.heap.clear();
+}
+
+unsigned sanitizer::kinds() const { return parts_->kinds; }
+const std::vector<finding>& sanitizer::found() const { return parts_->found.all(); }
+const std::vector<finding>& sanitizer::intended() const { return parts_->intended; }
+const std::vector<std::string>& sanitizer::unchecked() const { return parts_->unchecked; }
+
+}  // namespace heddle

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/functional/execution_watcher.h"
+#include "heddle/functional/functional_memory.h"
+#include "heddle/functional/functional_observer.h"
+#include "heddle/memory/common/address_ranges.h"
+#include "heddle/sanitize/findings.h"
+#include "heddle/sub_partition/program_services.h"
+
+namespace heddle {
+
+/// Looks for data races, accesses outside allocations, reads of unwritten bytes, divergent barriers and leaks
+/// (docs/use/sanitize.md). When a launch begins in the simulated GPU, it is executed functionally as well, on a copy of
+/// the device memory that it changes, and each of its accesses is checked. So a launch in detail keeps its timing, and
+/// what is found depends neither on the number of host threads nor on preemption.
+class sanitizer {
+ public:
+  /// `kinds`: bits of sanitize_kind.
+  sanitizer(const gpu_config& config, unsigned kinds);
+  ~sanitizer();
+
+  /// The host has allocated device memory. `name`: for messages, may be empty. `written`: its bytes have values.
+  void allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name, bool written);
+  void freed(std::uint64_t address);
+  /// The host has written device memory.
+  void written(std::uint64_t address, std::uint64_t bytes);
+  /// The heap of malloc in kernels.
+  void heap_placed(std::uint64_t address, std::uint64_t bytes);
+
+  /// A launch begins. Executes it on a copy of the memory that `below` reads. `services` are a copy of the device
+  /// runtime's. Launches may be ended by `observer`, which may be null.
+  void check(const resident_launch& launch, const address_ranges& ranges, functional_memory::backing below,
+             program_services& services, std::uint64_t cycle, functional_observer* observer);
+  /// For a launch that is executed functionally anyway.
+  execution_watcher& watcher();
+  /// That launch begins in a memory with these ranges; and it has ended.
+  void begin(const address_ranges& ranges);
+  void end();
+
+  /// The executed launch has allocated or freed memory of the heap.
+  void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
+                  unsigned lane);
+  void heap_freed(std::uint64_t address);
+  /// The simulated GPU has allocated or freed memory of the heap: what is never freed is a leak.
+  void heap_kept(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
+                 unsigned lane);
+  void heap_released(std::uint64_t address);
+
+  /// All launches have ended: reports leaks, and judges races.
+  void finish();
+  [[nodiscard]] unsigned kinds() const;
+  [[nodiscard]] const std::vector<finding>& found() const;
+  /// After finish(): races that the program seems to intend (docs/use/sanitize.md); they are not among found().
+  [[nodiscard]] const std::vector<finding>& intended() const;
+  /// Launches that were checked not at all or not to their end, with the reason.
+  [[nodiscard]] const std::vector<std::string>& unchecked() const;
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace heddle
