@@ -38,20 +38,25 @@ double least_passes(const place_sums& p, const time_model& t) {
   return std::max(p.count("accesses"), std::ceil(p.count("requested_bytes") / width));
 }
 
-// Waits for the path to the L1 and beyond become shorter as its busiest part has less to do; a part that is seldom busy
-// makes nobody wait.
-void relieve_memory_waits(relief& r, const time_model& t) {
-  double most = 0;
-  for (const char* part : {"L1 look-ups", "L1", "SMs to L2", "L2 to SMs", "DRAM"})
-    if (r.parts.count(part) != 0) most = std::max(most, r.parts[part] * std::min(1.0, t.use_of(part) / fully_busy));
-  for (const char* state : {"long_scoreboard", "lg_throttle", "mio_throttle", "drain"}) r.states[state] = most;
-}
-
 }  // namespace
 
+void relieve_memory_waits(relief& r, const time_model& t) {
+  double now = 0, then = 0;
+  for (const char* part : {"L1 look-ups", "L1", "SMs to L2", "L2 to SMs", "DRAM"}) {
+    now = std::max(now, t.use_of(part));
+    then = std::max(then, t.use_of(part) * (1 - r.parts[part]));
+  }
+  const double less = ratio(now - then, now) * std::min(1.0, now / fully_busy);
+  for (const char* state : {"long_scoreboard", "lg_throttle", "mio_throttle", "drain"}) r.states[state] = less;
+  // Code that an SM reads from the L2 waits behind its data.
+  if (std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs")) >= fully_busy) r.states["no_instruction"] = less;
+}
+
 void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
-  const auto is = [](const place_sums& p) {
-    return p.count("l1_sectors") >= worth_telling * least_sectors(p) && !p.contains(".local");
+  std::set<const place_sums*> words;  // of vectors, which have a rule of their own
+  for (const vector_of_words& v : vectors_of_words(t)) words.insert(v.words.begin(), v.words.end());
+  const auto is = [&words](const place_sums& p) {
+    return p.count("l1_sectors") >= worth_telling * least_sectors(p) && !p.contains(".local") && words.count(&p) == 0;
   };
   for (const place_sums& p : joined(t, is)) {
     const double sectors = p.count("l1_sectors"), accesses = p.count("accesses"), least = least_sectors(p);

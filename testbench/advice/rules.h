@@ -12,7 +12,18 @@ namespace heddle::testbench {
 /// Shortest text with at most three digits: "4", "4.88".
 std::string rounded(double value);
 
+/// Waits for the path to the L1 and beyond become shorter as its busiest part has less to do; a part that is seldom
+/// busy makes nobody wait.
+void relieve_memory_waits(relief& r, const time_model& t);
+
+/// Two or four lines of PTX that access neighbouring words of global memory.
+struct vector_of_words {
+  std::vector<const place_sums*> words;
+};
+std::vector<vector_of_words> vectors_of_words(const time_model& t);
+
 // Each adds what it finds, whatever it would save.
+void unused_vectors(const time_model& t, std::vector<advice>& to);
 void uncoalesced_accesses(const time_model& t, std::vector<advice>& to);
 void bank_conflicts(const time_model& t, std::vector<advice>& to);
 void constants_by_lane(const time_model& t, std::vector<advice>& to);

@@ -14,6 +14,23 @@ KERNEL strided_mended(const float* in, float* out) {
   out[i] = in[i];
 }
 
+// Unused vector width: each thread reads four neighbouring words.
+KERNEL quads(const float* in, float* out, int passes, int stride) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < passes; ++k, in += stride) sum += in[4 * i] + in[4 * i + 1] + in[4 * i + 2] + in[4 * i + 3];
+  out[i] = sum;
+}
+KERNEL quads_mended(const float* in, float* out, int passes, int stride) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < passes; ++k, in += stride) {
+    const float4 q = reinterpret_cast<const float4*>(in)[i];
+    sum += q.x + q.y + q.z + q.w;
+  }
+  out[i] = sum;
+}
+
 // Misaligned access: a warp's 128 bytes lie in two lines.
 KERNEL shifted(const float* in, float* out, int passes, int stride) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -79,13 +79,14 @@ TEST_P(advice, is_worth_what_it_says) {
   const words of_tile = {buffer(1024), out, "s32:64"}, of_threads = {buffer(threads), out, "s32:200"};
   const advised_pair pairs[] = {
       {"uncoalesced access", true, "strided", "strided_mended", eight, 256, {buffer(16 * threads), out}},
+      {"unused vector width", true, "quads", "quads_mended", four, 256, {buffer(8 * threads), out, "s32:16", "s32:0"}},
       {"misaligned access",
        true,
        "shifted",
        "shifted_mended",
-       eight,
+       four,
        256,
-       {buffer(18 * threads), out, "s32:8", "s32:" + std::to_string(eight * 256)}},
+       {buffer(2 * threads), out, "s32:32", "s32:32"}},
       {"bank conflicts", true, "columns", "columns_mended", four, 256, of_tile},
       {"constants by lane", true, "looked_up", "looked_up_mended", four, 256, of_tile},
       {"local memory", true, "indexed", "indexed_mended", four, 256, of_tile},
