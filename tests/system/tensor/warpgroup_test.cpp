@@ -161,6 +161,14 @@ TEST_F(warpgroup, descriptor_outside_shared_memory_is_a_fault_with_its_place) {
   EXPECT_NE(o.err.find("warpgroup.ptx:"), std::string::npos) << o.err;
 }
 
+TEST_F(warpgroup, takes_registers_when_others_of_the_block_have_given_them_back) {
+  const auto o = run_kernel("registers", "--grid 1 --block 384 --arg out:12:d.bin --metrics m.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto t = as<std::uint32_t>(output());
+  for (const std::uint32_t cycles : t) EXPECT_NEAR(cycles, 3000, 200);
+  EXPECT_EQ(json::parse(heddle::test::content(place_ / "m.json"))["kernels"][0]["registers_per_thread"], 168);
+}
+
 TEST_F(warpgroup, needs_compute_capability_9) {
   const auto o = run("--kernel " + std::string(module_file) + ":outside --gpu a100 --grid 1 --block 128 --arg buf:512");
   EXPECT_EQ(o.code, 2);
