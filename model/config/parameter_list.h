@@ -133,6 +133,20 @@ HEDDLE_NUMBER(double, bytes_per_cycle, 21.3, between(0.01, 65536), bytes_per_cyc
   "data that an SM sends to other SMs: operands of stores and atomics, and what it answers to loads and atomics")
 HEDDLE_END(cluster, cluster)
 
+HEDDLE_SECTION(tma, tma)
+HEDDLE_NUMBER(unsigned, requests_in_flight, 0, between(0, 65536), count, design,
+  "requests of at most 128 bytes that an SM's unit for bulk copies (TMA) has outstanding; 0: the chip has none")
+HEDDLE_NUMBER(unsigned, latency_cycles, 100, between(1, 65536), cycles, measured,
+  "from the issue of a bulk copy until the unit's first request to memory, without other copies before it")
+HEDDLE_NUMBER(unsigned, issue_interval_cycles, 32, between(1, 65536), cycles, measured,
+  "between the first requests of two bulk copies of an SM")
+HEDDLE_NUMBER(unsigned, mbarrier_latency_cycles, 32, between(1, 65536), cycles, measured,
+  "of mbarrier.try_wait: from its issue, or from the completion of the phase that it waits for, until its result may be "
+  "used")
+HEDDLE_NUMBER(unsigned, mbarrier_limit_cycles, 2048, between(1, 1000000), cycles, design,
+  "for which mbarrier.try_wait suspends a warp at most, before it answers that the phase is not complete")
+HEDDLE_END(tma, tma)
+
 HEDDLE_SECTION(sm, sm)
 HEDDLE_NUMBER(unsigned, sub_partitions, 4, between(1, 16), count, calculator,
   "sub-partitions (warp schedulers)")

@@ -131,7 +131,8 @@ void energy_account::add_memory(sums& to, std::uint32_t launch, unsigned sm) con
   // A header for each packet; a flit for each sector that travels with it; an atomic has a flit of operands and one of
   // results.
   const std::uint64_t flits = c.read_requests + c.write_requests + c.atomics + c.fills + c.writes + 2 * c.atomics +
-                              c.instruction_requests + c.instruction_sectors;
+                              c.instruction_requests + c.instruction_sectors + c.bulk_reads + c.bulk_writes +
+                              c.bulk_sectors;
   add_to_memory(to, unit::interconnect, joules(flits, p.flit_pj));
 }
 

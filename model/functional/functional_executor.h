@@ -13,6 +13,7 @@
 #include "heddle/functional/functional_observer.h"
 #include "heddle/functional/functional_program.h"
 #include "heddle/memory/common/address_ranges.h"
+#include "heddle/simt/bulk/bulk_copy.h"
 #include "heddle/simt/texture/texture.h"
 #include "heddle/simt/warp/print_format.h"
 #include "heddle/sm/block_barriers.h"
@@ -89,6 +90,11 @@ class functional_executor {
   void access(block& b, warp& x, functional_step& s, simt::lane_mask mask, std::uint64_t* addresses);
   void any_access(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void copy(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  void bulk_copies(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  void bulk_copy(block& b, warp& x, functional_step& s, unsigned lane);
+  void move_piece(const simt::bulk_request& r, const simt::bulk_walk& walk, const simt::bulk_piece& p,
+                  const isa::instruction& atomic, std::uint8_t* shared);
+  pause mbarrier_wait(warp& x, const isa::instruction& i, simt::lane_mask mask);
   void texture(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   functional_memory::page* common_page(functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses,
                                        unsigned bytes);

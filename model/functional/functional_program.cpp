@@ -35,6 +35,7 @@ functional_kind kind_of(const decoded_instruction& d) {
     case issue_kind::trap:
     case issue_kind::system_call:
     case issue_kind::copy_commit:
+    case issue_kind::bulk_copy:
     case issue_kind::copy_wait:
     case issue_kind::product_fence:
     case issue_kind::product_commit:

@@ -126,6 +126,9 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
         fail(b, w, i, lane, simt::trap_text(i), assertion_details(memory_of(x, lane), i, w, lane));
       }
       break;
+    case issue_kind::bulk_copy:
+      if (mask != 0) bulk_copies(b, x, s, mask);
+      break;
     case issue_kind::fence:
     case issue_kind::copy_commit:
     case issue_kind::copy_wait:
@@ -149,6 +152,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
 
 functional_executor::pause functional_executor::at_barrier(block& b, warp& x, const isa::instruction& i,
                                                            simt::lane_mask mask) {
+  if (i.op == isa::opcode::syncs) return mbarrier_wait(x, i, mask);
   if (i.op != isa::opcode::bar) return at_cluster_barrier(b, x, i, mask);
   simt::warp_state& w = x.state;
   std::string error;

@@ -15,7 +15,8 @@ void check_conservation(const sc_core::sc_vector<sm>& sms, const sc_core::sc_vec
     invariant(s.l1.payloads_in_use() == 0, "L1: idle, and payloads of its requests were not given back");
     for (std::uint32_t l = 0; l < s.l1.counters.end(); ++l)
       if (const l1_counters* c = s.l1.counters.find(l))
-        sent += c->read_requests + c->write_requests + c->atomics + c->instruction_requests;
+        sent += c->read_requests + c->write_requests + c->atomics + c->instruction_requests + c->bulk_reads +
+                c->bulk_writes;
   }
   // The slices of a channel follow one another. External memory has no counters.
   const std::size_t each = channels.size() == 0 ? 1 : slices.size() / channels.size();

@@ -58,6 +58,7 @@ void gpu_parts::restart(cycle_t cycle) {
     s.context_engine.forget();
     s.resource_manager.restart();
     if (s.cluster_port != nullptr) s.cluster_port->restart();
+    if (s.tma != nullptr) s.tma->restart();
     s.load_store_unit.restart();
     s.empty_caches();
     s.l1.restart();

@@ -2,6 +2,9 @@
 #include "heddle/gpu/progress_watch.h"
 
 #include <algorithm>
+#include <cstdio>
+
+#include "heddle/simt/bulk/arrival_test.h"
 
 namespace heddle {
 
@@ -15,6 +18,27 @@ constexpr unsigned most_lines = 64;  // lines about warps in a report
 // for memory does not move in inactive cycles, so distances in cycles alone would sample it in one place only.
 cycle_t distance(unsigned sample) { return 101 + sample * sample % 97; }
 unsigned busy_distance(unsigned sample) { return sample % 29; }
+
+// Waits at mbarriers are limited in time, so the program waits in a loop. Where the warp waits in such a loop; empty:
+// it is in none.
+std::string mbarrier_wait_of(const warp_slot& w) {
+  const auto& code = w.program->code;
+  std::size_t end = w.state.pc;
+  const auto goes_back = [&](const isa::instruction& i) { return i.op == isa::opcode::bra && i.target <= w.state.pc; };
+  while (end < code.size() && !goes_back(*code[end].instruction)) ++end;
+  if (end == code.size()) return "";
+  const simt::lane_mask lanes = w.state.active != 0 ? w.state.active : w.state.live;
+  for (std::size_t k = code[end].instruction->target; k < end; ++k) {
+    const isa::instruction& i = *code[k].instruction;
+    if (i.op != isa::opcode::syncs || lanes == 0) continue;
+    unsigned bad_lane = 0;
+    char text[80];
+    std::snprintf(text, sizeof text, "waits in a loop at the mbarrier at shared address 0x%x, ",
+                  static_cast<unsigned>(simt::test_arrival(i, w.state, lanes, bad_lane).address));
+    return text + w.stream->place_of(w, i);
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -139,8 +163,9 @@ std::string progress_watch::report(cycle_t cycle) const {
         const unsigned warp = slot * s.config_.sm.sub_partitions + p.index();
         const std::string who =
             "\n  sm " + std::to_string(s.id()) + " warp " + std::to_string(warp) + ", " + owner_of(w) + ", ";
-        if (warps_[at].returned) {
-          text += who + "loops at " + position_of(w);
+        if (warps_[at].returned && w.phase != warp_phase::at_barrier) {
+          const std::string wait = mbarrier_wait_of(w);
+          text += who + (wait.empty() ? "loops at " + position_of(w) : wait);
           continue;
         }
         for (const std::string& place : s.lane_places(warp)) text += who + place;

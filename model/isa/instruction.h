@@ -70,6 +70,12 @@ constexpr std::uint8_t c_mask = 48, clo = 16, chi = 32, cbcc = 48;  // use of c;
 // function; otherwise a plain trap.
 constexpr std::uint8_t trap_assertion = 1, trap_stack_overflow = 2, trap_wild_call = 3, trap_breakpoint = 4;
 
+/// Which groups of copies DEPBAR waits for, in offset.
+namespace copies {
+constexpr std::int64_t of_threads = 0, of_unit = 1, of_unit_reads = 2;
+}
+constexpr std::uint8_t im2col = 8;  // in sub of UTMALDG and its relatives
+
 constexpr std::uint32_t no_target = 0xffffffffu;
 
 /// One machine instruction. docs/isa/machine_isa.md lists the fields that each opcode reads. Semantics:
@@ -152,7 +158,18 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// ldgsts   copies the bytes of type from global memory at address a + offset to shared memory at address b + c
 ///          (immediate or none), or zeros where psrc[0] is false: the warp goes on, and depbar waits for it
 /// ldgdepbar   the warp's copies since the last one are a group
-/// depbar   waits until at most `sub` of the warp's newest groups of copies are incomplete
+/// depbar   waits until at most `sub` of the warp's newest groups of copies are incomplete; offset: of those of LDGSTS
+///          (of_threads), of bulk copies (of_unit), or of bulk copies that have not read their sources (of_unit_reads)
+/// syncs    pdst[0] = the phase of the mbarrier at shared or generic address a + offset differs from the sign of b. The
+///          lanes wait until it does, for a limited time: of c nanoseconds (none: the machine's)
+/// ublkcp ublkred ublkpf   each lane gives the TMA unit a copy, a reduction, a prefetch of contiguous bytes: a = global
+///          address (pair), b = quad: shared address, bytes, address of the mbarrier (sub cluster: of the source),
+///          blocks of the cluster (a mask; 0: the one that the address names). ublkcp: sub = bulk_way; ublkred: sub =
+///          atomic_op, type
+/// utmaldg utmastg utmaredg utmapf   the same of a box of a tensor: a = generic address of its map, b as before
+///          (bytes unused), c = quad of coordinates 0 to 3, src[3] = quad: coordinate 4, offsets 0 to 2 (im2col); sub =
+///          dimensions, + 8: im2col; utmaredg: offset = atomic_op
+/// utmacmdflush   the warp's bulk copies to global memory since the last one are a group
 /// ldc      d = constant bank `sub`[a + offset], a has 32 bits; type as ld
 /// atom red sub = atomic_op, type; address a + offset, b operand (cas: b = compare, c = new); f32 denormals are kept.
 ///          arrive: on an mbarrier (simt/scalar/arrival.h); b: bits 0-19 number of arrivals, bit 20: these are not

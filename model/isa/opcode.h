@@ -96,7 +96,8 @@ enum class flow_kind : std::uint8_t {
   product_fence,
   product_commit,
   product_wait,
-  register_change
+  register_change,
+  bulk_copy
 };
 
 /// How the instruction accesses memory.
@@ -210,6 +211,15 @@ enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, 
   X(bar,       "BAR",       branch,           any,       no,      reduction,  barrier,     none,          order,       no)       \
   X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no)       \
   X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no)       \
+  X(syncs,     "SYNCS",     branch,           none,      no,      none,       barrier,     none,          order,       no)       \
+  X(ublkcp,    "UBLKCP",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
+  X(ublkred,   "UBLKRED",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
+  X(ublkpf,    "UBLKPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
+  X(utmaldg,   "UTMALDG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
+  X(utmastg,   "UTMASTG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
+  X(utmaredg,  "UTMAREDG",  branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
+  X(utmapf,    "UTMAPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
+  X(utmacmdflush, "UTMACMDFLUSH", branch,     none,      no,      none,       copy_commit, none,          order,       no)       \
   X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no)       \
   X(ldgdepbar, "LDGDEPBAR", branch,           none,      no,      none,       copy_commit, none,          order,       no)       \
   X(depbar,    "DEPBAR",    branch,           none,      no,      none,       copy_wait,   none,          order,       no)       \
@@ -304,6 +314,8 @@ enum class assist_function : std::uint8_t {
   rem_u64
 };
 enum class atomic_op : std::uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas, arrive };
+/// What UBLKCP moves: from global to shared memory, back, or to shared memory of a block of the cluster.
+enum class bulk_way : std::uint8_t { load, store, cluster };
 enum class shuffle_mode : std::uint8_t { up, down, bfly, idx };
 enum class vote_mode : std::uint8_t { any, all, uni, ballot, activemask };
 enum class match_mode : std::uint8_t { any, all };

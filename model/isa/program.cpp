@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "heddle/config/error.h"
 #include "heddle/isa/convergence.h"
 #include "heddle/isa/matrix.h"
 #include "heddle/isa/texture.h"
@@ -20,7 +21,7 @@ constexpr const char* rounding_names[] = {"", ".RZ", ".RM", ".RP", ".RNA"};
 constexpr const char* mufu_names[] = {"RCP", "RSQ", "SQRT", "SIN", "COS", "EX2", "LG2", "TANH", "RCP64H", "RSQ64H"};
 constexpr const char* assist_names[] = {"DIV.F32",  "RCP.F32", "SQRT.F32", "DIV.F64", "RCP.F64",
                                         "SQRT.F64", "DIV.S64", "DIV.U64",  "REM.S64", "REM.U64"};
-constexpr const char* atomic_names[] = {"ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS"};
+constexpr const char* atomic_names[] = {"ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "ARRIVE"};
 constexpr const char* shuffle_names[] = {"UP", "DOWN", "BFLY", "IDX"};
 constexpr const char* match_names[] = {"ANY", "ALL"};
 constexpr const char* redux_names[] = {"SUM", "MIN", "MAX", "AND", "OR", "XOR"};
@@ -35,6 +36,8 @@ constexpr const char* special_names[] = {
 constexpr const char* prmt_names[] = {"", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16"};
 constexpr const char* idp_names[] = {".4A", ".2A.LO", ".2A.HI"};
 constexpr const char* bar_names[] = {".SYNC", ".ARV", ".RED.POPC", ".RED.AND", ".RED.OR"};
+constexpr const char* group_names[] = {"", ".BULK", ".BULK.READ"};
+constexpr const char* bulk_names[] = {".S.G", ".G.S", ".S.S"};
 constexpr const char* membar_names[] = {".CTA", ".GPU", ".SYS"};
 constexpr const char* trap_names[] = {"", ".ASSERT", ".STACK", ".CALL", ".BREAK"};
 constexpr const char* system_names[] = {".VPRINTF", ".MALLOC", ".FREE"};
@@ -105,6 +108,11 @@ std::string memory_mnemonic(const instruction& i) {
   return s;
 }
 
+/// Dimensions and mode of a copy of a tensor's box.
+std::string tensor_suffix(const instruction& i) {
+  return fmt::format(".{}D{}", i.sub % im2col, (i.sub & im2col) != 0 ? ".IM2COL" : "");
+}
+
 /// What an arithmetic instruction's mnemonic says of its type or function.
 std::string own_suffix(const instruction& i) {
   std::string s;
@@ -159,8 +167,15 @@ std::string own_suffix(const instruction& i) {
     case opcode::trap: s = pick(trap_names, i.sub); break;
     case opcode::syscall: s = pick(system_names, i.sub); break;
     case opcode::membar: s = pick(membar_names, i.sub); break;
-    case opcode::wgdepbar:
-    case opcode::depbar: s = fmt::format(".LE.{}", i.sub); break;
+    case opcode::wgdepbar: s = fmt::format(".LE.{}", i.sub); break;
+    case opcode::depbar: s = fmt::format("{}.LE.{}", pick(group_names, narrow<unsigned>(i.offset)), i.sub); break;
+    case opcode::syncs: s = ".PHASECHK.TRYWAIT"; break;
+    case opcode::ublkcp: s = pick(bulk_names, i.sub); break;
+    case opcode::ublkred: s = "." + upper_name(i.type) + "." + pick(atomic_names, i.sub); break;
+    case opcode::utmaredg: s = tensor_suffix(i) + "." + pick(atomic_names, narrow<unsigned>(i.offset)); break;
+    case opcode::utmaldg:
+    case opcode::utmastg:
+    case opcode::utmapf: s = tensor_suffix(i); break;
     case opcode::hmma:
     case opcode::imma:
     case opcode::bmma:
@@ -176,6 +191,8 @@ std::string own_suffix(const instruction& i) {
     case opcode::suld:
     case opcode::sust:
     case opcode::txq: s = texture_suffix(i); break;
+    case opcode::ublkpf:
+    case opcode::utmacmdflush:
     case opcode::nop:
     case opcode::ucgabar_arv:
     case opcode::ucgabar_wait:

@@ -31,6 +31,9 @@ constexpr std::uint32_t parameters = 0x140;
 constexpr std::uint64_t shared_window_base = 0x0100'0000;
 constexpr std::uint64_t local_window_base = 0x0200'0000;
 constexpr std::uint64_t window_bytes = 0x0100'0000;
+/// Generic addresses of kernel parameters that hold tensor maps: within the window of local memory, above the local
+/// memory of any thread. Only the TMA unit reads there.
+constexpr std::uint64_t parameter_window_base = local_window_base + window_bytes / 2;
 constexpr std::uint64_t code_window_base = 0x0300'0000;  // addresses of functions; no memory
 /// Shared-memory addresses of other blocks of a cluster: above the offset in the block stands its rank plus one; 0 is
 /// the block itself.
@@ -44,6 +47,13 @@ struct kernel_parameter {
   std::uint32_t offset = 0;  // in the parameter area, bytes
   std::uint32_t size = 0;    // bytes
   std::uint32_t align = 1;
+};
+
+/// A copy of a kernel's parameter in local memory.
+struct parameter_copy {
+  std::uint32_t local = 0;  // offset there
+  std::uint32_t bytes = 0;
+  std::uint32_t bank = 0;  // offset in constant bank 0
 };
 
 /// A kernel lowered to machine code, as the SMs run it.
@@ -70,6 +80,7 @@ struct program {
   bool needs_cluster = false;                     // .explicitcluster
   bool grid_of_clusters = false;                  // .blocksareclusters: a launch counts clusters
   bool cluster_barrier = false;                   // it waits at the barrier of its cluster, or arrives there
+  std::vector<parameter_copy> parameter_copies;   // whose addresses the program may know
   bool leaves_block = false;                      // it accesses shared memory of other blocks of its cluster
 
   /// Registers of a thread that hold values at some time.

@@ -136,11 +136,15 @@ void write_counts(json_writer& w, const char* key, const T& counts) {
   w.end_object();
 }
 
-/// The state of barriers of clusters only where there were some: few chips have clusters.
+/// States that few chips have: written only where they occur.
+bool is_rare(std::string_view name) {
+  return name == name_of(warp_stall::cluster_barrier) || name == name_of(warp_stall::mbarrier);
+}
+
 void write_states(json_writer& w, const warp_state_counts& states) {
   w.key("warp_states").begin_object();
   states.visit([&w](const char* name, std::uint64_t n) {
-    if (n != 0 || name != std::string_view(name_of(warp_stall::cluster_barrier))) w.member(name, n);
+    if (n != 0 || !is_rare(name)) w.member(name, n);
   });
   w.end_object();
 }
@@ -298,8 +302,7 @@ void write_intervals(json_writer& w, const interval_series& s) {
   }
   w.key("warp_states").begin_object();
   for (const auto& [name, column] : states)
-    if (name != std::string_view(name_of(warp_stall::cluster_barrier)) ||
-        std::any_of(column.begin(), column.end(), [](std::uint64_t n) { return n != 0; }))
+    if (!is_rare(name) || std::any_of(column.begin(), column.end(), [](std::uint64_t n) { return n != 0; }))
       write_list(w, name, column);
   w.end_object().end_object();
 }

@@ -78,6 +78,8 @@ class load_store_unit : public sc_core::sc_module,
   /// The banks of shared memory are taken by an access of another SM, from `cycle` on or when they are free. `t` has
   /// kind, lanes and addresses. Returns the cycle in which its data are ready.
   cycle_t serve(const lsu_transaction& t, cycle_t cycle);
+  /// The first cycle in which the banks of shared memory can begin another access.
+  [[nodiscard]] cycle_t banks_free() const { return hot_.shared_free; }
   /// True if no instruction is queued or in flight.
   [[nodiscard]] bool idle() const { return hot_.queued == 0 && hot_.pending == 0; }
   /// Instructions in flight: taken from a queue and not answered yet.

@@ -27,6 +27,9 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
                        ? nullptr
                        : std::make_unique<class cluster_port>("cluster_port", clock, config,
                                                               static_cast<cluster_listener&>(*this))),
+      tma(config.tma.requests_in_flight == 0
+              ? nullptr
+              : std::make_unique<class tma>("tma", clock, config, ranges, static_cast<bulk_listener&>(*this))),
       partitions("partition"),
       shared_fp32_(config.fp32.shared_lanes / isa::warp_size, config.integer.shared_lanes / isa::warp_size,
                    config.sm.sub_partitions),
@@ -56,6 +59,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
   load_store_unit.l1_socket.bind(l1.access_socket);
   context_engine.memory_socket.bind(l1.context_socket);
   instruction_port.memory_socket.bind(l1.instruction_socket);
+  if (tma != nullptr) tma->memory_socket.bind(l1.bulk_socket);
   for (unsigned k = 0; k < config.sm.sub_partitions; ++k)
     partitions[k].lsu_socket.bind(load_store_unit.partition_socket[k]);
 }
@@ -64,7 +68,10 @@ void sm::use(program_services& services) {
   for (auto& p : partitions) p.use(&services);
 }
 
-void sm::start_launch(const resident_launch&) { l1.invalidate(); }
+void sm::start_launch(const resident_launch&) {
+  l1.invalidate();
+  if (tma != nullptr) tma->forget_maps();
+}
 
 void sm::empty_caches() {
   l1.invalidate();
@@ -90,6 +97,7 @@ bool sm::begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) 
 void sm::fence_passed(unsigned scope) {
   const bool others = scope >= system_scope && config_.memory.model == choice::memory_model::external;
   if (others || (scope != 0 && config_.l1.fence_invalidates)) l1.invalidate();
+  if (scope != 0 && tma != nullptr) tma->forget_maps();
 }
 
 void sm::start_block(unsigned cta_slot, cycle_t cycle) {
@@ -170,6 +178,7 @@ void sm::lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) {
 bool sm::barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) {
   if (bar.op == isa::opcode::ucgabar_arv) return cluster_arrive(warp, mask, cycle), false;
   if (bar.op == isa::opcode::ucgabar_wait) return cluster_wait(warp, mask, cycle);
+  if (bar.op == isa::opcode::syncs) return mbarrier_wait(warp, bar, mask, cycle);
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
   std::string error;
   const auto o = barrier_unit.arrive(cta_slot, resource_manager.warp_in_block(warp), bar,
@@ -251,7 +260,7 @@ bool sm::idle() const {
   for (const auto& p : partitions)
     if (!p.idle()) return false;
   return resource_manager.idle() && load_store_unit.idle() && l1.idle() && instruction_port.idle() &&
-         context_engine.idle() && (cluster_port == nullptr || cluster_port->idle());
+         context_engine.idle() && (cluster_port == nullptr || cluster_port->idle()) && (tma == nullptr || tma->idle());
 }
 
 void sm::check_invariants() const {

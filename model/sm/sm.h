@@ -4,7 +4,7 @@
 // Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the
 //   interconnect); cluster_port.network_socket (to the network between SMs), where the chip has clusters.
 // One cycle: none of its own; its units form one logical process of the core clock and run in the order L1, load/store
-//   unit, resource manager, instruction port, context engine, cluster port, sub-partitions.
+//   unit, resource manager, instruction port, context engine, cluster port, TMA, sub-partitions.
 // Parameters: [sm] and the sections of its units. Source: docs/develop/architecture.md.
 #pragma once
 
@@ -18,12 +18,13 @@
 #include "heddle/memory/l1/constant_cache.h"
 #include "heddle/memory/l1/l1_cache.h"
 #include "heddle/sm/barrier_unit.h"
-#include "heddle/sm/cluster_port.h"
+#include "heddle/sm/cluster/cluster_port.h"
 #include "heddle/sm/context_engine.h"
 #include "heddle/sm/instruction_port.h"
 #include "heddle/sm/load_store_unit.h"
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sm/shared_memory.h"
+#include "heddle/sm/tma/tma.h"
 #include "heddle/sm/waiting_block.h"
 #include "heddle/sub_partition/fetch/instruction_cache.h"
 #include "heddle/sub_partition/sub_partition.h"
@@ -38,6 +39,7 @@ class sm : public sc_core::sc_module,
            private instruction_listener,
            private cluster_listener,
            private cluster_reach,
+           private bulk_listener,
            private lost_locality_listener,
            private fence_observer {
  public:
@@ -59,6 +61,7 @@ class sm : public sc_core::sc_module,
   sc_core::sc_vector<class instruction_cache> instruction_caches;  // first level: one, or one for each sub-partition
   class context_engine context_engine;
   std::unique_ptr<class cluster_port> cluster_port;  // null: the chip has no thread block clusters
+  std::unique_ptr<class tma> tma;                    // null: the chip has no unit for bulk copies
   sc_core::sc_vector<sub_partition> partitions;
   per_launch<launch_profile> profiles;  // of the launches' instructions, over all sub-partitions
 
@@ -123,10 +126,29 @@ class sm : public sc_core::sc_module,
   // Shared memory of other blocks of a cluster (sm_distributed.cpp)
   unsigned reach(lsu_transaction& t, cycle_t cycle) override;
   cycle_t cluster_requested(cluster_access& a, cycle_t cycle) override;
-  void cluster_answered(const cluster_access& a, cycle_t cycle) override { load_store_unit.cluster_answered(a, cycle); }
   cycle_t matrix_operands_read(unsigned bytes, cycle_t cycle) override {
     return shared_memory.read_operands(bytes, cycle);
   }
+  void cluster_answered(const cluster_access& a, cycle_t cycle) override;
+  // mbarriers at which warps wait (sm_mbarrier.cpp)
+  bool mbarrier_wait(unsigned warp, const isa::instruction& i, simt::lane_mask mask, cycle_t cycle);
+  void mbarrier_changed(unsigned cta_slot, cycle_t cycle);
+  // Bulk copies (sm_bulk.cpp)
+  void bulk_copies(unsigned warp, const isa::instruction& i, simt::lane_mask mask, cycle_t cycle) override;
+  void mbarrier_arrived(unsigned warp, cycle_t cycle) override {
+    mbarrier_changed(resource_manager.cta_slot_of(warp), cycle);
+  }
+  cycle_t bulk_write(bulk_command& c, const simt::bulk_piece& p, const std::uint8_t* bytes, lsu_transaction& t,
+                     cycle_t cycle) override;
+  cycle_t bulk_read(bulk_command& c, const simt::bulk_piece& p, std::uint8_t* bytes, lsu_transaction& t,
+                    cycle_t cycle) override;
+  void bulk_has_read(const bulk_command& c, cycle_t cycle) override;
+  void bulk_complete(bulk_command& c, cycle_t cycle) override;
+  void bulk_ended(const bulk_command& c, cycle_t cycle) override { stores_settled(c.sequence, cycle); }
+  void bulk_failed(const bulk_command& c, const std::string& what) override;
+  [[nodiscard]] resident_block* block_of(const bulk_command& c);
+  cluster_access& message_of(bulk_command& c, unsigned rank);
+  void complete_bytes(bulk_command& c, cycle_t cycle);
   /// The SM continues after the report: its other blocks run until they wait, too.
   void report_deadlock(unsigned cta_slot);
   [[nodiscard]] waiting_block waiting_in(unsigned cta_slot) const;

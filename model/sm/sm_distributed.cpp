@@ -38,6 +38,7 @@ unsigned sm::reach(lsu_transaction& t, cycle_t cycle) {
     const std::uint32_t rank = rank_of(static_cast<unsigned>(__builtin_ctz(left)));
     cluster_access& a = cluster_port->access();
     a.transaction = &t;
+    a.bulk = nullptr;
     a.instruction = t.instruction;
     a.launch = own.launch;
     a.block = simt::block_of_rank(*own.launch, context.index, rank);
@@ -80,6 +81,7 @@ cycle_t sm::cluster_requested(cluster_access& a, cycle_t cycle) {
     a.fault = e.what();
     return cycle;
   }
+  if (a.kind == lsu_kind::atomic || a.kind == lsu_kind::reduction) mbarrier_changed(slot, cycle);
   served_.launch = a.launch;
   served_.kind = a.kind;
   served_.bytes_per_lane = a.bytes_per_lane;
@@ -87,6 +89,12 @@ cycle_t sm::cluster_requested(cluster_access& a, cycle_t cycle) {
   served_.differing_bits = lsu_transaction::not_known;
   std::copy(std::begin(a.addresses), std::end(a.addresses), std::begin(served_.own_addresses));
   return load_store_unit.serve(served_, cycle);
+}
+
+void sm::cluster_answered(const cluster_access& a, cycle_t cycle) {
+  if (a.bulk == nullptr) return load_store_unit.cluster_answered(a, cycle);
+  if (!a.fault.empty()) bulk_failed(*a.bulk, a.fault);
+  tma->message_answered(*a.bulk, cycle);
 }
 
 }  // namespace heddle

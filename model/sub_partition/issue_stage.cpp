@@ -162,6 +162,7 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
       s_.calls.call(w, mask);
       return !s_.faults.halted();
     case issue_kind::copy_commit:
+    case issue_kind::bulk_copy:
     case issue_kind::copy_wait:
     case issue_kind::product:
     case issue_kind::product_fence:
@@ -173,11 +174,13 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
   return false;
 }
 
-// Copies to shared memory and products of a warpgroup, for which the warp does not wait, and their groups.
+// Copies and products of a warpgroup, for which the warp does not wait, and their groups.
 bool issue_stage::issue_asynchronous(unsigned slot, warp_slot& w, simt::lane_mask mask, cycle_t cycle) {
   const decoded_instruction& d = *w.next;
   send(w, 0, cycle);
-  if (d.kind == issue_kind::copy_commit) w.copies.commit();
+  if (d.kind == issue_kind::bulk_copy) w.stream->issue_bulk(slot, mask, cycle);
+  if (d.instruction->op == isa::opcode::utmacmdflush) w.bulk.commit();
+  else if (d.kind == issue_kind::copy_commit) w.copies.commit();
   if (d.kind == issue_kind::product_commit) w.products.commit();
   if (d.kind == issue_kind::register_change && mask != 0) s_.waits.change_registers(slot, cycle);
   if (d.kind == issue_kind::product_fence) memory_issue::close_recorded_group(w);
@@ -189,7 +192,7 @@ bool issue_stage::issue_asynchronous(unsigned slot, warp_slot& w, simt::lane_mas
     }
   }
   w.stream->advance(w);
-  return true;
+  return !s_.faults.halted();
 }
 
 // Sources of an arithmetic instruction conflict in a register bank. A collector gathers them while other instructions

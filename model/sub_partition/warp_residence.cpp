@@ -27,6 +27,7 @@ void warp_residence::occupy(unsigned slot, const resident_launch& launch, const 
   w.copies.clear();
   w.products.clear();
   w.registers = launch.program->registers;
+  w.bulk.clear();
   do ++w.residency;
   while (s_.departed.contains(slot, w.residency));
   s_.dependence.clear(slot, *w.program);

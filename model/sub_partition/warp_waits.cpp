@@ -52,6 +52,16 @@ void warp_waits::change_registers(unsigned slot, cycle_t cycle) {
   }
 }
 
+// The groups of which the warp's next instruction lets some be in flight.
+static const copy_groups& groups_of_wait(const warp_slot& w) {
+  if (w.next->kind == issue_kind::product_wait) return w.products;
+  switch (w.next->instruction->offset) {
+    case isa::copies::of_threads: return w.copies;
+    case isa::copies::of_unit: return w.bulk.written;
+    default: return w.bulk.read;
+  }
+}
+
 // The warp's next instruction waits for accesses of the warp itself, or for registers.
 bool warp_waits::accesses_hold(unsigned slot, warp_slot& w) const {
   if (w.next->kind == issue_kind::barrier) {
@@ -59,10 +69,10 @@ bool warp_waits::accesses_hold(unsigned slot, warp_slot& w) const {
     return w.not_taken != 0;
   }
   w.waits_for = producer::long_latency;
+  const isa::instruction& i = *w.next->instruction;
   if (w.next->kind == issue_kind::register_change) return !registers_free(w);
   if (w.next->kind == issue_kind::product_wait) memory_issue::close_recorded_group(w);
-  const copy_groups& groups = w.next->kind == issue_kind::copy_wait ? w.copies : w.products;
-  if (groups.pending() <= w.next->instruction->sub) return false;
+  if (groups_of_wait(w).pending() <= i.sub) return false;
   s_.scheduler.set_waiting(slot);
   return true;
 }
@@ -175,12 +185,50 @@ void warp_waits::deliver_reduction(unsigned slot, unsigned number, std::uint32_t
 
 void warp_waits::resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle) {
   warp_slot& w = s_.warps[slot];
+  const bool resumes = w.timer == never || w.stream->all_wait(w);
   w.stream->leave_barrier(w, number);
-  // If other lanes of the warp run already, or another barrier has just released some, the released lanes only wait
-  // until they are selected.
+  if (resumes) resume_waiting(slot, w, cycle);
+}
+
+// If other lanes of the warp run already, or another barrier has just released some, the released lanes only wait until
+// they are selected.
+void warp_waits::resume_waiting(unsigned slot, warp_slot& w, cycle_t cycle) {
+  if (w.phase != warp_phase::at_barrier) return;
+  set_timer(slot, w, cycle);
+  s_.clock.wake_at(cycle);
+}
+
+void warp_waits::resume_from_mbarrier(unsigned slot, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
+  const bool resumes = w.timer == never || w.stream->all_wait(w);
+  if (!w.stream->end_mbarrier_waits(w, true)) return;
+  if (w.phase == warp_phase::stopped && w.stopped_in == warp_phase::at_barrier) w.rest = std::min<cycle_t>(w.rest, 1);
+  else if (resumes) resume_waiting(slot, w, cycle);
+}
+
+void warp_waits::limit_mbarrier_wait(unsigned slot, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
   if (w.phase != warp_phase::at_barrier || w.timer != never) return;
   set_timer(slot, w, cycle);
   s_.clock.wake_at(cycle);
+}
+
+// Both counts begin with the same copy, so their groups have the same numbers.
+std::uint32_t warp_waits::bulk_begun(unsigned slot) {
+  bulk_groups& groups = s_.warps[slot].bulk;
+  groups.read.add();
+  return groups.written.add();
+}
+
+void warp_waits::bulk_answered(unsigned slot, std::uint16_t residency, std::uint32_t group, bool read, cycle_t cycle) {
+  warp_slot& w = s_.warps[slot];
+  if (residency != w.residency || w.phase == warp_phase::empty) return;
+  (read ? w.bulk.read : w.bulk.written).completed(group);
+  if (w.phase != warp_phase::waiting || w.timer != never || w.next->kind != issue_kind::copy_wait) return;
+  s_.account.settle(w, cycle);
+  evaluate(slot, w, cycle);
+  if (w.phase == warp_phase::ready) s_.clock.wake_at(cycle);
+  else if (w.timer != never) s_.clock.wake_at(w.timer);
 }
 
 void warp_waits::prefetch(cycle_t cycle) const {

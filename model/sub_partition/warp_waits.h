@@ -68,6 +68,16 @@ class warp_waits final : public warp_control {
   /// lanes to run resumes at `cycle`.
   void resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle);
 
+  /// The phase of an mbarrier of the block has completed: lanes of the slot's warp that wait for it continue at
+  /// `cycle`.
+  void resume_from_mbarrier(unsigned slot, cycle_t cycle);
+  /// All lanes of the slot's warp that wait may do so until `cycle`, if they all wait.
+  void limit_mbarrier_wait(unsigned slot, cycle_t cycle);
+  /// A bulk copy of the slot's warp begins, one that completes in a group. Returns its group.
+  std::uint32_t bulk_begun(unsigned slot);
+  /// The bulk copy of this group has been written, or (`read`) has read shared memory. `residency`: of its warp.
+  void bulk_answered(unsigned slot, std::uint16_t residency, std::uint32_t group, bool read, cycle_t cycle);
+
   /// Prefetches what the units need in `cycle`,
   void prefetch(cycle_t cycle) const;
   /// and then warps whose wait ends in that cycle, and one ready warp.
@@ -84,6 +94,7 @@ class warp_waits final : public warp_control {
     timers_.set(slot, cycle, s_.clock.cycle());
   }
   void on_timer(unsigned slot, warp_slot& w, cycle_t cycle);
+  void resume_waiting(unsigned slot, warp_slot& w, cycle_t cycle);
   void prefetch_warp(unsigned slot) const;
   [[nodiscard]] auto timer_of() const {
     return [this](unsigned slot) { return s_.warps[slot].timer; };

@@ -9,6 +9,8 @@
 
 namespace heddle {
 
+struct bulk_command;
+
 /// Protocol between an SM's cluster port and the network between SMs. Forward (SM to network): arrive (all threads of a
 /// block have arrived at the barrier of its cluster), leave (they have exited, and count as arrived from now on).
 /// Backward: release (a barrier at which the block has arrived is complete). In both directions: request (lanes of a
@@ -20,7 +22,8 @@ enum class cluster_phase : std::uint8_t { arrive, leave, release, request, respo
 /// makes it, and handed over with the request. The SM that answers may write the marked fields, and hands it back with
 /// the response.
 struct cluster_access {
-  lsu_transaction* transaction = nullptr;  // for use by the SM that makes the access
+  lsu_transaction* transaction = nullptr;  // for use by the SM that makes the access; null: it is of a bulk copy
+  bulk_command* bulk = nullptr;            // for use by the SM that makes the access
   const isa::instruction* instruction = nullptr;
   const simt::launch_context* launch = nullptr;
   std::uint64_t block = 0;    // that is accessed: its linear index in the grid

@@ -10,8 +10,8 @@ namespace heddle {
 
 struct lsu_transaction;
 
-/// Protocol between an SM's load/store unit, context engine or instruction port and its L1. Forward: request, answered
-/// at once by
+/// Protocol between an SM's load/store unit, context engine, instruction port or TMA and its L1. Forward: request,
+/// answered at once by
 ///   TLM_COMPLETED  done (a hit); the result may be used from `ready_cycle` on,
 ///   TLM_ACCEPTED   accepted; a response follows,
 ///   TLM_UPDATED    with phase nack: no room, nothing was done; the L1 sends retry when there may be room again.
@@ -21,8 +21,9 @@ enum class l1_phase : std::uint8_t { request, nack, response, retry };
 constexpr unsigned words_per_sector = sector_bytes / 4;
 
 /// Whose access it is: of a warp's memory instruction; of the context engine, which moves a part of a block's context;
-/// of the instruction port, which reads code past the L1 through the SM's memory port.
-enum class l1_origin : std::uint8_t { warp, context, instructions, count };
+/// of the instruction port, which reads code past the L1 through the SM's memory port; of the unit for bulk copies,
+/// whose reads pass the L1, too.
+enum class l1_origin : std::uint8_t { warp, context, instructions, bulk, count };
 
 /// The part of a warp's memory instruction that lies in one line. The L1 copies the bytes between the line and the
 /// lanes of `transaction`, and writes a message to transaction->fault if the memory answers with an error. Owned by the

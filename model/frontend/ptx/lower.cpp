@@ -85,6 +85,7 @@ struct unscheduled_kernel {
   std::uint32_t barriers = 0;
   bool cluster_barrier = false;
   bool leaves_block = false;
+  std::vector<isa::parameter_copy> parameter_copies;
 };
 
 void tidy(machine_function& machine) {
@@ -136,8 +137,12 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
   convert_branches(hir);
   unroll(hir, m, gpu, has_imad);
   contract_products(hir);
-  unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(), hir.shared_bytes, hir.barriers, hir.cluster_barrier,
-                          hir.leaves_block};
+  unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(),
+                          hir.shared_bytes,
+                          hir.barriers,
+                          hir.cluster_barrier,
+                          hir.leaves_block,
+                          hir.parameter_copies};
   hir = {};
   tidy(made.code);
   return made;
@@ -276,6 +281,7 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   p->barriers = selected.barriers;
   p->cluster_barrier = selected.cluster_barrier;
   p->leaves_block = selected.leaves_block;
+  p->parameter_copies = std::move(selected.parameter_copies);
   return p;
 }
 

@@ -73,7 +73,8 @@ class origin_flow {
     };
     const std::uint64_t from = address_of(i, at);
     const access_origin access{from & ~unknown, (from & unknown) != 0, i.line};
-    if (i.op == opcode::syscall) irrevocable();
+    const isa::flow_kind flow = isa::info(i.op).flow;
+    if (flow == isa::flow_kind::system_call || flow == isa::flow_kind::bulk_copy) irrevocable();
     switch (isa::info(i.op).access) {
       case access_kind::none:
       case access_kind::matrix_load:

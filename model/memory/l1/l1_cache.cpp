@@ -38,6 +38,7 @@ l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_co
       access_socket("access_socket"),
       context_socket("context_socket"),
       instruction_socket("instruction_socket"),
+      bulk_socket("bulk_socket"),
       memory_socket("memory_socket"),
       clock_(clock, *this),
       sm_id_(sm_id),
@@ -61,11 +62,13 @@ l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_co
   access_socket.bind(*this);
   context_socket.bind(*this);
   instruction_socket.bind(*this);
+  bulk_socket.bind(*this);
 }
 
 tlm::tlm_sync_enum l1_cache::nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
   invariant(phase == l1_phase::request && access.sectors != 0, "L1: not a request, or one for nothing");
   if (access.origin == l1_origin::instructions) return read_instructions(access, phase);
+  if (access.origin == l1_origin::bulk) return bulk_access(access, phase);
   switch (access.transaction->kind) {
     case lsu_kind::load: return load(access, phase);
     case lsu_kind::store: return store(access, phase);
@@ -281,6 +284,30 @@ tlm::tlm_sync_enum l1_cache::read_instructions(l1_access& access, l1_phase& phas
   l1_counters& c = counters[access.launch];
   ++c.instruction_requests;
   c.instruction_sectors += count(access.sectors);
+  access.ready_cycle = access.cycle;
+  port_.push(p, access.cycle);
+  return tlm::TLM_ACCEPTED;
+}
+
+// Bulk copies pass the L1: they take no MSHR, and what it holds of lines that they write is no longer valid.
+tlm::tlm_sync_enum l1_cache::bulk_access(l1_access& access, l1_phase& phase) {
+  const lsu_transaction& t = *access.transaction;
+  if (t.kind == lsu_kind::reduction) return atomic(access, phase);
+  if (port_.full()) return nack(access, phase);
+  const bool reads = t.kind == lsu_kind::load;
+  l1_counters& c = counters[t.launch->launch_id];
+  ++(reads ? c.bulk_reads : c.bulk_writes);
+  c.bulk_sectors += count(access.sectors);
+  line_payload& p =
+      make_request(access, reads ? gpu_request::kind::load : gpu_request::kind::store, &access, l1_tags::none);
+  if (reads) {
+    access.missing = access.sectors;
+    p.make_read(access.line, access.sectors);
+  } else {
+    drop_sectors(access.line, access.sectors);
+    lanes_to_bytes(t, access.lanes, p.line_data(), p.line_enables());
+    p.make_write(access.line);
+  }
   access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);
   return tlm::TLM_ACCEPTED;

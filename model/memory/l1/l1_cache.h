@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Models: an SM's first-level data cache with its bytes: lines of 128 bytes in sectors of 32, write-through, no
 //   write-allocate, not coherent with other SMs' caches. Atomics and loads that bypass it use the same path to memory.
-// Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket and instruction_socket (the
-//   same, optional) from the context engine and the instruction port; memory_socket (initiator, base protocol, AT): the
-//   SM's memory port.
+// Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket, instruction_socket and
+//   bulk_socket (the same, optional) from the context engine, the instruction port and the TMA; memory_socket
+//   (initiator, base protocol, AT): the SM's memory port.
 // One cycle: due responses fill lines and complete waiting accesses; one request leaves the miss queue; one line is
 //   looked up; each bank reads one sector.
 // Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
@@ -58,7 +58,10 @@ struct l1_counters {
   std::uint64_t bank_conflicts = 0;        // extra cycles for which hits occupied the banks, beyond one each
   std::uint64_t instruction_requests = 0;  // code read from the L2, through the L1's port and not the L1
   std::uint64_t instruction_sectors = 0;   // of code that these requests read
-  std::uint64_t nacks = 0;                 // accesses nacked: no MSHR, or no room in the miss queue
+  std::uint64_t bulk_reads = 0;            // requests of bulk copies to the L2, past the L1
+  std::uint64_t bulk_writes = 0;
+  std::uint64_t bulk_sectors = 0;  // of these requests
+  std::uint64_t nacks = 0;         // accesses nacked: no MSHR, or no room in the miss queue
 };
 
 class l1_cache : public sc_core::sc_module, public clocked, private phase_target<l1_protocol_types> {
@@ -69,6 +72,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_target_socket<32, l1_protocol_types> access_socket;
   tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> context_socket;
   tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> instruction_socket;
+  tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> bulk_socket;
   tlm::tlm_initiator_socket<32> memory_socket;
   per_launch<l1_counters> counters;
   /// Of accesses that no instruction makes: reads of code, contexts.
@@ -159,6 +163,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_sync_enum store(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum read_instructions(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum bulk_access(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum nack(l1_access& access, l1_phase& phase);
   [[nodiscard]] bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
   [[nodiscard]] instruction_traffic& traffic_of(const l1_access& access);

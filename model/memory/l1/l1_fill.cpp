@@ -51,6 +51,7 @@ void l1_cache::notify_retry() {
 void l1_cache::answer(l1_origin to, l1_access& access, l1_phase phase) {
   sc_core::sc_time delay;
   if (to == l1_origin::warp) initiator_.of(access_socket).nb_transport_bw(access, phase, delay);
+  else if (to == l1_origin::bulk) bulk_socket->nb_transport_bw(access, phase, delay);
   else (to == l1_origin::context ? context_socket : instruction_socket)->nb_transport_bw(access, phase, delay);
 }
 
@@ -80,7 +81,8 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
     } else if (!slot.write) {
       bytes_to_lanes(*a.transaction, a.lanes, a.missing, payload.line_data());
     }
-    if (!slot.write && payload.request.atomic == nullptr && a.origin != l1_origin::instructions) {
+    const bool past = a.origin == l1_origin::instructions || a.origin == l1_origin::bulk;
+    if (!slot.write && payload.request.atomic == nullptr && !past) {
       --reads_;
       counters[slot.launch].fills += static_cast<unsigned>(__builtin_popcount(payload.request.sectors));
     }

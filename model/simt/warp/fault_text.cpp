@@ -57,6 +57,12 @@ std::string constant_fault(std::uint64_t offset, unsigned bytes, std::uint64_t b
 std::vector<std::string> lane_places_of(const warp_state& w, const std::uint32_t* barrier,
                                         const std::function<std::string(std::uint32_t pc)>& place) {
   const auto at_barrier = [](std::uint32_t number) {
+    if (number >= mbarrier_number) {
+      char text[64];
+      std::snprintf(text, sizeof text, "waits at the mbarrier at shared address 0x%x, ",
+                    static_cast<unsigned>(number - mbarrier_number));
+      return std::string(text);
+    }
     return (number == cluster_barrier ? "waits at the barrier of its cluster"
                                       : "waits at barrier " + std::to_string(number)) +
            ", ";

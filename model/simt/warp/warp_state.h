@@ -92,6 +92,8 @@ enum class path_wait : std::uint8_t { nothing, barrier, lanes };
 
 /// Number of the barrier of a thread block cluster, after the named barriers of a block.
 constexpr std::uint32_t cluster_barrier = 16;
+/// Numbers of mbarriers: this, with the offset in shared memory. Lanes wait there for a limited time.
+constexpr std::uint32_t mbarrier_number = 0x8000'0000;
 
 constexpr std::uint32_t no_frame = 0xffffffffu;
 

@@ -110,8 +110,11 @@ void stall_account::conditions(const warp_slot& w, cycle_t from, cycle_t until, 
       break;
     }
     case warp_phase::at_barrier: {
-      const bool of_cluster = w.next->instruction->op == isa::opcode::ucgabar_wait;
-      f(warp_condition{c::sync, of_cluster ? s::cluster_barrier : s::barrier}, from, until);
+      const isa::opcode op = w.next->instruction->op;
+      const s at = op == isa::opcode::ucgabar_wait ? s::cluster_barrier
+                   : op == isa::opcode::syncs      ? s::mbarrier
+                                                   : s::barrier;
+      f(warp_condition{c::sync, at}, from, until);
       break;
     }
     case warp_phase::at_fence: f(warp_condition{c::other, s::membar}, from, until); break;

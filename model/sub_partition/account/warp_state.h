@@ -80,7 +80,9 @@ namespace heddle {
   X(sleeping, sleeping, "gray40", \
     "sleeps (nanosleep), or all its lanes are blocked") \
   X(misc, other, "gray40", \
-    "stops for a context switch, or is being saved or restored")
+    "stops for a context switch, or is being saved or restored") \
+  X(mbarrier, sync, "firebrick", \
+    "waits at an mbarrier (try_wait) for arrivals or for the bytes of bulk copies")
 // clang-format on
 
 enum class warp_cycle : std::uint8_t {

@@ -117,6 +117,7 @@ issue_kind kind_of(isa::opcode op) {
     case flow_kind::product_commit: return issue_kind::product_commit;
     case flow_kind::product_wait: return issue_kind::product_wait;
     case flow_kind::register_change: return issue_kind::register_change;
+    case flow_kind::bulk_copy: return issue_kind::bulk_copy;
   }
   return about.access == isa::access_kind::none ? issue_kind::arithmetic : issue_kind::memory;
 }
@@ -224,7 +225,7 @@ unsigned source_read_cycles(const isa::instruction& i, const ldst_parameters& p)
 
 bool can_wait(const isa::instruction& i) {
   const isa::opcode_info& row = isa::info(i.op);
-  return row.access == isa::access_kind::atomic || row.flow == isa::flow_kind::sleep ||
+  return row.access == isa::access_kind::atomic || row.flow == isa::flow_kind::sleep || i.op == isa::opcode::syncs ||
          (row.access == isa::access_kind::load &&
           (i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv));
 }

@@ -33,6 +33,7 @@ enum class issue_kind : std::uint8_t {
   trap,
   system_call,
   copy_commit,
+  bulk_copy,
   product,
   product_fence,
   product_commit,

@@ -20,6 +20,11 @@ bool is_ordered(const lsu_transaction& t) {
   return t.cluster_mask != 0 || (t.local ? t.global_mask & ~t.operation->local_mask : t.global_mask) != 0;
 }
 
+bool arrives(const isa::instruction& i) {
+  return (i.op == isa::opcode::atom || i.op == isa::opcode::red) &&
+         static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
+}
+
 // Accesses to the block's own shared memory and to constants alone do not leave the SM.
 producer waited_for_as(simt::lane_mask away) { return away == 0 ? producer::short_latency : producer::long_latency; }
 
@@ -149,6 +154,7 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   if (t.kind == lsu_kind::constant_load) d.execute(i, w.state, mask);
   if (!resolve(slot, t, mask)) return operations_.give_back(o);
   if (t.shared_mask != 0 && !w.stream->access_shared(slot, t)) return operations_.give_back(o);
+  if (t.shared_mask != 0 && arrives(i)) supervisor_.mbarrier_arrived(w.state.slot, cycle);
   if (replays_) count_replays(w, t);
   const simt::lane_mask away = t.global_mask | t.cluster_mask;  // lanes whose data come later
   if (away != 0 && t.kind != lsu_kind::load) w.stream->store_data(w, t);

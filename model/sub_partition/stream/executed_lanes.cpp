@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Warps with independent lanes: instructions at which some lanes stop while others continue.
+#include "heddle/simt/bulk/arrival_test.h"
 #include "heddle/simt/warp/divergence.h"
+#include "heddle/simt/warp/lane_paths.h"
 #include "heddle/sub_partition/stream/executed_stream.h"
 
 namespace heddle {
@@ -51,6 +53,35 @@ void executed_stream::wait_at_barrier(unsigned slot, simt::lane_mask mask, unsig
   simt::wait_at_barrier(w.state, mask, number);
   w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;
   if (w.state.active == 0) s_.scheduler.set_waiting(slot);
+}
+
+bool executed_stream::all_wait(const warp_slot& w) const {
+  return independent_ && w.state.active == 0 && !simt::may_any_run(w.state);
+}
+
+bool executed_stream::end_mbarrier_waits(warp_slot& w, bool any) const {
+  if (!independent_) return false;
+  std::vector<std::uint32_t> ended;
+  unsigned bad_lane = 0;  // the mbarriers were checked when the lanes stopped
+  for (const simt::lane_path& p : w.state.paths) {
+    if (p.wait != simt::path_wait::barrier || p.wanted < simt::mbarrier_number) continue;
+    const isa::instruction& i = *w.program->code[p.pc].instruction;
+    if (!any || simt::test_arrival(i, w.state, p.mask, bad_lane).complete != 0) ended.push_back(p.wanted);
+  }
+  for (const std::uint32_t number : ended) {
+    for (const simt::lane_path& p : w.state.paths) {
+      if (p.wait != simt::path_wait::barrier || p.wanted != number) continue;
+      const isa::instruction& i = *w.program->code[p.pc].instruction;
+      simt::write_arrival(i, w.state, p.mask, simt::test_arrival(i, w.state, p.mask, bad_lane).complete);
+    }
+    simt::leave_barrier(w.state, number);
+  }
+  return !ended.empty();
+}
+
+void executed_stream::issue_bulk(unsigned slot, simt::lane_mask mask, cycle_t cycle) const {
+  const warp_slot& w = s_.warps[slot];
+  if (mask != 0) s_.supervisor.bulk_copies(w.state.slot, *w.next->instruction, mask, cycle);
 }
 
 // The lanes of `mask` have exited while others live. The remaining lanes of the path, if any, continue at `sequence`.

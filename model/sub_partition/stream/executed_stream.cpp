@@ -99,6 +99,7 @@ void executed_stream::write_reduction(warp_slot& w, unsigned number, std::uint32
 
 std::uint32_t executed_stream::resume(warp_slot& w) const {
   const std::uint32_t sequence = w.state.pc + 1;
+  if (all_wait(w)) end_mbarrier_waits(w, false);
   independent_ ? simt::run_next(w.state) : simt::advance(w.state);
   invariant(w.state.active != 0, "a warp whose lanes all wait was resumed");
   return sequence;

@@ -25,6 +25,9 @@ class executed_stream final : public instruction_stream {
   void wait_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) const override;
   void leave_barrier(warp_slot& w, unsigned number) const override;
   void write_reduction(warp_slot& w, unsigned number, std::uint32_t count, std::uint32_t threads) const override;
+  bool end_mbarrier_waits(warp_slot& w, bool any) const override;
+  [[nodiscard]] bool all_wait(const warp_slot& w) const override;
+  void issue_bulk(unsigned slot, simt::lane_mask mask, cycle_t cycle) const override;
   std::uint32_t resume(warp_slot& w) const override;
   [[nodiscard]] bool lanes_go_on(const warp_slot&) const override { return true; }
   bool addresses(unsigned slot, simt::lane_mask mask, lsu_transaction& t) const override;

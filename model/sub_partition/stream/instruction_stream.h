@@ -71,6 +71,14 @@ class instruction_stream {
   virtual void leave_barrier(warp_slot& w, unsigned number) const = 0;
   /// Writes the result of a reducing barrier to its waiting lanes.
   virtual void write_reduction(warp_slot& w, unsigned number, std::uint32_t count, std::uint32_t threads) const = 0;
+  /// Some lanes wait at mbarriers, and `any`: for one of them the phase is complete. Writes the result to all lanes
+  /// that wait at the same mbarrier; they may continue. Otherwise (the time is over) to all lanes that wait at
+  /// mbarriers. Returns true if lanes may continue.
+  virtual bool end_mbarrier_waits(warp_slot& w, bool any) const = 0;
+  /// All lanes of the warp wait, those at an mbarrier for a limited time.
+  [[nodiscard]] virtual bool all_wait(const warp_slot& w) const = 0;
+  /// Gives the bulk copies of the lanes of `mask` to the TMA.
+  virtual void issue_bulk(unsigned slot, simt::lane_mask mask, cycle_t cycle) const = 0;
   /// The warp resumes after a barrier. Returns the next pc in program order after the barrier.
   virtual std::uint32_t resume(warp_slot& w) const = 0;
   /// Some lanes wait at a barrier (warp_slot::barrier_lanes). Returns true if the next instruction involves only

@@ -24,6 +24,9 @@ class recorded_stream final : public instruction_stream {
   void wait_at_barrier(unsigned, simt::lane_mask, unsigned) const override {}  // issue_barrier tracks the lanes
   void leave_barrier(warp_slot& w, unsigned) const override { w.barrier_lanes = 0; }
   void write_reduction(warp_slot&, unsigned, std::uint32_t, std::uint32_t) const override {}
+  bool end_mbarrier_waits(warp_slot&, bool) const override { return false; }
+  [[nodiscard]] bool all_wait(const warp_slot&) const override { return false; }
+  void issue_bulk(unsigned, simt::lane_mask, cycle_t) const override {}  // a trace has no descriptors
   std::uint32_t resume(warp_slot& w) const override { return w.sequence; }
   [[nodiscard]] bool lanes_go_on(const warp_slot& w) const override;
   bool addresses(unsigned slot, simt::lane_mask mask, lsu_transaction& t) const override;

@@ -56,4 +56,19 @@ class copy_groups {
   std::uint32_t first_ = 0;                // number of the oldest
 };
 
+/// A warp's groups of bulk copies from shared memory (cp.async.bulk.commit_group): by what has been written, and by
+/// what has been read of shared memory.
+struct bulk_groups {
+  copy_groups written, read;
+
+  void commit() {
+    written.commit();
+    read.commit();
+  }
+  void clear() {
+    written.clear();
+    read.clear();
+  }
+};
+
 }  // namespace heddle

@@ -27,6 +27,12 @@ class warp_supervisor {
   /// The warp executed BAR in `cycle`. Returns false if it need not wait (arrive). Waiting warps are resumed by
   /// warp_waits::resume_from_barrier; independent lanes that wait are first stopped by stop_at_barrier.
   virtual bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) = 0;
+  /// The lanes of `mask` execute an instruction for the TMA.
+  virtual void bulk_copies(unsigned warp, const isa::instruction& i, simt::lane_mask mask, cycle_t cycle) {
+    static_cast<void>(warp), static_cast<void>(i), static_cast<void>(mask), static_cast<void>(cycle);
+  }
+  /// Lanes of the warp have arrived at mbarriers of its block.
+  virtual void mbarrier_arrived(unsigned warp, cycle_t cycle) { static_cast<void>(warp), static_cast<void>(cycle); }
   /// A stopped warp has no outstanding memory instruction any more.
   virtual void warp_quiet(unsigned warp) = 0;
   /// The simulated program failed. The text names kernel, PTX line, block and thread.

@@ -13,7 +13,10 @@
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/lower.h"
 #include "heddle/isa/texture.h"
+#include "heddle/simt/bulk/arrival_test.h"
+#include "heddle/simt/bulk/bulk_copy.h"
 #include "heddle/simt/execute.h"
+#include "heddle/simt/scalar/arrival.h"
 #include "heddle/simt/texture/texture.h"
 
 namespace heddle {
@@ -32,6 +35,7 @@ class ptx_machine {
       : max_registers_(max_registers), memory_(memory_bytes) {
     config_.integer.multiplier = imad ? choice::multiplier::imad : choice::multiplier::xmad;
     config_.half.lanes = 32;
+    config_.tma.requests_in_flight = 1;
     config_.gpu.compute_capability = choice::named<choice::compute_capability>("9.0");
     const std::uint64_t constants = memory_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;
     next_ = constants + (ptx::constant_bytes(*ast) + 255) / 256 * 256;
@@ -177,6 +181,13 @@ class ptx_machine {
       case isa::opcode::atom:
       case isa::opcode::red: memory(i, w, mask, p); break;
       case isa::opcode::ldgsts: copy(i, w, mask, p); break;
+      case isa::opcode::ublkcp:
+      case isa::opcode::ublkred: bulk(i, w, mask, p); break;
+      case isa::opcode::syncs: {
+        unsigned bad_lane = 0;
+        simt::write_arrival(i, w.state, mask, simt::test_arrival(i, w.state, mask, bad_lane).complete);
+        break;
+      }
       case isa::opcode::tex:
       case isa::opcode::tld4:
       case isa::opcode::suld:
@@ -204,6 +215,42 @@ class ptx_machine {
     invariant(address >= memory_base && address + bytes <= memory_base + memory_.size(), "global access outside");
     invariant(address % bytes == 0, "misaligned access");
     return memory_.data() + (address - memory_base);
+  }
+
+  // A bulk copy of contiguous bytes is complete at once.
+  void bulk(const isa::instruction& i, warp& w, simt::lane_mask mask, const isa::program& p) {
+    std::uint8_t* const shared = w.state.block->shared;
+    isa::instruction global;
+    global.mem_space = isa::space::global;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if (!(mask >> lane & 1)) continue;
+      const simt::bulk_request r = simt::request_of(i, w.state, lane);
+      const std::string problem = simt::problem_of(r, w.state.block->shared_bytes);
+      if (!problem.empty()) throw program_error(problem);
+      const isa::dtype type = simt::reduction_type(r, nullptr);
+      for (unsigned at = 0; at < r.bytes; at += 16) {
+        std::uint8_t* const here = shared + r.shared + at;
+        if (r.kind == simt::bulk_kind::cluster) {
+          std::memmove(here, shared + r.source + at, 16);
+          continue;
+        }
+        std::uint8_t* const there = place(global, w, r.global + at, lane, 16, p);
+        if (r.kind == simt::bulk_kind::load) std::memcpy(here, there, 16);
+        if (r.kind == simt::bulk_kind::store) std::memcpy(there, here, 16);
+        for (unsigned k = 0; r.kind == simt::bulk_kind::reduction && k < 16; k += isa::size_of(type)) {
+          std::uint64_t old = 0, operand = 0;
+          std::memcpy(&old, there + k, isa::size_of(type));
+          std::memcpy(&operand, here + k, isa::size_of(type));
+          old = simt::atomic_result(r.op, type, old, operand, 0);
+          std::memcpy(there + k, &old, isa::size_of(type));
+        }
+      }
+      if (!r.signals()) continue;
+      std::uint64_t object = 0;
+      std::memcpy(&object, shared + r.barrier, sizeof object);
+      object = simt::arrival::result(object, std::uint64_t{0u - r.bytes} << 32);
+      std::memcpy(shared + r.barrier, &object, sizeof object);
+    }
   }
 
   void texture(const isa::instruction& i, warp& w, simt::lane_mask mask) {

@@ -13,12 +13,14 @@
 #include "heddle/frontend/ptx/syntax/ast.h"
 #include "heddle/frontend/ptx/syntax/ptx_op.h"
 #include "heddle/isa/instruction.h"
+#include "heddle/isa/program.h"
 
 namespace heddle::ptx {
 
 constexpr std::uint32_t no_register = 0xffffffffu;
-/// cp: modifiers::sub. Groups of bulk copies are `bulk_group`.
-constexpr std::uint8_t copy_itself = 1, copy_commit = 2, copy_wait = 3, copy_arrival = 4, copy_bulk = 5, bulk_group = 6;
+/// cp: modifiers::sub.
+constexpr std::uint8_t copy_itself = 1, copy_commit = 2, copy_wait = 3, copy_arrival = 4, copy_bulk = 5,
+                       bulk_commit = 6, bulk_wait = 7;
 
 /// mbarrier: modifiers::sub.
 enum class arrival_kind : std::uint8_t {
@@ -43,9 +45,10 @@ struct modifiers {
   isa::dtype type = isa::dtype::none;   // the first type (destination of cvt and set)
   isa::dtype type2 = isa::dtype::none;  // the second
   isa::dtype type3 = isa::dtype::none;  // vabsdiff2, vabsdiff4: type of the second source
-  bool sums = false;                    // with .add; cp.async.mbarrier: .noinc; mbarrier: with .expect_tx
-  bool relu = false, finite = false;    // .relu; .satfinite of cvt
-  bool parity = false;                  // mbarrier
+  bool sums =
+      false;  // with .add; cp.async.mbarrier: .noinc; cp.async.bulk.wait_group: .read; mbarrier: with .expect_tx
+  bool relu = false, finite = false;  // .relu; .satfinite of cvt
+  bool parity = false;                // mbarrier
   unsigned types = 0;
   isa::rounding round = isa::rounding::rn;
   bool rounded = false;     // a rounding mode was given
@@ -70,6 +73,13 @@ struct modifiers {
   bool any_block = false;  // .shared::cluster: shared memory of any block of the cluster
   bool masked = false;     // pmevent.mask
   bool aligned = false;    // barrier.aligned
+  // cp.async.bulk: dimensions of a tensor's box (0: contiguous bytes), and the machine instruction with its
+  // sub-operation and reduction.
+  std::uint8_t dimensions = 0;
+  bool im2col = false;
+  isa::opcode bulk = isa::opcode::nop;
+  std::uint8_t bulk_sub = 0;
+  std::uint8_t reduces = 0;
   // cvt.pack, and add, min and max of two 16-bit integers: size in bits of the integers in the destination; 0: others.
   std::uint8_t packed_bits = 0;
   bool packed_signed = false;
@@ -174,6 +184,7 @@ struct hir_function {
   std::uint32_t local_bytes = 0;
   std::uint32_t barriers = 0;
   bool cluster_barrier = false;
+  std::vector<isa::parameter_copy> parameter_copies;
   bool leaves_block = false;  // accesses shared memory of other blocks of its cluster
   bool rolled = false;        // no loop is unrolled
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <unordered_map>
 
 #include "heddle/config/error.h"
@@ -148,7 +150,26 @@ bool cluster_barrier_word(const std::string& w, modifiers& m) {
 /// Words of proxy fences and of mbarrier_init, treated as plain fences: all proxies share one memory.
 bool fence_word(const std::string& w, modifiers& m) {
   if (w == "shared::cluster") return m.any_block = true;
-  return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "mbarrier_init";
+  return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "mbarrier_init" ||
+         w == "tensormap::generic";
+}
+
+/// Words of cp.async.bulk, in any order; bulk_translator checks which go together.
+bool bulk_word(const std::string& w, modifiers& m) {
+  static constexpr const char* others[] = {"shared::cluster", "bulk_group", "prefetch", "L2",
+                                           "tensor",          "tile",       "noftz"};
+  if (w == "commit_group") m.sub = bulk_commit;
+  else if (w == "wait_group") m.sub = bulk_wait;
+  else if (w == "mbarrier::complete_tx::bytes") m.sums = true;
+  else if (w == "multicast::cluster") m.any_block = true;
+  else if (w == "im2col") m.im2col = true;
+  else if (w.size() == 2 && w[1] == 'd' && w[0] >= '1' && w[0] <= '5')
+    m.dimensions = static_cast<std::uint8_t>(w[0] - '0');
+  else if (isa::dtype t; type_of_word(w, t)) m.type = t;
+  else if (!atomic_word(w, word_group::atomic, m))
+    return std::find(std::begin(others), std::end(others), w) != std::end(others);
+  else m.reduces = m.sub, m.sub = copy_bulk;
+  return true;
 }
 
 /// mbarrier: .expect_tx is a word of an arrival, or an operation of its own.
@@ -198,14 +219,13 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
     case ptx_op::cp:
       if (w == "async") m.sub = copy_itself;
       else if (w == "bulk") m.sub = copy_bulk;
-      else if (m.sub == copy_bulk && (w == "prefetch" || w == "commit_group" || w == "wait_group")) m.sub = bulk_group;
+      else if (w == "reduce" && m.sub == 0) return true;
+      else if (m.sub == bulk_wait) return w == "read" && (m.sums = true);
+      else if (m.sub == copy_bulk) return bulk_word(w, m);
       else if (w == "commit_group") m.sub = copy_commit;
       else if (w == "wait_group" || w == "wait_all") m.sub = copy_wait;
-      else if (w == "mbarrier::complete_tx::bytes" && m.sub == copy_bulk) return m.sums = true;
-      else if (m.sub == copy_bulk) return w == "shared::cluster" || w == "bulk_group";
       else if (w == "mbarrier") m.sub = copy_arrival;
       else if (w == "noinc" && m.sub == copy_arrival) m.sums = true;
-      else if (m.sub == bulk_group) return w == "read" || w == "L2";
       else return (w == "arrive" || w == "b64") && m.sub == copy_arrival;
       return true;
     case ptx_op::mbarrier:
@@ -224,6 +244,8 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
     case ptx_op::applypriority:
     case ptx_op::discard:
     case ptx_op::prefetch:
+      if (w == "tensormap") return true;
+      [[fallthrough]];
     case ptx_op::prefetchu: return w.rfind("L1", 0) == 0 || w.rfind("L2", 0) == 0;
     default: return false;
   }

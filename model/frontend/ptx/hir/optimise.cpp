@@ -164,7 +164,9 @@ class optimiser {
       case ptx_op::atom:
       case ptx_op::red:
       case ptx_op::ldmatrix: return fold_address(h);
-      case ptx_op::cp: return fold_copy(h);
+      case ptx_op::cp:
+        if (h.m.sub == copy_itself) fold_copy(h);
+        return;
       default: return;
     }
   }

@@ -304,7 +304,8 @@ std::string operand_checker::compare_parts(const std::vector<ast_operand>& parts
 std::string operand_checker::compare_address(const hir_instruction& h, const ast_operand& given) {
   const std::string in = "' in '" + code_.current()->mnemonic() + "', expected ";
   if (given.what != kind::address) return "'" + shown(given) + in + "an address [base+offset]";
-  if (!given.list.empty()) return "address with several elements" + in.substr(1) + "[base+offset]";
+  const bool coordinates = h.op == ptx_op::cp && h.m.dimensions != 0;
+  if (!given.list.empty() && !coordinates) return "address with several elements" + in.substr(1) + "[base+offset]";
   if (given.text.empty()) {
     if (h.m.space == state_space::local) return "";
     return "'" + shown(given) + in + "a register or a variable: only .local has absolute addresses";

@@ -249,9 +249,9 @@ struct selector::selection {
     // difference
     HEDDLE_SELECT(vabsdiff2, s.integer_.video_difference()),
     HEDDLE_SELECT(vabsdiff4, s.integer_.video_difference()),
-    // copy, arrival: steps of all but cp.async are instructions of their own
+    // copy, arrival: steps of all but copies and mbarrier.try_wait are instructions of their own
     HEDDLE_SELECT(cp, s.memory_.copy()),
-    HEDDLE_SELECT(mbarrier, s.chip_.require_capability(8)),
+    HEDDLE_SELECT(mbarrier, s.memory_.arrival_wait()),
   };
 #undef HEDDLE_SELECT
   // clang-format on

@@ -6,6 +6,7 @@
 
 #include "heddle/frontend/ptx/resolve/align_up.h"
 #include "heddle/isa/program.h"
+#include "heddle/isa/tensor_map.h"
 
 namespace heddle::ptx {
 
@@ -21,6 +22,25 @@ bool shares_kernel_parameters(const ast_function& f) {
     found = whose == parameters_of::kernel || (generic && whose == parameters_of::any);
   });
   return found;
+}
+
+/// Instructions that name tensor maps.
+bool names_maps(const ast_function& f) {
+  bool found = false;
+  visit_instructions(f.body, [&](const ast_instruction& i) {
+    found = found || (i.op == ptx_op::cp && i.has("tensor")) || i.has("tensormap");
+  });
+  return found;
+}
+
+/// A CUtensorMap; nothing but the TMA unit reads it.
+bool is_map(const ast_variable& v) {
+  return v.size_bytes() == sizeof(isa::tensor_map) && v.alignment() >= alignof(isa::tensor_map) * 8;
+}
+
+/// The offset in local memory's window that stands for a parameter in the constant bank.
+value in_parameter_window(const value& parameter) {
+  return immediate_value(isa::parameter_window_base - isa::local_window_base + parameter.bits);
 }
 
 }  // namespace
@@ -40,10 +60,12 @@ void kernel_parameters::copy() {
     if (!code_.current()) code_.start(i);
   });
   copies_.begin = places_.local_bytes();
+  const bool maps = std::any_of(functions.begin(), functions.end(), names_maps);
   for (const ast_variable& v : kernel_.parameters) {
     if (!addressed(v)) continue;
     kernel_symbol& s = names_.innermost().names.at(v.name);
-    s.copy = copy_to_local(v, s.address);
+    if (maps && is_map(v)) s.copy = in_parameter_window(s.address);
+    else s.copy = copy_to_local(v, s.address);
   }
   copies_.end = places_.local_bytes();
 }
@@ -62,6 +84,7 @@ value kernel_parameters::copy_to_local(const ast_variable& v, value from) {
     code_.append(std::move(load));
     code_.append(moves_.access_local(ptx_op::st, place, at, bytes, {data}));
   }
+  copied_.push_back({static_cast<std::uint32_t>(place.address.bits), size, static_cast<std::uint32_t>(from.bits)});
   return place.address;
 }
 

@@ -33,6 +33,8 @@ class kernel_parameters {
   void copy();
   /// Where the copies are in local memory.
   [[nodiscard]] range copies() const { return copies_; }
+  /// What they are copies of.
+  [[nodiscard]] const std::vector<isa::parameter_copy>& copied() const { return copied_; }
   /// Directs an access to .param space to local memory. False: it is to a parameter of the kernel in the constant bank.
   bool redirect(hir_instruction& h, const ast_operand& where);
   /// Rejects an access by name with an offset outside of all parameters.
@@ -51,6 +53,7 @@ class kernel_parameters {
   const open_function& now_;
   bool have_addresses_ = false;  // the kernel may use addresses of its parameters, which are then copies
   range copies_;
+  std::vector<isa::parameter_copy> copied_;
 };
 
 }  // namespace heddle::ptx

@@ -49,6 +49,25 @@ void arrival_translator::start(const hir_instruction& h, const ast_instruction& 
   code_.append(std::move(store));
 }
 
+/// A wait that may suspend: one instruction of the machine, whose sources are the address, a word with the phase in its
+/// sign, and the time limit. Chips without it test once.
+void arrival_translator::suspend(const hir_instruction& h, const ast_instruction& i) {
+  const expansion steps(code_, h);
+  const value waited = steps.word();
+  if (h.m.parity) steps.put(ptx_op::shl, dtype::b32, {waited}, {number(i, 2), immediate_value(31)});
+  else steps.put(ptx_op::unpack, dtype::b64, {steps.word(), waited}, {in_.operand(i.operands[2], dtype::b64, i.where)});
+  hir_instruction w = in_place_of(h, ptx_op::mbarrier, dtype::b64, {in_.destination(i.operands[0], i.where)}, {});
+  w.m.sub = h.m.sub;
+  w.m.space = h.m.space;
+  w.m.order = h.m.order == modifiers::order_kind::relaxed ? h.m.order : modifiers::order_kind::acquire;
+  w.m.scope = i.has("cluster") ? 1 : 0;
+  w.guard = h.guard;
+  in_.address(w, i.operands[1]);
+  w.src.push_back(waited);
+  if (i.operands.size() > 3) w.src.push_back(number(i, 3));
+  code_.append(std::move(w));
+}
+
 /// The phase is complete if the object's phase differs from that of the state, or from the parity, that is waited for.
 void arrival_translator::wait(const hir_instruction& h, const ast_instruction& i) {
   const expansion steps(code_, h);
@@ -112,8 +131,8 @@ void arrival_translator::translate(const hir_instruction& h, const ast_instructi
   switch (static_cast<k>(h.m.sub)) {
     case k::init: return start(h, i);
     case k::inval: return;
-    case k::test_wait:
-    case k::try_wait: return wait(h, i);
+    case k::test_wait: return wait(h, i);
+    case k::try_wait: return suspend(h, i);
     case k::pending_count: return pending_count(h, i);
     case k::expect_tx: return arrive_at(h, i.operands[0], {}, immediate_value(0), number(i, 1));
     case k::complete_tx: {

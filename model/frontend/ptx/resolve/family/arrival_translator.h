@@ -22,6 +22,7 @@ class arrival_translator {
   value number(const ast_instruction& i, std::size_t k);
   void start(const hir_instruction& h, const ast_instruction& i);
   void wait(const hir_instruction& h, const ast_instruction& i);
+  void suspend(const hir_instruction& h, const ast_instruction& i);
   void pending_count(const hir_instruction& h, const ast_instruction& i);
   void arrive(const hir_instruction& h, const ast_instruction& i);
 

@@ -8,20 +8,18 @@ namespace heddle::ptx {
 using isa::dtype;
 
 void copy_translator::translate(const hir_instruction& h, const ast_instruction& i) {
-  if (h.m.sub == copy_bulk || h.m.sub == bulk_group) expansion(code_, h).require();
   switch (h.m.sub) {
     case copy_arrival:  // when all copies are complete; without .noinc increment and arrival cancel out
       wait_for_all(h);
       if (i.operands.size() != 1) code_.fail(i.where, "'" + i.mnemonic() + "' needs the address of an mbarrier");
       if (h.m.sums) arrivals_.arrive_at(h, i.operands[0], {}, immediate_value(1), immediate_value(0));
       return;
-    case copy_bulk: return bulk_copy(h, i);
     case copy_itself: return copy(h, i);
     case copy_wait:
       if (i.operands.empty()) return wait_for_all(h);
       return group(h, copy_wait, in_.operand(i.operands[0], dtype::u32, i.where));
     case copy_commit: return group(h, copy_commit, {});
-    default: return;  // bulk groups: no bulk copy is outstanding
+    default: return;
   }
 }
 
@@ -134,67 +132,6 @@ void copy_translator::copy_byte(const expansion& steps, const hir_instruction& w
   const value byte = one.dst[0];
   code_.append(std::move(one));
   steps.put(ptx_op::bfi, dtype::b32, {word}, {byte, word, immediate_value(k % 4 * 8), immediate_value(8)});
-}
-
-/// Copies the base address of an access to a register of its own, which the loop changes.
-value copy_translator::own_base(const expansion& steps, hir_instruction& access) {
-  value& base = access.src[0];
-  const unsigned words = base.is_reg()                           ? code_.registers()[base.reg].words
-                         : access.m.space == state_space::global ? 2
-                                                                 : 1;
-  const value moving = register_value(code_.new_register(words, 32 * words));
-  steps.put(ptx_op::mov, words == 2 ? dtype::b64 : dtype::b32, {moving}, {base});
-  return base = moving;
-}
-
-/// cp.async.bulk between global and shared memory: the thread copies 16 bytes per iteration; then the bytes arrive at
-/// the mbarrier.
-void copy_translator::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
-  constexpr unsigned words = 4;                          // per iteration
-  const bool inward = h.m.space == state_space::global;  // the source state space is named last
-  if (i.operands.size() < (inward ? 4u : 3u) || h.m.sums != inward)
-    code_.fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
-  const value size = in_.operand(i.operands[2], dtype::u32, i.where);
-  const std::uint32_t again = code_.new_label(), done = code_.new_label();
-  const expansion steps(code_, h);
-  steps.jump_unless_guarded(done);
-  const std::vector<value> data = steps.words(words);
-  hir_instruction load = in_place_of(h, ptx_op::ld, dtype::b32, data, {}),
-                  store = in_place_of(h, ptx_op::st, dtype::b32, {}, {});
-  load.m.vector = store.m.vector = words;
-  load.m.space = inward ? state_space::global : state_space::shared;
-  store.m.space = inward ? state_space::shared : state_space::global;
-  in_.address(load, i.operands[1]);
-  in_.address(store, i.operands[0]);
-  const value from = own_base(steps, load), to = own_base(steps, store);
-  store.src.insert(store.src.end(), data.begin(), data.end());
-  const value left = steps.word(), more = steps.predicate();
-  steps.put(ptx_op::mov, dtype::b32, {left}, {size});
-  const auto step = [&](ptx_op op, const value& v) {
-    const dtype type = code_.registers()[v.reg].words == 2 ? dtype::u64 : dtype::u32;
-    steps.put(op, type, {v}, {v, immediate_value(4 * words)});
-  };
-  code_.place_label(again);
-  code_.append(std::move(load));
-  code_.append(std::move(store));
-  step(ptx_op::add, from);
-  step(ptx_op::add, to);
-  step(ptx_op::sub, left);
-  hir_instruction test = in_place_of(h, ptx_op::setp, dtype::s32, {more}, {left, immediate_value(0)});
-  test.m.cmp = isa::compare::gt;
-  code_.append(std::move(test));
-  steps.jump_if(more, again);
-  if (inward) arrive_with(h, i.operands[3], size);
-  code_.place_label(done);
-}
-
-/// The bytes of a bulk copy arrive at the mbarrier.
-void copy_translator::arrive_with(const hir_instruction& h, const ast_operand& barrier, value bytes) {
-  hir_instruction at = h;
-  at.guard = {};
-  at.m.space = state_space::shared;
-  const value less = expansion(code_, h).make(ptx_op::neg, dtype::s32, {bytes});
-  arrivals_.arrive_at(at, barrier, {}, immediate_value(0), less);
 }
 
 }  // namespace heddle::ptx

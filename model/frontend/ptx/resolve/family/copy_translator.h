@@ -10,7 +10,7 @@
 namespace heddle::ptx {
 
 /// cp.async. A copy of all its bytes, or of none, is one instruction of the machine; the bytes of other copies are
-/// loaded and stored. Bulk copies are loops of loads and stores.
+/// loaded and stored.
 class copy_translator {
  public:
   copy_translator(block_builder& code, operand_resolver& in, arrival_translator& arrivals)
@@ -35,9 +35,6 @@ class copy_translator {
   };
   void copy_some(const partial_copy& c);
   void copy_byte(const expansion& steps, const hir_instruction& whole, unsigned k, const value& word);
-  void bulk_copy(const hir_instruction& h, const ast_instruction& i);
-  value own_base(const expansion& steps, hir_instruction& access);
-  void arrive_with(const hir_instruction& h, const ast_operand& barrier, value bytes);
 
   block_builder& code_;
   operand_resolver& in_;

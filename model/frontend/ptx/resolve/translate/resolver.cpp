@@ -13,7 +13,10 @@ bool has_parts(const ast_instruction& i) {
 }
 
 /// True for accesses that may be to shared memory of another block of the cluster.
-bool leaves_block(const hir_instruction& h) { return h.op == ptx_op::mapa || h.m.any_block; }
+bool leaves_block(const hir_instruction& h) {
+  const bool copies = h.op == ptx_op::cp && h.source->has("shared::cluster") && h.source->has("shared::cta");
+  return h.op == ptx_op::mapa || h.m.any_block || copies;
+}
 
 }  // namespace
 
@@ -42,6 +45,7 @@ resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_funct
       barrier_(code_, in_, out),
       branch_(code_, names_, in_, now_),
       copy_(code_, in_, arrival_),
+      bulk_(code_, in_),
       integer_(code_, in_, checker_),
       matrix_(m.ast->file, code_, names_, in_, checker_, out),
       memory_(code_, names_, in_, checker_, parameters_, moves_),
@@ -56,6 +60,7 @@ void resolver::run() {
   out_.rolled = kernel_.no_unrolling;
   declarations_.declare_parameters();
   parameters_.copy();
+  out_.parameter_copies = parameters_.copied();
   translate(kernel_.body);
   hir_instruction end;
   end.op = ptx_op::exit;
@@ -110,7 +115,8 @@ void resolver::instruction(const ast_instruction& i) {
     h.op = ptx_op::trap;
     h.m.sub = isa::trap_breakpoint;
   }
-  if (info(h.op).operands == operand_use::none && !i.operands.empty())
+  const bool of_map = h.op == ptx_op::fence && i.has("acquire") && i.has("tensormap::generic");
+  if (info(h.op).operands == operand_use::none && !i.operands.empty() && !of_map)
     code_.fail(i.operands[0].where, "'" + i.mnemonic() + "' takes no operands, expected ';'");
   checker_.check_operands(h, i, forms);
   if (h.m.packed_bits != 0) return integer_.packed_integers(h, i);
@@ -129,7 +135,7 @@ void resolver::dispatch(hir_instruction h, const ast_instruction& i) {
       if (h.op == ptx_op::wgmma || h.op == ptx_op::setmaxnreg) return warpgroup_.translate(std::move(h), i);
       return matrix_.translate(std::move(h), i);
     case op_family::texture: return texture_.translate(std::move(h), i);
-    case op_family::copy: return copy_.translate(h, i);
+    case op_family::copy: return h.m.sub >= copy_bulk ? bulk_.translate(h, i) : copy_.translate(h, i);
     case op_family::arrival: return arrival_.translate(h, i);
     case op_family::stack: return stack_instructions_.translate(h, i);
     case op_family::search: return integer_.find_nth_set(h, i);
@@ -137,12 +143,16 @@ void resolver::dispatch(hir_instruction h, const ast_instruction& i) {
     case op_family::difference:  // for operands without selectors the chips have an instruction
       if (has_parts(i)) return video_.translate(h, i);
       return generic_.translate(std::move(h), i);
+    case op_family::fence: {
+      ast_instruction plain = i;  // a fence of one tensor map is one of all
+      plain.operands.clear();
+      return generic_.translate(std::move(h), plain);
+    }
     case op_family::arithmetic:
     case op_family::bits:
     case op_family::compare:
     case op_family::function:
     case op_family::warp:
-    case op_family::fence:
     case op_family::system:
     case op_family::hint:
     case op_family::part: return generic_.translate(std::move(h), i);

@@ -6,6 +6,7 @@
 #include "heddle/frontend/ptx/resolve/family/arrival_translator.h"
 #include "heddle/frontend/ptx/resolve/family/barrier_translator.h"
 #include "heddle/frontend/ptx/resolve/family/branch_translator.h"
+#include "heddle/frontend/ptx/resolve/family/bulk_translator.h"
 #include "heddle/frontend/ptx/resolve/family/copy_translator.h"
 #include "heddle/frontend/ptx/resolve/family/generic_translator.h"
 #include "heddle/frontend/ptx/resolve/family/integer_translator.h"
@@ -63,6 +64,7 @@ class resolver final : private block_translator {
   barrier_translator barrier_;
   branch_translator branch_;
   copy_translator copy_;
+  bulk_translator bulk_;
   integer_translator integer_;
   matrix_translator matrix_;
   memory_translator memory_;

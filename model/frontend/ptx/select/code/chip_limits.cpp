@@ -13,6 +13,13 @@ void chip_limits::require_capability(unsigned major, unsigned minor) const {
            "." + std::to_string(minor) + ", the GPU (" + gpu_.gpu.name + ") has " + compute_capability_text(gpu_));
 }
 
+void chip_limits::require_bulk_copies() const {
+  require_capability(9);
+  if (gpu_.tma.requests_in_flight == 0)
+    in_.fail("instruction '" + in_.now().source->mnemonic() +
+             "' needs a unit for bulk copies, which a GPU with tma.requests_in_flight = 0 does not have");
+}
+
 void chip_limits::require_fp64() const {
   if (gpu_.fp64.lanes == 0)
     in_.fail("instruction '" + in_.now().source->mnemonic() + "' needs double precision, which compute capability " +

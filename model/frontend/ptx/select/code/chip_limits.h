@@ -15,6 +15,7 @@ class chip_limits {
   [[nodiscard]] bool has_imad() const { return imad_; }
   [[nodiscard]] bool has_capability(unsigned major, unsigned minor) const;
   void require_capability(unsigned major, unsigned minor = 0) const;
+  void require_bulk_copies() const;
   void require_fp64() const;
   void require_half() const;
 

@@ -197,9 +197,10 @@ void memory_selector::fence() {
 /// cp.async and its groups. Sources of a copy: the address in global memory, address and offset in shared memory, and
 /// the predicate that the lane copies, if it does not always.
 void memory_selector::copy() {
-  chip_.require_capability(8);
   const register_part none{no_register, 0, 0};
   const hir_instruction& h = in_.now();
+  if (h.m.sub >= copy_bulk) return bulk_copy();
+  chip_.require_capability(8);
   if (h.m.sub == copy_commit) out_.put(opcode::ldgdepbar, none, {});
   if (h.m.sub == copy_wait && !h.src.empty())
     out_.put(opcode::depbar, none, {}).base.sub =
@@ -216,6 +217,62 @@ void memory_selector::copy() {
   c.base.offset = i.base.offset;
   c.base.type = access_type(4 * h.m.vector);
   c.base.cache = h.m.cache;
+}
+
+/// Sources: the address in global memory or of the tensor map, then the words of each quad that the machine instruction
+/// reads.
+void memory_selector::bulk_copy() {
+  chip_.require_bulk_copies();
+  const register_part none{no_register, 0, 0};
+  const hir_instruction& h = in_.now();
+  if (h.m.sub == bulk_commit) out_.put(opcode::utmacmdflush, none, {});
+  if (h.m.sub == bulk_wait) {
+    machine_instruction& w = out_.put(opcode::depbar, none, {});
+    w.base.sub = static_cast<std::uint8_t>(std::min<std::uint64_t>(h.src[0].bits, 255));
+    w.base.offset = h.m.sums ? isa::copies::of_unit_reads : isa::copies::of_unit;
+  }
+  if (h.m.sub != copy_bulk) return;
+  const virtual_operand address = in_.to_operand(h.src[0], dtype::b64), first = runs_.gather(1, 4, 1);
+  virtual_operand second, third;
+  if (h.src.size() > 5) {
+    second = runs_.gather(5, 4, 1);
+    third = runs_.gather(9, 4, 1);
+  }
+  machine_instruction& c = out_.put(h.m.bulk, none, {address, first, second, third});
+  c.base.sub = h.m.bulk_sub;
+  if (h.m.bulk == opcode::utmaredg) c.base.offset = h.m.reduces;
+  c.base.type = h.m.type == dtype::none ? dtype::u32 : h.m.type;
+}
+
+/// mbarrier.try_wait: the address, a word with the phase that is waited for in its sign, and perhaps a time limit.
+void memory_selector::arrival_wait() {
+  chip_.require_capability(8);
+  const hir_instruction& h = in_.now();
+  if (h.src.empty()) return;
+  machine_instruction i;
+  memory_address(i, h.src[0]);
+  const virtual_operand waited = in_.to_operand(h.src[1], dtype::b32);
+  const std::uint32_t p = in_.predicate_dst();
+  if (chip_.has_capability(9, 0)) {
+    const virtual_operand limit = h.src.size() > 2 ? in_.to_operand(h.src[2], dtype::b32) : virtual_operand();
+    machine_instruction& s = out_.put_predicate(opcode::syncs, p, {i.src[0], waited, limit});
+    s.base.mem_space = i.base.mem_space;
+    s.base.offset = i.base.offset;
+    if (h.m.scope != 0) order_after(h.m);
+    return;
+  }
+  const register_part object = out_.temp(2);
+  machine_instruction& ld = out_.put(opcode::ld, object, {i.src[0]});
+  ld.base.mem_space = i.base.mem_space;
+  ld.base.offset = i.base.offset;
+  ld.base.type = dtype::b64;
+  ld.base.cache = isa::cache_op::volatile_;
+  order_after(h.m);
+  const register_part differs = out_.temp();
+  out_.put(opcode::lop3, differs, {register_part{object.reg, 1, 1}, waited, zero()}).base.sub = 0x3c;
+  machine_instruction& test = out_.put_predicate(opcode::isetp, p, {differs, zero()});
+  test.base.cmp = isa::compare::lt;
+  test.base.type = dtype::s32;
 }
 
 void memory_selector::convert_address() {

@@ -22,11 +22,13 @@ class memory_selector {
   void atomic();
   void fence();
   void copy();
+  void arrival_wait();
   void convert_address();
   void is_space();
 
  private:
   void memory_address(machine_instruction& i, const value& base);
+  void bulk_copy();
   void check_vector_atomic(isa::atomic_op kind) const;
   void order_before(const modifiers& m);
   void order_after(const modifiers& m);

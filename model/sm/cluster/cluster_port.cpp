@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/sm/cluster_port.h"
+#include "heddle/sm/cluster/cluster_port.h"
 
 #include <algorithm>
 #include <cmath>
