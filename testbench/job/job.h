@@ -67,15 +67,15 @@ struct symbol_data {
 
 /// One kernel argument: bytes of a scalar or struct, or an address.
 struct argument {
-  enum class kind : std::uint8_t { bytes, buffer, symbol, texture };
+  enum class kind : std::uint8_t { bytes, buffer, symbol, texture, tensor_map };
   kind what = kind::bytes;
-  std::vector<std::uint8_t> bytes;
-  std::string name;          // buffer, symbol, texture
-  std::uint64_t offset = 0;  // buffer
+  std::vector<std::uint8_t> bytes;  // bytes; tensor_map: without the buffer's address
+  std::string name;                 // buffer, symbol, texture; tensor_map: the buffer
+  std::uint64_t offset = 0;         // buffer, tensor_map
   std::string text;          // the type as the user wrote it, for messages: "u32"
   place where;
 
-  [[nodiscard]] std::uint64_t size() const { return what == kind::bytes ? bytes.size() : 8; }
+  [[nodiscard]] std::uint64_t size() const { return bytes.empty() ? 8 : bytes.size(); }
 };
 
 /// One operation of a stream.

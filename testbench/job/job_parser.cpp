@@ -9,6 +9,7 @@
 #include "heddle/config/suggestion.h"
 #include "testbench/job/arguments.h"
 #include "testbench/job/part_parsers.h"
+#include "testbench/job/tensor_map_parser.h"
 #include "testbench/job/texture_parser.h"
 #include "testbench/text/json_tree.h"
 #include "testbench/text/text.h"
@@ -248,7 +249,7 @@ class parser {
   static const std::vector<std::string>& argument_keys() {
     static const std::vector<std::string> keys = [] {
       std::vector<std::string> all = scalar_names();
-      all.insert(all.end(), {"buffer", "symbol", "texture", "surface", "bytes_hex"});
+      all.insert(all.end(), {"buffer", "symbol", "texture", "surface", "bytes_hex", "tensor_map"});
       return all;
     }();
     return keys;
@@ -277,6 +278,9 @@ class parser {
     } else if (r.has("bytes_hex")) {
       a.text = "bytes_hex";
       a.bytes = parse_hex_bytes(r.string("bytes_hex"), r.place("bytes_hex"));
+    } else if (r.has("tensor_map")) {
+      json_reader map(r.required("tensor_map"), file_, r.path_of("tensor_map"));
+      parse_tensor_map(map, a, job_);
     } else if (r.has("texture") || r.has("surface")) {
       const char* key = r.has("texture") ? "texture" : "surface";
       a.what = argument::kind::texture;

@@ -2,6 +2,8 @@
 #include "testbench/run/device_job.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <map>
 
@@ -9,6 +11,7 @@
 #include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/sass_trace/replay/trace_kernel.h"
 #include "heddle/isa/program.h"
+#include "heddle/isa/tensor_map.h"
 #include "testbench/job/arguments.h"
 #include "testbench/job/buffer_data.h"
 #include "testbench/options/log.h"
@@ -31,6 +34,7 @@ std::string describe(const isa::program& program) {
 bool contradicts(const argument& a, isa::dtype type) {
   using isa::dtype;
   const bool is_integer = type >= dtype::u8 && type <= dtype::s64;
+  if (a.what == argument::kind::tensor_map) return false;
   if (a.what != argument::kind::bytes) return isa::is_float(type);
   const auto& scalars = scalar_names();
   if (std::find(scalars.begin(), scalars.end(), a.text) == scalars.end()) return false;
@@ -187,7 +191,7 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const argument& a = op.arguments[i];
     const isa::kernel_parameter& p = expected[i];
-    const bool pointer = a.what != argument::kind::bytes && a.what != argument::kind::texture;
+    const bool pointer = a.what == argument::kind::buffer || a.what == argument::kind::symbol;
     const bool narrow = pointer && program.narrow_addresses && p.size == 4;
     if (a.size() != p.size && !narrow) {
       refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' ('" + p.name +
@@ -199,8 +203,12 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
                            p.name + "') is ." + isa::name_of(types[i]) + " in the PTX, got " + a.text +
                            ": its bits are passed as they are");
     }
-    if (a.what == argument::kind::bytes) {
+    if (a.what == argument::kind::bytes || a.what == argument::kind::tensor_map) {
       std::copy(a.bytes.begin(), a.bytes.end(), area.begin() + p.offset);
+      if (a.what == argument::kind::tensor_map) {
+        const std::uint64_t tensor = addresses_.at(a.name) + a.offset;
+        std::memcpy(area.data() + p.offset + offsetof(isa::tensor_map, address), &tensor, sizeof tensor);
+      }
       continue;
     }
     std::uint64_t address = 0;
