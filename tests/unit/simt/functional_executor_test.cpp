@@ -267,5 +267,27 @@ TEST_F(functional_executor_test, refuses_what_it_cannot_do) {
   EXPECT_EQ(driver().execute(r), 64u * 4 * 11);
 }
 
+// A bulk copy is complete at once; waits at mbarriers let other lanes and warps run.
+TEST_F(functional_executor_test, bulk_copies_and_mbarriers) {
+  std::ifstream in(HEDDLE_SOURCE "/tests/system/memory/bulk_copy.ptx");
+  const std::string ptx{std::istreambuf_iterator<char>(in), {}};
+  make("h100");
+  std::vector<u32> data(4 * 4 * 256);
+  std::iota(data.begin(), data.end(), 0u);
+  launch_request stream = request(ptx, "stream", 4, 32);
+  stream.dynamic_shared_bytes = 1024;
+  const std::uint64_t out = buffer(std::vector<u32>(32));
+  stream.argument(buffer(data)).argument(u32{1024}).argument(u32{4}).argument(out);
+  ASSERT_EQ(run(stream, true), "");
+  EXPECT_EQ(read<u32>(out, 4), (std::vector<u32>{12 * 256, 13 * 256, 14 * 256, 15 * 256}));
+  launch_request lanes = request(ptx, "lanes", 1, 32);
+  lanes.argument(out);
+  ASSERT_EQ(run(lanes, true), "");
+  std::vector<u32> order(32);
+  for (u32 k = 0; k < 32; ++k) order[k] = k / 8;
+  EXPECT_EQ(read<u32>(out, 32), order);
+  EXPECT_NE(run(request(ptx, "never", 1, 64), true).find("deadlock"), std::string::npos);
+}
+
 }  // namespace functional_executor_test
 }  // namespace heddle
