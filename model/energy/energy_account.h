@@ -126,7 +126,7 @@ class energy_account {
   const energy_parameters prices_;
   const double cycle_seconds_;
   const power_ledger* const ledger_;
-  std::vector<std::unique_ptr<priced_program>> programs_;     // by launch
+  std::vector<std::unique_ptr<priced_program>> programs_;        // by launch
   std::map<std::uint32_t, std::vector<unsigned>> sms_of_ended_;  // by launch
   std::vector<unsigned> sms_of_running_;
   std::map<const decoded_program*, std::shared_ptr<const price_list>> price_lists_;

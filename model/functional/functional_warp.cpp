@@ -126,9 +126,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
         fail(b, w, i, lane, simt::trap_text(i), assertion_details(memory_of(x, lane), i, w, lane));
       }
       break;
-    case issue_kind::bulk_copy:
-      if (mask != 0) bulk_copies(b, x, s, mask);
-      break;
+    case issue_kind::bulk_copy: bulk_copies(b, x, s, mask); break;
     case issue_kind::fence:
     case issue_kind::copy_commit:
     case issue_kind::copy_wait:

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/report/speed_of_light.h"
+#include "testbench/advice/speed_of_light.h"
 
 namespace heddle::testbench {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "testbench/advice/advice.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "testbench/advice/advice.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {

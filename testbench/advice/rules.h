@@ -4,16 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "testbench/advice/advice.h"
 #include "testbench/advice/time_model.h"
 
 namespace heddle::testbench {
 
+struct advice;
+
 /// Shortest text with at most three digits: "4", "4.88".
 std::string rounded(double value);
 
-/// Waits for the path to the L1 and beyond become shorter as its busiest part has less to do; a part that is seldom
-/// busy makes nobody wait.
+/// Waits for the path to the L1 and beyond become shorter as its busiest part has less to do. No warp waits for a part
+/// that is seldom busy.
 void relieve_memory_waits(relief& r, const time_model& t);
 
 /// Two or four lines of PTX that access neighbouring words of global memory.

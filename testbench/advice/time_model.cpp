@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "testbench/report/verdict.h"
+#include "testbench/advice/speed_of_light.h"
 
 namespace heddle::testbench {
 

@@ -7,6 +7,7 @@
 #include <regex>
 #include <tuple>
 
+#include "testbench/advice/advice.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "testbench/report/speed_of_light.h"
+#include "testbench/advice/speed_of_light.h"
 
 namespace heddle::testbench {
 

@@ -119,21 +119,6 @@ verdict bound_by_latency(const json& kernel, const machine_parameters& m, const 
 
 }  // namespace
 
-std::vector<wait_share> waits(const json& kernel) {
-  std::vector<wait_share> out;
-  const auto states = kernel.find("warp_states");
-  if (states == kernel.end() || !states->is_object()) return out;
-  double all = 0;
-  for (const auto& state : states->items()) {
-    const double n = state.value().is_number() ? state.value().get<double>() : 0;
-    all += n;
-    if (state.key() != "selected") out.push_back({state.key(), n});
-  }
-  for (wait_share& w : out) w.share = ratio(w.share, all);
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
-  return out;
-}
-
 verdict judge(const json& kernel, const machine_parameters& m) {
   std::vector<resource_use> used = speed_of_light(kernel, m);
   if (number_at(kernel, {"metrics", "inst_executed"}) == 0 || number_at(kernel, {"cycles"}) == 0 || used.empty())
@@ -170,11 +155,8 @@ json judgement(const json& kernel, const machine_parameters& m) {
     out["changes"].push_back({{"options", options_of(c)}, {"from", value_text(c.from)}, {"why", c.why}});
   out["advice"] = json::array();
   for (const advice& a : advice_for(kernel, m))
-    out["advice"].push_back({{"rule", a.rule},
-                             {"place", a.place},
-                             {"finding", a.finding},
-                             {"remedy", a.remedy},
-                             {"speedup", a.speedup}});
+    out["advice"].push_back(
+        {{"rule", a.rule}, {"place", a.place}, {"finding", a.finding}, {"remedy", a.remedy}, {"speedup", a.speedup}});
   const std::vector<wait_share> waiting = waits(kernel);
   if (!waiting.empty()) out["longest_wait"] = {{"name", waiting[0].name}, {"share", waiting[0].share}};
   out["speed_of_light"] = json::array();

@@ -5,19 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "testbench/advice/speed_of_light.h"
 #include "testbench/report/changes.h"
-#include "testbench/report/speed_of_light.h"
 
 namespace heddle::testbench {
-
-/// A state in which warps do not issue, and its share of the active warp-cycles.
-struct wait_share {
-  std::string name;
-  double share = 0;
-};
-
-/// The states of a kernel's warps other than `selected`, the largest share first.
-std::vector<wait_share> waits(const nlohmann::ordered_json& kernel);
 
 /// The bound of a kernel, and the parameter changes most likely to help. The rules are those of docs/use/report.md, in
 /// that order; the report's page and the summary both show the result.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "testbench/report/speed_of_light.h"
+#include "testbench/advice/speed_of_light.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The L1's memory side: responses, fills, checks and trace.
+// The L1's memory side: responses, fills, fences; invalidation and size; checks and trace.
 #include <cstdio>
 #include <cstring>
 
@@ -175,6 +175,41 @@ void l1_cache::note_failure(l1_access& access, const std::string& message) {
   t.fault = message + place;
   t.fault_lane = static_cast<unsigned>(__builtin_ctz(access.lanes));
 }
+
+void l1_cache::system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
+  fence_answers_[warp] = map_.slices();
+  unsent_fences_.push_back({warp, launch, 0});
+  send_fences(cycle);
+}
+
+// Sends as many fence requests as the queue has room for; on_cycle sends the rest as requests leave.
+void l1_cache::send_fences(cycle_t cycle) {
+  while (!unsent_fences_.empty() && !port_.full()) {
+    unsent_fence& f = unsent_fences_.front();
+    line_payload& p = take_payload({nullptr, nullptr, l1_tags::none, f.launch, false, f.warp, nullptr});
+    p.request.warp = f.warp;
+    p.make_fence(map_.global_address(f.next_slice, 0));
+    if (++f.next_slice == map_.slices()) unsent_fences_.pop_front();
+    port_.push(p, cycle);
+  }
+}
+
+void l1_cache::invalidate() {
+  tags_.invalidate(mshrs_used_ != 0);
+  for (mshr& m : mshrs_) m.stale = m.pending;
+}
+
+void l1_cache::resize(unsigned size_bytes) {
+  invariant(idle(), "L1: the size changes while requests are in flight");
+  tags_.resize(size_bytes, ways_, replacement(make_policy_()));
+}
+
+void l1_cache::use(std::function<std::unique_ptr<replacement_policy>()> make) {
+  make_policy_ = std::move(make);
+  restart();
+}
+
+void l1_cache::restart() { resize(tags_.sets() * tags_.ways() * line_bytes); }
 
 void l1_cache::check_invariants() const {
   // More payloads than requests are in use while another module still holds an answered one.

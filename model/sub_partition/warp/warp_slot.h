@@ -70,7 +70,7 @@ struct alignas(64) warp_slot {
   copy_groups copies;
   copy_groups products;         // of its warpgroup; each product in flight counts in loads and `copying`, too
   std::uint32_t registers = 0;  // of a thread, which SETMAXREG changes
-  bulk_groups bulk;                                      // of bulk copies from shared memory
+  bulk_groups bulk;             // of bulk copies from shared memory
   std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `record`
 
   [[nodiscard]] bool outstanding() const { return loads + stores != 0; }

@@ -5,7 +5,7 @@
 
 #include "heddle/frontend/ptx/hir/video_form.h"
 #include "heddle/frontend/ptx/resolve/expansion.h"
-#include "heddle/frontend/ptx/resolve/family/video_operands.h"
+#include "heddle/frontend/ptx/resolve/video_operands.h"
 
 namespace heddle::ptx {
 

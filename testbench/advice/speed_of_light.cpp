@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/report/speed_of_light.h"
+#include "testbench/advice/speed_of_light.h"
 
 #include <algorithm>
 #include <cmath>
@@ -164,6 +164,21 @@ std::vector<resource_use> speed_of_light(const json& kernel, const machine_param
   add_units(list, kernel, m);
   add_memory(list, kernel, m);
   return std::move(list.all);
+}
+
+std::vector<wait_share> waits(const json& kernel) {
+  std::vector<wait_share> out;
+  const auto states = kernel.find("warp_states");
+  if (states == kernel.end() || !states->is_object()) return out;
+  double all = 0;
+  for (const auto& state : states->items()) {
+    const double n = state.value().is_number() ? state.value().get<double>() : 0;
+    all += n;
+    if (state.key() != "selected") out.push_back({state.key(), n});
+  }
+  for (wait_share& w : out) w.share = ratio(w.share, all);
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return out;
 }
 
 json roofline(const json& kernel, const machine_parameters& m) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/frontend/ptx/resolve/family/video_operands.h"
+#include "heddle/frontend/ptx/resolve/video_operands.h"
 
 namespace heddle::ptx {
 

@@ -46,6 +46,15 @@ struct resource_use {
 /// docs/use/report.md has the formulas.
 std::vector<resource_use> speed_of_light(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
 
+/// A state in which warps do not issue, and its share of the active warp-cycles.
+struct wait_share {
+  std::string name;
+  double share = 0;
+};
+
+/// The states of a kernel's warps other than `selected`, the largest share first.
+std::vector<wait_share> waits(const nlohmann::ordered_json& kernel);
+
 /// The instruction roofline: warp instructions per second over warp instructions per byte of a memory level. An object
 /// with `rate`, `issue_peak` and `levels` (name, bytes, peak bytes per second, intensity).
 nlohmann::ordered_json roofline(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
