@@ -43,6 +43,14 @@ inline std::uint32_t to_f16(double d) {
   return static_cast<std::uint32_t>(round_double(format_f16, d, isa::rounding::rn, nan_f16));
 }
 
+/// from_f16(to_f16(d)), without a call for the normal numbers of f16: their low 42 bits round to nearest even.
+inline double rounded_to_f16(double d) {
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63, below = (std::uint64_t{1} << 42) - 1;
+  const std::uint64_t bits = as_bits(d), least = as_bits(0x1p-14), most = as_bits(65504.0);
+  if ((bits & ~sign) - least > most - least) return d == 0 ? d : from_f16(to_f16(d));
+  return as_double((bits + (below >> 1) + (bits >> 42 & 1)) & ~below);
+}
+
 /// Bits of an element of a or b. tf32 (b32) is held in 32 bits.
 inline unsigned element_bits(isa::dtype t) {
   switch (t) {

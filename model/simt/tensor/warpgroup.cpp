@@ -13,6 +13,7 @@
 #include "heddle/simt/tensor/descriptor.h"
 #include "heddle/simt/tensor/elements.h"
 #include "heddle/simt/tensor/sparse_places.h"
+#include "heddle/simt/vector/fast_kernels.h"
 #include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
@@ -149,23 +150,42 @@ void each_accumulator(unsigned first, unsigned count, F&& f) {
 
 constexpr unsigned block_columns = 64;  // computed at a time: their elements fill the host's cache
 
-/// d += a * b of `depth` products, rounded after every `group` of them.
-void add_products(double (&d)[rows][block_columns], const double (&a)[rows][most_depth],
-                  const double (&b)[most_depth][block_columns], unsigned depth, unsigned group, bool f32) {
+struct tile {
+  double a[rows][most_depth];
+  double b[most_depth][block_columns];
+  double d[rows][block_columns];
+};
+
+/// d += a * b of `depth` products in `columns` columns, rounded after every `group` of them.
+[[gnu::always_inline]] inline void add_products_in(tile& t, unsigned columns, unsigned depth, unsigned group,
+                                                   bool f32) {
   for (unsigned r = 0; r < rows; ++r) {
-    double* const sum = d[r];
+    double* const sum = t.d[r];
     for (unsigned k = 0; k < depth; k += group) {
       for (unsigned j = k; j < k + group; ++j) {
-        const double x = a[r][j];
-        const double* const y = b[j];
-        for (unsigned n = 0; n < block_columns; ++n) sum[n] += x * y[n];
+        const double x = t.a[r][j];
+        const double* const y = t.b[j];
+        for (unsigned n = 0; n < columns; ++n) sum[n] += x * y[n];
       }
       if (f32)
-        for (unsigned n = 0; n < block_columns; ++n) sum[n] = static_cast<double>(static_cast<float>(sum[n]));
+        for (unsigned n = 0; n < columns; ++n) sum[n] = static_cast<double>(static_cast<float>(sum[n]));
       else
-        for (unsigned n = 0; n < block_columns; ++n) sum[n] = from_f16(to_f16(sum[n]));
+        for (unsigned n = 0; n < columns; ++n) sum[n] = rounded_to_f16(sum[n]);
     }
   }
+}
+
+#if defined(HEDDLE_SIMT_AVX2)
+[[gnu::target("avx2")]] void add_products_wide(tile& t, unsigned columns, unsigned depth, unsigned group, bool f32) {
+  add_products_in(t, columns, depth, group, f32);
+}
+#endif
+
+void add_products(tile& t, unsigned columns, unsigned depth, unsigned group, bool f32) {
+#if defined(HEDDLE_SIMT_AVX2)
+  if (host_has_avx2()) return add_products_wide(t, columns, depth, group, f32);
+#endif
+  add_products_in(t, columns, depth, group, f32);
 }
 
 void floating_product(const product& p, warp_state& w, lane_mask mask) {
@@ -173,26 +193,24 @@ void floating_product(const product& p, warp_state& w, lane_mask mask) {
   // Rounded after what four registers of a lane's row hold, as mma.sync does.
   const unsigned group = 4 * (32 / p.width);
   const double sign = ((p.i.sub & gmma::a_negated) != 0) != ((p.i.sub & gmma::b_negated) != 0) ? -1 : 1;
-  double a[rows][most_depth] = {};
-  p.each_of_a([&](unsigned r, unsigned k, std::uint32_t bits) { a[r][k] = sign * element_value(p.a_type, bits); });
+  tile t = {};
+  p.each_of_a([&](unsigned r, unsigned k, std::uint32_t bits) { t.a[r][k] = sign * element_value(p.a_type, bits); });
   for (unsigned first = 0; first < p.columns; first += block_columns) {
     const unsigned count = std::min(block_columns, p.columns - first);
-    double b[most_depth][block_columns] = {}, d[rows][block_columns] = {};
-    p.each_of_b(first, count, [&](unsigned n, unsigned k, std::uint32_t bits) {
-      if (n < count) b[k][n] = element_value(p.b_type, bits);
-    });
+    p.each_of_b(first, count,
+                [&](unsigned n, unsigned k, std::uint32_t bits) { t.b[k][n] = element_value(p.b_type, bits); });
     const auto half = [&](unsigned e) { return e % 2 * 16; };
     each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
-      if (!adds) return;
+      if (!adds) return void(t.d[r][n - first] = 0);
       const std::uint32_t word = w.regs[(std::size_t{p.i.dst} + (f32 ? e : e / 2)) * warp_size + l];
-      d[r][n - first] = f32 ? from_f32(word) : from_f16(word >> half(e) & 0xffff);
+      t.d[r][n - first] = f32 ? from_f32(word) : from_f16(word >> half(e) & 0xffff);
     });
-    add_products(d, a, b, p.depth, group, f32);
+    add_products(t, count, p.depth, group, f32);
     each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
       if ((mask >> l & 1) == 0) return;
       std::uint32_t& word = w.regs[(std::size_t{p.i.dst} + (f32 ? e : e / 2)) * warp_size + l];
-      if (f32) word = to_f32(d[r][n - first]);
-      else word = (word & ~(0xffffu << half(e))) | to_f16(d[r][n - first]) << half(e);
+      if (f32) word = to_f32(t.d[r][n - first]);
+      else word = (word & ~(0xffffu << half(e))) | to_f16(t.d[r][n - first]) << half(e);
     });
   }
 }

@@ -99,7 +99,7 @@ TEST(ptx_refusals, modules_are_accepted_or_refused_as_by_ptxas) {
   EXPECT_GT(taken, 300u);
   EXPECT_GT(refused, 500u);
   EXPECT_LE(more, 14u);  // docs/isa/ptx_limits.md, "Operands"
-  EXPECT_LE(less, 36u);
+  EXPECT_LE(less, 30u);
 }
 
 TEST(ptx_refusals, verdicts_on_modules_are_those_of_ptxas) {

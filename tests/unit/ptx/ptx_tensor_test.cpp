@@ -365,7 +365,9 @@ TEST(mma, names_what_is_wrong) {
   EXPECT_TRUE(has(refusal("m16n8k16.row.col.f32.f16.f16.f32", 4, 1, 4, "8.0"), "needs 4, 2 and 4 registers"));
   EXPECT_TRUE(has(refusal("m16n8k16.col.col.f32.f16.f16.f32", 4, 2, 4, "8.0"), "unsupported type or form"));
   EXPECT_TRUE(has(refusal("m16n8k16.row.col.f32.f16.bf16.f32", 4, 2, 4, "8.0"), "unsupported type or form"));
-  EXPECT_TRUE(has(refusal("m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 2, 4, "8.9"), "unsupported modifier '.e4m3'"));
+  EXPECT_TRUE(has(refusal("m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 2, 4, "8.0"), "needs compute capability 8.9"));
+  EXPECT_TRUE(has(refusal("m16n8k32.row.col.f32.e3m2.e4m3.f32", 4, 2, 4, "8.9"), "unsupported modifier '.e3m2'"));
+  EXPECT_TRUE(has(refusal("m16n8k256.row.col.s32.b1.b1.s32", 4, 2, 4, "8.0"), "unsupported type or form"));
   EXPECT_TRUE(has(refusal("row.col.rn.m8n8k4.f64.f64.f64.f64", 1, 1, 2, "8.0"), "unsupported modifier '.rn'"))
       << "it stands behind the shape";
   EXPECT_TRUE(has(refusal("m16n8k99999999999.row.col.f32.f16.f16.f32", 4, 2, 4, "8.9"), "unsupported modifier"));
