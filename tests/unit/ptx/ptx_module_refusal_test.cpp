@@ -72,6 +72,7 @@ std::string refusal_of_module(const module_case& c) {
   gpu_config config;
   config.gpu.name = "test";
   config.gpu.compute_capability = choice::named<choice::compute_capability>("9.0");
+  config.tma.requests_in_flight = 1;
   config.fp64.lanes = config.half.lanes = 32;
   tensor_parameters& t = config.tensor;
   t.f16_fma_per_cycle = t.f16_f32_fma_per_cycle = t.bf16_fma_per_cycle = t.tf32_fma_per_cycle = t.int8_fma_per_cycle =

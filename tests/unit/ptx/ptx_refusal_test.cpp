@@ -71,6 +71,7 @@ std::string refusal(const std::string& code) {
   gpu_config config;
   config.gpu.name = "test";
   config.gpu.compute_capability = choice::named<choice::compute_capability>("10.0");
+  config.tma.requests_in_flight = 1;
   config.fp64.lanes = config.half.lanes = 32;
   const std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n" + ptx_variants::prelude(true) +
                            in_block(code, 0) + "ret;\n}\n";

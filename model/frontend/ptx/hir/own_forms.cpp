@@ -31,6 +31,9 @@ constexpr operand_row operand_rows[] = {
     {"mbarrier", "try_wait parity ;", "=pred [] u32 u32?"},
     {"mbarrier", "try_wait ;", "=pred [] u64 u32?"},
     {"mbarrier", "pending_count ;", "=u32 u64"},
+    {"prefetch", "tensormap ;", "[]"},
+    {"fence", "tensormap::generic release ;", ""},
+    {"fence", "tensormap::generic acquire ;", "[] #"},
     {"cp", "commit_group|wait_all ;", ""},
     {"cp", "wait_group ;", "#"},
     {"cp", "mbarrier ;", "[]"},
@@ -64,6 +67,10 @@ struct word_row {
 };
 
 constexpr word_row word_rows[] = {
+    {"prefetch", "tensormap", "", "global|local|shared"},
+    {"fence", "tensormap::generic", "proxy", "sc|acq_rel|alias|async|global|shared::cta|shared::cluster"},
+    {"fence", "tensormap::generic", "release|acquire", ""},
+    {"fence", "tensormap::generic", "cta|cluster|gpu|sys", ""},
     {"mma|ldmatrix|stmatrix|movmatrix", "", "sync", ""},
     {"mma|ldmatrix|stmatrix|movmatrix", "", "aligned", ""},
     {"ldmatrix|stmatrix", "", "", "global|local|const|param"},
