@@ -118,8 +118,9 @@ void energy_account::add_memory(sums& to, std::uint32_t launch, unsigned sm) con
   const auto& m = *sms_[sm];
   const energy_parameters& p = prices_;
   const shared_memory_counters& s = m.shared_memory.counters.at(launch);
-  add_to_memory(to, unit::shared_memory,
-                joules(s.load_transactions + s.store_transactions + s.atomic_transactions, p.shared_pj));
+  add_to_memory(
+      to, unit::shared_memory,
+      joules(s.load_transactions + s.store_transactions + s.atomic_transactions + s.operand_passes, p.shared_pj));
   add_to_memory(to, unit::constant_cache, joules(m.constant_cache.counters.at(launch).accesses, p.constant_pj));
   add_to_memory(to, unit::tlb, joules(m.load_store_unit.tlb.counters.at(launch).accesses, p.tlb_pj));
   const l1_counters& c = m.l1.counters.at(launch);

@@ -36,6 +36,12 @@ void fill_line_energy(std::map<std::uint32_t, line_metrics>& lines, const kernel
             "the energies of a kernel's lines differ from its dynamic energy");
 }
 
+// A bulk copy's size is in registers.
+std::uint64_t requested_bytes(const decoded_instruction& d, const instruction_profile& counts) {
+  if (d.kind == issue_kind::bulk_copy) return 0;
+  return d.kind == issue_kind::product ? counts.executed * d.operand_bytes : counts.lanes * d.access_bytes;
+}
+
 void fill_source(line_metrics& line, const isa::source_map& map) {
   using isa::source_map;
   const auto text = [&map](const source_map::place& p) { return map.files[p.file] + ":" + std::to_string(p.line); };
@@ -66,7 +72,7 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, energ
       line.warp_states.add(at.stalls);
       if (!accesses_memory(d)) continue;
       line.accesses += at.executed;
-      line.memory.add(profile.traffic(i), at.lanes * d.access_bytes);
+      line.memory.add(profile.traffic(i), requested_bytes(d, at));
     }
   }
   if (k.energy.known) fill_line_energy(lines, k, energy, l);

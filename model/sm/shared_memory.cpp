@@ -58,7 +58,8 @@ void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
   c.moved_bytes += moved;
 }
 
-std::uint64_t shared_memory::read_operands(unsigned bytes, std::uint64_t cycle) {
+std::uint64_t shared_memory::read_operands(std::uint32_t launch, unsigned bytes, std::uint64_t cycle) {
+  counters[launch].operand_passes += (bytes + pass_bytes_ - 1) / pass_bytes_;
   operands_until_ = std::max(operands_until_, cycle * pass_bytes_) + bytes;
   return (operands_until_ + pass_bytes_ - 1) / pass_bytes_;
 }

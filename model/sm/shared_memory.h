@@ -26,6 +26,7 @@ struct shared_memory_counters {
   std::uint64_t store_transactions = 0;
   std::uint64_t atomic_requests = 0;
   std::uint64_t atomic_transactions = 0;
+  std::uint64_t operand_passes = 0;   // of matrices, by tensor units
   std::uint64_t bank_conflicts = 0;   // sum of (passes - 1)
   std::uint64_t requested_bytes = 0;  // requested by threads; per access at most the bytes moved
   std::uint64_t moved_bytes = 0;      // passes times the width of all banks
@@ -40,7 +41,7 @@ class shared_memory : public sc_core::sc_module, private blocking_target<on_chip
 
   /// Operands of a tensor unit are read from `cycle` on, or behind others: returns the cycle in which all `bytes` bytes
   /// have been read. Warps' accesses alternate with them.
-  std::uint64_t read_operands(unsigned bytes, std::uint64_t cycle);
+  std::uint64_t read_operands(std::uint32_t launch, unsigned bytes, std::uint64_t cycle);
   /// Always true: an access completes within its call.
   [[nodiscard]] bool idle() const { return true; }
   /// Throws internal_error if a launch's counters contradict each other.

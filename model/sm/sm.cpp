@@ -310,7 +310,8 @@ void sm::check_traffic() const {
                   sum.l1_write_misses == c->writes - c->write_hits && sum.atomics == c->atomics,
               "the L1's traffic by instruction differs from its counters");
     const std::uint64_t flits = c->read_requests + c->fills + c->write_requests + c->writes + 3 * c->atomics +
-                                c->instruction_requests + c->instruction_sectors;
+                                c->instruction_requests + c->instruction_sectors + c->bulk_reads + c->bulk_writes +
+                                c->bulk_sectors;
     invariant(!l1.idle() || sum.flits == flits,
               "the interconnect's traffic by instruction differs from the L1's requests");
     invariant(sum.translations == load_store_unit.tlb.counters.at(launch).accesses,

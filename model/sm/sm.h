@@ -126,8 +126,8 @@ class sm : public sc_core::sc_module,
   // Shared memory of other blocks of a cluster (sm_distributed.cpp)
   unsigned reach(lsu_transaction& t, cycle_t cycle) override;
   cycle_t cluster_requested(cluster_access& a, cycle_t cycle) override;
-  cycle_t matrix_operands_read(unsigned bytes, cycle_t cycle) override {
-    return shared_memory.read_operands(bytes, cycle);
+  cycle_t matrix_operands_read(std::uint32_t launch, unsigned bytes, cycle_t cycle) override {
+    return shared_memory.read_operands(launch, bytes, cycle);
   }
   void cluster_answered(const cluster_access& a, cycle_t cycle) override;
   // mbarriers at which warps wait (sm_mbarrier.cpp)

@@ -307,6 +307,7 @@ tlm::tlm_sync_enum l1_cache::bulk_access(l1_access& access, l1_phase& phase) {
     drop_sectors(access.line, access.sectors);
     lanes_to_bytes(t, access.lanes, p.line_data(), p.line_enables());
     p.make_write(access.line);
+    traffic_of(access).flits += 1 + count(access.sectors);
   }
   access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);

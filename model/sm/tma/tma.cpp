@@ -147,6 +147,7 @@ tma::request& tma::make_request(bulk_command& c, const simt::bulk_piece& p, lsu_
   lsu_transaction& t = r.transaction;
   t.launch = c.launch;
   t.instruction = kind == lsu_kind::reduction ? &c.atomic : nullptr;
+  t.traffic = c.traffic;
   t.kind = kind;
   t.warp = static_cast<std::uint16_t>(c.warp);
   t.bytes_per_lane = p.unit;

@@ -99,7 +99,12 @@ struct decoded_instruction {
 };
 
 inline bool accesses_memory(const decoded_instruction& d) {
-  return d.kind == issue_kind::memory || d.unit == isa::unit::texture;
+  switch (d.kind) {
+    case issue_kind::memory:
+    case issue_kind::bulk_copy:
+    case issue_kind::product: return true;
+    default: return d.unit == isa::unit::texture;
+  }
 }
 
 /// A machine program with its timing on one GPU. Immutable, shared by all SMs.

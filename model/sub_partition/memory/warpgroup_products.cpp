@@ -31,8 +31,12 @@ void memory_issue::issue_product(unsigned slot, cycle_t cycle) {
 void memory_issue::begin_product(cycle_t cycle) {
   const decoded_instruction& d = *products_.waiting.front().decoded;
   products_.ends = cycle + d.product_cycles;
-  if (d.operand_bytes != 0)
-    products_.ends = std::max(products_.ends, supervisor_.matrix_operands_read(d.operand_bytes, cycle));
+  if (d.operand_bytes == 0) return;
+  const warp_slot& w = warps_[products_.waiting.front().slot];
+  const unsigned pass_bytes = config_.shared_memory.banks * config_.shared_memory.bank_bytes;
+  w.profile->traffic_of(d).shared_passes += (d.operand_bytes + pass_bytes - 1) / pass_bytes;
+  products_.ends =
+      std::max(products_.ends, supervisor_.matrix_operands_read(w.launch->launch_id, d.operand_bytes, cycle));
 }
 
 void memory_issue::run_products(cycle_t cycle) {

@@ -60,7 +60,9 @@ class warp_supervisor {
   }
   /// A tensor unit reads `bytes` bytes of shared memory from `cycle` on, beside other accesses. Returns the cycle in
   /// which it has read them.
-  virtual cycle_t matrix_operands_read(unsigned bytes, cycle_t cycle) { return static_cast<void>(bytes), cycle; }
+  virtual cycle_t matrix_operands_read(std::uint32_t launch, unsigned bytes, cycle_t cycle) {
+    return static_cast<void>(launch + bytes), cycle;
+  }
   /// The SM's memory system can hardly take another miss.
   [[nodiscard]] virtual bool memory_saturated() const { return false; }
 };
