@@ -1,9 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/sanitize/findings.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace heddle {
+
+namespace {
+
+// What it says, without the address and the threads.
+std::string without_numbers(const finding& f) {
+  std::string text = std::to_string(f.kind) + f.kernel + "\n" + f.place + "\n";
+  const std::size_t address = f.what.find(" at 0x");
+  text += f.what.substr(0, address);
+  if (address != std::string::npos) text += f.what.substr(std::min(f.what.find(' ', address + 4), f.what.size()));
+  for (const std::string& line : f.details) text += "\n" + line.substr(std::min(line.rfind(", at "), line.size()));
+  return text;
+}
+
+}  // namespace
+
+void findings::join_by_line() {
+  std::map<std::string, std::size_t> places;
+  std::vector<finding> joined;
+  for (finding& f : all_) {
+    const auto [entry, is_new] = places.emplace(without_numbers(f), joined.size());
+    if (is_new) joined.push_back(std::move(f));
+    else joined[entry->second].cases += f.cases;
+  }
+  all_ = std::move(joined);
+}
 
 void findings::races_with_read(const isa::program* p, std::uint32_t write, std::uint32_t launch, bool marks,
                                std::uint32_t value) {

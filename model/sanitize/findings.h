@@ -50,6 +50,8 @@ class findings {
                        std::uint32_t value);
   /// Takes out the races of reads with writes that always mark, in each launch with one value.
   std::vector<finding> take_intended();
+  /// Makes one of the findings of a source line that differ in the instruction alone, as in unrolled loops.
+  void join_by_line();
 
  private:
   std::map<key, std::size_t> numbers_;

@@ -131,6 +131,7 @@ void sanitizer::heap_released(std::uint64_t address) { parts_->heap.erase(addres
 void sanitizer::finish() {
   parts& p = *parts_;
   p.intended = p.found.take_intended();
+  p.found.join_by_line();
   if ((p.kinds & sanitize_kind::leaks) == 0) return;
   for (const auto& [address, k] : p.heap) {
     if (!p.found.counts({sanitize_kind::leaks, k.program.get(), k.index, 0, 0})) continue;

@@ -156,10 +156,6 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
 
 bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
   option_parser p = options_of_replay();
-  for (const std::string& a : arguments)
-    if (a.compare(0, 10, "--sanitize") == 0)
-      p.fail(
-          "--sanitize: a trace has no data and no synchronisation of lanes to check; expected heddle run or heddle exec");
   if (p.parse(arguments)) {
     help = p.help();
     return true;

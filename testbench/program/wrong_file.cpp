@@ -217,6 +217,10 @@ void refuse_unless(const std::string& command, const std::string& file, std::ini
 }  // namespace
 
 void refuse_wrong_files(const command& c, const std::vector<std::string>& arguments) {
+  const auto checks = [](const std::string& a) { return a.compare(0, 10, "--sanitize") == 0; };
+  if (std::string(c.name) == "replay" && std::any_of(arguments.begin(), arguments.end(), checks))
+    throw input_error(
+        "--sanitize: a trace has no data that could be checked, expected heddle run or heddle exec (see heddle run --help)");
   option_parser p = c.options();
   if (p.parse(arguments)) return;
   const std::string name = c.name;

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// nvcc -ptx -arch=compute_75 -O3 -lineinfo -o checks.ptx checks.cu
+// Kernels with an error of memory, initialisation, synchronisation or with a leak, bad_NAME, and correct ones, good_NAME.
+// After the examples in the documentation of NVIDIA's Compute Sanitizer, written anew.
+#include <cstdlib>
+
+#define PAIR(name, parameters, arguments)                                       \
+  extern "C" __global__ void bad_##name parameters { name<false> arguments; } \
+  extern "C" __global__ void good_##name parameters { name<true> arguments; }
+
+// A pointer to a number that begins one byte too far.
+template <bool good>
+__device__ void misaligned(unsigned* out) {
+  char* const p = reinterpret_cast<char*>(out) + (good ? 4 : 1);
+  *reinterpret_cast<unsigned*>(p) = 42;
+}
+PAIR(misaligned, (unsigned* out), (out))
+
+template <bool good>
+__device__ void out_of_bounds(unsigned* out, unsigned count) {
+  const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+  if (good && k >= count) return;
+  out[k] = k;
+}
+PAIR(out_of_bounds, (unsigned* out, unsigned count), (out, count))
+
+template <bool good>
+__device__ void wild(unsigned* out) {
+  unsigned* const p = good ? out : reinterpret_cast<unsigned*>(0x87654320);
+  *p = 42;
+}
+PAIR(wild, (unsigned* out), (out))
+
+template <bool good>
+__device__ void behind_shared(unsigned* out) {
+  extern __shared__ unsigned s[];
+  s[threadIdx.x + (good ? 0 : 8)] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x];
+}
+PAIR(behind_shared, (unsigned* out), (out))
+
+template <bool good>
+__device__ void freed_memory(unsigned* out) {
+  unsigned* const p = static_cast<unsigned*>(malloc(64));
+  p[0] = threadIdx.x;
+  if (good) out[threadIdx.x] = p[0];
+  free(p);
+  if (!good) out[threadIdx.x] = p[0];
+}
+PAIR(freed_memory, (unsigned* out), (out))
+
+template <bool good>
+__device__ void behind_malloc(unsigned* out) {
+  volatile unsigned* const p = static_cast<unsigned*>(malloc(40));
+  p[good ? 9 : 10] = threadIdx.x;
+  out[threadIdx.x] = threadIdx.x;
+  free(const_cast<unsigned*>(p));
+}
+PAIR(behind_malloc, (unsigned* out), (out))
+
+template <bool good>
+__device__ void unwritten_shared(unsigned* out) {
+  __shared__ unsigned s[64];
+  if (good || threadIdx.x < 63) s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = s[63 - threadIdx.x];
+}
+PAIR(unwritten_shared, (unsigned* out), (out))
+
+template <bool good>
+__device__ void unwritten_malloc(unsigned* out) {
+  volatile unsigned* const p = static_cast<unsigned*>(malloc(64));
+  if (good) p[3] = threadIdx.x;
+  out[threadIdx.x] = p[3];
+  free(const_cast<unsigned*>(p));
+}
+PAIR(unwritten_malloc, (unsigned* out), (out))
+
+template <bool good>
+__device__ void unwritten_local(unsigned* out, unsigned count) {
+  volatile unsigned a[16];
+  for (unsigned k = 0; k < (good ? 16 : count); ++k) a[k] = k;
+  out[threadIdx.x] = a[(threadIdx.x + count) % 16];
+}
+PAIR(unwritten_local, (unsigned* out, unsigned count), (out, count))
+
+// The last round of the loop is not for all threads.
+template <bool good>
+__device__ void divergent_barrier(unsigned* out, unsigned count) {
+  __shared__ unsigned s[64];
+  s[threadIdx.x] = 0;
+  __syncthreads();
+  for (unsigned b = 0; b * 64 < count; ++b) {
+    const unsigned k = b * 64 + threadIdx.x;
+    if (good) {
+      if (k < count) s[threadIdx.x] += k;
+      __syncthreads();
+    } else if (k < count) {
+      s[threadIdx.x] += k;
+      __syncthreads();
+    }
+  }
+  if (threadIdx.x == 0) out[0] = s[0] + s[1];
+}
+PAIR(divergent_barrier, (unsigned* out, unsigned count), (out, count))
+
+template <bool good>
+__device__ void two_barriers(unsigned* out) {
+  __shared__ unsigned s[64];
+  s[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x % 2 == 0 || good) {
+    __syncthreads();
+    out[threadIdx.x] = 1;
+  } else {
+    __syncthreads();
+    out[threadIdx.x] = s[0];
+  }
+}
+PAIR(two_barriers, (unsigned* out), (out))
+
+// Threads that leave the kernel before its barriers do not count.
+template <bool good>
+__device__ void leaving_threads(unsigned* out, unsigned count) {
+  __shared__ unsigned s[64];
+  if (good && threadIdx.x >= count) return;
+  s[threadIdx.x] = threadIdx.x;
+  if (good || threadIdx.x < count) __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x];
+}
+PAIR(leaving_threads, (unsigned* out, unsigned count), (out, count))
+
+template <bool good>
+__device__ void member_mask(unsigned* out) {
+  if (threadIdx.x < 32) __syncwarp(good ? 0xffffffff : 0x0fffffff);
+  out[threadIdx.x] = threadIdx.x;
+}
+PAIR(member_mask, (unsigned* out), (out))
+
+template <bool good>
+__device__ void leak(unsigned* out) {
+  unsigned* const p = static_cast<unsigned*>(malloc(48));
+  p[0] = threadIdx.x;
+  out[threadIdx.x] = p[0];
+  if (good || threadIdx.x % 2 == 0) free(p);
+}
+PAIR(leak, (unsigned* out), (out))
