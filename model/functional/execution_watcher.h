@@ -39,6 +39,8 @@ class execution_watcher {
   virtual void block_begins(const functional_block& block) = 0;
   /// The lanes that may execute the access; those left out skip it, and load zero.
   virtual simt::lane_mask accesses(const watched_access& access) = 0;
+  /// A bulk copy writes these bytes of the block's shared memory, or of global memory.
+  virtual void bulk_written(const functional_block& block, bool shared, std::uint64_t address, unsigned bytes) = 0;
   virtual void fences(const watched_step& step) = 0;
   /// The lanes of `named` synchronise with each other: bar.warp.sync, shuffles, votes.
   virtual void lanes_meet(const watched_step& step, simt::lane_mask named) = 0;

@@ -61,6 +61,7 @@ void functional_executor::bulk_copy(block& b, warp& x, functional_step& s, unsig
   if (r.kind == simt::bulk_kind::reduction) atomic.type = simt::reduction_type(r, r.tensor ? &map : nullptr);
   each_piece(first, [&](const simt::bulk_walk& walk, const simt::bulk_piece& p) {
     move_piece(r, walk, p, atomic, b.context.shared);
+    if (watcher_ != nullptr) watched_piece(b, r, walk, p);
   });
   changed_ = true;
   if (!r.signals()) return;
@@ -69,6 +70,23 @@ void functional_executor::bulk_copy(block& b, warp& x, functional_step& s, unsig
   std::memcpy(&object, at, sizeof object);
   object = simt::arrival::result(object, std::uint64_t{0u - first.bytes()} << 32);
   std::memcpy(at, &object, sizeof object);
+}
+
+// Tells the watcher what the piece has written.
+void functional_executor::watched_piece(const block& b, const simt::bulk_request& r, const simt::bulk_walk& walk,
+                                        const simt::bulk_piece& p) {
+  switch (r.kind) {
+    case simt::bulk_kind::prefetch: return;
+    case simt::bulk_kind::load:
+      for (std::uint32_t k = 0; k < p.bytes; k += p.unit) watcher_->bulk_written(b, true, walk.place(p.at + k), p.unit);
+      return;
+    case simt::bulk_kind::cluster:
+      return watcher_->bulk_written(b, true, (r.shared & isa::cluster_offset_mask) + p.at, p.bytes);
+    case simt::bulk_kind::store:
+    case simt::bulk_kind::reduction:
+      if (!p.outside) watcher_->bulk_written(b, false, p.global, p.bytes);
+      return;
+  }
 }
 
 void functional_executor::move_piece(const simt::bulk_request& r, const simt::bulk_walk& walk,

@@ -92,6 +92,8 @@ class functional_executor {
   void copy(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void bulk_copies(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void bulk_copy(block& b, warp& x, functional_step& s, unsigned lane);
+  void watched_piece(const block& b, const simt::bulk_request& r, const simt::bulk_walk& walk,
+                     const simt::bulk_piece& p);
   void move_piece(const simt::bulk_request& r, const simt::bulk_walk& walk, const simt::bulk_piece& p,
                   const isa::instruction& atomic, std::uint8_t* shared);
   pause mbarrier_wait(warp& x, const isa::instruction& i, simt::lane_mask mask);

@@ -24,6 +24,7 @@ simt::lane_mask functional_executor::watched(block& b, warp& x, functional_step&
     case issue_kind::copy_wait: watcher_->awaits_copies(step); break;
     case issue_kind::system_call: watcher_->calls_runtime(step); break;
     case issue_kind::barrier: {
+      if (d.instruction->op == isa::opcode::syncs) return watched_access_of(b, x, s, mask);
       const isa::operand& number = d.instruction->src[0];
       const bool of_block = d.instruction->op == isa::opcode::bar;
       const auto first = static_cast<unsigned>(__builtin_ctz(mask));
@@ -43,7 +44,7 @@ simt::lane_mask functional_executor::watched_access_of(block& b, warp& x, functi
   alignas(64) std::uint64_t addresses[isa::warp_size];
   watched_access a{{b, w, i, mask}};
   a.addresses = addresses;
-  a.bytes = s.bytes;
+  a.bytes = i.op == isa::opcode::syncs ? 8 : s.bytes;
   if (i.op == isa::opcode::ldgsts) {
     a.global = simt::copying_lanes(i, w, mask);
     simt::lane_addresses(i, w, a.global, addresses);

@@ -191,6 +191,13 @@ void launch_watcher::check_written(const watched_access& a, simt::lane_mask lane
   }
 }
 
+void launch_watcher::bulk_written(const functional_block& block, bool shared, std::uint64_t address, unsigned bytes) {
+  if ((kinds_ & sanitize_kind::init) == 0) return;
+  if (shared) return places_[block.slot].shared.write(address, bytes);
+  allocations& all = address - heap_begin_ < heap_bytes_ ? heap_ : host_;
+  if (all.tracks()) all.written(address, bytes);
+}
+
 void launch_watcher::report_unwritten(const watched_access& a, unsigned lane) {
   if (!found_.counts({sanitize_kind::init, launch_->program.get(), index_of(a.instruction), 0, 0})) return;
   finding f = finding_at(sanitize_kind::init, a);

@@ -38,6 +38,7 @@ class launch_watcher final : public execution_watcher {
   void launch_begins(const resident_launch& launch, functional_memory& memory, bool independent) override;
   void block_begins(const functional_block& block) override;
   simt::lane_mask accesses(const watched_access& access) override;
+  void bulk_written(const functional_block& block, bool shared, std::uint64_t address, unsigned bytes) override;
   void fences(const watched_step& step) override;
   void lanes_meet(const watched_step& step, simt::lane_mask named) override;
   void closes_copies(const watched_step& step) override;

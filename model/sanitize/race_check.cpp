@@ -21,8 +21,8 @@ bool is_atomic(const isa::instruction& i) { return i.op == isa::opcode::atom || 
 
 // Accesses of which PTX says that they do not race with others of their kind.
 bool is_strong(const isa::instruction& i) {
-  return is_atomic(i) || i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv ||
-         i.cache == isa::cache_op::wt;
+  return is_atomic(i) || i.op == isa::opcode::syncs || i.cache == isa::cache_op::volatile_ ||
+         i.cache == isa::cache_op::cv || i.cache == isa::cache_op::wt;
 }
 
 bool writes_one_of(const isa::instruction& i, const std::bitset<256>& registers) {

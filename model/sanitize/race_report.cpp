@@ -49,7 +49,9 @@ void race_check::describe(const current& c, const access_mark& earlier, unsigned
            (earlier.is(access_mark::atomic) || earlier.is(access_mark::copying) ? "n " : " ") + kind_of(earlier) +
            " that nothing orders";
   const std::uint64_t block = earlier.warp / warps_per_block_;
-  const auto other = static_cast<unsigned>(__builtin_ctz(earlier.lanes));
+  simt::lane_mask others = earlier.lanes;
+  if (const simt::lane_mask own = 1u << lane; earlier.warp == c.mark.warp && others != own) others &= ~own;
+  const auto other = static_cast<unsigned>(__builtin_ctz(others));
   std::string now = thread_text(*launch_, c.at->clock->block(), a.warp.thread(lane)) + ": " + kind_of(c.mark) + " of " +
                     std::to_string(a.bytes) + (a.bytes == 1 ? " byte" : " bytes");
   if (a.instruction.op == isa::opcode::st) {

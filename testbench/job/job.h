@@ -72,7 +72,7 @@ struct argument {
   std::vector<std::uint8_t> bytes;  // bytes; tensor_map: without the buffer's address
   std::string name;                 // buffer, symbol, texture; tensor_map: the buffer
   std::uint64_t offset = 0;         // buffer, tensor_map
-  std::string text;          // the type as the user wrote it, for messages: "u32"
+  std::string text;                 // the type as the user wrote it, for messages: "u32"
   place where;
 
   [[nodiscard]] std::uint64_t size() const { return bytes.empty() ? 8 : bytes.size(); }
