@@ -139,6 +139,14 @@ std::uint64_t sm::warp_finished(unsigned warp, bool stores_left, cycle_t cycle) 
   return block;
 }
 
+unsigned sm::block_warps_beside(unsigned warp) const {
+  const auto n = static_cast<unsigned>(partitions.size());
+  unsigned count = 0;
+  for (const std::uint8_t other : resource_manager.block(resource_manager.cta_slot_of(warp)).warps)
+    count += other % n == warp % n;
+  return count;
+}
+
 void sm::stores_settled(std::uint64_t block, cycle_t cycle) {
   resource_manager.stores_settled(block, cycle);
   context_engine.recheck();

@@ -126,6 +126,7 @@ class sm : public sc_core::sc_module,
   // Shared memory of other blocks of a cluster (sm_distributed.cpp)
   unsigned reach(lsu_transaction& t, cycle_t cycle) override;
   cycle_t cluster_requested(cluster_access& a, cycle_t cycle) override;
+  [[nodiscard]] unsigned block_warps_beside(unsigned warp) const override;
   cycle_t matrix_operands_read(std::uint32_t launch, unsigned bytes, cycle_t cycle) override {
     return shared_memory.read_operands(launch, bytes, cycle);
   }

@@ -26,29 +26,39 @@ void warp_waits::make_ready(unsigned slot, warp_slot& w, cycle_t cycle) {
   s_.scheduler.add_ready(slot, w.next->unit, cycle);
 }
 
-// SETMAXREG: a warp may take the registers that others of its block on this sub-partition have given back.
+// SETMAXREG: a warp may take the registers that others of its block on this sub-partition have given back, also by
+// their exit.
 bool warp_waits::registers_free(const warp_slot& w) const {
   const unsigned wanted = 8u * w.next->instruction->sub;
   if (wanted <= w.registers) return true;
-  std::uint64_t held = wanted - w.registers, all = 0;
+  std::uint64_t held = wanted - w.registers;
   for (const unsigned slot : set_bits(s_.warps.active())) {
     const warp_slot& other = s_.warps[slot];
-    if (other.state.block != w.state.block) continue;
-    held += other.registers;
-    all += other.launch->program->registers;
+    if (other.state.block == w.state.block) held += other.registers;
   }
-  return held <= all;
+  return held <= std::uint64_t{s_.supervisor.block_warps_beside(w.state.slot)} * w.launch->program->registers;
 }
 
 void warp_waits::change_registers(unsigned slot, cycle_t cycle) {
   warp_slot& w = s_.warps[slot];
   w.registers = 8u * w.next->instruction->sub;
+  registers_given_back(w.state.block, cycle);
+}
+
+void warp_waits::finish(unsigned slot, cycle_t cycle) {
+  const warp_slot& w = s_.warps[slot];
+  const simt::block_context* const block = w.launch->program->most_registers != 0 ? w.state.block : nullptr;
+  s_.residence.finish(slot, cycle);
+  if (block != nullptr) registers_given_back(block, cycle);
+}
+
+void warp_waits::registers_given_back(const simt::block_context* block, cycle_t cycle) {
   for (const unsigned k : set_bits(s_.warps.active())) {
-    warp_slot& other = s_.warps[k];
-    if (k == slot || other.phase != warp_phase::waiting || other.timer != never) continue;
-    if (other.next->kind != issue_kind::register_change || other.state.block != w.state.block) continue;
-    s_.account.settle(other, cycle);
-    evaluate(k, other, cycle + 1);
+    warp_slot& w = s_.warps[k];
+    if (w.phase != warp_phase::waiting || w.timer != never || w.state.block != block) continue;
+    if (w.next->kind != issue_kind::register_change) continue;
+    s_.account.settle(w, cycle);
+    evaluate(k, w, cycle + 1);
   }
 }
 
@@ -143,7 +153,7 @@ void warp_waits::run_timers(cycle_t cycle) {
 void warp_waits::on_timer(unsigned slot, warp_slot& w, cycle_t cycle) {
   switch (w.phase) {
     case warp_phase::waiting: make_ready(slot, w, cycle); break;
-    case warp_phase::exited: s_.residence.finish(slot, cycle); break;
+    case warp_phase::exited: finish(slot, cycle); break;
     case warp_phase::at_barrier:
     case warp_phase::at_fence:
     case warp_phase::replaying:

@@ -49,7 +49,7 @@ class warp_waits final : public warp_control {
   void settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected) override;
   void reconsider(unsigned slot, cycle_t cycle) override;
   void set_timer(unsigned slot, cycle_t cycle) override { set_timer(slot, s_.warps[slot], cycle); }
-  void finish(unsigned slot, cycle_t cycle) override { s_.residence.finish(slot, cycle); }
+  void finish(unsigned slot, cycle_t cycle) override;
 
   /// The slot's warp issues SETMAXREG; others of its block may wait for the registers that it gives back.
   void change_registers(unsigned slot, cycle_t cycle);
@@ -85,6 +85,7 @@ class warp_waits final : public warp_control {
 
  private:
   [[nodiscard]] bool registers_free(const warp_slot& w) const;
+  void registers_given_back(const simt::block_context* block, cycle_t cycle);
   [[nodiscard]] bool accesses_hold(unsigned slot, warp_slot& w) const;
   void evaluate(unsigned slot, warp_slot& w, cycle_t cycle);
   void look_up_constant(warp_slot& w);

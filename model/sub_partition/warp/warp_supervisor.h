@@ -63,6 +63,8 @@ class warp_supervisor {
   virtual cycle_t matrix_operands_read(std::uint32_t launch, unsigned bytes, cycle_t cycle) {
     return static_cast<void>(launch + bytes), cycle;
   }
+  /// Warps of this warp's block on its sub-partition, those that have exited included.
+  [[nodiscard]] virtual unsigned block_warps_beside(unsigned warp) const { return static_cast<void>(warp), 0; }
   /// The SM's memory system can hardly take another miss.
   [[nodiscard]] virtual bool memory_saturated() const { return false; }
 };

@@ -308,6 +308,90 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   }
 }
 
+// The same product with its tiles copied by the TMA: one thread of warpgroup 0 asks for boxes, whose bytes arrive at
+// mbarriers. In a cluster of two blocks along m, each loads half of the tile of b and multicasts it to both.
+struct alignas(64) tensor_map {
+  u64 words[16];
+};
+__device__ u32 full_barrier(u32 at, u32 stage) { return at + stages * stage_bytes + stage % stages * 8; }
+__device__ u32 empty_barrier(u32 at, u32 stage) { return full_barrier(at, stage) + stages * 8; }
+__device__ void await(u32 barrier, u32 phase) {
+  asm volatile(
+      "{.reg .pred p;\nWAIT_%=:\n mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%0], %1;\n @!p bra WAIT_%=;}"
+      ::"r"(barrier), "r"(phase) : "memory");
+}
+__device__ void load_box(u32 to, const tensor_map& map, u32 k, u32 line, u32 barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+      ::"r"(to), "l"(&map), "r"(k), "r"(line), "r"(barrier) : "memory");
+}
+__device__ void multicast_box(u32 to, const tensor_map& map, u32 k, u32 line, u32 barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+      "[%1, {%2, %3}], [%4], %5;" ::"r"(to), "l"(&map), "r"(k), "r"(line), "r"(barrier), "h"(short(3)) : "memory");
+}
+
+template <u32 blocks>
+__device__ void multiply_boxes(const tensor_map& a, const tensor_map& b, float* d, u32 n, u32 k) {
+  const u32 at = u32(__cvta_generic_to_shared(memory)), tiles = k / 64, rank = blocks == 1 ? 0 : blockIdx.y % 2;
+  const u32 row = blockIdx.y * tile_m, column = blockIdx.x * tile_n;
+  if (threadIdx.x == 0) {
+    for (u32 s = 0; s < stages; ++s) {
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full_barrier(at, s)) : "memory");
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty_barrier(at, s)), "r"(2 * blocks) : "memory");
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  if (blocks == 1) __syncthreads();
+  else asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+  if (threadIdx.x < 128) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    for (u32 t = 0; t < tiles && threadIdx.x == 0; ++t) {
+      if (t >= stages) await(empty_barrier(at, t), t / stages - 1 & 1);
+      const u32 to = at + t % stages * stage_bytes, barrier = full_barrier(at, t);
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(stage_bytes) : "memory");
+      load_box(to, a, t * 64, row, barrier);
+      if (blocks == 1) load_box(to + a_bytes, b, t * 64, column, barrier);
+      else multicast_box(to + a_bytes + rank * b_bytes / 2, b, t * 64, column + rank * tile_n / 2, barrier);
+    }
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    const u32 group = threadIdx.x / 128 - 1;
+    const layout la{64, 128, 128, false, 2}, lb{tile_n, 128, 128, false, 2};
+    float sum[128];
+    for (u32 t = 0; t < tiles; ++t) {
+      const u32 from = at + t % stages * stage_bytes;
+      await(full_barrier(at, t), t / stages & 1);
+      fence();
+      for (u32 j = 0; j < 4; ++j)
+        f16_n256::multiply(sum, la.descriptor(from + group * 8192, j), lb.descriptor(from + a_bytes, j), t + j > 0);
+      commit();
+      wait<1>();
+      if (t > 0 && threadIdx.x % 128 < blocks)  // one thread tells each block
+        asm volatile(
+            "{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1;\n"
+            " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r];}"
+            ::"r"(empty_barrier(at, t - 1)), "r"(threadIdx.x % 128) : "memory");
+    }
+    wait<0>();
+    const u32 lane = threadIdx.x % 32, line = row + group * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
+    for (u32 r = 0; r < 128; r += 2) {
+      float2* to = reinterpret_cast<float2*>(d + u64(line + r / 2 % 2 * 8) * n + column + r / 4 * 8 + lane % 4 * 2);
+      *to = make_float2(sum[r], sum[r + 1]);
+    }
+  }
+  if (blocks != 1) asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+}
+
+extern "C" __global__ void __launch_bounds__(threads, 1)
+    boxes(const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map b, float* d, u32 n, u32 k) {
+  multiply_boxes<1>(a, b, d, n, k);
+}
+extern "C" __global__ void __cluster_dims__(1, 2, 1) __launch_bounds__(threads, 1)
+    multicast_boxes(const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map b, float* d, u32 n, u32 k) {
+  multiply_boxes<2>(a, b, d, n, k);
+}
+
 // Warpgroups 1 and 2 take the registers that warpgroup 0 gives back after 3,000 cycles.
 extern "C" __global__ void __launch_bounds__(threads, 1) registers(u32* t) {
   const u32 begin = clock(), group = threadIdx.x / 128;

@@ -250,4 +250,62 @@ TEST_F(warpgroup_specialised, product_is_the_same_with_any_threads_and_with_pree
   }
 }
 
+/// The same product, whose tiles the TMA copies.
+class warpgroup_boxes : public warpgroup_specialised {
+ protected:
+  heddle::test::outcome multiply_boxes(const std::string& kernel, const json& preempt = json::array(),
+                                       const std::string& options = "") {
+    const unsigned lines_of_b = kernel == "boxes" ? 256 : 128;  // with multicast each block loads half of a tile
+    const auto map = [this](const char* buffer, unsigned rows, unsigned lines) -> json {
+      return {{"tensor_map",
+               {{"buffer", buffer}, {"type", "f16"}, {"size", {k, rows}}, {"box", {64, lines}}, {"swizzle", "128B"}}}};
+    };
+    const json job = {
+        {"module", module_file},
+        {"buffers", {{"a", {{"file", "a.bin"}}}, {"b", {{"file", "b.bin"}}}, {"d", {{"bytes", 4 * m * n}}}}},
+        {"launches",
+         {{{"kernel", kernel},
+           {"grid", {1, 2, 1}},
+           {"block", {384, 1, 1}},
+           {"shared_bytes", 196608 + 64},
+           {"args", {map("a", m, 128), map("b", n, lines_of_b), {{"buffer", "d"}}, {{"u32", n}}, {{"u32", k}}}}}}},
+        {"preempt", preempt},
+        {"outputs", {{{"buffer", "d"}, {"file", "d.bin"}}}}};
+    std::ofstream(place_ / "job.json") << job.dump();
+    return run("job.json --gpu h100 --metrics m.json " + options);
+  }
+};
+
+// Of the loop: 1,024 of k more.
+TEST_F(warpgroup_boxes, product_reaches_its_share_of_the_peak) {
+  for (const std::string kernel : {"boxes", "multicast_boxes"}) {
+    double cycles[2];
+    for (unsigned run = 0; run < 2; ++run) {
+      set_up(run == 0 ? 512 : 1536);
+      const auto o = multiply_boxes(kernel);
+      ASSERT_EQ(o.code, 0) << kernel << o.err;
+      EXPECT_EQ(as<float>(output()), expected_) << kernel;
+      cycles[run] = json::parse(heddle::test::content(place_ / "m.json"))["kernels"][0]["cycles"];
+    }
+    const double share = 128.0 * n * 1024 / (cycles[1] - cycles[0]) / 2048;
+    EXPECT_GT(share, 0.62) << kernel << " " << share;
+    EXPECT_LT(share, 0.95) << kernel << " " << share;
+  }
+}
+
+TEST_F(warpgroup_boxes, product_is_the_same_with_any_threads_and_with_preemption) {
+  for (const char* options : {"--threads 1", "--threads 2"})
+    for (const std::string kernel : {"boxes", "multicast_boxes"}) {
+      const auto o = multiply_boxes(kernel, json::array(), options);
+      ASSERT_EQ(o.code, 0) << kernel << o.err;
+      EXPECT_EQ(as<float>(output()), expected_) << kernel << options;
+    }
+  for (const unsigned cycle : {1500u, 2100u, 2777u, 4001u}) {
+    const auto o =
+        multiply_boxes("boxes", json{{{"at_cycle", cycle}, {"sm", "all"}, {"mode", "switch"}, {"resume_after", 1000}}});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(as<float>(output()), expected_) << "preempted in cycle " << cycle;
+  }
+}
+
 }  // namespace warpgroup_test
