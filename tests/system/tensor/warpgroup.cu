@@ -270,6 +270,14 @@ __device__ void produce(const unsigned char* a, const unsigned char* b, u32 k_by
   }
 }
 
+__device__ void store_sums(float* d, u32 n, u32 group, const float (&sum)[128]) {
+  const u32 lane = threadIdx.x % 32, row = group * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
+  for (u32 r = 0; r < 128; r += 2) {
+    float2* to = reinterpret_cast<float2*>(d + u64(row + r / 2 % 2 * 8) * n + r / 4 * 8 + lane % 4 * 2);
+    *to = make_float2(sum[r], sum[r + 1]);
+  }
+}
+
 __device__ void consume(float* d, u32 n, u32 k_bytes, u32 at, u32 group) {
   const u32 tiles = k_bytes / 128;
   const layout la{64, 128, 128, false, 2}, lb{tile_n, 128, 128, false, 2};
@@ -285,11 +293,7 @@ __device__ void consume(float* d, u32 n, u32 k_bytes, u32 at, u32 group) {
     if (t > 0 && t - 1 + stages < tiles) barrier_arrive(empty(t - 1));
   }
   wait<0>();
-  const u32 lane = threadIdx.x % 32, row = group * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
-  for (u32 r = 0; r < 128; r += 2) {
-    float2* to = reinterpret_cast<float2*>(d + u64(row + r / 2 % 2 * 8) * n + r / 4 * 8 + lane % 4 * 2);
-    *to = make_float2(sum[r], sum[r + 1]);
-  }
+  store_sums(d, n, group, sum);
 }
 
 // a: m x k, b: n x k, d: m x n, all with the last dimension contiguous.
@@ -310,9 +314,7 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
 
 // The same product with its tiles copied by the TMA: one thread of warpgroup 0 asks for boxes, whose bytes arrive at
 // mbarriers. In a cluster of two blocks along m, each loads half of the tile of b and multicasts it to both.
-struct alignas(64) tensor_map {
-  u64 words[16];
-};
+struct alignas(64) tensor_map { u64 words[16]; };
 __device__ u32 full_barrier(u32 at, u32 stage) { return at + stages * stage_bytes + stage % stages * 8; }
 __device__ u32 empty_barrier(u32 at, u32 stage) { return full_barrier(at, stage) + stages * 8; }
 __device__ void await(u32 barrier, u32 phase) {
@@ -374,23 +376,15 @@ __device__ void multiply_boxes(const tensor_map& a, const tensor_map& b, float* 
             ::"r"(empty_barrier(at, t - 1)), "r"(threadIdx.x % 128) : "memory");
     }
     wait<0>();
-    const u32 lane = threadIdx.x % 32, line = row + group * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
-    for (u32 r = 0; r < 128; r += 2) {
-      float2* to = reinterpret_cast<float2*>(d + u64(line + r / 2 % 2 * 8) * n + column + r / 4 * 8 + lane % 4 * 2);
-      *to = make_float2(sum[r], sum[r + 1]);
-    }
+    store_sums(d + u64(row) * n + column, n, group, sum);
   }
   if (blocks != 1) asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
 }
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
-    boxes(const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map b, float* d, u32 n, u32 k) {
-  multiply_boxes<1>(a, b, d, n, k);
-}
+    boxes(const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map b, float* d, u32 n, u32 k) { multiply_boxes<1>(a, b, d, n, k); }
 extern "C" __global__ void __cluster_dims__(1, 2, 1) __launch_bounds__(threads, 1)
-    multicast_boxes(const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map b, float* d, u32 n, u32 k) {
-  multiply_boxes<2>(a, b, d, n, k);
-}
+    multicast_boxes(const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map b, float* d, u32 n, u32 k) { multiply_boxes<2>(a, b, d, n, k); }
 
 // Warpgroups 1 and 2 take the registers that warpgroup 0 gives back after 3,000 cycles.
 extern "C" __global__ void __launch_bounds__(threads, 1) registers(u32* t) {
