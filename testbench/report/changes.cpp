@@ -266,6 +266,10 @@ std::vector<change> cluster_barriers(const judged& j) {
   return first({half(j, "cluster.barrier_latency_cycles", "a faster barrier of clusters")});
 }
 
+std::vector<change> mbarriers(const judged& j) {
+  return first({twice(j, "tma.requests_in_flight", "bulk copies have more requests in flight", 1024), more_warps(j)});
+}
+
 // A state in which most warps wait: its name, and the changes that would shorten it.
 struct wait_rule {
   const char* state;
@@ -289,6 +293,7 @@ constexpr wait_rule of_wait[] = {
     {"drain", "memory accesses of warps that have exited", last_stores},
     {"sleeping", "sleeping warps", sleeping_changes},
     {"cluster_barrier", "barriers of clusters", cluster_barriers},
+    {"mbarrier", "bulk copies and mbarriers", mbarriers},
     {"misc", "context switches", contexts},
     {"not_selected", "the number of schedulers", schedulers},
 };
