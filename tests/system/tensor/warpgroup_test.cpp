@@ -289,7 +289,7 @@ TEST_F(warpgroup_boxes, product_reaches_its_share_of_the_peak) {
     }
     const double share = 128.0 * n * 1024 / (cycles[1] - cycles[0]) / 2048;
     EXPECT_GT(share, 0.62) << kernel << " " << share;
-    EXPECT_LT(share, 0.95) << kernel << " " << share;
+    EXPECT_LT(share, 1) << kernel << " " << share;
   }
 }
 
