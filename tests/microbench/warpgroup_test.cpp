@@ -50,7 +50,7 @@ code_sequence chain_of(const product& p) {
 }
 
 TEST(warpgroup, products_take_what_others_have_measured) {
-  constexpr unsigned shorter = 16, longer = 48;
+  constexpr unsigned shorter = 32, longer = 128;
   std::string text;
   std::vector<microbench::launch> launches;
   for (const product& p : products)
