@@ -44,6 +44,13 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
+/// Throws input_error for a figure that a configuration could not have.
+void check_range(const std::string& where, const std::string& key, double value) {
+  const numeric_range& range = find_parameter("energy." + key)->range;
+  if (!range.holds(value))
+    throw input_error(where + ": " + key + " = " + fmt::format("{:.4g}", value) + ": expected " + range.text());
+}
+
 /// A number that reads well and is exact to four digits.
 std::string rounded(double value) { return fmt::format("{:.4g}", value); }
 
@@ -84,10 +91,12 @@ std::vector<given_figure> given_figures(const std::string& text, const power_mea
     if (std::find(known.begin(), known.end(), g.key) == known.end())
       throw input_error("--given: the measurements have no events of '" + printable(g.key) + "', expected one of " +
                         join(known, ", ") + suggestion(g.key, known));
-    if (sign == std::string::npos || !parse_float(part.substr(sign + 1), g.value) ||
-        !(g.value >= 0 && std::isfinite(g.value)))
+    const std::string value = sign == std::string::npos ? "" : part.substr(sign + 1);
+    const bool hexadecimal = value.find_first_of("xX") != std::string::npos;
+    if (hexadecimal || !parse_float(value, g.value) || !(g.value >= 0 && std::isfinite(g.value)))
       throw input_error("--given: '" + printable(part) + "': expected KEY=VALUE with a number of 0 or more");
     if (!seen.insert(g.key).second) throw input_error("--given: '" + g.key + "' is fitted or given twice");
+    check_range("--given", g.key, g.value);
     all.push_back(g);
   }
   return all;
@@ -132,6 +141,8 @@ energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>
   fit.terms = terms;
   fit.given = given;
   fit.values = nonnegative_fit(rows, rest);
+  for (std::size_t t = 0; t < terms.size(); ++t)
+    check_range(printable(m.file) + ": the fit gives", terms[t].front(), fit.values[t]);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<std::vector<double>> others = rows;
     std::vector<double> rest_of_others = rest;

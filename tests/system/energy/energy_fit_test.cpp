@@ -160,6 +160,9 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   write("kernel,watts,seconds,active_sms,fp32\na,5,1e-300,1,1e300\nb,5,1,1,1\nc,5,1,1,1\nd,5,1,1,1\ne,5,1,1,1\n");
   refused({"m.csv", "-o", "f.ini"},
           "m.csv: kernel 'a': fp32_pj: the rate is too large, expected events, seconds and watts of a run");
+  write("kernel,watts,seconds,active_sms,flit\na,100,1,1,1\nb,120,1,1,3\nc,140,1,1,5\n");
+  refused({"m.csv", "--terms", "constant_watts,flit_pj", "-o", "f.ini"},
+          "m.csv: the fit gives: flit_pj = 1e+13: expected 0 to 1000000000");
   write("kernel,watts,seconds,active_sms\nk,1,1,2\n");
   refused({"m.csv", "-o", "f.ini"},
           "m.csv: got 1 kernels, expected more than 3, the figures to be fitted (see --terms)");
@@ -168,6 +171,10 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
           "idle_sm_watts");
   refused({"m.csv", "--terms", "constant_watts", "--given", "idle_sm_watts=-3"},
           "--given: 'idle_sm_watts=-3': expected KEY=VALUE with a number of 0 or more");
+  refused({"m.csv", "--terms", "constant_watts", "--given", "idle_sm_watts=0x10"},
+          "--given: 'idle_sm_watts=0x10': expected KEY=VALUE with a number of 0 or more");
+  refused({"m.csv", "--terms", "constant_watts", "--given", "idle_sm_watts=1e300"},
+          "--given: idle_sm_watts = 1e+300: expected 0 to 100000");
   refused({"m.csv", "--terms", "constant_watts", "--given", "constant_watts=3"},
           "--given: 'constant_watts' is fitted or given twice");
   refused({"m.csv", "--terms", "constant_watts,flit_pj"},
