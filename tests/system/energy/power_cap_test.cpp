@@ -114,7 +114,7 @@ class long_peak_power : public power_cap_of_a_run, public ::testing::WithParamIn
   }
 };
 
-// Both chips are throttled by their limit; the H100 executes mma.sync here, at 65 % of the rate of wgmma.
+// Both chips are throttled by their limit; the product is one of mma.sync on the H100, too.
 TEST_P(long_peak_power, of_a_matrix_product_is_the_boards_limit) {
   const json m = kernel("matrix_product", "--grid " + GetParam().grid +
                                               " --block 256 --shared-bytes 98304 --arg buf:16777216:random:1 "
