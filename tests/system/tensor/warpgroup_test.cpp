@@ -64,7 +64,7 @@ class warpgroup : public ::testing::Test {
     const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
     std::string name = test.name();
     for (char& c : name) c = c == '/' ? '_' : c;
-    place_ = fs::path(HEDDLE_SCRATCH "/warpgroup") / name;
+    place_ = fs::path(HEDDLE_SCRATCH "/warpgroup") / test.test_suite_name() / name;
     fs::create_directories(place_);
   }
   void write(const char* name, const bytes& content) const {
