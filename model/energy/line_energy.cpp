@@ -26,7 +26,7 @@ struct demand {
   double interconnect = 0;
   double l2 = 0;
   double dram_read = 0;
-  double dram_write = 0;  // what was written in the L2, which writes them back at some time
+  double dram_write = 0;  // what was written in the L2, to be written back at some time
 
   void add(const instruction_traffic& t, const energy_parameters& p) {
     const auto pj = [](std::uint64_t events, double each) { return static_cast<double>(events) * each; };
