@@ -109,12 +109,14 @@ struct energy_metrics {
   std::uint64_t throttled_cycles = 0;  // at a lower clock than gpu.core_clock_mhz
   double total_joules = 0;
   double static_joules = 0;
+  double after_end_joules = 0;        // of total_joules: a launch's dirty lines, written back after its end
   joules_by<energy_unit> by_unit;     // sums to total_joules
   joules_by<energy_class> by_class;   // sums to total_joules - static_joules
   std::vector<double> by_sm;          // of the units in each SM, its static energy included
   std::vector<double> dynamic_by_sm;  // the same without it; not in the metrics file
 
-  [[nodiscard]] double mean_watts() const { return seconds > 0 ? total_joules / seconds : 0; }
+  /// Over `seconds`, without what was spent after them.
+  [[nodiscard]] double mean_watts() const { return seconds > 0 ? (total_joules - after_end_joules) / seconds : 0; }
   [[nodiscard]] double static_share() const { return total_joules > 0 ? static_joules / total_joules : 0; }
   [[nodiscard]] double energy_delay_product() const { return total_joules * seconds; }
 };

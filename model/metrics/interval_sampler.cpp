@@ -31,6 +31,7 @@ void interval_sampler::after_cycle() {
   // Cycles in which only an observer is active do not count, so that intervals do not depend on observers.
   if (gpu_.core_clock().busy_cycles() == busy_cycles_) return;
   busy_cycles_ = gpu_.core_clock().busy_cycles();
+  close_ended();
   const cycle_t now = gpu_.cycle();
   const bool ran = blocks_run_;
   blocks_run_ = gpu_.cwd().blocks_completed() != gpu_.cwd().blocks_submitted();
@@ -51,6 +52,7 @@ void interval_sampler::after_cycle() {
 }
 
 void interval_sampler::sample_memory() {
+  price_ended();
   if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back(), running_.all());
 }
 
@@ -80,16 +82,46 @@ void interval_sampler::take_counts(sample& s, std::uint32_t launch) const {
       }
 }
 
+void interval_sampler::close_ended() {
+  const std::vector<std::uint32_t>& ended = gpu_.cwd().end_order();
+  if (closed_launches_ == ended.size()) return;
+  for (; closed_launches_ < ended.size(); ++closed_launches_) close(ended[closed_launches_]);
+  memory_due_.notify(sc_core::SC_ZERO_TIME);
+}
+
 // Adds a launch that has ended to the sums that later samples begin with.
 void interval_sampler::close(std::uint32_t launch) {
   take_counts(closed_, launch);
   if (!gpu_.config().energy.account) return;
   closed_.l2_joules += energy_.in_l2(launch);
-  for (const unsigned i : energy_.sms_of(launch)) closed_.sm_joules[i] += energy_.joules_in_sm(launch, i);
+  at_end_[launch] = launch_in_sms(launch, closed_.sm_joules);
+  just_ended_.push_back(launch);
+}
+
+void interval_sampler::price_ended() {
+  for (const std::uint32_t launch : just_ended_) at_end_[launch].shared_joules = beside_sms(launch);
+  just_ended_.clear();
+}
+
+// What the launch has spent in SMs, which is added to `sm_joules`, too.
+interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t launch, std::vector<double>& sm_joules) {
+  launch_energy e;
+  for (const unsigned i : energy_.sms_of(launch)) {
+    const double joules = energy_.joules_in_sm(launch, i);
+    sm_joules[i] += joules;
+    e.sm_joules += joules;
+    e.active += energy_.active_in(launch, i);
+  }
+  return e;
+}
+
+double interval_sampler::beside_sms(std::uint32_t launch) const {
+  return energy_.beside_sms(launch).units.sum() + energy_.contexts_of(launch);
 }
 
 void interval_sampler::take() {
-  running_.update([this](std::uint32_t launch) { close(launch); });
+  close_ended();
+  running_.update([](std::uint32_t) {});
   sample s = closed_;
   s.cycle = gpu_.cycle();
   for (const std::uint32_t launch : running_.all()) take_counts(s, launch);
@@ -104,14 +136,8 @@ void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& 
   s.leakage_time = energy_.leakage_time(s.cycle);
   const unsigned sms = gpu_.sm_count();
   for (const std::uint32_t launch : launches) {
-    launch_energy& of_launch = s.launches.emplace_back();
-    of_launch.launch = launch;
-    for (const unsigned i : energy_.sms_of(launch)) {
-      const double joules = energy_.joules_in_sm(launch, i);
-      s.sm_joules[i] += joules;
-      of_launch.sm_joules += joules;
-      of_launch.active += energy_.active_in(launch, i);
-    }
+    s.launches.push_back(launch_in_sms(launch, s.sm_joules));
+    s.launches.back().launch = launch;
   }
   s.sm_active.resize(sms);
   for (unsigned i = 0; i < sms; ++i) s.sm_active[i] = energy_.active_time(i, s.cycle);
@@ -194,6 +220,7 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   last.sm_active.clear();
   last.launches.clear();
   last.l2_joules = 0;
+  price_ended();
   std::vector<std::uint32_t> all(gpu_.cwd().grids().size());
   std::iota(all.begin(), all.end(), 0);
   take_energy(last, all);
@@ -226,45 +253,49 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   }
   invariant(std::abs(sum - m.energy.total_joules) <= 1e-9 * m.energy.total_joules,
             "the energies of the intervals differ from the run's");
-  for (kernel_metrics& k : m.kernels) fill_launch_power(k, intervals);
+  for (kernel_metrics& k : m.kernels) fill_launch_power(k, last.launches[k.launch], intervals);
 }
 
-// Energy of a launch up to a sample, its static energy included.
-double interval_sampler::joules_until(const sample& s, const kernel_metrics& k) const {
-  if (s.cycle <= k.start_cycle) return 0;
-  const auto running =
-      std::find_if(s.launches.begin(), s.launches.end(), [&k](const launch_energy& e) { return e.launch == k.launch; });
-  if (running == s.launches.end()) return k.energy.total_joules;  // it had ended
+// Energy of a launch up to `cycle`, at which it had `e`, its static energy included.
+double interval_sampler::joules_until(cycle_t cycle, const launch_energy& e, cycle_t start) const {
   const energy_parameters& p = energy_.prices();
-  const double seconds = energy_.seconds(s.time - energy_.time(k.start_cycle));
-  const double leaking = energy_.seconds(gpu_.sm_count() * (s.leakage_time - energy_.leakage_time(k.start_cycle)));
-  const double active = std::min(energy_.seconds(running->active), leaking);
-  return running->sm_joules + running->shared_joules + p.constant_watts * seconds + p.active_sm_watts * active +
+  const double seconds = energy_.seconds(energy_.time(cycle) - energy_.time(start));
+  const double leaking = energy_.seconds(gpu_.sm_count() * (energy_.leakage_time(cycle) - energy_.leakage_time(start)));
+  const double active = std::min(energy_.seconds(e.active), leaking);
+  return e.sm_joules + e.shared_joules + p.constant_watts * seconds + p.active_sm_watts * active +
          p.idle_sm_watts * (leaking - active);
 }
 
-// The launch's energy in each interval from that of its first block to that of its end. What it costs after its end
-// is in the last one.
-void interval_sampler::fill_launch_power(kernel_metrics& k, std::size_t intervals) const {
+// The launch's energy in each interval from that of its first block to that of its end, and what it spent after its
+// end. `now`: what it has spent by now.
+void interval_sampler::fill_launch_power(kernel_metrics& k, const launch_energy& now, std::size_t intervals) const {
   if (!k.energy.known) return;
   const energy_parameters& p = energy_.prices();
   // A sample may be a cycle before or after what the SMs have counted.
   const double one_cycle = energy_.seconds(gpu_.sm_count() * (p.active_sm_watts + p.idle_sm_watts));
-  double before = 0, sum = 0;
+  const auto ended = at_end_.find(k.launch);
+  const launch_energy& at_end = ended == at_end_.end() ? now : ended->second;
+  const double whole = joules_until(k.end_cycle, at_end, k.start_cycle);
+  double before = 0;
   for (std::size_t n = 0; n < intervals; ++n) {
     const sample& s = samples_[n];
     if (s.cycle <= k.start_cycle && n + 1 != intervals) continue;
-    const bool last = n + 1 == intervals || s.cycle >= k.end_cycle;
-    const double until = last ? k.energy.total_joules : joules_until(s, k);
+    const auto running = std::find_if(s.launches.begin(), s.launches.end(),
+                                      [&k](const launch_energy& e) { return e.launch == k.launch; });
+    const bool last = n + 1 == intervals || running == s.launches.end();
+    const double until = last ? whole : joules_until(s.cycle, *running, k.start_cycle);
     invariant(until - before >= -1e-9 * k.energy.total_joules - one_cycle, "the energy of a kernel falls");
     if (k.joules_over_time.empty()) k.first_interval = n;
     k.joules_over_time.push_back(until - before);
-    sum += until - before;
     before = until;
     if (last) break;
   }
+  // The total is the sum of all counters, priced one by one; the intervals are differences of shorter sums.
+  k.energy.after_end_joules = (now.sm_joules - at_end.sm_joules) + (now.shared_joules - at_end.shared_joules);
+  const double sum = std::accumulate(k.joules_over_time.begin(), k.joules_over_time.end(), k.energy.after_end_joules);
   invariant(std::abs(sum - k.energy.total_joules) <= 1e-9 * k.energy.total_joules,
             "the energies of a kernel's intervals differ from the kernel's");
+  invariant(k.energy.after_end_joules >= -1e-9 * k.energy.total_joules, "the energy of a kernel falls after its end");
 }
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "heddle/energy/energy_account.h"
@@ -37,7 +38,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void fill_so_far(run_metrics& m);
 
  private:
-  /// The energy of a launch that was running when the sample was taken.
+  /// The energy of a launch that was running when the sample was taken, or when it ended.
   struct launch_energy {
     std::uint32_t launch = 0;
     double sm_joules = 0;      // dynamic, their requests to the interconnect included
@@ -60,14 +61,18 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     std::vector<launch_energy> launches;
   };
   void sample_memory();
+  void close_ended();
   void close(std::uint32_t launch);
+  void price_ended();
+  [[nodiscard]] launch_energy launch_in_sms(std::uint32_t launch, std::vector<double>& sm_joules);
+  [[nodiscard]] double beside_sms(std::uint32_t launch) const;
   void take();
   void take_counts(sample& s, std::uint32_t launch) const;
   void take_energy(sample& s, const std::vector<std::uint32_t>& launches);
   void take_memory(sample& s, const std::vector<std::uint32_t>& launches) const;
   void fill_power(run_metrics& m, std::size_t intervals);
-  void fill_launch_power(kernel_metrics& k, std::size_t intervals) const;
-  [[nodiscard]] double joules_until(const sample& s, const kernel_metrics& k) const;
+  void fill_launch_power(kernel_metrics& k, const launch_energy& now, std::size_t intervals) const;
+  [[nodiscard]] double joules_until(cycle_t cycle, const launch_energy& e, cycle_t start) const;
   void thin_out();
 
   static constexpr std::size_t most_samples = 128;
@@ -80,6 +85,9 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   std::vector<sample> samples_;  // sums since the start of the simulation
   running_launches running_;     // the counts of those that have ended are in `closed_`
   sample closed_;
+  std::map<std::uint32_t, launch_energy> at_end_;  // by launch
+  std::size_t closed_launches_ = 0;                // of the CWD's end_order
+  std::vector<std::uint32_t> just_ended_;          // of which at_end_ has no shared_joules yet
   energy_account energy_;
 };
 

@@ -172,6 +172,7 @@ void write_energy(json_writer& w, const energy_metrics& e) {
 void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
   w.key("energy").begin_object();
   write_energy(w, k.energy);
+  w.member("after_end_joules", k.energy.after_end_joules);
   w.key("by_line").begin_object();
   for (const line_metrics& l : k.lines) w.member(std::to_string(l.line), l.joules);
   w.end_object();

@@ -137,11 +137,12 @@ struct kernel_metrics {
   instruction_counts instructions;
   memory_counts memory;
   energy_metrics energy;
-  std::size_t first_interval = 0;        // of the run's intervals, in which the launch starts
-  std::vector<double> joules_over_time;  // in each interval from that one to the launch's end; sums to its energy
-  std::string source;                    // the program's source file; not in the metrics file
-  std::string file;                      // the same without directories
-  std::vector<line_metrics> lines;       // ascending; warp_cycles of all lines sum to those of the kernel
+  std::size_t first_interval = 0;  // of the run's intervals, in which the launch starts
+  std::vector<double>
+      joules_over_time;             // in each interval from that one to the launch's end; sums to its energy until then
+  std::string source;               // the program's source file; not in the metrics file
+  std::string file;                 // the same without directories
+  std::vector<line_metrics> lines;  // ascending; warp_cycles of all lines sum to those of the kernel
 };
 
 /// One context switch of one kernel on one SM. Phases that were not reached are 0.

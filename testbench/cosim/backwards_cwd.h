@@ -92,9 +92,7 @@ class backwards_cwd : public heddle::grid_distributor,
       if (m.block->stores_left) ++grid.unsettled;
     }
     if (grid.completed != grid.blocks() || grid.unsettled != 0) return;
-    grid.end_cycle = cycle;
-    grid.finished = true;
-    --unfinished_;
+    end(grid, cycle);
     listener_.grid_finished(grid, cycle);
   }
 

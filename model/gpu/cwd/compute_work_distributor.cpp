@@ -144,9 +144,7 @@ void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
 // A grid is finished when all its blocks are complete and all its stores are acknowledged.
 void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   if (g.completed != g.blocks() || g.unsettled != 0 || abandoning_) return;
-  g.end_cycle = cycle;
-  g.finished = true;
-  --unfinished_;
+  end(g, cycle);
   with_runtime_ -= calls_runtime(*g.launch);
   auto& stream = streams_[g.launch->stream];
   stream.pop_front();

@@ -78,10 +78,9 @@ void compute_work_distributor::drive_abandonment(cycle_t cycle) {
 void compute_work_distributor::end_grids(cycle_t cycle) {
   for (grid_record& g : grids_) {
     if (g.finished) continue;
-    g.finished = g.abandoned = true;
-    g.end_cycle = cycle;
+    end(g, cycle);
+    g.abandoned = true;
     g.next_block.reset();
-    --unfinished_;
   }
   invariant(unfinished_ == 0 && switches_ == 0, "a reset left something in the CWD");
   streams_.clear();

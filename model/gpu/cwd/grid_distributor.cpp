@@ -21,6 +21,13 @@ void grid_distributor::hand_over(std::uint32_t launch, std::shared_ptr<const isa
   g.next_block = std::move(block);
 }
 
+void grid_distributor::end(grid_record& grid, cycle_t cycle) {
+  grid.end_cycle = cycle;
+  grid.finished = true;
+  --unfinished_;
+  end_order_.push_back(grid.launch->launch_id);
+}
+
 void grid_distributor::preempt(const preempt_request&) { throw input_error("this GPU's CWD cannot preempt SMs"); }
 
 }  // namespace heddle

@@ -138,15 +138,20 @@ class grid_distributor : public sc_core::sc_module {
   [[nodiscard]] const std::deque<grid_record>& grids() const { return grids_; }
   /// Grids in the order in which their last block was dispatched.
   [[nodiscard]] const std::vector<std::uint32_t>& dispatch_order() const { return dispatch_order_; }
+  /// Grids in the order of their ends.
+  [[nodiscard]] const std::vector<std::uint32_t>& end_order() const { return end_order_; }
   [[nodiscard]] std::uint64_t blocks_submitted() const { return blocks_submitted_; }
   [[nodiscard]] std::uint64_t blocks_completed() const { return blocks_completed_; }
   [[nodiscard]] bool idle() const { return unfinished_ == 0; }
 
  protected:
   grid_distributor(sc_core::sc_module_name name, const gpu_config& config);
+  /// The grid has ended. Its listener is not told.
+  void end(grid_record& grid, cycle_t cycle);
 
   std::deque<grid_record> grids_;  // by launch number
   std::vector<std::uint32_t> dispatch_order_;
+  std::vector<std::uint32_t> end_order_;
   std::deque<std::unique_ptr<context_in_flight>> contexts_;
   preempt_counts preempt_counts_;
   unsigned unfinished_ = 0;  // grids

@@ -104,7 +104,10 @@ inline void check_energies(const json& m) {
     EXPECT_LE(std::abs(sum(k["energy"]["by_line"]) - dynamic(k)), 1e-9 * k["energy"]["total_joules"].get<double>())
         << what << " by line";
     const json& parts = k["energy"]["joules_over_time"];
-    same(sum(parts), k["energy"]["total_joules"], what + " by interval");
+    const double after_end = k["energy"]["after_end_joules"];
+    EXPECT_GE(after_end, 0) << what;
+    same(sum(parts) + after_end, k["energy"]["total_joules"], what + " by interval");
+    same(sum(parts), k["energy"]["mean_watts"].get<double>() * k["energy"]["seconds"].get<double>(), what + " by time");
     EXPECT_LE(k["energy"]["first_interval"].get<std::size_t>() + parts.size(), m["intervals"]["end_cycles"].size())
         << what;
     for (const json& part : parts) EXPECT_GE(part.get<double>(), 0) << what << " by interval";

@@ -134,6 +134,44 @@ TEST_F(energy_of_runs, add_up_in_each_of_them) {
   check_energies(metrics_of("replay kernelslist.g --gpu a100", {"energy.power_cap_watts=60"}));
 }
 
+// What a launch left dirty in the L2 costs it energy when another launch displaces it, but no power of its own time.
+TEST_F(energy_of_runs, written_back_after_a_launch_are_not_in_its_power) {
+  write("k.ptx", R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry fill(.param .u64 p) {
+  .reg .b32 %r<5>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mad.lo.u32 %r3, %r2, 256, %r1;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r3;
+  ret;
+}
+)");
+  json job = json::parse(R"({"module": "k.ptx", "buffers": {"a": {"bytes": 65536}, "b": {"bytes": 4194304}},
+    "launches": [{"kernel": "fill", "grid": [64, 1, 1], "block": [256, 1, 1], "args": [{"buffer": "a"}]}]})");
+  write("alone.json", job.dump());
+  job["launches"].push_back(json::parse(R"({"kernel": "fill", "grid": [4096, 1, 1], "block": [256, 1, 1],
+    "args": [{"buffer": "b"}]})"));
+  write("both.json", job.dump());
+  for (const words& settings : {words{}, words{"energy.power_cap_watts=75"}}) {
+    const json alone = metrics_of("run alone.json --gpu gtx480", settings),
+               both = metrics_of("run both.json --gpu gtx480", settings);
+    check_energies(alone);
+    check_energies(both);
+    const json &before = alone["kernels"][0]["energy"], &after = both["kernels"][0]["energy"];
+    EXPECT_EQ(before["after_end_joules"], 0);
+    const double written = 65536 / 32 * both["gpu"]["config"]["energy.dram_write_pj"].get<double>() * 1e-12;
+    EXPECT_NEAR(after["after_end_joules"].get<double>(), written, 1e-9 * written);
+    EXPECT_NEAR(after["mean_watts"].get<double>() / before["mean_watts"].get<double>(), 1, 1e-9);
+    EXPECT_NEAR(after["total_joules"].get<double>(), before["total_joules"].get<double>() + written, 1e-9 * written);
+  }
+}
+
 TEST_F(energy_of_runs, add_up_in_cuda_programs) {
   const std::string program = " -- " HEDDLE_CUDA_PROGRAMS " " HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin threads";
   const json all = metrics_of("exec --gpu v100" + program),
