@@ -804,6 +804,8 @@ HEDDLE_NUMBER(double, tlb_pj, 11.4, picojoules, pj, power,
   "look-up in an SM's TLB")
 HEDDLE_NUMBER(double, flit_pj, 1100, picojoules, pj, power,
   "32 bytes, or the header of a request, through the interconnect")
+HEDDLE_NUMBER(double, cluster_flit_pj, 1100, picojoules, pj, power,
+  "the same through the network between the SMs of a cluster")
 HEDDLE_NUMBER(double, l2_read_hit_pj, 1380, picojoules, pj, power,
   "load of a 32-byte sector that is in the L2")
 HEDDLE_NUMBER(double, l2_read_miss_pj, 1380, picojoules, pj, power,

@@ -135,6 +135,8 @@ void energy_account::add_memory(sums& to, std::uint32_t launch, unsigned sm) con
                               c.instruction_requests + c.instruction_sectors + c.bulk_reads + c.bulk_writes +
                               c.bulk_sectors;
   add_to_memory(to, unit::interconnect, joules(flits, p.flit_pj));
+  if (m.cluster_port != nullptr)
+    add_to_memory(to, unit::interconnect, joules(m.cluster_port->counters.at(launch).flits, p.cluster_flit_pj));
 }
 
 sums energy_account::counted_in_sm(std::uint32_t launch, unsigned sm) {

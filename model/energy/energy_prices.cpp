@@ -23,7 +23,7 @@ energy_parameters prices_of(const gpu_config& config) {
         &p.tensor_f16_pj,     &p.tensor_tf32_pj,   &p.tensor_int8_pj,   &p.tensor_f64_pj,   &p.register_read_pj,
         &p.register_write_pj, &p.shared_pj,        &p.constant_pj,      &p.l1_read_hit_pj,  &p.l1_read_miss_pj,
         &p.l1_write_hit_pj,   &p.l1_write_miss_pj, &p.tlb_pj,           &p.flit_pj,         &p.l2_read_hit_pj,
-        &p.l2_read_miss_pj,   &p.l2_write_hit_pj,  &p.l2_write_miss_pj, &p.context_line_pj})
+        &p.l2_read_miss_pj,   &p.l2_write_hit_pj,  &p.l2_write_miss_pj, &p.context_line_pj, &p.cluster_flit_pj})
     *pj *= ratio * ratio;
   p.active_sm_watts *= ratio;
   p.idle_sm_watts *= ratio;

@@ -36,7 +36,7 @@ struct demand {
     tlb += static_cast<double>(t.translations);
     l1 += pj(t.l1_words, p.l1_read_hit_pj / words_per_sector) + pj(t.l1_fetched, p.l1_read_miss_pj) +
           pj(t.l1_write_hits, p.l1_write_hit_pj) + pj(t.l1_write_misses, p.l1_write_miss_pj);
-    interconnect += static_cast<double>(t.flits);
+    interconnect += pj(t.flits, p.flit_pj) + pj(t.cluster_flits, p.cluster_flit_pj);
     l2 += pj(t.l2_read_hits, p.l2_read_hit_pj) + pj(t.l2_read_misses, p.l2_read_miss_pj) +
           pj(t.l2_write_hits + t.atomics, p.l2_write_hit_pj) + pj(t.l2_write_misses, p.l2_write_miss_pj);
     dram_read += pj(t.fetched_sectors, p.dram_read_pj);

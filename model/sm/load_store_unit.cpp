@@ -177,7 +177,6 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
       const unsigned sent = reach_->reach(t, cycle);
       if (t.faulted) return deliver(t);
       t.outstanding += sent;
-      count_passes(t, sent);
     }
     if (t.shared_mask != 0) on_chip(t, cycle);
     if (t.global_mask != 0) {

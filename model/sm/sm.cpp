@@ -322,6 +322,9 @@ void sm::check_traffic() const {
                                 c->bulk_sectors;
     invariant(!l1.idle() || sum.flits == flits,
               "the interconnect's traffic by instruction differs from the L1's requests");
+    const cluster_counters* cluster = cluster_port == nullptr ? nullptr : cluster_port->counters.find(launch);
+    invariant(sum.cluster_flits == (cluster == nullptr ? 0 : cluster->flits),
+              "the traffic between SMs by instruction differs from the cluster port's");
     invariant(sum.translations == load_store_unit.tlb.counters.at(launch).accesses,
               "the look-ups in the TLB by instruction differ from its counters");
   }

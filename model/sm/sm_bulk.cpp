@@ -90,6 +90,7 @@ cluster_access& sm::message_of(bulk_command& c, unsigned rank) {
   cluster_access& a = cluster_port->access();
   a.transaction = nullptr;
   a.bulk = &c;
+  a.traffic = c.traffic;
   a.launch = c.launch;
   a.block = simt::block_of_rank(*c.launch, c.block, rank);
   a.from = id_;

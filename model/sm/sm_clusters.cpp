@@ -55,7 +55,7 @@ void sm::send_to_cluster(const resident_block& b, cluster_phase phase, cycle_t c
   t.rank = rank_in_cluster(l, i);
   t.sm = id_;
   t.sequence = b.sequence;
-  cluster_port->send(t, phase, cycle);
+  l1.other_traffic[l.launch_id].cluster_flits += cluster_port->send(t, phase, cycle);
 }
 
 // A block whose threads have all exited since it arrived is no longer there.

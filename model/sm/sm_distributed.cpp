@@ -39,6 +39,7 @@ unsigned sm::reach(lsu_transaction& t, cycle_t cycle) {
     cluster_access& a = cluster_port->access();
     a.transaction = &t;
     a.bulk = nullptr;
+    a.traffic = t.traffic;
     a.instruction = t.instruction;
     a.launch = own.launch;
     a.block = simt::block_of_rank(*own.launch, context.index, rank);
@@ -88,10 +89,15 @@ cycle_t sm::cluster_requested(cluster_access& a, cycle_t cycle) {
   served_.shared_mask = a.lanes;
   served_.differing_bits = lsu_transaction::not_known;
   std::copy(std::begin(a.addresses), std::end(a.addresses), std::begin(served_.own_addresses));
-  return load_store_unit.serve(served_, cycle);
+  instruction_traffic here;
+  served_.traffic = &here;
+  const cycle_t ready = load_store_unit.serve(served_, cycle);
+  a.passes = static_cast<unsigned>(here.shared_passes);
+  return ready;
 }
 
 void sm::cluster_answered(const cluster_access& a, cycle_t cycle) {
+  a.traffic->shared_passes += a.passes;
   if (a.bulk == nullptr) return load_store_unit.cluster_answered(a, cycle);
   if (!a.fault.empty()) bulk_failed(*a.bulk, a.fault);
   tma->message_answered(*a.bulk, cycle);

@@ -5,6 +5,7 @@
 #include <string>
 #include <tlm>
 
+#include "heddle/tlm/protocol/instruction_traffic.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
 namespace heddle {
@@ -24,6 +25,7 @@ enum class cluster_phase : std::uint8_t { arrive, leave, release, request, respo
 struct cluster_access {
   lsu_transaction* transaction = nullptr;  // for use by the SM that makes the access; null: it is of a bulk copy
   bulk_command* bulk = nullptr;            // for use by the SM that makes the access
+  instruction_traffic* traffic = nullptr;  // likewise: of the instruction
   const isa::instruction* instruction = nullptr;
   const simt::launch_context* launch = nullptr;
   std::uint64_t block = 0;    // that is accessed: its linear index in the grid
@@ -33,6 +35,7 @@ struct cluster_access {
   std::uint8_t bytes_per_lane = 4;
   std::uint64_t addresses[32];  // by lane: offsets in the shared memory of that block
   std::uint32_t words[4][32];   // by lane: operands; set by the answering SM: loaded bytes, or values before an atomic
+  unsigned passes = 0;          // set by the answering SM: of its shared memory
   unsigned fault_lane = 0;      // set by the answering SM, with `fault`
   std::string fault;            // set by the answering SM: why the access failed; empty: it did not
 };

@@ -16,6 +16,7 @@ void instruction_traffic::add(const instruction_traffic& o) {
   l1_write_hits += o.l1_write_hits;
   l1_write_misses += o.l1_write_misses;
   flits += o.flits;
+  cluster_flits += o.cluster_flits;
   l2_read_hits += o.l2_read_hits;
   l2_read_misses += o.l2_read_misses;
   atomics += o.atomics;

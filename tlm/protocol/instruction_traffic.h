@@ -19,6 +19,7 @@ struct instruction_traffic {
   std::uint64_t l1_write_hits = 0;    // sectors
   std::uint64_t l1_write_misses = 0;  // sectors
   std::uint64_t flits = 0;            // of the interconnect
+  std::uint64_t cluster_flits = 0;    // of the network between SMs, there and back
   std::uint64_t l2_read_hits = 0;     // sectors
   std::uint64_t l2_read_misses = 0;   // sectors, those in flight included
   std::uint64_t atomics = 0;          // requests

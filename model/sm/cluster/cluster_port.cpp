@@ -10,6 +10,20 @@
 
 namespace heddle {
 
+namespace {
+
+constexpr unsigned flit_bytes = 32;
+
+/// Bytes of an access with its request, or with its answer. Requests of loads, and answers to stores, have none.
+unsigned data_of(const cluster_access& a, bool answers) {
+  const bool data = a.kind == lsu_kind::atomic || (a.kind == lsu_kind::load) == answers;
+  return data ? static_cast<unsigned>(__builtin_popcount(a.lanes)) * a.bytes_per_lane : 0;
+}
+
+unsigned flits_of(unsigned bytes) { return 1 + (bytes + flit_bytes - 1) / flit_bytes; }
+
+}  // namespace
+
 cluster_port::cluster_port(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config,
                            cluster_listener& listener)
     : sc_module(name),
@@ -25,9 +39,12 @@ cluster_port::cluster_port(sc_core::sc_module_name name, unit_clock& clock, cons
 }
 
 // The answer must not arrive within the SM's present time window.
-void cluster_port::send(const cluster_transaction& t, cluster_phase phase, cycle_t cycle) {
+unsigned cluster_port::send(const cluster_transaction& t, cluster_phase phase, cycle_t cycle) {
   messages_.send({t, phase, clock_.domain().delay_until(cycle + cycles_out_ - 1)});
   clock_.domain().limit_window(cycle + cycles_round_);
+  const unsigned flits = phase == cluster_phase::arrive ? 2 * flits_of(0) : flits_of(0);
+  counters[t.launch].flits += flits;
+  return flits;
 }
 
 void cluster_port::deliver(const message& m) {
@@ -40,19 +57,22 @@ void cluster_port::deliver(const message& m) {
 cluster_access& cluster_port::access() {
   cluster_access& a = accesses_.take();
   a.fault.clear();
+  a.passes = 0;
   return a;
 }
 
 void cluster_port::request(cluster_access& a, cycle_t cycle) {
   ++requests;
+  const unsigned flits = flits_of(data_of(a, false)) + flits_of(data_of(a, true));
+  counters[a.launch->launch_id].flits += flits;
+  a.traffic->cluster_flits += flits;
   send_access(a, cluster_phase::request, cycle, cycle);
 }
 
-// Data leave in the order in which they are given to the port. Requests of loads, and answers to stores, have none.
+// Data leave in the order in which they are given to the port.
 void cluster_port::send_access(cluster_access& a, cluster_phase phase, cycle_t ready, cycle_t cycle) {
   const bool answers = phase == cluster_phase::response;
-  const bool data = a.kind == lsu_kind::atomic || (a.kind == lsu_kind::load) == answers;
-  const double bytes = data ? static_cast<double>(__builtin_popcount(a.lanes)) * a.bytes_per_lane : 0;
+  const double bytes = data_of(a, answers);
   free_ = std::max(free_, static_cast<double>(ready));
   const cycle_t leaves = static_cast<cycle_t>(std::ceil(free_));
   free_ += std::max(1.0, bytes / bytes_per_cycle_);

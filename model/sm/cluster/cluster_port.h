@@ -10,6 +10,7 @@
 #include <tlm>
 
 #include "heddle/config/parameters.h"
+#include "heddle/memory/common/per_launch.h"
 #include "heddle/tlm/kernel/outbox.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/phase_initiator.h"
@@ -17,6 +18,11 @@
 #include "heddle/tlm/protocol/object_pool.h"
 
 namespace heddle {
+
+struct cluster_counters {
+  /// Headers of messages, and units of 32 bytes of data with them. Accesses to other SMs count with their answers.
+  std::uint64_t flits = 0;
+};
 
 /// What the SM does with messages of its blocks' clusters.
 class cluster_listener {
@@ -37,8 +43,8 @@ class cluster_port : public sc_core::sc_module, public clocked, public phase_ini
 
   tlm::tlm_initiator_socket<32, cluster_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> network_socket;
 
-  /// Sends a message in `cycle`.
-  void send(const cluster_transaction& t, cluster_phase phase, cycle_t cycle);
+  /// Sends a message about a barrier in `cycle`. Returns its flits, with those of the answer.
+  unsigned send(const cluster_transaction& t, cluster_phase phase, cycle_t cycle);
   /// An access to be filled in and sent with request().
   cluster_access& access();
   void request(cluster_access& a, cycle_t cycle);
@@ -53,6 +59,7 @@ class cluster_port : public sc_core::sc_module, public clocked, public phase_ini
   tlm::tlm_sync_enum nb_transport_bw(cluster_transaction& t, cluster_phase& phase, sc_core::sc_time& delay) override;
   void trace(sc_core::sc_trace_file* file) const override;
 
+  per_launch<cluster_counters> counters;
   std::uint64_t barriers_passed = 0;  // releases of blocks
   std::uint64_t requests = 0;         // accesses to other SMs: warp instructions, by block accessed
   std::uint64_t served = 0;           // accesses of other SMs

@@ -46,6 +46,34 @@ constexpr const char* kernel = R"(.version 7.8
 }
 )";
 
+// A warp in each of two blocks, which accesses the shared memory of the other one.
+constexpr const char* cluster_kernel = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry c(.param .u64 p) .reqnctapercluster 2, 1, 1 {
+  .reg .b32 %r<12>;
+  .reg .b64 %rd<4>;
+  .shared .align 16 .b8 tile[256];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, tile;
+  shl.b32 %r3, %r1, 3;
+  add.u32 %r4, %r2, %r3;
+  mov.u32 %r5, %cluster_ctarank;
+  xor.b32 %r6, %r5, 1;
+  mapa.shared::cluster.u32 %r7, %r4, %r6;
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+  st.shared::cluster.u32 [%r7], %r1;
+  ld.shared::cluster.u32 %r8, [%r7];
+  atom.shared::cluster.add.u32 %r9, [%r7], %r8;
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+  ld.param.u64 %rd1, [p];
+  st.global.u32 [%rd1], %r9;
+  ret;
+}
+)";
+
 class energy_by_line : public ::testing::Test {
  protected:
   energy_by_line()
@@ -54,20 +82,21 @@ class energy_by_line : public ::testing::Test {
     fs::remove_all(place_);
     fs::create_directories(place_);
     std::ofstream(place_ / "k.ptx") << kernel;
+    std::ofstream(place_ / "c.ptx") << cluster_kernel;
   }
   /// Of the kernel with these figures, pJ; all other figures of events are 0. Code costs no traffic.
-  void run(const std::string& gpu, const words& figures) {
+  void run(const std::string& gpu, const words& figures,
+           const std::string& what = "k.ptx:k --grid 1 --block 32 --arg buf:4096 --arg buf:4096") {
     words settings = {"instruction_cache.second_level_misses=fixed", "energy.volts=1"};
     for (const char* key :
-         {"instruction", "fp32",      "int",         "int_multiply", "fp64",          "half",
-          "sfu",         "ldst",      "branch",      "texture",      "register_read", "register_write",
-          "shared",      "constant",  "l1_read_hit", "l1_read_miss", "l1_write_hit",  "l1_write_miss",
-          "tlb",         "flit",      "l2_read_hit", "l2_read_miss", "l2_write_hit",  "l2_write_miss",
-          "dram_read",   "dram_write"})
+         {"instruction", "fp32",       "int",         "int_multiply", "fp64",          "half",
+          "sfu",         "ldst",       "branch",      "texture",      "register_read", "register_write",
+          "shared",      "constant",   "l1_read_hit", "l1_read_miss", "l1_write_hit",  "l1_write_miss",
+          "tlb",         "flit",       "l2_read_hit", "l2_read_miss", "l2_write_hit",  "l2_write_miss",
+          "dram_read",   "dram_write", "cluster_flit"})
       settings.push_back("energy." + std::string(key) + "_pj=0");
     for (const std::string& f : figures) settings.push_back("energy." + f);
-    const json m = metrics_of(
-        place_, "run --kernel k.ptx:k --grid 1 --block 32 --arg buf:4096 --arg buf:4096 --gpu " + gpu, settings);
+    const json m = metrics_of(place_, "run --kernel " + what + " --gpu " + gpu, settings);
     kernel_ = m["kernels"][0];
   }
   /// pJ of the line that begins with this text.
@@ -125,6 +154,22 @@ TEST_F(energy_by_line, of_shared_memory_counts_passes) {
   run("h100", {"shared_pj=1"});
   EXPECT_NEAR(pj(shared), 2, 1e-6) << "lanes two words apart";
   EXPECT_NEAR(pj(first) + pj(store), 0, 1e-6);
+}
+
+TEST_F(energy_by_line, of_other_sms_shared_memory_is_that_of_the_network_and_of_passes_there) {
+  const std::string cluster = "c.ptx:c --grid 2 --block 32 --arg buf:4", store_there = "st.shared", load = "ld.shared",
+                    atomic = "atom.shared";
+  run("h100", {"cluster_flit_pj=1"}, cluster);
+  EXPECT_NEAR(pj(load), 2 * 6, 1.1) << "a header; a header and 128 bytes";
+  EXPECT_NEAR(pj(store_there), 2 * 6, 1.1);
+  EXPECT_NEAR(pj(atomic), 2 * 10, 1.1) << "data in both directions";
+  const double barriers = 2 * (2 * 2 + 1);  // of each block: two arrivals with their releases, and its end
+  EXPECT_NEAR(dynamic(kernel_) * 1e12, 44 + barriers, 1e-3);
+  EXPECT_NEAR(kernel_["energy"]["by_unit"]["interconnect"].get<double>() * 1e12, 44 + barriers, 1e-6);
+  run("h100", {"shared_pj=1"}, cluster);
+  EXPECT_NEAR(pj(load), 2 * 2, 1e-6) << "lanes two words apart";
+  EXPECT_NEAR(pj(store_there), 2 * 2, 1e-6);
+  EXPECT_NEAR(pj(atomic), 2 * 2, 1e-6);
 }
 
 TEST_F(energy_by_line, has_the_traffic_beside_it) {

@@ -117,7 +117,7 @@ inline const std::map<std::string, std::string>& without_effect() {
     because("added by the summary and by heddle correlate: correlate_test.cpp", {"cwd.launch_overhead_cycles"});
     because("no clusters are launched: cluster_test.cpp",
             {"gpu.gpc_count", "gpu.sms_per_tpc", "cluster.max_blocks", "cluster.barrier_latency_cycles",
-             "cluster.tpc_hop_cycles", "cluster.hop_cycles", "cluster.bytes_per_cycle"});
+             "cluster.tpc_hop_cycles", "cluster.hop_cycles", "cluster.bytes_per_cycle", "energy.cluster_flit_pj"});
     because("an A100 has no products of warpgroups: warpgroup_test.cpp",
             {"tensor.warpgroup_f16_fma_per_cycle", "tensor.warpgroup_tf32_fma_per_cycle",
              "tensor.warpgroup_8bit_fma_per_cycle", "tensor.warpgroup_issue_cycles", "tensor.warpgroup_tail_cycles",
