@@ -44,6 +44,7 @@
       {operation, order ATOMIC_VECTOR "add|min|max noftz v2|v4|v8 .f16|bf16", results "[] {t} b64^"}, { \
     operation, order ATOMIC_VECTOR "add|min|max noftz v2|v4 .f16x2|bf16x2", results "[] {t} b64^"       \
   }
+#define ASYNC_RED "async relaxed cluster ?shared::cluster mbarrier::complete_tx::bytes "
 #define SET_RESULT " .u32|s32|f32|f16"
 
 namespace heddle::ptx {
@@ -208,6 +209,8 @@ const std::vector<form_row>& form_table() {
       {"st", "relaxed|release " SCOPES " ?global|" SHARED L1_HINT L2_HINT VECTOR "." MEMORY_TYPES, "[] {t}+ b64^"},
       {"st", "volatile ?global|" SHARED VECTOR "." MEMORY_TYPES, "[] {t}+ b64^"},
       {"st", "mmio relaxed sys ?global ." MEMORY_TYPES, "[] {t}+ b64^"},
+      {"st", "async ?weak ?shared::cluster mbarrier::complete_tx::bytes" VECTOR ".b32|b64|" WORDS "|f32|f64",
+       "[] {t} []"},
       WIDE_FORMS("st", "?weak ?global ?wb|cg|cs|wt" L1_HINT, "", "[] {t}+ b64^"),
       WIDE_FORMS("st", "relaxed|release " SCOPES " ?global" L1_HINT, "", "[] {t}+ b64^"),
       {"prefetch", "?global|local L1|L2", "[]"},
@@ -220,6 +223,10 @@ const std::vector<form_row>& form_table() {
       {"atom", ATOM_ORDER " ?" SCOPES " ?global|" SHARED " cas .b16|b32|b64", "=t_ [] t t"},
       ATOMIC_FORMS("atom", ATOM_ORDER, "=t_ ", "={t}_ "),
       ATOMIC_FORMS("red", RED_ORDER, "", ""),
+      {"red", ASYNC_RED "inc|dec .u32", "[] t []"},
+      {"red", ASYNC_RED "min|max .u32|s32", "[] t []"},
+      {"red", ASYNC_RED "and|or|xor .b32", "[] t []"},
+      {"red", ASYNC_RED "add .u32|s32|u64", "[] t []"},
       // Ordering, barriers, operations between the threads of a warp. Without .sync: programs for GPUs before Volta.
       {"fence", "?sc|acq_rel|acquire|release " SCOPES, ""},
       {"fence", "mbarrier_init release cluster", ""},

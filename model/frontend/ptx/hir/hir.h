@@ -72,6 +72,7 @@ struct modifiers {
   bool hinted = false;     // .L2::cache_hint: a cache policy is the last operand
   bool any_block = false;  // .shared::cluster: shared memory of any block of the cluster
   bool masked = false;     // pmevent.mask
+  bool signals = false;    // st.async, red.async: the bytes complete at an mbarrier, the last operand
   bool aligned = false;    // barrier.aligned
   // cp.async.bulk: dimensions of a tensor's box (0: contiguous bytes), and the machine instruction with its
   // sub-operation and reduction.

@@ -292,6 +292,8 @@ bool word(const std::string& w, ptx_op op, const ptx_op_info& row, modifiers& m)
     m.vector = 8;
     return true;
   }
+  if ((op == ptx_op::st || op == ptx_op::red) && (w == "async" || w == "mbarrier::complete_tx::bytes"))
+    return m.signals = true;
   if (op == ptx_op::cp && w == "shared::cluster") return own_word(w, op, m);  // the destination, not the source
   return flag_word(w, row.words, m) || round_word(w, row.words, m) || compare_word(w, row.words, m) ||
          space_word(w, row.words, m) || cache_word(w, row.words, m) || order_word(w, row.words, m) ||

@@ -17,6 +17,11 @@ class arrival_translator {
   /// old value; none: not needed.
   void arrive_at(const hir_instruction& h, const ast_operand& where, value state, value count, value bytes);
 
+  /// Appends the completion of `bytes` bytes at the object.
+  void complete(const hir_instruction& h, const ast_operand& where, unsigned bytes) {
+    arrive_at(h, where, {}, immediate_value(0), immediate_value(std::uint32_t{0} - bytes));
+  }
+
  private:
   void check(const hir_instruction& h, const ast_instruction& i) const;
   value number(const ast_instruction& i, std::size_t k);

@@ -22,7 +22,7 @@ bool memory_translator::access_parameter(hir_instruction& h, const ast_instructi
 
 void memory_translator::check_operation(const hir_instruction& h, const ast_instruction& i) const {
   const bool moves = h.op == ptx_op::ld || h.op == ptx_op::ldu || h.op == ptx_op::st;
-  if (moves && i.operands.size() > (h.m.hinted ? 3u : 2u))
+  if (moves && i.operands.size() > (h.m.hinted || h.m.signals ? 3u : 2u))
     code_.fail(i.operands[2].where, "'" + i.mnemonic() + "' with too many operands");
   const auto operation = static_cast<isa::atomic_op>(h.m.sub);
   if (h.op == ptx_op::red && (operation == isa::atomic_op::cas || operation == isa::atomic_op::exch))
@@ -61,7 +61,8 @@ void memory_translator::store(hir_instruction h, const ast_instruction& i) {
 void memory_translator::atomic(hir_instruction h, const ast_instruction& i) {
   const bool returns = h.op == ptx_op::atom;
   if (returns) h.dst.push_back(in_.destination(i.operands[0], i.where));
-  const std::size_t last = i.operands.size() - (h.m.hinted ? 1 : 0);  // the cache policy does not affect the model
+  // The cache policy does not affect the model; the mbarrier is the resolver's.
+  const std::size_t last = i.operands.size() - (h.m.hinted || h.m.signals ? 1 : 0);
   for (std::size_t k = returns ? 2 : 1; k < last; ++k) h.src.push_back(in_.operand(i.operands[k], h.m.type, i.where));
   const std::size_t needed = static_cast<isa::atomic_op>(h.m.sub) == isa::atomic_op::cas ? 3 : 2;
   if (h.src.size() != needed) code_.fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");

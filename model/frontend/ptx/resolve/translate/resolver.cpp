@@ -15,7 +15,7 @@ bool has_parts(const ast_instruction& i) {
 /// True for accesses that may be to shared memory of another block of the cluster.
 bool leaves_block(const hir_instruction& h) {
   const bool copies = h.op == ptx_op::cp && h.source->has("shared::cluster") && h.source->has("shared::cta");
-  return h.op == ptx_op::mapa || h.m.any_block || copies;
+  return h.op == ptx_op::mapa || h.m.any_block || h.m.signals || copies;
 }
 
 }  // namespace
@@ -123,9 +123,18 @@ void resolver::instruction(const ast_instruction& i) {
   dispatch(std::move(h), i);
 }
 
+/// Messages between two SMs keep their order: the bytes are there when the mbarrier is told. The thread waits for
+/// neither.
+void resolver::store_and_signal(hir_instruction h, const ast_instruction& i) {
+  if (i.operands.size() != 3) code_.fail(i.where, "'" + i.mnemonic() + "' needs three operands");
+  h.m.order = modifiers::order_kind::relaxed;
+  memory_.translate(h, i);
+  arrival_.complete(h, i.operands[2], isa::size_of(h.m.type) * h.m.vector);
+}
+
 void resolver::dispatch(hir_instruction h, const ast_instruction& i) {
   switch (info(h.op).family) {
-    case op_family::memory: return memory_.translate(std::move(h), i);
+    case op_family::memory: return h.m.signals ? store_and_signal(h, i) : memory_.translate(std::move(h), i);
     case op_family::address: return address_.translate(std::move(h), i);
     case op_family::move: return move_.translate(std::move(h), i);
     case op_family::flow: return branch_.translate(std::move(h), i);

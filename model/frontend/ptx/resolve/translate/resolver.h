@@ -36,6 +36,7 @@ class resolver final : private block_translator {
   void translate(const ast_block& b) override;
   void instruction(const ast_instruction& i);
   void read_guard(hir_instruction& h, const ast_instruction& i);
+  void store_and_signal(hir_instruction h, const ast_instruction& i);
   void dispatch(hir_instruction h, const ast_instruction& i);
 
   const loaded_module& module_;
