@@ -216,6 +216,8 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   write_counts(w, "instructions", k.instructions);
   w.key("memory").begin_object();
   k.memory.visit([&w](const char* level, const auto& counts) { write_counts(w, level, counts); });
+  if (!k.memory.bulk.none()) write_counts(w, "bulk", k.memory.bulk);
+  if (!k.memory.cluster.none()) write_counts(w, "cluster", k.memory.cluster);
   w.end_object();
   if (k.energy.known) write_kernel_energy(w, k);
   w.member("file", k.file);

@@ -37,6 +37,8 @@ void add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
   sums.memory.shared.add(m.shared_memory.counters.at(launch));
   sums.memory.tlb.add(m.load_store_unit.tlb.counters.at(launch));
   sums.memory.l1.add(m.l1.counters.at(launch));
+  if (m.tma != nullptr) sums.memory.bulk.add(m.tma->counters.at(launch));
+  if (m.cluster_port != nullptr) sums.memory.cluster.add(m.cluster_port->counters.at(launch));
 }
 
 }  // namespace
@@ -62,7 +64,9 @@ void cache_counts::add(const l2_counters& l2) {
 #define HEDDLE_X(key, sum, unit, sentence) key += sum;
 void dram_counts::add(const memory_counters& channel) { HEDDLE_DRAM_COUNTS(HEDDLE_X) }
 void shared_counts::add(const shared_memory_counters& shared) { HEDDLE_SHARED_COUNTS(HEDDLE_X) }
-void tlb_counts::add(const tlb_counters& tlb){HEDDLE_TLB_COUNTS(HEDDLE_X)}
+void tlb_counts::add(const tlb_counters& tlb) { HEDDLE_TLB_COUNTS(HEDDLE_X) }
+void bulk_counts::add(const tma_counters& tma) { HEDDLE_BULK_COUNTS(HEDDLE_X) }
+void cluster_counts::add(const cluster_counters& cluster){HEDDLE_CLUSTER_COUNTS(HEDDLE_X)}
 #undef HEDDLE_X
 
 profiler_metrics::profiler_metrics(const launch_sums& s) {

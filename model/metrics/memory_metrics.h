@@ -9,12 +9,14 @@
 
 namespace heddle {
 
+struct cluster_counters;
 struct instruction_traffic;
 struct l1_counters;
 struct l2_counters;
 struct memory_counters;
 struct shared_memory_counters;
 struct tlb_counters;
+struct tma_counters;
 
 // clang-format off
 /// X(key, from the l1_counters, from the l2_counters, unit, sentence); accesses = hits + misses + merges
@@ -84,6 +86,34 @@ struct tlb_counters;
     "the translation was fetched") \
   X(merges,   tlb.pending_hits, "look-ups", \
     "the translation was already pending")
+
+/// X(key, from the tma_counters, unit, sentence)
+#define HEDDLE_BULK_COUNTS(X) \
+  X(copies,         tma.copies, "copies", \
+    "bulk copies, reductions and prefetches, as lanes issued them") \
+  X(read_requests,  tma.read_requests, "requests", \
+    "reads of global memory, of at most 128 bytes") \
+  X(write_requests, tma.write_requests, "requests", \
+    "writes to it") \
+  X(reductions,     tma.reductions, "requests", \
+    "reductions in it") \
+  X(read_bytes,     tma.read_bytes, "bytes", \
+    "read from global memory") \
+  X(written_bytes,  tma.written_bytes, "bytes", \
+    "written to or reduced in it") \
+  X(filled_bytes,   tma.filled_bytes, "bytes", \
+    "of boxes outside their tensors, written to shared memory")
+
+/// X(key, from the cluster_counters, unit, sentence)
+#define HEDDLE_CLUSTER_COUNTS(X) \
+  X(requests,         cluster.requests, "requests", \
+    "accesses to the shared memory of other blocks: of a warp instruction or a piece of a bulk copy, one for each block") \
+  X(bytes,            cluster.bytes, "bytes", \
+    "of data sent with them and returned") \
+  X(flits,            cluster.flits, "flits", \
+    "headers, and units of 32 bytes of data, of all messages between SMs") \
+  X(barrier_arrivals, cluster.barrier_arrivals, "arrivals", \
+    "of blocks at the barriers of their clusters")
 
 /// X(key, from an instruction_traffic, unit, sentence)
 #define HEDDLE_LINE_COUNTS(X) \
@@ -218,12 +248,74 @@ struct tlb_counts {
   }
 };
 
+/// Of the units for bulk copies.
+struct bulk_counts {
+#define HEDDLE_X(key, ...) std::uint64_t key = 0;
+  HEDDLE_BULK_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+
+  void add(const tma_counters& tma);
+
+  [[nodiscard]] bool none() const {
+    bool all = true;
+    visit([&all](const char*, std::uint64_t n) { all = all && n == 0; });
+    return all;
+  }
+
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
+#define HEDDLE_X(key, ...) v(#key, self.key);
+    HEDDLE_BULK_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+  }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
+};
+
+/// Of the network between the SMs of a cluster.
+struct cluster_counts {
+#define HEDDLE_X(key, ...) std::uint64_t key = 0;
+  HEDDLE_CLUSTER_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+
+  void add(const cluster_counters& cluster);
+
+  [[nodiscard]] bool none() const {
+    bool all = true;
+    visit([&all](const char*, std::uint64_t n) { all = all && n == 0; });
+    return all;
+  }
+
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
+#define HEDDLE_X(key, ...) v(#key, self.key);
+    HEDDLE_CLUSTER_COUNTS(HEDDLE_X)
+#undef HEDDLE_X
+  }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
+};
+
 struct memory_counts {
   cache_counts l1;
   cache_counts l2;
   dram_counts dram;
   shared_counts shared;
   tlb_counts tlb;
+  bulk_counts bulk;  // these two are in the file where they are not all zero
+  cluster_counts cluster;
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {

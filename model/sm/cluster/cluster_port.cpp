@@ -43,7 +43,9 @@ unsigned cluster_port::send(const cluster_transaction& t, cluster_phase phase, c
   messages_.send({t, phase, clock_.domain().delay_until(cycle + cycles_out_ - 1)});
   clock_.domain().limit_window(cycle + cycles_round_);
   const unsigned flits = phase == cluster_phase::arrive ? 2 * flits_of(0) : flits_of(0);
-  counters[t.launch].flits += flits;
+  cluster_counters& c = counters[t.launch];
+  c.flits += flits;
+  if (phase == cluster_phase::arrive) ++c.barrier_arrivals;
   return flits;
 }
 
@@ -63,8 +65,11 @@ cluster_access& cluster_port::access() {
 
 void cluster_port::request(cluster_access& a, cycle_t cycle) {
   ++requests;
-  const unsigned flits = flits_of(data_of(a, false)) + flits_of(data_of(a, true));
-  counters[a.launch->launch_id].flits += flits;
+  const unsigned there = data_of(a, false), back = data_of(a, true), flits = flits_of(there) + flits_of(back);
+  cluster_counters& c = counters[a.launch->launch_id];
+  ++c.requests;
+  c.bytes += there + back;
+  c.flits += flits;
   a.traffic->cluster_flits += flits;
   send_access(a, cluster_phase::request, cycle, cycle);
 }

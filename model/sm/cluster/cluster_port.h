@@ -22,6 +22,9 @@ namespace heddle {
 struct cluster_counters {
   /// Headers of messages, and units of 32 bytes of data with them. Accesses to other SMs count with their answers.
   std::uint64_t flits = 0;
+  std::uint64_t requests = 0;          // accesses to other SMs
+  std::uint64_t bytes = 0;             // of data with them and their answers
+  std::uint64_t barrier_arrivals = 0;  // of blocks
 };
 
 /// What the SM does with messages of its blocks' clusters.

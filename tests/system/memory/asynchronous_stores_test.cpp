@@ -100,10 +100,19 @@ TEST(asynchronous_stores, reduce_in_another_block) {
                        {"cluster", {ranks}},
                        {"args", {{{"buffer", "out"}}, {{"buffer", "in"}}}}};
   const json buffers = {{"out", {{"bytes", clusters * 32}}}, {"in", {{"file", "in.bin"}}}};
-  const outcome o =
-      ptx_runs::run_job({{"in.bin", bytes_of(in)}, {"job.json", job_of(launch, buffers).dump()}}, "--gpu h100");
+  const outcome o = ptx_runs::run_job({{"in.bin", bytes_of(in)}, {"job.json", job_of(launch, buffers).dump()}},
+                                      "--gpu h100 --metrics m.json");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.words, expected);
+  // Two warps of each block but the first send eight reductions, one of them of 64 bits, and an arrival after each.
+  const json m = json::parse(ptx_runs::content(ptx_runs::place_of_test() / "m.json"));
+  const json& counts = m["kernels"][0]["memory"]["cluster"];
+  constexpr unsigned warps = clusters * (ranks - 1) * threads / 32;
+  EXPECT_EQ(counts["requests"], warps * 16);
+  EXPECT_EQ(counts["bytes"], warps * 32 * (7 * 4 + 8 + 8 * 8));
+  EXPECT_EQ(counts["flits"], warps * (8 * 2 + 7 * 4 + 8 + 8 * (2 + 8)) + ranks * clusters * 5);
+  EXPECT_EQ(counts["barrier_arrivals"], ranks * clusters * 2);
+  EXPECT_FALSE(m["kernels"][0]["memory"].contains("bulk"));
 }
 
 TEST(asynchronous_stores, of_other_forms_are_refused) {

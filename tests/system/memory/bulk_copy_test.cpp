@@ -182,6 +182,10 @@ TEST_F(bulk_copy, never_allocates_lines_of_the_l1) {
   EXPECT_EQ(m["memory"]["l1"]["accesses"].get<unsigned>(), 4u) << "the stores of the results";
   EXPECT_GE(m["metrics"]["l2_read_transactions"].get<unsigned>(), 4 * 16 * 4096 / 32u);
   EXPECT_LT(m["metrics"]["l2_read_transactions"].get<unsigned>(), 4 * 16 * 4096 / 32u + 512) << "with the code";
+  EXPECT_EQ(m["memory"]["bulk"]["copies"], 4 * 16);
+  EXPECT_EQ(m["memory"]["bulk"]["read_requests"], 4 * 16 * 4096 / 128);
+  EXPECT_EQ(m["memory"]["bulk"]["read_bytes"], 4 * 16 * 4096);
+  EXPECT_FALSE(m["memory"].contains("cluster"));
   for (unsigned b = 0; b < 4; ++b) EXPECT_EQ(output()[b], (15 * 4 + b) * 1024u);
 }
 

@@ -33,6 +33,8 @@ const std::vector<page_table>& tables() {
       {"| dram count | unit | what is counted |\n|---|---|---|\n", HEDDLE_DRAM_COUNTS(HEDDLE_X)},
       {"| shared memory count | unit | what is counted |\n|---|---|---|\n", HEDDLE_SHARED_COUNTS(HEDDLE_X)},
       {"| tlb count | unit | what is counted |\n|---|---|---|\n", HEDDLE_TLB_COUNTS(HEDDLE_X)},
+      {"| bulk count | unit | what is counted |\n|---|---|---|\n", HEDDLE_BULK_COUNTS(HEDDLE_X)},
+      {"| cluster count | unit | what is counted |\n|---|---|---|\n", HEDDLE_CLUSTER_COUNTS(HEDDLE_X)},
       {"| line count | unit | what is counted |\n|---|---|---|\n", HEDDLE_LINE_COUNTS(HEDDLE_X)},
 #undef HEDDLE_X
 #define HEDDLE_X(name, sentence) "| " #name " | " sentence " |\n"
