@@ -104,13 +104,13 @@ TEST(asynchronous_stores, reduce_in_another_block) {
                                       "--gpu h100 --metrics m.json");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.words, expected);
-  // Two warps of each block but the first send eight reductions, one of them of 64 bits, and an arrival after each.
+  // Two warps of each block but the first send seven reductions, one of them of 64 bits, and an arrival after each.
   const json m = json::parse(ptx_runs::content(ptx_runs::place_of_test() / "m.json"));
   const json& counts = m["kernels"][0]["memory"]["cluster"];
   constexpr unsigned warps = clusters * (ranks - 1) * threads / 32;
-  EXPECT_EQ(counts["requests"], warps * 16);
-  EXPECT_EQ(counts["bytes"], warps * 32 * (7 * 4 + 8 + 8 * 8));
-  EXPECT_EQ(counts["flits"], warps * (8 * 2 + 7 * 4 + 8 + 8 * (2 + 8)) + ranks * clusters * 5);
+  EXPECT_EQ(counts["requests"], warps * 14);
+  EXPECT_EQ(counts["bytes"], warps * 32 * (6 * 4 + 8 + 7 * 8));
+  EXPECT_EQ(counts["flits"], warps * (7 * 2 + 6 * 4 + 8 + 7 * (2 + 8)) + ranks * clusters * 5);
   EXPECT_EQ(counts["barrier_arrivals"], ranks * clusters * 2);
   EXPECT_FALSE(m["kernels"][0]["memory"].contains("bulk"));
 }

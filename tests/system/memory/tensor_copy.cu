@@ -131,3 +131,43 @@ extern "C" __global__ void add_2(const __grid_constant__ CUtensorMap map, const 
     finish();
   }
 }
+
+// The map of another tensor, changed in shared memory and copied from there to global memory: a tensor of 40 x 30 floats
+// at `tensor`, boxes of 16 x 8 with swizzled rows, NaN outside.
+__device__ CUtensorMap changed[16];
+extern "C" __global__ void replaced(const __grid_constant__ CUtensorMap map, const int* at, uint32_t bytes, uint8_t* out,
+                                    const float* tensor) {
+  __shared__ __align__(128) uint32_t copy[32];
+  if (threadIdx.x < 32) {
+    copy[threadIdx.x] = reinterpret_cast<const uint32_t*>(&map)[threadIdx.x];
+    __syncwarp();
+    const uint32_t here = shared_address(copy);
+#define REPLACE(field, type, constraint, value) \
+  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024." type ", %1;" ::"r"(here), constraint(value) : "memory")
+#define CHOOSE(field, value) asm volatile("tensormap.replace.tile." field ".shared::cta.b1024.b32 [%0], " value ";" ::"r"(here) : "memory")
+    if (threadIdx.x == 0) {
+      REPLACE("global_address", "b64 [%0]", "l", tensor);
+      REPLACE("rank", "b32 [%0]", "r", 1);
+      REPLACE("box_dim", "b32 [%0], 0", "r", 16);
+      REPLACE("box_dim", "b32 [%0], 1", "r", 8);
+      REPLACE("global_dim", "b32 [%0], 0", "r", 40);
+      REPLACE("global_dim", "b32 [%0], 1", "r", 30);
+      REPLACE("global_stride", "b64 [%0], 0", "l", uint64_t{160});
+      REPLACE("element_stride", "b32 [%0], 0", "r", 1);
+      REPLACE("element_stride", "b32 [%0], 1", "r", 1);
+      CHOOSE("elemtype", "7");
+      CHOOSE("interleave_layout", "0");
+      CHOOSE("swizzle_mode", "2");
+      CHOOSE("fill_mode", "1");
+    }
+    __syncwarp();
+    asm volatile(
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(
+            changed + blockIdx.x),
+        "r"(here)
+        : "memory");
+  }
+  __syncthreads();
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(changed + blockIdx.x) : "memory");
+  show<2>(changed + blockIdx.x, at, bytes, out);
+}

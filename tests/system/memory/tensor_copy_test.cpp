@@ -83,15 +83,17 @@ class tensor_copy : public ::testing::Test {
     return {text.begin(), text.end()};
   }
 
-  /// Runs a kernel on boxes at `at`. `in`: what stores write, or empty.
+  /// Runs a kernel on boxes at `at`. `in`: what stores write, or empty. `more`: arguments after the usual ones.
   heddle::test::outcome run(const std::string& kernel, const tensor& t, const std::vector<place>& at, const bytes& in,
-                            const json& map = {}) const {
+                            const json& map = {}, const json& more = json::array()) const {
     bytes places(at.size() * sizeof(place));
     std::memcpy(places.data(), at.data(), places.size());
     write("at.bin", places);
     const std::size_t moved = at.size() * t.box_bytes();
     write("in.bin", in.empty() ? bytes(moved) : in);
     const json first = map.is_null() ? json{{"tensor_map", t.map()}} : map;
+    json arguments = {first, {{"buffer", "at"}}, {{"u32", t.box_bytes()}}, {{"buffer", "box"}}};
+    arguments.insert(arguments.end(), more.begin(), more.end());
     const json job = {
         {"module", HEDDLE_SOURCE "/tests/system/memory/tensor_copy.ptx"},
         {"buffers",
@@ -101,13 +103,14 @@ class tensor_copy : public ::testing::Test {
            {"grid", {at.size()}},
            {"block", {64}},
            {"shared_bytes", t.box_bytes()},
-           {"args", {first, {{"buffer", "at"}}, {{"u32", t.box_bytes()}}, {{"buffer", "box"}}}}}}},
+           {"args", arguments}}}},
         {"outputs", {{{"buffer", "box"}, {"file", "box.bin"}}, {{"buffer", "tensor"}, {"file", "tensor.out.bin"}}}}};
     std::ofstream(place_ / "job.json") << job;
     return heddle::test::run_program({HEDDLE_PROGRAM, "run", "job.json", "--gpu", "h100", "--quiet"}, {place_});
   }
 
-  void check_loads(const std::string& kernel, const tensor& t, const std::vector<place>& at) {
+  void check_loads(const std::string& kernel, const tensor& t, const std::vector<place>& at, const json& map = {},
+                   const json& more = json::array()) {
     bytes expected(at.size() * t.box_bytes());
     const std::uint32_t nan = t.element == 2 ? 0x7fff7fff : 0x7fffffff;
     for (std::size_t b = 0; b < at.size(); ++b)
@@ -115,7 +118,7 @@ class tensor_copy : public ::testing::Test {
         const std::uint8_t outside = t.nan ? static_cast<std::uint8_t>(nan >> to % 4 * 8) : 0;
         expected[b * t.box_bytes() + to] = from < 0 ? outside : content_[static_cast<std::size_t>(from)];
       });
-    const auto o = run(kernel, t, at, {});
+    const auto o = run(kernel, t, at, {}, map, more);
     ASSERT_EQ(o.code, 0) << o.err << t.map();
     EXPECT_EQ(read("box.bin"), expected) << t.map();
   }
@@ -139,6 +142,13 @@ TEST_F(tensor_copy, swizzles_fills_and_steps) {
   check_loads("load_2", {2, "f16", {64, 20}, {32, 8}, {}, {128}, 0, true}, {{40, 15}, {-3, -3}});
   check_loads("load_2", {4, "f32", {30, 20}, {8, 8}, {}, {128}, 0, true}, {{25, 15}, {-3, -3}});
   check_loads("load_3", {4, "s32", {16, 12, 12}, {8, 7, 5}, {1, 2, 3}, {64, 768}}, {{0, 0, 0}, {5, 4, 6}});
+}
+
+// Each block changes another tensor's map.
+TEST_F(tensor_copy, uses_maps_that_the_kernel_has_changed) {
+  const tensor other{2, "f16", {64, 20, 3}, {8, 8, 1}, {}, {128, 2560}};
+  check_loads("replaced", {4, "f32", {40, 30}, {16, 8}, {1, 1}, {160}, 64, true}, {{0, 0}, {30, 25}, {-3, -3}, {17, 4}},
+              {{"tensor_map", other.map()}}, {{{"buffer", "tensor"}}});
 }
 
 TEST_F(tensor_copy, random_boxes_are_those_of_the_cpu) {

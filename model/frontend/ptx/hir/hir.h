@@ -35,6 +35,21 @@ enum class arrival_kind : std::uint8_t {
   complete_tx
 };
 
+/// tensormap: modifiers::sub; the fields of tensormap.replace, in the order of their names in modifiers.cpp.
+enum class map_field : std::uint8_t {
+  none,
+  global_address,
+  rank,
+  box_dim,
+  global_dim,
+  global_stride,
+  element_stride,
+  elemtype,
+  interleave_layout,
+  swizzle_mode,
+  fill_mode
+};
+
 /// Sub-operations of a barrier of the cluster, after those of a block's barrier.
 constexpr std::uint8_t cluster_arrive = 5, cluster_wait = 6;
 

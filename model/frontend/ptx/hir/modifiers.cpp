@@ -236,6 +236,14 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
                     std::array<const char*, 9>{"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait",
                                                "pending_count", "expect_tx", "complete_tx"},
                     m.sub);
+    case ptx_op::tensormap:
+      if (choose(w,
+                 std::array<const char*, 11>{"replace", "global_address", "rank", "box_dim", "global_dim",
+                                             "global_stride", "element_stride", "elemtype", "interleave_layout",
+                                             "swizzle_mode", "fill_mode"},
+                 m.sub))
+        return true;
+      return w == "tile" || w == "b1024" || w == "cp_fenceproxy" || w == "tensormap::generic" || w == "aligned";
     case ptx_op::griddepcontrol: return w == "wait" || w == "launch_dependents";
     case ptx_op::createpolicy:
       return w == "fractional" || w == "range" || w == "global" || w == "cvt" || w.rfind("L2", 0) == 0;

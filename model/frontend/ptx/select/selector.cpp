@@ -251,6 +251,7 @@ struct selector::selection {
     HEDDLE_SELECT(vabsdiff4, s.integer_.video_difference()),
     // copy, arrival: steps of all but copies and mbarrier.try_wait are instructions of their own
     HEDDLE_SELECT(cp, s.memory_.copy()),
+    {ptx_op::tensormap, nullptr},
     HEDDLE_SELECT(mbarrier, s.memory_.arrival_wait()),
   };
 #undef HEDDLE_SELECT

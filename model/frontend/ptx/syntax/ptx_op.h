@@ -172,6 +172,7 @@ enum class op_family : std::uint8_t {
   X(szext,          "szext",          bits,       own,                                      1, 2, result,    by_use,    no,  no,  no)      \
   X(s2r,            "",               part,       no_words,                                 1, 0, own,       if_clock,  no,  no,  no)      \
   X(cp,             "cp",             copy,       space | cache | own,                      0, 1, own,       always,    no,  no,  no)      \
+  X(tensormap,      "tensormap",      copy,       space | order | sync | own,                1, 1, own,       always,    no,  no,  yes)     \
   X(applypriority,  "applypriority",  hint,       space | own,                              0, 1, result,    by_use,    no,  no,  no)      \
   X(createpolicy,   "createpolicy",   hint,       own,                                      1, 1, result,    by_use,    no,  no,  no)      \
   X(discard,        "discard",        hint,       space | own,                              0, 1, result,    by_use,    no,  no,  no)      \

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/resolve/family/bulk_translator.h"
 
+#include <array>
+#include <cstddef>
 #include <utility>
+
+#include "heddle/isa/tensor_map.h"
 
 namespace heddle::ptx {
 
 using isa::dtype;
 using isa::opcode;
 
+namespace {
+
+/// The elements' types in the order in which tensormap.replace numbers them.
+constexpr std::array<isa::tensor_type, 13> replaced_types = {
+    isa::tensor_type::u8,      isa::tensor_type::u16, isa::tensor_type::u32,  isa::tensor_type::s32,
+    isa::tensor_type::u64,     isa::tensor_type::s64, isa::tensor_type::f16,  isa::tensor_type::f32,
+    isa::tensor_type::f32_ftz, isa::tensor_type::f64, isa::tensor_type::bf16, isa::tensor_type::tf32,
+    isa::tensor_type::tf32_ftz};
+
+}  // namespace
+
 void bulk_translator::translate(const hir_instruction& h, const ast_instruction& i) {
+  if (h.op == ptx_op::tensormap) return i.has("cp_fenceproxy") ? copy_map(h, i) : change_map(h, i);
   if (h.m.sub != copy_bulk) return group(h, i);
   if (i.has("tensor") != (h.m.dimensions != 0)) refuse(i, "'.tensor' with '.1d' to '.5d'");
   if (i.has("reduce") && (i.has("prefetch") || i.has("multicast::cluster"))) refuse(i, "a reduction alone");
@@ -151,6 +167,90 @@ void bulk_translator::tensor(const hir_instruction& h, const ast_instruction& i)
   offsets();
   if (h.m.any_block) d.blocks = in_.operand(i.operands[next], dtype::u16, i.where);
   append(h, opcode::utmaldg, sub, d);
+}
+
+void bulk_translator::store_field(const hir_instruction& h, const ast_operand& map, std::size_t offset, dtype type,
+                                  const value& v) {
+  hir_instruction store = in_place_of(h, ptx_op::st, type, {}, {});
+  store.m.space = h.m.space;
+  store.guard = h.guard;
+  in_.address(store, map);
+  store.offset += static_cast<std::int64_t>(offset);
+  store.src.push_back(v);
+  code_.append(std::move(store));
+}
+
+/// tensormap.replace: stores to the fields of isa::tensor_map.
+void bulk_translator::change_map(const hir_instruction& h, const ast_instruction& i) {
+  using map = isa::tensor_map;
+  const expansion steps(code_, h);
+  const auto field = static_cast<map_field>(h.m.sub);
+  // An immediate number: of a dimension, or a choice.
+  const auto number = [&](std::uint64_t count, const char* expected) {
+    const std::uint64_t n = i.operands[1].bits;
+    if (n >= count)
+      code_.fail(i.operands[1].where, "'" + i.operands[1].text + "' in '" + i.mnemonic() + "', expected " + expected);
+    return static_cast<std::size_t>(n);
+  };
+  const auto last = [&](std::size_t k) {  // a size is stored less one
+    return steps.make(ptx_op::sub, dtype::u32, {in_.operand(i.operands[k], dtype::u32, i.where), immediate_value(1)});
+  };
+  const auto store = [&](std::size_t offset, dtype type, const value& v) {
+    store_field(h, i.operands[0], offset, type, v);
+  };
+  switch (field) {
+    case map_field::none: return;
+    case map_field::global_address:
+      return store(offsetof(map, address), dtype::b64, in_.operand(i.operands[1], dtype::b64, i.where));
+    case map_field::rank:  // the operand is the rank less one
+      return store(
+          offsetof(map, rank), dtype::u8,
+          steps.make(ptx_op::add, dtype::u32, {in_.operand(i.operands[1], dtype::u32, i.where), immediate_value(1)}));
+    case map_field::box_dim: return store(offsetof(map, box) + number(5, "0 to 4"), dtype::u8, last(2));
+    case map_field::global_dim: return store(offsetof(map, last) + 4 * number(5, "0 to 4"), dtype::b32, last(2));
+    case map_field::global_stride:
+      return store(offsetof(map, strides) + 8 * number(4, "0 to 3"), dtype::b64,
+                   in_.operand(i.operands[2], dtype::b64, i.where));
+    case map_field::element_stride:
+      return store(offsetof(map, steps) + number(5, "0 to 4"), dtype::u8,
+                   in_.operand(i.operands[2], dtype::u32, i.where));
+    case map_field::elemtype:
+      return store(offsetof(map, type), dtype::u8,
+                   immediate_value(static_cast<std::uint8_t>(replaced_types[number(13, "0 to 12")])));
+    case map_field::interleave_layout: number(1, "0: interleaved layouts are not supported"); return;
+    case map_field::swizzle_mode: return store(offsetof(map, swizzle), dtype::u8, immediate_value(number(4, "0 to 3")));
+    case map_field::fill_mode:
+      return store(offsetof(map, fills_with_nan), dtype::u8, immediate_value(number(2, "0 or 1")));
+  }
+}
+
+/// tensormap.cp_fenceproxy: all lanes copy the same 128 bytes from shared to global memory, then release them.
+void bulk_translator::copy_map(const hir_instruction& h, const ast_instruction& i) {
+  if (i.operands[2].bits != sizeof(isa::tensor_map)) refuse(i, "128 bytes");
+  const expansion steps(code_, h);
+  constexpr unsigned piece = 16;
+  for (unsigned at = 0; at < sizeof(isa::tensor_map); at += piece) {
+    hir_instruction load = in_place_of(h, ptx_op::ld, dtype::b32, steps.words(4), {});
+    load.m.vector = 4;
+    load.m.space = state_space::shared;
+    load.guard = h.guard;
+    in_.address(load, i.operands[1]);
+    load.offset += at;
+    hir_instruction store = in_place_of(h, ptx_op::st, dtype::b32, {}, {});
+    store.m.vector = 4;
+    store.m.space = state_space::global;
+    store.guard = h.guard;
+    in_.address(store, i.operands[0]);
+    store.offset += at;
+    store.src.insert(store.src.end(), load.dst.begin(), load.dst.end());
+    code_.append(std::move(load));
+    code_.append(std::move(store));
+  }
+  hir_instruction fence = in_place_of(h, ptx_op::fence, dtype::none, {}, {});
+  fence.m.order = h.m.order;
+  fence.m.scope = h.m.scope;
+  fence.guard = h.guard;
+  code_.append(std::move(fence));
 }
 
 }  // namespace heddle::ptx

@@ -8,8 +8,8 @@
 
 namespace heddle::ptx {
 
-/// cp.async.bulk, cp.reduce.async.bulk, their forms on tensors and their groups. Each copy is one instruction of the
-/// machine, whose sources are gathered here in the order of isa::instruction.
+/// cp.async.bulk, cp.reduce.async.bulk, their forms on tensors and their groups, and changes of tensor maps. Each copy
+/// is one instruction of the machine, whose sources are gathered here in the order of isa::instruction.
 class bulk_translator {
  public:
   bulk_translator(block_builder& code, operand_resolver& in) : code_(code), in_(in) {}
@@ -22,6 +22,10 @@ class bulk_translator {
     value global, shared, bytes, barrier, blocks;
     std::vector<value> coordinates, offsets;
   };
+  void change_map(const hir_instruction& h, const ast_instruction& i);
+  void store_field(const hir_instruction& h, const ast_operand& map, std::size_t offset, isa::dtype type,
+                   const value& v);
+  void copy_map(const hir_instruction& h, const ast_instruction& i);
   void group(const hir_instruction& h, const ast_instruction& i);
   void contiguous(const hir_instruction& h, const ast_instruction& i);
   void tensor(const hir_instruction& h, const ast_instruction& i);

@@ -144,7 +144,8 @@ void resolver::dispatch(hir_instruction h, const ast_instruction& i) {
       if (h.op == ptx_op::wgmma || h.op == ptx_op::setmaxnreg) return warpgroup_.translate(std::move(h), i);
       return matrix_.translate(std::move(h), i);
     case op_family::texture: return texture_.translate(std::move(h), i);
-    case op_family::copy: return h.m.sub >= copy_bulk ? bulk_.translate(h, i) : copy_.translate(h, i);
+    case op_family::copy:
+      return h.m.sub >= copy_bulk || h.op == ptx_op::tensormap ? bulk_.translate(h, i) : copy_.translate(h, i);
     case op_family::arrival: return arrival_.translate(h, i);
     case op_family::stack: return stack_instructions_.translate(h, i);
     case op_family::search: return integer_.find_nth_set(h, i);
