@@ -83,6 +83,7 @@ run_outcome job_runner::run() {
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   check_registers(job_.operations, machine_.config().sm.registers_per_thread);
   device_ = std::make_unique<device_job>(job_, driver_);
+  machine_.announce(device_->programs());
   if (sanitizer* const s = machine_.checks())
     for (const buffer& b : job_.buffers)
       s->allocated(device_->address(b.name), b.bytes, "buffer '" + b.name + "'", true);

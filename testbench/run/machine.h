@@ -18,7 +18,7 @@
 #include "testbench/job/compare.h"
 #include "testbench/options/options.h"
 #include "testbench/run/core_time.h"
-#include "testbench/run/view.h"
+#include "testbench/views/make_views.h"
 
 namespace heddle::testbench {
 
@@ -51,6 +51,10 @@ class machine {
   [[nodiscard]] double cpu_seconds() const { return cpu_seconds_; }
   [[nodiscard]] double wall_seconds() const { return wall_seconds_; }
 
+  /// Before the simulation: tells the views what the host will launch. Throws input_error.
+  void announce(const std::vector<const isa::program*>& programs) {
+    for (auto& v : views_) v->begin(programs);
+  }
   /// Before the simulation starts: SMs may be simulated ahead (gpu::simulate_ahead), on the threads of the options.
   void simulate_ahead(cycle_t until, bool preemptions);
   /// Simulates for `duration`, or until the simulation is paused or no activity is left.
