@@ -32,7 +32,8 @@ std::string own_place(const json& line) {
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 place_sums sums_of(const json& line, const std::string& name) {
-  place_sums p{name};
+  place_sums p;
+  p.name = name;
   p.texts = text_at(line, "text") + "\n";
   p.executed = number_at(line, {"executed"});
   p.thread_executed = number_at(line, {"thread_executed"});

@@ -339,6 +339,8 @@ option_parser options_of_whatif() {
   p.value("rows", "N", "changes in the table and the chart (default: 20)");
   p.value("csv", "FILE.csv", "write every change with its time and energy");
   p.value("chart", "FILE.svg", "draw the best changes as bars");
+  p.value("metrics", "FILE.json", "write the metrics of the machine as it is, with all changes that were tried");
+  p.value("report", "FILE.html", "write their report, in which the advice that was tried is marked");
   p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
   p.flag("quiet", "no table on stdout");
   p.flag("help,h", "this text");

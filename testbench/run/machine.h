@@ -27,8 +27,9 @@ struct run_outcome {
   run_metrics metrics;
   std::vector<comparison> checks;
   std::vector<std::string> written;
-  std::string failure;  // of the simulated program, several lines; empty: success
-  int stop_signal = 0;  // the signal that ended the run early; 0: none
+  std::string failure;         // of the simulated program, several lines; empty: success
+  bool reached_limit = false;  // `failure` is that the limit of cycles was reached
+  int stop_signal = 0;         // the signal that ended the run early; 0: none
 };
 
 /// A GPU with its driver and its views. The host is a job's program or an external CUDA program.

@@ -123,6 +123,19 @@ TEST_F(report_pages, lead_from_hot_lines_to_their_cycles) {
   EXPECT_EQ(value(faults), json::array());
 }
 
+TEST_F(report_pages, mark_the_advice_that_was_tried) {
+  heddle("whatif '" HEDDLE_WORKLOADS "/saxpy/job.json' --quiet --runs 8 --metrics m.json --report r.html");
+  const json m = metrics("m.json");
+  chromium->open(place_ / "r.html", 400, false);
+  const json marked =
+      value("[...document.querySelectorAll('#verdict li[data-tried=done] strong')].map((s) => s.textContent)");
+  ASSERT_GT(marked.size(), 0u);
+  for (const json& text : marked) EXPECT_EQ(text.get<std::string>().rfind("Tried: ", 0), 0u) << text;
+  EXPECT_EQ(value("document.querySelectorAll('#tried-changes tbody tr').length"), m["tried"].size());
+  EXPECT_EQ(value("document.documentElement.scrollWidth"), 400);
+  EXPECT_EQ(value(faults), json::array());
+}
+
 TEST_F(report_pages, are_operable_by_keyboard) {
   heddle("run '" HEDDLE_WORKLOADS "/scan/job.json' --quiet --report r.html");
   chromium->open(place_ / "r.html", 1600, false);
