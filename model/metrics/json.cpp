@@ -378,6 +378,7 @@ std::string to_json(const run_metrics& m) {
   w.member("peak_rss_bytes", m.host.peak_rss_bytes);
   w.member("warp_instructions_per_second", m.host.warp_instructions_per_second);
   w.member("cycles_per_second", m.host.cycles_per_second);
+  if (!m.host.view.empty()) w.member("view", m.host.view);
   w.end_object().end_object();
   return w.text();
 }

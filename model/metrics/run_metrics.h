@@ -217,6 +217,7 @@ struct host_metrics {
   std::uint64_t peak_rss_bytes = 0;
   double warp_instructions_per_second = 0;
   double cycles_per_second = 0;
+  std::string view;  // `heddle view` of this run, to which a line is to be added; empty: it has none
 };
 
 struct run_metrics {

@@ -67,6 +67,16 @@ std::string step_filter() {
   return text;
 }
 
+std::string line_filter(const std::vector<std::string>& places) {
+  std::string text;
+  char index[24];
+  for (std::size_t pc = 0; pc < places.size(); ++pc) {
+    std::snprintf(index, sizeof index, "%08zX ", pc);
+    text += index + places[pc] + "\n";
+  }
+  return text;
+}
+
 std::string module_of(const std::string& signal) { return signal.substr(0, signal.rfind('.')); }
 
 std::string group(const std::string& title, bool open, const std::string& lines) {
@@ -99,6 +109,7 @@ std::string shown(const vcd_writer::signal& s, const std::vector<std::string>& f
   if (ends_with(s.name, "_state")) return "@2022\n^1 " + files[1] + "\n" + line;
   if (ends_with(s.name, "_operation")) return "@2022\n^2 " + files[2] + "\n" + line;
   if (ends_with(s.name, "context_engine.step")) return "@2022\n^3 " + files[3] + "\n" + line;
+  if (ends_with(s.name, "_pc") && files.size() > 4) return "@2022\n^4 " + files[4] + "\n" + line;
   if (is_mask(s.name)) return "@22\n" + line;
   if (is_curve(s.name)) return "@88024\n[color] 3\n" + line + "@20000\n-\n-\n";
   return (s.width == 1 ? "@28\n[color] 4\n" : "@24\n") + line;
@@ -178,7 +189,7 @@ class layout {
     std::string lines = taken(partition + ".issued", "instructions issued");
     if (lines.empty()) return "";
     lines += taken(partition + ".issue0_warp", "warp") + taken(partition + ".issue0_operation", "operation") +
-             taken(partition + ".issue1_operation", "second operation");
+             taken(partition + ".issue1_operation", "second operation") + taken(partition + ".issue0_pc", "line");
     lines += taken(partition + ".warp_scheduler.eligible", "eligible warps");
     std::string states;
     for (unsigned s = 0; by_name_.count(partition + ".warp" + std::to_string(s) + "_state") != 0; ++s)
@@ -217,13 +228,17 @@ class layout {
 
 std::vector<std::string> gtkwave_layout_names(const std::string& vcd_name) {
   const std::string base = base_of(vcd_name);
-  return {base + ".gtkw", base + ".state.filter", base + ".operation.filter", base + ".step.filter"};
+  return {base + ".gtkw", base + ".state.filter", base + ".operation.filter", base + ".step.filter",
+          base + ".line.filter"};
 }
 
 std::vector<std::pair<std::string, std::string>> gtkwave_layout(const std::string& vcd_name,
                                                                 const std::vector<vcd_writer::signal>& signals,
-                                                                std::uint64_t start) {
+                                                                std::uint64_t start,
+                                                                const std::vector<std::string>& places) {
   const auto names = gtkwave_layout_names(vcd_name);
+  std::vector<std::string> filters = names;
+  if (places.empty()) filters.pop_back();  // indices are shown
   // GTKWave finds dump and filters next to the save file, wherever it is started, if the save file names itself. The
   // zoom level shows a name within a few cycles.
   std::string text =
@@ -231,8 +246,12 @@ std::vector<std::pair<std::string, std::string>> gtkwave_layout(const std::strin
       "\n[size] 1600 1000\n[pos] -1 -1\n*-13.000000 " + std::to_string(start) +
       " -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n[sst_width] 1\n[signals_width] 480\n"
       "[sst_expanded] 0\n@200\n-1 ns = 1 core cycle\n";
-  text += layout(signals, names).text();
-  return {{names[0], text}, {names[1], state_filter()}, {names[2], operation_filter()}, {names[3], step_filter()}};
+  text += layout(signals, filters).text();
+  return {{names[0], text},
+          {names[1], state_filter()},
+          {names[2], operation_filter()},
+          {names[3], step_filter()},
+          {names[4], line_filter(places)}};
 }
 
 }  // namespace heddle

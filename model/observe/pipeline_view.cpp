@@ -9,6 +9,7 @@
 #include "heddle/isa/program.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/memory/l2/l2_slice.h"
+#include "heddle/observe/code_line.h"
 #include "heddle/observe/module_scope.h"
 #include "heddle/sm/sm.h"
 
@@ -152,10 +153,14 @@ pipeline_view::id_t pipeline_view::open(partition_track& p, unsigned slot, std::
   const unsigned warp = slot * c.sm.sub_partitions + p.index;
   const auto& b = at.block->index;
   const std::string label = fmt::format("sm{} w{:02} {:4}: {}", p.sm, warp, pc, text_of(*at.program, pc));
-  const std::string place =
-      at.recorded ? fmt::format("at {:#x}", d.instruction->line) : fmt::format("line {}", d.instruction->line);
-  const std::string details = fmt::format("{}, {} of {}, block ({},{},{}) warp {}", at.program->program->kernel, place,
-                                          at.program->program->file, b.x, b.y, b.z, at.warp_in_block);
+  const isa::program& program = *at.program->program;
+  const std::string place = line_text(program, d.instruction->line);
+  const std::string ptx = at.recorded ? " of " + program.file
+                          : program.source == nullptr || program.source->at(d.instruction->line) == nullptr
+                              ? ""
+                              : fmt::format(" ({}:{})", program.file, d.instruction->line);
+  const std::string details =
+      fmt::format("{}, {}{}, block ({},{},{}) warp {}", program.kernel, place, ptx, b.x, b.y, b.z, at.warp_in_block);
   const id_t id = writer_.open(w.instructions++, p.sm * c.sm.max_warps + warp, label, details);
   arrows(w, d, id);
   return id;

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/isa/program.h"
+#include "heddle/observe/code_line.h"
 #include "heddle/observe/ends_with.h"
 #include "heddle/observe/gtkwave_layout.h"
 #include "heddle/observe/module_scope.h"
@@ -109,8 +112,22 @@ void waveform::close(const std::string& mark) {
   writer_.close(last_ == never ? present() : std::min(present(), (last_ + 1) * cycle_ps), mark);
 }
 
+// The lines of the program that runs in the window, by instruction; empty: of several.
+std::vector<std::string> waveform::places() const {
+  const isa::program* runs = nullptr;
+  for (const grid_record& g : gpu_.cwd().grids()) {
+    if (g.dispatched == 0 || g.start_cycle > last_ || (g.finished && g.end_cycle < first_)) continue;
+    if (runs != nullptr && runs != g.launch->program.get()) return {};
+    runs = g.launch->program.get();
+  }
+  std::vector<std::string> all;
+  if (runs != nullptr)
+    for (const isa::instruction& i : runs->code) all.push_back(line_text(*runs, i.line));
+  return all;
+}
+
 std::vector<waveform::side_file> waveform::layout(const std::string& vcd_name) const {
-  return gtkwave_layout(vcd_name, writer_.signals(), start_);
+  return gtkwave_layout(vcd_name, writer_.signals(), open_at_ == never ? start_ : open_at_ * cycle_ps, places());
 }
 
 std::vector<std::string> waveform::layout_names(const std::string& vcd_name) { return gtkwave_layout_names(vcd_name); }

@@ -32,6 +32,10 @@ class waveform : public cycle_observer {
   /// Completes the file. `mark`: why it does not cover a whole run. Throws input_error on a full disk.
   void close(const std::string& mark = {});
 
+  /// The layout's view begins with this cycle, and the marker is there. Without this call, with the first issue at
+  /// which the SMs in scope hold their maximum number of blocks.
+  void open_at(cycle_t cycle) { open_at_ = cycle; }
+
   /// A file next to the waveform: name and text.
   using side_file = std::pair<std::string, std::string>;
   /// The GTKWave save file (NAME.gtkw) and the filters that show enumerations as words, for a waveform named
@@ -42,6 +46,7 @@ class waveform : public cycle_observer {
 
  private:
   [[nodiscard]] std::uint64_t present() const;
+  [[nodiscard]] std::vector<std::string> places() const;
   void note();
   void begin_if_noted(std::uint64_t now);
   void start_if_triggered(std::uint64_t now);
@@ -55,6 +60,7 @@ class waveform : public cycle_observer {
   bool noted_ = false;  // the writer has the values with which the window begins
   // Start of the layout's view: the first issue at which the SMs in scope hold their maximum number of blocks.
   std::uint64_t start_ = 0;
+  cycle_t open_at_ = never;
   std::vector<std::size_t> blocks_;  // indices of the writer's signals: blocks of an SM
   std::vector<std::size_t> issued_;  // and instructions issued by a sub-partition
   std::uint64_t most_blocks_ = 0;

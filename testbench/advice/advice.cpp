@@ -16,8 +16,9 @@ using json = nlohmann::ordered_json;
 constexpr double least_speedup = 1.03;
 
 constexpr void (*rules[])(const time_model&, std::vector<advice>&) = {
-    unused_vectors, uncoalesced_accesses, bank_conflicts, constants_by_lane, local_memory,
-    divergence,     double_precision,     occupancy,      partial_wave,      idle_sms};
+    unused_vectors, uncoalesced_accesses, bank_conflicts,   constants_by_lane, local_memory,
+    divergence,     double_precision,     occupancy,        partial_wave,      idle_sms,
+    barriers,       atomics_by_address,   prefetch_distance};
 
 }  // namespace
 

@@ -97,16 +97,18 @@ void occupancy(const time_model& t, std::vector<advice>& to) {
     const double warps = std::ceil(threads / lanes);
     const double fit = std::floor(t.machine.number("sm.registers") / ((blocks + 1) * warps * lanes) / 8) * 8;
     if (fit <= 0 || fit >= now) return;
-    finding = fmt::format("{:.0f} registers a thread let {:.0f} blocks on an SM; {:.0f} more with {:.0f}", now, blocks,
-                          1.0, fit);
+    finding =
+        fmt::format("{:.0f} registers a thread let {:.0f} blocks on an SM; one more with {:.0f} (one register less {})",
+                    now, blocks, fit, now - 1 <= fit ? "is enough" : "brings nothing");
     remedy = fmt::format("__launch_bounds__({:.0f}, {:.0f}), if that spills nothing", threads, blocks + 1);
   } else if (limiter == "shared_memory") {
     const double now = number_at(t.kernel, {"shared_bytes_per_block"});
     const double each = std::floor(t.machine.number("shared_memory.size_bytes") / (blocks + 1) / 128) * 128 -
                         t.machine.number("shared_memory.reserved_per_block_bytes");
     if (each <= 0 || each >= now) return;
-    finding = fmt::format("{:.0f} bytes of shared memory a block let {:.0f} on an SM; one more with {:.0f}", now,
-                          blocks, each);
+    finding = fmt::format(
+        "{:.0f} bytes of shared memory a block let {:.0f} on an SM; one more with {:.0f} (256 bytes less {})", now,
+        blocks, each, now - 256 <= each ? "are enough" : "bring nothing");
     remedy = "smaller tiles, or smaller types in them";
   } else {
     return;

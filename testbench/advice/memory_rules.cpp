@@ -13,22 +13,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr double sector_bytes = 32, line_bytes = 128;
-constexpr double worth_telling = 1.2;  // what is moved to what is needed
-constexpr double fully_busy = 0.8;     // few parts are used more than this
-
-/// Lines of PTX that access memory and of which `is` holds, joined by the line of the source.
-template <class P>
-std::vector<place_sums> joined(const time_model& t, P&& is) {
-  std::vector<place_sums> all;
-  for (const place_sums& line : t.lines) {
-    if (line.count("accesses") == 0 || !is(line)) continue;
-    const auto same = std::find_if(all.begin(), all.end(), [&](const place_sums& p) { return p.name == line.name; });
-    if (same == all.end()) all.push_back(line);
-    else same->add(line);
-  }
-  return all;
-}
+constexpr double line_bytes = 128;
 
 double least_sectors(const place_sums& p) {
   return std::max(p.count("accesses"), p.count("requested_bytes") / sector_bytes);
@@ -84,7 +69,9 @@ void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
 }
 
 void bank_conflicts(const time_model& t, std::vector<advice>& to) {
-  const auto is = [&t](const place_sums& p) { return p.count("shared_passes") >= worth_telling * least_passes(p, t); };
+  const auto is = [&t](const place_sums& p) {
+    return !is_atomic(p) && p.count("shared_passes") >= worth_telling * least_passes(p, t);
+  };
   for (const place_sums& p : joined(t, is)) {
     const double passes = p.count("shared_passes"), accesses = p.count("accesses"), least = least_passes(p, t);
     const double all = t.moved("shared_passes"), saved = ratio(passes - least, all);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,29 @@ namespace heddle::testbench {
 
 struct advice;
 
+constexpr double sector_bytes = 32;
+constexpr double worth_telling = 1.2;  // what is there to what is needed
+constexpr double fully_busy = 0.8;     // few parts are used more than this
+
 /// Shortest text with at most three digits: "4", "4.88".
 std::string rounded(double value);
 
 /// Waits for the path to the L1 and beyond become shorter as its busiest part has less to do. No warp waits for a part
 /// that is seldom busy.
 void relieve_memory_waits(relief& r, const time_model& t);
+
+/// Lines of PTX that access memory and of which `is` holds, joined by the line of the source.
+template <class P>
+std::vector<place_sums> joined(const time_model& t, P&& is) {
+  std::vector<place_sums> all;
+  for (const place_sums& line : t.lines) {
+    if (line.count("accesses") == 0 || !is(line)) continue;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const place_sums& p) { return p.name == line.name; });
+    if (same == all.end()) all.push_back(line);
+    else same->add(line);
+  }
+  return all;
+}
 
 /// Two or four lines of PTX that access neighbouring words of global memory.
 struct vector_of_words {
@@ -31,6 +49,9 @@ void constants_by_lane(const time_model& t, std::vector<advice>& to);
 void local_memory(const time_model& t, std::vector<advice>& to);
 void divergence(const time_model& t, std::vector<advice>& to);
 void double_precision(const time_model& t, std::vector<advice>& to);
+void barriers(const time_model& t, std::vector<advice>& to);
+void atomics_by_address(const time_model& t, std::vector<advice>& to);
+void prefetch_distance(const time_model& t, std::vector<advice>& to);
 void occupancy(const time_model& t, std::vector<advice>& to);
 void partial_wave(const time_model& t, std::vector<advice>& to);
 void idle_sms(const time_model& t, std::vector<advice>& to);

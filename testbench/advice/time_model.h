@@ -24,11 +24,20 @@ struct place_sums {
   double executed = 0, thread_executed = 0;
   double cycles = 0;                     // of warps whose next instruction it was
   std::map<std::string, double> memory;  // lines[].memory
+  std::map<std::string, double> states;  // lines[].warp_states
 
   [[nodiscard]] double count(const char* name_of) const;
+  [[nodiscard]] double waits(const char* state) const;
   void add(const place_sums& other);
   [[nodiscard]] bool contains(const char* text) const { return texts.find(text) != std::string::npos; }
 };
+
+/// Whether it is an atomic, with or without a result.
+bool is_atomic(const place_sums& p);
+/// How many addresses the lanes of a warp change at most, by the sectors that they touch.
+double most_addresses(const place_sums& p);
+/// Whether several lanes change one address.
+bool share_addresses(const place_sums& atomic);
 
 /// A kernel's time after a change. The same number of warps shares the SM, so the time goes with the cycles that a warp
 /// lives, but no part of the chip can do its work in less than it takes at its peak.
@@ -38,13 +47,16 @@ class time_model {
 
   /// The time now to that after the change; at least 1.
   [[nodiscard]] double speedup(const relief& r) const;
-  /// How much of its time a part is used at its peak, 0 to 1: those of speed_of_light(), "L1 look-ups", and "constant
-  /// look-ups".
+  /// How much of its time a part is used at its peak, 0 to 1: those of speed_of_light(), "L1 look-ups", "constant
+  /// look-ups", and "atomics": of lanes that change one address, one after another, in one slice of the L2.
   [[nodiscard]] double use_of(const std::string& part) const;
   /// Of the warp-cycles, 0 to 1.
   [[nodiscard]] double share_of(const std::string& state) const;
   /// The largest use of a part.
   [[nodiscard]] double busiest() const;
+  /// For so many core cycles the atomics occupy a slice, if all their lanes change one address, which at least some do.
+  [[nodiscard]] double atomic_cycles(const place_sums& atomic) const;
+  [[nodiscard]] double all_atomic_cycles() const;
   /// Sums of lines[].memory over all lines.
   [[nodiscard]] double moved(const char* count) const;
 

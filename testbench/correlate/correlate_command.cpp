@@ -17,6 +17,7 @@
 #include "testbench/correlate/correlation_runs.h"
 #include "testbench/correlate/correlation_text.h"
 #include "testbench/correlate/parameter_fit.h"
+#include "testbench/correlate/run_missing.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/files/passing_folder.h"
 #include "testbench/files/result_files.h"
@@ -185,30 +186,11 @@ class correlate_run {
     if (!options_.ini.empty()) roles.add_output(options_.ini, "--ini");
   }
 
-  // Runs what the store does not have; runs with equal ids are one.
   void simulate(const correlation_runs& runs, const result_store& store) {
-    std::vector<std::size_t> work;
-    std::set<std::string> seen;
-    for (std::size_t r = 0; r < runs.size(); ++r)
-      if (seen.insert(runs.id(r)).second && store.status(runs.id(r)) != point_status::done) work.push_back(r);
-    sweep_progress progress(options_.progress, work.size());
-    local_engine engine(
-        store, [&](std::size_t r) { return runs.id(r); }, options_.timeout_seconds,
-        options_.jobs ? options_.jobs : host_cores(), true, [&](std::size_t r) { runs.run(r, store); });
-    const int signal = engine.run(work, progress);
-    progress.clear_line();
-    if (signal != 0) end_by(signal);
-  }
-
-  [[noreturn]] void end_by(int signal) {
+    const int signal = run_missing(runs, store, {options_.jobs, options_.timeout_seconds, true, options_.progress});
+    if (signal == 0) return;
     folder_.reset();
-    message_log::warning(
-        "stopped by signal " + std::to_string(signal) +
-        (options_.store.empty() ? "" : "; what is finished is kept, and the same command continues from there"));
-    message_log::flush();
-    ::signal(signal, SIG_DFL);
-    ::raise(signal);
-    ::_exit(128 + signal);
+    end_by(signal, !options_.store.empty());
   }
 
   int fit(const result_store& store) {

@@ -90,19 +90,14 @@ std::string correlation_text(const correlation& c, const text_style& style) {
 }
 
 std::string correlation_csv(const correlation& c) {
-  const auto quoted = [](const std::string& cell) {
-    if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
-    std::string text = "\"";
-    for (const char letter : cell) text += letter == '"' ? "\"\"" : std::string(1, letter);
-    return text + "\"";
-  };
   std::string text = "where,gpu,kernel,metric,hardware,heddle,error_pct,use,origin,licence,failure\n";
   for (const chip_comparison& chip : c.chips) {
     for (const compared_launch& l : chip.launches) {
       const measured_launch& m = *l.measured;
-      const std::string begin = quoted(m.where) + "," + quoted(m.gpu) + "," + quoted(m.kernel) + ",";
-      const std::string end = "," + quoted(m.identifies.empty() ? "compared" : "identifies " + m.identifies) + "," +
-                              quoted(m.origin) + "," + quoted(m.licence) + "," + quoted(one_line(l.failure)) + "\n";
+      const std::string begin = csv_field(m.where) + "," + csv_field(m.gpu) + "," + csv_field(m.kernel) + ",";
+      const std::string end = "," + csv_field(m.identifies.empty() ? "compared" : "identifies " + m.identifies) + "," +
+                              csv_field(m.origin) + "," + csv_field(m.licence) + "," + csv_field(one_line(l.failure)) +
+                              "\n";
       if (!l.failure.empty()) text += begin + ",,," + end;
       for (const compared_value& v : l.values)
         text += begin + fmt::format("{},{},{},{}", v.metric->name, v.hardware, v.heddle, 100 * v.error()) + end;

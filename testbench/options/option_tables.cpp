@@ -60,15 +60,8 @@ void add_carveout(option_parser& p) {
   p.value("carveout", "PERCENT", "share of the unified cache that is shared memory (default: the chip's choice)");
 }
 
-constexpr std::size_t most_suites = 64;
-constexpr std::size_t most_reports = 16;  // as many as a reader can distinguish side by side
-
-}  // namespace
-
-option_parser options_of_run() {
-  option_parser p("run", "run JOB.json [options]\nrun --kernel FILE.ptx[:ENTRY] --grid X --block X [options]",
-                  "Simulates the launches of a job file, or one launch.");
-  p.operands("JOB.json");
+// What run and view simulate instead of a job file.
+void add_launch(option_parser& p) {
   p.group("One launch");
   p.value("kernel", "FILE.ptx[:ENTRY]", "the kernel; ENTRY may be left out where the file has one");
   p.value("grid", "X[,Y[,Z]]", "blocks");
@@ -83,6 +76,18 @@ option_parser options_of_run() {
   p.values("arg", "TYPE:VALUE",
            "the next kernel argument: u32:7 s32:-1 f32:1.5 (u8 to u64, s8 to s64, f32, f64); "
            "buf:BYTES[:iota32|:iotaf|:random:SEED], in:FILE, out:BYTES:FILE, inout:FILE:OUTFILE");
+}
+
+constexpr std::size_t most_suites = 64;
+constexpr std::size_t most_reports = 16;  // as many as a reader can distinguish side by side
+
+}  // namespace
+
+option_parser options_of_run() {
+  option_parser p("run", "run JOB.json [options]\nrun --kernel FILE.ptx[:ENTRY] --grid X --block X [options]",
+                  "Simulates the launches of a job file, or one launch.");
+  p.operands("JOB.json");
+  add_launch(p);
   add_gpu_options(p);
   add_sanitizer(p);
   add_simulation_options(p);
@@ -96,6 +101,37 @@ option_parser options_of_run() {
       "run --kernel saxpy.ptx --grid 40 --block 256 --arg u32:10000 \\\n      --arg f32:2 --arg buf:40000:iotaf --arg out:40000:y.bin",
       "one kernel without a job file; y.bin gets its last argument");
   p.example("run job.json --set sub_partition.scheduler=lrr --vcd out.vcd", "another scheduler, with a waveform");
+  return p;
+}
+
+option_parser options_of_view() {
+  option_parser p("view",
+                  "view JOB.json --line FILE:LINE [options]\nview --kernel FILE.ptx[:ENTRY] ... --line FILE:LINE",
+                  "Finds the cycles of a run in which the warps at a line of the source, or of the PTX, wait most, and "
+                  "writes a waveform and a pipeline view of them.");
+  p.operands("JOB.json");
+  p.group("What to show");
+  p.value("line", "FILE:LINE", "the line, as the report has it: kernel.cu:42, kernel.ptx:42");
+  p.value("cycles", "N",
+          "length of the time in which the waits are summed; as many cycles are shown around it (default: 400)");
+  p.value("output,o", "NAME",
+          "write NAME.vcd, NAME.gtkw with its filters, and NAME.kanata (default: FILE.LINE, in this folder)");
+  p.flag("quiet", "say nothing on stdout");
+  add_launch(p);
+  add_gpu_options(p);
+  p.group("The run");
+  p.value("max-cycles", "N", "look no further than this cycle");
+  p.flag("cold", "launches begin with empty caches, one at a time, as profilers make them");
+  p.flag("warm", "launches find in the caches what earlier ones left (the default)");
+  p.value("threads", "N", "host threads that simulate the SMs");
+  p.value("confine", "DIR", "refuse a job that names files elsewhere than below DIR (default: it may name any)");
+  p.value("progress", "auto|always|never|json", "a progress line on stderr (auto: only on a terminal)");
+  p.value("log-level", "error|warning|info|debug", "which messages are written to stderr (default: warning)");
+  p.flag("help,h", "this text");
+  p.note(
+      "The job is simulated twice: to find the moment, and to write it. What the job itself would write is not written. "
+      "The page use/pipeline_view.md describes what is shown.");
+  p.example("view job.json --gpu v100 --line kernel.cu:42", "where the warps at line 42 wait most");
   return p;
 }
 
@@ -303,6 +339,8 @@ option_parser options_of_whatif() {
   p.value("rows", "N", "changes in the table and the chart (default: 20)");
   p.value("csv", "FILE.csv", "write every change with its time and energy");
   p.value("chart", "FILE.svg", "draw the best changes as bars");
+  p.value("metrics", "FILE.json", "write the metrics of the machine as it is, with all changes that were tried");
+  p.value("report", "FILE.html", "write their report, in which the advice that was tried is marked");
   p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
   p.flag("quiet", "no table on stdout");
   p.flag("help,h", "this text");

@@ -7,6 +7,7 @@ namespace heddle::testbench {
 
 /// The options of each command: names, values and help.
 option_parser options_of_run();
+option_parser options_of_view();
 option_parser options_of_exec();
 option_parser options_of_replay();
 option_parser options_of_occupancy();

@@ -10,6 +10,7 @@
 #include "heddle/config/message.h"
 #include "testbench/options/host_cores.h"
 #include "testbench/options/option_tables.h"
+#include "testbench/text/shell_words.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -19,6 +20,15 @@ namespace {
 void read_gpu_options(const option_parser& p, std::string& gpu, std::vector<std::string>& overrides) {
   if (p.has("gpu")) gpu = p.text("gpu");
   overrides = p.list("set");
+}
+
+constexpr std::uint64_t usual_view_cycles = 400;
+
+// Options that belong to a call, not to what is simulated.
+bool is_of_one_call(const std::string& option) {
+  for (const char* name : {"threads", "progress", "log-level", "quiet"})
+    if (option == name) return true;
+  return false;
 }
 
 void read_dimensions(const option_parser& p, const std::string& option, std::uint32_t (&out)[3]) {
@@ -105,10 +115,6 @@ void read_sanitizer(const option_parser& p, run_options& o) {
   o.sanitize_file = p.text("sanitize-json");
 }
 
-}  // namespace
-
-namespace {
-
 bool is_utf8(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = utf8_sequence(text, at);
@@ -138,6 +144,36 @@ void read_choice(const option_parser& p, launch_choice& c) {
   }
 }
 
+// The words that `heddle view` takes for the same run.
+std::string view_of(const option_parser& p) {
+  std::string text = "heddle view";
+  for (const std::string& file : p.positionals()) text += " " + shell_quoted(file);
+  const option_parser view = options_of_view();
+  for (const option_group& g : view.groups())
+    for (const option_entry& o : g.options) {
+      if (!p.has(o.name) || is_of_one_call(o.name)) continue;
+      if (o.meaning.empty()) text += " --" + o.name;
+      else
+        for (const std::string& value : o.repeatable ? p.list(o.name) : std::vector<std::string>{p.text(o.name)})
+          text += " --" + o.name + " " + shell_quoted(value);
+    }
+  return text;
+}
+
+void read_line(const option_parser& p, run_options& o) {
+  constexpr std::uint64_t least_cycles = 16, most_cycles = 100000000;
+  if (!p.has("line")) p.fail("expected --line FILE:LINE");
+  const std::string& text = p.text("line");
+  const std::size_t colon = text.rfind(':');
+  std::uint64_t line = 0;
+  if (colon == std::string::npos || colon == 0 || !parse_unsigned(text.substr(colon + 1), line) || line == 0 ||
+      line > largest_u32)
+    p.fail("--line: got '" + printable(text) + "', expected FILE:LINE, such as kernel.cu:42 or kernel.ptx:42");
+  o.watched.file = text.substr(0, colon);
+  o.watched.line = static_cast<std::uint32_t>(line);
+  o.watched.cycles = p.has("cycles") ? p.number("cycles", least_cycles, most_cycles) : usual_view_cycles;
+}
+
 }  // namespace
 
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
@@ -151,6 +187,26 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
   read_sanitizer(p, o);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
+  o.view = view_of(p);
+  return false;
+}
+
+bool parse_view(const std::vector<std::string>& arguments, run_options& o, std::string& output, std::string& help) {
+  option_parser p = options_of_view();
+  if (p.parse(arguments)) {
+    help = p.help();
+    return true;
+  }
+  if (p.has("confine")) o.confine = p.text("confine");
+  read_launch(p, o);
+  read_gpu_options(p, o.gpu, o.overrides);
+  read_simulation_options(p, o);
+  read_line(p, o);
+  output = p.has("output")
+               ? p.text("output")
+               : o.watched.file.substr(o.watched.file.find_last_of('/') + 1) + "." + std::to_string(o.watched.line);
+  if (output.empty() || output.back() == '/' || output == "-")
+    p.fail("--output: got '" + printable(output) + "', expected the beginning of the files' names");
   return false;
 }
 

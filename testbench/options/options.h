@@ -32,6 +32,14 @@ std::vector<std::string> names_of_kernel(const std::string& kernel);
 enum class progress_mode : std::uint8_t { automatic, always, never, json };
 enum class log_level : std::uint8_t { error, warning, info, debug };
 
+/// Of `heddle view`: the line whose worst moment is looked for, and where that is written.
+struct line_request {
+  std::string file;  // empty: none is looked for
+  std::uint32_t line = 0;
+  std::uint64_t cycles = 0;  // of the moment
+  std::string result;        // a file
+};
+
 /// The options of `heddle run`, `heddle replay` and `heddle exec`.
 struct run_options {
   std::string job_file;  // empty: a single launch, given below
@@ -63,6 +71,9 @@ struct run_options {
   std::string trace_scope = "gpu.cwd,gpu.sm0*";
   std::uint64_t trace_begin = 0;  // cycles [begin, end)
   std::uint64_t trace_end = ~std::uint64_t{0};
+  std::uint64_t layout_begin = ~std::uint64_t{0};  // cycle with which the waveform's layout opens; none: it chooses
+  line_request watched;
+  std::string view;  // `heddle view` of the same run, without a line; empty: it has none
 
   std::uint64_t max_cycles = 0;  // 0: no limit
   bool sanitizes = false;        // run, exec: launches are checked
@@ -93,6 +104,8 @@ struct info_options {
 
 /// Each parses a command's arguments. True: `--help` was given and `help` holds the text. Throw input_error.
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help);
+/// `output`: the files' name without ending.
+bool parse_view(const std::vector<std::string>& arguments, run_options& o, std::string& output, std::string& help);
 bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::string& help);
 bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help);
 bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std::string& help);

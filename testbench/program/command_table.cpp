@@ -27,6 +27,7 @@ namespace heddle::testbench {
 #define HEDDLE_COMMANDS(X) \
   X(run, {"run JOB.json [options]", "simulate the launches of a job file"}, \
     {"run --kernel FILE.ptx[:ENTRY] ...", "simulate one launch, no file needed"}) \
+  X(view, {"view JOB.json --line FILE:LINE ...", "the cycles in which a line waits most"}) \
   X(exec, {"exec [options] -- PROGRAM ...", "run a CUDA program on a simulated GPU"}) \
   X(replay, {"replay KERNELSLIST [options]", "simulate Accel-Sim SASS traces"}) \
   X(occupancy, {"occupancy --gpu G --block X ...", "the occupancy calculator"}) \

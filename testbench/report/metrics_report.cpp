@@ -55,6 +55,8 @@ json example() {
   m.energy = k.energy;
   m.power = {{0}, {0}, {0}, {{0}}};
   json all = json::parse(to_json(m));
+  all["tried"] = json::array(
+      {{{"kind", ""}, {"change", ""}, {"options", ""}, {"status", ""}, {"cycles_before", 0}, {"cycles", 0}}});
   all["gpu"]["config"] = json::object();  // the set of parameters differs between versions
   return all;
 }
@@ -178,11 +180,23 @@ json without_effect(const json& values, const json& preset) {
   return all;
 }
 
+// What `heddle whatif` has found when it tried the change; null: it was not tried.
+json outcome_of(const json& change, const json& metrics) {
+  for (const json& t : metrics.value("tried", json::array()))
+    if (t.value("options", std::string()) == change["options"]) return t;
+  return nullptr;
+}
+
 // The verdicts of the rules on each kernel.
 json judgements(const json& metrics) {
   const machine_parameters machine(metrics["gpu"]["config"]);
   json all = json::array();
-  for (const json& kernel : metrics["kernels"]) all.push_back(judgement(kernel, machine));
+  for (const json& kernel : metrics["kernels"]) {
+    json judged = judgement(kernel, machine);
+    for (json& change : judged["changes"])
+      if (json found = outcome_of(change, metrics); !found.is_null()) change["tried"] = std::move(found);
+    all.push_back(std::move(judged));
+  }
   return all;
 }
 

@@ -149,6 +149,7 @@ launch_request device_job::make_request(const operation& op) {
   }
   // Error messages of the lowering name the position in the PTX file.
   const isa::program& program = driver_.program(r.module, r.kernel, op.registers);
+  programs_.push_back(&program);
   std::copy(std::begin(op.grid), std::end(op.grid), std::begin(r.grid));
   std::copy(std::begin(op.block), std::end(op.block), std::begin(r.block));
   r.cluster = op.cluster;

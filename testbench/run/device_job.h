@@ -20,6 +20,8 @@ class device_job {
   device_job(const job& j, host_driver& driver);
 
   [[nodiscard]] const launch_request& request(const operation& op) const { return requests_.at(&op); }
+  /// The programs of all launches but recorded ones.
+  [[nodiscard]] const std::vector<const isa::program*>& programs() const { return programs_; }
   /// The text of a module by its file name; null: no such module.
   [[nodiscard]] const std::string* source(const std::string& file) const;
   [[nodiscard]] std::uint64_t address(const std::string& buffer) const { return addresses_.at(buffer); }
@@ -48,6 +50,7 @@ class device_job {
   std::map<std::string, std::uint64_t> addresses_;
   std::map<std::string, std::uint64_t> handles_;  // of textures and surfaces
   std::map<const operation*, launch_request> requests_;
+  std::vector<const isa::program*> programs_;
   // Arguments for which a warning was printed: kernel, position.
   std::set<std::pair<std::string, std::size_t>> doubtful_;
 };

@@ -83,6 +83,7 @@ run_outcome job_runner::run() {
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   check_registers(job_.operations, machine_.config().sm.registers_per_thread);
   device_ = std::make_unique<device_job>(job_, driver_);
+  machine_.announce(device_->programs());
   if (sanitizer* const s = machine_.checks())
     for (const buffer& b : job_.buffers)
       s->allocated(device_->address(b.name), b.bytes, "buffer '" + b.name + "'", true);
@@ -122,7 +123,8 @@ void job_runner::simulate() {
     outcome_.stop_signal = 0;
     return;
   }
-  if (outcome_.stop_signal == 0) outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
+  outcome_.reached_limit = outcome_.stop_signal == 0 && simulated_ >= limit();
+  if (outcome_.stop_signal == 0) outcome_.failure = outcome_.reached_limit ? limit_text() : deadlock_text();
   // Advances simulated time to the full number of cycles, wherever the last event was.
   const sc_core::sc_time end = clock_.time_of(simulated_);
   if ((simulated_ >= limit() || outcome_.stop_signal != 0) && end > sc_core::sc_time_stamp())

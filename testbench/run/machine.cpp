@@ -171,6 +171,7 @@ void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, c
     if (options_.confine.empty()) quote_sources(k);
     warp_instructions += static_cast<double>(k.metrics.inst_executed);
   }
+  m.host.view = options_.view;
   m.host.wall_seconds = wall_seconds_;
   m.host.cpu_seconds = cpu_seconds_;
   m.host.peak_rss_bytes = peak_rss_bytes();

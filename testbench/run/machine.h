@@ -18,7 +18,7 @@
 #include "testbench/job/compare.h"
 #include "testbench/options/options.h"
 #include "testbench/run/core_time.h"
-#include "testbench/run/view.h"
+#include "testbench/views/make_views.h"
 
 namespace heddle::testbench {
 
@@ -27,8 +27,9 @@ struct run_outcome {
   run_metrics metrics;
   std::vector<comparison> checks;
   std::vector<std::string> written;
-  std::string failure;  // of the simulated program, several lines; empty: success
-  int stop_signal = 0;  // the signal that ended the run early; 0: none
+  std::string failure;         // of the simulated program, several lines; empty: success
+  bool reached_limit = false;  // `failure` is that the limit of cycles was reached
+  int stop_signal = 0;         // the signal that ended the run early; 0: none
 };
 
 /// A GPU with its driver and its views. The host is a job's program or an external CUDA program.
@@ -51,6 +52,10 @@ class machine {
   [[nodiscard]] double cpu_seconds() const { return cpu_seconds_; }
   [[nodiscard]] double wall_seconds() const { return wall_seconds_; }
 
+  /// Before the simulation: tells the views what the host will launch. Throws input_error.
+  void announce(const std::vector<const isa::program*>& programs) {
+    for (auto& v : views_) v->begin(programs);
+  }
   /// Before the simulation starts: SMs may be simulated ahead (gpu::simulate_ahead), on the threads of the options.
   void simulate_ahead(cycle_t until, bool preemptions);
   /// Simulates for `duration`, or until the simulation is paused or no activity is left.

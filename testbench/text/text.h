@@ -33,6 +33,8 @@ std::string read_file(const std::string& path, const std::string& who);
 /// substitution.
 std::string read_file_or_stream(const std::string& path, const std::string& who);
 
+/// A field of a CSV file (RFC 4180): in quotes where it needs them.
+std::string csv_field(const std::string& text);
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);
 

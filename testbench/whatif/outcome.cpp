@@ -15,13 +15,6 @@ namespace {
 
 constexpr double nothing = 0.0005;  // a smaller part is shown as nothing
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
-
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
@@ -51,8 +44,8 @@ std::vector<const tried_change*> savers(const whatif_result& r, std::size_t rows
 std::string counts_text(const whatif_result& r) {
   std::size_t slower = 0, same = 0, failed = 0;
   for (const tried_change& t : r.tried) {
-    if (!t.counts() && !t.stopped) ++failed;
-    else if (t.stopped || r.saved(t, r.what) < -nothing) ++slower;
+    if (!t.counts() && !t.stopped()) ++failed;
+    else if (t.stopped() || r.saved(t, r.what) < -nothing) ++slower;
     else if (r.saved(t, r.what) <= nothing) ++same;
   }
   std::string text = fmt::format("{} changes tried: {} cost more, {} change nothing", r.tried.size(), slower, same);
@@ -60,6 +53,20 @@ std::string counts_text(const whatif_result& r) {
   if (r.not_tried != 0)
     text += fmt::format("; {} not tried, for lack of time (--minutes) or runs (--runs)", r.not_tried);
   return text + "\n";
+}
+
+// What trying the verdict's advice gave.
+std::string advice_text(const whatif_result& r) {
+  std::string text;
+  for (const tried_change& t : r.tried) {
+    if (t.change.what != candidate::kind::advice) continue;
+    text += "advice tried: " + t.change.text();
+    if (t.counts())
+      text += fmt::format(": {} cycles before, {} after\n", grouped(static_cast<std::uint64_t>(r.base.cycles)),
+                          grouped(static_cast<std::uint64_t>(t.costs.cycles)));
+    else text += t.stopped() ? ": saves no time\n" : std::string(": ") + name_of(t.status) + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -93,7 +100,7 @@ std::string whatif_text(const whatif_result& r, std::size_t rows, const text_sty
   if (r.base.joules > 0) text += ", " + energy_text(r.base.joules);
   text += "\n";
   const auto best = savers(r, rows);
-  if (best.empty()) return text + "no change saves " + text_of(r.what) + "\n" + counts_text(r);
+  if (best.empty()) return text + "no change saves " + text_of(r.what) + "\n" + advice_text(r) + counts_text(r);
   text += style.bold(fmt::format("{:>8} {:>8}  {:<{}}  change", "time", "energy", "", bar)) + "\n";
   const double most = r.saved(*best.front(), r.what);
   for (const tried_change* t : best) {
@@ -104,19 +111,39 @@ std::string whatif_text(const whatif_result& r, std::size_t rows, const text_sty
     text += t->change.why.empty() ? "\n" : " (advice: " + t->change.why + ")\n";
   }
   return text + "saved of " + text_of(r.what) + "; as options: " + best.front()->change.options() + "\n" +
-         counts_text(r);
+         advice_text(r) + counts_text(r);
+}
+
+nlohmann::ordered_json tried_json(const whatif_result& r) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const tried_change& t : r.tried) {
+    nlohmann::ordered_json one = {{"kind", name_of(t.change.what)},
+                                  {"change", t.change.text()},
+                                  {"options", t.change.options()},
+                                  {"status", name_of(t.status)},
+                                  {"cycles_before", static_cast<std::uint64_t>(r.base.cycles)}};
+    if (t.counts())
+      one.update({{"cycles", static_cast<std::uint64_t>(t.costs.cycles)},
+                  {"seconds", t.costs.seconds},
+                  {"joules", t.costs.joules},
+                  {"saved_time", r.saved(t, aim::time)},
+                  {"saved_energy", r.saved(t, aim::energy)}});
+    else if (!t.stopped()) one["reason"] = t.reason;
+    all.push_back(std::move(one));
+  }
+  return all;
 }
 
 std::string whatif_csv(const whatif_result& r) {
   std::string text = "kind,change,options,status,cycles,seconds,joules,saved_time,saved_energy,reason\n";
   text += fmt::format("base,,,done,{:.0f},{:.9g},{:.9g},0,0,\n", r.base.cycles, r.base.seconds, r.base.joules);
   for (const tried_change& t : r.tried) {
-    text += fmt::format("{},{},{},{},", name_of(t.change.what), quoted(t.change.text()), quoted(t.change.options()),
-                        t.stopped ? "slower" : name_of(t.status));
+    text += fmt::format("{},{},{},{},", name_of(t.change.what), csv_field(t.change.text()),
+                        csv_field(t.change.options()), t.stopped() ? "slower" : name_of(t.status));
     text += t.counts() ? fmt::format("{:.0f},{:.9g},{:.9g},{:.6f},{:.6f},", t.costs.cycles, t.costs.seconds,
                                      t.costs.joules, r.saved(t, aim::time), r.saved(t, aim::energy))
                        : ",,,,,";
-    text += (t.stopped ? "" : quoted(t.reason)) + "\n";
+    text += (t.stopped() ? "" : csv_field(t.reason)) + "\n";
   }
   return text;
 }

@@ -29,11 +29,12 @@ struct cost {
 struct tried_change {
   candidate change;
   point_status status = point_status::missing;
-  bool stopped = false;  // ended when it had taken as long as the machine as it is
-  std::string reason;    // why it is not done
+  std::string reason;  // why it is not done
   cost costs;
 
-  [[nodiscard]] bool counts() const { return status == point_status::done && !stopped; }
+  [[nodiscard]] bool counts() const { return status == point_status::done; }
+  /// It ended when it had taken as long as the machine as it is.
+  [[nodiscard]] bool stopped() const { return status == point_status::stopped; }
 };
 
 /// All that was tried, as text and files.
@@ -52,6 +53,8 @@ struct whatif_result {
 
 /// The `rows` best changes for a terminal, with bars.
 std::string whatif_text(const whatif_result& r, std::size_t rows, const text_style& style);
+/// Every change, as `tried` of metrics (docs/use/whatif.md).
+nlohmann::ordered_json tried_json(const whatif_result& r);
 /// Every change, a row each.
 std::string whatif_csv(const whatif_result& r);
 /// The `rows` best changes as bars.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/whatif/whatif_command.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,15 +8,14 @@
 #include <memory>
 
 #include "heddle/config/error.h"
-#include "heddle/config/message.h"
-#include "testbench/correlate/correlation_runs.h"
+#include "testbench/correlate/run_missing.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/files/passing_folder.h"
 #include "testbench/files/result_files.h"
 #include "testbench/options/host_cores.h"
-#include "testbench/options/log.h"
 #include "testbench/options/option_tables.h"
-#include "testbench/sweep/engine/local_engine.h"
+#include "testbench/report/metrics_report.h"
+#include "testbench/report/report_page.h"
 #include "testbench/text/shell_words.h"
 #include "testbench/text/text.h"
 #include "testbench/whatif/outcome.h"
@@ -48,6 +44,8 @@ struct whatif_options {
   std::string store;
   std::string csv;
   std::string chart;
+  std::string metrics;
+  std::string report;
   progress_mode progress = progress_mode::automatic;
   bool quiet = false;
 };
@@ -87,6 +85,8 @@ bool parse(std::vector<std::string> arguments, whatif_options& o) {
   if (p.has("store")) o.store = p.text("store");
   if (p.has("csv")) o.csv = p.text("csv");
   if (p.has("chart")) o.chart = p.text("chart");
+  if (p.has("metrics")) o.metrics = p.text("metrics");
+  if (p.has("report")) o.report = p.text("report");
   if (!o.chart.empty() && !ends(o.chart, ".svg"))
     p.fail("--chart: got '" + printable(o.chart) + "', expected FILE.svg");
   if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));
@@ -103,6 +103,8 @@ class whatif_run {
     base.add_inputs(roles);
     if (!o.csv.empty()) roles.add_output(o.csv, "--csv");
     if (!o.chart.empty()) roles.add_output(o.chart, "--chart");
+    if (!o.metrics.empty()) roles.add_output(o.metrics, "--metrics");
+    if (!o.report.empty()) roles.add_output(o.report, "--report");
     if (o.store.empty()) folder_ = std::make_unique<passing_folder>("heddle-whatif");
     store_ = std::make_unique<result_store>(folder_ ? folder_->path() + "/runs" : o.store, HEDDLE_VERSION);
     store_->check();
@@ -110,15 +112,15 @@ class whatif_run {
 
   int run() {
     store_->create();
-    const json metrics = measure_base();
+    base_ = measure_base();
     result_.workload = options_.run;
     result_.gpu = options_.gpu;
     result_.what = options_.what;
-    result_.base = cost::of(metrics);
+    result_.base = cost::of(base_);
     if (options_.what != aim::time && result_.base.joules == 0)
       throw input_error("--by: the run has no account of energy (energy.account = false)");
     const std::uint64_t kept = std::min(kept_for_pairs, options_.runs / 4);
-    attempt(candidates_of(metrics, options_.gpu, options_.overrides), options_.runs - kept);
+    attempt(candidates_of(base_, options_.gpu, options_.overrides), options_.runs - kept);
     result_.sort();
     attempt(pairs_of(best()), options_.runs);
     result_.sort();
@@ -142,7 +144,7 @@ class whatif_run {
 
   json measure_base() {
     const correlation_runs base({launch({}, 0)}, options_.overrides, HEDDLE_VERSION);
-    simulate(base, {0});
+    simulate(base);
     const point_result r = store_->read(base.id(0));
     if (r.status != point_status::done)
       throw input_error("the workload does not run on " + options_.gpu + ": " +
@@ -176,14 +178,11 @@ class whatif_run {
     std::vector<measured_launch> launches;
     for (const candidate& c : some) launches.push_back(launch(c, most_cycles(c)));
     const correlation_runs runs(launches, options_.overrides, HEDDLE_VERSION);
-    std::vector<std::size_t> work;
-    for (std::size_t r = 0; r < runs.size(); ++r) work.push_back(r);
-    simulate(runs, work);
+    simulate(runs);
     used_ += some.size();
     for (std::size_t k = 0; k < some.size(); ++k) {
       const point_result r = store_->read(runs.id(runs.run_of(k)));
-      const bool at_limit = most_cycles(some[k]) != 0 && r.reason.find("(--max-cycles)") != std::string::npos;
-      tried_change t{some[k], r.status, r.status == point_status::failed && at_limit, r.reason, {}};
+      tried_change t{some[k], r.status, r.reason, {}};
       if (r.status == point_status::done) {
         t.costs = cost::of(json::parse(r.metrics));
       }
@@ -191,27 +190,11 @@ class whatif_run {
     }
   }
 
-  void simulate(const correlation_runs& runs, const std::vector<std::size_t>& all) {
-    std::vector<std::size_t> work;
-    for (const std::size_t r : all)
-      if (store_->status(runs.id(r)) == point_status::missing) work.push_back(r);
-    sweep_progress progress(options_.progress, work.size());
-    local_engine engine(
-        *store_, [&](std::size_t r) { return runs.id(r); }, 0, jobs(), false,
-        [&](std::size_t r) { runs.run(r, *store_); });
-    const int signal = engine.run(work, progress);
-    progress.clear_line();
-    if (signal != 0) end_by(signal);
-  }
-
-  [[noreturn]] void end_by(int signal) {
+  void simulate(const correlation_runs& runs) {
+    const int signal = run_missing(runs, *store_, {options_.jobs, 0, false, options_.progress});
+    if (signal == 0) return;
     folder_.reset();
-    message_log::warning("stopped by signal " + std::to_string(signal) +
-                         (options_.store.empty() ? "" : "; finished runs are kept, and the same command goes on"));
-    message_log::flush();
-    ::signal(signal, SIG_DFL);
-    ::raise(signal);
-    ::_exit(128 + signal);
+    end_by(signal, !options_.store.empty());
   }
 
   [[nodiscard]] std::vector<candidate> best() const {
@@ -226,7 +209,18 @@ class whatif_run {
     result_files files;
     if (!options_.csv.empty()) files.add(options_.csv, whatif_csv(result_), "--csv");
     if (!options_.chart.empty()) files.add(options_.chart, whatif_svg(result_, options_.rows), "--chart");
+    if (!options_.metrics.empty() || !options_.report.empty()) write_metrics(files);
     files.commit();
+  }
+
+  // Those of the machine as it is, with what was tried.
+  void write_metrics(result_files& files) const {
+    json metrics = base_;
+    metrics["tried"] = tried_json(result_);
+    const std::string text = metrics.dump(1) + "\n";
+    if (!options_.metrics.empty()) files.add(options_.metrics, text, "--metrics");
+    if (!options_.report.empty())
+      files.add(options_.report, report_page(report_of_metrics({{options_.run, text}})), "--report");
   }
 
   [[nodiscard]] unsigned jobs() const { return options_.jobs != 0 ? options_.jobs : host_cores(); }
@@ -234,6 +228,7 @@ class whatif_run {
   const whatif_options& options_;
   std::unique_ptr<passing_folder> folder_;
   std::unique_ptr<result_store> store_;
+  json base_;  // metrics
   whatif_result result_;
   std::uint64_t used_ = 0;  // runs
   clock::time_point started_ = clock::now();

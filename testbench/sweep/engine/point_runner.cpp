@@ -33,7 +33,9 @@ point_result simulate_job(run_options o, job j, const gpu_config& config) {
   auto* runner = new job_runner(*options, *kept, config, nullptr);
   const run_outcome outcome = runner->run();
   point_result r;
-  r.status = outcome.failure.empty() ? point_status::done : point_status::failed;
+  r.status = outcome.failure.empty() ? point_status::done
+             : outcome.reached_limit ? point_status::stopped
+                                     : point_status::failed;
   r.reason = outcome.failure;
   r.metrics = portable(outcome.metrics);
   return r;
@@ -64,6 +66,7 @@ void run_point(const sweep_plan& plan, const result_store& store, std::size_t po
     o.threads = threads;
     return simulate_job(std::move(o), plan.job_of(point), plan.config_of(point));
   });
+  if (r.status == point_status::stopped) r.status = point_status::failed;
   const std::string changed = plan.changed_input(point);
   if (!changed.empty()) r = {point_status::failed, "'" + changed + "' changed while the sweep was running", ""};
   store.write(plan.id_text(point), r);

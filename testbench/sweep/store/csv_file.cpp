@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/config/error.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 
@@ -29,16 +30,8 @@ csv_file::csv_file(const std::string& file) : file_(file), out_(std::fopen(file.
 csv_file& csv_file::field(const std::string& text) {
   if (!first_) std::fputc(',', out_.get());
   first_ = false;
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    std::fwrite(text.data(), 1, text.size(), out_.get());
-    return *this;
-  }
-  std::fputc('"', out_.get());
-  for (const char c : text) {
-    if (c == '"') std::fputc('"', out_.get());
-    std::fputc(c, out_.get());
-  }
-  std::fputc('"', out_.get());
+  const std::string shown = csv_field(text);
+  std::fwrite(shown.data(), 1, shown.size(), out_.get());
   return *this;
 }
 

@@ -6,7 +6,7 @@ namespace heddle::testbench {
 namespace {
 
 constexpr const char* names[point_status_count] = {"missing", "done",    "refused", "failed",
-                                                   "fault",   "timeout", "killed"};
+                                                   "fault",   "timeout", "killed",  "stopped"};
 
 }  // namespace
 

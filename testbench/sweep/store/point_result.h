@@ -16,8 +16,9 @@ enum class point_status : std::uint8_t {
   fault,    // a defect in Heddle
   timeout,  // it exceeded the time limit of the sweep
   killed,   // its process was killed from outside
+  stopped,  // it reached its limit of cycles (of a sweep's point that is a failure)
 };
-constexpr std::size_t point_status_count = 7;
+constexpr std::size_t point_status_count = 8;
 
 /// "done"; the names are those of the store and the CSV.
 const char* name_of(point_status status);

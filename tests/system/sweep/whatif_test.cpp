@@ -129,6 +129,39 @@ TEST_F(whatif, by_energy_runs_to_the_end_and_results_are_kept) {
   EXPECT_EQ(files(), before) << "nothing was run again";
 }
 
+TEST_F(whatif, advice_that_was_tried_is_marked_so) {
+  const auto o = run({job, "--gpu", "gtx1080", "--runs", "8", "--metrics", "m.json", "--report", "r.html"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto metrics = nlohmann::json::parse(heddle::test::content(place_ / "m.json"));
+  ASSERT_GE(metrics["tried"].size(), 8u);
+  // Of the page that it writes, and of the one that is made from its metrics.
+  ASSERT_EQ(heddle::test::run_program({HEDDLE_PROGRAM, "report", "m.json", "-o", "again.html"}, {place_}).code, 0);
+  for (const char* file : {"r.html", "again.html"}) {
+    const std::string page = heddle::test::content(place_ / file);
+    const std::size_t begin = page.find('>', page.find("id=\"heddle-data\"")) + 1;
+    const auto data = nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+    const auto& changes = data["files"][0]["judged"][0]["changes"];
+    ASSERT_GT(changes.size(), 0u);
+    for (const auto& change : changes) {
+      ASSERT_TRUE(change.contains("tried")) << change;
+      const auto& t = change["tried"];
+      EXPECT_EQ(t["cycles_before"], metrics["cycles"]);
+      if (t["status"] != "done") continue;
+      std::vector<std::string> command{HEDDLE_PROGRAM, "run",     job,         "--gpu",
+                                       "gtx1080",      "--quiet", "--metrics", "c.json"};
+      std::istringstream options(change["options"].get<std::string>());
+      for (std::string word; options >> word;) command.push_back(word);
+      ASSERT_EQ(heddle::test::run_program(command, {place_}).code, 0);
+      EXPECT_EQ(nlohmann::json::parse(heddle::test::content(place_ / "c.json"))["cycles"], t["cycles"]) << change;
+      EXPECT_NE(o.out.find("advice tried: " + t["change"].get<std::string>() + ": "), std::string::npos) << o.out;
+    }
+  }
+  // One that cannot win is stopped: a status of its own.
+  unsigned stopped = 0;
+  for (const auto& t : metrics["tried"]) stopped += t["status"] == "stopped";
+  EXPECT_GT(stopped, 0u) << metrics["tried"];
+}
+
 TEST_F(whatif, refuses_what_it_cannot_do) {
   const struct {
     std::vector<std::string> arguments;
@@ -144,6 +177,8 @@ TEST_F(whatif, refuses_what_it_cannot_do) {
       {{"--run=--kernel none.ptx --grid 1 --block 1"}, "none.ptx"},
       {{"--run=" + std::string(job) + " --vcd w.vcd"}, "--vcd cannot be given here"},
       {{job, "--csv", job}, "--csv"},
+      {{job, "--metrics", job}, "--metrics"},
+      {{job, "--metrics", "same", "--report", "same"}, "same"},
       {{job, "--by", "energy", "--set", "energy.account=false"}, "has no account of energy"},
   };
   for (const auto& c : cases) {

@@ -40,14 +40,22 @@ class advice : public ::testing::TestWithParam<std::string> {
   }
   /// Runs a kernel. Fills in cycles_, what the report advises, and the summary.
   void run(const std::string& kernel, unsigned blocks, unsigned threads, const words& arguments) {
-    words command = {HEDDLE_PROGRAM, "run",
-                     "--kernel",     HEDDLE_SOURCE "/tests/system/views/advice.ptx:" + kernel,
-                     "--grid",       std::to_string(blocks),
-                     "--block",      std::to_string(threads),
-                     "--gpu",        GetParam(),
-                     "--report",     "r.html",
-                     "--metrics",    "m.json",
-                     "--progress",   "never"};
+    words command = {HEDDLE_PROGRAM,
+                     "run",
+                     "--kernel",
+                     (module_.empty() ? HEDDLE_SOURCE "/tests/system/views/" + file_ + ".ptx" : module_) + ":" + kernel,
+                     "--grid",
+                     std::to_string(blocks),
+                     "--block",
+                     std::to_string(threads),
+                     "--gpu",
+                     GetParam(),
+                     "--report",
+                     "r.html",
+                     "--metrics",
+                     "m.json",
+                     "--progress",
+                     "never"};
     for (const std::string& a : arguments) command.insert(command.end(), {"--arg", a});
     const heddle::test::outcome o = heddle::test::run_program(command, {place_});
     ASSERT_EQ(o.code, 0) << o.err;
@@ -57,6 +65,25 @@ class advice : public ::testing::TestWithParam<std::string> {
     const std::size_t begin = page.find('>', page.find("id=\"heddle-data\"")) + 1;
     advice_ = json::parse(page.substr(begin, page.find("</script>", begin) - begin))["files"][0]["judged"][0]["advice"];
   }
+  /// Runs a kernel, and mended, and holds what that brings against the estimate.
+  void compare(const advised_pair& p) {
+    run(p.kernel, p.blocks, p.threads, p.arguments);
+    const json a = advised(p.rule);
+    ASSERT_FALSE(a.is_null()) << p.kernel << ": " << advice_;
+    EXPECT_EQ(a["place"].get<std::string>().rfind(file_ + ".cu:", 0) == 0, p.has_place) << a;
+    if (advice_[0]["rule"] == p.rule) {
+      EXPECT_NE(summary_.find("  in the kernel"), std::string::npos) << summary_;
+      EXPECT_NE(summary_.find(p.rule), std::string::npos) << summary_;
+    }
+    const double now = cycles_, estimated = a["speedup"];
+    run(p.mended, p.mended_blocks != 0 ? p.mended_blocks : p.blocks, p.threads,
+        p.mended_arguments.empty() ? p.arguments : p.mended_arguments);
+    const double saved = now / cycles_;
+    EXPECT_GT(saved, 1) << p.kernel;
+    EXPECT_LE(std::max(saved / estimated, estimated / saved), 1.5)
+        << p.kernel << ": " << now << " to " << cycles_ << " cycles, estimated " << estimated;
+    if (p.has_place) EXPECT_TRUE(advised(p.rule).is_null()) << p.mended << ": " << advice_;
+  }
   /// The report's advice by a rule; null: none.
   json advised(const std::string& rule) const {
     for (const json& a : advice_)
@@ -65,6 +92,8 @@ class advice : public ::testing::TestWithParam<std::string> {
   }
 
   const fs::path place_;
+  std::string file_ = "advice";
+  std::string module_;  // empty: file_
   double cycles_ = 0;
   json advice_;
   std::string summary_;
@@ -110,24 +139,55 @@ TEST_P(advice, is_worth_what_it_says) {
        256,
        {buffer(4 * threads), out, "s32:200"}},
   };
-  for (const advised_pair& p : pairs) {
-    run(p.kernel, p.blocks, p.threads, p.arguments);
-    const json a = advised(p.rule);
-    ASSERT_FALSE(a.is_null()) << p.kernel << ": " << advice_;
-    EXPECT_EQ(a["place"].get<std::string>().rfind("advice.cu:", 0) == 0, p.has_place) << a;
-    if (advice_[0]["rule"] == p.rule) {
-      EXPECT_NE(summary_.find("  in the kernel"), std::string::npos) << summary_;
-      EXPECT_NE(summary_.find(p.rule), std::string::npos) << summary_;
-    }
-    const double now = cycles_, estimated = a["speedup"];
-    run(p.mended, p.mended_blocks != 0 ? p.mended_blocks : p.blocks, p.threads,
-        p.mended_arguments.empty() ? p.arguments : p.mended_arguments);
-    const double saved = now / cycles_;
-    EXPECT_GT(saved, 1) << p.kernel;
-    EXPECT_LE(std::max(saved / estimated, estimated / saved), 1.5)
-        << p.kernel << ": " << now << " to " << cycles_ << " cycles, estimated " << estimated;
-    if (p.has_place) EXPECT_TRUE(advised(p.rule).is_null()) << p.mended << ": " << advice_;
-  }
+  for (const advised_pair& p : pairs) compare(p);
+}
+
+TEST_P(advice, is_worth_what_it_says_of_waits) {
+  file_ = "advice_waits";
+  const bool turing = GetParam() == "rtx2060";
+  const unsigned sms = turing ? 30 : 20;
+  const auto buffer = [](unsigned words_in) { return "buf:" + std::to_string(4 * words_in) + ":random:5"; };
+  const unsigned four = 4 * sms, threads = sms * 256;
+  const std::string out = "buf:" + std::to_string(16 * threads);
+  const advised_pair pairs[] = {
+      {"barriers", true, "uneven", "uneven_mended", four, 256, {buffer(4 * threads), out, "s32:8"}},
+      {"atomics by address",
+       true,
+       "one_counter",
+       "one_counter_mended",
+       four,
+       256,
+       {buffer(64 * threads), out, "s32:16"}},
+      {"atomics by address", true, "few_bins", "few_bins_mended", four, 256, {buffer(4 * threads), out, "s32:64"}},
+      {"prefetch distance",
+       true,
+       "used_at_once",
+       "used_at_once_mended",
+       sms,
+       256,
+       {buffer(33 * threads), out, "s32:32", "s32:" + std::to_string(threads)}},
+  };
+  for (const advised_pair& p : pairs) compare(p);
+}
+
+// Rules must not promise what mending does not bring: the barriers of these kernels are taken out, and the loop of the
+// last is what the compiler has unrolled.
+TEST_P(advice, promises_no_more_than_there_is) {
+  file_ = "advice_waits";
+  const unsigned blocks = GetParam() == "rtx2060" ? 120 : 80, threads = blocks * 256;
+  const std::string in = "buf:" + std::to_string(4 * 33 * threads) + ":random:5",
+                    out = "buf:" + std::to_string(4 * threads);
+  run("step_by_step", blocks, 256, {in, out, "s32:8"});
+  const double now = cycles_,
+               promised = advised("barriers").is_null() ? 1 : advised("barriers")["speedup"].get<double>();
+  const std::string text = heddle::test::content(HEDDLE_SOURCE "/tests/system/views/advice_waits.ptx");
+  std::ofstream(place_ / "without.ptx") << std::regex_replace(text, std::regex("bar\\.sync[^;]*;"), "");
+  module_ = (place_ / "without.ptx").string();
+  run("step_by_step", blocks, 256, {in, out, "s32:8"});
+  EXPECT_LE(promised, 1.05 * now / cycles_) << now << " to " << cycles_;
+  module_.clear();
+  run("left_to_it", blocks, 256, {in, out, "s32:32", "s32:" + std::to_string(threads)});
+  EXPECT_TRUE(advised("prefetch distance").is_null()) << advice_;
 }
 INSTANTIATE_TEST_SUITE_P(on, advice, ::testing::Values("rtx2060", "gtx1080"));
 

@@ -53,7 +53,8 @@ words w.gtkw
 # A cycle is a nanosecond on the axis, also at 1607 MHz; issue and warp states are shown first.
 grep -q '^#2000000$' "$scratch/w.vcd" || fail "the window of cycle 2000 does not begin at 2000 ns"
 [ $((start % 1000)) = 0 ] && [ "$start" -ge 2000000 ] && [ "$start" -lt 2400000 ] || fail "the view begins at $start ps, expected a cycle of the window"
-first=$(sed -n 's/^trace \([^=]*\) = .*/\1/p' "$scratch/said" | grep -v '^ *$' | head -n 12 | tr '\n' ';')
+grep -q '^trace line = [a-z_]*\.ptx:[0-9]' "$scratch/said" || fail "the layout does not show the line that issues: $(grep '^trace line' "$scratch/said")"
+first=$(sed -n 's/^trace \([^=]*\) = .*/\1/p' "$scratch/said" | grep -v '^ *$' | head -n 13 | tr '\n' ';')
 case $first in
   *cycle*';warps on the SM;'*';instructions issued;warp;operation;'*';eligible warps;'*';warp 0;'*) ;;
   *) fail "the layout begins with $first" ;;

@@ -94,6 +94,48 @@ TEST_F(report_pages, offer_their_data_for_download) {
   EXPECT_EQ(value(faults), json::array());
 }
 
+TEST_F(report_pages, lead_from_hot_lines_to_their_cycles) {
+  heddle("run '" HEDDLE_WORKLOADS "/reduction/job.json' --quiet --gpu v100 --metrics m.json --report r.html");
+  chromium->open(place_ / "r.html", 1600, false);
+  const std::string view = metrics("m.json")["host"]["view"];
+  EXPECT_EQ(view, "heddle view " HEDDLE_WORKLOADS "/reduction/job.json --gpu v100");
+  const json commands = value("[...document.querySelectorAll('#hot-lines code.command')].map((c) => c.textContent)");
+  ASSERT_GT(commands.size(), 5u);
+  for (const json& c : commands) EXPECT_EQ(c.get<std::string>().rfind(view + " --line reduction.ptx:", 0), 0u) << c;
+  // Copied, or selected where the browser lets no page write to the clipboard.
+  const json got = value(
+      "(async () => { const b = document.querySelector('#hot-lines [data-command]'); b.click(); "
+      "await new Promise((done) => setTimeout(done, 100)); "
+      "return b.textContent === 'Copied' ? b.dataset.command : getSelection().toString(); })()");
+  EXPECT_EQ(got, commands[0]);
+  // Of a file of metrics, too; a run that view cannot repeat has none.
+  json m = metrics("m.json");
+  m["host"].erase("view");
+  std::ofstream(place_ / "without.json") << m;
+  heddle("report m.json -o again.html");
+  heddle("report without.json -o without.html");
+  chromium->open(place_ / "again.html", 400, false);
+  EXPECT_EQ(value("document.querySelectorAll('#hot-lines code.command').length"), commands.size());
+  EXPECT_EQ(value("document.documentElement.scrollWidth"), 400) << "the table scrolls in its box";
+  EXPECT_EQ(value(faults), json::array());
+  chromium->open(place_ / "without.html", 1600, false);
+  EXPECT_EQ(value("document.querySelectorAll('#hot-lines code.command').length"), 0);
+  EXPECT_EQ(value(faults), json::array());
+}
+
+TEST_F(report_pages, mark_the_advice_that_was_tried) {
+  heddle("whatif '" HEDDLE_WORKLOADS "/saxpy/job.json' --quiet --runs 8 --metrics m.json --report r.html");
+  const json m = metrics("m.json");
+  chromium->open(place_ / "r.html", 400, false);
+  const json marked =
+      value("[...document.querySelectorAll('#verdict li[data-tried=done] strong')].map((s) => s.textContent)");
+  ASSERT_GT(marked.size(), 0u);
+  for (const json& text : marked) EXPECT_EQ(text.get<std::string>().rfind("Tried: ", 0), 0u) << text;
+  EXPECT_EQ(value("document.querySelectorAll('#tried-changes tbody tr').length"), m["tried"].size());
+  EXPECT_EQ(value("document.documentElement.scrollWidth"), 400);
+  EXPECT_EQ(value(faults), json::array());
+}
+
 TEST_F(report_pages, are_operable_by_keyboard) {
   heddle("run '" HEDDLE_WORKLOADS "/scan/job.json' --quiet --report r.html");
   chromium->open(place_ / "r.html", 1600, false);

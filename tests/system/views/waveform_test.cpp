@@ -273,12 +273,13 @@ TEST(waveform, begins_with_issue_and_warp_states) {
       EXPECT_TRUE(!folded.empty() && folded.back()) << line << " is none of what one looks for first";
     }
   }
-  const std::vector<std::string> first = {"cycle",     "warps on the SM",  "instructions issued", "warp",
-                                          "operation", "second operation", "eligible warps",      "warp 0"};
+  const std::vector<std::string> first = {"cycle", "warps on the SM", "instructions issued",
+                                          "warp",  "operation",       "second operation",
+                                          "line",  "eligible warps",  "warp 0"};
   ASSERT_GT(shown.size(), 30u);
-  EXPECT_EQ(first, std::vector<std::string>(shown.begin(), shown.begin() + 8));
-  EXPECT_EQ("warp 15", shown[22]);
-  EXPECT_EQ("instructions issued", shown[23]) << "of the next scheduler";
+  EXPECT_EQ(first, std::vector<std::string>(shown.begin(), shown.begin() + 9));
+  EXPECT_EQ("warp 15", shown[23]);
+  EXPECT_EQ("instructions issued", shown[24]) << "of the next scheduler";
 }
 
 // The filters of the ready-made layouts equal those written with each waveform.

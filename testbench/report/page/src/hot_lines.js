@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The lines, of the source and of the PTX, at which warps waited longest.
+import { command, shell_quoted } from './commands.js';
 import { csv_button, h, table } from './dom.js';
 import { energy, number as n, percent, ratio, scaled, short, spoken, whole } from './format.js';
 import { section } from './layout.js';
 import { is_dark, state_colours } from './theme.js';
 
 const hot_lines = 60;
+const most_buttons = 4; // of a table: each is a stop of the Tab key
 
 const add_to = (sums, counts) => {
   for (const [name, count] of Object.entries(counts ?? {})) sums[name] = (sums[name] ?? 0) + n(count);
@@ -46,7 +48,8 @@ function ranges(numbers) {
 }
 
 // A table of lines at which warps waited: `place` is the first column of a line, `more` are columns before the counts.
-function line_table(kernel, lines, title, about, place, more) {
+// `view`: the command that leads to the cycles of a line; undefined: none.
+function line_table(kernel, lines, title, about, place, more, view) {
   const all = n(kernel.warp_cycles.active);
   const states = Object.keys(lines[0].warp_cycles).filter((s) => s !== 'active' && s !== 'selected');
   const worst = (l) => states.reduce((a, b) => (n(l.warp_cycles[b]) > n(l.warp_cycles[a]) ? b : a));
@@ -63,9 +66,10 @@ function line_table(kernel, lines, title, about, place, more) {
           return bar;
         }),
     );
+  const view_of = (l) => `${view} --line ${shell_quoted(place.line(l))}`;
   const rows = lines
     .slice(0, hot_lines)
-    .map((l) => [
+    .map((l, row) => [
       place.of(l),
       h('code', {}, l.text ?? ''),
       ...more.map((column) => column.of(l)),
@@ -73,6 +77,7 @@ function line_table(kernel, lines, title, about, place, more) {
       ratio(l.lost, all),
       meter(l),
       l.lost > 0 ? `${spoken(worst(l))} ${percent(ratio(n(l.warp_cycles[worst(l)]), l.lost))}` : '',
+      ...(view ? [l.lost > 0 ? command(view_of(l), row < most_buttons) : ''] : []),
     ]);
   return h(
     'figure',
@@ -96,6 +101,7 @@ function line_table(kernel, lines, title, about, place, more) {
         { name: 'warp-cycles lost', format: percent },
         { name: '' },
         { name: 'most to' },
+        ...(view ? [{ name: 'waveform of its worst cycles' }] : []),
       ],
       rows,
     ),
@@ -145,7 +151,7 @@ function memory_table(kernel, lines, title, place) {
   );
 }
 
-export function lines_section(kernel) {
+export function lines_section(kernel, view) {
   const lines = (kernel.lines ?? []).map((l) => ({ ...with_lost(l), joules: joules_of(kernel, l) })).sort((a, b) => b.lost - a.lost);
   if (lines.length === 0) return null;
   const sources = source_lines(kernel);
@@ -158,11 +164,12 @@ export function lines_section(kernel) {
           sources,
           'The source',
           `${about} Each with all PTX lines that were compiled from it.`,
-          { name: 'line', file: 'hot_source_lines', of: (l) => base_name(l.source) },
+          { name: 'line', file: 'hot_source_lines', of: (l) => base_name(l.source), line: (l) => base_name(l.source) },
           [
             { name: 'in', of: (l) => l.function ?? '' },
             { name: 'PTX lines', of: (l) => ranges(l.ptx) },
           ],
+          view,
         )
       : null,
     line_table(
@@ -170,10 +177,11 @@ export function lines_section(kernel) {
       lines,
       kernel.file || 'The program',
       about,
-      { name: 'line', file: 'hot_lines', of: (l) => l.line },
+      { name: 'line', file: 'hot_lines', of: (l) => l.line, line: (l) => `${kernel.file}:${l.line}` },
       sources.length > 0
         ? [{ name: 'from', of: (l) => (l.source ? [l.source, ...(l.called_at ?? [])].map(base_name).join(' < ') : '') }]
         : [],
+      view,
     ),
     sources.length > 0
       ? memory_table(kernel, sources, 'Memory traffic of the source', {

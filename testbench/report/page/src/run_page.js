@@ -7,6 +7,7 @@ import { csv_button, h, select, table } from './dom.js';
 import { number as n, percent, ratio, scaled, seconds, shape, short, spoken, time, whole } from './format.js';
 import { energy_charts, power_over_time_chart } from './energy_charts.js';
 import { lines_section } from './hot_lines.js';
+import { tried_section, tried_text } from './tried.js';
 import { grid, section, tiles } from './layout.js';
 import * as charts from './run_charts.js';
 import { state_colours, is_dark, on_theme } from './theme.js';
@@ -27,7 +28,7 @@ function verdict_section(kernel, metrics) {
         h(
           'ol',
           {},
-          v.changes.map((c) => h('li', {}, h('code', {}, c.options), ` instead of ${c.from}: ${c.why}.`)),
+          v.changes.map((c) => h('li', { 'data-tried': c.tried?.status }, h('code', {}, c.options), ` instead of ${c.from}: ${c.why}.`, c.tried && [' ', h('strong', {}, tried_text(c.tried))])),
         ),
       ],
       v.advice?.length > 0 && [
@@ -43,7 +44,9 @@ function verdict_section(kernel, metrics) {
       h(
         'p',
         { class: 'muted' },
-        'Found by rules from the metrics, not by trying: run it again with the change and put both files into one report.',
+        v.changes.some((c) => c.tried)
+          ? 'Found by rules from the metrics; what is marked has been tried by heddle whatif, on the whole job.'
+          : 'Found by rules from the metrics, not by trying: heddle whatif tries the changes of the machine; or run it again with one and put both files into one report.',
       ),
     ),
     tiles([
@@ -249,7 +252,8 @@ function run_sections(file, kernel, parameters) {
     ),
     memory_section(kernel, config),
     kernel.energy && section('Energy', grid(...energy_charts(kernel)), power_over_time_chart(metrics)),
-    lines_section(kernel),
+    lines_section(kernel, metrics.host?.view),
+    tried_section(metrics.tried),
     heat_map_section(metrics),
     metrics.context_switches?.length > 0 && section('Context switches', charts.switch_chart(metrics.context_switches, kernels)),
     configuration_section(file, parameters),

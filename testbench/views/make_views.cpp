@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/run/view.h"
+#include "testbench/views/make_views.h"
 
 #include "heddle/config/error.h"
 #include "heddle/observe/pipeline_view.h"
 #include "heddle/observe/timeline.h"
 #include "heddle/observe/waveform.h"
+#include "testbench/views/line_view.h"
 
 namespace heddle::testbench {
 
@@ -22,7 +23,9 @@ class waveform_view : public view {
       : directory_(directory_of(o.vcd_file)),
         name_(o.vcd_file.substr(directory_.size())),
         files_(files),
-        waveform_(g, files.reserve(o.vcd_file, "--vcd"), o.trace_scope, o.trace_begin, o.trace_end - 1, ledger) {}
+        waveform_(g, files.reserve(o.vcd_file, "--vcd"), o.trace_scope, o.trace_begin, o.trace_end - 1, ledger) {
+    if (o.layout_begin != ~std::uint64_t{0}) waveform_.open_at(o.layout_begin);
+  }
 
   void finish(const std::string& mark) override {
     try {
@@ -89,6 +92,7 @@ std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, cons
   if (!o.vcd_file.empty()) views.push_back(std::make_unique<waveform_view>(o, g, ledger, files));
   if (!o.timeline_file.empty()) views.push_back(std::make_unique<timeline_view>(o, g, ledger, files));
   if (!o.pipeline_file.empty()) views.push_back(std::make_unique<instruction_view>(o, g, files));
+  if (!o.watched.file.empty()) views.push_back(std::make_unique<line_view>(o, g, files));
   return views;
 }
 

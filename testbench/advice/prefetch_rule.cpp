@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Advice about loads in loops whose values are used at once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "testbench/advice/advice.h"
+#include "testbench/advice/rules.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr double in_flight = 4;         // iterations whose loads are under way after mending
+constexpr double least_iterations = 8;  // of a warp: shorter loops gain less than an estimate
+
+/// What a line of PTX reads and writes.
+struct registers_of_line {
+  std::set<std::string> written, read;
+  std::set<std::string> address;  // of a load
+};
+
+registers_of_line registers_in(const std::string& text) {
+  static const std::regex form(R"(%[A-Za-z_]+\d+)"), load(R"(\bld\.)");
+  registers_of_line r;
+  // "@%p1 bra L;" and stores write none; otherwise the first operand, or the first braces, is written.
+  const std::size_t guard = text.find('@') == std::string::npos ? 0 : text.find(' ', text.find('@'));
+  const bool writes = !std::regex_search(text, std::regex(R"(\b(st|bra|bar|red|ret|prefetch)\b)"));
+  const std::size_t first = text.find('%', guard == std::string::npos ? 0 : guard);
+  std::size_t end = first == std::string::npos ? first : text.find(text.rfind('{', first) < first ? '}' : ',', first);
+  if (text.find(';') != std::string::npos) end = std::min(end, text.find(';'));
+  const std::size_t open = text.find('[');
+  for (std::sregex_iterator m(text.begin(), text.end(), form); m != std::sregex_iterator(); ++m) {
+    const auto at = static_cast<std::size_t>(m->position());
+    if (writes && first != std::string::npos && at >= first && at < end) r.written.insert(m->str());
+    else r.read.insert(m->str());
+    if (open != std::string::npos && at > open && std::regex_search(text, load)) r.address.insert(m->str());
+  }
+  return r;
+}
+
+bool meets(const std::set<std::string>& a, const std::set<std::string>& b) {
+  return std::any_of(a.begin(), a.end(), [&b](const std::string& r) { return b.count(r) != 0; });
+}
+
+bool is_load(const place_sums& p) { return p.contains("ld.global") && p.count("accesses") > 0; }
+
+/// The lines around a load that are executed about as often as it.
+struct loop_body {
+  std::size_t first, last;
+};
+
+loop_body body_around(const std::vector<place_sums>& lines, std::size_t load) {
+  const auto as_often = [&](std::size_t k) {
+    const double part = ratio(lines[k].executed, lines[load].executed);
+    return part > 0.5 && part <= 4;  // a line of PTX may be several machine instructions
+  };
+  loop_body b{load, load};
+  while (b.first > 0 && as_often(b.first - 1)) --b.first;
+  while (b.last + 1 < lines.size() && as_often(b.last + 1)) ++b.last;
+  return b;
+}
+
+// Whether the next address is computed from what is loaded: such a load cannot be made earlier.
+bool is_chased(const std::vector<registers_of_line>& body, std::size_t load) {
+  std::set<std::string> from = body[load].written;
+  for (std::size_t before = 0; before != from.size();) {
+    before = from.size();
+    for (const registers_of_line& line : body)
+      if (meets(line.read, from)) from.insert(line.written.begin(), line.written.end());
+  }
+  return meets(body[load].address, from);
+}
+
+// The first line after the load, in the loop, that needs its value.
+std::size_t use_of(const std::vector<registers_of_line>& body, std::size_t load) {
+  for (std::size_t k = 1; k < body.size(); ++k) {
+    const std::size_t at = (load + k) % body.size();
+    if (meets(body[at].read, body[load].written)) return at;
+  }
+  return load;
+}
+
+double memory_use(const time_model& t) {
+  double most = 0;
+  for (const char* part : {"L1 look-ups", "L1", "SMs to L2", "L2 to SMs", "DRAM"})
+    most = std::max(most, t.use_of(part));
+  return most;
+}
+
+/// The loads of a loop and the waits for their values.
+struct loop_loads {
+  std::vector<const place_sums*> loads;
+  double cycles = 0, longest = 0;
+
+  // Loads that are made one after another without a wait: their latencies overlap, and all but one wait is short.
+  [[nodiscard]] double together() const {
+    return ratio(static_cast<double>(loads.size()), std::max(1.0, ratio(cycles, longest)));
+  }
+};
+
+/// A loop by its first and last line.
+using loops = std::map<std::pair<std::size_t, std::size_t>, loop_loads>;
+
+// Adds a load to its loop, unless it is in none, or cannot be made earlier.
+void add_load(const time_model& t, std::size_t k, loops& to) {
+  const loop_body b = body_around(t.lines, k);
+  std::vector<registers_of_line> body;
+  bool turns = false;
+  for (std::size_t i = b.first; i <= b.last; ++i) {
+    body.push_back(registers_in(t.lines[i].texts));
+    turns = turns || t.lines[i].contains("bra");
+  }
+  if (!turns || is_chased(body, k - b.first)) return;
+  loop_loads& loop = to[{b.first, b.last}];
+  const double waits = t.lines[b.first + use_of(body, k - b.first)].waits("long_scoreboard");
+  loop.loads.push_back(&t.lines[k]);
+  loop.cycles += waits;
+  loop.longest = std::max(loop.longest, waits);
+}
+
+}  // namespace
+
+void prefetch_distance(const time_model& t, std::vector<advice>& to) {
+  const double all = number_at(t.kernel, {"warp_cycles", "active"}), warps = number_at(t.kernel, {"warps"});
+  loops found;
+  for (std::size_t k = 0; k < t.lines.size(); ++k)
+    if (is_load(t.lines[k]) && t.lines[k].executed >= least_iterations * warps) add_load(t, k, found);
+  for (const auto& [lines, loop] : found) {
+    if (loop.cycles == 0 || worth_telling * loop.together() >= in_flight) continue;
+    const place_sums& first = *loop.loads.front();
+    const double turns = ratio(first.executed, warps), groups = std::floor(turns / in_flight);
+    const double left = ratio(groups + turns - in_flight * groups, turns);  // the rest of the turns is as before
+    relief r;
+    r.states["long_scoreboard"] =
+        std::max(0.0, 1 - left * loop.together()) * ratio(loop.cycles, all * t.share_of("long_scoreboard"));
+    // More loads at a time do not come sooner from a part that is busy already.
+    const double most = std::max(1.0, ratio(fully_busy, memory_use(t)));
+    to.push_back(
+        {"prefetch distance", first.name,
+         fmt::format("each iteration waits {:.0f} cycles for what it has just loaded, {:.0f} % of a warp's life",
+                     ratio(loop.cycles, first.executed), 100 * ratio(loop.cycles, all)),
+         "load for later iterations first: unroll the loop by 4, keep the next value in a register, or cp.async",
+         std::min(most, t.speedup(r))});
+  }
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/correlate/run_missing.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <set>
+#include <string>
+
+#include "heddle/config/message.h"
+#include "testbench/options/host_cores.h"
+#include "testbench/options/log.h"
+#include "testbench/sweep/engine/local_engine.h"
+
+namespace heddle::testbench {
+
+int run_missing(const correlation_runs& runs, const result_store& store, const run_manner& how) {
+  std::vector<std::size_t> work;
+  std::set<std::string> seen;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (!seen.insert(runs.id(r)).second) continue;
+    const point_status status = store.status(runs.id(r));
+    if (status == point_status::missing || (how.again && status != point_status::done)) work.push_back(r);
+  }
+  sweep_progress progress(how.progress, work.size());
+  local_engine engine(
+      store, [&](std::size_t r) { return runs.id(r); }, how.timeout_seconds, how.jobs != 0 ? how.jobs : host_cores(),
+      how.again, [&](std::size_t r) { runs.run(r, store); });
+  const int signal = engine.run(work, progress);
+  progress.clear_line();
+  return signal;
+}
+
+void end_by(int signal, bool kept) {
+  message_log::warning("stopped by signal " + std::to_string(signal) +
+                       (kept ? "; what is finished is kept, and the same command continues from there" : ""));
+  message_log::flush();
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+  ::_exit(128 + signal);
+}
+
+}  // namespace heddle::testbench

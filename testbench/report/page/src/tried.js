@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Changes of the machine that `heddle whatif` has tried.
+import { csv_button, h, table } from './dom.js';
+import { number as n, percent, whole } from './format.js';
+import { section } from './layout.js';
+
+const saved_text = (part) => (part >= 0 ? `${percent(part)} saved` : `${percent(-part)} more`);
+
+/// What trying one gave, as a sentence.
+export function tried_text(t) {
+  if (t.status === 'done') return `Tried: ${whole(t.cycles_before)} job cycles before, ${whole(t.cycles)} after: ${saved_text(n(t.saved_time))} of the time.`;
+  if (t.status === 'stopped') return `Tried: saves no time; stopped after ${whole(t.cycles_before)} job cycles, what the run took before.`;
+  return `Tried: it cannot run (${t.status}${t.reason ? ': ' + t.reason : ''}).`;
+}
+
+/// All that were tried; null without any.
+export function tried_section(tried) {
+  if (!(tried?.length > 0)) return null;
+  const header = ['change', 'kind', 'outcome', 'job cycles', 'time saved', 'energy saved'];
+  const row = (t) => [
+    t.change,
+    t.kind,
+    t.status,
+    t.status === 'done' ? n(t.cycles) : '',
+    t.status === 'done' ? n(t.saved_time) : '',
+    t.status === 'done' && t.joules > 0 ? n(t.saved_energy) : '',
+  ];
+  const formats = [String, String, String, whole, percent, percent];
+  return section(
+    'Tried changes',
+    h(
+      'figure',
+      {},
+      h('figcaption', {}, h('h3', {}, 'What heddle whatif has tried'), csv_button('tried', ['options', ...header], () => tried.map((t) => [t.options, ...row(t)]))),
+      h('p', { class: 'about' }, 'Changes of the machine, the best first, with what the job then takes. Stopped: it took as long as before, and had not ended.'),
+      table(
+        'Changes of the machine that were tried',
+        header.map((name, i) => ({ name, format: formats[i], number: i > 2 })),
+        tried.map(row),
+      ),
+    ),
+  );
+}
