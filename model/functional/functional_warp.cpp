@@ -45,7 +45,7 @@ functional_executor::pause functional_executor::run(block& b, warp& x) {
           if (mask != 0) store(b, x, s, mask);
           break;
         case functional_kind::shared:
-          if (mask != 0) shared(x, s, mask);
+          if (mask != 0) shared(b, x, s, mask);
           break;
         case functional_kind::branch:
           simt::branch(*s.decoded->instruction, w, mask);
@@ -105,7 +105,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
       if (mask == 0) break;
       if (s.unwatched == functional_kind::load) load(b, x, s, mask);
       else if (s.unwatched == functional_kind::store) store(b, x, s, mask);
-      else if (s.unwatched == functional_kind::shared) shared(x, s, mask);
+      else if (s.unwatched == functional_kind::shared) shared(b, x, s, mask);
       else if (d.unit == isa::unit::texture) texture(b, x, s, mask);
       else if (i.op == isa::opcode::ldgsts) copy(b, x, s, mask);
       else any_access(b, x, s, mask);
@@ -167,38 +167,6 @@ functional_executor::pause functional_executor::at_barrier(block& b, warp& x, co
 
 void functional_executor::completes(block& b, const barrier_outcome& o) {
   if (watcher_ != nullptr && o.completed) watcher_->barrier_completes(b, o.barrier, o.release);
-}
-
-// The block is the only one of its cluster.
-functional_executor::pause functional_executor::at_cluster_barrier(block& b, warp& x, const isa::instruction& i,
-                                                                   simt::lane_mask mask) {
-  simt::warp_state& w = x.state;
-  b.cluster.exited(w.warp_in_block, ~w.live);
-  release_cluster(b);
-  if (i.op == isa::opcode::ucgabar_arv) {
-    b.cluster.arrive(w.warp_in_block, mask);
-    release_cluster(b);
-    simt::advance(w);
-    return pause::none;
-  }
-  const simt::lane_mask stop = b.cluster.wait(w.warp_in_block, mask);
-  if (stop == 0) {
-    simt::advance(w);
-    return pause::none;
-  }
-  if (w.independent) simt::wait_at_barrier(w, stop, simt::cluster_barrier);
-  x.waits = !w.independent || w.active == 0;
-  return x.waits ? pause::waits : pause::none;
-}
-
-void functional_executor::release_cluster(block& b) {
-  if (!b.cluster.complete()) return;
-  barrier_outcome o;
-  o.release = b.cluster.release();
-  o.barrier = simt::cluster_barrier;
-  o.completed = true;
-  completes(b, o);
-  release(b, o);
 }
 
 functional_executor::pause functional_executor::exit(block& b, warp& x, simt::lane_mask mask) {
