@@ -17,6 +17,7 @@ struct functional_warp {
   simt::warp_state state;
   bool done = false;
   bool waits = false;             // at a barrier, or all its lanes wait for each other
+  std::uint64_t products = 0;     // groups of products of a warpgroup that it has closed
   std::uint8_t* local = nullptr;  // word k of lane l at word 32 k + l
 };
 

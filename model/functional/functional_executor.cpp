@@ -173,6 +173,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
   for (unsigned k = 0; k < warps; ++k) {
     warp& x = b.warps[k];
     x.done = x.waits = false;
+    x.products = 0;
     x.local = b.local.data() + k * local;
     simt::warp_state& w = x.state;
     w.regs = first + k * registers;

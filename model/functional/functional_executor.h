@@ -88,6 +88,7 @@ class functional_executor {
                                 const isa::instruction& i);
   void completes(block& b, const barrier_outcome& o);
   pause exit(block& b, warp& x, simt::lane_mask mask);
+  [[nodiscard]] bool products_begun(const block& b, const warp& x, unsigned left) const;
   bool lanes_present(simt::warp_state& w, const isa::instruction& i, simt::lane_mask mask);
   void set_clock_values(simt::warp_state& w) const;
 

@@ -22,7 +22,8 @@ functional_kind kind_of(const decoded_instruction& d) {
   switch (d.kind) {
     case issue_kind::arithmetic:
       return d.synchronises || reads_time(i) ? functional_kind::other : functional_kind::plain;
-    case issue_kind::product: return d.synchronises ? functional_kind::other : functional_kind::plain;
+    case issue_kind::product:
+      return d.synchronises || (i.sub & isa::gmma::commits) != 0 ? functional_kind::other : functional_kind::plain;
     case issue_kind::branch: return functional_kind::branch;
     case issue_kind::memory:
       if (d.synchronises || d.unit == isa::unit::texture || i.op == isa::opcode::ldc) break;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Executes instructions of a warp until it waits, exits, spins or has used up its quantum.
+#include <algorithm>
+
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_executor.h"
+#include "heddle/isa/matrix.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"
@@ -19,6 +22,11 @@ constexpr std::uint64_t warp_quantum = 20'000;  // instructions of a warp in oth
 inline void step_on(simt::warp_state& w) {
   if (__builtin_expect(w.pc + 1 == w.reconverge, 0)) return simt::advance(w);
   ++w.pc;
+}
+
+// Whether the instruction closes a group of products of a warpgroup.
+inline unsigned closes_products(const isa::instruction& i) {
+  return i.op == isa::opcode::wgcommit || (isa::is_warpgroup_product(i.op) && (i.sub & isa::gmma::commits) != 0);
 }
 
 }  // namespace
@@ -93,7 +101,9 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
   const decoded_instruction& d = *s.decoded;
   const isa::instruction& i = *d.instruction;
   if (s.synchronises && !lanes_present(w, i, mask)) return w.active == 0 ? pause::waits : pause::none;
+  if (d.kind == issue_kind::product_wait && mask != 0 && !products_begun(b, x, i.sub)) return pause::spins;
   if (watcher_ != nullptr && mask != 0) mask = watched(b, x, s, mask);
+  x.products += closes_products(i);
   switch (d.kind) {
     case issue_kind::barrier:
       if (mask == 0) break;
@@ -130,8 +140,8 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
     case issue_kind::fence:
     case issue_kind::copy_commit:
     case issue_kind::copy_wait:
-    case issue_kind::product_fence:
     case issue_kind::product_commit:
+    case issue_kind::product_fence:
     case issue_kind::product_wait:
     case issue_kind::register_change: break;
     case issue_kind::product:
@@ -146,6 +156,17 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
   }
   simt::advance(w);
   return pause::none;
+}
+
+// A product is the work of four warps, and complete when all have begun it. True if the groups that the warp waits for
+// can be complete, with `left` of its newest ones under way.
+bool functional_executor::products_begun(const block& b, const warp& x, unsigned left) const {
+  constexpr unsigned warps = 4;
+  const std::uint64_t needed = x.products - std::min<std::uint64_t>(left, x.products);
+  const std::size_t first = x.state.warp_in_block / warps * warps;
+  for (std::size_t k = first; k < std::min(first + warps, b.warps.size()); ++k)
+    if (!b.warps[k].done && b.warps[k].products < needed) return false;
+  return true;
 }
 
 functional_executor::pause functional_executor::at_barrier(block& b, warp& x, const isa::instruction& i,

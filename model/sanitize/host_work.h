@@ -16,6 +16,7 @@ struct host_work {
   std::uint64_t number = 0;  // of the stream's operations, from 1 on; 0: not known, and ordered with all
   work_clock before;         // what happens before it
   work_clock host;           // what the host had waited for
+  std::uint32_t launch = 0;  // number among the host's launches
   std::string what;          // "copy to the device"; of a launch empty
 };
 

@@ -27,7 +27,7 @@ std::uint32_t product_check::executes(const isa::instruction& i, std::uint32_t i
     if (o.is_reg() && o.reg != isa::rz) add(sources, o.reg, o.count);
   if (i.dst != isa::rz) add(results, i.dst, i.dst_count);
   if (isa::is_warpgroup_product(i.op)) {
-    const std::uint32_t early = reads(sources);
+    const std::uint32_t early = reads(sources & ~results);
     under_way_.push_back({results, index, closed_});
     if ((i.sub & isa::gmma::commits) != 0) commits();
     return early;

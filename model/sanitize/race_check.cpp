@@ -88,6 +88,7 @@ void race_check::block_begins(const functional_block& block) {
   if (!p.shared && launch_->shared_bytes != 0) p.shared = std::make_unique<shadow_cells>(launch_->shared_bytes);
   p.copies.clear();
   for (auto& groups : p.groups) groups.clear();
+  p.products.clear();
   p.from_others.clear();
 }
 

@@ -76,6 +76,7 @@ class race_check {
     std::unique_ptr<shadow_cells> shared;
     std::vector<copy> copies;                                    // not waited for
     std::unordered_map<unsigned, unsigned> groups[3];            // that were closed, by kind and thread
+    std::unordered_map<unsigned, sync_log*> products;            // that are complete, by warpgroup
     std::unordered_map<std::uint32_t, access_mark> from_others;  // last accesses of other blocks' warps to its memory
   };
   struct current {
@@ -110,6 +111,7 @@ class race_check {
   sync_log& cluster_log(const functional_block& block);
   void see_phase(const place& holder, sync_log& log, std::uint32_t offset) const;
   void settle(const copy& k, bool reads_alone);
+  void await_products(const watched_step& s);
   template <class F>
   void each_cell(const span& s, F&& f);
   void report_exit(const place& p, const access_mark& last);

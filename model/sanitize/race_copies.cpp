@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copies that are under way while the program goes on: cp.async, bulk copies, and what products of a warpgroup read.
-// Their accesses are marked as copying, and are ordered with nothing later. A wait for their group makes them accesses
-// of the thread that waits; their end at an mbarrier is a release there.
+// Their accesses are marked as copying, and are ordered with nothing later. A wait for a group of copies makes them
+// accesses of the thread that waits. The end of a copy at an mbarrier, and of a product, is a release there, of which
+// those know who wait.
 #include <algorithm>
 
 #include "heddle/functional/functional_block.h"
 #include "heddle/isa/matrix.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/sanitize/race_check.h"
 #include "heddle/sanitize/sanitize_kinds.h"
 
@@ -77,17 +79,15 @@ void race_check::closes_copies(const watched_step& s) {
 
 void race_check::awaits_copies(const watched_step& s) {
   ++now_;
+  if (of_products(s.instruction)) return await_products(s);
   place& p = place_of(s.block);
-  const bool products = of_products(s.instruction);
-  const copy_kind kind = products                                          ? copy_kind::product
-                         : s.instruction.offset == isa::copies::of_threads ? copy_kind::of_thread
-                                                                           : copy_kind::bulk;
-  const bool reads_alone = kind == copy_kind::bulk && s.instruction.offset == isa::copies::of_unit_reads;
+  const bool bulk = s.instruction.offset != isa::copies::of_threads;
+  const copy_kind kind = bulk ? copy_kind::bulk : copy_kind::of_thread;
+  const bool reads_alone = s.instruction.offset == isa::copies::of_unit_reads;
   const unsigned left = s.instruction.sub, warp = s.warp.warp_in_block;
   const auto complete = [&](copy& k) {
-    if (k.kind != kind || k.warp != warp || (!products && (s.mask >> k.lane & 1) == 0)) return false;
-    const unsigned who = products ? warp : s.warp.thread(k.lane);
-    if (k.group + left >= p.groups[static_cast<unsigned>(kind)][who]) return false;
+    if (k.kind != kind || k.warp != warp || (s.mask >> k.lane & 1) == 0) return false;
+    if (k.group + left >= p.groups[static_cast<unsigned>(kind)][s.warp.thread(k.lane)]) return false;
     settle(k, reads_alone);
     if (reads_alone)
       k.spans.erase(std::remove_if(k.spans.begin(), k.spans.end(), [](const span& x) { return !x.writes; }),
@@ -95,7 +95,26 @@ void race_check::awaits_copies(const watched_step& s) {
     return k.spans.empty() || !reads_alone;
   };
   p.copies.erase(std::remove_if(p.copies.begin(), p.copies.end(), complete), p.copies.end());
-  if (products) lanes_meet(s, s.warp.live);
+}
+
+// A product is complete for all four warps of the warpgroup at once: a warp that waits knows of the reads of all.
+void race_check::await_products(const watched_step& s) {
+  constexpr unsigned warps = 4;
+  place& p = place_of(s.block);
+  const unsigned left = s.instruction.sub, group = s.warp.warp_in_block / warps;
+  sync_log*& log = p.products[group];
+  if (log == nullptr) log = &all_logs_.emplace_back();
+  const auto complete = [&](const copy& k) {
+    if (k.kind != copy_kind::product || k.warp / warps != group) return false;
+    if (k.group + left >= p.groups[static_cast<unsigned>(copy_kind::product)][k.warp]) return false;
+    auto view = std::make_shared<fence_view>();
+    view->block = s.block.number;
+    view->copy = k.number;
+    log->append(std::make_shared<const fence_views>(1, std::move(view)), s.block.number, now_);
+    return true;
+  };
+  p.copies.erase(std::remove_if(p.copies.begin(), p.copies.end(), complete), p.copies.end());
+  for (const unsigned lane : set_bits(s.mask)) p.clock->acquires(s.warp.warp_in_block, lane, *log, log->size());
 }
 
 template <class F>

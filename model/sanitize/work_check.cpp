@@ -79,7 +79,6 @@ void work_check::ends(const resident_launch& launch, const shadow_pages& memory)
   w.program = launch.program;
   w.grid = launch.grid;
   w.block = launch.block;
-  w.launch = launch.launch_id;
   submitted_.erase(found);
   const std::uint32_t number = add(std::move(w));
   memory.each([&](std::uint64_t address, unsigned bytes, const shadow_cell& c) {
@@ -149,7 +148,7 @@ std::string work_check::text_of(const access& a) const {
   l.grid = w.grid;
   l.block = w.block;
   const std::uint32_t warps = l.warps_per_block();
-  return "launch " + std::to_string(w.launch) + " of kernel '" + w.program->kernel + "'" + stream + ": " + what +
+  return "launch " + std::to_string(w.order.launch) + " of kernel '" + w.program->kernel + "'" + stream + ": " + what +
          " by " + thread_text(l, a.warp / warps, a.warp % warps * isa::warp_size + a.lane) + ", at " + place_of(a);
 }
 
@@ -163,7 +162,7 @@ void work_check::report(const access& before, const access& after, std::uint64_t
   f.kind = sanitize_kind::races;
   f.place = place_of(after);
   f.kernel = second.program ? second.program->kernel : "";
-  f.launch = second.launch;
+  f.launch = second.order.launch;
   f.what = std::string("race between operations of two streams: ") + (after.writes ? "write" : "read") +
            " of global memory at " + hexadecimal(address) + " and a " + (before.writes ? "write" : "read") +
            " that nothing orders";

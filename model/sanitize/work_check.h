@@ -59,7 +59,6 @@ class work_check {
     host_work order;
     std::shared_ptr<const isa::program> program;  // null: the host's
     simt::dim3 grid, block;
-    std::uint32_t launch = 0;
   };
   std::uint32_t add(work w);
   [[nodiscard]] bool ordered(const access& before, const access& after) const;

@@ -87,6 +87,7 @@ void host_queues::give_place(queue_operation& op, bool blocking) {
     for (const std::uint32_t other : blocking_) order_.follows(0, order_.of(other));
   else if (blocking) order_.follows(op.stream, order_.of(0));
   op.work = order_.add(op.stream);
+  op.work.launch = op.call;
   op.clock = order_.of(op.stream);
   if (op.what == queue_operation::kind::transfer)
     op.work.what = op.by == queue_operation::route::to_device ? "copy to the device"

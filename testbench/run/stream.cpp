@@ -46,7 +46,11 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
         return;
       }
       if (!starts_.ready()) return;
-      if (checks_ != nullptr) checks_->submits(order_.add(s.op->stream));
+      if (checks_ != nullptr) {
+        sanitize::host_work w = order_.add(s.op->stream);
+        w.launch = static_cast<std::uint32_t>(launched.size());
+        checks_->submits(w);
+      }
       const unsigned number = driver_.launch(device_.request(*s.op));
       starts_.began(number);
       outstanding_.push_back({number, s.op});

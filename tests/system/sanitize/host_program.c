@@ -66,6 +66,17 @@ static void fetch(address out, address in, handle stream) {
   void* arguments[] = {&out, &object};
   GOOD(cuLaunchKernel(kernel("fetch"), 2, 1, 1, 64, 1, 1, 0, stream, arguments, NULL));
 }
+/* Blocks of a cluster write each other's shared memory. */
+static void cluster(address out, int bad) {
+  handle clusters, f;
+  unsigned words_of_blocks[words];
+  void* arguments[] = {&out};
+  GOOD(cuModuleLoad(&clusters, "clusters.ptx"));
+  GOOD(cuModuleGetFunction(&f, clusters, bad ? "race_write_to_other" : "free_write_to_other"));
+  GOOD(cuLaunchKernel(f, 2, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL));
+  GOOD(cuMemcpyDtoH_v2(words_of_blocks, out, bytes));
+  for (int k = 0; k < words && !bad; ++k) EXPECT(words_of_blocks[k], 63 - k % 64 + 3);
+}
 static void after_event(handle first, handle second) {
   handle event;
   GOOD(cuEventCreate(&event, 0));
@@ -157,6 +168,8 @@ int main(int argc, char** argv) {
     fill(a, 3, one);
     if (!bad) after_event(one, two);
     fetch(b, a, two);
+  } else if (strcmp(name, "cluster") == 0) {
+    cluster(b, bad);
   } else if (strcmp(name, "unwritten_texture") == 0) {
     fetch(b, bad ? c : a, one);
   } else if (strcmp(name, "unwritten") == 0) {

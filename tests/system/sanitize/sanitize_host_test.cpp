@@ -60,7 +60,8 @@ class sanitize_host : public ::testing::Test {
         fs::path(HEDDLE_SCRATCH "/sanitize_host") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(place_);
     fs::create_directories(place_);
-    fs::copy_file(HEDDLE_SOURCE "/tests/system/sanitize/host_kernels.ptx", place_ / "host_kernels.ptx");
+    for (const char* file : {"host_kernels.ptx", "clusters.ptx"})
+      fs::copy_file(fs::path(HEDDLE_SOURCE "/tests/system/sanitize") / file, place_ / file);
   }
 
   int shell(const std::string& line) {
@@ -120,6 +121,23 @@ TEST_F(sanitize_host, what_is_looked_for_and_files_are_chosen_as_for_jobs) {
   EXPECT_EQ(plain.dump(), checked.dump());
 }
 
+// Clusters whose blocks wait for each other, in detail and functionally.
+TEST_F(sanitize_host, clusters_are_executed_and_checked) {
+  if (!compile()) GTEST_SKIP() << "there is no C compiler (cc) here";
+  for (const std::string options : {"", "--skip-functional "}) {
+    const auto on_h100 = [&](const char* name, const char* checks) {
+      return shell("timeout 100 '" HEDDLE_PROGRAM "' exec --gpu h100 --quiet " + options + checks + " -- ./program " +
+                   name);
+    };
+    EXPECT_EQ(on_h100("good_cluster", ""), 0) << out_ << err_;
+    EXPECT_EQ(on_h100("good_cluster", "--sanitize"), 0) << out_ << err_;
+    EXPECT_EQ(err_, "");
+    EXPECT_EQ(on_h100("bad_cluster", "--sanitize"), 1) << out_ << err_;
+    EXPECT_NE(err_.find("race: "), std::string::npos) << err_;
+    EXPECT_NE(err_.find("of shared memory at 0x"), std::string::npos) << err_;
+  }
+}
+
 class sanitize_textures : public sanitize_host {
  protected:
   int run_pair(const std::string& kernel) {
@@ -150,7 +168,7 @@ TEST_F(sanitize_textures, races_are_told_from_kernels_without) {
   const host_case cases[] = {
       {"texture_and_store", {"race: write of global memory at 0x", "and a texture read that nothing orders"}},
       {"texture_after_store", {"that this launch has written: textures need not see it before the next launch"}},
-      {"texture_after_surface", {"that this launch has written", ": surface write, at host_kernels.cu:"}},
+      {"texture_after_surface", {"that this launch has written", ": surface write, at "}},
       {"surface_neighbours", {"race: surface ", "that nothing orders"}},
       {"surface_one_texel", {"race: surface write of global memory", "of another value in the same instruction"}},
       {"surface_and_store", {"race: surface write of global memory at 0x", "and a write that nothing orders"}},
