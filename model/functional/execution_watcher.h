@@ -19,6 +19,9 @@ struct watched_step {
   simt::lane_mask mask = 0;
 };
 
+/// Whether an instruction only writes memory: a store, or a write to a surface.
+inline bool stores(const isa::instruction& i) { return i.op == isa::opcode::st || i.op == isa::opcode::sust; }
+
 /// A load, store, atomic, reduction or copy. Each lane accesses `bytes` bytes of one space, at an offset in shared or
 /// local memory or at a global address. A copy to shared memory (LDGSTS) has two: the bytes read, then those written.
 struct watched_access : watched_step {
@@ -27,7 +30,17 @@ struct watched_access : watched_step {
   simt::lane_mask global = 0;
   const std::uint64_t* addresses = nullptr;  // by lane
   unsigned bytes = 0;
-  bool copies_in = false;  // what a copy writes to shared memory
+  bool copies_in = false;                    // what a copy writes to shared memory
+  const functional_block* holder = nullptr;  // whose shared memory; null: the block's own
+};
+
+/// What a transfer reads or writes: bytes of shared memory of `holder`, or of global memory.
+struct watched_piece {
+  const functional_block* holder = nullptr;  // null: global memory
+  std::uint64_t address = 0;
+  unsigned bytes = 0;
+  bool writes = false;
+  bool atomic = false;
 };
 
 /// Interface to an observer of the memory accesses and of the synchronisation of launches that are executed
@@ -39,20 +52,31 @@ class execution_watcher {
   virtual void block_begins(const functional_block& block) = 0;
   /// The lanes that may execute the access; those left out skip it, and load zero.
   virtual simt::lane_mask accesses(const watched_access& access) = 0;
-  /// A bulk copy writes these bytes of the block's shared memory, or of global memory.
-  virtual void bulk_written(const functional_block& block, bool shared, std::uint64_t address, unsigned bytes) = 0;
+  /// A transfer begins: a bulk copy of one lane, or the reads of a product of a warpgroup. The instruction does not
+  /// wait for it. It moves pieces; at its end it may signal an mbarrier.
+  virtual void transfer_begins(const watched_step& step) = 0;
+  /// False: the piece is left out.
+  virtual bool transfer_moves(const watched_step& step, const watched_piece& piece) = 0;
+  virtual void transfer_signals(const watched_step& step, const functional_block& holder, std::uint32_t offset) = 0;
+  /// The instruction accesses registers that products write.
+  virtual void touches_products(const watched_step& step) = 0;
   virtual void fences(const watched_step& step) = 0;
   /// The lanes of `named` synchronise with each other: bar.warp.sync, shuffles, votes.
   virtual void lanes_meet(const watched_step& step, simt::lane_mask named) = 0;
-  /// Closes a group of copies, or waits until at most so many of the newest groups are incomplete.
+  /// Closes a group of copies or products, or waits until at most so many of the newest groups are incomplete.
   virtual void closes_copies(const watched_step& step) = 0;
   virtual void awaits_copies(const watched_step& step) = 0;
   /// Calls the device runtime, which then is called for one lane after another.
   virtual void calls_runtime(const watched_step& step) = 0;
   virtual void arrives(const watched_step& step, std::uint32_t barrier) = 0;
+  /// Waits at the barrier of the cluster for the phase in which it arrived.
+  virtual void awaits_cluster(const watched_step& step) = 0;
   /// `released`: the warps that waited at the barrier, by bit.
   virtual void barrier_completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released) = 0;
   virtual void lanes_exit(const watched_step& step) = 0;
+  virtual void block_ends(const functional_block& block) = 0;
+  /// Lanes of an access name shared memory of a block of the cluster that has ended; they are left out.
+  virtual void reaches_ended(const watched_access& access) = 0;
 
  protected:
   ~execution_watcher() = default;

@@ -164,11 +164,12 @@ void functional_executor::store(block& b, warp& x, functional_step& s, simt::lan
   for (unsigned k = 0; k < bytes / 4; ++k) scatter<4>(page->bytes, addresses, mask, words[k], 4 * k);
 }
 
-void functional_executor::shared(warp& x, const functional_step& s, simt::lane_mask mask) {
+void functional_executor::shared(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
   const isa::instruction& i = *s.decoded->instruction;
   if (mask == simt::all_lanes && quick_shared(i, x.state, s.bytes)) return;
   alignas(64) std::uint64_t addresses[isa::warp_size];
   simt::lane_addresses(i, x.state, mask, addresses);
+  if (launch_->reaches_cluster && i.op != isa::opcode::ldsm) return access(b, x, s, mask, addresses);
   simt::shared_access(i, x.state, mask, addresses, bad_lane_);
 }
 
@@ -230,7 +231,8 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
   simt::warp_state& w = x.state;
   const isa::instruction& i = *s.decoded->instruction;
   const unsigned bytes = s.bytes;
-  const lanes_by_space lanes = divide_by_space(i.mem_space, mask, addresses);
+  lanes_by_space lanes = divide_by_space(i.mem_space, mask, addresses);
+  if (launch_->reaches_cluster && lanes.shared != 0) lanes.shared &= ~access_others(b, x, lanes.shared, addresses, i);
   for (const unsigned l : set_bits(lanes.local)) {
     if (addresses[l] + bytes > launch_->program->local_bytes || addresses[l] % bytes != 0)
       fail(b, w, i, l, simt::local_fault(addresses[l], bytes));
@@ -309,6 +311,7 @@ void functional_executor::texture(block& b, warp& x, functional_step& s, simt::l
   const bool stores = i.op == isa::opcode::sust;
   const unsigned count = (a.bytes + 3) / 4, chunk = std::min(a.bytes, 4u);
   for (unsigned t = 0; t < a.count; ++t) {
+    if (watcher_ != nullptr && a.mask[t] != 0) watched_texels(b, w, i, a, t);
     if (a.mask[t] == 0) continue;
     check_global(b, x, s, a.mask[t], a.addresses[t], a.bytes);
     for (const unsigned l : set_bits(a.mask[t])) {

@@ -17,7 +17,14 @@ struct functional_warp {
   simt::warp_state state;
   bool done = false;
   bool waits = false;             // at a barrier, or all its lanes wait for each other
+  std::uint64_t products = 0;     // groups of products of a warpgroup that it has closed
   std::uint8_t* local = nullptr;  // word k of lane l at word 32 k + l
+};
+
+struct functional_block;
+/// The blocks of a cluster, by rank. Those that have ended stay until all have.
+struct functional_cluster {
+  std::vector<functional_block*> blocks;
 };
 
 /// A block whose warps are executed without timing.
@@ -27,8 +34,11 @@ struct functional_block {
   std::vector<std::uint8_t> shared;
   std::vector<functional_warp> warps;
   block_barriers barriers;
-  cluster_arrivals cluster;              // of a cluster of one block
-  std::vector<std::uint32_t> registers;  // of all warps, with padding for alignment
+  cluster_arrivals cluster;
+  const functional_cluster* siblings = nullptr;  // with itself; null: the block is its own cluster
+  bool at_cluster_barrier = false;               // all its threads that are left have arrived there
+  bool ended = false;                            // all its threads have exited
+  std::vector<std::uint32_t> registers;          // of all warps, with padding for alignment
   std::vector<std::uint8_t> local;
   unsigned slot = 0;  // which of the chip's block slots it uses
   bool spun = false;  // its warps were spinning at the end of the last visit

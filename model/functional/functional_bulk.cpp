@@ -34,63 +34,54 @@ void functional_executor::bulk_copy(block& b, warp& x, functional_step& s, unsig
     if (!what.empty()) fail(b, x.state, i, lane, what);
   };
   refuse(simt::problem_of(r, b.context.shared_bytes));
-  if (r.blocks > 1 || r.shared >> isa::cluster_offset_bits > 1)
-    refuse("a bulk copy to another block of the cluster in functional execution");
   isa::tensor_map map;
+  const watched_step step{b, x.state, i, 1u << lane};
+  if (watcher_ != nullptr) watcher_->transfer_begins(step);
   const auto check = [&](std::uint64_t address, unsigned bytes) {
     if (!ranges_.find(address, bytes, s.where)) refuse(simt::global_fault("bulk copy", false, address, bytes));
-  };
-  const auto each_piece = [&](simt::bulk_walk walk, auto&& f) {
-    for (simt::bulk_piece p; walk.next(p);) {
-      if (!p.outside && r.kind != simt::bulk_kind::cluster) check(p.global, p.bytes);
-      f(walk, p);
-    }
   };
   if (r.tensor && !simt::parameter_map(*launch_, r.global, map)) {
     simt::bulk_request whole;
     whole.global = r.global;
     whole.bytes = sizeof map;
     if (r.global % 64 != 0) refuse("misaligned tensor map");
-    each_piece(simt::bulk_walk(whole), [&](const simt::bulk_walk&, const simt::bulk_piece& p) {
+    simt::bulk_walk walk(whole);
+    for (simt::bulk_piece p; walk.next(p);) {
+      check(p.global, p.bytes);
       std::memcpy(reinterpret_cast<std::uint8_t*>(&map) + p.at, memory_.readable(p.global), p.bytes);
-    });
+    }
   }
   if (r.tensor) refuse(simt::problem_of(r, map, b.context.shared_bytes));
   const simt::bulk_walk first = r.tensor ? simt::bulk_walk(r, map) : simt::bulk_walk(r);
   isa::instruction atomic;
   if (r.kind == simt::bulk_kind::reduction) atomic.type = simt::reduction_type(r, r.tensor ? &map : nullptr);
-  each_piece(first, [&](const simt::bulk_walk& walk, const simt::bulk_piece& p) {
-    move_piece(r, walk, p, atomic, b.context.shared);
-    if (watcher_ != nullptr) watched_piece(b, r, walk, p);
-  });
+  const auto copy_to = [&](block& target, block& waiting) {
+    simt::bulk_walk walk = first;
+    for (simt::bulk_piece p; walk.next(p);) {
+      if (watcher_ != nullptr && !watched_bulk(step, r, walk, p, target)) continue;
+      if (!p.outside && r.kind != simt::bulk_kind::cluster) check(p.global, p.bytes);
+      move_piece(r, walk, p, atomic, b.context.shared, target.context.shared);
+    }
+    if (!r.signals()) return;
+    const std::uint32_t offset = r.barrier & isa::cluster_offset_mask;
+    if (watcher_ != nullptr) watcher_->transfer_signals(step, waiting, offset);
+    std::uint8_t* const at = waiting.context.shared + offset;
+    std::uint64_t object = 0;
+    std::memcpy(&object, at, sizeof object);
+    object = simt::arrival::result(object, std::uint64_t{0u - first.bytes()} << 32);
+    std::memcpy(at, &object, sizeof object);
+  };
   changed_ = true;
-  if (!r.signals()) return;
-  std::uint8_t* const at = b.context.shared + (r.barrier & isa::cluster_offset_mask);
-  std::uint64_t object = 0;
-  std::memcpy(&object, at, sizeof object);
-  object = simt::arrival::result(object, std::uint64_t{0u - first.bytes()} << 32);
-  std::memcpy(at, &object, sizeof object);
-}
-
-// Tells the watcher what the piece has written.
-void functional_executor::watched_piece(const block& b, const simt::bulk_request& r, const simt::bulk_walk& walk,
-                                        const simt::bulk_piece& p) {
-  switch (r.kind) {
-    case simt::bulk_kind::prefetch: return;
-    case simt::bulk_kind::load:
-      for (std::uint32_t k = 0; k < p.bytes; k += p.unit) watcher_->bulk_written(b, true, walk.place(p.at + k), p.unit);
-      return;
-    case simt::bulk_kind::cluster:
-      return watcher_->bulk_written(b, true, (r.shared & isa::cluster_offset_mask) + p.at, p.bytes);
-    case simt::bulk_kind::store:
-    case simt::bulk_kind::reduction:
-      if (!p.outside) watcher_->bulk_written(b, false, p.global, p.bytes);
-      return;
+  if (r.blocks == 0) return copy_to(block_at(b, r.shared, lane), block_at(b, r.barrier, lane));
+  for (const unsigned rank : set_bits(r.blocks)) {
+    block& target = block_of_rank(b, rank, lane);
+    copy_to(target, target);
   }
 }
 
 void functional_executor::move_piece(const simt::bulk_request& r, const simt::bulk_walk& walk,
-                                     const simt::bulk_piece& p, const isa::instruction& atomic, std::uint8_t* shared) {
+                                     const simt::bulk_piece& p, const isa::instruction& atomic, const std::uint8_t* own,
+                                     std::uint8_t* shared) {
   std::uint8_t bytes[2 * simt::bulk_walk::line];
   switch (r.kind) {
     case simt::bulk_kind::prefetch: return;
@@ -100,7 +91,7 @@ void functional_executor::move_piece(const simt::bulk_request& r, const simt::bu
       return walk.put(p, bytes, shared);
     case simt::bulk_kind::cluster:
       return static_cast<void>(std::memmove(shared + (r.shared & isa::cluster_offset_mask) + p.at,
-                                            shared + (r.source & isa::cluster_offset_mask) + p.at, p.bytes));
+                                            own + (r.source & isa::cluster_offset_mask) + p.at, p.bytes));
     case simt::bulk_kind::store:
       if (p.outside) return;
       walk.get(p, bytes, shared);

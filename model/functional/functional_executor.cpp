@@ -3,6 +3,7 @@
 #include "heddle/functional/functional_executor.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
@@ -59,6 +60,7 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
   }
   resident_.clear();
   spare_.clear();
+  clusters_.clear();
   launch_ = nullptr;
   o.warp_instructions = executed_;
   return o;
@@ -66,35 +68,33 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
 
 // As long as no block waits for another, one resident block is enough: its storage stays in the host's caches.
 void functional_executor::run_blocks(const resident_launch& launch) {
-  const std::uint64_t total = launch.grid.count();
-  const std::uint64_t room = blocks_per_sm_ * config_.gpu.sm_count;
+  const std::uint64_t size = launch.cluster_blocks(), total = launch.grid.count() / size;
+  const std::uint64_t room = std::max(size, blocks_per_sm_ * config_.gpu.sm_count / size * size);
   std::uint64_t wanted = 1;
   unsigned next_slot = 0;
   for (;;) {
     bool moved = false;
-    for (; resident_.size() < std::min(wanted, room) && next_block_ < total; moved = true) {
-      if (spare_.empty()) {
-        spare_.push_back(std::make_unique<block>());
-        spare_.back()->slot = next_slot++;
-      }
-      resident_.push_back(std::move(spare_.back()));
-      spare_.pop_back();
-      start(*resident_.back(), next_block_++);
-    }
+    for (; resident_.size() < std::min(wanted, room) && next_block_ < total; moved = true)
+      start_cluster(next_block_++, next_slot);
     if (resident_.empty()) return;
     bool spun = false;
     for (std::size_t k = 0; k < resident_.size();) {
       if (observer_ != nullptr && observer_->wants_stop()) return;
+      if (resident_[k]->ended) {
+        ++k;
+        continue;
+      }
       bool ended = visit(*resident_[k]);
-      for (unsigned many = 0; ended && next_block_ < total && many < 1024; ++many) {
+      for (unsigned many = 0; ended && size == 1 && next_block_ < total && many < 1024; ++many) {
         moved = true;
+        if (watcher_ != nullptr) watcher_->block_ends(*resident_[k]);
         start(*resident_[k], next_block_++);
         ended = visit(*resident_[k]);
       }
       if (ended) {
         moved = true;
-        spare_.push_back(std::move(resident_[k]));
-        resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(k));
+        const std::uint32_t rank = resident_[k]->context.cluster_rank;
+        k = end(*resident_[k]) ? k - rank : k + 1;
       } else {
         spun |= resident_[k]->spun;
         ++k;
@@ -103,6 +103,48 @@ void functional_executor::run_blocks(const resident_launch& launch) {
     wanted = std::max<std::uint64_t>(1, resident_.size()) * (spun ? 2 : 1) + (resident_.empty() ? 0 : 1);
     detect_recurrence(moved);
   }
+}
+
+// The blocks of a cluster are resident together. Without clusters each block is one.
+void functional_executor::start_cluster(std::uint64_t number, unsigned& next_slot) {
+  const resident_launch& l = *launch_;
+  const std::uint32_t size = l.cluster_blocks();
+  const simt::dim3 of{l.grid.x / l.cluster.x, l.grid.y / l.cluster.y, l.grid.z / l.cluster.z};
+  const simt::dim3 first{static_cast<std::uint32_t>(number % of.x * l.cluster.x),
+                         static_cast<std::uint32_t>(number / of.x % of.y * l.cluster.y),
+                         static_cast<std::uint32_t>(number / of.x / of.y * l.cluster.z)};
+  std::unique_ptr<functional_cluster> c;
+  if (size > 1) c = std::make_unique<functional_cluster>();
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    if (spare_.empty()) {
+      spare_.push_back(std::make_unique<block>());
+      spare_.back()->slot = next_slot++;
+    }
+    block& b = *spare_.back();
+    resident_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+    b.siblings = c.get();
+    if (c) c->blocks.push_back(&b);
+    start(b, size == 1 ? number : simt::block_of_rank(l, first, rank));
+  }
+  if (c) clusters_.push_back(std::move(c));
+}
+
+// The block has ended. True: it and its cluster are no longer resident.
+bool functional_executor::end(block& b) {
+  if (watcher_ != nullptr) watcher_->block_ends(b);
+  b.ended = true;
+  const functional_cluster* const c = b.siblings;
+  if (c != nullptr)
+    for (const block* other : c->blocks)
+      if (!other->ended) return false;
+  const auto gone = [&](const std::unique_ptr<block>& r) { return c != nullptr ? r->siblings == c : r.get() == &b; };
+  const auto rest = std::stable_partition(resident_.begin(), resident_.end(), [&](const auto& r) { return !gone(r); });
+  std::move(rest, resident_.end(), std::back_inserter(spare_));
+  resident_.erase(rest, resident_.end());
+  clusters_.erase(std::remove_if(clusters_.begin(), clusters_.end(), [c](const auto& x) { return x.get() == c; }),
+                  clusters_.end());
+  return true;
 }
 
 void functional_executor::start(block& b, std::uint64_t number) {
@@ -116,6 +158,8 @@ void functional_executor::start(block& b, std::uint64_t number) {
   b.shared.assign(std::max(l.shared_bytes, 1u), 0);
   b.context.shared = b.shared.data();
   b.context.shared_bytes = l.shared_bytes;
+  b.context.cluster_rank = simt::rank_in_cluster(l, b.context.index);
+  b.at_cluster_barrier = b.ended = false;
   b.context.sm_id = b.slot % config_.gpu.sm_count;
   b.barriers.open(warps, threads);
   b.cluster.open(threads);
@@ -129,6 +173,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
   for (unsigned k = 0; k < warps; ++k) {
     warp& x = b.warps[k];
     x.done = x.waits = false;
+    x.products = 0;
     x.local = b.local.data() + k * local;
     simt::warp_state& w = x.state;
     w.regs = first + k * registers;

@@ -23,6 +23,7 @@
 namespace heddle {
 
 struct functional_block;
+struct functional_cluster;
 struct functional_warp;
 
 /// Executes launches without timing, as fast as the host can, with the functions by which the SMs execute instructions.
@@ -61,7 +62,9 @@ class functional_executor {
 
   // Blocks (functional_executor.cpp)
   void run_blocks(const resident_launch& launch);
+  void start_cluster(std::uint64_t number, unsigned& next_slot);
   void start(block& b, std::uint64_t number);
+  bool end(block& b);
   bool visit(block& b);
   void release(block& b, const barrier_outcome& o);
   [[noreturn]] void fail(const block& b, const simt::warp_state& w, const isa::instruction& i, unsigned lane,
@@ -76,26 +79,30 @@ class functional_executor {
   pause run(block& b, warp& x);
   pause other(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   pause at_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask);
+  // Clusters (functional_clusters.cpp)
   pause at_cluster_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask);
   void release_cluster(block& b);
+  block& block_at(block& b, std::uint32_t address, unsigned lane);
+  block& block_of_rank(block& b, std::uint32_t rank, unsigned lane);
+  simt::lane_mask access_others(block& b, warp& x, simt::lane_mask mask, std::uint64_t* addresses,
+                                const isa::instruction& i);
   void completes(block& b, const barrier_outcome& o);
   pause exit(block& b, warp& x, simt::lane_mask mask);
+  [[nodiscard]] bool products_begun(const block& b, const warp& x, unsigned left) const;
   bool lanes_present(simt::warp_state& w, const isa::instruction& i, simt::lane_mask mask);
   void set_clock_values(simt::warp_state& w) const;
 
   // Memory (functional_access.cpp)
   void load(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void store(block& b, warp& x, functional_step& s, simt::lane_mask mask);
-  void shared(warp& x, const functional_step& s, simt::lane_mask mask);
+  void shared(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void access(block& b, warp& x, functional_step& s, simt::lane_mask mask, std::uint64_t* addresses);
   void any_access(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void copy(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void bulk_copies(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void bulk_copy(block& b, warp& x, functional_step& s, unsigned lane);
-  void watched_piece(const block& b, const simt::bulk_request& r, const simt::bulk_walk& walk,
-                     const simt::bulk_piece& p);
   void move_piece(const simt::bulk_request& r, const simt::bulk_walk& walk, const simt::bulk_piece& p,
-                  const isa::instruction& atomic, std::uint8_t* shared);
+                  const isa::instruction& atomic, const std::uint8_t* own, std::uint8_t* shared);
   pause mbarrier_wait(warp& x, const isa::instruction& i, simt::lane_mask mask);
   void texture(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   functional_memory::page* common_page(functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses,
@@ -107,6 +114,12 @@ class functional_executor {
   // Reports to the watcher (functional_watch.cpp)
   simt::lane_mask watched(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   simt::lane_mask watched_access_of(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  simt::lane_mask watched_others(watched_access& a);
+  void watched_product(const watched_step& step);
+  void watched_texels(const block& b, const simt::warp_state& w, const isa::instruction& i, simt::texture_access& a,
+                      unsigned which);
+  bool watched_bulk(const watched_step& step, const simt::bulk_request& r, const simt::bulk_walk& walk,
+                    const simt::bulk_piece& p, const block& target);
   std::uint8_t* local_byte(warp& x, std::uint64_t offset, unsigned lane) const;
   void put(std::uint8_t* to, const void* from, unsigned bytes);
 
@@ -126,9 +139,10 @@ class functional_executor {
   std::uint64_t blocks_per_sm_ = 1;
   std::vector<std::unique_ptr<block>> resident_;
   std::vector<std::unique_ptr<block>> spare_;  // for reuse of their storage
-  std::uint64_t next_block_ = 0;
-  std::uint64_t executed_ = 0;  // warp instructions
-  std::uint64_t clock_ = 0;     // at the start of the launch
+  std::vector<std::unique_ptr<functional_cluster>> clusters_;
+  std::uint64_t next_block_ = 0;  // where clusters wait for each other: the next cluster
+  std::uint64_t executed_ = 0;    // warp instructions
+  std::uint64_t clock_ = 0;       // at the start of the launch
   unsigned bad_lane_ = 0;
   // Detection of blocks that repeat themselves without end:
   bool watches_ = false;     // changes of memory are tracked

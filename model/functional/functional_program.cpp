@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/functional/functional_program.h"
 
+#include <bitset>
+
+#include "heddle/isa/matrix.h"
 #include "heddle/sub_partition/dependence/decode.h"
 
 #pragma GCC diagnostic error "-Wswitch"  // a new kind does not compile before it has a case
@@ -19,7 +22,8 @@ functional_kind kind_of(const decoded_instruction& d) {
   switch (d.kind) {
     case issue_kind::arithmetic:
       return d.synchronises || reads_time(i) ? functional_kind::other : functional_kind::plain;
-    case issue_kind::product: return d.synchronises ? functional_kind::other : functional_kind::plain;
+    case issue_kind::product:
+      return d.synchronises || (i.sub & isa::gmma::commits) != 0 ? functional_kind::other : functional_kind::plain;
     case issue_kind::branch: return functional_kind::branch;
     case issue_kind::memory:
       if (d.synchronises || d.unit == isa::unit::texture || i.op == isa::opcode::ldc) break;
@@ -45,19 +49,45 @@ functional_kind kind_of(const decoded_instruction& d) {
   return functional_kind::other;
 }
 
+using registers = std::bitset<256>;
+
+void add(registers& all, unsigned first, unsigned count) {
+  for (unsigned k = first; k < first + count && k < isa::rz; ++k) all.set(k);
+}
+
+/// The registers that products of a warpgroup write.
+registers of_products(const decoded_program& p) {
+  registers all;
+  for (const decoded_instruction& d : p.code)
+    if (isa::is_warpgroup_product(d.instruction->op)) add(all, d.instruction->dst, d.instruction->dst_count);
+  return all;
+}
+
+bool accesses(const isa::instruction& i, const registers& some) {
+  registers own;
+  if (i.dst != isa::rz) add(own, i.dst, i.dst_count);
+  for (const isa::operand& o : i.src)
+    if (o.is_reg()) add(own, o.reg, o.count);
+  return (own & some).any();
+}
+
 }  // namespace
 
 functional_program::functional_program(std::shared_ptr<const decoded_program> program, bool watched)
     : decoded(std::move(program)) {
   const std::vector<back_edge> edges = back_edges(*decoded->program);
   steps.resize(decoded->code.size());
+  const registers products = watched ? of_products(*decoded) : registers();
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const decoded_instruction& d = decoded->code[k];
     functional_step& s = steps[k];
     s.execute = d.execute;
     s.decoded = &d;
     s.unwatched = kind_of(d);
-    s.kind = watched && d.kind == issue_kind::memory ? functional_kind::other : s.unwatched;
+    s.touches_products = products.any() && accesses(*d.instruction, products);
+    const bool told =
+        d.kind == issue_kind::memory || isa::is_warpgroup_product(d.instruction->op) || s.touches_products;
+    s.kind = watched && told ? functional_kind::other : s.unwatched;
     s.guarded = d.instruction->guarded();
     s.synchronises = d.synchronises;
     s.reads_time = reads_time(*d.instruction);

@@ -22,6 +22,7 @@ struct functional_step {
   bool guarded = false;
   bool synchronises = false;  // lanes may have to wait for others first
   bool reads_time = false;
+  bool touches_products = false;  // it accesses registers that products of a warpgroup write
   back_edge edge = back_edge::none;
   std::uint8_t bytes = 0;  // per lane of a load or store
   isa::predicate guard;

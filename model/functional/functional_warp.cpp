@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Executes instructions of a warp until it waits, exits, spins or has used up its quantum.
+#include <algorithm>
+
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_executor.h"
+#include "heddle/isa/matrix.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"
@@ -19,6 +22,11 @@ constexpr std::uint64_t warp_quantum = 20'000;  // instructions of a warp in oth
 inline void step_on(simt::warp_state& w) {
   if (__builtin_expect(w.pc + 1 == w.reconverge, 0)) return simt::advance(w);
   ++w.pc;
+}
+
+// Whether the instruction closes a group of products of a warpgroup.
+inline unsigned closes_products(const isa::instruction& i) {
+  return i.op == isa::opcode::wgcommit || (isa::is_warpgroup_product(i.op) && (i.sub & isa::gmma::commits) != 0);
 }
 
 }  // namespace
@@ -45,7 +53,7 @@ functional_executor::pause functional_executor::run(block& b, warp& x) {
           if (mask != 0) store(b, x, s, mask);
           break;
         case functional_kind::shared:
-          if (mask != 0) shared(x, s, mask);
+          if (mask != 0) shared(b, x, s, mask);
           break;
         case functional_kind::branch:
           simt::branch(*s.decoded->instruction, w, mask);
@@ -93,7 +101,9 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
   const decoded_instruction& d = *s.decoded;
   const isa::instruction& i = *d.instruction;
   if (s.synchronises && !lanes_present(w, i, mask)) return w.active == 0 ? pause::waits : pause::none;
+  if (d.kind == issue_kind::product_wait && mask != 0 && !products_begun(b, x, i.sub)) return pause::spins;
   if (watcher_ != nullptr && mask != 0) mask = watched(b, x, s, mask);
+  x.products += closes_products(i);
   switch (d.kind) {
     case issue_kind::barrier:
       if (mask == 0) break;
@@ -105,7 +115,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
       if (mask == 0) break;
       if (s.unwatched == functional_kind::load) load(b, x, s, mask);
       else if (s.unwatched == functional_kind::store) store(b, x, s, mask);
-      else if (s.unwatched == functional_kind::shared) shared(x, s, mask);
+      else if (s.unwatched == functional_kind::shared) shared(b, x, s, mask);
       else if (d.unit == isa::unit::texture) texture(b, x, s, mask);
       else if (i.op == isa::opcode::ldgsts) copy(b, x, s, mask);
       else any_access(b, x, s, mask);
@@ -130,8 +140,8 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
     case issue_kind::fence:
     case issue_kind::copy_commit:
     case issue_kind::copy_wait:
-    case issue_kind::product_fence:
     case issue_kind::product_commit:
+    case issue_kind::product_fence:
     case issue_kind::product_wait:
     case issue_kind::register_change: break;
     case issue_kind::product:
@@ -146,6 +156,17 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
   }
   simt::advance(w);
   return pause::none;
+}
+
+// A product is the work of four warps, and complete when all have begun it. True if the groups that the warp waits for
+// can be complete, with `left` of its newest ones under way.
+bool functional_executor::products_begun(const block& b, const warp& x, unsigned left) const {
+  constexpr unsigned warps = 4;
+  const std::uint64_t needed = x.products - std::min<std::uint64_t>(left, x.products);
+  const std::size_t first = x.state.warp_in_block / warps * warps;
+  for (std::size_t k = first; k < std::min(first + warps, b.warps.size()); ++k)
+    if (!b.warps[k].done && b.warps[k].products < needed) return false;
+  return true;
 }
 
 functional_executor::pause functional_executor::at_barrier(block& b, warp& x, const isa::instruction& i,
@@ -167,38 +188,6 @@ functional_executor::pause functional_executor::at_barrier(block& b, warp& x, co
 
 void functional_executor::completes(block& b, const barrier_outcome& o) {
   if (watcher_ != nullptr && o.completed) watcher_->barrier_completes(b, o.barrier, o.release);
-}
-
-// The block is the only one of its cluster.
-functional_executor::pause functional_executor::at_cluster_barrier(block& b, warp& x, const isa::instruction& i,
-                                                                   simt::lane_mask mask) {
-  simt::warp_state& w = x.state;
-  b.cluster.exited(w.warp_in_block, ~w.live);
-  release_cluster(b);
-  if (i.op == isa::opcode::ucgabar_arv) {
-    b.cluster.arrive(w.warp_in_block, mask);
-    release_cluster(b);
-    simt::advance(w);
-    return pause::none;
-  }
-  const simt::lane_mask stop = b.cluster.wait(w.warp_in_block, mask);
-  if (stop == 0) {
-    simt::advance(w);
-    return pause::none;
-  }
-  if (w.independent) simt::wait_at_barrier(w, stop, simt::cluster_barrier);
-  x.waits = !w.independent || w.active == 0;
-  return x.waits ? pause::waits : pause::none;
-}
-
-void functional_executor::release_cluster(block& b) {
-  if (!b.cluster.complete()) return;
-  barrier_outcome o;
-  o.release = b.cluster.release();
-  o.barrier = simt::cluster_barrier;
-  o.completed = true;
-  completes(b, o);
-  release(b, o);
 }
 
 functional_executor::pause functional_executor::exit(block& b, warp& x, simt::lane_mask mask) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Reports instructions to the watcher of an execution (execution_watcher.h).
+#include <algorithm>
+
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_executor.h"
 #include "heddle/functional/lanes_by_space.h"
+#include "heddle/isa/matrix.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/simt/execute.h"
+#include "heddle/simt/tensor/warpgroup.h"
 #include "heddle/simt/warp/divergence.h"
 
 namespace heddle {
@@ -13,6 +18,10 @@ simt::lane_mask functional_executor::watched(block& b, warp& x, functional_step&
   const simt::warp_state& w = x.state;
   const decoded_instruction& d = *s.decoded;
   const watched_step step{b, w, *d.instruction, mask};
+  const bool product = isa::is_warpgroup_product(step.instruction.op);
+  if (product) watched_product(step);
+  if (s.touches_products) watcher_->touches_products(step);
+  if (product && (step.instruction.sub & isa::gmma::commits) != 0) watcher_->closes_copies(step);
   if (s.synchronises)
     watcher_->lanes_meet(step, mask | simt::named_lanes(*simt::member_operand(*d.instruction), w, mask));
   switch (d.kind) {
@@ -20,14 +29,17 @@ simt::lane_mask functional_executor::watched(block& b, warp& x, functional_step&
       if (d.unit == isa::unit::texture || d.access == lsu_kind::constant_load) return mask;
       return watched_access_of(b, x, s, mask);
     case issue_kind::fence: watcher_->fences(step); break;
-    case issue_kind::copy_commit: watcher_->closes_copies(step); break;
-    case issue_kind::copy_wait: watcher_->awaits_copies(step); break;
+    case issue_kind::copy_commit:
+    case issue_kind::product_commit: watcher_->closes_copies(step); break;
+    case issue_kind::copy_wait:
+    case issue_kind::product_wait: watcher_->awaits_copies(step); break;
     case issue_kind::system_call: watcher_->calls_runtime(step); break;
     case issue_kind::barrier: {
       if (d.instruction->op == isa::opcode::syncs) return watched_access_of(b, x, s, mask);
       const isa::operand& number = d.instruction->src[0];
       const bool of_block = d.instruction->op == isa::opcode::bar;
       const auto first = static_cast<unsigned>(__builtin_ctz(mask));
+      if (d.instruction->op == isa::opcode::ucgabar_wait) watcher_->awaits_cluster(step);
       if (of_block || d.instruction->op == isa::opcode::ucgabar_arv)
         watcher_->arrives(
             step, of_block ? static_cast<std::uint32_t>(simt::lane_value(number, w, first)) : simt::cluster_barrier);
@@ -62,12 +74,88 @@ simt::lane_mask functional_executor::watched_access_of(block& b, warp& x, functi
   a.shared = lanes.shared;
   a.local = lanes.local;
   a.global = lanes.global;
-  const simt::lane_mask good = watcher_->accesses(a);
+  const simt::lane_mask good = launch_->reaches_cluster && a.shared != 0 ? watched_others(a) : watcher_->accesses(a);
   if (i.op == isa::opcode::ldsm) return good == executing ? mask : 0;
   if (good != mask && i.dst != isa::rz)
     for (const unsigned lane : set_bits(mask & ~good))
       for (unsigned k = 0; k < i.dst_count; ++k) w.regs[(std::size_t{i.dst} + k) * isa::warp_size + lane] = 0;
   return good;
+}
+
+// Reports the accesses by the blocks whose shared memory they name. Addresses of another block become offsets for the
+// report alone.
+simt::lane_mask functional_executor::watched_others(watched_access& a) {
+  std::uint64_t offsets[isa::warp_size];
+  std::copy(a.addresses, a.addresses + isa::warp_size, offsets);
+  const lanes_by_block lanes(a.shared, offsets, a.block.context.cluster_rank);
+  watched_access part = a;
+  part.addresses = offsets;
+  part.shared &= ~lanes.others;
+  part.mask &= ~lanes.others;
+  simt::lane_mask good = part.mask != 0 ? watcher_->accesses(part) : 0;
+  part.local = part.global = 0;
+  const functional_cluster* const all = a.block.siblings;
+  for (simt::lane_mask left = lanes.others; left != 0;) {
+    std::uint32_t rank = 0;
+    part.shared = part.mask = lanes.next(left, offsets, rank);
+    if (all == nullptr || rank >= all->blocks.size()) {
+      good |= part.mask;  // the access itself fails
+      continue;
+    }
+    part.holder = all->blocks[rank];
+    for (const unsigned l : set_bits(part.mask)) offsets[l] &= isa::cluster_offset_mask;
+    if (part.holder->ended) watcher_->reaches_ended(part);
+    else good |= watcher_->accesses(part);
+  }
+  return good;
+}
+
+// A piece that a bulk copy moves: what it reads, then what it writes. False: it is left out.
+bool functional_executor::watched_bulk(const watched_step& step, const simt::bulk_request& r,
+                                       const simt::bulk_walk& walk, const simt::bulk_piece& p, const block& target) {
+  const auto moves = [&](const functional_block* holder, std::uint64_t address, unsigned bytes, bool writes) {
+    const bool atomic = writes && r.kind == simt::bulk_kind::reduction;
+    return watcher_->transfer_moves(step, {holder, address, bytes, writes, atomic});
+  };
+  const auto in_shared = [&](const functional_block& b, bool writes) {
+    for (std::uint32_t k = 0; k < p.bytes; k += p.unit) moves(&b, walk.place(p.at + k), p.unit, writes);
+    return true;
+  };
+  switch (r.kind) {
+    case simt::bulk_kind::prefetch: return true;
+    case simt::bulk_kind::load:
+      if (!p.outside && !moves(nullptr, p.global, p.bytes, false)) return false;
+      return in_shared(target, true);
+    case simt::bulk_kind::cluster:
+      moves(&step.block, (r.source & isa::cluster_offset_mask) + p.at, p.bytes, false);
+      return moves(&target, (r.shared & isa::cluster_offset_mask) + p.at, p.bytes, true);
+    case simt::bulk_kind::store:
+    case simt::bulk_kind::reduction:
+      in_shared(step.block, false);
+      return p.outside || moves(nullptr, p.global, p.bytes, true);
+  }
+  return true;
+}
+
+// One texel of each lane. Lanes that are left out read zero.
+void functional_executor::watched_texels(const block& b, const simt::warp_state& w, const isa::instruction& i,
+                                         simt::texture_access& t, unsigned which) {
+  watched_access a{{b, w, i, t.mask[which]}};
+  a.global = t.mask[which];
+  a.addresses = t.addresses[which];
+  a.bytes = t.bytes;
+  const simt::lane_mask good = watcher_->accesses(a);
+  for (const unsigned l : set_bits(t.mask[which] & ~good))
+    for (auto& word : t.words[which]) word[l] = 0;
+  t.mask[which] &= good;
+}
+
+// The rows of 16 bytes that a product of a warpgroup reads from shared memory.
+void functional_executor::watched_product(const watched_step& step) {
+  watcher_->transfer_begins(step);
+  simt::each_row_read(step.instruction, step.warp, step.mask, [&](std::uint64_t address, unsigned bytes) {
+    if (address + bytes <= launch_->shared_bytes) watcher_->transfer_moves(step, {&step.block, address, bytes});
+  });
 }
 
 }  // namespace heddle

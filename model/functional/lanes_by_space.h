@@ -46,4 +46,28 @@ inline lanes_by_space divide_by_space(isa::space space, simt::lane_mask mask, st
   return lanes;
 }
 
+/// The lanes of an access to shared memory that name other blocks of the cluster. Addresses that name the block itself
+/// become offsets.
+struct lanes_by_block {
+  simt::lane_mask others = 0;
+
+  lanes_by_block(simt::lane_mask mask, std::uint64_t* addresses, std::uint32_t own_rank) {
+    for (const unsigned l : set_bits(mask)) {
+      const std::uint64_t place = addresses[l] >> isa::cluster_offset_bits;
+      if (place == own_rank + 1) addresses[l] &= isa::cluster_offset_mask;
+      else if (place != 0) others |= 1u << l;
+    }
+  }
+  /// Takes the lanes out of `left` that name the same block as the first of them, and gives its rank.
+  static simt::lane_mask next(simt::lane_mask& left, const std::uint64_t* addresses, std::uint32_t& rank) {
+    const std::uint64_t place = addresses[__builtin_ctz(left)] >> isa::cluster_offset_bits;
+    simt::lane_mask some = 0;
+    for (const unsigned l : set_bits(left))
+      if (addresses[l] >> isa::cluster_offset_bits == place) some |= 1u << l;
+    left &= ~some;
+    rank = static_cast<std::uint32_t>(place) - 1;
+    return some;
+  }
+};
+
 }  // namespace heddle

@@ -45,7 +45,7 @@ allocation* allocations::containing(std::uint64_t address, std::uint64_t& begin)
   return last_;
 }
 
-void allocations::written(std::uint64_t address, std::uint64_t bytes) {
+void allocations::written(std::uint64_t address, std::uint64_t bytes, bool by_host) {
   if (tracked_ == 0) return;
   for (std::uint64_t done = 0; done < bytes;) {
     std::uint64_t begin = 0;
@@ -57,19 +57,25 @@ void allocations::written(std::uint64_t address, std::uint64_t bytes) {
       continue;
     }
     const std::uint64_t at = address + done - begin, n = std::min(bytes - done, a->bytes - at);
+    if (by_host && !a->written_at_start)
+      for (const std::uint64_t edge : {at, at + n})
+        if (edge % 4 != 0) a->cuts.insert(edge / 4);
     if (!a->written_at_start) std::fill_n(a->bits.begin() + static_cast<std::ptrdiff_t>(at), n, std::uint8_t{1});
     done += n;
   }
 }
 
-bool allocations::any_written(std::uint64_t address, unsigned bytes) {
+allocations::lack allocations::lacks(std::uint64_t address, unsigned bytes) {
   std::uint64_t begin = 0;
   const allocation* const a = containing(address, begin);
-  if (a == nullptr || a->written_at_start) return true;
-  const std::uint64_t at = address - begin;
-  for (std::uint64_t k = at; k < std::min<std::uint64_t>(at + bytes, a->bytes); ++k)
-    if (a->bits[k] != 0) return true;
-  return false;
+  if (a == nullptr || a->written_at_start) return lack::nothing;
+  const std::uint64_t at = address - begin, end = std::min<std::uint64_t>(at + bytes, a->bytes);
+  bool any = false, cut = false;
+  for (std::uint64_t k = at; k < end; ++k) {
+    any |= a->bits[k] != 0;
+    cut |= a->bits[k] == 0 && !a->cuts.empty() && a->cuts.count(k / 4) != 0;
+  }
+  return !any ? lack::all : cut ? lack::some : lack::nothing;
 }
 
 std::string allocations::nearest(std::uint64_t address) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct allocation {
   std::string name;                // "buffer 'x'"; empty: none
   bool written_at_start = true;    // its bytes have values without being written
   std::vector<std::uint8_t> bits;  // otherwise: which bytes have been written
+  std::set<std::uint64_t> cuts;    // words in which a write of the host begins or ends
 };
 
 /// The allocations of device memory by address.
@@ -26,9 +28,11 @@ class allocations {
   [[nodiscard]] allocation* containing(std::uint64_t address, std::uint64_t& begin);
   /// Some bytes may have been unwritten so far.
   [[nodiscard]] bool tracks() const { return tracked_ != 0; }
-  void written(std::uint64_t address, std::uint64_t bytes);
-  /// False if none of the bytes has a value. Bytes outside allocations have one.
-  [[nodiscard]] bool any_written(std::uint64_t address, unsigned bytes);
+  void written(std::uint64_t address, std::uint64_t bytes, bool by_host = false);
+  /// Whether bytes of a load lack a value: all of them; or some, of a word that the host has written in part. Other
+  /// loads of which some bytes lack one are taken for structures with gaps. Bytes outside allocations have a value.
+  enum class lack : std::uint8_t { nothing, some, all };
+  [[nodiscard]] lack lacks(std::uint64_t address, unsigned bytes);
   /// "4 bytes behind buffer 'x' (400 bytes at 0x10000000)"; "" if there is no allocation.
   [[nodiscard]] std::string nearest(std::uint64_t address) const;
 

@@ -29,21 +29,22 @@ knowledge joined(const knowledge& a, const knowledge& b) {
 }
 
 bool fence_view::covers(const access_mark& a, std::uint32_t warp_in_block) const {
+  if (copy != 0 || a.is(access_mark::copying)) return a.is(access_mark::copying) && copy == a.number;
   if (block_sync >= a.number) return true;
   if (warp_in_block != warp) return warp_in_block < warps.size() && warps[warp_in_block] >= a.number;
   return (a.lanes & ~lanes) == 0 ? number >= a.number : warp_sync >= a.number;
 }
 
-void sync_log::append(std::shared_ptr<const fence_views> views, std::uint64_t block) {
+void sync_log::append(std::shared_ptr<const fence_views> views, std::uint64_t block, sequence now) {
   std::vector<std::uint32_t>& own = by_block_[block];
-  if (!own.empty() && releases_[own.back()] == views) return;  // nothing was fenced since
+  if (!own.empty() && releases_[own.back()].views == views) return;  // nothing was fenced since
   own.push_back(size());
   const auto knows_others = [this](const auto& v) {
     return v->known &&
            std::any_of(v->known->begin(), v->known->end(), [this](const acquired& k) { return k.log != this; });
   };
   if (std::any_of(views->begin(), views->end(), knows_others)) nested_.push_back(size());
-  releases_.push_back(std::move(views));
+  releases_.push_back({std::move(views), now});
 }
 
 bool sync_log::covers(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
@@ -62,13 +63,16 @@ bool sync_log::search(std::uint32_t count, const access_mark& a, std::uint32_t w
   if (const auto own = by_block_.find(block); own != by_block_.end())
     for (auto k = own->second.rbegin(); k != own->second.rend(); ++k) {
       if (*k >= count) continue;
-      for (const auto& view : *releases_[*k])
-        if ((!view->of_block || block == reader) && view->covers(a, a.warp % warps_per_block)) return true;
+      if (releases_[*k].time < a.number) break;
+      for (const auto& view : *releases_[*k].views)
+        if ((!view->of_block || in_cluster || block == reader) && view->covers(a, a.warp % warps_per_block))
+          return true;
     }
   for (auto k = nested_.rbegin(); k != nested_.rend(); ++k) {
     if (*k >= count) continue;
-    for (const auto& view : *releases_[*k]) {
-      if (!view->known || (view->of_block && view->block != reader)) continue;
+    if (releases_[*k].time < a.number) break;
+    for (const auto& view : *releases_[*k].views) {
+      if (!view->known || (view->of_block && !in_cluster && view->block != reader)) continue;
       for (const acquired& other : *view->known)
         if (other.log->search(other.count, a, warps_per_block, reader, seen)) return true;
     }
@@ -82,8 +86,8 @@ block_clock::block_clock(std::uint64_t block, std::uint32_t warps, bool independ
 bool block_clock::ordered(const access_mark& a, std::uint32_t warp, unsigned lane) const {
   const warp_clock& own = warps_[warp];
   const std::uint32_t other = a.warp - first_warp_;
-  if (a.is(access_mark::copying)) return false;  // by no thread's order before it is waited for
-  if (other < warps_.size()) {
+  // A copy that is under way is in no thread's order; it ends at an mbarrier, if at all.
+  if (other < warps_.size() && !a.is(access_mark::copying)) {
     if (block_sync_ >= a.number) return true;
     if (other == warp) {
       if (!independent_ || (a.lanes & ~(1u << lane)) == 0 || own.warp_sync >= a.number) return true;
@@ -153,7 +157,8 @@ void block_clock::arrives(std::uint32_t barrier, std::uint32_t warp, bool counte
   warps_[warp].last_release = now;
 }
 
-void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, sequence now) {
+void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, bool split,
+                            sequence now) {
   std::vector<arrival> arrived;
   arrived.swap(arrivals_[barrier]);
   knowledge known;
@@ -165,7 +170,7 @@ void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::
     }
   const bool counted = std::any_of(arrived.begin(), arrived.end(), [](const arrival& a) { return a.counted; });
   const std::uint64_t all = warps_.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << warps_.size()) - 1;
-  if (((counted ? all : live) & ~released) == 0) {
+  if (!split && ((counted ? all : live) & ~released) == 0) {
     block_sync_ = now;
     for (warp_clock& w : warps_) w.warps.clear();
   } else {
@@ -174,12 +179,18 @@ void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::
       raise(row, warps_[a.warp].warps);
       row[a.warp] = std::max(row[a.warp], a.number);
     }
-    for (const unsigned k : set_bits(released)) raise(warps_[k].warps, row);
+    for (const unsigned k : set_bits(released)) {
+      raise(warps_[k].warps, row);
+      if (split) warps_[k].warp_sync = std::max(warps_[k].warp_sync, row[k]);
+    }
   }
   for (const unsigned k : set_bits(released)) {
     warp_clock& w = warps_[k];
-    w.warp_sync = w.last_release = now;
-    w.lanes.reset();
+    w.last_release = now;
+    if (!split) {
+      w.warp_sync = now;
+      w.lanes.reset();
+    }
     if (!knows) continue;
     w.knows = true;
     w.known.fill(known);
@@ -202,11 +213,32 @@ void block_clock::share_fences() {
   fenced_ = false;
 }
 
-void block_clock::acquires(std::uint32_t warp, unsigned lane, const sync_log& log) {
+void block_clock::acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count) {
+  if (count == 0) return;
   warp_clock& w = warps_[warp];
   w.knows = true;
-  w.known[unit(lane)] =
-      joined(w.known[unit(lane)], std::make_shared<const std::vector<acquired>>(1, acquired{&log, log.size()}));
+  knowledge& known = w.known[unit(lane)];
+  if (known &&
+      std::any_of(known->begin(), known->end(), [&](const acquired& k) { return k.log == &log && k.count >= count; }))
+    return;
+  known = joined(known, std::make_shared<const std::vector<acquired>>(1, acquired{&log, count}));
+}
+
+std::shared_ptr<const fence_views> block_clock::releases(std::uint32_t warp, simt::lane_mask lanes, sequence& up_to) {
+  const warp_clock& w = warps_[warp];
+  auto all = std::make_shared<fence_views>();
+  up_to = ~sequence{0};
+  const auto add = [&all](const std::shared_ptr<const fence_view>& v) {
+    if (v && std::find(all->begin(), all->end(), v) == all->end()) all->push_back(v);
+  };
+  if (shared_fences_)
+    for (const auto& v : *shared_fences_) add(v);
+  for (const unsigned l : set_bits(lanes)) {
+    const auto& wide = w.fence_wide[unit(l)];
+    up_to = std::min(up_to, wide ? wide->number : 0);
+    add(wide);
+  }
+  return all;
 }
 
 std::shared_ptr<const fence_views> block_clock::releases(std::uint32_t warp, unsigned lane) {

@@ -53,6 +53,7 @@ struct fence_view {
   sequence number = 0;          // own accesses up to here
   sequence block_sync = 0;      // those of the block
   sequence warp_sync = 0;       // those of the warp
+  sequence copy = 0;            // not a fence: the end of the asynchronous copy of this number, by these lanes
   bool of_block = false;        // a fence of scope .cta
   std::vector<sequence> warps;  // of other warps of the block; may be empty
   knowledge known;
@@ -63,17 +64,28 @@ using fence_views = std::vector<std::shared_ptr<const fence_view>>;
 /// The releases at one location, in the order of execution.
 class sync_log {
  public:
-  void append(std::shared_ptr<const fence_views> views, std::uint64_t block);
+  /// Of an mbarrier or of the barrier of a cluster: a wait learns of the releases before the end of the last phase.
+  bool has_phases = false;
+  bool phase = false;       // the mbarrier's, when it was seen last
+  std::uint32_t ended = 0;  // releases before the end of the last phase
+  bool in_cluster = false;  // in shared memory of a cluster: fences of blocks count for all its blocks
+  [[nodiscard]] std::uint32_t known_now() const { return has_phases ? ended : size(); }
+
+  void append(std::shared_ptr<const fence_views> views, std::uint64_t block, sequence now);
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(releases_.size()); }
   /// True if one of the first `count` releases covers the access, for a thread of block `reader`.
   [[nodiscard]] bool covers(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
                             std::uint64_t reader) const;
 
  private:
+  struct release {
+    std::shared_ptr<const fence_views> views;
+    sequence time;  // covers nothing later
+  };
   using visits = std::vector<acquired>;
   [[nodiscard]] bool search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
                             std::uint64_t reader, visits& seen) const;
-  std::vector<std::shared_ptr<const fence_views>> releases_;
+  std::vector<release> releases_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_block_;
   std::vector<std::uint32_t> nested_;  // releases by threads that had acquired at other locations
 };
@@ -113,10 +125,13 @@ class block_clock {
   /// A warp arrives at a barrier; and the barrier completes for the warps that `released` names. `counted`: it is not
   /// for all threads of the block. `live`: the warps that have not exited; those that have need not arrive.
   void arrives(std::uint32_t barrier, std::uint32_t warp, bool counted, sequence now);
-  void completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, sequence now);
-  void acquires(std::uint32_t warp, unsigned lane, const sync_log& log);
+  /// `split`: warps do other things between arriving and waiting.
+  void completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, bool split, sequence now);
+  void acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count);
   /// What a strong store of the lane releases; null: nothing.
   std::shared_ptr<const fence_views> releases(std::uint32_t warp, unsigned lane);
+  /// The same of several lanes, and the number up to which all their accesses are released beyond the block.
+  std::shared_ptr<const fence_views> releases(std::uint32_t warp, simt::lane_mask lanes, sequence& up_to);
   /// Releases at the block's own shared memory, by word.
   std::unordered_map<std::uint32_t, sync_log*> logs;
 

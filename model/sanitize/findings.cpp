@@ -56,13 +56,22 @@ std::string place_in_source(const isa::program& p, const isa::instruction& i) {
   return source.empty() ? p.file + ":" + std::to_string(i.line) + ":" + std::to_string(i.column) : source;
 }
 
+namespace {
+
+std::string triple(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+  return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
+}
+
+}  // namespace
+
+std::string block_text(const simt::launch_context& l, std::uint64_t block) {
+  const simt::dim3& g = l.grid;
+  return "block " + triple(block % g.x, block / g.x % g.y, block / g.x / g.y);
+}
+
 std::string thread_text(const simt::launch_context& l, std::uint64_t block, std::uint32_t thread) {
-  const auto triple = [](std::uint64_t x, std::uint64_t y, std::uint64_t z) {
-    return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
-  };
-  const simt::dim3 &g = l.grid, &b = l.block;
-  return "block " + triple(block % g.x, block / g.x % g.y, block / g.x / g.y) + ", thread " +
-         triple(thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
+  const simt::dim3& b = l.block;
+  return block_text(l, block) + ", thread " + triple(thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
 }
 
 std::string hexadecimal(std::uint64_t value) {

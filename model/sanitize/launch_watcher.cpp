@@ -21,6 +21,10 @@ const char* access_text(const watched_access& a) {
     case isa::opcode::st: return "write";
     case isa::opcode::atom:
     case isa::opcode::red: return "atomic";
+    case isa::opcode::sust: return "surface write";
+    case isa::opcode::suld: return "surface read";
+    case isa::opcode::tex:
+    case isa::opcode::tld4: return "texture read";
     case isa::opcode::ldgsts: return a.copies_in ? "write" : "read";
     default: return "read";
   }
@@ -30,9 +34,9 @@ const char* space_text(const watched_access& a, unsigned lane) {
   return (a.shared >> lane & 1) != 0 ? "shared" : (a.local >> lane & 1) != 0 ? "local" : "global";
 }
 
-bool reads(const watched_access& a) { return a.instruction.op != isa::opcode::st && !a.copies_in; }
+bool reads(const watched_access& a) { return !stores(a.instruction) && !a.copies_in; }
 bool writes(const watched_access& a) {
-  return a.copies_in || a.instruction.op == isa::opcode::st || a.instruction.op == isa::opcode::atom ||
+  return a.copies_in || stores(a.instruction) || a.instruction.op == isa::opcode::atom ||
          a.instruction.op == isa::opcode::red;
 }
 
@@ -60,16 +64,18 @@ void launch_watcher::launch_begins(const resident_launch& launch, functional_mem
 
 void launch_watcher::use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap) {
   heap_ = allocations();
-  for (const auto& [address, bytes] : heap) heap_.add(address, {bytes, "memory of malloc", true, {}});
+  for (const auto& [address, bytes] : heap) heap_.add(address, {bytes, "memory of malloc", true, {}, {}});
 }
 
 void launch_watcher::heap_given(std::uint64_t address, std::uint64_t bytes) {
   if (address == 0) return;
-  heap_.add(address, {bytes, "memory of malloc", false, {}});
+  heap_.add(address, {bytes, "memory of malloc", false, {}, {}});
   if (checks_races_) races_.forget(address, bytes);
 }
 
 void launch_watcher::end() {
+  if (checks_races_ && launch_ != nullptr) works_.ends(*launch_, races_.global());
+  launch_ = nullptr;
   races_.end();
   places_.clear();
 }
@@ -83,6 +89,7 @@ void launch_watcher::block_begins(const functional_block& block) {
   for (warp_record& w : p.warps) {
     w.met_barrier = 0;
     w.waiting.clear();
+    w.products = product_check();
     if ((kinds_ & sanitize_kind::init) != 0) w.local.reset(std::size_t{local} * isa::warp_size);
   }
   if ((kinds_ & sanitize_kind::init) != 0) p.shared.reset(launch_->shared_bytes);
@@ -129,20 +136,24 @@ bool launch_watcher::is_legal(const watched_access& a, unsigned lane) {
                    : "the " + std::string(in_shared ? "block" : "thread") + " has " + std::to_string(size) + " bytes");
     return false;
   }
-  const bool mapped =
-      !misaligned && (where_.holds(address, address + a.bytes - 1) || ranges_->find(address, a.bytes, where_));
-  const bool of_heap = address - heap_begin_ < heap_bytes_;
-  std::uint64_t begin = 0;
-  if (mapped && of_heap) {
-    const allocation* const h = heap_.containing(address, begin);
-    if (h != nullptr && address - begin + a.bytes <= h->bytes) return true;
-  } else if (mapped) {
-    // An allocation may have fewer bytes than are mapped for it.
-    const allocation* const whole = host_.starting_at(where_.begin);
-    if (whole == nullptr || address - where_.begin + a.bytes <= whole->bytes) return true;
-  }
-  report_illegal(a, lane, misaligned, misaligned ? "" : of_heap ? heap_.nearest(address) : host_.nearest(address));
+  if (!misaligned && is_allocated(address, a.bytes)) return true;
+  report_illegal(a, lane, misaligned,
+                 misaligned         ? ""
+                 : of_heap(address) ? heap_.nearest(address)
+                                    : host_.nearest(address));
   return false;
+}
+
+bool launch_watcher::is_allocated(std::uint64_t address, unsigned bytes) {
+  if (!where_.holds(address, address + bytes - 1) && !ranges_->find(address, bytes, where_)) return false;
+  std::uint64_t begin = 0;
+  if (of_heap(address)) {
+    const allocation* const h = heap_.containing(address, begin);
+    return h != nullptr && address - begin + bytes <= h->bytes;
+  }
+  // An allocation may have fewer bytes than are mapped for it.
+  const allocation* const whole = host_.starting_at(where_.begin);
+  return whole == nullptr || address - where_.begin + bytes <= whole->bytes;
 }
 
 finding launch_watcher::finding_at(unsigned kind, const watched_step& s) const {
@@ -173,40 +184,37 @@ void launch_watcher::check_written(const watched_access& a, simt::lane_mask lane
   for (const unsigned lane : set_bits(lanes)) {
     const std::uint64_t address = a.addresses[lane];
     const simt::lane_mask bit = 1u << lane;
-    bool known = true;
+    bool known = true, in_part = false;
     if ((a.shared & bit) != 0) {
-      if (reads(a)) known = p.shared.any(address, a.bytes);
-      if (writes(a)) p.shared.write(address, a.bytes);
+      written_bits& shared = a.holder == nullptr ? p.shared : places_[a.holder->slot].shared;
+      if (reads(a)) known = shared.any(address, a.bytes);
+      if (writes(a)) shared.write(address, a.bytes);
     } else if ((a.local & bit) != 0) {
       const std::size_t at = lane * local_bytes + address;
       if (reads(a)) known = local.any(at, a.bytes);
       if (writes(a)) local.write(at, a.bytes);
     } else if (tracks) {
-      const bool of_heap = address - heap_begin_ < heap_bytes_;
-      allocations& all = of_heap ? heap_ : host_;
-      if (reads(a)) known = all.any_written(address, a.bytes);
+      allocations& all = of_heap(address) ? heap_ : host_;
+      if (reads(a)) {
+        const allocations::lack lack = all.lacks(address, a.bytes);
+        known = lack == allocations::lack::nothing;
+        in_part = lack == allocations::lack::some;
+      }
       if (writes(a)) all.written(address, a.bytes);
     }
-    if (!known) report_unwritten(a, lane);
+    if (!known) report_unwritten(a, lane, in_part);
   }
 }
 
-void launch_watcher::bulk_written(const functional_block& block, bool shared, std::uint64_t address, unsigned bytes) {
-  if ((kinds_ & sanitize_kind::init) == 0) return;
-  if (shared) return places_[block.slot].shared.write(address, bytes);
-  allocations& all = address - heap_begin_ < heap_bytes_ ? heap_ : host_;
-  if (all.tracks()) all.written(address, bytes);
-}
-
-void launch_watcher::report_unwritten(const watched_access& a, unsigned lane) {
-  if (!found_.counts({sanitize_kind::init, launch_->program.get(), index_of(a.instruction), 0, 0})) return;
+void launch_watcher::report_unwritten(const watched_access& a, unsigned lane, bool in_part) {
+  if (!found_.counts({sanitize_kind::init, launch_->program.get(), index_of(a.instruction), in_part, 0})) return;
   finding f = finding_at(sanitize_kind::init, a);
   const std::uint64_t address = a.addresses[lane];
   f.what = std::string("uninitialised: ") + access_text(a) + " of " + bytes_text(a.bytes) + " of " +
-           space_text(a, lane) + " memory at " + hexadecimal(address) + " that was never written";
+           space_text(a, lane) + " memory at " + hexadecimal(address) +
+           (in_part ? " that was written in part" : " that was never written");
   std::string where = thread_text(*launch_, a.block.number, a.warp.thread(lane));
-  if ((a.global >> lane & 1) != 0)
-    where += ": " + (address - heap_begin_ < heap_bytes_ ? heap_.nearest(address) : host_.nearest(address));
+  if ((a.global >> lane & 1) != 0) where += ": " + (of_heap(address) ? heap_.nearest(address) : host_.nearest(address));
   f.details.push_back(std::move(where));
   found_.add(std::move(f));
 }
@@ -231,14 +239,6 @@ void launch_watcher::lanes_meet(const watched_step& s, simt::lane_mask named) {
            hexadecimal(simt::lane_value(*members, s.warp, first)) + " leaves out";
   f.details.push_back(thread_text(*launch_, s.block.number, s.warp.thread(first)));
   found_.add(std::move(f));
-}
-
-void launch_watcher::closes_copies(const watched_step& s) {
-  if (checks_races_) races_.closes_copies(s);
-}
-
-void launch_watcher::awaits_copies(const watched_step& s) {
-  if (checks_races_) races_.awaits_copies(s);
 }
 
 void launch_watcher::calls_runtime(const watched_step&) { ++steps_; }

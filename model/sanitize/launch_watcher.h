@@ -10,15 +10,17 @@
 #include "heddle/memory/common/address_ranges.h"
 #include "heddle/sanitize/allocations.h"
 #include "heddle/sanitize/findings.h"
+#include "heddle/sanitize/product_check.h"
 #include "heddle/sanitize/race_check.h"
+#include "heddle/sanitize/work_check.h"
 
 namespace heddle::sanitize {
 
 /// Checks the instructions of a launch that is executed functionally.
 class launch_watcher final : public execution_watcher {
  public:
-  launch_watcher(unsigned kinds, findings& found, allocations& host)
-      : kinds_(kinds), found_(found), host_(host), races_(found) {}
+  launch_watcher(unsigned kinds, findings& found, allocations& host, work_check& works)
+      : kinds_(kinds), found_(found), host_(host), works_(works), races_(found) {}
 
   void use(const address_ranges& ranges) { ranges_ = &ranges; }
   void heap_placed(std::uint64_t address, std::uint64_t bytes) {
@@ -38,15 +40,21 @@ class launch_watcher final : public execution_watcher {
   void launch_begins(const resident_launch& launch, functional_memory& memory, bool independent) override;
   void block_begins(const functional_block& block) override;
   simt::lane_mask accesses(const watched_access& access) override;
-  void bulk_written(const functional_block& block, bool shared, std::uint64_t address, unsigned bytes) override;
+  void transfer_begins(const watched_step& step) override;
+  bool transfer_moves(const watched_step& step, const watched_piece& piece) override;
+  void transfer_signals(const watched_step& step, const functional_block& holder, std::uint32_t offset) override;
+  void touches_products(const watched_step& step) override;
   void fences(const watched_step& step) override;
   void lanes_meet(const watched_step& step, simt::lane_mask named) override;
   void closes_copies(const watched_step& step) override;
   void awaits_copies(const watched_step& step) override;
   void calls_runtime(const watched_step& step) override;
   void arrives(const watched_step& step, std::uint32_t barrier) override;
+  void awaits_cluster(const watched_step& step) override;
   void barrier_completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released) override;
   void lanes_exit(const watched_step& step) override;
+  void block_ends(const functional_block& block) override;
+  void reaches_ended(const watched_access& access) override;
 
  private:
   /// Lanes of a warp that have arrived at a barrier which others of the warp have not reached.
@@ -58,6 +66,7 @@ class launch_watcher final : public execution_watcher {
     simt::lane_mask met_barrier = 0;                             // lanes that have been at a barrier
     std::unordered_map<std::uint32_t, partial_arrival> waiting;  // by barrier
     written_bits local;
+    product_check products;
   };
   struct place {
     std::vector<warp_record> warps;
@@ -67,9 +76,13 @@ class launch_watcher final : public execution_watcher {
   static unsigned slot_of(const functional_block& block);
   simt::lane_mask legal(const watched_access& a);
   bool is_legal(const watched_access& a, unsigned lane);
+  bool is_allocated(std::uint64_t address, unsigned bytes);
+  [[nodiscard]] bool of_heap(std::uint64_t address) const { return address - heap_begin_ < heap_bytes_; }
+  void report_outside(const watched_step& s, const watched_piece& p);
+  void check_written(const watched_step& s, const watched_piece& p);
   void report_illegal(const watched_access& a, unsigned lane, bool misaligned, const std::string& near);
   void check_written(const watched_access& a, simt::lane_mask lanes);
-  void report_unwritten(const watched_access& a, unsigned lane);
+  void report_unwritten(const watched_access& a, unsigned lane, bool in_part);
   void bypasses(const watched_step& s);
   void report_divergent(const watched_step& s, const isa::instruction& barrier, simt::lane_mask at_barrier,
                         simt::lane_mask others, const char* others_do);
@@ -79,7 +92,8 @@ class launch_watcher final : public execution_watcher {
   const unsigned kinds_;
   findings& found_;
   allocations& host_;  // of the host
-  allocations heap_;   // of kernels
+  work_check& works_;
+  allocations heap_;  // of kernels
   race_check races_;
   const address_ranges* ranges_ = nullptr;
   address_ranges::hint where_;

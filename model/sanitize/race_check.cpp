@@ -25,6 +25,8 @@ bool is_strong(const isa::instruction& i) {
          i.cache == isa::cache_op::cv || i.cache == isa::cache_op::wt;
 }
 
+bool is_texture_read(const isa::instruction& i) { return i.op == isa::opcode::tex || i.op == isa::opcode::tld4; }
+
 bool writes_one_of(const isa::instruction& i, const std::bitset<256>& registers) {
   for (unsigned k = 0; k < i.dst_count && i.dst != isa::rz; ++k)
     if (registers[i.dst + k]) return true;
@@ -51,13 +53,6 @@ bool stores_what_it_reads(const isa::program& p, std::uint32_t read, std::uint32
   return false;
 }
 
-std::uint64_t live_warps(const functional_block& b) {
-  std::uint64_t live = 0;
-  for (std::size_t k = 0; k < b.warps.size(); ++k)
-    if (b.warps[k].state.live != 0) live |= std::uint64_t{1} << k;
-  return live;
-}
-
 }  // namespace
 
 std::string race_check::begin(const resident_launch& launch, functional_memory& memory, bool independent) {
@@ -68,6 +63,7 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
   independent_ = independent;
   warps_per_block_ = launch.warps_per_block();
   now_ = data_of_ = 0;
+  reaches_cluster_ = launch.reaches_cluster;
   marks_.clear();
   last_check_ = ~std::uint64_t{0};
   if (launch.blocks() * warps_per_block_ >= 0xffffffffu) return "it has more than 2^32 warps";
@@ -78,6 +74,7 @@ void race_check::end() {
   places_.clear();
   global_.clear();
   logs_.clear();
+  cluster_logs_.clear();
   all_logs_.clear();
 }
 
@@ -85,72 +82,75 @@ race_check::place& race_check::place_of(const functional_block& block) { return 
 
 void race_check::block_begins(const functional_block& block) {
   place& p = place_of(block);
+  p.block = &block;
   p.clock = std::make_unique<block_clock>(block.number, warps_per_block_, independent_);
+  if (reaches_cluster_) p.shared.reset();  // other blocks' marks are not old ones there
   if (!p.shared && launch_->shared_bytes != 0) p.shared = std::make_unique<shadow_cells>(launch_->shared_bytes);
   p.copies.clear();
-  p.groups.clear();
+  for (auto& groups : p.groups) groups.clear();
+  p.products.clear();
+  p.from_others.clear();
+}
+
+race_check::current race_check::start(const watched_access& a) {
+  place& at = place_of(a.block);
+  const unsigned warp = a.warp.warp_in_block;
+  place* const holder = a.holder == nullptr ? &at : &place_of(*a.holder);
+  current c{&a,
+            &at,
+            holder,
+            warp,
+            {},
+            false,
+            4,
+            at.clock->first_warp(),
+            at.clock->block_sync(),
+            at.clock->last_release(warp)};
+  c.mark.warp = at.clock->first_warp() + warp;
+  c.mark.number = now_;
+  c.mark.what = static_cast<std::uint32_t>(&a.instruction - program_->code.data()) & access_mark::index_mask;
+  return c;
 }
 
 void race_check::accesses(const watched_access& a, simt::lane_mask lanes) {
   const isa::instruction& i = a.instruction;
   ++now_;
-  place& at = place_of(a.block);
-  const unsigned warp = a.warp.warp_in_block;
-  current c{&a, &at, warp, {}, false, 4, at.clock->first_warp(), at.clock->block_sync(), at.clock->last_release(warp)};
-  const auto index = static_cast<std::uint32_t>(&i - program_->code.data());
-  const bool copies = i.op == isa::opcode::ldgsts;
-  c.mark.warp = c.at->clock->first_warp() + c.warp;
-  c.mark.number = now_;
-  c.mark.what = index & access_mark::index_mask;
+  current c = start(a);
   if (is_strong(i)) c.mark.what |= access_mark::strong;
   if (is_atomic(i)) c.mark.what |= access_mark::atomic | access_mark::writes;
-  if (i.op == isa::opcode::st || a.copies_in) c.mark.what |= access_mark::writes;
-  if (i.block_scope) c.mark.what |= access_mark::of_block;
-  if (copies && a.copies_in) c.mark.what |= access_mark::copying;
+  if (stores(i) || a.copies_in) c.mark.what |= access_mark::writes;
+  // An mbarrier that others of the cluster reach is ordered for all of them.
+  if (i.block_scope && !(reaches_cluster_ && a.shared != 0)) c.mark.what |= access_mark::of_block;
+  const bool copies = i.op == isa::opcode::ldgsts;
+  if (copies) c.mark.what |= access_mark::copying;
   for (const unsigned lane : set_bits((a.shared | a.global) & lanes)) {
     c.in_shared = (a.shared >> lane & 1) != 0;
     if (c.mark.is(access_mark::strong)) synchronise(c, lane);
     access_lane(c, lane);
-    if (!a.copies_in) continue;
-    const unsigned thread = a.warp.thread(lane);
-    c.at->copies.push_back(
-        {c.warp, lane, static_cast<std::uint32_t>(a.addresses[lane]), a.bytes, index, now_, c.at->groups[thread]});
+    if (!copies) continue;
+    const span s{c.in_shared ? c.holder : nullptr, a.addresses[lane], a.bytes, a.copies_in};
+    const unsigned group = c.at->groups[0][a.warp.thread(lane)];
+    c.at->copies.push_back({copy_kind::of_thread, c.warp, lane, c.mark.index(), now_, group, {s}});
   }
-}
-
-// A strong read knows what strong writes to the same word have released.
-void race_check::synchronise(const current& c, unsigned lane) {
-  const std::uint64_t word = c.access->addresses[lane] / 4;
-  block_clock& clock = *c.at->clock;
-  const auto log_at = [&]() -> sync_log*& {
-    return c.in_shared ? clock.logs[static_cast<std::uint32_t>(word)] : logs_[word];
-  };
-  const bool writes = c.mark.is(access_mark::writes), reads = !writes || c.mark.is(access_mark::atomic);
-  const bool any = c.in_shared ? !clock.logs.empty() : !logs_.empty();
-  if (reads && any) {
-    if (const sync_log* log = log_at(); log != nullptr && log->size() != 0) clock.acquires(c.warp, lane, *log);
-  }
-  if (!writes) return;
-  auto views = clock.releases(c.warp, lane);
-  if (!views) return;
-  sync_log*& log = log_at();
-  if (log == nullptr) log = &all_logs_.emplace_back();
-  log->append(std::move(views), clock.block());
+  if (c.holder == c.at || (a.shared & lanes) == 0) return;
+  access_mark& last = c.holder->from_others[c.mark.warp];
+  last = c.mark;
+  last.lanes = a.shared & lanes;
 }
 
 void race_check::access_lane(current& c, unsigned lane) {
   const watched_access& a = *c.access;
   const std::uint64_t first = a.addresses[lane];
   const bool small = a.bytes < 4;
-  if (!small && c.in_shared && !c.at->shared->fine()) {
-    shadow_cell* const cells = &c.at->shared->at(first);
+  if (!small && c.in_shared && !c.holder->shared->fine()) {
+    shadow_cell* const cells = &c.holder->shared->at(first);
     c.cell_bytes = 4;
     for (unsigned k = 0; k < a.bytes / 4; ++k)
-      if (!is_quick(c, cells[k], lane)) touch(c, *c.at->shared, cells[k], lane, first + 4 * k);
+      if (!is_quick(c, cells[k], lane)) touch(c, *c.holder->shared, cells[k], lane, first + 4 * k);
     return;
   }
   for (std::uint64_t at = first; at < first + a.bytes;) {
-    shadow_cells& cells = c.in_shared ? *c.at->shared : global_.page(at);
+    shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at);
     if (small) cells.divide();
     const std::uint64_t offset = c.in_shared ? at : at % shadow_pages::page_bytes;
     c.cell_bytes = cells.bytes_per_cell();
@@ -166,16 +166,17 @@ inline bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned l
   access_mark &w = cell.write, &r = cell.read;
   const auto before = [&](const access_mark& m) {
     if (m.number == 0) return true;
+    if (m.is(access_mark::copying)) return false;
     if (m.warp == c.mark.warp && (independent_ ? m.lanes == bit : m.number != now_)) return true;
     const bool in_block = m.warp - c.first_warp < warps_per_block_;
-    return in_block ? m.number <= c.block_sync : c.in_shared;
+    return in_block ? m.number <= c.block_sync : c.in_shared && !reaches_cluster_;
   };
   if ((c.mark.what & (access_mark::atomic | access_mark::strong | access_mark::copying)) != 0) return false;
   if (!c.mark.is(access_mark::writes)) {
     if (r.warp == c.mark.warp && r.what == c.mark.what && (r.lanes & bit) != 0 && r.number > c.last_release &&
         w.number < r.number)
       return true;  // nothing has happened since it was read last
-    if (w.is(access_mark::copying) || !before(w)) return false;
+    if (!before(w) || (w.number != 0 && is_texture_read(c.access->instruction))) return false;
     if (r.number == now_ && r.warp == c.mark.warp) {
       r.lanes |= bit;
       return true;
@@ -185,7 +186,7 @@ inline bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned l
     r.lanes = bit;
     return true;
   }
-  if (w.is(access_mark::copying) || cell.more_reads != nullptr || !before(w) || !before(r)) return false;
+  if (cell.more_reads != nullptr || !before(w) || !before(r)) return false;
   if (w.number == now_) return false;
   const bool marks = !c.in_shared && r.warp == c.mark.warp && r.lanes == bit && marks_with(c, r);
   r = {};
@@ -197,7 +198,7 @@ inline bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned l
 
 void race_check::touch(current& c, shadow_cells& cells, shadow_cell& cell, unsigned lane, std::uint64_t address) {
   // Shared memory keeps the marks of blocks that ran there before.
-  if (c.in_shared) {
+  if (c.in_shared && !reaches_cluster_) {
     if (cell.write.number != 0 && !c.at->clock->holds(cell.write)) cell.write = {};
     if (cell.read.number != 0 && !c.at->clock->holds(cell.read)) cell.read = {};
     if (cell.read.number == 0 && cell.more_reads != nullptr) cell.more_reads->clear();
@@ -224,6 +225,7 @@ void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsign
     return;
   }
   if (conflicts(c, cell.write, lane)) report(c, cell.write, lane, address);
+  else if (cell.write.number != 0 && is_texture_read(c.access->instruction)) report_stale(c, cell.write, lane, address);
   access_mark own = c.mark;
   own.lanes = bit;
   // A strong read does not stand for a weak one.
@@ -231,7 +233,7 @@ void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsign
     return c.at->clock->ordered(m, c.warp, lane) && (m.is(access_mark::strong) || !own.is(access_mark::strong));
   };
   const auto joins = [&](access_mark& m) {
-    if (m.warp != own.warp || m.what != own.what) return false;
+    if (m.warp != own.warp || m.what != own.what || m.is(access_mark::copying)) return false;
     m.lanes |= bit;  // as of the earlier instruction: nothing has ordered it with this one
     return true;
   };
@@ -255,7 +257,7 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
   const unsigned bytes = c.cell_bytes;
   if (w.number == now_ && w.warp == c.mark.warp) {
     // Two lanes in one instruction. Which of them is last is undefined.
-    if (!c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying)) {
+    if (!c.mark.is(access_mark::strong) && stores(c.access->instruction)) {
       const auto other = static_cast<unsigned>(__builtin_ctz(w.lanes));
       for (unsigned k = 0; k < bytes; ++k)
         if (new_byte(c, lane, address + k) != new_byte(c, other, address + k)) {
@@ -266,8 +268,7 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
     return;
   }
   if (conflicts(c, w, lane)) {
-    const bool plain =
-        !c.mark.is(access_mark::atomic) && !c.mark.is(access_mark::copying) && !w.is(access_mark::copying);
+    const bool plain = stores(c.access->instruction) && !w.is(access_mark::copying);
     if (!plain || !same_value(c, lane, address, bytes)) report(c, w, lane, address);
   }
   if (!c.in_shared && is_own_check(c, cell, bit)) c.mark.what |= access_mark::marking;
@@ -301,53 +302,6 @@ bool race_check::marks_with(const current& c, const access_mark& read) {
   return last_marks_ = entry->second;
 }
 
-void race_check::fences(const watched_step& s) {
-  ++now_;
-  place_of(s.block).clock->fence(s.warp.warp_in_block, s.mask, s.instruction.sub == 0, now_);
-}
-
-void race_check::lanes_meet(const watched_step& s, simt::lane_mask named) {
-  place_of(s.block).clock->lanes_meet(s.warp.warp_in_block, named & s.warp.live, s.warp.live, now_);
-  ++now_;
-}
-
-void race_check::closes_copies(const watched_step& s) {
-  place& p = place_of(s.block);
-  for (const unsigned lane : set_bits(s.mask)) ++p.groups[s.warp.thread(lane)];
-}
-
-// Copies that are complete are writes of their thread at this time.
-void race_check::awaits_copies(const watched_step& s) {
-  ++now_;
-  place& p = place_of(s.block);
-  const unsigned left = s.instruction.sub, warp = s.warp.warp_in_block;
-  const auto complete = [&](const place::copy& k) {
-    if (k.warp != warp || (s.mask >> k.lane & 1) == 0) return false;
-    const unsigned closed = p.groups[s.warp.thread(k.lane)];
-    if (k.group >= closed && left != 0) return false;
-    if (left != 0 && k.group + left >= closed) return false;
-    for (std::uint32_t at = k.offset; at < k.offset + k.bytes; at += p.shared->bytes_per_cell()) {
-      access_mark& w = p.shared->at(at).write;
-      if (w.number != k.number || w.warp != p.clock->first_warp() + warp) continue;
-      w.number = now_;
-      w.what &= ~access_mark::copying;
-    }
-    return true;
-  };
-  p.copies.erase(std::remove_if(p.copies.begin(), p.copies.end(), complete), p.copies.end());
-}
-
-void race_check::arrives(const watched_step& s, std::uint32_t barrier) {
-  ++now_;
-  const bool counted = s.instruction.op == isa::opcode::bar && s.instruction.src[1].kind != isa::operand_kind::none;
-  place_of(s.block).clock->arrives(barrier, s.warp.warp_in_block, counted, now_);
-}
-
-void race_check::completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released) {
-  place_of(block).clock->completes(barrier, released, live_warps(block), now_);
-  ++now_;
-}
-
 void race_check::forget(std::uint64_t address, std::uint64_t bytes) {
   for (std::uint64_t at = address; at < address + bytes;) {
     shadow_cells& cells = global_.page(at);
@@ -357,12 +311,26 @@ void race_check::forget(std::uint64_t address, std::uint64_t bytes) {
 }
 
 const std::uint8_t* race_check::byte_at(const current& c, std::uint64_t address) const {
-  return c.in_shared ? c.access->block.context.shared + address : memory_->readable(address);
+  return c.in_shared ? c.holder->block->context.shared + address : memory_->readable(address);
+}
+
+// What the lanes store, or write to a surface.
+void race_check::store_data(const watched_access& a) const {
+  if (a.instruction.op == isa::opcode::st) return simt::lane_store_data(a.instruction, a.warp, words_);
+  const isa::operand& from = a.instruction.src[2];
+  for (unsigned k = 0; k < 4; ++k)
+    for (const unsigned lane : set_bits(a.mask)) {
+      if (from.is_reg() && from.reg != isa::rz && k < from.count)
+        words_[k][lane] = a.warp.regs[(std::size_t{from.reg} + k) * isa::warp_size + lane];
+      else
+        words_[k][lane] =
+            from.is_reg() ? 0 : static_cast<std::uint32_t>(simt::lane_value(from, a.warp, lane) >> (32 * (k % 2)));
+    }
 }
 
 // A byte that the lane's store writes.
 std::uint8_t race_check::new_byte(const current& c, unsigned lane, std::uint64_t address) const {
-  if (data_of_ != now_) simt::lane_store_data(c.access->instruction, c.access->warp, words_);
+  if (data_of_ != now_) store_data(*c.access);
   data_of_ = now_;
   const auto at = static_cast<unsigned>(address - c.access->addresses[lane]);
   return static_cast<std::uint8_t>(words_[at / 4][lane] >> (8 * (at % 4)));

@@ -30,37 +30,59 @@ class race_check {
   std::string begin(const resident_launch& launch, functional_memory& memory, bool independent);
   void end();
 
+  /// What the launch has done to global memory so far.
+  [[nodiscard]] const shadow_pages& global() const { return global_; }
+
   void block_begins(const functional_block& block);
+  void block_ends(const functional_block& block);
   /// `lanes`: those whose addresses are legal.
   void accesses(const watched_access& a, simt::lane_mask lanes);
+  void transfer_begins();
+  void transfer_moves(const watched_step& s, const watched_piece& p);
+  void transfer_signals(const watched_step& s, const functional_block& holder, std::uint32_t offset);
   void fences(const watched_step& s);
   void lanes_meet(const watched_step& s, simt::lane_mask named);
   void closes_copies(const watched_step& s);
   void awaits_copies(const watched_step& s);
   void arrives(const watched_step& s, std::uint32_t barrier);
+  void awaits_cluster(const watched_step& s);
   /// Memory that was allocated anew: what was done to it before does not count.
   void forget(std::uint64_t address, std::uint64_t bytes);
   void completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released);
-  /// Copies that a block has not waited for are complete when its memory is used for something else.
-  [[nodiscard]] bool exhausted() const { return now_ > 0xfffffff0u; }
 
  private:
+  struct place;
+  /// Bytes that a copy reads or writes.
+  struct span {
+    place* holder;  // null: global memory
+    std::uint64_t address;
+    unsigned bytes;
+    bool writes;
+  };
+  /// What waits for a copy that is under way: groups of a thread's copies, of its bulk copies, of a warp's products.
+  enum class copy_kind : std::uint8_t { of_thread, bulk, product };
+  struct copy {
+    copy_kind kind;
+    unsigned warp, lane;
+    std::uint32_t index;
+    sequence number;
+    unsigned group;
+    std::vector<span> spans;
+  };
   /// What belongs to the place of a resident block.
   struct place {
+    const functional_block* block = nullptr;
     std::unique_ptr<block_clock> clock;
     std::unique_ptr<shadow_cells> shared;
-    struct copy {
-      unsigned warp, lane;
-      std::uint32_t offset, bytes, index;
-      sequence number;
-      unsigned group;
-    };
-    std::vector<copy> copies;                       // not waited for
-    std::unordered_map<unsigned, unsigned> groups;  // of copies that a lane has closed, by thread
+    std::vector<copy> copies;                                    // not waited for
+    std::unordered_map<unsigned, unsigned> groups[3];            // that were closed, by kind and thread
+    std::unordered_map<unsigned, sync_log*> products;            // that are complete, by warpgroup
+    std::unordered_map<std::uint32_t, access_mark> from_others;  // last accesses of other blocks' warps to its memory
   };
   struct current {
     const watched_access* access;
     place* at;
+    place* holder;       // of the shared memory
     std::uint32_t warp;  // in the block
     access_mark mark;    // without lanes
     bool in_shared;
@@ -70,6 +92,7 @@ class race_check {
     sequence block_sync, last_release;
   };
   place& place_of(const functional_block& block);
+  current start(const watched_access& a);
   void access_lane(current& c, unsigned lane);
   [[nodiscard]] bool is_quick(const current& c, shadow_cell& cell, unsigned lane);
   [[nodiscard]] bool is_own_check(const current& c, const shadow_cell& cell, simt::lane_mask bit);
@@ -79,9 +102,21 @@ class race_check {
   void write(current& c, shadow_cell& cell, unsigned lane, std::uint64_t address);
   [[nodiscard]] bool conflicts(const current& c, const access_mark& earlier, unsigned lane) const;
   [[nodiscard]] bool same_value(const current& c, unsigned lane, std::uint64_t address, unsigned bytes) const;
+  [[nodiscard]] std::string kind_of(const access_mark& m) const;
   void report(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address);
+  void report_stale(const current& c, const access_mark& written, unsigned lane, std::uint64_t address);
   void describe(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address);
   void synchronise(const current& c, unsigned lane);
+  sync_log& log_of(place& holder, std::uint32_t offset);
+  sync_log& cluster_log(const functional_block& block);
+  void see_phase(const place& holder, sync_log& log, std::uint32_t offset) const;
+  void settle(const copy& k, bool reads_alone);
+  void await_products(const watched_step& s);
+  template <class F>
+  void each_cell(const span& s, F&& f);
+  void report_exit(const place& p, const access_mark& last);
+  void report_early_end(const place& p, const copy& k);
+  void store_data(const watched_access& a) const;
   [[nodiscard]] const std::uint8_t* byte_at(const current& c, std::uint64_t address) const;
   [[nodiscard]] std::uint8_t new_byte(const current& c, unsigned lane, std::uint64_t address) const;
   [[nodiscard]] std::string value_text(const current& c, std::uint64_t address) const;
@@ -95,8 +130,10 @@ class race_check {
   sequence now_ = 0;
   std::unordered_map<unsigned, place> places_;  // by the block's slot
   shadow_pages global_;
-  std::unordered_map<std::uint64_t, sync_log*> logs_;  // by word of global memory
+  std::unordered_map<std::uint64_t, sync_log*> logs_;          // by word of global memory
+  std::unordered_map<std::uint64_t, sync_log*> cluster_logs_;  // by the number of the cluster's first block
   std::deque<sync_log> all_logs_;
+  bool reaches_cluster_ = false;
   std::unordered_map<std::uint64_t, bool> marks_;  // by the indices of a read and of a write
   std::uint64_t last_check_ = ~std::uint64_t{0};   // the last one asked for, and its value
   bool last_marks_ = false;

@@ -8,6 +8,7 @@
 #include "heddle/functional/functional_executor.h"
 #include "heddle/sanitize/launch_watcher.h"
 #include "heddle/sanitize/sanitize_kinds.h"
+#include "heddle/sanitize/work_check.h"
 
 namespace heddle {
 
@@ -35,11 +36,12 @@ class patience final : public functional_observer {
 }  // namespace
 
 struct sanitizer::parts {
-  parts(const gpu_config& c, unsigned k) : config(c), kinds(k), watcher(k, found, host) {}
+  parts(const gpu_config& c, unsigned k) : config(c), kinds(k), works(found), watcher(k, found, host, works) {}
   const gpu_config config;
   const unsigned kinds;
   findings found;
   sanitize::allocations host;
+  sanitize::work_check works;
   sanitize::launch_watcher watcher;
   std::vector<std::string> unchecked;
   std::vector<finding> intended;
@@ -63,11 +65,23 @@ sanitizer::sanitizer(const gpu_config& config, unsigned kinds) : parts_(std::mak
 sanitizer::~sanitizer() = default;
 
 void sanitizer::allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name, bool written) {
-  parts_->host.add(address, {bytes, name, written || (parts_->kinds & sanitize_kind::init) == 0, {}});
+  parts_->works.forget(address, bytes);
+  parts_->host.add(address, {bytes, name, written || (parts_->kinds & sanitize_kind::init) == 0, {}, {}});
 }
 
 void sanitizer::freed(std::uint64_t address) { parts_->host.remove(address); }
-void sanitizer::written(std::uint64_t address, std::uint64_t bytes) { parts_->host.written(address, bytes); }
+void sanitizer::written(std::uint64_t address, std::uint64_t bytes) {
+  parts_->host.written(address, bytes, true);
+  parts_->works.host_accesses(address, bytes, true);
+}
+void sanitizer::read(std::uint64_t address, std::uint64_t bytes) { parts_->works.host_accesses(address, bytes, false); }
+
+void sanitizer::submits(const sanitize::host_work& work) { parts_->works.submits(work); }
+void sanitizer::submitted(std::uint32_t launch) { parts_->works.submitted(launch); }
+void sanitizer::transfers(bool now) { parts_->works.transfers(now); }
+void sanitizer::several_streams() {
+  if ((parts_->kinds & sanitize_kind::races) != 0) parts_->works.start();
+}
 
 void sanitizer::heap_placed(std::uint64_t address, std::uint64_t bytes) {
   parts_->watcher.heap_placed(address, bytes);
@@ -90,8 +104,6 @@ void sanitizer::check(const resident_launch& launch, const address_ranges& range
     p.unchecked.push_back("launch " + std::to_string(launch.launch_id) + " of kernel '" + launch.program->kernel +
                           "' " + why);
   };
-  if (launch.cluster_blocks() > 1 && (launch.program->cluster_barrier || launch.reaches_cluster))
-    return say("was not checked: its clusters wait for each other");
   begin(ranges);
   functional_memory copy(std::move(below));  // never written back
   functional_executor executor(p.config, copy, ranges, services);
@@ -127,6 +139,16 @@ void sanitizer::heap_kept(std::uint64_t address, std::uint64_t bytes, const simt
 }
 
 void sanitizer::heap_released(std::uint64_t address) { parts_->heap.erase(address); }
+
+void sanitizer::leaked(std::uint64_t address, std::uint64_t bytes, const std::string& where) {
+  if ((parts_->kinds & sanitize_kind::leaks) == 0) return;
+  finding f;
+  f.kind = sanitize_kind::leaks;
+  f.place = where;
+  f.what = "leak: " + std::to_string(bytes) + " bytes of device memory at " + hexadecimal(address) +
+           " that the program has allocated were never freed";
+  parts_->found.add(std::move(f));
+}
 
 void sanitizer::finish() {
   parts& p = *parts_;

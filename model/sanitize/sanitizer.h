@@ -12,6 +12,7 @@
 #include "heddle/functional/functional_observer.h"
 #include "heddle/memory/common/address_ranges.h"
 #include "heddle/sanitize/findings.h"
+#include "heddle/sanitize/host_work.h"
 #include "heddle/sub_partition/program_services.h"
 
 namespace heddle {
@@ -29,8 +30,19 @@ class sanitizer {
   /// The host has allocated device memory. `name`: for messages, may be empty. `written`: its bytes have values.
   void allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name, bool written);
   void freed(std::uint64_t address);
+  /// The program has ended and not freed an allocation. `where`: it was made.
+  void leaked(std::uint64_t address, std::uint64_t bytes, const std::string& where);
   /// The host has written device memory.
   void written(std::uint64_t address, std::uint64_t bytes);
+  /// The host's work that is submitted next, a launch or a transfer; and the number of the launch.
+  void submits(const sanitize::host_work& work);
+  void submitted(std::uint32_t launch);
+  /// The transfer that was submitted last accesses device memory now, or no longer; and what it reads.
+  void transfers(bool now);
+  void read(std::uint64_t address, std::uint64_t bytes);
+  /// The host uses several streams: races between their operations are looked for.
+  void several_streams();
+
   /// The heap of malloc in kernels.
   void heap_placed(std::uint64_t address, std::uint64_t bytes);
 

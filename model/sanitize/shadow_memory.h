@@ -36,6 +36,7 @@ class shadow_cells {
   [[nodiscard]] bool fine() const { return fine_; }
   [[nodiscard]] unsigned bytes_per_cell() const { return fine_ ? 1 : 4; }
   shadow_cell& at(std::size_t offset) { return cells_[fine_ ? offset : offset / 4]; }
+  [[nodiscard]] const shadow_cell& at(std::size_t offset) const { return cells_[fine_ ? offset : offset / 4]; }
   /// Adds a read that is not ordered with the others, if less than `most` are kept.
   void add_read(shadow_cell& c, const access_mark& m, std::size_t most) {
     if (c.more_reads == nullptr) c.more_reads = keep({});
@@ -64,6 +65,13 @@ class shadow_pages {
     last_number_ = number;
     last_ = p.get();
     return *last_;
+  }
+  /// Calls f(address, bytes, cell) for all cells that may have been accessed.
+  template <class F>
+  void each(F&& f) const {
+    for (const auto& [number, cells] : pages_)
+      for (std::uint64_t at = 0; at < page_bytes; at += cells->bytes_per_cell())
+        f(number * page_bytes + at, cells->bytes_per_cell(), cells->at(at));
   }
   void clear() {
     pages_.clear();

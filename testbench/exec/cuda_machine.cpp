@@ -27,7 +27,7 @@ cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
     : chosen(o.chosen),
       chip(o, config, first_address),
       // A copy within device memory reads and writes each byte.
-      queues("queues", chip.driver(), config.host_link, dram_gigabytes_per_second(config) / 2, o.cold),
+      queues("queues", chip.driver(), config.host_link, dram_gigabytes_per_second(config) / 2, o.cold, chip.checks()),
       memory(chip.driver(), config.memory.capacity_mib * mebibyte, o.exact_bounds, chip.checks()) {
   queues.on_launch = [this](const queue_operation& op) {
     if (positions.size() <= op.launch) positions.resize(op.launch + 1);

@@ -358,4 +358,10 @@ void cuda_server::drop_gone() {
                ended_.end());
 }
 
+void cuda_server::note_leaks() {
+  for (const auto& [process, entry] : sessions_)
+    if (entry.session) entry.session->note_leaks();
+  for (const auto& session : ended_) session->note_leaks();
+}
+
 }  // namespace heddle::testbench

@@ -43,6 +43,8 @@ class cuda_server {
   [[nodiscard]] bool was_left_alone() const { return left_alone_; }
   /// The machine; null: no call was made.
   cuda_machine* used() { return machine_.get(); }
+  /// The programs have ended: what they have not freed is a leak.
+  void note_leaks();
   /// Failure of the simulated program or of the run; empty: none.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   [[nodiscard]] int stop_signal() const { return stop_signal_; }

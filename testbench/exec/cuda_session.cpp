@@ -44,8 +44,18 @@ cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program)
     : m_(m), program_memory_(process), program_(std::move(program)) {}
 
 cuda_session::~cuda_session() {
-  for (const std::uint64_t address : allocations_) m_.memory.release(address);
+  note_leaks();
+  for (const auto& [address, a] : allocations_) m_.memory.release(address);
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
+}
+
+void cuda_session::note_leaks() {
+  sanitizer* const checks = m_.chip.checks();
+  for (auto& [address, a] : allocations_) {
+    if (checks != nullptr && a.kind != wire::memory_kind::host && !a.noted)
+      checks->leaked(address, a.bytes, program_ + (a.caller.empty() ? "" : ": " + a.caller));
+    a.noted = true;
+  }
 }
 
 call_answer cuda_session::handle(wire::call what, wire::reader& in, std::shared_ptr<copy_window> window) {

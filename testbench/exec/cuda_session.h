@@ -54,6 +54,8 @@ class cuda_session {
   cuda_session(cuda_machine& m, pid_t process, std::string program);
   ~cuda_session();
 
+  /// The program has ended: what it has not freed is a leak.
+  void note_leaks();
   /// Handles a call of a thread with this copy window, or none. Any invalid call gets an error status.
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
   /// Returns managed memory to the program; call it before the reply to a wait is sent.
@@ -93,6 +95,7 @@ class cuda_session {
   void copy(wire::reader& in, call_answer& out, std::shared_ptr<copy_window> window);
   void fill(wire::reader& in, call_answer& out);
   void launch(wire::reader& in, call_answer& out);
+  void learn(wire::wait_kind kind, std::uint32_t number);
   void streams_and_events(wire::call what, wire::reader& in, call_answer& out);
   void record_or_wait(wire::call what, wire::reader& in, call_answer& out);
   void elapsed(wire::reader& in, call_answer& out);
@@ -124,7 +127,13 @@ class cuda_session {
   std::map<std::uint64_t, host_memory> host_memory_;  // managed and pinned memory, by address
   bool memory_is_away_ = false;                       // managed memory is owned by the GPU
   std::map<std::uint64_t, queue_entry> host_functions_;
-  std::set<std::uint64_t> allocations_;
+  struct device_allocation {
+    std::uint64_t bytes = 0;
+    wire::memory_kind kind = wire::memory_kind::device;
+    std::string caller;  // where the program made it
+    bool noted = false;  // as a leak
+  };
+  std::map<std::uint64_t, device_allocation> allocations_;
 };
 
 }  // namespace heddle::testbench

@@ -16,12 +16,13 @@ constexpr std::size_t chunk_bytes = std::size_t{256} << 10;  // stays in a proce
 void cuda_session::allocate(wire::reader& in, call_answer& out) {
   const auto bytes = in.get<std::uint64_t>();
   const auto kind = in.get<wire::memory_kind>();
+  const std::string caller = in.get_text();
   const std::uint64_t address = m_.memory.allocate(bytes, kind != wire::memory_kind::device);
   if (address == 0) {
     out.status = wire::out_of_memory;
     return;
   }
-  allocations_.insert(address);
+  allocations_[address] = {bytes, kind, caller};
   if (kind != wire::memory_kind::device) {
     host_memory& h = host_memory_[address];
     h = host_memory();
@@ -39,6 +40,7 @@ void cuda_session::release(wire::reader& in, call_answer& out) {
     return;
   }
   out.until = m_.queues.last_of_all();
+  m_.queues.host_waits();
   out.then = [this, address](call_answer&) {
     if (allocations_.erase(address) == 0) return;
     host_memory_.erase(address);
@@ -300,7 +302,8 @@ void cuda_session::record_or_wait(wire::call what, wire::reader& in, call_answer
     op->act = [time = event->second.time] { *time = sc_core::sc_time_stamp(); };
     event->second.recorded = op;
   } else {
-    if (!event->second.recorded || event->second.recorded->done) return;
+    if (!event->second.recorded) return;
+    if (event->second.recorded->done) return m_.queues.follows(stream, *event->second.recorded);
     op->after.push_back(event->second.recorded);
   }
   m_.queues.add(op);
@@ -316,81 +319,6 @@ void cuda_session::elapsed(wire::reader& in, call_answer& out) {
     out.status = wire::not_ready;
   } else {
     out.body.put((b->second.time->to_seconds() - a->second.time->to_seconds()) * 1e9);
-  }
-}
-
-void cuda_session::add_host_function(wire::reader& in, call_answer& out) {
-  const std::uint32_t stream = stream_of(in.get<std::uint32_t>(), out);
-  const auto number = in.get<std::uint64_t>();
-  if (out.status != wire::success) return;
-  auto op = std::make_shared<queue_operation>();
-  op->what = queue_operation::kind::host_function;
-  op->stream = stream;
-  host_functions_[number] = op;
-  m_.queues.add(op);
-  m_.queues.advance_queues();
-}
-
-void cuda_session::end_host_function(wire::reader& in, call_answer& out) {
-  const auto found = host_functions_.find(in.get<std::uint64_t>());
-  if (found == host_functions_.end()) {
-    out.status = wire::invalid_value;
-    return;
-  }
-  const queue_entry op = found->second;
-  host_functions_.erase(found);
-  m_.queues.finish(op);
-}
-
-bool cuda_session::take_host_function(call_answer& out) {
-  for (const auto& [number, op] : host_functions_) {
-    if (!op->begun || op->passed_on) continue;
-    op->passed_on = true;
-    return_memory();
-    out.body.put(number);
-    return true;
-  }
-  if (host_functions_.empty()) out.body.put(std::uint64_t{0});
-  return host_functions_.empty();
-}
-
-bool cuda_session::runs_host_function() const {
-  return std::any_of(host_functions_.begin(), host_functions_.end(), [](const auto& f) { return f.second->passed_on; });
-}
-
-std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const {
-  std::vector<queue_entry> until;
-  if (kind == wire::wait_kind::device) return m_.queues.last_of_all();
-  if (kind == wire::wait_kind::stream) {
-    const std::uint32_t stream = stream_of(number, out);
-    if (out.status == wire::success)
-      if (queue_entry last = m_.queues.last_of(stream)) until.push_back(last);
-    return until;
-  }
-  const auto event = events_.find(number);
-  if (event == events_.end()) {
-    out.status = wire::invalid_handle;
-  } else if (event->second.recorded && !event->second.recorded->done) {
-    until.push_back(event->second.recorded);
-  }
-  return until;
-}
-
-void cuda_session::wait(wire::reader& in, call_answer& out) {
-  const auto kind = in.get<wire::wait_kind>();
-  out.until = pending(kind, in.get<std::uint32_t>(), out);
-  out.then = [this](call_answer&) { return_memory(); };
-}
-
-// A program that polls must let simulated time advance.
-void cuda_session::query(wire::reader& in, call_answer& out) {
-  const auto kind = in.get<wire::wait_kind>();
-  const std::vector<queue_entry> left = pending(kind, in.get<std::uint32_t>(), out);
-  if (out.status != wire::success) return;
-  if (std::all_of(left.begin(), left.end(), [](const queue_entry& op) { return op->done; })) {
-    return_memory();
-  } else {
-    out.status = wire::not_ready;
   }
 }
 

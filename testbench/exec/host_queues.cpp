@@ -14,8 +14,13 @@ constexpr std::size_t most_handed = 32;
 }  // namespace
 
 host_queues::host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
-                         double device_copy_gbs, bool cold)
-    : sc_module(name), driver_(driver), link_(link), device_copy_gbs_(device_copy_gbs), starts_(driver, cold) {
+                         double device_copy_gbs, bool cold, sanitizer* checks)
+    : sc_module(name),
+      driver_(driver),
+      link_(link),
+      device_copy_gbs_(device_copy_gbs),
+      checks_(checks),
+      starts_(driver, cold) {
   streams_[0];
   SC_HAS_PROCESS(host_queues);
   SC_THREAD(run);
@@ -25,6 +30,8 @@ std::uint32_t host_queues::make_stream(bool blocking, std::int32_t priority) {
   stream& s = streams_[next_stream_];
   s.blocking = blocking;
   s.priority = priority;
+  if (blocking) blocking_.insert(next_stream_);
+  if (checks_ != nullptr) checks_->several_streams();
   return next_stream_++;
 }
 
@@ -70,6 +77,22 @@ void host_queues::add(const queue_entry& op) {
     }
   }
   own.operations.push_back(op);
+  if (checks_ != nullptr) give_place(*op, own.blocking);
+}
+
+// Its place in the order of operations, whether or not the earlier ones have ended by now.
+void host_queues::give_place(queue_operation& op, bool blocking) {
+  for (const queue_entry& earlier : op.after) order_.follows(op.stream, earlier->clock);
+  if (op.stream == 0)
+    for (const std::uint32_t other : blocking_) order_.follows(0, order_.of(other));
+  else if (blocking) order_.follows(op.stream, order_.of(0));
+  op.work = order_.add(op.stream);
+  op.work.launch = op.call;
+  op.clock = order_.of(op.stream);
+  if (op.what == queue_operation::kind::transfer)
+    op.work.what = op.by == queue_operation::route::to_device ? "copy to the device"
+                   : op.by == queue_operation::route::to_host ? "copy to the host"
+                                                              : "copy or fill of device memory";
 }
 
 void host_queues::finish(const queue_entry& op) {
@@ -185,6 +208,7 @@ void host_queues::begin(queue_operation& op) {
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   switch (op.what) {
     case queue_operation::kind::kernel:
+      if (checks_ != nullptr) checks_->submits(op.work);
       op.launch = driver_.launch(op.request);
       starts_.began(op.launch);
       ++launches_;
@@ -209,6 +233,7 @@ void host_queues::begin(queue_operation& op) {
 // A failing launch never ends: the GPU reports the fault.
 void host_queues::execute(queue_operation& op) {
   const auto begin = std::chrono::steady_clock::now();
+  if (checks_ != nullptr) checks_->submits(op.work);
   try {
     functional_.warp_instructions += driver_.execute(op.request);
   } catch (const input_error& e) {
@@ -223,7 +248,13 @@ void host_queues::execute(queue_operation& op) {
 
 void host_queues::end(queue_operation& op) {
   if (op.done) return;
+  const bool watched = checks_ != nullptr && op.what == queue_operation::kind::transfer;
+  if (watched) {
+    checks_->submits(op.work);
+    checks_->transfers(true);
+  }
   if (op.act) op.act();
+  if (watched) checks_->transfers(false);
   op.act = nullptr;
   op.done = true;
 }

@@ -9,12 +9,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <systemc>
 #include <vector>
 
 #include "heddle/config/parameters.h"
 #include "heddle/gpu/host/host_driver.h"
+#include "heddle/sanitize/sanitizer.h"
 #include "testbench/run/cold_start.h"
 
 namespace heddle::testbench {
@@ -40,18 +42,20 @@ struct queue_operation {
 
   bool begun = false;
   bool done = false;
-  bool passed_on = false;  // a host function that was passed to the host
-  unsigned call = 0;       // kernel, functional: index of the program's launch
-  unsigned launch = 0;     // started kernel: the driver's number
-  sc_core::sc_time ends;   // started transfer: end time
+  bool passed_on = false;      // a host function that was passed to the host
+  unsigned call = 0;           // kernel, functional: index of the program's launch
+  unsigned launch = 0;         // started kernel: the driver's number
+  sanitize::host_work work;    // its place in the order of operations
+  sanitize::work_clock clock;  // what happens before those that follow it, itself included
+  sc_core::sc_time ends;       // started transfer: end time
 };
 using queue_entry = std::shared_ptr<queue_operation>;
 
 class host_queues : public sc_core::sc_module {
  public:
-  /// `cold`: launches begin one at a time, with empty caches.
+  /// `cold`: launches begin one at a time, with empty caches. `checks`: learns the order of operations; may be null.
   host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
-              double device_copy_gbs, bool cold);
+              double device_copy_gbs, bool cold, sanitizer* checks);
 
   /// Appends an operation to its stream. `blocking` streams and stream 0 synchronise with each other like CUDA's
   /// legacy default stream.
@@ -66,6 +70,12 @@ class host_queues : public sc_core::sc_module {
   /// The last operations of all streams.
   [[nodiscard]] std::vector<queue_entry> last_of_all() const;
   [[nodiscard]] bool idle() const;
+  /// Later operations of the stream come after an event that has ended.
+  void follows(std::uint32_t stream, const queue_operation& ended) { order_.follows(stream, ended.clock); }
+  /// The host waits for an operation, for a stream, for all.
+  void host_waits(const queue_operation& op) { order_.waits(op.clock); }
+  void host_waits(std::uint32_t stream) { order_.waits(order_.of(stream)); }
+  void host_waits() { order_.waits_for_all(); }
   /// True if a host function has begun and not ended.
   [[nodiscard]] bool waits_for_host() const;
   /// Reports the end of a host function.
@@ -100,6 +110,7 @@ class host_queues : public sc_core::sc_module {
   void run();
   bool advance();
   bool advance(std::uint32_t number, stream& s);
+  void give_place(queue_operation& op, bool blocking);
   bool may_begin(const queue_operation& op);
   [[nodiscard]] bool functional_waits() const;
   void begin(queue_operation& op);
@@ -110,6 +121,9 @@ class host_queues : public sc_core::sc_module {
   host_driver& driver_;
   const host_link_parameters link_;
   const double device_copy_gbs_;
+  sanitizer* const checks_;
+  sanitize::host_order order_;
+  std::set<std::uint32_t> blocking_;  // streams, deleted ones too
   cold_start starts_;
   std::map<std::uint32_t, stream> streams_;
   std::uint32_t next_stream_ = 1;

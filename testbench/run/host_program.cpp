@@ -14,12 +14,14 @@ host_program::host_program(sc_core::sc_module_name name, host_driver& driver, co
   SC_THREAD(run);
 }
 
-void host_program::start(const job& j, const device_job& device) {
+void host_program::start(const job& j, const device_job& device, sanitizer* checks) {
   std::set<std::uint32_t> numbers;
   for (const operation& op : j.operations) numbers.insert(op.stream);
   if (j.in_order) numbers = {0};
   streams_.reserve(numbers.size());
-  for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_, starts_);
+  const auto other = [&j](const operation& op) { return op.stream != j.operations.front().stream; };
+  if (checks != nullptr && std::any_of(j.operations.begin(), j.operations.end(), other)) checks->several_streams();
+  for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_, starts_, checks);
   preemptions_ = j.preemptions;
   start_.notify(sc_core::SC_ZERO_TIME);
 }

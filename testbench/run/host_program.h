@@ -24,7 +24,7 @@ class host_program : public sc_core::sc_module {
 
   /// Starts the job at the present time. The simulation is paused when the job has ended. The job must outlive this
   /// object.
-  void start(const job& j, const device_job& device);
+  void start(const job& j, const device_job& device, sanitizer* checks);
   [[nodiscard]] bool ended() const { return ended_; }
   /// Rethrows the error that ended the job early: program_error with the GPU's fault.
   void rethrow() const;

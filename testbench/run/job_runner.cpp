@@ -108,7 +108,7 @@ run_outcome job_runner::run() {
 }
 
 void job_runner::simulate() {
-  program_.start(job_, *device_);
+  program_.start(job_, *device_, machine_.checks());
   try {
     simulate_slices();
     program_.rethrow();

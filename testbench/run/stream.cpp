@@ -7,8 +7,9 @@
 
 namespace heddle::testbench {
 
-stream::stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver, cold_start& starts)
-    : number_(number), job_(j), device_(device), driver_(driver), starts_(starts) {
+stream::stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver, cold_start& starts,
+               sanitizer* checks)
+    : number_(number), job_(j), device_(device), driver_(driver), starts_(starts), checks_(checks) {
   compile(job_.operations);
 }
 
@@ -45,14 +46,21 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
         return;
       }
       if (!starts_.ready()) return;
+      if (checks_ != nullptr) {
+        sanitize::host_work w = order_.add(s.op->stream);
+        w.launch = static_cast<std::uint32_t>(launched.size());
+        checks_->submits(w);
+      }
       const unsigned number = driver_.launch(device_.request(*s.op));
       starts_.began(number);
       outstanding_.push_back({number, s.op});
       launched.push_back(s.op->position);
     } else {
       if (!outstanding_.empty()) return;
+      order_.waits_for_all();
       if (s.what == step::kind::run) {
-        host_operation(*s.op);
+        if (checks_ != nullptr) transfer(*s.op);
+        else host_operation(*s.op);
       } else if (repeats(s)) {
         ++steps_[s.begin].rounds;
         at_ = s.begin;
@@ -60,6 +68,16 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
     }
     ++at_;
   }
+}
+
+void stream::transfer(const operation& op) {
+  sanitize::host_work w = order_.add(op.stream);
+  w.what = op.what == operation::kind::memset ? "memset" : "copy";
+  checks_->submits(w);
+  checks_->transfers(true);
+  host_operation(op);
+  checks_->transfers(false);
+  order_.waits_for_all();
 }
 
 void stream::host_operation(const operation& op) {

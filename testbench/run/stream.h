@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/gpu/host/host_driver.h"
+#include "heddle/sanitize/sanitizer.h"
 #include "testbench/job/job.h"
 #include "testbench/run/cold_start.h"
 #include "testbench/run/device_job.h"
@@ -17,7 +18,9 @@ namespace heddle::testbench {
 class stream {
  public:
   /// All operations of stream `number`; for a job in order, all operations.
-  stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver, cold_start& starts);
+  /// `checks`: learns the order of operations; may be null.
+  stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver, cold_start& starts,
+         sanitizer* checks);
 
   /// Performs all operations that are possible at core cycle `now`. Appends the position in the job of each launch to
   /// `launched`.
@@ -45,6 +48,7 @@ class stream {
 
   void compile(const std::vector<operation>& operations);
   void forget_finished();
+  void transfer(const operation& op);
   void host_operation(const operation& op);
   bool repeats(const step& end);
 
@@ -53,6 +57,8 @@ class stream {
   const device_job& device_;
   host_driver& driver_;
   cold_start& starts_;  // of all streams
+  sanitizer* const checks_;
+  sanitize::host_order order_;
   std::vector<step> steps_;
   std::size_t at_ = 0;
   std::vector<launch> outstanding_;

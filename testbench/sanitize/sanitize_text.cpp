@@ -23,7 +23,8 @@ std::string name_of_kind(unsigned kind) { return sanitize_kind_names[static_cast
 std::string counted(std::uint64_t n, const char* what) { return grouped(n) + " " + what + (n == 1 ? "" : "s"); }
 
 std::string text_of(const finding& f) {
-  std::string text = f.place + ": " + f.what + ", in kernel '" + f.kernel + "'";
+  std::string text = f.place + ": " + f.what;
+  if (!f.kernel.empty()) text += ", in kernel '" + f.kernel + "'";
   for (const std::string& line : f.details) text += "\n  " + line;
   if (f.cases > 1) text += "\n  and " + counted(f.cases - 1, "case") + " more at this place";
   return text;

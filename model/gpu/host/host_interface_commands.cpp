@@ -94,11 +94,9 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
   if (busy()) throw input_error("a launch cannot be executed functionally while others are pending or running");
   if (faulted() || failing_) throw input_error("a launch cannot be executed: the simulated program has failed");
   auto l = launch_builder_.prepared(d, launches_);
-  if (l->cluster_blocks() > 1 && (l->program->cluster_barrier || l->reaches_cluster))
-    throw input_error("kernel '" + l->program->kernel +
-                      "': a launch of clusters that wait for each other cannot be executed functionally");
   l->launch_id = launches_;
   executing_ = true;
+  if (sanitizer_ != nullptr) sanitizer_->submitted(launches_);
   if (sanitizer_ != nullptr) sanitizer_->begin(memory_.ranges());
   const functional_executor::outcome o = functional_executor_.execute(*l, clock_.cycle());
   if (sanitizer_ != nullptr) sanitizer_->end();
@@ -130,6 +128,7 @@ std::uint64_t host_interface::submit(std::shared_ptr<resident_launch> l) {
         "a launch cannot begin: the simulated program has failed, and the GPU accepts none until a reset");
   memory_.functional().close();
   if (supervisor_ != nullptr) supervisor_->launch_accepted(*l);
+  if (sanitizer_ != nullptr) sanitizer_->submitted(launches_);
   l->launch_id = launches_++;
   cwd_->submit(std::move(l));
   return launches_ - 1;

@@ -59,7 +59,7 @@ unsigned host_memory::access(tlm::tlm_command command, std::uint64_t address, st
                                            : plain_access(command, address, data, bytes, why);
   if (done == bytes) why = tlm::TLM_OK_RESPONSE;
   if (write) modules_.written(address, data, done);
-  if (write && sanitizer_ != nullptr) sanitizer_->written(address, done);
+  if (sanitizer_ != nullptr) write ? sanitizer_->written(address, done) : sanitizer_->read(address, done);
   return done;
 }
 

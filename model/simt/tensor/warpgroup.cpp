@@ -57,27 +57,33 @@ std::uint32_t bits_in(const std::uint8_t* bytes, unsigned element, unsigned bits
   return v;
 }
 
+/// Calls f(line, k, address) for the rows of 16 bytes of `lines` rows of a or columns of b, from `first` on.
+template <class F>
+void each_chunk(std::uint64_t bits, bool transposed, unsigned first, unsigned lines, unsigned depth, unsigned width,
+                F&& f) {
+  const matrix_descriptor d(bits);
+  const unsigned in_chunk = chunk_bytes * 8 / width;
+  if (transposed) {
+    for (unsigned k = 0; k < depth; ++k)
+      for (unsigned line = 0; line < lines; line += in_chunk) f(line, k, d.across_k(k, (first + line) / in_chunk));
+    return;
+  }
+  for (unsigned line = 0; line < lines; ++line)
+    for (unsigned k = 0; k < depth; k += in_chunk) f(line, k, d.along_k(first + line, k / in_chunk));
+}
+
 /// Calls set(line, k, bits) for the elements of `lines` rows of a or columns of b, from `first` on.
 template <class F>
 void each_element(const block_context& block, std::uint64_t bits, bool transposed, unsigned first, unsigned lines,
                   unsigned depth, unsigned width, F&& set) {
-  const matrix_descriptor d(bits);
   const operand_memory memory(block, bits);
   const unsigned in_chunk = chunk_bytes * 8 / width;
   std::uint8_t chunk[chunk_bytes];
-  if (transposed) {
-    for (unsigned k = 0; k < depth; ++k)
-      for (unsigned line = 0; line < lines; line += in_chunk) {
-        memory.read(d.across_k(k, (first + line) / in_chunk), chunk);
-        for (unsigned e = 0; e < in_chunk; ++e) set(line + e, k, bits_in(chunk, e, width));
-      }
-    return;
-  }
-  for (unsigned line = 0; line < lines; ++line)
-    for (unsigned k = 0; k < depth; k += in_chunk) {
-      memory.read(d.along_k(first + line, k / in_chunk), chunk);
-      for (unsigned e = 0; e < in_chunk; ++e) set(line, k + e, bits_in(chunk, e, width));
-    }
+  each_chunk(bits, transposed, first, lines, depth, width, [&](unsigned line, unsigned k, std::uint64_t address) {
+    memory.read(address, chunk);
+    for (unsigned e = 0; e < in_chunk; ++e)
+      transposed ? set(line + e, k, bits_in(chunk, e, width)) : set(line, k + e, bits_in(chunk, e, width));
+  });
 }
 
 /// Where the operands of a product are, and their types.
@@ -247,6 +253,16 @@ void warpgroup_product(const instruction& i, warp_state& w, lane_mask mask) {
   const product p(i, w, mask);
   if (i.type == dtype::s32) integer_product(p, w, mask);
   else floating_product(p, w, mask);
+}
+
+void each_row_read(const instruction& i, const warp_state& w, lane_mask mask,
+                   const std::function<void(std::uint64_t, unsigned)>& f) {
+  const product p(i, w, mask);
+  const auto row = [&f](unsigned, unsigned, std::uint64_t address) { f(address, chunk_bytes); };
+  if ((i.sub & gmma::a_shared) != 0)
+    each_chunk(p.wide(i.src[0]), (i.sub & gmma::a_transposed) != 0, w.warp_in_block % warps_of_group * rows, rows,
+               p.stored, p.width, row);
+  each_chunk(p.wide(i.src[1]), (i.sub & gmma::b_transposed) != 0, 0, p.columns, p.depth, p.width, row);
 }
 
 }  // namespace heddle::simt

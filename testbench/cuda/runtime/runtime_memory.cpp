@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "testbench/cuda/core/caller.h"
 #include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/host_memory.h"
@@ -54,7 +55,7 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
   if (pointer == nullptr) return noted(error::invalid_value);
   *pointer = nullptr;
   if (bytes == 0) return type == device ? error::none : noted(error::invalid_value);
-  const reply r = call(wire::call::allocate, wire::writer().put(std::uint64_t{bytes}).put(kind));
+  const reply r = call(wire::call::allocate, wire::writer().put(std::uint64_t{bytes}).put(kind).put_text(caller()));
   if (r.status != error::none) return noted(r.status);
   const auto address = r.read().get<std::uint64_t>();
   if (type != device && !map_here(address, bytes)) {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// What orders accesses: fences, barriers, and strong accesses of one word.
+#include "heddle/functional/functional_block.h"
+#include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/race_check.h"
+#include "heddle/simt/scalar/arrival.h"
+
+namespace heddle::sanitize {
+
+namespace {
+
+std::uint64_t live_warps(const functional_block& b) {
+  std::uint64_t live = 0;
+  for (std::size_t k = 0; k < b.warps.size(); ++k)
+    if (b.warps[k].state.live != 0) live |= std::uint64_t{1} << k;
+  return live;
+}
+
+bool is_arrival(const isa::instruction& i) {
+  return (i.op == isa::opcode::atom || i.op == isa::opcode::red) &&
+         static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
+}
+
+}  // namespace
+
+sync_log& race_check::log_of(place& holder, std::uint32_t offset) {
+  sync_log*& log = holder.clock->logs[offset / 4];
+  if (log == nullptr) {
+    log = &all_logs_.emplace_back();
+    log->in_cluster = reaches_cluster_;
+  }
+  return *log;
+}
+
+// A phase that has ended since the mbarrier was seen last ended after all releases so far.
+void race_check::see_phase(const place& holder, sync_log& log, std::uint32_t offset) const {
+  if (std::size_t{offset} + 8 > launch_->shared_bytes) return;
+  const bool phase = (holder.block->context.shared[offset + 7] & simt::arrival::phase >> 56) != 0;
+  if (log.has_phases && phase != log.phase) log.ended = log.size();
+  log.has_phases = true;
+  log.phase = phase;
+}
+
+// A strong read knows what strong writes to the same word have released.
+void race_check::synchronise(const current& c, unsigned lane) {
+  const std::uint64_t address = c.access->addresses[lane];
+  block_clock& clock = *c.at->clock;
+  const isa::instruction& i = c.access->instruction;
+  const bool arrival = is_arrival(i), at_mbarrier = c.in_shared && (arrival || i.op == isa::opcode::syncs);
+  const auto find = [&]() -> sync_log* {
+    if (c.in_shared) {
+      const auto found = c.holder->clock->logs.find(static_cast<std::uint32_t>(address / 4));
+      return found == c.holder->clock->logs.end() ? nullptr : found->second;
+    }
+    const auto found = logs_.find(address / 4);
+    return found == logs_.end() ? nullptr : found->second;
+  };
+  sync_log* log = at_mbarrier ? &log_of(*c.holder, static_cast<std::uint32_t>(address)) : find();
+  if (log != nullptr && c.in_shared && (at_mbarrier || log->has_phases))
+    see_phase(*c.holder, *log, static_cast<std::uint32_t>(address));
+  const bool writes = c.mark.is(access_mark::writes), reads = !writes || (c.mark.is(access_mark::atomic) && !arrival);
+  if (reads && log != nullptr) clock.acquires(c.warp, lane, *log, log->known_now());
+  if (!writes) return;
+  auto views = clock.releases(c.warp, lane);
+  if (!views) return;
+  if (log == nullptr) {
+    log = c.in_shared ? &log_of(*c.holder, static_cast<std::uint32_t>(address)) : &all_logs_.emplace_back();
+    if (!c.in_shared) logs_[address / 4] = log;
+  }
+  log->append(std::move(views), clock.block(), now_);
+}
+
+void race_check::fences(const watched_step& s) {
+  ++now_;
+  place_of(s.block).clock->fence(s.warp.warp_in_block, s.mask, s.instruction.sub == 0, now_);
+}
+
+void race_check::lanes_meet(const watched_step& s, simt::lane_mask named) {
+  place_of(s.block).clock->lanes_meet(s.warp.warp_in_block, named & s.warp.live, s.warp.live, now_);
+  ++now_;
+}
+
+sync_log& race_check::cluster_log(const functional_block& block) {
+  sync_log*& log = cluster_logs_[block_of_rank(*launch_, block.context.index, 0)];
+  if (log == nullptr) {
+    log = &all_logs_.emplace_back();
+    log->has_phases = log->in_cluster = true;
+  }
+  return *log;
+}
+
+// An arrival at the barrier of a cluster releases what a fence before it covers.
+void race_check::arrives(const watched_step& s, std::uint32_t barrier) {
+  ++now_;
+  block_clock& clock = *place_of(s.block).clock;
+  const std::uint32_t warp = s.warp.warp_in_block;
+  if (barrier != simt::cluster_barrier) {
+    const bool counted = s.instruction.op == isa::opcode::bar && s.instruction.src[1].kind != isa::operand_kind::none;
+    return clock.arrives(barrier, warp, counted, now_);
+  }
+  sequence up_to = 0;
+  auto views = clock.releases(warp, s.mask, up_to);
+  clock.arrives(barrier, warp, false, up_to);
+  if (!views->empty()) cluster_log(s.block).append(std::move(views), s.block.number, now_);
+}
+
+void race_check::awaits_cluster(const watched_step& s) {
+  ++now_;
+  const sync_log& log = cluster_log(s.block);
+  for (const unsigned lane : set_bits(s.mask))
+    place_of(s.block).clock->acquires(s.warp.warp_in_block, lane, log, log.ended);
+}
+
+// All blocks of a cluster complete its barrier before any of their threads goes on.
+void race_check::completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released) {
+  block_clock& clock = *place_of(block).clock;
+  const bool of_cluster = barrier == simt::cluster_barrier;
+  clock.completes(barrier, released, live_warps(block), of_cluster, now_);
+  if (of_cluster) {
+    sync_log& log = cluster_log(block);
+    log.ended = log.size();
+    for (const unsigned warp : set_bits(released))
+      for (const unsigned lane : set_bits(block.warps[warp].state.live)) clock.acquires(warp, lane, log, log.ended);
+  }
+  ++now_;
+}
+
+}  // namespace heddle::sanitize

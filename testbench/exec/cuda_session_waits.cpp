@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Host functions of the program, and what the program waits for.
+#include <algorithm>
+
+#include "testbench/exec/cuda_session.h"
+
+namespace heddle::testbench {
+
+void cuda_session::add_host_function(wire::reader& in, call_answer& out) {
+  const std::uint32_t stream = stream_of(in.get<std::uint32_t>(), out);
+  const auto number = in.get<std::uint64_t>();
+  if (out.status != wire::success) return;
+  auto op = std::make_shared<queue_operation>();
+  op->what = queue_operation::kind::host_function;
+  op->stream = stream;
+  host_functions_[number] = op;
+  m_.queues.add(op);
+  m_.queues.advance_queues();
+}
+
+void cuda_session::end_host_function(wire::reader& in, call_answer& out) {
+  const auto found = host_functions_.find(in.get<std::uint64_t>());
+  if (found == host_functions_.end()) {
+    out.status = wire::invalid_value;
+    return;
+  }
+  const queue_entry op = found->second;
+  host_functions_.erase(found);
+  m_.queues.finish(op);
+}
+
+bool cuda_session::take_host_function(call_answer& out) {
+  for (const auto& [number, op] : host_functions_) {
+    if (!op->begun || op->passed_on) continue;
+    op->passed_on = true;
+    return_memory();
+    out.body.put(number);
+    return true;
+  }
+  if (host_functions_.empty()) out.body.put(std::uint64_t{0});
+  return host_functions_.empty();
+}
+
+bool cuda_session::runs_host_function() const {
+  return std::any_of(host_functions_.begin(), host_functions_.end(), [](const auto& f) { return f.second->passed_on; });
+}
+
+std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const {
+  std::vector<queue_entry> until;
+  if (kind == wire::wait_kind::device) return m_.queues.last_of_all();
+  if (kind == wire::wait_kind::stream) {
+    const std::uint32_t stream = stream_of(number, out);
+    if (out.status == wire::success)
+      if (queue_entry last = m_.queues.last_of(stream)) until.push_back(last);
+    return until;
+  }
+  const auto event = events_.find(number);
+  if (event == events_.end()) {
+    out.status = wire::invalid_handle;
+  } else if (event->second.recorded && !event->second.recorded->done) {
+    until.push_back(event->second.recorded);
+  }
+  return until;
+}
+
+// The program comes to know that this has ended.
+void cuda_session::learn(wire::wait_kind kind, std::uint32_t number) {
+  if (kind == wire::wait_kind::device) return m_.queues.host_waits();
+  if (kind == wire::wait_kind::stream) return m_.queues.host_waits(number);
+  const auto event = events_.find(number);
+  if (event != events_.end() && event->second.recorded) m_.queues.host_waits(*event->second.recorded);
+}
+
+void cuda_session::wait(wire::reader& in, call_answer& out) {
+  const auto kind = in.get<wire::wait_kind>();
+  const auto number = in.get<std::uint32_t>();
+  out.until = pending(kind, number, out);
+  if (out.status == wire::success) learn(kind, number);
+  out.then = [this](call_answer&) { return_memory(); };
+}
+
+// A program that polls must let simulated time advance.
+void cuda_session::query(wire::reader& in, call_answer& out) {
+  const auto kind = in.get<wire::wait_kind>();
+  const auto number = in.get<std::uint32_t>();
+  const std::vector<queue_entry> left = pending(kind, number, out);
+  if (out.status != wire::success) return;
+  if (std::all_of(left.begin(), left.end(), [](const queue_entry& op) { return op->done; })) {
+    learn(kind, number);
+    return_memory();
+  } else {
+    out.status = wire::not_ready;
+  }
+}
+
+}  // namespace heddle::testbench
