@@ -11,6 +11,7 @@
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/memory/l2/l2_slice.h"
+#include "heddle/metrics/code_metrics.h"
 #include "heddle/metrics/launch_sums.h"
 #include "heddle/occupancy/clusters.h"
 #include "heddle/occupancy/occupancy.h"
@@ -22,27 +23,19 @@ namespace heddle {
 
 namespace {
 
-// Dynamic energy of each line. `lines` are those of the launch's instructions.
-void fill_line_energy(std::map<std::uint32_t, line_metrics>& lines, const kernel_metrics& k, energy_account& energy,
-                      const resident_launch& l) {
-  const std::vector<double> joules = energy.by_instruction(l.launch_id, k.energy);
+// Dynamic energy of each instruction; empty if it is not known.
+std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const resident_launch& l) {
+  if (!k.energy.known) return {};
+  std::vector<double> joules = energy.by_instruction(l.launch_id, k.energy);
   double sum = 0;
-  for (std::size_t i = 0; i < joules.size(); ++i) {
-    lines[l.program->code[i].line].joules += joules[i];
-    sum += joules[i];
-  }
+  for (const double j : joules) sum += j;
   const double dynamic = k.energy.total_joules - k.energy.static_joules;
   invariant(joules.empty() || std::abs(sum - dynamic) <= 1e-9 * k.energy.total_joules,
             "the energies of a kernel's lines differ from its dynamic energy");
+  return joules;
 }
 
-// A bulk copy's size is in registers.
-std::uint64_t requested_bytes(const decoded_instruction& d, const instruction_profile& counts) {
-  if (d.kind == issue_kind::bulk_copy) return 0;
-  return d.kind == issue_kind::product ? counts.executed * d.operand_bytes : counts.lanes * d.access_bytes;
-}
-
-void fill_source(line_metrics& line, const isa::source_map& map) {
+void fill_source(line_metrics& line, const isa::source_map& map, const std::string& kernel) {
   using isa::source_map;
   const auto text = [&map](const source_map::place& p) { return map.files[p.file] + ":" + std::to_string(p.line); };
   const source_map::place* p = map.at(line.line);
@@ -52,10 +45,11 @@ void fill_source(line_metrics& line, const isa::source_map& map) {
   while (p->caller != source_map::none) {
     p = &map.places[p->caller];
     line.called_at.push_back(text(*p));
+    line.callers.push_back(p->function != source_map::none ? map.functions[p->function] : kernel);
   }
 }
 
-void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, energy_account& energy) {
+void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, const std::vector<double>& joules) {
   k.source = l.program->file;
   k.file = k.source.substr(k.source.find_last_of('/') + 1);
   std::map<std::uint32_t, line_metrics> lines;
@@ -75,10 +69,10 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, energ
       line.memory.add(profile.traffic(i), requested_bytes(d, at));
     }
   }
-  if (k.energy.known) fill_line_energy(lines, k, energy, l);
+  for (std::size_t i = 0; i < joules.size(); ++i) lines[l.program->code[i].line].joules += joules[i];
   for (auto& [number, line] : lines) {
     line.line = number;
-    if (l.program->source) fill_source(line, *l.program->source);
+    if (l.program->source) fill_source(line, *l.program->source, k.name);
     k.lines.push_back(line);
   }
 }
@@ -147,7 +141,7 @@ void fill_occupancy_over_time(kernel_metrics& k, const gpu& g, std::uint32_t lau
   }
 }
 
-kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& energy) {
+kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& energy, program_texts* texts) {
   const resident_launch& l = *grid.launch;
   kernel_metrics k;
   k.name = l.program->kernel;
@@ -188,7 +182,9 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   k.metrics = profiler_metrics(s);
   k.memory = s.memory;
   if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, k.start_cycle, k.end_cycle);
-  fill_lines(k, g, l, energy);
+  const std::vector<double> joules = joules_of(k, energy, l);
+  fill_lines(k, g, l, joules);
+  if (texts != nullptr) fill_code(k, g, l, joules, *texts);
   return k;
 }
 
@@ -303,9 +299,11 @@ std::vector<const energy_metrics*> energies_of(const std::vector<kernel_metrics>
   return energies;
 }
 
-run_metrics collect(const gpu& g, const power_ledger* ledger) {
+run_metrics collect(const gpu& g, const power_ledger* ledger, detail how_much) {
   run_metrics r;
   energy_account energy(g, ledger);
+  program_texts texts;
+  program_texts* const with_code = how_much == detail::instructions ? &texts : nullptr;
   r.config = g.config();
   const auto& grids = g.cwd().grids();
   cycle_t first = never, last = 0;
@@ -315,9 +313,11 @@ run_metrics collect(const gpu& g, const power_ledger* ledger) {
   }
   r.cycles = grids.empty() ? 0 : last - first;
   // Kernels whose blocks were all dispatched, in that order; after a fault, also the others that started.
-  for (const std::uint32_t id : g.cwd().dispatch_order()) r.kernels.push_back(kernel_of(g, grids[id], energy));
+  for (const std::uint32_t id : g.cwd().dispatch_order())
+    r.kernels.push_back(kernel_of(g, grids[id], energy, with_code));
   for (const grid_record& grid : grids)
-    if (grid.dispatched != 0 && grid.dispatched != grid.blocks()) r.kernels.push_back(kernel_of(g, grid, energy));
+    if (grid.dispatched != 0 && grid.dispatched != grid.blocks())
+      r.kernels.push_back(kernel_of(g, grid, energy, with_code));
   switch_entries entries;
   for (const auto& c : g.cwd().context_switches()) add_switches(r, *c, entries);
   r.preempt_requests = {g.cwd().preempt_requests().asked, g.cwd().preempt_requests().found_no_blocks};

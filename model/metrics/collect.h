@@ -31,10 +31,13 @@ struct run_progress {
   std::vector<grid_progress> grids;     // by the driver's number
 };
 
+/// How much metrics tell of a kernel's machine program: its counts by PTX line alone, or by instruction as well.
+enum class detail : std::uint8_t { lines, instructions };
+
 /// Collects all metrics but `host` from the units' counters. `launch` of a kernel is the driver's number. May be called
 /// between any two simulated instants, also after a fault: counts are then up to that point. `ledger`: of its power
 /// cap, if it has one.
-run_metrics collect(const gpu& g, const power_ledger* ledger = nullptr);
+run_metrics collect(const gpu& g, const power_ledger* ledger = nullptr, detail how_much = detail::lines);
 
 /// Where the kernels have their energies.
 std::vector<const energy_metrics*> energies_of(const std::vector<kernel_metrics>& kernels);

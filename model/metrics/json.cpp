@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heddle/config/parameter_table.h"
+#include "heddle/metrics/json_code.h"
 
 namespace heddle {
 
@@ -228,14 +229,19 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
     if (!l.source.empty()) w.member("source", l.source);
     if (!l.source_text.empty()) w.member("source_text", l.source_text);
     if (!l.function.empty()) w.member("function", l.function);
-    if (!l.called_at.empty()) write_list(w, "called_at", l.called_at);
+    if (!l.called_at.empty()) {
+      write_list(w, "called_at", l.called_at);
+      write_list(w, "callers", l.callers);
+    }
     w.member("executed", l.executed).member("thread_executed", l.thread_executed);
     write_counts(w, "warp_cycles", l.warp_cycles);
     write_states(w, l.warp_states);
     if (l.accesses != 0) write_line_memory(w, l);
     w.end_object();
   }
-  w.end_array().end_object();
+  w.end_array();
+  write_code(w, k);
+  w.end_object();
 }
 
 void write_switch(json_writer& w, const context_switch_metrics& c) {
@@ -373,6 +379,7 @@ std::string to_json(const run_metrics& m) {
   w.end_array();
   if (!m.intervals.end_cycles.empty()) write_intervals(w, m.intervals);
   if (m.energy.known) write_run_energy(w, m);
+  write_sources(w, m.sources);
   w.key("host").begin_object();
   w.member("wall_seconds", m.host.wall_seconds).member("cpu_seconds", m.host.cpu_seconds);
   w.member("peak_rss_bytes", m.host.peak_rss_bytes);

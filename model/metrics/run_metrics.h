@@ -97,6 +97,7 @@ struct line_metrics {
   std::string source_text;             // that line, if the caller has it
   std::string function;                // inlined there; empty: none
   std::vector<std::string> called_at;  // of that function, innermost call first
+  std::vector<std::string> callers;    // the functions in which these calls are; the last one is the kernel
   std::uint64_t executed = 0;          // warp instructions
   std::uint64_t thread_executed = 0;   // instructions of active threads
   warp_cycle_counts warp_cycles;       // cycles in which one of them was a warp's next instruction
@@ -104,6 +105,44 @@ struct line_metrics {
   std::uint64_t accesses = 0;  // executed warp instructions that access memory
   line_counts memory;          // of these
   double joules = 0;           // dynamic energy
+};
+
+/// Floating-point operations of the active threads: an addition or a multiplication is one, a multiply-add two.
+struct flop_counts {
+  std::uint64_t fp32 = 0;
+  std::uint64_t fp64 = 0;
+  std::uint64_t half = 0;
+  std::uint64_t tensor = 0;  // products of floating-point matrices
+
+  template <class V>
+  void visit(V&& v) const {
+    v("fp32", fp32);
+    v("fp64", fp64);
+    v("half", half);
+    v("tensor", tensor);
+  }
+};
+
+/// Profile of one machine instruction.
+struct instruction_metrics {
+  std::uint32_t line = 0;             // of the PTX
+  std::string text;                   // "FFMA R3, R4, c[0x0][0x144], R3"
+  std::uint64_t executed = 0;         // warp instructions
+  std::uint64_t thread_executed = 0;  // instructions of active threads
+  std::uint64_t flops = 0;
+  std::uint64_t replays = 0;         // further issues of it
+  std::uint64_t bank_conflicts = 0;  // passes over shared memory beyond the first
+  warp_state_counts warp_states;     // cycles in which it was a warp's next instruction
+  std::uint64_t accesses = 0;        // executed warp instructions that access memory
+  line_counts memory;                // of these
+  double joules = 0;                 // dynamic energy
+};
+
+/// Lines of a source file.
+struct source_lines {
+  std::string file;              // as `source` of line_metrics, or `file` of kernel_metrics
+  std::uint32_t first_line = 1;  // number of lines[0]
+  std::vector<std::string> lines;
 };
 
 /// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD receives the completion of
@@ -139,10 +178,12 @@ struct kernel_metrics {
   energy_metrics energy;
   std::size_t first_interval = 0;  // of the run's intervals, in which the launch starts
   std::vector<double>
-      joules_over_time;             // in each interval from that one to the launch's end; sums to its energy until then
-  std::string source;               // the program's source file; not in the metrics file
-  std::string file;                 // the same without directories
-  std::vector<line_metrics> lines;  // ascending; warp_cycles of all lines sum to those of the kernel
+      joules_over_time;  // in each interval from that one to the launch's end; sums to its energy until then
+  std::string source;    // the program's source file; not in the metrics file
+  std::string file;      // the same without directories
+  flop_counts flops;
+  std::vector<line_metrics> lines;        // ascending; warp_cycles of all lines sum to those of the kernel
+  std::vector<instruction_metrics> code;  // the machine program, in its order; empty if it was not asked for
 };
 
 /// One context switch of one kernel on one SM. Phases that were not reached are 0.
@@ -230,9 +271,10 @@ struct run_metrics {
   std::vector<context_switch_metrics> context_switches;
   preempt_request_metrics preempt_requests;
   std::vector<sm_metrics> sms;
-  interval_series intervals;  // empty if the run had no interval_sampler
-  energy_metrics energy;      // of the whole run, from cycle 0 on
-  energy_series power;        // by the same intervals
+  interval_series intervals;          // empty if the run had no interval_sampler
+  energy_metrics energy;              // of the whole run, from cycle 0 on
+  energy_series power;                // by the same intervals
+  std::vector<source_lines> sources;  // what the kernels' lines are lines of, if the caller has it
   host_metrics host;
 };
 

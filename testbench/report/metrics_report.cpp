@@ -11,6 +11,7 @@
 #include "heddle/config/parameter_effects.h"
 #include "heddle/config/parameter_table.h"
 #include "heddle/metrics/json.h"
+#include "testbench/report/compact_lines.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/verdict.h"
 #include "testbench/text/json_tree.h"
@@ -36,6 +37,12 @@ json example() {
   line.text = " ";
   line.accesses = 1;
   k.lines = {line};
+  instruction_metrics one;
+  one.text = " ";
+  one.executed = one.thread_executed = one.flops = one.replays = one.bank_conflicts = one.accesses = 1;
+  one.joules = 1;
+  k.code = {one};
+  m.sources = {{" ", 1, {" "}}};
   k.energy.known = k.energy.capped = true;
   k.energy.by_sm = {0};
   m.kernels = {k};
@@ -235,6 +242,7 @@ std::string report_of_metrics(const std::vector<named_metrics>& metrics) {
                  {"judged", judgements(content)},
                  {"preset", preset_of(content["gpu"])}};
     file["without_effect"] = without_effect(content["gpu"]["config"], file["preset"]);
+    compact_lines(file, content);
     file["metrics"] = std::move(content);
     page["files"].push_back(std::move(file));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "testbench/advice/advice.h"
+#include "testbench/report/flop_roofline.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -164,6 +165,7 @@ json judgement(const json& kernel, const machine_parameters& m) {
     out["speed_of_light"].push_back(
         {{"name", u.name}, {"share", u.share}, {"used", u.used}, {"peak", u.peak}, {"unit", u.unit}});
   out["roofline"] = roofline(kernel, m);
+  if (json flops = flop_roofline(kernel, m); !flops.is_null()) out["flop_roofline"] = std::move(flops);
   return out;
 }
 

@@ -5,17 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <map>
 
 #include "heddle/config/error.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
-#include "testbench/files/file_access.h"
 #include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
+#include "testbench/report/source_quotes.h"
 #include "testbench/sanitize/sanitize_text.h"
 
 namespace heddle::testbench {
@@ -37,56 +35,6 @@ std::uint64_t peak_rss_bytes() {
 
 double wall_seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// The lines of a text, without leading blanks.
-class text_lines {
- public:
-  explicit text_lines(const std::string& text) : text_(text) {
-    for (std::size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1)
-      begins_.push_back(at);
-  }
-  // Empty: there is no such line. The first one has the number 1.
-  [[nodiscard]] std::string line(std::size_t number) const {
-    if (number == 0 || number > begins_.size()) return {};
-    const std::size_t first = text_.find_first_not_of(" \t", begins_[number - 1]);
-    const std::size_t end = std::min(text_.find_first_of("\r\n", begins_[number - 1]), text_.size());
-    return first < end ? text_.substr(first, end - first) : std::string();
-  }
-
- private:
-  const std::string& text_;
-  std::vector<std::size_t> begins_;
-};
-
-// Adds the PTX text of the lines whose numbers are in the metrics.
-void quote_ptx(kernel_metrics& k, const std::string* ptx) {
-  if (ptx == nullptr) return;
-  const text_lines text(*ptx);
-  for (line_metrics& line : k.lines) line.text = text.line(line.line);
-}
-
-// Adds the text of the source lines that the PTX was compiled from, where the files are still there.
-void quote_sources(kernel_metrics& k) {
-  constexpr std::uint64_t largest_source = std::uint64_t{1} << 24;
-  std::map<std::string, std::vector<line_metrics*>> by_file;
-  for (line_metrics& line : k.lines)
-    if (!line.source.empty()) by_file[line.source.substr(0, line.source.rfind(':'))].push_back(&line);
-  const file_access files;
-  const std::string folder = k.source.substr(0, k.source.find_last_of('/') + 1);
-  for (const auto& [file, lines] : by_file) {
-    const std::string path = file[0] == '/' ? file : folder + file;
-    if (!files.holds_file(path)) continue;
-    std::string text;
-    try {
-      text = files.read(path, "a source", largest_source);
-    } catch (const input_error&) {
-      continue;  // the report goes without it
-    }
-    const text_lines source(text);
-    for (line_metrics* line : lines)
-      line->source_text = source.line(std::strtoul(line->source.c_str() + file.size() + 1, nullptr, 10));
-  }
 }
 
 }  // namespace
@@ -145,7 +93,7 @@ void machine::run_for(const sc_core::sc_time& duration) {
 
 run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source) {
   intervals_.settle();
-  run_metrics m = collect(gpu_, ledger());
+  run_metrics m = collect(gpu_, ledger(), writes_metrics() ? detail::instructions : detail::lines);
   intervals_.fill_so_far(m);
   m.snapshot = true;
   complete(m, positions, source);
@@ -154,7 +102,7 @@ run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, cons
 
 run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const source_finder& source) {
   warn_of_one_thread();
-  run_metrics m = collect(gpu_, ledger());
+  run_metrics m = collect(gpu_, ledger(), writes_metrics() ? detail::instructions : detail::lines);
   intervals_.fill(m);
   complete(m, positions, source);
   return m;
@@ -164,14 +112,16 @@ run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const
 void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const {
   m.config = config_;
   double warp_instructions = 0;
+  source_quotes quotes(writes_metrics());
   for (kernel_metrics& k : m.kernels) {
     invariant(k.launch < positions.size(), "metrics name a launch that was never made");
     k.launch = positions[k.launch];
-    quote_ptx(k, source(k.source));
-    if (options_.confine.empty()) quote_sources(k);
+    quotes.quote_ptx(k, source(k.source));
+    if (options_.confine.empty()) quotes.quote_sources(k);
     warp_instructions += static_cast<double>(k.metrics.inst_executed);
   }
   m.host.view = options_.view;
+  m.sources = quotes.sources();
   m.host.wall_seconds = wall_seconds_;
   m.host.cpu_seconds = cpu_seconds_;
   m.host.peak_rss_bytes = peak_rss_bytes();

@@ -69,6 +69,8 @@ class machine {
 
  private:
   [[nodiscard]] const power_ledger* ledger() const { return cap_ != nullptr ? &cap_->ledger() : nullptr; }
+  /// Metrics are for a file, not for a summary alone.
+  [[nodiscard]] bool writes_metrics() const { return !options_.metrics_file.empty() || !options_.report_file.empty(); }
   void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const;
   void warn_of_one_thread() const;
 

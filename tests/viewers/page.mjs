@@ -3,10 +3,12 @@
 // node page.mjs FOLDER_OF_NODE_MODULES HEDDLE WORKLOADS SCRATCH; 77: there is no Playwright, or no browser for it
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { drawn, drive_charts, drive_choosers, drive_links, drive_tables } from './drive.mjs'
+import { source_side_by_side } from './source.mjs'
 
 const [modules, heddle, workloads, scratch] = process.argv.slice(2)
 const browsers = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
@@ -45,10 +47,10 @@ async function report() {
     for (const colorScheme of ['light', 'dark']) {
       const { page, complaints, close } = await open(url(file('r.html')), { viewport: { width, height: 900 }, colorScheme })
       const charts = page.locator('.chart')
-      await page.locator('.chart[data-drawn=yes]').first().waitFor()
-      const drawn = await charts.evaluateAll((all) => all.map((c) => [c.dataset.chart, c.dataset.drawn, c.querySelectorAll('path').length + c.querySelectorAll('canvas').length]))
-      assert.ok(drawn.length >= 10, `${drawn.length} charts`)
-      for (const [name, state, marks] of drawn) assert.ok(state === 'yes' && marks > 0, `${name} is not drawn at ${width} ${colorScheme}`)
+      await drawn(page)
+      const shown = await charts.evaluateAll((all) => all.map((c) => [c.dataset.chart, c.dataset.drawn, c.querySelectorAll('path').length + c.querySelectorAll('canvas').length]))
+      assert.ok(shown.length >= 10, `${shown.length} charts`)
+      for (const [name, state, marks] of shown) assert.ok(state === 'yes' && marks > 0, `${name} is not drawn at ${width} ${colorScheme}`)
       const room = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth])
       assert.ok(room[0] <= room[1], `wider than ${width}`)
       assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), colorScheme)
@@ -105,11 +107,30 @@ async function timeline() {
   await close()
 }
 
+/** The page of a sweep, driven as a whole: its charts begin at 0 until the reader cuts them. */
+async function sweep() {
+  writeFileSync(file('s.ini'), `[sweep]\njob = ${resolve(workloads, 'saxpy', 'job.json')}\nstore = ${resolve(file('s.sqlite'))}\nmetrics = cycles, kernels.0.metrics.ipc\n[axes]\nsub_partition.scheduler = lrr, gto\nl1.size_bytes = 16384, 24576\n`)
+  run('sweep', file('s.ini'))
+  run('report', file('s.sqlite'), '-o', file('s.html'))
+  const { page, complaints, close } = await open(url(file('s.html')), { viewport: { width: 1280, height: 900 } })
+  assert.deepEqual(await drive_charts(page, scratch), ['metric_over_axis', 'sensitivity', 'pareto'])
+  const labels = () => page.locator('[data-chart=metric_over_axis] text').allTextContents()
+  assert.ok((await labels()).includes('0'), `the axis of cycles does not begin at 0: ${await labels()}`)
+  await drive_tables(page, scratch)
+  await drive_links(page)
+  await drive_choosers(page)
+  assert.deepEqual(complaints, [])
+  await close()
+}
+
+const tools = { open, run, file, url, folder: join(fileURLToPath(new URL('.', import.meta.url)), 'six_kernels') }
 try {
   await report()
   await comparison()
+  await sweep()
+  await source_side_by_side(tools)
   await timeline()
 } finally {
   await browser.close()
 }
-console.log('report, comparison and timeline are drawn as measured')
+console.log('report, comparison, sweep, source and timeline are drawn as measured')

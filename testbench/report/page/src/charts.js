@@ -27,7 +27,10 @@ let shown = [];
 const most_rows = 400; // limit of a table in the page; the CSV has all rows
 
 export function clear_charts() {
-  for (const c of shown) c.instance?.dispose();
+  // A canvas may still be painted in parts, so it goes later.
+  for (const c of shown)
+    if (c.renderer === 'canvas') setTimeout(() => c.instance?.dispose(), 1000);
+    else c.instance?.dispose();
   shown = [];
 }
 
@@ -54,13 +57,13 @@ const basics = (c, narrow) => ({
     itemWidth: 14,
     itemHeight: 10,
   },
-  grid: { left: 8, right: narrow ? 12 : 24, top: 40, bottom: 28, containLabel: true },
+  grid: { left: 8, right: narrow ? 12 : 24, top: 40, bottom: 8, outerBoundsMode: 'same', outerBoundsContain: 'all' },
 });
 
 export function axis(c, more = {}) {
   return {
     nameLocation: 'middle',
-    nameGap: 28,
+    nameGap: 26,
     nameTextStyle: { color: c.muted },
     axisLabel: { color: c.muted, hideOverlap: true },
     axisLine: { lineStyle: { color: c.line } },
@@ -87,7 +90,9 @@ function draw(chart) {
   chart.box.style.height = height + 'px';
   chart.instance ??= init(chart.box, null, { renderer: chart.renderer, height });
   chart.instance.resize({ width, height });
-  chart.instance.setOption(merged(basics(c, width < 600), chart.option(c, width)), { notMerge: true });
+  const option = chart.option(c, width);
+  chart.instance.setOption(merged(basics(c, width < 600), option), { notMerge: true });
+  chart.box.dataset.axes = [option.xAxis, option.yAxis].flat().map((a) => a?.name ?? '').join('|'); // for tests: each has a title
   chart.box.dataset.drawn = 'yes';
 }
 
@@ -143,15 +148,20 @@ export function legend_for(names, width) {
   return rows > 7 ? { legend: {}, top: 40 } : { legend: { type: 'plain' }, top: 16 + 22 * rows };
 }
 
-export const draw_all = () => shown.forEach(draw);
-export const draw_in = (element) => shown.filter((c) => element.contains(c.box)).forEach(draw);
-
-on_theme(draw_all);
 let last_width = 0,
   due = 0;
+
+/// Draws the charts of a new page. When it opens, its text is seen first, and charts follow.
+export function draw_all() {
+  if (last_width !== 0) shown.forEach(draw);
+}
+export const draw_in = (element) => shown.filter((c) => element.contains(c.box)).forEach(draw);
+
+on_theme(() => shown.forEach(draw));
 new ResizeObserver(() => {
   if (document.documentElement.clientWidth === last_width) return;
+  const opens = last_width === 0;
   last_width = document.documentElement.clientWidth;
   clearTimeout(due);
-  due = setTimeout(draw_all, 60);
+  due = setTimeout(() => shown.filter((c) => !opens || c.instance === undefined).forEach(draw), 60);
 }).observe(document.documentElement);

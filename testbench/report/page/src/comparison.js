@@ -84,15 +84,15 @@ export function comparison_section(files, index) {
       chart({
         name: 'compared_speed_of_light',
         title: 'Speed of light side by side',
-        height: 90 + resources.length * (12 + 14 * runs.length),
+        height: 110 + resources.length * (12 + 14 * runs.length),
         about: 'What the kernel used of what each chip can do in its time.',
         header: ['resource', ...runs.map((r) => r.name)],
         rows: () => resources.map((name) => [name, ...sol.map((s) => s.get(name) ?? 0)]),
         option: (c) => ({
           tooltip: { valueFormatter: percent },
           grid: { top: 40, bottom: 8 },
-          xAxis: axis(c, { type: 'value', min: 0, max: 1, axisLabel: { color: c.muted, formatter: (v) => 100 * v + ' %' } }),
-          yAxis: axis(c, { type: 'category', inverse: true, data: resources, axisLabel: { color: c.text } }),
+          xAxis: axis(c, { type: 'value', name: 'share of peak throughput', min: 0, max: 1, axisLabel: { color: c.muted, formatter: (v) => 100 * v + ' %' } }),
+          yAxis: axis(c, { type: 'category', name: 'part of the chip', inverse: true, data: resources, axisLabel: { color: c.text } }),
           series: runs.map((r, i) => ({ type: 'bar', name: r.name, data: resources.map((name) => sol[i].get(name) ?? 0) })),
         }),
       }),

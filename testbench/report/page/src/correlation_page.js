@@ -46,8 +46,8 @@ function scatter(chip) {
           formatter: undefined,
           valueFormatter: (v) => (Array.isArray(v) ? v.map(short).join(', ') : short(v)),
         },
-        xAxis: axis(c, { type: 'log', name: 'hardware', min: ends[0], max: ends[1], axisLabel: { color: c.muted, hideOverlap: true, formatter: short } }),
-        yAxis: axis(c, { type: 'log', min: ends[0], max: ends[1], axisLabel: { color: c.muted, hideOverlap: true, formatter: short } }),
+        xAxis: axis(c, { type: 'log', name: 'hardware, cycles', min: ends[0], max: ends[1], axisLabel: { color: c.muted, hideOverlap: true, formatter: short } }),
+        yAxis: axis(c, { type: 'log', name: 'Heddle, cycles', min: ends[0], max: ends[1], axisLabel: { color: c.muted, hideOverlap: true, formatter: short } }),
         series: [
           ...kinds.map(([name, is], i) => ({
             type: 'scatter',

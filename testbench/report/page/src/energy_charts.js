@@ -13,16 +13,17 @@ function share_chart(name, title, about, joules, total) {
     name,
     title,
     about,
-    height: 60 + 26 * rows.length,
+    height: 84 + 26 * rows.length,
     header: ['part', 'joules', 'share'],
     rows: () => rows.map((r) => [r.name, r.joules, r.joules / total]),
     option: (c, width) => ({
       legend: { show: false },
       grid: { top: 8, bottom: 8, right: 60 },
       tooltip: { valueFormatter: energy },
-      xAxis: axis(c, { type: 'value', min: 0, axisLabel: { color: c.muted, formatter: energy } }),
+      xAxis: axis(c, { type: 'value', name: 'energy', min: 0, axisLabel: { color: c.muted, formatter: energy } }),
       yAxis: axis(c, {
         type: 'category',
+        name: 'part',
         inverse: true,
         data: rows.map((r) => r.name),
         axisLabel: { color: c.text, width: width < 500 ? 90 : 180, overflow: 'break' },
@@ -77,10 +78,9 @@ export function power_over_time_chart(metrics) {
     header: ['to cycle', 'GPU (W)', 'SMs (W)'],
     rows: () => ends.map((end, i) => [end, watts[i], in_sms[i]]),
     option: (c) => ({
-      grid: { left: 24 },
       tooltip: { axisPointer: { type: 'line' } },
       xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
-      yAxis: axis(c, { type: 'value', name: 'W', nameGap: 44 }),
+      yAxis: axis(c, { type: 'value', name: 'power, W' }),
       series: [
         { type: 'line', step: 'start', symbol: 'none', name: 'GPU', data: steps(watts) },
         { type: 'line', step: 'start', symbol: 'none', name: 'SMs', areaStyle: { opacity: 0.2 }, data: steps(in_sms) },

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Number formats.
 
+const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
+
 export const number = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
 export const ratio = (a, b) => (b > 0 ? a / b : 0);
-export const whole = (value) => Math.round(number(value)).toLocaleString('en-US');
+export const whole = (value) => grouped.format(Math.round(number(value)));
 export const percent = (value) => (100 * number(value)).toFixed(1) + ' %';
 
 export function short(value) {
   if (typeof value !== 'number' || !Number.isFinite(value)) return '';
-  if (Number.isInteger(value)) return value.toLocaleString('en-US');
+  if (Number.isInteger(value)) return grouped.format(value);
   const size = Math.abs(value);
-  return size >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(4)));
+  return size >= 1000 ? grouped.format(Math.round(value)) : String(Number(value.toPrecision(4)));
 }
 
 export function scaled(value, unit) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import './style.css';
 import { correlation_page } from './correlation_page.js';
+import { attach_details } from './detail.js';
 import { h, select, to_csv } from './dom.js';
 import { run_page } from './run_page.js';
 import { sweep_page } from './sweep_page.js';
@@ -9,7 +10,10 @@ import { set_theme } from './theme.js';
 
 const data = JSON.parse(document.getElementById('heddle-data').textContent);
 // The verdicts of Heddle's rules on each kernel (testbench/report/verdict.cpp): the page only shows them.
-for (const file of data.files ?? []) file.metrics.kernels.forEach((kernel, i) => (kernel.judged = file.judged[i]));
+for (const file of data.files ?? []) {
+  file.metrics.kernels.forEach((kernel, i) => (kernel.judged = file.judged[i]));
+  attach_details(file);
+}
 const names = data.files === undefined ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
 const kinds = { sweep: 'Sweep: ', correlation: 'Hardware and Heddle: ' };
 const title = (kinds[data.kind] ?? (data.files.length > 1 ? 'Comparison: ' : 'Report: ')) + names.join(', ');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The charts of one kernel, or of its run.
 import { axis, chart, legend_for } from './charts.js';
-import { number as n, percent, ratio, scaled, short, spoken } from './format.js';
+import { number as n, percent, ratio, short, spoken } from './format.js';
 
 // A repeated launch has one position in the job, but several start cycles.
 export const kernel_label = (k) => `${k.name} (launch ${k.launch}, from ${short(k.start_cycle)})`;
@@ -15,14 +15,15 @@ export const share_axis = (c, more) =>
   });
 
 /// Horizontal bars, one for each name: rows [{name, share}].
-function bars(rows, c, width, label) {
+function bars(rows, c, width, label, across, up) {
   return {
     legend: { show: false },
     grid: { top: 8, bottom: 8, right: 60 },
     tooltip: { valueFormatter: percent },
-    xAxis: share_axis(c),
+    xAxis: share_axis(c, { name: across }),
     yAxis: axis(c, {
       type: 'category',
+      name: up,
       inverse: true,
       data: rows.map((r) => r.name),
       axisLabel: { color: c.text, width: width < 500 ? 90 : 180, overflow: 'break' },
@@ -44,7 +45,7 @@ export function speed_of_light_chart(kernel) {
   return chart({
     name: 'speed_of_light',
     title: 'Speed of light',
-    height: 60 + 30 * used.length,
+    height: 84 + 30 * used.length,
     about: `What the kernel used of what the chip can do in its time. Most used: ${[...used]
       .sort((a, b) => b.share - a.share)
       .slice(0, 2)
@@ -52,7 +53,7 @@ export function speed_of_light_chart(kernel) {
       .join(', ')}.`,
     header: ['resource', 'share', 'used per cycle', 'possible per cycle', 'unit'],
     rows: () => used.map((u) => [u.name, u.share, u.used, u.peak, u.unit]),
-    option: (c, width) => bars(used, c, width, 'used'),
+    option: (c, width) => bars(used, c, width, 'used', 'share of peak throughput', 'part of the chip'),
   });
 }
 
@@ -65,11 +66,11 @@ export function occupancy_chart(kernel) {
   return chart({
     name: 'occupancy',
     title: 'Warp slots: used, and lost to what',
-    height: 60 + 30 * rows.length,
+    height: 84 + 30 * rows.length,
     about: `Theoretical occupancy is ${percent(theory)}, achieved ${percent(achieved)}. The parts add up to all warp slots of the SMs at work.`,
     header: ['part', 'share of warp slots'],
     rows: () => rows.map((r) => [r.name, r.share]),
-    option: (c, width) => bars(rows, c, width, 'warp slots'),
+    option: (c, width) => bars(rows, c, width, 'warp slots', 'share of warp slots', 'use'),
   });
 }
 
@@ -81,11 +82,11 @@ export function instruction_chart(kernel) {
   return chart({
     name: 'instructions',
     title: 'Instructions by unit',
-    height: 60 + 28 * rows.length,
+    height: 84 + 28 * rows.length,
     about: `${short(all)} warp instructions; the largest part goes to ${[...rows].sort((a, b) => b.share - a.share)[0]?.name ?? 'none'}.`,
     header: ['unit', 'warp instructions', 'share'],
     rows: () => rows.map((r) => [r.name, r.count, r.share]),
-    option: (c, width) => bars(rows, c, width, 'instructions'),
+    option: (c, width) => bars(rows, c, width, 'instructions', 'share of warp instructions', 'unit'),
   });
 }
 
@@ -96,9 +97,10 @@ const stacked_states = (c, names, rows, horizontal, categories, width) => ({
   tooltip: { axisPointer: { type: 'shadow' }, valueFormatter: percent },
   legend: legend_for(names, width).legend,
   grid: { top: legend_for(names, width).top, bottom: 12 },
-  [horizontal ? 'xAxis' : 'yAxis']: share_axis(c),
+  [horizontal ? 'xAxis' : 'yAxis']: share_axis(c, { name: 'share of warp-cycles' }),
   [horizontal ? 'yAxis' : 'xAxis']: axis(c, {
     type: 'category',
+    name: 'launch',
     inverse: horizontal,
     data: categories,
     axisLabel: { color: c.text, width: width < 500 ? 115 : 200, overflow: 'truncate', lineHeight: 14, formatter: bar_label },
@@ -128,7 +130,7 @@ export function stall_chart(name, title, about, rows) {
     name,
     title,
     about: about + more,
-    height: (width) => 52 + legend_for(names, width).top + 34 * shown.length,
+    height: (width) => 72 + legend_for(names, width).top + 34 * shown.length,
     header: ['of', ...names],
     rows: () => rows.map((r) => [r.label, ...shares(r)]),
     option: (c, width) =>
@@ -140,70 +142,6 @@ export function stall_chart(name, title, about, rows) {
         shown.map((r) => r.label),
         width,
       ),
-  });
-}
-
-export function roofline_chart(kernel) {
-  const r = kernel.judged.roofline;
-  if (r.levels.length === 0 || r.rate === 0) return null;
-  const rows = () => r.levels.map((l) => [l.name, l.intensity, r.rate, Math.min(r.issue_peak, l.intensity * l.peak), l.peak]);
-  const xs = r.levels.flatMap((l) => [l.intensity, r.issue_peak / l.peak]);
-  const low = Math.min(...xs) / 4,
-    high = Math.max(...xs) * 4;
-  return chart({
-    name: 'roofline',
-    title: 'Instruction roofline',
-    height: 360,
-    about:
-      r.levels
-        .map(
-          (l) =>
-            `${l.name}: ${percent(r.rate / Math.min(r.issue_peak, l.intensity * l.peak))} of what its bandwidth and the issue slots allow`,
-        )
-        .join('; ') + '.',
-    header: ['level', 'warp instructions per byte', 'warp instructions per second', 'roof', 'bytes per second possible'],
-    rows,
-    option: (c) => ({
-      tooltip: {
-        trigger: 'item',
-        formatter: (p) => `${p.seriesName}: ${scaled(p.value[1], '/s')} at ${short(Number(p.value[0]))} per byte`,
-      },
-      xAxis: axis(c, {
-        type: 'log',
-        name: 'warp instructions per byte',
-        min: low,
-        max: high,
-        axisLabel: { color: c.muted, formatter: (v) => short(Number(v.toPrecision(2))), hideOverlap: true },
-      }),
-      yAxis: axis(c, {
-        type: 'log',
-        max: r.issue_peak * 3,
-        min: Math.min(r.rate, r.issue_peak) / 30,
-        axisLabel: { color: c.muted, formatter: (v) => scaled(Number(v.toPrecision(2)), '/s') },
-      }),
-      series: [
-        ...r.levels.map((l, i) => ({
-          type: 'line',
-          symbol: 'none',
-          name: `${l.name} roof`,
-          itemStyle: { color: c.list[i] },
-          lineStyle: { color: c.list[i] },
-          data: [
-            [low, low * l.peak],
-            [r.issue_peak / l.peak, r.issue_peak],
-            [high, r.issue_peak],
-          ],
-        })),
-        ...r.levels.map((l, i) => ({
-          type: 'scatter',
-          name: l.name,
-          symbol: ['circle', 'rect', 'triangle'][i],
-          symbolSize: [20, 13, 11][i], // levels may overlap
-          itemStyle: { color: c.list[i] },
-          data: [[l.intensity, r.rate]],
-        })),
-      ],
-    }),
   });
 }
 
@@ -258,6 +196,7 @@ export function switch_chart(switches, kernels) {
       xAxis: axis(c, { type: 'value', name: 'cycle', min: Math.min(...rows.map((r) => r.from)) }),
       yAxis: axis(c, {
         type: 'category',
+        name: 'switch',
         inverse: true,
         data: rows.map((r) => r.label),
         axisLabel: { color: c.text, width: width < 500 ? 110 : 220, overflow: 'break' },

@@ -9,11 +9,16 @@ import { energy_charts, power_over_time_chart } from './energy_charts.js';
 import { lines_section } from './hot_lines.js';
 import { tried_section, tried_text } from './tried.js';
 import { grid, section, tiles } from './layout.js';
+import { flop_roofline_chart, roofline_chart } from './roofline.js';
 import * as charts from './run_charts.js';
+import { link_places, source_section } from './source_view.js';
 import { state_colours, is_dark, on_theme } from './theme.js';
 import * as time_charts from './time_charts.js';
+import { tried_elsewhere } from './tried_elsewhere.js';
+import { what_changed_section } from './what_changed.js';
 
-function verdict_section(kernel, metrics) {
+function verdict_section(kernel, file, files) {
+  const metrics = file.metrics;
   const v = kernel.judged,
     config = metrics.gpu.config;
   return section(
@@ -28,7 +33,15 @@ function verdict_section(kernel, metrics) {
         h(
           'ol',
           {},
-          v.changes.map((c) => h('li', { 'data-tried': c.tried?.status }, h('code', {}, c.options), ` instead of ${c.from}: ${c.why}.`, c.tried && [' ', h('strong', {}, tried_text(c.tried))])),
+          v.changes.map((c) =>
+            h(
+              'li',
+              { 'data-tried': c.tried?.status },
+              h('code', {}, c.options),
+              ` instead of ${c.from}: ${c.why}.`,
+              c.tried ? [' ', h('strong', {}, tried_text(c.tried))] : tried_elsewhere(c, kernel, file, files),
+            ),
+          ),
         ),
       ],
       v.advice?.length > 0 && [
@@ -46,7 +59,7 @@ function verdict_section(kernel, metrics) {
         { class: 'muted' },
         v.changes.some((c) => c.tried)
           ? 'Found by rules from the metrics; what is marked has been tried by heddle whatif, on the whole job.'
-          : 'Found by rules from the metrics, not by trying: heddle whatif tries the changes of the machine; or run it again with one and put both files into one report.',
+          : 'Found by rules from the metrics, not by trying, unless it says tried: heddle whatif tries the changes of the machine; or run it again with one and put both files into one report.',
       ),
     ),
     tiles([
@@ -119,7 +132,7 @@ function memory_section(kernel, config) {
     );
   const link = (text, moved) => {
     const pipe = h('div', { class: 'pipe' });
-    pipe.style.setProperty('--thick', 2 + 18 * ratio(moved, most) + 'px');
+    pipe.style.setProperty('--thick', 20 * ratio(moved, most) + 'px');
     return h('li', { class: 'link' }, text, pipe);
   };
   const l1_answers = Math.max(0, n(l2.read_bytes));
@@ -211,7 +224,7 @@ function heat_map_section(metrics) {
   return section('SMs over time', place);
 }
 
-function run_sections(file, kernel, parameters) {
+function run_sections(file, kernel, { files, parameters = {} }, source) {
   const { metrics } = file,
     config = metrics.gpu.config,
     kernels = metrics.kernels;
@@ -219,8 +232,8 @@ function run_sections(file, kernel, parameters) {
   const bars = (key) => by_time.map((k) => ({ label: charts.kernel_label(k), counts: k[key] }));
   const top = kernel.judged.longest_wait;
   return [
-    verdict_section(kernel, metrics),
-    section('Speed of light', grid(charts.speed_of_light_chart(kernel), charts.roofline_chart(kernel))),
+    verdict_section(kernel, file, files),
+    section('Speed of light', grid(charts.speed_of_light_chart(kernel), flop_roofline_chart(kernel), roofline_chart(kernel))),
     section(
       'Occupancy',
       h(
@@ -252,6 +265,7 @@ function run_sections(file, kernel, parameters) {
     ),
     memory_section(kernel, config),
     kernel.energy && section('Energy', grid(...energy_charts(kernel)), power_over_time_chart(metrics)),
+    source.section,
     lines_section(kernel, metrics.host?.view),
     tried_section(metrics.tried),
     heat_map_section(metrics),
@@ -260,49 +274,83 @@ function run_sections(file, kernel, parameters) {
   ];
 }
 
+// Every kernel of every file, and where it is.
+const kernels_of = (files) =>
+  files.flatMap((f, file) => f.metrics.kernels.map((k, kernel) => ({ file, kernel, label: files.length > 1 ? `${f.name}: ${charts.kernel_label(k)}` : charts.kernel_label(k) })));
+
+// The two kernels of a comparison, in the order of the page.
+function pair_of(files, all, baseline, file, kernel) {
+  if (baseline < 0 || kernel < 0) return null;
+  const chosen = all.findIndex((k) => k.file === file && k.kernel === kernel);
+  if (chosen === baseline) return null;
+  return [baseline, chosen].sort((x, y) => x - y).map((i) => ({ file: files[all[i].file], kernel: files[all[i].file].metrics.kernels[all[i].kernel] }));
+}
+
+const linked_tables = 12; // hot lines whose places are links
+
+function link_sections(main, source) {
+  link_places(main.querySelectorAll('.verdict code'), source);
+  for (const body of main.querySelectorAll('#hot-lines tbody')) link_places([...body.querySelectorAll('tr > th')].slice(0, linked_tables), source);
+}
+
 /// Builds the report in `main`, and the choosers of file and kernel in `bar`; `listed` receives the sections.
 export function run_page(data, main, bar, listed) {
+  const { files } = data,
+    all = kernels_of(files);
   let file = 0,
-    kernel = -1;
+    kernel = -1,
+    baseline = null; // null: not chosen by the reader
   const longest = (kernels) => kernels.reduce((best, k, i) => (k.cycles > kernels[best].cycles ? i : best), 0);
+  const partner_index = (kernels, index, others) => Math.max(0, others.indexOf(index < 0 ? others[0] : partner(kernels, index, others)));
+  // Beside other files, the same kernel in the first of them.
+  const own_baseline = () => {
+    const other = file === 0 ? 1 : 0;
+    if (files.length < 2 || files[other].metrics.kernels.length === 0 || kernel < 0) return -1;
+    const at = partner_index(files[file].metrics.kernels, kernel, files[other].metrics.kernels);
+    return all.findIndex((k) => k.file === other && k.kernel === at);
+  };
+  const choosers = (against) =>
+    [
+      files.length > 1 &&
+        select('File', files.map((f) => f.name), file, (i) => {
+          file = i;
+          kernel = -1;
+          show();
+        }),
+      files[file].metrics.kernels.length > 1 &&
+        select('Kernel', files[file].metrics.kernels.map(charts.kernel_label), kernel, (i) => {
+          kernel = i;
+          show();
+        }),
+      all.length > 1 &&
+        select('Compare with', ['nothing', ...all.map((k) => k.label)], against + 1, (i) => {
+          baseline = i - 1;
+          show();
+        }),
+    ].filter(Boolean);
   const show = () => {
     clear_charts();
-    const { metrics } = data.files[file];
-    if (kernel < 0 || kernel >= metrics.kernels.length) kernel = metrics.kernels.length > 0 ? longest(metrics.kernels) : -1;
-    bar.replaceChildren(
-      data.files.length > 1
-        ? select(
-            'File',
-            data.files.map((f) => f.name),
-            file,
-            (i) => {
-              file = i;
-              kernel = -1;
-              show();
-            },
-          )
-        : '',
-      metrics.kernels.length > 1
-        ? select('Kernel', metrics.kernels.map(charts.kernel_label), kernel, (i) => {
-            kernel = i;
-            show();
-          })
-        : '',
-    );
-    const chosen = metrics.kernels[kernel];
+    const { kernels } = files[file].metrics;
+    if (kernel < 0 || kernel >= kernels.length) kernel = kernels.length > 0 ? longest(kernels) : -1;
+    const against = baseline ?? own_baseline();
+    bar.replaceChildren(...choosers(against));
+    const chosen = kernels[kernel];
+    const source = chosen ? source_section(chosen, files[file].metrics.sources) : null;
     const sections = chosen
-      ? run_sections(data.files[file], chosen, data.parameters ?? {})
-      : [section('Verdict', h('p', {}, 'No kernel ran.')), configuration_section(data.files[file], data.parameters ?? {})];
-    if (data.files.length > 1 && data.files[0].metrics.kernels.length > 0) {
-      const at = partner_index(data.files[file].metrics.kernels, kernel, data.files[0].metrics.kernels);
-      sections.unshift(comparison_section(data.files, at));
-    }
+      ? run_sections(files[file], chosen, data, source)
+      : [section('Verdict', h('p', {}, 'No kernel ran.')), configuration_section(files[file], data.parameters ?? {})];
+    const pair = pair_of(files, all, against, file, kernel);
+    if (pair !== null) sections.unshift(what_changed_section(...pair, data.parameters ?? {}));
+    if (files.length > 1 && files[0].metrics.kernels.length > 0)
+      sections.unshift(comparison_section(files, partner_index(kernels, kernel, files[0].metrics.kernels)));
     main.replaceChildren(...sections.filter(Boolean));
     listed([...main.querySelectorAll('section')]);
     draw_all();
+    if (source?.section) {
+      source.first_choice();
+      link_sections(main, source);
+    }
   };
-  const partner_index = (kernels, index, others) =>
-    Math.max(0, others.indexOf(index < 0 ? others[0] : partner(kernels, index, others)));
   on_theme(() => {
     for (const bar_part of main.querySelectorAll('.meter i'))
       bar_part.style.background = (state_colours[bar_part.dataset.state] ?? ['#777777', '#aaaaaa'])[is_dark() ? 1 : 0];

@@ -10,6 +10,8 @@ import { lines, metric_label, more_is_better, pareto, sensitivity } from './swee
 const is_number = (v) => typeof v === 'number' && Number.isFinite(v);
 const none = 'nothing';
 const most_rows = 300;
+const begins = ['0', 'the least value'];
+const cut = (chosen) => (chosen.cut ? ' The axes do not begin at 0.' : '');
 const clip = (v) => {
   const t = String(v ?? '');
   const job = t.endsWith('/job.json') ? t.split('/').slice(-2)[0] : t;
@@ -47,6 +49,10 @@ function chooser_chart(sweep, done, metrics, chosen) {
         chosen.by = i;
         show();
       }),
+      select('axis from', begins, chosen.cut ? 1 : 0, (i) => {
+        chosen.cut = i === 1;
+        show();
+      }),
     ];
     place.replaceChildren(
       chart({
@@ -54,7 +60,7 @@ function chooser_chart(sweep, done, metrics, chosen) {
         title: `${metrics[y].name} over ${axes[x]}`,
         controls,
         height: 380,
-        about: `The mean of all points that have the same ${axes[x]}${by < axes.length ? ` and ${axes[by]}` : ''}: ${list.length} line${list.length === 1 ? '' : 's'}, ${done.length} points.`,
+        about: `The mean of all points that have the same ${axes[x]}${by < axes.length ? ` and ${axes[by]}` : ''}: ${list.length} line${list.length === 1 ? '' : 's'}, ${done.length} points.${cut(chosen)}`,
         header: [by < axes.length ? axes[by] : 'series', axes[x], metrics[y].name + ' (mean)', 'points'],
         rows: () => list.flatMap((l) => l.points.map((p) => [l.series, ...p])),
         option: (c) => ({
@@ -66,7 +72,7 @@ function chooser_chart(sweep, done, metrics, chosen) {
               ? { type: 'value', scale: true, name: axes[x] }
               : { type: 'category', name: axes[x], data: categories.map(clip) },
           ),
-          yAxis: axis(c, { type: 'value', scale: true }),
+          yAxis: axis(c, { type: 'value', scale: chosen.cut === true, name: metrics[y].name }),
           series: list.map((l, i) => ({
             type: 'line',
             name: l.series || metrics[y].name,
@@ -107,7 +113,7 @@ function sensitivity_chart(sweep, done, metrics, chosen) {
             },
           ),
         ],
-        height: 90 + 44 * ranked.length,
+        height: 110 + 44 * ranked.length,
         about:
           ranked.length > 0
             ? `Most of it ${ranked[0].axis}: it explains ${percent(ranked[0].explained)} of the variance, and the means of its values spread over ${percent(ranked[0].spread)} of the mean.`
@@ -117,9 +123,10 @@ function sensitivity_chart(sweep, done, metrics, chosen) {
         option: (c, width) => ({
           tooltip: { valueFormatter: percent },
           grid: { top: 40, bottom: 8 },
-          xAxis: axis(c, { type: 'value', min: 0, axisLabel: { color: c.muted, formatter: (v) => Math.round(100 * v) + ' %' } }),
+          xAxis: axis(c, { type: 'value', name: 'share of the variance; of the mean', min: 0, axisLabel: { color: c.muted, formatter: (v) => Math.round(100 * v) + ' %' } }),
           yAxis: axis(c, {
             type: 'category',
+            name: 'axis of the sweep',
             inverse: true,
             data: ranked.map((r) => r.axis),
             axisLabel: { color: c.text, width: width < 500 ? 110 : 240, overflow: 'break' },
@@ -178,6 +185,10 @@ function pareto_chart(sweep, done, metrics, chosen) {
         chosen.y_more = i;
         show();
       }),
+      select('axes from', begins, chosen.cut ? 1 : 0, (i) => {
+        chosen.cut = i === 1;
+        show();
+      }),
     ];
     place.replaceChildren(
       chart({
@@ -185,7 +196,7 @@ function pareto_chart(sweep, done, metrics, chosen) {
         title: 'Best points of two metrics',
         controls,
         height: 380,
-        about: `${front.length} of ${done.length} points are beaten by no other in both metrics. Across: ${mx.name}; up: ${my.name}.`,
+        about: `${front.length} of ${done.length} points are beaten by no other in both metrics. Across: ${mx.name}; up: ${my.name}.${cut(chosen)}`,
         header: ['point', mx.name, my.name],
         rows,
         option: (c) => ({
@@ -194,8 +205,8 @@ function pareto_chart(sweep, done, metrics, chosen) {
             formatter: undefined,
             valueFormatter: (v) => (Array.isArray(v) ? v.map(short).join(', ') : short(v)),
           },
-          xAxis: axis(c, { type: 'value', scale: true, name: mx.name }),
-          yAxis: axis(c, { type: 'value', scale: true }),
+          xAxis: axis(c, { type: 'value', scale: chosen.cut === true, name: mx.name }),
+          yAxis: axis(c, { type: 'value', scale: chosen.cut === true, name: my.name }),
           series: [
             {
               type: 'scatter',

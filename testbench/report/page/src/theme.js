@@ -70,10 +70,16 @@ export function set_theme(choice) {
 }
 dark_system.addEventListener('change', () => set_theme(wanted));
 
-export function colours() {
+let known = null;
+
+/// The colours of the theme in use.
+export const colours = () => (known?.dark === is_dark() ? known : (known = read_colours()));
+
+function read_colours() {
   const style = getComputedStyle(document.documentElement);
   const of = (name) => style.getPropertyValue(name).trim();
   return {
+    dark: is_dark(),
     text: of('--text'),
     muted: of('--muted'),
     line: of('--line'),

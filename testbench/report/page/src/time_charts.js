@@ -19,7 +19,7 @@ export function occupancy_over_time_chart(kernel) {
     option: (c) => ({
       grid: { top: 40 },
       xAxis: axis(c, { type: 'value', name: 'cycle', min: 'dataMin', max: 'dataMax' }),
-      yAxis: [share_axis(c), axis(c, { type: 'value', splitLine: { show: false }, minInterval: 1 })],
+      yAxis: [share_axis(c, { name: 'occupancy' }), axis(c, { type: 'value', name: 'SMs', splitLine: { show: false }, minInterval: 1 })],
       series: [
         {
           type: 'line',
@@ -79,7 +79,7 @@ export function stalls_over_time_chart(intervals, kernels) {
       legend: legend_for(names, width).legend,
       grid: { top: 10 + legend_for(names, width).top },
       xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
-      yAxis: axis(c, { type: 'value', name: 'warps', nameGap: 44 }),
+      yAxis: axis(c, { type: 'value', name: 'warps' }),
       series: names.map((s, k) => ({
         type: 'line',
         stack: 'states',
@@ -124,7 +124,7 @@ export function rates_over_time_chart(intervals) {
     option: (c) => ({
       tooltip: { axisPointer: { type: 'line' } },
       xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
-      yAxis: [axis(c, { type: 'value' }), axis(c, { type: 'value', splitLine: { show: false } })],
+      yAxis: [axis(c, { type: 'value', name: 'instructions per cycle' }), axis(c, { type: 'value', name: 'bytes per cycle', splitLine: { show: false } })],
       series: [
         { type: 'line', step: 'start', symbol: 'none', name: 'instructions per cycle', data: steps(ipc) },
         {
@@ -177,7 +177,7 @@ export function sm_heat_map(metrics, what, controls) {
       },
       grid: { top: 8, bottom: 64 },
       xAxis: axis(c, { type: 'category', name: 'cycle', data: Array.from({ length: steps }, (_, i) => short(from(i))) }),
-      yAxis: axis(c, { type: 'category', inverse: true, name: 'SM', nameGap: 34, data: metrics.sms.map((s) => String(s.sm)) }),
+      yAxis: axis(c, { type: 'category', inverse: true, name: 'SM', data: metrics.sms.map((s) => String(s.sm)) }),
       visualMap: {
         min: 0,
         max: most,

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/metrics/json_code.h"
+
+namespace heddle {
+
+namespace {
+
+template <class Counts>
+void write_present(json_writer& w, const char* name, const Counts& counts) {
+  w.key(name).begin_object();
+  counts.visit([&w](const char* what, std::uint64_t n) {
+    if (n != 0) w.member(what, n);
+  });
+  w.end_object();
+}
+
+void write_instruction(json_writer& w, const instruction_metrics& i) {
+  w.begin_object().member("line", i.line).member("text", i.text);
+  if (i.executed != 0) w.member("executed", i.executed);
+  if (i.thread_executed != 0) w.member("thread_executed", i.thread_executed);
+  if (i.flops != 0) w.member("flops", i.flops);
+  if (i.replays != 0) w.member("replays", i.replays);
+  if (i.bank_conflicts != 0) w.member("bank_conflicts", i.bank_conflicts);
+  if (i.joules != 0) w.member("joules", i.joules);
+  write_present(w, "warp_states", i.warp_states);
+  if (i.accesses != 0) {
+    w.member("accesses", i.accesses);
+    write_present(w, "memory", i.memory);
+  }
+  w.end_object();
+}
+
+}  // namespace
+
+void write_code(json_writer& w, const kernel_metrics& k) {
+  if (k.code.empty()) return;
+  w.key("flops").begin_object();
+  k.flops.visit([&w](const char* unit, std::uint64_t n) { w.member(unit, n); });
+  w.end_object();
+  w.key("code").begin_array();
+  for (const instruction_metrics& i : k.code) write_instruction(w, i);
+  w.end_array();
+}
+
+void write_sources(json_writer& w, const std::vector<source_lines>& sources) {
+  if (sources.empty()) return;
+  w.key("sources").begin_array();
+  for (const source_lines& s : sources) {
+    w.begin_object().member("file", s.file).member("first_line", s.first_line).key("lines").begin_array();
+    for (const std::string& line : s.lines) w.value(line);
+    w.end_array().end_object();
+  }
+  w.end_array();
+}
+
+}  // namespace heddle

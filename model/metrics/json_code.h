@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "heddle/metrics/json_writer.h"
+#include "heddle/metrics/run_metrics.h"
+
+namespace heddle {
+
+/// Writes a kernel's `flops` and `code` as members of the open object, if it has them. Counts of an instruction that
+/// are zero are left out.
+void write_code(json_writer& w, const kernel_metrics& k);
+
+/// Writes `sources` as a member of the open object, if there are any.
+void write_sources(json_writer& w, const std::vector<source_lines>& sources);
+
+}  // namespace heddle
