@@ -18,7 +18,7 @@ std::string text_at(const json& j, const char* key) {
   return found != j.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// The innermost line of a .cu file: what is inlined from the toolkit's headers is nobody's to change.
+// The innermost line of a .cu file: what is inlined from the toolkit's headers can be changed by no user.
 std::string own_place(const json& line) {
   const std::string source = text_at(line, "source");
   const auto is_own = [](const std::string& place) { return place.find(".cu:") != std::string::npos; };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The report in a browser: it shows the measured values, at both widths and in both themes, accessible by keyboard and
 // screen reader.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/system/views/report_pages.h"
@@ -102,6 +103,21 @@ TEST_F(report_pages, lead_from_hot_lines_to_their_cycles) {
   const json commands = value("[...document.querySelectorAll('#hot-lines code.command')].map((c) => c.textContent)");
   ASSERT_GT(commands.size(), 5u);
   for (const json& c : commands) EXPECT_EQ(c.get<std::string>().rfind(view + " --line reduction.ptx:", 0), 0u) << c;
+  // What a line waits for has the words of the waveform: of the line at which most is lost.
+  const json lines = metrics("m.json")["kernels"][0]["lines"];
+  const auto lost = [](const json& l) {
+    return l["warp_cycles"]["active"].get<double>() - l["warp_cycles"]["selected"].get<double>();
+  };
+  const json& hot = *std::max_element(lines.begin(), lines.end(), [&](auto& a, auto& b) { return lost(a) < lost(b); });
+  std::string worst = "not_selected";
+  for (const auto& [state, cycles] : hot["warp_states"].items())
+    if (state != "selected" && cycles > hot["warp_states"][worst]) worst = state;
+  std::replace(worst.begin(), worst.end(), '_', ' ');
+  EXPECT_EQ(value("document.querySelector('#hot-lines tbody tr td:nth-last-child(2)').textContent")
+                .get<std::string>()
+                .rfind(worst + " ", 0),
+            0u)
+      << worst;
   // Copied, or selected where the browser lets no page write to the clipboard.
   const json got = value(
       "(async () => { const b = document.querySelector('#hot-lines [data-command]'); b.click(); "

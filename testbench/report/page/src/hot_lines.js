@@ -29,6 +29,7 @@ function source_lines(kernel) {
     sum.joules += joules_of(kernel, l);
     sum.ptx.push(l.line);
     add_to(sum.warp_cycles, l.warp_cycles);
+    if (l.warp_states) add_to((sum.warp_states ??= {}), l.warp_states);
     if (l.memory) add_to((sum.memory ??= {}), l.memory);
   }
   return [...found.values()].map(with_lost).sort((x, y) => y.lost - x.lost);
@@ -52,7 +53,15 @@ function ranges(numbers) {
 function line_table(kernel, lines, title, about, place, more, view) {
   const all = n(kernel.warp_cycles.active);
   const states = Object.keys(lines[0].warp_cycles).filter((s) => s !== 'active' && s !== 'selected');
-  const worst = (l) => states.reduce((a, b) => (n(l.warp_cycles[b]) > n(l.warp_cycles[a]) ? b : a));
+  // By the finer states, whose words the waveform and the pipeline view have.
+  const worst = (l) => {
+    const waits = Object.entries(l.warp_states ?? l.warp_cycles).filter(([s]) => s !== 'active' && s !== 'selected');
+    return waits.reduce((a, b) => (n(b[1]) > n(a[1]) ? b : a));
+  };
+  const worst_text = (l) => {
+    const [state, cycles] = worst(l);
+    return `${spoken(state)} ${percent(ratio(n(cycles), l.lost))}`;
+  };
   const meter = (l) =>
     h(
       'span',
@@ -76,7 +85,7 @@ function line_table(kernel, lines, title, about, place, more, view) {
       l.executed,
       ratio(l.lost, all),
       meter(l),
-      l.lost > 0 ? `${spoken(worst(l))} ${percent(ratio(n(l.warp_cycles[worst(l)]), l.lost))}` : '',
+      l.lost > 0 ? worst_text(l) : '',
       ...(view ? [l.lost > 0 ? command(view_of(l), row < most_buttons) : ''] : []),
     ]);
   return h(

@@ -4,11 +4,11 @@ import { csv_button, h, table } from './dom.js';
 import { number as n, percent, whole } from './format.js';
 import { section } from './layout.js';
 
-const saved_text = (part) => (part >= 0 ? `${percent(part)} saved` : `${percent(-part)} more`);
+const saved_text = (part) => (part >= 0 ? `${percent(part)} less time` : `${percent(-part)} more time`);
 
 /// What trying one gave, as a sentence.
 export function tried_text(t) {
-  if (t.status === 'done') return `Tried: ${whole(t.cycles_before)} job cycles before, ${whole(t.cycles)} after: ${saved_text(n(t.saved_time))} of the time.`;
+  if (t.status === 'done') return `Tried: ${whole(t.cycles_before)} job cycles before, ${whole(t.cycles)} after, ${saved_text(n(t.saved_time))}.`;
   if (t.status === 'stopped') return `Tried: saves no time; stopped after ${whole(t.cycles_before)} job cycles, what the run took before.`;
   return `Tried: it cannot run (${t.status}${t.reason ? ': ' + t.reason : ''}).`;
 }
