@@ -78,6 +78,7 @@ class functional_executor {
   // Instructions (functional_warp.cpp)
   pause run(block& b, warp& x);
   pause other(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  [[noreturn]] void trap(block& b, warp& x, const isa::instruction& i, unsigned lane);
   pause at_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask);
   // Clusters (functional_clusters.cpp)
   pause at_cluster_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask);

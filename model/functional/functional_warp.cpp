@@ -131,10 +131,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
           services_, [&](unsigned lane) { return memory_of(x, lane); }, i, w, mask, bad_lane_);
       break;
     case issue_kind::trap:
-      if (mask != 0) {
-        const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
-        fail(b, w, i, lane, simt::trap_text(i), assertion_details(memory_of(x, lane), i, w, lane));
-      }
+      if (mask != 0) trap(b, x, i, static_cast<unsigned>(__builtin_ctz(mask)));
       break;
     case issue_kind::bulk_copy: bulk_copies(b, x, s, mask); break;
     case issue_kind::fence:
@@ -167,6 +164,10 @@ bool functional_executor::products_begun(const block& b, const warp& x, unsigned
   for (std::size_t k = first; k < std::min(first + warps, b.warps.size()); ++k)
     if (!b.warps[k].done && b.warps[k].products < needed) return false;
   return true;
+}
+
+void functional_executor::trap(block& b, warp& x, const isa::instruction& i, unsigned lane) {
+  fail(b, x.state, i, lane, simt::trap_text(i), assertion_details(memory_of(x, lane), i, x.state, lane));
 }
 
 functional_executor::pause functional_executor::at_barrier(block& b, warp& x, const isa::instruction& i,

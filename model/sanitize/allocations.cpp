@@ -2,6 +2,7 @@
 #include "heddle/sanitize/allocations.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "heddle/sanitize/findings.h"
@@ -10,8 +11,9 @@ namespace heddle::sanitize {
 
 void allocations::add(std::uint64_t address, allocation a) {
   if (!a.written_at_start) {
-    a.bits.assign(a.bytes, 0);
-    ++tracked_;
+    a.bits.reset(static_cast<std::uint8_t*>(std::calloc(a.bytes, 1)));
+    a.written_at_start = !a.bits;
+    tracked_ += !a.written_at_start;
   }
   freed_.erase(address);
   live_[address] = std::move(a);
@@ -60,7 +62,7 @@ void allocations::written(std::uint64_t address, std::uint64_t bytes, bool by_ho
     if (by_host && !a->written_at_start)
       for (const std::uint64_t edge : {at, at + n})
         if (edge % 4 != 0) a->cuts.insert(edge / 4);
-    if (!a->written_at_start) std::fill_n(a->bits.begin() + static_cast<std::ptrdiff_t>(at), n, std::uint8_t{1});
+    if (!a->written_at_start) std::memset(a->bits.get() + at, 1, n);
     done += n;
   }
 }

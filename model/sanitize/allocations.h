@@ -2,20 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace heddle::sanitize {
 
 /// A piece of device memory that was allocated at once.
 struct allocation {
   std::uint64_t bytes = 0;
-  std::string name;                // "buffer 'x'"; empty: none
-  bool written_at_start = true;    // its bytes have values without being written
-  std::vector<std::uint8_t> bits;  // otherwise: which bytes have been written
-  std::set<std::uint64_t> cuts;    // words in which a write of the host begins or ends
+  std::string name;              // "buffer 'x'"; empty: none
+  bool written_at_start = true;  // its bytes have values without being written
+  // Otherwise: which bytes have been written. The host gives zeroed memory when it is touched: allocations may be
+  // larger than the host's memory.
+  struct release {
+    void operator()(std::uint8_t* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::uint8_t[], release> bits;
+  std::set<std::uint64_t> cuts;  // words in which a write of the host begins or ends
 };
 
 /// The allocations of device memory by address.

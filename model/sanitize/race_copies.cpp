@@ -101,12 +101,13 @@ void race_check::awaits_copies(const watched_step& s) {
 void race_check::await_products(const watched_step& s) {
   constexpr unsigned warps = 4;
   place& p = place_of(s.block);
-  const unsigned left = s.instruction.sub, group = s.warp.warp_in_block / warps;
+  const unsigned left = s.instruction.sub, warp = s.warp.warp_in_block, group = warp / warps;
+  const unsigned closed = p.groups[static_cast<unsigned>(copy_kind::product)][warp];
   sync_log*& log = p.products[group];
   if (log == nullptr) log = &all_logs_.emplace_back();
   const auto complete = [&](const copy& k) {
     if (k.kind != copy_kind::product || k.warp / warps != group) return false;
-    if (k.group + left >= p.groups[static_cast<unsigned>(copy_kind::product)][k.warp]) return false;
+    if (k.group + left >= closed) return false;
     auto view = std::make_shared<fence_view>();
     view->block = s.block.number;
     view->copy = k.number;
@@ -114,7 +115,7 @@ void race_check::await_products(const watched_step& s) {
     return true;
   };
   p.copies.erase(std::remove_if(p.copies.begin(), p.copies.end(), complete), p.copies.end());
-  for (const unsigned lane : set_bits(s.mask)) p.clock->acquires(s.warp.warp_in_block, lane, *log, log->size());
+  for (const unsigned lane : set_bits(s.mask)) p.clock->acquires(warp, lane, *log, log->size());
 }
 
 template <class F>

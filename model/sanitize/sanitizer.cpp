@@ -45,6 +45,7 @@ struct sanitizer::parts {
   sanitize::launch_watcher watcher;
   std::vector<std::string> unchecked;
   std::vector<finding> intended;
+  std::vector<finding> program_leaks;
   struct kept {
     std::uint64_t bytes;
     std::shared_ptr<const isa::program> program;
@@ -147,11 +148,15 @@ void sanitizer::leaked(std::uint64_t address, std::uint64_t bytes, const std::st
   f.place = where;
   f.what = "leak: " + std::to_string(bytes) + " bytes of device memory at " + hexadecimal(address) +
            " that the program has allocated were never freed";
-  parts_->found.add(std::move(f));
+  parts_->program_leaks.push_back(std::move(f));
 }
+
+void sanitizer::interrupted() { parts_->program_leaks.clear(); }
 
 void sanitizer::finish() {
   parts& p = *parts_;
+  for (finding& f : p.program_leaks) p.found.add(std::move(f));
+  p.program_leaks.clear();
   p.intended = p.found.take_intended();
   p.found.join_by_line();
   if ((p.kinds & sanitize_kind::leaks) == 0) return;

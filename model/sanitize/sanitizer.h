@@ -32,6 +32,8 @@ class sanitizer {
   void freed(std::uint64_t address);
   /// The program has ended and not freed an allocation. `where`: it was made.
   void leaked(std::uint64_t address, std::uint64_t bytes, const std::string& where);
+  /// The program did not come to its end: what it has not freed is no leak.
+  void interrupted();
   /// The host has written device memory.
   void written(std::uint64_t address, std::uint64_t bytes);
   /// The host's work that is submitted next, a launch or a transfer; and the number of the launch.

@@ -33,6 +33,7 @@ bool cuda_session::take_host_function(call_answer& out) {
   for (const auto& [number, op] : host_functions_) {
     if (!op->begun || op->passed_on) continue;
     op->passed_on = true;
+    m_.queues.host_waits(*op);
     return_memory();
     out.body.put(number);
     return true;

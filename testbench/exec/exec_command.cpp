@@ -209,6 +209,7 @@ int exec_command(const std::vector<std::string>& arguments) {
       message_log::warning("'" + program[0] + "' has called nothing of CUDA: there is nothing to report");
   } else {
     server.note_leaks();
+    if (sanitizer* const checks = server.used()->chip.checks(); checks != nullptr && code != 0) checks->interrupted();
     write_results(o, *server.used(), server, program[0]);
     const sanitizer* const checks = server.used()->chip.checks();
     const bool found = checks != nullptr && print_findings(*checks, o.quiet) != 0;
@@ -244,7 +245,7 @@ int attach_command() {
   if (::send(line, address.data(), address.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(address.size())) return 1;
   server.serve_line(line);
   made.reset();
-  server.note_leaks();
+  if (!server.was_left_alone()) server.note_leaks();
   if (server.used() != nullptr) write_results(o, *server.used(), server, name);
   if (server.used() != nullptr && o.sanitizes) print_findings(*server.used()->chip.checks(), o.quiet);
   names.keep();

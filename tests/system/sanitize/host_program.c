@@ -3,6 +3,8 @@
  * argument names the case: those that begin with bad_ are wrong. */
 #include "driver.h"
 
+#include <unistd.h>
+
 enum { words = 128, bytes = 4 * words };
 
 int cuStreamWaitEvent(handle, handle, unsigned);
@@ -66,6 +68,7 @@ static void fetch(address out, address in, handle stream) {
   void* arguments[] = {&out, &object};
   GOOD(cuLaunchKernel(kernel("fetch"), 2, 1, 1, 64, 1, 1, 0, stream, arguments, NULL));
 }
+static void note(void* seen) { *(volatile int*)seen = 1; }
 /* Blocks of a cluster write each other's shared memory. */
 static void cluster(address out, int bad) {
   handle clusters, f;
@@ -130,6 +133,16 @@ int main(int argc, char** argv) {
     fill(a, 3, one);
     if (!bad) GOOD(cuStreamSynchronize(one));
     else GOOD(cuStreamSynchronize(two));
+    sum(b, a, two);
+  } else if (strcmp(name, "host_function") == 0) { /* of one stream, for which the program waits before it uses another */
+    static volatile int seen;
+    fill(a, 3, one);
+    GOOD(cuLaunchHostFunc(one, note, (void*)&seen));
+    while (!bad && seen == 0) usleep(1000);
+    sum(b, a, two);
+  } else if (strcmp(name, "query") == 0) {
+    fill(a, 3, one);
+    while (!bad && cuStreamQuery(one) != 0) usleep(1000);
     sum(b, a, two);
   } else if (strcmp(name, "write_after_read") == 0) {
     sum(b, a, one);

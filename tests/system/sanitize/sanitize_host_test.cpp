@@ -34,6 +34,8 @@ const host_case host_cases[] = {
     {"old_event", {"race between operations of two streams: read of global memory"}},
     {"ended_event", {"race between operations of two streams: read of global memory"}},
     {"host_wait", {"race between operations of two streams: read of global memory"}},
+    {"host_function", {"race between operations of two streams: read of global memory"}},
+    {"query", {"race between operations of two streams: read of global memory"}},
     {"write_after_read", {"race between operations of two streams: write of global memory"}},
     {"chain", {"launch 0 of kernel 'fill', in stream 1: write"}},
     {"default_stream", {"launch 0 of kernel 'fill', in stream 0: write"}},

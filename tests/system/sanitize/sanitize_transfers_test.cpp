@@ -3,6 +3,7 @@
 // clusters.cu with a race is told from the one beside it that has none.
 #include <gtest/gtest.h>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/sanitize/sanitize_fixture.h"
 
 namespace sanitize_transfers_test {
@@ -78,6 +79,24 @@ TEST_P(sanitize_transfers, are_told_from_kernels_without_races) {
 
 INSTANTIATE_TEST_SUITE_P(all, sanitize_transfers, testing::ValuesIn(pairs),
                          [](const auto& p) { return std::string(p.param.name); });
+
+TEST(sanitize_transfers_timing, is_that_of_a_run_without_checks) {
+  const launch launches[] = {
+      launch_of("transfers", "free_pipeline", 2, 64), launch_of("transfers", "free_operand_overwritten", 1, 128),
+      launch_of("transfers", "free_store_read_back", 2, 64), launch_of("clusters", "free_message_to_other", 1, 64),
+      launch_of("clusters", "free_multicast", 2, 64)};
+  for (const launch& l : launches) {
+    SCOPED_TRACE(l.kernel);
+    EXPECT_EQ(run(l, "h100", "--metrics plain.json").code, 0);
+    EXPECT_EQ(run(l, "h100", "--sanitize --metrics checked.json").code, 0);
+    const auto place = ptx_runs::place_of_test();
+    nlohmann::ordered_json plain = nlohmann::ordered_json::parse(ptx_runs::content(place / "plain.json")),
+                           checked = nlohmann::ordered_json::parse(ptx_runs::content(place / "checked.json"));
+    plain.erase("host");
+    checked.erase("host");
+    EXPECT_EQ(plain.dump(), checked.dump());
+  }
+}
 
 TEST(sanitize_clusters, access_to_an_exited_block_is_named) {
   const outcome o = run(launch_of("clusters", "reads_exited_block", 2, 64), "h100", "--sanitize=memory");
