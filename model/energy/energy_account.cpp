@@ -38,7 +38,6 @@ void add_bytes(memory_counters& to, const memory_counters& c) {
 }
 
 double lines_of(std::uint64_t bytes) { return static_cast<double>(bytes) / context_line_bytes; }
-
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
 }  // namespace

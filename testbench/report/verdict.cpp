@@ -21,8 +21,6 @@ constexpr double few_waves = 0.5;
 constexpr double noticed = 0.05;  // smaller shares are no reason to change a parameter
 constexpr std::size_t most_changes = 2;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
 /// A reason for changes, and the changes.
 struct cause {
   double share;

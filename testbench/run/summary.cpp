@@ -35,8 +35,6 @@ std::string tail(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);
 }
 
-std::string percent(double ratio) { return fmt::format("{:.1f} %", 100 * ratio); }
-
 std::string hits(const cache_counts& c) {
   if (c.accesses == 0) return "unused";
   return percent(static_cast<double>(c.hits) / static_cast<double>(c.accesses)) + " hits";

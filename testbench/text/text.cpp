@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/text/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -91,6 +93,8 @@ std::string csv_field(const std::string& text) {
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
 }
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);

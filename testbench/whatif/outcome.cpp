@@ -21,8 +21,6 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
-
 std::string time_text(double seconds) {
   return seconds >= 1e-3 ? fmt::format("{:.4g} ms", seconds * 1e3) : fmt::format("{:.4g} us", seconds * 1e6);
 }
