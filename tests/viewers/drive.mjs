@@ -10,9 +10,17 @@ export async function drawn(page) {
 
 const lines_of = (path) => readFileSync(path, 'utf8').trim().split('\r\n').length - 1
 
-/** Saves what a CSV button offers; its number of rows. */
+/** What a CSV button offers. A busy Chromium drops one of many downloads in a row now and then, so it is clicked again. */
+export async function download_of(page, button) {
+  for (let left = 2; ; --left) {
+    const [download] = await Promise.all([page.waitForEvent('download', { timeout: 10000 }).catch((e) => (left > 0 ? null : Promise.reject(e))), button.click()])
+    if (download) return download
+  }
+}
+
+/** Saves it; its number of rows. */
 async function saved_rows(page, button, path) {
-  const [download] = await Promise.all([page.waitForEvent('download'), button.click()])
+  const download = await download_of(page, button)
   assert.equal(download.suggestedFilename(), `${await button.getAttribute('data-csv')}.csv`)
   await download.saveAs(path)
   return lines_of(path)

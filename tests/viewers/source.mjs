@@ -2,7 +2,7 @@
 // The report of six kernels: CUDA, PTX and machine instructions side by side, and comparisons of kernels, runs and machines.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { drawn, drive_charts, drive_choosers, drive_links, drive_tables } from './drive.mjs'
+import { download_of, drawn, drive_charts, drive_choosers, drive_links, drive_tables } from './drive.mjs'
 
 const wide = { viewport: { width: 1280, height: 900 } }
 const numbers = async (page, pane, mark = '[aria-selected=true]') => (await page.locator(`[data-pane=${pane}] ${mark} .code-number`).allTextContents()).map(Number)
@@ -41,7 +41,7 @@ const measured = (code) => {
 }
 
 async function csv_of(page, name, file) {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.locator(`[data-csv=${name}]`).click()])
+  const download = await download_of(page, page.locator(`[data-csv=${name}]`))
   await download.saveAs(file(`${name}.csv`))
   const cells = (line) => line.match(/("([^"]|"")*"|[^,]*)(,|$)/g).map((cell) => cell.replace(/,$/, ''))
   return readFileSync(file(`${name}.csv`), 'utf8').trim().split('\r\n').map(cells)

@@ -84,7 +84,7 @@ export function csv_button(name, header, rows) {
     document.body.append(link);
     link.click();
     link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000); // a busy browser begins late
   };
   return h(
     'button',

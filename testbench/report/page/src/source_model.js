@@ -51,8 +51,8 @@ const near = (numbers, reach) => {
   return wanted;
 };
 
-// Rows of a source: those near lines of the kernel; `null` where some are left out.
-function rows_near(source, used, reach, hides) {
+// Rows of a source: those near lines of the kernel, to the first that ends it; `null` where some are left out.
+function rows_near(source, used, reach, hides, ends) {
   if (!source) return [...used].sort((a, b) => a.line - b.line);
   const wanted = near([...used.map((u) => u.line)], reach);
   // Compilers give code that no line asked for the number 0.
@@ -63,6 +63,9 @@ function rows_near(source, used, reach, hides) {
       if (rows.length > 0 && rows[rows.length - 1] !== null) rows.push(null);
     } else if (!hides(text)) rows.push({ line, text });
   });
+  const last = rows.findIndex((r) => r?.line === Math.max(...used.map((u) => u.line)));
+  const end = ends ? rows.findIndex((r, i) => i > last && r !== null && ends(r.text)) : -1;
+  if (end > 0) rows.splice(end + 1);
   if (rows[rows.length - 1] === null) rows.pop();
   return rows;
 }
@@ -91,7 +94,7 @@ export function source_model(kernel, sources) {
     });
   const source_of = (file) => (sources ?? []).find((s) => s.file === file);
   const ptx_source = lines.size > 0 && [...lines.values()].some((l) => l.text) && kernel.file ? source_of(kernel.file) : undefined;
-  const ptx = rows_near(ptx_source, [...lines.values()].map((l) => ({ line: l.line, text: l.text ?? '' })), 12, (text) => /^\s*(\.loc\b.*|\.pragma.*|)$/.test(text)).map(
+  const ptx = rows_near(ptx_source, [...lines.values()].map((l) => ({ line: l.line, text: l.text ?? '' })), 12, (text) => /^\s*(\.loc\b.*|\.pragma.*|)$/.test(text), (text) => text.trim() === '}').map(
     (r) => r && { key: 'p' + r.line, number: r.line, text: r.text.replace(/^\s+/, '  ').replaceAll('\t', ' '), units: by_line.get(r.line) ?? [] },
   );
   const places = [...new Set([...own.keys(), ...inlined.keys()])].map(place_of);

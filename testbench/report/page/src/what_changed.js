@@ -119,7 +119,7 @@ function states_chart(rows, names) {
       grid: { top: 8, right: 40 },
       tooltip: { valueFormatter: (v) => signed(v, whole) + ' warp-cycles' },
       xAxis: axis(c, { type: 'value', name: 'warp-cycles more', axisLabel: { color: c.muted, hideOverlap: true, formatter: (v) => scaled(v, '') } }),
-      yAxis: axis(c, { type: 'category', name: 'state', inverse: true, data: rows.map((r) => spoken(r[0])), axisLabel: { color: c.text, width: width < 500 ? 90 : 180, overflow: 'break' } }),
+      yAxis: axis(c, { type: 'category', name: 'state', inverse: true, data: rows.map((r) => spoken(r[0])), axisLabel: { color: c.text, width: width < 500 ? 120 : 180, overflow: 'truncate' } }),
       series: [{ type: 'bar', name: 'difference', barMaxWidth: 18, data: rows.map((r) => ({ value: r[3], itemStyle: { color: c.state(r[0]) } })) }],
     }),
   });
