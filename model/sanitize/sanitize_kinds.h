@@ -11,6 +11,7 @@ constexpr unsigned init = 4;    // reads of bytes that were never written
 constexpr unsigned sync = 8;    // barriers in divergent code, wrong member masks
 constexpr unsigned leaks = 16;  // memory that kernels have allocated and not freed
 constexpr unsigned all = 31;
+constexpr unsigned program_leaks = 32;  // memory of cudaMalloc that the program does not free; many correct ones do not
 constexpr unsigned count = 5;
 }  // namespace sanitize_kind
 

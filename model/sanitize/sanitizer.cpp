@@ -142,7 +142,7 @@ void sanitizer::heap_kept(std::uint64_t address, std::uint64_t bytes, const simt
 void sanitizer::heap_released(std::uint64_t address) { parts_->heap.erase(address); }
 
 void sanitizer::leaked(std::uint64_t address, std::uint64_t bytes, const std::string& where) {
-  if ((parts_->kinds & sanitize_kind::leaks) == 0) return;
+  if ((parts_->kinds & sanitize_kind::program_leaks) == 0) return;
   finding f;
   f.kind = sanitize_kind::leaks;
   f.place = where;

@@ -56,6 +56,7 @@ unsigned kinds_of_text(const std::string& list) {
                         suggestion(name, names));
     kinds |= 1u << (found - names.begin());
   }
+  if ((kinds & sanitize_kind::leaks) != 0) kinds |= sanitize_kind::program_leaks;
   return kinds;
 }
 
