@@ -29,7 +29,7 @@ struct advised_pair {
   unsigned blocks = 0, threads = 256;
   words arguments;
   unsigned mended_blocks = 0;  // 0: as before
-  words mended_arguments;      // none: as before
+  words mended_arguments{};    // none: as before
 };
 
 class advice : public ::testing::TestWithParam<std::string> {
@@ -82,7 +82,9 @@ class advice : public ::testing::TestWithParam<std::string> {
     EXPECT_GT(saved, 1) << p.kernel;
     EXPECT_LE(std::max(saved / estimated, estimated / saved), 1.5)
         << p.kernel << ": " << now << " to " << cycles_ << " cycles, estimated " << estimated;
-    if (p.has_place) EXPECT_TRUE(advised(p.rule).is_null()) << p.mended << ": " << advice_;
+    if (p.has_place) {
+      EXPECT_TRUE(advised(p.rule).is_null()) << p.mended << ": " << advice_;
+    }
   }
   /// The report's advice by a rule; null: none.
   json advised(const std::string& rule) const {
