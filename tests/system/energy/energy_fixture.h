@@ -103,6 +103,10 @@ inline void check_energies(const json& m) {
     check(k["energy"], what);
     EXPECT_LE(std::abs(sum(k["energy"]["by_line"]) - dynamic(k)), 1e-9 * k["energy"]["total_joules"].get<double>())
         << what << " by line";
+    double code = 0;
+    for (const json& instruction : k["code"]) code += instruction.value("joules", 0.0);
+    EXPECT_LE(std::abs(code - dynamic(k)), 1e-9 * k["energy"]["total_joules"].get<double>())
+        << what << " by instruction";
     const json& parts = k["energy"]["joules_over_time"];
     const double after_end = k["energy"]["after_end_joules"];
     EXPECT_GE(after_end, 0) << what;
@@ -125,6 +129,8 @@ inline void drop_energies(json& m) {
   m.erase("energy");
   for (const char* part : {"kernels", "context_switches"})
     for (json& owner : m[part]) owner.erase("energy");
+  for (json& k : m["kernels"])
+    for (json& instruction : k["code"]) instruction.erase("joules");
 }
 
 }  // namespace energy_fixture

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "heddle/config/error.h"
 #include "heddle/isa/opcode.h"
 #include "heddle/simt/execute.h"
 #include "memory_bench.h"

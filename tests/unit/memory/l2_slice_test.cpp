@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "heddle/config/error.h"
 #include "heddle/isa/opcode.h"
 #include "heddle/tlm/port/protocol_error.h"
 #include "l2_slice_bench.h"
