@@ -117,7 +117,7 @@ function scheduler_section(kernel, config) {
 }
 
 function memory_section(kernel, config) {
-  const { l1 = {}, l2 = {}, dram = {}, shared = {} } = kernel.memory,
+  const { l1 = {}, l2 = {}, dram = {}, shared = {}, bulk, cluster } = kernel.memory,
     m = kernel.metrics;
   const bytes = (v) => scaled(v, 'B');
   const most = Math.max(1, n(l1.read_bytes), n(l2.read_bytes), n(dram.read_bytes));
@@ -128,7 +128,7 @@ function memory_section(kernel, config) {
       'li',
       {},
       h('strong', {}, name),
-      lines.map((l) => h('div', {}, l)),
+      lines.filter(Boolean).map((l) => h('div', {}, l)),
     );
   const link = (text, moved) => {
     const pipe = h('div', { class: 'pipe' });
@@ -153,6 +153,8 @@ function memory_section(kernel, config) {
     ['DRAM', 'row misses', n(dram.row_misses)],
     ['shared memory', 'accesses', n(shared.accesses)],
     ['shared memory', 'bank conflicts', n(shared.bank_conflicts)],
+    ...['copies', 'read_bytes', 'written_bytes'].filter(() => bulk).map((key) => ['bulk copies', key.replace('_bytes', ''), n(bulk[key])]),
+    ...['requests', 'bytes', 'flits', 'barrier_arrivals'].filter(() => cluster).map((key) => ['SMs of a cluster', key.replace('_', ' '), n(cluster[key])]),
   ];
   const bus = n(dram.busy_cycles) + n(dram.idle_cycles) + n(dram.refresh_cycles) + n(dram.turnaround_cycles) + n(dram.row_cycles);
   return section(
@@ -178,6 +180,8 @@ function memory_section(kernel, config) {
             n(m.gld_transactions) > 0 ? `loads use ${percent(m.gld_efficiency)} of the bytes moved` : 'no global loads',
             n(m.gst_transactions) > 0 ? `stores ${percent(m.gst_efficiency)}` : 'no global stores',
           ].join(', '),
+          bulk && `bulk copies past the L1: ${whole(bulk.copies)}, ${bytes(n(bulk.read_bytes))} read, ${bytes(n(bulk.written_bytes))} written`,
+          cluster && `to other SMs of the cluster: ${whole(cluster.requests)} accesses, ${bytes(n(cluster.bytes))}; ${whole(cluster.barrier_arrivals)} arrivals at its barriers`,
         ),
         link(`${bytes(n(l1.read_bytes))} read, ${bytes(n(l1.write_bytes))} written`, n(l1.read_bytes)),
         level('L1', hits(l1), `${bytes(n(config['l1.size_bytes']))} an SM`),

@@ -49,6 +49,8 @@ export const state_colours = {
   pipe_busy: ['#ddaa33', '#eecc66'],
   sync: ['#aa3377', '#dd77bb'],
   barrier: ['#aa3377', '#dd77bb'],
+  cluster_barrier: ['#882255', '#bb5588'],
+  mbarrier: ['#cc66aa', '#ee99cc'],
   membar: ['#773388', '#aa77cc'],
   inst_fetch: ['#3399bb', '#66ccee'],
   no_instruction: ['#3399bb', '#66ccee'],
