@@ -358,6 +358,7 @@ void write_parameters(json_writer& w, const gpu_config& config) {
 
 std::string to_json(const run_metrics& m) {
   json_writer w;
+  w.reserve(std::size_t{1} << 21);
   w.begin_object();
   w.member("schema", "heddle.metrics/1");
   if (!m.stopped.empty()) w.member("stopped", m.stopped).member("stopped_cycle", m.cut_cycle);

@@ -40,6 +40,8 @@ class json_writer {
     return key(name).value(v);
   }
 
+  /// For texts of so many characters: they grow without being copied.
+  void reserve(std::size_t characters) { text_.reserve(characters); }
   /// The text so far, with a final newline.
   [[nodiscard]] std::string text() const { return text_ + "\n"; }
 
