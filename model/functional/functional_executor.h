@@ -114,6 +114,7 @@ class functional_executor {
 
   // Reports to the watcher (functional_watch.cpp)
   simt::lane_mask watched(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  void watched_meeting(const watched_step& step);
   simt::lane_mask watched_access_of(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   simt::lane_mask watched_others(watched_access& a);
   void watched_product(const watched_step& step);

@@ -22,8 +22,7 @@ simt::lane_mask functional_executor::watched(block& b, warp& x, functional_step&
   if (product) watched_product(step);
   if (s.touches_products) watcher_->touches_products(step);
   if (product && (step.instruction.sub & isa::gmma::commits) != 0) watcher_->closes_copies(step);
-  if (s.synchronises)
-    watcher_->lanes_meet(step, mask | simt::named_lanes(*simt::member_operand(*d.instruction), w, mask));
+  if (s.synchronises) watched_meeting(step);
   switch (d.kind) {
     case issue_kind::memory:
       if (d.unit == isa::unit::texture || d.access == lsu_kind::constant_load) return mask;
@@ -48,6 +47,20 @@ simt::lane_mask functional_executor::watched(block& b, warp& x, functional_step&
     default: break;
   }
   return mask;
+}
+
+// Lanes that name different members meet apart: the tiles of a warp, say.
+void functional_executor::watched_meeting(const watched_step& step) {
+  const isa::operand& members = *simt::member_operand(step.instruction);
+  for (simt::lane_mask left = step.mask; left != 0;) {
+    const simt::lane_mask named = simt::named_lanes(members, step.warp, left & -left);
+    simt::lane_mask alike = 0;
+    for (const unsigned lane : set_bits(left))
+      if (simt::named_lanes(members, step.warp, 1u << lane) == named) alike |= 1u << lane;
+    if (members.kind == isa::operand_kind::none) alike = left;
+    watcher_->lanes_meet(step, alike | named);
+    left &= ~alike;
+  }
 }
 
 simt::lane_mask functional_executor::watched_access_of(block& b, warp& x, functional_step& s, simt::lane_mask mask) {

@@ -31,7 +31,7 @@ lines_by_file lines_of(const std::vector<const isa::program*>& programs) {
       const isa::source_map& map = *p->source;
       for (const isa::source_map::place* at = map.at(i.line); at != nullptr;
            at = at->caller == isa::source_map::none ? nullptr : &map.places[at->caller])
-        all[map.files[at->file]].insert(at->line);
+        if (at->line != 0) all[map.files[at->file]].insert(at->line);  // 0: of no line, for the compiler
     }
   return all;
 }

@@ -39,6 +39,7 @@ class used_parts {
   explicit used_parts(const json& metrics) : switches_(!metrics.value("context_switches", json::array()).empty()) {
     for (const json& k : metrics.value("kernels", json::array())) {
       clusters_ = clusters_ || k.contains("cluster");
+      copies_ = copies_ || k.value("memory", json::object()).contains("bulk");
       const json counts = k.value("instructions", json::object());
       for (const auto& [unit, count] : counts.items())
         if (count.is_number() && count.get<double>() > 0) units_.insert(unit);
@@ -48,12 +49,14 @@ class used_parts {
   [[nodiscard]] bool has(const std::string& section) const {
     if (section == "context") return switches_;
     if (section == "cluster") return clusters_;
+    if (section == "tma") return copies_;
     return unused_.count(section) == 0 || units_.count(section) != 0;
   }
 
  private:
   bool switches_;
   bool clusters_ = false;
+  bool copies_ = false;                   // bulk ones
   std::set<std::string> units_, unused_;  // sections of execution units
 };
 

@@ -125,6 +125,49 @@ outcome workload(const std::string& name, const std::string& options) {
                              .c_str()));
 }
 
+// Lanes that meet in pairs: each reads what its partner wrote, or what a lane of another pair did.
+TEST(sanitize_tiles, of_a_warp_are_not_one_meeting) {
+  const auto code_of = [](const char* partner) {
+    return std::string(R"(.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry tiles(.param .u64 out) {
+  .reg .b32 %r<12>;
+  .reg .b64 %rd<6>;
+  .shared .align 4 .b8 cells[128];
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, cells;
+  add.u32 %r4, %r3, %r2;
+  st.shared.u32 [%r4], %r1;
+  and.b32 %r5, %r1, 30;
+  mov.u32 %r6, 3;
+  shl.b32 %r7, %r6, %r5;
+  bar.warp.sync %r7;
+  xor.b32 %r8, %r2, )") +
+           partner + R"(;
+  add.u32 %r9, %r3, %r8;
+  ld.shared.u32 %r10, [%r9];
+  cvt.u64.u32 %rd2, %r2;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r10;
+  ret;
+}
+)";
+  };
+  const auto checked = [&](const char* partner) {
+    return ptx_runs::run_job({{"k.ptx", code_of(partner)},
+                              {"job.json", R"({"module": "k.ptx", "buffers": {"o": {"bytes": 128}}, "launches": [
+      {"kernel": "tiles", "grid": [1], "block": [32], "args": [{"buffer": "o"}]}]})"}},
+                             "--gpu a100 --sanitize");
+  };
+  const outcome good = checked("4"), bad = checked("8");
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_NE(bad.err.find("race: read of shared memory"), std::string::npos) << bad.err;
+}
+
 TEST(sanitize_runs_of_workloads, find_nothing_and_keep_the_timing) {
   for (const auto& entry : std::filesystem::directory_iterator(HEDDLE_WORKLOADS)) {
     const std::string name = entry.path().filename();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that show what `heddle` advises about, and the same kernels mended: tests/system/report/advice_test.cpp runs
+// Kernels that show what `heddle` advises about, and the same kernels mended: tests/system/views/advice_test.cpp runs
 // both and compares the time saved with the estimate. docs/use/advice.md shows them.
 // Made into PTX by: nvcc -arch=compute_75 -lineinfo -ptx advice.cu
 #define KERNEL extern "C" __global__ void
