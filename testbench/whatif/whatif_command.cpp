@@ -30,6 +30,7 @@ constexpr unsigned usual_minutes = 5;
 constexpr std::size_t usual_rows = 20, most_rows = 1000;
 constexpr std::size_t best_for_pairs = 4;
 constexpr std::uint64_t kept_for_pairs = best_for_pairs * (best_for_pairs - 1) / 2;  // of --runs
+constexpr double time_for_pairs = 0.1;                                               // of the minutes
 constexpr double worth_a_pair = 0.005;                                               // of the base
 
 struct whatif_options {
@@ -120,9 +121,9 @@ class whatif_run {
     if (options_.what != aim::time && result_.base.joules == 0)
       throw input_error("--by: the run has no account of energy (energy.account = false)");
     const std::uint64_t kept = std::min(kept_for_pairs, options_.runs / 4);
-    attempt(candidates_of(base_, options_.gpu, options_.overrides), options_.runs - kept);
+    attempt(candidates_of(base_, options_.gpu, options_.overrides), options_.runs - kept, 1 - time_for_pairs);
     result_.sort();
-    attempt(pairs_of(best()), options_.runs);
+    attempt(pairs_of(best()), options_.runs, 1);
     result_.sort();
     write();
     if (!options_.quiet) std::fputs(whatif_text(result_, options_.rows, stdout_style()).c_str(), stdout);
@@ -152,17 +153,26 @@ class whatif_run {
     return json::parse(r.metrics);
   }
 
-  // Tries the changes until `most` runs (0: any number) or the minutes are used up.
-  void attempt(const std::vector<candidate>& all, std::uint64_t most) {
-    const std::size_t at_once = 4 * std::size_t{jobs()};
-    for (std::size_t first = 0; first < all.size(); first += at_once) {
-      std::size_t end = std::min(first + at_once, all.size());
+  // Tries the changes until `most` runs (0: any number) or this part of the minutes are used up.
+  void attempt(const std::vector<candidate>& all, std::uint64_t most, double part) {
+    for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
+      end = std::min(first + runs_in(part), all.size());
       if (most != 0) end = std::min<std::size_t>(end, first + (most - std::min(most, used_)));
-      if (clock::now() - started_ > std::chrono::minutes(options_.minutes)) end = first;
       result_.not_tried += end == first ? all.size() - first : 0;
       if (end == first) return;
       try_some({all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(end)});
     }
+  }
+
+  // How many runs to begin: several for each core, or one, if they end within this part of the minutes by the time that
+  // those before took; 0: none.
+  [[nodiscard]] std::size_t runs_in(double part) const {
+    const std::chrono::duration<double> gone = clock::now() - started_;
+    const double left = 60.0 * static_cast<double>(options_.minutes) * part - gone.count(),
+                 each = gone.count() / static_cast<double>(used_ + 1);
+    for (const std::size_t runs : {4 * std::size_t{jobs()}, std::size_t{jobs()}})
+      if (each * static_cast<double>(runs) < left) return runs;
+    return 0;
   }
 
   // A change cannot save time once it has taken as long as the machine as it is: its run ends there.
