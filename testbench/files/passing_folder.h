@@ -6,7 +6,7 @@
 namespace heddle::testbench {
 
 /// A folder for files that are not kept: made below the system's folder for temporary files, removed with its content
-/// by the destructor.
+/// by the destructor, but not in a process that was forked meanwhile.
 class passing_folder {
  public:
   /// `name`: the beginning of the folder's name. Throws input_error.
@@ -19,6 +19,7 @@ class passing_folder {
 
  private:
   std::string path_;
+  int process_;
 };
 
 }  // namespace heddle::testbench

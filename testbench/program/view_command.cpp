@@ -146,12 +146,11 @@ int view_command(const std::vector<std::string>& arguments) {
   file_roles roles;
   const gpu_config config = machine_of(o, roles);
   check_result_files(that_writes_anything(o, output), j, std::move(roles));
-  auto folder = std::make_unique<passing_folder>("heddle-view");
-  const std::string found = folder->path() + "/moment.json", messages = folder->path() + "/messages";
+  const passing_folder folder("heddle-view");
+  const std::string found = folder.path() + "/moment.json", messages = folder.path() + "/messages";
   const stop_signals signals;
   const other_process looking(signals, messages);
   if (looking.is_here()) {
-    static_cast<void>(folder.release());  // it is the other process's
     run_signals own;
     const run_options looks = that_looks(o, found);
     return simulate(looks, j, config, own);
@@ -166,7 +165,6 @@ int view_command(const std::vector<std::string>& arguments) {
   }
   const other_process writing(signals, "");
   if (writing.is_here()) {
-    static_cast<void>(folder.release());
     run_signals own;
     const run_options writes = that_writes(o, m, output);
     return simulate(writes, j, config, own);
