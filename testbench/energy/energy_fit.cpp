@@ -51,6 +51,10 @@ void check_range(const std::string& where, const std::string& key, double value)
     throw input_error(where + ": " + key + " = " + fmt::format("{:.4g}", value) + ": expected " + range.text());
 }
 
+bool holds(const std::vector<fit_term>& terms, const fit_term& term) {
+  return std::find(terms.begin(), terms.end(), term) != terms.end();
+}
+
 /// A number that reads well and is exact to four digits.
 std::string rounded(double value) { return fmt::format("{:.4g}", value); }
 
@@ -60,7 +64,8 @@ std::vector<fit_term> fit_terms(const std::string& text, const power_measurement
   const std::vector<std::string> known = known_keys(m);
   std::vector<fit_term> terms;
   if (text.empty()) {
-    for (const std::string& key : known) terms.push_back({key});
+    for (const std::string& key : known)
+      if (key != "idle_sm_watts") terms.push_back({key});
     return terms;
   }
   std::set<std::string> seen;
@@ -141,6 +146,10 @@ energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>
   fit.terms = terms;
   fit.given = given;
   fit.values = nonnegative_fit(rows, rest);
+  for (const std::size_t t : dependent_unknowns(rows)) fit.arbitrary.push_back(terms[t]);
+  for (std::size_t t = 0; t < terms.size(); ++t)
+    if (std::all_of(rows.begin(), rows.end(), [t](const std::vector<double>& row) { return row[t] == 0; }))
+      fit.absent.push_back(terms[t]);
   for (std::size_t t = 0; t < terms.size(); ++t)
     check_range(printable(m.file) + ": the fit gives", terms[t].front(), fit.values[t]);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -154,6 +163,20 @@ energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>
                            (product(rows[i], without) + known) * watts});
   }
   return fit;
+}
+
+std::vector<std::string> fit_warnings(const energy_fit& fit, const power_measurements& m) {
+  const auto names = [](const std::vector<fit_term>& terms) {
+    std::vector<std::string> all;
+    for (const fit_term& term : terms) all.push_back(join(term, "+"));
+    return join(all, ", ");
+  };
+  std::vector<std::string> all;
+  if (!fit.arbitrary.empty())
+    all.push_back(printable(m.file) + ": these kernels do not tell apart " + names(fit.arbitrary) +
+                  ", whose figures are arbitrary: join them by + or leave one out (--terms), or give one (--given)");
+  if (!fit.absent.empty()) all.push_back(printable(m.file) + ": no kernel has events of " + names(fit.absent));
+  return all;
 }
 
 std::string fit_table(const energy_fit& fit) {
@@ -181,6 +204,8 @@ std::string fit_section(const energy_fit& fit, const power_measurements& m, cons
       if (std::find(fit.terms[t].begin(), fit.terms[t].end(), p.key) != fit.terms[t].end()) {
         value = rounded(fit.values[t]);
         source = fit.terms[t].size() == 1 ? "fitted" : "fitted as " + join(fit.terms[t], " + ");
+        if (holds(fit.arbitrary, fit.terms[t])) source += "; arbitrary: not told apart from others";
+        if (holds(fit.absent, fit.terms[t])) source = "no events";
       }
     for (const given_figure& g : fit.given)
       if (g.key == p.key) {

@@ -11,8 +11,9 @@ namespace heddle::testbench {
 /// One unknown of a fit: parameters of [energy] that have the same value.
 using fit_term = std::vector<std::string>;
 
-/// The unknowns of "constant_watts,shared_pj,l1_read_hit_pj+l1_read_miss_pj"; empty text: the powers and each event of
-/// the table alone. Throws input_error for energies that the table does not determine.
+/// The unknowns of "constant_watts,shared_pj,l1_read_hit_pj+l1_read_miss_pj"; empty text: each event of the table
+/// alone, and the powers but that of idle SMs, since an SM has warps or has not. Throws input_error for energies that
+/// the table does not determine.
 std::vector<fit_term> fit_terms(const std::string& text, const power_measurements& m);
 
 /// A figure that is known from elsewhere.
@@ -41,6 +42,8 @@ struct energy_fit {
   std::vector<double> values;  // W or pJ, by term
   std::vector<given_figure> given;
   std::vector<fitted_kernel> kernels;
+  std::vector<fit_term> arbitrary;  // terms that the kernels do not tell apart from others
+  std::vector<fit_term> absent;     // terms that no kernel has events of
 
   /// Means of the absolute relative errors.
   [[nodiscard]] double fitted_mean() const;
@@ -51,6 +54,9 @@ struct energy_fit {
 /// there are more kernels than terms.
 energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>& terms,
                         const std::vector<given_figure>& given, unsigned sm_count);
+
+/// What the measurements do not determine, a sentence each; often none.
+std::vector<std::string> fit_warnings(const energy_fit& fit, const power_measurements& m);
 
 /// A table in Markdown with a row for each kernel and the means.
 std::string fit_table(const energy_fit& fit);

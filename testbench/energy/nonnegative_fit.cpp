@@ -12,6 +12,20 @@ namespace {
 using matrix = Eigen::MatrixXd;
 using column = Eigen::VectorXd;
 
+/// The rows as a matrix whose columns have length 1, and the lengths that they had: the unknowns differ by many orders
+/// of magnitude. Columns of zeros stay.
+matrix scaled_columns(const std::vector<std::vector<double>>& rows, column& lengths) {
+  const std::size_t unknowns = rows.empty() ? 0 : rows[0].size();
+  matrix a(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(unknowns));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = 0; j < unknowns; ++j)
+      a(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = rows[i][j];
+  lengths = a.colwise().norm();
+  for (Eigen::Index j = 0; j < a.cols(); ++j)
+    if (lengths[j] > 0) a.col(j) /= lengths[j];
+  return a;
+}
+
 /// Unconstrained least squares over the columns that are free; 0 for the others.
 column solve_free(const matrix& a, const column& b, const std::vector<bool>& free) {
   std::vector<Eigen::Index> used;
@@ -49,18 +63,11 @@ bool feasible(const column& y, const std::vector<bool>& free) {
 }  // namespace
 
 std::vector<double> nonnegative_fit(const std::vector<std::vector<double>>& rows, const std::vector<double>& targets) {
-  const std::size_t unknowns = rows.empty() ? 0 : rows[0].size();
-  matrix a(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(unknowns));
+  column lengths;
+  const matrix a = scaled_columns(rows, lengths);
+  const auto unknowns = static_cast<std::size_t>(a.cols());
   column b(a.rows());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    b[static_cast<Eigen::Index>(i)] = targets[i];
-    for (std::size_t j = 0; j < unknowns; ++j)
-      a(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = rows[i][j];
-  }
-  // Columns of one length: the unknowns differ by many orders of magnitude.
-  column lengths = a.colwise().norm();
-  for (Eigen::Index j = 0; j < a.cols(); ++j)
-    if (lengths[j] > 0) a.col(j) /= lengths[j];
+  for (std::size_t i = 0; i < rows.size(); ++i) b[static_cast<Eigen::Index>(i)] = targets[i];
   std::vector<bool> free(unknowns, false);
   column x = column::Zero(a.cols());
   // Each iteration frees the unknown whose growth lowers the sum most; the sum falls with each, so that it ends.
@@ -87,6 +94,21 @@ std::vector<double> nonnegative_fit(const std::vector<std::vector<double>>& rows
     all[j] = lengths[i] > 0 ? x[i] / lengths[i] : 0;
   }
   return all;
+}
+
+std::vector<std::size_t> dependent_unknowns(const std::vector<std::vector<double>>& rows) {
+  constexpr double nothing = 1e-3;
+  column lengths;
+  const matrix a = scaled_columns(rows, lengths);
+  const auto unknowns = static_cast<std::size_t>(a.cols());
+  std::vector<std::size_t> dependent;
+  for (std::size_t j = 0; j < unknowns; ++j) {
+    const column one = a.col(static_cast<Eigen::Index>(j));
+    std::vector<bool> others(unknowns, true);
+    others[j] = false;
+    if (one.norm() > 0 && (one - a * solve_free(a, one, others)).norm() < nothing) dependent.push_back(j);
+  }
+  return dependent;
 }
 
 }  // namespace heddle::testbench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace heddle::testbench {
@@ -9,5 +10,9 @@ namespace heddle::testbench {
 /// active-set method of Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23). Each row has as many
 /// elements as there are unknowns; an unknown whose column is zero becomes 0.
 std::vector<double> nonnegative_fit(const std::vector<std::vector<double>>& rows, const std::vector<double>& targets);
+
+/// The unknowns whose columns are, within a thousandth, sums of multiples of the other columns, so that no targets
+/// determine them, ascending. Columns of zeros are not among them.
+std::vector<std::size_t> dependent_unknowns(const std::vector<std::vector<double>>& rows);
 
 }  // namespace heddle::testbench

@@ -8,6 +8,7 @@
 #include "testbench/energy/energy_fit.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/files/result_files.h"
+#include "testbench/options/log.h"
 #include "testbench/options/option_parser.h"
 #include "testbench/text/text.h"
 
@@ -21,8 +22,8 @@ option_parser options_of_energy_fit() {
   p.group("Options");
   p.value("gpu", "NAME|FILE.ini", "the chip that was measured (default: v100)");
   p.value("terms", "KEY[+KEY][,KEY...]",
-          "the figures to fit, keys of [energy]; those joined by + have one value (default: the powers, and each event "
-          "of the table alone)");
+          "the figures to fit, keys of [energy]; those joined by + have one value (default: each event of the table "
+          "alone, and the powers but idle_sm_watts)");
   p.value("given", "KEY=VALUE[,KEY=VALUE...]", "figures that are known: their energy is not fitted");
   p.value("output,o", "FILE.ini", "write a configuration file: the chip as its base, and an [energy] section");
   p.flag("quiet", "no table on stdout");
@@ -56,6 +57,7 @@ int energy_fit_command(const std::vector<std::string>& arguments) {
   const std::vector<given_figure> given =
       p.has("given") ? given_figures(p.text("given"), measured, terms) : std::vector<given_figure>();
   const energy_fit fit = fit_energies(measured, terms, given, sm_count);
+  for (const std::string& warning : fit_warnings(fit, measured)) message_log::warning(warning);
   if (p.has("output")) files.add(p.text("output"), fit_section(fit, measured, base), "--output");
   files.commit();
   if (!p.has("quiet")) std::fputs(fit_table(fit).c_str(), stdout);

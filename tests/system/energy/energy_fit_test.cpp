@@ -24,8 +24,8 @@ const std::string v100_terms =
     "constant_watts,active_sm_watts,instruction_pj,l1_read_hit_pj+l1_read_miss_pj+l1_write_hit_pj+l1_write_miss_pj,"
     "shared_pj";
 const std::string v100_given =
-    "constant_pj=8.9,flit_pj=43,l2_read_hit_pj=54,l2_read_miss_pj=54,l2_write_hit_pj=54,l2_write_miss_pj=54,"
-    "dram_read_pj=300,dram_write_pj=300";
+    "constant_pj=7,flit_pj=33.7,l2_read_hit_pj=42.2,l2_read_miss_pj=42.2,l2_write_hit_pj=42.2,l2_write_miss_pj=42.2,"
+    "dram_read_pj=235,dram_write_pj=235";
 
 class energy_fit : public ::testing::Test {
  protected:
@@ -107,6 +107,33 @@ TEST_F(energy_fit, gives_nothing_a_negative_energy) {
   EXPECT_GT(c.energy.instruction_pj, 0);
 }
 
+TEST_F(energy_fit, names_what_the_measurements_do_not_tell_apart) {
+  write(made_table());
+  outcome o = fit({"m.csv", "--terms", "constant_watts,active_sm_watts,idle_sm_watts,instruction_pj", "-o", "f.ini"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.first_line(),
+            "heddle: warning: m.csv: these kernels do not tell apart constant_watts, active_sm_watts, idle_sm_watts, "
+            "whose figures are arbitrary: join them by + or leave one out (--terms), or give one (--given)");
+  EXPECT_NE(content(place_ / "f.ini").find("; fitted; arbitrary: not told apart from others"), std::string::npos);
+  // One of them given, the others are determined. Without --terms that of idle SMs is not fitted.
+  o = fit({"m.csv", "--terms", "constant_watts,active_sm_watts,instruction_pj", "--given", "idle_sm_watts=0.2"});
+  EXPECT_EQ(o.err, "");
+  o = fit({"m.csv", "-o", "f.ini"});
+  EXPECT_EQ(o.err, "");
+  EXPECT_NE(content(place_ / "f.ini").find("idle_sm_watts = 0"), std::string::npos);
+
+  std::ostringstream text;  // two sectors for each instruction, nearly, and no events of flit
+  text << "kernel,watts,seconds,active_sms,instruction,dram_read,flit\n";
+  for (int k = 0; k < 6; ++k)
+    text << "k" << k << "," << 60 + 7 * k << ",0.001," << 40 + k * k << "," << (k + 1) * 1e8 << ","
+         << (k + 1) * 2e8 + (k % 2) * 1e3 << ",0\n";
+  write(text.str());
+  o = fit({"m.csv", "--terms", "constant_watts,instruction_pj,dram_read_pj,flit_pj", "--quiet"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_NE(o.err.find("do not tell apart instruction_pj, dram_read_pj, whose"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("m.csv: no kernel has events of flit_pj"), std::string::npos) << o.err;
+}
+
 TEST_F(energy_fit, reproduces_the_page_and_the_file_of_the_v100) {
   const outcome o = fit({HEDDLE_SOURCE "/tests/hardware/energy/v100_power.csv", "--terms", v100_terms, "--given",
                          v100_given, "-o", "f.ini"});
@@ -115,8 +142,11 @@ TEST_F(energy_fit, reproduces_the_page_and_the_file_of_the_v100) {
   const heddle::gpu_config fitted = heddle::load_config((place_ / "f.ini").string()),
                            v100 = heddle::load_config("v100");
   const auto near = [](double a, double b) { EXPECT_NEAR(a / b, 1, 0.01); };
-  near(v100.energy.constant_watts, fitted.energy.constant_watts);
-  near(v100.energy.active_sm_watts, fitted.energy.active_sm_watts);
+  // The fit has the power of idle SMs in the constant one.
+  const unsigned sms = v100.gpu.sm_count;
+  near(v100.energy.constant_watts + sms * v100.energy.idle_sm_watts, fitted.energy.constant_watts);
+  near(v100.energy.active_sm_watts - v100.energy.idle_sm_watts, fitted.energy.active_sm_watts);
+  near(v100.energy.constant_watts / (sms * v100.energy.idle_sm_watts), 32.33 / (80 * 0.283));  // AccelWattch
   near(v100.energy.l1_read_hit_pj, fitted.energy.l1_read_hit_pj);
   near(v100.energy.shared_pj, fitted.energy.shared_pj);
   near(v100.energy.flit_pj, fitted.energy.flit_pj);
@@ -165,7 +195,7 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
           "m.csv: the fit gives: flit_pj = 1e+13: expected 0 to 1000000000");
   write("kernel,watts,seconds,active_sms\nk,1,1,2\n");
   refused({"m.csv", "-o", "f.ini"},
-          "m.csv: got 1 kernels, expected more than 3, the figures to be fitted (see --terms)");
+          "m.csv: got 1 kernels, expected more than 2, the figures to be fitted (see --terms)");
   refused({"m.csv", "--terms", "constant_watts", "--given", "dram_pj=3"},
           "--given: the measurements have no events of 'dram_pj', expected one of constant_watts, active_sm_watts, "
           "idle_sm_watts");
