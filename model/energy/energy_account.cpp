@@ -23,9 +23,6 @@ using sums = energy_account::sums;
 
 constexpr std::uint64_t context_line_bytes = 128;
 
-double joules(double events, double pj) { return events * pj * joules_per_pj; }
-double joules(std::uint64_t events, double pj) { return joules(static_cast<double>(events), pj); }
-
 // The memory system's energy belongs to no class of instructions, since loads of several classes share its counters.
 void add_to_memory(sums& to, unit u, double j) {
   to.units[u] += j;
@@ -49,27 +46,6 @@ energy_account::energy_account(const gpu& g, const power_ledger* ledger)
   for (unsigned i = 0; i < g.channel_count(); ++i) channels_.push_back(&g.channel_at(i).counters());
 }
 
-energy_account::priced_program& energy_account::program_of(std::uint32_t launch, unsigned sm) {
-  if (launch >= programs_.size()) programs_.resize(std::size_t{launch} + 1);
-  auto& known = programs_[launch];
-  if (known != nullptr) return *known;
-  known = std::make_unique<priced_program>();
-  known->prices = prices_of_program(*sms_[sm]->profiles.at(launch).program());
-  return *known;
-}
-
-// Launches of one kernel share its program.
-std::shared_ptr<const energy_account::price_list> energy_account::prices_of_program(const decoded_program& program) {
-  std::shared_ptr<const price_list>& known = price_lists_[&program];
-  if (known != nullptr) return known;
-  auto list = std::make_shared<price_list>();
-  list->energies = energies_of(program, prices_);
-  for (const instruction_energy& e : list->energies)
-    list->weights.push_back({prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane});
-  known = list;
-  return known;
-}
-
 bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
   return sms_[sm]->profiles.at(launch).size() != 0;
 }
@@ -86,87 +62,9 @@ const std::vector<unsigned>& energy_account::sms_of(std::uint32_t launch) {
   return sms_of_ended_.emplace(launch, sms_of_running_).first->second;
 }
 
-void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned sm) {
-  const launch_profile& profile = sms_[sm]->profiles.at(launch);
-  if (profile.size() == 0) return;
-  const std::vector<instruction_energy>& energies = instructions_of(launch, sm);
-  for (std::size_t i = 0; i < profile.size(); ++i) {
-    const std::uint64_t executed = profile.count(i, launch_profile::executed);
-    if (executed == 0) continue;
-    const instruction_energy& e = energies[i];
-    const double warps = static_cast<double>(executed);
-    const double lanes = static_cast<double>(profile.count(i, launch_profile::lanes));
-    const double control = joules(warps, prices_.instruction_pj);
-    const double registers = joules(lanes, e.registers_per_lane);
-    const double operation = joules(warps, e.unit_per_warp) + joules(lanes, e.unit_per_lane);
-    to.units[unit::control] += control;
-    to.units[unit::registers] += registers;
-    to.units[e.unit] += operation;
-    to.classes[e.purpose] += control + registers + operation;
-  }
-  std::uint64_t replays = 0;
-  for (const auto& p : sms_[sm]->partitions)
-    if (const issue_counters* c = p.account.counters.find(launch))
-      replays += c->shared_replays + c->global_replays + c->constant_replays;
-  const double replayed = joules(replays, prices_.instruction_pj);
-  to.units[unit::control] += replayed;
-  to.classes[energy_class::replays] += replayed;
-}
-
-void energy_account::add_memory(sums& to, std::uint32_t launch, unsigned sm) const {
-  const auto& m = *sms_[sm];
-  const energy_parameters& p = prices_;
-  const shared_memory_counters& s = m.shared_memory.counters.at(launch);
-  add_to_memory(
-      to, unit::shared_memory,
-      joules(s.load_transactions + s.store_transactions + s.atomic_transactions + s.operand_passes, p.shared_pj));
-  add_to_memory(to, unit::constant_cache, joules(m.constant_cache.counters.at(launch).accesses, p.constant_pj));
-  add_to_memory(to, unit::tlb, joules(m.load_store_unit.tlb.counters.at(launch).accesses, p.tlb_pj));
-  const l1_counters& c = m.l1.counters.at(launch);
-  const std::uint64_t fetched = c.reads - (c.hits - c.write_hits) - c.pending_hits;
-  const double delivered = static_cast<double>(c.delivered_words) / words_per_sector;
-  add_to_memory(to, unit::l1,
-                joules(delivered, p.l1_read_hit_pj) + joules(fetched, p.l1_read_miss_pj) +
-                    joules(c.write_hits, p.l1_write_hit_pj) + joules(c.writes - c.write_hits, p.l1_write_miss_pj));
-  // A header for each packet; a flit for each sector that travels with it; an atomic has a flit of operands and one of
-  // results.
-  const std::uint64_t flits = c.read_requests + c.write_requests + c.atomics + c.fills + c.writes + 2 * c.atomics +
-                              c.instruction_requests + c.instruction_sectors + c.bulk_reads + c.bulk_writes +
-                              c.bulk_sectors;
-  add_to_memory(to, unit::interconnect, joules(flits, p.flit_pj));
-  if (m.cluster_port != nullptr)
-    add_to_memory(to, unit::interconnect, joules(m.cluster_port->counters.at(launch).flits, p.cluster_flit_pj));
-}
-
-sums energy_account::counted_in_sm(std::uint32_t launch, unsigned sm) {
-  sums s;
-  add_instructions(s, launch, sm);
-  add_memory(s, launch, sm);
-  return s;
-}
-
 sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
   const sums counted = counted_in_sm(launch, sm);
   return ledger_ == nullptr ? counted : ledger_->in_sm(launch, sm, counted);
-}
-
-double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
-  if (ledger_ != nullptr) return in_sm(launch, sm).units.sum();
-  const launch_profile& profile = sms_[sm]->profiles.at(launch);
-  if (profile.size() == 0) return 0;
-  std::uint64_t executed = 0, replays = 0;
-  for (const auto& p : sms_[sm]->partitions)
-    if (const issue_counters* c = p.account.counters.find(launch)) {
-      executed += c->inst_executed;
-      replays += c->shared_replays + c->global_replays + c->constant_replays;
-    }
-  priced_program& program = program_of(launch, sm);
-  program.sms.resize(gpu_.sm_count());
-  priced_program::known_sum& known = program.sms[sm];
-  if (known.executed != executed) known = {executed, profile.weighted(program.prices->weights)};
-  sums memory;
-  add_memory(memory, launch, sm);
-  return joules(1.0, known.pj) + joules(replays, prices_.instruction_pj) + memory.units.sum();
 }
 
 sums energy_account::beside_sms(std::uint32_t launch) const {

@@ -18,9 +18,15 @@ class gpu;
 class power_ledger;
 class power_records;
 class sm;
+struct cluster_counters;
+struct constant_cache_counters;
 struct decoded_program;
+struct issue_counters;
+struct l1_counters;
 struct l2_counters;
 struct memory_counters;
+struct shared_memory_counters;
+struct tlb_counters;
 
 /// The energy of a GPU's launches, computed from the units' counters when it is asked for: the units themselves do
 /// nothing for it. All figures are up to now. `g` must outlive it, and so must `ledger`, which has the core's clock and
@@ -99,13 +105,24 @@ class energy_account {
     std::vector<instruction_energy> energies;
     std::vector<count_weights> weights;  // pJ, for joules_in_sm()
   };
-  /// A launch's program, and what its instructions have cost in each SM.
+  /// The counters of a launch in an SM, null until it has them, and what joules_in_sm() found last.
+  struct sm_events {
+    std::vector<const issue_counters*> issue;  // by sub-partition
+    const shared_memory_counters* shared = nullptr;
+    const constant_cache_counters* constants = nullptr;
+    const tlb_counters* translations = nullptr;
+    const l1_counters* l1 = nullptr;
+    const cluster_counters* cluster = nullptr;
+    std::uint64_t replays = 0;
+    std::uint64_t events = 0;
+    double joules = 0;
+
+    /// A number that grows with each event that costs energy. Counts `replays` anew.
+    std::uint64_t count(const heddle::sm& of, std::uint32_t launch);
+  };
+  /// A launch's program, and what it has cost in each SM.
   struct priced_program {
-    struct known_sum {
-      std::uint64_t executed = 0;  // warp instructions
-      double pj = 0;               // without replays
-    };
-    std::vector<known_sum> sms;  // for joules_in_sm()
+    std::vector<sm_events> sms;
     std::shared_ptr<const price_list> prices;
   };
   std::shared_ptr<const price_list> prices_of_program(const decoded_program& program);
@@ -114,7 +131,9 @@ class energy_account {
     return program_of(launch, sm).prices->energies;
   }
   void add_instructions(sums& to, std::uint32_t launch, unsigned sm);
-  void add_memory(sums& to, std::uint32_t launch, unsigned sm) const;
+  /// Calls visit(energy_unit, joules) for the memory units of an SM and its requests to the interconnect.
+  template <class F>
+  void visit_memory(std::uint32_t launch, unsigned sm, F&& visit) const;
   [[nodiscard]] double joules_of(const l2_counters& c) const;
   [[nodiscard]] double joules_of(const memory_counters& c) const;
   void finish(energy_metrics& m, cycle_t start, cycle_t end, double active) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+
 #include "heddle/config/parameters.h"
 
 namespace heddle {
@@ -15,5 +17,7 @@ double core_volts(const gpu_config& config, double clock_mhz);
 energy_parameters prices_of(const gpu_config& config);
 
 constexpr double joules_per_pj = 1e-12;
+constexpr double joules(double events, double pj) { return events * pj * joules_per_pj; }
+constexpr double joules(std::uint64_t events, double pj) { return joules(static_cast<double>(events), pj); }
 
 }  // namespace heddle

@@ -10,7 +10,7 @@ namespace {
 
 struct place {
   energy_unit unit;
-  energy_class purpose;
+  energy_class of;
 };
 
 place place_of(isa::unit u) {
@@ -69,10 +69,9 @@ register_use registers_of(const isa::instruction& i) {
 
 instruction_energy energy_of(const decoded_instruction& d, const energy_parameters& prices) {
   const isa::instruction& i = *d.instruction;
-  const place where = place_of(d.unit);
   instruction_energy e;
-  e.unit = where.unit;
-  e.purpose = where.purpose;
+  e.unit = place_of(d.unit).unit;
+  e.purpose = place_of(isa::unit_of(d.timing)).of;  // integers may be multiplied on the FP32 pipe
   if (d.timing == isa::op_class::tensor)
     e.unit_per_warp = isa::multiply_adds(i) * multiply_add_price(i.src_type, prices);
   else e.unit_per_lane = lane_price(d.timing, prices);

@@ -17,11 +17,11 @@ struct instruction;
 
 /// What an executed warp instruction costs in its SM, pJ. What it causes in the memory system is counted there.
 struct instruction_energy {
-  energy_unit unit = energy_unit::branch;  // that executes it
-  energy_class purpose = energy_class::branch;
-  double unit_per_warp = 0;       // for each warp instruction: matrix instructions
-  double unit_per_lane = 0;       // for each active lane: the others
-  double registers_per_lane = 0;  // its operands and result
+  energy_unit unit = energy_unit::branch;       // that executes it
+  energy_class purpose = energy_class::branch;  // of the instruction, on whatever unit
+  double unit_per_warp = 0;                     // for each warp instruction: matrix instructions
+  double unit_per_lane = 0;                     // for each active lane: the others
+  double registers_per_lane = 0;                // its operands and result
 };
 
 /// Registers that a lane reads and writes, 32 bits each.

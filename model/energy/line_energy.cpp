@@ -87,7 +87,9 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch, const e
     joules.resize(profile.size());
     demands.resize(profile.size());
     for (std::size_t i = 0; i < profile.size(); ++i) {
-      const double executed = static_cast<double>(profile.count(i, launch_profile::executed));
+      const std::uint64_t count = profile.count(i, launch_profile::executed);
+      if (count == 0) continue;
+      const double executed = static_cast<double>(count);
       const double lanes = static_cast<double>(profile.count(i, launch_profile::lanes));
       const instruction_energy& e = energies[i];
       joules[i] +=
@@ -95,7 +97,7 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch, const e
           (executed * (prices_.instruction_pj + e.unit_per_warp) + lanes * (e.unit_per_lane + e.registers_per_lane));
       demands[i].executed += executed;
       if (profile.program()->code[i].has_constant) demands[i].constant += executed;
-      demands[i].add(profile.traffic(i), prices_);
+      if (accesses_memory(profile.program()->code[i])) demands[i].add(profile.traffic(i), prices_);
     }
   }
   using unit = energy_unit;

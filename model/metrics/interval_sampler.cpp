@@ -194,9 +194,9 @@ void interval_sampler::fill(run_metrics& m) {
   sample before;
   before.sm_instructions.resize(gpu_.sm_count());
   for (const sample& s : samples_) {
-    if (&s == &samples_.back() && s.states == before.states &&
-        s.read_bytes + s.write_bytes == before.read_bytes + before.write_bytes)
-      break;  // no activity since the last sample
+    const bool active =
+        s.states != before.states || s.read_bytes + s.write_bytes != before.read_bytes + before.write_bytes;
+    if (&s == &samples_.back() && !active && (s.cycle == 0 || !to.end_cycles.empty())) break;
     to.end_cycles.push_back(s.cycle);
     to.inst_executed.push_back(s.instructions - before.instructions);
     to.dram_read_bytes.push_back(s.read_bytes - before.read_bytes);

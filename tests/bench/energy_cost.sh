@@ -79,6 +79,33 @@ end:
   ret;
 }
 END
+cat >"$work/loop.ptx" <<'END'
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry turn(.param .u64 p, .param .u32 n)
+{
+  .reg .pred %p<2>;
+  .reg .f32 %f<4>;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [p];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  mov.f32 %f1, 0f3F800000;
+loop:
+  fma.rn.f32 %f1, %f1, %f1, %f1;
+  ld.global.f32 %f2, [%rd3];
+  add.f32 %f1, %f1, %f2;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra loop;
+  st.global.f32 [%rd3], %f1;
+  ret;
+}
+END
 # repeat LAUNCH TIMES: the list of launches.
 repeat() {
   printf '%s' "$1"
@@ -94,6 +121,19 @@ buffers='"a": {"bytes": 4096}, "b": {"bytes": 4096}, "c": {"bytes": 4096}'
 printf '{"module": "add.ptx", "buffers": {%s}, "launches": [%s]}\n' "$buffers" "$(repeat "$launch" 50)" >"$work/add.json"
 launch='{"kernel": "tiny", "grid": [1, 1, 1], "block": [32, 1, 1], "args": [{"buffer": "a"}]}'
 printf '{"module": "tiny.ptx", "buffers": {"a": {"bytes": 4096}}, "launches": [%s]}\n' "$(repeat "$launch" 400)" >"$work/tiny.json"
+# concurrent BLOCKS TURNS NAME: 32 launches in streams of their own.
+concurrent() {
+  launches=
+  k=0
+  while [ $k -lt 32 ]; do
+    launch="{\"kernel\": \"turn\", \"grid\": [$1, 1, 1], \"block\": [32, 1, 1], \"stream\": $k,"
+    launches="$launches${launches:+, }$launch \"args\": [{\"buffer\": \"a\"}, {\"s32\": $2}]}"
+    k=$((k + 1))
+  done
+  printf '{"module": "loop.ptx", "buffers": {"a": {"bytes": 4096}}, "launches": [%s]}\n' "$launches" >"$work/$3.json"
+}
+concurrent 132 40 wide
+concurrent 66 200 deep
 
 divergent="run --kernel $workloads/divergent/divergent.ptx:divergent --grid 320 --block 128 --arg buf:163840:random:9"
 divergent="$divergent --arg buf:163840 --arg s32:40960"
@@ -105,4 +145,6 @@ for gpu in v100 h100; do
 done
 cost "50 vector additions of 1,024 elements, h100" 2 run "$work/add.json" --gpu h100
 cost "400 launches of six instructions, h100" 6 run "$work/tiny.json" --gpu h100
+cost "32 concurrent launches of 132 warps, h100" 3 run "$work/wide.json" --gpu h100
+cost "32 concurrent launches of 66 longer warps, h100" 2 run "$work/deep.json" --gpu h100
 exit $failed

@@ -116,6 +116,7 @@ TEST_F(energy_of_runs, add_up_in_each_of_them) {
   check_energies(metrics_of(hotspot + " --threads 2"));
   check_energies(metrics_of(hotspot + " --cold"));
   check_energies(metrics_of(hotspot + " --max-cycles 9000", {}, 1));
+  check_energies(metrics_of(hotspot + " --max-cycles 20", {}, 1));  // before the first block
   check_energies(metrics_of(hotspot, {"energy.power_cap_watts=90"}));
   check_energies(metrics_of(hotspot + " --max-cycles 9000", {"energy.power_cap_watts=90"}, 1));
   check_energies(metrics_of("run " + workloads + "/needleman_wunsch/job.json --gpu h100"));  // many launches

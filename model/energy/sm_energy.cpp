@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// The energy of a launch in an SM.
+#include "heddle/energy/energy_account.h"
+#include "heddle/energy/energy_prices.h"
+#include "heddle/energy/power_ledger.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/sm/sm.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+
+namespace heddle {
+
+namespace {
+
+using unit = energy_unit;
+using sums = energy_account::sums;
+
+}  // namespace
+
+energy_account::priced_program& energy_account::program_of(std::uint32_t launch, unsigned sm) {
+  if (launch >= programs_.size()) programs_.resize(std::size_t{launch} + 1);
+  auto& known = programs_[launch];
+  if (known != nullptr) return *known;
+  known = std::make_unique<priced_program>();
+  known->sms.resize(gpu_.sm_count());
+  known->prices = prices_of_program(*sms_[sm]->profiles.at(launch).program());
+  return *known;
+}
+
+// Launches of one kernel share its program.
+std::shared_ptr<const energy_account::price_list> energy_account::prices_of_program(const decoded_program& program) {
+  std::shared_ptr<const price_list>& known = price_lists_[&program];
+  if (known != nullptr) return known;
+  auto list = std::make_shared<price_list>();
+  list->energies = energies_of(program, prices_);
+  for (const instruction_energy& e : list->energies)
+    list->weights.push_back({prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane});
+  known = list;
+  return known;
+}
+
+void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned sm) {
+  const launch_profile& profile = sms_[sm]->profiles.at(launch);
+  if (profile.size() == 0) return;
+  const std::vector<instruction_energy>& energies = instructions_of(launch, sm);
+  for (std::size_t i = 0; i < profile.size(); ++i) {
+    const std::uint64_t executed = profile.count(i, launch_profile::executed);
+    if (executed == 0) continue;
+    const instruction_energy& e = energies[i];
+    const double warps = static_cast<double>(executed);
+    const double lanes = static_cast<double>(profile.count(i, launch_profile::lanes));
+    const double control = joules(warps, prices_.instruction_pj);
+    const double registers = joules(lanes, e.registers_per_lane);
+    const double operation = joules(warps, e.unit_per_warp) + joules(lanes, e.unit_per_lane);
+    to.units[unit::control] += control;
+    to.units[unit::registers] += registers;
+    to.units[e.unit] += operation;
+    to.classes[e.purpose] += control + registers + operation;
+  }
+  std::uint64_t replays = 0;
+  for (const auto& p : sms_[sm]->partitions)
+    if (const issue_counters* c = p.account.counters.find(launch))
+      replays += c->shared_replays + c->global_replays + c->constant_replays;
+  const double replayed = joules(replays, prices_.instruction_pj);
+  to.units[unit::control] += replayed;
+  to.classes[energy_class::replays] += replayed;
+}
+
+template <class F>
+void energy_account::visit_memory(std::uint32_t launch, unsigned sm, F&& visit) const {
+  const auto& m = *sms_[sm];
+  const energy_parameters& p = prices_;
+  const shared_memory_counters& s = m.shared_memory.counters.at(launch);
+  visit(unit::shared_memory,
+        joules(s.load_transactions + s.store_transactions + s.atomic_transactions + s.operand_passes, p.shared_pj));
+  visit(unit::constant_cache, joules(m.constant_cache.counters.at(launch).accesses, p.constant_pj));
+  visit(unit::tlb, joules(m.load_store_unit.tlb.counters.at(launch).accesses, p.tlb_pj));
+  const l1_counters& c = m.l1.counters.at(launch);
+  const std::uint64_t fetched = c.reads - (c.hits - c.write_hits) - c.pending_hits;
+  const double delivered = static_cast<double>(c.delivered_words) / words_per_sector;
+  visit(unit::l1, joules(delivered, p.l1_read_hit_pj) + joules(fetched, p.l1_read_miss_pj) +
+                      joules(c.write_hits, p.l1_write_hit_pj) + joules(c.writes - c.write_hits, p.l1_write_miss_pj));
+  // A header for each packet; a flit for each sector that travels with it; an atomic has a flit of operands and one of
+  // results.
+  const std::uint64_t flits = c.read_requests + c.write_requests + c.atomics + c.fills + c.writes + 2 * c.atomics +
+                              c.instruction_requests + c.instruction_sectors + c.bulk_reads + c.bulk_writes +
+                              c.bulk_sectors;
+  visit(unit::interconnect, joules(flits, p.flit_pj));
+  if (m.cluster_port != nullptr)
+    visit(unit::interconnect, joules(m.cluster_port->counters.at(launch).flits, p.cluster_flit_pj));
+}
+
+sums energy_account::counted_in_sm(std::uint32_t launch, unsigned sm) {
+  sums s;
+  add_instructions(s, launch, sm);
+  visit_memory(launch, sm, [&s](unit u, double j) {
+    s.units[u] += j;
+    s.classes[energy_class::memory] += j;
+  });
+  return s;
+}
+
+double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
+  if (ledger_ != nullptr) return in_sm(launch, sm).units.sum();
+  const launch_profile* profile = sms_[sm]->profiles.find(launch);
+  if (profile == nullptr || profile->size() == 0) return 0;
+  priced_program& program = program_of(launch, sm);
+  sm_events& known = program.sms[sm];
+  const std::uint64_t events = known.count(*sms_[sm], launch);
+  if (known.events == events) return known.joules;
+  double memory = 0;
+  visit_memory(launch, sm, [&memory](unit, double j) { memory += j; });
+  known.events = events;
+  known.joules =
+      joules(1.0, profile->weighted(program.prices->weights)) + joules(known.replays, prices_.instruction_pj) + memory;
+  return known.joules;
+}
+
+// Sums of counters that only grow: if it is what it was, so is each of them. Those that are left out grow with others.
+std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32_t launch) {
+  const auto look = [launch](const auto*& known, const auto& counters) {
+    if (known == nullptr) known = counters.find(launch);
+    return known != nullptr;
+  };
+  if (issue.empty()) issue.resize(of.partitions.size());
+  std::uint64_t executed = 0;
+  replays = 0;
+  for (std::size_t i = 0; i < issue.size(); ++i)
+    if (look(issue[i], of.partitions[i].account.counters)) {
+      executed += issue[i]->inst_executed;
+      replays += issue[i]->shared_replays + issue[i]->global_replays + issue[i]->constant_replays;
+    }
+  std::uint64_t all = executed + replays;
+  if (look(shared, of.shared_memory.counters))
+    all +=
+        shared->load_transactions + shared->store_transactions + shared->atomic_transactions + shared->operand_passes;
+  if (look(constants, of.constant_cache.counters)) all += constants->accesses;
+  if (look(translations, of.load_store_unit.tlb.counters)) all += translations->accesses;
+  if (look(l1, of.l1.counters))
+    all += l1->accesses + l1->delivered_words + l1->fills + l1->read_requests + l1->write_requests + l1->atomics +
+           l1->instruction_requests + l1->instruction_sectors + l1->bulk_reads + l1->bulk_writes + l1->bulk_sectors;
+  if (of.cluster_port != nullptr && look(cluster, of.cluster_port->counters)) all += cluster->flits;
+  return all;
+}
+
+}  // namespace heddle
