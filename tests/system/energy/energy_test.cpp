@@ -100,6 +100,30 @@ TEST_F(energy, adds_up_in_the_file) {
   EXPECT_EQ(run_energy["sm_milliwatts_over_time"].size(), m["sms"].size());
 }
 
+// An integer multiplication executes on the FP32 pipe of an A100.
+TEST_F(energy, of_integers_is_of_their_class_on_whatever_pipe) {
+  std::ofstream(place_ / "products.ptx") << R"(.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry products(.param .u64 p)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [p];
+  ld.global.u32 %r1, [%rd1];
+  mul.lo.u32 %r2, %r1, %r1;
+  mad.lo.u32 %r3, %r2, %r1, %r2;
+  st.global.u32 [%rd1], %r3;
+  ret;
+}
+)";
+  const json e =
+      run("--kernel products.ptx:products --grid 1 --block 32 --arg buf:128 --gpu a100")["kernels"][0]["energy"];
+  EXPECT_GT(e["by_unit"]["fp32"].get<double>(), 0);
+  EXPECT_EQ(e["by_class"]["fp32"].get<double>(), 0);
+  EXPECT_GT(e["by_class"]["int"].get<double>(), e["by_unit"]["fp32"].get<double>());
+}
+
 TEST_F(energy, changes_nothing_else_and_can_be_switched_off) {
   const std::string job = workloads + "/saxpy/job.json --gpu a100";
   json with = run(job), without = run(job + " --set energy.account=false");
