@@ -45,6 +45,8 @@ class energy_account {
   [[nodiscard]] sums in_sm(std::uint32_t launch, unsigned sm);
   /// Joules of in_sm() together: for those who ask again and again while the launch runs.
   [[nodiscard]] double joules_in_sm(std::uint32_t launch, unsigned sm);
+  /// Of these, what its requests to the interconnect spend.
+  [[nodiscard]] double in_interconnect(std::uint32_t launch, unsigned sm);
   /// Dynamic energy of a launch in the L2 and device memory.
   [[nodiscard]] sums beside_sms(std::uint32_t launch) const;
   /// Joules of a launch in the L2.

@@ -115,6 +115,13 @@ double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
   return known.joules;
 }
 
+double energy_account::in_interconnect(std::uint32_t launch, unsigned sm) {
+  if (ledger_ != nullptr) return in_sm(launch, sm).units[unit::interconnect];
+  double all = 0;
+  visit_memory(launch, sm, [&all](unit u, double j) { all += u == unit::interconnect ? j : 0; });
+  return all;
+}
+
 // Sums of counters that only grow: if it is what it was, so is each of them. Those that are left out grow with others.
 std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32_t launch) {
   const auto look = [launch](const auto*& known, const auto& counters) {

@@ -45,7 +45,8 @@ void interval_sampler::after_cycle() {
   take();
   samples_.back().states[static_cast<std::size_t>(warp_stall::misc)] += restoring;
   if (samples_.size() >= most_samples) thin_out();
-  next_ = (now / step_ + 1) * step_;
+  // A sample costs as much as there are launches, so that it is taken less often where many run.
+  next_ = (now / step_ + std::max<std::size_t>(1, running_.all().size() / launches_each_step)) * step_;
   // The memory clock's edge at this instant may precede or follow the core clock's. A delta cycle later both are over,
   // so the order has no effect.
   memory_due_.notify(sc_core::SC_ZERO_TIME);

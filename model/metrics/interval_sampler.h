@@ -76,6 +76,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void thin_out();
 
   static constexpr std::size_t most_samples = 128;
+  static constexpr std::size_t launches_each_step = 3;
   gpu& gpu_;
   cycle_t step_ = 256;
   cycle_t next_ = step_;

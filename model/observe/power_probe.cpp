@@ -11,19 +11,30 @@ namespace heddle {
 
 using unit = energy_unit;
 
-power_probe::power_probe(const gpu& g, const power_ledger* ledger)
+power_probe::power_probe(const gpu& g, const power_ledger* ledger, const std::vector<unsigned>& by_unit)
     : gpu_(g),
       energy_(g, ledger),
       running_(g.cwd()),
+      by_unit_(g.sm_count()),
       closed_(g.sm_count()),
       before_(g.sm_count()),
       active_(g.sm_count()),
-      watts_(g.sm_count()) {}
+      watts_(g.sm_count()) {
+  for (const unsigned sm : by_unit) by_unit_[sm] = true;
+}
+
+power_probe::joules power_probe::spent(std::uint32_t launch, unsigned sm) {
+  if (by_unit_[sm]) return energy_.in_sm(launch, sm).units;
+  joules j;
+  j[unit::interconnect] = energy_.in_interconnect(launch, sm);
+  j[unit::control] = energy_.joules_in_sm(launch, sm) - j[unit::interconnect];
+  return j;
+}
 
 power_probe::joules power_probe::sm_joules(unsigned sm) {
   joules j = closed_[sm];
   for (const std::uint32_t launch : running_.all())
-    if (energy_.ran_on(launch, sm)) j.add(energy_.in_sm(launch, sm).units);
+    if (energy_.ran_on(launch, sm)) j.add(spent(launch, sm));
   return j;
 }
 
@@ -41,7 +52,7 @@ void power_probe::advance(cycle_t cycle) {
   running_.update([this](std::uint32_t launch) {
     closed_l2_ += energy_.in_l2(launch);
     for (unsigned i = 0; i < gpu_.sm_count(); ++i)
-      if (energy_.ran_on(launch, i)) closed_[i].add(energy_.in_sm(launch, i).units);
+      if (energy_.ran_on(launch, i)) closed_[i].add(spent(launch, i));
   });
   const double seconds = energy_.seconds(energy_.time(cycle) - energy_.time(cycle_));
   const double leaking = energy_.seconds(energy_.leakage_time(cycle) - energy_.leakage_time(cycle_));

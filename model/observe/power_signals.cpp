@@ -14,13 +14,20 @@ namespace {
 
 constexpr unsigned bits = 32;
 
+std::vector<unsigned> sms_among(const std::vector<const sc_core::sc_object*>& modules) {
+  std::vector<unsigned> sms;
+  for (const sc_core::sc_object* module : modules)
+    if (const auto* s = dynamic_cast<const sm*>(module)) sms.push_back(s->id());
+  return sms;
+}
+
 }  // namespace
 
 power_signals::power_signals(const gpu& g, const power_ledger* ledger,
                              const std::vector<const sc_core::sc_object*>& modules, sc_core::sc_trace_file* file)
     : gpu_(g),
       energy_(g, ledger),
-      probe_(g, ledger),
+      probe_(g, ledger, sms_among(modules)),
       clock_mhz_(static_cast<std::uint32_t>(std::llround(g.config().gpu.core_clock_mhz))) {
   const std::string chip = std::string(g.name()) + ".power.";
   if (ledger != nullptr) sc_core::sc_trace(file, clock_mhz_, chip + "core_clock_mhz", bits);
