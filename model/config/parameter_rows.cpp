@@ -58,79 +58,72 @@ std::vector<std::string> separated(const std::string& list) {
   return words;
 }
 
-/// A row of the section whose parameters are the struct S.
-template <class S>
-struct row {
-  parameter about;
-  std::function<value_pointer(S&)> in;
-};
+/// What all rows have in common. Rows are added one by one: a braced list of them takes the compiler four times as
+/// long.
+parameter& add_row(std::vector<parameter>& all, const char* section, const char* key, const char* description, unit u,
+                   parameter_source from, const numeric_range& range) {
+  return all.emplace_back(parameter{section, key, description, u, from, range, {}, "", {}, {}, false});
+}
+parameter& add_row(std::vector<parameter>& all, const char* section, const char* key, const char* description,
+                   parameter_source from) {
+  return add_row(all, section, key, description, unit::none, from, {});
+}
+parameter& add_choice(std::vector<parameter>& all, const char* section, const char* key, const char* description,
+                      parameter_source from, const std::string& words) {
+  parameter& row = add_row(all, section, key, description, from);
+  row.choices = separated(words);
+  return row;
+}
+parameter& add_list(std::vector<parameter>& all, const char* section, const char* key, const char* description,
+                    parameter_source from, const numeric_range& range) {
+  parameter& row = add_row(all, section, key, description, unit::none, from, range);
+  row.is_list = true;
+  return row;
+}
+/// `row` acts only while the choice `key` of its section is one of `names`.
+parameter& with(parameter& row, const char* key, const char* names) {
+  row.description = std::string(names) + ": " + row.description;
+  row.needs = {row.section + "." + key, separated(names)};
+  return row;
+}
 
+/// Says where the value of a row is.
 template <class S, class T>
-row<S> number(T S::*member, const char* key, const numeric_range& range, unit u, parameter_source from,
-              const char* description) {
-  return {{"", key, description, u, from, range, {}, "", {}, {}, false},
-          [member](S& s) -> value_pointer { return &(s.*member); }};
-}
-template <class S>
-row<S> flag(bool S::*member, const char* key, parameter_source from, const char* description) {
-  return {{"", key, description, unit::none, from, {}, {}, "", {}, {}, false},
-          [member](S& s) -> value_pointer { return &(s.*member); }};
-}
-template <class S>
-row<S> text(std::string S::*member, const char* key, parameter_source from, const char* description) {
-  return {{"", key, description, unit::none, from, {}, {}, "", {}, {}, false},
-          [member](S& s) -> value_pointer { return &(s.*member); }};
-}
-template <class S>
-row<S> list(std::vector<unsigned> S::*member, const char* key, const numeric_range& range, parameter_source from,
-            const char* description) {
-  return {{"", key, description, unit::none, from, range, {}, "", {}, {}, true},
-          [member](S& s) -> value_pointer { return &(s.*member); }};
-}
-template <class S, class E>
-row<S> choice_of(E S::*member, const char* key, parameter_source from, const char* description) {
-  static_assert(std::is_same<std::underlying_type_t<E>, std::uint8_t>::value, "choices.h: enumerations are bytes");
-  return {{"", key, description, unit::none, from, {}, separated(words_of(E{})), "", {}, {}, false},
-          [member](S& s) -> value_pointer { return choice_value{reinterpret_cast<std::uint8_t*>(&(s.*member))}; }};
-}
-/// `about` acts only while the choice `key` of its section is one of `names`.
-template <class S>
-row<S> with(row<S> about, const char* key, const char* names) {
-  about.about.description = std::string(names) + ": " + about.about.description;
-  about.about.needs = {key, separated(names)};
-  return about;
+void place(parameter& row, S gpu_config::*section, T S::*member) {
+  row.in = [section, member](gpu_config& config) -> value_pointer {
+    T* const value = &(config.*section.*member);
+    if constexpr (std::is_enum_v<T>) {
+      static_assert(std::is_same_v<std::underlying_type_t<T>, std::uint8_t>, "choices.h: enumerations are bytes");
+      return choice_value{reinterpret_cast<std::uint8_t*>(value)};
+    } else {
+      return value;
+    }
+  };
 }
 
-template <class S>
-std::vector<parameter> section(S gpu_config::*where, const char* name, std::vector<row<S>> rows) {
-  std::vector<parameter> all;
-  all.reserve(rows.size());
-  for (row<S>& r : rows) {
-    r.about.section = name;
-    if (!r.about.needs.key.empty()) r.about.needs.key = r.about.section + "." + r.about.needs.key;
-    r.about.in = [where, in = std::move(r.in)](gpu_config& config) { return in(config.*where); };
-    all.push_back(std::move(r.about));
-  }
-  return all;
-}
-
-// One function for each section, with a braced list of its rows.
+// One function for each section, with a statement for each row.
 // clang-format off
-#define HEDDLE_SECTION(member, name)                                 \
-  std::vector<parameter> rows_of_##member() {                        \
-    using p = name##_parameters;                                     \
-    return section<p>(&gpu_config::member, #name, {
-#define HEDDLE_END(member, name) }); }
+#define HEDDLE_SECTION(member, name)                     \
+  void rows_of_##member(std::vector<parameter>& all) {   \
+    using p = name##_parameters;                         \
+    constexpr auto in_section = &gpu_config::member;     \
+    const char* const section = #name;
+#define HEDDLE_END(member, name) }
 // clang-format on
+#define HEDDLE_ROW(row, key) place(row, in_section, &p::key);
 #define HEDDLE_NUMBER(type, key, value, range, unit_of, source, sentence) \
-  number(&p::key, #key, range, unit::unit_of, parameter_source::source, sentence),
-#define HEDDLE_NUMBER_WITH(choice, names, type, key, value, range, unit_of, source, sentence) \
-  with(number(&p::key, #key, range, unit::unit_of, parameter_source::source, sentence), #choice, names),
-#define HEDDLE_FLAG(key, value, source, sentence) flag(&p::key, #key, parameter_source::source, sentence),
-#define HEDDLE_TEXT(key, value, source, sentence) text(&p::key, #key, parameter_source::source, sentence),
-#define HEDDLE_LIST(key, value, range, source, sentence) list(&p::key, #key, range, parameter_source::source, sentence),
+  HEDDLE_ROW(add_row(all, section, #key, sentence, unit::unit_of, parameter_source::source, range), key)
+#define HEDDLE_NUMBER_WITH(choice, names, type, key, value, range, unit_of, source, sentence)                      \
+  HEDDLE_ROW(                                                                                                      \
+      with(add_row(all, section, #key, sentence, unit::unit_of, parameter_source::source, range), #choice, names), \
+      key)
+#define HEDDLE_FLAG(key, value, source, sentence) \
+  HEDDLE_ROW(add_row(all, section, #key, sentence, parameter_source::source), key)
+#define HEDDLE_TEXT(key, value, source, sentence) HEDDLE_FLAG(key, value, source, sentence)
+#define HEDDLE_LIST(key, value, range, source, sentence) \
+  HEDDLE_ROW(add_list(all, section, #key, sentence, parameter_source::source, range), key)
 #define HEDDLE_SAME(enumeration, key, value, source, sentence) \
-  choice_of(&p::key, #key, parameter_source::source, sentence),
+  HEDDLE_ROW(add_choice(all, section, #key, sentence, parameter_source::source, words_of(decltype(p::key){})), key)
 #include "heddle/config/parameter_list.h"
 
 }  // namespace
@@ -157,10 +150,7 @@ std::string compute_capability_text(const gpu_config& config) { return text_of(c
 
 std::vector<parameter> parameter_rows() {
   std::vector<parameter> all;
-  const auto add = [&all](std::vector<parameter> rows) {
-    all.insert(all.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
-  };
-#define HEDDLE_SECTION(member, name) add(rows_of_##member());
+#define HEDDLE_SECTION(member, name) rows_of_##member(all);
 #include "heddle/config/parameter_list.h"
   return all;
 }
