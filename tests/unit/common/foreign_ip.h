@@ -10,12 +10,13 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <random>
 #include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
+
+#include "tests/unit/common/byte_map.h"
 
 namespace foreign {
 
@@ -27,7 +28,7 @@ struct storage {
   unsigned most_bytes = ~0u;  // longer transfers are rejected
   bool knows_enables = true;  // false: byte enables are rejected
   unsigned most_debug = ~0u;  // maximum size of one debug access
-  std::map<std::uint64_t, std::uint8_t> bytes;
+  heddle::test::byte_map bytes;
 
   unsigned debug(tlm::tlm_generic_payload& p) {
     const unsigned n = p.get_data_length() < most_debug ? p.get_data_length() : most_debug;

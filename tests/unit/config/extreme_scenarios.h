@@ -5,9 +5,10 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
-#include <map>
 #include <systemc>
 #include <tlm>
+
+#include "tests/unit/common/byte_map.h"
 
 namespace heddle::test {
 
@@ -85,7 +86,7 @@ struct outside_memory : sc_core::sc_module {
     }
   }
   tlm_utils::simple_target_socket<outside_memory> socket{"socket"};
-  std::map<std::uint64_t, std::uint8_t> bytes;
+  byte_map bytes;
   std::uint64_t digest = 14695981039346656037u;
 };
 

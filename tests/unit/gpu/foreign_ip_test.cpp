@@ -375,7 +375,7 @@ TEST_F(foreign_ip, small_memories_that_begin_at_zero) {
       const std::uint64_t used = g.driver.allocate(1) - host_driver::default_first_address;
       for (unsigned m = 0; m < channels; ++m) {
         expect_content(checkers[m]);
-        EXPECT_LT(memories[m]->store.bytes.rbegin()->first, used / channels + config.l2.interleave_bytes) << more;
+        EXPECT_LT(memories[m]->store.bytes.last(), used / channels + config.l2.interleave_bytes) << more;
       }
       const address_map map(config);
       const std::vector<std::uint32_t> in = stress_input();  // the first buffer that the driver allocates

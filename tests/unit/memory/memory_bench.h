@@ -19,6 +19,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/protocol/gpu_request.h"
+#include "tests/unit/common/byte_map.h"
 
 namespace heddle::test {
 
@@ -199,7 +200,7 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
   bool performs_late = false;  // performs requests when it responds, not when they arrive
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   std::mt19937_64 random{2};
-  std::map<std::uint64_t, std::uint8_t> bytes;
+  byte_map bytes;
   std::vector<std::pair<std::uint64_t, unsigned>> reads;  // address, length
   std::vector<std::pair<std::uint64_t, unsigned>> writes;
   std::vector<cycle_t> asked;
