@@ -53,8 +53,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
       write_ports_(config.sub_partition.register_banks, config.sub_partition.register_write_ports) {
   for (const char* unit : unit_names) {
     units.emplace_back(unit);
-    dispatch_socket.emplace_back(("dispatch_socket_" + std::to_string(dispatch_socket.size())).c_str());
-    dispatch_socket.back().bind(unit_answers_);
+    dispatch_socket.emplace_back(("dispatch_socket_" + std::to_string(dispatch_socket.size())).c_str(), unit_answers_);
   }
   if (config.fp32.shared_lanes != 0) {
     shared_unit.init(1);
@@ -76,8 +75,7 @@ sub_partition::~sub_partition() = default;
 
 void sub_partition::before_end_of_elaboration() {
   for (std::size_t u = 0; u < units.size(); ++u) {
-    if (dispatch_socket[u].bind_count() == 0) dispatch_socket[u].bind(units[u].dispatch_socket);
-    else units[u].dispatch_socket.get_base_port().bind(unit_answers_);  // replaced
+    if (dispatch_socket[u].bind_count() == 0) dispatch_socket[u].bind(units[u].dispatch_socket);  // not replaced
   }
 }
 

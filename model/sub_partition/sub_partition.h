@@ -63,7 +63,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
   tlm::tlm_initiator_socket<32, lsu_protocol_types> lsu_socket;
   /// A program may bind an execution unit of its own before elaboration ends; otherwise units[u] is bound.
   // A deque, because sc_vector generates a name for each element, and a large chip has thousands of these sockets.
-  std::deque<tlm::tlm_initiator_socket<32, issue_protocol_types>> dispatch_socket;                 // by unit
+  std::deque<blocking_initiator_socket<issue_protocol_types>> dispatch_socket;                     // by unit
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> shared_dispatch_socket;  // as shared_unit
 
   /// Sets the fp32 lanes that this sub-partition shares with others; they execute the second instruction of a pair.

@@ -12,6 +12,7 @@
 
 #include "heddle/tlm/kernel/trace_observer.h"
 #include "heddle/tlm/kernel/unit_clock.h"
+#include "heddle/tlm/port/blocking_sockets.h"
 #include "heddle/tlm/port/blocking_target.h"
 #include "heddle/tlm/protocol/issue_protocol.h"
 
@@ -21,7 +22,7 @@ class execution_unit : public sc_core::sc_module {
  public:
   explicit execution_unit(sc_core::sc_module_name name);
 
-  tlm::tlm_target_socket<32, issue_protocol_types> dispatch_socket;
+  blocking_target_socket<issue_protocol_types> dispatch_socket;
 
   void trace(sc_core::sc_trace_file* file) const override;
 
