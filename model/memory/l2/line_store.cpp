@@ -2,7 +2,6 @@
 #include "heddle/memory/l2/line_store.h"
 
 #include <algorithm>
-#include <new>
 #include <numeric>
 #include <utility>
 
@@ -18,8 +17,7 @@ line_store::line_store(unsigned sets, unsigned ways, replacement policy)
       marks_(std::size_t{sets} * groups_),
       order_(std::size_t{sets} * ways),
       states_(std::size_t{sets} * ways),
-      bytes_(static_cast<std::uint8_t*>(std::malloc(std::size_t{sets} * ways * line_bytes))) {
-  if (bytes_ == nullptr) throw std::bad_alloc();
+      bytes_(untouched_bytes(std::size_t{sets} * ways * line_bytes)) {
   for (unsigned s = 0; s < sets; ++s)
     std::iota(order_.begin() + s * ways, order_.begin() + (s + 1) * ways, std::uint16_t{0});
 }

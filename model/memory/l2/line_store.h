@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "heddle/hash/splitmix64.h"
 #include "heddle/memory/common/byte_mask.h"
 #include "heddle/memory/common/replacement.h"
+#include "heddle/memory/common/untouched_bytes.h"
 
 namespace heddle {
 
@@ -75,9 +75,6 @@ class line_store {
 
  private:
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
-  struct release_bytes {
-    void operator()(std::uint8_t* p) const { std::free(p); }
-  };
   [[nodiscard]] std::uint32_t set_of(std::uint64_t line) const {
     return static_cast<std::uint32_t>(set_mask_ != 0 || sets_ == 1 ? line & set_mask_ : line % sets_);
   }
@@ -97,7 +94,7 @@ class line_store {
   std::vector<mark_group> marks_;
   std::vector<std::uint16_t> order_;  // by set: its ways, in replacement order
   std::vector<state> states_;
-  std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // uninitialized; never read before it is written
+  std::unique_ptr<std::uint8_t[], release_pages> bytes_;  // never read before it is written
 };
 
 }  // namespace heddle
