@@ -81,7 +81,7 @@ print(y == b"\0\0\200\77" * 1024, heddle._worker.program())' "$data/workloads/sa
   # The pages find each other, the configurations and the layouts from where they lie.
   for page in "$data"/README.md "$data"/docs/*.md "$data"/docs/*/*.md "$data"/waveforms/README.md; do
     grep -o ']([^)#:]*[)#]' "$page" | sed 's/^](//; s/[)#]$//' | while read -r link; do
-      [ -z "$link" ] || [ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
+      [ -z "$link" ] || [ -e "${page%/*}/$link" ] || echo "$page: $link"
     done
   done > "$scratch/links"
   [ ! -s "$scratch/links" ] || { cat "$scratch/links"; fail "these links lead nowhere in the installed tree"; }
@@ -124,6 +124,8 @@ case $what in
     "$(dirname "$cmake")/cpack" --config "$build/CPackConfig.cmake" -B "$scratch/deb_files" > "$scratch/deb_files/log" 2>&1 ||
       { cat "$scratch/deb_files/log"; exit 1; }
     [ "$(ls "$scratch"/deb_files/*.deb | wc -l)" -eq 5 ] || fail "expected five packages"
+    dpkg-deb --ctrl-tarfile "$scratch"/deb_files/libheddle0_*.deb | tar -xOf - ./shlibs | grep -q '^libheddle 0 libheddle0 (= ' ||
+      fail "what links with the library would not depend on its package"
     # dpkg believes that this system's packages are installed, and Python may be none of them.
     packages="heddle libheddle0 libheddle-dev heddle-doc python3-heddle"
     if [ ! -x /usr/bin/python3 ]; then
@@ -137,7 +139,7 @@ case $what in
     # It believes that this system's packages are installed there, so what the packages depend on is checked.
     mkdir -p "$scratch/debian/var/lib/dpkg/info" "$scratch/debian/var/lib/dpkg/updates" "$scratch/stubs"
     cp /var/lib/dpkg/status "$scratch/debian/var/lib/dpkg/status"
-    # The packages' scripts call it, and this system's cache is none of their business.
+    # dpkg wants it, and this system's cache is none of the packages' business.
     printf '#!/bin/sh\nexit 0\n' > "$scratch/stubs/ldconfig"
     chmod +x "$scratch/stubs/ldconfig"
     PATH=$scratch/stubs:$PATH:/usr/sbin:/sbin dpkg --root="$scratch/debian" --force-script-chrootless --log=/dev/null \
