@@ -10,13 +10,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/system/common/json_text.h"
 #include "tests/system/common/sanitizer_remark.h"
+#include "tests/system/common/text_file.h"
 
 namespace cut_run_test {
 
@@ -74,10 +74,7 @@ class cut_run : public ::testing::Test {
   void write(const std::string& name, const std::string& text) {
     std::ofstream(place_ / "run" / name, std::ios::binary) << text;
   }
-  std::string read(const std::string& name) {
-    std::ifstream in(place_ / "run" / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  std::string read(const std::string& name) { return heddle::test::content(place_ / "run" / name); }
   bool exists(const std::string& name) { return fs::exists(place_ / "run" / name); }
   json metrics(const std::string& name) {
     json m = json::parse(read(name));
@@ -111,10 +108,7 @@ class cut_run : public ::testing::Test {
     outcome o;
     o.by_signal = WIFSIGNALED(status);
     o.code = o.by_signal ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    const auto content = [&](const char* name) {
-      std::ifstream in(place_ / name);
-      return std::string(std::istreambuf_iterator<char>(in), {});
-    };
+    const auto content = [&](const char* name) { return heddle::test::content(place_ / name); };
     o.out = content("out");
     o.err = without_sanitizer_remark(content("err"));
     return o;

@@ -4,43 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "json_text.h"
-
 namespace heddle::test {
-
-// 64-bit FNV-1a: detects changes; it need not be cryptographic.
-inline std::uint64_t digest(const std::string& text) {
-  std::uint64_t h = 0xcbf29ce484222325;
-  for (const unsigned char c : text) h = (h ^ c) * 0x100000001b3;
-  return h;
-}
 
 /// Cycles and instructions, which show the kind of a change, and a digest of all measurements: without host data,
 /// without parameters, which may be added, and without energies, which follow from the other counts and from parameters
 /// that are fitted anew when there are better measurements.
-inline std::string metrics_summary(const std::string& file) {
-  std::ifstream in(file);
-  auto m = nlohmann::json::parse(in);
-  m.erase("host");
-  m["gpu"].erase("config");
-  m.erase("energy");
-  for (const char* of : {"kernels", "context_switches"})
-    for (auto& each : m[of]) each.erase("energy");
-  std::uint64_t executed = 0;
-  for (const auto& k : m["kernels"]) executed += k["metrics"]["inst_executed"].get<std::uint64_t>();
-  char hex[24];
-  std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(digest(m.dump())));
-  return "cycles " + std::to_string(m["cycles"].get<std::uint64_t>()) + " instructions " + std::to_string(executed) +
-         " digest " + hex;
-}
+std::string metrics_summary(const std::string& file);
 
 /// A file of tests/system/golden_metrics: a line for each run, its name, a separator and its summary. With
 /// HEDDLE_RENEW_GOLDEN=1 it is written instead of compared.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// nlohmann's JSON. Its parser is compiled once and with optimisation, in json_text.cpp, not in each test without.
+// nlohmann's JSON. Its parser and its writer are compiled once and with optimisation, in json_text.cpp, not in each
+// test without.
 #pragma once
 
 #include <fstream>
@@ -12,7 +13,8 @@
   HEDDLE_PARSER(EXTERN, JSON, std::string, std::string&&);             \
   HEDDLE_PARSER(EXTERN, JSON, std::string&, std::string&);             \
   HEDDLE_PARSER(EXTERN, JSON, const std::string&, const std::string&); \
-  HEDDLE_PARSER(EXTERN, JSON, std::ifstream&, std::ifstream&)
+  HEDDLE_PARSER(EXTERN, JSON, std::ifstream&, std::ifstream&);         \
+  EXTERN template JSON::string_t JSON::dump(int, char, bool, JSON::error_handler_t) const
 
 HEDDLE_PARSERS(extern, nlohmann::json);
 HEDDLE_PARSERS(extern, nlohmann::ordered_json);

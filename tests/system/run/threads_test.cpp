@@ -8,15 +8,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/bench/bench_traces.h"
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/text_file.h"
 
 namespace threads_test {
 
 namespace fs = std::filesystem;
+using heddle::test::content;
 using json = nlohmann::json;
 
 class threads : public ::testing::Test {
@@ -27,11 +28,6 @@ class threads : public ::testing::Test {
   ~threads() override {
     std::error_code ignored;
     if (!HasFailure()) fs::remove_all(place_, ignored);
-  }
-
-  static std::string content(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
   }
 
   /// Runs the program; returns its exit code.

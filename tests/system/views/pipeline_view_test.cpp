@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "tests/system/common/json_text.h"
 #include "tests/system/common/kanata_reader.h"
+#include "tests/system/common/text_file.h"
 
 namespace pipeline_view_test {
 
@@ -36,10 +36,7 @@ class pipeline_view : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
   std::string in(const char* name) const { return " '" + (place_ / name).string() + "'"; }
-  std::string text(const char* name) const {
-    std::ifstream file(place_ / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string text(const char* name) const { return heddle::test::content(place_ / name); }
   json metrics(const char* name) const {
     json m = json::parse(text(name));
     m.erase("host");

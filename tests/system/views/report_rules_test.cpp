@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
 #include "tests/system/common/browser.h"
 #include "tests/system/common/json_text.h"
+#include "tests/system/common/text_file.h"
 
 namespace report_rules_test {
 
@@ -22,8 +22,7 @@ using json = nlohmann::json;
 
 // The data of a page.
 json data_of(const fs::path& page) {
-  std::ifstream in(page);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::string text = heddle::test::content(page);
   const std::string begin = "id=\"heddle-data\">";
   const std::size_t at = text.find(begin) + begin.size();
   return json::parse(text.substr(at, text.find("</script>", at) - at));
