@@ -6,6 +6,7 @@
 #include "heddle/frontend/ptx/machine/liveness.h"
 #include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/machine/register_allocation.h"
+#include "heddle/frontend/ptx/machine/register_pressure.h"
 #include "heddle/isa/op_class.h"
 
 namespace heddle::ptx {
@@ -83,79 +84,6 @@ unsigned latency_of(const machine_instruction& i) {
 
 /// Whether other instructions are issued while the result comes.
 bool has_late_result(const machine_instruction& i) { return i.base.dst_count > 0 && latency_of(i) > 10; }
-
-/// How many words and predicates are live, while instructions are taken one after the other.
-class pressure {
- public:
-  pressure(const machine_function& f, const unit_map& units)
-      : f_(f),
-        units_(units),
-        left_(units.count(), 0),
-        live_(units.count(), 0),
-        stays_(units.count(), 0),
-        predicate_(units.count(), 0) {
-    for (std::uint32_t r = 0; r < f.registers.size(); ++r)
-      if (f.registers[r].words == 0) predicate_[units.of(r)] = 1;
-  }
-
-  void enter(std::uint32_t unit) {
-    if (live_[unit]) return;
-    live_[unit] = 1;
-    ++count(unit);
-  }
-  void leave_all(const std::vector<std::uint32_t>& touched) {
-    for (std::uint32_t u : touched) left_[u] = live_[u] = stays_[u] = 0;
-    words_ = predicates_ = 0;
-  }
-  void expect_use(std::uint32_t unit) { ++left_[unit]; }
-  void stays_live(std::uint32_t unit) { stays_[unit] = 1; }
-
-  /// Change in words and predicates if the instruction came next.
-  void change(const machine_instruction& i, int& words, int& predicates) {
-    words = predicates = 0;
-    seen_.clear();
-    for_each_use(i, f_.registers, units_, [&](std::uint32_t u) { seen_.push_back(u); });
-    std::sort(seen_.begin(), seen_.end());
-    for (std::size_t k = 0; k < seen_.size(); ++k) {
-      std::size_t n = k;
-      while (n < seen_.size() && seen_[n] == seen_[k]) ++n;
-      const std::uint32_t u = seen_[k];
-      if (left_[u] == n - k && !stays_[u] && live_[u]) --(predicate_[u] ? predicates : words);
-      k = n - 1;
-    }
-    for_each_definition(i, units_, [&](std::uint32_t u) {
-      if (!live_[u] && (left_[u] > 0 || stays_[u])) ++(predicate_[u] ? predicates : words);
-    });
-  }
-
-  void take(const machine_instruction& i) {
-    for_each_use(i, f_.registers, units_, [&](std::uint32_t u) {
-      if (left_[u] > 0) --left_[u];
-      if (left_[u] == 0 && !stays_[u] && live_[u]) {
-        live_[u] = 0;
-        --count(u);
-      }
-    });
-    for_each_definition(i, units_, [&](std::uint32_t u) {
-      if (!live_[u] && (left_[u] > 0 || stays_[u])) enter(u);
-    });
-    most_ = std::max(most_, words_);
-  }
-
-  [[nodiscard]] int words() const { return words_; }
-  [[nodiscard]] int predicates() const { return predicates_; }
-  [[nodiscard]] int most() const { return most_; }
-
- private:
-  int& count(std::uint32_t unit) { return predicate_[unit] ? predicates_ : words_; }
-
-  const machine_function& f_;
-  const unit_map& units_;
-  std::vector<std::uint32_t> left_;
-  std::vector<char> live_, stays_, predicate_;
-  std::vector<std::uint32_t> seen_;
-  int words_ = 0, predicates_ = 0, most_ = 0;
-};
 
 bool live_at(const segments& s, std::uint32_t position) {
   auto it =
@@ -256,6 +184,7 @@ class scheduler {
     const std::uint32_t n = static_cast<std::uint32_t>(end - begin);
     nodes_.assign(n, {});
     touched_.clear();
+    pressure_.begin_region();
     std::vector<std::uint32_t> memory;
     for (std::uint32_t k = 0; k < n; ++k) {
       const machine_instruction& i = code[begin + k];
@@ -268,11 +197,13 @@ class scheduler {
       });
       for_each_definition(i, units_, [&](std::uint32_t u) {
         touched_.push_back(u);
+        pressure_.expect_definition(u);
         if (last_write_[u] != none) connect(last_write_[u], k, 1);
         for (std::uint32_t r : readers_[u]) connect(r, k, 0);
         readers_[u].clear();
         last_write_[u] = k;
       });
+      pressure_.end_instruction();
       if (!is_memory(i)) continue;
       for (std::size_t j = memory.size(); j-- > 0 && k - memory[j] <= window;)
         if (may_meet(code[begin + memory[j]], i)) connect(memory[j], k, 1);
@@ -307,8 +238,7 @@ class scheduler {
                        [&](const auto& s) { return nodes_[s.first].waits == nodes_[s.first].constants; });
   }
 
-  std::uint32_t choose(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t first,
-                       std::uint64_t now) {
+  std::uint32_t choose(std::size_t first, std::uint64_t now) {
     std::uint32_t best = none, later = none, cheapest = none;
     int least = 1 << 20;
     const std::size_t end = std::min(first + reach_, nodes_.size());
@@ -319,7 +249,7 @@ class scheduler {
       const node& n = nodes_[k];
       if (n.taken || n.waits > 0) continue;
       int words, predicates;
-      pressure_.change(code[begin + k], words, predicates);
+      pressure_.change(k, words, predicates);
       const bool fits = (words <= 0 || pressure_.words() + through_ + words <= target_) &&
                         (predicates <= 0 || pressure_.predicates() + predicates <= 5);
       const int cost = words + 4 * std::max(predicates, 0);
@@ -331,13 +261,11 @@ class scheduler {
         if (later == none || n.path > nodes_[later].path) later = static_cast<std::uint32_t>(k);
         continue;
       }
-      if (best == none) {
-        best = static_cast<std::uint32_t>(k);
-        continue;
-      }
-      const node& b = nodes_[best];
-      const std::uint64_t wait_n = n.ready > now ? n.ready : now, wait_b = b.ready > now ? b.ready : now;
-      if (wait_n < wait_b || (wait_n == wait_b && n.path > b.path)) best = static_cast<std::uint32_t>(k);
+      const auto before = [now](const node& x, const node& y) {
+        const std::uint64_t wait_x = std::max(x.ready, now), wait_y = std::max(y.ready, now);
+        return wait_x < wait_y || (wait_x == wait_y && x.path > y.path);
+      };
+      if (best == none || before(n, nodes_[best])) best = static_cast<std::uint32_t>(k);
     }
     if (best != none && later != none && nodes_[best].ready > now + longest_wait) return later;
     return best != none ? best : later != none ? later : cheapest;
@@ -356,7 +284,7 @@ class scheduler {
     std::size_t first = 0;
     for (std::size_t next = start; next < position + end; ++next) {
       while (nodes_[first].taken) ++first;
-      const std::uint32_t k = choose(code, begin, first, now);
+      const std::uint32_t k = choose(first, now);
       node& n = nodes_[k];
       n.taken = true;
       now = std::max(now, n.ready) + 1;
@@ -380,7 +308,7 @@ class scheduler {
   const machine_function& f_;
   const unit_map& units_;
   const std::vector<segments>& live_;
-  pressure pressure_;
+  register_pressure pressure_;
   std::vector<std::uint32_t> last_write_;
   std::vector<std::vector<std::uint32_t>> readers_;
   std::vector<node> nodes_;
