@@ -16,11 +16,7 @@ namespace heddle::test {
 
 class dram_checker : public command_observer {
  public:
-  explicit dram_checker(const dram_parameters& p) : p_(p), standard_(standard_of(p.standard)), cycles_(times_of(p)) {
-    for (const dram_constraint_rows& set : standard_.rows)
-      for (const dram_constraint* row = set.first; row != set.last; ++row)
-        longest_constraint_ = std::max<cycle_t>(longest_constraint_, row->cycles.of(cycles_));
-  }
+  explicit dram_checker(const dram_parameters& p) : p_(p), standard_(standard_of(p.standard)), cycles_(times_of(p)) {}
 
   void issued(dram_command command, unsigned bank, std::uint64_t row, cycle_t cycle) override {
     log.push_back({command, bank, row, cycle});
@@ -75,14 +71,13 @@ class dram_checker : public command_observer {
     if (!is(row.after, after.command)) return;
     const std::uint64_t needed = row.cycles.of(cycles_);
     unsigned left = row.window;
-    for (std::size_t i = j; i-- > 0 && log[i].cycle + longest_constraint_ > after.cycle;) {
+    for (std::size_t i = j; i-- > 0 && log[i].cycle + needed > after.cycle;) {  // in order of their cycles
       const event& before = log[i];
       if (!is(row.before, before.command)) continue;
       if (row.others ? rank(before.bank) == rank(after.bank) : !same(row.level, before, after)) continue;
       if (--left != 0) continue;
-      if (before.cycle + needed > after.cycle)
-        ++found_[std::string(text_of(before.command)) + " to " + text_of(after.command) + ", " +
-                 std::to_string(needed) + " cycles"];
+      ++found_[std::string(text_of(before.command)) + " to " + text_of(after.command) + ", " + std::to_string(needed) +
+               " cycles"];
       if (row.window > 1) return;
       left = 1;
     }
@@ -142,7 +137,6 @@ class dram_checker : public command_observer {
   dram_parameters p_;
   const dram_standard& standard_;
   dram_cycles cycles_;
-  cycle_t longest_constraint_ = 0;
   std::map<std::string, unsigned> found_;
 };
 
