@@ -139,7 +139,7 @@ case $what in
     # It believes that this system's packages are installed there, so what the packages depend on is checked.
     mkdir -p "$scratch/debian/var/lib/dpkg/info" "$scratch/debian/var/lib/dpkg/updates" "$scratch/stubs"
     cp /var/lib/dpkg/status "$scratch/debian/var/lib/dpkg/status"
-    # dpkg wants it, and this system's cache is none of the packages' business.
+    # The packages' scripts call it, and this system's cache is none of their business.
     printf '#!/bin/sh\nexit 0\n' > "$scratch/stubs/ldconfig"
     chmod +x "$scratch/stubs/ldconfig"
     PATH=$scratch/stubs:$PATH:/usr/sbin:/sbin dpkg --root="$scratch/debian" --force-script-chrootless --log=/dev/null \
