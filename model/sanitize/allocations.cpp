@@ -80,6 +80,13 @@ allocations::lack allocations::lacks(std::uint64_t address, unsigned bytes) {
   return !any ? lack::all : cut ? lack::some : lack::nothing;
 }
 
+bool allocations::all_written(std::uint64_t address, std::uint64_t bytes) {
+  std::uint64_t begin = 0;
+  const allocation* const a = containing(address, begin);
+  if (a == nullptr || address - begin + bytes > a->bytes) return false;
+  return a->written_at_start || std::memchr(a->bits.get() + (address - begin), 0, bytes) == nullptr;
+}
+
 std::string allocations::nearest(std::uint64_t address) const {
   const auto freed = freed_.upper_bound(address);
   if (freed != freed_.begin() && address - std::prev(freed)->first < std::prev(freed)->second)

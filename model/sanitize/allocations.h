@@ -39,6 +39,8 @@ class allocations {
   /// loads of which some bytes lack one are taken for structures with gaps. Bytes outside allocations have a value.
   enum class lack : std::uint8_t { nothing, some, all };
   [[nodiscard]] lack lacks(std::uint64_t address, unsigned bytes);
+  /// All bytes of a range within one allocation have a value.
+  [[nodiscard]] bool all_written(std::uint64_t address, std::uint64_t bytes);
   /// "4 bytes behind buffer 'x' (400 bytes at 0x10000000)"; "" if there is no allocation.
   [[nodiscard]] std::string nearest(std::uint64_t address) const;
 

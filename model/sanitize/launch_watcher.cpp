@@ -83,6 +83,7 @@ void launch_watcher::end() {
 void launch_watcher::block_begins(const functional_block& block) {
   steps_ = 0;
   if (checks_races_) races_.block_begins(block);
+  if (block.slot >= places_.size()) places_.resize(block.slot + 1);
   place& p = places_[block.slot];
   p.warps.resize(block.warps.size());
   const std::uint32_t local = launch_->program->local_bytes;
@@ -98,23 +99,23 @@ void launch_watcher::block_begins(const functional_block& block) {
 simt::lane_mask launch_watcher::accesses(const watched_access& a) {
   ++steps_;
   if (partial_) bypasses(a);
-  const simt::lane_mask good = legal(a);
-  if (good != 0 && (kinds_ & sanitize_kind::init) != 0) check_written(a, good);
-  if (good != 0 && checks_races_) races_.accesses(a, good);
+  const access_shape shape = access_shape::of(a.addresses, a.mask, a.bytes);
+  const simt::lane_mask good = legal(a, shape);
+  if (good != 0 && (kinds_ & sanitize_kind::init) != 0) check_written(a, good, shape);
+  if (good != 0 && checks_races_) races_.accesses(a, good, shape);
   // Without the check the executor itself stops at an illegal access.
   return (kinds_ & sanitize_kind::memory) != 0 ? good : a.mask;
 }
 
-simt::lane_mask launch_watcher::legal(const watched_access& a) {
-  if (a.shared == a.mask) {
-    std::uint64_t most = 0, odd = 0;
-    for (const unsigned lane : set_bits(a.mask)) {
-      most = std::max(most, a.addresses[lane]);
-      odd |= a.addresses[lane];
-    }
-    if (most + a.bytes <= launch_->shared_bytes && (odd & (a.bytes - 1)) == 0) return a.mask;
+simt::lane_mask launch_watcher::legal(const watched_access& a, const access_shape& shape) {
+  if ((shape.ored & (a.bytes - 1)) == 0) {
+    if (a.shared == a.mask && shape.end <= launch_->shared_bytes) return a.mask;
+    if (a.local == a.mask && shape.end <= launch_->program->local_bytes) return a.mask;
   }
   ranges_->refresh(where_);
+  if (a.global == a.mask && (shape.ored & (a.bytes - 1)) == 0 && !of_heap(shape.begin) && !of_heap(shape.end - 1) &&
+      is_allocated(shape.begin, shape.end - shape.begin))
+    return a.mask;
   simt::lane_mask good = 0;
   for (const unsigned lane : set_bits(a.mask))
     if (is_legal(a, lane)) good |= 1u << lane;
@@ -144,7 +145,7 @@ bool launch_watcher::is_legal(const watched_access& a, unsigned lane) {
   return false;
 }
 
-bool launch_watcher::is_allocated(std::uint64_t address, unsigned bytes) {
+bool launch_watcher::is_allocated(std::uint64_t address, std::uint64_t bytes) {
   if (!where_.holds(address, address + bytes - 1) && !ranges_->find(address, bytes, where_)) return false;
   std::uint64_t begin = 0;
   if (of_heap(address)) {
@@ -175,12 +176,32 @@ void launch_watcher::report_illegal(const watched_access& a, unsigned lane, bool
   found_.add(std::move(f));
 }
 
+// All lanes at once: true if all bytes between the first and the last one have a value, or are written by this.
+bool launch_watcher::check_shared(written_bits& shared, const watched_access& a, const access_shape& shape) {
+  const auto bytes = static_cast<unsigned>(shape.end - shape.begin);
+  if (reads(a) && !shared.all(shape.begin, bytes)) return false;
+  if (writes(a)) shared.write(shape.begin, bytes);
+  return true;
+}
+
+bool launch_watcher::check_global(const watched_access& a, const access_shape& shape) {
+  if (!heap_.tracks() && !host_.tracks()) return true;
+  if (of_heap(shape.begin) || of_heap(shape.end - 1)) return false;
+  if (reads(a) && !host_.all_written(shape.begin, shape.end - shape.begin)) return false;
+  if (writes(a)) host_.written(shape.begin, shape.end - shape.begin);
+  return true;
+}
+
 // A load is reported if none of its bytes was written: gaps in structures are loaded with their neighbours.
-void launch_watcher::check_written(const watched_access& a, simt::lane_mask lanes) {
+void launch_watcher::check_written(const watched_access& a, simt::lane_mask lanes, const access_shape& shape) {
   place& p = places_[a.block.slot];
   written_bits& local = p.warps[a.warp.warp_in_block].local;
   const std::size_t local_bytes = launch_->program->local_bytes;
-  const bool heap_tracks = heap_.tracks(), tracks = heap_tracks || host_.tracks();
+  const bool tracks = heap_.tracks() || host_.tracks();
+  if (lanes == a.mask && shape.how != access_shape::kind::other) {
+    if (a.global == a.mask && check_global(a, shape)) return;
+    if (a.shared == a.mask && a.holder == nullptr && check_shared(p.shared, a, shape)) return;
+  }
   for (const unsigned lane : set_bits(lanes)) {
     const std::uint64_t address = a.addresses[lane];
     const simt::lane_mask bit = 1u << lane;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -74,14 +75,16 @@ class launch_watcher final : public execution_watcher {
   };
   warp_record& record_of(const watched_step& s) { return places_[slot_of(s.block)].warps[s.warp.warp_in_block]; }
   static unsigned slot_of(const functional_block& block);
-  simt::lane_mask legal(const watched_access& a);
+  simt::lane_mask legal(const watched_access& a, const access_shape& shape);
   bool is_legal(const watched_access& a, unsigned lane);
-  bool is_allocated(std::uint64_t address, unsigned bytes);
+  bool is_allocated(std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] bool of_heap(std::uint64_t address) const { return address - heap_begin_ < heap_bytes_; }
   void report_outside(const watched_step& s, const watched_piece& p);
   void check_written(const watched_step& s, const watched_piece& p);
   void report_illegal(const watched_access& a, unsigned lane, bool misaligned, const std::string& near);
-  void check_written(const watched_access& a, simt::lane_mask lanes);
+  void check_written(const watched_access& a, simt::lane_mask lanes, const access_shape& shape);
+  bool check_global(const watched_access& a, const access_shape& shape);
+  bool check_shared(written_bits& shared, const watched_access& a, const access_shape& shape);
   void report_unwritten(const watched_access& a, unsigned lane, bool in_part);
   void bypasses(const watched_step& s);
   void report_divergent(const watched_step& s, const isa::instruction& barrier, simt::lane_mask at_barrier,
@@ -105,7 +108,7 @@ class launch_watcher final : public execution_watcher {
   bool partial_ = false;  // some warp has a partial arrival
   std::string unchecked_;
   std::uint64_t steps_ = 0;
-  std::unordered_map<unsigned, place> places_;  // by the block's slot
+  std::deque<place> places_;  // by the block's slot
 };
 
 }  // namespace heddle::sanitize

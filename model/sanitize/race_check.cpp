@@ -6,6 +6,7 @@
 
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_memory.h"
+#include "heddle/isa/matrix.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/sanitize/sanitize_kinds.h"
 #include "heddle/simt/execute.h"
@@ -26,6 +27,12 @@ bool is_strong(const isa::instruction& i) {
 }
 
 bool is_texture_read(const isa::instruction& i) { return i.op == isa::opcode::tex || i.op == isa::opcode::tld4; }
+
+// What the instruction does to shared memory is under way while the program goes on, also past barriers.
+bool copies_to_shared(const isa::instruction& i) {
+  return i.op == isa::opcode::ldgsts || isa::info(i.op).flow == isa::flow_kind::bulk_copy ||
+         isa::is_warpgroup_product(i.op);
+}
 
 bool writes_one_of(const isa::instruction& i, const std::bitset<256>& registers) {
   for (unsigned k = 0; k < i.dst_count && i.dst != isa::rz; ++k)
@@ -64,6 +71,7 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
   warps_per_block_ = launch.warps_per_block();
   now_ = data_of_ = 0;
   reaches_cluster_ = launch.reaches_cluster;
+  uses_phases_ = !reaches_cluster_ && std::none_of(program_->code.begin(), program_->code.end(), copies_to_shared);
   marks_.clear();
   last_check_ = ~std::uint64_t{0};
   if (launch.blocks() * warps_per_block_ >= 0xffffffffu) return "it has more than 2^32 warps";
@@ -78,7 +86,10 @@ void race_check::end() {
   all_logs_.clear();
 }
 
-race_check::place& race_check::place_of(const functional_block& block) { return places_[block.slot]; }
+race_check::place& race_check::place_of(const functional_block& block) {
+  if (block.slot >= places_.size()) places_.resize(block.slot + 1);
+  return places_[block.slot];
+}
 
 void race_check::block_begins(const functional_block& block) {
   place& p = place_of(block);
@@ -86,6 +97,7 @@ void race_check::block_begins(const functional_block& block) {
   p.clock = std::make_unique<block_clock>(block.number, warps_per_block_, independent_);
   if (reaches_cluster_) p.shared.reset();  // other blocks' marks are not old ones there
   if (!p.shared && launch_->shared_bytes != 0) p.shared = std::make_unique<shadow_cells>(launch_->shared_bytes);
+  if (uses_phases_) p.phase.open(launch_->shared_bytes);
   p.copies.clear();
   for (auto& groups : p.groups) groups.clear();
   p.products.clear();
@@ -112,7 +124,7 @@ race_check::current race_check::start(const watched_access& a) {
   return c;
 }
 
-void race_check::accesses(const watched_access& a, simt::lane_mask lanes) {
+void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const access_shape& shape) {
   const isa::instruction& i = a.instruction;
   ++now_;
   current c = start(a);
@@ -123,7 +135,11 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes) {
   if (i.block_scope && !(reaches_cluster_ && a.shared != 0)) c.mark.what |= access_mark::of_block;
   const bool copies = i.op == isa::opcode::ldgsts;
   if (copies) c.mark.what |= access_mark::copying;
-  for (const unsigned lane : set_bits((a.shared | a.global) & lanes)) {
+  simt::lane_mask rest = (a.shared | a.global) & lanes;
+  if (const simt::lane_mask shared = a.shared & lanes; shared != 0 && c.at->phase.is_open())
+    if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes)))
+      rest &= ~shared;
+  for (const unsigned lane : set_bits(rest)) {
     c.in_shared = (a.shared >> lane & 1) != 0;
     if (c.mark.is(access_mark::strong)) synchronise(c, lane);
     access_lane(c, lane);

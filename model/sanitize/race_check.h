@@ -12,6 +12,7 @@
 #include "heddle/functional/execution_watcher.h"
 #include "heddle/sanitize/clocks.h"
 #include "heddle/sanitize/findings.h"
+#include "heddle/sanitize/phase_check.h"
 #include "heddle/sanitize/shadow_memory.h"
 
 namespace heddle {
@@ -35,8 +36,8 @@ class race_check {
 
   void block_begins(const functional_block& block);
   void block_ends(const functional_block& block);
-  /// `lanes`: those whose addresses are legal.
-  void accesses(const watched_access& a, simt::lane_mask lanes);
+  /// `lanes`: those whose addresses are legal. `shape`: of the access as a whole.
+  void accesses(const watched_access& a, simt::lane_mask lanes, const access_shape& shape);
   void transfer_begins();
   void transfer_moves(const watched_step& s, const watched_piece& p);
   void transfer_signals(const watched_step& s, const functional_block& holder, std::uint32_t offset);
@@ -74,6 +75,7 @@ class race_check {
     const functional_block* block = nullptr;
     std::unique_ptr<block_clock> clock;
     std::unique_ptr<shadow_cells> shared;
+    phase_check phase;                                           // before the cells, as long as it is open
     std::vector<copy> copies;                                    // not waited for
     std::unordered_map<unsigned, unsigned> groups[3];            // that were closed, by kind and thread
     std::unordered_map<unsigned, sync_log*> products;            // that are complete, by warpgroup
@@ -92,6 +94,8 @@ class race_check {
     sequence block_sync, last_release;
   };
   place& place_of(const functional_block& block);
+  [[nodiscard]] bool passes_phase(const current& c, simt::lane_mask lanes, const access_shape& shape);
+  void mark_phase(place& p);
   current start(const watched_access& a);
   void access_lane(current& c, unsigned lane);
   [[nodiscard]] bool is_quick(const current& c, shadow_cell& cell, unsigned lane);
@@ -128,7 +132,8 @@ class race_check {
   bool independent_ = false;
   std::uint32_t warps_per_block_ = 1;
   sequence now_ = 0;
-  std::unordered_map<unsigned, place> places_;  // by the block's slot
+  std::deque<place> places_;  // by the block's slot
+  bool uses_phases_ = false;
   shadow_pages global_;
   std::unordered_map<std::uint64_t, sync_log*> logs_;          // by word of global memory
   std::unordered_map<std::uint64_t, sync_log*> cluster_logs_;  // by the number of the cluster's first block

@@ -122,6 +122,7 @@ void race_check::completes(const functional_block& block, std::uint32_t barrier,
     for (const unsigned warp : set_bits(released))
       for (const unsigned lane : set_bits(block.warps[warp].state.live)) clock.acquires(warp, lane, log, log.ended);
   }
+  if (uses_phases_ && clock.block_sync() == now_) place_of(block).phase.begin();
   ++now_;
 }
 

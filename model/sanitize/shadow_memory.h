@@ -94,6 +94,9 @@ class written_bits {
     std::memcpy(words, bits_.data() + offset, bytes);
     return (words[0] | words[1]) != 0;
   }
+  [[nodiscard]] bool all(std::size_t offset, std::size_t bytes) const {
+    return std::memchr(bits_.data() + offset, 0, bytes) == nullptr;
+  }
 
  private:
   std::vector<std::uint8_t> bits_;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sanitize/phase_check.h"
+
+#include <cstring>
+
+#include "heddle/isa/set_bits.h"
+
+namespace heddle::sanitize {
+
+namespace {
+
+constexpr std::size_t spare_words = 4;  // vectors of words are read at once
+
+unsigned words_of(unsigned bytes) { return bytes < 4 ? 1 : bytes / 4; }
+
+std::uint64_t four(const std::uint16_t* from) {
+  std::uint64_t all;
+  std::memcpy(&all, from, sizeof all);
+  return all;
+}
+
+constexpr std::uint64_t each_of_four = 0x0001000100010001u;
+
+}  // namespace
+
+void phase_check::open(std::size_t shared_bytes) {
+  const std::size_t words = (shared_bytes + 3) / 4 + spare_words;
+  if (writers_.size() != words) {
+    writers_.assign(words, nobody);
+    readers_.assign(words, nobody);
+    begin_ = end_ = 0;
+  }
+  begin();
+}
+
+void phase_check::begin() {
+  if (end_ > begin_) {
+    std::memset(&writers_[begin_], 0, (end_ - begin_) * sizeof(thread));
+    std::memset(&readers_[begin_], 0, (end_ - begin_) * sizeof(thread));
+  }
+  begin_ = writers_.size();
+  end_ = 0;
+  clear_list();
+  open_ = true;
+}
+
+void phase_check::clear_list() {
+  list_.clear();
+  offsets_.clear();
+}
+
+bool phase_check::passes(const access& a) {
+  std::uint32_t slot = 0;
+  if (is_known(a, slot)) return true;
+  if (is_full()) return false;
+  begin_ = std::min<std::size_t>(begin_, a.shape.begin / 4);
+  end_ = std::max<std::size_t>(end_, (a.shape.end + 3) / 4);
+  const auto first = static_cast<thread>(a.warp * isa::warp_size + 1);
+  if (!(a.mark.is(access_mark::writes) ? writes(a, first) : reads(a, first))) return false;
+  list(a, slot);
+  return true;
+}
+
+bool phase_check::excludes(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes) {
+  bool all = true;
+  for (const unsigned lane : set_bits(lanes))
+    for (std::size_t w = addresses[lane] / 4, last = w + words_of(bytes); w < last; ++w) {
+      begin_ = std::min(begin_, w);
+      end_ = std::max(end_, w + 1);
+      all = all && (writers_[w] == excluded || (writers_[w] == nobody && readers_[w] == nobody));
+      writers_[w] = excluded;
+    }
+  return all;
+}
+
+// The warp has made the same access in this phase, and nothing has happened since that others could have seen.
+bool phase_check::is_known(const access& a, std::uint32_t& slot) const {
+  const std::uint64_t key = (a.addresses[__builtin_ctz(a.lanes)] * 64 + a.warp) * 0x9e3779b97f4a7c15u ^ a.mark.what;
+  slot = static_cast<std::uint32_t>((key * 0xff51afd7ed558ccdu) >> 32) % most_known;
+  const std::uint32_t at = known_[slot];
+  if (at >= list_.size()) return false;
+  const listed& k = list_[at];
+  if (k.mark.what != a.mark.what || k.mark.warp != a.mark.warp || k.release != a.release || k.lanes != a.lanes ||
+      k.how != a.shape.how)
+    return false;
+  if (k.how != access_shape::kind::other) return k.first == a.shape.begin;
+  const std::uint32_t* const offsets = &offsets_[k.first];
+  std::uint64_t differ = 0;
+  for (const unsigned l : set_bits(a.lanes)) differ |= offsets[l] ^ a.addresses[l];
+  return differ == 0;
+}
+
+void phase_check::list(const access& a, std::uint32_t slot) {
+  known_[slot] = static_cast<std::uint32_t>(list_.size());
+  listed k{
+      a.mark,     a.release, a.lanes, static_cast<std::uint32_t>(a.shape.begin), static_cast<std::uint8_t>(a.bytes),
+      a.shape.how};
+  if (k.how == access_shape::kind::other) {
+    k.first = static_cast<std::uint32_t>(offsets_.size());
+    offsets_.resize(k.first + isa::warp_size);
+    for (unsigned l = 0; l < isa::warp_size; ++l) offsets_[k.first + l] = static_cast<std::uint32_t>(a.addresses[l]);
+  }
+  list_.push_back(k);
+}
+
+inline bool phase_check::reads_word(std::size_t word, thread t) {
+  if (writers_[word] != nobody && writers_[word] != t) return false;
+  thread& r = readers_[word];
+  r = r == nobody || r == t ? t : several;
+  return true;
+}
+
+inline bool phase_check::writes_word(std::size_t word, thread t) {
+  if ((writers_[word] != nobody && writers_[word] != t) || (readers_[word] != nobody && readers_[word] != t))
+    return false;
+  writers_[word] = t;
+  return true;
+}
+
+bool phase_check::reads(const access& a, thread first) {
+  const unsigned words = words_of(a.bytes);
+  if (a.shape.how == access_shape::kind::same && (a.lanes & (a.lanes - 1)) != 0) {
+    const std::size_t begin = a.shape.begin / 4;
+    bool good = true;
+    for (std::size_t w = begin; w < begin + words; ++w) {
+      good = good && writers_[w] == nobody;
+      readers_[w] = several;
+    }
+    return good;
+  }
+  if (words == 4) {
+    for (const unsigned lane : set_bits(a.lanes)) {
+      const std::size_t at = a.addresses[lane] / 4;
+      const auto t = static_cast<thread>(first + lane);
+      const std::uint64_t own = t * each_of_four, writers = four(&writers_[at]), readers = four(&readers_[at]);
+      if (writers != 0 && writers != own)
+        for (unsigned k = 0; k < words; ++k)
+          if (!reads_word(at + k, t)) return false;
+      if (readers == ~std::uint64_t{0} || readers == own) continue;
+      if (readers == 0) {
+        std::memcpy(&readers_[at], &own, sizeof own);
+        continue;
+      }
+      for (unsigned k = 0; k < words; ++k)
+        if (!reads_word(at + k, t)) return false;
+    }
+    return true;
+  }
+  if (a.shape.how == access_shape::kind::row && a.bytes == 4) {
+    const thread* const w = &writers_[a.shape.begin / 4];
+    thread* const r = &readers_[a.shape.begin / 4];
+    unsigned bad = 0;
+    for (unsigned l = 0; l < isa::warp_size; ++l) {
+      const auto t = static_cast<thread>(first + l);
+      bad |= (w[l] != nobody) & (w[l] != t);
+      r[l] = r[l] == nobody || r[l] == t ? t : several;
+    }
+    return bad == 0;
+  }
+  for (const unsigned lane : set_bits(a.lanes)) {
+    const std::size_t at = a.addresses[lane] / 4;
+    for (unsigned k = 0; k < words; ++k)
+      if (!reads_word(at + k, static_cast<thread>(first + lane))) return false;
+  }
+  return true;
+}
+
+bool phase_check::writes(const access& a, thread first) {
+  const unsigned words = words_of(a.bytes);
+  if (a.shape.how == access_shape::kind::row && a.bytes == 4) {
+    thread* const w = &writers_[a.shape.begin / 4];
+    const thread* const r = &readers_[a.shape.begin / 4];
+    unsigned bad = 0;
+    for (unsigned l = 0; l < isa::warp_size; ++l) {
+      const auto t = static_cast<thread>(first + l);
+      bad |= ((w[l] != nobody) & (w[l] != t)) | ((r[l] != nobody) & (r[l] != t));
+      w[l] = t;
+    }
+    return bad == 0;
+  }
+  for (const unsigned lane : set_bits(a.lanes)) {
+    const std::size_t at = a.addresses[lane] / 4;
+    for (unsigned k = 0; k < words; ++k)
+      if (!writes_word(at + k, static_cast<thread>(first + lane))) return false;
+  }
+  return true;
+}
+
+}  // namespace heddle::sanitize

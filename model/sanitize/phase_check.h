@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "heddle/sanitize/access_shape.h"
+#include "heddle/sanitize/clocks.h"
+
+namespace heddle::sanitize {
+
+/// A quick check of the accesses to shared memory by a block between two barriers of all its threads, a phase. As long
+/// as each word is read alone, or accessed by one thread alone, no access of the phase races, whatever else orders
+/// them; and the barriers order them with those of other phases. So it keeps of each word who writes and who reads it,
+/// and a list of the accesses, from which the marks of all words can be made when that does not hold any more.
+class phase_check {
+ public:
+  /// A plain access of a warp.
+  struct access {
+    access_mark mark;  // without lanes
+    unsigned warp;     // in the block
+    sequence release;  // others may know the warp's accesses up to here
+    simt::lane_mask lanes;
+    unsigned bytes;
+    const std::uint64_t* addresses;
+    access_shape shape;
+  };
+
+  void open(std::size_t shared_bytes);
+  /// A phase begins.
+  void begin();
+  [[nodiscard]] bool is_open() const { return open_; }
+  /// False: the access may race, or more accesses are listed than should be. It is not listed.
+  bool passes(const access& a);
+  /// Other accesses, which are checked elsewhere, touch these words from now on. False: so do plain accesses.
+  bool excludes(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes);
+  /// Calls f(mark, release, lane, address, bytes) for each lane of each access of the phase, in their order.
+  template <class F>
+  void each(F&& f) const {
+    for (const listed& k : list_) {
+      const std::uint32_t step = k.how == access_shape::kind::row ? k.bytes : 0;
+      for (const unsigned lane : set_bits(k.lanes)) {
+        const std::uint32_t at = k.how == access_shape::kind::other ? offsets_[k.first + lane] : k.first + lane * step;
+        f(k.mark, k.release, lane, at, k.bytes);
+      }
+    }
+  }
+  /// The accesses have been taken from the list.
+  void clear_list();
+  [[nodiscard]] bool is_full() const { return list_.size() >= most_listed; }
+  /// The phase is no longer checked here.
+  void close() { open_ = false; }
+
+ private:
+  using thread = std::uint16_t;  // number in the block, plus one
+  static constexpr thread nobody = 0, several = 0xffff, excluded = 0xfffe;
+  static constexpr std::size_t most_listed = 1u << 14, most_known = 1u << 11;
+  struct listed {
+    access_mark mark;
+    sequence release;
+    simt::lane_mask lanes;
+    std::uint32_t first;  // offset, or the place in offsets_
+    std::uint8_t bytes;
+    access_shape::kind how;
+  };
+  [[nodiscard]] bool reads(const access& a, thread first);
+  [[nodiscard]] bool writes(const access& a, thread first);
+  [[nodiscard]] bool reads_word(std::size_t word, thread t);
+  [[nodiscard]] bool writes_word(std::size_t word, thread t);
+  [[nodiscard]] bool is_known(const access& a, std::uint32_t& slot) const;
+  void list(const access& a, std::uint32_t slot);
+
+  bool open_ = false;
+  std::vector<thread> writers_, readers_;  // by word
+  std::size_t begin_ = 0, end_ = 0;        // words that have been accessed
+  std::vector<listed> list_;
+  std::vector<std::uint32_t> offsets_;
+  std::array<std::uint32_t, most_known> known_{};  // by hash: the position in the list
+};
+
+}  // namespace heddle::sanitize
