@@ -116,6 +116,8 @@ class block_clock {
   /// Accesses of the block up to here happen before all that its threads do next.
   [[nodiscard]] sequence block_sync() const { return block_sync_; }
   [[nodiscard]] sequence last_release(std::uint32_t warp) const { return warps_[warp].last_release; }
+  /// Some lane of the warp may know accesses of other blocks.
+  [[nodiscard]] bool knows(std::uint32_t warp) const { return warps_[warp].knows; }
   /// True if the access happens before what the lane does next.
   [[nodiscard]] bool ordered(const access_mark& a, std::uint32_t warp, unsigned lane) const;
 

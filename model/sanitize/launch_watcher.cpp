@@ -176,16 +176,23 @@ void launch_watcher::report_illegal(const watched_access& a, unsigned lane, bool
   found_.add(std::move(f));
 }
 
-// All lanes at once: true if all bytes between the first and the last one have a value, or are written by this.
+// All lanes at once: true if what they read has a value. Also notes what they write.
 bool launch_watcher::check_shared(written_bits& shared, const watched_access& a, const access_shape& shape) {
-  const auto bytes = static_cast<unsigned>(shape.end - shape.begin);
-  if (reads(a) && !shared.all(shape.begin, bytes)) return false;
-  if (writes(a)) shared.write(shape.begin, bytes);
+  if (shape.how != access_shape::kind::other) {
+    const auto bytes = static_cast<unsigned>(shape.end - shape.begin);
+    if (reads(a) && !shared.all(shape.begin, bytes)) return false;
+    if (writes(a)) shared.write(shape.begin, bytes);
+    return true;
+  }
+  if (reads(a) && !shared.any_of_each(a.addresses, a.mask, a.bytes)) return false;
+  if (writes(a))
+    for (const unsigned lane : set_bits(a.mask)) shared.write(a.addresses[lane], a.bytes);
   return true;
 }
 
 bool launch_watcher::check_global(const watched_access& a, const access_shape& shape) {
   if (!heap_.tracks() && !host_.tracks()) return true;
+  if (shape.how == access_shape::kind::other && writes(a)) return false;
   if (of_heap(shape.begin) || of_heap(shape.end - 1)) return false;
   if (reads(a) && !host_.all_written(shape.begin, shape.end - shape.begin)) return false;
   if (writes(a)) host_.written(shape.begin, shape.end - shape.begin);
@@ -198,7 +205,7 @@ void launch_watcher::check_written(const watched_access& a, simt::lane_mask lane
   written_bits& local = p.warps[a.warp.warp_in_block].local;
   const std::size_t local_bytes = launch_->program->local_bytes;
   const bool tracks = heap_.tracks() || host_.tracks();
-  if (lanes == a.mask && shape.how != access_shape::kind::other) {
+  if (lanes == a.mask) {
     if (a.global == a.mask && check_global(a, shape)) return;
     if (a.shared == a.mask && a.holder == nullptr && check_shared(p.shared, a, shape)) return;
   }

@@ -26,8 +26,8 @@ constexpr std::uint64_t each_of_four = 0x0001000100010001u;
 void phase_check::open(std::size_t shared_bytes) {
   const std::size_t words = (shared_bytes + 3) / 4 + spare_words;
   if (writers_.size() != words) {
-    writers_.assign(words, nobody);
-    readers_.assign(words, nobody);
+    writers_.assign(words, none);
+    readers_.assign(words, none);
     begin_ = end_ = 0;
   }
   begin();
@@ -67,7 +67,7 @@ bool phase_check::excludes(const std::uint64_t* addresses, simt::lane_mask lanes
     for (std::size_t w = addresses[lane] / 4, last = w + words_of(bytes); w < last; ++w) {
       begin_ = std::min(begin_, w);
       end_ = std::max(end_, w + 1);
-      all = all && (writers_[w] == excluded || (writers_[w] == nobody && readers_[w] == nobody));
+      all = all && (writers_[w] == excluded || (writers_[w] == none && readers_[w] == none));
       writers_[w] = excluded;
     }
   return all;
@@ -97,22 +97,20 @@ void phase_check::list(const access& a, std::uint32_t slot) {
       a.shape.how};
   if (k.how == access_shape::kind::other) {
     k.first = static_cast<std::uint32_t>(offsets_.size());
-    offsets_.resize(k.first + isa::warp_size);
-    for (unsigned l = 0; l < isa::warp_size; ++l) offsets_[k.first + l] = static_cast<std::uint32_t>(a.addresses[l]);
+    offsets_.insert(offsets_.end(), a.addresses, a.addresses + isa::warp_size);
   }
   list_.push_back(k);
 }
 
 inline bool phase_check::reads_word(std::size_t word, thread t) {
-  if (writers_[word] != nobody && writers_[word] != t) return false;
+  if (writers_[word] != none && writers_[word] != t) return false;
   thread& r = readers_[word];
-  r = r == nobody || r == t ? t : several;
+  if (r != several && r != t) r = r == none ? t : several;
   return true;
 }
 
 inline bool phase_check::writes_word(std::size_t word, thread t) {
-  if ((writers_[word] != nobody && writers_[word] != t) || (readers_[word] != nobody && readers_[word] != t))
-    return false;
+  if ((writers_[word] != none && writers_[word] != t) || (readers_[word] != none && readers_[word] != t)) return false;
   writers_[word] = t;
   return true;
 }
@@ -123,7 +121,7 @@ bool phase_check::reads(const access& a, thread first) {
     const std::size_t begin = a.shape.begin / 4;
     bool good = true;
     for (std::size_t w = begin; w < begin + words; ++w) {
-      good = good && writers_[w] == nobody;
+      good = good && writers_[w] == none;
       readers_[w] = several;
     }
     return good;
@@ -152,8 +150,8 @@ bool phase_check::reads(const access& a, thread first) {
     unsigned bad = 0;
     for (unsigned l = 0; l < isa::warp_size; ++l) {
       const auto t = static_cast<thread>(first + l);
-      bad |= (w[l] != nobody) & (w[l] != t);
-      r[l] = r[l] == nobody || r[l] == t ? t : several;
+      bad |= (w[l] != none) & (w[l] != t);
+      r[l] = r[l] == none || r[l] == t ? t : several;
     }
     return bad == 0;
   }
@@ -173,7 +171,7 @@ bool phase_check::writes(const access& a, thread first) {
     unsigned bad = 0;
     for (unsigned l = 0; l < isa::warp_size; ++l) {
       const auto t = static_cast<thread>(first + l);
-      bad |= ((w[l] != nobody) & (w[l] != t)) | ((r[l] != nobody) & (r[l] != t));
+      bad |= ((w[l] != none) & (w[l] != t)) | ((r[l] != none) & (r[l] != t));
       w[l] = t;
     }
     return bad == 0;

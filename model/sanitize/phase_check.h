@@ -54,7 +54,7 @@ class phase_check {
 
  private:
   using thread = std::uint16_t;  // number in the block, plus one
-  static constexpr thread nobody = 0, several = 0xffff, excluded = 0xfffe;
+  static constexpr thread none = 0, several = 0xffff, excluded = 0xfffe;
   static constexpr std::size_t most_listed = 1u << 14, most_known = 1u << 11;
   struct listed {
     access_mark mark;

@@ -15,9 +15,6 @@ namespace heddle::sanitize {
 
 namespace {
 
-// Reads of a cell that are not ordered with each other and are kept apart, for a write that comes later.
-constexpr std::size_t most_shared_reads = 64, most_global_reads = 6;
-
 bool is_atomic(const isa::instruction& i) { return i.op == isa::opcode::atom || i.op == isa::opcode::red; }
 
 // Accesses of which PTX says that they do not race with others of their kind.
@@ -139,6 +136,10 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   if (const simt::lane_mask shared = a.shared & lanes; shared != 0 && c.at->phase.is_open())
     if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes)))
       rest &= ~shared;
+  if (!c.mark.is(access_mark::strong | access_mark::copying) && !is_texture_read(i) && (a.global & rest) != 0) {
+    access_global(c, a.global & rest, shape);
+    rest &= ~a.global;
+  }
   for (const unsigned lane : set_bits(rest)) {
     c.in_shared = (a.shared >> lane & 1) != 0;
     if (c.mark.is(access_mark::strong)) synchronise(c, lane);

@@ -98,6 +98,16 @@ class race_check {
   void mark_phase(place& p);
   current start(const watched_access& a);
   void access_lane(current& c, unsigned lane);
+  void access_global(current& c, simt::lane_mask lanes, const access_shape& shape);
+  [[nodiscard]] bool access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes);
+  [[nodiscard]] bool reads_segment(const current& c, shadow_segment& s, const access_mark& own);
+  void read_same(current& c, simt::lane_mask lanes);
+  [[nodiscard]] bool read_at_once(const current& c, shadow_cells& cells, shadow_cell& cell, simt::lane_mask lanes);
+  /// A barrier of the block orders it before all that follows.
+  [[nodiscard]] bool synced(const current& c, const access_mark& m) const {
+    if (m.number == 0) return true;
+    return m.warp - c.first_warp < warps_per_block_ && m.number <= c.block_sync && !m.is(access_mark::copying);
+  }
   [[nodiscard]] bool is_quick(const current& c, shadow_cell& cell, unsigned lane);
   [[nodiscard]] bool is_own_check(const current& c, const shadow_cell& cell, simt::lane_mask bit);
   [[nodiscard]] bool marks_with(const current& c, const access_mark& read);
@@ -124,6 +134,9 @@ class race_check {
   [[nodiscard]] const std::uint8_t* byte_at(const current& c, std::uint64_t address) const;
   [[nodiscard]] std::uint8_t new_byte(const current& c, unsigned lane, std::uint64_t address) const;
   [[nodiscard]] std::string value_text(const current& c, std::uint64_t address) const;
+
+  // Reads of a cell that are not ordered with each other and are kept apart, for a write that comes later.
+  static constexpr std::size_t most_shared_reads = 64, most_global_reads = 6;
 
   findings& found_;
   const resident_launch* launch_ = nullptr;

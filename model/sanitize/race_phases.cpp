@@ -8,12 +8,6 @@
 
 namespace heddle::sanitize {
 
-namespace {
-
-constexpr std::size_t most_reads = 64;
-
-}  // namespace
-
 // True: the accesses do not race. False: the cells have all marks of the phase, and tell.
 bool race_check::passes_phase(const current& c, simt::lane_mask lanes, const access_shape& shape) {
   phase_check& phase = c.at->phase;
@@ -51,7 +45,7 @@ void race_check::mark_phase(place& p) {
     }
     if (joins(cell.read)) return;
     if (cell.more_reads != nullptr && std::any_of(cell.more_reads->begin(), cell.more_reads->end(), joins)) return;
-    p.shared->add_read(cell, own, most_reads);
+    p.shared->add_read(cell, own, most_shared_reads);
   };
   p.phase.each([&](access_mark own, sequence release, unsigned lane, std::uint32_t offset, unsigned bytes) {
     own.lanes = 1u << lane;

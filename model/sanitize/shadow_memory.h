@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "heddle/isa/set_bits.h"
 #include "heddle/sanitize/clocks.h"
 
 namespace heddle::sanitize {
@@ -53,25 +56,62 @@ class shadow_cells {
   std::vector<std::unique_ptr<std::vector<access_mark>>> lists_;
 };
 
-/// Cells of global memory, in pages that are made when they are first accessed.
+/// The last accesses to 32 aligned bytes as long as each was of lanes of one warp that lie side by side in them, as
+/// many bytes each. The marks have these lanes.
+struct shadow_segment {
+  static constexpr unsigned bytes = 32;
+  access_mark write;
+  access_mark read;
+  std::vector<access_mark> more_reads;  // that are not ordered with `read`
+  bool divided = false;                 // its words have cells of their own
+
+  /// Lanes access less than a word each.
+  [[nodiscard]] bool is_fine() const {
+    const auto fine = [](const access_mark& m) { return __builtin_popcount(m.lanes) > 8; };
+    return fine(write) || fine(read) || std::any_of(more_reads.begin(), more_reads.end(), fine);
+  }
+  /// The mark of one of its bytes.
+  static access_mark part(access_mark m, unsigned offset) {
+    if (m.number == 0) return m;
+    const auto lanes = static_cast<unsigned>(__builtin_popcount(m.lanes));
+    m.lanes = 1u << (static_cast<unsigned>(__builtin_ctz(m.lanes)) + offset / (bytes / lanes));
+    return m;
+  }
+};
+
+/// What was done to global memory, in pages that are made when they are first accessed.
 class shadow_pages {
  public:
   static constexpr std::uint64_t page_bytes = 4096;
+
+  shadow_segment& segment(std::uint64_t address) {
+    return page_of(address).segments[address % page_bytes / shadow_segment::bytes];
+  }
+  /// The cells of the page; those of the address's segment are made now.
   shadow_cells& page(std::uint64_t address) {
-    const std::uint64_t number = address / page_bytes;
-    if (number == last_number_) return *last_;
-    std::unique_ptr<shadow_cells>& p = pages_[number];
-    if (!p) p = std::make_unique<shadow_cells>(page_bytes);
-    last_number_ = number;
-    last_ = p.get();
-    return *last_;
+    page_marks& p = page_of(address);
+    shadow_segment& s = p.segments[address % page_bytes / shadow_segment::bytes];
+    if (!s.divided) divide(p, s, address % page_bytes / shadow_segment::bytes * shadow_segment::bytes);
+    return *p.cells;
   }
   /// Calls f(address, bytes, cell) for all cells that may have been accessed.
   template <class F>
   void each(F&& f) const {
-    for (const auto& [number, cells] : pages_)
-      for (std::uint64_t at = 0; at < page_bytes; at += cells->bytes_per_cell())
-        f(number * page_bytes + at, cells->bytes_per_cell(), cells->at(at));
+    for (const auto& [number, p] : pages_)
+      for (std::uint64_t at = 0; at < page_bytes;) {
+        const shadow_segment& s = p->segments[at / shadow_segment::bytes];
+        if (s.divided) {
+          const unsigned step = p->cells->bytes_per_cell();
+          f(number * page_bytes + at, step, p->cells->at(at));
+          at += step;
+          continue;
+        }
+        const auto offset = static_cast<unsigned>(at % shadow_segment::bytes);
+        const unsigned step = s.is_fine() ? 1 : 4;
+        f(number * page_bytes + at, step,
+          shadow_cell{shadow_segment::part(s.write, offset), shadow_segment::part(s.read, offset), nullptr});
+        at += step;
+      }
   }
   void clear() {
     pages_.clear();
@@ -79,9 +119,37 @@ class shadow_pages {
   }
 
  private:
-  std::unordered_map<std::uint64_t, std::unique_ptr<shadow_cells>> pages_;
+  struct page_marks {
+    std::array<shadow_segment, page_bytes / shadow_segment::bytes> segments;
+    std::unique_ptr<shadow_cells> cells;  // of segments that are divided
+  };
+  page_marks& page_of(std::uint64_t address) {
+    const std::uint64_t number = address / page_bytes;
+    if (number == last_number_) return *last_;
+    std::unique_ptr<page_marks>& p = pages_[number];
+    if (!p) p = std::make_unique<page_marks>();
+    last_number_ = number;
+    last_ = p.get();
+    return *last_;
+  }
+  static void divide(page_marks& p, shadow_segment& s, std::uint64_t begin) {
+    if (!p.cells) p.cells = std::make_unique<shadow_cells>(page_bytes);
+    s.divided = true;
+    if (s.is_fine()) p.cells->divide();
+    const unsigned step = p.cells->bytes_per_cell();
+    for (unsigned k = 0; k < shadow_segment::bytes; k += step) {
+      shadow_cell& cell = p.cells->at(begin + k);
+      cell.write = shadow_segment::part(s.write, k);
+      cell.read = shadow_segment::part(s.read, k);
+      for (const access_mark& m : s.more_reads)
+        p.cells->add_read(cell, shadow_segment::part(m, k), s.more_reads.size());
+    }
+    s.more_reads = {};
+  }
+
+  std::unordered_map<std::uint64_t, std::unique_ptr<page_marks>> pages_;
   std::uint64_t last_number_ = ~std::uint64_t{0};
-  shadow_cells* last_ = nullptr;
+  page_marks* last_ = nullptr;
 };
 
 /// Which bytes of a small memory have been written.
@@ -93,6 +161,15 @@ class written_bits {
     std::uint64_t words[2] = {0, 0};
     std::memcpy(words, bits_.data() + offset, bytes);
     return (words[0] | words[1]) != 0;
+  }
+  /// any() for each of several places of as many bytes.
+  [[nodiscard]] bool any_of_each(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes) const {
+    bool all = true;
+    if (bytes >= 4)
+      for (const unsigned l : set_bits(mask)) all &= any(offsets[l], 4);
+    else
+      for (const unsigned l : set_bits(mask)) all &= bits_[offsets[l]] != 0;
+    return all;
   }
   [[nodiscard]] bool all(std::size_t offset, std::size_t bytes) const {
     return std::memchr(bits_.data() + offset, 0, bytes) == nullptr;

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Plain accesses to global memory: for several lanes at once where they lie side by side, or read the same bytes.
+#include <algorithm>
+
+#include "heddle/functional/functional_block.h"
+#include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/race_check.h"
+
+namespace heddle::sanitize {
+
+namespace {
+
+// The lanes from the first one of `left` that fill a segment; 0: they do not.
+simt::lane_mask filling(const std::uint64_t* addresses, simt::lane_mask left, unsigned bytes) {
+  const auto first = static_cast<unsigned>(__builtin_ctz(left));
+  const unsigned count = shadow_segment::bytes / bytes;
+  if (addresses[first] % shadow_segment::bytes != 0 || first + count > isa::warp_size) return 0;
+  const simt::lane_mask lanes = (simt::all_lanes >> (isa::warp_size - count)) << first;
+  if ((left & lanes) != lanes) return 0;
+  for (unsigned k = 1; k < count; ++k)
+    if (addresses[first + k] != addresses[first] + std::uint64_t{k} * bytes) return 0;
+  return lanes;
+}
+
+// The lanes from the first one of `left` on that name the same address.
+simt::lane_mask alike(const std::uint64_t* addresses, simt::lane_mask left) {
+  const std::uint64_t first = addresses[__builtin_ctz(left)];
+  simt::lane_mask lanes = 0;
+  for (const unsigned lane : set_bits(left)) {
+    if (addresses[lane] != first) break;
+    lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+}  // namespace
+
+void race_check::access_global(current& c, simt::lane_mask lanes, const access_shape& shape) {
+  const watched_access& a = *c.access;
+  c.in_shared = false;
+  const bool reads = !c.mark.is(access_mark::writes);
+  if (reads && shape.how == access_shape::kind::same) return read_same(c, lanes);
+  for (simt::lane_mask left = lanes; left != 0;) {
+    if (const simt::lane_mask side_by_side = filling(a.addresses, left, a.bytes); side_by_side != 0) {
+      shadow_segment& s = global_.segment(a.addresses[__builtin_ctz(left)]);
+      if (!s.divided && access_segment(c, s, side_by_side)) {
+        left &= ~side_by_side;
+        continue;
+      }
+    }
+    const simt::lane_mask same = reads ? alike(a.addresses, left) : left & -left;
+    if ((same & (same - 1)) != 0) read_same(c, same);
+    else access_lane(c, static_cast<unsigned>(__builtin_ctz(same)));
+    left &= ~same;
+  }
+}
+
+// False: the segment must be divided.
+bool race_check::access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes) {
+  access_mark own = c.mark;
+  own.lanes = lanes;
+  if (!own.is(access_mark::writes)) return reads_segment(c, s, own);
+  const auto before = [&](const access_mark& m) {
+    return synced(c, m) || (m.warp == own.warp && (independent_ ? m.lanes == lanes : m.number != now_));
+  };
+  if (s.write.number == now_ || !before(s.write) || !before(s.read)) return false;
+  if (!std::all_of(s.more_reads.begin(), s.more_reads.end(), before)) return false;
+  if (s.read.warp == own.warp && s.read.lanes == lanes && marks_with(c, s.read)) own.what |= access_mark::marking;
+  s.more_reads.clear();
+  s.read = {};
+  s.write = own;
+  return true;
+}
+
+bool race_check::reads_segment(const current& c, shadow_segment& s, const access_mark& own) {
+  access_mark &w = s.write, &r = s.read;
+  if (r.warp == own.warp && r.what == own.what && r.lanes == own.lanes && r.number > c.last_release &&
+      w.number < r.number)
+    return true;  // nothing has happened since it was read last
+  const auto before = [&](const access_mark& m) {
+    return synced(c, m) || (m.warp == own.warp && (independent_ ? m.lanes == own.lanes : m.number != now_));
+  };
+  if (!before(w)) return false;
+  if (before(r)) {
+    r = own;
+    return true;
+  }
+  for (access_mark& m : s.more_reads)
+    if (before(m)) {
+      m = own;
+      return true;
+    }
+  if (s.more_reads.size() < most_global_reads) s.more_reads.push_back(own);
+  else if (c.at->clock->knows(c.warp)) return false;
+  return true;
+}
+
+// Several lanes read the same bytes.
+void race_check::read_same(current& c, simt::lane_mask lanes) {
+  const watched_access& a = *c.access;
+  const std::uint64_t first = a.addresses[__builtin_ctz(lanes)];
+  if (a.bytes < 4) global_.page(first).divide();
+  for (std::uint64_t at = first; at < first + a.bytes;) {
+    shadow_cells& cells = global_.page(at);
+    shadow_cell& cell = cells.at(at % shadow_pages::page_bytes);
+    c.cell_bytes = cells.bytes_per_cell();
+    if (!read_at_once(c, cells, cell, lanes))
+      for (const unsigned lane : set_bits(lanes)) touch(c, cells, cell, lane, at);
+    at += c.cell_bytes;
+  }
+}
+
+bool race_check::read_at_once(const current& c, shadow_cells& cells, shadow_cell& cell, simt::lane_mask lanes) {
+  access_mark own = c.mark;
+  own.lanes = lanes;
+  const auto joins = [&](access_mark& m) {
+    if (m.warp != own.warp || m.what != own.what || m.number <= c.last_release) return false;
+    m.lanes |= lanes;
+    return true;
+  };
+  access_mark &w = cell.write, &r = cell.read;
+  if (w.number < r.number && joins(r)) return true;
+  if (!synced(c, w)) return false;
+  if (synced(c, r)) {
+    r = own;
+    return true;
+  }
+  if (joins(r)) return true;
+  if (cell.more_reads == nullptr) {
+    cells.add_read(cell, own, most_global_reads);
+    return true;
+  }
+  for (access_mark& m : *cell.more_reads) {
+    if (joins(m)) return true;
+    if (!synced(c, m)) continue;
+    m = own;
+    return true;
+  }
+  if (cell.more_reads->size() >= most_global_reads) return !c.at->clock->knows(c.warp);
+  cells.add_read(cell, own, most_global_reads);
+  return true;
+}
+
+}  // namespace heddle::sanitize
