@@ -59,6 +59,7 @@ void launch_watcher::bypasses(const watched_step& s) {
 }
 
 void launch_watcher::lanes_exit(const watched_step& s) {
+  if (!s.warp.paths.empty()) leaves_meetings(s);
   if (!partial_) return;
   const warp_record& w = record_of(s);
   for (const auto& [number, p] : w.waiting) {

@@ -21,12 +21,23 @@ knowledge joined(const knowledge& a, const knowledge& b) {
   if (!b) return a;
   auto both = std::make_shared<std::vector<acquired>>(*a);
   for (const acquired& x : *b) {
-    const auto same = std::find_if(both->begin(), both->end(), [&](const acquired& y) { return y.log == x.log; });
+    const auto same = std::find_if(both->begin(), both->end(),
+                                   [&](const acquired& y) { return y.log == x.log && y.block == x.block; });
     if (same == both->end()) both->push_back(x);
     else same->count = std::max(same->count, x.count);
   }
   return both;
 }
+
+namespace {
+
+void learn(knowledge& known, const acquired& a) {
+  const auto has = [&](const acquired& k) { return k.log == a.log && k.block == a.block && k.count >= a.count; };
+  if (known && std::any_of(known->begin(), known->end(), has)) return;
+  known = joined(known, std::make_shared<const std::vector<acquired>>(1, a));
+}
+
+}  // namespace
 
 bool fence_view::covers(const access_mark& a, std::uint32_t warp_in_block) const {
   if (copy != 0 || a.is(access_mark::copying)) return a.is(access_mark::copying) && copy == a.number;
@@ -47,20 +58,22 @@ void sync_log::append(std::shared_ptr<const fence_views> views, std::uint64_t bl
   releases_.push_back({std::move(views), now});
 }
 
-bool sync_log::covers(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
-                      std::uint64_t reader) const {
+bool sync_log::covers(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block, std::uint64_t reader,
+                      std::uint64_t only) const {
   visits seen;
-  return search(count, a, warps_per_block, reader, seen);
+  return search(count, a, warps_per_block, reader, only, seen);
 }
 
 bool sync_log::search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block, std::uint64_t reader,
-                      visits& seen) const {
-  const auto before = std::find_if(seen.begin(), seen.end(), [this](const acquired& v) { return v.log == this; });
+                      std::uint64_t only, visits& seen) const {
+  const auto before =
+      std::find_if(seen.begin(), seen.end(), [&](const acquired& v) { return v.log == this && v.block == only; });
   if (before != seen.end() && before->count >= count) return false;
   if (before != seen.end()) before->count = count;
-  else seen.push_back({this, count});
+  else seen.push_back({this, count, only});
   const std::uint64_t block = a.warp / warps_per_block;
-  if (const auto own = by_block_.find(block); own != by_block_.end())
+  const bool all = only == acquired::any_block || in_cluster;
+  if (const auto own = all || block == only ? by_block_.find(block) : by_block_.end(); own != by_block_.end())
     for (auto k = own->second.rbegin(); k != own->second.rend(); ++k) {
       if (*k >= count) continue;
       if (releases_[*k].time < a.number) break;
@@ -72,9 +85,10 @@ bool sync_log::search(std::uint32_t count, const access_mark& a, std::uint32_t w
     if (*k >= count) continue;
     if (releases_[*k].time < a.number) break;
     for (const auto& view : *releases_[*k].views) {
+      if (!all && view->block != only) continue;
       if (!view->known || (view->of_block && !in_cluster && view->block != reader)) continue;
       for (const acquired& other : *view->known)
-        if (other.log->search(other.count, a, warps_per_block, reader, seen)) return true;
+        if (other.log->search(other.count, a, warps_per_block, reader, other.block, seen)) return true;
     }
   }
   return false;
@@ -104,11 +118,12 @@ bool block_clock::ordered(const access_mark& a, std::uint32_t warp, unsigned lan
   if (!known) return false;
   const auto count = static_cast<std::uint32_t>(warps_.size());
   return std::any_of(known->begin(), known->end(),
-                     [&](const acquired& k) { return k.log->covers(k.count, a, count, block_); });
+                     [&](const acquired& k) { return k.log->covers(k.count, a, count, block_, k.block); });
 }
 
 void block_clock::fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block, sequence now) {
   warp_clock& w = warps_[warp];
+  if (w.sees) acquire_seen(w, lanes, of_block);
   auto view = std::make_shared<fence_view>();
   view->block = block_;
   view->warp = warp;
@@ -218,10 +233,25 @@ void block_clock::acquires(std::uint32_t warp, unsigned lane, const sync_log& lo
   warp_clock& w = warps_[warp];
   w.knows = true;
   knowledge& known = w.known[unit(lane)];
-  if (known &&
-      std::any_of(known->begin(), known->end(), [&](const acquired& k) { return k.log == &log && k.count >= count; }))
-    return;
-  known = joined(known, std::make_shared<const std::vector<acquired>>(1, acquired{&log, count}));
+  learn(known, {&log, count});
+}
+
+void block_clock::sees(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count) {
+  if (count == 0) return;
+  warps_[warp].sees = true;
+  learn(warps_[warp].seen[unit(lane)], {&log, count});
+}
+
+void block_clock::acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_block) {
+  for (const unsigned l : set_bits(independent_ ? lanes : 1u)) {
+    if (!w.seen[l]) continue;
+    w.knows = true;
+    for (acquired a : *w.seen[l]) {
+      if (of_block) a.block = block_;
+      learn(w.known[l], a);
+    }
+    if (!of_block) w.seen[l].reset();
+  }
 }
 
 std::shared_ptr<const fence_views> block_clock::releases(std::uint32_t warp, simt::lane_mask lanes, sequence& up_to) {

@@ -38,8 +38,10 @@ struct access_mark {
 class sync_log;
 /// The first `count` releases of a location are known.
 struct acquired {
+  static constexpr std::uint64_t any_block = ~std::uint64_t{0};
   const sync_log* log = nullptr;
   std::uint32_t count = 0;
+  std::uint64_t block = any_block;  // only what this block's threads have released: by a fence of scope .cta
 };
 using knowledge = std::shared_ptr<const std::vector<acquired>>;
 /// What both know.
@@ -75,7 +77,7 @@ class sync_log {
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(releases_.size()); }
   /// True if one of the first `count` releases covers the access, for a thread of block `reader`.
   [[nodiscard]] bool covers(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
-                            std::uint64_t reader) const;
+                            std::uint64_t reader, std::uint64_t only = acquired::any_block) const;
 
  private:
   struct release {
@@ -84,7 +86,7 @@ class sync_log {
   };
   using visits = std::vector<acquired>;
   [[nodiscard]] bool search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
-                            std::uint64_t reader, visits& seen) const;
+                            std::uint64_t reader, std::uint64_t only, visits& seen) const;
   std::vector<release> releases_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_block_;
   std::vector<std::uint32_t> nested_;  // releases by threads that had acquired at other locations
@@ -97,6 +99,8 @@ struct warp_clock {
   using lane_rows = std::array<std::array<sequence, isa::warp_size>, isa::warp_size>;
   std::unique_ptr<lane_rows> lanes;  // [lane][other lane]; null: zeros
   std::array<knowledge, isa::warp_size> known;
+  std::array<knowledge, isa::warp_size> seen;  // by loads that do not acquire: known after a fence
+  bool sees = false;                           // some lane has
   std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence;       // the last one
   std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence_wide;  // the last one beyond the block
   std::array<std::shared_ptr<const fence_views>, isa::warp_size> released;   // by a store now; null: not computed
@@ -130,6 +134,8 @@ class block_clock {
   /// `split`: warps do other things between arriving and waiting.
   void completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, bool split, sequence now);
   void acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count);
+  /// The lane has read what was released, and acquires it if a fence follows.
+  void sees(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count);
   /// What a strong store of the lane releases; null: nothing.
   std::shared_ptr<const fence_views> releases(std::uint32_t warp, unsigned lane);
   /// The same of several lanes, and the number up to which all their accesses are released beyond the block.
@@ -140,6 +146,7 @@ class block_clock {
  private:
   [[nodiscard]] unsigned unit(unsigned lane) const { return independent_ ? lane : 0; }
   void share_fences();
+  void acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_block);
   struct arrival {
     std::uint32_t warp;
     sequence number;

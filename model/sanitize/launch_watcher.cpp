@@ -6,6 +6,7 @@
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_memory.h"
 #include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/code_paths.h"
 #include "heddle/sanitize/sanitize_kinds.h"
 #include "heddle/simt/execute.h"
 #include "heddle/simt/warp/divergence.h"
@@ -55,6 +56,8 @@ void launch_watcher::launch_begins(const resident_launch& launch, functional_mem
   steps_ = 0;
   where_ = {};
   unchecked_.clear();
+  follows_.clear();
+  computes_.clear();
   places_.clear();
   checks_races_ = (kinds_ & sanitize_kind::races) != 0;
   if (!checks_races_) return;
@@ -90,6 +93,7 @@ void launch_watcher::block_begins(const functional_block& block) {
   for (warp_record& w : p.warps) {
     w.met_barrier = 0;
     w.waiting.clear();
+    w.passed.clear();
     w.products = product_check();
     if ((kinds_ & sanitize_kind::init) != 0) w.local.reset(std::size_t{local} * isa::warp_size);
   }
@@ -99,6 +103,7 @@ void launch_watcher::block_begins(const functional_block& block) {
 simt::lane_mask launch_watcher::accesses(const watched_access& a) {
   ++steps_;
   if (partial_) bypasses(a);
+  if (!a.warp.paths.empty()) passes_meetings(a);
   const access_shape shape = access_shape::of(a.addresses, a.mask, a.bytes);
   const simt::lane_mask good = legal(a, shape);
   if (good != 0 && (kinds_ & sanitize_kind::init) != 0) check_written(a, good, shape);
@@ -184,7 +189,7 @@ bool launch_watcher::check_shared(written_bits& shared, const watched_access& a,
     if (writes(a)) shared.write(shape.begin, bytes);
     return true;
   }
-  if (reads(a) && !shared.any_of_each(a.addresses, a.mask, a.bytes)) return false;
+  if (reads(a) && !shared.words_of_each(a.addresses, a.mask, a.bytes)) return false;
   if (writes(a))
     for (const unsigned lane : set_bits(a.mask)) shared.write(a.addresses[lane], a.bytes);
   return true;
@@ -199,7 +204,6 @@ bool launch_watcher::check_global(const watched_access& a, const access_shape& s
   return true;
 }
 
-// A load is reported if none of its bytes was written: gaps in structures are loaded with their neighbours.
 void launch_watcher::check_written(const watched_access& a, simt::lane_mask lanes, const access_shape& shape) {
   place& p = places_[a.block.slot];
   written_bits& local = p.warps[a.warp.warp_in_block].local;
@@ -209,38 +213,58 @@ void launch_watcher::check_written(const watched_access& a, simt::lane_mask lane
     if (a.global == a.mask && check_global(a, shape)) return;
     if (a.shared == a.mask && a.holder == nullptr && check_shared(p.shared, a, shape)) return;
   }
+  const auto check = [&](written_bits& bits, unsigned lane, std::uint64_t at) {
+    if (reads(a)) check_words(a, lane, [&](unsigned offset, unsigned n) { return bits.any(at + offset, n); });
+    if (writes(a)) bits.write(at, a.bytes);
+  };
   for (const unsigned lane : set_bits(lanes)) {
     const std::uint64_t address = a.addresses[lane];
     const simt::lane_mask bit = 1u << lane;
-    bool known = true, in_part = false;
     if ((a.shared & bit) != 0) {
-      written_bits& shared = a.holder == nullptr ? p.shared : places_[a.holder->slot].shared;
-      if (reads(a)) known = shared.any(address, a.bytes);
-      if (writes(a)) shared.write(address, a.bytes);
+      check(a.holder == nullptr ? p.shared : places_[a.holder->slot].shared, lane, address);
     } else if ((a.local & bit) != 0) {
-      const std::size_t at = lane * local_bytes + address;
-      if (reads(a)) known = local.any(at, a.bytes);
-      if (writes(a)) local.write(at, a.bytes);
+      check(local, lane, lane * local_bytes + address);
     } else if (tracks) {
       allocations& all = of_heap(address) ? heap_ : host_;
       if (reads(a)) {
-        const allocations::lack lack = all.lacks(address, a.bytes);
-        known = lack == allocations::lack::nothing;
-        in_part = lack == allocations::lack::some;
+        if (all.lacks(address, a.bytes) == allocations::lack::some)
+          report_unwritten(a, lane, " that was written in part", 1);
+        else
+          check_words(a, lane, [&](unsigned offset, unsigned n) {
+            return all.lacks(address + offset, n) != allocations::lack::all;
+          });
       }
       if (writes(a)) all.written(address, a.bytes);
     }
-    if (!known) report_unwritten(a, lane, in_part);
   }
 }
 
-void launch_watcher::report_unwritten(const watched_access& a, unsigned lane, bool in_part) {
-  if (!found_.counts({sanitize_kind::init, launch_->program.get(), index_of(a.instruction), in_part, 0})) return;
+// A load is reported if none of its bytes was written; if it is of several words, also if the program computes with one
+// of them that was not. Gaps in structures are loaded with their neighbours, and copied.
+template <class F>
+void launch_watcher::check_words(const watched_access& a, unsigned lane, F&& has_value) {
+  if (!has_value(0, a.bytes)) return report_unwritten(a, lane, " that was never written", 0);
+  if (a.bytes < 8 || a.instruction.op != isa::opcode::ld) return;
+  for (unsigned k = 0; k < a.bytes / 4; ++k)
+    if (!has_value(4 * k, 4) && computes_with_word(a.instruction, k))
+      return report_unwritten(
+          a, lane, ", of which 4 bytes at " + hexadecimal(a.addresses[lane] + 4 * k) + " were never written", 2);
+}
+
+bool launch_watcher::computes_with_word(const isa::instruction& load, unsigned word) {
+  if (load.dst == isa::rz || word >= load.dst_count) return false;
+  const std::uint32_t index = index_of(load);
+  const auto [entry, is_new] = computes_.emplace(std::uint64_t{index} << 32 | word, false);
+  if (is_new) entry->second = computes_with(*launch_->program, index, load.dst + word);
+  return entry->second;
+}
+
+void launch_watcher::report_unwritten(const watched_access& a, unsigned lane, const std::string& lack, unsigned group) {
+  if (!found_.counts({sanitize_kind::init, launch_->program.get(), index_of(a.instruction), group, 0})) return;
   finding f = finding_at(sanitize_kind::init, a);
   const std::uint64_t address = a.addresses[lane];
   f.what = std::string("uninitialised: ") + access_text(a) + " of " + bytes_text(a.bytes) + " of " +
-           space_text(a, lane) + " memory at " + hexadecimal(address) +
-           (in_part ? " that was written in part" : " that was never written");
+           space_text(a, lane) + " memory at " + hexadecimal(address) + lack;
   std::string where = thread_text(*launch_, a.block.number, a.warp.thread(lane));
   if ((a.global >> lane & 1) != 0) where += ": " + (of_heap(address) ? heap_.nearest(address) : host_.nearest(address));
   f.details.push_back(std::move(where));
@@ -254,6 +278,7 @@ void launch_watcher::fences(const watched_step& s) {
 void launch_watcher::lanes_meet(const watched_step& s, simt::lane_mask named) {
   if (checks_races_) races_.lanes_meet(s, named);
   if ((kinds_ & sanitize_kind::sync) == 0 || !independent_) return;
+  if (warp_record& w = record_of(s); !w.passed.empty()) w.passed.erase(index_of(s.instruction));
   const isa::operand* const members = simt::member_operand(s.instruction);
   if (members == nullptr || members->kind == isa::operand_kind::none) return;
   simt::lane_mask outside = 0;

@@ -66,6 +66,7 @@ class launch_watcher final : public execution_watcher {
   struct warp_record {
     simt::lane_mask met_barrier = 0;                             // lanes that have been at a barrier
     std::unordered_map<std::uint32_t, partial_arrival> waiting;  // by barrier
+    std::unordered_map<std::uint32_t, simt::lane_mask> passed;   // lanes that others wait for there, and went past it
     written_bits local;
     product_check products;
   };
@@ -85,8 +86,13 @@ class launch_watcher final : public execution_watcher {
   void check_written(const watched_access& a, simt::lane_mask lanes, const access_shape& shape);
   bool check_global(const watched_access& a, const access_shape& shape);
   bool check_shared(written_bits& shared, const watched_access& a, const access_shape& shape);
-  void report_unwritten(const watched_access& a, unsigned lane, bool in_part);
+  template <class F>
+  void check_words(const watched_access& a, unsigned lane, F&& has_value);
+  bool computes_with_word(const isa::instruction& load, unsigned word);
+  void report_unwritten(const watched_access& a, unsigned lane, const std::string& lack, unsigned group);
   void bypasses(const watched_step& s);
+  void passes_meetings(const watched_step& s);
+  void leaves_meetings(const watched_step& s);
   void report_divergent(const watched_step& s, const isa::instruction& barrier, simt::lane_mask at_barrier,
                         simt::lane_mask others, const char* others_do);
   finding finding_at(unsigned kind, const watched_step& s) const;
@@ -105,7 +111,9 @@ class launch_watcher final : public execution_watcher {
   const resident_launch* launch_ = nullptr;
   bool independent_ = false;
   bool checks_races_ = false;
-  bool partial_ = false;  // some warp has a partial arrival
+  std::unordered_map<std::uint64_t, bool> follows_;   // by two indices: always_follows()
+  std::unordered_map<std::uint64_t, bool> computes_;  // by index and word: computes_with()
+  bool partial_ = false;                              // some warp has a partial arrival
   std::string unchecked_;
   std::uint64_t steps_ = 0;
   std::deque<place> places_;  // by the block's slot

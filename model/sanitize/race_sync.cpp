@@ -59,7 +59,11 @@ void race_check::synchronise(const current& c, unsigned lane) {
   if (log != nullptr && c.in_shared && (at_mbarrier || log->has_phases))
     see_phase(*c.holder, *log, static_cast<std::uint32_t>(address));
   const bool writes = c.mark.is(access_mark::writes), reads = !writes || (c.mark.is(access_mark::atomic) && !arrival);
-  if (reads && log != nullptr) clock.acquires(c.warp, lane, *log, log->known_now());
+  // Of loads, those that acquire have a fence behind them. Atomics need none: CUDA's samples do without.
+  if (reads && log != nullptr) {
+    if (i.op == isa::opcode::ld) clock.sees(c.warp, lane, *log, log->known_now());
+    else clock.acquires(c.warp, lane, *log, log->known_now());
+  }
   if (!writes) return;
   auto views = clock.releases(c.warp, lane);
   if (!views) return;

@@ -162,13 +162,11 @@ class written_bits {
     std::memcpy(words, bits_.data() + offset, bytes);
     return (words[0] | words[1]) != 0;
   }
-  /// any() for each of several places of as many bytes.
-  [[nodiscard]] bool any_of_each(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes) const {
+  /// Whether each word of several places of as many bytes has been written; a place of less bytes, whether any has.
+  [[nodiscard]] bool words_of_each(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes) const {
     bool all = true;
-    if (bytes >= 4)
-      for (const unsigned l : set_bits(mask)) all &= any(offsets[l], 4);
-    else
-      for (const unsigned l : set_bits(mask)) all &= bits_[offsets[l]] != 0;
+    for (const unsigned l : set_bits(mask))
+      for (unsigned k = 0; k < bytes; k += 4) all &= any(offsets[l] + k, std::min(bytes, 4u));
     return all;
   }
   [[nodiscard]] bool all(std::size_t offset, std::size_t bytes) const {

@@ -63,6 +63,9 @@ unsigned kinds_of_text(const std::string& list) {
 std::size_t print_findings(const sanitizer& s, bool quiet) {
   const std::vector<finding>& all = s.found();
   for (std::size_t k = 0; k < std::min(all.size(), most_printed); ++k) message_log::error(text_of(all[k]));
+  const std::vector<finding>& meant = s.intended();
+  for (std::size_t k = 0; k < std::min(meant.size(), most_printed); ++k)
+    message_log::warning(text_of(meant[k]) + "\n  all such writes mark the place with one value, so it may be meant");
   for (const std::string& launch : s.unchecked()) message_log::warning("--sanitize: " + launch);
   if (all.empty() && quiet) return 0;
   std::uint64_t cases = 0;
@@ -77,7 +80,7 @@ std::size_t print_findings(const sanitizer& s, bool quiet) {
   if (!all.empty()) text = "found " + counted(all.size(), "place") + " (" + kinds + ") with " + counted(cases, "case");
   if (all.size() > most_printed) text += ", of which " + std::to_string(most_printed) + " places are printed";
   if (!s.intended().empty())
-    text += "; " + counted(s.intended().size(), "race") + " of a read with a mark of one value not counted";
+    text += "; " + counted(s.intended().size(), "race") + " of a read with a mark of one value as warnings";
   std::fprintf(stderr, "heddle: sanitize: %s\n", text.c_str());
   return all.size();
 }

@@ -145,3 +145,24 @@ __device__ void leak(unsigned* out) {
   if (good || threadIdx.x % 2 == 0) free(p);
 }
 PAIR(leak, (unsigned* out), (out))
+
+// Half of a vector has a value.
+template <bool good>
+__device__ void half_written(unsigned* out) {
+  __shared__ uint2 s[64];
+  s[threadIdx.x].x = threadIdx.x;
+  if (good) s[threadIdx.x].y = 1;
+  __syncthreads();
+  const uint2 w = s[63 - threadIdx.x];
+  out[threadIdx.x] = w.x + w.y;
+}
+PAIR(half_written, (unsigned* out), (out))
+
+// Half of the lanes shuffle, and name all.
+template <bool good>
+__device__ void half_of_the_lanes(unsigned* out) {
+  unsigned value = threadIdx.x;
+  if (threadIdx.x % 32 < 16) value = __shfl_sync(good ? 0xffffu : ~0u, value, 3);
+  out[threadIdx.x] = value;
+}
+PAIR(half_of_the_lanes, (unsigned* out), (out))

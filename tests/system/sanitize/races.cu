@@ -207,6 +207,7 @@ __device__ void grid_barrier(unsigned* out, unsigned* data, unsigned* count) {
     atomicAdd(count, 1u);
     while (*reinterpret_cast<volatile unsigned*>(count) < gridDim.x) {
     }
+    __threadfence();
   }
   __syncthreads();
   out[blockIdx.x * 64 + threadIdx.x] = data[((blockIdx.x + 1) % gridDim.x) * 64 + threadIdx.x];
@@ -314,3 +315,45 @@ __device__ void copy_without_barrier(unsigned* out, const unsigned* in) {
   out[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];
 }
 PAIR(copy_without_barrier, (unsigned* out, const unsigned* in), (out, in))
+
+// The flag is set and polled without order: the reader needs a fence, or a load that acquires.
+__device__ unsigned relaxed(const unsigned* p) {
+  unsigned value;
+  asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+  return value;
+}
+__device__ unsigned acquiring(const unsigned* p) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+  return value;
+}
+template <bool good>
+__device__ void relaxed_poll(unsigned* out, unsigned* data, unsigned* flag) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    data[0] = 17;
+    asm volatile("st.release.gpu.u32 [%0], 1;" ::"l"(flag) : "memory");
+  } else {
+    while ((good ? acquiring(flag) : relaxed(flag)) == 0) {
+    }
+    out[0] = data[0];
+  }
+}
+PAIR(relaxed_poll, (unsigned* out, unsigned* data, unsigned* flag), (out, data, flag))
+
+template <bool good>
+__device__ void fence_of_reader(unsigned* out, unsigned* data, unsigned* flag) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    data[0] = 17;
+    __threadfence();
+    *reinterpret_cast<volatile unsigned*>(flag) = 1;
+  } else {
+    while (*reinterpret_cast<volatile unsigned*>(flag) == 0) {
+    }
+    if (good) __threadfence();
+    else __threadfence_block();
+    out[0] = data[0];
+  }
+}
+PAIR(fence_of_reader, (unsigned* out, unsigned* data, unsigned* flag), (out, data, flag))
