@@ -183,6 +183,7 @@ void launch_watcher::report_illegal(const watched_access& a, unsigned lane, bool
 
 // All lanes at once: true if what they read has a value. Also notes what they write.
 bool launch_watcher::check_shared(written_bits& shared, const watched_access& a, const access_shape& shape) {
+  if (shape.end <= shared.written_up_to()) return true;
   if (shape.how != access_shape::kind::other) {
     const auto bytes = static_cast<unsigned>(shape.end - shape.begin);
     if (reads(a) && !shared.all(shape.begin, bytes)) return false;

@@ -155,6 +155,18 @@ bool phase_check::reads(const access& a, thread first) {
     }
     return bad == 0;
   }
+  if (a.bytes == 4 && a.lanes == simt::all_lanes) {
+    std::uint32_t written = 0;
+    for (unsigned l = 0; l < isa::warp_size; ++l) written |= writers_[a.addresses[l] / 4];
+    if (written == none) {
+      for (unsigned l = 0; l < isa::warp_size; ++l) {
+        thread& r = readers_[a.addresses[l] / 4];
+        const auto t = static_cast<thread>(first + l);
+        if (r != several && r != t) r = r == none ? t : several;
+      }
+      return true;
+    }
+  }
   for (const unsigned lane : set_bits(a.lanes)) {
     const std::size_t at = a.addresses[lane] / 4;
     for (unsigned k = 0; k < words; ++k)

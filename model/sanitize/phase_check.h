@@ -1,14 +1,76 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "heddle/sanitize/access_shape.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/sanitize/clocks.h"
 
 namespace heddle::sanitize {
+
+/// How the bytes that the lanes of an access name lie in memory. Most accesses are of one of the first two kinds, and
+/// are checked at once for all lanes.
+struct access_shape {
+  static constexpr unsigned parts = 4;  // that minima are found of independently
+  enum class kind : std::uint8_t {
+    same,  // all lanes name the same bytes
+    row,   // all 32 lanes, each the bytes that follow those of the lane before
+    other
+  };
+  kind how = kind::other;
+  std::uint64_t begin = 0, end = 0;  // contain all bytes; half-open
+  std::uint64_t ored = 0;            // all addresses, or'ed: their low bits tell of alignment
+
+  /// `mask`: not 0.
+  static access_shape of(const std::uint64_t* addresses, simt::lane_mask mask, unsigned bytes) {
+    access_shape s;
+    const std::uint64_t first = addresses[__builtin_ctz(mask)];
+    std::uint64_t from_first = 0, from_row = 0;
+    if (mask == simt::all_lanes)
+      for (unsigned l = 0; l < isa::warp_size; ++l) {
+        s.ored |= addresses[l];
+        from_first |= addresses[l] ^ first;
+        from_row |= addresses[l] ^ (first + std::uint64_t{l} * bytes);
+      }
+    else
+      for (const unsigned l : set_bits(mask)) {
+        s.ored |= addresses[l];
+        from_first |= addresses[l] ^ first;
+        from_row = 1;
+      }
+    s.begin = first;
+    s.end = first + bytes;
+    if (from_first == 0) {
+      s.how = kind::same;
+    } else if (from_row == 0) {
+      s.how = kind::row;
+      s.end = first + std::uint64_t{isa::warp_size} * bytes;
+    } else {
+      std::uint64_t last = first;
+      if (mask == simt::all_lanes) {
+        std::uint64_t low[parts], high[parts];
+        for (unsigned k = 0; k < parts; ++k) low[k] = high[k] = addresses[k];
+        for (unsigned l = parts; l < isa::warp_size; l += parts)
+          for (unsigned k = 0; k < parts; ++k) {
+            low[k] = std::min(low[k], addresses[l + k]);
+            high[k] = std::max(high[k], addresses[l + k]);
+          }
+        s.begin = *std::min_element(low, low + parts);
+        last = *std::max_element(high, high + parts);
+      } else {
+        for (const unsigned l : set_bits(mask)) {
+          s.begin = std::min(s.begin, addresses[l]);
+          last = std::max(last, addresses[l]);
+        }
+      }
+      s.end = last + bytes;
+    }
+    return s;
+  }
+};
 
 /// A quick check of the accesses to shared memory by a block between two barriers of all its threads, a phase. As long
 /// as each word is read alone, or accessed by one thread alone, no access of the phase races, whatever else orders

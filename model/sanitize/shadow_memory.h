@@ -155,18 +155,38 @@ class shadow_pages {
 /// Which bytes of a small memory have been written.
 class written_bits {
  public:
-  void reset(std::size_t bytes) { bits_.assign(bytes, 0); }
-  void write(std::size_t offset, unsigned bytes) { std::memset(bits_.data() + offset, 1, bytes); }
+  void reset(std::size_t bytes) {
+    bits_.assign(bytes, 0);
+    up_to_ = 0;
+  }
+  void write(std::size_t offset, unsigned bytes) {
+    if (offset + bytes <= up_to_) return;
+    std::memset(bits_.data() + offset, 1, bytes);
+    if (offset > up_to_) return;
+    const void* const end = std::memchr(bits_.data() + up_to_, 0, bits_.size() - up_to_);
+    up_to_ =
+        end == nullptr ? bits_.size() : static_cast<std::size_t>(static_cast<const std::uint8_t*>(end) - bits_.data());
+  }
   [[nodiscard]] bool any(std::size_t offset, unsigned bytes) const {
     std::uint64_t words[2] = {0, 0};
     std::memcpy(words, bits_.data() + offset, bytes);
     return (words[0] | words[1]) != 0;
   }
+  /// All bytes up to here have been written.
+  [[nodiscard]] std::size_t written_up_to() const { return up_to_; }
   /// Whether each word of several places of as many bytes has been written; a place of less bytes, whether any has.
   [[nodiscard]] bool words_of_each(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes) const {
     bool all = true;
+    if (bytes < 4) {
+      for (const unsigned l : set_bits(mask)) all &= any(offsets[l], bytes);
+      return all;
+    }
     for (const unsigned l : set_bits(mask))
-      for (unsigned k = 0; k < bytes; k += 4) all &= any(offsets[l] + k, std::min(bytes, 4u));
+      for (unsigned k = 0; k < bytes; k += 4) {
+        std::uint32_t word;
+        std::memcpy(&word, bits_.data() + offsets[l] + k, sizeof word);
+        all &= word != 0;
+      }
     return all;
   }
   [[nodiscard]] bool all(std::size_t offset, std::size_t bytes) const {
@@ -175,6 +195,7 @@ class written_bits {
 
  private:
   std::vector<std::uint8_t> bits_;
+  std::size_t up_to_ = 0;
 };
 
 }  // namespace heddle::sanitize

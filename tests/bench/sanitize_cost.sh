@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What --sanitize costs the host: sanitize_cost.sh PROGRAM CUDA_SGEMM. Instructions of whole runs with and without it, by
+# callgrind; fails above 4 times. 77: valgrind is not there.
+set -eu
+command -v valgrind >/dev/null || { echo "skipped: valgrind is not there (Debian: apt-get install valgrind)"; exit 77; }
+program=$1 products=$2
+root=$(cd "$(dirname "$0")/../.." && pwd)
+workloads=$root/testbench/workloads
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HEDDLE_THREADS=1
+
+# Millions of instructions of a run.
+instructions() {
+  valgrind --tool=callgrind --callgrind-out-file="$work/profile" "$@" >"$work/log" 2>&1 ||
+    { cat "$work/log" >&2; exit 1; }
+  sed -n 's/^totals: //p' "$work/profile" | awk '{ printf "%.0f", $1 / 1e6 }'
+}
+
+# cost NAME COMMAND ARGUMENTS: prints a row of docs/use/sanitize.md.
+failed=0
+cost() {
+  name=$1 command=$2
+  shift 2
+  without=$(instructions "$program" "$command" --quiet --log-level error "$@")
+  with=$(instructions "$program" "$command" --sanitize --quiet --log-level error "$@")
+  awk -v n="$name" -v a="$with" -v b="$without" \
+    'BEGIN { printf "| %s | %d | %d | %.2f |%s\n", n, b, a, a / b, (a > 4 * b ? "  <- more than 4" : ""); exit (a > 4 * b) }' ||
+    failed=1
+}
+
+kernels=$root/tests/bench/sanitize_cost.ptx
+for kernel in vectors rows; do
+  cost "$kernel of shared memory" run --kernel "$kernels:$kernel" --grid 16 --block 256 --arg buf:65536 --arg s32:40 \
+    --gpu v100
+done
+for name in sgemm_register_tiled stencil_f64 transpose reduction histogram; do
+  cost "$name" run "$workloads/$name/job.json" --gpu v100
+done
+cost "functional: sgemm" exec --skip-functional --gpu v100 -- "$products" "$workloads/sgemm"
+exit $failed
