@@ -12,7 +12,7 @@ namespace heddle {
 
 /// A line of a source file, or of a PTX file.
 struct code_line {
-  std::string file;  // the end of its path: "kernel.cu", "src/kernel.cu"
+  std::string file;  // the end of its path: "kernel.cu", "src/kernel.cu"; empty: any
   std::uint32_t line = 0;
 
   /// Whether a line of the program's PTX is this line, was compiled from it, or from what was inlined there.

@@ -19,6 +19,7 @@
 #include "heddle/config/error.h"
 #include "heddle/metrics/collect.h"
 #include "testbench/options/log.h"
+#include "testbench/run/warp_places.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -316,7 +317,8 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
   if (clock.cycle() >= limit ||
       (sc_core::sc_pending_activity() &&
        sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() > clock.time_of(limit)))
-    return fail(wire::launch_timeout, "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached");
+    return fail(wire::launch_timeout,
+                "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached" + warp_places(chip.chip()));
   chip.run_for(std::min(clock.time_of(limit), end) - sc_core::sc_time_stamp());
   if (!machine_->queues.fault().empty())
     return fail(status_of_fault(machine_->queues.fault()), machine_->queues.fault());

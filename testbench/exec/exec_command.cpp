@@ -186,7 +186,6 @@ int exec_command(const std::vector<std::string>& arguments) {
     std::fputs(help.c_str(), stdout);
     return 0;
   }
-  const std::vector<std::string>& program = o.arguments;
   message_log::install(o.level);
   run_signals signals;
   file_roles roles;
@@ -196,8 +195,17 @@ int exec_command(const std::vector<std::string>& arguments) {
     print_environment(arguments);
     return 0;
   }
-  roles.add_input(file_of_program(program[0]), "the program");
+  check_program_files(o, std::move(roles));
+  run_program(o, config, signals);
+}
+
+void check_program_files(const run_options& o, file_roles roles) {
+  roles.add_input(file_of_program(o.arguments[0]), "the program");
   check_result_files(o, job{}, std::move(roles));
+}
+
+void run_program(const run_options& o, const gpu_config& config, run_signals& signals) {
+  const std::vector<std::string>& program = o.arguments;
   std::unique_ptr<cuda_machine> made;
   cuda_server server(o, maker_of_machine(o, config, made), signals);
   const pid_t process = start(program, server.address());

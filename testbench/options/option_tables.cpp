@@ -106,12 +106,15 @@ option_parser options_of_run() {
 
 option_parser options_of_view() {
   option_parser p("view",
-                  "view JOB.json --line FILE:LINE [options]\nview --kernel FILE.ptx[:ENTRY] ... --line FILE:LINE",
+                  "view JOB.json --line FILE:LINE [options]\nview --kernel FILE.ptx[:ENTRY] ... --line FILE:LINE\n"
+                  "view [options] --line FILE:LINE -- PROGRAM [ARGUMENTS]\nview LIST.g --pc ADDRESS [options]",
                   "Finds the cycles of a run in which the warps at a line of the source, or of the PTX, wait most, and "
                   "writes a waveform and a pipeline view of them.");
-  p.operands("JOB.json");
+  p.operands("JOB.json", std::size_t{1} << 20);
   p.group("What to show");
   p.value("line", "FILE:LINE", "the line, as the report has it: kernel.cu:42, kernel.ptx:42");
+  p.value("pc", "[TRACE:]ADDRESS",
+          "of recorded kernels: the instruction's address, as the report has it: 0x120, kernel-3.traceg:0x120");
   p.value("cycles", "N",
           "length of the time in which the waits are summed; as many cycles are shown around it (default: 400)");
   p.value("output,o", "NAME",
@@ -130,8 +133,11 @@ option_parser options_of_view() {
   p.flag("help,h", "this text");
   p.note(
       "The job is simulated twice: to find the moment, and to write it. What the job itself would write is not written. "
-      "The page use/pipeline_view.md describes what is shown.");
+      "So is a CUDA program, which runs twice, without input and output, and recorded kernels (replay). "
+      "The page use/view.md describes what is shown.");
   p.example("view job.json --gpu v100 --line kernel.cu:42", "where the warps at line 42 wait most");
+  p.example("view --gpu v100 --line kernel.cu:42 -- ./solver input.txt", "the same of a CUDA program");
+  p.example("view traces/kernelslist.g --gpu v100 --pc 0x120", "where the warps of a trace wait at an instruction");
   return p;
 }
 

@@ -160,8 +160,29 @@ std::string view_of(const option_parser& p) {
   return text;
 }
 
+// "[TRACE:]ADDRESS". An instruction of a recorded kernel has its address as its line.
+void read_address(const option_parser& p, run_options& o) {
+  if (p.has("line")) p.fail("expected either --line or --pc");
+  const std::string& text = p.text("pc");
+  const std::size_t colon = text.rfind(':');
+  const std::string address = colon == std::string::npos ? text : text.substr(colon + 1);
+  std::size_t used = 0;
+  unsigned long value = 0;
+  if (!address.empty() && address.find_first_not_of("0123456789abcdefABCDEFxX") == std::string::npos) try {
+      value = std::stoul(address, &used, 16);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+  if (used == 0 || used != address.size() || value > largest_u32 || colon == 0)
+    p.fail("--pc: got '" + printable(text) + "', expected [TRACE:]ADDRESS, such as 0x120 or kernel-3.traceg:0x120");
+  o.watched.file = colon == std::string::npos ? "" : text.substr(0, colon);
+  o.watched.line = static_cast<std::uint32_t>(value);
+}
+
 void read_line(const option_parser& p, run_options& o) {
   constexpr std::uint64_t least_cycles = 16, most_cycles = 100000000;
+  o.watched.cycles = p.has("cycles") ? p.number("cycles", least_cycles, most_cycles) : usual_view_cycles;
+  if (p.has("pc")) return read_address(p, o);
   if (!p.has("line")) p.fail("expected --line FILE:LINE");
   const std::string& text = p.text("line");
   const std::size_t colon = text.rfind(':');
@@ -171,7 +192,31 @@ void read_line(const option_parser& p, run_options& o) {
     p.fail("--line: got '" + printable(text) + "', expected FILE:LINE, such as kernel.cu:42 or kernel.ptx:42");
   o.watched.file = text.substr(0, colon);
   o.watched.line = static_cast<std::uint32_t>(line);
-  o.watched.cycles = p.has("cycles") ? p.number("cycles", least_cycles, most_cycles) : usual_view_cycles;
+}
+
+bool is_list_of_kernels(const std::string& file) {
+  return file.size() > 2 && file.compare(file.size() - 2, 2, ".g") == 0;
+}
+
+// What view simulates: a program after "--", a list of recorded kernels, a job, or one launch.
+void read_subject(const option_parser& p, const std::vector<std::string>& arguments, run_options& o) {
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  const auto behind = static_cast<std::size_t>(arguments.end() - mark);
+  if (mark != arguments.end()) {
+    if (p.has("kernel") || behind < 2 || p.positionals().size() != behind - 1)
+      p.fail(
+          "expected either a job file, --kernel, or -- before a program: heddle view [options] -- PROGRAM ARGUMENTS");
+    o.arguments = p.positionals();
+  } else if (!p.has("kernel") && p.positionals().size() == 1 && is_list_of_kernels(p.positionals()[0])) {
+    o.kernels_list = p.positionals()[0];
+  } else {
+    if (p.positionals().size() > 1) p.fail("unexpected argument '" + printable(p.positionals()[1]) + "'");
+    read_launch(p, o);
+  }
+  const bool recorded = !o.kernels_list.empty();
+  if (recorded != p.has("pc"))
+    p.fail(recorded ? "recorded kernels have no lines: expected --pc ADDRESS"
+                    : "--pc is for recorded kernels (LIST.g)");
 }
 
 }  // namespace
@@ -191,6 +236,18 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
   return false;
 }
 
+namespace {
+
+// The beginning of the names of the files that view writes: "kernel.cu.42", "kernelslist.g.0x120".
+std::string files_of_view(const option_parser& p, const run_options& o) {
+  const auto base = [](const std::string& path) { return path.substr(path.find_last_of('/') + 1); };
+  if (!p.has("pc")) return base(o.watched.file) + "." + std::to_string(o.watched.line);
+  const std::string& text = p.text("pc");
+  return base(o.watched.file.empty() ? o.kernels_list : o.watched.file) + "." + text.substr(text.find_last_of(':') + 1);
+}
+
+}  // namespace
+
 bool parse_view(const std::vector<std::string>& arguments, run_options& o, std::string& output, std::string& help) {
   option_parser p = options_of_view();
   if (p.parse(arguments)) {
@@ -198,13 +255,11 @@ bool parse_view(const std::vector<std::string>& arguments, run_options& o, std::
     return true;
   }
   if (p.has("confine")) o.confine = p.text("confine");
-  read_launch(p, o);
+  read_subject(p, arguments, o);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
   read_line(p, o);
-  output = p.has("output")
-               ? p.text("output")
-               : o.watched.file.substr(o.watched.file.find_last_of('/') + 1) + "." + std::to_string(o.watched.line);
+  output = p.has("output") ? p.text("output") : files_of_view(p, o);
   if (output.empty() || output.back() == '/' || output == "-")
     p.fail("--output: got '" + printable(output) + "', expected the beginning of the files' names");
   return false;

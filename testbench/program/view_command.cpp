@@ -20,9 +20,11 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
+#include "testbench/exec/exec_command.h"
 #include "testbench/files/passing_folder.h"
 #include "testbench/job/job_parser.h"
 #include "testbench/options/log.h"
+#include "testbench/run/replay_command.h"
 #include "testbench/run/run_command.h"
 #include "testbench/sweep/engine/stop_signals.h"
 #include "testbench/text/shell_words.h"
@@ -47,6 +49,7 @@ class other_process {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     signals.restore();
+    redirect("/dev/null", STDIN_FILENO);
     redirect("/dev/null", STDOUT_FILENO);
     if (!messages.empty()) redirect(messages, STDERR_FILENO);
   }
@@ -66,7 +69,8 @@ class other_process {
 
  private:
   static void redirect(const std::string& file, int number) {
-    const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const int opened = number == STDIN_FILENO ? ::open(file.c_str(), O_RDONLY | O_CLOEXEC)
+                                              : ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (opened < 0) return;
     ::dup2(opened, number);
     ::close(opened);
@@ -97,9 +101,15 @@ run_options that_writes(run_options o, const line_moment& m, const std::string& 
 /// The files that are written: for checks before the run.
 run_options that_writes_anything(const run_options& o, const std::string& output) { return that_writes(o, {}, output); }
 
+// As the user has written it.
+std::string line_of(const run_options& o) {
+  const std::string file = o.watched.file.empty() ? "" : printable(o.watched.file) + ":";
+  return file + (o.kernels_list.empty() ? std::to_string(o.watched.line) : fmt::format("{:#x}", o.watched.line));
+}
+
 std::string text_of(const run_options& o, const line_moment& m, const std::string& output) {
-  std::string text = fmt::format("{}:{} in kernel {}, cycles {} to {} on SM {}:\n", printable(o.watched.file),
-                                 o.watched.line, printable(m.kernel), grouped(m.begin), grouped(m.end), m.sm);
+  std::string text = fmt::format("{} in kernel {}, cycles {} to {} on SM {}:\n", line_of(o), printable(m.kernel),
+                                 grouped(m.begin), grouped(m.end), m.sm);
   const double cycles = static_cast<double>(std::max<cycle_t>(m.end - m.begin, 1));
   text += fmt::format("{:.1f} warps wait there on average", static_cast<double>(m.waits()) / cycles);
   std::vector<std::pair<std::uint64_t, const char*>> states;
@@ -128,6 +138,49 @@ void repeat(const std::string& messages) {
 
 bool exists(const std::string& file) { return ::access(file.c_str(), R_OK) == 0; }
 
+/// What is simulated twice: a job, a CUDA program, or recorded kernels.
+class subject {
+ public:
+  /// Throws input_error. `output`: the beginning of the names of the files that are written.
+  subject(const run_options& o, const std::string& output) {
+    file_roles roles;
+    const run_options written = that_writes_anything(o, output);
+    if (!o.arguments.empty() && o.kernel_file.empty()) {
+      of_program_ = true;
+      config_ = machine_of(o, roles);
+      check_program_files(written, std::move(roles));
+      return;
+    }
+    if (!o.kernels_list.empty()) {
+      job_ = job_of_traces(o.kernels_list, false, o.trace_memory_mib);
+      roles.add_input(o.kernels_list, "the list of kernels");
+    } else {
+      job_ = make_job(o);
+      validate(job_);
+      job_.outputs.clear();
+    }
+    config_ = machine_of(o, roles);
+    check_result_files(written, job_, std::move(roles));
+  }
+  [[nodiscard]] bool of_program() const { return of_program_; }
+  /// Returns the exit code, or ends the process with it.
+  [[nodiscard]] int simulated(const run_options& o) const {
+    run_signals own;
+    if (of_program_) run_program(o, config_, own);
+    return simulate(o, job_, config_, own);
+  }
+
+ private:
+  bool of_program_ = false;
+  job job_;
+  gpu_config config_;
+};
+
+[[noreturn]] void refuse_idle_line(const run_options& o) {
+  throw input_error(std::string(o.kernels_list.empty() ? "--line" : "--pc") + ": no warp has reached " + line_of(o) +
+                    " in this run, expected a line that is executed");
+}
+
 }  // namespace
 
 int view_command(const std::vector<std::string>& arguments) {
@@ -138,39 +191,35 @@ int view_command(const std::vector<std::string>& arguments) {
     return 0;
   }
   message_log::install(o.level);
-  job j = make_job(o);
-  validate(j);
-  j.outputs.clear();
   const bool says = !o.quiet;
   o.quiet = true;
-  file_roles roles;
-  const gpu_config config = machine_of(o, roles);
-  check_result_files(that_writes_anything(o, output), j, std::move(roles));
+  const subject all(o, output);
   const passing_folder folder("heddle-view");
   const std::string found = folder.path() + "/moment.json", messages = folder.path() + "/messages";
   const stop_signals signals;
   const other_process looking(signals, messages);
   if (looking.is_here()) {
-    run_signals own;
-    const run_options looks = that_looks(o, found);
-    return simulate(looks, j, config, own);
+    return all.simulated(that_looks(o, found));
   }
   const int looked = looking.wait(signals);
-  if (looked > 1 || !exists(found)) return repeat(messages), looked == 0 ? 3 : looked;
+  const bool failed = looked > 1 && !all.of_program();  // a program has exit codes of its own
+  if (failed || !exists(found)) {
+    repeat(messages);
+    if (looked == 0 && all.of_program()) refuse_idle_line(o);
+    return looked == 0 ? 3 : looked;
+  }
   const line_moment m = line_view::read(read_file(found, "view"));
   if (m.warp_cycles() == 0) {
     if (looked != 0) repeat(messages);
-    throw input_error("--line: no warp has reached " + printable(o.watched.file) + ":" +
-                      std::to_string(o.watched.line) + " in this run, expected a line that is executed");
+    refuse_idle_line(o);
   }
   const other_process writing(signals, "");
   if (writing.is_here()) {
-    run_signals own;
-    const run_options writes = that_writes(o, m, output);
-    return simulate(writes, j, config, own);
+    return all.simulated(that_writes(o, m, output));
   }
   const int code = writing.wait(signals);
-  if (code <= 1 && says) std::fputs(text_of(o, m, output).c_str(), stdout);
+  if ((code <= 1 || all.of_program()) && exists(output + ".vcd") && says)
+    std::fputs(text_of(o, m, output).c_str(), stdout);
   return code;
 }
 

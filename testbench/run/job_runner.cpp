@@ -14,6 +14,7 @@
 #include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
+#include "testbench/run/warp_places.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -213,14 +214,15 @@ void job_runner::warn_of_late_preemptions() const {
 std::string job_runner::limit_text() const {
   const operation* op = program_.waiting_for();
   return "the limit of " + grouped(limit()) + " cycles (--max-cycles) was reached" +
-         (op ? " while kernel '" + device_->request(*op).kernel + "' was running" : "");
+         (op ? " while kernel '" + device_->request(*op).kernel + "' was running" : "") + warp_places(gpu_);
 }
 
 std::string job_runner::deadlock_text() const {
   const operation* op = program_.waiting_for();
   const std::string kernel = op ? "kernel '" + device_->request(*op).kernel + "'" : "the job";
   return "deadlock: nothing can go on any more, but " + kernel +
-         " has not ended; its threads wait for each other, for instance at a barrier that some never reach";
+         " has not ended; its threads wait for each other, for instance at a barrier that some never reach" +
+         warp_places(gpu_);
 }
 
 void job_runner::take_outputs() {

@@ -57,6 +57,7 @@ line_view::line_view(const run_options& o, gpu& g, result_files& files)
       watch_(g, line_, static_cast<cycle_t>(o.watched.cycles)) {}
 
 void line_view::begin(const std::vector<const isa::program*>& programs) {
+  if (programs.empty()) return;  // recorded kernels: their code is not known before they run
   const lines_by_file all = lines_of(programs);
   std::set<std::uint32_t> lines;
   std::vector<std::string> files;

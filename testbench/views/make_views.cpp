@@ -92,7 +92,7 @@ std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, cons
   if (!o.vcd_file.empty()) views.push_back(std::make_unique<waveform_view>(o, g, ledger, files));
   if (!o.timeline_file.empty()) views.push_back(std::make_unique<timeline_view>(o, g, ledger, files));
   if (!o.pipeline_file.empty()) views.push_back(std::make_unique<instruction_view>(o, g, files));
-  if (!o.watched.file.empty()) views.push_back(std::make_unique<line_view>(o, g, files));
+  if (!o.watched.result.empty()) views.push_back(std::make_unique<line_view>(o, g, files));
   return views;
 }
 

@@ -188,6 +188,7 @@ TEST(cuda_programs, end_at_the_limit_of_cycles) {
   const outcome o = exec(part("endless"), "--quiet --gpu v100 --max-cycles 20000");
   EXPECT_EQ(1, o.code);
   EXPECT_NE(std::string::npos, o.err.find("the limit of 20,000 cycles (--max-cycles) was reached")) << o.err;
+  EXPECT_NE(std::string::npos, o.err.find(" warps of kernel 'linger', at ")) << o.err;
   EXPECT_NE(std::string::npos, o.out.find("702")) << o.out;
 }
 

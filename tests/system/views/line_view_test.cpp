@@ -210,6 +210,50 @@ TEST_F(line_view, tells_that_a_line_was_not_reached_and_shows_runs_that_fail) {
   EXPECT_TRUE(fs::exists(place_ / "k.ptx.12.kanata"));
 }
 
+TEST_F(line_view, takes_addresses_of_recorded_kernels) {
+  fs::copy_file(HEDDLE_SOURCE "/tests/fuzz/corpus_trace/version4.traceg", place_ / "kernel-1.traceg");
+  std::ofstream(place_ / "list.g") << "kernel-1.traceg\n";
+  const auto view = [&](const words& what) { return heddle({"view", "list.g", "--gpu", "v100"}, what); };
+  const outcome o = view({"--pc", "kernel-1.traceg:0x40", "-o", "here"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out.rfind("kernel-1.traceg:0x40 in kernel _Z4testPf, cycles ", 0), 0u) << o.out;
+  EXPECT_NE(o.out.find("warps wait there on average: barrier 100 %"), std::string::npos) << o.out;
+  EXPECT_TRUE(fs::exists(place_ / "here.vcd"));
+  EXPECT_EQ(view({"--pc", "0xfff0"}).err,
+            "heddle: error: --pc: no warp has reached 0xfff0 in this run, expected a line that is executed\n");
+  EXPECT_EQ(view({"--pc", "other.traceg:0x40"}).code, 2);
+  EXPECT_NE(view({"--pc", "0x4g"}).err.find("--pc: got '0x4g', expected [TRACE:]ADDRESS"), std::string::npos);
+  EXPECT_NE(view({"--line", "a.cu:4"}).err.find("recorded kernels have no lines: expected --pc"), std::string::npos);
+  EXPECT_NE(heddle({"view", "--pc", "0x40"}, columns).err.find("--pc is for recorded kernels"), std::string::npos);
+}
+
+// A run that --max-cycles cuts says at which lines its warps were.
+TEST_F(line_view, has_a_relative_in_runs_that_are_cut) {
+  const outcome o = heddle({"run", "--quiet", "--max-cycles", "2500"}, columns);
+  EXPECT_EQ(o.code, 1);
+  EXPECT_EQ(o.err,
+            "heddle: error: the limit of 2,500 cycles (--max-cycles) was reached while kernel 'columns' was running\n"
+            "  64 warps of kernel 'columns', at advice.cu:54\n");
+}
+
+TEST_F(line_view, takes_lines_of_cuda_programs) {
+  const std::string kernels = HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin";
+  const auto view = [&](const std::string& line) {
+    return heddle({"view", "--gpu", "v100", "--log-level", "error", "--line", line, "-o", "here", "--",
+                   HEDDLE_CUDA_PROGRAMS, kernels, "streams"});
+  };
+  const outcome o = view("cuda_programs.1.ptx:184");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out.rfind("cuda_programs.1.ptx:184 in kernel ", 0), 0u) << o.out;
+  EXPECT_GT(read(o.out).warps, 0);
+  EXPECT_TRUE(fs::exists(place_ / "here.vcd"));
+  EXPECT_TRUE(fs::exists(place_ / "here.kanata"));
+  const outcome never = view("cuda_programs.1.ptx:9999");
+  EXPECT_EQ(never.code, 2);
+  EXPECT_NE(never.err.find("--line: no warp has reached cuda_programs.1.ptx:9999"), std::string::npos) << never.err;
+  EXPECT_NE(heddle({"view", "--line", "cuda_programs.1.ptx:184", "--"}).err.find("-- before a program"), std::string::npos);
+}
+
 TEST_F(line_view, is_what_the_report_says_of_its_hot_lines) {
   words run = {"run", "--quiet", "--metrics", "m.json", "--report", "r.html", "--threads", "1"};
   run.insert(run.end(), columns.begin(), columns.end());

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/warp_places.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "heddle/gpu/gpu.h"
+#include "heddle/sm/sm.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr std::size_t most_places = 6;
+
+/// "at sum.cu:12" for "at sum.ptx:120:2 (sum.cu:12)".
+std::string in_source(const std::string& place) {
+  const std::size_t source = place.rfind(" (");
+  if (source == std::string::npos || place.back() != ')') return place;
+  const std::size_t before = place.rfind(' ', source - 1);
+  const std::string does = before == std::string::npos ? "" : place.substr(0, before + 1);
+  return does + place.substr(source + 2, place.size() - source - 3);
+}
+
+/// What the groups of a warp's lanes do, without saying which lanes these are.
+std::set<std::string> places_of(const sm& s, unsigned warp) {
+  std::set<std::string> places;
+  for (std::string place : s.lane_places(warp)) {
+    if (place.compare(0, 6, "lanes ") == 0) place.erase(0, place.find(", ") + 2);
+    if (place.compare(0, 3, "is ") == 0) place.erase(0, 3);
+    if (place.compare(0, 6, "waits ") == 0) place.replace(0, 5, "waiting");
+    places.insert(in_source(place));
+  }
+  return places;
+}
+
+}  // namespace
+
+std::string warp_places(gpu& g) {
+  std::map<std::string, std::uint64_t> counts;
+  for (unsigned k = 0; k < g.sm_count(); ++k) {
+    const sm& s = g.sm_at(k);
+    const auto partitions = static_cast<unsigned>(s.partitions.size());
+    for (const sub_partition& p : s.partitions)
+      for (unsigned slot = 0; slot < p.slots(); ++slot) {
+        const warp_slot& w = p.at(slot);
+        if (w.phase == warp_phase::empty || w.phase == warp_phase::exited) continue;
+        for (const std::string& place : places_of(s, slot * partitions + p.index()))
+          ++counts["of kernel '" + w.launch->program->kernel + "', " + place];
+      }
+  }
+  std::vector<std::pair<std::string, std::uint64_t>> places(counts.begin(), counts.end());
+  std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (std::size_t k = 0; k < std::min(places.size(), most_places); ++k)
+    text +=
+        "\n  " + std::to_string(places[k].second) + (places[k].second == 1 ? " warp " : " warps ") + places[k].first;
+  if (places.size() > most_places)
+    text += "\n  and others at " + std::to_string(places.size() - most_places) + " more places";
+  return text;
+}
+
+}  // namespace heddle::testbench
