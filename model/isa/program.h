@@ -71,6 +71,9 @@ struct program {
   std::uint32_t most_registers = 0;          // that a warp takes by SETMAXREG or holds before; 0: it has no SETMAXREG
   std::uint32_t shared_bytes = 0;            // static shared memory per block
   std::uint32_t local_bytes = 0;             // local memory per thread (variables, spills, stack)
+  std::uint32_t spill_bytes = 0;             // of these, of spilled registers
+  std::uint32_t register_limit = 0;          // registers per thread that made them spill
+  std::string register_limit_of;             // its directive, "registers_per_thread" (of the launch) or "chip"
   std::uint32_t barriers = 0;                // named barriers used (0..16)
   std::vector<std::uint8_t> bank2;           // literal pool
   std::uint32_t max_threads[3] = {0, 0, 0};  // .maxntid, 0 = not given

@@ -186,7 +186,9 @@ void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
 
 void write_line_memory(json_writer& w, const line_metrics& l) {
   w.key("memory").begin_object().member("accesses", l.accesses);
-  l.memory.visit([&w](const char* name, std::uint64_t n) { w.member(name, n); });
+  l.memory.visit([&w](const char* name, std::uint64_t n) {
+    if (n != 0 || std::string_view(name).rfind("atomic_", 0) != 0) w.member(name, n);
+  });
   w.end_object();
 }
 
@@ -220,6 +222,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   if (!k.memory.bulk.none()) write_counts(w, "bulk", k.memory.bulk);
   if (!k.memory.cluster.none()) write_counts(w, "cluster", k.memory.cluster);
   w.end_object();
+  write_extremes(w, k);
   if (k.energy.known) write_kernel_energy(w, k);
   w.member("file", k.file);
   w.key("lines").begin_array();

@@ -10,6 +10,8 @@ namespace heddle {
 
 /// Writes a kernel's `flops` and `code` as members of the open object, if it has them. Counts of an instruction that
 /// are zero are left out.
+/// What few kernels have: a busy atomic unit, an SM with much more to do than the others, spilled registers.
+void write_extremes(json_writer& w, const kernel_metrics& k);
 void write_code(json_writer& w, const kernel_metrics& k);
 
 /// Writes `sources` as a member of the open object, if there are any.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/metrics/launch_sums.h"
 
+#include <algorithm>
+
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/memory/l2/l2_slice.h"
@@ -27,8 +29,10 @@ void add(shared_memory_counters& to, const shared_memory_counters& c) {
 void add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
   const launch_profile* profile = m.profiles.find(launch);
   if (profile == nullptr) return;
+  const std::uint64_t before = sums.issue.inst_executed;
   for (const auto& p : m.partitions)
     if (const issue_counters* c = p.account.counters.find(launch)) sums.issue.add(c->totals());
+  sums.busiest_sm = std::max(sums.busiest_sm, sums.issue.inst_executed - before);
   sums.issue.add_units(*profile);
   const lsu_counters& lsu = m.load_store_unit.counters.at(launch);
   add(sums.global_load, lsu.global_load);
@@ -83,7 +87,11 @@ launch_sums sums_of(const gpu& g, std::uint32_t launch) {
     active_cycles += g.sm_at(i).resource_manager.launch_residency.at(launch).until(g.cycle());
   }
   sums.active_cycles = static_cast<double>(active_cycles);
-  for (unsigned i = 0; i < g.slice_count(); ++i) sums.memory.l2.add(g.slice_at(i).counters().at(launch));
+  for (unsigned i = 0; i < g.slice_count(); ++i) {
+    const l2_counters& l2 = g.slice_at(i).counters().at(launch);
+    sums.memory.l2.add(l2);
+    sums.busiest_atomic_unit = std::max(sums.busiest_atomic_unit, l2.atomic_cycles);
+  }
   for (unsigned i = 0; i < g.channel_count(); ++i) sums.memory.dram.add(g.channel_at(i).counters().at(launch));
   sums.warp_cycles.add(sums.issue.warp_cycles);
   sums.sms = g.sm_count();

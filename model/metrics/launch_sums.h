@@ -26,8 +26,10 @@ struct launch_sums {
   shared_memory_counters shared;
   memory_counts memory;
   warp_cycle_counts warp_cycles;
-  double active_cycles = 0;  // SMs' cycles with warps of the launch
-  double cycles = 0;         // from the launch's start to its end
+  std::uint64_t busiest_atomic_unit = 0;  // L2 cycles in which that of a slice was busy
+  std::uint64_t busiest_sm = 0;           // instructions that an SM has executed, at most
+  double active_cycles = 0;               // SMs' cycles with warps of the launch
+  double cycles = 0;                      // from the launch's start to its end
   double sms = 0;
   double max_warps = 0;       // of an SM
   double sub_partitions = 0;  // of an SM

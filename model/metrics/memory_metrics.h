@@ -134,7 +134,11 @@ struct tma_counters;
   X(shared_passes,   t.shared_passes, "passes", \
     "over the banks of shared memory; one for each instruction without bank conflicts") \
   X(constant_reads,  t.constant_reads, "look-ups", \
-    "different addresses of constant loads")
+    "different addresses of constant loads") \
+  X(atomic_addresses, t.atomic_cells, "addresses", \
+    "of global memory: different ones of an atomic access; not written where 0") \
+  X(atomic_turns,    t.atomic_turns, "turns", \
+    "of lanes that change one address: for each request the most lanes with one address; not written where 0")
 // clang-format on
 
 /// What the accesses of one source line have moved.

@@ -145,6 +145,13 @@ struct source_lines {
   std::vector<std::string> lines;
 };
 
+/// Registers that a limit of registers keeps in local memory.
+struct register_spills {
+  std::uint32_t bytes = 0;  // of local memory a thread; 0: none
+  std::uint32_t limit = 0;  // registers a thread
+  std::string limit_of;     // ".maxnreg", ".minnctapersm", ".maxntid", ".reqntid", "registers_per_thread" or "chip"
+};
+
 /// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD receives the completion of
 /// its last block.
 struct kernel_metrics {
@@ -175,6 +182,9 @@ struct kernel_metrics {
   warp_state_counts warp_states;
   instruction_counts instructions;
   memory_counts memory;
+  std::uint64_t busiest_atomic_unit = 0;  // L2 cycles in which the atomic unit of a slice was busy
+  std::uint64_t busiest_sm = 0;           // instructions of the SM with most, if over 1.25 times the mean; otherwise 0
+  register_spills spills;
   energy_metrics energy;
   std::size_t first_interval = 0;  // of the run's intervals, in which the launch starts
   std::vector<double>

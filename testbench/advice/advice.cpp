@@ -15,10 +15,22 @@ using json = nlohmann::ordered_json;
 
 constexpr double least_speedup = 1.03;
 
-constexpr void (*rules[])(const time_model&, std::vector<advice>&) = {
-    unused_vectors, uncoalesced_accesses, bank_conflicts,   constants_by_lane, local_memory,
-    divergence,     double_precision,     occupancy,        partial_wave,      idle_sms,
-    barriers,       atomics_by_address,   prefetch_distance};
+constexpr void (*rules[])(const time_model&, std::vector<advice>&) = {unused_vectors,
+                                                                      uncoalesced_accesses,
+                                                                      bank_conflicts,
+                                                                      constants_by_lane,
+                                                                      local_memory,
+                                                                      register_spills,
+                                                                      divergence,
+                                                                      double_precision,
+                                                                      occupancy,
+                                                                      partial_wave,
+                                                                      imbalance_between_blocks,
+                                                                      imbalance_within_blocks,
+                                                                      barriers,
+                                                                      steps_in_shared_memory,
+                                                                      atomics_by_address,
+                                                                      prefetch_distance};
 
 }  // namespace
 
@@ -31,6 +43,11 @@ std::vector<advice> advice_for(const json& kernel, const machine_parameters& mac
   for (const auto rule : rules) rule(t, all);
   all.erase(std::remove_if(all.begin(), all.end(), [](const advice& a) { return a.speedup < least_speedup; }),
             all.end());
+  for (advice& a : all) {
+    a.page = "docs/use/advice/" + a.rule + ".md";
+    std::replace(a.page.begin(), a.page.end(), ' ', '_');
+    a.remedy += " (" + a.page + ")";
+  }
   std::stable_sort(all.begin(), all.end(), [](const advice& a, const advice& b) { return a.speedup > b.speedup; });
   return all;
 }

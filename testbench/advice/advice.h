@@ -12,11 +12,12 @@ namespace heddle::testbench {
 /// What could be changed in a kernel, and what it would save. docs/use/advice.md has the rules, a kernel for each, and
 /// the same kernel mended.
 struct advice {
-  std::string rule;     // "uncoalesced access": its heading on that page
+  std::string rule;     // "uncoalesced access"
   std::string place;    // "kernel.cu:12", or a line of the PTX; empty: the whole kernel
   std::string finding;  // "32 sectors an access where 4 would do"
   std::string remedy;
   double speedup = 1;  // estimated: the kernel's time now to that of the mended one
+  std::string page{};  // "docs/use/advice/uncoalesced_access.md", which has the rule and a kernel mended
 };
 
 /// What would make the kernel at least 3 % faster, most first. `kernel`: an object of the metrics' `kernels`.

@@ -33,7 +33,10 @@ void relieve_memory_waits(relief& r, const time_model& t) {
     then = std::max(then, t.use_of(part) * (1 - r.parts[part]));
   }
   const double less = ratio(now - then, now) * std::min(1.0, now / fully_busy);
-  for (const char* state : {"long_scoreboard", "lg_throttle", "mio_throttle", "drain"}) r.states[state] = less;
+  for (const char* state : {"lg_throttle", "mio_throttle", "drain"}) r.states[state] = less;
+  r.states["long_scoreboard"] = less * (1 - t.loads_alone());
+  // Who waits for room in the queue of the load/store unit waits for the look-ups of those before.
+  r.states["lg_throttle"] = std::max(less, r.parts["L1 look-ups"]);
   // Code that an SM reads from the L2 waits behind its data.
   if (std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs")) >= fully_busy) r.states["no_instruction"] = less;
 }
@@ -98,7 +101,11 @@ void constants_by_lane(const time_model& t, std::vector<advice>& to) {
     const double saved = ratio(reads - accesses, t.moved("constant_reads"));
     relief r;
     r.parts["constant look-ups"] = saved;
-    for (const char* state : {"short_scoreboard", "mio_throttle", "imc_miss"}) r.states[state] = saved;
+    for (const char* state : {"mio_throttle", "imc_miss"}) r.states[state] = saved;
+    // Instead, an access takes the latency of shared memory.
+    const double instead = ratio(accesses * t.machine.number("shared_memory.latency_cycles"),
+                                 number_at(t.kernel, {"warp_cycles", "active"}) * t.share_of("short_scoreboard"));
+    r.states["short_scoreboard"] = saved * (1 - std::min(1.0, instead));
     to.push_back(
         {"constants by lane", p.name,
          fmt::format("{} different addresses an access, which are read one after another", rounded(reads / accesses)),

@@ -47,13 +47,16 @@ void uncoalesced_accesses(const time_model& t, std::vector<advice>& to);
 void bank_conflicts(const time_model& t, std::vector<advice>& to);
 void constants_by_lane(const time_model& t, std::vector<advice>& to);
 void local_memory(const time_model& t, std::vector<advice>& to);
+void register_spills(const time_model& t, std::vector<advice>& to);
 void divergence(const time_model& t, std::vector<advice>& to);
 void double_precision(const time_model& t, std::vector<advice>& to);
 void barriers(const time_model& t, std::vector<advice>& to);
+void steps_in_shared_memory(const time_model& t, std::vector<advice>& to);
 void atomics_by_address(const time_model& t, std::vector<advice>& to);
 void prefetch_distance(const time_model& t, std::vector<advice>& to);
 void occupancy(const time_model& t, std::vector<advice>& to);
 void partial_wave(const time_model& t, std::vector<advice>& to);
-void idle_sms(const time_model& t, std::vector<advice>& to);
+void imbalance_between_blocks(const time_model& t, std::vector<advice>& to);
+void imbalance_within_blocks(const time_model& t, std::vector<advice>& to);
 
 }  // namespace heddle::testbench

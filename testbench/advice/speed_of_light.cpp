@@ -166,6 +166,13 @@ std::vector<resource_use> speed_of_light(const json& kernel, const machine_param
   return std::move(list.all);
 }
 
+bool is_queue(const std::string& state) {
+  for (const char* queue :
+       {"not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle", "dispatch_stall"})
+    if (state == queue) return true;
+  return false;
+}
+
 std::vector<wait_share> waits(const json& kernel) {
   std::vector<wait_share> out;
   const auto states = kernel.find("warp_states");

@@ -52,6 +52,9 @@ struct wait_share {
   double share = 0;
 };
 
+/// Whether a warp in this state waits behind other warps, for a unit or room in a queue.
+bool is_queue(const std::string& state);
+
 /// The states of a kernel's warps other than `selected`, the largest share first.
 std::vector<wait_share> waits(const nlohmann::ordered_json& kernel);
 

@@ -14,8 +14,6 @@ namespace heddle::testbench {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
 constexpr double few_instructions = 40;  // between two barriers
 
 // Warps that could go on instead of waiting at a barrier would join the queues of those that go on now.
@@ -25,12 +23,6 @@ double share_that_remains(const time_model& t) {
                             "dispatch_stall", "long_scoreboard"})
     queues += t.share_of(state);
   return ratio(queues, queues + t.share_of("barrier"));
-}
-
-double threads_of_a_block(const time_model& t) {
-  double threads = 1;
-  for (const json& d : t.kernel.value("block", json::array())) threads *= d.is_number() ? d.get<double>() : 1;
-  return threads;
 }
 
 }  // namespace
@@ -63,19 +55,102 @@ void barriers(const time_model& t, std::vector<advice>& to) {
 
 namespace {
 
+/// A loop whose turns exchange values through shared memory, of a part of the threads each.
+struct shared_steps {
+  double cycles = 0, turns = 0, barriers = 0, instructions = 0;  // of warps
+  bool parts = false;                                            // some threads store and load, all meet
+};
+
+bool has_loop_inside(const machine_code& code, std::size_t first, std::size_t last) {
+  for (const code_block& block : code.blocks)
+    for (const std::size_t next : block.next) {
+      const std::size_t begin = code.blocks[next].first;
+      if (begin <= block.first && begin >= first && block.last <= last && (begin != first || block.last != last))
+        return true;
+    }
+  return false;
+}
+
+// The loop that is closed by a branch from `last` back to `first`.
+shared_steps steps_of(const machine_code& code, std::size_t first, std::size_t last) {
+  shared_steps s;
+  double threads = 0, stored = 0, loaded = 0;
+  for (std::size_t k = first; k <= last; ++k) {
+    const machine_step& step = code.steps[k];
+    s.cycles += step.cycles();
+    s.instructions += step.executed;
+    if (step.is("BAR")) {
+      s.barriers += step.executed;
+      threads = std::max(threads, step.lanes);
+    }
+    if (step.is("LDS")) loaded = std::max(loaded, step.lanes);
+    if (step.is("STS")) stored = std::max(stored, step.lanes);
+  }
+  s.turns = code.steps[last].executed;
+  s.parts = stored > 0 && loaded > 0 && std::max(stored, loaded) < 0.75 * threads;
+  return s;
+}
+
+}  // namespace
+
+// Sums in steps, each of which half of the threads make. A shuffle takes as long as an access to shared memory.
+void steps_in_shared_memory(const time_model& t, std::vector<advice>& to) {
+  const double all = number_at(t.kernel, {"warp_cycles", "active"});
+  for (const code_block& block : t.code.blocks)
+    for (const std::size_t next : block.next) {
+      const std::size_t first = t.code.blocks[next].first;
+      if (first > block.first) continue;
+      if (has_loop_inside(t.code, first, block.last)) continue;
+      const shared_steps s = steps_of(t.code, first, block.last);
+      if (!s.parts || s.instructions >= few_instructions * s.barriers) continue;
+      const double now = ratio(s.cycles, s.barriers);
+      const double then = t.machine.number("shared_memory.latency_cycles") + t.machine.number("fp32.latency_cycles");
+      relief r;
+      r.lifetime = (1 - std::min(1.0, ratio(then, now))) * ratio(s.cycles, all);
+      to.push_back({"steps in shared memory", t.place_of(t.code.steps[block.last].line),
+                    fmt::format("a step writes shared memory, waits at a barrier and reads it, which takes {:.0f} "
+                                "cycles; a shuffle and an addition take {:.0f}",
+                                now, then),
+                    "exchange by shuffles within a warp, and once through shared memory between warps", t.speedup(r)});
+    }
+}
+
+namespace {
+
+/// Whether some lanes wait for others: several of a warp change one address, or the addresses of all are in few slices.
+bool lanes_wait(const time_model& t, const place_sums& p) {
+  if (p.count("atomic_addresses") == 0) return false;
+  double all = 0;
+  for (const place_sums& line : t.lines) all += t.atomic_cycles(line);
+  const bool few_slices = number_at(t.kernel, {"busiest_atomic_unit_cycles"}) * l2_slices(t.machine) >= 2 * all;
+  return p.thread_executed >= 2 * p.count("atomic_addresses") || (few_slices && t.use_of("atomics") >= fully_busy);
+}
+
 void global_atomics(const time_model& t, const place_sums& p, std::vector<advice>& to) {
-  const double lanes = ratio(p.thread_executed, p.executed), addresses = most_addresses(p);
-  const double aggregated = p.executed / std::ceil(threads_of_a_block(t) / 32);  // one lane of a block
-  const double saved = 1 - ratio(aggregated, t.atomic_cycles(p));
+  double all = 0;
+  for (const place_sums& line : t.lines) all += t.atomic_cycles(line);
+  const double lanes = ratio(p.thread_executed, p.executed), addresses = ratio(p.count("atomic_addresses"), p.executed);
+  // Once a block, of as many addresses as an access has now.
+  const double requests = ratio(p.count("l1_requests"), p.executed) * number_at(t.kernel, {"blocks"});
+  const double saved = 1 - std::min(1.0, ratio(requests, t.atomic_cycles(p)));
   relief r;
-  for (const char* state : {"long_scoreboard", "lg_throttle", "mio_throttle", "drain"})
-    r.states[state] = saved * std::min(1.0, t.use_of("atomics") / fully_busy);
-  r.parts["atomics"] = saved * ratio(t.atomic_cycles(p), t.all_atomic_cycles());
+  // Code and other data that come from a busy slice wait behind its atomics.
+  const double busy = saved * std::min(1.0, t.use_of("atomics") / fully_busy);
+  for (const char* state : {"lg_throttle", "mio_throttle", "drain", "branch_resolving", "imc_miss"})
+    r.states[state] = busy;
+  r.states["no_instruction"] = busy * (1 - t.fetches_alone());
+  // Compilers keep loads between atomics apart; without these, loads of a loop overlap in part.
+  r.states["long_scoreboard"] = busy * (1 - t.loads_alone() / 2);
+  // Instead, each takes the latency of shared memory.
+  r.lifetime = -ratio(p.executed * t.machine.number("shared_memory.latency_cycles"),
+                      number_at(t.kernel, {"warp_cycles", "active"}));
+  r.parts["atomics"] = saved * ratio(t.atomic_cycles(p), all);
   r.parts["SMs to L2"] = saved * ratio(p.count("l2_sectors"), t.moved("l2_sectors"));
   r.parts["L2 to SMs"] = r.parts["SMs to L2"];
   to.push_back({"atomics by address", p.name,
-                fmt::format("{:.0f} lanes of a warp change {} at most, one after another", lanes,
-                            addresses < 1.5 ? std::string("one address") : fmt::format("{:.0f} addresses", addresses)),
+                fmt::format("{} lanes of a warp change {}, {} of them one after another", rounded(lanes),
+                            addresses < 1.05 ? std::string("one address") : rounded(addresses) + " addresses",
+                            rounded(ratio(p.count("atomic_turns"), p.executed))),
                 "add up within the warp (__reduce_add_sync, shuffles) and the block first, then one atomic a block",
                 t.speedup(r)});
 }
@@ -102,8 +177,8 @@ void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice
 
 void atomics_by_address(const time_model& t, std::vector<advice>& to) {
   const auto is_shared = [](const place_sums& p) { return is_atomic(p) && p.contains(".shared"); };
-  const auto is_global = [](const place_sums& p) {
-    return is_atomic(p) && !p.contains(".shared") && share_addresses(p);
+  const auto is_global = [&t](const place_sums& p) {
+    return is_atomic(p) && !p.contains(".shared") && lanes_wait(t, p);
   };
   for (const place_sums& p : joined(t, is_shared)) shared_atomics(t, p, to);
   for (const place_sums& p : joined(t, is_global)) global_atomics(t, p, to);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "testbench/advice/speed_of_light.h"
 
@@ -75,6 +76,7 @@ void time_model::add_line(const json& line, const std::string& file, std::map<st
                                                          ? file + ":" + fmt::format("{}", number_at(line, {"line"}))
                                                          : base_name(source);
   const auto [at, fresh] = known.emplace(name, places.size());
+  by_number_.emplace(static_cast<unsigned>(number_at(line, {"line"})), lines.size());
   lines.push_back(sums_of(line, name));
   if (fresh) places.push_back(lines.back());
   else places[at->second].add(lines.back());
@@ -87,18 +89,7 @@ bool is_atomic(const place_sums& p) {
   return false;
 }
 
-double most_addresses(const place_sums& p) {
-  constexpr double sector_bytes = 32;
-  const double bytes = ratio(p.count("requested_bytes"), p.thread_executed);
-  return std::max(1.0, ratio(p.count("l2_sectors"), p.executed) * ratio(sector_bytes, bytes));
-}
-
-bool share_addresses(const place_sums& p) {
-  if (!is_atomic(p) || p.contains(".shared") || p.executed == 0) return false;
-  return p.thread_executed >= 2 * most_addresses(p) * p.executed;
-}
-
-time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), machine(m) {
+time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), machine(m), code(k) {
   std::map<std::string, std::size_t> known;
   if (const auto all = k.find("lines"); all != k.end() && all->is_array())
     for (const json& line : *all) add_line(line, text_at(k, "file"), known);
@@ -107,24 +98,77 @@ time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), 
   const double cycles = number_at(k, {"cycles"}) * m.number("gpu.sm_count", 1);
   uses_["L1 look-ups"] = std::min(1.0, ratio(moved("l1_requests"), cycles));
   uses_["constant look-ups"] = std::min(1.0, ratio(moved("constant_reads"), cycles));
-  uses_["atomics"] = std::min(1.0, ratio(all_atomic_cycles(), number_at(k, {"cycles"})));
+  const double clock = ratio(m.number("interconnect.clock_mhz"), m.number("gpu.core_clock_mhz"));
+  uses_["atomics"] =
+      std::min(1.0, ratio(number_at(k, {"busiest_atomic_unit_cycles"}), number_at(k, {"cycles"}) * clock));
   for (const wait_share& w : waits(k)) states_[w.name] = w.share;
 }
 
 double time_model::atomic_cycles(const place_sums& atomic) const {
-  const double clock = ratio(machine.number("interconnect.clock_mhz"), machine.number("gpu.core_clock_mhz"));
   const double each = machine.number("l2.atomic_occupancy_cycles"), most = machine.number("l2.atomic_limit_cycles");
-  double further = (ratio(atomic.thread_executed, atomic.executed) - 1) *
+  const double requests = atomic.count("l1_requests");
+  double further = ratio(atomic.count("atomic_turns") - requests, requests) *
                    (each > 0 ? each : machine.number("l2.atomic_interval_cycles"));
   if (each == 0 && most > 0) further = std::min(further, most);
-  return ratio(atomic.executed * (1 + further), clock);
+  return requests * (1 + further);
 }
 
-double time_model::all_atomic_cycles() const {
-  double sum = 0;
-  for (const place_sums& line : lines)
-    if (share_addresses(line)) sum += atomic_cycles(line);
-  return sum;
+double time_model::round_trip() const {
+  return machine.number("l2.latency_cycles") *
+         ratio(machine.number("gpu.core_clock_mhz"), machine.number("interconnect.clock_mhz"));
+}
+
+double time_model::loads_alone() const {
+  double now = 0, least = 0;
+  for (const machine_step& step : code.steps) {
+    now += step.loads;
+    least += std::min(step.loads, step.executed * round_trip());
+  }
+  return ratio(least, now);
+}
+
+double time_model::fetches_alone() const {
+  double executed = 0;
+  for (const machine_step& step : code.steps) executed += step.executed > 0;
+  const double lines = std::ceil(executed * ratio(machine.number("instruction_cache.instruction_bytes", 8),
+                                                  machine.number("instruction_cache.line_bytes", 128)));
+  // Prefetches hide about a third.
+  const double overlap = machine.number("instruction_cache.prefetch_lines") > 0 ? 1.4 : 1;
+  const double now = share_of("no_instruction") * number_at(kernel, {"warp_cycles", "active"});
+  return std::min(1.0, ratio(lines / overlap * round_trip() * number_at(kernel, {"warps"}), now));
+}
+
+double time_model::threads_of_a_block() const {
+  double threads = 1;
+  for (const json& d : kernel.value("block", json::array())) threads *= d.is_number() ? d.get<double>() : 1;
+  return threads;
+}
+
+double time_model::resident_blocks() const {
+  const double each = std::ceil(ratio(number_at(kernel, {"blocks"}), machine.number("gpu.sm_count", 1)));
+  return std::max(1.0, std::min(number_at(kernel, {"blocks_per_sm"}), each));
+}
+
+double time_model::blocks_that_fit(double registers) const {
+  const auto up = [](double v, double unit) { return std::ceil(v / std::max(1.0, unit)) * std::max(1.0, unit); };
+  const double all = machine.number("sm.registers"), unit = machine.number("sm.register_allocation_unit", 256);
+  const double warps = std::ceil(threads_of_a_block() / warp_threads), bare = registers * warp_threads;
+  if (machine.is("sm.register_allocation", "block"))
+    return std::floor(ratio(all, up(up(warps, machine.number("sm.warp_allocation_granularity", 1)) * bare, unit)));
+  const double parts = machine.number("sm.sub_partitions", 1);
+  return std::floor(std::floor(ratio(all / parts, up(bare, unit))) * parts / warps);
+}
+
+std::string time_model::place_of(unsigned line) const {
+  const auto found = by_number_.find(line);
+  return found == by_number_.end() ? "" : lines[found->second].name;
+}
+
+bool time_model::is_local_access(unsigned line) const {
+  const auto found = by_number_.find(line);
+  if (found == by_number_.end()) return false;
+  const place_sums& at = lines[found->second];
+  return at.contains(".local") || at.contains(".param") || at.contains("call") || at.contains("ret;");
 }
 
 double time_model::moved(const char* count) const {
@@ -150,13 +194,19 @@ double time_model::busiest() const {
 }
 
 double time_model::speedup(const relief& r) const {
-  double bound = 0.01;
+  double bound = 0.001;
   for (const auto& [part, use] : uses_) {
     const auto found = r.parts.find(part);
     bound = std::max(bound, found == r.parts.end() ? use : use * (1 - found->second));
   }
-  double lives = 1 - r.lifetime;
+  double lives = 1 - r.lifetime, queues = 0;
   for (const auto& [state, share] : r.states) lives -= share_of(state) * share;
+  for (const auto& [state, share] : states_) {
+    const auto found = r.states.find(state);
+    if (is_queue(state)) queues += found == r.states.end() ? share : share * (1 - found->second);
+  }
+  queues = std::clamp(lives, 0.0, queues);
+  lives = queues + (lives - queues) / r.blocks;
   return std::max(1.0, 1 / std::max(bound, lives));
 }
 

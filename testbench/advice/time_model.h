@@ -6,15 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "testbench/advice/machine_code.h"
 #include "testbench/advice/speed_of_light.h"
 
 namespace heddle::testbench {
+
+constexpr double warp_threads = 32;
 
 /// What a change of the kernel takes away, as shares of what is there.
 struct relief {
   std::map<std::string, double> parts;   // of the use of a part of the chip: 1, it is not used any more
   std::map<std::string, double> states;  // of the warp-cycles in a state of `warp_states`
   double lifetime = 0;                   // of all warp-cycles, beyond those of `states`
+  double blocks = 1;  // so many times the blocks, or working warps, share an SM: those behind others wait as long
 };
 
 /// Lines of PTX that were compiled from one line of the source; without its name a line of the PTX.
@@ -34,10 +38,6 @@ struct place_sums {
 
 /// Whether it is an atomic, with or without a result.
 bool is_atomic(const place_sums& p);
-/// How many addresses the lanes of a warp change at most, by the sectors that they touch.
-double most_addresses(const place_sums& p);
-/// Whether several lanes change one address.
-bool share_addresses(const place_sums& atomic);
 
 /// A kernel's time after a change. The same number of warps shares the SM, so the time goes with the cycles that a warp
 /// lives, but no part of the chip can do its work in less than it takes at its peak.
@@ -48,15 +48,29 @@ class time_model {
   /// The time now to that after the change; at least 1.
   [[nodiscard]] double speedup(const relief& r) const;
   /// How much of its time a part is used at its peak, 0 to 1: those of speed_of_light(), "L1 look-ups", "constant
-  /// look-ups", and "atomics": of lanes that change one address, one after another, in one slice of the L2.
+  /// look-ups", and "atomics": of the slice of the L2 whose atomic unit has most to do.
   [[nodiscard]] double use_of(const std::string& part) const;
   /// Of the warp-cycles, 0 to 1.
   [[nodiscard]] double share_of(const std::string& state) const;
   /// The largest use of a part.
   [[nodiscard]] double busiest() const;
-  /// For so many core cycles the atomics occupy a slice, if all their lanes change one address, which at least some do.
+  /// L2 cycles for which the atomics of a line occupy atomic units, all slices together.
   [[nodiscard]] double atomic_cycles(const place_sums& atomic) const;
-  [[nodiscard]] double all_atomic_cycles() const;
+  /// What a load takes that misses the L1 and hits the L2 of an idle chip, in core cycles.
+  [[nodiscard]] double round_trip() const;
+  /// The share of the waits for loads that they would take on an idle chip, from the L2.
+  [[nodiscard]] double loads_alone() const;
+  /// The same of the waits for instructions: each line of the code is fetched once.
+  [[nodiscard]] double fetches_alone() const;
+  /// How many blocks an SM holds by their registers, with so many a thread.
+  [[nodiscard]] double blocks_that_fit(double registers) const;
+  /// Blocks on an SM at a time, at most.
+  [[nodiscard]] double resident_blocks() const;
+  [[nodiscard]] double threads_of_a_block() const;
+  /// A line of the PTX as places are named: "kernel.cu:12".
+  [[nodiscard]] std::string place_of(unsigned line) const;
+  /// Whether a line of the PTX says that it accesses local memory, or is a call's.
+  [[nodiscard]] bool is_local_access(unsigned line) const;
   /// Sums of lines[].memory over all lines.
   [[nodiscard]] double moved(const char* count) const;
 
@@ -64,10 +78,12 @@ class time_model {
   const machine_parameters& machine;
   std::vector<place_sums> places;
   std::vector<place_sums> lines;  // the same by line of PTX
+  machine_code code;
 
  private:
   void add_line(const nlohmann::ordered_json& line, const std::string& file, std::map<std::string, std::size_t>& known);
 
+  std::map<unsigned, std::size_t> by_number_;  // of a line of PTX: its index in `lines`
   std::map<std::string, double> uses_;
   std::map<std::string, double> states_;
 };

@@ -154,8 +154,12 @@ json judgement(const json& kernel, const machine_parameters& m) {
     out["changes"].push_back({{"options", options_of(c)}, {"from", value_text(c.from)}, {"why", c.why}});
   out["advice"] = json::array();
   for (const advice& a : advice_for(kernel, m))
-    out["advice"].push_back(
-        {{"rule", a.rule}, {"place", a.place}, {"finding", a.finding}, {"remedy", a.remedy}, {"speedup", a.speedup}});
+    out["advice"].push_back({{"rule", a.rule},
+                             {"place", a.place},
+                             {"finding", a.finding},
+                             {"remedy", a.remedy},
+                             {"page", a.page},
+                             {"speedup", a.speedup}});
   const std::vector<wait_share> waiting = waits(kernel);
   if (!waiting.empty()) out["longest_wait"] = {{"name", waiting[0].name}, {"share", waiting[0].share}};
   out["speed_of_light"] = json::array();

@@ -20,6 +20,8 @@ void instruction_traffic::add(const instruction_traffic& o) {
   l2_read_hits += o.l2_read_hits;
   l2_read_misses += o.l2_read_misses;
   atomics += o.atomics;
+  atomic_cells += o.atomic_cells;
+  atomic_turns += o.atomic_turns;
   l2_write_hits += o.l2_write_hits;
   l2_write_misses += o.l2_write_misses;
   fetched_sectors += o.fetched_sectors;

@@ -23,6 +23,8 @@ struct instruction_traffic {
   std::uint64_t l2_read_hits = 0;     // sectors
   std::uint64_t l2_read_misses = 0;   // sectors, those in flight included
   std::uint64_t atomics = 0;          // requests
+  std::uint64_t atomic_cells = 0;     // different addresses of a request, summed
+  std::uint64_t atomic_turns = 0;     // the most lanes of a request with one address, summed
   std::uint64_t l2_write_hits = 0;    // sectors
   std::uint64_t l2_write_misses = 0;  // sectors
   std::uint64_t fetched_sectors = 0;  // that the L2 read from device memory for it

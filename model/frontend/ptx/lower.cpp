@@ -265,6 +265,7 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   const register_rules rules = rules_of(gpu, std::max(ceiling, taken));
   schedule_for_occupancy(machine, rules);
   register_allocation allocation;
+  const std::uint32_t own_bytes = machine.local_bytes;
   if (!allocate_registers(machine, rules, allocation))
     throw input_error(m.ast->file, function.where.line, function.where.column,
                       "kernel '" + kernel + "' cannot be compiled with " + std::to_string(rules.limit) +
@@ -277,6 +278,11 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   p->registers = taken != 0 ? ceiling : allocation.registers;  // warps begin with what the kernel may have
   if (taken != 0) p->most_registers = std::max(allocation.registers, ceiling);
   p->shared_bytes = selected.shared_bytes;
+  if (machine.local_bytes != own_bytes) {
+    p->spill_bytes = machine.local_bytes - own_bytes;
+    p->register_limit = rules.limit;
+    p->register_limit_of = max_registers != 0 ? "registers_per_thread" : limiting_directive(gpu, function);
+  }
   p->local_bytes = (machine.local_bytes + 7) / 8 * 8;
   p->barriers = selected.barriers;
   p->cluster_barrier = selected.cluster_barrier;

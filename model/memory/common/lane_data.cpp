@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/memory/common/lane_data.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "heddle/isa/instruction.h"
@@ -84,6 +85,17 @@ void atomic_to_lanes(lsu_transaction& t, const atomic_request& request) {
     t.words[0][request.lane[k]] = static_cast<std::uint32_t>(request.result[k]);
     if (t.bytes_per_lane == 8) t.words[1][request.lane[k]] = static_cast<std::uint32_t>(request.result[k] >> 32);
   }
+}
+
+void count_cells(const atomic_request& request, instruction_traffic& to) {
+  std::uint8_t lanes[line_bytes] = {};
+  unsigned most = 0;
+  for (unsigned k = 0; k < request.count; ++k) {
+    const unsigned here = ++lanes[request.offset[k]];
+    to.atomic_cells += here == 1;
+    most = std::max(most, here);
+  }
+  to.atomic_turns += most;
 }
 
 }  // namespace heddle

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "heddle/tlm/protocol/gpu_request.h"
+#include "heddle/tlm/protocol/instruction_traffic.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
 namespace heddle {
@@ -21,5 +22,8 @@ void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_reque
 
 /// Atomics: copies the old values to t.words.
 void atomic_to_lanes(lsu_transaction& t, const atomic_request& request);
+
+/// Atomics: counts a request's cells, and the turns in which lanes with one cell change it.
+void count_cells(const atomic_request& request, instruction_traffic& to);
 
 }  // namespace heddle

@@ -270,6 +270,7 @@ tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
   instruction_traffic& traffic = traffic_of(access);
   ++traffic.l1_lines;
   ++traffic.atomics;
+  count_cells(*p.request.atomic, traffic);
   traffic.flits += 3;
   access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);

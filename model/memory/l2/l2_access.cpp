@@ -314,6 +314,7 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   hot_.atomic_free = parameters_.atomic_occupancy_cycles == 0
                          ? due + 1
                          : start + 1 + static_cast<cycle_t>((most - 1) * parameters_.atomic_occupancy_cycles + 0.5);
+  counters_[d.launch].atomic_cycles += hot_.atomic_free - start;
   p.set_response_status(tlm::TLM_OK_RESPONSE);
   if (due <= now && hot_.atomics.empty()) hot_.port.answer(p);
   else hot_.atomics.push({&p, due});

@@ -26,6 +26,7 @@ struct l2_counters {
   std::uint64_t atomics = 0;
   std::uint64_t atomic_lanes = 0;
   std::uint64_t atomic_changes = 0;  // cells whose value an atomic changed
+  std::uint64_t atomic_cycles = 0;   // of the L2, in which the atomic unit was busy
   std::uint64_t read_sectors = 0;
   std::uint64_t read_hits = 0;          // all requested bytes of the sector were present
   std::uint64_t read_misses = 0;        // the sector was fetched for this request

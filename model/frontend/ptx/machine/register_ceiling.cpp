@@ -65,4 +65,13 @@ unsigned register_ceiling(const gpu_config& gpu, const ast_function& kernel) {
   return fitting > 0 ? std::min(ceiling, fitting) : ceiling;
 }
 
+std::string limiting_directive(const gpu_config& gpu, const ast_function& kernel) {
+  const unsigned most = most_registers(gpu.sm), ceiling = register_ceiling(gpu, kernel);
+  if (ceiling >= most) return "chip";
+  if (kernel.max_registers != 0 && ceiling == std::max(kernel.max_registers, std::min(least_maxnreg, most)))
+    return ".maxnreg";
+  if (kernel.min_blocks != 0) return ".minnctapersm";
+  return kernel.required_threads[0] != 0 ? ".reqntid" : ".maxntid";
+}
+
 }  // namespace heddle::ptx

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
+
 #include "heddle/config/parameters.h"
 #include "heddle/frontend/ptx/syntax/ast.h"
 
@@ -15,6 +17,9 @@ unsigned registers_that_fit(const gpu_config& gpu, std::uint64_t threads, std::u
 /// nothing. .maxnreg takes the place of what .maxntid or .reqntid alone would leave. It counts from `least_maxnreg` on,
 /// and not beyond what a thread can have.
 unsigned register_ceiling(const gpu_config& gpu, const ast_function& kernel);
+
+/// The directive from which register_ceiling() is: ".maxnreg", ".minnctapersm", ".maxntid" or ".reqntid"; "chip": none.
+std::string limiting_directive(const gpu_config& gpu, const ast_function& kernel);
 
 /// ptxas raises a smaller .maxnreg to this.
 constexpr unsigned least_maxnreg = 24;

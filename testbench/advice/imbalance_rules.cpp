@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Advice about blocks and warps that end while others go on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "testbench/advice/advice.h"
+#include "testbench/advice/rules.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// How long blocks last, in core cycles, and what keeps the kernel longer.
+struct block_times {
+  double kernel = 0;
+  double block = 0;  // mean, from a block's start to its end
+  double ended = 0;  // share of it in which a warp has ended, on average
+  double waves = 0, whole_waves = 0;
+  double start = 0;  // until as many warps are there as ever
+  double sm = 0;     // mean time in which an SM has blocks, of those that ever have
+
+  explicit block_times(const time_model& t)
+      : kernel(number_at(t.kernel, {"cycles"})),
+        waves(number_at(t.kernel, {"waves"})),
+        whole_waves(std::max(1.0, std::ceil(waves))) {
+    const json over_time = t.kernel.value("occupancy_over_time", json::object());
+    const double step = number_at(over_time, {"step_cycles"});
+    const json sms = over_time.value("active_sms", json::array()),
+               filled = over_time.value("achieved_occupancy", json::array());
+    double most = 0, most_sms = 0, sm_cycles = 0;
+    const auto warps = [&](std::size_t k) { return sms[k].get<double>() * filled[k].get<double>(); };
+    const std::size_t steps = std::min(sms.size(), filled.size());
+    for (std::size_t k = 0; k < steps; ++k) {
+      most = std::max(most, warps(k));
+      most_sms = std::max(most_sms, sms[k].get<double>());
+      sm_cycles += sms[k].get<double>() * step;
+    }
+    for (std::size_t k = 0; k < steps && warps(k) < 0.9 * most; ++k) start += step;
+    const double active = number_at(t.kernel, {"warp_cycles", "active"});
+    const double gone = number_at(t.kernel, {"lost_occupancy", "imbalance_within_blocks"}) * sm_cycles *
+                        t.machine.number("sm.max_warps");
+    block = ratio(active + gone, number_at(t.kernel, {"warps"}));
+    ended = ratio(gone, active + gone);
+    sm = ratio(sm_cycles, most_sms);
+  }
+  /// The time that blocks of equal length would take.
+  [[nodiscard]] double even() const { return std::min(kernel, whole_waves * block + start); }
+  /// The time that SMs with as much to do would take, where some have a block more than others. Within an SM blocks end
+  /// one after another even if they are equal, since schedulers prefer some warps.
+  [[nodiscard]] double even_sms(double blocks, double sms) const {
+    const double each = ratio(blocks, sms);
+    return std::min(kernel, sm * std::max(1.0, ratio(std::ceil(each), each)) + start);
+  }
+};
+
+}  // namespace
+
+// The last wave takes as long as the others and fills a part of the GPU.
+void partial_wave(const time_model& t, std::vector<advice>& to) {
+  const block_times times(t);
+  if (times.waves <= 1 || number_at(t.kernel, {"lost_occupancy", "partial_last_wave"}) < 0.03) return;
+  relief r;
+  r.lifetime = (1 - times.waves / times.whole_waves) * ratio(times.even(), times.kernel);
+  to.push_back({"partial last wave", "",
+                fmt::format("{} waves of blocks take the time of {:.0f}", rounded(times.waves), times.whole_waves),
+                "blocks that divide the work by a whole number of waves, or a loop over a grid of one wave",
+                t.speedup(r)});
+}
+
+// Some blocks are longer than the mean of all.
+void imbalance_between_blocks(const time_model& t, std::vector<advice>& to) {
+  const block_times times(t);
+  const double blocks = number_at(t.kernel, {"blocks"}), sms = t.machine.number("gpu.sm_count", 1);
+  const double speedup = ratio(times.kernel, times.even_sms(blocks, sms));
+  if (speedup < 1.1 || blocks < 2 || number_at(t.kernel, {"busiest_sm_instructions"}) == 0) return;
+  to.push_back({"imbalance between blocks", "",
+                fmt::format("SMs have blocks for {:.0f} of {:.0f} cycles on average: the longest blocks end the kernel",
+                            times.sm, times.kernel),
+                "begin with the long blocks, divide them, or let blocks fetch pieces of work", speedup});
+}
+
+// A block keeps its place until its last warp has ended.
+void imbalance_within_blocks(const time_model& t, std::vector<advice>& to) {
+  const block_times times(t);
+  if (times.ended < 0.1) return;
+  const place_sums* longest = nullptr;
+  for (const place_sums& p : t.places)
+    if (longest == nullptr || p.cycles > longest->cycles) longest = &p;
+  relief r;
+  r.blocks = 1 / (1 - std::min(0.99, times.ended));
+  to.push_back(
+      {"imbalance within blocks", longest == nullptr ? "" : longest->name,
+       fmt::format(
+           "a warp has ended for {:.0f} % of the life of its block, on average, whose last warp is here most of the time",
+           100 * times.ended),
+       "divide the work of a block evenly among its warps", t.speedup(r)});
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Every rule of docs/use/advice.md on three GPUs and with two sizes of each kernel: the estimate must be within a
+// factor of 1.5 of what mending brings. And kernels of which nothing is to be said.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/system/common/json_text.h"
+#include "tests/system/common/program_run.h"
+#include "tests/system/common/text_file.h"
+
+namespace advice_table_test {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+using words = std::vector<std::string>;
+
+std::string words_of(unsigned n) { return "buf:" + std::to_string(4 * n) + ":random:5"; }
+std::string bytes(unsigned n) { return "buf:" + std::to_string(n); }
+std::string number(unsigned n) { return "s32:" + std::to_string(n); }
+
+/// A kernel and the same mended, with 256 threads a block, and how many blocks an SM has.
+struct row {
+  const char* rule;
+  const char* file;  // below tests/system
+  const char* kernel;
+  const char* mended;
+  words (*arguments)(unsigned threads);
+  double blocks[2] = {1, 4};                         // a small grid and a large one
+  words (*mended_arguments)(unsigned threads) = {};  // null: the same
+  double mended_blocks = 1;                          // times as many
+  bool is_placed = true;                             // the advice names a line
+};
+
+constexpr const char* first = "views/advice";
+constexpr const char* waits = "views/advice_waits";
+constexpr const char* more = "advice/more";
+
+words values_and_turns(unsigned threads, unsigned turns) {
+  return {words_of(threads + 4096), bytes(16 * threads), number(turns)};
+}
+words chase(unsigned threads, unsigned turns) { return {bytes(4194304), bytes(4 * threads), number(turns)}; }
+template <unsigned turns>
+words values(unsigned threads) {
+  return values_and_turns(threads, turns);
+}
+template <unsigned turns>
+words chased(unsigned threads) {
+  return chase(threads, turns);
+}
+
+const row rows[] = {
+    {"uncoalesced access", first, "strided", "strided_mended",
+     [](unsigned n) {
+       return words{words_of(16 * n), bytes(16 * n)};
+     }},
+    {"unused vector width", first, "quads", "quads_mended",
+     [](unsigned n) {
+       return words{words_of(8 * n), bytes(16 * n), number(16), number(0)};
+     }},
+    {"misaligned access", first, "shifted", "shifted_mended",
+     [](unsigned n) {
+       return words{words_of(2 * n + 4096), bytes(16 * n), number(32), number(32)};
+     }},
+    {"bank conflicts", first, "columns", "columns_mended", values<64>},
+    {"constants by lane", first, "looked_up", "looked_up_mended", values<64>},
+    {"local memory", first, "indexed", "indexed_mended", values<64>},
+    {"register spills", more, "spilled", "spilled_mended", values<16>},
+    {"register spills", more, "by_maxnreg", "unlimited", values<16>},
+    {"divergence", first, "by_thread", "by_thread_mended", values<100>},
+    {"divergence", more, "even_and_odd", "even_and_odd_mended", values<100>},
+    {"divergence", more, "one_side_long", "one_side_long_mended", values<100>},
+    {"divergence", more, "unlike_turns", "unlike_turns_mended", values<96>, {16, 32}},
+    {"double precision", first, "widened", "widened_mended", values<100>},
+    {"barriers", waits, "uneven", "uneven_mended", values<8>},
+    {"steps in shared memory", waits, "step_by_step", "step_by_step_mended", values<8>},
+    {"atomics by address", waits, "one_counter", "one_counter_mended",
+     [](unsigned n) {
+       return words{words_of(64 * n), bytes(16 * n), number(16)};
+     }},
+    {"atomics by address", waits, "few_bins", "few_bins_mended", values<64>},
+    {"atomics by address", more, "apart", "apart_mended", values<16>},
+    {"atomics by address", more, "histogram_of_few", "histogram_of_few_mended", values<16>},
+    {"prefetch distance", waits, "used_at_once", "used_at_once_mended",
+     [](unsigned n) {
+       return words{words_of(33 * n), bytes(16 * n), number(32), number(n)};
+     }},
+    {"imbalance within blocks", more, "one_warp_works", "one_warp_works_mended", values<320>},
+    {"imbalance between blocks", first, "one_is_long", "one_is_long_mended", values<100>, {2, 8}, {}, 1, false},
+    {"imbalance between blocks", first, "one_is_long", "one_is_long_mended", values<100>, {9.6, 17.6}, {}, 1, false},
+    {"partial last wave", first, "walk", "walk", chased<64>, {8.8, 17.6}, chased<16>, 4, false},
+    {"occupancy", more, "many_registers", "many_registers_mended", chased<24>, {12, 24}, {}, 1, false},
+};
+
+class advice_table : public ::testing::TestWithParam<std::tuple<std::string, int>> {
+ protected:
+  advice_table() : gpu_(std::get<0>(GetParam())), size_(std::get<1>(GetParam())) {
+    place_ = fs::path(HEDDLE_SCRATCH "/advice_table") / (gpu_ + std::to_string(size_));
+    fs::remove_all(place_);
+    fs::create_directories(place_);
+  }
+  // Grids of more than two blocks an SM are run on sixteen SMs of the large chips.
+  unsigned grid_of(double blocks) {
+    is_cut_ = gpu_ != "gtx1080" && blocks > 2;
+    const unsigned sms = gpu_ == "gtx1080" ? 20 : is_cut_ ? 16 : gpu_ == "v100" ? 80 : 132;
+    return static_cast<unsigned>(std::lround(blocks * sms));
+  }
+
+  void run(const std::string& file, const std::string& kernel, unsigned blocks, const words& arguments,
+           const words& options = {}) {
+    words command = {HEDDLE_PROGRAM, "run",
+                     "--kernel",     HEDDLE_SOURCE "/tests/system/" + file + ".ptx:" + kernel,
+                     "--grid",       std::to_string(blocks),
+                     "--block",      "256",
+                     "--gpu",        gpu_,
+                     "--report",     "r.html",
+                     "--metrics",    "m.json",
+                     "--progress",   "never",
+                     "--quiet"};
+    if (is_cut_) command.insert(command.end(), {"--set", "gpu.sm_count=16"});
+    command.insert(command.end(), options.begin(), options.end());
+    for (const std::string& a : arguments) command.insert(command.end(), {"--arg", a});
+    const heddle::test::outcome o = heddle::test::run_program(command, {place_});
+    ASSERT_EQ(o.code, 0) << o.err;
+    cycles_ = json::parse(heddle::test::content(place_ / "m.json"))["kernels"][0]["cycles"];
+    const std::string page = heddle::test::content(place_ / "r.html");
+    const std::size_t begin = page.find('>', page.find("id=\"heddle-data\"")) + 1;
+    advice_ = json::parse(page.substr(begin, page.find("</script>", begin) - begin))["files"][0]["judged"][0]["advice"];
+  }
+  [[nodiscard]] double estimate_of(const std::string& rule) const {
+    for (const json& a : advice_)
+      if (a["rule"] == rule) return a["speedup"];
+    return 1;  // nothing worth telling
+  }
+  [[nodiscard]] std::string place_of(const std::string& rule) const {
+    for (const json& a : advice_)
+      if (a["rule"] == rule) return a["place"];
+    return "";
+  }
+  void hold(const std::string& what, double now, double estimated) const {
+    const double saved = now / cycles_;
+    EXPECT_LE(std::max(saved / estimated, estimated / saved), 1.5)
+        << what << " on " << gpu_ << ": " << now << " to " << cycles_ << " cycles, estimated " << estimated;
+  }
+
+  std::string gpu_;
+  int size_;
+  fs::path place_;
+  bool is_cut_ = false;
+  double cycles_ = 0;
+  json advice_;
+};
+
+TEST_P(advice_table, estimates_hold) {
+  for (const row& r : rows) {
+    const unsigned blocks = grid_of(r.blocks[size_]);
+    const unsigned threads = 256 * blocks;
+    run(r.file, r.kernel, blocks, r.arguments(threads));
+    const double now = cycles_, estimated = estimate_of(r.rule);
+    if (estimated > 1) {
+      EXPECT_EQ(place_of(r.rule).find(".cu:") != std::string::npos, r.is_placed) << r.kernel << place_of(r.rule);
+    }
+    const auto mended = static_cast<unsigned>(std::lround(r.mended_blocks * blocks));
+    run(r.file, r.mended, mended, (r.mended_arguments != nullptr ? r.mended_arguments : r.arguments)(256 * mended));
+    hold(std::string(r.rule) + ", " + r.kernel, now, estimated);
+  }
+}
+
+// As many bytes of shared memory as let one block more on an SM.
+TEST_P(advice_table, a_block_more_by_shared_memory) {
+  const unsigned blocks = grid_of(size_ == 0 ? 12 : 24);
+  const bool hopper = gpu_ == "h100";
+  run(more, "with_tile", blocks, chase(256 * blocks, 8), {"--shared-bytes", hopper ? "47104" : "28672"});
+  const double now = cycles_, estimated = estimate_of("occupancy");
+  EXPECT_GT(estimated, 1);
+  run(more, "with_tile", blocks, chase(256 * blocks, 8), {"--shared-bytes", hopper ? "43008" : "22528"});
+  hold("occupancy, with_tile", now, estimated);
+}
+
+INSTANTIATE_TEST_SUITE_P(on, advice_table,
+                         ::testing::Combine(::testing::Values("gtx1080", "v100", "h100"), ::testing::Values(0, 1)));
+
+}  // namespace advice_table_test
