@@ -20,7 +20,7 @@ using json = nlohmann::ordered_json;
 // what is left takes the time of the FP32 unit.
 void double_precision(const time_model& t, std::vector<advice>& to) {
   const double fp64 = number_at(t.kernel, {"instructions", "fp64"});
-  double converted = 0, conversions = 0, arithmetic = 0, most = 0;
+  double converted = 0, conversions = 0, arithmetic = 0, executed = 0, most = 0;
   std::string first;
   for (const place_sums& line : t.lines) {
     if (line.contains("cvt.f64.f32") || line.contains(".f32.f64")) {
@@ -31,6 +31,7 @@ void double_precision(const time_model& t, std::vector<advice>& to) {
       first = line.name;
     } else if (line.contains(".f64")) {
       arithmetic += line.cycles;
+      executed += line.executed;
     }
   }
   if (fp64 == 0 || first.empty()) return;
@@ -45,7 +46,8 @@ void double_precision(const time_model& t, std::vector<advice>& to) {
   for (const char* unit : {"sfu", "half"})  // some chips convert there
     r.parts[unit] = std::min(1.0, ratio(converted, number_at(t.kernel, {"instructions", unit})));
   r.parts["issue slots"] = ratio(converted, number_at(t.kernel, {"metrics", "inst_executed"}));
-  const double after = std::max(arithmetic * std::min(1.0, faster), std::min(arithmetic, as_floats * all));
+  const double after = std::max(arithmetic * std::min(1.0, faster),
+                                std::min(arithmetic, as_floats * std::min(1.0, ratio(executed, fp64)) * all));
   r.lifetime = ratio(conversions + arithmetic - after, all);
   to.push_back(
       {"double precision", first,
