@@ -136,9 +136,8 @@ void global_atomics(const time_model& t, const place_sums& p, std::vector<advice
   relief r;
   // Code and other data that come from a busy slice wait behind its atomics.
   const double busy = saved * std::min(1.0, t.use_of("atomics") / fully_busy);
-  for (const char* state : {"lg_throttle", "mio_throttle", "drain", "branch_resolving", "imc_miss"})
-    r.states[state] = busy;
-  r.states["no_instruction"] = busy * (1 - t.fetches_alone());
+  for (const char* state : {"lg_throttle", "mio_throttle", "drain", "imc_miss"}) r.states[state] = busy;
+  for (const char* state : {"no_instruction", "branch_resolving"}) r.states[state] = busy * (1 - t.fetches_alone());
   // Compilers keep loads between atomics apart; without these, loads of a loop overlap in part.
   r.states["long_scoreboard"] = busy * (1 - t.loads_alone() / 2);
   // Instead, each takes the latency of shared memory.

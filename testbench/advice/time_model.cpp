@@ -134,7 +134,8 @@ double time_model::fetches_alone() const {
                                                   machine.number("instruction_cache.line_bytes", 128)));
   // Prefetches hide about a third.
   const double overlap = machine.number("instruction_cache.prefetch_lines") > 0 ? 1.4 : 1;
-  const double now = share_of("no_instruction") * number_at(kernel, {"warp_cycles", "active"});
+  const double now =
+      (share_of("no_instruction") + share_of("branch_resolving")) * number_at(kernel, {"warp_cycles", "active"});
   return std::min(1.0, ratio(lines / overlap * round_trip() * number_at(kernel, {"warps"}), now));
 }
 
