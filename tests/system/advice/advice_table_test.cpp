@@ -173,7 +173,7 @@ TEST_P(advice_table, estimates_hold) {
 
 // As many bytes of shared memory as let one block more on an SM.
 TEST_P(advice_table, a_block_more_by_shared_memory) {
-  const unsigned blocks = grid_of(size_ == 0 ? 12 : 24);
+  const unsigned blocks = grid_of(size_ == 0 ? 20 : 40);
   const bool hopper = gpu_ == "h100";
   run(more, "with_tile", blocks, chase(256 * blocks, 8), {"--shared-bytes", hopper ? "47104" : "28672"});
   const double now = cycles_, estimated = estimate_of("occupancy");
