@@ -788,7 +788,7 @@ HEDDLE_NUMBER(double, register_read_pj, 1.2, picojoules, pj, power,
   "read of a 32-bit register by one active lane")
 HEDDLE_NUMBER(double, register_write_pj, 1.68, picojoules, pj, power,
   "write of a 32-bit register by one active lane")
-HEDDLE_NUMBER(double, shared_pj, 3410, picojoules, pj, power,
+HEDDLE_NUMBER(double, shared_pj, 599, picojoules, pj, power,
   "pass (wavefront) of a shared-memory access over all banks")
 HEDDLE_NUMBER(double, constant_pj, 229, picojoules, pj, power,
   "look-up in the constant cache")

@@ -9,7 +9,9 @@
 
 namespace heddle {
 
-bool code_line::is_in(const std::string& path) const { return file.empty() || path == file || ends_with(path, "/" + file); }
+bool code_line::is_in(const std::string& path) const {
+  return file.empty() || path == file || ends_with(path, "/" + file);
+}
 
 bool code_line::holds(const isa::program& program, std::uint32_t ptx_line) const {
   if (ptx_line == line && is_in(program.file)) return true;

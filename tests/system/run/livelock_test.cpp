@@ -99,7 +99,7 @@ TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock
   r = run(job,
           "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=0 --max-cycles 100000");
   EXPECT_EQ(1, r.code) << r.log;
-  EXPECT_EQ(std::string::npos, r.log.find("deadlock")) << r.log;
+  EXPECT_EQ(std::string::npos, r.log.find("error: deadlock")) << r.log;
   EXPECT_NE(std::string::npos, r.log.find("limit of 100,000 cycles")) << r.log;
   // With time slices the holder of the lock is resumed.
   r = run(job, options + " --set context.time_slice_cycles=4000");

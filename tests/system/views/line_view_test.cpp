@@ -251,7 +251,8 @@ TEST_F(line_view, takes_lines_of_cuda_programs) {
   const outcome never = view("cuda_programs.1.ptx:9999");
   EXPECT_EQ(never.code, 2);
   EXPECT_NE(never.err.find("--line: no warp has reached cuda_programs.1.ptx:9999"), std::string::npos) << never.err;
-  EXPECT_NE(heddle({"view", "--line", "cuda_programs.1.ptx:184", "--"}).err.find("-- before a program"), std::string::npos);
+  EXPECT_NE(heddle({"view", "--line", "cuda_programs.1.ptx:184", "--"}).err.find("-- before a program"),
+            std::string::npos);
 }
 
 TEST_F(line_view, is_what_the_report_says_of_its_hot_lines) {

@@ -69,10 +69,10 @@ inline const std::map<std::string, settings>& beside() {
       {"energy.reference_volts", {"gpu.core_clock_mhz=1000"}},
       {"energy.volts_per_ghz", {"gpu.core_clock_mhz=1000"}},
       {"energy.least_volts", {"gpu.core_clock_mhz=100"}},
-      {"energy.power_cap_watts", {"energy.power_cap_watts=55"}},
-      {"energy.power_cap_interval_cycles", {"energy.power_cap_watts=55"}},
-      {"energy.clock_step_mhz", {"energy.power_cap_watts=55"}},
-      {"energy.least_clock_mhz", {"energy.power_cap_watts=54.1"}},
+      {"energy.power_cap_watts", {"energy.power_cap_watts=33"}},
+      {"energy.power_cap_interval_cycles", {"energy.power_cap_watts=33"}},
+      {"energy.clock_step_mhz", {"energy.power_cap_watts=33"}},
+      {"energy.least_clock_mhz", {"energy.power_cap_watts=31.9"}},
   };
   return all;
 }
