@@ -106,12 +106,16 @@ void interval_sampler::price_ended() {
 
 // What the launch has spent in SMs, which is added to `sm_joules`, too.
 interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t launch, std::vector<double>& sm_joules) {
+  const grid_record& grid = gpu_.cwd().grids()[launch];
+  const cycle_t until = grid.finished ? grid.end_cycle : std::max(gpu_.cycle(), grid.start_cycle);
+  // An SM that is simulated ahead knows of blocks that end later.
+  const double whole = energy_.leakage_time(until) - energy_.leakage_time(grid.start_cycle);
   launch_energy e;
   for (const unsigned i : energy_.sms_of(launch)) {
     const double joules = energy_.joules_in_sm(launch, i);
     sm_joules[i] += joules;
     e.sm_joules += joules;
-    e.active += energy_.active_in(launch, i);
+    e.active += std::min(whole, energy_.active_in(launch, i));
   }
   return e;
 }
@@ -141,7 +145,7 @@ void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& 
     s.launches.back().launch = launch;
   }
   s.sm_active.resize(sms);
-  for (unsigned i = 0; i < sms; ++i) s.sm_active[i] = energy_.active_time(i, s.cycle);
+  for (unsigned i = 0; i < sms; ++i) s.sm_active[i] = std::min(s.leakage_time, energy_.active_time(i, s.cycle));
 }
 
 // What the memory system has done so far. In the L2, `s` has the energy of the launches that are not among `launches`,
