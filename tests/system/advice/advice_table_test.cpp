@@ -182,7 +182,8 @@ TEST_P(advice_table, a_block_more_by_shared_memory) {
   hold("occupancy, with_tile", now, estimated);
 }
 
-INSTANTIATE_TEST_SUITE_P(on, advice_table,
-                         ::testing::Combine(::testing::Values("gtx1080", "v100", "h100"), ::testing::Values(0, 1)));
+INSTANTIATE_TEST_SUITE_P(on, advice_table, ::testing::Combine(::testing::Values("v100"), ::testing::Values(0, 1)));
+INSTANTIATE_TEST_SUITE_P(long_on, advice_table,
+                         ::testing::Combine(::testing::Values("gtx1080", "h100"), ::testing::Values(0, 1)));
 
 }  // namespace advice_table_test
