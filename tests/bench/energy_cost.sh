@@ -145,6 +145,6 @@ for gpu in v100 h100; do
 done
 cost "50 vector additions of 1,024 elements, h100" 2 run "$work/add.json" --gpu h100
 cost "400 launches of six instructions, h100" 6 run "$work/tiny.json" --gpu h100
-cost "32 concurrent launches of 132 warps, h100" 3 run "$work/wide.json" --gpu h100
+cost "32 concurrent launches of 132 warps, h100" 2 run "$work/wide.json" --gpu h100
 cost "32 concurrent launches of 66 longer warps, h100" 2 run "$work/deep.json" --gpu h100
 exit $failed
