@@ -124,7 +124,7 @@ class energy_account {
   };
   /// A launch's program, and what it has cost in each SM.
   struct priced_program {
-    std::vector<sm_events> sms;
+    std::vector<std::unique_ptr<sm_events>> sms;  // null until it is asked for
     std::shared_ptr<const price_list> prices;
   };
   std::shared_ptr<const price_list> prices_of_program(const decoded_program& program);

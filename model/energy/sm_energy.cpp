@@ -104,7 +104,8 @@ double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
   const launch_profile* profile = sms_[sm]->profiles.find(launch);
   if (profile == nullptr || profile->size() == 0) return 0;
   priced_program& program = program_of(launch, sm);
-  sm_events& known = program.sms[sm];
+  if (program.sms[sm] == nullptr) program.sms[sm] = std::make_unique<sm_events>();
+  sm_events& known = *program.sms[sm];
   const std::uint64_t events = known.count(*sms_[sm], launch);
   if (known.events == events) return known.joules;
   double memory = 0;
