@@ -52,8 +52,9 @@ endif()
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DOCS_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
-# What links with the library depends on its package, and the loader's cache learns of it. CPack would generate the first of these files
-# (CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS), but starts two programs for each file of every package to do so, half of the time that it takes.
+# What links with the library depends on its package, and the loader's cache learns of it. CPack would generate the
+# first of these files (CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS), but starts two programs for each file of every package
+# to do so, half of the time that it takes.
 file(WRITE ${PROJECT_BINARY_DIR}/shlibs
   "libheddle ${PROJECT_VERSION_MAJOR} ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
