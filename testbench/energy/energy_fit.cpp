@@ -29,12 +29,32 @@ std::vector<std::string> known_keys(const power_measurements& m) {
   return keys;
 }
 
-/// What a parameter's value is multiplied with to give watts: 1, SMs, or events a second for pJ.
+bool is_figure(const parameter& p) {
+  return p.section == "energy" && p.key != "power_cap_watts" &&
+         (p.unit == parameter_unit::pj || p.unit == parameter_unit::watts);
+}
+
+/// All figures of [energy], measured or not.
+std::vector<std::string> all_figures() {
+  std::vector<std::string> keys;
+  for (const parameter& p : parameters())
+    if (is_figure(p)) keys.push_back(p.key);
+  return keys;
+}
+
+bool are_measured(const std::string& key, const power_measurements& m) {
+  const std::vector<std::string> keys = known_keys(m);
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+/// What a parameter's value is multiplied with to give watts: 1, SMs, or events a second for pJ; 0 if the table has no
+/// column for them.
 double factor(const std::string& key, const measured_kernel& k, const power_measurements& m, unsigned sm_count) {
   if (key == "constant_watts") return 1;
   if (key == "active_sm_watts") return k.active_sms;
   if (key == "idle_sm_watts") return sm_count - k.active_sms;
   const auto at = std::find(m.events.begin(), m.events.end(), key.substr(0, key.size() - 3));
+  if (at == m.events.end()) return 0;
   return k.events[static_cast<std::size_t>(at - m.events.begin())] / k.seconds / pj_per_joule;
 }
 
@@ -84,9 +104,8 @@ std::vector<fit_term> fit_terms(const std::string& text, const power_measurement
   return terms;
 }
 
-std::vector<given_figure> given_figures(const std::string& text, const power_measurements& m,
-                                        const std::vector<fit_term>& terms) {
-  const std::vector<std::string> known = known_keys(m);
+std::vector<given_figure> given_figures(const std::string& text, const std::vector<fit_term>& terms) {
+  const std::vector<std::string> known = all_figures();
   std::set<std::string> seen;
   for (const fit_term& term : terms) seen.insert(term.begin(), term.end());
   std::vector<given_figure> all;
@@ -94,8 +113,8 @@ std::vector<given_figure> given_figures(const std::string& text, const power_mea
     const std::size_t sign = part.find('=');
     given_figure g{part.substr(0, sign)};
     if (std::find(known.begin(), known.end(), g.key) == known.end())
-      throw input_error("--given: the measurements have no events of '" + printable(g.key) + "', expected one of " +
-                        join(known, ", ") + suggestion(g.key, known));
+      throw input_error("--given: '" + printable(g.key) + "': expected an energy or a power of [energy]" +
+                        suggestion(g.key, known));
     const std::string value = sign == std::string::npos ? "" : part.substr(sign + 1);
     const bool hexadecimal = value.find_first_of("xX") != std::string::npos;
     if (hexadecimal || !parse_float(value, g.value) || !(g.value >= 0 && std::isfinite(g.value)))
@@ -196,9 +215,7 @@ std::string fit_section(const energy_fit& fit, const power_measurements& m, cons
       "base = {}\n\n[energy]\naccount = true\n",
       fit.kernels.size(), printable(m.file), 100 * fit.fitted_mean(), 100 * fit.left_out_mean(), base);
   for (const parameter& p : parameters()) {
-    if (p.section != "energy" || p.key == "power_cap_watts" ||
-        (p.unit != parameter_unit::pj && p.unit != parameter_unit::watts))
-      continue;
+    if (!is_figure(p)) continue;
     std::string value = "0", source = "not fitted";
     for (std::size_t t = 0; t < fit.terms.size(); ++t)
       if (std::find(fit.terms[t].begin(), fit.terms[t].end(), p.key) != fit.terms[t].end()) {
@@ -210,7 +227,7 @@ std::string fit_section(const energy_fit& fit, const power_measurements& m, cons
     for (const given_figure& g : fit.given)
       if (g.key == p.key) {
         value = rounded(g.value);
-        source = "given";
+        source = are_measured(g.key, m) ? "given" : "given; the measurements have no events of it";
       }
     text += fmt::format("{:<40}; {}\n", p.key + " = " + value, source);
   }

@@ -21,10 +21,9 @@ struct given_figure {
   std::string key;
   double value = 0;  // W or pJ
 };
-/// Those of "dram_read_pj=300,l2_read_hit_pj=54". Throws input_error for what the table has no events of, for what
-/// `terms` has, and for values that are no numbers of 0 or more.
-std::vector<given_figure> given_figures(const std::string& text, const power_measurements& m,
-                                        const std::vector<fit_term>& terms);
+/// Those of "dram_read_pj=300,l2_read_hit_pj=54": any figures of [energy]. Throws input_error for what `terms` has and
+/// for values that are no numbers of 0 or more.
+std::vector<given_figure> given_figures(const std::string& text, const std::vector<fit_term>& terms);
 
 /// How well a fit reproduces one kernel.
 struct fitted_kernel {
@@ -50,7 +49,8 @@ struct energy_fit {
   [[nodiscard]] double left_out_mean() const;
 };
 
-/// Non-negative least squares of the relative errors of power, of which `given` is a part. Throws input_error unless
+/// Non-negative least squares of the relative errors of power, of which `given` is a part as far as the table has their
+/// events. Throws input_error unless
 /// there are more kernels than terms.
 energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>& terms,
                         const std::vector<given_figure>& given, unsigned sm_count);

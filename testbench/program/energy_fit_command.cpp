@@ -55,7 +55,7 @@ int energy_fit_command(const std::vector<std::string>& arguments) {
   const power_measurements measured = read_measurements(table, sm_count);
   const std::vector<fit_term> terms = fit_terms(p.has("terms") ? p.text("terms") : "", measured);
   const std::vector<given_figure> given =
-      p.has("given") ? given_figures(p.text("given"), measured, terms) : std::vector<given_figure>();
+      p.has("given") ? given_figures(p.text("given"), terms) : std::vector<given_figure>();
   const energy_fit fit = fit_energies(measured, terms, given, sm_count);
   for (const std::string& warning : fit_warnings(fit, measured)) message_log::warning(warning);
   if (p.has("output")) files.add(p.text("output"), fit_section(fit, measured, base), "--output");

@@ -93,6 +93,22 @@ TEST_F(energy_fit, leaves_what_is_given_as_it_is) {
   EXPECT_EQ(wrong.out.find(" | 0.0 % | | 0.0 % |"), std::string::npos) << wrong.out;
 }
 
+// So a file can have the energies of lanes and of idle SMs, which few tables have.
+TEST_F(energy_fit, writes_given_figures_that_the_table_has_no_events_of) {
+  write(made_table());
+  const std::vector<std::string> arguments = {"m.csv", "--terms",
+                                              "constant_watts,active_sm_watts,instruction_pj,dram_read_pj"};
+  std::vector<std::string> with = arguments;
+  with.insert(with.end(), {"--given", "fp32_pj=1.5,register_read_pj=0.25", "-o", "f.ini"});
+  const outcome o = fit(with);
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, fit(arguments).out) << "they explain no measured power";
+  const heddle::energy_parameters e = heddle::load_config((place_ / "f.ini").string()).energy;
+  EXPECT_EQ(e.fp32_pj, 1.5);
+  EXPECT_EQ(e.register_read_pj, 0.25);
+  EXPECT_NE(content(place_ / "f.ini").find("; given; the measurements have no events of it"), std::string::npos);
+}
+
 TEST_F(energy_fit, gives_nothing_a_negative_energy) {
   // The second event lowers the power.
   std::ostringstream text;
@@ -197,8 +213,7 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   refused({"m.csv", "-o", "f.ini"},
           "m.csv: got 1 kernels, expected more than 2, the figures to be fitted (see --terms)");
   refused({"m.csv", "--terms", "constant_watts", "--given", "dram_pj=3"},
-          "--given: the measurements have no events of 'dram_pj', expected one of constant_watts, active_sm_watts, "
-          "idle_sm_watts");
+          "--given: 'dram_pj': expected an energy or a power of [energy]");
   refused({"m.csv", "--terms", "constant_watts", "--given", "idle_sm_watts=-3"},
           "--given: 'idle_sm_watts=-3': expected KEY=VALUE with a number of 0 or more");
   refused({"m.csv", "--terms", "constant_watts", "--given", "idle_sm_watts=0x10"},
