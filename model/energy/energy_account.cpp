@@ -50,16 +50,17 @@ bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
   return sms_[sm]->profiles.at(launch).size() != 0;
 }
 
-// A launch that has ended comes to no further SM.
+// A launch comes to no further SM if it has ended, and if each of its blocks is in another; a block that is preempted
+// may go on elsewhere.
 const std::vector<unsigned>& energy_account::sms_of(std::uint32_t launch) {
-  const auto known = sms_of_ended_.find(launch);
-  if (known != sms_of_ended_.end()) return known->second;
-  sms_of_running_.clear();
+  launch_costs& costs = costs_of(launch);
+  if (costs.ended || costs.sms.size() == sms_.size()) return costs.sms;
+  const grid_record& grid = gpu_.cwd().grids()[launch];
+  if (costs.sms.size() == grid.blocks() && gpu_.cwd().context_switches().empty()) return costs.sms;
   for (unsigned i = 0; i < sms_.size(); ++i)
-    if (const launch_profile* p = sms_[i]->profiles.find(launch); p != nullptr && p->size() != 0)
-      sms_of_running_.push_back(i);
-  if (!gpu_.cwd().grids()[launch].finished) return sms_of_running_;
-  return sms_of_ended_.emplace(launch, sms_of_running_).first->second;
+    if (const launch_profile* p = sms_[i]->profiles.find(launch); p != nullptr && p->size() != 0) events_of(costs, i);
+  costs.ended = grid.finished;
+  return costs.sms;
 }
 
 sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
@@ -204,8 +205,8 @@ double energy_account::all_contexts() const {
   return joules(lines, prices_.context_line_pj);
 }
 
-// Adds what is spent by time. `by_unit` and `by_class` hold the dynamic energy, `by_sm` all of the SMs'; `active`: the
-// SMs' active_time.
+// Adds what is spent by time. `by_unit` and `by_class` hold the dynamic energy, `active_sms` all of the SMs'; `active`:
+// the SMs' active_time.
 void energy_account::finish(energy_metrics& m, cycle_t start, cycle_t end, double active) const {
   m.known = true;
   m.seconds = seconds(time(end) - time(start));
@@ -235,16 +236,17 @@ energy_metrics energy_account::of_launch(std::uint32_t launch, cycle_t start, cy
   energy_metrics m;
   double all_active = 0;
   const double whole = leakage_time(end) - leakage_time(start);
-  m.dynamic_by_sm.resize(sms_.size());
-  m.by_sm.assign(sms_.size(), static_of_sm(0, whole));
+  m.sms = static_cast<unsigned>(sms_.size());
+  m.idle_sm_joules = static_of_sm(0, whole);
+  m.active_sms.reserve(sms_of(launch).size());
   for (const unsigned i : sms_of(launch)) {
     const sums s = in_sm(launch, i);
     m.by_unit.add(s.units);
     m.by_class.add(s.classes);
     const double active = std::min(whole, active_in(launch, i));
     all_active += active;
-    m.dynamic_by_sm[i] = s.units.sum() - s.units[unit::interconnect];
-    m.by_sm[i] = m.dynamic_by_sm[i] + static_of_sm(active, whole);
+    const double dynamic = s.units.sum() - s.units[unit::interconnect];
+    m.active_sms.push_back({i, dynamic, dynamic + static_of_sm(active, whole)});
   }
   sums shared = beside_sms(launch);
   shared.units[unit::context] = shared.classes[energy_class::context] = contexts_of(launch);
@@ -256,18 +258,19 @@ energy_metrics energy_account::of_launch(std::uint32_t launch, cycle_t start, cy
 
 energy_metrics energy_account::of_run(const std::vector<const energy_metrics*>& launches, cycle_t end) const {
   energy_metrics m;
-  m.dynamic_by_sm.resize(sms_.size());
+  m.sms = static_cast<unsigned>(sms_.size());
+  for (unsigned i = 0; i < m.sms; ++i) m.active_sms.push_back({i});
   for (const energy_metrics* launch : launches) {
     m.by_class.add(launch->by_class);
     m.by_unit.add(launch->by_unit);
-    for (std::size_t i = 0; i < sms_.size(); ++i) m.dynamic_by_sm[i] += launch->dynamic_by_sm[i];
+    for (const sm_joules& s : launch->active_sms) m.active_sms[s.sm].dynamic += s.dynamic;
   }
   double all_active = 0;
   const double whole = leakage_time(end);
-  for (unsigned i = 0; i < sms_.size(); ++i) {
-    const double active = std::min(whole, active_time(i, end));
+  for (sm_joules& s : m.active_sms) {
+    const double active = std::min(whole, active_time(s.sm, end));
     all_active += active;
-    m.by_sm.push_back(m.dynamic_by_sm[i] + static_of_sm(active, whole));
+    s.total = s.dynamic + static_of_sm(active, whole);
   }
   finish(m, 0, end, all_active);
   return m;
@@ -289,7 +292,8 @@ switch_energy energy_account::of_switch(std::uint64_t bytes_saved, std::uint64_t
 void check_sums(const energy_metrics& m) {
   double by_sm = m.by_unit[unit::interconnect] + m.by_unit[unit::l2] + m.by_unit[unit::dram] +
                  m.by_unit[unit::context] + m.by_unit[unit::constant];
-  for (const double j : m.by_sm) by_sm += j;
+  for (const sm_joules& s : m.active_sms) by_sm += s.total;
+  by_sm += static_cast<double>(m.sms - m.active_sms.size()) * m.idle_sm_joules;
   invariant(same(m.total_joules, by_sm), "the energies of the SMs and of what they share differ from the units' sum");
   invariant(same(m.total_joules, m.static_joules + m.by_class.sum()),
             "the energies of the classes and the static energy differ from the units' sum");

@@ -122,16 +122,18 @@ class energy_account {
     /// A number that grows with each event that costs energy. Counts `replays` anew.
     std::uint64_t count(const heddle::sm& of, std::uint32_t launch);
   };
-  /// A launch's program, and what it has cost in each SM.
-  struct priced_program {
-    std::vector<std::unique_ptr<sm_events>> sms;  // null until it is asked for
+  /// A launch's program, and what it has cost in the SMs.
+  struct launch_costs {
+    bool ended = false;
+    std::vector<unsigned> sms;      // in which it has spent something, ascending, as far as they are known
+    std::vector<sm_events> events;  // of these
     std::shared_ptr<const price_list> prices;
   };
   std::shared_ptr<const price_list> prices_of_program(const decoded_program& program);
-  priced_program& program_of(std::uint32_t launch, unsigned sm);
-  const std::vector<instruction_energy>& instructions_of(std::uint32_t launch, unsigned sm) {
-    return program_of(launch, sm).prices->energies;
-  }
+  launch_costs& costs_of(std::uint32_t launch);
+  static sm_events& events_of(launch_costs& costs, unsigned sm);
+  /// Of a launch that has come to the SM.
+  const price_list& prices_of_launch(std::uint32_t launch, unsigned sm);
   void add_instructions(sums& to, std::uint32_t launch, unsigned sm);
   /// Calls visit(energy_unit, joules) for the memory units of an SM and its requests to the interconnect.
   template <class F>
@@ -147,9 +149,7 @@ class energy_account {
   const energy_parameters prices_;
   const double cycle_seconds_;
   const power_ledger* const ledger_;
-  std::vector<std::unique_ptr<priced_program>> programs_;        // by launch
-  std::map<std::uint32_t, std::vector<unsigned>> sms_of_ended_;  // by launch
-  std::vector<unsigned> sms_of_running_;
+  std::vector<std::unique_ptr<launch_costs>> launches_;  // null until they are asked for
   std::map<const decoded_program*, std::shared_ptr<const price_list>> price_lists_;
 };
 

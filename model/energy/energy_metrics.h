@@ -99,6 +99,13 @@ struct energy_sums {
   }
 };
 
+/// The energy of an SM's units in a launch or a run.
+struct sm_joules {
+  unsigned sm = 0;
+  double dynamic = 0;
+  double total = 0;  // its static energy included
+};
+
 /// The energy of a launch or of a run over `seconds`. Static energy is spent by time, dynamic energy by events.
 struct energy_metrics {
   bool known = false;  // energy.account
@@ -112,8 +119,9 @@ struct energy_metrics {
   double after_end_joules = 0;        // of total_joules: a launch's dirty lines, written back after its end
   joules_by<energy_unit> by_unit;     // sums to total_joules
   joules_by<energy_class> by_class;   // sums to total_joules - static_joules
-  std::vector<double> by_sm;          // of the units in each SM, its static energy included
-  std::vector<double> dynamic_by_sm;  // the same without it; not in the metrics file
+  std::vector<sm_joules> active_sms;  // ascending
+  unsigned sms = 0;
+  double idle_sm_joules = 0;  // of each SM that is not among active_sms
 
   /// Over `seconds`, without what was spent after them.
   [[nodiscard]] double mean_watts() const { return seconds > 0 ? (total_joules - after_end_joules) / seconds : 0; }

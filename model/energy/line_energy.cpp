@@ -83,7 +83,7 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch, const e
       const double all = of_instructions(counted.classes);
       if (all > 0) slowed = of_instructions(ledger_->in_sm(launch, m, counted).classes) / all;
     }
-    const std::vector<instruction_energy>& energies = instructions_of(launch, m);
+    const std::vector<instruction_energy>& energies = prices_of_launch(launch, m).energies;
     joules.resize(profile.size());
     demands.resize(profile.size());
     for (std::size_t i = 0; i < profile.size(); ++i) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The energy of a launch in an SM.
+#include <algorithm>
+
 #include "heddle/energy/energy_account.h"
 #include "heddle/energy/energy_prices.h"
 #include "heddle/energy/power_ledger.h"
@@ -16,14 +18,27 @@ using sums = energy_account::sums;
 
 }  // namespace
 
-energy_account::priced_program& energy_account::program_of(std::uint32_t launch, unsigned sm) {
-  if (launch >= programs_.size()) programs_.resize(std::size_t{launch} + 1);
-  auto& known = programs_[launch];
-  if (known != nullptr) return *known;
-  known = std::make_unique<priced_program>();
-  known->sms.resize(gpu_.sm_count());
-  known->prices = prices_of_program(*sms_[sm]->profiles.at(launch).program());
+energy_account::launch_costs& energy_account::costs_of(std::uint32_t launch) {
+  if (launch >= launches_.size()) launches_.resize(std::size_t{launch} + 1);
+  auto& known = launches_[launch];
+  if (known == nullptr) known = std::make_unique<launch_costs>();
   return *known;
+}
+
+energy_account::sm_events& energy_account::events_of(launch_costs& costs, unsigned sm) {
+  const auto at = std::lower_bound(costs.sms.begin(), costs.sms.end(), sm);
+  const auto place = at - costs.sms.begin();
+  if (at == costs.sms.end() || *at != sm) {
+    costs.sms.insert(at, sm);
+    costs.events.emplace(costs.events.begin() + place);
+  }
+  return costs.events[static_cast<std::size_t>(place)];
+}
+
+const energy_account::price_list& energy_account::prices_of_launch(std::uint32_t launch, unsigned sm) {
+  launch_costs& costs = costs_of(launch);
+  if (costs.prices == nullptr) costs.prices = prices_of_program(*sms_[sm]->profiles.at(launch).program());
+  return *costs.prices;
 }
 
 // Launches of one kernel share its program.
@@ -41,7 +56,7 @@ std::shared_ptr<const energy_account::price_list> energy_account::prices_of_prog
 void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned sm) {
   const launch_profile& profile = sms_[sm]->profiles.at(launch);
   if (profile.size() == 0) return;
-  const std::vector<instruction_energy>& energies = instructions_of(launch, sm);
+  const std::vector<instruction_energy>& energies = prices_of_launch(launch, sm).energies;
   for (std::size_t i = 0; i < profile.size(); ++i) {
     const std::uint64_t executed = profile.count(i, launch_profile::executed);
     if (executed == 0) continue;
@@ -103,16 +118,14 @@ double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
   if (ledger_ != nullptr) return in_sm(launch, sm).units.sum();
   const launch_profile* profile = sms_[sm]->profiles.find(launch);
   if (profile == nullptr || profile->size() == 0) return 0;
-  priced_program& program = program_of(launch, sm);
-  if (program.sms[sm] == nullptr) program.sms[sm] = std::make_unique<sm_events>();
-  sm_events& known = *program.sms[sm];
+  sm_events& known = events_of(costs_of(launch), sm);
   const std::uint64_t events = known.count(*sms_[sm], launch);
   if (known.events == events) return known.joules;
   double memory = 0;
   visit_memory(launch, sm, [&memory](unit, double j) { memory += j; });
   known.events = events;
-  known.joules =
-      joules(1.0, profile->weighted(program.prices->weights)) + joules(known.replays, prices_.instruction_pj) + memory;
+  known.joules = joules(1.0, profile->weighted(prices_of_launch(launch, sm).weights)) +
+                 joules(known.replays, prices_.instruction_pj) + memory;
   return known.joules;
 }
 

@@ -305,8 +305,12 @@ std::vector<const energy_metrics*> energies_of(const std::vector<kernel_metrics>
 }
 
 run_metrics collect(const gpu& g, const power_ledger* ledger, detail how_much) {
-  run_metrics r;
   energy_account energy(g, ledger);
+  return collect(g, energy, how_much);
+}
+
+run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
+  run_metrics r;
   program_texts texts;
   program_texts* const with_code = how_much == detail::instructions ? &texts : nullptr;
   r.config = g.config();

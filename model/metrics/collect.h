@@ -8,6 +8,7 @@
 
 namespace heddle {
 
+class energy_account;
 class gpu;
 class power_ledger;
 
@@ -35,8 +36,9 @@ struct run_progress {
 enum class detail : std::uint8_t { lines, instructions };
 
 /// Collects all metrics but `host` from the units' counters. `launch` of a kernel is the driver's number. May be called
-/// between any two simulated instants, also after a fault: counts are then up to that point. `ledger`: of its power
-/// cap, if it has one.
+/// between any two simulated instants, also after a fault: counts are then up to that point. `energy`: of this GPU.
+run_metrics collect(const gpu& g, energy_account& energy, detail how_much = detail::lines);
+/// The same with an account of its own. `ledger`: of the GPU's power cap, if it has one.
 run_metrics collect(const gpu& g, const power_ledger* ledger = nullptr, detail how_much = detail::lines);
 
 /// Where the kernels have their energies.

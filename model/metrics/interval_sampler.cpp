@@ -20,8 +20,7 @@ interval_sampler::interval_sampler(gpu& g, const power_ledger* ledger)
   SC_METHOD(sample_memory);
   sensitive << memory_due_;
   dont_initialize();
-  closed_.sm_instructions.resize(g.sm_count());
-  closed_.sm_joules.resize(g.sm_count());
+  closed_.sms.resize(g.sm_count());
   g.core_clock().observe(*this);
 }
 
@@ -54,7 +53,8 @@ void interval_sampler::after_cycle() {
 
 void interval_sampler::sample_memory() {
   price_ended();
-  if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back(), running_.all());
+  if (!samples_.empty() && samples_.back().cycle == gpu_.cycle())
+    take_memory(samples_.back(), running_.all(), closed_l2_joules_);
 }
 
 // Skips an SM that is restoring blocks: the instructions at which their warps wait are known only afterwards. Returns
@@ -78,7 +78,7 @@ void interval_sampler::take_counts(sample& s, std::uint32_t launch) const {
     for (const auto& p : gpu_.sm_at(i).partitions)
       if (const issue_counters* c = p.account.counters.find(launch)) {
         s.instructions += c->inst_executed;
-        s.sm_instructions[i] += c->inst_executed;
+        s.sms[i].instructions += c->inst_executed;
         for (std::size_t n = 0; n < c->states.size(); ++n) s.states[n] += c->states[n];
       }
 }
@@ -94,18 +94,21 @@ void interval_sampler::close_ended() {
 void interval_sampler::close(std::uint32_t launch) {
   take_counts(closed_, launch);
   if (!gpu_.config().energy.account) return;
-  closed_.l2_joules += energy_.in_l2(launch);
-  at_end_[launch] = launch_in_sms(launch, closed_.sm_joules);
+  at_end_[launch] = launch_in_sms(launch, closed_.sms);
   just_ended_.push_back(launch);
 }
 
 void interval_sampler::price_ended() {
-  for (const std::uint32_t launch : just_ended_) at_end_[launch].shared_joules = beside_sms(launch);
+  for (const std::uint32_t launch : just_ended_) {
+    const joules_by<energy_unit> beside = energy_.beside_sms(launch).units;
+    at_end_[launch].shared_joules = beside.sum() + energy_.contexts_of(launch);
+    closed_l2_joules_ += beside[energy_unit::l2];
+  }
   just_ended_.clear();
 }
 
-// What the launch has spent in SMs, which is added to `sm_joules`, too.
-interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t launch, std::vector<double>& sm_joules) {
+// What the launch has spent in SMs, which is added to `sms`, too.
+interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t launch, std::vector<sm_sums>& sms) {
   const grid_record& grid = gpu_.cwd().grids()[launch];
   const cycle_t until = grid.finished ? grid.end_cycle : std::max(gpu_.cycle(), grid.start_cycle);
   // An SM that is simulated ahead knows of blocks that end later.
@@ -113,15 +116,11 @@ interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t la
   launch_energy e;
   for (const unsigned i : energy_.sms_of(launch)) {
     const double joules = energy_.joules_in_sm(launch, i);
-    sm_joules[i] += joules;
+    sms[i].joules += joules;
     e.sm_joules += joules;
     e.active += std::min(whole, energy_.active_in(launch, i));
   }
   return e;
-}
-
-double interval_sampler::beside_sms(std::uint32_t launch) const {
-  return energy_.beside_sms(launch).units.sum() + energy_.contexts_of(launch);
 }
 
 void interval_sampler::take() {
@@ -139,18 +138,19 @@ void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& 
   if (!gpu_.config().energy.account) return;
   s.time = energy_.time(s.cycle);
   s.leakage_time = energy_.leakage_time(s.cycle);
-  const unsigned sms = gpu_.sm_count();
+  s.launches.reserve(launches.size());
   for (const std::uint32_t launch : launches) {
-    s.launches.push_back(launch_in_sms(launch, s.sm_joules));
+    s.launches.push_back(launch_in_sms(launch, s.sms));
     s.launches.back().launch = launch;
   }
-  s.sm_active.resize(sms);
-  for (unsigned i = 0; i < sms; ++i) s.sm_active[i] = std::min(s.leakage_time, energy_.active_time(i, s.cycle));
+  for (unsigned i = 0; i < s.sms.size(); ++i)
+    s.sms[i].active = std::min(s.leakage_time, energy_.active_time(i, s.cycle));
 }
 
-// What the memory system has done so far. In the L2, `s` has the energy of the launches that are not among `launches`,
-// for which take_energy() has been called.
-void interval_sampler::take_memory(sample& s, const std::vector<std::uint32_t>& launches) const {
+// What the memory system has done so far. `closed_l2_joules`: in the L2, for the launches that are not among
+// `launches`, for which take_energy() has been called.
+void interval_sampler::take_memory(sample& s, const std::vector<std::uint32_t>& launches,
+                                   double closed_l2_joules) const {
   s.read_bytes = s.write_bytes = 0;
   for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
     const per_launch<memory_counters>& counters = gpu_.channel_at(i).counters();
@@ -161,7 +161,7 @@ void interval_sampler::take_memory(sample& s, const std::vector<std::uint32_t>& 
       }
   }
   if (!gpu_.config().energy.account) return;
-  s.shared_joules = energy_.all_contexts() + energy_.of_dram_bytes(s.read_bytes, s.write_bytes) + s.l2_joules;
+  s.shared_joules = energy_.all_contexts() + energy_.of_dram_bytes(s.read_bytes, s.write_bytes) + closed_l2_joules;
   for (std::size_t n = 0; n < launches.size(); ++n) {
     const energy_sums beside = energy_.beside_sms(launches[n]);
     s.shared_joules += beside.units[energy_unit::l2];
@@ -194,24 +194,26 @@ void interval_sampler::fill(run_metrics& m) {
   // Drops a sample of the current cycle, because accounts were settled after it.
   if (!samples_.empty() && samples_.back().cycle >= gpu_.cycle()) samples_.pop_back();
   take();
-  take_memory(samples_.back(), running_.all());
+  price_ended();
+  take_memory(samples_.back(), running_.all(), closed_l2_joules_);
   interval_series& to = m.intervals;
-  sample before;
-  before.sm_instructions.resize(gpu_.sm_count());
+  sample zero;
+  zero.sms.resize(gpu_.sm_count());
+  const sample* before = &zero;
   for (const sample& s : samples_) {
     const bool active =
-        s.states != before.states || s.read_bytes + s.write_bytes != before.read_bytes + before.write_bytes;
+        s.states != before->states || s.read_bytes + s.write_bytes != before->read_bytes + before->write_bytes;
     if (&s == &samples_.back() && !active && (s.cycle == 0 || !to.end_cycles.empty())) break;
     to.end_cycles.push_back(s.cycle);
-    to.inst_executed.push_back(s.instructions - before.instructions);
-    to.dram_read_bytes.push_back(s.read_bytes - before.read_bytes);
-    to.dram_write_bytes.push_back(s.write_bytes - before.write_bytes);
+    to.inst_executed.push_back(s.instructions - before->instructions);
+    to.dram_read_bytes.push_back(s.read_bytes - before->read_bytes);
+    to.dram_write_bytes.push_back(s.write_bytes - before->write_bytes);
     state_counts grown;
-    for (unsigned n = 0; n < s.states.size(); ++n) add_state(grown, n, s.states[n] - before.states[n]);
+    for (unsigned n = 0; n < s.states.size(); ++n) add_state(grown, n, s.states[n] - before->states[n]);
     to.warp_states.push_back({grown.stalls});
     for (std::size_t i = 0; i < m.sms.size(); ++i)
-      m.sms[i].inst_executed_over_time.push_back(s.sm_instructions[i] - before.sm_instructions[i]);
-    before = s;
+      m.sms[i].inst_executed_over_time.push_back(s.sms[i].instructions - before->sms[i].instructions);
+    before = &s;
   }
   if (gpu_.config().energy.account && !to.end_cycles.empty()) fill_power(m, to.end_cycles.size());
 }
@@ -221,40 +223,38 @@ void interval_sampler::fill(run_metrics& m) {
 void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   m.energy = energy_.of_run(energies_of(m.kernels), m.intervals.end_cycles.back());
   sample& last = samples_[intervals - 1];
-  last.sm_joules.assign(gpu_.sm_count(), 0);
-  last.sm_active.clear();
+  for (sm_sums& of : last.sms) of.joules = 0;
   last.launches.clear();
-  last.l2_joules = 0;
-  price_ended();
   std::vector<std::uint32_t> all(gpu_.cwd().grids().size());
   std::iota(all.begin(), all.end(), 0);
   take_energy(last, all);
-  take_memory(last, all);
+  take_memory(last, all, 0);
   const energy_parameters& p = energy_.prices();
   m.power.sm_watts.resize(gpu_.sm_count());
-  sample before;
-  before.sm_joules.resize(gpu_.sm_count());
-  before.sm_active.resize(gpu_.sm_count());
+  sample zero;
+  zero.sms.resize(gpu_.sm_count());
+  const sample* before = &zero;
   double sum = 0;
+  for (std::vector<double>& sm : m.power.sm_watts) sm.resize(intervals);
   for (std::size_t n = 0; n < intervals; ++n) {
     const sample& s = samples_[n];
-    const double seconds = energy_.seconds(s.time - before.time);
-    const double leaking = energy_.seconds(s.leakage_time - before.leakage_time);
-    double joules = s.shared_joules - before.shared_joules + p.constant_watts * seconds;
+    const double seconds = energy_.seconds(s.time - before->time);
+    const double leaking = energy_.seconds(s.leakage_time - before->leakage_time);
+    double joules = s.shared_joules - before->shared_joules + p.constant_watts * seconds;
     for (std::size_t i = 0; i < gpu_.sm_count(); ++i) {
-      const double active = energy_.seconds(s.sm_active[i] - before.sm_active[i]);
+      const double active = energy_.seconds(s.sms[i].active - before->sms[i].active);
       // A sample may miss the cycle in which the SM's first warp came, so that the next interval has one active cycle
       // more than cycles: the idle ones are then -1, and the sum is right.
       const double sm =
-          s.sm_joules[i] - before.sm_joules[i] + p.active_sm_watts * active + p.idle_sm_watts * (leaking - active);
-      m.power.sm_watts[i].push_back(sm / seconds);
+          s.sms[i].joules - before->sms[i].joules + p.active_sm_watts * active + p.idle_sm_watts * (leaking - active);
+      m.power.sm_watts[i][n] = sm / seconds;
       joules += sm;
     }
     m.power.joules.push_back(joules);
     m.power.watts.push_back(joules / seconds);
-    if (m.energy.capped) m.power.clock_mhz.push_back(energy_.mean_clock_mhz(before.cycle, s.cycle));
+    if (m.energy.capped) m.power.clock_mhz.push_back(energy_.mean_clock_mhz(before->cycle, s.cycle));
     sum += joules;
-    before = s;
+    before = &s;
   }
   invariant(std::abs(sum - m.energy.total_joules) <= 1e-9 * m.energy.total_joules,
             "the energies of the intervals differ from the run's");
@@ -282,9 +282,10 @@ void interval_sampler::fill_launch_power(kernel_metrics& k, const launch_energy&
   const launch_energy& at_end = ended == at_end_.end() ? now : ended->second;
   const double whole = joules_until(k.end_cycle, at_end, k.start_cycle);
   double before = 0;
-  for (std::size_t n = 0; n < intervals; ++n) {
+  const auto first = std::upper_bound(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(intervals - 1),
+                                      k.start_cycle, [](cycle_t c, const sample& s) { return c < s.cycle; });
+  for (auto n = static_cast<std::size_t>(first - samples_.begin()); n < intervals; ++n) {
     const sample& s = samples_[n];
-    if (s.cycle <= k.start_cycle && n + 1 != intervals) continue;
     const auto running = std::find_if(s.launches.begin(), s.launches.end(),
                                       [&k](const launch_energy& e) { return e.launch == k.launch; });
     const bool last = n + 1 == intervals || running == s.launches.end();

@@ -34,6 +34,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   /// Settles the accounts as for a sample. Returns the warp-cycles of blocks that are being restored: these are not
   /// settled.
   std::uint64_t settle();
+  /// Of the GPU, for those who ask for its launches' energies, too.
+  [[nodiscard]] energy_account& energy() { return energy_; }
   /// As fill(), in the middle of a run, after settle(); does not change later results.
   void fill_so_far(run_metrics& m);
 
@@ -45,31 +47,32 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     double shared_joules = 0;  // dynamic, of the L2 and device memory, and of its contexts
     double active = 0;         // of its cycles in SMs, see energy_account::active_in
   };
+  struct sm_sums {
+    std::uint64_t instructions = 0;
+    double joules = 0;  // dynamic, its requests to the interconnect included
+    double active = 0;  // active_time
+  };
   struct sample {
     cycle_t cycle = 0;
     std::uint64_t instructions = 0;
     std::uint64_t read_bytes = 0;
     std::uint64_t write_bytes = 0;
     std::array<std::uint64_t, state_count> states{};
-    std::vector<std::uint64_t> sm_instructions;
-    double l2_joules = 0;           // of launches that have ended
-    double shared_joules = 0;       // dynamic, of the L2 and device memory, and of contexts
-    std::vector<double> sm_joules;  // dynamic, their requests to the interconnect included
-    double time = 0;                // energy_account::time
-    double leakage_time = 0;        // likewise
-    std::vector<double> sm_active;  // active_time
+    std::vector<sm_sums> sms;
+    double shared_joules = 0;  // dynamic, of the L2 and device memory, and of contexts
+    double time = 0;           // energy_account::time
+    double leakage_time = 0;   // likewise
     std::vector<launch_energy> launches;
   };
   void sample_memory();
   void close_ended();
   void close(std::uint32_t launch);
   void price_ended();
-  [[nodiscard]] launch_energy launch_in_sms(std::uint32_t launch, std::vector<double>& sm_joules);
-  [[nodiscard]] double beside_sms(std::uint32_t launch) const;
+  [[nodiscard]] launch_energy launch_in_sms(std::uint32_t launch, std::vector<sm_sums>& sms);
   void take();
   void take_counts(sample& s, std::uint32_t launch) const;
   void take_energy(sample& s, const std::vector<std::uint32_t>& launches);
-  void take_memory(sample& s, const std::vector<std::uint32_t>& launches) const;
+  void take_memory(sample& s, const std::vector<std::uint32_t>& launches, double closed_l2_joules) const;
   void fill_power(run_metrics& m, std::size_t intervals);
   void fill_launch_power(kernel_metrics& k, const launch_energy& now, std::size_t intervals) const;
   [[nodiscard]] double joules_until(cycle_t cycle, const launch_energy& e, cycle_t start) const;
@@ -89,6 +92,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   std::map<std::uint32_t, launch_energy> at_end_;  // by launch
   std::size_t closed_launches_ = 0;                // of the CWD's end_order
   std::vector<std::uint32_t> just_ended_;          // of which at_end_ has no shared_joules yet
+  double closed_l2_joules_ = 0;                    // of those that have ended, at their end
   energy_account energy_;
 };
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/metrics/json.h"
 
-#include <fmt/compile.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,117 +12,16 @@
 
 namespace heddle {
 
-json_writer& json_writer::key(std::string_view name) {
-  value(name);
-  text_ += ": ";
-  after_key_ = true;
-  return *this;
-}
-
-json_writer& json_writer::value(std::string_view text) {
-  separate();
-  text_ += '"';
-  const auto plain = [](char c) { return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20; };
-  if (std::all_of(text.begin(), text.end(), plain)) {
-    text_ += text;
-  } else {
-    for (const char c : text) {
-      if (static_cast<unsigned char>(c) < 0x20) {
-        text_ += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-        continue;
-      }
-      if (!plain(c)) text_ += '\\';
-      text_ += c;
-    }
-  }
-  text_ += '"';
-  return *this;
-}
-
-json_writer& json_writer::value(double number) {
-  if (!std::isfinite(number)) return raw("null");
-  if (number == 0 && !std::signbit(number)) return raw("0");
-  if (number != last_number_) {
-    last_number_ = number;
-    last_text_.clear();
-    fmt::format_to(std::back_inserter(last_text_), FMT_COMPILE("{}"), number);
-  }
-  return raw(last_text_);
-}
-
-// As text.
-static bool same(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
-
-json_writer& json_writer::values(const std::vector<double>& numbers) {
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t end = i + 1;
-    while (end < numbers.size() && same(numbers[end], numbers[i])) ++end;
-    value(numbers[i]);
-    if (end - i > 1) {
-      const std::size_t from = text_.size();
-      value(numbers[i + 1]);
-      repeat(from, end - i - 2);
-    }
-    i = end;
-  }
-  return *this;
-}
-
-// Appends what the text has from `from` on, `times` times.
-void json_writer::repeat(std::size_t from, std::size_t times) {
-  std::size_t rest = (text_.size() - from) * times;
-  while (rest != 0) {
-    const std::size_t length = std::min(rest, text_.size() - from);
-    text_.append(text_, from, length);
-    rest -= length;
-  }
-}
-
-json_writer& json_writer::value(bool truth) { return raw(truth ? "true" : "false"); }
-
-json_writer& json_writer::open(char bracket) {
-  raw(std::string_view(&bracket, 1));
-  nesting_ += bracket;
-  margin_.append(2, ' ');
-  first_ = true;
-  return *this;
-}
-
-json_writer& json_writer::close(char bracket) {
-  bool in_line = nesting_.back() == '[';
-  nesting_.pop_back();
-  margin_.resize(margin_.size() - 2);
-  if (!first_ && !in_line) text_.append(margin_, 1);
-  text_ += bracket;
-  first_ = false;
-  return *this;
-}
-
-json_writer& json_writer::raw(std::string_view token) {
-  separate();
-  text_ += token;
-  return *this;
-}
-
-// Members of an object take one line each; elements of an array are on one line.
-void json_writer::separate() {
-  if (after_key_ || nesting_.empty()) {
-    after_key_ = false;
-    return;
-  }
-  if (nesting_.back() == '{') text_.append(margin_, first_ ? 1 : 0);
-  else if (!first_) text_.append(", ", 2);
-  first_ = false;
-}
-
 namespace {
 
 template <class T>
 void write_list(json_writer& w, const char* key, const T& list) {
   w.key(key).begin_array();
-  if constexpr (std::is_same_v<T, std::vector<double>>) w.values(list);
-  else
+  if constexpr (std::is_same_v<T, std::vector<double>> || std::is_same_v<T, std::vector<std::uint64_t>>) {
+    w.values(list);
+  } else {
     for (const auto& v : list) w.value(v);
+  }
   w.end_array();
 }
 
@@ -166,7 +61,13 @@ void write_energy(json_writer& w, const energy_metrics& e) {
   if (e.capped) w.member("mean_clock_mhz", e.mean_clock_mhz).member("throttled_cycles", e.throttled_cycles);
   write_counts(w, "by_unit", e.by_unit);
   write_counts(w, "by_class", e.by_class);
-  write_list(w, "by_sm", e.by_sm);
+  w.key("by_sm").begin_array();
+  unsigned next = 0;
+  for (const sm_joules& s : e.active_sms) {
+    w.values(e.idle_sm_joules, s.sm - next).value(s.total);
+    next = s.sm + 1;
+  }
+  w.values(e.idle_sm_joules, e.sms - next).end_array();
 }
 
 // Lines in the order of the kernel's `lines`.
@@ -324,17 +225,20 @@ void write_run_energy(json_writer& w, const run_metrics& m) {
   w.key("energy").begin_object();
   write_energy(w, m.energy);
   if (!m.power.joules.empty()) {
-    const auto milliwatts = [&w](const std::vector<double>& watts) {
-      w.begin_array();
-      for (const double v : watts) w.value(static_cast<std::uint64_t>(std::llround(v * 1000)));
-      w.end_array();
+    std::vector<std::uint64_t> milliwatts;
+    const auto write_watts = [&](const std::vector<double>& watts) {
+      milliwatts.resize(watts.size());
+      for (std::size_t n = 0; n < watts.size(); ++n)
+        milliwatts[n] = n > 0 && watts[n] == watts[n - 1] ? milliwatts[n - 1]
+                                                          : static_cast<std::uint64_t>(std::llround(watts[n] * 1000));
+      w.begin_array().values(milliwatts).end_array();
     };
     write_list(w, "joules_over_time", m.power.joules);
     w.key("milliwatts_over_time");
-    milliwatts(m.power.watts);
+    write_watts(m.power.watts);
     if (!m.power.clock_mhz.empty()) write_list(w, "clock_mhz_over_time", m.power.clock_mhz);
     w.key("sm_milliwatts_over_time").begin_array();
-    for (const std::vector<double>& sm : m.power.sm_watts) milliwatts(sm);
+    for (const std::vector<double>& sm : m.power.sm_watts) write_watts(sm);
     w.end_array();
   }
   w.end_object();
@@ -361,7 +265,7 @@ void write_parameters(json_writer& w, const gpu_config& config) {
 
 std::string to_json(const run_metrics& m) {
   json_writer w;
-  w.reserve(std::size_t{1} << 21);
+  w.reserve((std::size_t{1} << 21) + m.kernels.size() * (std::size_t{1} << 14));
   w.begin_object();
   w.member("schema", "heddle.metrics/1");
   if (!m.stopped.empty()) w.member("stopped", m.stopped).member("stopped_cycle", m.cut_cycle);

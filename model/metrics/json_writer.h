@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -27,14 +30,14 @@ class json_writer {
   json_writer& null() { return raw("null"); }
   template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
   json_writer& value(T number) {
-    if constexpr (std::is_signed_v<T>) {
-      return raw(std::to_string(static_cast<long long>(number)));
-    } else {
-      return raw(std::to_string(static_cast<unsigned long long>(number)));
-    }
+    if (number < 0) return raw(std::to_string(number));
+    return raw(text_of(static_cast<std::uint64_t>(number)));
   }
   /// The elements of an array. Lists often hold the same number many times, such as the energy of idle SMs.
   json_writer& values(const std::vector<double>& numbers);
+  json_writer& values(const std::vector<std::uint64_t>& numbers);
+  /// So many equal elements of an array.
+  json_writer& values(double number, std::size_t times);
   template <class T>
   json_writer& member(std::string_view name, const T& v) {
     return key(name).value(v);
@@ -42,23 +45,33 @@ class json_writer {
 
   /// For texts of so many characters: they grow without being copied.
   void reserve(std::size_t characters) { text_.reserve(characters); }
-  /// The text so far, with a final newline.
-  [[nodiscard]] std::string text() const { return text_ + "\n"; }
+  /// The text, with a final newline. The writer begins anew.
+  [[nodiscard]] std::string text();
 
  private:
   json_writer& open(char bracket);
   json_writer& close(char bracket);
   json_writer& raw(std::string_view token);
+  template <class T>
+  json_writer& runs(const std::vector<T>& numbers);
+  json_writer& tokens(std::string_view token, std::size_t times);
+  std::string_view text_of(double number);
+  std::string_view text_of(std::uint64_t number);
+  void put(std::string_view text);
+  void put_parts();
   void separate();
-  void repeat(std::size_t from, std::size_t times);
 
-  std::string text_;
+  std::string text_;                // without parts_
+  std::array<char, 2048> parts_{};  // short texts, which are collected here
+  std::size_t parts_size_ = 0;
   std::string nesting_;         // open brackets
   std::string margin_ = ",\n";  // between members of the innermost object: the next line's indentation, too
   bool first_ = true;           // the innermost bracket is empty
   bool after_key_ = false;
-  double last_number_ = 0;  // other than 0, as text in last_text_
-  std::string last_text_;
+  double last_number_ = std::numeric_limits<double>::quiet_NaN();  // as text in last_text_; none so far
+  std::array<char, 32> last_text_{};
+  std::size_t last_size_ = 0;
+  std::array<char, 24> whole_text_{};
 };
 
 }  // namespace heddle

@@ -44,7 +44,7 @@ json example() {
   k.code = {one};
   m.sources = {{" ", 1, {" "}}};
   k.energy.known = k.energy.capped = true;
-  k.energy.by_sm = {0};
+  k.energy.sms = 1;
   m.kernels = {k};
   context_switch_metrics c;
   c.blocks = {0};

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/metrics/json_writer.h"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+namespace heddle {
+
+namespace {
+
+// Characters that stand for themselves in a JSON string.
+constexpr std::array<bool, 256> plain_characters() {
+  std::array<bool, 256> plain{};
+  for (unsigned c = 0x20; c < plain.size(); ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}
+constexpr std::array<bool, 256> plain = plain_characters();
+
+bool is_plain(char c) { return plain[static_cast<unsigned char>(c)]; }
+
+// As text.
+bool same(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
+bool same(std::uint64_t a, std::uint64_t b) { return a == b; }
+
+}  // namespace
+
+json_writer& json_writer::key(std::string_view name) {
+  value(name);
+  put(": ");
+  after_key_ = true;
+  return *this;
+}
+
+json_writer& json_writer::value(std::string_view text) {
+  separate();
+  put("\"");
+  if (std::all_of(text.begin(), text.end(), is_plain)) {
+    put(text);
+    put("\"");
+    return *this;
+  }
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) {
+      put(fmt::format("\\u{:04x}", static_cast<unsigned char>(c)));
+      continue;
+    }
+    if (!is_plain(c)) put("\\");
+    put({&c, 1});
+  }
+  put("\"");
+  return *this;
+}
+
+json_writer& json_writer::value(double number) { return raw(text_of(number)); }
+
+// Valid until the next call.
+std::string_view json_writer::text_of(double number) {
+  if (!std::isfinite(number)) return "null";
+  if (number == 0 && !std::signbit(number)) return "0";
+  if (number != last_number_) {
+    last_number_ = number;
+    const char* const end = fmt::format_to(last_text_.data(), FMT_COMPILE("{}"), number);
+    last_size_ = static_cast<std::size_t>(end - last_text_.data());
+  }
+  return {last_text_.data(), last_size_};
+}
+
+// Valid until the next call.
+std::string_view json_writer::text_of(std::uint64_t number) {
+  const char* const end = fmt::format_to(whole_text_.data(), FMT_COMPILE("{}"), number);
+  return {whole_text_.data(), static_cast<std::size_t>(end - whole_text_.data())};
+}
+
+template <class T>
+json_writer& json_writer::runs(const std::vector<T>& numbers) {
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && same(numbers[end], numbers[i])) ++end;
+    tokens(text_of(numbers[i]), end - i);
+    i = end;
+  }
+  return *this;
+}
+
+json_writer& json_writer::values(const std::vector<double>& numbers) { return runs(numbers); }
+json_writer& json_writer::values(const std::vector<std::uint64_t>& numbers) { return runs(numbers); }
+
+json_writer& json_writer::values(double number, std::size_t times) { return tokens(text_of(number), times); }
+
+// Elements of an array.
+json_writer& json_writer::tokens(std::string_view token, std::size_t times) {
+  if (times == 0) return *this;
+  raw(token);
+  if (--times == 0) return *this;
+  constexpr std::size_t at_once = 16;
+  std::array<char, at_once*(2 + std::tuple_size_v<decltype(last_text_)>)> elements;
+  const std::size_t length = 2 + token.size(), copies = std::min(times, at_once);
+  for (std::size_t i = 0; i < copies; ++i) {
+    char* const to = elements.data() + i * length;
+    std::memcpy(to, ", ", 2);
+    std::memcpy(to + 2, token.data(), token.size());
+  }
+  for (; times != 0; times -= std::min(times, copies)) put({elements.data(), std::min(times, copies) * length});
+  return *this;
+}
+
+json_writer& json_writer::value(bool truth) { return raw(truth ? "true" : "false"); }
+
+json_writer& json_writer::open(char bracket) {
+  raw(std::string_view(&bracket, 1));
+  nesting_ += bracket;
+  margin_.append(2, ' ');
+  first_ = true;
+  return *this;
+}
+
+json_writer& json_writer::close(char bracket) {
+  bool in_line = nesting_.back() == '[';
+  nesting_.pop_back();
+  margin_.resize(margin_.size() - 2);
+  if (!first_ && !in_line) put(std::string_view(margin_).substr(1));
+  put(std::string_view(&bracket, 1));
+  first_ = false;
+  return *this;
+}
+
+json_writer& json_writer::raw(std::string_view token) {
+  separate();
+  put(token);
+  return *this;
+}
+
+std::string json_writer::text() {
+  put("\n");
+  put_parts();
+  return std::move(text_);
+}
+
+void json_writer::put(std::string_view text) {
+  if (text.size() > parts_.size() - parts_size_) put_parts();
+  if (text.size() > parts_.size()) {
+    text_ += text;
+    return;
+  }
+  std::memcpy(parts_.data() + parts_size_, text.data(), text.size());
+  parts_size_ += text.size();
+}
+
+void json_writer::put_parts() {
+  text_.append(parts_.data(), parts_size_);
+  parts_size_ = 0;
+}
+
+// Members of an object take one line each; elements of an array are on one line.
+void json_writer::separate() {
+  if (after_key_ || nesting_.empty()) {
+    after_key_ = false;
+    return;
+  }
+  if (nesting_.back() == '{') put(std::string_view(margin_).substr(first_ ? 1 : 0));
+  else if (!first_) put(", ");
+  first_ = false;
+}
+
+}  // namespace heddle
