@@ -776,11 +776,11 @@ HEDDLE_NUMBER(double, branch_pj, 1.83, picojoules, pj, power,
   "branch, barrier or other control instruction, one active lane")
 HEDDLE_NUMBER(double, texture_pj, 36.6, picojoules, pj, power,
   "texture or surface access of one active lane: addressing and filter")
-HEDDLE_NUMBER(double, tensor_f16_pj, 3.04, picojoules, pj, power,
+HEDDLE_NUMBER(double, tensor_f16_pj, 2.88, picojoules, pj, power,
   "a multiply-add of a matrix instruction on f16 or bf16")
-HEDDLE_NUMBER(double, tensor_tf32_pj, 6.08, picojoules, pj, power,
+HEDDLE_NUMBER(double, tensor_tf32_pj, 5.76, picojoules, pj, power,
   "the same on tf32")
-HEDDLE_NUMBER(double, tensor_int8_pj, 1.53, picojoules, pj, power,
+HEDDLE_NUMBER(double, tensor_int8_pj, 1.44, picojoules, pj, power,
   "the same on 8-bit integers")
 HEDDLE_NUMBER(double, tensor_f64_pj, 57.1, picojoules, pj, power,
   "the same on f64")

@@ -16,6 +16,8 @@ namespace {
 using unit = energy_unit;
 using sums = energy_account::sums;
 
+std::uint64_t replays_of(const issue_counters& c) { return c.shared_replays + c.global_replays + c.constant_replays; }
+
 }  // namespace
 
 energy_account::launch_costs& energy_account::costs_of(std::uint32_t launch) {
@@ -73,8 +75,7 @@ void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned s
   }
   std::uint64_t replays = 0;
   for (const auto& p : sms_[sm]->partitions)
-    if (const issue_counters* c = p.account.counters.find(launch))
-      replays += c->shared_replays + c->global_replays + c->constant_replays;
+    if (const issue_counters* c = p.account.counters.find(launch)) replays += replays_of(*c);
   const double replayed = joules(replays, prices_.instruction_pj);
   to.units[unit::control] += replayed;
   to.classes[energy_class::replays] += replayed;
@@ -148,7 +149,7 @@ std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32
   for (std::size_t i = 0; i < issue.size(); ++i)
     if (look(issue[i], of.partitions[i].account.counters)) {
       executed += issue[i]->inst_executed;
-      replays += issue[i]->shared_replays + issue[i]->global_replays + issue[i]->constant_replays;
+      replays += replays_of(*issue[i]);
     }
   std::uint64_t all = executed + replays;
   if (look(shared, of.shared_memory.counters))
