@@ -17,11 +17,13 @@ __device__ void multiply(float (&c)[4], const std::uint32_t (&a)[4], std::uint32
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// C = A * B with both operands along k: 256 x 128 a block of eight warps of 64 x 64 each, 32 of k in a stage, four stages
-// in shared memory. Three stages are in flight while one is used, and fragments are loaded one step ahead. Chunks of
-// 16 bytes are stored where eight rows are in different banks. The fragments of B are pairs of adjacent registers.
-constexpr int rows = 256, columns = 128, depth = 32, stages = 4;
+// C = A * B with both operands along k: 256 x 128 a block of eight warps of 64 x 64 each, 64 of k in a stage, so that
+// rows are whole lines, three stages in shared memory. Two stages are in flight while one is used, and fragments are
+// loaded one step ahead. Chunks of 16 bytes are stored where eight rows are in different banks. The fragments of B are
+// pairs of adjacent registers.
+constexpr int rows = 256, columns = 128, depth = 64, stages = 3, steps = depth / 16;
 constexpr int row_bytes = 2 * depth, stage_bytes = (rows + columns) * row_bytes;
+constexpr int chunks = row_bytes / 16, rows_a_copy = 256 / chunks;
 
 struct fragments {
   std::uint32_t a[4][4], b[4][4];
@@ -39,17 +41,18 @@ extern "C" __global__ void __launch_bounds__(256, 1) matrix_product(const half* 
   extern __shared__ __align__(128) char shared[];
   const std::uint32_t base = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp / 2 * 64, column = warp % 2 * 64;
-  const half* from_a = a + (blockIdx.y * rows + threadIdx.x / 4) * k + threadIdx.x % 4 * 8;
-  const half* from_b = b + (blockIdx.x * columns + threadIdx.x / 4) * k + threadIdx.x % 4 * 8;
-  const std::uint32_t place = base + threadIdx.x / 4 * row_bytes + ((threadIdx.x % 4) ^ (threadIdx.x / 8 & 3)) * 16;
+  const int copied_row = threadIdx.x / chunks, chunk = threadIdx.x % chunks;
+  const half* from_a = a + (blockIdx.y * rows + copied_row) * k + chunk * 8;
+  const half* from_b = b + (blockIdx.x * columns + copied_row) * k + chunk * 8;
+  const std::uint32_t place = base + copied_row * row_bytes + (chunk ^ (copied_row & 7)) * 16;
   int left = k / depth;  // stages to fetch
   const auto fetch = [&](int slot) {
     if (left-- > 0) {
 #pragma unroll
-      for (int i = 0; i < rows / 64; ++i) copy_16(place + slot * stage_bytes + i * 64 * row_bytes, from_a + i * 64 * k);
+      for (int i = 0; i < rows; i += rows_a_copy) copy_16(place + slot * stage_bytes + i * row_bytes, from_a + i * k);
 #pragma unroll
-      for (int i = 0; i < columns / 64; ++i)
-        copy_16(place + slot * stage_bytes + (rows + i * 64) * row_bytes, from_b + i * 64 * k);
+      for (int i = 0; i < columns; i += rows_a_copy)
+        copy_16(place + slot * stage_bytes + (rows + i) * row_bytes, from_b + i * k);
       from_a += depth;
       from_b += depth;
     }
@@ -58,11 +61,11 @@ extern "C" __global__ void __launch_bounds__(256, 1) matrix_product(const half* 
   for (int s = 0; s < stages - 1; ++s) fetch(s);
   // A: 16 rows of the left half of k, then of the right one. B: 8 columns of the left and of the right half, then 8 more.
   const int r = row + lane % 16, q = column + lane / 16 * 8 + lane % 8;
-  std::uint32_t at_a[2], at_b[2];  // by step
+  std::uint32_t at_a[steps], at_b[steps];
 #pragma unroll
-  for (int step = 0; step < 2; ++step) {
-    at_a[step] = base + r * row_bytes + ((step * 2 + lane / 16) ^ (r >> 1 & 3)) * 16;
-    at_b[step] = base + (rows + q) * row_bytes + ((step * 2 + lane / 8 % 2) ^ (q >> 1 & 3)) * 16;
+  for (int step = 0; step < steps; ++step) {
+    at_a[step] = base + r * row_bytes + ((step * 2 + lane / 16) ^ (r & 7)) * 16;
+    at_b[step] = base + (rows + q) * row_bytes + ((step * 2 + lane / 8 % 2) ^ (q & 7)) * 16;
   }
   float sums[4][8][4] = {};
   fragments f[2];
@@ -75,10 +78,10 @@ extern "C" __global__ void __launch_bounds__(256, 1) matrix_product(const half* 
   int slot = 0;
   for (int stage = 0; stage < k / depth; ++stage) {
 #pragma unroll
-    for (int step = 0; step < 2; ++step) {
-      if (step == 0) {
-        load(f[1], at_a[1] + slot * stage_bytes, at_b[1] + slot * stage_bytes);
-        fetch((slot + stages - 1) % stages);
+    for (int step = 0; step < steps; ++step) {
+      if (step + 1 < steps) {
+        load(f[(step + 1) % 2], at_a[step + 1] + slot * stage_bytes, at_b[step + 1] + slot * stage_bytes);
+        if (step == 0) fetch((slot + stages - 1) % stages);
       } else {
         next_stage();
         slot = (slot + 1) % stages;
@@ -87,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) matrix_product(const half* 
 #pragma unroll
       for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int j = 0; j < 8; ++j) multiply(sums[i][j], f[step].a[i], f[step].b[j / 2][j % 2 * 2], f[step].b[j / 2][j % 2 * 2 + 1]);
+        for (int j = 0; j < 8; ++j) multiply(sums[i][j], f[step % 2].a[i], f[step % 2].b[j / 2][j % 2 * 2], f[step % 2].b[j / 2][j % 2 * 2 + 1]);
     }
   }
 #pragma unroll

@@ -93,15 +93,14 @@ TEST_F(power_cap_of_a_run, is_refused_where_it_cannot_act) {
 // of each level, counted by hand from the kernel's tiles and not taken from the model's counters.
 struct peak {
   std::string gpu;
-  double limit;                       // W: of the board
-  double constant;                    // W
-  double flop, shared, l1, l2, dram;  // pJ per FLOP and per bit, as published; shared memory: see energy.md
-  std::string product;                // arguments of `heddle run`
-  double rows, columns, depth;        // of the product
-  double tile_rows, tile_columns;     // of a block
-  double shared_bits;                 // per FLOP
-  bool through_l1;                    // tiles
-  double clock_at_limit;              // MHz, published; 0: not known
+  double limit;                    // W: of the board
+  double constant;                 // W
+  double flop, l1, l2, dram;       // pJ per FLOP and per bit, as published
+  std::string product;             // arguments of `heddle run`
+  double rows, columns, depth;     // of the product
+  double tile_rows, tile_columns;  // of a block
+  bool through_l1;                 // tiles
+  double clock_at_limit;           // MHz, published; 0: not known
 };
 
 class long_peak_power : public power_cap_of_a_run, public ::testing::WithParamInterface<peak> {
@@ -126,8 +125,8 @@ TEST_P(long_peak_power, of_a_matrix_product_without_a_limit_is_that_of_its_work)
   const double blocks = p.rows / p.tile_rows * p.columns / p.tile_columns;
   const double tiles = 16 * blocks * (p.tile_rows + p.tile_columns) * p.depth, result = 32 * p.rows * p.columns;
   const double operands = 16 * (p.rows + p.columns) * p.depth;
-  const double picojoules = flops * (p.flop + p.shared_bits * p.shared) + (tiles + result) * p.l2 +
-                            ((p.through_l1 ? tiles : 0) + result) * p.l1 + operands * p.dram;
+  const double picojoules =
+      flops * p.flop + (tiles + result) * p.l2 + ((p.through_l1 ? tiles : 0) + result) * p.l1 + operands * p.dram;
   const double published = p.constant + picojoules * 1e-12 / m["kernels"][0]["energy"]["seconds"].get<double>();
   EXPECT_NEAR(mean_watts(m) / published, 1, 0.1) << published;
   EXPECT_GT(steady(m["energy"]["milliwatts_over_time"]) / 1000, p.limit);
@@ -158,20 +157,18 @@ TEST_P(long_peak_power, of_a_copy_is_that_of_its_bytes) {
   EXPECT_NEAR(k["energy"]["mean_watts"].get<double>() / published, 1, 0.1) << published;
 }
 
-// A100: 256 x 128 a block, of which a warp reads 64 x 64 for 16 of k: 4,096 bytes for 131,072 FLOPs, and what the block
-// writes; HPL runs at 1,305 MHz at the board's limit (NVIDIA's peak in the TOP500, by Lockwood's notes). H100: wgmma
-// reads 128 x 256 of 16 a block once for each 64 rows.
+// A100: HPL runs at 1,305 MHz at the board's limit (NVIDIA's peak in the TOP500, by Lockwood's notes).
 INSTANTIATE_TEST_SUITE_P(
     long_published, long_peak_power,
     ::testing::Values(
-        peak{"a100", 400, 54, 0.70, 0.256, 1.59, 4.71, 13.11,
+        peak{"a100", 400, 54, 0.70, 1.59, 4.71, 13.11,
              "--kernel " HEDDLE_SOURCE
-             "/tests/hardware/energy/peak.ptx:matrix_product --grid 18,6 --block 256 --shared-bytes 98304 "
+             "/tests/hardware/energy/peak.ptx:matrix_product --grid 18,6 --block 256 --shared-bytes 147456 "
              "--arg buf:16777216:random:1 --arg buf:16777216:random:2 --arg buf:33554432 --arg s32:2304 "
              "--arg s32:1024",
-             1536, 2304, 1024, 256, 128, 8 * 4096 / 131072.0, true, 1305},
-        peak{"h100", 700, 88, 0.52, 0, 1.45, 4.87, 11.68, HEDDLE_SOURCE "/tests/hardware/energy/peak_h100.json", 1536,
-             2816, 4096, 128, 256, 0, false, 0}),
+             1536, 2304, 1024, 256, 128, true, 1305},
+        peak{"h100", 700, 88, 0.52, 1.45, 4.87, 11.68, HEDDLE_SOURCE "/tests/hardware/energy/peak_h100.json", 1536,
+             2816, 4096, 128, 256, false, 0}),
     [](const auto& info) { return info.param.gpu; });
 
 }  // namespace power_cap_program_test
