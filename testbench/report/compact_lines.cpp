@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,33 @@ constexpr std::size_t few_launches = 32;  // a page of so many opens fast withou
 
 // Digits of a number that is not a count: more than the page shows.
 double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+
+/// Writes values without the names of their members: an object becomes a list of its shape's index and its values, a
+/// list one that begins with -1.
+class shapes {
+ public:
+  json packed(const json& value) {
+    if (value.is_number_float()) return rounded(value.get<double>());
+    if (!value.is_structured()) return value;
+    json out = json::array({value.is_object() ? json(shape_of(value)) : json(-1)});
+    for (const json& member : value) out.push_back(packed(member));
+    return out;
+  }
+  /// Of each shape the names of its members.
+  [[nodiscard]] const std::vector<std::vector<std::string>>& all() const { return all_; }
+
+ private:
+  std::size_t shape_of(const json& object) {
+    std::vector<std::string> names;
+    for (const auto& member : object.items()) names.push_back(member.key());
+    const auto [at, is_new] = at_.emplace(names, all_.size());
+    if (is_new) all_.push_back(std::move(names));
+    return at->second;
+  }
+
+  std::vector<std::vector<std::string>> all_;
+  std::map<std::vector<std::string>, std::size_t> at_;
+};
 
 /// Calls f(path, number) for each number in a line or an instruction, except its line: "memory.l1_sectors".
 template <class F>
@@ -117,10 +145,30 @@ void move_energy(json& kernel) {
   energy->erase("by_line");
 }
 
-}  // namespace
+// What the page shows of all kernels beside each other.
+bool is_of_overview(const std::string& name) { return name == "warp_cycles" || name == "warp_states"; }
 
-void compact_lines(json& file, json& metrics) {
-  if (metrics["kernels"].size() <= few_launches) return;
+// What the page shows of one kernel alone becomes a text: objects, and what the rules say of it.
+void compact_details(json& file, json& metrics) {
+  shapes all;
+  std::set<std::string> names = {"judged"};
+  std::size_t index = 0;
+  for (json& kernel : metrics["kernels"]) {
+    json details = json::object(), rest = json::object();
+    for (auto& member : kernel.items()) {
+      const bool moves = member.value().is_object() && !is_of_overview(member.key());
+      if (moves) names.insert(member.key());
+      (moves ? details : rest)[member.key()] = std::move(member.value());
+    }
+    details["judged"] = std::move(file["judged"][index++]);
+    rest["details"] = all.packed(details).dump();
+    kernel = std::move(rest);
+  }
+  file.erase("judged");
+  file["details"] = {{"names", names}, {"shapes", all.all()}};
+}
+
+void compact_counts(json& file, json& metrics) {
   column_names lines, code;
   std::map<std::string, std::size_t> known;
   for (json& kernel : metrics["kernels"]) {
@@ -149,6 +197,14 @@ void compact_lines(json& file, json& metrics) {
     kernel["program"] = at->second;
     kernel["counts"] = differing(counts, first_counts[at->second]).dump();
   }
+}
+
+}  // namespace
+
+void compact_lines(json& file, json& metrics) {
+  if (metrics["kernels"].size() <= few_launches) return;
+  compact_counts(file, metrics);
+  compact_details(file, metrics);
 }
 
 }  // namespace heddle::testbench

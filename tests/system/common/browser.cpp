@@ -175,6 +175,11 @@ void browser::open(const std::string& file, unsigned width, bool dark) {
   call("Page.navigate", {{"url", url}});
   while (!loaded_) note(receive());
   change(width, dark);
+  // An opening page draws its charts one by one; what is not drawn after ten seconds is the test's to find.
+  evaluate(R"(new Promise(done => {
+    const look = (left) => left === 0 || [...document.querySelectorAll('.chart')].every((c) => c.dataset.drawn === 'yes')
+        ? requestAnimationFrame(() => done()) : setTimeout(look, 20, left - 1);
+    look(500); }))");
 }
 
 json browser::evaluate(const std::string& expression) {

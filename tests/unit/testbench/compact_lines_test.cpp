@@ -23,6 +23,11 @@ json metrics_of(std::size_t launches) {
   return m;
 }
 
+json judged(std::size_t launches) {
+  const json one = {{"headline", "Bound"}, {"reasons", json::array()}, {"peak", {{"share", 0.123456789}}}};
+  return {{"judged", json(std::vector<json>(launches, one))}};
+}
+
 TEST(compact_lines, few_launches_stay_as_they_are) {
   json file, metrics = metrics_of(32);
   heddle::testbench::compact_lines(file, metrics);
@@ -31,7 +36,7 @@ TEST(compact_lines, few_launches_stay_as_they_are) {
 }
 
 TEST(compact_lines, launches_of_one_program_store_what_differs) {
-  json file = json::object(), metrics = metrics_of(33);
+  json file = judged(33), metrics = metrics_of(33);
   heddle::testbench::compact_lines(file, metrics);
   ASSERT_EQ(file["programs"].size(), 1u);
   const json program = json::parse(file["programs"][0].get<std::string>());
@@ -42,6 +47,21 @@ TEST(compact_lines, launches_of_one_program_store_what_differs) {
   EXPECT_EQ(metrics["kernels"][1]["counts"], "[[-1],[[2,8,0],-1,-1]]");
   EXPECT_EQ(metrics["kernels"][2]["counts"], "[[-1],[-1,-1,-1]]");
   EXPECT_FALSE(metrics["kernels"][1].contains("code"));
+}
+
+TEST(compact_lines, objects_are_stored_without_the_names_of_their_members) {
+  json file = judged(33), metrics = metrics_of(33);
+  for (json& k : metrics["kernels"]) k.update(json{{"memory", {{"reads", 7}}}, {"warp_states", {{"wait", 3}}}});
+  heddle::testbench::compact_lines(file, metrics);
+  EXPECT_FALSE(file.contains("judged"));
+  EXPECT_EQ(file["details"]["names"], json({"judged", "memory"}));
+  EXPECT_EQ(file["details"]["shapes"],
+            json::parse(R"([["memory", "judged"], ["reads"], ["headline", "reasons", "peak"], ["share"]])"));
+  const json& k = metrics["kernels"][32];
+  EXPECT_EQ(k["details"], R"([0,[1,7],[2,"Bound",[-1],[3,0.123457]]])");
+  EXPECT_EQ(k["name"], "k");
+  EXPECT_EQ(k["warp_states"]["wait"], 3);  // of all kernels beside each other
+  EXPECT_FALSE(k.contains("memory"));
 }
 
 }  // namespace compact_lines_test

@@ -7,6 +7,7 @@ import { init, use } from 'echarts/core';
 import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
 import { csv_button, fresh_id, h, table } from './dom.js';
 import { short } from './format.js';
+import { opened } from './later.js';
 import { colours, on_theme } from './theme.js';
 
 use([
@@ -157,11 +158,22 @@ export function draw_all() {
 }
 export const draw_in = (element) => shown.filter((c) => element.contains(c.box)).forEach(draw);
 
+const in_sight = (c) => {
+  const { top, bottom } = c.box.getBoundingClientRect();
+  return top < window.innerHeight && bottom > 0;
+};
+
+// Of an opening page: the charts in sight, and the first; then one by one those further down.
+function draw_first() {
+  shown.filter((c, i) => i === 0 || in_sight(c)).forEach(draw);
+  opened(shown.map((c) => () => c.instance ?? draw(c)));
+}
+
 on_theme(() => shown.forEach(draw));
 new ResizeObserver(() => {
   if (document.documentElement.clientWidth === last_width) return;
   const opens = last_width === 0;
   last_width = document.documentElement.clientWidth;
   clearTimeout(due);
-  due = setTimeout(() => shown.filter((c) => !opens || c.instance === undefined).forEach(draw), 60);
+  due = setTimeout(opens ? draw_first : () => shown.forEach(draw), opens ? 0 : 60);
 }).observe(document.documentElement);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a kernel has by line and by machine instruction. In a run with many launches it is stored as columns in a text (compact_lines.cpp), which is
-// read when it is asked for, so that a page of many launches opens fast.
+// What the page shows of one kernel alone. In a run with many launches it is stored in texts (compact_lines.cpp), which are read when they are asked
+// for, so that a page of many launches opens fast: counts by line and by machine instruction as columns, objects without the names of their members.
 
 function put(object, path, value) {
   let at = object;
@@ -43,23 +43,41 @@ function sum_up(lines, code) {
   }
 }
 
-/// Gives the kernels of a file the members `lines` and `code`, which are read when they are first used.
+function unpacked(value, shapes) {
+  if (!Array.isArray(value)) return value;
+  const names = shapes[value[0]],
+    values = value.slice(1).map((v) => unpacked(v, shapes));
+  return names === undefined ? values : Object.fromEntries(names.map((name, i) => [name, values[i]]));
+}
+
+// Gives an object members that are read together when one of them is first used.
+function read_later(object, names, read) {
+  let known = null;
+  for (const name of names) Object.defineProperty(object, name, { get: () => (known ??= read())[name] });
+}
+
+function counts_of(kernel, file) {
+  const program = JSON.parse(file.programs[kernel.program]),
+    own = JSON.parse(kernel.counts).map((list, i) => list.map((column, k) => (column === -1 ? program.counts[i][k] : column)));
+  const lines = objects(program.shared.lines, file.columns.lines, own[0]),
+    code = objects(program.shared.code, file.columns.code, own[1]);
+  if (code.length > 0) sum_up(lines, code);
+  for (const line of lines) if (!(line.memory?.accesses > 0)) delete line.memory;
+  return { lines, code };
+}
+
+function details_of(kernel, file) {
+  const read = unpacked(JSON.parse(kernel.details), file.details.shapes);
+  const by_line = () => Object.fromEntries(kernel.lines.map((line) => [line.line, line.joules ?? 0]));
+  if (read.energy) read_later(read.energy, ['by_line'], () => ({ by_line: by_line() }));
+  return read;
+}
+
+/// Gives the kernels of a file what the rules say (`judged`), and the members that are stored as texts.
 export function attach_details(file) {
-  for (const kernel of file.metrics.kernels) {
-    if (typeof kernel.counts !== 'string') continue;
-    let known = null;
-    const read = () => {
-      if (known !== null) return known;
-      const program = JSON.parse(file.programs[kernel.program]),
-        own = JSON.parse(kernel.counts).map((list, i) => list.map((column, k) => (column === -1 ? program.counts[i][k] : column)));
-      const { lines, code } = program.shared;
-      known = { lines: objects(lines, file.columns.lines, own[0]), code: objects(code, file.columns.code, own[1]) };
-      if (known.code.length > 0) sum_up(known.lines, known.code);
-      for (const line of known.lines) if (!(line.memory?.accesses > 0)) delete line.memory;
-      return known;
-    };
-    const by_line = () => Object.fromEntries(read().lines.map((line) => [line.line, line.joules ?? 0]));
-    if (kernel.energy) Object.defineProperty(kernel.energy, 'by_line', { get: by_line });
-    for (const name of ['lines', 'code']) Object.defineProperty(kernel, name, { get: () => read()[name] });
-  }
+  file.metrics.kernels.forEach((kernel, i) => {
+    if (file.judged) kernel.judged = file.judged[i];
+    if (typeof kernel.counts === 'string') read_later(kernel, ['lines', 'code'], () => counts_of(kernel, file));
+    if (typeof kernel.details === 'string') read_later(kernel, file.details.names, () => details_of(kernel, file));
+  });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Creates elements from values: text always becomes a text node, so text from a file cannot become markup.
+import { later } from './later.js';
 
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -18,13 +19,30 @@ export function h(tag, attributes = {}, ...children) {
 let last_id = 0;
 export const fresh_id = (prefix) => `${prefix}-${++last_id}`;
 
+const many_options = 100;
+
+// Of many options, at first the chosen one alone: the page opens before the others are made. A reader who turns to the
+// chooser earlier has them at once.
+function fill_later(element, options) {
+  const fill = () => {
+    if (element.options.length === options().length) return;
+    const { value } = element;
+    element.replaceChildren(...options());
+    element.value = value;
+  };
+  for (const event of ['focus', 'pointerdown']) element.addEventListener(event, fill, { once: true });
+  later(fill);
+}
+
 export function select(label, options, chosen, on_change) {
   const id = fresh_id('select');
-  const element = h(
-    'select',
-    { id },
-    options.map((o, i) => h('option', { value: i, selected: i === chosen }, o)),
-  );
+  const option = (o, i) => h('option', { value: i, selected: i === chosen }, o);
+  const few = options.length <= many_options || options[chosen] === undefined;
+  const element = h('select', { id }, few ? options.map(option) : option(options[chosen], chosen));
+  if (!few) {
+    let all = null;
+    fill_later(element, () => (all ??= options.map(option)));
+  }
   // If the page is rebuilt and the chooser with it, the keyboard focus stays at the chooser's position.
   element.addEventListener('change', () => {
     const place = [...document.querySelectorAll('select')].indexOf(element);
@@ -33,6 +51,8 @@ export function select(label, options, chosen, on_change) {
   });
   return h('span', { class: 'field' }, h('label', { for: id }, label), element);
 }
+
+const few_rows = 25; // more than fit in the frame
 
 /// A table in a frame that scrolls in narrow windows. Columns: {name, text?(row), class?(row)}; rows are lists.
 export function table(caption, columns, rows) {
@@ -46,7 +66,7 @@ export function table(caption, columns, rows) {
   };
   return h(
     'div',
-    { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': caption },
+    { class: rows.length > few_rows ? 'scroll scroll-long' : 'scroll', role: 'region', tabindex: '0', 'aria-label': caption },
     h(
       'table',
       {},

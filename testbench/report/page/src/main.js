@@ -10,10 +10,7 @@ import { set_theme } from './theme.js';
 
 const data = JSON.parse(document.getElementById('heddle-data').textContent);
 // The verdicts of Heddle's rules on each kernel (testbench/report/verdict.cpp): the page only shows them.
-for (const file of data.files ?? []) {
-  file.metrics.kernels.forEach((kernel, i) => (kernel.judged = file.judged[i]));
-  attach_details(file);
-}
+for (const file of data.files ?? []) attach_details(file);
 const names = data.files === undefined ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
 const kinds = { sweep: 'Sweep: ', correlation: 'Hardware and Heddle: ' };
 const title = (kinds[data.kind] ?? (data.files.length > 1 ? 'Comparison: ' : 'Report: ')) + names.join(', ');

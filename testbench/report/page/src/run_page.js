@@ -7,6 +7,7 @@ import { csv_button, h, select, table } from './dom.js';
 import { number as n, percent, ratio, scaled, seconds, shape, short, spoken, time, whole } from './format.js';
 import { energy_charts, power_over_time_chart } from './energy_charts.js';
 import { lines_section } from './hot_lines.js';
+import { later } from './later.js';
 import { tried_section, tried_text } from './tried.js';
 import { grid, section, tiles } from './layout.js';
 import { flop_roofline_chart, roofline_chart } from './roofline.js';
@@ -350,10 +351,12 @@ export function run_page(data, main, bar, listed) {
     main.replaceChildren(...sections.filter(Boolean));
     listed([...main.querySelectorAll('section')]);
     draw_all();
-    if (source?.section) {
-      source.first_choice();
-      link_sections(main, source);
-    }
+    if (source?.section)
+      later(() => {
+        if (!source.section.isConnected) return;
+        source.first_choice();
+        link_sections(main, source);
+      });
   };
   on_theme(() => {
     for (const bar_part of main.querySelectorAll('.meter i'))
