@@ -57,6 +57,20 @@ struct block_times {
   }
 };
 
+// Whether warps have unlike work: a hundredth of them, or more, execute some instruction less often than others. If all
+// have as much to do, they end one after another all the same, behind each other in queues.
+bool warps_differ(const time_model& t) {
+  const double warps = number_at(t.kernel, {"warps"});
+  const auto differs = [&](double executed) {
+    const double turns = ratio(executed, warps);
+    return std::abs(turns - std::round(turns)) >= 0.01;
+  };
+  if (t.code.steps.empty())
+    return std::any_of(t.lines.begin(), t.lines.end(), [&](const place_sums& p) { return differs(p.executed); });
+  return std::any_of(t.code.steps.begin(), t.code.steps.end(),
+                     [&](const machine_step& s) { return differs(s.executed); });
+}
+
 }  // namespace
 
 // The last wave takes as long as the others and fills a part of the GPU.
@@ -86,7 +100,7 @@ void imbalance_between_blocks(const time_model& t, std::vector<advice>& to) {
 // A block keeps its place until its last warp has ended.
 void imbalance_within_blocks(const time_model& t, std::vector<advice>& to) {
   const block_times times(t);
-  if (times.ended < 0.1) return;
+  if (times.ended < 0.1 || !warps_differ(t)) return;
   const place_sums* longest = nullptr;
   for (const place_sums& p : t.places)
     if (longest == nullptr || p.cycles > longest->cycles) longest = &p;
