@@ -25,7 +25,11 @@ gpu_config small(const std::string& name) {
 }  // namespace
 
 struct machine::parts {
-  explicit parts(const gpu_config& config) : gpu("gpu", config), driver("driver", config), irq("irq") {
+  // Driver and GPU parse and lower each module once between them.
+  explicit parts(const gpu_config& config)
+      : gpu("gpu", config),
+        driver("driver", config, host_driver::default_first_address, 0, &gpu.parsed_modules()),
+        irq("irq") {
     driver.host_socket.bind(gpu.host_socket);
     gpu.irq(irq);
     driver.irq(irq);
