@@ -6,8 +6,11 @@
 namespace heddle {
 
 namespace {
-// Lists follow each other within some microseconds; sleeping and waking take longer.
+// Lists follow each other within some microseconds; sleeping and waking take longer. Where threads share a core, one
+// that reads keeps another from its tasks.
 constexpr unsigned most_reads = 2000;
+
+unsigned reads_before_sleep(unsigned threads) { return threads > std::thread::hardware_concurrency() ? 0 : most_reads; }
 
 void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -17,7 +20,7 @@ void pause_briefly() {
 }  // namespace
 
 // Signals are for the threads of the program, whose system calls they interrupt.
-thread_team::thread_team(unsigned threads) {
+thread_team::thread_team(unsigned threads) : reads_before_sleep_(reads_before_sleep(threads)) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -60,7 +63,7 @@ void thread_team::work() {
 
 // Waits for a list after `seen` and joins it. False: the team ends.
 bool thread_team::join_list(std::uint64_t& seen) {
-  for (unsigned reads = 0; reads < most_reads && lists_.load(std::memory_order_relaxed) == seen; ++reads)
+  for (unsigned reads = 0; reads < reads_before_sleep_ && lists_.load(std::memory_order_relaxed) == seen; ++reads)
     pause_briefly();
   std::unique_lock<std::mutex> lock(mutex_);
   begun_.wait(lock, [&] { return ends_ || (open_ && lists_.load(std::memory_order_relaxed) != seen); });

@@ -14,7 +14,8 @@
 namespace heddle {
 
 /// Threads that execute lists of tasks together with the thread that calls run(). Between two lists they wait, first
-/// for a short time by reading a counter, then asleep. A thread that wakes too late for a list does not delay it.
+/// for a short time by reading a counter if there is a core for each of them, then asleep. A thread that wakes too late
+/// for a list does not delay it.
 class thread_team {
  public:
   /// `threads` includes the caller's: one less is created.
@@ -33,6 +34,7 @@ class thread_team {
   void work();
   bool join_list(std::uint64_t& seen);
 
+  const unsigned reads_before_sleep_;
   std::vector<std::thread> helpers_;
   std::atomic<std::size_t> next_{0};     // the first task not taken yet
   std::atomic<std::uint64_t> lists_{0};  // lists begun; changed under mutex_
