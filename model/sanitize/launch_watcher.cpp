@@ -58,6 +58,7 @@ void launch_watcher::launch_begins(const resident_launch& launch, functional_mem
   unchecked_.clear();
   follows_.clear();
   computes_.clear();
+  patterns_.clear();
   places_.clear();
   checks_races_ = (kinds_ & sanitize_kind::races) != 0;
   if (!checks_races_) return;
@@ -104,7 +105,9 @@ simt::lane_mask launch_watcher::accesses(const watched_access& a) {
   ++steps_;
   if (partial_) bypasses(a);
   if (!a.warp.paths.empty()) passes_meetings(a);
-  const access_shape shape = access_shape::of(a.addresses, a.mask, a.bytes);
+  const access_pattern* const pattern = patterns_.find(index_of(a.instruction), a.addresses, a.mask, a.bytes);
+  const access_shape shape = pattern != nullptr ? pattern->at(a.addresses[__builtin_ctz(a.mask)])
+                                                : access_shape::of(a.addresses, a.mask, a.bytes);
   const simt::lane_mask good = legal(a, shape);
   if (good != 0 && (kinds_ & sanitize_kind::init) != 0) check_written(a, good, shape);
   if (good != 0 && checks_races_) races_.accesses(a, good, shape);
@@ -207,13 +210,13 @@ bool launch_watcher::check_global(const watched_access& a, const access_shape& s
 
 void launch_watcher::check_written(const watched_access& a, simt::lane_mask lanes, const access_shape& shape) {
   place& p = places_[a.block.slot];
-  written_bits& local = p.warps[a.warp.warp_in_block].local;
-  const std::size_t local_bytes = launch_->program->local_bytes;
-  const bool tracks = heap_.tracks() || host_.tracks();
   if (lanes == a.mask) {
     if (a.global == a.mask && check_global(a, shape)) return;
     if (a.shared == a.mask && a.holder == nullptr && check_shared(p.shared, a, shape)) return;
   }
+  written_bits& local = p.warps[a.warp.warp_in_block].local;
+  const std::size_t local_bytes = launch_->program->local_bytes;
+  const bool tracks = heap_.tracks() || host_.tracks();
   const auto check = [&](written_bits& bits, unsigned lane, std::uint64_t at) {
     if (reads(a)) check_words(a, lane, [&](unsigned offset, unsigned n) { return bits.any(at + offset, n); });
     if (writes(a)) bits.write(at, a.bytes);

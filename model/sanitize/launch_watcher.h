@@ -11,6 +11,7 @@
 #include "heddle/memory/common/address_ranges.h"
 #include "heddle/sanitize/allocations.h"
 #include "heddle/sanitize/findings.h"
+#include "heddle/sanitize/phase_check.h"
 #include "heddle/sanitize/product_check.h"
 #include "heddle/sanitize/race_check.h"
 #include "heddle/sanitize/work_check.h"
@@ -114,6 +115,7 @@ class launch_watcher final : public execution_watcher {
   std::unordered_map<std::uint64_t, bool> follows_;   // by two indices: always_follows()
   std::unordered_map<std::uint64_t, bool> computes_;  // by index and word: computes_with()
   bool partial_ = false;                              // some warp has a partial arrival
+  access_patterns patterns_;
   std::string unchecked_;
   std::uint64_t steps_ = 0;
   std::deque<place> places_;  // by the block's slot

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/sanitize/phase_check.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "heddle/isa/set_bits.h"
@@ -22,6 +23,70 @@ std::uint64_t four(const std::uint16_t* from) {
 constexpr std::uint64_t each_of_four = 0x0001000100010001u;
 
 }  // namespace
+
+access_pattern::access_pattern(const std::uint64_t* addresses, simt::lane_mask of, unsigned size)
+    : mask(of), bytes(size), how(access_shape::of(addresses, of, size).how) {
+  const std::uint64_t first = addresses[__builtin_ctz(mask)];
+  for (const unsigned l : set_bits(mask)) {
+    relative[l] = static_cast<std::int64_t>(addresses[l] - first);
+    low = std::min(low, relative[l]);
+    high = std::max(high, relative[l]);
+    ored |= static_cast<std::uint64_t>(relative[l]);
+  }
+  constexpr std::int64_t far = 1 << 20;  // more than shared memory
+  if (bytes >= 4 && (ored & 3) == 0 && low > -far && high < far) find_runs();
+}
+
+void access_pattern::find_runs() {
+  struct word {
+    std::int32_t at;
+    std::uint16_t lane;
+  };
+  std::vector<word> words;
+  for (const unsigned l : set_bits(mask))
+    for (unsigned k = 0; k < bytes / 4; ++k)
+      words.push_back({static_cast<std::int32_t>(relative[l] / 4 + k), static_cast<std::uint16_t>(l)});
+  std::stable_sort(words.begin(), words.end(), [](const word& x, const word& y) { return x.at < y.at; });
+  for (std::size_t k = 0; k < words.size();) {
+    std::size_t next = k + 1;
+    while (next < words.size() && words[next].at == words[k].at) ++next;
+    const bool several = next > k + 1;
+    if (runs.empty() || runs.back().several != several || runs.back().word + runs.back().count != words[k].at)
+      runs.push_back({words[k].at, 0, static_cast<std::uint16_t>(owners.size()), several});
+    ++runs.back().count;
+    owners.push_back(words[k].lane);
+    k = next;
+  }
+  if (runs.size() > most_runs) runs.clear();
+}
+
+bool access_pattern::is(const std::uint64_t* addresses, simt::lane_mask of, unsigned size) const {
+  if (of != mask || size != bytes) return false;
+  const std::uint64_t first = addresses[__builtin_ctz(mask)];
+  std::uint64_t differ = 0;
+  if (mask == simt::all_lanes)
+    for (unsigned l = 0; l < isa::warp_size; ++l)
+      differ |= (addresses[l] - first) ^ static_cast<std::uint64_t>(relative[l]);
+  else
+    for (const unsigned l : set_bits(mask)) differ |= (addresses[l] - first) ^ static_cast<std::uint64_t>(relative[l]);
+  return differ == 0;
+}
+
+const access_pattern* access_patterns::find(std::uint32_t instruction, const std::uint64_t* addresses,
+                                            simt::lane_mask mask, unsigned bytes) {
+  slot& s = slots_[(instruction * 0x9e3779b1u ^ mask * 0x85ebca6bu) >> 22];
+  if (s.pattern != nullptr && s.pattern->is(addresses, mask, bytes)) {
+    s.misses = 0;
+    return s.pattern;
+  }
+  if (s.patterns >= most_patterns) {
+    if (++s.misses >= most_misses) s.pattern = nullptr;
+    return nullptr;
+  }
+  ++s.patterns;
+  all_.emplace_back(addresses, mask, bytes);
+  return s.pattern = &all_.back();
+}
 
 void phase_check::open(std::size_t shared_bytes) {
   const std::size_t words = (shared_bytes + 3) / 4 + spare_words;
@@ -56,7 +121,11 @@ bool phase_check::passes(const access& a) {
   begin_ = std::min<std::size_t>(begin_, a.shape.begin / 4);
   end_ = std::max<std::size_t>(end_, (a.shape.end + 3) / 4);
   const auto first = static_cast<thread>(a.warp * isa::warp_size + 1);
-  if (!(a.mark.is(access_mark::writes) ? writes(a, first) : reads(a, first))) return false;
+  const bool runs = a.shape.pattern != nullptr && !a.shape.pattern->runs.empty();
+  if (!(a.mark.is(access_mark::writes) ? runs ? writes_runs(a, first) : writes(a, first)
+        : runs ? reads_runs(a, first)
+                                       : reads(a, first)))
+    return false;
   list(a, slot);
   return true;
 }
@@ -81,8 +150,9 @@ bool phase_check::is_known(const access& a, std::uint32_t& slot) const {
   if (at >= list_.size()) return false;
   const listed& k = list_[at];
   if (k.mark.what != a.mark.what || k.mark.warp != a.mark.warp || k.release != a.release || k.lanes != a.lanes ||
-      k.how != a.shape.how)
+      k.how != a.shape.how || k.pattern != a.shape.pattern)
     return false;
+  if (k.pattern != nullptr) return k.first == a.addresses[__builtin_ctz(a.lanes)];
   if (k.how != access_shape::kind::other) return k.first == a.shape.begin;
   const std::uint32_t* const offsets = &offsets_[k.first];
   std::uint64_t differ = 0;
@@ -92,10 +162,16 @@ bool phase_check::is_known(const access& a, std::uint32_t& slot) const {
 
 void phase_check::list(const access& a, std::uint32_t slot) {
   known_[slot] = static_cast<std::uint32_t>(list_.size());
-  listed k{
-      a.mark,     a.release, a.lanes, static_cast<std::uint32_t>(a.shape.begin), static_cast<std::uint8_t>(a.bytes),
-      a.shape.how};
-  if (k.how == access_shape::kind::other) {
+  listed k{a.mark,
+           a.release,
+           a.lanes,
+           static_cast<std::uint32_t>(a.shape.begin),
+           static_cast<std::uint8_t>(a.bytes),
+           a.shape.how,
+           a.shape.pattern};
+  if (k.pattern != nullptr) {
+    k.first = static_cast<std::uint32_t>(a.addresses[__builtin_ctz(a.lanes)]);
+  } else if (k.how == access_shape::kind::other) {
     k.first = static_cast<std::uint32_t>(offsets_.size());
     offsets_.insert(offsets_.end(), a.addresses, a.addresses + isa::warp_size);
   }
@@ -113,6 +189,48 @@ inline bool phase_check::writes_word(std::size_t word, thread t) {
   if ((writers_[word] != none && writers_[word] != t) || (readers_[word] != none && readers_[word] != t)) return false;
   writers_[word] = t;
   return true;
+}
+
+bool phase_check::reads_runs(const access& a, thread first) {
+  const access_pattern& p = *a.shape.pattern;
+  const auto begin = static_cast<std::int64_t>(a.addresses[__builtin_ctz(a.lanes)] / 4);
+  thread bad = 0;
+  for (const access_pattern::run& run : p.runs) {
+    const thread* const w = &writers_[static_cast<std::size_t>(begin + run.word)];
+    thread* const r = &readers_[static_cast<std::size_t>(begin + run.word)];
+    if (run.several) {
+      for (unsigned k = 0; k < run.count; ++k) {
+        bad |= w[k];
+        r[k] = several;
+      }
+      continue;
+    }
+    const std::uint16_t* const owner = &p.owners[run.first];
+    for (unsigned k = 0; k < run.count; ++k) {
+      const auto t = static_cast<thread>(first + owner[k]);
+      bad = static_cast<thread>(bad | ((w[k] != none) & (w[k] != t)));
+      r[k] = (r[k] == none) | (r[k] == t) ? t : several;
+    }
+  }
+  return bad == 0;
+}
+
+bool phase_check::writes_runs(const access& a, thread first) {
+  const access_pattern& p = *a.shape.pattern;
+  const auto begin = static_cast<std::int64_t>(a.addresses[__builtin_ctz(a.lanes)] / 4);
+  thread bad = 0;
+  for (const access_pattern::run& run : p.runs) {
+    if (run.several) return false;
+    thread* const w = &writers_[static_cast<std::size_t>(begin + run.word)];
+    const thread* const r = &readers_[static_cast<std::size_t>(begin + run.word)];
+    const std::uint16_t* const owner = &p.owners[run.first];
+    for (unsigned k = 0; k < run.count; ++k) {
+      const auto t = static_cast<thread>(first + owner[k]);
+      bad = static_cast<thread>(bad | ((w[k] != none) & (w[k] != t)) | ((r[k] != none) & (r[k] != t)));
+      w[k] = t;
+    }
+  }
+  return bad == 0;
 }
 
 bool phase_check::reads(const access& a, thread first) {

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "heddle/isa/set_bits.h"
 #include "heddle/sanitize/clocks.h"
 
 namespace heddle::sanitize {
+
+struct access_pattern;
 
 /// How the bytes that the lanes of an access name lie in memory. Most accesses are of one of the first two kinds, and
 /// are checked at once for all lanes.
@@ -21,8 +24,9 @@ struct access_shape {
     other
   };
   kind how = kind::other;
-  std::uint64_t begin = 0, end = 0;  // contain all bytes; half-open
-  std::uint64_t ored = 0;            // all addresses, or'ed: their low bits tell of alignment
+  std::uint64_t begin = 0, end = 0;         // contain all bytes; half-open
+  std::uint64_t ored = 0;                   // all addresses, or'ed: their low bits tell of alignment
+  const access_pattern* pattern = nullptr;  // null: not known
 
   /// `mask`: not 0.
   static access_shape of(const std::uint64_t* addresses, simt::lane_mask mask, unsigned bytes) {
@@ -72,6 +76,59 @@ struct access_shape {
   }
 };
 
+/// How the bytes that the lanes of an access name lie in memory, as seen from the first lane's. Loops access memory in
+/// the same pattern again and again, so that what follows from it is found once.
+struct access_pattern {
+  /// Words that lie side by side, each read by one lane, or each by several.
+  struct run {
+    std::int32_t word;           // from the first lane's
+    std::uint16_t count, first;  // in `owners`
+    bool several;
+  };
+  static constexpr std::size_t most_runs = 12;
+
+  access_pattern(const std::uint64_t* addresses, simt::lane_mask mask, unsigned bytes);
+  /// Of an access in this pattern, whose first lane names this address.
+  [[nodiscard]] access_shape at(std::uint64_t first) const {
+    return {how, first + static_cast<std::uint64_t>(low), first + static_cast<std::uint64_t>(high) + bytes,
+            first | ored, this};
+  }
+  [[nodiscard]] bool is(const std::uint64_t* addresses, simt::lane_mask of, unsigned size) const;
+
+  simt::lane_mask mask;
+  unsigned bytes;
+  access_shape::kind how;
+  std::array<std::int64_t, isa::warp_size> relative{};  // addresses of lanes
+  std::int64_t low = 0, high = 0;                       // of `relative`
+  std::uint64_t ored = 0;                               // all of `relative`, or'ed
+  std::vector<run> runs;              // for words, or several of them; none: there are more than is worth it
+  std::vector<std::uint16_t> owners;  // lanes, by word
+
+ private:
+  void find_runs();
+};
+
+/// The patterns of a launch's instructions.
+class access_patterns {
+ public:
+  void clear() {
+    slots_.fill({});
+    all_.clear();
+  }
+  /// The pattern of an access by an instruction; null: it has many, and none is kept. `mask`: not 0.
+  const access_pattern* find(std::uint32_t instruction, const std::uint64_t* addresses, simt::lane_mask mask,
+                             unsigned bytes);
+
+ private:
+  static constexpr std::size_t most_slots = 1024, most_patterns = 8, most_misses = 64;
+  struct slot {
+    const access_pattern* pattern = nullptr;
+    std::uint32_t patterns = 0, misses = 0;  // made; in a row since
+  };
+  std::array<slot, most_slots> slots_{};  // by instruction and mask
+  std::deque<access_pattern> all_;
+};
+
 /// A quick check of the accesses to shared memory by a block between two barriers of all its threads, a phase. As long
 /// as each word is read alone, or accessed by one thread alone, no access of the phase races, whatever else orders
 /// them; and the barriers order them with those of other phases. So it keeps of each word who writes and who reads it,
@@ -103,7 +160,9 @@ class phase_check {
     for (const listed& k : list_) {
       const std::uint32_t step = k.how == access_shape::kind::row ? k.bytes : 0;
       for (const unsigned lane : set_bits(k.lanes)) {
-        const std::uint32_t at = k.how == access_shape::kind::other ? offsets_[k.first + lane] : k.first + lane * step;
+        const std::uint32_t at = k.pattern != nullptr ? k.first + static_cast<std::uint32_t>(k.pattern->relative[lane])
+                                 : k.how == access_shape::kind::other ? offsets_[k.first + lane]
+                                                                      : k.first + lane * step;
         f(k.mark, k.release, lane, at, k.bytes);
       }
     }
@@ -122,10 +181,13 @@ class phase_check {
     access_mark mark;
     sequence release;
     simt::lane_mask lanes;
-    std::uint32_t first;  // offset, or the place in offsets_
+    std::uint32_t first;  // offset, of a pattern the first lane's, or the place in offsets_
     std::uint8_t bytes;
     access_shape::kind how;
+    const access_pattern* pattern;
   };
+  [[nodiscard]] bool reads_runs(const access& a, thread first);
+  [[nodiscard]] bool writes_runs(const access& a, thread first);
   [[nodiscard]] bool reads(const access& a, thread first);
   [[nodiscard]] bool writes(const access& a, thread first);
   [[nodiscard]] bool reads_word(std::size_t word, thread t);

@@ -77,6 +77,7 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
 
 void race_check::end() {
   places_.clear();
+  last_place_ = nullptr;
   global_.clear();
   logs_.clear();
   cluster_logs_.clear();
@@ -84,8 +85,10 @@ void race_check::end() {
 }
 
 race_check::place& race_check::place_of(const functional_block& block) {
+  if (last_place_ != nullptr && block.slot == last_slot_) return *last_place_;
   if (block.slot >= places_.size()) places_.resize(block.slot + 1);
-  return places_[block.slot];
+  last_slot_ = block.slot;
+  return *(last_place_ = &places_[block.slot]);
 }
 
 void race_check::block_begins(const functional_block& block) {

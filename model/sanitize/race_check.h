@@ -146,6 +146,8 @@ class race_check {
   std::uint32_t warps_per_block_ = 1;
   sequence now_ = 0;
   std::deque<place> places_;  // by the block's slot
+  place* last_place_ = nullptr;
+  unsigned last_slot_ = 0;
   bool uses_phases_ = false;
   shadow_pages global_;
   std::unordered_map<std::uint64_t, sync_log*> logs_;          // by word of global memory

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What --sanitize costs the host: sanitize_cost.sh PROGRAM CUDA_SGEMM. Instructions of whole runs with and without it, by
+# What --sanitize costs the host: sanitize_cost.sh PROGRAM CUDA_LAUNCHES. Instructions of whole runs with and without it, by
 # callgrind; fails above 4 times. 77: valgrind is not there.
 set -eu
 command -v valgrind >/dev/null || { echo "skipped: valgrind is not there (Debian: apt-get install valgrind)"; exit 77; }
-program=$1 products=$2
-root=$(cd "$(dirname "$0")/../.." && pwd)
+program=$1 launches=$2
+root=$(cd "$(dirname "$0")/../../.." && pwd)
 workloads=$root/testbench/workloads
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -30,7 +30,7 @@ cost() {
     failed=1
 }
 
-kernels=$root/tests/bench/sanitize_cost.ptx
+kernels=$root/tests/bench/sanitize/sanitize_cost.ptx
 for kernel in vectors rows; do
   cost "$kernel of shared memory" run --kernel "$kernels:$kernel" --grid 16 --block 256 --arg buf:65536 --arg s32:40 \
     --gpu v100
@@ -38,5 +38,16 @@ done
 for name in sgemm_register_tiled stencil_f64 transpose reduction histogram; do
   cost "$name" run "$workloads/$name/job.json" --gpu v100
 done
-cost "functional: sgemm" exec --skip-functional --gpu v100 -- "$products" "$workloads/sgemm"
+# Launches that are functional anyway: functional NAME PTX KERNEL GRID BLOCK LAUNCHES ARGUMENTS.
+functional() {
+  name=$1
+  shift
+  cost "functional: $name" exec --skip-functional --gpu v100 -- "$launches" "$@"
+}
+functional "sgemm, 256 x 256" "$workloads/sgemm/sgemm.ptx" sgemm 16,16 16,16 1 s32:256 buf:262144 buf:262144 buf:262144
+functional "tiles, 256 x 256" "$kernels" tiles 16,16 16,16 1 buf:262144 buf:262144 buf:262144 s32:256
+functional "saxpy, 4 launches" "$kernels" saxpy 1024 256 4 buf:1048576 buf:1048576 s32:262144
+functional "sums, 4 launches" "$kernels" sums 1024 256 4 buf:2097152 buf:4096 s32:524288
+functional "bytes, 4 launches" "$kernels" bytes 64 256 4 buf:1048576 buf:1024 s32:1048576
+functional "rows" "$kernels" rows 64 256 1 buf:262144 s32:40
 exit $failed

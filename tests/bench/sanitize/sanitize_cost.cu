@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// nvcc -ptx -arch=compute_75 -O3 -o sanitize_cost.ptx sanitize_cost.cu
+// Kernels that do little but read vectors of 16 bytes from shared memory (sanitize_cost.sh).
+__device__ void fill(float4* s) {
+  s[threadIdx.x] = make_float4(threadIdx.x, 1, 2, 3);
+  s[threadIdx.x + 256] = make_float4(threadIdx.x, 1, 2, 3);
+  __syncthreads();
+}
+
+__device__ void add(float4& a, float4 v) {
+  a.x += v.x;
+  a.y += v.y;
+  a.z += v.z;
+  a.w += v.w;
+}
+
+// The lanes of a warp read side by side.
+extern "C" __global__ void vectors(float4* out, int n) {
+  __shared__ float4 s[512];
+  fill(s);
+  float4 sum = make_float4(0, 0, 0, 0);
+  for (int i = 0; i < n; i++)
+#pragma unroll
+    for (int k = 0; k < 16; k++) add(sum, s[(threadIdx.x + i * 32 + k * 8) & 511]);
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+
+// They read rows of a tile, as a product does.
+extern "C" __global__ void rows(float4* out, int n) {
+  __shared__ float4 s[512];
+  fill(s);
+  float4 sum = make_float4(0, 0, 0, 0);
+  for (int i = 0; i < n; i++)
+#pragma unroll
+    for (int k = 0; k < 16; k++) add(sum, s[(threadIdx.x / 16 * 4 + (threadIdx.x & 3) * 64 + i * 32 + k) & 511]);
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+
+// A product of n x n matrices through tiles of 16 x 16 elements.
+extern "C" __global__ void tiles(const float* a, const float* b, float* c, int n) {
+  __shared__ float s[16][16], t[16][16];
+  const int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  float sum = 0;
+  for (int k = 0; k < n; k += 16) {
+    s[threadIdx.y][threadIdx.x] = a[y * n + k + threadIdx.x];
+    t[threadIdx.y][threadIdx.x] = b[(k + threadIdx.y) * n + x];
+    __syncthreads();
+    for (int i = 0; i < 16; ++i) sum += s[threadIdx.y][i] * t[i][threadIdx.x];
+    __syncthreads();
+  }
+  c[y * n + x] = sum;
+}
+
+extern "C" __global__ void saxpy(float* y, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += 2 * x[i];
+}
+
+// Sums of blocks of 512 elements.
+extern "C" __global__ void sums(const float* in, float* out, int n) {
+  __shared__ float s[256];
+  const int i = blockIdx.x * 512 + threadIdx.x;
+  s[threadIdx.x] = in[i] + in[i + 256];
+  for (int step = 128; step > 0; step /= 2) {
+    __syncthreads();
+    if (threadIdx.x < step) s[threadIdx.x] += s[threadIdx.x + step];
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = s[0];
+}
+
+// A histogram of bytes by atomics in shared memory.
+extern "C" __global__ void bytes(const unsigned char* in, unsigned* out, int n) {
+  __shared__ unsigned s[256];
+  s[threadIdx.x] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) atomicAdd(&s[in[i]], 1);
+  __syncthreads();
+  atomicAdd(&out[threadIdx.x], s[threadIdx.x]);
+}
