@@ -138,8 +138,7 @@ void global_atomics(const time_model& t, const place_sums& p, std::vector<advice
   const double busy = saved * std::min(1.0, t.use_of("atomics") / fully_busy);
   for (const char* state : {"lg_throttle", "mio_throttle", "drain", "imc_miss"}) r.states[state] = busy;
   for (const char* state : {"no_instruction", "branch_resolving"}) r.states[state] = busy * (1 - t.fetches_alone());
-  // Compilers keep loads between atomics apart; without these, loads of a loop overlap in part.
-  r.states["long_scoreboard"] = busy * (1 - t.loads_alone() / 2);
+  r.states["long_scoreboard"] = busy * (1 - t.loads_without_atomics());
   // Instead, each takes the latency of shared memory.
   r.lifetime = -ratio(p.executed * t.machine.number("shared_memory.latency_cycles"),
                       number_at(t.kernel, {"warp_cycles", "active"}));

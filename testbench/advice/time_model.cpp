@@ -127,16 +127,52 @@ double time_model::loads_alone() const {
   return ratio(least, now);
 }
 
+double time_model::loads_without_atomics() const {
+  double now = 0, least = 0;
+  for (const code_block& block : code.blocks) {
+    double apart = 0, together = 0;
+    bool atomics = false;
+    for (std::size_t k = block.first; k <= block.last; ++k) {
+      const machine_step& step = code.steps[k];
+      const double alone = std::min(step.loads, step.executed * round_trip());
+      now += step.loads;
+      apart += alone;
+      together = std::max(together, alone);
+      atomics = atomics || step.is("ATOM") || step.is("RED");
+    }
+    least += atomics ? (apart + together) / 2 : apart;
+  }
+  return ratio(least, now);
+}
+
+std::vector<double> time_model::times_of_code_lines() const {
+  const double each = ratio(machine.number("instruction_cache.line_bytes", 128),
+                            machine.number("instruction_cache.instruction_bytes", 8));
+  std::vector<double> times;
+  for (std::size_t k = 0; k < code.steps.size(); ++k) {
+    const machine_step& step = code.steps[k];
+    const auto at = static_cast<std::size_t>(static_cast<double>(k) / each);
+    if (at >= times.size()) times.resize(at + 1, 0);
+    if (step.executed == 0) continue;
+    times[at] += std::max(1.0, ratio(step.fixed, step.executed));
+  }
+  return times;
+}
+
 double time_model::fetches_alone() const {
-  double executed = 0;
-  for (const machine_step& step : code.steps) executed += step.executed > 0;
-  const double lines = std::ceil(executed * ratio(machine.number("instruction_cache.instruction_bytes", 8),
-                                                  machine.number("instruction_cache.line_bytes", 128)));
-  // Prefetches hide about a third.
-  const double overlap = machine.number("instruction_cache.prefetch_lines") > 0 ? 1.4 : 1;
+  const auto prefetched = static_cast<std::size_t>(machine.number("instruction_cache.prefetch_lines"));
+  const std::vector<double> times = times_of_code_lines();
+  double alone = 0;
+  for (std::size_t at = 0; at < times.size(); ++at) {
+    if (times[at] == 0) continue;
+    // A line is prefetched when the first of the lines before it is begun.
+    double since = 0;
+    for (std::size_t k = 1; k <= prefetched && k <= at && times[at - k] > 0; ++k) since += times[at - k];
+    alone += std::max(0.0, round_trip() - since);
+  }
   const double now =
       (share_of("no_instruction") + share_of("branch_resolving")) * number_at(kernel, {"warp_cycles", "active"});
-  return std::min(1.0, ratio(lines / overlap * round_trip() * number_at(kernel, {"warps"}), now));
+  return std::min(1.0, ratio(alone * number_at(kernel, {"warps"}), now));
 }
 
 double time_model::threads_of_a_block() const {

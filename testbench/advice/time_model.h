@@ -60,7 +60,11 @@ class time_model {
   [[nodiscard]] double round_trip() const;
   /// The share of the waits for loads that they would take on an idle chip, from the L2.
   [[nodiscard]] double loads_alone() const;
-  /// The same of the waits for instructions: each line of the code is fetched once.
+  /// The same if there were no atomics, which keep the loads of a basic block apart. How far these overlap then is not
+  /// counted: the mean of all one after another, and all at once.
+  [[nodiscard]] double loads_without_atomics() const;
+  /// The same of the waits for instructions: each line of the code is fetched once. Of a line that the prefetcher
+  /// fetches, what the lines before it take is no wait.
   [[nodiscard]] double fetches_alone() const;
   /// How many blocks an SM holds by their registers, with so many a thread.
   [[nodiscard]] double blocks_that_fit(double registers) const;
@@ -81,6 +85,8 @@ class time_model {
   machine_code code;
 
  private:
+  /// Core cycles that a warp takes to issue the instructions of each line of code, once.
+  [[nodiscard]] std::vector<double> times_of_code_lines() const;
   void add_line(const nlohmann::ordered_json& line, const std::string& file, std::map<std::string, std::size_t>& known);
 
   std::map<unsigned, std::size_t> by_number_;  // of a line of PTX: its index in `lines`
