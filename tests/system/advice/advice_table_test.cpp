@@ -95,6 +95,7 @@ const row rows[] = {
     {"imbalance between blocks", first, "one_is_long", "one_is_long_mended", values<100>, {9.6, 17.6}, {}, 1, false},
     {"partial last wave", first, "walk", "walk", chased<64>, {8.8, 17.6}, chased<16>, 4, false},
     {"occupancy", more, "many_registers", "many_registers_mended", chased<24>, {12, 24}, {}, 1, false},
+    {"occupancy", more, "many_registers", "many_registers_mended", chased<192>, {12, 24}, {}, 1, false},
 };
 
 class advice_table : public ::testing::TestWithParam<std::tuple<std::string, int>> {
