@@ -320,7 +320,7 @@ std::string to_string(const instruction& i) {
 
 std::string place_of(const program& p, const instruction& i) {
   std::string text = p.file + ":" + std::to_string(i.line) + ":" + std::to_string(i.column);
-  const std::string source = p.source ? p.source->short_text(i.line) : std::string();
+  const std::string source = p.source ? p.source->short_stack(i.line) : std::string();
   return source.empty() ? text : text + " (" + source + ")";
 }
 

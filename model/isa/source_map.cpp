@@ -12,11 +12,21 @@ const source_map::place* source_map::at(std::uint32_t ptx_line) const {
   return &places[(after - 1)->place];
 }
 
+std::string source_map::short_name(const place& p) const {
+  const std::string& file = files[p.file];
+  return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(p.line);
+}
+
 std::string source_map::short_text(std::uint32_t ptx_line) const {
   const place* p = at(ptx_line);
-  if (p == nullptr) return {};
-  const std::string& file = files[p->file];
-  return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(p->line);
+  return p == nullptr ? "" : short_name(*p);
+}
+
+std::string source_map::short_stack(std::uint32_t ptx_line) const {
+  std::string text;
+  for (const place* p = at(ptx_line); p != nullptr; p = p->caller == none ? nullptr : &places[p->caller])
+    text += (text.empty() ? "" : ", called at ") + short_name(*p);
+  return text;
 }
 
 std::string source_map::text(std::uint32_t ptx_line) const {

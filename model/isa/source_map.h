@@ -35,10 +35,15 @@ class source_map {
   [[nodiscard]] const place* at(std::uint32_t ptx_line) const;
   /// "kernel.cu:12"; empty if the place is unknown.
   [[nodiscard]] std::string short_text(std::uint32_t ptx_line) const;
+  /// The same with the places that inlined code was called at: "vector.h:7, called at kernel.cu:12".
+  [[nodiscard]] std::string short_stack(std::uint32_t ptx_line) const;
   /// "/home/me/kernel.cu:3 in load(float const*), called at /home/me/kernel.cu:12"; empty if the place is unknown.
   [[nodiscard]] std::string text(std::uint32_t ptx_line) const;
   /// Adds the map of a module whose lines follow those of this one.
   void append(const source_map& other);
+
+ private:
+  [[nodiscard]] std::string short_name(const place& p) const;
 };
 
 }  // namespace heddle::isa

@@ -65,6 +65,7 @@ TEST(ptx_module, a_source_map_follows_lines_and_inlined_calls) {
   EXPECT_EQ(text(4), "/d/k.cu:11");
   EXPECT_EQ(text(5), "/d/k.cu:6 in both(float const*, int), called at /d/k.cu:11");
   EXPECT_EQ(text(7), "/d/h.cuh:3 in f, called at /d/k.cu:6 in both(float const*, int), called at /d/k.cu:11");
+  EXPECT_EQ(m->source->short_stack(first + 7), "h.cuh:3, called at k.cu:6, called at k.cu:11");
   EXPECT_EQ(text(10), "") << "another function begins";
   EXPECT_EQ(text(12), "/d/h.cuh:40");
   EXPECT_EQ(parsed(".entry k() { ret; }")->source, nullptr);
