@@ -33,6 +33,7 @@ void launch_watcher::arrives(const watched_step& s, std::uint32_t barrier) {
   warp_record& w = record_of(s);
   const simt::lane_mask missing = s.warp.live & ~s.mask;
   w.met_barrier |= s.mask;
+  blocks_meetings(s);
   if (s.instruction.op != isa::opcode::bar || !s.instruction.aligned || missing == 0) return;
   if (!independent_) {
     const simt::lane_mask others = going_on(s.warp, *launch_->program, missing) | (missing & w.met_barrier);
@@ -116,19 +117,46 @@ void launch_watcher::leaves_meetings(const watched_step& s) {
     if (p.wait != simt::path_wait::lanes || p.granted) continue;
     const auto found = passed.find(p.pc);
     const simt::lane_mask others = found == passed.end() ? 0 : found->second & p.wanted & s.mask;
-    if (others == 0) continue;
-    const isa::instruction& meeting = launch_->program->code[p.pc];
-    if (!found_.counts({sanitize_kind::sync, launch_->program.get(), p.pc, 0, 2})) continue;
-    finding f = finding_at(sanitize_kind::sync, {s.block, s.warp, meeting, p.mask});
-    f.what = "synchronisation of lanes that its member mask names and that do not execute it";
-    const auto text = [&](simt::lane_mask lanes) {
-      return thread_text(*launch_, s.block.number, s.warp.thread(static_cast<unsigned>(__builtin_ctz(lanes)))) +
-             " and " + std::to_string(__builtin_popcount(lanes) - 1) + " more of its warp ";
-    };
-    f.details.push_back(text(p.mask) + "wait for the lanes " + hexadecimal(p.wanted));
-    f.details.push_back(text(others) + "have gone past it, and exit");
-    found_.add(std::move(f));
+    if (others != 0) report_absent(s, p.pc, p.mask, p.wanted, others, "have gone past it, and exit");
   }
+}
+
+// Lanes wait at a barrier of whole warps, while others wait for them at a meeting that lies before it: neither ends.
+void launch_watcher::blocks_meetings(const watched_step& s) {
+  if (!independent_ || s.instruction.op != isa::opcode::bar || !s.instruction.aligned) return;
+  const std::uint32_t index = index_of(s.instruction);
+  for (const simt::lane_path& p : s.warp.paths) {
+    if (p.wait != simt::path_wait::lanes || p.granted || (p.wanted & s.mask) == 0) continue;
+    if (!always_follows(*launch_->program, p.pc, index)) continue;
+    report_absent(s, p.pc, p.mask, p.wanted, p.wanted & s.mask,
+                  "wait at a barrier behind it, at " + place_in_source(*launch_->program, s.instruction));
+  }
+}
+
+// Lanes are taken for those that a mask names when they wait for the same lanes at an instruction of another kind.
+void launch_watcher::meets_others(const watched_step& s, simt::lane_mask named) {
+  for (const simt::lane_path& p : s.warp.paths) {
+    const simt::lane_mask others = p.mask & named & ~s.mask;
+    if (p.wait != simt::path_wait::lanes || others == 0) continue;
+    const isa::instruction& elsewhere = launch_->program->code[p.pc];
+    if (elsewhere.op == s.instruction.op) continue;
+    report_absent(s, index_of(s.instruction), s.mask, named, others,
+                  "execute another one, at " + place_in_source(*launch_->program, elsewhere));
+  }
+}
+
+void launch_watcher::report_absent(const watched_step& s, std::uint32_t meeting, simt::lane_mask waiting,
+                                   simt::lane_mask named, simt::lane_mask others, const std::string& others_do) {
+  if (!found_.counts({sanitize_kind::sync, launch_->program.get(), meeting, 0, 2})) return;
+  finding f = finding_at(sanitize_kind::sync, {s.block, s.warp, launch_->program->code[meeting], waiting});
+  f.what = "synchronisation of lanes that its member mask names and that do not execute it";
+  const auto text = [&](simt::lane_mask lanes) {
+    return thread_text(*launch_, s.block.number, s.warp.thread(static_cast<unsigned>(__builtin_ctz(lanes)))) + " and " +
+           std::to_string(__builtin_popcount(lanes) - 1) + " more of its warp ";
+  };
+  f.details.push_back(text(waiting) + "wait for the lanes " + hexadecimal(named));
+  f.details.push_back(text(others) + others_do);
+  found_.add(std::move(f));
 }
 
 }  // namespace heddle::sanitize
