@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/line_registers.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {
@@ -39,6 +42,11 @@ void relieve_memory_waits(relief& r, const time_model& t) {
   r.states["lg_throttle"] = std::max(less, r.parts["L1 look-ups"]);
   // Code that an SM reads from the L2 waits behind its data.
   if (std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs")) >= fully_busy) r.states["no_instruction"] = less;
+}
+
+void relieve_load_store_queue(relief& r, const time_model& t, const char* part, double saved) {
+  if (t.use_of(part) < busy_part) return;
+  r.states["lg_throttle"] = ratio(saved, t.moved("shared_passes") + t.moved("constant_reads") + t.moved("l1_requests"));
 }
 
 void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
@@ -86,13 +94,31 @@ void bank_conflicts(const time_model& t, std::vector<advice>& to) {
                  each = t.machine.number("shared_memory.conflict_cycles", 1);
     const double alone =
         ratio(each * (passes - least), latency * accesses + each * (passes - accesses)) * ratio(passes, all);
-    r.states["short_scoreboard"] = r.states["barrier"] = t.use_of("shared memory") >= 0.6 ? saved : alone;
+    r.states["short_scoreboard"] = r.states["barrier"] = t.use_of("shared memory") >= busy_part ? saved : alone;
+    relieve_load_store_queue(r, t, "shared memory", passes - least);
     to.push_back({"bank conflicts", p.name,
                   fmt::format("{} passes over the banks an access where {} would do", rounded(passes / accesses),
                               rounded(least / accesses)),
                   "pad rows, or permute columns, so that the lanes of a warp use different banks", t.speedup(r)});
   }
 }
+
+namespace {
+
+/// Passes over the banks of an access of so many addresses in shared memory: between one, if they lie well, and what
+/// random ones take.
+double passes_instead(double addresses, double banks) {
+  const double each = ratio(addresses, banks);
+  double random = 0, below = 0, of_bank = std::exp(-each);  // a bank has k addresses: Poisson
+  for (unsigned k = 0; k < warp_threads; ++k) {
+    below += of_bank;
+    random += 1 - std::pow(std::min(1.0, below), banks);
+    of_bank *= each / (k + 1);
+  }
+  return (1 + std::max(1.0, random)) / 2;
+}
+
+}  // namespace
 
 void constants_by_lane(const time_model& t, std::vector<advice>& to) {
   const auto is = [](const place_sums& p) { return p.count("constant_reads") >= 2 * p.count("accesses"); };
@@ -101,7 +127,12 @@ void constants_by_lane(const time_model& t, std::vector<advice>& to) {
     const double saved = ratio(reads - accesses, t.moved("constant_reads"));
     relief r;
     r.parts["constant look-ups"] = saved;
-    for (const char* state : {"mio_throttle", "imc_miss"}) r.states[state] = saved;
+    r.states["imc_miss"] = saved;
+    const double passes =
+        accesses * passes_instead(ratio(reads, accesses), t.machine.number("shared_memory.banks", 32));
+    const double less = reads - std::min(reads, passes);
+    r.states["mio_throttle"] = ratio(less, t.moved("constant_reads"));
+    relieve_load_store_queue(r, t, "constant look-ups", less);
     // Instead, an access takes the latency of shared memory.
     const double instead = ratio(accesses * t.machine.number("shared_memory.latency_cycles"),
                                  number_at(t.kernel, {"warp_cycles", "active"}) * t.share_of("short_scoreboard"));
@@ -113,14 +144,41 @@ void constants_by_lane(const time_model& t, std::vector<advice>& to) {
   }
 }
 
+namespace {
+
 /// Accesses to local memory, and what else is not executed once a loop over it is unrolled and its arrays are
-/// registers: what computes indices, and the loop's own instructions.
+/// registers: what computes only their addresses, and the loop's own instructions.
 struct local_accesses {
   place_sums all, stores, others;
   std::string worst;
 };
 
-static local_accesses find_local_accesses(const time_model& t) {
+/// Registers of values: what is loaded or stored, what is computed from loaded values, and what stored values are
+/// computed from. Lines of PTX that became no machine instruction of their own are not known, so the way from an index
+/// to an address is not either.
+std::set<std::string> registers_of_values(const std::vector<place_sums>& lines,
+                                          const std::vector<registers_of_line>& registers) {
+  std::set<std::string> loaded, stored;
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (lines[k].count("accesses") == 0) continue;
+    loaded.insert(registers[k].written.begin(), registers[k].written.end());
+    for (const std::string& r : registers[k].read)
+      if (registers[k].address.count(r) == 0) stored.insert(r);
+  }
+  for (std::size_t before = 0; before != loaded.size() + stored.size();) {
+    before = loaded.size() + stored.size();
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      const registers_of_line& r = registers[k];
+      if (lines[k].count("accesses") != 0) continue;
+      if (meets(r.read, loaded)) loaded.insert(r.written.begin(), r.written.end());
+      if (meets(r.written, stored)) stored.insert(r.read.begin(), r.read.end());
+    }
+  }
+  loaded.insert(stored.begin(), stored.end());
+  return loaded;
+}
+
+local_accesses find_local_accesses(const time_model& t) {
   local_accesses found;
   double most = 0, executed = 0;
   std::set<std::string> names;
@@ -134,18 +192,26 @@ static local_accesses find_local_accesses(const time_model& t) {
     most = line.count("l1_requests");
     found.worst = line.name;
   }
+  if (found.worst.empty()) return found;
+  std::vector<registers_of_line> registers;
+  for (const place_sums& line : t.lines) registers.push_back(registers_in(line.texts));
+  const std::set<std::string> values = registers_of_values(t.lines, registers);
   const auto is_integer = [](const place_sums& line) {
     for (const char* type : {".s32", ".u32", ".b32", ".s64", ".u64", ".b64"})
       if (line.contains(type)) return true;
     return false;
   };
-  for (const place_sums& line : t.lines) {
+  for (std::size_t k = 0; k < t.lines.size(); ++k) {
+    const place_sums& line = t.lines[k];
     if (line.count("accesses") != 0) continue;
     const bool loop = line.executed >= 0.9 * executed && (line.contains("bra") || line.contains("setp"));
-    if (loop || (names.count(line.name) != 0 && is_integer(line))) found.others.add(line);
+    const bool index = names.count(line.name) != 0 && is_integer(line) && !meets(registers[k].written, values);
+    if (loop || index) found.others.add(line);
   }
   return found;
 }
+
+}  // namespace
 
 void local_memory(const time_model& t, std::vector<advice>& to) {
   const local_accesses local = find_local_accesses(t);

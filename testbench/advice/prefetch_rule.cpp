@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/line_registers.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {
@@ -19,35 +19,6 @@ namespace {
 
 constexpr double in_flight = 4;         // iterations whose loads are under way after mending
 constexpr double least_iterations = 8;  // of a warp: shorter loops gain less than an estimate
-
-/// What a line of PTX reads and writes.
-struct registers_of_line {
-  std::set<std::string> written, read;
-  std::set<std::string> address;  // of a load
-};
-
-registers_of_line registers_in(const std::string& text) {
-  static const std::regex form(R"(%[A-Za-z_]+\d+)"), load(R"(\bld\.)");
-  registers_of_line r;
-  // "@%p1 bra L;" and stores write none; otherwise the first operand, or the first braces, is written.
-  const std::size_t guard = text.find('@') == std::string::npos ? 0 : text.find(' ', text.find('@'));
-  const bool writes = !std::regex_search(text, std::regex(R"(\b(st|bra|bar|red|ret|prefetch)\b)"));
-  const std::size_t first = text.find('%', guard == std::string::npos ? 0 : guard);
-  std::size_t end = first == std::string::npos ? first : text.find(text.rfind('{', first) < first ? '}' : ',', first);
-  if (text.find(';') != std::string::npos) end = std::min(end, text.find(';'));
-  const std::size_t open = text.find('[');
-  for (std::sregex_iterator m(text.begin(), text.end(), form); m != std::sregex_iterator(); ++m) {
-    const auto at = static_cast<std::size_t>(m->position());
-    if (writes && first != std::string::npos && at >= first && at < end) r.written.insert(m->str());
-    else r.read.insert(m->str());
-    if (open != std::string::npos && at > open && std::regex_search(text, load)) r.address.insert(m->str());
-  }
-  return r;
-}
-
-bool meets(const std::set<std::string>& a, const std::set<std::string>& b) {
-  return std::any_of(a.begin(), a.end(), [&b](const std::string& r) { return b.count(r) != 0; });
-}
 
 bool is_load(const place_sums& p) { return p.contains("ld.global") && p.count("accesses") > 0; }
 
@@ -94,9 +65,11 @@ double memory_use(const time_model& t) {
   return most;
 }
 
-/// The loads of a loop and the waits for their values.
+/// The loads of a loop and the waits for their values. An instruction that needs the values of several loads waits
+/// once.
 struct loop_loads {
   std::vector<const place_sums*> loads;
+  std::set<std::size_t> uses;
   double cycles = 0, longest = 0;
 
   // Loads that are made one after another without a wait: their latencies overlap, and all but one wait is short.
@@ -119,8 +92,10 @@ void add_load(const time_model& t, std::size_t k, loops& to) {
   }
   if (!turns || is_chased(body, k - b.first)) return;
   loop_loads& loop = to[{b.first, b.last}];
-  const double waits = t.lines[b.first + use_of(body, k - b.first)].waits("long_scoreboard");
+  const std::size_t use = b.first + use_of(body, k - b.first);
   loop.loads.push_back(&t.lines[k]);
+  if (!loop.uses.insert(use).second) return;
+  const double waits = t.lines[use].waits("long_scoreboard");
   loop.cycles += waits;
   loop.longest = std::max(loop.longest, waits);
 }

@@ -14,6 +14,7 @@ struct advice;
 constexpr double sector_bytes = 32;
 constexpr double worth_telling = 1.2;  // what is there to what is needed
 constexpr double fully_busy = 0.8;     // few parts are used more than this
+constexpr double busy_part = 0.6;      // others wait for a part that is used as much
 
 /// Shortest text with at most three digits: "4", "4.88".
 std::string rounded(double value);
@@ -21,6 +22,11 @@ std::string rounded(double value);
 /// Waits for the path to the L1 and beyond become shorter as its busiest part has less to do. No warp waits for a part
 /// that is seldom busy.
 void relieve_memory_waits(relief& r, const time_model& t);
+
+/// Accesses that wait for a place in the load/store unit's queue wait for all that the unit does before: passes over
+/// banks, constants one after another, look-ups in the L1. `part` of the unit has `saved` cycles less to do; a part
+/// that is not busy keeps nobody waiting.
+void relieve_load_store_queue(relief& r, const time_model& t, const char* part, double saved);
 
 /// Lines of PTX that access memory and of which `is` holds, joined by the line of the source.
 template <class P>

@@ -164,7 +164,8 @@ void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice
   relief r;
   r.parts["shared memory"] = saved;
   r.states["mio_throttle"] = saved;
-  r.states["short_scoreboard"] = r.states["barrier"] = t.use_of("shared memory") >= 0.6 ? saved : alone;
+  r.states["short_scoreboard"] = r.states["barrier"] = t.use_of("shared memory") >= busy_part ? saved : alone;
+  relieve_load_store_queue(r, t, "shared memory", passes - accesses);
   to.push_back({"atomics by address", p.name,
                 fmt::format("{} passes over the banks an access: lanes that change one address take one each",
                             rounded(passes / accesses)),
