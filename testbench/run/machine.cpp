@@ -93,7 +93,7 @@ void machine::run_for(const sc_core::sc_time& duration) {
 
 run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source) {
   intervals_.settle();
-  run_metrics m = collect(gpu_, intervals_.energy(), writes_metrics() ? detail::instructions : detail::lines);
+  run_metrics m = collect(gpu_, intervals_.energy(), how_much());
   intervals_.fill_so_far(m);
   m.snapshot = true;
   complete(m, positions, source);
@@ -102,7 +102,7 @@ run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, cons
 
 run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const source_finder& source) {
   warn_of_one_thread();
-  run_metrics m = collect(gpu_, intervals_.energy(), writes_metrics() ? detail::instructions : detail::lines);
+  run_metrics m = collect(gpu_, intervals_.energy(), how_much());
   intervals_.fill(m);
   complete(m, positions, source);
   return m;

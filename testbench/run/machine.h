@@ -11,6 +11,7 @@
 #include "heddle/energy/power_cap.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
+#include "heddle/metrics/collect.h"
 #include "heddle/metrics/interval_sampler.h"
 #include "heddle/metrics/run_metrics.h"
 #include "heddle/sanitize/sanitizer.h"
@@ -70,6 +71,10 @@ class machine {
  private:
   [[nodiscard]] const power_ledger* ledger() const { return cap_ != nullptr ? &cap_->ledger() : nullptr; }
   /// Metrics are for a file, not for a summary alone.
+  /// The summary's advice is that of the report, which needs counts by machine instruction.
+  [[nodiscard]] detail how_much() const {
+    return writes_metrics() || !options_.quiet ? detail::instructions : detail::lines;
+  }
   [[nodiscard]] bool writes_metrics() const { return !options_.metrics_file.empty() || !options_.report_file.empty(); }
   void complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const;
   void warn_of_one_thread() const;
