@@ -98,7 +98,11 @@ std::string whatif_text(const whatif_result& r, std::size_t rows, const text_sty
   if (r.base.joules > 0) text += ", " + energy_text(r.base.joules);
   text += "\n";
   const auto best = savers(r, rows);
-  if (best.empty()) return text + "no change saves " + text_of(r.what) + "\n" + advice_text(r) + counts_text(r);
+  if (best.empty()) {
+    if (r.tried.empty() && r.not_tried != 0) text += "no change was tried\n";
+    else text += fmt::format("no change {}saves {}\n", r.not_tried != 0 ? "of those tried " : "", text_of(r.what));
+    return text + advice_text(r) + counts_text(r);
+  }
   text += style.bold(fmt::format("{:>8} {:>8}  {:<{}}  change", "time", "energy", "", bar)) + "\n";
   const double most = r.saved(*best.front(), r.what);
   for (const tried_change* t : best) {

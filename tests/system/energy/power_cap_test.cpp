@@ -138,7 +138,9 @@ TEST_P(long_peak_power, of_a_matrix_product_is_the_boards_limit) {
   const json m = limited(p.product, p.limit);
   EXPECT_NEAR(steady(m["energy"]["milliwatts_over_time"]) / 1000 / p.limit, 1, 0.1);
   EXPECT_GT(m["kernels"][0]["energy"]["throttled_cycles"].get<double>(), 0);
-  if (p.clock_at_limit > 0) EXPECT_NEAR(steady(m["energy"]["clock_mhz_over_time"]) / p.clock_at_limit, 1, 0.1);
+  if (p.clock_at_limit > 0) {
+    EXPECT_NEAR(steady(m["energy"]["clock_mhz_over_time"]) / p.clock_at_limit, 1, 0.1);
+  }
 }
 
 TEST_P(long_peak_power, of_a_copy_is_that_of_its_bytes) {
