@@ -105,8 +105,8 @@ void bank_conflicts(const time_model& t, std::vector<advice>& to) {
 
 namespace {
 
-/// Passes over the banks of an access of so many addresses in shared memory: between one, if they lie well, and what
-/// random ones take.
+/// Passes over the banks of an access of so many addresses in shared memory: the geometric mean of one, if they lie
+/// well, and of what random ones take.
 double passes_instead(double addresses, double banks) {
   const double each = ratio(addresses, banks);
   double random = 0, below = 0, of_bank = std::exp(-each);  // a bank has k addresses: Poisson
@@ -115,7 +115,7 @@ double passes_instead(double addresses, double banks) {
     random += 1 - std::pow(std::min(1.0, below), banks);
     of_bank *= each / (k + 1);
   }
-  return (1 + std::max(1.0, random)) / 2;
+  return std::sqrt(std::max(1.0, random));
 }
 
 }  // namespace
