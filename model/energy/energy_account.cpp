@@ -224,7 +224,14 @@ void energy_account::finish(energy_metrics& m, cycle_t start, cycle_t end, doubl
 }
 
 double energy_account::active_in(std::uint32_t launch, unsigned sm) const {
-  const std::uint64_t counted = sms_[sm]->resource_manager.launch_residency.at(launch).until(gpu_.cycle());
+  const residency* unknown = nullptr;
+  return active_in(launch, sm, unknown);
+}
+
+// `known`: null until it is found.
+double energy_account::active_in(std::uint32_t launch, unsigned sm, const residency*& known) const {
+  if (known == nullptr) known = sms_[sm]->resource_manager.launch_residency.find(launch);
+  const std::uint64_t counted = known == nullptr ? 0 : known->until(gpu_.cycle());
   return ledger_ == nullptr ? static_cast<double>(counted) : ledger_->launch_active(launch, sm, counted);
 }
 

@@ -25,6 +25,7 @@ struct issue_counters;
 struct l1_counters;
 struct l2_counters;
 struct memory_counters;
+struct residency;
 struct shared_memory_counters;
 struct tlb_counters;
 
@@ -45,6 +46,15 @@ class energy_account {
   [[nodiscard]] sums in_sm(std::uint32_t launch, unsigned sm);
   /// Joules of in_sm() together: for those who ask again and again while the launch runs.
   [[nodiscard]] double joules_in_sm(std::uint32_t launch, unsigned sm);
+  /// The same and active_in(), of all SMs of sms_of(), which has been called at this instant: visit(sm, joules,
+  /// active).
+  template <class F>
+  void visit_sms(std::uint32_t launch, F&& visit) {
+    launch_costs& costs = *launches_[launch];
+    for (std::size_t k = 0; k < costs.sms.size(); ++k)
+      visit(costs.sms[k], joules_of(launch, costs.sms[k], costs.events[k]),
+            active_in(launch, costs.sms[k], costs.events[k].resident));
+  }
   /// Of these, what its requests to the interconnect spend.
   [[nodiscard]] double in_interconnect(std::uint32_t launch, unsigned sm);
   /// Dynamic energy of a launch in the L2 and device memory.
@@ -115,6 +125,7 @@ class energy_account {
     const tlb_counters* translations = nullptr;
     const l1_counters* l1 = nullptr;
     const cluster_counters* cluster = nullptr;
+    const residency* resident = nullptr;
     std::uint64_t replays = 0;
     std::uint64_t events = 0;
     double joules = 0;
@@ -132,6 +143,8 @@ class energy_account {
   std::shared_ptr<const price_list> prices_of_program(const decoded_program& program);
   launch_costs& costs_of(std::uint32_t launch);
   static sm_events& events_of(launch_costs& costs, unsigned sm);
+  double joules_of(std::uint32_t launch, unsigned sm, sm_events& known);
+  double active_in(std::uint32_t launch, unsigned sm, const residency*& known) const;
   /// Of a launch that has come to the SM.
   const price_list& prices_of_launch(std::uint32_t launch, unsigned sm);
   void add_instructions(sums& to, std::uint32_t launch, unsigned sm);

@@ -116,16 +116,20 @@ sums energy_account::counted_in_sm(std::uint32_t launch, unsigned sm) {
 }
 
 double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
-  if (ledger_ != nullptr) return in_sm(launch, sm).units.sum();
   const launch_profile* profile = sms_[sm]->profiles.find(launch);
   if (profile == nullptr || profile->size() == 0) return 0;
-  sm_events& known = events_of(costs_of(launch), sm);
+  return joules_of(launch, sm, events_of(costs_of(launch), sm));
+}
+
+// Of an SM to which the launch has come.
+double energy_account::joules_of(std::uint32_t launch, unsigned sm, sm_events& known) {
+  if (ledger_ != nullptr) return in_sm(launch, sm).units.sum();
   const std::uint64_t events = known.count(*sms_[sm], launch);
   if (known.events == events) return known.joules;
   double memory = 0;
   visit_memory(launch, sm, [&memory](unit, double j) { memory += j; });
   known.events = events;
-  known.joules = joules(1.0, profile->weighted(prices_of_launch(launch, sm).weights)) +
+  known.joules = joules(1.0, sms_[sm]->profiles.at(launch).weighted(prices_of_launch(launch, sm).weights)) +
                  joules(known.replays, prices_.instruction_pj) + memory;
   return known.joules;
 }
