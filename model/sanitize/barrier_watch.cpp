@@ -133,18 +133,6 @@ void launch_watcher::blocks_meetings(const watched_step& s) {
   }
 }
 
-// Lanes are taken for those that a mask names when they wait for the same lanes at an instruction of another kind.
-void launch_watcher::meets_others(const watched_step& s, simt::lane_mask named) {
-  for (const simt::lane_path& p : s.warp.paths) {
-    const simt::lane_mask others = p.mask & named & ~s.mask;
-    if (p.wait != simt::path_wait::lanes || others == 0) continue;
-    const isa::instruction& elsewhere = launch_->program->code[p.pc];
-    if (elsewhere.op == s.instruction.op) continue;
-    report_absent(s, index_of(s.instruction), s.mask, named, others,
-                  "execute another one, at " + place_in_source(*launch_->program, elsewhere));
-  }
-}
-
 void launch_watcher::report_absent(const watched_step& s, std::uint32_t meeting, simt::lane_mask waiting,
                                    simt::lane_mask named, simt::lane_mask others, const std::string& others_do) {
   if (!found_.counts({sanitize_kind::sync, launch_->program.get(), meeting, 0, 2})) return;

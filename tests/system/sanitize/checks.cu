@@ -167,16 +167,6 @@ __device__ void half_of_the_lanes(unsigned* out) {
 }
 PAIR(half_of_the_lanes, (unsigned* out), (out))
 
-// Half of the lanes vote, and name all; the others wait for all at another instruction.
-template <bool good>
-__device__ void half_at_a_vote(unsigned* out) {
-  unsigned value = 0;
-  if (threadIdx.x % 32 < 16) value = __ballot_sync(good ? 0xffffu : ~0u, threadIdx.x & 1);
-  __syncwarp();
-  out[threadIdx.x] = value;
-}
-PAIR(half_at_a_vote, (unsigned* out), (out))
-
 // Half of the lanes shuffle, and name all; the others wait at the barrier behind.
 template <bool good>
 __device__ void half_before_a_barrier(unsigned* out) {
