@@ -24,8 +24,8 @@ std::string rounded(double value);
 void relieve_memory_waits(relief& r, const time_model& t);
 
 /// Accesses that wait for a place in the load/store unit's queue wait for all that the unit does before: passes over
-/// banks, constants one after another, look-ups in the L1. `part` of the unit has `saved` cycles less to do; a part
-/// that is not busy keeps nobody waiting.
+/// banks, constants one after another, look-ups in the L1. `part` of the unit has `saved` cycles less to do; no access
+/// waits for a part that is not busy.
 void relieve_load_store_queue(relief& r, const time_model& t, const char* part, double saved);
 
 /// Lines of PTX that access memory and of which `is` holds, joined by the line of the source.

@@ -43,7 +43,7 @@ TEST(source_lines, a_fault_names_them_with_the_calls_that_were_inlined) {
 TEST(source_lines, a_deadlock_names_them) {
   const outcome d = run(lined("bar.sync 0, 64;"), "v100");
   EXPECT_EQ(d.code, 1);
-  EXPECT_NE(d.err.find("k.ptx:11:1 (k.cu:2)"), std::string::npos) << d.err;
+  EXPECT_NE(d.err.find("k.ptx:11:1 (k.cu:2, called at k.cu:5, called at k.cu:9)"), std::string::npos) << d.err;
 }
 
 TEST(source_lines, are_in_metrics_and_summary_with_their_text) {
