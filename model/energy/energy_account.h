@@ -46,14 +46,13 @@ class energy_account {
   [[nodiscard]] sums in_sm(std::uint32_t launch, unsigned sm);
   /// Joules of in_sm() together: for those who ask again and again while the launch runs.
   [[nodiscard]] double joules_in_sm(std::uint32_t launch, unsigned sm);
-  /// The same and active_in(), of all SMs of sms_of(), which has been called at this instant: visit(sm, joules,
-  /// active).
+  /// The same and active_in(), for each SM of sms_of(): visit(sm, joules, active).
   template <class F>
   void visit_sms(std::uint32_t launch, F&& visit) {
-    launch_costs& costs = *launches_[launch];
-    for (std::size_t k = 0; k < costs.sms.size(); ++k)
-      visit(costs.sms[k], joules_of(launch, costs.sms[k], costs.events[k]),
-            active_in(launch, costs.sms[k], costs.events[k].resident));
+    const std::vector<unsigned>& sms = sms_of(launch);
+    std::vector<sm_events>& events = costs_of(launch).events;
+    for (std::size_t k = 0; k < sms.size(); ++k)
+      visit(sms[k], joules_of(launch, sms[k], events[k]), active_in(launch, sms[k], events[k].resident));
   }
   /// Of these, what its requests to the interconnect spend.
   [[nodiscard]] double in_interconnect(std::uint32_t launch, unsigned sm);

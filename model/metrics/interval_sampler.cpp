@@ -114,7 +114,6 @@ interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t la
   // An SM that is simulated ahead knows of blocks that end later.
   const double whole = energy_.leakage_time(until) - energy_.leakage_time(grid.start_cycle);
   launch_energy e;
-  if (energy_.sms_of(launch).empty()) return e;
   energy_.visit_sms(launch, [&](unsigned i, double joules, double active) {
     sms[i].joules += joules;
     e.sm_joules += joules;
