@@ -173,6 +173,10 @@ void functional_executor::trap(block& b, warp& x, const isa::instruction& i, uns
 functional_executor::pause functional_executor::at_barrier(block& b, warp& x, const isa::instruction& i,
                                                            simt::lane_mask mask) {
   if (i.op == isa::opcode::syncs) return mbarrier_wait(x, i, mask);
+  if (i.op == isa::opcode::acqbulk || i.op == isa::opcode::preexit) {  // launches are executed one after another
+    simt::advance(x.state);
+    return pause::none;
+  }
   if (i.op != isa::opcode::bar) return at_cluster_barrier(b, x, i, mask);
   simt::warp_state& w = x.state;
   std::string error;

@@ -212,6 +212,8 @@ enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, 
   X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no)       \
   X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no)       \
   X(syncs,     "SYNCS",     branch,           none,      no,      none,       barrier,     none,          order,       no)       \
+  X(acqbulk,   "ACQBULK",   branch,           none,      no,      none,       barrier,     none,          order,       no)       \
+  X(preexit,   "PREEXIT",   branch,           none,      no,      none,       barrier,     none,          order,       no)       \
   X(ublkcp,    "UBLKCP",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
   X(ublkred,   "UBLKRED",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
   X(ublkpf,    "UBLKPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \

@@ -196,6 +196,8 @@ std::string own_suffix(const instruction& i) {
     case opcode::nop:
     case opcode::ucgabar_arv:
     case opcode::ucgabar_wait:
+    case opcode::acqbulk:
+    case opcode::preexit:
     case opcode::mov:
     case opcode::sel:
     case opcode::s2r:

@@ -164,6 +164,9 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   k.theoretical_occupancy = o.theoretical_occupancy;
   k.blocks_per_sm = o.blocks_per_sm;
   k.occupancy_limiters = o.limiters;
+  k.programmatic = l.programmatic;
+  if (grid.prerequisite_cycle > grid.start_cycle && grid.dispatched != 0)
+    k.early_cycles = grid.prerequisite_cycle - grid.start_cycle;
   if (l.explicit_cluster) {
     k.cluster[0] = l.cluster.x;
     k.cluster[1] = l.cluster.y;

@@ -34,7 +34,8 @@ void write_counts(json_writer& w, const char* key, const T& counts) {
 
 /// States that few chips have: written only where they occur.
 bool is_rare(std::string_view name) {
-  return name == name_of(warp_stall::cluster_barrier) || name == name_of(warp_stall::mbarrier);
+  return name == name_of(warp_stall::cluster_barrier) || name == name_of(warp_stall::mbarrier) ||
+         name == name_of(warp_stall::grid_dependency);
 }
 
 void write_states(json_writer& w, const warp_state_counts& states) {
@@ -98,6 +99,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
   write_list(w, "grid", k.grid);
   write_list(w, "block", k.block);
+  if (k.programmatic) w.member("programmatic", true).member("early_cycles", k.early_cycles);
   if (k.cluster[0] != 0) {
     write_list(w, "cluster", k.cluster);
     w.member("max_active_clusters", k.max_active_clusters);

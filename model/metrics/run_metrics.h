@@ -162,6 +162,8 @@ struct kernel_metrics {
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t cluster[3] = {0, 0, 0};   // blocks of a thread block cluster; 0: neither launch nor kernel gave it
   std::uint64_t max_active_clusters = 0;  // that the GPU can hold
+  bool programmatic = false;              // it might begin before the launch before it in its stream had ended
+  std::uint64_t early_cycles = 0;         // from its start to the end of that launch, if it did
   std::uint32_t registers_per_thread = 0;
   std::uint32_t shared_bytes_per_block = 0;
   std::uint64_t blocks = 0;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "heddle/config/error.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
@@ -21,6 +22,7 @@ namespace {
 constexpr unsigned first_cta_track = 1;
 constexpr unsigned first_warp_track = 1000;
 constexpr unsigned switch_track = 2000;
+constexpr unsigned first_early_track = 1u << 30;
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -203,16 +205,21 @@ void timeline::after_cycle() {
   was_empty_ = live_warps_ == 0;
 }
 
+// Of two launches of a stream that run at the same time, the second one gets a track of its own.
 void timeline::write_kernels() {
-  std::vector<std::uint32_t> streams;
+  std::map<unsigned, cycle_t> busy_until;  // by track
   for (const grid_record& g : gpu_.cwd().grids()) {
     if (g.dispatched == 0) continue;
     const resident_launch& l = *g.launch;
-    if (std::find(streams.begin(), streams.end(), l.stream) == streams.end()) {
-      streams.push_back(l.stream);
-      name_track(0, static_cast<int>(l.stream), "thread_name", "stream " + std::to_string(l.stream));
-    }
-    slice(0, l.stream, l.program->kernel, g.start_cycle, g.finished ? g.end_cycle : gpu_.cycle(),
+    const auto usual = busy_until.find(l.stream);
+    const bool beside = usual != busy_until.end() && usual->second > g.start_cycle;
+    const unsigned track = l.stream + (beside ? first_early_track : 0);
+    const cycle_t end = g.finished ? g.end_cycle : gpu_.cycle();
+    if (busy_until.emplace(track, end).second)
+      name_track(0, static_cast<int>(track), "thread_name",
+                 fmt::format("stream {}{}", l.stream, beside ? ", launched early" : ""));
+    busy_until[track] = end;
+    slice(0, track, l.program->kernel, g.start_cycle, end,
           fmt::format("\"launch\":{},\"blocks\":{},\"priority\":{}", l.launch_id, g.blocks(), l.priority));
   }
 }

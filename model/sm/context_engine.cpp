@@ -290,6 +290,7 @@ void context_engine::end_restoring(cycle_t cycle) {
       record.restored_warp_ids.push_back(static_cast<std::uint8_t>(warp));
       partition_of(warp).contexts.resume(slot_of(warp), cycle);
     });
+    resources_.check_prerequisite(cta_slots_[k], cycle);
   }
   std::vector<std::uint32_t>().swap(image_.words());
   context_ = {};

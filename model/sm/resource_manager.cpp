@@ -37,8 +37,9 @@ resource_manager::resource_manager(sc_core::sc_module_name name, unit_clock& clo
 }
 
 tlm::tlm_sync_enum resource_manager::nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
-  invariant(phase == cta_phase::dispatch || phase == cta_phase::preempt || phase == cta_phase::restore,
-            "the CWD sends nothing but dispatches and switches to an SM");
+  invariant(phase == cta_phase::dispatch || phase == cta_phase::preempt || phase == cta_phase::restore ||
+                phase == cta_phase::met,
+            "the CWD sends nothing but dispatches, switches and the ends of launches to an SM");
   const cycle_t at = clock_.domain().arrival(delay);
   arrivals_.push_back({at, &t, phase});
   clock_.wake_at(at);
@@ -50,11 +51,43 @@ void resource_manager::on_cycle(cycle_t cycle) {
     const arrival a = arrivals_.front();
     arrivals_.pop_front();
     if (a.phase == cta_phase::dispatch) place(*a.transaction, cycle);
+    else if (a.phase == cta_phase::met) meet(*a.transaction, cycle);
     else if (a.phase == cta_phase::preempt)
       supervisor_.preempt(static_cast<context_transaction&>(*a.transaction), cycle);
     else supervisor_.restore(static_cast<context_transaction&>(*a.transaction), cycle);
   }
   if (!arrivals_.empty()) clock_.wake_at(arrivals_.front().cycle);
+}
+
+// Blocks that have left the SM learn of it when they return.
+void resource_manager::meet(cta_transaction& t, cycle_t cycle) {
+  t.early = false;
+  for (unsigned slot = 0; slot < cta_slots(); ++slot)
+    if (blocks_[slot].transaction == &t) check_prerequisite(slot, cycle);
+}
+
+void resource_manager::check_prerequisite(unsigned cta_slot, cycle_t cycle) {
+  const resident_block& b = blocks_[cta_slot];
+  if (b.transaction->early) return;
+  see(*b.transaction, *b.launch);
+  supervisor_.prerequisite_met(cta_slot, cycle);
+}
+
+// What the L1 holds may be older than the launch, or than the end of the launch before.
+void resource_manager::see(const cta_transaction& t, const resident_launch& launch) {
+  const std::uint32_t id = launch.launch_id;
+  if (launch_seen_.size() <= id) launch_seen_.resize(id + 1);
+  const bool first = !launch_seen_[id];
+  launch_seen_[id] = true;
+  if (t.early) early_.insert(id);
+  if (first || (!t.early && early_.erase(id) != 0)) supervisor_.start_launch(launch);
+}
+
+void resource_manager::release_dependents(unsigned cta_slot, cycle_t cycle) {
+  resident_block& b = blocks_[cta_slot];
+  if (b.released) return;
+  b.released = true;
+  if (b.transaction->wants_released) notify_cwd(*b.transaction, cta_phase::released, cycle);
 }
 
 // For what arrives in `cycle`, the CWD knew only the completions reported to it when it was sent. Returning exactly
@@ -96,6 +129,8 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   b.warps.assign(launch.warps_per_block(), 0);
   b.warps_left = launch.warps_per_block();
   b.live = 0;
+  b.released = false;
+  b.waits_for_launch = 0;
   b.shared.assign(std::max(launch.shared_bytes, 1u), 0);
   b.context.launch = &launch;
   b.context.index.x = static_cast<std::uint32_t>(t.block % launch.grid.x);
@@ -117,11 +152,7 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   ++resident_blocks_;
   occupancy.block_entered(launch.launch_id, b.most_blocks, launch.warps_per_block(), cycle);
   if (observer_ != nullptr) observer_->block_entered(sm_id_, slot, launch, t.block, cycle);
-  if (launch_seen_.size() <= launch.launch_id) launch_seen_.resize(launch.launch_id + 1);
-  if (!launch_seen_[launch.launch_id]) {
-    launch_seen_[launch.launch_id] = true;
-    supervisor_.start_launch(launch);
-  }
+  see(t, launch);
   supervisor_.start_block(slot, cycle);
   changed();
 }
@@ -284,6 +315,7 @@ void resource_manager::restart() {
   invariant(idle() && unsettled_.empty(), "an SM with blocks was reset");
   resources_ = sm_resources(config_);
   returned_.clear();
+  early_.clear();
   failed_ = false;
 }
 

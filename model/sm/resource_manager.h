@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -40,10 +41,12 @@ struct resident_block {
   block_allocation allocation;
   std::vector<std::uint8_t> warps;  // warp id on the SM, by warp of the block
   unsigned warps_left = 0;
-  std::uint64_t live = 0;      // warps of the block that have not exited, bit per warp
-  unsigned most_blocks = 0;    // blocks of the launch that fit on an SM
-  std::uint64_t sequence = 0;  // number of the block among all that came to the SM
-  unsigned unsettled = 0;      // exited warps whose stores are not all acknowledged
+  std::uint64_t live = 0;              // warps of the block that have not exited, bit per warp
+  unsigned most_blocks = 0;            // blocks of the launch that fit on an SM
+  std::uint64_t sequence = 0;          // number of the block among all that came to the SM
+  unsigned unsettled = 0;              // exited warps whose stores are not all acknowledged
+  bool released = false;               // it lets the next launch of its stream begin
+  std::uint64_t waits_for_launch = 0;  // warps of which lanes wait for the end of the launch before, bit per warp
 };
 
 /// How long an SM held warps of one launch (or of any launch), and how many blocks completed.
@@ -73,8 +76,10 @@ class block_supervisor {
   /// Blocks are to leave the SM, or to return to it.
   virtual void preempt(context_transaction& t, cycle_t cycle) = 0;
   virtual void restore(context_transaction& t, cycle_t cycle) = 0;
-  /// The first block of a launch has arrived at this SM.
+  /// The first block of a launch has arrived at this SM, or the launch before it has ended after that.
   virtual void start_launch(const resident_launch& launch) = 0;
+  /// The launch before that of the block in the CTA slot has ended: warps that wait for that continue.
+  virtual void prerequisite_met(unsigned cta_slot, cycle_t cycle) = 0;
 };
 
 class resource_manager : public sc_core::sc_module, public clocked, public phase_target<cta_protocol_types> {
@@ -114,6 +119,10 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   /// Makes the block resident again under the same warp ids; the caller restores its shared memory. Returns its CTA
   /// slot.
   unsigned swap_in(resident_block b, cycle_t cycle);
+  /// The block in the CTA slot lets the next launch of its stream begin.
+  void release_dependents(unsigned cta_slot, cycle_t cycle);
+  /// The block in the CTA slot runs, after a context switch or a message that the launch before its own has ended.
+  void check_prerequisite(unsigned cta_slot, cycle_t cycle);
   /// Reports the progress of a context switch to the CWD.
   void report(context_transaction& t, cta_phase phase, cycle_t cycle);
   /// Reports to the CWD, `latency` cycles from now, that the simulated program failed.
@@ -149,8 +158,10 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
     unsigned warp = 0;
   };
   void place(cta_transaction& t, cycle_t cycle);
+  void meet(cta_transaction& t, cycle_t cycle);
   void begin(cta_transaction& t, const block_footprint& footprint, block_allocation allocation, cycle_t cycle);
   void take_returned(cycle_t cycle);
+  void see(const cta_transaction& t, const resident_launch& launch);
   void update_signals() const;
   /// To be called when a traced signal may have changed.
   void changed() const {
@@ -188,6 +199,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   cta_transaction fault_;  // not a block's transaction, which may end before the message arrives
   bool failed_ = false;
   std::vector<bool> launch_seen_;
+  std::set<std::uint32_t> early_;  // launches of which blocks came before the launch before them had ended
   // Traced signals, updated only while they are traced.
   struct slot_signals {
     std::uint32_t launch = 0;

@@ -187,6 +187,9 @@ bool sm::barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_m
   if (bar.op == isa::opcode::ucgabar_arv) return cluster_arrive(warp, mask, cycle), false;
   if (bar.op == isa::opcode::ucgabar_wait) return cluster_wait(warp, mask, cycle);
   if (bar.op == isa::opcode::syncs) return mbarrier_wait(warp, bar, mask, cycle);
+  if (bar.op == isa::opcode::acqbulk) return wait_for_launch(warp, mask);
+  if (bar.op == isa::opcode::preexit)
+    return resource_manager.release_dependents(resource_manager.cta_slot_of(warp), cycle), false;
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
   std::string error;
   const auto o = barrier_unit.arrive(cta_slot, resource_manager.warp_in_block(warp), bar,
@@ -202,6 +205,26 @@ bool sm::barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_m
   }
   if (o.release != 0) release(cta_slot, o, cycle);
   return o.waits;
+}
+
+bool sm::wait_for_launch(unsigned warp, simt::lane_mask mask) {
+  resident_block& b = resource_manager.block(resource_manager.cta_slot_of(warp));
+  if (!b.transaction->early) return false;
+  b.waits_for_launch |= std::uint64_t{1} << resource_manager.warp_in_block(warp);
+  if (independent_) partition_of(warp).waits.stop_at_barrier(slot_of(warp), mask, simt::grid_dependency);
+  return true;
+}
+
+// Warps whose context is being saved or restored continue when they are back.
+void sm::prerequisite_met(unsigned cta_slot, cycle_t cycle) {
+  resident_block& b = resource_manager.block(cta_slot);
+  for (const unsigned in_block : set_bits(b.waits_for_launch)) {
+    const unsigned warp = b.warps[in_block];
+    sub_partition& p = partition_of(warp);
+    if (p.at(slot_of(warp)).phase == warp_phase::stopped) continue;
+    b.waits_for_launch &= ~(std::uint64_t{1} << in_block);
+    p.waits.resume_from_barrier(slot_of(warp), simt::grid_dependency, cycle + 1);
+  }
 }
 
 // Resumes the warps that a completed barrier releases; a reducing barrier gives each its result.
@@ -248,7 +271,9 @@ void sm::program_fault_with(const std::string& text, const fault_details& detail
 std::vector<std::string> sm::lane_places(unsigned warp) const {
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
   const warp_slot& w = partitions[warp % config_.sm.sub_partitions].at(slot_of(warp));
-  return w.stream->lane_places(w, barrier_unit.waits_at(cta_slot, resource_manager.warp_in_block(warp)));
+  const unsigned in_block = resource_manager.warp_in_block(warp);
+  const bool for_launch = (resource_manager.block(cta_slot).waits_for_launch >> in_block & 1) != 0;
+  return w.stream->lane_places(w, for_launch ? simt::grid_dependency : barrier_unit.waits_at(cta_slot, in_block));
 }
 
 std::string sm::waiting_warps() const {

@@ -115,6 +115,8 @@ class sm : public sc_core::sc_module,
 
  private:
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
+  bool wait_for_launch(unsigned warp, simt::lane_mask mask);
+  void prerequisite_met(unsigned cta_slot, cycle_t cycle) override;
   // Barriers of clusters (sm_clusters.cpp)
   void cluster_arrive(unsigned warp, simt::lane_mask mask, cycle_t cycle);
   bool cluster_wait(unsigned warp, simt::lane_mask mask, cycle_t cycle);

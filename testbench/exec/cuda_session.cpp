@@ -282,6 +282,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   std::copy(std::begin(head.block), std::end(head.block), r.block);
   std::copy(std::begin(head.cluster), std::end(head.cluster), r.cluster.blocks);
   r.cluster.non_portable = f.non_portable_cluster;
+  r.programmatic = head.programmatic != 0;
   r.dynamic_shared_bytes = head.dynamic_shared_bytes;
   r.stream = stream;
   r.priority = -m_.queues.priority(stream);  // in CUDA smaller numbers have higher priority

@@ -156,6 +156,7 @@ struct launch_head {
   std::uint32_t grid[3], block[3], cluster[3];  // cluster 0: as the kernel requires
   std::uint32_t dynamic_shared_bytes;
   std::uint32_t cooperative;
+  std::uint32_t programmatic;  // programmatic stream serialization
   std::uint32_t parameter_bytes;
 };
 

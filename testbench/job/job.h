@@ -91,6 +91,7 @@ struct operation {
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   cluster_request cluster;
+  bool programmatic = false;  // programmatic stream serialization
   std::uint32_t shared_bytes = 0;
   std::int32_t priority = 0;
   std::uint64_t at_cycle = 0;

@@ -212,8 +212,7 @@ class parser {
     } else {
       o.optional("cluster");
     }
-    if (const json_value* v = o.optional("non_portable_cluster"))
-      cluster.non_portable = o.expect(*v, kind::boolean, o.path_of("non_portable_cluster")).truth;
+    cluster.non_portable = o.truth("non_portable_cluster");
   }
 
   void kernel(json_reader& o, operation& op) {
@@ -224,6 +223,7 @@ class parser {
     dimensions(o, "grid", op.grid);
     dimensions(o, "block", op.block);
     cluster(o, op.cluster);
+    op.programmatic = o.truth("programmatic");
     op.shared_bytes = static_cast<std::uint32_t>(o.number("shared_bytes", 0, largest_u32));
     op.at_cycle = o.number("at_cycle", 0, latest_cycle);
     if (const json_value* v = o.optional("priority")) {

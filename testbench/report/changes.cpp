@@ -270,6 +270,8 @@ std::vector<change> mbarriers(const judged& j) {
   return first({twice(j, "tma.requests_in_flight", "bulk copies have more requests in flight", 1024), more_warps(j)});
 }
 
+std::vector<change> earlier_launches(const judged&) { return {}; }
+
 // A state in which most warps wait: its name, and the changes that would shorten it.
 struct wait_rule {
   const char* state;
@@ -294,6 +296,7 @@ constexpr wait_rule of_wait[] = {
     {"sleeping", "sleeping warps", sleeping_changes},
     {"cluster_barrier", "barriers of clusters", cluster_barriers},
     {"mbarrier", "bulk copies and mbarriers", mbarriers},
+    {"grid_dependency", "the end of the launch before", earlier_launches},
     {"misc", "context switches", contexts},
     {"not_selected", "the number of schedulers", schedulers},
 };

@@ -153,6 +153,7 @@ launch_request device_job::make_request(const operation& op) {
   std::copy(std::begin(op.grid), std::end(op.grid), std::begin(r.grid));
   std::copy(std::begin(op.block), std::end(op.block), std::begin(r.block));
   r.cluster = op.cluster;
+  r.programmatic = op.programmatic;
   r.dynamic_shared_bytes = op.shared_bytes;
   r.stream = op.stream;
   r.priority = op.priority;

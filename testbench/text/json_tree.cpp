@@ -259,6 +259,11 @@ double json_reader::real(const std::string& key, double otherwise) {
   return number;
 }
 
+bool json_reader::truth(const std::string& key) {
+  const json_value* v = optional(key);
+  return v != nullptr && expect(*v, json_value::kind::boolean, path_of(key)).truth;
+}
+
 std::string json_reader::string(const std::string& key) {
   return expect(required(key), json_value::kind::string, path_of(key)).text;
 }

@@ -42,6 +42,8 @@ class json_reader {
 
   std::uint64_t number(const std::string& key, std::uint64_t otherwise, std::uint64_t maximum = ~std::uint64_t{0});
   double real(const std::string& key, double otherwise);
+  /// False if the key is missing.
+  bool truth(const std::string& key);
   std::string string(const std::string& key);
   [[nodiscard]] std::string path_of(const std::string& key) const;
   /// The position of a key's value, or of the object if the key is missing.

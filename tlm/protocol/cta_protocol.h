@@ -19,11 +19,24 @@ namespace simt {
 struct launch_context;
 }
 
-/// Protocol between the CWD and an SM's resource manager. Forward (CWD to SM): dispatch, preempt, restore. Backward:
-/// complete, settled (after a complete with outstanding stores: all stores of the block are acknowledged), fault, saved
-/// (the SM is free of the blocks that it names), resumed (they run again). A dispatch is never refused: the CWD knows
-/// what fits. After preempt or restore the CWD sends nothing to that SM before saved or resumed.
-enum class cta_phase : std::uint8_t { dispatch, preempt, restore, complete, settled, fault, saved, resumed };
+/// Protocol between the CWD and an SM's resource manager. Forward (CWD to SM): dispatch, preempt, restore, and for a
+/// block that was dispatched early: met (the launch before its own has ended). Backward: complete, settled (after a
+/// complete with outstanding stores: all stores of the block are acknowledged), fault, saved (the SM is free of the
+/// blocks that it names), resumed (they run again), released (the block lets the next launch of its stream begin; only
+/// if asked for). A dispatch is never refused: the CWD knows what fits. After preempt or restore the CWD sends nothing
+/// but met to that SM before saved or resumed.
+enum class cta_phase : std::uint8_t {
+  dispatch,
+  preempt,
+  restore,
+  complete,
+  settled,
+  fault,
+  saved,
+  resumed,
+  released,
+  met
+};
 
 /// Cycles until the CWD learns of a program's failure and stops all SMs. The value is a choice: it exceeds the time by
 /// which any SM is simulated ahead, so that SMs that continue meanwhile are all stopped in the same cycle.
@@ -40,7 +53,9 @@ struct cta_transaction {
   std::shared_ptr<const isa::recorded_block> recording;  // of a recorded launch: the block's instructions
   unsigned sm = 0;
   std::shared_ptr<const std::vector<std::uint16_t>> cluster_sms;  // SM of each block of its cluster, by rank; or null
-  unsigned cta_slot = 0;                                          // set by the SM: the allocated CTA slot
+  bool early = false;                  // the launch before its own has not ended; the SM clears it on the phase met
+  bool wants_released = false;         // the CWD takes the phase released
+  unsigned cta_slot = 0;               // set by the SM: the allocated CTA slot
   std::vector<std::uint8_t> warp_ids;  // set by the SM: warp ids on the SM, by warp of the block
   bool stores_left = false;            // set by the SM with phase complete: stores are outstanding, settled will follow
   std::string fault;                   // set by the SM with phase fault: what went wrong, where

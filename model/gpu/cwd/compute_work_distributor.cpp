@@ -16,7 +16,8 @@ compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name,
       listener_(listener),
       clock_(clock, *this),
       gpc_of_sm_(gpc_of_sms(config)),
-      placement_(make_placement_policy(config.cwd.placement)) {
+      placement_(make_placement_policy(config.cwd.placement)),
+      may_be_early_(compute_capability(config) >= 90) {
   accounts_.reserve(config.gpu.sm_count);
   for (unsigned i = 0; i < config.gpu.sm_count; ++i) {
     accounts_.emplace_back(config);
@@ -47,8 +48,11 @@ void compute_work_distributor::submit(std::shared_ptr<const resident_launch> lau
 void compute_work_distributor::refresh_candidates() {
   ++candidate_lists_;
   candidates_.clear();
-  for (const auto& [stream, launches] : streams_)
-    if (!launches.empty()) candidates_.push_back(launches.front());
+  for (auto& [stream, launches] : streams_) {
+    if (launches.empty()) continue;
+    candidates_.push_back(launches.front());
+    if (launches.size() > 1) admit_early(launches);
+  }
   std::sort(candidates_.begin(), candidates_.end(), [this](std::uint32_t a, std::uint32_t b) {
     const auto pa = grids_[a].launch->priority, pb = grids_[b].launch->priority;
     return pa != pb ? pa > pb : a < b;
@@ -104,6 +108,7 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
     switch (arrivals_[n].phase) {
       case cta_phase::complete: complete(static_cast<block_in_flight&>(t), cycle); break;
       case cta_phase::settled: settled(static_cast<block_in_flight&>(t), cycle); break;
+      case cta_phase::released: released(static_cast<block_in_flight&>(t)); break;
       case cta_phase::saved: saved(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::fault:
@@ -120,7 +125,7 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   sm_account& a = accounts_[b.sm];
   a.room.give_back(b.allocation);
   --a.blocks;
-  b.resident = false;
+  b.resident = b.sent_early = false;
   if (a.draining != nullptr || a.drains_next != nullptr) note_drained(a, b, cycle);
   blocked_ = false;
   ++blocks_completed_;
@@ -129,6 +134,7 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   g.longest_block = std::max(g.longest_block, cycle - b.since);
   b.recording.reset();
   ++g.completed;
+  released(b);
   if (b.stores_left) ++g.unsettled;
   else blocks_.give_back(b);
   finish_if_done(g, cycle);
@@ -141,22 +147,23 @@ void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
   finish_if_done(g, cycle);
 }
 
-// A grid is finished when all its blocks are complete and all its stores are acknowledged.
+// A grid is finished when all its blocks are complete, all its stores are acknowledged and the launch before it in its
+// stream, which may still run, is finished.
 void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
-  if (g.completed != g.blocks() || g.unsettled != 0 || abandoning_) return;
+  if (!g.done() || abandoning_) return;
+  auto& stream = streams_[g.launch->stream];
+  if (stream.front() != g.launch->launch_id) return;
   end(g, cycle);
   with_runtime_ -= calls_runtime(*g.launch);
-  auto& stream = streams_[g.launch->stream];
   stream.pop_front();
-  if (!stream.empty()) {
-    // The stream's next launch waited for this one: its launch latency begins now.
-    grid_record& next = grids_[stream.front()];
-    next.ready_cycle = std::max(next.ready_cycle, cycle + config_.cwd.launch_latency_cycles);
-  } else {
-    streams_.erase(g.launch->stream);
-  }
+  grid_record* const next = stream.empty() ? nullptr : &grids_[stream.front()];
+  // The stream's next launch waited for this one, if it has not begun: its launch latency begins now.
+  if (next == nullptr) streams_.erase(g.launch->stream);
+  else if (next->early) meet_prerequisite(*next, cycle);
+  else next->ready_cycle = std::max(next->ready_cycle, cycle + config_.cwd.launch_latency_cycles);
   refresh_candidates();
   listener_.grid_finished(g, cycle);
+  if (next != nullptr) finish_if_done(*next, cycle);
 }
 
 // An SM accepts no new block during a context switch or while blocks that have left it are due to return, and no block
@@ -164,6 +171,8 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
 bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const {
   const sm_account& a = accounts_[sm];
   if (a.switching || a.draining != nullptr || !a.requests.empty()) return false;
+  // Blocks that wait for the launch before keep no place from blocks that it may need.
+  if (g.early && !a.swapped_out.empty()) return false;
   for (const context_in_flight* c : a.swapped_out) {
     if (wanted_back(a, *c, clock_.cycle())) return false;
     for (const switched_block& b : c->blocks)
@@ -203,6 +212,9 @@ void compute_work_distributor::dispatch(grid_record& g, std::uint64_t block, uns
   b.allocation = accounts_[sm].room.take(g.footprint);
   b.since = cycle;
   b.resident = true;
+  b.early = b.sent_early = g.early;
+  b.wants_released = true;
+  b.released = false;
   if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   if (g.dispatched++ == 0) g.start_cycle = cycle + latency;
@@ -242,6 +254,7 @@ void compute_work_distributor::check_invariants() const {
   for (const grid_record& g : grids_) {
     invariant(g.completed <= g.dispatched && g.dispatched <= g.blocks(), "a grid ran a block twice");
     invariant(!g.finished || g.abandoned || g.completed == g.blocks(), "a grid finished before its blocks");
+    invariant(g.completed <= g.released && g.released <= g.dispatched, "a grid released its dependents twice");
     completed += g.completed;
   }
   invariant(completed == blocks_completed_, "blocks were lost between the CWD and the SMs");
@@ -254,6 +267,7 @@ void compute_work_distributor::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, blocks_submitted_, base + ".blocks_submitted");
   sc_core::sc_trace(file, blocks_placed_, base + ".blocks_placed");
   sc_core::sc_trace(file, blocks_completed_, base + ".blocks_completed");
+  if (may_be_early_) sc_core::sc_trace(file, early_grids_, base + ".early_grids");
   for (std::size_t i = 0; i < accounts_.size(); ++i)
     sc_core::sc_trace(file, accounts_[i].blocks, base + ".sm" + std::to_string(i) + "_blocks");
 }

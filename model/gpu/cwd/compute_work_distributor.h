@@ -66,8 +66,10 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   };
   struct block_in_flight : cta_transaction {
     block_allocation allocation;
-    cycle_t since = 0;      // cycle of the dispatch, moved later by the time spent switched out
-    bool resident = false;  // on its SM, or being sent to or from it
+    cycle_t since = 0;        // cycle of the dispatch, moved later by the time spent switched out
+    bool resident = false;    // on its SM, or being sent to or from it
+    bool released = false;    // it lets the next launch of its stream begin
+    bool sent_early = false;  // before the end of the launch before, and not complete or told of that end
   };
   // The blocks resident on an SM, as far as preemption decisions need them.
   struct residents {
@@ -94,6 +96,11 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] std::uint64_t waiting_set() const { return candidate_lists_ + dispatch_order_.size(); }
   void dispatch(grid_record& g, std::uint64_t block, unsigned sm, cycle_t cycle,
                 std::shared_ptr<const std::vector<std::uint16_t>> cluster_sms = nullptr);
+  // Launches that begin before the end of the launch before (compute_work_distributor_early.cpp)
+  void released(block_in_flight& b);
+  void admit_early(std::deque<std::uint32_t>& stream);
+  void meet_prerequisite(grid_record& g, cycle_t cycle);
+  [[nodiscard]] bool holds_early(unsigned sm) const;
   // Thread block clusters (compute_work_distributor_clusters.cpp)
   [[nodiscard]] static std::uint64_t block_of_cluster(const grid_record& g, std::uint64_t cluster, std::uint64_t rank);
   [[nodiscard]] std::vector<std::uint64_t> room_of_gpcs(const grid_record& g) const;
@@ -160,6 +167,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   bool halted_ = false;
   bool abandoning_ = false;                                        // all launches, for a reset
   std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, of this reset
+  const bool may_be_early_;  // the chip has launches that begin before the end of the launch before
+  unsigned early_grids_ = 0;
   unsigned with_runtime_ = 0;  // unfinished grids whose programs call the device runtime, whose state all SMs share
 };
 

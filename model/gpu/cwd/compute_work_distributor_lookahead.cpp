@@ -14,7 +14,8 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   cycle_t until = now + latency;  // any message is sent in the next cycle at the earliest
   const bool makes_room = config_.context.time_slice_cycles != 0 ||
                           (config_.context.priority_preemption != choice::priority_preemption::none && unfinished_ > 1);
-  if (!requests && !makes_room && switches_ == 0 && streams_.size() <= config_.cwd.max_resident_grids) {
+  if (!requests && !makes_room && early_grids_ == 0 && switches_ == 0 &&
+      streams_.size() <= config_.cwd.max_resident_grids) {
     // A grid whose blocks do not fit this SM now must wait for one of the SM's own blocks to end. A grid that is
     // submitted later is not ready before its launch latency has passed.
     const sm_account& a = accounts_[sm];

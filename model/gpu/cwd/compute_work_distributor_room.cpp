@@ -37,7 +37,7 @@ void compute_work_distributor::make_room(cycle_t cycle) {
   const std::vector<residents> on = all_residents();
   for (const std::uint32_t id : candidates_) {
     const grid_record& g = grids_[id];
-    if (g.dispatched == g.blocks() || g.ready_cycle > cycle) continue;
+    if (g.dispatched == g.blocks() || g.ready_cycle > cycle || g.early) continue;
     if (by_priority) make_room_by_priority(g, on, cycle);
     if (by_slice) make_room_by_slice(g, on, cycle);
   }

@@ -60,6 +60,10 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
   }
   // Blocks of a cluster communicate, so they leave together or not at all: they run to their end.
   if (c.mode != preemption_mode::drain && c.leaving.empty() && holds_cluster(sm)) c.mode = preemption_mode::drain;
+  // A block that waits for the launch before does not drain while blocks of that launch are away.
+  if (c.mode == preemption_mode::automatic && holds_early(sm))
+    c.mode = config_.context.preemption == choice::preemption::instruction ? preemption_mode::context_switch
+                                                                           : preemption_mode::drain;
   if (c.mode == preemption_mode::automatic) divide(c, cycle);
   // A launch that arrived after the request was checked may not allow flush: it is drained then.
   if (c.mode == preemption_mode::flush && c.leaving.empty() && !can_flush(sm)) c.mode = preemption_mode::drain;

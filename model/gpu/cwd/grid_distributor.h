@@ -34,12 +34,17 @@ struct grid_record {
   std::uint64_t block_cycles = 0;  // sum over its completed blocks of the cycles spent on SMs
   cycle_t longest_block = 0;       // longest time that a completed block spent on an SM
   std::uint64_t completed = 0;
-  std::uint64_t unsettled = 0;  // completed blocks with stores that are not acknowledged
-  bool resident = false;        // its blocks may be dispatched from ready_cycle on, or have been
+  std::uint64_t unsettled = 0;     // completed blocks with stores that are not acknowledged
+  std::uint64_t released = 0;      // blocks that let the next launch of the stream begin, or are complete
+  bool early = false;              // it may begin, and the launch before it in its stream has not ended
+  cycle_t prerequisite_cycle = 0;  // end of the launch before, if the grid was early until then
+  bool resident = false;           // its blocks may be dispatched from ready_cycle on, or have been
   bool finished = false;
   bool abandoned = false;                                 // a reset ended it; finished, too
   std::shared_ptr<const isa::recorded_block> next_block;  // of a recorded launch: what the next dispatch carries
   [[nodiscard]] std::uint64_t blocks() const { return launch->blocks(); }
+  /// All its blocks are complete, and their stores acknowledged.
+  [[nodiscard]] bool done() const { return completed == blocks() && unsettled == 0; }
 };
 
 /// The launch's program calls the device runtime (printf, malloc, free), whose state all SMs share.

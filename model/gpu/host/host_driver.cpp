@@ -294,11 +294,12 @@ std::uint64_t host_driver::ring(const launch_request& r, bool functionally) {
   d.max_registers = r.max_registers;
   std::copy(r.cluster.blocks, r.cluster.blocks + 3, d.cluster);
   d.non_portable_cluster = r.cluster.non_portable;
+  d.programmatic = r.programmatic;
   d.parameter_bytes = static_cast<std::uint32_t>(r.parameters.size());
   d.parameter_address = stage(r.parameters.data(), r.parameters.size());
   if (!functionally && p.local_bytes != 0) {
     d.local_bytes = p.local_bytes;
-    d.local_address = local_area(r.stream, p.local_bytes);
+    d.local_address = local_area(r, p.local_bytes);
   }
   return command(&d, sizeof d);
 }
@@ -349,8 +350,11 @@ bool host_driver::flush_caches(bool begin) {
 }
 
 // Launches of one stream follow each other, so they share one area of local memory; it grows as needed.
-std::uint64_t host_driver::local_area(std::uint32_t stream, std::uint64_t bytes) {
-  auto& area = local_areas_[stream];
+// At most two launches of a stream run at a time: one that may begin early takes the other area than the one before.
+std::uint64_t host_driver::local_area(const launch_request& request, std::uint64_t bytes) {
+  stream_areas& own = local_areas_[request.stream];
+  if (request.programmatic && compute_capability(config_) >= 90) own.last ^= 1u;
+  auto& area = own.area[own.last];
   if (area.second < bytes) area = {allocate(bytes), bytes};
   return area.first;
 }

@@ -56,6 +56,8 @@ struct launch_request {
   std::int32_t carveout_percent = -1;  // -1: default
   std::uint32_t max_registers = 0;     // 0: as the kernel needs
   cluster_request cluster;
+  bool programmatic = false;  // programmatic stream serialization: may begin before the launch before it in its stream
+                              // has ended, once all blocks of that have executed griddepcontrol.launch_dependents
   std::vector<std::uint8_t> parameters;  // the parameter area: values in the kernel's order, naturally aligned
 
   /// Appends the next parameter: a number, or a struct in CUDA's layout. Its size must be that of the kernel's
@@ -214,7 +216,7 @@ class host_driver : public sc_core::sc_module {
   unsigned load(std::shared_ptr<const ptx::ast_module> ast, const std::string& texts, const std::string& names);
   [[nodiscard]] module_record& record_of(unsigned module) const;
   launch_plan plan(const launch_request& request);
-  std::uint64_t local_area(std::uint32_t stream, std::uint64_t bytes);
+  std::uint64_t local_area(const launch_request& request, std::uint64_t bytes);
   void poll();
   void take_prints();
   void forget();
@@ -223,7 +225,11 @@ class host_driver : public sc_core::sc_module {
   std::uint64_t first_address_;
   std::unique_ptr<host_link> link_;
   std::vector<std::unique_ptr<module_record>> modules_;
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> local_areas_;  // by stream: address, bytes
+  struct stream_areas {
+    std::pair<std::uint64_t, std::uint64_t> area[2];  // address, bytes; of launches that run at the same time
+    unsigned last = 0;
+  };
+  std::map<std::uint32_t, stream_areas> local_areas_;  // by stream
   std::uint64_t next_address_;
   std::uint64_t context_area_;
   bool has_heap_ = false;

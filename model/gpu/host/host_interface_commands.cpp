@@ -84,6 +84,8 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   if (d.local_bytes < local)
     throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.local_bytes) +
                       " bytes of local memory, expected " + std::to_string(local));
+  // A launch is checked on the memory that all earlier ones of its stream leave.
+  if (sanitizer_ != nullptr) l->programmatic = false;
   return submit(std::move(l));
 }
 

@@ -121,7 +121,8 @@ struct launch_descriptor {
   std::uint64_t local_address = 0;  // local memory: sm_count x max_warps x 32 x the kernel's bytes per thread
   std::uint64_t local_bytes = 0;
   std::uint32_t cluster[3] = {0, 0, 0};    // blocks of a thread block cluster; 0: as the kernel requires
-  std::uint32_t non_portable_cluster = 0;  // 1: of more than 8 blocks, too
+  std::uint16_t non_portable_cluster = 0;  // 1: of more than 8 blocks, too
+  std::uint16_t programmatic = 0;          // 1: may begin before the launch before it in its stream has ended
 };
 
 /// Takes the resident blocks off SMs for a time.

@@ -48,6 +48,7 @@ std::shared_ptr<resident_launch> launch_builder::prepared(const launch_descripto
   l->block = {d.block[0], d.block[1], d.block[2]};
   l->stream = d.stream;
   l->priority = d.priority;
+  l->programmatic = d.programmatic != 0;
   l->carveout_percent = d.carveout_percent;
   l->dynamic_shared_bytes = d.dynamic_shared_bytes;
   l->shared_bytes = l->program->shared_bytes + d.dynamic_shared_bytes;

@@ -63,6 +63,7 @@ std::vector<std::string> lane_places_of(const warp_state& w, const std::uint32_t
                     static_cast<unsigned>(number - mbarrier_number));
       return std::string(text);
     }
+    if (number == grid_dependency) return std::string("waits for the end of the launch before its own, ");
     return (number == cluster_barrier ? "waits at the barrier of its cluster"
                                       : "waits at barrier " + std::to_string(number)) +
            ", ";

@@ -30,6 +30,7 @@ struct launch_context {
   dim3 cluster;                   // blocks of a cluster; 1 x 1 x 1: no clusters
   bool explicit_cluster = false;  // the launch or the kernel gave the cluster's size
   bool reaches_cluster = false;   // blocks access shared memory of others of their cluster
+  bool programmatic = false;      // may begin before the launch before it in its stream has ended
   std::uint32_t launch_id = 0;    // position in the order of launches, for metrics and messages
   std::uint32_t stream = 0;
   std::int32_t priority = 0;
@@ -92,6 +93,8 @@ enum class path_wait : std::uint8_t { nothing, barrier, lanes };
 
 /// Number of the barrier of a thread block cluster, after the named barriers of a block.
 constexpr std::uint32_t cluster_barrier = 16;
+/// Number of the wait for the launch before, whose place in the stream the warp's launch has not waited for.
+constexpr std::uint32_t grid_dependency = 17;
 /// Numbers of mbarriers: this, with the offset in shared memory. Lanes wait there for a limited time.
 constexpr std::uint32_t mbarrier_number = 0x8000'0000;
 

@@ -113,6 +113,7 @@ void stall_account::conditions(const warp_slot& w, cycle_t from, cycle_t until, 
       const isa::opcode op = w.next->instruction->op;
       const s at = op == isa::opcode::ucgabar_wait ? s::cluster_barrier
                    : op == isa::opcode::syncs      ? s::mbarrier
+                   : op == isa::opcode::acqbulk    ? s::grid_dependency
                                                    : s::barrier;
       f(warp_condition{c::sync, at}, from, until);
       break;

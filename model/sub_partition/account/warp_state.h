@@ -82,7 +82,9 @@ namespace heddle {
   X(misc, other, "gray40", \
     "stops for a context switch, or is being saved or restored") \
   X(mbarrier, sync, "firebrick", \
-    "waits at an mbarrier (try_wait) for arrivals or for the bytes of bulk copies")
+    "waits at an mbarrier (try_wait) for arrivals or for the bytes of bulk copies") \
+  X(grid_dependency, sync, "firebrick", \
+    "waits for the end of the launch before its own (griddepcontrol.wait)")
 // clang-format on
 
 enum class warp_cycle : std::uint8_t {

@@ -33,6 +33,7 @@ struct fill_work {
 /// What the attributes of a launch say.
 struct launch_traits {
   bool cooperative = false;
+  bool programmatic = false;        // may begin before the launch before it in its stream has ended
   unsigned cluster[3] = {0, 0, 0};  // blocks of a thread block cluster; 0: not given
 };
 

@@ -16,17 +16,19 @@ using namespace heddle::cuda;
 namespace heddle::cuda {
 
 namespace {
-constexpr int cooperative = 2, cluster_dimension = 4;
+constexpr int cooperative = 2, cluster_dimension = 4, programmatic_serialization = 6;
 }
 
 void read(const launch_attribute& attribute, launch_traits& traits) {
   if (attribute.id == cooperative) traits.cooperative = attribute.value.number != 0;
+  if (attribute.id == programmatic_serialization) traits.programmatic = attribute.value.number != 0;
   if (attribute.id == cluster_dimension)
     std::copy(std::begin(attribute.value.triple), std::end(attribute.value.triple), std::begin(traits.cluster));
 }
 
 void show(const launch_traits& traits, int attribute, launch_attribute& to) {
   if (attribute == cooperative) to.value.number = traits.cooperative;
+  if (attribute == programmatic_serialization) to.value.number = traits.programmatic;
   if (attribute == cluster_dimension)
     std::copy(std::begin(traits.cluster), std::end(traits.cluster), std::begin(to.value.triple));
 }
@@ -112,6 +114,7 @@ error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner 
   const unsigned* const cluster = w.traits.cluster[0] != 0 ? w.traits.cluster : w.function->cluster;
   std::copy(cluster, cluster + 3, head.cluster);
   head.cooperative = w.traits.cooperative;
+  head.programmatic = w.traits.programmatic;
   head.parameter_bytes = static_cast<std::uint32_t>(w.parameters.size());
   return noted(
       call(wire::call::launch, wire::writer().put(head).put_bytes(w.parameters.data(), w.parameters.size())).status);

@@ -43,6 +43,13 @@ int main(void) {
   void* extra[] = {(void*)1, &area, (void*)2, &area_bytes, NULL};
   GOOD(cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, NULL, NULL, extra));
   launch_config config = {{8, 1, 1}, {128, 1, 1}, 0, NULL, NULL, 0};
+  struct {
+    int id;
+    char pad[4];
+    int value[16];
+  } programmatic = {6, "", {1}}; /* CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
+  config.attributes = &programmatic;
+  config.attribute_count = 1;
   GOOD(cuLaunchKernelEx(&config, scale, arguments, NULL));
   GOOD(cuFuncSetBlockShape(scale, 128, 1, 1));
   GOOD(cuParamSetv(scale, 0, &a, 8));

@@ -113,7 +113,7 @@ TEST(host_registers_page, has_each_descriptor_as_it_is) {
                   {FIELD(command), FIELD(module), FIELD(kernel_address), FIELD(kernel_bytes), FIELD(grid), FIELD(block),
                    FIELD(dynamic_shared_bytes), FIELD(stream), FIELD(priority), FIELD(carveout_percent),
                    FIELD(max_registers), FIELD(parameter_bytes), FIELD(parameter_address), FIELD(local_address),
-                   FIELD(local_bytes), FIELD(cluster), FIELD(non_portable_cluster)});
+                   FIELD(local_bytes), FIELD(cluster), FIELD(non_portable_cluster), FIELD(programmatic)});
   }
   {
     using d = preempt_descriptor;

@@ -52,6 +52,8 @@ enum class map_field : std::uint8_t {
 
 /// Sub-operations of a barrier of the cluster, after those of a block's barrier.
 constexpr std::uint8_t cluster_arrive = 5, cluster_wait = 6;
+/// Of griddepcontrol.
+constexpr std::uint8_t grid_wait = 0, grid_launch_dependents = 1;
 
 /// All modifiers of an instruction, decoded.
 struct modifiers {

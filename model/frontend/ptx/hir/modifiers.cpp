@@ -244,7 +244,7 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
                  m.sub))
         return true;
       return w == "tile" || w == "b1024" || w == "cp_fenceproxy" || w == "tensormap::generic" || w == "aligned";
-    case ptx_op::griddepcontrol: return w == "wait" || w == "launch_dependents";
+    case ptx_op::griddepcontrol: return choose(w, std::array<const char*, 2>{"wait", "launch_dependents"}, m.sub);
     case ptx_op::createpolicy:
       return w == "fractional" || w == "range" || w == "global" || w == "cvt" || w.rfind("L2", 0) == 0;
     case ptx_op::vabsdiff2:

@@ -202,6 +202,7 @@ struct selector::selection {
     HEDDLE_SELECT(vote, s.warp_.vote()),
     HEDDLE_SELECT(bar, s.warp_.barrier()),
     HEDDLE_SELECT(barrier, s.warp_.barrier()),
+    HEDDLE_SELECT(griddepcontrol, s.warp_.grid_dependence()),
     // memory, fence, address
     HEDDLE_SELECT(atom, s.memory_.atomic()),
     HEDDLE_SELECT(ld, s.memory_.load()),

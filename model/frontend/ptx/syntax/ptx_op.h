@@ -176,7 +176,7 @@ enum class op_family : std::uint8_t {
   X(applypriority,  "applypriority",  hint,       space | own,                              0, 1, result,    by_use,    no,  no,  no)      \
   X(createpolicy,   "createpolicy",   hint,       own,                                      1, 1, result,    by_use,    no,  no,  no)      \
   X(discard,        "discard",        hint,       space | own,                              0, 1, result,    by_use,    no,  no,  no)      \
-  X(griddepcontrol, "griddepcontrol", hint,       space | own,                              0, 1, result,    by_use,    no,  no,  no)      \
+  X(griddepcontrol, "griddepcontrol", barrier,    own,                                      0, 0, none,      always,    no,  no,  yes)     \
   X(vabsdiff2,      "vabsdiff2",      difference, sat | own,                                3, 2, result,    by_use,    no,  no,  no)      \
   X(vabsdiff4,      "vabsdiff4",      difference, sat | own,                                3, 2, result,    by_use,    no,  no,  no)      \
   X(elect,          "elect",          warp,       sync,                                     0, 1, result,    by_use,    no,  no,  yes)     \

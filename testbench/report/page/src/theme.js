@@ -51,6 +51,7 @@ export const state_colours = {
   barrier: ['#aa3377', '#dd77bb'],
   cluster_barrier: ['#882255', '#bb5588'],
   mbarrier: ['#cc66aa', '#ee99cc'],
+  grid_dependency: ['#8866aa', '#bb99dd'],
   membar: ['#773388', '#aa77cc'],
   inst_fetch: ['#3399bb', '#66ccee'],
   no_instruction: ['#3399bb', '#66ccee'],

@@ -20,6 +20,7 @@ void barrier_translator::check(const hir_instruction& h, const ast_instruction& 
 }
 
 void barrier_translator::translate(hir_instruction h, const ast_instruction& i) {
+  if (h.op == ptx_op::griddepcontrol) return code_.append(std::move(h));
   if (h.m.uniform) {  // bar.warp.sync: its membermask is for hardware with independent progress of lanes
     for (const ast_operand& o : i.operands) h.src.push_back(in_.operand(o, isa::dtype::u32, i.where));
     code_.append(std::move(h));

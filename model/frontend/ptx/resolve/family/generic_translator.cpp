@@ -32,8 +32,7 @@ void generic_translator::translate(hir_instruction h, const ast_instruction& i) 
     case ptx_op::applypriority:
     case ptx_op::discard: return checker_.check_literal(i, 1, 128, 128);
     case ptx_op::prefetch:
-    case ptx_op::prefetchu:
-    case ptx_op::griddepcontrol: return;
+    case ptx_op::prefetchu: return;
     case ptx_op::pmevent: checker_.check_literal(i, 0, 0, h.m.masked ? 0xffff : 15); break;
     case ptx_op::createpolicy: return create_policy(std::move(h), i);
     default: break;

@@ -85,6 +85,12 @@ void warp_selector::cluster_barrier() {
   if (m.order == order::acquire) fence();
 }
 
+// Other chips begin a launch after the end of the one before it: there is nothing to wait for.
+void warp_selector::grid_dependence() {
+  if (!chip_.has_capability(9, 0)) return;
+  out_.put(in_.now().m.sub == grid_wait ? opcode::acqbulk : opcode::preexit, {no_register, 0, 0}, {});
+}
+
 void warp_selector::barrier() {
   if (in_.now().m.uniform) {
     out_.put(opcode::nop, {no_register, 0, 0}, {in_.now().src.empty() ? virtual_operand() : in_.src(0, dtype::b32)});

@@ -8,7 +8,7 @@
 
 namespace heddle::ptx {
 
-/// Exchange and synchronisation among threads: shfl, vote, elect, match, redux, bar.
+/// Exchange and synchronisation among threads: shfl, vote, elect, match, redux, bar, griddepcontrol.
 class warp_selector {
  public:
   warp_selector(const operand_reader& in, code_writer& out, const chip_limits& chip)
@@ -20,6 +20,7 @@ class warp_selector {
   void match();
   void reduce();
   void barrier();
+  void grid_dependence();
 
  private:
   void cluster_barrier();
