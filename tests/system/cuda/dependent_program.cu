@@ -3,15 +3,15 @@
 #include "check.cuh"
 
 __global__ void step(const unsigned* in, unsigned* out, unsigned rounds) {
-  const unsigned own = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+  const unsigned own = blockIdx.x * blockDim.x + threadIdx.x, count = gridDim.x * blockDim.x;
   cudaTriggerProgrammaticLaunchCompletion();
   unsigned v = own;
   for (unsigned k = 0; k < rounds; ++k) v = v * 1664525u + 1013904223u;
   cudaGridDependencySynchronize();
-  out[own] = in[(own + blockDim.x) % all] + (v | 1);
+  out[own] = in[(own + blockDim.x) % count] + (v | 1);
 }
 
-constexpr unsigned blocks = 64, threads = 128, all = blocks * threads, rounds = 1000, steps = 4;
+constexpr unsigned blocks = 64, threads = 128, words = blocks * threads, rounds = 1000, steps = 4;
 
 void launch_all(unsigned* a, unsigned* b, cudaStream_t stream, int programmatic) {
   cudaLaunchAttribute attribute{};
@@ -28,27 +28,27 @@ void launch_all(unsigned* a, unsigned* b, cudaStream_t stream, int programmatic)
 }
 
 std::vector<unsigned> result_of(unsigned* a) {
-  std::vector<unsigned> got(all);
-  CHECK(cudaMemcpy(got.data(), a, 4 * all, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemset(a, 0, 4 * all));
+  std::vector<unsigned> got(words);
+  CHECK(cudaMemcpy(got.data(), a, 4 * words, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemset(a, 0, 4 * words));
   return got;
 }
 
 int main() {
   unsigned *a = nullptr, *b = nullptr;
-  CHECK(cudaMalloc(&a, 4 * all));
-  CHECK(cudaMalloc(&b, 4 * all));
-  CHECK(cudaMemset(a, 0, 4 * all));
+  CHECK(cudaMalloc(&a, 4 * words));
+  CHECK(cudaMalloc(&b, 4 * words));
+  CHECK(cudaMemset(a, 0, 4 * words));
   cudaStream_t stream;
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   CHECK(cudaDeviceSynchronize());
 
-  std::vector<unsigned> in(all), out(all);
+  std::vector<unsigned> in(words), out(words);
   for (unsigned k = 0; k < steps; ++k) {
-    for (unsigned own = 0; own < all; ++own) {
+    for (unsigned own = 0; own < words; ++own) {
       unsigned v = own;
       for (unsigned r = 0; r < rounds; ++r) v = v * 1664525u + 1013904223u;
-      out[own] = in[(own + threads) % all] + (v | 1);
+      out[own] = in[(own + threads) % words] + (v | 1);
     }
     in = out;
   }
