@@ -14,6 +14,19 @@
 namespace heddle {
 
 // A wait that is not over lets others run, and is tried again by the program.
+namespace {
+void reduce(isa::atomic_op op, isa::dtype type, const std::uint8_t* from, unsigned bytes, std::uint8_t* to) {
+  const unsigned size = isa::size_of(type);
+  for (unsigned k = 0; k + size <= bytes; k += size) {
+    std::uint64_t old = 0, operand = 0;
+    std::memcpy(&old, to + k, size);
+    std::memcpy(&operand, from + k, size);
+    old = simt::atomic_result(op, type, old, operand, 0);
+    std::memcpy(to + k, &old, size);
+  }
+}
+}  // namespace
+
 functional_executor::pause functional_executor::mbarrier_wait(warp& x, const isa::instruction& i,
                                                               simt::lane_mask mask) {
   simt::warp_state& w = x.state;
@@ -54,7 +67,7 @@ void functional_executor::bulk_copy(block& b, warp& x, functional_step& s, unsig
   if (r.tensor) refuse(simt::problem_of(r, map, b.context.shared_bytes));
   const simt::bulk_walk first = r.tensor ? simt::bulk_walk(r, map) : simt::bulk_walk(r);
   isa::instruction atomic;
-  if (r.kind == simt::bulk_kind::reduction) atomic.type = simt::reduction_type(r, r.tensor ? &map : nullptr);
+  if (r.reduces) atomic.type = simt::reduction_type(r, r.tensor ? &map : nullptr);
   const auto copy_to = [&](block& target, block& waiting) {
     simt::bulk_walk walk = first;
     for (simt::bulk_piece p; walk.next(p);) {
@@ -89,9 +102,13 @@ void functional_executor::move_piece(const simt::bulk_request& r, const simt::bu
       if (p.outside) walk.fill(p, bytes);
       else std::memcpy(bytes, memory_.readable(p.global), p.bytes);
       return walk.put(p, bytes, shared);
-    case simt::bulk_kind::cluster:
-      return static_cast<void>(std::memmove(shared + (r.shared & isa::cluster_offset_mask) + p.at,
-                                            own + (r.source & isa::cluster_offset_mask) + p.at, p.bytes));
+    case simt::bulk_kind::cluster: {
+      std::uint8_t* const to = shared + (r.shared & isa::cluster_offset_mask) + p.at;
+      const std::uint8_t* const from = own + (r.source & isa::cluster_offset_mask) + p.at;
+      if (r.reduces) reduce(r.op, atomic.type, from, p.bytes, to);
+      else std::memmove(to, from, p.bytes);
+      return;
+    }
     case simt::bulk_kind::store:
       if (p.outside) return;
       walk.get(p, bytes, shared);
@@ -102,14 +119,8 @@ void functional_executor::move_piece(const simt::bulk_request& r, const simt::bu
   if (p.outside) return;
   walk.get(p, bytes, shared);
   const unsigned size = isa::size_of(atomic.type);
-  for (unsigned k = 0; k + size <= p.bytes; k += size) {
-    std::uint8_t* const cell = memory_.writable(p.global + k);
-    std::uint64_t old = 0, operand = 0;
-    std::memcpy(&old, cell, size);
-    std::memcpy(&operand, bytes + k, size);
-    old = simt::atomic_result(r.op, atomic.type, old, operand, 0);
-    std::memcpy(cell, &old, size);
-  }
+  for (unsigned k = 0; k + size <= p.bytes; k += size)
+    reduce(r.op, atomic.type, bytes + k, size, memory_.writable(p.global + k));
 }
 
 }  // namespace heddle

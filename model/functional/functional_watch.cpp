@@ -127,7 +127,7 @@ simt::lane_mask functional_executor::watched_others(watched_access& a) {
 bool functional_executor::watched_bulk(const watched_step& step, const simt::bulk_request& r,
                                        const simt::bulk_walk& walk, const simt::bulk_piece& p, const block& target) {
   const auto moves = [&](const functional_block* holder, std::uint64_t address, unsigned bytes, bool writes) {
-    const bool atomic = writes && r.kind == simt::bulk_kind::reduction;
+    const bool atomic = writes && r.reduces;
     return watcher_->transfer_moves(step, {holder, address, bytes, writes, atomic});
   };
   const auto in_shared = [&](const functional_block& b, bool writes) {

@@ -171,7 +171,9 @@ std::string own_suffix(const instruction& i) {
     case opcode::depbar: s = fmt::format("{}.LE.{}", pick(group_names, narrow<unsigned>(i.offset)), i.sub); break;
     case opcode::syncs: s = ".PHASECHK.TRYWAIT"; break;
     case opcode::ublkcp: s = pick(bulk_names, i.sub); break;
-    case opcode::ublkred: s = "." + upper_name(i.type) + "." + pick(atomic_names, i.sub); break;
+    case opcode::ublkred:
+      s = (i.offset != 0 ? ".S.S." : ".") + upper_name(i.type) + "." + pick(atomic_names, i.sub);
+      break;
     case opcode::utmaredg: s = tensor_suffix(i) + "." + pick(atomic_names, narrow<unsigned>(i.offset)); break;
     case opcode::utmaldg:
     case opcode::utmastg:

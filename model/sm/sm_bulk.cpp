@@ -6,6 +6,7 @@
 #include "heddle/config/error.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/simt/scalar/arrival.h"
+#include "heddle/simt/scalar/memory_access.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sm/sm.h"
 
@@ -34,6 +35,16 @@ const isa::instruction byte_store = store_of(isa::dtype::b8), half_store = store
 
 /// The change of an mbarrier when `bytes` bytes have come.
 std::uint64_t arrival_of(std::uint32_t bytes) { return std::uint64_t{0u - bytes} << 32; }
+
+/// The bytes of a piece as the words of lanes.
+void words_of(const simt::bulk_piece& p, std::uint32_t lanes, const std::uint8_t* bytes,
+              std::uint32_t (&words)[4][isa::warp_size]) {
+  for (const unsigned lane : set_bits(lanes))
+    for (unsigned k = 0; k < (p.unit + 3u) / 4; ++k) {
+      words[k][lane] = 0;
+      std::memcpy(&words[k][lane], bytes + lane * p.unit + 4 * k, std::min<unsigned>(p.unit, 4));
+    }
+}
 
 /// The blocks to which the command writes, bit by rank; 0: its own block alone.
 std::uint32_t ranks_of(const simt::bulk_request& r, const simt::block_context& own) {
@@ -114,19 +125,20 @@ cycle_t sm::bulk_write(bulk_command& c, const simt::bulk_piece& p, const std::ui
   }
   for (const unsigned rank : set_bits(c.ranks & ~(1u << b->context.cluster_rank))) {
     cluster_access& a = message_of(c, rank);
-    a.instruction = p.unit == 1 ? &byte_store : p.unit == 2 ? &half_store : &word_store;
-    a.kind = lsu_kind::store;
+    a.instruction = c.request.reduces ? &c.atomic : p.unit == 1 ? &byte_store : p.unit == 2 ? &half_store : &word_store;
+    a.kind = c.request.reduces ? lsu_kind::reduction : lsu_kind::store;
     a.lanes = lanes;
     a.bytes_per_lane = p.unit;
     std::copy(std::begin(t.own_addresses), std::end(t.own_addresses), std::begin(a.addresses));
-    for (const unsigned lane : set_bits(lanes)) {
-      a.words[0][lane] = 0;
-      std::memcpy(&a.words[0][lane], bytes + lane * p.unit, p.unit);
-    }
+    words_of(p, lanes, bytes, a.words);
     cluster_port->request(a, cycle);
   }
   if (c.ranks != 0 && (c.ranks >> b->context.cluster_rank & 1) == 0) return cycle;
-  if (c.request.kind == simt::bulk_kind::cluster) std::memcpy(b->shared.data() + to + p.at, bytes, p.bytes);
+  if (c.request.reduces) {
+    unsigned bad_lane = 0;  // the addresses were checked when the copy issued
+    words_of(p, lanes, bytes, t.words);
+    simt::remote_shared_access(c.atomic, b->context, lanes, t.own_addresses, t.words, bad_lane);
+  } else if (c.request.kind == simt::bulk_kind::cluster) std::memcpy(b->shared.data() + to + p.at, bytes, p.bytes);
   else c.walk.put(p, bytes, b->shared.data());
   t.kind = lsu_kind::store;
   t.shared_mask = lanes;

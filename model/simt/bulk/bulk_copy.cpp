@@ -44,7 +44,7 @@ std::string range_problem(std::uint32_t address, std::uint64_t bytes, std::uint3
 
 bulk_kind kind_of(const isa::instruction& i) {
   switch (i.op) {
-    case opcode::ublkred:
+    case opcode::ublkred: return i.offset != 0 ? bulk_kind::cluster : bulk_kind::reduction;
     case opcode::utmaredg: return bulk_kind::reduction;
     case opcode::ublkpf:
     case opcode::utmapf: return bulk_kind::prefetch;
@@ -75,6 +75,7 @@ bulk_request request_of(const isa::instruction& i, const warp_state& w, unsigned
   r.tensor = i.op == opcode::utmaldg || i.op == opcode::utmastg || i.op == opcode::utmaredg || i.op == opcode::utmapf;
   r.im2col = r.tensor && (i.sub & isa::im2col) != 0;
   r.dimensions = r.tensor ? i.sub % isa::im2col : 0;
+  r.reduces = i.op == opcode::ublkred || i.op == opcode::utmaredg;
   r.op = static_cast<isa::atomic_op>(i.op == opcode::utmaredg ? i.offset : i.sub);
   r.type = i.type;
   r.global = lane_value(i.src[0], w, lane);
@@ -130,14 +131,14 @@ bulk_walk::bulk_walk(const bulk_request& r)
       row_bytes_(r.bytes),
       to_(r.bytes),
       global_(r.global) {
-  if (r.kind == bulk_kind::reduction) widest_ = isa::size_of(reduction_type(r, nullptr));
+  if (r.reduces) widest_ = isa::size_of(reduction_type(r, nullptr));
 }
 
 bulk_walk::bulk_walk(const bulk_request& r, const isa::tensor_map& m)
     : map_(m), tensor_(true), base_(offset_of(r.shared)), offsets_(r.offsets) {
   constexpr std::uint32_t bits[] = {0, 1, 3, 7};
   swizzle_ = bits[static_cast<unsigned>(m.swizzle)];
-  if (r.kind == bulk_kind::reduction) widest_ = isa::size_of(reduction_type(r, &m));
+  if (r.reduces) widest_ = isa::size_of(reduction_type(r, &m));
   for (unsigned d = 0; d < m.rank; ++d) first_[d] = now_[d] = r.at[d];
   count_.fill(1);
   if (m.is_im2col != 0) {

@@ -19,6 +19,7 @@ struct bulk_request {
   bulk_kind kind = bulk_kind::load;
   bool tensor = false;
   bool im2col = false;
+  bool reduces = false;                     // into what is there, in global memory or in another block's shared memory
   std::uint8_t dimensions = 0;              // of the coordinates
   isa::atomic_op op = isa::atomic_op::add;  // reduction
   isa::dtype type = isa::dtype::u32;        // reduction of contiguous bytes

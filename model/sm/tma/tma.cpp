@@ -93,8 +93,9 @@ bool tma::begin(bulk_command& c, cycle_t cycle) {
     if (global && !ranges_.find(c.request.global, c.request.bytes, hint_))
       return fail(c, illegal(c.request.global, c.request.bytes), cycle), false;
   }
-  if (c.request.kind == simt::bulk_kind::reduction) {
+  if (c.request.reduces) {
     c.atomic.op = isa::opcode::red;
+    if (c.request.kind == simt::bulk_kind::cluster) c.atomic.mem_space = isa::space::shared;
     c.atomic.sub = static_cast<std::uint8_t>(c.request.op);
     c.atomic.type = simt::reduction_type(c.request, c.request.tensor ? &c.map : nullptr);
   }
@@ -251,7 +252,9 @@ bool tma::send_staged(cycle_t cycle) {
   if (c.request.kind == simt::bulk_kind::cluster) {
     std::uint8_t bytes[simt::bulk_walk::line];
     for (unsigned lane = 0; lane * r.piece.unit < r.piece.bytes; ++lane)
-      std::memcpy(bytes + lane * r.piece.unit, &r.transaction.words[0][lane], r.piece.unit);
+      for (unsigned k = 0; k < (r.piece.unit + 3u) / 4; ++k)
+        std::memcpy(bytes + lane * r.piece.unit + 4 * k, &r.transaction.words[k][lane],
+                    std::min<unsigned>(r.piece.unit, 4));
     c.ready = std::max(c.ready, listener_.bulk_write(c, r.piece, bytes, r.transaction, cycle));
     staged_.pop_front();
     --c.unread;

@@ -162,7 +162,7 @@ bool bulk_word(const std::string& w, modifiers& m) {
   else if (w == "wait_group") m.sub = bulk_wait;
   else if (w == "mbarrier::complete_tx::bytes") m.sums = true;
   else if (w == "multicast::cluster") m.any_block = true;
-  else if (w == "im2col") m.im2col = true;
+  else if (w == "im2col" || w == "im2col_no_offs") m.im2col = true;
   else if (w.size() == 2 && w[1] == 'd' && w[0] >= '1' && w[0] <= '5')
     m.dimensions = static_cast<std::uint8_t>(w[0] - '0');
   else if (isa::dtype t; type_of_word(w, t)) m.type = t;

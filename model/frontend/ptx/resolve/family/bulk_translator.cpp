@@ -21,6 +21,23 @@ constexpr std::array<isa::tensor_type, 13> replaced_types = {
     isa::tensor_type::f32_ftz, isa::tensor_type::f64, isa::tensor_type::bf16, isa::tensor_type::tf32,
     isa::tensor_type::tf32_ftz};
 
+/// The operations and types of reductions in shared memory. Source: PTX ISA, cp.reduce.async.bulk.
+bool reduces_in_shared(const hir_instruction& h) {
+  using op = isa::atomic_op;
+  const dtype t = h.m.type;
+  switch (static_cast<op>(h.m.reduces)) {
+    case op::and_:
+    case op::or_:
+    case op::xor_: return t == dtype::b32;
+    case op::add: return t == dtype::u32 || t == dtype::s32 || t == dtype::u64;
+    case op::min:
+    case op::max: return t == dtype::u32 || t == dtype::s32;
+    case op::inc:
+    case op::dec: return t == dtype::u32;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 void bulk_translator::translate(const hir_instruction& h, const ast_instruction& i) {
@@ -82,6 +99,7 @@ void bulk_translator::append(const hir_instruction& h, opcode op, std::uint8_t s
   c.m.bulk = op;
   c.m.bulk_sub = sub;
   c.m.reduces = h.m.reduces;
+  c.m.sums = h.m.sums;
   c.guard = h.guard;
   const auto word = [&c](const value& v) { c.src.push_back(v.what == value::kind::none ? immediate_value(0) : v); };
   for (const value& v : {d.global, d.shared, d.bytes, d.barrier, d.blocks}) word(v);
@@ -105,10 +123,13 @@ void bulk_translator::contiguous(const hir_instruction& h, const ast_instruction
   const bool reduces = i.has("reduce");
   if (reduces && h.m.type == dtype::none) refuse(i, "a type");
   if (!i.has("global")) {  // within the cluster
-    if (!h.m.sums || reduces) refuse(i, "'.mbarrier::complete_tx::bytes', and no reduction in shared memory");
+    if (!h.m.sums) refuse(i, "'.mbarrier::complete_tx::bytes'");
+    if (reduces && !reduces_in_shared(h))
+      refuse(i, "and, or, xor of b32, add, min, max of u32 or s32, add of u64, or inc, dec of u32");
     d.shared = shared_address(steps, i.operands[0]);
     d.blocks = shared_address(steps, i.operands[1]);
     d.barrier = shared_address(steps, i.operands[3]);
+    if (reduces) return append(h, opcode::ublkred, h.m.reduces, d);
     return append(h, opcode::ublkcp, static_cast<std::uint8_t>(isa::bulk_way::cluster), d);
   }
   if (!h.m.sums) {
@@ -155,12 +176,12 @@ void bulk_translator::tensor(const hir_instruction& h, const ast_instruction& i)
     return append(h, opcode::utmapf, sub, d);
   }
   if (!h.m.sums) {
-    if (h.m.im2col) refuse(i, "'.tile': stores in im2col mode are not supported");
+    if (h.m.im2col && !i.has("im2col_no_offs")) refuse(i, "'.im2col_no_offs'");
     map_and_coordinates(h, steps, i.operands[0], d);
     d.shared = shared_address(steps, i.operands[1]);
     return append(h, i.has("reduce") ? opcode::utmaredg : opcode::utmastg, sub, d);
   }
-  if (i.has("reduce")) refuse(i, "'.bulk_group'");
+  if (i.has("reduce") || i.has("im2col_no_offs")) refuse(i, "'.bulk_group'");
   d.shared = shared_address(steps, i.operands[next++]);
   map_and_coordinates(h, steps, i.operands[next++], d);
   d.barrier = shared_address(steps, i.operands[next++]);

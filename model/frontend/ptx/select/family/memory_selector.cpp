@@ -241,6 +241,7 @@ void memory_selector::bulk_copy() {
   machine_instruction& c = out_.put(h.m.bulk, none, {address, first, second, third});
   c.base.sub = h.m.bulk_sub;
   if (h.m.bulk == opcode::utmaredg) c.base.offset = h.m.reduces;
+  if (h.m.bulk == opcode::ublkred) c.base.offset = h.m.sums;  // in shared memory
   c.base.type = h.m.type == dtype::none ? dtype::u32 : h.m.type;
 }
 
