@@ -27,6 +27,7 @@ constexpr void (*rules[])(const time_model&, std::vector<advice>&) = {unused_vec
                                                                       partial_wave,
                                                                       imbalance_between_blocks,
                                                                       imbalance_within_blocks,
+                                                                      serial_work,
                                                                       barriers,
                                                                       steps_in_shared_memory,
                                                                       atomics_by_address,

@@ -35,6 +35,7 @@ machine_step step_of(const json& at) {
       const double n = state.value().is_number() ? state.value().get<double>() : 0;
       (is_queue(state.key()) ? s.queues : s.alone) += n;
       if (state.key() == "long_scoreboard") s.loads = n;
+      if (state.key() == "barrier") s.barriers = n;
       if (state.key() == "selected" || state.key() == "wait") s.fixed += n;
     }
   s.look_ups = number_at(at, {"memory", "l1_requests"});

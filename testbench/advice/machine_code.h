@@ -18,6 +18,7 @@ struct machine_step {
   double queues = 0;               // warp-cycles behind other warps: for a unit or a queue
   double loads = 0;                // of `alone`, waits for loads
   double fixed = 0;                // of `alone`, its issue and fixed latencies
+  double barriers = 0;             // of `alone`, waits for other warps of the block
   double look_ups = 0, l2_sectors = 0, dram_sectors = 0;
 
   [[nodiscard]] double cycles() const { return alone + queues; }

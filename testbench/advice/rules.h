@@ -12,9 +12,10 @@ namespace heddle::testbench {
 struct advice;
 
 constexpr double sector_bytes = 32;
-constexpr double worth_telling = 1.2;  // what is there to what is needed
-constexpr double fully_busy = 0.8;     // few parts are used more than this
-constexpr double busy_part = 0.6;      // others wait for a part that is used as much
+constexpr double worth_telling = 1.2;    // what is there to what is needed
+constexpr double fully_busy = 0.8;       // few parts are used more than this
+constexpr double busy_part = 0.6;        // others wait for a part that is used as much
+constexpr double few_instructions = 40;  // between two barriers
 
 /// Shortest text with at most three digits: "4", "4.88".
 std::string rounded(double value);
@@ -56,6 +57,7 @@ void local_memory(const time_model& t, std::vector<advice>& to);
 void register_spills(const time_model& t, std::vector<advice>& to);
 void divergence(const time_model& t, std::vector<advice>& to);
 void double_precision(const time_model& t, std::vector<advice>& to);
+void serial_work(const time_model& t, std::vector<advice>& to);
 void barriers(const time_model& t, std::vector<advice>& to);
 void steps_in_shared_memory(const time_model& t, std::vector<advice>& to);
 void atomics_by_address(const time_model& t, std::vector<advice>& to);

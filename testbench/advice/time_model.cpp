@@ -224,18 +224,17 @@ double time_model::share_of(const std::string& state) const {
   return found == states_.end() ? 0 : found->second;
 }
 
-double time_model::busiest() const {
+double time_model::busiest(const relief& r) const {
   double most = 0;
-  for (const auto& [part, use] : uses_) most = std::max(most, use);
+  for (const auto& [part, use] : uses_) {
+    const auto found = r.parts.find(part);
+    most = std::max(most, found == r.parts.end() ? use : use * (1 - found->second));
+  }
   return most;
 }
 
 double time_model::speedup(const relief& r) const {
-  double bound = 0.001;
-  for (const auto& [part, use] : uses_) {
-    const auto found = r.parts.find(part);
-    bound = std::max(bound, found == r.parts.end() ? use : use * (1 - found->second));
-  }
+  const double bound = std::max(0.001, busiest(r));
   double lives = 1 - r.lifetime, queues = 0;
   for (const auto& [state, share] : r.states) lives -= share_of(state) * share;
   for (const auto& [state, share] : states_) {

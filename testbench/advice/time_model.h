@@ -52,8 +52,8 @@ class time_model {
   [[nodiscard]] double use_of(const std::string& part) const;
   /// Of the warp-cycles, 0 to 1.
   [[nodiscard]] double share_of(const std::string& state) const;
-  /// The largest use of a part.
-  [[nodiscard]] double busiest() const;
+  /// The largest use of a part, if the time was as it is: after the change.
+  [[nodiscard]] double busiest(const relief& r = {}) const;
   /// L2 cycles for which the atomics of a line occupy atomic units, all slices together.
   [[nodiscard]] double atomic_cycles(const place_sums& atomic) const;
   /// What a load takes that misses the L1 and hits the L2 of an idle chip, in core cycles.

@@ -40,6 +40,7 @@ struct row {
 constexpr const char* first = "views/advice";
 constexpr const char* waits = "views/advice_waits";
 constexpr const char* more = "advice/more";
+constexpr const char* serial = "advice/serial";
 
 words values_and_turns(unsigned threads, unsigned turns) {
   return {words_of(threads + 4096), bytes(16 * threads), number(turns)};
@@ -78,6 +79,10 @@ const row rows[] = {
     {"divergence", more, "unlike_turns", "unlike_turns_mended", values<96>, {16, 32}},
     {"double precision", first, "widened", "widened_mended", values<100>},
     {"barriers", waits, "uneven", "uneven_mended", values<8>},
+    {"serial work", serial, "one_sums", "one_sums_mended", values<8>},
+    {"serial work", serial, "four_sum", "one_sums_mended", values<8>},
+    {"serial work", serial, "one_computes", "one_computes_mended", values<8>},
+    {"serial work", serial, "one_reads", "one_reads_mended", values<8>},
     {"steps in shared memory", waits, "step_by_step", "step_by_step_mended", values<8>},
     {"atomics by address", waits, "one_counter", "one_counter_mended",
      [](unsigned n) {
@@ -190,6 +195,7 @@ struct sound_kernel {
   std::string (*grid)(unsigned threads);
   words (*arguments)(unsigned threads);
   std::vector<std::string> harmless = {};
+  const char* file = more;
 };
 
 std::string of_threads(unsigned threads) { return std::to_string(threads / 256); }
@@ -219,12 +225,31 @@ const sound_kernel sound_kernels[] = {
      [](unsigned n) {
        return words{words_of(n), bytes(4 * n), number(16)};
      }},
+    // One thread works while others wait, but no other could: the barrier behind it is all that is seen.
+    {"searched",
+     "256",
+     of_threads,
+     [](unsigned n) {
+       return words{bytes(262144), bytes(4 * n), number(65536)};
+     },
+     {"barriers"},
+     serial},
+    {"walked",
+     "256",
+     of_threads,
+     [](unsigned n) {
+       return words{words_of(65536), bytes(4 * n), number(64)};
+     },
+     {"barriers"},
+     serial},
+    {"told_sum", "256", of_threads, values<8>, {"barriers"}, serial},
+    {"bordered", "256", of_threads, values<8>, {"barriers"}, serial},
 };
 
 TEST_P(advice_table, nothing_is_said_of_sound_kernels) {
   for (const sound_kernel& k : sound_kernels) {
     const unsigned threads = 256 * grid_of(size_ == 0 ? 1 : 4);
-    run(more, k.name, k.grid(threads), k.block, k.arguments(threads), {});
+    run(k.file, k.name, k.grid(threads), k.block, k.arguments(threads), {});
     for (const json& a : advice_)
       EXPECT_EQ(std::count(k.harmless.begin(), k.harmless.end(), a["rule"].get<std::string>()), 1)
           << k.name << " on " << gpu_ << ": " << a.dump();
