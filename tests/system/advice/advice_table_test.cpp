@@ -45,6 +45,7 @@ constexpr const char* serial = "advice/serial";
 words values_and_turns(unsigned threads, unsigned turns) {
   return {words_of(threads + 4096), bytes(16 * threads), number(turns)};
 }
+words no_turns(unsigned threads) { return {words_of(threads + 4096), bytes(16 * threads)}; }
 words chase(unsigned threads, unsigned turns) { return {bytes(4194304), bytes(4 * threads), number(turns)}; }
 template <unsigned turns>
 words values(unsigned threads) {
@@ -84,6 +85,8 @@ const row rows[] = {
     {"serial work", serial, "one_computes", "one_computes_mended", values<8>},
     {"serial work", serial, "one_reads", "one_reads_mended", values<8>},
     {"steps in shared memory", waits, "step_by_step", "step_by_step_mended", values<8>},
+    {"steps in shared memory", serial, "unrolled_steps", "steps_mended", no_turns, {1, 8}},
+    {"steps in shared memory", serial, "spread_steps", "steps_mended", no_turns, {1, 8}},
     {"atomics by address", waits, "one_counter", "one_counter_mended",
      [](unsigned n) {
        return words{words_of(64 * n), bytes(16 * n), number(16)};
