@@ -85,12 +85,85 @@ void partial_wave(const time_model& t, std::vector<advice>& to) {
                 t.speedup(r)});
 }
 
+namespace {
+
+/// Warps of an SM over time, and what they issue: no more than a number of instructions a cycle, nor than each its own
+/// in the cycles that latencies take.
+struct issue_over_time {
+  struct step {
+    double cycles, sms, warps;  // of SMs with warps, and warps of each
+  };
+  std::vector<step> steps;
+  double latency = 0;  // cycles of a warp for an instruction, without waits for others
+
+  explicit issue_over_time(const time_model& t) {
+    const json over_time = t.kernel.value("occupancy_over_time", json::object());
+    const json sms = over_time.value("active_sms", json::array()),
+               filled = over_time.value("achieved_occupancy", json::array());
+    for (std::size_t k = 0; k < std::min(sms.size(), filled.size()); ++k)
+      steps.push_back({number_at(over_time, {"step_cycles"}), sms[k].get<double>(),
+                       filled[k].get<double>() * t.machine.number("sm.max_warps")});
+    const double all = number_at(t.kernel, {"warp_cycles", "active"});
+    double cycles = number_at(t.kernel, {"warp_states", "selected"});
+    for (const char* state : {"wait", "branch_resolving", "short_scoreboard"}) cycles += all * t.share_of(state);
+    cycles += all * t.share_of("long_scoreboard") * t.loads_alone();
+    latency = ratio(cycles, number_at(t.kernel, {"metrics", "inst_executed"}));
+  }
+  [[nodiscard]] double issued(double most_a_cycle) const {
+    double n = 0;
+    for (const step& s : steps) n += s.cycles * s.sms * std::min(most_a_cycle, ratio(s.warps, latency));
+    return n;
+  }
+  /// In which SMs have at most a quarter of the warps that they had.
+  [[nodiscard]] double cycles_of_last_quarter() const {
+    const auto fewer = [](const step& a, const step& b) { return a.sms * a.warps < b.sms * b.warps; };
+    const auto most = std::max_element(steps.begin(), steps.end(), fewer);
+    double cycles = 0;
+    for (auto s = most; s != steps.end(); ++s)
+      if (4 * s->sms * s->warps <= most->sms * most->warps) cycles += s->cycles;
+    return cycles;
+  }
+  /// Instructions an SM issues in a cycle while it has warps enough, if all have so many.
+  [[nodiscard]] double rate(double instructions) const {
+    double low = 0, high = 16;
+    for (unsigned k = 0; k < 40; ++k) (issued((low + high) / 2) < instructions ? low : high) = (low + high) / 2;
+    return low;
+  }
+};
+
+constexpr double long_alone = 0.3;  // blocks of equal length end one after another in less of the time
+
+// Blocks on one SM, each SM with as many: the longest are alone at the end, too few to fill it.
+void imbalance_on_sms(const time_model& t, const block_times& times, std::vector<advice>& to) {
+  const double sms = t.machine.number("gpu.sm_count", 1), blocks = number_at(t.kernel, {"blocks"});
+  const double instructions = number_at(t.kernel, {"metrics", "inst_executed"});
+  const bool even = std::fmod(blocks, sms) == 0 && number_at(t.kernel, {"lost_occupancy", "partial_last_wave"}) < 0.03;
+  if (!even || blocks < 2 * sms || times.ended >= 0.1) return;
+  const issue_over_time issue(t);
+  const double alone = ratio(issue.cycles_of_last_quarter(), times.kernel);
+  const double then = ratio(instructions, issue.rate(instructions) * sms) + times.start;
+  const double speedup = std::min(ratio(times.kernel, then), ratio(1, t.busiest()));
+  if (alone < long_alone || speedup < 1.1) return;
+  to.push_back(
+      {"imbalance between blocks", "",
+       fmt::format("for {:.0f} % of the time SMs have a quarter of their warps or fewer: the longest blocks are "
+                   "left alone, too few to fill them",
+                   100 * alone),
+       "give blocks work of equal length, or let blocks fetch pieces of work", speedup});
+}
+
+}  // namespace
+
 // Some blocks are longer than the mean of all.
 void imbalance_between_blocks(const time_model& t, std::vector<advice>& to) {
   const block_times times(t);
   const double blocks = number_at(t.kernel, {"blocks"}), sms = t.machine.number("gpu.sm_count", 1);
   const double speedup = ratio(times.kernel, times.even_sms(blocks, sms));
-  if (speedup < 1.1 || blocks < 2 || number_at(t.kernel, {"busiest_sm_instructions"}) == 0) return;
+  if (number_at(t.kernel, {"busiest_sm_instructions"}) == 0) {
+    imbalance_on_sms(t, times, to);
+    return;
+  }
+  if (speedup < 1.1 || blocks < 2) return;
   to.push_back({"imbalance between blocks", "",
                 fmt::format("SMs have blocks for {:.0f} of {:.0f} cycles on average: the longest blocks end the kernel",
                             times.sm, times.kernel),

@@ -101,6 +101,16 @@ const row rows[] = {
     {"imbalance within blocks", more, "one_warp_works", "one_warp_works_mended", values<320>},
     {"imbalance between blocks", first, "one_is_long", "one_is_long_mended", values<100>, {2, 8}, {}, 1, false},
     {"imbalance between blocks", first, "one_is_long", "one_is_long_mended", values<100>, {9.6, 17.6}, {}, 1, false},
+    {"imbalance between blocks", serial, "eighth_is_long", "eighth_is_long_mended", values<64>, {8, 16}, {}, 1, false},
+    {"imbalance between blocks",
+     serial,
+     "longer_and_longer",
+     "longer_and_longer_mended",
+     values<32>,
+     {8, 16},
+     {},
+     1,
+     false},
     {"partial last wave", first, "walk", "walk", chased<64>, {8.8, 17.6}, chased<16>, 4, false},
     {"occupancy", more, "many_registers", "many_registers_mended", chased<24>, {12, 24}, {}, 1, false},
     {"occupancy", more, "many_registers", "many_registers_mended", chased<192>, {12, 24}, {}, 1, false},
@@ -247,6 +257,13 @@ const sound_kernel sound_kernels[] = {
      serial},
     {"told_sum", "256", of_threads, values<8>, {"barriers"}, serial},
     {"bordered", "256", of_threads, values<8>, {"barriers"}, serial},
+    // Equal blocks, eight an SM, end one after another.
+    {"eighth_is_long_mended",
+     "256",
+     [](unsigned threads) { return of_threads(8 * threads); },
+     [](unsigned n) { return values_and_turns(8 * n, 64); },
+     {},
+     serial},
 };
 
 TEST_P(advice_table, nothing_is_said_of_sound_kernels) {

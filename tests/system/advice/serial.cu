@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// As more.cu: work of few threads between two barriers, sums in steps that the compiler unrolled, and kernels that look
-// alike and are as they should be.
-// Made into PTX by: nvcc -arch=compute_75 -lineinfo -ptx serial.cu
+// As more.cu: work of few threads between two barriers, sums in steps that the compiler unrolled, blocks of unlike
+// length on one SM, and kernels that look alike and are as they should be. Made into PTX by: nvcc -arch=compute_75
+// -lineinfo -ptx serial.cu
 #define KERNEL extern "C" __global__ void
 
 __device__ __forceinline__ float sum_of_warp(float x) {
@@ -170,6 +170,30 @@ KERNEL steps_mended(const float* in, float* out) {
   float sum = t < 8 ? made[t] : 0;
   for (int j = 4; j > 0; j /= 2) sum += __shfl_xor_sync(0xffffffff, sum, j);
   if (t == 0) out[blockIdx.x] = sum;
+}
+
+// Imbalance between blocks that share an SM: an eighth of them have eight times as much to do.
+__device__ __forceinline__ float turns(float x, int n) {
+#pragma unroll 1
+  for (int k = 0; k < n; ++k) x = x * 1.01f + 0.5f;
+  return x;
+}
+KERNEL eighth_is_long(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = turns(in[i], blockIdx.x < gridDim.x / 8 ? 8 * passes : passes);
+}
+KERNEL eighth_is_long_mended(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = turns(in[i], passes * 15 / 8);
+}
+// Each block has a little more to do than the one before.
+KERNEL longer_and_longer(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = turns(in[i], passes * 16 * (blockIdx.x + 1) / gridDim.x);
+}
+KERNEL longer_and_longer_mended(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = turns(in[i], passes * 8);
 }
 
 // Look-alikes. A search by one thread: where it goes on depends on what it has read.
