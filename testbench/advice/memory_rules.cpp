@@ -105,9 +105,11 @@ void bank_conflicts(const time_model& t, std::vector<advice>& to) {
 
 namespace {
 
-/// Passes over the banks of an access of so many addresses in shared memory: the geometric mean of one, if they lie
-/// well, and of what random ones take.
+/// Passes over the banks of an access of so many addresses in shared memory. If their number differs from access to
+/// access, some lanes happen to have one address: they are the data's, and lie as random ones do. Otherwise they have
+/// an order of their own, which can be laid out in different banks.
 double passes_instead(double addresses, double banks) {
+  if (std::abs(addresses - std::round(addresses)) < 0.001) return 1;
   const double each = ratio(addresses, banks);
   double random = 0, below = 0, of_bank = std::exp(-each);  // a bank has k addresses: Poisson
   for (unsigned k = 0; k < warp_threads; ++k) {
@@ -115,7 +117,7 @@ double passes_instead(double addresses, double banks) {
     random += 1 - std::pow(std::min(1.0, below), banks);
     of_bank *= each / (k + 1);
   }
-  return std::sqrt(std::max(1.0, random));
+  return std::max(1.0, random);
 }
 
 }  // namespace
@@ -133,9 +135,11 @@ void constants_by_lane(const time_model& t, std::vector<advice>& to) {
     const double less = reads - std::min(reads, passes);
     r.states["mio_throttle"] = ratio(less, t.moved("constant_reads"));
     relieve_load_store_queue(r, t, "constant look-ups", less);
-    // Instead, an access takes the latency of shared memory.
-    const double instead = ratio(accesses * t.machine.number("shared_memory.latency_cycles"),
-                                 number_at(t.kernel, {"warp_cycles", "active"}) * t.share_of("short_scoreboard"));
+    // Instead, an access takes the latency of shared memory, and its further passes.
+    const double taken = accesses * t.machine.number("shared_memory.latency_cycles") +
+                         (passes - accesses) * t.machine.number("shared_memory.conflict_cycles", 1);
+    const double instead =
+        ratio(taken, number_at(t.kernel, {"warp_cycles", "active"}) * t.share_of("short_scoreboard"));
     r.states["short_scoreboard"] = saved * (1 - std::min(1.0, instead));
     to.push_back(
         {"constants by lane", p.name,

@@ -71,6 +71,7 @@ const row rows[] = {
      }},
     {"bank conflicts", first, "columns", "columns_mended", values<64>},
     {"constants by lane", first, "looked_up", "looked_up_mended", values<64>},
+    {"constants by lane", serial, "looked_up_at_random", "looked_up_at_random_mended", values<64>},
     {"local memory", first, "indexed", "indexed_mended", values<64>},
     {"register spills", more, "spilled", "spilled_mended", values<16>},
     {"register spills", more, "by_maxnreg", "unlimited", values<16>},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // As more.cu: work of few threads between two barriers, sums in steps that the compiler unrolled, blocks of unlike
-// length on one SM, and kernels that look alike and are as they should be. Made into PTX by: nvcc -arch=compute_75
-// -lineinfo -ptx serial.cu
+// length on one SM, random constants; and kernels that look alike and are as they should be.
+// Made into PTX by: nvcc -arch=compute_75 -lineinfo -ptx serial.cu
 #define KERNEL extern "C" __global__ void
 
 __device__ __forceinline__ float sum_of_warp(float x) {
@@ -194,6 +194,32 @@ KERNEL longer_and_longer(const float* in, float* out, int passes) {
 KERNEL longer_and_longer_mended(const float* in, float* out, int passes) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] = turns(in[i], passes * 8);
+}
+
+// Constants by lane, at addresses that the data have.
+__constant__ float table[1024];
+KERNEL looked_up_at_random(const unsigned* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned x = in[i];
+  float sum = 0;
+  for (int k = 0; k < passes; ++k) {
+    sum += table[x >> 22];
+    x = x * 1664525u + 1013904223u;
+  }
+  out[i] = sum;
+}
+KERNEL looked_up_at_random_mended(const unsigned* in, float* out, int passes) {
+  __shared__ float copy[1024];
+  for (int k = threadIdx.x; k < 1024; k += blockDim.x) copy[k] = out[k];
+  __syncthreads();
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned x = in[i];
+  float sum = 0;
+  for (int k = 0; k < passes; ++k) {
+    sum += copy[x >> 22];
+    x = x * 1664525u + 1013904223u;
+  }
+  out[i] = sum;
 }
 
 // Look-alikes. A search by one thread: where it goes on depends on what it has read.
