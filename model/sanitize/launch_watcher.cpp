@@ -77,6 +77,24 @@ void launch_watcher::heap_given(std::uint64_t address, std::uint64_t bytes) {
   if (checks_races_) races_.forget(address, bytes);
 }
 
+bool launch_watcher::heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                                   unsigned lane) {
+  if ((kinds_ & sanitize_kind::memory) == 0) return false;
+  if (!found_.counts({sanitize_kind::memory, launch_->program.get(), index_of(i), 2, 0})) return true;
+  finding f;
+  f.kind = sanitize_kind::memory;
+  f.place = place_in_source(*launch_->program, i);
+  f.kernel = launch_->program->kernel;
+  f.launch = launch_->launch_id;
+  f.what = "free of " + hexadecimal(address) + ", which is no block of malloc in use";
+  const simt::dim3 &b = w.block->index, &grid = launch_->grid;
+  const std::uint64_t block = (std::uint64_t{b.z} * grid.y + b.y) * grid.x + b.x;
+  const std::string near = of_heap(address) ? heap_.nearest(address) : host_.nearest(address);
+  f.details.push_back(thread_text(*launch_, block, w.thread(lane)) + (near.empty() ? "" : ": " + near));
+  found_.add(std::move(f));
+  return true;
+}
+
 void launch_watcher::end() {
   if (checks_races_ && launch_ != nullptr) works_.ends(*launch_, races_.global());
   launch_ = nullptr;

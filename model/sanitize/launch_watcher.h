@@ -14,6 +14,7 @@
 #include "heddle/sanitize/phase_check.h"
 #include "heddle/sanitize/product_check.h"
 #include "heddle/sanitize/race_check.h"
+#include "heddle/sanitize/spaced_heap.h"
 #include "heddle/sanitize/work_check.h"
 
 namespace heddle::sanitize {
@@ -24,7 +25,10 @@ class launch_watcher final : public execution_watcher {
   launch_watcher(unsigned kinds, findings& found, allocations& host, work_check& works)
       : kinds_(kinds), found_(found), host_(host), works_(works), races_(found) {}
 
-  void use(const address_ranges& ranges) { ranges_ = &ranges; }
+  void use(const address_ranges& ranges) {
+    ranges_ = &ranges;
+    where_ = {};
+  }
   void heap_placed(std::uint64_t address, std::uint64_t bytes) {
     heap_begin_ = address;
     heap_bytes_ = bytes;
@@ -33,6 +37,8 @@ class launch_watcher final : public execution_watcher {
   void use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap);
   void heap_given(std::uint64_t address, std::uint64_t bytes);
   void heap_freed(std::uint64_t address) { heap_.remove(address); }
+  /// False if errors of memory are not looked for.
+  bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i, unsigned lane);
   void end();
   /// Why the launch was not checked for races; empty: it was.
   [[nodiscard]] const std::string& unchecked() const { return unchecked_; }
@@ -80,7 +86,9 @@ class launch_watcher final : public execution_watcher {
   simt::lane_mask legal(const watched_access& a, const access_shape& shape);
   bool is_legal(const watched_access& a, unsigned lane);
   bool is_allocated(std::uint64_t address, std::uint64_t bytes);
-  [[nodiscard]] bool of_heap(std::uint64_t address) const { return address - heap_begin_ < heap_bytes_; }
+  [[nodiscard]] bool of_heap(std::uint64_t address) const {
+    return address - heap_begin_ < heap_bytes_ || spaced_heap::contains(address);
+  }
   void report_outside(const watched_step& s, const watched_piece& p);
   void check_written(const watched_step& s, const watched_piece& p);
   void report_illegal(const watched_access& a, unsigned lane, bool misaligned, const std::string& near);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/sanitize/sanitizer.h"
 
+#include <cstring>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_executor.h"
@@ -33,6 +35,15 @@ class patience final : public functional_observer {
   functional_observer* next_;
 };
 
+// Reads zeros from the memory of malloc.
+functional_memory::backing with_spaced_heap(functional_memory::backing below) {
+  return [below = std::move(below)](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+    if (!sanitize::spaced_heap::contains(address)) return below(write, address, data, bytes);
+    std::memset(data, 0, bytes);
+    return bytes;
+  };
+}
+
 }  // namespace
 
 struct sanitizer::parts {
@@ -43,6 +54,7 @@ struct sanitizer::parts {
   sanitize::allocations host;
   sanitize::work_check works;
   sanitize::launch_watcher watcher;
+  sanitize::spaced_heap spaced;
   std::vector<std::string> unchecked;
   std::vector<finding> intended;
   std::vector<finding> program_leaks;
@@ -105,9 +117,12 @@ void sanitizer::check(const resident_launch& launch, const address_ranges& range
     p.unchecked.push_back("launch " + std::to_string(launch.launch_id) + " of kernel '" + launch.program->kernel +
                           "' " + why);
   };
-  begin(ranges);
-  functional_memory copy(std::move(below));  // never written back
-  functional_executor executor(p.config, copy, ranges, services);
+  p.spaced.start();
+  address_ranges with_heap = ranges;
+  with_heap.add(sanitize::spaced_heap::begin, sanitize::spaced_heap::bytes);
+  begin(with_heap);
+  functional_memory copy(with_spaced_heap(std::move(below)));  // never written back
+  functional_executor executor(p.config, copy, with_heap, services);
   patience limit(p.watcher, observer);
   executor.observe(&limit);
   executor.watch(&p.watcher);
@@ -121,6 +136,13 @@ void sanitizer::heap_given(std::uint64_t address, std::uint64_t bytes, const sim
                            unsigned) {
   parts_->watcher.heap_given(address, bytes);
 }
+
+bool sanitizer::heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                              unsigned lane) {
+  return parts_->watcher.heap_misfreed(address, w, i, lane);
+}
+
+sanitize::spaced_heap& sanitizer::spaced() { return parts_->spaced; }
 
 void sanitizer::heap_freed(std::uint64_t address) { parts_->watcher.heap_freed(address); }
 

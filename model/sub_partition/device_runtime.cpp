@@ -38,7 +38,8 @@ std::uint64_t system_routine(program_services& services, const simt::lane_reader
       return address;
     }
     case isa::system_function::free:
-      if (a != 0 && !services.heap_free(a)) fail_at("free of 0x%llx, which malloc did not give", a);
+      if (a != 0 && !services.heap_free(a) && !services.heap_misfreed(a, w, i, lane))
+        fail_at("free of 0x%llx, which malloc did not give", a);
       return 0;
   }
   throw internal_error("unknown routine of the device runtime");

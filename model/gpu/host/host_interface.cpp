@@ -33,15 +33,23 @@ class copied_services final : public program_services {
     return true;
   }
   void print(const std::string&) override {}
-  std::uint64_t heap_allocate(std::uint64_t bytes) override { return heap_.allocate(bytes); }
+  std::uint64_t heap_allocate(std::uint64_t bytes) override {
+    const std::uint64_t given = heap_.allocate(bytes);
+    return given == 0 ? 0 : sanitizer_.spaced().place(given, bytes);
+  }
   void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
                   unsigned lane) override {
     sanitizer_.heap_given(address, bytes, w, i, lane);
   }
   bool heap_free(std::uint64_t address) override {
-    if (!heap_.free(address)) return false;
+    const std::uint64_t given = sanitizer_.spaced().release(address);
+    if (!heap_.free(given != 0 ? given : address)) return false;  // or of an earlier launch
     sanitizer_.heap_freed(address);
     return true;
+  }
+  bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                     unsigned lane) override {
+    return sanitizer_.heap_misfreed(address, w, i, lane);
   }
 
  private:
@@ -369,6 +377,11 @@ bool host_interface::heap_free(std::uint64_t address) {
   sanitizer_->heap_released(address);
   if (executing_) sanitizer_->heap_freed(address);
   return true;
+}
+
+bool host_interface::heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                                   unsigned lane) {
+  return sanitizer_ != nullptr && executing_ && sanitizer_->heap_misfreed(address, w, i, lane);
 }
 
 }  // namespace heddle

@@ -84,6 +84,8 @@ class host_interface : public sc_core::sc_module,
   void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
                   unsigned lane) override;
   bool heap_free(std::uint64_t address) override;
+  bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                     unsigned lane) override;
   /// Notified when a launch completes or the program fails; the irq line signals the same outside C++.
   sc_core::sc_event completion_event;
   [[nodiscard]] bool faulted() const { return !fault_.empty(); }

@@ -176,3 +176,47 @@ __device__ void half_before_a_barrier(unsigned* out) {
   out[threadIdx.x] = value;
 }
 PAIR(half_before_a_barrier, (unsigned* out), (out))
+
+// Behind a block of malloc, where the next one might lie.
+template <bool good>
+__device__ void next_malloc(unsigned* out) {
+  volatile unsigned* const p = static_cast<unsigned*>(malloc(64));
+  volatile unsigned* const q = static_cast<unsigned*>(malloc(64));
+  q[0] = threadIdx.x;
+  p[good ? 15 : 19] = threadIdx.x;
+  out[threadIdx.x] = q[0];
+  free(const_cast<unsigned*>(p));
+  free(const_cast<unsigned*>(q));
+}
+PAIR(next_malloc, (unsigned* out), (out))
+
+template <bool good>
+__device__ void freed_twice(unsigned* out) {
+  unsigned* const p = static_cast<unsigned*>(malloc(64));
+  out[threadIdx.x] = threadIdx.x;
+  free(p);
+  if (!good) free(p);
+}
+PAIR(freed_twice, (unsigned* out), (out))
+
+// All that the heap has; and one word more.
+template <bool good>
+__device__ void whole_heap(unsigned* out) {
+  unsigned blocks = 0;
+  if (threadIdx.x == 0) {
+    unsigned *last = nullptr, *p;
+    while ((p = static_cast<unsigned*>(malloc(1u << 20))) != nullptr) {
+      *reinterpret_cast<unsigned**>(p) = last;
+      last = p;
+      ++blocks;
+    }
+    if (!good && last != nullptr) last[1u << 18] = 1;
+    while (last != nullptr) {
+      p = *reinterpret_cast<unsigned**>(last);
+      free(last);
+      last = p;
+    }
+  }
+  out[threadIdx.x] = blocks;
+}
+PAIR(whole_heap, (unsigned* out), (out))
