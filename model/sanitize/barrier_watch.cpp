@@ -133,6 +133,23 @@ void launch_watcher::blocks_meetings(const watched_step& s) {
   }
 }
 
+// All lanes that are named have come, but some of them to another instruction: a shuffle meets a __syncwarp, say. Then
+// each goes on without the others.
+void launch_watcher::meets_others(const watched_step& s, simt::lane_mask named) {
+  const isa::program& program = *launch_->program;
+  for (const simt::lane_path& p : s.warp.paths) {
+    const simt::lane_mask others = p.mask & named & ~s.mask;
+    if (!p.granted || others == 0 || p.pc >= program.code.size()) continue;
+    const isa::instruction& there = program.code[p.pc];
+    if (there.op == s.instruction.op || there.line == s.instruction.line) continue;
+    // A __syncwarp takes nothing from the others.
+    const bool takes = s.instruction.op != isa::opcode::nop;
+    report_absent(s, takes ? index_of(s.instruction) : p.pc, takes ? s.mask : p.mask, named,
+                  takes ? others : s.mask & named,
+                  "execute another one, at " + place_in_source(program, takes ? there : s.instruction));
+  }
+}
+
 void launch_watcher::report_absent(const watched_step& s, std::uint32_t meeting, simt::lane_mask waiting,
                                    simt::lane_mask named, simt::lane_mask others, const std::string& others_do) {
   if (!found_.counts({sanitize_kind::sync, launch_->program.get(), meeting, 0, 2})) return;

@@ -301,6 +301,7 @@ void launch_watcher::lanes_meet(const watched_step& s, simt::lane_mask named) {
   if (checks_races_) races_.lanes_meet(s, named);
   if ((kinds_ & sanitize_kind::sync) == 0 || !independent_) return;
   if (warp_record& w = record_of(s); !w.passed.empty()) w.passed.erase(index_of(s.instruction));
+  if (!s.warp.paths.empty()) meets_others(s, named);
   const isa::operand* const members = simt::member_operand(s.instruction);
   if (members == nullptr || members->kind == isa::operand_kind::none) return;
   simt::lane_mask outside = 0;

@@ -103,6 +103,7 @@ class launch_watcher final : public execution_watcher {
   void passes_meetings(const watched_step& s);
   void leaves_meetings(const watched_step& s);
   void blocks_meetings(const watched_step& s);
+  void meets_others(const watched_step& s, simt::lane_mask named);
   void report_absent(const watched_step& s, std::uint32_t meeting, simt::lane_mask waiting, simt::lane_mask named,
                      simt::lane_mask others, const std::string& others_do);
   void report_divergent(const watched_step& s, const isa::instruction& barrier, simt::lane_mask at_barrier,

@@ -220,3 +220,19 @@ __device__ void whole_heap(unsigned* out) {
   out[threadIdx.x] = blocks;
 }
 PAIR(whole_heap, (unsigned* out), (out))
+
+// Half of the lanes vote, and name all; the others are at the __syncwarp behind. Two __syncwarp may meet.
+template <bool good>
+__device__ void half_vote(unsigned* out) {
+  unsigned value = threadIdx.x;
+  if (threadIdx.x % 32 < 16) value = __ballot_sync(good ? 0xffffu : ~0u, value & 1);
+  __syncwarp();
+  if (threadIdx.x % 32 < 16) {
+    out[threadIdx.x] = 2 * value;
+    __syncwarp();
+  } else {
+    out[threadIdx.x] = 3 * value;
+    __syncwarp();
+  }
+}
+PAIR(half_vote, (unsigned* out), (out))

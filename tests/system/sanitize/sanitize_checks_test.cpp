@@ -70,6 +70,12 @@ const pair_of_kernels pairs[] = {
      {"called at checks.cu:174", "synchronisation of lanes that its member mask names and that do not execute it",
       "thread (0,0,0) and 15 more of its warp wait for the lanes 0xffffffff",
       "thread (16,0,0) and 15 more of its warp wait at a barrier behind it, at ", "checks.cu:175"}},
+    {"half_vote",
+     64,
+     false,
+     {"called at checks.cu:228", "synchronisation of lanes that its member mask names and that do not execute it",
+      "thread (0,0,0) and 15 more of its warp wait for the lanes 0xffffffff",
+      "thread (16,0,0) and 15 more of its warp execute another one, at ", "checks.cu:229"}},
     {"leak", 60, false, {"checks.cu:142", "leak: 48 bytes of malloc at 0x", "and 29 cases more"}},
 };
 
