@@ -9,12 +9,12 @@
 
 #include "heddle/functional/execution_watcher.h"
 #include "heddle/memory/common/address_ranges.h"
+#include "heddle/memory/common/spaced_heap.h"
 #include "heddle/sanitize/allocations.h"
 #include "heddle/sanitize/findings.h"
 #include "heddle/sanitize/phase_check.h"
 #include "heddle/sanitize/product_check.h"
 #include "heddle/sanitize/race_check.h"
-#include "heddle/sanitize/spaced_heap.h"
 #include "heddle/sanitize/work_check.h"
 
 namespace heddle::sanitize {

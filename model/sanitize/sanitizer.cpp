@@ -38,7 +38,7 @@ class patience final : public functional_observer {
 // Reads zeros from the memory of malloc.
 functional_memory::backing with_spaced_heap(functional_memory::backing below) {
   return [below = std::move(below)](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-    if (!sanitize::spaced_heap::contains(address)) return below(write, address, data, bytes);
+    if (!spaced_heap::contains(address)) return below(write, address, data, bytes);
     std::memset(data, 0, bytes);
     return bytes;
   };
@@ -54,7 +54,7 @@ struct sanitizer::parts {
   sanitize::allocations host;
   sanitize::work_check works;
   sanitize::launch_watcher watcher;
-  sanitize::spaced_heap spaced;
+  spaced_heap spaced;
   std::vector<std::string> unchecked;
   std::vector<finding> intended;
   std::vector<finding> program_leaks;
@@ -119,7 +119,7 @@ void sanitizer::check(const resident_launch& launch, const address_ranges& range
   };
   p.spaced.start();
   address_ranges with_heap = ranges;
-  with_heap.add(sanitize::spaced_heap::begin, sanitize::spaced_heap::bytes);
+  with_heap.add(spaced_heap::begin, spaced_heap::bytes);
   begin(with_heap);
   functional_memory copy(with_spaced_heap(std::move(below)));  // never written back
   functional_executor executor(p.config, copy, with_heap, services);
@@ -142,7 +142,7 @@ bool sanitizer::heap_misfreed(std::uint64_t address, const simt::warp_state& w, 
   return parts_->watcher.heap_misfreed(address, w, i, lane);
 }
 
-sanitize::spaced_heap& sanitizer::spaced() { return parts_->spaced; }
+spaced_heap& sanitizer::spaced() { return parts_->spaced; }
 
 void sanitizer::heap_freed(std::uint64_t address) { parts_->watcher.heap_freed(address); }
 

@@ -11,9 +11,9 @@
 #include "heddle/functional/functional_memory.h"
 #include "heddle/functional/functional_observer.h"
 #include "heddle/memory/common/address_ranges.h"
+#include "heddle/memory/common/spaced_heap.h"
 #include "heddle/sanitize/findings.h"
 #include "heddle/sanitize/host_work.h"
-#include "heddle/sanitize/spaced_heap.h"
 #include "heddle/sub_partition/program_services.h"
 
 namespace heddle {
@@ -66,7 +66,7 @@ class sanitizer {
   /// It has tried to free what is not in use. False: that is not looked for.
   bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i, unsigned lane);
   /// The addresses of malloc in a launch that is checked on a copy of the memory.
-  sanitize::spaced_heap& spaced();
+  spaced_heap& spaced();
   /// The simulated GPU has allocated or freed memory of the heap: what is never freed is a leak.
   void heap_kept(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
                  unsigned lane);

@@ -6,11 +6,11 @@
 #include <map>
 #include <unordered_map>
 
-namespace heddle::sanitize {
+namespace heddle {
 
-/// Where the memory of malloc lies in launches that are checked on a copy of the device memory: far above the GPU's
-/// own, with unused bytes behind each block, and not given again soon after it was freed. So accesses behind a block,
-/// and to freed ones, meet no other. The GPU's heap decides whether there is memory, and when.
+/// Where the memory of malloc lies in launches that are checked (docs/use/sanitize.md) on a copy of the device memory:
+/// far above the GPU's own, with unused bytes behind each block, and not given again soon after it was freed. So
+/// accesses behind a block, and to freed ones, meet no other. The GPU's heap decides whether there is memory, and when.
 class spaced_heap {
  public:
   static constexpr std::uint64_t begin = std::uint64_t{1} << 46;
@@ -34,4 +34,4 @@ class spaced_heap {
   std::map<std::uint64_t, std::deque<std::uint64_t>> freed_;  // by extent, the first one first
 };
 
-}  // namespace heddle::sanitize
+}  // namespace heddle

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/sanitize/spaced_heap.h"
+#include "heddle/memory/common/spaced_heap.h"
 
 #include <algorithm>
 
-namespace heddle::sanitize {
+namespace heddle {
 
 namespace {
 constexpr std::uint64_t alignment = 16, least_gap = 64, most_gap = 4096;
@@ -41,4 +41,4 @@ std::uint64_t spaced_heap::release(std::uint64_t address) {
   return b.given;
 }
 
-}  // namespace heddle::sanitize
+}  // namespace heddle
