@@ -77,14 +77,20 @@ void occupancy(const time_model& t, std::vector<advice>& to) {
   if (waves < 1 + 1 / blocks) return;
   const std::string limiter = (*limiters)[0].is_string() ? (*limiters)[0].get<std::string>() : "";
   std::string finding, remedy;
+  relief r;
   if (limiter == "registers") {
     const double now = number_at(t.kernel, {"registers_per_thread"}), fit = registers_for(t, blocks + 1);
     if (fit <= 0 || fit >= now) return;
     finding =
         fmt::format("{:.0f} registers a thread let {:.0f} blocks on an SM; one more with {:.0f} (one register less {})",
                     now, blocks, fit, of_one_less(now, 1, fit));
-    remedy =
-        fmt::format("__launch_bounds__({:.0f}, {:.0f}), if that spills nothing", t.threads_of_a_block(), blocks + 1);
+    remedy = fmt::format(
+        "__launch_bounds__({:.0f}, {:.0f}): up to {:.0f} values of a thread are spilled then, each "
+        "stored and loaded once by this estimate, more often in a loop",
+        t.threads_of_a_block(), blocks + 1, now - fit);
+    // A thread waits for what it loads again, and issues these instructions.
+    const double spilled = t.round_trip() + 2 * (now - fit);
+    r.lifetime = -ratio(spilled * number_at(t.kernel, {"warps"}), number_at(t.kernel, {"warp_cycles", "active"}));
   } else if (limiter == "shared_memory") {
     const double now = number_at(t.kernel, {"shared_bytes_per_block"});
     const double each = std::floor(t.machine.number("shared_memory.size_bytes") / (blocks + 1) / 128) * 128 -
@@ -97,7 +103,6 @@ void occupancy(const time_model& t, std::vector<advice>& to) {
   } else {
     return;
   }
-  relief r;
   r.blocks = std::ceil(waves) / std::ceil(waves * blocks / (blocks + 1));
   to.push_back({"occupancy", "", finding, remedy, t.speedup(r)});
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -137,14 +138,19 @@ class advice_table : public ::testing::TestWithParam<std::tuple<std::string, int
   }
   void run(const std::string& file, const std::string& kernel, const std::string& grid, const std::string& block,
            const words& arguments, const words& options) {
-    words command = {HEDDLE_PROGRAM, "run",    "--kernel",   HEDDLE_SOURCE "/tests/system/" + file + ".ptx:" + kernel,
-                     "--grid",       grid,     "--block",    block,
-                     "--gpu",        gpu_,     "--report",   "r.html",
-                     "--metrics",    "m.json", "--progress", "never",
-                     "--quiet"};
+    words launch = {"--kernel", source_of(file) + ":" + kernel, "--grid", grid, "--block", block};
+    launch.insert(launch.end(), options.begin(), options.end());
+    for (const std::string& a : arguments) launch.insert(launch.end(), {"--arg", a});
+    run(launch);
+  }
+  static std::string source_of(const std::string& file) { return HEDDLE_SOURCE "/tests/system/" + file + ".ptx"; }
+  // `launch`: options that say what runs, or a job file.
+  void run(const words& launch) {
+    words command = {HEDDLE_PROGRAM, "run"};
+    command.insert(command.end(), launch.begin(), launch.end());
+    command.insert(command.end(),
+                   {"--gpu", gpu_, "--report", "r.html", "--metrics", "m.json", "--progress", "never", "--quiet"});
     if (is_cut_) command.insert(command.end(), {"--set", "gpu.sm_count=16"});
-    command.insert(command.end(), options.begin(), options.end());
-    for (const std::string& a : arguments) command.insert(command.end(), {"--arg", a});
     const heddle::test::outcome o = heddle::test::run_program(command, {place_});
     ASSERT_EQ(o.code, 0) << o.err;
     cycles_ = json::parse(heddle::test::content(place_ / "m.json"))["kernels"][0]["cycles"];
@@ -160,6 +166,11 @@ class advice_table : public ::testing::TestWithParam<std::tuple<std::string, int
   [[nodiscard]] std::string place_of(const std::string& rule) const {
     for (const json& a : advice_)
       if (a["rule"] == rule) return a["place"];
+    return "";
+  }
+  [[nodiscard]] std::string finding_of(const std::string& rule) const {
+    for (const json& a : advice_)
+      if (a["rule"] == rule) return a["finding"];
     return "";
   }
   void hold(const std::string& what, double now, double estimated) const {
@@ -200,6 +211,41 @@ TEST_P(advice_table, a_block_more_by_shared_memory) {
   EXPECT_GT(estimated, 1);
   run(more, "with_tile", blocks, chase(256 * blocks, 8), {"--shared-bytes", hopper ? "43008" : "22528"});
   hold("occupancy, with_tile", now, estimated);
+}
+
+// A second block where one alone waits for memory most of the time. A block of GTX 1080 may have half of its memory.
+TEST_P(advice_table, a_second_block_by_shared_memory) {
+  if (gpu_ == "gtx1080") return;
+  const unsigned blocks = grid_of(size_ == 0 ? 4 : 8);
+  const bool hopper = gpu_ == "h100";
+  run(more, "with_tile", blocks, chase(256 * blocks, 24), {"--shared-bytes", hopper ? "131072" : "61440"});
+  const double now = cycles_, estimated = estimate_of("occupancy");
+  EXPECT_GT(estimated, 1.3);
+  run(more, "with_tile", blocks, chase(256 * blocks, 24), {"--shared-bytes", hopper ? "110592" : "49152"});
+  EXPECT_GT(now / cycles_, 1.3);
+  hold("occupancy, with_tile for one block", now, estimated);
+}
+
+TEST_P(advice_table, registers_that_the_job_gives) {
+  const unsigned blocks = grid_of(size_ == 0 ? 1 : 4);
+  const auto run_with = [&](const json& registers) {
+    json job;
+    job["module"] = source_of(more);
+    job["buffers"]["in"] = {{"bytes", 4 * (256 * blocks + 4096)}, {"fill", "random:5"}};
+    job["buffers"]["out"]["bytes"] = 1024 * blocks;
+    json launch = {{"kernel", "unlimited"}, {"grid", {blocks, 1, 1}}, {"block", {256, 1, 1}}};
+    launch["registers_per_thread"] = registers;
+    launch["args"] = json::array({{{"buffer", "in"}}, {{"buffer", "out"}}, {{"s32", 16}}});
+    job["launches"] = json::array({launch});
+    std::ofstream(place_ / "job.json") << job;
+    run({"job.json"});
+  };
+  run_with(32);
+  const double now = cycles_, estimated = estimate_of("register spills");
+  EXPECT_GT(estimated, 1.3);
+  EXPECT_NE(finding_of("register spills").find("the job's registers_per_thread (32)"), std::string::npos);
+  run_with(nullptr);
+  hold("register spills by a job's limit", now, estimated);
 }
 
 /// A kernel as it should be, with its grid and arguments on a chip of so many threads; and what may be said of it.
