@@ -389,6 +389,8 @@ HEDDLE_NUMBER(double, shuffle_lanes, 8, lanes, per_cycle, guide,
   "results of SHFL per cycle and sub-partition")
 HEDDLE_NUMBER(unsigned, shuffle_latency_cycles, 24, latency, cycles, measured,
   "dependent-issue latency of SHFL")
+HEDDLE_NUMBER(unsigned, fence_latency_cycles, 0, between(0, 65535), cycles, measured,
+  "least cycles of a releasing fence of cluster scope or wider, also where the warp has no access under way")
 HEDDLE_NUMBER(unsigned, queue_entries, 4, entries, count, measured,
   "memory instructions queued in front of the load/store unit, per sub-partition")
 HEDDLE_NUMBER(unsigned, issue_interval_cycles, 4, between(1, 1024), cycles, measured,
@@ -549,6 +551,9 @@ HEDDLE_CHOICE(second_level_misses, second_level_misses, l2, (fixed, l2), design,
 HEDDLE_NUMBER(unsigned, second_level_miss_latency_cycles, 138, latency, cycles, measured,
   "additional cycles if the line misses in the second level and is in the L2; with l2 without load, and at least the way "
   "to the L2 and back")
+HEDDLE_NUMBER(unsigned, launch_prefetch_bytes, 0, between(0, 16777216), bytes, measured,
+  "first bytes of a kernel's code that are in the second level when its first block starts; a launch's overhead hides their "
+  "transfer")
 HEDDLE_END(instruction_cache, instruction_cache)
 
 HEDDLE_SECTION(tlb, tlb)

@@ -68,6 +68,8 @@ constexpr std::uint8_t c_mask = 48, clo = 16, chi = 32, cbcc = 48;  // use of c;
 
 // BPT.TRAP, in sub: a failed assertion of the program, a call stack overflow, a call to an address that is not a
 // function; otherwise a plain trap.
+/// Added to the scope of a membar.
+constexpr std::uint8_t membar_acquires = 4;
 constexpr std::uint8_t trap_assertion = 1, trap_stack_overflow = 2, trap_wild_call = 3, trap_breakpoint = 4;
 
 /// Which groups of copies DEPBAR waits for, in offset.
@@ -212,7 +214,7 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          (membar).
 /// trap     the program has failed; sub trap_assertion: a failed assertion, a: its text, b: file, c: line, src[3]:
 ///          function (a, b, src[3]: generic addresses of strings, or none)
-/// membar   sub 0 cta, 1 gl, 2 sys
+/// membar   sub 0 cta, 1 gl, 2 sys; with membar_acquires added: it orders what follows, and asks the L2 for nothing
 struct instruction {
   opcode op = opcode::nop;
   dtype type = dtype::u32;

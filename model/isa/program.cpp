@@ -166,7 +166,7 @@ std::string own_suffix(const instruction& i) {
     case opcode::bar: s = pick(bar_names, i.sub); break;
     case opcode::trap: s = pick(trap_names, i.sub); break;
     case opcode::syscall: s = pick(system_names, i.sub); break;
-    case opcode::membar: s = pick(membar_names, i.sub); break;
+    case opcode::membar: s = pick(membar_names, i.sub & ~membar_acquires); break;
     case opcode::wgdepbar: s = fmt::format(".LE.{}", i.sub); break;
     case opcode::depbar: s = fmt::format("{}.LE.{}", pick(group_names, narrow<unsigned>(i.offset)), i.sub); break;
     case opcode::syncs: s = ".PHASECHK.TRYWAIT"; break;

@@ -37,6 +37,7 @@ issue_stage::issue_stage(const surroundings& s, const gpu_config& config, unsign
     : dispatch(config, index, s.scheduler, supervisor, s.clock.domain()),
       s_(s),
       pairing_rule_(pairing_of(config.sub_partition)),
+      fence_latency_(config.ldst.fence_latency_cycles),
       read_window_(config.sub_partition.operand_read == choice::operand_read::window),
       hold_(s.warps, s.scheduler, s.account, supervisor) {}
 
@@ -211,7 +212,9 @@ void issue_stage::issue_conflicting(unsigned slot, const warp_slot& w, cycle_t c
 void issue_stage::issue_fence(unsigned slot, warp_slot& w, cycle_t cycle) {
   const decoded_instruction& d = *w.next;
   const unsigned latency = send(w, 0, cycle);
-  w.fence_scope = d.instruction->sub;
+  w.fence_scope = d.instruction->sub & ~isa::membar_acquires;
+  const bool releases = w.fence_scope != 0 && w.fence_scope == d.instruction->sub;
+  w.fence_until = cycle + (releases ? std::max(latency, fence_latency_) : latency);
   w.fence_begun = false;
   w.sequence = w.state.pc + 1;
   w.stream->advance(w);
@@ -219,7 +222,7 @@ void issue_stage::issue_fence(unsigned slot, warp_slot& w, cycle_t cycle) {
   w.timer = never;
   w.phase = warp_phase::at_fence;
   s_.scheduler.set_waiting(slot);
-  if (!w.holds_fence()) s_.waits.set_timer(slot, cycle + latency);
+  if (!w.holds_fence()) s_.waits.set_timer(slot, w.fence_until);
 }
 
 void issue_stage::issue_sleep(unsigned slot, warp_slot& w, simt::lane_mask mask, cycle_t cycle) {

@@ -23,17 +23,29 @@ std::size_t instruction_cache::find(std::uint64_t tag) const {
 }
 
 // Fills the line, requested in `cycle`; returns its index.
-std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle, std::uint32_t launch) {
+std::size_t instruction_cache::replace(std::uint64_t tag) {
   line* set = &lines_[tag % sets_ * geometry_.ways];
-  line* victim =
+  const line* victim =
       std::min_element(set, set + geometry_.ways, [](const line& a, const line& b) { return a.used < b.used; });
-  const cycle_t sent = cycle + geometry_.miss_latency_cycles;
   const auto place = static_cast<std::size_t>(victim - lines_.data());
   tags_[place] = tag;
-  *victim = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent, launch) : sent, ++clock_};
-  if (victim->ready == never) in_flight_.push_back(place);
   ++fills_;
   return place;
+}
+
+std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle, std::uint32_t launch) {
+  const std::size_t place = replace(tag);
+  const cycle_t sent = cycle + geometry_.miss_latency_cycles;
+  lines_[place] = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent, launch) : sent, ++clock_};
+  if (lines_[place].ready == never) in_flight_.push_back(place);
+  return place;
+}
+
+// Not while lines are in flight: one of them could be replaced.
+void instruction_cache::preload(std::uint64_t address, std::uint64_t bytes, cycle_t cycle) {
+  if (bytes == 0 || lines_.empty() || !in_flight_.empty()) return;
+  for (std::uint64_t tag = address / geometry_.line_bytes; tag <= (address + bytes - 1) / geometry_.line_bytes; ++tag)
+    if (find(tag) == nowhere) lines_[replace(tag)] = {cycle, ++clock_};
 }
 
 void instruction_cache::fill_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) {

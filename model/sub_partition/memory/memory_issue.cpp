@@ -340,7 +340,7 @@ void memory_issue::answered(unsigned slot, cycle_t cycle) {
       }
       break;
     case warp_phase::at_fence:
-      if (!w.holds_fence()) control_.set_timer(slot, cycle + 1);
+      if (!w.holds_fence()) control_.set_timer(slot, std::max(cycle + 1, w.fence_until));
       break;
     case warp_phase::stopped:
       if (!w.outstanding()) supervisor_.warp_quiet(w.state.slot);

@@ -66,6 +66,7 @@ struct alignas(64) warp_slot {
   std::uint16_t residency = 0;  // counts the warps that the slot has held
   unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope
   bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
+  cycle_t fence_until = 0;      // phase at_fence: the fence takes until then at least
   unsigned copying = 0;         // copies to shared memory and products in flight; each counts in loads or stores, too
   copy_groups copies;
   copy_groups products;         // of its warpgroup; each product in flight counts in loads and `copying`, too

@@ -150,8 +150,8 @@ bool cluster_barrier_word(const std::string& w, modifiers& m) {
 /// Words of proxy fences and of mbarrier_init, treated as plain fences: all proxies share one memory.
 bool fence_word(const std::string& w, modifiers& m) {
   if (w == "shared::cluster") return m.any_block = true;
-  return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "mbarrier_init" ||
-         w == "tensormap::generic";
+  if (w == "proxy" || w == "mbarrier_init") return m.of_views = true;
+  return w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "tensormap::generic";
 }
 
 /// Words of cp.async.bulk, in any order; bulk_translator checks which go together.

@@ -79,10 +79,12 @@ void warp_selector::cluster_barrier() {
   using order = modifiers::order_kind;
   chip_.require_capability(9);
   const modifiers& m = in_.now().m;
-  const auto fence = [this] { out_.put(opcode::membar, {no_register, 0, 0}, {}).base.sub = 1; };
-  if (m.order == order::release) fence();
+  const auto fence = [this](unsigned how) {
+    out_.put(opcode::membar, {no_register, 0, 0}, {}).base.sub = static_cast<std::uint8_t>(1 | how);
+  };
+  if (m.order == order::release) fence(0);
   out_.put(m.sub == cluster_wait ? opcode::ucgabar_wait : opcode::ucgabar_arv, {no_register, 0, 0}, {});
-  if (m.order == order::acquire) fence();
+  if (m.order == order::acquire) fence(isa::membar_acquires);
 }
 
 // Other chips begin a launch after the end of the one before it: there is nothing to wait for.
