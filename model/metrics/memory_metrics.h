@@ -27,6 +27,8 @@ struct tma_counters;
     "sectors that were valid in the cache") \
   X(misses,         l1.misses,                 l2.read_misses + l2.write_misses, "sectors", \
     "sectors that were fetched") \
+  X(write_misses,   l1.writes - l1.write_hits, l2.write_misses, "sectors", \
+    "part of misses: sectors that were written and not present, which need no fetch") \
   X(merges,         l1.pending_hits,           l2.read_pending_hits, "sectors", \
     "look-ups of a sector whose fill was pending") \
   X(read_bytes,     l1.reads * sector_bytes,   l2.read_sectors * sector_bytes, "bytes", \

@@ -18,8 +18,13 @@ double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 double cycles(const launch& l) { return l.number("cycles"); }
 double seconds(const launch& l) { return ratio(cycles(l), l.hertz()); }
 double sms(const launch& l) { return l.parameter("gpu.sm_count"); }
-double l1_hits(const launch& l) { return ratio(l.number("memory.l1.hits"), l.number("memory.l1.accesses")); }
-double l2_hits(const launch& l) { return ratio(l.number("memory.l2.hits"), l.number("memory.l2.accesses")); }
+/// A profiler counts look-ups of tags: a sector that is being fetched hits, and what is written to the L2 needs no fetch.
+double l1_hits(const launch& l) {
+  return ratio(l.number("memory.l1.hits") + l.number("memory.l1.pending_hits"), l.number("memory.l1.accesses"));
+}
+double l2_hits(const launch& l) {
+  return 1 - ratio(l.number("memory.l2.misses") - l.number("memory.l2.write_misses"), l.number("memory.l2.accesses"));
+}
 double dram_bytes(const launch& l) { return l.number("memory.dram.read_bytes") + l.number("memory.dram.write_bytes"); }
 
 /// Rows for values that are in the metrics file as they are.
