@@ -83,7 +83,8 @@ const effect_rule rules[] = {
     {"half.latency_cycles half.compare_lanes half.compare_latency_cycles half.shared", "half.lanes",
      [](const gpu_config& c) { return c.half.lanes > 0; }, "on a chip with half precision, half.lanes above 0"},
     {"tensor.latency_cycles tensor.deep_latency_cycles tensor.f32_latency_cycles tensor.deep_f32_latency_cycles "
-     "tensor.m8n8k16_latency_cycles tensor.f64_latency_cycles",
+     "tensor.m8n8k16_latency_cycles tensor.f64_latency_cycles tensor.sum_products tensor.sum_fraction_bits "
+     "tensor.byte_sum_fraction_bits",
      "tensor.f16_fma_per_cycle", has_tensor_unit, "on a chip with a tensor unit"},
     {"tensor.warpgroup_issue_cycles tensor.warpgroup_tail_cycles tensor.warpgroup_queue_entries",
      "tensor.warpgroup_f16_fma_per_cycle",

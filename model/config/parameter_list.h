@@ -373,6 +373,12 @@ HEDDLE_NUMBER(unsigned, warpgroup_tail_cycles, 0, delay, cycles, measured,
   "cycles from the end of a warpgroup's product in the unit until a wait for it is over")
 HEDDLE_NUMBER(unsigned, warpgroup_queue_entries, 8, between(1, 1024), count, measured,
   "products of warpgroups that a sub-partition holds, with the one that its unit computes")
+HEDDLE_NUMBER(unsigned, sum_products, 16, between(2, 32), count, measured,
+  "products of 16-bit floats that are added to c in one sum; of tf32 half of them, of 8-bit floats twice as many")
+HEDDLE_NUMBER(unsigned, sum_fraction_bits, 25, between(8, 25), count, measured,
+  "bits of a term of a sum behind the point, relative to the largest exponent; what lies below is cut")
+HEDDLE_NUMBER(unsigned, byte_sum_fraction_bits, 13, between(8, 25), count, measured,
+  "the same of 8-bit floats; f32 results have as many bits")
 HEDDLE_END(tensor, tensor)
 
 HEDDLE_SECTION(branch, branch)

@@ -185,7 +185,9 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// hmma imma bmma dmma   d = a * b + c, matrices distributed over the warp's registers (isa/matrix.h): sub = shape and
 ///          flags; type of c and d (f16: packed halves), src_type of a and b (b32: tf32; imma: of a). `saturate`: s32
 ///          clamps. src[3] = member mask. With matrix::sparse a register of metadata follows a, and `cmp`
-///          selects the lanes whose is read. In a trace, offset = multiply-adds of a shape that sub cannot name, or 0.
+///          selects the lanes whose is read. hmma hgmma qgmma: sum_products products along k, cut after
+///          sum_fraction_bits, form a sum (simt/tensor/product_sums.h); hmma of 8-bit floats with `wide`: elements 0
+///          and 1 of each four and then 2 and 3 are converted to f16, multiplied and added, and the sum to c. In a trace, offset = multiply-adds of a shape that sub cannot name, or 0.
 /// hgmma qgmma igmma bgmma   d = a * b + c (psrc[0]; else d = a * b) for the 16 rows of a warp of a warpgroup's 64,
 ///          c in the registers of d. a: four registers or, with gmma::a_shared, the descriptor of a matrix in shared
 ///          memory (count 2), as b is; with gmma::sparse a register of metadata follows, of which `cmp` selects the
@@ -242,6 +244,7 @@ struct instruction {
   bool system = false;       // ld, st, atom, red: coherent with accesses from outside the GPU (scope .sys, volatile)
   bool block_scope = false;  // ld, st, atom, red: ordered for the threads of the block alone (scope .cta)
   bool aligned = false;      // bar: all threads of a warp execute the same one
+  std::uint8_t sum_products = 16, sum_fraction_bits = 25;  // hmma, hgmma, qgmma
   std::int64_t offset = 0;   // ld, st, atom, red, ldc: added to the address
   std::uint32_t target = no_target;      // bra: instruction index
   std::uint32_t reconverge = no_target;  // bra: instruction index where diverged lanes reconverge

@@ -10,6 +10,7 @@
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
 #include "heddle/simt/tensor/elements.h"
+#include "heddle/simt/tensor/product_sums.h"
 #include "heddle/simt/tensor/sparse_places.h"
 #include "heddle/simt/tensor/warpgroup.h"
 #include "heddle/simt/warp/lane_loop.h"
@@ -36,17 +37,13 @@ struct registers {
   }
 };
 
-/// An element of HMMA.884's a and b.
-double input(const instruction& i, const registers& r, unsigned element, unsigned lane) {
-  return element_value(i.src_type, r.half(element, lane));
+double rounded_sum(const instruction& i, double x, double y) {
+  return i.type == dtype::f32 ? from_f32(to_f32(static_cast<float>(x) + static_cast<float>(y)))
+                              : from_f16(to_f16(x + y));
 }
 
-double accumulator(const instruction& i, const registers& r, unsigned element, unsigned lane) {
-  return i.type == dtype::f32 ? from_f32(r.word[element][lane]) : from_f16(r.half(element, lane));
-}
-
-double rounded(const instruction& i, double d) {
-  return i.type == dtype::f32 ? from_f32(to_f32(d)) : from_f16(to_f16(d));
+float accumulator(const instruction& i, const registers& r, unsigned element, unsigned lane) {
+  return static_cast<float>(i.type == dtype::f32 ? from_f32(r.word[element][lane]) : from_f16(r.half(element, lane)));
 }
 
 constexpr unsigned most_depth = 64;
@@ -55,10 +52,6 @@ template <class Value>
 struct factors {
   Value a[16][most_depth];  // row, k
   Value b[8][most_depth];   // column, k
-};
-
-struct tiles : factors<double> {
-  double c[16][8];  // row, column
 };
 
 /// Reads a and b. A register holds elements that follow each other along k; the four lanes of a group hold those of a
@@ -92,20 +85,6 @@ void read_factors(const instruction& i, const warp_state& w, const registers& a,
     }
 }
 
-/// Products are exact. They are added to c in the order of k, in double precision; after every `group` products the sum
-/// is rounded to the accumulator's type.
-void multiply(const instruction& i, tiles& t, unsigned rows, unsigned columns, unsigned depth, unsigned group) {
-  for (unsigned r = 0; r < rows; ++r)
-    for (unsigned n = 0; n < columns; ++n) {
-      double sum = t.c[r][n];
-      for (unsigned k = 0; k < depth; k += group) {
-        for (unsigned j = k; j < k + group; ++j) sum += t.a[r][j] * t.b[n][j];
-        sum = rounded(i, sum);
-      }
-      t.c[r][n] = sum;
-    }
-}
-
 /// Writes element(e, lane) of the result: four f32 or four f16.
 template <class F>
 void write_result(const instruction& i, warp_state& w, lane_mask mask, unsigned elements, F element) {
@@ -129,15 +108,46 @@ unsigned depth_of(const instruction& i) {
   return k * (bits == 4 ? 2 : 1) * (i.sub & isa::matrix::sparse ? 2 : 1);
 }
 
+product_sums sums_of(const instruction& i, unsigned rows, unsigned depth) {
+  const dtype b = i.sub & isa::matrix::b_other_sign ? other_of(i.src_type) : i.src_type;
+  const unsigned products = i.sum_products * (i.sub & isa::matrix::sparse ? 2u : 1u);
+  return {i.src_type, b, rows, 8, depth, products, i.sum_fraction_bits, i.type == dtype::f16, false, i.wide};
+}
+
+/// Chips without a unit for 8-bit floats: elements 0 and 1 of each four along k as f16, then the others, then c.
+void multiply_as_halves(const instruction& i, product_tile& t, unsigned depth) {
+  float c[16][8];
+  product_tile part = {};
+  for (unsigned r = 0; r < 16; ++r)
+    for (unsigned n = 0; n < 8; ++n) c[r][n] = t.d[r][n];
+  for (unsigned half = 0; half < 2; ++half) {
+    for (unsigned k = 0; k < depth / 2; ++k) {
+      const unsigned from = k / 2 * 4 + 2 * half + k % 2;
+      for (unsigned r = 0; r < 16; ++r) part.a[r][k] = t.a[r][from];
+      for (unsigned n = 0; n < 8; ++n) part.b[k][n] = t.b[from][n];
+    }
+    add_products(part, sums_of(i, 16, depth / 2));
+  }
+  for (unsigned r = 0; r < 16; ++r)
+    for (unsigned n = 0; n < 8; ++n) t.d[r][n] = static_cast<float>(rounded_sum(i, part.d[r][n], c[r][n]));
+}
+
 void hmma(const instruction& i, warp_state& w, lane_mask mask) {
   alignas(64) std::uint32_t scratch[3][4][warp_size];
   const registers a(i.src[0], w, scratch[0]), b(i.src[1], w, scratch[1]), c(i.src[2], w, scratch[2]);
-  tiles t;
-  read_factors(i, w, a, b, t, element_value);
+  factors<std::uint32_t> f;
+  read_factors(i, w, a, b, f, [](dtype, std::uint32_t bits) { return bits; });
+  const unsigned depth = depth_of(i);
+  product_tile t = {};
+  for (unsigned r = 0; r < 16; ++r) std::copy_n(f.a[r], depth, t.a[r]);
+  for (unsigned n = 0; n < 8; ++n)
+    for (unsigned k = 0; k < depth; ++k) t.b[k][n] = f.b[n][k];
+  const auto sum = [&](unsigned e, unsigned l) -> float& { return t.d[l / 4 + e / 2 * 8][l % 4 * 2 + e % 2]; };
   for (unsigned l = 0; l < warp_size; ++l)
-    for (unsigned e = 0; e < 4; ++e) t.c[l / 4 + e / 2 * 8][l % 4 * 2 + e % 2] = accumulator(i, c, e, l);
-  multiply(i, t, 16, 8, depth_of(i), 4 * (32 / element_bits(i.src_type)));
-  write_result(i, w, mask, 4, [&](unsigned e, unsigned l) { return t.c[l / 4 + e / 2 * 8][l % 4 * 2 + e % 2]; });
+    for (unsigned e = 0; e < 4; ++e) sum(e, l) = accumulator(i, c, e, l);
+  if (i.wide) multiply_as_halves(i, t, depth);
+  else add_products(t, sums_of(i, 16, depth));
+  write_result(i, w, mask, 4, sum);
 }
 
 /// Four products of 8x4 and 4x8. Quad pair q consists of lanes 4q to 4q+3 and 4q+16 to 4q+19.
@@ -148,22 +158,21 @@ void hmma_884(const instruction& i, warp_state& w, lane_mask mask) {
   const unsigned first = i.sub & isa::matrix::upper ? 4 : 0;  // column of the first result
   const unsigned elements = f32 ? 4 : 8;
   const auto row = [&](unsigned e, unsigned l) { return (f32 ? (l & 1) + (e & 2) : l & 3) + (l < 16 ? 0 : 4); };
-  const auto column = [&](unsigned e, unsigned l) { return f32 ? (l & 2) + (e & 1) : e; };
-  tiles t[4];
+  const auto column = [&](unsigned e, unsigned l) { return f32 ? first + (l & 2) + (e & 1) : e; };
+  product_tile t[4] = {};
   for (unsigned l = 0; l < warp_size; ++l) {
-    tiles& q = t[l % 16 / 4];
+    product_tile& q = t[l % 16 / 4];
     const unsigned within = l & 3, half = l < 16 ? 0 : 4;
     for (unsigned e = 0; e < 4; ++e) {
-      (a_col ? q.a[e + half][within] : q.a[within + half][e]) = input(i, a, e, l);
-      (b_row ? q.b[e + half][within] : q.b[within + half][e]) = input(i, b, e, l);
+      (a_col ? q.a[e + half][within] : q.a[within + half][e]) = a.half(e, l);
+      (b_row ? q.b[within][e + half] : q.b[e][within + half]) = b.half(e, l);
     }
-    for (unsigned e = 0; e < elements; ++e) q.c[row(e, l)][column(e, l)] = accumulator(i, c, e, l);
+    for (unsigned e = 0; e < elements; ++e) q.d[row(e, l)][column(e, l)] = accumulator(i, c, e, l);
   }
-  for (tiles& q : t) {
-    if (first != 0) std::memmove(q.b, q.b + 4, 4 * sizeof q.b[0]);
-    multiply(i, q, 8, f32 ? 4 : 8, 4, 4);
+  for (product_tile& q : t) {
+    add_products(q, {dtype::f16, dtype::f16, 8, 8, 4, i.sum_products, i.sum_fraction_bits, !f32, false, false});
   }
-  write_result(i, w, mask, elements, [&](unsigned e, unsigned l) { return t[l % 16 / 4].c[row(e, l)][column(e, l)]; });
+  write_result(i, w, mask, elements, [&](unsigned e, unsigned l) { return t[l % 16 / 4].d[row(e, l)][column(e, l)]; });
 }
 
 /// Integers, and of single bits (BMMA) the number of those that are one in the two, or differ.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Products of a warpgroup. Each of its four warps computes 16 of the 64 rows, with the accumulators and, if they are in
-// registers, the elements of a laid out as those of mma.sync. Sums are rounded as those of mma.sync.
+// registers, the elements of a laid out as those of mma.sync.
 #include "heddle/simt/tensor/warpgroup.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 #include "heddle/isa/matrix.h"
 #include "heddle/simt/tensor/descriptor.h"
 #include "heddle/simt/tensor/elements.h"
+#include "heddle/simt/tensor/product_sums.h"
 #include "heddle/simt/tensor/sparse_places.h"
-#include "heddle/simt/vector/fast_kernels.h"
 #include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
@@ -24,7 +24,7 @@ using isa::dtype;
 using isa::instruction;
 namespace gmma = isa::gmma;
 
-constexpr unsigned rows = gmma::rows, most_depth = 64, most_columns = 256, warps_of_group = 4;
+constexpr unsigned rows = gmma::rows, most_depth = product_tile::depth, most_columns = 256, warps_of_group = 4;
 constexpr unsigned chunk_bytes = 16;
 
 /// What a product reads from shared memory.
@@ -154,64 +154,25 @@ void each_accumulator(unsigned first, unsigned count, F&& f) {
       for (unsigned l = 0; l < warp_size; ++l) f(l / 4 + e / 2 * 8, block * 8 + l % 4 * 2 + e % 2, 4 * block + e, l);
 }
 
-constexpr unsigned block_columns = 64;  // computed at a time: their elements fill the host's cache
-
-struct tile {
-  double a[rows][most_depth];
-  double b[most_depth][block_columns];
-  double d[rows][block_columns];
-};
-
-/// d += a * b of `depth` products in `columns` columns, rounded after every `group` of them.
-[[gnu::always_inline]] inline void add_products_in(tile& t, unsigned columns, unsigned depth, unsigned group,
-                                                   bool f32) {
-  for (unsigned r = 0; r < rows; ++r) {
-    double* const sum = t.d[r];
-    for (unsigned k = 0; k < depth; k += group) {
-      for (unsigned j = k; j < k + group; ++j) {
-        const double x = t.a[r][j];
-        const double* const y = t.b[j];
-        for (unsigned n = 0; n < columns; ++n) sum[n] += x * y[n];
-      }
-      if (f32)
-        for (unsigned n = 0; n < columns; ++n) sum[n] = static_cast<double>(static_cast<float>(sum[n]));
-      else
-        for (unsigned n = 0; n < columns; ++n) sum[n] = rounded_to_f16(sum[n]);
-    }
-  }
-}
-
-#if defined(HEDDLE_SIMT_AVX2)
-[[gnu::target("avx2")]] void add_products_wide(tile& t, unsigned columns, unsigned depth, unsigned group, bool f32) {
-  add_products_in(t, columns, depth, group, f32);
-}
-#endif
-
-void add_products(tile& t, unsigned columns, unsigned depth, unsigned group, bool f32) {
-#if defined(HEDDLE_SIMT_AVX2)
-  if (host_has_avx2()) return add_products_wide(t, columns, depth, group, f32);
-#endif
-  add_products_in(t, columns, depth, group, f32);
-}
+constexpr unsigned block_columns = product_tile::columns;  // computed at a time: their elements fill the host's cache
 
 void floating_product(const product& p, warp_state& w, lane_mask mask) {
   const bool f32 = p.i.type == dtype::f32, adds = p.accumulates();
-  // Rounded after what four registers of a lane's row hold, as mma.sync does.
-  const unsigned group = 4 * (32 / p.width);
-  const double sign = ((p.i.sub & gmma::a_negated) != 0) != ((p.i.sub & gmma::b_negated) != 0) ? -1 : 1;
-  tile t = {};
-  p.each_of_a([&](unsigned r, unsigned k, std::uint32_t bits) { t.a[r][k] = sign * element_value(p.a_type, bits); });
+  const bool minus = ((p.i.sub & gmma::a_negated) != 0) != ((p.i.sub & gmma::b_negated) != 0);
+  product_tile t;
+  if (p.sparse) std::memset(t.a, 0, sizeof t.a);
+  p.each_of_a([&](unsigned r, unsigned k, std::uint32_t bits) { t.a[r][k] = bits; });
   for (unsigned first = 0; first < p.columns; first += block_columns) {
     const unsigned count = std::min(block_columns, p.columns - first);
-    p.each_of_b(first, count,
-                [&](unsigned n, unsigned k, std::uint32_t bits) { t.b[k][n] = element_value(p.b_type, bits); });
+    p.each_of_b(first, count, [&](unsigned n, unsigned k, std::uint32_t bits) { t.b[k][n] = bits; });
     const auto half = [&](unsigned e) { return e % 2 * 16; };
     each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
       if (!adds) return void(t.d[r][n - first] = 0);
       const std::uint32_t word = w.regs[(std::size_t{p.i.dst} + (f32 ? e : e / 2)) * warp_size + l];
-      t.d[r][n - first] = f32 ? from_f32(word) : from_f16(word >> half(e) & 0xffff);
+      t.d[r][n - first] = static_cast<float>(f32 ? from_f32(word) : from_f16(word >> half(e) & 0xffff));
     });
-    add_products(t, count, p.depth, group, f32);
+    add_products(t, {p.a_type, p.b_type, rows, count, p.depth, p.i.sum_products * (p.sparse ? 2u : 1u),
+                     p.i.sum_fraction_bits, !f32, minus, false});
     each_accumulator(first, count, [&](unsigned r, unsigned n, unsigned e, unsigned l) {
       if ((mask >> l & 1) == 0) return;
       std::uint32_t& word = w.regs[(std::size_t{p.i.dst} + (f32 ? e : e / 2)) * warp_size + l];

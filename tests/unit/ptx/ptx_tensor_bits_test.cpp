@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// mma with arbitrary bits, including NaNs, infinities and subnormal numbers: the order of sums and roundings of
-// docs/model/tensor.md in plain C++.
+// mma with arbitrary bits, including NaNs, infinities and subnormal numbers: the sums of docs/model/tensor.md in plain
+// C++.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -103,17 +104,51 @@ holder of_b(const form& f, unsigned k, unsigned column) {
 
 using lane_words = std::array<u32, 12>;  // a, b, c
 
-u32 reference(const form& f, const std::vector<lane_words>& in, unsigned row, unsigned column) {
+/// How a chip adds.
+struct chip {
+  unsigned products, fraction_bits;  // products: of 16-bit floats
+};
+
+/// Of a number that is not zero: its exponent, of a subnormal one the least of its format.
+int exponent_of(format f, double v) {
+  const int least = f == format::f16 ? -14 : -126;
+  return std::max(std::ilogb(v), least);
+}
+
+u32 cut_to_f32(double v) {
+  float x = static_cast<float>(v);
+  if (std::fabs(v) < 0x1p128 && std::fabs(static_cast<double>(x)) > std::fabs(v)) x = std::nextafter(x, 0.0f);
+  return bits_of(format::f32, x);
+}
+
+/// One sum of `count` products.
+u32 fused_sum(const form& f, const chip& on, const double* a, const double* b, unsigned count, double c) {
+  double plain = c;
+  for (unsigned k = 0; k < count; ++k) plain += a[k] * b[k];
+  if (!std::isfinite(plain)) return bits_of(f.sum, plain);
+  int exponent = c == 0 ? -1000 : exponent_of(f.sum, c);
+  for (unsigned k = 0; k < count; ++k)
+    if (a[k] != 0 && b[k] != 0) exponent = std::max(exponent, exponent_of(f.in, a[k]) + exponent_of(f.in, b[k]));
+  if (exponent == -1000) return 0;
+  const int unit = exponent - static_cast<int>(on.fraction_bits);
+  double total = std::trunc(std::ldexp(c, -unit));
+  for (unsigned k = 0; k < count; ++k) total += std::trunc(std::ldexp(a[k] * b[k], -unit));
+  const double sum = std::ldexp(total, unit);
+  return f.sum == format::f16 ? bits_of(f.sum, sum) : cut_to_f32(sum);
+}
+
+u32 reference(const form& f, const chip& on, const std::vector<lane_words>& in, unsigned row, unsigned column) {
   const holder c{row % 8 * 4 + column / 2, row / 8 * 2 + column % 2};
-  double sum = value_of(f.sum, element(&in[c.lane][8], c.element, f.sum));
-  const unsigned group = f.in == format::tf32 ? 4 : 8;
+  double x[16], y[16];
   for (unsigned k = 0; k < f.k; ++k) {
     const holder a = of_a(f, row, k), b = of_b(f, k, column);
-    sum += value_of(f.in, element(&in[a.lane][0], a.element, f.in)) *
-           value_of(f.in, element(&in[b.lane][4], b.element, f.in));
-    if (k % group == group - 1) sum = value_of(f.sum, bits_of(f.sum, sum));
+    x[k] = value_of(f.in, element(&in[a.lane][0], a.element, f.in));
+    y[k] = value_of(f.in, element(&in[b.lane][4], b.element, f.in));
   }
-  return bits_of(f.sum, sum);
+  const unsigned group = std::min(f.in == format::tf32 ? on.products / 2 : on.products, f.k);
+  u32 sum = element(&in[c.lane][8], c.element, f.sum);
+  for (unsigned k = 0; k < f.k; k += group) sum = fused_sum(f, on, x + k, y + k, group, value_of(f.sum, sum));
+  return sum;
 }
 
 u32 random_bits(std::mt19937& random, format f) {
@@ -133,39 +168,46 @@ u32 random_bits(std::mt19937& random, format f) {
   }
 }
 
-TEST(mma, of_any_bits_is_the_sum_in_the_order_of_k) {
-  std::mt19937 random(7);
-  for (const form& f : forms) {
-    SCOPED_TRACE(f.words);
-    unsigned wrong = 0;
-    ptx_machine machine(kernel(f), true, 0, 1 << 22);
-    for (unsigned round = 0; round < 40; ++round) {
-      std::vector<lane_words> in(32);
-      const bool edges = round % 2 == 1;
-      for (lane_words& l : in)
-        for (unsigned k = 0; k < 12; ++k) {
-          const format t = k < 8 ? f.in : f.sum;
-          const auto one = [&] {
-            u32 v = random_bits(random, t);
-            while (!edges && !std::isfinite(value_of(t, v))) v = random_bits(random, t);
-            return v;
-          };
-          l[k] = bits_in(t) == 32 ? one() : one() | one() << 16;
-        }
-      const std::uint64_t from = machine.buffer(in), to = machine.buffer(std::vector<u32>(128));
-      machine.run("k", {1, 1, 1}, {32, 1, 1}, {from, to});
-      const auto got = machine.read<std::array<u32, 4>>(to, 32);
-      for (unsigned row = 0; row < 16; ++row)
-        for (unsigned column = 0; column < 8; ++column) {
-          const u32 g = element(got[row % 8 * 4 + column / 2].data(), row / 8 * 2 + column % 2, f.sum),
-                    e = reference(f, in, row, column);
-          if (g == e) continue;
-          if (++wrong <= 3)
-            ADD_FAILURE() << "row " << row << ", column " << column << ": got " << std::hex << g << ", expected " << e;
-        }
-    }
-    EXPECT_EQ(wrong, 0u);
+/// Compares `rounds` products with random operands.
+void compare(const form& f, const chip& on, unsigned rounds, std::mt19937& random) {
+  SCOPED_TRACE(std::string(f.words) + ", products " + std::to_string(on.products));
+  unsigned wrong = 0;
+  ptx_machine machine(kernel(f), true, 0, 1 << 22);
+  machine.config().tensor.sum_products = on.products;
+  machine.config().tensor.sum_fraction_bits = on.fraction_bits;
+  for (unsigned round = 0; round < rounds; ++round) {
+    std::vector<lane_words> in(32);
+    const bool edges = round % 2 == 1;
+    for (lane_words& l : in)
+      for (unsigned k = 0; k < 12; ++k) {
+        const format t = k < 8 ? f.in : f.sum;
+        const auto one = [&] {
+          u32 v = random_bits(random, t);
+          while (!edges && !std::isfinite(value_of(t, v))) v = random_bits(random, t);
+          return v;
+        };
+        l[k] = bits_in(t) == 32 ? one() : one() | one() << 16;
+      }
+    const std::uint64_t from = machine.buffer(in), to = machine.buffer(std::vector<u32>(128));
+    machine.run("k", {1, 1, 1}, {32, 1, 1}, {from, to});
+    const auto got = machine.read<std::array<u32, 4>>(to, 32);
+    for (unsigned row = 0; row < 16; ++row)
+      for (unsigned column = 0; column < 8; ++column) {
+        const u32 g = element(got[row % 8 * 4 + column / 2].data(), row / 8 * 2 + column % 2, f.sum),
+                  e = reference(f, on, in, row, column);
+        if (g == e) continue;
+        if (++wrong <= 3)
+          ADD_FAILURE() << "row " << row << ", column " << column << ": got " << std::hex << g << ", expected " << e;
+      }
   }
+  EXPECT_EQ(wrong, 0u);
+}
+
+TEST(mma, of_any_bits_adds_as_the_chip_does) {
+  std::mt19937 random(7);
+  constexpr chip h100{16, 25}, a100{8, 24}, v100{4, 23};
+  for (const form& f : forms)
+    for (const chip& on : {h100, a100, v100}) compare(f, on, 40, random);
 }
 
 }  // namespace ptx_tensor_bits_test

@@ -43,7 +43,7 @@ selector::selector(const hir_function& f, const gpu_config& gpu, const std::stri
       wide_(out_),
       products_(chip_, out_, wide_),
       runs_(in_, out_),
-      matrices_(in_, out_, runs_),
+      matrices_(in_, out_, chip_, runs_),
       fragments_(in_, out_, wide_, products_, runs_),
       integer_(in_, out_, wide_),
       bit_(in_, out_, wide_),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/select/code/chip_limits.h"
 
+#include "heddle/config/error.h"
+
 namespace heddle::ptx {
 
 bool chip_limits::has_capability(unsigned major, unsigned minor) const {
@@ -31,6 +33,18 @@ void chip_limits::require_half() const {
     in_.fail("instruction '" + in_.now().source->mnemonic() +
              "' needs half precision arithmetic, which compute capability " + compute_capability_text(gpu_) + " (" +
              gpu_.gpu.name + ") does not have");
+}
+
+void chip_limits::set_sums(isa::instruction& i) const {
+  using isa::dtype;
+  const bool bytes = i.src_type == dtype::e4m3x2 || i.src_type == dtype::e5m2x2;
+  // Since compute capability 9.0 there is no QMMA; the chips' compilers convert the factors to f16.
+  i.wide = bytes && i.op == isa::opcode::hmma && has_capability(9, 0);
+  const unsigned products = gpu_.tensor.sum_products;
+  const bool twice = bytes && !i.wide;
+  i.sum_products = narrow<std::uint8_t>(twice ? 2 * products : i.src_type == dtype::b32 ? products / 2 : products);
+  i.sum_fraction_bits =
+      narrow<std::uint8_t>(twice ? gpu_.tensor.byte_sum_fraction_bits : gpu_.tensor.sum_fraction_bits);
 }
 
 }  // namespace heddle::ptx

@@ -3,6 +3,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
+#include "heddle/isa/instruction.h"
 
 namespace heddle::ptx {
 
@@ -18,6 +19,8 @@ class chip_limits {
   void require_bulk_copies() const;
   void require_fp64() const;
   void require_half() const;
+  /// How the chip adds the products of the matrix instruction `i`, of which op and src_type are set.
+  void set_sums(isa::instruction& i) const;
 
  private:
   const gpu_config& gpu_;

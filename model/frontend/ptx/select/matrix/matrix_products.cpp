@@ -16,6 +16,7 @@ machine_instruction& matrix_products::multiply(opcode op, std::uint8_t sub, dtyp
   i.base.sub = sub;
   i.base.type = type;
   i.base.src_type = inputs;
+  if (op == opcode::hmma) chip_.set_sums(i.base);
   out_.guard(i);
   return i;
 }

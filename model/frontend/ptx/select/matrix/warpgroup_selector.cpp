@@ -77,6 +77,7 @@ void warpgroup_selector::multiply(const warpgroup_form& form) {
   i.base.saturate = form.saturate;
   i.base.cmp = static_cast<isa::compare>(form.selector);
   i.base.offset = multiply_adds_of(form);
+  chip_.set_sums(i.base);
   i.psrc[0] = added;
   out_.guard(i);
   runs_.spread(d, 0, 1);
