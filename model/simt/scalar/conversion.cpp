@@ -68,13 +68,32 @@ std::uint64_t to_float(const instruction& i, double v) {
   return finish_float(i, f, round_double(f, v, i.round, canonical_nan(i.type)));
 }
 
+/// A NaN of an f64, and of a bf16 that becomes an f32, keeps its sign and the highest bits of its payload, as on an
+/// H100.
+std::uint64_t kept_nan(const instruction& i, float_format from, std::uint64_t v) {
+  const float_format to = format_of(i.type);
+  const std::uint64_t payload = v & ((std::uint64_t{1} << from.mantissa) - 1);
+  const int down = from.mantissa - to.mantissa;
+  const std::uint64_t quiet = down > 0 ? std::uint64_t{1} << (to.mantissa - 1) : 0;
+  const std::uint64_t sign = (v & from.sign_bit()) != 0 ? to.sign_bit() : 0;
+  return finish_float(i, to, sign | to.infinity() | quiet | (down > 0 ? payload >> down : payload << -down));
+}
+
+bool keeps_nan(const instruction& i) {
+  if (i.src_type == dtype::f64) return i.type == dtype::f32 || i.type == dtype::f16;
+  return i.src_type == dtype::bf16 && i.type == dtype::f32;
+}
+
 void f2f(const instruction& i, warp_state& w, lane_mask mask) {
   const float_format from = format_of(i.src_type);
   const wide_operand a(i.src[0], w);
   const wide_operand b(i.src[1], w);
-  const bool pack = i.type == dtype::f16x2 || i.type == dtype::bf16x2;
+  const bool pack = i.type == dtype::f16x2 || i.type == dtype::bf16x2, keeps = keeps_nan(i);
   write_each(i, w, mask, [&](unsigned l) {
-    const std::uint64_t first = to_float(i, widen(from, float_source(i, i.src[0], from, a[l])));
+    const std::uint64_t bits = float_source(i, i.src[0], from, a[l]);
+    const double value = widen(from, bits);
+    if (keeps && value != value) return kept_nan(i, from, bits);
+    const std::uint64_t first = to_float(i, value);
     if (!pack) return first;
     return first << 16 | to_float(i, widen(from, float_source(i, i.src[1], from, b[l])));
   });

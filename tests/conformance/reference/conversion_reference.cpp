@@ -45,6 +45,20 @@ std::uint64_t integer_to_float(const scalar_operation& o, std::uint64_t bits) {
   return o.sat ? saturated_unit(f, r) : r;
 }
 
+/// The ISA leaves a NaN's bits open; an H100 keeps the sign and the highest bits of the payload here.
+bool keeps_payload(isa::dtype to, isa::dtype from) {
+  using isa::dtype;
+  return from == dtype::f64 ? to == dtype::f32 || to == dtype::f16 : from == dtype::bf16 && to == dtype::f32;
+}
+
+std::uint64_t shortened_nan(const float_format& to, const float_format& from, std::uint64_t bits) {
+  std::uint64_t payload = bits & ((std::uint64_t{1} << from.fraction) - 1);
+  if (from.fraction > to.fraction)
+    payload = payload >> (from.fraction - to.fraction) | std::uint64_t{1} << (to.fraction - 1);
+  else payload <<= to.fraction - from.fraction;
+  return (from.is_negative(bits) ? to.sign_bit() : 0) | to.infinity() | payload;
+}
+
 std::uint64_t float_to_float(const scalar_operation& o, isa::dtype to, std::uint64_t bits) {
   const float_format f = format_of(to), g = format_of(o.type2);
   if (o.ftz) bits = g.width == 32 ? g.flushed(bits) : bits;
@@ -52,6 +66,7 @@ std::uint64_t float_to_float(const scalar_operation& o, isa::dtype to, std::uint
   if (g.is_nan(bits)) {
     r = f.nan();
     if (to == o.type2 && !o.sat && !o.ftz && !o.integral) r = bits;
+    if (keeps_payload(to, o.type2)) r = shortened_nan(f, g, bits);
   } else if (g.is_infinite(bits)) {
     r = f.infinity() | (g.is_negative(bits) ? f.sign_bit() : 0);
   } else if (o.integral) {

@@ -112,18 +112,14 @@ virtual_operand float_selector::magnitude(const virtual_operand& o) {
 void float_selector::sign() {
   const dtype t = in_.now().m.type;
   const bool negates = in_.now().op == ptx_op::neg;
-  if (is_half(t)) {
-    const std::uint32_t sign = sign_bits(t);
+  if (is_half(t)) {  // adding -0 keeps every number, flushes denormals if requested and makes a NaN 0x7fff
+    chip_.require_half();
     virtual_operand a = in_.src(0);
-    if (in_.now().m.ftz) {  // adding -0 keeps every number and flushes denormals
-      chip_.require_half();
-      const register_part flushed = out_.temp();
-      machine_instruction& i = out_.put(opcode::hadd2, flushed, {a, immediate(sign)});
-      i.base.type = t;
-      i.base.ftz = true;
-      a = flushed;
-    }
-    out_.put(opcode::lop3, in_.dst(), {a, immediate(negates ? sign : ~sign), zero()}).base.sub = negates ? 0x3c : 0xc0;
+    a.negate = negates;
+    a.absolute = !negates;
+    machine_instruction& i = out_.put(opcode::hadd2, in_.dst(), {a, immediate(sign_bits(t))});
+    i.base.type = t;
+    i.base.ftz = in_.now().m.ftz;
     return;
   }
   virtual_operand a = in_.src(0), nothing = zero();  // adding -0 keeps every value and flushes denormals if requested
@@ -170,7 +166,12 @@ void float_selector::test_property() {
     case 1: return compare(p, infinity, isa::compare::eq, {});
     case 2: return compare(p, none, isa::compare::num, {});
     case 3: return compare(p, none, isa::compare::nan, {});
-    case 4: compare(first, least, isa::compare::ge, {}); return compare(p, infinity, isa::compare::lt, {first, false});
+    case 4: {  // neither subnormal nor infinite; zero is normal
+      const std::uint32_t subnormal = out_.temp_predicate();
+      compare(first, none, isa::compare::gt, {});
+      compare(subnormal, least, isa::compare::lt, {first, false});
+      return compare(p, infinity, isa::compare::lt, {subnormal, true});
+    }
     default: compare(first, none, isa::compare::gt, {}); return compare(p, least, isa::compare::lt, {first, false});
   }
 }
