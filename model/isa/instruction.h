@@ -187,7 +187,8 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          clamps. src[3] = member mask. With matrix::sparse a register of metadata follows a, and `cmp`
 ///          selects the lanes whose is read. hmma hgmma qgmma: sum_products products along k, cut after
 ///          sum_fraction_bits, form a sum (simt/tensor/product_sums.h); hmma of 8-bit floats with `wide`: elements 0
-///          and 1 of each four and then 2 and 3 are converted to f16, multiplied and added, and the sum to c. In a trace, offset = multiply-adds of a shape that sub cannot name, or 0.
+///          and 1 of each four and then 2 and 3 are converted to f16, multiplied and added, and the sum to c. In a
+///          trace, offset = multiply-adds of a shape that sub cannot name, or 0.
 /// hgmma qgmma igmma bgmma   d = a * b + c (psrc[0]; else d = a * b) for the 16 rows of a warp of a warpgroup's 64,
 ///          c in the registers of d. a: four registers or, with gmma::a_shared, the descriptor of a matrix in shared
 ///          memory (count 2), as b is; with gmma::sparse a register of metadata follows, of which `cmp` selects the
@@ -245,10 +246,10 @@ struct instruction {
   bool block_scope = false;  // ld, st, atom, red: ordered for the threads of the block alone (scope .cta)
   bool aligned = false;      // bar: all threads of a warp execute the same one
   std::uint8_t sum_products = 16, sum_fraction_bits = 25;  // hmma, hgmma, qgmma
-  std::int64_t offset = 0;   // ld, st, atom, red, ldc: added to the address
-  std::uint32_t target = no_target;      // bra: instruction index
-  std::uint32_t reconverge = no_target;  // bra: instruction index where diverged lanes reconverge
-  std::uint32_t line = 0;                // PTX source position
+  std::int64_t offset = 0;                                 // ld, st, atom, red, ldc: added to the address
+  std::uint32_t target = no_target;                        // bra: instruction index
+  std::uint32_t reconverge = no_target;                    // bra: instruction index where diverged lanes reconverge
+  std::uint32_t line = 0;                                  // PTX source position
   std::uint32_t column = 0;
 
   [[nodiscard]] bool guarded() const { return guard.reg != pt || guard.negate; }
