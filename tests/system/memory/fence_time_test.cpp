@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// How long fences take on an H100, and that its code is there when a launch begins: tests/hardware/h100/orders.csv.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/system/common/ptx_run.h"
+
+namespace fence_time_test {
+
+using ptx_runs::module_of;
+using ptx_runs::run;
+
+/// Cycles of one of 16 instructions in a row.
+double cycles_of(const std::string& instruction, const std::string& options = "") {
+  std::string code = "mov.u32 %r3, %clock;\n";
+  for (int k = 0; k < 16; ++k) code += instruction + "\n";
+  code += "mov.u32 %r4, %clock;\nsub.u32 %r3, %r4, %r3;\nst.global.u32 [%o], %r3;";
+  std::string text = module_of("", code);
+  text.replace(text.find("sm_80"), 5, "sm_90");
+  const ptx_runs::outcome o = run(text, "h100", 1, 1, options);
+  EXPECT_EQ(o.code, 0) << instruction << "\n" << o.err;
+  return o.words.empty() ? 0 : o.words[0] / 16.0;
+}
+
+TEST(fence_time, of_a_release_is_the_way_to_the_l2_and_back_twice) {
+  for (const char* fence : {"membar.gl;", "fence.acq_rel.gpu;", "fence.sc.gpu;", "fence.release.gpu;"})
+    EXPECT_NEAR(cycles_of(fence) / 635.6, 1, 0.03) << fence;
+  EXPECT_NEAR(cycles_of("st.release.gpu.global.u32 [%o], %r0;") / 633.8, 1, 0.03);
+  // An access that is under way at the fence is waited for meanwhile.
+  EXPECT_NEAR(cycles_of("st.global.u32 [%o], %r0; fence.acq_rel.gpu;") / 640.8, 1, 0.03);
+  EXPECT_LT(cycles_of("fence.acq_rel.gpu;", "--set ldst.fence_latency_cycles=0"), 20);
+}
+
+TEST(fence_time, is_short_within_a_block_to_acquire_and_between_proxies) {
+  for (const char* fence : {"membar.cta;", "fence.acq_rel.cta;", "fence.acquire.gpu;",
+                            "fence.mbarrier_init.release.cluster;", "fence.proxy.async.shared::cta;"})
+    EXPECT_LT(cycles_of(fence), 20) << fence;
+}
+
+// Straight code of 16 KiB: 4.09 cycles an instruction on the chip, also when it runs for the first time.
+TEST(launch_prefetch, brings_the_code_along) {
+  const auto cycles = [](const std::string& options) {
+    std::string many;
+    for (int k = 0; k < 64; ++k) many += "fma.rn.f32 %f1, %f1, %f1, %f1;\n";
+    return cycles_of(many, options) / 64;
+  };
+  EXPECT_NEAR(cycles("") / 4.09, 1, 0.05);
+  EXPECT_GT(cycles("--set instruction_cache.launch_prefetch_bytes=0"), 6);
+}
+
+}  // namespace fence_time_test
