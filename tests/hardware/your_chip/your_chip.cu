@@ -91,20 +91,22 @@ extern "C" __global__ void shared_chase(std::uint32_t* out, int rounds) {
 CHASE(l1_chase, "ld.global.ca.u32")
 CHASE(l2_chase, "ld.global.cg.u32")
 
-// One block reads 32 KiB, which the L1 holds, again and again.
-extern "C" __global__ void l1_sum(std::uint32_t* out, const float4* in, int rounds) {
+// One block reads 32 KiB, which the L1 holds, again and again. The stride is an argument: the compiler would merge loads
+// from places that it knows.
+extern "C" __global__ void l1_sum(std::uint32_t* out, const char* in, int rounds, int stride, int bytes) {
   float sum = 0;
+  int at = threadIdx.x * 16;
   const long long begin = clock64();
 #pragma unroll 1
-  for (int i = 0; i < rounds; ++i)
-    for (int k = 0; k < 2; ++k) {
-      float4 v;
-      asm volatile("ld.global.ca.v4.f32 {%0,%1,%2,%3}, [%4];"
-                   : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-                   : "l"(in + threadIdx.x + 1024 * k)
-                   : "memory");
-      sum += v.x + v.y + v.z + v.w;
-    }
+  for (int i = 0; i < rounds; ++i) {
+    float4 v;
+    asm volatile("ld.global.ca.v4.f32 {%0,%1,%2,%3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(in + at)
+                 : "memory");
+    sum += v.x + v.y + v.z + v.w;
+    at = (at + stride) & (bytes - 1);
+  }
   __syncthreads();
   const long long end = clock64();
   out[1 + threadIdx.x] = sum != 0 ? 1 : 0;
@@ -155,7 +157,7 @@ const measurement measurements[] = {
     {ROW(multiply_lanes), "int.multiply_lanes", 1, 1024, 512, 0, 0},
     {ROW(fp64_lanes), "fp64.lanes", 1, 1024, 128, 0, 0},
     {ROW(sfu_lanes), "sfu.lanes", 1, 1024, 128, 0, 0},
-    {ROW(l1_sum), "l1.read_cycles", 1, 1024, 512, 32768, 0},
+    {ROW(l1_sum), "l1.read_cycles", 1, 1024, 1024, 32768, 16384},
     {ROW(l2_atomics), "l2.atomic_interval_cycles", 1, 256, 512, 4, 0},
     {ROW(blocks), "cwd.dispatch_interval_cycles", 65536, 32, 0, 0, 0},
 };
