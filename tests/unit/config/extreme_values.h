@@ -122,7 +122,6 @@ inline const std::map<std::string, std::string>& without_effect() {
             {"tensor.warpgroup_f16_fma_per_cycle", "tensor.warpgroup_tf32_fma_per_cycle",
              "tensor.warpgroup_8bit_fma_per_cycle", "tensor.warpgroup_issue_cycles", "tensor.warpgroup_tail_cycles",
              "tensor.warpgroup_queue_entries"});
-    because("no fence is executed: fence_time_test.cpp", {"ldst.fence_latency_cycles"});
     because("of sums' last digits, not of times: tensor_sums_test.cpp",
             {"tensor.sum_products", "tensor.sum_fraction_bits", "tensor.byte_sum_fraction_bits"});
     because("no bulk copies are issued: bulk_copy_test.cpp",
