@@ -28,6 +28,7 @@ const std::vector<bounded_suite> suites = {
      12,
      {"gaussian Fan2 128", "gaussian Fan2 256", "gaussian Fan2 384", "gaussian Fan2 512"}},
     {"microbenchmarks", {{"v100", 16}, {"a100", 5}, {"h100", 10}}, 7, {"integer multiply-adds", "L1 loads of doubles"}},
+    {"h100_nsight", {{"h100", 26}}, 12, {"indices through", "mat_vec", "pointers"}},
     {"textbook",
      {{"rtx2060", 15}, {"rtx3080", 40}},
      15,

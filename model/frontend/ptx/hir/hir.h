@@ -88,7 +88,7 @@ struct modifiers {
   bool xorsign = false;    // min, max: of the magnitudes, with the sign of the product
   bool hinted = false;     // .L2::cache_hint: a cache policy is the last operand
   bool any_block = false;  // .shared::cluster: shared memory of any block of the cluster
-  bool of_views = false;  // fence: between the ways to one memory (proxies), or of new barriers
+  bool of_views = false;   // fence: between the ways to one memory (proxies), or of new barriers
   bool masked = false;     // pmevent.mask
   bool signals = false;    // st.async, red.async: the bytes complete at an mbarrier, the last operand
   bool aligned = false;    // barrier.aligned
