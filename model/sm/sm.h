@@ -172,9 +172,9 @@ class sm : public sc_core::sc_module,
   const bool independent_;  // each lane has its own program counter
   unsigned id_;
   std::string deadlock_;
-  lsu_transaction served_;  // an access of another SM, for the banks of shared memory
+  lsu_transaction served_;            // an access of another SM, for the banks of shared memory
   std::uint32_t code_preloaded_ = 0;  // launches below: their code was preloaded
-  unsigned l1_bytes_ = 0;   // of a unified cache, at the last repartitioning
+  unsigned l1_bytes_ = 0;             // of a unified cache, at the last repartitioning
 };
 
 }  // namespace heddle

@@ -86,7 +86,7 @@ class alignas(64) issue_stage {
 
   surroundings s_;
   const pairing pairing_rule_;                   // also none if the issue width is 1
-  const unsigned fence_latency_;                  // least cycles of a fence that releases
+  const unsigned fence_latency_;                 // least cycles of a fence that releases
   const bool read_window_;                       // operands are read in a fixed window, without a collector
   unsigned last_slot_ = 0;                       // the warp that issued the last arithmetic instruction,
   const decoded_instruction* reuses_ = nullptr;  // and the one after it: that one's operands are in the reuse cache

@@ -18,7 +18,8 @@ double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 double cycles(const launch& l) { return l.number("cycles"); }
 double seconds(const launch& l) { return ratio(cycles(l), l.hertz()); }
 double sms(const launch& l) { return l.parameter("gpu.sm_count"); }
-/// A profiler counts look-ups of tags: a sector that is being fetched hits, and what is written to the L2 needs no fetch.
+/// A profiler counts look-ups of tags: a sector that is being fetched hits, and what is written to the L2 needs no
+/// fetch.
 double l1_hits(const launch& l) {
   return ratio(l.number("memory.l1.hits") + l.number("memory.l1.pending_hits"), l.number("memory.l1.accesses"));
 }

@@ -87,7 +87,8 @@ void memory_selector::order_before(const modifiers& m) {
 void memory_selector::order_after(const modifiers& m) {
   using order = modifiers::order_kind;
   if (m.order == order::acquire || m.order == order::acq_rel || m.order == order::sc)
-    out_.put(opcode::membar, {no_register, 0, 0}, {}).base.sub = static_cast<std::uint8_t>(static_cast<unsigned>(m.scope) | isa::membar_acquires);
+    out_.put(opcode::membar, {no_register, 0, 0}, {}).base.sub =
+        static_cast<std::uint8_t>(static_cast<unsigned>(m.scope) | isa::membar_acquires);
 }
 
 void memory_selector::load() {
@@ -194,7 +195,8 @@ void memory_selector::fence() {
   using order = modifiers::order_kind;
   const modifiers& m = in_.now().m;
   const unsigned acquires = m.order == order::acquire || m.of_views ? isa::membar_acquires : 0;
-  out_.put(opcode::membar, {no_register, 0, 0}, {}).base.sub = static_cast<std::uint8_t>(static_cast<unsigned>(m.scope) | acquires);
+  out_.put(opcode::membar, {no_register, 0, 0}, {}).base.sub =
+      static_cast<std::uint8_t>(static_cast<unsigned>(m.scope) | acquires);
 }
 
 /// cp.async and its groups. Sources of a copy: the address in global memory, address and offset in shared memory, and
