@@ -57,6 +57,7 @@ struct figure {
 
 constexpr char jia[] = "Jia et al. 2018, table 4.1";
 constexpr char jia_stands_in[] = "Jia et al. 2018, table 4.1 (V100 stands in)";
+constexpr char our_h100[] = "own measurement, tests/hardware/your_chip/h100.csv";
 constexpr char memories[] = "Jia et al. 2018, table 3.1";
 constexpr char arafa[] = "PPT-GPU, from Arafa et al. 2019";
 constexpr char huerta[] = "Huerta et al. 2025";
@@ -80,7 +81,7 @@ constexpr figure figures[] = {
     {"rtx3070", "LDS", 24, 32, 4, huerta, "Huerta et al. 2025, table 1: one in 4 cycles"},
     {"h100", "FFMA", 4, 128, 4, huerta, guide},
     {"h100", "DFMA", 8, 64, 4, jia_stands_in, guide},
-    {"h100", "MUFU", 18, 16, 4, abdelkhalik, guide},
+    {"h100", "MUFU", 17, 16, 4, our_h100, guide},
     {"h100", "LDS", 24, 32, 4, huerta, load_store},
 };
 
