@@ -68,9 +68,13 @@ void sm::use(program_services& services) {
   for (auto& p : partitions) p.use(&services);
 }
 
-void sm::start_launch(const resident_launch&) {
+void sm::start_launch(const resident_launch& launch) {
   l1.invalidate();
   if (tma != nullptr) tma->forget_maps();
+  const instruction_cache_parameters& p = config_.instruction_cache;
+  const std::uint64_t bytes = std::uint64_t{launch.decoded->code.size()} * p.instruction_bytes;
+  second_instruction_cache.preload(launch.decoded->code_address,
+                                   std::min<std::uint64_t>(bytes, p.launch_prefetch_bytes));
 }
 
 void sm::empty_caches() {
@@ -104,7 +108,6 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   resident_block& b = resource_manager.block(cta_slot);
   const unsigned warps = b.launch->warps_per_block();
   divide_cache();
-  preload_code(*b.launch, cycle);
   barrier_unit.open(cta_slot, warps, b.launch->threads_per_block());
   for (unsigned w = 0; w < warps; ++w) {
     const unsigned partition = b.allocation.partition_of_warp[w];
@@ -112,16 +115,6 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
     partitions[partition].place_warp(slot_of(warp), *b.launch, b.context, w,
                                      b.allocation.registers_per_warp / isa::warp_size, cycle);
   }
-}
-
-// Launches are numbered as they come: each SM does this once for each.
-void sm::preload_code(const resident_launch& launch, cycle_t cycle) {
-  const instruction_cache_parameters& p = config_.instruction_cache;
-  if (p.launch_prefetch_bytes == 0 || launch.launch_id < code_preloaded_) return;
-  code_preloaded_ = launch.launch_id + 1;
-  const std::uint64_t bytes = std::uint64_t{launch.decoded->code.size()} * p.instruction_bytes;
-  second_instruction_cache.preload(launch.decoded->code_address,
-                                   std::min<std::uint64_t>(bytes, p.launch_prefetch_bytes), cycle);
 }
 
 // A unified cache is repartitioned only while the block that has just arrived is the only one.

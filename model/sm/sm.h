@@ -114,7 +114,6 @@ class sm : public sc_core::sc_module,
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  void preload_code(const resident_launch& launch, cycle_t cycle);
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
   bool wait_for_launch(unsigned warp, simt::lane_mask mask);
   void prerequisite_met(unsigned cta_slot, cycle_t cycle) override;
@@ -172,9 +171,8 @@ class sm : public sc_core::sc_module,
   const bool independent_;  // each lane has its own program counter
   unsigned id_;
   std::string deadlock_;
-  lsu_transaction served_;            // an access of another SM, for the banks of shared memory
-  std::uint32_t code_preloaded_ = 0;  // launches below: their code was preloaded
-  unsigned l1_bytes_ = 0;             // of a unified cache, at the last repartitioning
+  lsu_transaction served_;  // an access of another SM, for the banks of shared memory
+  unsigned l1_bytes_ = 0;   // of a unified cache, at the last repartitioning
 };
 
 }  // namespace heddle

@@ -22,30 +22,35 @@ std::size_t instruction_cache::find(std::uint64_t tag) const {
   return nowhere;
 }
 
-// Fills the line, requested in `cycle`; returns its index.
-std::size_t instruction_cache::replace(std::uint64_t tag) {
-  line* set = &lines_[tag % sets_ * geometry_.ways];
+std::size_t instruction_cache::victim_of(std::uint64_t tag) const {
+  const line* set = &lines_[tag % sets_ * geometry_.ways];
   const line* victim =
       std::min_element(set, set + geometry_.ways, [](const line& a, const line& b) { return a.used < b.used; });
-  const auto place = static_cast<std::size_t>(victim - lines_.data());
+  return static_cast<std::size_t>(victim - lines_.data());
+}
+
+// Fills the line, requested in `cycle`; returns its index.
+std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle, std::uint32_t launch) {
+  const std::size_t place = victim_of(tag);
+  const cycle_t sent = cycle + geometry_.miss_latency_cycles;
   tags_[place] = tag;
+  lines_[place] = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent, launch) : sent, ++clock_};
+  if (lines_[place].ready == never) in_flight_.push_back(place);
   ++fills_;
   return place;
 }
 
-std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle, std::uint32_t launch) {
-  const std::size_t place = replace(tag);
-  const cycle_t sent = cycle + geometry_.miss_latency_cycles;
-  lines_[place] = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent, launch) : sent, ++clock_};
-  if (lines_[place].ready == never) in_flight_.push_back(place);
-  return place;
-}
-
-// Not while lines are in flight: one of them could be replaced.
-void instruction_cache::preload(std::uint64_t address, std::uint64_t bytes, cycle_t cycle) {
-  if (bytes == 0 || lines_.empty() || !in_flight_.empty()) return;
-  for (std::uint64_t tag = address / geometry_.line_bytes; tag <= (address + bytes - 1) / geometry_.line_bytes; ++tag)
-    if (find(tag) == nowhere) lines_[replace(tag)] = {cycle, ++clock_};
+// A line in flight, which another launch waits for, is not replaced.
+void instruction_cache::preload(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const std::uint64_t end = (address + bytes + geometry_.line_bytes - 1) / geometry_.line_bytes;
+  for (std::uint64_t tag = address / geometry_.line_bytes; tag < end; ++tag) {
+    const std::size_t place = victim_of(tag);
+    if (find(tag) != nowhere || lines_[place].ready == never) continue;
+    tags_[place] = tag;
+    lines_[place] = {0, ++clock_};
+    ++fills_;
+  }
 }
 
 void instruction_cache::fill_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) {

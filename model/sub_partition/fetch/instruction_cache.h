@@ -44,8 +44,8 @@ class instruction_cache : public sc_core::sc_module, public instruction_source {
   cycle_t look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) override;
   /// The `bytes` bytes of code at `address`, which were in flight, are there from `cycle` on.
   void fill_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle);
-  /// The `bytes` bytes of code at `address` are there from `cycle` on, in lines that replace others.
-  void preload(std::uint64_t address, std::uint64_t bytes, cycle_t cycle);
+  /// The `bytes` bytes of code at `address` are there from now on, in lines that replace others.
+  void preload(std::uint64_t address, std::uint64_t bytes);
   /// Drops all lines; no fill may be in flight.
   void invalidate();
   void trace(sc_core::sc_trace_file* file) const override;
@@ -63,7 +63,7 @@ class instruction_cache : public sc_core::sc_module, public instruction_source {
   static constexpr std::size_t nowhere = ~std::size_t{0};
   static constexpr std::uint64_t no_tag = ~std::uint64_t{0};
   [[nodiscard]] std::size_t find(std::uint64_t tag) const;
-  std::size_t replace(std::uint64_t tag);
+  [[nodiscard]] std::size_t victim_of(std::uint64_t tag) const;
   std::size_t fill(std::uint64_t tag, cycle_t cycle, std::uint32_t launch);
 
   geometry geometry_;
