@@ -24,6 +24,9 @@ constexpr std::array<bool, 256> plain_characters() {
 constexpr std::array<bool, 256> plain = plain_characters();
 
 bool is_plain(char c) { return plain[static_cast<unsigned char>(c)]; }
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_plain(c); });
+}
 
 // As text.
 bool same(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
@@ -32,8 +35,19 @@ bool same(std::uint64_t a, std::uint64_t b) { return a == b; }
 }  // namespace
 
 json_writer& json_writer::key(std::string_view name) {
-  value(name);
-  put(": ");
+  constexpr std::size_t around = 4;  // quotes, colon and space
+  if (name.size() + around <= parts_.size() && is_plain(name)) {
+    separate();
+    if (name.size() + around > parts_.size() - parts_size_) put_parts();
+    char* to = parts_.data() + parts_size_;
+    *to++ = '"';
+    to = std::copy(name.begin(), name.end(), to);
+    std::memcpy(to, "\": ", around - 1);
+    parts_size_ += name.size() + around;
+  } else {
+    value(name);
+    put(": ");
+  }
   after_key_ = true;
   return *this;
 }
@@ -41,7 +55,7 @@ json_writer& json_writer::key(std::string_view name) {
 json_writer& json_writer::value(std::string_view text) {
   separate();
   put("\"");
-  if (std::all_of(text.begin(), text.end(), is_plain)) {
+  if (is_plain(text)) {
     put(text);
     put("\"");
     return *this;

@@ -27,10 +27,9 @@ void stream::compile(const std::vector<operation>& operations) {
   }
 }
 
+// In order, so that a stream of many launches asks for its oldest one only.
 void stream::forget_finished() {
-  outstanding_.erase(std::remove_if(outstanding_.begin(), outstanding_.end(),
-                                    [this](const launch& l) { return driver_.finished(l.number); }),
-                     outstanding_.end());
+  while (!outstanding_.empty() && driver_.finished(outstanding_.front().number)) outstanding_.pop_front();
 }
 
 void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "heddle/gpu/host/host_driver.h"
@@ -61,7 +62,7 @@ class stream {
   sanitize::host_order order_;
   std::vector<step> steps_;
   std::size_t at_ = 0;
-  std::vector<launch> outstanding_;
+  std::deque<launch> outstanding_;
   std::uint64_t wakes_at_ = ~std::uint64_t{0};
 };
 
