@@ -44,6 +44,14 @@ struct demand {
   }
 };
 
+/// Of an instruction in all SMs.
+struct execution_counts {
+  double executed = 0;
+  double executed_at_full = 0;  // each as much as its energy is of that at the configured voltage
+  double lanes_at_full = 0;
+  instruction_traffic traffic;
+};
+
 double of_instructions(const joules_by<energy_class>& classes) {
   return classes.sum() - classes[energy_class::memory] - classes[energy_class::replays];
 }
@@ -68,38 +76,57 @@ void divide(std::vector<double>& to, double joules, const std::vector<demand>& d
   }
 }
 
+/// Joules of the instructions themselves; `demands` gets what they ask of other units.
+std::vector<double> priced(const std::vector<execution_counts>& all, const decoded_program& program,
+                           const std::vector<instruction_energy>& energies, const energy_parameters& p,
+                           std::vector<demand>& demands) {
+  std::vector<double> joules(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].executed == 0) continue;
+    const instruction_energy& e = energies[i];
+    joules[i] = joules_per_pj * (all[i].executed_at_full * (p.instruction_pj + e.unit_per_warp) +
+                                 all[i].lanes_at_full * (e.unit_per_lane + e.registers_per_lane));
+    demands[i].executed = all[i].executed;
+    demands[i].add(all[i].traffic, p);
+    if (program.code[i].has_constant) demands[i].constant += all[i].executed;
+  }
+  return joules;
+}
+
 }  // namespace
 
 std::vector<double> energy_account::by_instruction(std::uint32_t launch, const energy_metrics& whole) {
-  std::vector<double> joules;
-  std::vector<demand> demands;
-  demand other;
+  std::vector<execution_counts> all;
+  instruction_traffic of_none;
+  const price_list* prices = nullptr;
+  const decoded_program* program = nullptr;
   for (const unsigned m : sms_of(launch)) {
-    if (const instruction_traffic* t = sms_[m]->l1.other_traffic.find(launch)) other.add(*t, prices_);
+    if (const instruction_traffic* t = sms_[m]->l1.other_traffic.find(launch)) of_none.add(*t);
     const launch_profile& profile = sms_[m]->profiles.at(launch);
-    double slowed = 1;  // energy of the SM's instructions to that at the configured voltage
+    double slowed = 1;
     if (ledger_ != nullptr) {
       const sums counted = counted_in_sm(launch, m);
-      const double all = of_instructions(counted.classes);
-      if (all > 0) slowed = of_instructions(ledger_->in_sm(launch, m, counted).classes) / all;
+      const double configured = of_instructions(counted.classes);
+      if (configured > 0) slowed = of_instructions(ledger_->in_sm(launch, m, counted).classes) / configured;
     }
-    const std::vector<instruction_energy>& energies = prices_of_launch(launch, m).energies;
-    joules.resize(profile.size());
-    demands.resize(profile.size());
+    prices = &prices_of_launch(launch, m);
+    program = profile.program();
+    all.resize(profile.size());
     for (std::size_t i = 0; i < profile.size(); ++i) {
       const std::uint64_t count = profile.count(i, launch_profile::executed);
       if (count == 0) continue;
       const double executed = static_cast<double>(count);
-      const double lanes = static_cast<double>(profile.count(i, launch_profile::lanes));
-      const instruction_energy& e = energies[i];
-      joules[i] +=
-          slowed * joules_per_pj *
-          (executed * (prices_.instruction_pj + e.unit_per_warp) + lanes * (e.unit_per_lane + e.registers_per_lane));
-      demands[i].executed += executed;
-      if (profile.program()->code[i].has_constant) demands[i].constant += executed;
-      if (accesses_memory(profile.program()->code[i])) demands[i].add(profile.traffic(i), prices_);
+      all[i].executed += executed;
+      all[i].executed_at_full += slowed * executed;
+      all[i].lanes_at_full += slowed * static_cast<double>(profile.count(i, launch_profile::lanes));
+      if (accesses_memory(program->code[i])) all[i].traffic.add(profile.traffic(i));
     }
   }
+  std::vector<demand> demands(all.size());
+  std::vector<double> joules;
+  if (prices != nullptr) joules = priced(all, *program, prices->energies, prices_, demands);
+  demand other;
+  other.add(of_none, prices_);
   using unit = energy_unit;
   const auto share = [&](double of, double demand::*by) { divide(joules, of, demands, other, by); };
   share(whole.by_class[energy_class::replays], &demand::replays);
