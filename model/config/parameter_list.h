@@ -842,6 +842,17 @@ HEDDLE_NUMBER(double, volts_per_ghz, 0.25, between(0, 10), volts, power,
   "change of the voltage with the core clock, per GHz")
 HEDDLE_NUMBER(double, least_volts, 0.7, volts, volts, power,
   "lowest voltage at which the chip works")
+HEDDLE_NUMBER(double, operand_activity, 1, between(0, 1), count, setting,
+  "how much operands and data change from one operation to the next: 1 like random numbers, 0 not at all (constants); "
+  "energies in between are proportional ([energy](energy.md#values-of-operands))")
+HEDDLE_NUMBER(double, still_lane_share, 0.25, between(0, 1), count, power,
+  "what energies of lanes and registers are at operand_activity 0, as a share of those at 1")
+HEDDLE_NUMBER(double, still_tensor_share, 0.26, between(0, 1), count, power,
+  "the same of multiply-adds of matrix instructions")
+HEDDLE_NUMBER(double, still_data_share, 0.33, between(0, 1), count, power,
+  "the same of shared memory, L1, L2, interconnect and contexts")
+HEDDLE_NUMBER(double, still_dram_share, 0.66, between(0, 1), count, power,
+  "the same of device memory")
 HEDDLE_NUMBER(double, power_cap_watts, 0, watts, watts, setting,
   "power limit, kept by a lower core clock and voltage ([energy](energy.md#power-cap)); 0: no cap")
 HEDDLE_NUMBER(unsigned, power_cap_interval_cycles, 1024, between(256, 1 << 24), cycles, design,

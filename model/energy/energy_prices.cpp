@@ -2,6 +2,7 @@
 #include "heddle/energy/energy_prices.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace heddle {
 
@@ -14,8 +15,27 @@ double core_volts(const gpu_config& config, double clock_mhz) {
   return std::max(std::min(e.least_volts, e.reference_volts), e.reference_volts + ghz * e.volts_per_ghz);
 }
 
+namespace {
+
+// Energies with the least and the most active operands have a straight line between them.
+void apply_activity(energy_parameters& p) {
+  const auto scale = [&p](double still_share, std::initializer_list<double*> energies) {
+    for (double* pj : energies) *pj *= still_share + p.operand_activity * (1 - still_share);
+  };
+  scale(p.still_lane_share, {&p.fp32_pj, &p.int_pj, &p.int_multiply_pj, &p.fp64_pj, &p.half_pj, &p.sfu_pj, &p.ldst_pj,
+                             &p.texture_pj, &p.register_read_pj, &p.register_write_pj});
+  scale(p.still_tensor_share, {&p.tensor_f16_pj, &p.tensor_tf32_pj, &p.tensor_int8_pj, &p.tensor_f64_pj});
+  scale(p.still_data_share, {&p.shared_pj, &p.l1_read_hit_pj, &p.l1_read_miss_pj, &p.l1_write_hit_pj,
+                             &p.l1_write_miss_pj, &p.flit_pj, &p.cluster_flit_pj, &p.l2_read_hit_pj, &p.l2_read_miss_pj,
+                             &p.l2_write_hit_pj, &p.l2_write_miss_pj, &p.context_line_pj});
+  scale(p.still_dram_share, {&p.dram_read_pj, &p.dram_write_pj});
+}
+
+}  // namespace
+
 energy_parameters prices_of(const gpu_config& config) {
   energy_parameters p = config.energy;
+  apply_activity(p);
   const double ratio = core_volts(config) / p.reference_volts;
   for (double* pj :
        {&p.instruction_pj,    &p.fp32_pj,          &p.int_pj,           &p.int_multiply_pj, &p.fp64_pj,

@@ -13,7 +13,8 @@ double core_volts(const gpu_config& config);
 double core_volts(const gpu_config& config, double clock_mhz);
 
 /// The [energy] section at the core voltage of the run: energies of the chip go with the square of the voltage, powers
-/// of SMs with the voltage. Device memory and the board have supplies of their own.
+/// of SMs with the voltage. Device memory and the board have supplies of their own. Energies of operands and data are
+/// those at the run's operand_activity.
 energy_parameters prices_of(const gpu_config& config);
 
 constexpr double joules_per_pj = 1e-12;
