@@ -21,7 +21,7 @@ double sms(const launch& l) { return l.parameter("gpu.sm_count"); }
 /// A profiler counts look-ups of tags: a sector that is being fetched hits, and what is written to the L2 needs no
 /// fetch.
 double l1_hits(const launch& l) {
-  return ratio(l.number("memory.l1.hits") + l.number("memory.l1.pending_hits"), l.number("memory.l1.accesses"));
+  return ratio(l.number("memory.l1.hits") + l.number("memory.l1.merges"), l.number("memory.l1.accesses"));
 }
 double l2_hits(const launch& l) {
   return 1 - ratio(l.number("memory.l2.misses") - l.number("memory.l2.write_misses"), l.number("memory.l2.accesses"));

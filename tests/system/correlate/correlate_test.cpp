@@ -52,6 +52,20 @@ TEST_F(correlations, a_suite_is_run_compared_and_written) {
   EXPECT_EQ(nlohmann::json::parse(read("m.json"))["kernels"][0]["cycles"], cycles);
 }
 
+// Two warps load one sector and store one each: the second load joins the first one's fetch.
+TEST_F(correlations, a_load_that_joins_an_outstanding_fetch_hits_as_for_a_profiler) {
+  write("joined.ptx",
+        ".version 8.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry joined(.param .u64 p) {\n.reg .b64 %d<2>; .reg .b32 %r<2>;\nld.param.u64 %d0, [p];\n"
+        "ld.global.u32 %r0, [%d0];\nst.global.u32 [%d0+1024], %r0;\nret;\n}\n");
+  write("s.csv",
+        "gpu,kernel,run,use,cycles,l1_hit_rate,origin,licence\n"
+        "v100,joined,--kernel joined.ptx:joined --grid 1 --block 64 --arg buf:8192" +
+            one_sm + ",compared,1000,0.25,here,MIT\n");
+  good({"s.csv", "--csv", "p.csv"});
+  EXPECT_NEAR(number("p.csv", "l1_hit_rate", "heddle"), 0.25, 1e-12);
+}
+
 TEST_F(correlations, of_a_suite_only_the_rows_of_the_named_chip_are_run) {
   write("s.csv", suite);
   good({"s.csv", "--gpu", "p100", "--csv", "p.csv"});
