@@ -30,7 +30,7 @@ bool has_tensor_unit(const gpu_config& c) {
 
 const effect_rule rules[] = {
     {"l1.size_bytes l1.ways l1.replacement l1.mshr_entries l1.mshr_merges l1.prefetch_lines l1.banks l1.read_cycles l1.store_hit "
-     "l1.fence_invalidates",
+     "l1.store_allocates l1.fence_invalidates",
      "l1.cache_global_loads", [](const gpu_config& c) { return c.l1.cache_global_loads; },
      "on read-only, texture and local memory accesses: plain global loads bypass the L1 of this GPU"},
     {"dram.*", "memory.model", [](const gpu_config& c) { return c.memory.model == choice::memory_model::dram; },

@@ -482,6 +482,11 @@ HEDDLE_FLAG(fence_invalidates, false, design,
   "a fence of GPU scope or wider invalidates the SM's L1, which is not coherent")
 HEDDLE_CHOICE(store_hit, store_hit, invalidate, (update, invalidate), measured,
   "what a store to global memory does with sectors that the L1 holds; stores to local memory always update them")
+HEDDLE_FLAG(store_allocates, false, measured,
+  "a store to global memory takes a line for its sectors, where later stores find them")
+HEDDLE_NUMBER(double, atomic_return_cycles, 0, delay, cycles, measured,
+  "for which the results of an atomic hold the L1's port to the interconnect: for each of the lanes that use one word, "
+  "one after another")
 HEDDLE_LISTED(replacement, replacement, lru, HEDDLE_REPLACEMENTS, design,
   "which line of a set is replaced")
 HEDDLE_END(l1, l1)
@@ -580,8 +585,14 @@ HEDDLE_NUMBER(unsigned, request_bytes_per_cycle, 32, port_bytes, bytes_per_cycle
   "bandwidth of a port from SM to L2")
 HEDDLE_NUMBER(unsigned, response_bytes_per_cycle, 64, port_bytes, bytes_per_cycle, measured,
   "bandwidth of a port from L2 to SM")
+HEDDLE_NUMBER(unsigned, sm_request_bytes_per_cycle, 0, optional_port_bytes, bytes_per_core_cycle, measured,
+  "bandwidth of the port at which an SM sends, if it is not that of a slice, request_bytes_per_cycle; 0: it is")
+HEDDLE_NUMBER(unsigned, sm_response_bytes_per_cycle, 0, optional_port_bytes, bytes_per_core_cycle, measured,
+  "bandwidth of the port at which an SM receives, if it is not that of a slice, response_bytes_per_cycle; 0: it is")
 HEDDLE_NUMBER(unsigned, header_bytes, 8, between(0, 4096), bytes, design,
   "bytes of each packet besides its data")
+HEDDLE_NUMBER(unsigned, mask_bytes, 0, between(0, 4096), bytes, measured,
+  "bytes that a store of parts of sectors carries besides its sectors; 0: its byte mask travels next to the data")
 HEDDLE_NUMBER(unsigned, input_queue_entries, 8, entries, count, design,
   "packets queued at an input port")
 HEDDLE_NUMBER(unsigned, output_queue_entries, 8, entries, count, design,
@@ -601,6 +612,8 @@ HEDDLE_NUMBER(unsigned, latency_cycles, 216, latency, cycles, measured,
   "load issue to dependent issue on an L2 hit, without load; core cycles")
 HEDDLE_NUMBER(unsigned, fetch_bytes, 32, powers_of_two(32, 128), bytes, measured,
   "size of the aligned block that a miss fetches, without the sectors that the line already has")
+HEDDLE_FLAG(fills_parts, false, measured,
+  "a sector that was stored in part is read from the memory before it is written back; else it is written with a mask")
 HEDDLE_NUMBER(unsigned, slices_per_channel, 1, between(1, 8), count, product,
   "slices before each memory channel; each has its port of the interconnect, its look-ups and its misses")
 HEDDLE_NUMBER(unsigned, lookup_interval_cycles, 1, latency, l2_cycles, design,

@@ -31,6 +31,7 @@ constexpr numeric_range multiply_adds{1.0 / 64, 65536, form::or_zero};
 constexpr numeric_range entries{1, 65536};
 constexpr numeric_range clock_mhz{1, 100000};
 constexpr numeric_range port_bytes{1, 4096};
+constexpr numeric_range optional_port_bytes{0, 4096};
 constexpr numeric_range shared_bytes{0, 16777216};
 constexpr numeric_range cache_ways{1, 4096};
 constexpr numeric_range picojoules{0, 1000000000};

@@ -120,6 +120,7 @@ const char* text_of(parameter_unit unit) {
     case parameter_unit::dram_cycles: return "DRAM cycles";
     case parameter_unit::bytes: return "bytes";
     case parameter_unit::bytes_per_cycle: return "bytes per cycle";
+    case parameter_unit::bytes_per_core_cycle: return "bytes per core cycle";
     case parameter_unit::mib: return "MiB";
     case parameter_unit::mhz: return "MHz";
     case parameter_unit::gb_per_second: return "GB/s";

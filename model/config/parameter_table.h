@@ -22,6 +22,7 @@ enum class parameter_unit : std::uint8_t {
   dram_cycles,
   bytes,
   bytes_per_cycle,
+  bytes_per_core_cycle,
   mib,
   mhz,
   gb_per_second,

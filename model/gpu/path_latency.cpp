@@ -10,14 +10,29 @@
 
 namespace heddle {
 
+namespace {
+
+unsigned whole_cycles(unsigned bytes, unsigned bytes_per_cycle) {
+  return (bytes + bytes_per_cycle - 1) / bytes_per_cycle;
+}
+
+// Cycles of the interconnect that a response takes at the slower of the two ports.
+unsigned response_cycles(const gpu_config& config, unsigned bytes) {
+  const interconnect_parameters& p = config.interconnect;
+  const unsigned slice = whole_cycles(bytes, p.response_bytes_per_cycle);
+  if (p.sm_response_bytes_per_cycle == 0) return slice;
+  const double sm = whole_cycles(bytes, p.sm_response_bytes_per_cycle) * p.clock_mhz / config.gpu.core_clock_mhz;
+  return std::max(slice, static_cast<unsigned>(std::ceil(sm)));
+}
+
+}  // namespace
+
 unsigned l2_hit_cycles(const gpu_config& config) {
   // Core cycles of issue, address stage and L1 port; the response passes the load/store unit in its arrival cycle.
   const double sm_cycles = config.ldst.address_latency_cycles;
   const double ratio = config.interconnect.clock_mhz / config.gpu.core_clock_mhz;
   // A request is a header, a response a header and one sector.
-  const unsigned up = 1, down = (config.interconnect.header_bytes + config.l2.sector_bytes +
-                                 config.interconnect.response_bytes_per_cycle - 1) /
-                                config.interconnect.response_bytes_per_cycle;
+  const unsigned up = 1, down = response_cycles(config, config.interconnect.header_bytes + config.l2.sector_bytes);
   const double path = 2.0 * config.interconnect.latency_cycles + (up - 1) + (down - 1) + 1;
   const double left = (config.l2.latency_cycles - sm_cycles) * ratio - path;
   if (left < 1)
@@ -32,9 +47,7 @@ unsigned l2_code_hit_cycles(const gpu_config& config) {
   const unsigned line = config.instruction_cache.second_level_line_bytes;
   const unsigned reads = std::max(1u, line / line_bytes);
   // One request a read; the responses follow each other, because a slice has the whole line.
-  const unsigned down = (config.interconnect.header_bytes + std::min(line, line_bytes) +
-                         config.interconnect.response_bytes_per_cycle - 1) /
-                        config.interconnect.response_bytes_per_cycle;
+  const unsigned down = response_cycles(config, config.interconnect.header_bytes + std::min(line, line_bytes));
   const double path = 2.0 * config.interconnect.latency_cycles + (reads * down - 1) + 1;
   const double left = config.instruction_cache.second_level_miss_latency_cycles * ratio - path;
   return static_cast<unsigned>(std::max(1l, std::lround(left)));

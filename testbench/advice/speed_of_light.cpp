@@ -26,7 +26,9 @@ double dram_bytes_per_cycle(const machine_parameters& m) {
 }
 
 double l2_bytes_per_cycle(const machine_parameters& m) {
-  return ports(m) * m.number("interconnect.response_bytes_per_cycle") * clock_ratio(m, "interconnect.clock_mhz");
+  const double slice = m.number("interconnect.response_bytes_per_cycle") * clock_ratio(m, "interconnect.clock_mhz");
+  const double sm = m.number("interconnect.sm_response_bytes_per_cycle");
+  return std::min(l2_slices(m) * slice, m.number("gpu.sm_count", 1) * (sm > 0 ? sm : slice));
 }
 
 double l1_bytes_per_cycle(const machine_parameters& m) {

@@ -54,12 +54,16 @@ void line_payload::make_read(std::uint64_t line_address, std::uint8_t sectors) {
 void line_payload::make_write(std::uint64_t line_address) {
   // Enables are 0x00 or 0xff, so eight of them are tested together.
   unsigned sectors = 0;
+  bool parts = false;
   std::uint64_t all = ~std::uint64_t{0};
   for (unsigned s = 0; s < sectors_per_line; ++s) {
     std::uint64_t eight[sector_bytes / 8];
     std::memcpy(eight, enables_.data() + s * sector_bytes, sector_bytes);
-    all &= eight[0] & eight[1] & eight[2] & eight[3];
-    if ((eight[0] | eight[1] | eight[2] | eight[3]) != 0) sectors |= 1u << s;
+    const std::uint64_t whole = eight[0] & eight[1] & eight[2] & eight[3];
+    all &= whole;
+    if ((eight[0] | eight[1] | eight[2] | eight[3]) == 0) continue;
+    sectors |= 1u << s;
+    parts |= whole != ~std::uint64_t{0};
   }
   const bool full = all == ~std::uint64_t{0};
   const sector_run r = run_of(sectors);
@@ -75,6 +79,7 @@ void line_payload::make_write(std::uint64_t line_address) {
   set_dmi_allowed(false);
   set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   request.sectors = static_cast<std::uint8_t>(sectors);
+  request.parts = parts;
 }
 
 void line_payload::make_atomic(std::uint64_t line_address) {

@@ -48,6 +48,7 @@ struct gpu_request : tlm::tlm_extension<gpu_request> {
   std::uint8_t cache = 0;  // isa::cache_op
   bool system = false;  // system scope: other agents share the bytes, so they are read and written in the memory itself
   std::uint8_t sectors = 0;          // bit s: sector s of the 128-byte line is requested (loads) or written (stores)
+  bool parts = false;                // of a store: some sector is written in part
   l2_outcome l2;                     // zeros: the memory side does not tell
   std::uint32_t launch = 0;          // launch_context::launch_id
   std::uint64_t token = 0;           // for the initiator's use

@@ -54,6 +54,8 @@ l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_co
       cache_global_(config.l1.cache_global_loads),
       cache_local_(config.l1.cache_local),
       store_invalidates_(config.l1.store_hit == choice::store_hit::invalidate),
+      store_allocates_(config.l1.store_allocates),
+      atomic_return_(config.l1.atomic_return_cycles),
       port_(memory_socket, clock_, config.l1.miss_queue_entries),
       make_policy_([which = config.l1.replacement] { return make_replacement_policy(which); }),
       tags_(config.l1.size_bytes, config.l1.ways, replacement(make_policy_())),
@@ -209,70 +211,6 @@ tlm::tlm_sync_enum l1_cache::bypass(l1_access& access, l1_phase& phase, std::uin
   const gpu_request::kind what = access.transaction->read_only ? gpu_request::kind::texture : gpu_request::kind::load;
   line_payload& p = make_request(access, what, &access, l1_tags::none);
   p.make_read(access.line, missed);
-  port_.push(p, access.cycle);
-  return tlm::TLM_ACCEPTED;
-}
-
-tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
-  if (port_.full()) return nack(access, phase);
-  line_payload& p = make_request(access, gpu_request::kind::store, &access, l1_tags::none);
-  lanes_to_bytes(*access.transaction, access.lanes, p.line_data(), p.line_enables());
-  p.make_write(access.line);
-  if (store_invalidates_ && !access.transaction->local) drop_sectors(access.line, access.sectors);
-  const unsigned index = tags_.find(access.line);
-  std::uint8_t hit = 0;
-  if (index != l1_tags::none) {
-    hit = access.sectors & tags_[index].valid;
-    std::uint8_t* const to = tags_.data(index);
-    const std::uint8_t* const from = p.line_data();
-    const std::uint8_t* const enables = p.line_enables();
-    for (unsigned s = 0; s < sectors_per_line; ++s) {
-      if (!(hit >> s & 1)) continue;
-      for (unsigned b = s * sector_bytes; b < (s + 1) * sector_bytes; ++b)
-        to[b] = static_cast<std::uint8_t>((from[b] & enables[b]) | (to[b] & ~enables[b]));
-    }
-    if (tags_[index].mshr != l1_tags::none) {
-      mshr& m = mshrs_[tags_[index].mshr];
-      m.stale |= m.pending & access.sectors;
-    }
-    if (hit != 0) tags_.touch(index);
-  }
-  const unsigned all = count(access.sectors), hits = count(hit);
-  l1_counters& c = counters[access.transaction->launch->launch_id];
-  c.accesses += all;
-  c.writes += all;
-  c.hits += hits;
-  c.write_hits += hits;
-  c.misses += all - hits;
-  ++c.write_requests;
-  instruction_traffic& t = traffic_of(access);
-  ++t.l1_lines;
-  t.l1_sectors += all;
-  t.l1_hits += hits;
-  t.l1_write_hits += hits;
-  t.l1_write_misses += all - hits;
-  t.flits += 1 + all;
-  access.ready_cycle = access.cycle;
-  port_.push(p, access.cycle);
-  return tlm::TLM_ACCEPTED;
-}
-
-// Atomics are performed in the L2. The L1's copy of their sectors is invalidated, as it would be too old for the warp's
-// next load.
-tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
-  if (port_.full()) return nack(access, phase);
-  drop_sectors(access.line, access.sectors);
-  line_payload& p = make_request(access, gpu_request::kind::atomic, &access, l1_tags::none);
-  p.make_atomic(access.line);
-  p.request.sectors = access.sectors;
-  lanes_to_atomic(*access.transaction, access.lanes, *p.request.atomic);
-  ++counters[access.transaction->launch->launch_id].atomics;
-  instruction_traffic& traffic = traffic_of(access);
-  ++traffic.l1_lines;
-  ++traffic.atomics;
-  count_cells(*p.request.atomic, traffic);
-  traffic.flits += 3;
-  access.ready_cycle = access.cycle;
   port_.push(p, access.cycle);
   return tlm::TLM_ACCEPTED;
 }

@@ -141,7 +141,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   // A request to memory that has no response yet.
   struct request_slot {
     line_payload* payload = nullptr;
-    l1_access* access = nullptr;  // null: a fill or a fence
+    l1_access* access = nullptr;  // null: a fill or a fence; a store's `next`: those that have joined it
     unsigned mshr = 0;
     std::uint32_t launch = 0;
     bool write = false;
@@ -161,6 +161,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_sync_enum cached_load(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum bypass(l1_access& access, l1_phase& phase, std::uint8_t hit);
   tlm::tlm_sync_enum store(l1_access& access, l1_phase& phase);
+  line_payload* store_to_join(const l1_access& access);
+  void join(l1_access& access, line_payload& p);
+  std::uint8_t store_into_line(const l1_access& access, line_payload& p, l1_counters& c);
   tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum read_instructions(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum bulk_access(l1_access& access, l1_phase& phase);
@@ -184,6 +187,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   void finish(l1_access& access, cycle_t cycle);
   bool failed(line_payload& payload, std::string& message);
   void note_failure(l1_access& access, const std::string& message);
+  void hold_port(const line_payload& p, cycle_t cycle);
   void notify_retry();
   void answer(l1_origin to, l1_access& access, l1_phase phase);
 
@@ -202,6 +206,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   bool cache_global_;
   bool cache_local_;
   bool store_invalidates_;  // global stores invalidate the sectors that they hit; otherwise they update them
+  bool store_allocates_;    // global stores take a line where there is none
+  double atomic_return_;    // cycles for which each lane's result of an atomic holds the port
+  cycle_t port_free_ = 0;   // from which the next answer is taken
   payload_pool pool_;       // must outlive port_
   request_port port_;
   /// Makes the policy whenever the cache gets a size.

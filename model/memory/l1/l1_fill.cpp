@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The L1's memory side: responses, fills, fences; invalidation and size; checks and trace.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -30,13 +31,24 @@ void count_answer(instruction_traffic& t, const gpu_request& request, bool write
 
 void l1_cache::on_cycle(cycle_t cycle) {
   bool freed = false;
-  while (line_payload* p = port_.take(cycle)) {
+  while (line_payload* p = port_free_ <= cycle ? port_.take(cycle) : nullptr) {
+    if (atomic_return_ != 0 && p->request.atomic != nullptr && p->request.atomic->returns) hold_port(*p, cycle);
     respond(*p, cycle);
     freed = true;
   }
   freed |= port_.send(cycle);
   send_fences(cycle);
   if (freed) notify_retry();
+}
+
+// The results of lanes that use one word come back one after another; those of different words together.
+void l1_cache::hold_port(const line_payload& p, cycle_t cycle) {
+  const atomic_request& a = *p.request.atomic;
+  std::uint8_t uses[line_bytes] = {};
+  unsigned most = 1;
+  for (unsigned i = 0; i < a.count; ++i) most = std::max<unsigned>(most, ++uses[a.offset[i]]);
+  port_free_ = cycle + static_cast<cycle_t>(most * atomic_return_ + 0.5);
+  clock_.wake_at(port_free_);
 }
 
 void l1_cache::notify_retry() {
@@ -71,10 +83,13 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
     fill(slot, cycle);
   } else {
     l1_access& a = *slot.access;
+    l1_access* others = slot.write && a.origin == l1_origin::warp ? a.next : nullptr;
     std::string message;
+    bool bad = false;
     if (a.origin == l1_origin::instructions) {
       // Its bytes are not used: the decoded program is, so an error has no effect.
     } else if (failed(payload, message)) {
+      bad = true;
       note_failure(a, message);
     } else if (payload.request.atomic != nullptr) {
       if (payload.request.atomic->returns) atomic_to_lanes(*a.transaction, *payload.request.atomic);
@@ -87,6 +102,12 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
       counters[slot.launch].fills += static_cast<unsigned>(__builtin_popcount(payload.request.sectors));
     }
     finish(a, cycle);
+    while (others != nullptr) {
+      l1_access& other = *others;
+      others = other.next;
+      if (bad) note_failure(other, message);
+      finish(other, cycle);
+    }
   }
   payload.release();
 }

@@ -51,7 +51,7 @@ void l1_tags::make_empty(unsigned set) {
   const unsigned first = set * ways_;
   for (unsigned k = first; k < first + ways_; ++k) {
     tags_[k] = empty;
-    lines_[k] = {0, none, k - 1, k + 1};
+    lines_[k] = {0, 0, none, k - 1, k + 1};
   }
   lines_[first].before = none;
   lines_[first + ways_ - 1].behind = none;
@@ -115,6 +115,7 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
   if (tags_[victim] != empty) --hints_[hint_at(set, tags_[victim])].count;
   tags_[victim] = number;
   lines_[victim].valid = 0;
+  lines_[victim].stored = 0;
   hint& h = hints_[hint_at(set, number)];
   ++h.count;
   h.way = victim - set * ways_;
@@ -136,6 +137,7 @@ void l1_tags::invalidate_set(unsigned set) {
   std::vector<std::uint32_t> indices;
   for (unsigned k = set * ways_; k < (set + 1) * ways_; ++k) {
     lines_[k].valid = 0;
+    lines_[k].stored = 0;
     if (lines_[k].mshr != none) continue;
     if (tags_[k] != empty) --hints_[hint_at(set, tags_[k])].count;
     tags_[k] = empty;

@@ -16,8 +16,9 @@ class l1_tags {
  public:
   static constexpr unsigned none = ~0u;
   struct line_state {
-    std::uint8_t valid;  // bit s: sector s is valid
-    unsigned mshr;       // the MSHR whose fill the line waits for; it may not be replaced meanwhile
+    std::uint8_t valid;   // bit s: sector s is valid
+    std::uint8_t stored;  // bit s: bytes of sector s were stored since the line was taken; only stores find them
+    unsigned mshr;        // the MSHR whose fill the line waits for; it may not be replaced meanwhile
     // Neighbours in the set's replacement order (none: the line is the first, the last).
     std::uint32_t before;
     std::uint32_t behind;

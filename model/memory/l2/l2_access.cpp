@@ -325,10 +325,23 @@ void l2_slice::respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status sta
   hot_.port.answer(p);
 }
 
+// Reads the sectors that were stored in part. The other bytes are those that the memory has, so that the write which
+// follows may leave them out.
+void l2_slice::read_parts(std::uint64_t address, const line_store::state& s) {
+  l2_counters& c = counters_[s.launch];
+  for (unsigned n = 0; n < sectors_per_line; ++n) {
+    if (s.dirty.sector(n) == 0 || s.valid.sector(n) == ~std::uint32_t{0}) continue;
+    hot_.memory.read(address, n, 1, of_parts, s.launch);
+    ++c.fetches;
+    c.fetch_bytes += sector_bytes;
+  }
+}
+
 void l2_slice::write_back(std::uint32_t slot) {
   line_store::state& s = hot_.lines.at(slot);
   l2_counters& c = counters_[s.launch];
   const std::uint64_t address = map_.global_address(index_, hot_.lines.line_of(slot) * line_bytes);
+  if (parameters_.fills_parts) read_parts(address, s);
   c.write_backs += hot_.memory.write_back(address, s.dirty, hot_.lines.data(slot), s.launch);
   c.write_back_bytes += s.dirty.count();
   s.dirty = byte_mask{};

@@ -117,6 +117,10 @@ void l2_slice::take_responses(cycle_t now) {
     const memory_port::request& q = hot_.memory.at(r->request);
     const tlm::tlm_response_status status = q.payload->get_response_status();
     hot_.progress = true;
+    if (q.tag == of_parts) {
+      hot_.memory.release_first();
+      continue;
+    }
     if (q.stale) {
       l2_counters& c = counters_[q.payload->request.launch];
       ++c.fetches;

@@ -73,6 +73,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t of_parts = none - 1;  // tag of a read for which nothing waits
 
   struct access {
     tlm::tlm_generic_payload* payload = nullptr;
@@ -138,6 +139,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   void perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
   void respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status);
   void write_back(std::uint32_t slot);
+  void read_parts(std::uint64_t address, const line_store::state& s);
   void fence(tlm::tlm_generic_payload& p);
   void count_read(const demand& d, unsigned pending, unsigned misses);
   void count_write(const demand& d, bool hit);

@@ -2,10 +2,19 @@
 #include "heddle/memory/noc/crossbar.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "heddle/config/error.h"
 
 namespace heddle {
+
+namespace {
+
+cycle_t whole_cycles(unsigned bytes, unsigned bytes_per_cycle) {
+  return std::max(1u, (bytes + bytes_per_cycle - 1) / bytes_per_cycle);
+}
+
+}  // namespace
 
 crossbar::crossbar(const shape& s)
     : shape_(s),
@@ -23,8 +32,11 @@ crossbar::crossbar(const shape& s)
       in_flight_(s.outputs, 0),
       last_pop_(s.outputs, 0),
       due_(s.outputs, never),
-      flying_((s.outputs + 63) / 64, 0) {
-  if (s.bytes_per_cycle == 0) throw input_error("interconnect: a port must move at least one byte per cycle");
+      flying_((s.outputs + 63) / 64, 0),
+      input_ticks_(static_cast<cycle_t>(std::llround(s.input.cycles * ticks_per_cycle))),
+      output_ticks_(static_cast<cycle_t>(std::llround(s.output.cycles * ticks_per_cycle))) {
+  if (s.input.bytes == 0 || s.output.bytes == 0 || input_ticks_ == 0 || output_ticks_ == 0)
+    throw input_error("interconnect: a port must move at least one byte per cycle");
 }
 
 void crossbar::append(fifo& list, std::uint32_t p) {
@@ -42,14 +54,14 @@ void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_ge
   }
   const std::uint32_t p = free_packets_.back();
   free_packets_.pop_back();
-  const unsigned transfer = std::max(1u, (bytes + shape_.bytes_per_cycle - 1) / shape_.bytes_per_cycle);
   packets_[p].payload = &payload;
   packets_[p].at = arrival;
-  packets_[p].transfer = transfer;
+  packets_[p].in = static_cast<std::uint32_t>(whole_cycles(bytes, shape_.input.bytes) * input_ticks_);
+  packets_[p].out = static_cast<std::uint32_t>(whole_cycles(bytes, shape_.output.bytes) * output_ticks_);
   append(lane(input, output), p);
   candidates_[std::size_t{output} * words_ + input / 64] |= std::uint64_t{1} << (input % 64);
   if (waiting_[output]++ == 0) active_[output / 64] |= std::uint64_t{1} << (output % 64);
-  grantable_[output] = std::min(grantable_[output], std::max(arrival, output_free_[output]));
+  grantable_[output] = std::min(grantable_[output], std::max(arrival, output_free_[output] >> tick_bits));
   next_grant_ = std::min(next_grant_, grantable_[output]);
   ++packets_in_use_;
   ++packets_in_;
@@ -96,13 +108,13 @@ cycle_t crossbar::grant(unsigned output, cycle_t now) {
     while (bits != 0) {
       const unsigned input = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
       bits &= bits - 1;
-      const cycle_t ready = std::max(packets_[lane(input, output).head].at, input_free_[input]);
+      const cycle_t ready = std::max(packets_[lane(input, output).head].at, input_free_[input] >> tick_bits);
       if (ready > now) {
         next = std::min(next, ready);
         continue;
       }
       start(input, output, now);
-      grantable_[output] = output_free_[output];
+      grantable_[output] = std::max(now + 1, output_free_[output] >> tick_bits);
       return due_[output];
     }
   }
@@ -118,11 +130,13 @@ void crossbar::start(unsigned input, unsigned output, cycle_t now) {
   if (list.head == none) candidates_[std::size_t{output} * words_ + input / 64] &= ~(std::uint64_t{1} << (input % 64));
   if (--waiting_[output] == 0) active_[output / 64] &= ~(std::uint64_t{1} << (output % 64));
   slots_[input].give(now);
-  input_free_[input] = now + k.transfer;
-  output_free_[output] = now + k.transfer;
+  const cycle_t begin = now << tick_bits;
+  input_free_[input] = std::max(begin, input_free_[input]) + k.in;
+  output_free_[output] = std::max(begin, output_free_[output]) + k.out;
   first_input_[output] = input + 1 < shape_.inputs ? input + 1 : 0;
-  busy_cycles_ += k.transfer;
-  k.at = now + std::max(1u, shape_.latency_cycles) - 1 + k.transfer - 1;
+  busy_ticks_ += k.out;
+  const cycle_t end = std::max(input_free_[input], output_free_[output]);
+  k.at = ((end + ticks_per_cycle - 1) >> tick_bits) - 1 + std::max(1u, shape_.latency_cycles) - 1;
   append(wires_[output], p);
   if (keeps_grants_) granted_.push_back({output, k.payload, k.at, p});
   if (in_flight_[output]++ == 0) flying_[output / 64] |= std::uint64_t{1} << (output % 64);
@@ -136,7 +150,7 @@ void crossbar::update_due(unsigned output) {
     return;
   }
   // After back-pressure the port still needs the packet's transfer time.
-  due_[output] = std::max(packets_[head].at, last_pop_[output] + packets_[head].transfer);
+  due_[output] = std::max(packets_[head].at, last_pop_[output] + std::max(1u, packets_[head].out >> tick_bits));
 }
 
 tlm::tlm_generic_payload& crossbar::take(const grant_record& granted) {
@@ -154,7 +168,7 @@ tlm::tlm_generic_payload* crossbar::pop(unsigned output, cycle_t now) {
   packets_[p].payload = nullptr;
   free_packets_.push_back(p);
   if (full(output)) {
-    grantable_[output] = std::max(now, output_free_[output]);
+    grantable_[output] = std::max(now, output_free_[output] >> tick_bits);
     if (waiting_[output] != 0) next_grant_ = std::min(next_grant_, grantable_[output]);
   }
   if (--in_flight_[output] == 0) flying_[output / 64] &= ~(std::uint64_t{1} << (output % 64));

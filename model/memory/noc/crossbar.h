@@ -12,16 +12,23 @@
 namespace heddle {
 
 /// One direction of the interconnect: packets from input ports to output ports. Each input has a buffer for a fixed
-/// number of packets with one queue per output (no head-of-line blocking). Each port transfers one packet at a time. An
-/// output arbitrates round robin among the inputs that have a packet for it and are not transferring another. A granted
+/// number of packets with one queue per output (no head-of-line blocking). Each port transfers one packet at a time and
+/// may have a clock of its own: a packet takes whole cycles of that clock. An output arbitrates round robin among the
+/// inputs that have a packet for it and are not transferring another, and grants at most one in a cycle. A granted
 /// packet crosses the wires in `latency` cycles and waits at the output; wires and output queue hold `latency` and
 /// `output_entries` packets. Packets from one input to one output stay in order.
 class crossbar {
  public:
+  /// What a port moves in a cycle of its clock, and how long such a cycle is, in cycles of the crossbar.
+  struct port_rate {
+    unsigned bytes;
+    double cycles = 1;
+  };
   struct shape {
     unsigned inputs;
     unsigned outputs;
-    unsigned bytes_per_cycle;
+    port_rate input;
+    port_rate output;
     unsigned latency_cycles;
     unsigned input_entries;
     unsigned output_entries;
@@ -74,7 +81,7 @@ class crossbar {
   [[nodiscard]] const unsigned& output_level(unsigned output) const { return in_flight_[output]; }
   [[nodiscard]] unsigned outputs() const { return shape_.outputs; }
   /// Cycles in which output ports transferred bytes, and the packets and bytes transferred.
-  [[nodiscard]] std::uint64_t busy_cycles() const { return busy_cycles_; }
+  [[nodiscard]] std::uint64_t busy_cycles() const { return busy_ticks_ >> tick_bits; }
   [[nodiscard]] std::uint64_t packets_in() const { return packets_in_; }
   [[nodiscard]] std::uint64_t packets_out() const { return packets_out_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -83,10 +90,14 @@ class crossbar {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
+  /// Times of ports are in ticks. A port whose time is up within a cycle takes its next packet in that cycle.
+  static constexpr unsigned tick_bits = 16;
+  static constexpr cycle_t ticks_per_cycle = cycle_t{1} << tick_bits;
   struct packet {
     tlm::tlm_generic_payload* payload = nullptr;
     cycle_t at = 0;         // in an input buffer: arrival; on the wires: complete at the output
-    unsigned transfer = 1;  // transfer cycles on a port
+    std::uint32_t in = 0;   // ticks at its input
+    std::uint32_t out = 0;  // ticks at its output
     std::uint32_t next = none;
   };
   struct fifo {
@@ -108,12 +119,12 @@ class crossbar {
   std::vector<packet> packets_;
   std::vector<std::uint32_t> free_packets_;
   std::vector<slot_counter> slots_;        // by input
-  std::vector<cycle_t> input_free_;        // by input: first cycle in which its port is free
+  std::vector<cycle_t> input_free_;        // by input: tick from which its port is free
   std::vector<fifo> lanes_;                // by input and output
   std::vector<std::uint64_t> candidates_;  // by output: set of inputs with a packet for it
   std::vector<unsigned> waiting_;          // by output: packets in input buffers
   std::vector<std::uint64_t> active_;      // set of outputs with waiting_ > 0
-  std::vector<cycle_t> output_free_;       // by output: first cycle in which its port is free
+  std::vector<cycle_t> output_free_;       // by output: tick from which its port is free
   std::vector<cycle_t> grantable_;         // by output with packets waiting: earliest cycle of a grant
   cycle_t next_grant_ = never;             // the least of these
   std::vector<unsigned> first_input_;      // by output: round-robin pointer, the input that is tried first
@@ -124,7 +135,9 @@ class crossbar {
   std::vector<std::uint64_t> flying_;      // set of outputs with in_flight_ > 0
   bool keeps_grants_ = false;
   std::vector<grant_record> granted_;
-  std::uint64_t busy_cycles_ = 0;
+  cycle_t input_ticks_;   // of a cycle of an input's clock
+  cycle_t output_ticks_;  // the same of an output
+  std::uint64_t busy_ticks_ = 0;
   std::uint64_t packets_in_ = 0;
   std::uint64_t packets_out_ = 0;
   std::uint64_t bytes_ = 0;

@@ -17,10 +17,17 @@ unsigned atomic_bytes(const atomic_request& a, bool request) {
   return a.count * element * (request && cas ? 2 : 1);
 }
 
+// The port of an SM moves `sm_bytes` in each core cycle; 0: what a slice's port moves in a cycle of the interconnect.
+crossbar::port_rate sm_port_rate(const gpu_config& c, unsigned sm_bytes, unsigned slice_bytes) {
+  if (sm_bytes == 0) return {slice_bytes};
+  return {sm_bytes, c.interconnect.clock_mhz / c.gpu.core_clock_mhz};
+}
+
 crossbar::shape request_shape(const gpu_config& c) {
   return {c.gpu.sm_count,
           slices_of(c),
-          c.interconnect.request_bytes_per_cycle,
+          sm_port_rate(c, c.interconnect.sm_request_bytes_per_cycle, c.interconnect.request_bytes_per_cycle),
+          {c.interconnect.request_bytes_per_cycle},
           c.interconnect.latency_cycles,
           c.interconnect.input_queue_entries,
           c.interconnect.output_queue_entries};
@@ -29,7 +36,8 @@ crossbar::shape request_shape(const gpu_config& c) {
 crossbar::shape response_shape(const gpu_config& c) {
   return {slices_of(c),
           c.gpu.sm_count,
-          c.interconnect.response_bytes_per_cycle,
+          {c.interconnect.response_bytes_per_cycle},
+          sm_port_rate(c, c.interconnect.sm_response_bytes_per_cycle, c.interconnect.response_bytes_per_cycle),
           c.interconnect.latency_cycles,
           c.interconnect.input_queue_entries,
           c.interconnect.output_queue_entries};
@@ -64,10 +72,15 @@ interconnect::~interconnect() {
     if (r.payload != nullptr) r.payload->set_extension(r.outer);
 }
 
-unsigned interconnect::request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes) {
-  if (payload.is_write()) return header_bytes + payload.get_data_length();
+unsigned interconnect::request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes,
+                                     unsigned mask_bytes) {
   if (payload.is_read()) return header_bytes;
   const auto* request = request_of(payload);
+  if (payload.is_write()) {
+    if (mask_bytes == 0 || request == nullptr || request->sectors == 0) return header_bytes + payload.get_data_length();
+    const auto sectors = static_cast<unsigned>(__builtin_popcount(request->sectors));
+    return header_bytes + sectors * sector_bytes + (request->parts ? mask_bytes : 0);
+  }
   return header_bytes + (request != nullptr && request->atomic != nullptr ? atomic_bytes(*request->atomic, true) : 0);
 }
 
@@ -147,7 +160,7 @@ void interconnect::take_request(sm_port& sm, const request& r) {
 }
 
 void interconnect::push_request(const route_state& route, tlm::tlm_generic_payload& p, cycle_t arrival) {
-  requests_.push(route.sm, route.slice, request_bytes(p, parameters_.header_bytes), p, arrival);
+  requests_.push(route.sm, route.slice, request_bytes(p, parameters_.header_bytes, parameters_.mask_bytes), p, arrival);
 }
 
 bool interconnect::take_response(slice_port& slice, tlm::tlm_generic_payload& p, cycle_t arrival) {

@@ -79,8 +79,9 @@ class interconnect : public sc_core::sc_module, public clocked {
     return sm_ports_[sm]->port.held() == nullptr && requests_.has_visible_room(sm, now);
   }
 
-  /// Bytes of a packet on the wires: the header and the data that travels in this direction.
-  static unsigned request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
+  /// Bytes of a packet on the wires: the header and the data that travels in this direction; `mask_bytes`: what a store
+  /// of parts of sectors carries besides.
+  static unsigned request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes, unsigned mask_bytes);
   static unsigned response_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
 
  private:

@@ -156,6 +156,7 @@ inline const std::map<std::string, std::string>& without_effect() {
             {"sub_partition.scheduler=gto", "sub_partition.scheduler=memory_aware"});
     because("too near the default of 1.02 for one access after another", {"l1.read_cycles=1"});
     because("a burst occupies the data bus for as long as the default", {"dram.t_ccd_cycles=1"});
+    because("no sector that was stored in part is written back: l2_parts_test.cpp", {"l2.fills_parts"});
     because("it sets no values; those of the default preset are the file's", {"dram.preset=none"});
     return reasons;
   }();

@@ -10,7 +10,7 @@ namespace crossbar_test {
 
 TEST(crossbar_test, a_freed_queue_entry_is_available_from_the_next_cycle) {
   // Otherwise the result would depend on whether a sender runs before or after the grant in the same instant.
-  crossbar net({1, 1, 32, 4, 2, 2});
+  crossbar net({1, 1, {32}, {32}, 4, 2, 2});
   tlm::tlm_generic_payload a, b, c;
   ASSERT_TRUE(net.reserve(0, 4));
   net.push(0, 0, 8, a, 5);
@@ -70,8 +70,10 @@ TEST(crossbar_test, grants_equal_those_of_an_exhaustive_reference) {
   std::mt19937_64 random(1);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   std::uint64_t granted = 0, full = 0;
-  for (const crossbar::shape& s :
-       {crossbar::shape{5, 3, 32, 3, 4, 1}, {70, 9, 32, 4, 2, 1}, {3, 130, 32, 2, 6, 2}, {1, 1, 8, 1, 3, 1}}) {
+  for (const crossbar::shape& s : {crossbar::shape{5, 3, {32}, {32}, 3, 4, 1},
+                                   {70, 9, {32}, {32}, 4, 2, 1},
+                                   {3, 130, {32}, {32}, 2, 6, 2},
+                                   {1, 1, {8}, {8}, 1, 3, 1}}) {
     crossbar net(s);
     net.keep_grants();
     plain_crossbar plain(s);
@@ -93,9 +95,9 @@ TEST(crossbar_test, grants_equal_those_of_an_exhaustive_reference) {
           const cycle_t arrival = std::max(last_arrival[i], now + below(3) * below(10));
           last_arrival[i] = arrival;
           const unsigned o = static_cast<unsigned>(below(4) == 0 ? 0 : below(s.outputs));
-          const unsigned bytes = static_cast<unsigned>(1 + below(5 * s.bytes_per_cycle));
+          const unsigned bytes = static_cast<unsigned>(1 + below(5 * s.input.bytes));
           net.push(i, o, bytes, payloads.emplace_back(), arrival);
-          plain.lanes[i][o].push_back({&payloads.back(), arrival, (bytes + s.bytes_per_cycle - 1) / s.bytes_per_cycle});
+          plain.lanes[i][o].push_back({&payloads.back(), arrival, (bytes + s.input.bytes - 1) / s.input.bytes});
           asked_for = std::min(asked_for, arrival);
         }
       for (const unsigned n : plain.in_flight) full += n >= s.output_entries + s.latency_cycles;
@@ -118,6 +120,51 @@ TEST(crossbar_test, grants_equal_those_of_an_exhaustive_reference) {
   }
   EXPECT_GT(granted, 5000u);
   EXPECT_GT(full, 2000u) << "outputs without room";
+}
+
+/// The cycles in which packets of `bytes` that all arrive in cycle 5 at input 0 are granted, each to the output of its
+/// number modulo the outputs, and those in which they are due.
+struct transfers {
+  std::vector<cycle_t> granted, due;
+};
+transfers moved(const crossbar::shape& s, unsigned packets, unsigned bytes) {
+  crossbar net(s);
+  net.keep_grants();
+  std::deque<tlm::tlm_generic_payload> payloads(packets);
+  for (unsigned k = 0; k < packets; ++k) {
+    EXPECT_TRUE(net.reserve(0, 4));
+    net.push(0, k % s.outputs, bytes, payloads[k], 5);
+  }
+  transfers p;
+  for (cycle_t now = 5; now < 100; ++now) {
+    for (unsigned o = 0; o < s.outputs; ++o)
+      while (net.due(o) <= now) net.pop(o, now);
+    net.arbitrate(now);
+    for (const crossbar::grant_record& g : net.granted()) {
+      p.granted.push_back(now);
+      p.due.push_back(g.due);
+    }
+  }
+  net.check_invariants();
+  return p;
+}
+
+TEST(crossbar_test, ports_of_both_sides_have_their_own_widths_and_clocks) {
+  using cycles = std::vector<cycle_t>;
+  // 128 bytes: two cycles at the input, one at the output.
+  const transfers wide = moved({1, 1, {64}, {128}, 1, 8, 8}, 3, 128);
+  EXPECT_EQ(wide.granted, (cycles{5, 7, 9}));
+  EXPECT_EQ(wide.due, (cycles{6, 8, 10}));
+  // 128 bytes: two cycles at the input, four of 0.75 at the output.
+  const transfers narrow = moved({1, 1, {64}, {32, 0.75}, 1, 8, 8}, 3, 128);
+  EXPECT_EQ(narrow.granted, (cycles{5, 8, 11}));
+  EXPECT_EQ(narrow.due, (cycles{7, 10, 13}));
+  // 160 bytes: five of 0.75, so the port is free after 8.75, 12.5, 16.25 and 20 cycles.
+  const transfers parts = moved({1, 1, {160}, {32, 0.75}, 1, 8, 8}, 5, 160);
+  EXPECT_EQ(parts.granted, (cycles{5, 8, 12, 16, 20}));
+  EXPECT_EQ(parts.due, (cycles{8, 12, 16, 19, 23}));
+  // An input that needs 0.8 cycles a packet sends five in four cycles; an output takes one a cycle.
+  EXPECT_EQ(moved({1, 2, {32, 0.8}, {32}, 1, 8, 8}, 6, 32).granted, (cycles{5, 5, 6, 7, 8, 9}));
 }
 
 }  // namespace crossbar_test

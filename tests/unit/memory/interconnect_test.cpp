@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/memory/noc/interconnect.h"
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <set>
@@ -87,6 +88,26 @@ TEST_F(interconnect_test, ports_limit_the_bandwidth) {
   for (unsigned k = 0; k < 400; ++k) from_two += order[k] == 2;
   EXPECT_EQ(from_two, 200u);
   b.check_done();
+}
+
+// With a mask that travels as data a store consists of its sectors alone, and the mask if one of them is not whole.
+TEST_F(interconnect_test, stores_of_parts_of_sectors_carry_their_mask) {
+  payload_pool pool;
+  const auto bytes = [&pool](std::initializer_list<std::pair<unsigned, unsigned>> runs, unsigned mask_bytes) {
+    line_payload& p = pool.acquire();
+    std::fill_n(p.line_enables(), line_bytes, std::uint8_t{0});
+    for (const auto& [first, count] : runs) std::fill_n(p.line_enables() + first, count, std::uint8_t{0xff});
+    p.make_write(0x1000);
+    const unsigned all = interconnect::request_bytes(p, 8, mask_bytes);
+    p.release();
+    return all;
+  };
+  EXPECT_EQ(bytes({{0, 4}}, 0), 8u + 32);
+  EXPECT_EQ(bytes({{0, 4}}, 32), 8u + 32 + 32);
+  EXPECT_EQ(bytes({{0, 4}, {32, 32}}, 32), 8u + 64 + 32);
+  EXPECT_EQ(bytes({{0, 32}, {96, 32}}, 0), 8u + 128) << "the smallest run that covers them";
+  EXPECT_EQ(bytes({{0, 32}, {96, 32}}, 32), 8u + 64);
+  EXPECT_EQ(bytes({{0, 128}}, 32), 8u + 128);
 }
 
 TEST_F(interconnect_test, a_full_path_applies_back_pressure_and_loses_nothing) {
