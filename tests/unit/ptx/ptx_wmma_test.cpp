@@ -46,6 +46,21 @@ std::string prefix_of(element t, char which) {
   return std::string("%") + which + (t == element::f64 ? "d" : t == element::f32 ? "f" : "r");
 }
 
+/// Copies a, b and c to shared memory.
+std::string stage() {
+  std::string s = ".shared .align 32 .b8 tiles[12288]; .reg .b64 %to, %from; .reg .b32 %word; .reg .pred %more;\n";
+  for (unsigned k = 0; k < 3; ++k) {
+    const std::string pointer = std::string("%p") + "abc"[k], label = std::string("L") + "abc"[k];
+    s +=
+        "mov.u32 %tid, %laneid; mul.wide.u32 %from, %tid, 4; mov.u64 %to, tiles; add.u64 %to, %to, %from; add.u64 %from, %from, " +
+        pointer + ";\n" + label + ": ld.global.b32 %word, [%from]; st.shared.b32 [%to+" + std::to_string(4096 * k) +
+        "], %word; add.u64 %from, %from, 128; add.u64 %to, %to, 128; add.u32 %tid, %tid, 32; setp.lt.u32 %more, %tid, 1024; @%more bra " +
+        label + ";\nmov.u64 " + pointer + ", tiles; add.u64 " + pointer + ", " + pointer + ", " +
+        std::to_string(4096 * k) + ";\n";
+  }
+  return s + "bar.sync 0;\n";
+}
+
 /// One warp: loads a, b, c, multiplies, stores d. Strides are registers if `dynamic`; otherwise default strides are
 /// omitted.
 std::string kernel(const form& f, const layouts& l, unsigned padding, const std::string& space, element b_type) {
@@ -78,8 +93,8 @@ std::string kernel(const form& f, const layouts& l, unsigned padding, const std:
   return ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, .param .u32 zero) {\n" +
          declarations +
          "ld.param.u64 %pa, [a]; ld.param.u64 %pb, [b]; ld.param.u64 %pc, [c]; ld.param.u64 %pd, [d]; ld.param.u32 %big, [zero];\n" +
-         access('a', l.a, f.inputs, "load") + access('b', l.b, b_type, "load") + access('c', l.c, f.c, "load") + mma +
-         access('d', l.d, f.d, "store") + "ret; }\n";
+         (space == ".shared" ? stage() : "") + access('a', l.a, f.inputs, "load") + access('b', l.b, b_type, "load") +
+         access('c', l.c, f.c, "load") + mma + access('d', l.d, f.d, "store") + "ret; }\n";
 }
 
 std::vector<std::uint8_t> image(const matrix& m, element t, bool column_major, unsigned padding) {
@@ -147,6 +162,15 @@ TEST(wmma, chips_without_the_deep_shapes_give_the_same) {
       if (has(capability, f.inputs)) expect_product(f, {false, true, false, true}, 16, ".global", capability, f.inputs);
 }
 
+// Factors of 16-bit elements in shared memory come by LDSM from 7.5 on, transposed where the layout asks for it.
+TEST(wmma, loads_factors_from_shared_memory) {
+  for (const char* capability : {"7.0", "7.5", "8.0", "9.0"})
+    for (const form& f : forms)
+      for (unsigned l = 0; l < 4; ++l)
+        if (has(capability, f.inputs))
+          expect_product(f, {(l & 1) != 0, (l & 2) != 0, true, false}, l / 2 * 8 + 8, ".shared", capability, f.inputs);
+}
+
 TEST(wmma, the_factors_may_differ_in_sign) {
   expect_product({element::s8, 16, 16, 16, element::s32, element::s32}, {false, false, false, false}, 16, "", "7.5",
                  element::u8);
@@ -182,15 +206,23 @@ unsigned count(const isa::program& p, isa::opcode op) {
 }
 
 TEST(wmma, a_product_is_as_many_instructions_as_on_the_chip) {
-  ptx_machine newer(kernel(forms[0], {false, true, false, false}, 0, ".global", element::f16));
-  EXPECT_EQ(count(newer.program("k"), isa::opcode::hmma), 2u);
-  EXPECT_EQ(count(newer.program("k"), isa::opcode::ld), 4u + 4u + 4u);  // halves in pairs, f32 in pairs
-  EXPECT_EQ(count(newer.program("k"), isa::opcode::st), 4u);
-  EXPECT_EQ(count(newer.program("k"), isa::opcode::mov), 2u)
+  const auto lowered = [](const char* capability, const std::string& space) {
+    ptx_machine machine(kernel(forms[0], {false, true, false, false}, 0, space, element::f16));
+    machine.config().gpu.compute_capability = choice::named<choice::compute_capability>(capability);
+    return machine.program("k");
+  };
+  const isa::program newer = lowered("8.0", ".global"), turing = lowered("7.5", ".global");
+  EXPECT_EQ(count(newer, isa::opcode::hmma), 2u);
+  EXPECT_EQ(count(newer, isa::opcode::ld), 4u + 4u + 4u);  // halves in pairs, f32 in pairs
+  EXPECT_EQ(count(newer, isa::opcode::st), 4u);
+  EXPECT_EQ(count(newer, isa::opcode::mov), 2u)
       << "those at the beginning: registers of fragments are those of the instruction";
-  ptx_machine turing(kernel(forms[0], {false, true, false, false}, 0, ".global", element::f16));
-  turing.config().gpu.compute_capability = choice::named<choice::compute_capability>("7.5");
-  EXPECT_EQ(count(turing.program("k"), isa::opcode::hmma), 4u);
+  EXPECT_EQ(count(turing, isa::opcode::hmma), 4u);
+  // ptxas 13.0 has as many LDSM for each factor from shared memory.
+  EXPECT_EQ(count(lowered("9.0", ".shared"), isa::opcode::ldsm), 2u);
+  EXPECT_EQ(count(lowered("8.0", ".shared"), isa::opcode::ldsm), 2u);
+  EXPECT_EQ(count(lowered("7.5", ".shared"), isa::opcode::ldsm), 4u);
+  EXPECT_EQ(count(lowered("7.0", ".shared"), isa::opcode::ldsm), 0u);
 }
 
 }  // namespace ptx_wmma_test

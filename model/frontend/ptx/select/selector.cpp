@@ -44,7 +44,7 @@ selector::selector(const hir_function& f, const gpu_config& gpu, const std::stri
       products_(chip_, out_, wide_),
       runs_(in_, out_),
       matrices_(in_, out_, chip_, runs_),
-      fragments_(in_, out_, wide_, products_, runs_),
+      fragments_(in_, out_, chip_, wide_, products_, runs_),
       integer_(in_, out_, wide_),
       bit_(in_, out_, wide_),
       multiply_(in_, out_, chip_, wide_, products_),
@@ -65,6 +65,7 @@ selector::selector(const hir_function& f, const gpu_config& gpu, const std::stri
 
 machine_function selector::run() {
   code_.blocks.resize(f_.blocks.size());
+  if (!code_.blocks.empty()) fragments_.begin(code_.blocks.front());
   std::size_t before = 0;
   for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
     machine_block& block = code_.blocks[b];
@@ -87,12 +88,13 @@ void selector::check_unused() {
   const std::size_t registers = code_.registers.size();
   machine_block nowhere;
   out_.set(nowhere);
+  fragments_.begin(nowhere);
   for (const hir_instruction& h : f_.unused) {
     if (h.op == ptx_op::save || h.op == ptx_op::restore) continue;  // not instructions of the program
     select(h);
     nowhere.code.clear();
     code_.registers.resize(registers);
-    fragments_.forget();
+    fragments_.begin(nowhere);
     runs_.forget();
   }
 }

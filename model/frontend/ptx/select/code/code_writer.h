@@ -15,7 +15,7 @@ class code_writer {
   code_writer(const operand_reader& in, machine_function& code);
 
   void set(machine_block& b) { block_ = &b; }
-  [[nodiscard]] const machine_block* block() const { return block_; }
+  [[nodiscard]] machine_block* block() const { return block_; }
 
   machine_instruction& put(isa::opcode op, register_part d, std::initializer_list<virtual_operand> sources);
   machine_instruction& put_predicate(isa::opcode op, std::uint32_t p, std::initializer_list<virtual_operand> sources);
