@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "heddle/simt/execute.h"
+
 namespace heddle {
 
 namespace {
@@ -13,6 +15,8 @@ std::uint32_t uniform_value(const isa::operand& o, const simt::warp_state& w, si
     case isa::operand_kind::immediate: return static_cast<std::uint32_t>(o.value);
     case isa::operand_kind::reg:
       return o.reg == isa::rz ? 0 : w.regs[o.reg * isa::warp_size + static_cast<unsigned>(__builtin_ctz(mask))];
+    case isa::operand_kind::constant:
+      return static_cast<std::uint32_t>(simt::lane_value(o, w, static_cast<unsigned>(__builtin_ctz(mask))));
     default: return 0;
   }
 }
