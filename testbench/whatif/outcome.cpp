@@ -13,6 +13,7 @@ namespace heddle::testbench {
 
 namespace {
 
+constexpr const char* untried = "no time (--minutes) or runs (--runs) left";
 constexpr double nothing = 0.0005;  // a smaller part is shown as nothing
 
 std::string escaped(const std::string& text) {
@@ -39,6 +40,18 @@ std::vector<const tried_change*> savers(const whatif_result& r, std::size_t rows
   return best;
 }
 
+bool is_pair(const candidate& c) { return c.what == candidate::kind::pair; }
+
+// The first of the changes that were not tried.
+std::string untried_text(const whatif_result& r) {
+  constexpr std::size_t named = 3;
+  std::string text = "not tried: ";
+  for (std::size_t k = 0; k < std::min(named, r.not_tried.size()); ++k)
+    text += (k == 0 ? "" : "; ") + r.not_tried[k].text();
+  if (r.not_tried.size() > named) text += fmt::format("; and {} more", r.not_tried.size() - named);
+  return text + "\n";
+}
+
 std::string counts_text(const whatif_result& r) {
   std::size_t slower = 0, same = 0, failed = 0;
   for (const tried_change& t : r.tried) {
@@ -48,9 +61,12 @@ std::string counts_text(const whatif_result& r) {
   }
   std::string text = fmt::format("{} changes tried: {} cost more, {} change nothing", r.tried.size(), slower, same);
   if (failed != 0) text += fmt::format(", {} cannot run", failed);
-  if (r.not_tried != 0)
-    text += fmt::format("; {} not tried, for lack of time (--minutes) or runs (--runs)", r.not_tried);
-  return text + "\n";
+  if (r.not_tried.empty()) return text + "\n";
+  const auto pairs = std::count_if(r.not_tried.begin(), r.not_tried.end(), is_pair);
+  const auto others = static_cast<std::ptrdiff_t>(r.not_tried.size()) - pairs;
+  text += fmt::format("; {} not tried", others);
+  if (pairs != 0) text += fmt::format(", nor {} of two together", pairs);
+  return text + ", for lack of time (--minutes) or runs (--runs)\n" + untried_text(r);
 }
 
 // What trying the verdict's advice gave.
@@ -99,8 +115,8 @@ std::string whatif_text(const whatif_result& r, std::size_t rows, const text_sty
   text += "\n";
   const auto best = savers(r, rows);
   if (best.empty()) {
-    if (r.tried.empty() && r.not_tried != 0) text += "no change was tried\n";
-    else text += fmt::format("no change {}saves {}\n", r.not_tried != 0 ? "of those tried " : "", text_of(r.what));
+    if (r.tried.empty() && !r.not_tried.empty()) text += "no change was tried\n";
+    else text += fmt::format("no change {}saves {}\n", r.not_tried.empty() ? "" : "of those tried ", text_of(r.what));
     return text + advice_text(r) + counts_text(r);
   }
   text += style.bold(fmt::format("{:>8} {:>8}  {:<{}}  change", "time", "energy", "", bar)) + "\n";
@@ -147,6 +163,9 @@ std::string whatif_csv(const whatif_result& r) {
                        : ",,,,,";
     text += (t.stopped() ? "" : csv_field(t.reason)) + "\n";
   }
+  for (const candidate& c : r.not_tried)
+    text += fmt::format("{},{},{},not tried,,,,,,{}\n", name_of(c.what), csv_field(c.text()), csv_field(c.options()),
+                        csv_field(untried));
   return text;
 }
 

@@ -43,8 +43,8 @@ struct whatif_result {
   std::string gpu;
   aim what = aim::time;
   cost base;
-  std::vector<tried_change> tried;  // the best first; those that do not count last
-  std::size_t not_tried = 0;        // for lack of runs or minutes
+  std::vector<tried_change> tried;   // the best first; those that do not count last
+  std::vector<candidate> not_tried;  // for lack of runs or minutes
 
   /// The part of the base that a change saves; below 0: it costs more.
   [[nodiscard]] double saved(const tried_change& t, aim a) const;

@@ -30,8 +30,10 @@ constexpr unsigned usual_minutes = 5;
 constexpr std::size_t usual_rows = 20, most_rows = 1000;
 constexpr std::size_t best_for_pairs = 4;
 constexpr std::uint64_t kept_for_pairs = best_for_pairs * (best_for_pairs - 1) / 2;  // of --runs
-constexpr double time_for_pairs = 0.1;                                               // of the minutes
-constexpr double worth_a_pair = 0.005;                                               // of the base
+constexpr double time_for_pairs = 0.1;                                               // of the minutes, at least
+constexpr double most_time_for_pairs = 0.5;
+constexpr double margin = 1.5;          // runs may take so many times as long as those before
+constexpr double worth_a_pair = 0.005;  // of the base
 
 struct whatif_options {
   std::string run;  // the workload, as heddle run or exec take it
@@ -121,9 +123,9 @@ class whatif_run {
     if (options_.what != aim::time && result_.base.joules == 0)
       throw input_error("--by: the run has no account of energy (energy.account = false)");
     const std::uint64_t kept = std::min(kept_for_pairs, options_.runs / 4);
-    attempt(candidates_of(base_, options_.gpu, options_.overrides), options_.runs - kept, 1 - time_for_pairs);
+    attempt(candidates_of(base_, options_.gpu, options_.overrides), options_.runs - kept, true);
     result_.sort();
-    attempt(pairs_of(best()), options_.runs, 1);
+    attempt(pairs_of(best()), options_.runs, false);
     result_.sort();
     write();
     if (!options_.quiet) std::fputs(whatif_text(result_, options_.rows, stdout_style()).c_str(), stdout);
@@ -145,7 +147,8 @@ class whatif_run {
 
   json measure_base() {
     const correlation_runs base({launch({}, 0)}, options_.overrides, HEDDLE_VERSION);
-    simulate(base);
+    simulate(base, 0);
+    each_ = seconds_gone() / jobs();
     const point_result r = store_->read(base.id(0));
     if (r.status != point_status::done)
       throw input_error("the workload does not run on " + options_.gpu + ": " +
@@ -153,25 +156,33 @@ class whatif_run {
     return json::parse(r.metrics);
   }
 
-  // Tries the changes until `most` runs (0: any number) or this part of the minutes are used up.
-  void attempt(const std::vector<candidate>& all, std::uint64_t most, double part) {
+  // Tries the changes until `most` runs (0: any number) or the minutes are used up, but for what `pairs_follow` need.
+  void attempt(const std::vector<candidate>& all, std::uint64_t most, bool pairs_follow) {
     for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
-      end = std::min(first + runs_in(part), all.size());
+      end = std::min(first + runs_in(seconds_left(pairs_follow)), all.size());
       if (most != 0) end = std::min<std::size_t>(end, first + (most - std::min(most, used_)));
-      result_.not_tried += end == first ? all.size() - first : 0;
-      if (end == first) return;
-      try_some({all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(end)});
+      const auto at = [&](std::size_t k) { return all.begin() + static_cast<std::ptrdiff_t>(k); };
+      if (end == first) {
+        result_.not_tried.insert(result_.not_tried.end(), at(first), all.end());
+        return;
+      }
+      try_some({at(first), at(end)});
     }
   }
 
-  // How many runs to begin: several for each core, or one, if they end within this part of the minutes by the time that
-  // those before took; 0: none.
-  [[nodiscard]] std::size_t runs_in(double part) const {
-    const std::chrono::duration<double> gone = clock::now() - started_;
-    const double left = 60.0 * static_cast<double>(options_.minutes) * part - gone.count(),
-                 each = gone.count() / static_cast<double>(used_ + 1);
+  [[nodiscard]] double seconds_gone() const { return std::chrono::duration<double>(clock::now() - started_).count(); }
+
+  [[nodiscard]] double seconds_left(bool pairs_follow) const {
+    const double all = 60.0 * static_cast<double>(options_.minutes);
+    const double pairs = std::max(time_for_pairs * all, margin * each_ * static_cast<double>(kept_for_pairs));
+    return all - seconds_gone() - (pairs_follow ? std::min(pairs, most_time_for_pairs * all) : 0);
+  }
+
+  // How many runs to begin: several for each core, or one, if they end within these seconds even if they take longer
+  // than those before; 0: none.
+  [[nodiscard]] std::size_t runs_in(double seconds) const {
     for (const std::size_t runs : {4 * std::size_t{jobs()}, std::size_t{jobs()}})
-      if (each * static_cast<double>(runs) < left) return runs;
+      if (margin * each_ * static_cast<double>(runs) < seconds) return runs;
     return 0;
   }
 
@@ -188,10 +199,19 @@ class whatif_run {
     std::vector<measured_launch> launches;
     for (const candidate& c : some) launches.push_back(launch(c, most_cycles(c)));
     const correlation_runs runs(launches, options_.overrides, HEDDLE_VERSION);
-    simulate(runs);
+    const double before = seconds_gone();
+    // A store of the user keeps no runs that were cut short.
+    const double most = folder_ ? std::ceil(std::max(1.0, seconds_left(false))) : 0;
+    simulate(runs, static_cast<std::uint64_t>(most));
     used_ += some.size();
+    const double each = (seconds_gone() - before) / static_cast<double>(some.size());
+    each_ = std::max(each, seconds_gone() / static_cast<double>(used_ + 1));
     for (std::size_t k = 0; k < some.size(); ++k) {
       const point_result r = store_->read(runs.id(runs.run_of(k)));
+      if (r.status == point_status::timeout) {  // the minutes are over
+        result_.not_tried.push_back(some[k]);
+        continue;
+      }
       tried_change t{some[k], r.status, r.reason, {}};
       if (r.status == point_status::done) {
         t.costs = cost::of(json::parse(r.metrics));
@@ -200,8 +220,9 @@ class whatif_run {
     }
   }
 
-  void simulate(const correlation_runs& runs) {
-    const int signal = run_missing(runs, *store_, {options_.jobs, 0, false, options_.progress});
+  // `most_seconds` of each run; 0: any number.
+  void simulate(const correlation_runs& runs, std::uint64_t most_seconds) {
+    const int signal = run_missing(runs, *store_, {options_.jobs, most_seconds, false, options_.progress});
     if (signal == 0) return;
     folder_.reset();
     end_by(signal, !options_.store.empty());
@@ -241,6 +262,7 @@ class whatif_run {
   json base_;  // metrics
   whatif_result result_;
   std::uint64_t used_ = 0;  // runs
+  double each_ = 0;         // seconds of the host for one, by those before
   clock::time_point started_ = clock::now();
 };
 

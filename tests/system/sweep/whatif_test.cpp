@@ -187,6 +187,25 @@ TEST_F(whatif, advice_that_was_tried_is_marked_so) {
   EXPECT_GT(stopped, 0u) << metrics["tried"];
 }
 
+TEST_F(whatif, says_which_changes_and_pairs_it_did_not_try) {
+  const auto o = run({job, "--gpu", "gtx1080", "--runs", "10", "--csv", "w.csv"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::size_t tried = 0, changes = 0, pairs = 0;
+  for (const row& r : table()) {
+    if (r.at("status") != "not tried") ++tried;
+    else if (r.at("kind") == "pair") ++pairs;
+    else ++changes;
+    if (r.at("status") == "not tried") EXPECT_EQ(r.at("reason"), "no time (--minutes) or runs (--runs) left");
+  }
+  EXPECT_EQ(tried, 11u) << "the machine as it is, and ten changes";
+  EXPECT_GT(changes, 100u);
+  EXPECT_GT(pairs, 0u);
+  EXPECT_NE(o.out.find("; " + std::to_string(changes) + " not tried, nor " + std::to_string(pairs) +
+                       " of two together, for lack of time (--minutes) or runs (--runs)\nnot tried: "),
+            std::string::npos)
+      << o.out;
+}
+
 TEST_F(whatif, refuses_what_it_cannot_do) {
   const struct {
     std::vector<std::string> arguments;
