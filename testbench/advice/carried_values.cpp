@@ -96,4 +96,50 @@ bool follows_loaded_values(const machine_code& code, const std::set<std::size_t>
   return false;
 }
 
+namespace {
+
+// Gives each thread or block a value of its own.
+bool is_varying(const machine_step& step) {
+  if (step.is("S2R"))
+    return step.text.find("SR_NTID") == std::string::npos && step.text.find("NCTAID") == std::string::npos;
+  return step.is("ATOM") || step.is("SYSCALL") || (step.is("LD") && !step.is("LDC")) || step.is("TEX") ||
+         step.is("TLD") || step.is("SULD");
+}
+
+// Blocks that only some threads execute: behind a branch that varies, up to where its ways meet.
+std::set<std::size_t> ways_of_branch(const machine_code& code, std::size_t block) {
+  std::set<std::size_t> ways;
+  for (const std::size_t next : code.blocks[block].next) {
+    if (next >= code.blocks.size() || next == code.meeting(block)) continue;
+    const std::set<std::size_t> more = code.reached(next, code.meeting(block));
+    ways.insert(next);
+    ways.insert(more.begin(), more.end());
+  }
+  return ways;
+}
+
+}  // namespace
+
+bool has_loops_by_thread(const machine_code& code) {
+  registers varying;
+  std::set<std::size_t> partial;  // blocks that some threads alone execute
+  for (unsigned turn = 0; turn < 3; ++turn)
+    for (std::size_t block = 0; block < code.blocks.size(); ++block)
+      for (std::size_t k = code.blocks[block].first; k <= code.blocks[block].last; ++k) {
+        const machine_step& step = code.steps[k];
+        const operands o = operands_of(step);
+        const bool from = is_varying(step) || meets(o.read, varying);
+        if (step.is("BRA") && from) {
+          const std::vector<std::size_t>& next = code.blocks[block].next;
+          if (std::any_of(next.begin(), next.end(), [&](std::size_t n) { return n <= block; })) return true;
+          const std::set<std::size_t> ways = ways_of_branch(code, block);
+          partial.insert(ways.begin(), ways.end());
+        }
+        for (const std::string& r : o.written)
+          if (from || partial.count(block) != 0) varying.insert(r);
+          else if (!o.guarded) varying.erase(r);
+      }
+  return false;
+}
+
 }  // namespace heddle::testbench

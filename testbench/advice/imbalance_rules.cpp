@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/carried_values.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {
@@ -139,6 +140,8 @@ void imbalance_on_sms(const time_model& t, const block_times& times, std::vector
   const double instructions = number_at(t.kernel, {"metrics", "inst_executed"});
   const bool even = std::fmod(blocks, sms) == 0 && number_at(t.kernel, {"lost_occupancy", "partial_last_wave"}) < 0.03;
   if (!even || blocks < 2 * sms || times.ended >= 0.1) return;
+  const bool equal = !t.code.steps.empty() && !warps_differ(t) && !has_loops_by_thread(t.code);
+  if (equal) return;  // they end one after another, behind each other in queues
   const issue_over_time issue(t);
   const double alone = ratio(issue.cycles_of_last_quarter(), times.kernel);
   const double then = ratio(instructions, issue.rate(instructions) * sms) + times.start;

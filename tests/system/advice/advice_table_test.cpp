@@ -311,6 +311,8 @@ const sound_kernel sound_kernels[] = {
      [](unsigned n) { return values_and_turns(8 * n, 64); },
      {},
      serial},
+    // Needs no barrier, and its loads might begin earlier. But its blocks have equal work.
+    {"needless_barriers", "256", of_threads, values<16>, {"barriers", "prefetch distance"}, serial},
 };
 
 TEST_P(advice_table, nothing_is_said_of_sound_kernels) {
