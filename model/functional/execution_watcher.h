@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "heddle/simt/warp/execute_function.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 
@@ -77,8 +78,13 @@ class execution_watcher {
   virtual void block_ends(const functional_block& block) = 0;
   /// Lanes of an access name shared memory of a block of the cluster that has ended; they are left out.
   virtual void reaches_ended(const watched_access& access) = 0;
+  /// While follows(): any instruction is about to execute, also on no lane. `execute`: by this function, if it is one
+  /// of registers alone; otherwise null. The other calls come after it.
+  virtual void executes(const watched_step& step, simt::execute_function execute) = 0;
+  [[nodiscard]] bool follows() const { return following_; }
 
  protected:
+  bool following_ = false;
   ~execution_watcher() = default;
 };
 

@@ -36,6 +36,7 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
   auto& p = programs_[launch.decoded.get()];
   if (!p) p = std::make_unique<functional_program>(launch.decoded, watcher_ != nullptr);
   program_ = p.get();
+  program_->follow(false);
   block_demand d;
   d.threads = launch.threads_per_block();
   d.registers_per_thread = launch.program->registers;

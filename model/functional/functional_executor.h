@@ -114,7 +114,10 @@ class functional_executor {
 
   // Reports to the watcher (functional_watch.cpp)
   simt::lane_mask watched(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  simt::lane_mask watched_kind(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void watched_meeting(const watched_step& step);
+  functional_kind followed(const block& b, const simt::warp_state& w, const functional_step& s, simt::lane_mask mask);
+  void tell(const block& b, const simt::warp_state& w, const functional_step& s, simt::lane_mask mask);
   simt::lane_mask watched_access_of(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   simt::lane_mask watched_others(watched_access& a);
   void watched_product(const watched_step& step);

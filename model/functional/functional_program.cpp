@@ -87,7 +87,7 @@ functional_program::functional_program(std::shared_ptr<const decoded_program> pr
     s.touches_products = products.any() && accesses(*d.instruction, products);
     const bool told =
         d.kind == issue_kind::memory || isa::is_warpgroup_product(d.instruction->op) || s.touches_products;
-    s.kind = watched && told ? functional_kind::other : s.unwatched;
+    s.kind = s.usual = watched && told ? functional_kind::other : s.unwatched;
     s.guarded = d.instruction->guarded();
     s.synchronises = d.synchronises;
     s.reads_time = reads_time(*d.instruction);
@@ -95,6 +95,10 @@ functional_program::functional_program(std::shared_ptr<const decoded_program> pr
     s.bytes = d.access_bytes;
     s.guard = d.guard;
   }
+}
+
+void functional_program::follow(bool all) {
+  for (functional_step& s : steps) s.kind = all ? functional_kind::followed : s.usual;
 }
 
 }  // namespace heddle

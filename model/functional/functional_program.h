@@ -11,7 +11,7 @@
 namespace heddle {
 
 /// How an instruction is executed functionally.
-enum class functional_kind : std::uint8_t { plain, branch, load, store, shared, other };
+enum class functional_kind : std::uint8_t { plain, branch, load, store, shared, other, followed };
 
 /// One instruction, prepared for the loop that executes warps.
 struct functional_step {
@@ -19,6 +19,7 @@ struct functional_step {
   const decoded_instruction* decoded = nullptr;
   functional_kind kind = functional_kind::other;
   functional_kind unwatched = functional_kind::other;  // the kind without a watcher
+  functional_kind usual = functional_kind::other;      // the kind while the watcher does not follow all instructions
   bool guarded = false;
   bool synchronises = false;  // lanes may have to wait for others first
   bool reads_time = false;
@@ -35,6 +36,8 @@ struct functional_program {
   std::vector<functional_step> steps;
   /// `watched`: what a watcher is told has the kind other.
   functional_program(std::shared_ptr<const decoded_program> program, bool watched);
+  /// Whether the watcher follows all instructions from now on: then all have the kind followed.
+  void follow(bool all);
 };
 
 }  // namespace heddle

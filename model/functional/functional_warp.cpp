@@ -42,7 +42,9 @@ functional_executor::pause functional_executor::run(block& b, warp& x) {
       functional_step& s = steps[w.pc];
       const simt::lane_mask mask = s.guarded ? simt::guarded(s.guard, w) : w.active;
       ++executed_;
-      switch (s.kind) {
+      functional_kind kind = s.kind;
+      if (__builtin_expect(kind == functional_kind::followed, 0)) kind = followed(b, w, s, mask);
+      switch (kind) {
         case functional_kind::plain:
           if (mask != 0) s.execute(*s.decoded->instruction, w, mask);
           break;
@@ -67,6 +69,7 @@ functional_executor::pause functional_executor::run(block& b, warp& x) {
           if (p != pause::none) return p;
           continue;
         }
+        case functional_kind::followed: break;  // its usual kind
       }
       step_on(w);
     }
@@ -102,7 +105,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
   const isa::instruction& i = *d.instruction;
   if (s.synchronises && !lanes_present(w, i, mask)) return w.active == 0 ? pause::waits : pause::none;
   if (d.kind == issue_kind::product_wait && mask != 0 && !products_begun(b, x, i.sub)) return pause::spins;
-  if (watcher_ != nullptr && mask != 0) mask = watched(b, x, s, mask);
+  if (watcher_ != nullptr) mask = watched(b, x, s, mask);
   x.products += closes_products(i);
   switch (d.kind) {
     case issue_kind::barrier:

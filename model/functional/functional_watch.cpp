@@ -13,8 +13,31 @@
 
 namespace heddle {
 
+// The watcher follows all instructions. Returns how this one executes.
+functional_kind functional_executor::followed(const block& b, const simt::warp_state& w, const functional_step& s,
+                                              simt::lane_mask mask) {
+  const functional_kind usual = s.usual;
+  if (usual != functional_kind::other) tell(b, w, s, mask);  // others may have to wait first
+  if (!watcher_->follows()) program_->follow(false);
+  return usual;
+}
+
+void functional_executor::tell(const block& b, const simt::warp_state& w, const functional_step& s,
+                               simt::lane_mask mask) {
+  const decoded_instruction& d = *s.decoded;
+  watcher_->executes({b, w, *d.instruction, mask}, d.kind == issue_kind::arithmetic ? s.execute : nullptr);
+}
+
 // Returns the lanes that execute the instruction.
 simt::lane_mask functional_executor::watched(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
+  if (s.kind == functional_kind::followed) tell(b, x.state, s, mask);
+  if (mask == 0) return mask;
+  mask = watched_kind(b, x, s, mask);
+  if (s.kind != functional_kind::followed && watcher_->follows()) program_->follow(true);
+  return mask;
+}
+
+simt::lane_mask functional_executor::watched_kind(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
   const simt::warp_state& w = x.state;
   const decoded_instruction& d = *s.decoded;
   const watched_step step{b, w, *d.instruction, mask};

@@ -59,6 +59,10 @@ void allocations::written(std::uint64_t address, std::uint64_t bytes, bool by_ho
       continue;
     }
     const std::uint64_t at = address + done - begin, n = std::min(bytes - done, a->bytes - at);
+    if (at + n <= a->written_to && !by_host) {
+      done += n;
+      continue;
+    }
     if (by_host && !a->written_at_start)
       for (const std::uint64_t edge : {at, at + n})
         if (edge % 4 != 0) a->cuts.insert(edge / 4);
@@ -82,9 +86,15 @@ allocations::lack allocations::lacks(std::uint64_t address, unsigned bytes) {
 
 bool allocations::all_written(std::uint64_t address, std::uint64_t bytes) {
   std::uint64_t begin = 0;
-  const allocation* const a = containing(address, begin);
+  allocation* const a = containing(address, begin);
   if (a == nullptr || address - begin + bytes > a->bytes) return false;
-  return a->written_at_start || std::memchr(a->bits.get() + (address - begin), 0, bytes) == nullptr;
+  const std::uint64_t at = address - begin;
+  if (a->written_at_start || at + bytes <= a->written_to) return true;
+  const void* const lacking = std::memchr(a->bits.get() + a->written_to, 0, a->bytes - a->written_to);
+  a->written_to = lacking == nullptr
+                      ? a->bytes
+                      : static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(lacking) - a->bits.get());
+  return at + bytes <= a->written_to || std::memchr(a->bits.get() + at, 0, bytes) == nullptr;
 }
 
 std::string allocations::nearest(std::uint64_t address) const {

@@ -22,6 +22,7 @@ struct allocation {
   };
   std::unique_ptr<std::uint8_t[], release> bits;
   std::set<std::uint64_t> cuts;  // words in which a write of the host begins or ends
+  std::uint64_t written_to = 0;  // all bytes up to here have been written; perhaps more
 };
 
 /// The allocations of device memory by address.

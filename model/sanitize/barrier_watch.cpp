@@ -4,9 +4,9 @@
 // one of those, whenever it exits.
 #include "heddle/functional/functional_block.h"
 #include "heddle/isa/set_bits.h"
-#include "heddle/sanitize/code_paths.h"
 #include "heddle/sanitize/launch_watcher.h"
 #include "heddle/sanitize/sanitize_kinds.h"
+#include "heddle/sanitize/values/code_paths.h"
 
 namespace heddle::sanitize {
 

@@ -6,8 +6,8 @@
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_memory.h"
 #include "heddle/isa/set_bits.h"
-#include "heddle/sanitize/code_paths.h"
 #include "heddle/sanitize/sanitize_kinds.h"
+#include "heddle/sanitize/values/code_paths.h"
 #include "heddle/simt/execute.h"
 #include "heddle/simt/warp/divergence.h"
 
@@ -60,6 +60,12 @@ void launch_watcher::launch_begins(const resident_launch& launch, functional_mem
   computes_.clear();
   patterns_.clear();
   places_.clear();
+  following_ = false;
+  warps_followed_ = 0;
+  const auto swaps = [](const isa::instruction& i) {
+    return i.op == isa::opcode::atom && static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::cas;
+  };
+  swaps_ = std::any_of(launch.program->code.begin(), launch.program->code.end(), swaps);
   checks_races_ = (kinds_ & sanitize_kind::races) != 0;
   if (!checks_races_) return;
   unchecked_ = races_.begin(launch, memory, independent);
@@ -114,6 +120,8 @@ void launch_watcher::block_begins(const functional_block& block) {
     w.waiting.clear();
     w.passed.clear();
     w.products = product_check();
+    forget_values(w);
+    w.values.begin(swaps_);
     if ((kinds_ & sanitize_kind::init) != 0) w.local.reset(std::size_t{local} * isa::warp_size);
   }
   if ((kinds_ & sanitize_kind::init) != 0) p.shared.reset(launch_->shared_bytes);
@@ -211,17 +219,26 @@ bool launch_watcher::check_shared(written_bits& shared, const watched_access& a,
     if (writes(a)) shared.write(shape.begin, bytes);
     return true;
   }
-  if (reads(a) && !shared.words_of_each(a.addresses, a.mask, a.bytes)) return false;
+  if (reads(a) && !shared.all_of_each(a.addresses, a.mask, a.bytes)) return false;
   if (writes(a))
     for (const unsigned lane : set_bits(a.mask)) shared.write(a.addresses[lane], a.bytes);
   return true;
+}
+
+// Lanes that are far apart are looked at one by one.
+bool launch_watcher::written_by_all(const watched_access& a, const access_shape& shape) {
+  constexpr std::uint64_t near = 4096;
+  if (shape.end - shape.begin <= near) return host_.all_written(shape.begin, shape.end - shape.begin);
+  bool all = true;
+  for (const unsigned lane : set_bits(a.mask)) all = all && host_.all_written(a.addresses[lane], a.bytes);
+  return all;
 }
 
 bool launch_watcher::check_global(const watched_access& a, const access_shape& shape) {
   if (!heap_.tracks() && !host_.tracks()) return true;
   if (shape.how == access_shape::kind::other && writes(a)) return false;
   if (of_heap(shape.begin) || of_heap(shape.end - 1)) return false;
-  if (reads(a) && !host_.all_written(shape.begin, shape.end - shape.begin)) return false;
+  if (reads(a) && !written_by_all(a, shape)) return false;
   if (writes(a)) host_.written(shape.begin, shape.end - shape.begin);
   return true;
 }
@@ -236,7 +253,10 @@ void launch_watcher::check_written(const watched_access& a, simt::lane_mask lane
   const std::size_t local_bytes = launch_->program->local_bytes;
   const bool tracks = heap_.tracks() || host_.tracks();
   const auto check = [&](written_bits& bits, unsigned lane, std::uint64_t at) {
-    if (reads(a)) check_words(a, lane, [&](unsigned offset, unsigned n) { return bits.any(at + offset, n); });
+    if (reads(a) && !bits.all(at, a.bytes)) {
+      check_words(a, lane, [&](unsigned offset, unsigned n) { return bits.any(at + offset, n); });
+      follow_local(a, lane, bits, at);
+    }
     if (writes(a)) bits.write(at, a.bytes);
   };
   for (const unsigned lane : set_bits(lanes)) {
@@ -248,13 +268,15 @@ void launch_watcher::check_written(const watched_access& a, simt::lane_mask lane
       check(local, lane, lane * local_bytes + address);
     } else if (tracks) {
       allocations& all = of_heap(address) ? heap_ : host_;
-      if (reads(a)) {
-        if (all.lacks(address, a.bytes) == allocations::lack::some)
+      if (reads(a) && !all.all_written(address, a.bytes)) {
+        if (all.lacks(address, a.bytes) == allocations::lack::some) {
           report_unwritten(a, lane, " that was written in part", 1);
-        else
+        } else {
           check_words(a, lane, [&](unsigned offset, unsigned n) {
             return all.lacks(address + offset, n) != allocations::lack::all;
           });
+          follow_global(a, lane, all);
+        }
       }
       if (writes(a)) all.written(address, a.bytes);
     }
@@ -302,6 +324,7 @@ void launch_watcher::lanes_meet(const watched_step& s, simt::lane_mask named) {
   if ((kinds_ & sanitize_kind::sync) == 0 || !independent_) return;
   if (warp_record& w = record_of(s); !w.passed.empty()) w.passed.erase(index_of(s.instruction));
   if (!s.warp.paths.empty()) meets_others(s, named);
+  takes_from_exited(s, named);
   const isa::operand* const members = simt::member_operand(s.instruction);
   if (members == nullptr || members->kind == isa::operand_kind::none) return;
   simt::lane_mask outside = 0;

@@ -15,6 +15,7 @@
 #include "heddle/sanitize/phase_check.h"
 #include "heddle/sanitize/product_check.h"
 #include "heddle/sanitize/race_check.h"
+#include "heddle/sanitize/values/value_check.h"
 #include "heddle/sanitize/work_check.h"
 
 namespace heddle::sanitize {
@@ -63,6 +64,7 @@ class launch_watcher final : public execution_watcher {
   void lanes_exit(const watched_step& step) override;
   void block_ends(const functional_block& block) override;
   void reaches_ended(const watched_access& access) override;
+  void executes(const watched_step& step, simt::execute_function execute) override;
 
  private:
   /// Lanes of a warp that have arrived at a barrier which others of the warp have not reached.
@@ -76,6 +78,7 @@ class launch_watcher final : public execution_watcher {
     std::unordered_map<std::uint32_t, simt::lane_mask> passed;   // lanes that others wait for there, and went past it
     written_bits local;
     product_check products;
+    value_check values;
   };
   struct place {
     std::vector<warp_record> warps;
@@ -93,11 +96,20 @@ class launch_watcher final : public execution_watcher {
   void check_written(const watched_step& s, const watched_piece& p);
   void report_illegal(const watched_access& a, unsigned lane, bool misaligned, const std::string& near);
   void check_written(const watched_access& a, simt::lane_mask lanes, const access_shape& shape);
+  bool written_by_all(const watched_access& a, const access_shape& shape);
   bool check_global(const watched_access& a, const access_shape& shape);
   bool check_shared(written_bits& shared, const watched_access& a, const access_shape& shape);
   template <class F>
   void check_words(const watched_access& a, unsigned lane, F&& has_value);
   bool computes_with_word(const isa::instruction& load, unsigned word);
+  void follow(const watched_step& s, unsigned reg, unsigned lane, std::uint32_t bits, const valueless_source& from);
+  template <class F>
+  void follow_bytes(const watched_access& a, unsigned lane, F&& has_value);
+  void follow_local(const watched_access& a, unsigned lane, const written_bits& bits, std::size_t at);
+  void follow_global(const watched_access& a, unsigned lane, allocations& all);
+  void takes_from_exited(const watched_step& s, simt::lane_mask named);
+  void forget_values(warp_record& w);
+  void report_valueless(const watched_step& s, const valueless_source& from);
   void report_unwritten(const watched_access& a, unsigned lane, const std::string& lack, unsigned group);
   void bypasses(const watched_step& s);
   void passes_meetings(const watched_step& s);
@@ -130,6 +142,10 @@ class launch_watcher final : public execution_watcher {
   access_patterns patterns_;
   std::string unchecked_;
   std::uint64_t steps_ = 0;
+  unsigned warps_followed_ = 0;  // whose registers have values without a meaning
+  std::uint64_t steps_idle_ = 0;
+  bool swaps_ = false;  // the program compares and swaps
+  spare_warp spare_;
   std::deque<place> places_;  // by the block's slot
 };
 

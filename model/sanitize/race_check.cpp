@@ -31,6 +31,12 @@ bool copies_to_shared(const isa::instruction& i) {
          isa::is_warpgroup_product(i.op);
 }
 
+// It may order some threads of a block, or of several, without the others; or is a read that races with some writes.
+bool orders_some(const isa::instruction& i) {
+  if (i.op == isa::opcode::bar) return i.src[1].kind != isa::operand_kind::none || !i.aligned;
+  return i.op == isa::opcode::membar || i.op == isa::opcode::syncs || (i.op == isa::opcode::ld && is_strong(i));
+}
+
 bool writes_one_of(const isa::instruction& i, const std::bitset<256>& registers) {
   for (unsigned k = 0; k < i.dst_count && i.dst != isa::rz; ++k)
     if (registers[i.dst + k]) return true;
@@ -69,6 +75,8 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
   now_ = data_of_ = 0;
   reaches_cluster_ = launch.reaches_cluster;
   uses_phases_ = !reaches_cluster_ && std::none_of(program_->code.begin(), program_->code.end(), copies_to_shared);
+  keeps_all_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), orders_some);
+  kept_ = 0;
   marks_.clear();
   last_check_ = ~std::uint64_t{0};
   if (launch.blocks() * warps_per_block_ >= 0xffffffffu) return "it has more than 2^32 warps";
@@ -169,7 +177,10 @@ void race_check::access_lane(current& c, unsigned lane) {
       if (!is_quick(c, cells[k], lane)) touch(c, *c.holder->shared, cells[k], lane, first + 4 * k);
     return;
   }
+  const bool writes = c.mark.is(access_mark::writes);
+  if (!c.in_shared && !writes && global_.crowded(first, a.bytes)) return;
   for (std::uint64_t at = first; at < first + a.bytes;) {
+    if (!c.in_shared && writes) global_.set_crowded(at, false);
     shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at);
     if (small) cells.divide();
     const std::uint64_t offset = c.in_shared ? at : at % shadow_pages::page_bytes;
@@ -193,6 +204,7 @@ inline bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned l
   };
   if ((c.mark.what & (access_mark::atomic | access_mark::strong | access_mark::copying)) != 0) return false;
   if (!c.mark.is(access_mark::writes)) {
+    if (r.is(access_mark::crowded) && w.number == 0) return true;
     if (r.warp == c.mark.warp && r.what == c.mark.what && (r.lanes & bit) != 0 && r.number > c.last_release &&
         w.number < r.number)
       return true;  // nothing has happened since it was read last
@@ -201,12 +213,12 @@ inline bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned l
       r.lanes |= bit;
       return true;
     }
-    if (cell.more_reads != nullptr || !before(r)) return false;
+    if (cell.has_more() || !before(r)) return false;
     r = c.mark;
     r.lanes = bit;
     return true;
   }
-  if (cell.more_reads != nullptr || !before(w) || !before(r)) return false;
+  if (cell.has_more() || !before(w) || !before(r)) return false;
   if (w.number == now_) return false;
   const bool marks = !c.in_shared && r.warp == c.mark.warp && r.lanes == bit && marks_with(c, r);
   r = {};
@@ -263,12 +275,14 @@ void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsign
   }
   if (joins(r)) return;
   if (cell.more_reads != nullptr)
-    for (access_mark& m : *cell.more_reads) {
-      if (m.number == now_ && m.warp == own.warp) return void(m.lanes |= bit);
+    for (access_mark& m : cell.more_reads->of(own.warp)) {
+      if (m.number == now_) return void(m.lanes |= bit);
       if (stands_for(m)) return void(m = own);
       if (joins(m)) return;
     }
-  cells.add_read(cell, own, c.in_shared ? most_shared_reads : most_global_reads);
+  if (c.in_shared) return cells.add_read(cell, own);
+  keep_read(cells, cell, own);
+  if (r.is(access_mark::crowded) && cell.write.number == 0 && c.cell_bytes == 4) global_.set_crowded(address, true);
 }
 
 void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64_t address) {
@@ -297,7 +311,7 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
   if (cell.more_reads != nullptr) {
     for (const access_mark& m : *cell.more_reads)
       if (conflicts(c, m, lane)) report(c, m, lane, address);
-    cell.more_reads->clear();
+    forget_reads(cell.more_reads);
   }
   cell.read = {};
   w = c.mark;
@@ -325,6 +339,7 @@ bool race_check::marks_with(const current& c, const access_mark& read) {
 void race_check::forget(std::uint64_t address, std::uint64_t bytes) {
   for (std::uint64_t at = address; at < address + bytes;) {
     shadow_cells& cells = global_.page(at);
+    global_.set_crowded(at, false);
     cells.at(at % shadow_pages::page_bytes) = {};
     at += cells.bytes_per_cell();
   }

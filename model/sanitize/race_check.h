@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -135,8 +136,27 @@ class race_check {
   [[nodiscard]] std::uint8_t new_byte(const current& c, unsigned lane, std::uint64_t address) const;
   [[nodiscard]] std::string value_text(const current& c, std::uint64_t address) const;
 
-  // Reads of a cell that are not ordered with each other and are kept apart, for a write that comes later.
-  static constexpr std::size_t most_shared_reads = 64, most_global_reads = 6;
+  /// Whether one more read that is not ordered with these is kept, for a write that comes later.
+  [[nodiscard]] bool keeps_one_more(const later_reads* reads) const {
+    return reads == nullptr || reads->size() < few_reads || (keeps_all_ && kept_ < most_kept) ||
+           !reads->of_two_blocks(warps_per_block_);
+  }
+  void keep_read(shadow_cells& cells, shadow_cell& cell, const access_mark& own) {
+    if (keeps_one_more(cell.more_reads)) {
+      cells.add_read(cell, own);
+      ++kept_;
+    } else if (!keeps_all_) {
+      cell.read.what |= access_mark::crowded;
+    }
+  }
+  void forget_reads(later_reads* reads) {
+    if (reads == nullptr) return;
+    kept_ -= std::min<std::uint64_t>(kept_, reads->size());
+    reads->clear();
+  }
+
+  static constexpr std::size_t few_reads = 6;
+  static constexpr std::uint64_t most_kept = std::uint64_t{1} << 26;  // 1 GiB
 
   findings& found_;
   const resident_launch* launch_ = nullptr;
@@ -149,6 +169,8 @@ class race_check {
   place* last_place_ = nullptr;
   unsigned last_slot_ = 0;
   bool uses_phases_ = false;
+  bool keeps_all_ = false;  // all reads: the launch orders more than whole blocks with each other
+  std::uint64_t kept_ = 0;  // reads of global memory, about
   shadow_pages global_;
   std::unordered_map<std::uint64_t, sync_log*> logs_;          // by word of global memory
   std::unordered_map<std::uint64_t, sync_log*> cluster_logs_;  // by the number of the cluster's first block

@@ -72,8 +72,11 @@ void race_check::mark_phase(place& p) {
       return;
     }
     if (joins(cell.read)) return;
-    if (cell.more_reads != nullptr && std::any_of(cell.more_reads->begin(), cell.more_reads->end(), joins)) return;
-    p.shared->add_read(cell, own, most_shared_reads);
+    if (cell.more_reads != nullptr) {
+      const auto earlier = cell.more_reads->of(own.warp);
+      if (std::any_of(earlier.begin(), earlier.end(), joins)) return;
+    }
+    p.shared->add_read(cell, own);
   };
   p.phase.each([&](access_mark own, sequence release, unsigned lane, std::uint32_t offset, unsigned bytes) {
     own.lanes = 1u << lane;
@@ -101,8 +104,8 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
   if (reads && shape.how == access_shape::kind::same) return read_same(c, lanes);
   for (simt::lane_mask left = lanes; left != 0;) {
     if (const simt::lane_mask side_by_side = filling(a.addresses, left, a.bytes); side_by_side != 0) {
-      shadow_segment& s = global_.segment(a.addresses[__builtin_ctz(left)]);
-      if (!s.divided && access_segment(c, s, side_by_side)) {
+      shadow_segment* const s = global_.segment(a.addresses[__builtin_ctz(left)]);
+      if (s != nullptr && access_segment(c, *s, side_by_side)) {
         left &= ~side_by_side;
         continue;
       }
@@ -123,9 +126,9 @@ bool race_check::access_segment(const current& c, shadow_segment& s, simt::lane_
     return synced(c, m) || (m.warp == own.warp && (independent_ ? m.lanes == lanes : m.number != now_));
   };
   if (s.write.number == now_ || !before(s.write) || !before(s.read)) return false;
-  if (!std::all_of(s.more_reads.begin(), s.more_reads.end(), before)) return false;
+  if (s.more_reads && !std::all_of(s.more_reads->begin(), s.more_reads->end(), before)) return false;
   if (s.read.warp == own.warp && s.read.lanes == lanes && marks_with(c, s.read)) own.what |= access_mark::marking;
-  s.more_reads.clear();
+  forget_reads(s.more_reads.get());
   s.read = {};
   s.write = own;
   return true;
@@ -144,13 +147,16 @@ bool race_check::reads_segment(const current& c, shadow_segment& s, const access
     r = own;
     return true;
   }
-  for (access_mark& m : s.more_reads)
+  if (!s.more_reads) s.more_reads = std::make_unique<later_reads>();
+  for (access_mark& m : s.more_reads->of(own.warp))
     if (before(m)) {
       m = own;
       return true;
     }
-  if (s.more_reads.size() < most_global_reads) s.more_reads.push_back(own);
-  else if (c.at->clock->knows(c.warp)) return false;
+  if (keeps_one_more(s.more_reads.get())) {
+    s.more_reads->add(own);
+    ++kept_;
+  }
   return true;
 }
 
@@ -178,6 +184,7 @@ bool race_check::read_at_once(const current& c, shadow_cells& cells, shadow_cell
     return true;
   };
   access_mark &w = cell.write, &r = cell.read;
+  if (r.is(access_mark::crowded) && w.number == 0) return true;
   if (w.number < r.number && joins(r)) return true;
   if (!synced(c, w)) return false;
   if (synced(c, r)) {
@@ -185,18 +192,14 @@ bool race_check::read_at_once(const current& c, shadow_cells& cells, shadow_cell
     return true;
   }
   if (joins(r)) return true;
-  if (cell.more_reads == nullptr) {
-    cells.add_read(cell, own, most_global_reads);
-    return true;
-  }
-  for (access_mark& m : *cell.more_reads) {
-    if (joins(m)) return true;
-    if (!synced(c, m)) continue;
-    m = own;
-    return true;
-  }
-  if (cell.more_reads->size() >= most_global_reads) return !c.at->clock->knows(c.warp);
-  cells.add_read(cell, own, most_global_reads);
+  if (cell.more_reads != nullptr)
+    for (access_mark& m : cell.more_reads->of(own.warp)) {
+      if (joins(m)) return true;
+      if (!synced(c, m) && ((m.lanes & ~lanes) != 0 || m.is(access_mark::copying))) continue;
+      m = own;
+      return true;
+    }
+  keep_read(cells, cell, own);
   return true;
 }
 

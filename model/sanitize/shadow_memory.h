@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -14,11 +16,53 @@
 
 namespace heddle::sanitize {
 
+/// Reads of a word that are not ordered with each other: the read clock of FastTrack, by warp.
+class later_reads {
+ public:
+  using iterator = std::vector<access_mark>::iterator;
+  struct range {
+    iterator first, last;
+    [[nodiscard]] iterator begin() const { return first; }
+    [[nodiscard]] iterator end() const { return last; }
+  };
+  [[nodiscard]] bool empty() const { return marks_.empty(); }
+  [[nodiscard]] std::size_t size() const { return marks_.size(); }
+  [[nodiscard]] iterator begin() { return marks_.begin(); }
+  [[nodiscard]] iterator end() { return marks_.end(); }
+  [[nodiscard]] auto begin() const { return marks_.begin(); }
+  [[nodiscard]] auto end() const { return marks_.end(); }
+  /// Those of one warp.
+  [[nodiscard]] range of(std::uint32_t warp) {
+    const auto first = std::lower_bound(marks_.begin(), marks_.end(), warp,
+                                        [](const access_mark& m, std::uint32_t w) { return m.warp < w; });
+    auto last = first;
+    while (last != marks_.end() && last->warp == warp) ++last;
+    return {first, last};
+  }
+  void add(const access_mark& m) {
+    constexpr std::size_t usual = 8;
+    if (marks_.empty()) marks_.reserve(usual);
+    marks_.insert(of(m.warp).last, m);
+  }
+  void clear() { marks_.clear(); }
+  /// Whether some are of different blocks. Then a write of any block conflicts with one, if barriers of blocks alone
+  /// order what the launch does.
+  [[nodiscard]] bool of_two_blocks(std::uint32_t warps_per_block) const {
+    if (marks_.empty()) return false;
+    const std::uint32_t first = marks_.front().warp, last = marks_.back().warp;
+    return last - first >= warps_per_block || first / warps_per_block != last / warps_per_block;
+  }
+
+ private:
+  std::vector<access_mark> marks_;  // by warp
+};
+
 /// The last accesses to a word, or to a byte where words are accessed in parts.
 struct shadow_cell {
   access_mark write;
   access_mark read;
-  std::vector<access_mark>* more_reads = nullptr;  // that are not ordered with `read`
+  later_reads* more_reads = nullptr;  // that are not ordered with `read`
+  [[nodiscard]] bool has_more() const { return more_reads != nullptr && !more_reads->empty(); }
 };
 
 /// The cells of a range of memory.
@@ -40,20 +84,17 @@ class shadow_cells {
   [[nodiscard]] unsigned bytes_per_cell() const { return fine_ ? 1 : 4; }
   shadow_cell& at(std::size_t offset) { return cells_[fine_ ? offset : offset / 4]; }
   [[nodiscard]] const shadow_cell& at(std::size_t offset) const { return cells_[fine_ ? offset : offset / 4]; }
-  /// Adds a read that is not ordered with the others, if less than `most` are kept.
-  void add_read(shadow_cell& c, const access_mark& m, std::size_t most) {
-    if (c.more_reads == nullptr) c.more_reads = keep({});
-    if (c.more_reads->size() < most) c.more_reads->push_back(m);
+  /// Adds a read that is not ordered with the others.
+  void add_read(shadow_cell& c, const access_mark& m) {
+    if (c.more_reads == nullptr) c.more_reads = keep(later_reads());
+    c.more_reads->add(m);
   }
 
  private:
-  std::vector<access_mark>* keep(std::vector<access_mark> marks) {
-    lists_.push_back(std::make_unique<std::vector<access_mark>>(std::move(marks)));
-    return lists_.back().get();
-  }
+  later_reads* keep(later_reads reads) { return &lists_.emplace_back(std::move(reads)); }
   bool fine_ = false;
   std::vector<shadow_cell> cells_;
-  std::vector<std::unique_ptr<std::vector<access_mark>>> lists_;
+  std::deque<later_reads> lists_;
 };
 
 /// The last accesses to 32 aligned bytes as long as each was of lanes of one warp that lie side by side in them, as
@@ -62,13 +103,12 @@ struct shadow_segment {
   static constexpr unsigned bytes = 32;
   access_mark write;
   access_mark read;
-  std::vector<access_mark> more_reads;  // that are not ordered with `read`
-  bool divided = false;                 // its words have cells of their own
+  std::unique_ptr<later_reads> more_reads;  // that are not ordered with `read`
 
   /// Lanes access less than a word each.
   [[nodiscard]] bool is_fine() const {
     const auto fine = [](const access_mark& m) { return __builtin_popcount(m.lanes) > 8; };
-    return fine(write) || fine(read) || std::any_of(more_reads.begin(), more_reads.end(), fine);
+    return fine(write) || fine(read) || (more_reads && std::any_of(more_reads->begin(), more_reads->end(), fine));
   }
   /// The mark of one of its bytes.
   static access_mark part(access_mark m, unsigned offset) {
@@ -84,23 +124,35 @@ class shadow_pages {
  public:
   static constexpr std::uint64_t page_bytes = 4096;
 
-  shadow_segment& segment(std::uint64_t address) {
-    return page_of(address).segments[address % page_bytes / shadow_segment::bytes];
+  /// The segment of the address; null: its words have cells of their own.
+  shadow_segment* segment(std::uint64_t address) {
+    page_marks& p = page_of(address);
+    const std::uint64_t number = address % page_bytes / shadow_segment::bytes;
+    return p.divided[number] ? nullptr : &p.segments[number];
   }
   /// The cells of the page; those of the address's segment are made now.
   shadow_cells& page(std::uint64_t address) {
     page_marks& p = page_of(address);
-    shadow_segment& s = p.segments[address % page_bytes / shadow_segment::bytes];
-    if (!s.divided) divide(p, s, address % page_bytes / shadow_segment::bytes * shadow_segment::bytes);
+    const std::uint64_t number = address % page_bytes / shadow_segment::bytes;
+    if (!p.divided[number]) divide(p, number);
     return *p.cells;
   }
+  /// Whether so many reads of the words are kept that no more need be, and none has been written.
+  [[nodiscard]] bool crowded(std::uint64_t address, unsigned bytes) {
+    const page_marks& p = page_of(address);
+    const std::uint64_t first = address % page_bytes / 4, last = (address + bytes - 1) % page_bytes / 4;
+    bool all = first <= last;
+    for (std::uint64_t k = first; k <= last && all; ++k) all = p.crowded[k];
+    return all;
+  }
+  void set_crowded(std::uint64_t address, bool now) { page_of(address).crowded[address % page_bytes / 4] = now; }
   /// Calls f(address, bytes, cell) for all cells that may have been accessed.
   template <class F>
   void each(F&& f) const {
     for (const auto& [number, p] : pages_)
       for (std::uint64_t at = 0; at < page_bytes;) {
         const shadow_segment& s = p->segments[at / shadow_segment::bytes];
-        if (s.divided) {
+        if (p->divided[at / shadow_segment::bytes]) {
           const unsigned step = p->cells->bytes_per_cell();
           f(number * page_bytes + at, step, p->cells->at(at));
           at += step;
@@ -115,41 +167,48 @@ class shadow_pages {
   }
   void clear() {
     pages_.clear();
-    last_number_ = ~std::uint64_t{0};
+    recent_.fill({});
   }
 
  private:
   struct page_marks {
+    std::bitset<page_bytes / 4> crowded;                      // by word
+    std::bitset<page_bytes / shadow_segment::bytes> divided;  // whose words have cells of their own
     std::array<shadow_segment, page_bytes / shadow_segment::bytes> segments;
     std::unique_ptr<shadow_cells> cells;  // of segments that are divided
   };
   page_marks& page_of(std::uint64_t address) {
     const std::uint64_t number = address / page_bytes;
-    if (number == last_number_) return *last_;
+    recent_page& r = recent_[number % recent_.size()];
+    if (r.number == number) return *r.page;
     std::unique_ptr<page_marks>& p = pages_[number];
     if (!p) p = std::make_unique<page_marks>();
-    last_number_ = number;
-    last_ = p.get();
-    return *last_;
+    r = {number, p.get()};
+    return *r.page;
   }
-  static void divide(page_marks& p, shadow_segment& s, std::uint64_t begin) {
+  static void divide(page_marks& p, std::uint64_t number) {
     if (!p.cells) p.cells = std::make_unique<shadow_cells>(page_bytes);
-    s.divided = true;
+    shadow_segment& s = p.segments[number];
+    const std::uint64_t begin = number * shadow_segment::bytes;
+    p.divided.set(number);
     if (s.is_fine()) p.cells->divide();
     const unsigned step = p.cells->bytes_per_cell();
     for (unsigned k = 0; k < shadow_segment::bytes; k += step) {
       shadow_cell& cell = p.cells->at(begin + k);
       cell.write = shadow_segment::part(s.write, k);
       cell.read = shadow_segment::part(s.read, k);
-      for (const access_mark& m : s.more_reads)
-        p.cells->add_read(cell, shadow_segment::part(m, k), s.more_reads.size());
+      if (!s.more_reads) continue;
+      for (const access_mark& m : *s.more_reads) p.cells->add_read(cell, shadow_segment::part(m, k));
     }
-    s.more_reads = {};
+    s.more_reads.reset();
   }
 
   std::unordered_map<std::uint64_t, std::unique_ptr<page_marks>> pages_;
-  std::uint64_t last_number_ = ~std::uint64_t{0};
-  page_marks* last_ = nullptr;
+  struct recent_page {
+    std::uint64_t number = ~std::uint64_t{0};
+    page_marks* page = nullptr;
+  };
+  std::array<recent_page, 1024> recent_;  // by the page's number
 };
 
 /// Which bytes of a small memory have been written.
@@ -174,18 +233,19 @@ class written_bits {
   }
   /// All bytes up to here have been written.
   [[nodiscard]] std::size_t written_up_to() const { return up_to_; }
-  /// Whether each word of several places of as many bytes has been written; a place of less bytes, whether any has.
-  [[nodiscard]] bool words_of_each(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes) const {
+  /// Whether all of several places of as many bytes have been written.
+  [[nodiscard]] bool all_of_each(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes) const {
     bool all = true;
     if (bytes < 4) {
-      for (const unsigned l : set_bits(mask)) all &= any(offsets[l], bytes);
+      for (const unsigned l : set_bits(mask))
+        for (unsigned k = 0; k < bytes; ++k) all &= bits_[offsets[l] + k] != 0;
       return all;
     }
     for (const unsigned l : set_bits(mask))
       for (unsigned k = 0; k < bytes; k += 4) {
         std::uint32_t word;
         std::memcpy(&word, bits_.data() + offsets[l] + k, sizeof word);
-        all &= word != 0;
+        all &= word == 0x01010101u;
       }
     return all;
   }

@@ -77,3 +77,13 @@ extern "C" __global__ void bytes(const unsigned char* in, unsigned* out, int n) 
   __syncthreads();
   atomicAdd(&out[threadIdx.x], s[threadIdx.x]);
 }
+
+// Words of an array at random, all within it; and a table in shared memory read so.
+extern "C" __global__ void gather(const unsigned* in, unsigned* out, int n) {
+  unsigned at = (blockIdx.x * 256 + threadIdx.x) * 2654435761u, sum = 0;
+  for (int k = 0; k < n; ++k) {
+    sum += in[at >> 14];
+    at = at * 1664525u + 1013904223u;
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}

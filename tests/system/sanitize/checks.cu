@@ -236,3 +236,63 @@ __device__ void half_vote(unsigned* out) {
   }
 }
 PAIR(half_vote, (unsigned* out), (out))
+
+// Lanes shuffle for which others have exited. That is allowed if their values are not taken.
+template <bool good>
+__device__ void exited_lanes(unsigned* out) {
+  if (threadIdx.x % 32 >= 16) return;
+  out[threadIdx.x] = __shfl_down_sync(~0u, threadIdx.x, 4, good ? 16 : 32);
+}
+PAIR(exited_lanes, (unsigned* out), (out))
+
+// A sum of the lanes that are left; or of all.
+template <bool good>
+__device__ void sum_of_the_left(unsigned* out, unsigned count) {
+  const unsigned lane = threadIdx.x % 32;
+  if (lane >= count - 40) return;
+  unsigned sum = threadIdx.x;
+  for (unsigned d = 16; d > 0; d /= 2) {
+    const unsigned other = __shfl_down_sync(~0u, sum, d);
+    if (!good || lane + d < count - 40) sum += other;
+  }
+  if (lane == 0) out[threadIdx.x / 32] = sum;
+}
+PAIR(sum_of_the_left, (unsigned* out, unsigned count), (out, count))
+
+// Three bytes of a word have a value.
+template <bool good>
+__device__ void three_bytes(unsigned* out) {
+  __shared__ unsigned s[64];
+  unsigned char* const c = reinterpret_cast<unsigned char*>(s + threadIdx.x);
+  for (unsigned k = 0; k < (good ? 4 : 3); ++k) c[k] = static_cast<unsigned char>(threadIdx.x + k);
+  __syncthreads();
+  out[threadIdx.x] = s[63 - threadIdx.x] * 3;
+}
+PAIR(three_bytes, (unsigned* out), (out))
+
+// A structure of three bytes that is copied with its gap, which is not used; or it is.
+template <bool good>
+__device__ void gap_of_a_structure(unsigned* out) {
+  __shared__ unsigned s[64];
+  unsigned char* const c = reinterpret_cast<unsigned char*>(s + threadIdx.x);
+  for (unsigned k = 0; k < 3; ++k) c[k] = static_cast<unsigned char>(threadIdx.x + k);
+  __syncthreads();
+  const unsigned word = s[63 - threadIdx.x];
+  __syncthreads();
+  s[threadIdx.x] = word;
+  out[threadIdx.x] = (good ? (word & 0xffffff) : (word >> 24)) + 1;
+  out[threadIdx.x] += good ? (word >> 16 & 0xff) * 5 : 0;
+}
+PAIR(gap_of_a_structure, (unsigned* out), (out))
+
+// A decision by a comparison with a byte that has no value.
+template <bool good>
+__device__ void decides_by_a_byte(unsigned* out) {
+  __shared__ unsigned s[64];
+  if (good) s[threadIdx.x] = 0;
+  unsigned short* const c = reinterpret_cast<unsigned short*>(s + threadIdx.x);
+  c[1] = static_cast<unsigned short>(threadIdx.x + 1);
+  __syncthreads();
+  if (s[63 - threadIdx.x] > 0x80004) asm volatile("st.global.u32 [%0], 1;" ::"l"(out + threadIdx.x) : "memory");
+}
+PAIR(decides_by_a_byte, (unsigned* out), (out))

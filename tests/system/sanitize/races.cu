@@ -357,3 +357,31 @@ __device__ void fence_of_reader(unsigned* out, unsigned* data, unsigned* flag) {
   }
 }
 PAIR(fence_of_reader, (unsigned* out, unsigned* data, unsigned* flag), (out, data, flag))
+
+// Eighteen blocks read a word that the last one writes when they have said so; `silent` does not.
+template <bool good>
+__device__ void many_readers(unsigned* out, unsigned* word, unsigned* said, unsigned silent) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x + 1 < gridDim.x) {
+    out[blockIdx.x] = word[0];
+    __threadfence();
+    if (good || blockIdx.x != silent) atomicAdd(said, 1);
+  } else {
+    while (atomicAdd(said, 0) < gridDim.x - (good ? 1 : 2)) {
+    }
+    __threadfence();
+    word[0] = 77;
+  }
+}
+PAIR(many_readers, (unsigned* out, unsigned* word, unsigned* said, unsigned silent), (out, word, said, silent))
+
+// All warps of a block read a word. All but one synchronise with the first, which writes it.
+template <bool good>
+__device__ void many_warps(unsigned* out, unsigned* word, unsigned silent) {
+  const unsigned value = word[0];
+  out[threadIdx.x] = value;
+  const unsigned threads = blockDim.x - (good ? 0 : 32);
+  if (good || threadIdx.x / 32 != silent) asm volatile("barrier.sync 3, %0;" ::"r"(threads) : "memory");
+  if (threadIdx.x == 0) word[0] = value + 9;
+}
+PAIR(many_warps, (unsigned* out, unsigned* word, unsigned silent), (out, word, silent))

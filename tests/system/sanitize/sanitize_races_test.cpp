@@ -73,6 +73,39 @@ TEST_P(sanitize_races, are_told_from_kernels_without) {
 INSTANTIATE_TEST_SUITE_P(all, sanitize_races, testing::ValuesIn(pairs),
                          [](const auto& p) { return std::string(p.param.name); });
 
+// However many have read a word, each read counts.
+TEST(sanitize_many_reads, one_that_is_not_ordered_is_found) {
+  const auto readers = [](const char* kind, unsigned silent) {
+    return run({"races.ptx",
+                kind + std::string("_many_readers"),
+                20,
+                64,
+                {"buf:1024", "buf:1024", "buf:1024", "u32:" + std::to_string(silent)}},
+               "v100");
+  };
+  for (const unsigned silent : {0u, 6u, 7u, 8u, 12u, 18u}) {
+    const outcome race = readers("race", silent), none = readers("free", silent);
+    EXPECT_EQ(race.code, 1) << silent << race.err;
+    EXPECT_NE(race.err.find("block (" + std::to_string(silent) + ",0,0), thread (0,0,0): read"), std::string::npos)
+        << race.err;
+    EXPECT_EQ(none.code, 0) << silent << none.err;
+  }
+  const auto warps = [](const char* kind, unsigned silent) {
+    return run({"races.ptx",
+                kind + std::string("_many_warps"),
+                1,
+                512,
+                {"buf:2048", "buf:1024", "u32:" + std::to_string(silent)}},
+               "v100");
+  };
+  for (const unsigned silent : {1u, 8u, 15u}) {
+    const outcome race = warps("race", silent), none = warps("free", silent);
+    EXPECT_EQ(race.code, 1) << silent << race.err;
+    EXPECT_NE(race.err.find("thread (" + std::to_string(32 * silent) + ",0,0): read"), std::string::npos) << race.err;
+    EXPECT_EQ(none.code, 0) << silent << none.err;
+  }
+}
+
 // A chip whose warps run in lock step orders the lanes of a warp.
 TEST(sanitize_lock_step, lanes_of_a_warp_do_not_race) {
   for (const pair_of_kernels& p : pairs) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/sanitize/code_paths.h"
+#include "heddle/sanitize/values/code_paths.h"
 
 #include <algorithm>
 #include <vector>

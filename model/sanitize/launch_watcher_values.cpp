@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Values without a meaning: bytes of a word that were never written, while others of it have a value, and what a
+// shuffle takes from a lane that has exited. They are followed until the program uses them (value_check.h).
+#include "heddle/functional/functional_block.h"
+#include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/launch_watcher.h"
+#include "heddle/sanitize/sanitize_kinds.h"
+#include "heddle/simt/execute.h"
+#include "heddle/simt/warp/divergence.h"
+
+namespace heddle::sanitize {
+
+namespace {
+
+constexpr std::uint64_t patience = 4096;  // instructions without such values, before they are no longer followed
+
+// The lane whose value a shuffle takes; the own one if that is out of range (PTX ISA: shfl.sync).
+unsigned lane_taken(const isa::instruction& i, const simt::warp_state& w, unsigned lane) {
+  const auto by = static_cast<unsigned>(simt::lane_value(i.src[1], w, lane)) & 31;
+  const auto c = static_cast<unsigned>(simt::lane_value(i.src[2], w, lane));
+  const unsigned clamp = c & 31, segment = c >> 8 & 31, last = (lane & segment) | (clamp & ~segment);
+  switch (static_cast<isa::shuffle_mode>(i.sub)) {
+    case isa::shuffle_mode::up:
+      return static_cast<int>(lane) - static_cast<int>(by) >= static_cast<int>(last) ? lane - by : lane;
+    case isa::shuffle_mode::down: return lane + by <= last ? lane + by : lane;
+    case isa::shuffle_mode::bfly: return (lane ^ by) <= last ? lane ^ by : lane;
+    default: break;
+  }
+  const unsigned from = (lane & segment) | (by & ~segment);
+  return from <= last ? from : lane;
+}
+
+}  // namespace
+
+void launch_watcher::follow(const watched_step& s, unsigned reg, unsigned lane, std::uint32_t bits,
+                            const valueless_source& from) {
+  value_check& values = record_of(s).values;
+  warps_followed_ += values.empty();
+  values.lacks(reg, lane, bits, from);
+  following_ = true;
+  steps_idle_ = 0;
+}
+
+void launch_watcher::forget_values(warp_record& w) {
+  warps_followed_ -= !w.values.empty();
+  w.values.clear();
+}
+
+void launch_watcher::executes(const watched_step& s, simt::execute_function execute) {
+  if (warps_followed_ == 0) {
+    following_ = ++steps_idle_ < patience;
+    return;
+  }
+  warp_record& w = record_of(s);
+  if (w.values.empty()) return;
+  const valueless_source* const used = w.values.executes(s, execute, spare_);
+  warps_followed_ -= w.values.empty();
+  if (used != nullptr) report_valueless(s, *used);
+  if (s.instruction.op == isa::opcode::exit && s.mask == s.warp.live) forget_values(w);
+}
+
+// The bytes of a load that lack a value while others have one. `has_value`: whether some of these bytes have.
+template <class F>
+void launch_watcher::follow_bytes(const watched_access& a, unsigned lane, F&& has_value) {
+  const isa::instruction& i = a.instruction;
+  if (i.op != isa::opcode::ld || i.dst == isa::rz) return;
+  const unsigned word_bytes = a.bytes < 4 ? a.bytes : 4;
+  for (unsigned k = 0; k < i.dst_count && k * 4 < a.bytes; ++k) {
+    std::uint32_t bits = 0;
+    unsigned first = word_bytes;
+    for (unsigned b = word_bytes; b-- > 0;) {
+      if (has_value(4 * k + b, 1)) continue;
+      bits |= 0xffu << (8 * b);
+      first = b;
+    }
+    if (bits == 0 || !has_value(4 * k, word_bytes)) continue;
+    if (isa::is_signed(i.type) && (bits >> (8 * word_bytes - 1) & 1) != 0) bits |= ~0u << (8 * word_bytes - 1);
+    follow(a, i.dst + k, lane, bits, {index_of(i), a.warp.thread(lane), a.addresses[lane] + 4 * k + first, false});
+  }
+}
+
+void launch_watcher::follow_local(const watched_access& a, unsigned lane, const written_bits& bits, std::size_t at) {
+  follow_bytes(a, lane, [&](unsigned offset, unsigned n) { return bits.any(at + offset, n); });
+}
+
+void launch_watcher::follow_global(const watched_access& a, unsigned lane, allocations& all) {
+  const std::uint64_t address = a.addresses[lane];
+  follow_bytes(a, lane,
+               [&](unsigned offset, unsigned n) { return all.lacks(address + offset, n) != allocations::lack::all; });
+}
+
+// Lanes that have exited need not take part in a shuffle that names them. But they have no value.
+void launch_watcher::takes_from_exited(const watched_step& s, simt::lane_mask named) {
+  const isa::instruction& i = s.instruction;
+  if (i.op != isa::opcode::shfl || i.dst == isa::rz) return;
+  const std::uint64_t threads = std::uint64_t{launch_->block.x} * launch_->block.y * launch_->block.z;
+  const std::uint64_t first = s.warp.thread(0);
+  const simt::lane_mask started = threads >= first + isa::warp_size ? simt::all_lanes : (1u << (threads - first)) - 1;
+  const simt::lane_mask exited = started & ~s.warp.live;
+  const isa::operand* const members = simt::member_operand(i);
+  if (exited == 0 || members == nullptr || members->kind == isa::operand_kind::none) return;
+  for (const unsigned lane : set_bits(s.mask & named)) {
+    const unsigned from = lane_taken(i, s.warp, lane);
+    if (((exited & simt::lane_value(*members, s.warp, lane)) >> from & 1) != 0)
+      follow(s, i.dst, lane, ~0u, {index_of(i), s.warp.thread(lane), from, true});
+  }
+}
+
+void launch_watcher::report_valueless(const watched_step& s, const valueless_source& from) {
+  const unsigned kind = from.lane ? sanitize_kind::sync : sanitize_kind::init;
+  if (!found_.counts({kind, launch_->program.get(), from.index, 0, 5})) return;
+  const isa::program& program = *launch_->program;
+  const isa::instruction& source = program.code[from.index];
+  finding f = finding_at(kind, {s.block, s.warp, source, s.mask});
+  f.what = from.lane ? "shuffle that takes the value of a lane that has exited"
+                     : "uninitialised: read of " + std::to_string(isa::size_of(source.type)) +
+                           " bytes, of which the one at " + hexadecimal(from.place) +
+                           " was never written, and is computed with";
+  f.details.push_back(thread_text(*launch_, s.block.number, from.thread) +
+                      (from.lane ? ": takes the value of lane " + std::to_string(from.place) : ": read"));
+  f.details.push_back("used at " + place_in_source(program, s.instruction));
+  found_.add(std::move(f));
+}
+
+}  // namespace heddle::sanitize
