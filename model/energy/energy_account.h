@@ -111,10 +111,32 @@ class energy_account {
   /// Of a launch's energy in device memory.
   [[nodiscard]] double dram_share_of_writes(std::uint32_t launch) const;
   [[nodiscard]] double counted_contexts(std::uint32_t launch) const;
+  /// Of an instruction: a warp instruction and each of its lanes, pJ.
+  struct instruction_price {
+    double executed = 0;
+    double lanes = 0;
+  };
   /// What a program's instructions cost.
   struct price_list {
     std::vector<instruction_energy> energies;
-    std::vector<count_weights> weights;  // pJ, for joules_in_sm()
+    std::vector<instruction_price> prices;  // for joules_in_sm()
+  };
+  /// The energy of a launch's instructions in an SM, brought up to date by those that have executed since. These lie
+  /// together, behind those of the time before, so of a long program a small part is looked at.
+  class instruction_sum {
+   public:
+    /// pJ; `executed`: warp instructions of all the profile.
+    double up_to(std::uint64_t executed, const launch_profile& profile, const std::vector<instruction_price>& prices);
+
+   private:
+    struct counts {
+      std::uint64_t executed = 0;
+      std::uint64_t lanes = 0;
+    };
+    std::vector<counts> known_;  // by instruction
+    std::uint64_t executed_ = 0;
+    std::size_t first_ = 0;  // of those that had executed since
+    double pj_ = 0;
   };
   /// The counters of a launch in an SM, null until it has them, and what joules_in_sm() found last.
   struct sm_events {
@@ -125,11 +147,13 @@ class energy_account {
     const l1_counters* l1 = nullptr;
     const cluster_counters* cluster = nullptr;
     const residency* resident = nullptr;
+    instruction_sum instructions;
+    std::uint64_t executed = 0;
     std::uint64_t replays = 0;
     std::uint64_t events = 0;
     double joules = 0;
 
-    /// A number that grows with each event that costs energy. Counts `replays` anew.
+    /// A number that grows with each event that costs energy. Counts `executed` and `replays` anew.
     std::uint64_t count(const heddle::sm& of, std::uint32_t launch);
   };
   /// A launch's program, and what it has cost in the SMs.

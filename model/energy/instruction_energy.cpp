@@ -50,7 +50,11 @@ double multiply_add_price(isa::dtype type, const energy_parameters& p) {
   switch (type) {
     case isa::dtype::u8:
     case isa::dtype::s8:
-    case isa::dtype::e4m3x2: return p.tensor_int8_pj;  // bytes, whatever they mean
+    case isa::dtype::e4m3x2:
+    case isa::dtype::e5m2x2:
+    case isa::dtype::s4:
+    case isa::dtype::u4:
+    case isa::dtype::b1: return p.tensor_int8_pj;  // multiply_adds() counts narrower elements by the byte
     case isa::dtype::f64: return p.tensor_f64_pj;
     case isa::dtype::b32: return p.tensor_tf32_pj;
     default: return p.tensor_f16_pj;

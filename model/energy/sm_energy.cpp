@@ -50,7 +50,7 @@ std::shared_ptr<const energy_account::price_list> energy_account::prices_of_prog
   auto list = std::make_shared<price_list>();
   list->energies = energies_of(program, prices_);
   for (const instruction_energy& e : list->energies)
-    list->weights.push_back({prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane});
+    list->prices.push_back({prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane});
   known = list;
   return known;
 }
@@ -129,9 +129,34 @@ double energy_account::joules_of(std::uint32_t launch, unsigned sm, sm_events& k
   double memory = 0;
   visit_memory(launch, sm, [&memory](unit, double j) { memory += j; });
   known.events = events;
-  known.joules = joules(1.0, sms_[sm]->profiles.at(launch).weighted(prices_of_launch(launch, sm).weights)) +
-                 joules(known.replays, prices_.instruction_pj) + memory;
+  const double instructions =
+      known.instructions.up_to(known.executed, sms_[sm]->profiles.at(launch), prices_of_launch(launch, sm).prices);
+  known.joules = joules(1.0, instructions) + joules(known.replays, prices_.instruction_pj) + memory;
   return known.joules;
+}
+
+// All have been found when their number is.
+double energy_account::instruction_sum::up_to(std::uint64_t executed, const launch_profile& profile,
+                                              const std::vector<instruction_price>& prices) {
+  known_.resize(profile.size());
+  std::uint64_t left = executed - executed_;
+  executed_ = executed;
+  std::size_t at = first_;
+  bool found = false;
+  for (std::size_t n = 0; n < known_.size() && left != 0; ++n) {
+    const counts now = {profile.count(at, launch_profile::executed), profile.count(at, launch_profile::lanes)};
+    const std::uint64_t more = now.executed - known_[at].executed;
+    if (more != 0) {
+      pj_ += static_cast<double>(more) * prices[at].executed +
+             static_cast<double>(now.lanes - known_[at].lanes) * prices[at].lanes;
+      known_[at] = now;
+      left -= more;
+      if (!found) first_ = at;
+      found = true;
+    }
+    if (++at == known_.size()) at = 0;
+  }
+  return pj_;
 }
 
 double energy_account::in_interconnect(std::uint32_t launch, unsigned sm) {
@@ -148,8 +173,7 @@ std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32
     return known != nullptr;
   };
   if (issue.empty()) issue.resize(of.partitions.size());
-  std::uint64_t executed = 0;
-  replays = 0;
+  executed = replays = 0;
   for (std::size_t i = 0; i < issue.size(); ++i)
     if (look(issue[i], of.partitions[i].account.counters)) {
       executed += issue[i]->inst_executed;

@@ -199,10 +199,13 @@ void interval_sampler::fill(run_metrics& m) {
   sample zero;
   zero.sms.resize(gpu_.sm_count());
   const sample* before = &zero;
+  cycle_t last_end = 0;  // the run lasts at least as long as its launches
+  for (const kernel_metrics& k : m.kernels) last_end = std::max(last_end, k.end_cycle);
   for (const sample& s : samples_) {
     const bool active =
         s.states != before->states || s.read_bytes + s.write_bytes != before->read_bytes + before->write_bytes;
-    if (&s == &samples_.back() && !active && (s.cycle == 0 || !to.end_cycles.empty())) break;
+    const bool first = to.end_cycles.empty();
+    if (&s == &samples_.back() && !active && (s.cycle == 0 || (!first && last_end <= to.end_cycles.back()))) break;
     to.end_cycles.push_back(s.cycle);
     to.inst_executed.push_back(s.instructions - before->instructions);
     to.dram_read_bytes.push_back(s.read_bytes - before->read_bytes);

@@ -29,18 +29,6 @@ instruction_profile launch_profile::at(std::size_t instruction) const {
   return p;
 }
 
-double launch_profile::weighted(const std::vector<count_weights>& weights) const {
-  double sum = 0;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const auto& low = lines_[i].low;
-    if ((low[executed] | low[lanes]) != 0) sum += low[executed] * weights[i].executed + low[lanes] * weights[i].lanes;
-  }
-  for (std::size_t i = 0; i < high_.size(); ++i)
-    sum += 0x1p32 * (static_cast<double>(high_[i][executed]) * weights[i].executed +
-                     static_cast<double>(high_[i][lanes]) * weights[i].lanes);
-  return sum;
-}
-
 void launch_profile::carry(const profile_line& from, unsigned what, std::uint64_t high) {
   if (high_.empty()) high_.resize(lines_.size());
   high_[static_cast<std::size_t>(&from - lines_.data())][what] += high;

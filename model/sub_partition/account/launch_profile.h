@@ -26,12 +26,6 @@ struct alignas(64) profile_line {
   std::array<std::uint32_t, 2 + state_count> low{};
 };
 
-/// What an instruction's counts are multiplied with in a sum, see launch_profile::weighted().
-struct count_weights {
-  double executed = 0;
-  double lanes = 0;
-};
-
 /// Profiles of a launch's instructions on one SM, shared by its sub-partitions. The low halves of an instruction's
 /// counts share two cache lines; nearly all counts are in the first. Overflows of 32 bits, which take hours, are
 /// counted elsewhere.
@@ -59,8 +53,6 @@ class launch_profile {
     const std::uint64_t high = high_.empty() ? 0 : high_[instruction][what];
     return (high << 32) + lines_[instruction].low[what];
   }
-  /// The sum over the instructions of executed warp instructions and lanes, with `weights` by instruction.
-  [[nodiscard]] double weighted(const std::vector<count_weights>& weights) const;
   /// What a memory or texture instruction of the program has moved.
   instruction_traffic& traffic_of(const decoded_instruction& d);
   /// The same; zeros for other instructions.
