@@ -18,16 +18,7 @@ using json = nlohmann::ordered_json;
 
 constexpr std::size_t worst_on_page = 8;
 
-// A cell of a table in Markdown.
-std::string cell(const std::string& text) {
-  std::string out;
-  for (const char c : valid_utf8(text)) {
-    if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '<') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out;
-}
-
+std::string cell(const std::string& text) { return markdown_cell(valid_utf8(text)); }
 std::string percent(double error) { return fmt::format("{:+.1f} %", 100 * error); }
 
 std::string use_text(const measured_launch& m) { return m.identifies.empty() ? "" : " (i)"; }

@@ -201,8 +201,9 @@ std::vector<std::string> fit_warnings(const energy_fit& fit, const power_measure
 std::string fit_table(const energy_fit& fit) {
   std::string text = "| kernel | measured W | fitted W | error | left out W | error |\n|---|---|---|---|---|---|\n";
   for (const fitted_kernel& k : fit.kernels)
-    text += fmt::format("| {} | {:.1f} | {:.1f} | {:+.1f} % | {:.1f} | {:+.1f} % |\n", k.name, k.measured_watts,
-                        k.fitted_watts, 100 * k.fitted_error(), k.left_out_watts, 100 * k.left_out_error());
+    text += fmt::format("| {} | {:.1f} | {:.1f} | {:+.1f} % | {:.1f} | {:+.1f} % |\n", markdown_cell(k.name),
+                        k.measured_watts, k.fitted_watts, 100 * k.fitted_error(), k.left_out_watts,
+                        100 * k.left_out_error());
   text += fmt::format("| mean of {}, absolute | | | {:.1f} % | | {:.1f} % |\n", fit.kernels.size(),
                       100 * fit.fitted_mean(), 100 * fit.left_out_mean());
   return text;

@@ -35,6 +35,8 @@ std::string read_file_or_stream(const std::string& path, const std::string& who)
 
 /// A field of a CSV file (RFC 4180): in quotes where it needs them.
 std::string csv_field(const std::string& text);
+/// As a cell of a table in Markdown: what has a meaning there is escaped, control characters are spaces.
+std::string markdown_cell(const std::string& text);
 /// 0.1234 as "12.3 %".
 std::string percent(double share);
 /// 1234567 as "1,234,567".

@@ -141,7 +141,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   // A request to memory that has no response yet.
   struct request_slot {
     line_payload* payload = nullptr;
-    l1_access* access = nullptr;  // null: a fill or a fence; a store's `next`: those that have joined it
+    l1_access* access = nullptr;  // null: a fill or a fence
     unsigned mshr = 0;
     std::uint32_t launch = 0;
     bool write = false;
@@ -161,8 +161,6 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_sync_enum cached_load(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum bypass(l1_access& access, l1_phase& phase, std::uint8_t hit);
   tlm::tlm_sync_enum store(l1_access& access, l1_phase& phase);
-  line_payload* store_to_join(const l1_access& access);
-  void join(l1_access& access, line_payload& p);
   std::uint8_t store_into_line(const l1_access& access, line_payload& p, l1_counters& c);
   tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum read_instructions(l1_access& access, l1_phase& phase);

@@ -83,13 +83,10 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
     fill(slot, cycle);
   } else {
     l1_access& a = *slot.access;
-    l1_access* others = slot.write && a.origin == l1_origin::warp ? a.next : nullptr;
     std::string message;
-    bool bad = false;
     if (a.origin == l1_origin::instructions) {
       // Its bytes are not used: the decoded program is, so an error has no effect.
     } else if (failed(payload, message)) {
-      bad = true;
       note_failure(a, message);
     } else if (payload.request.atomic != nullptr) {
       if (payload.request.atomic->returns) atomic_to_lanes(*a.transaction, *payload.request.atomic);
@@ -102,12 +99,6 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
       counters[slot.launch].fills += static_cast<unsigned>(__builtin_popcount(payload.request.sectors));
     }
     finish(a, cycle);
-    while (others != nullptr) {
-      l1_access& other = *others;
-      others = other.next;
-      if (bad) note_failure(other, message);
-      finish(other, cycle);
-    }
   }
   payload.release();
 }

@@ -40,49 +40,11 @@ std::uint8_t l1_cache::store_into_line(const l1_access& access, line_payload& p,
   return hit;
 }
 
-// The store that waits to leave for the line of this one, which may join it: no other request for the line is behind.
-line_payload* l1_cache::store_to_join(const l1_access& access) {
-  const lsu_transaction& t = *access.transaction;
-  if (!store_allocates_ || t.local || access.origin != l1_origin::warp || t.instruction == nullptr ||
-      t.instruction->system)
-    return nullptr;
-  line_payload* const p = port_.last_queued(access.line);
-  if (p == nullptr || !p->is_write() || p->request.what != gpu_request::kind::store || p->request.system)
-    return nullptr;
-  const request_slot& slot = slots_[p->request.token];
-  if (slot.launch != t.launch->launch_id || slot.access->origin != l1_origin::warp || slot.access->transaction->local)
-    return nullptr;
-  return p;
-}
-
-// Adds the bytes of a store to one that has not left. Both are answered together.
-void l1_cache::join(l1_access& access, line_payload& p) {
-  if (observer_ != nullptr) observer_->left_l1(*access.transaction);
-  std::uint8_t data[line_bytes], enables[line_bytes];
-  lanes_to_bytes(*access.transaction, access.lanes, data, enables);
-  // Of a store to a whole line the enables are set, too, though the request does not point to them.
-  for (unsigned b = 0; b < line_bytes; ++b) {
-    if (enables[b] == 0) continue;
-    p.line_data()[b] = data[b];
-    p.line_enables()[b] = enables[b];
-  }
-  p.make_write(access.line);
-  l1_access* last = slots_[p.request.token].access;
-  while (last->next != nullptr) last = last->next;
-  last->next = &access;
-}
-
 tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
-  line_payload* const joined = store_to_join(access);
-  if (joined == nullptr && port_.full()) return nack(access, phase);
-  access.next = nullptr;
-  if (joined != nullptr) join(access, *joined);
-  line_payload& p =
-      joined != nullptr ? *joined : make_request(access, gpu_request::kind::store, &access, l1_tags::none);
-  if (joined == nullptr) {
-    lanes_to_bytes(*access.transaction, access.lanes, p.line_data(), p.line_enables());
-    p.make_write(access.line);
-  }
+  if (port_.full()) return nack(access, phase);
+  line_payload& p = make_request(access, gpu_request::kind::store, &access, l1_tags::none);
+  lanes_to_bytes(*access.transaction, access.lanes, p.line_data(), p.line_enables());
+  p.make_write(access.line);
   if (store_invalidates_ && !access.transaction->local) drop_sectors(access.line, access.sectors);
   l1_counters& c = counters[access.transaction->launch->launch_id];
   const unsigned all = number_of(access.sectors), hits = number_of(store_into_line(access, p, c));
@@ -91,16 +53,16 @@ tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
   c.hits += hits;
   c.write_hits += hits;
   c.misses += all - hits;
-  c.write_requests += joined == nullptr;
+  ++c.write_requests;
   instruction_traffic& t = traffic_of(access);
   ++t.l1_lines;
   t.l1_sectors += all;
   t.l1_hits += hits;
   t.l1_write_hits += hits;
   t.l1_write_misses += all - hits;
-  t.flits += (joined == nullptr) + all;
+  t.flits += 1 + all;
   access.ready_cycle = access.cycle;
-  if (joined == nullptr) port_.push(p, access.cycle);
+  port_.push(p, access.cycle);
   return tlm::TLM_ACCEPTED;
 }
 

@@ -21,12 +21,6 @@ void request_port::push(line_payload& payload, cycle_t cycle) {
   if (!queue_.empty() && !port_.waits()) clock_.wake_at(std::max(port_.free_at(), cycle + 1));
 }
 
-line_payload* request_port::last_queued(std::uint64_t address) const {
-  for (std::size_t i = queue_.size(); i-- > 0;)
-    if (queue_[i].payload->get_address() / line_bytes == address / line_bytes) return queue_[i].payload;
-  return nullptr;
-}
-
 bool request_port::send(cycle_t cycle) {
   if (queue_.empty() || !port_.may_send(cycle)) return false;
   start(clock_.domain().local_time_offset());

@@ -27,8 +27,6 @@ class request_port : private at_initiator_unit {
   /// Queues a request; sends it in the same cycle if the queue was empty and the port is free. The queue must not be
   /// full.
   void push(line_payload& payload, cycle_t cycle);
-  /// The last of the queued requests for the line at `address`, or null.
-  [[nodiscard]] line_payload* last_queued(std::uint64_t address) const;
   /// Sends at most one request, if it may leave in `cycle`. True if one left.
   bool send(cycle_t cycle);
   /// The next response due by `cycle`, or null. The caller releases it.

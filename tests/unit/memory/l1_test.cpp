@@ -170,30 +170,6 @@ TEST_F(l1_test, stores_that_take_a_line_are_found_by_stores_and_not_by_loads) {
   EXPECT_EQ(again.words[0][2], 9u);
 }
 
-// The port sends in every third cycle from 14 on, so line k of the first store leaves in 14 + 3 k. The second store
-// comes to line k in cycle 30 + k: to lines 9 to 15 before the first has left.
-TEST_F(l1_test, a_store_joins_one_to_its_line_that_waits_to_leave) {
-  gpu_config config = caching_everything();
-  config.l1.store_allocates = true;
-  sm_memory_bench b(config);
-  b.memory.answer = style::end_req_by_call;
-  b.memory.end_req_delay = 1;
-  lsu_transaction& first = b.strided(lsu_kind::store, base, 64);  // 16 lines
-  lsu_transaction& second = b.strided(lsu_kind::store, base + 4, 64);
-  for (auto& w : first.words[0]) w = 1;
-  for (auto& w : second.words[0]) w = 2;
-  b.partitions.issue(first, 10);
-  b.partitions.issue(second, 11);
-  b.run();
-  EXPECT_EQ(b.memory.begin_times.size(), 16u + 9);
-  EXPECT_EQ(b.l1.counters.find(0)->write_requests, 16u + 9);
-  EXPECT_EQ(b.partitions.answers.count(&first) + b.partitions.answers.count(&second), 2u);
-  for (unsigned k = 0; k < 32; ++k) {
-    EXPECT_EQ(b.memory.get<std::uint32_t>(base + 64 * k), 1u);
-    EXPECT_EQ(b.memory.get<std::uint32_t>(base + 64 * k + 4), 2u);
-  }
-}
-
 TEST_F(l1_test, the_least_recently_used_line_is_replaced) {
   gpu_config config = caching_everything();
   config.l1.size_bytes = 256;
