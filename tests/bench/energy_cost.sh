@@ -106,6 +106,17 @@ loop:
   ret;
 }
 END
+# 3,000 multiply-adds in a row, of which few execute in an interval.
+{
+  printf '.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry long(.param .u64 p)\n{\n'
+  printf '  .reg .f32 %%f<3>;\n  .reg .b64 %%rd<2>;\n  ld.param.u64 %%rd1, [p];\n  ld.global.f32 %%f1, [%%rd1];\n'
+  k=0
+  while [ $k -lt 3000 ]; do
+    echo '  fma.rn.f32 %f1, %f1, %f1, %f1;'
+    k=$((k + 1))
+  done
+  printf '  st.global.f32 [%%rd1], %%f1;\n  ret;\n}\n'
+} >"$work/long.ptx"
 # repeat LAUNCH TIMES: the list of launches.
 repeat() {
   printf '%s' "$1"
@@ -143,6 +154,7 @@ for gpu in v100 h100; do
   cost "hotspot, $gpu" 2 run "$workloads/hotspot/job.json" --gpu $gpu
   cost "pointer_chase, $gpu" 2 run "$workloads/pointer_chase/job.json" --gpu $gpu
 done
+cost "3,000 multiply-adds in a row, h100" 2 run --kernel "$work/long.ptx" --grid 132 --block 32 --arg buf:4096 --gpu h100
 cost "50 vector additions of 1,024 elements, h100" 2 run "$work/add.json" --gpu h100
 cost "400 launches of six instructions, h100" 6 run "$work/tiny.json" --gpu h100
 cost "32 concurrent launches of 132 warps, h100" 2 run "$work/wide.json" --gpu h100

@@ -138,9 +138,39 @@ TEST_F(energy, adds_up_in_the_file) {
                 e["mean_watts"].get<double>() * e["seconds"].get<double>() / total, 1e-9);
   }
   const json& run_energy = m["energy"];
+  for (const json& k : m["kernels"]) EXPECT_GE(run_energy["seconds"], k["energy"]["seconds"]);
   EXPECT_NEAR(sum(run_energy["joules_over_time"]) / run_energy["total_joules"].get<double>(), 1, 1e-9);
   EXPECT_EQ(run_energy["milliwatts_over_time"].size(), m["intervals"]["end_cycles"].size());
   EXPECT_EQ(run_energy["sm_milliwatts_over_time"].size(), m["sms"].size());
+}
+
+// Shapes of one size in bytes: narrower types have more elements and cost as much.
+TEST_F(energy, of_matrix_products_is_by_the_bytes_of_their_elements) {
+  const auto pj = [&](const std::string& types, const std::string& shape, const char* sum) {
+    const std::string registers = sum == std::string("s32") ? "r" : "f";
+    std::string text =
+        ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry product(.param .u64 p) {\n"
+        "  .reg .f32 %f<4>;\n  .reg .b32 %r<12>;\n  .reg .b64 %rd<2>;\n  ld.param.u64 %rd1, [p];\n";
+    for (int i = 0; i < 4; ++i) text += "  mov.b32 %" + registers + std::to_string(i) + ", 0;\n";
+    for (int i = 4; i < 10; ++i) text += "  mov.b32 %r" + std::to_string(i) + ", %tid.x;\n";
+    const std::string d = "{%" + registers + "0, %" + registers + "1, %" + registers + "2, %" + registers + "3}";
+    text += "  mma.sync.aligned." + shape + ".row.col." + sum + "." + types + "." + sum;
+    if (types == "b1.b1") text += ".and.popc";
+    text += " " + d + ", {%r4, %r5, %r6, %r7}, {%r8, %r9}, " + d + ";\n  st.global.b32 [%rd1], %" + registers +
+            "0;\n  ret;\n}\n";
+    std::ofstream(place_ / "product.ptx") << text;
+    const json e = run("--kernel product.ptx:product --grid 1 --block 32 --arg buf:128 --gpu h100")["kernels"][0];
+    return e["energy"]["by_unit"]["tensor"].get<double>() * 1e12;
+  };
+  const double bytes = 16 * 8 * 32 * 0.723;  // tensor_int8_pj
+  EXPECT_NEAR(pj("s8.s8", "m16n8k32", "s32"), bytes, 1e-6 * bytes);
+  for (const char* types : {"e4m3.e4m3", "e5m2.e5m2", "e5m2.e4m3"})
+    EXPECT_NEAR(pj(types, "m16n8k32", "f32"), bytes, 1e-6 * bytes) << types;
+  EXPECT_NEAR(pj("s4.s4", "m16n8k64", "s32"), bytes, 1e-6 * bytes);
+  EXPECT_NEAR(pj("u4.s4", "m16n8k64", "s32"), bytes, 1e-6 * bytes);
+  EXPECT_NEAR(pj("b1.b1", "m16n8k256", "s32"), bytes, 1e-6 * bytes);
+  const double halves = 16 * 8 * 16 * 1.762;
+  EXPECT_NEAR(pj("f16.f16", "m16n8k16", "f32"), halves, 1e-6 * halves);
 }
 
 // An integer multiplication executes on the FP32 pipe of an A100.

@@ -67,6 +67,8 @@ TEST_F(power_cap_of_a_run, slows_it_down_and_shows_where) {
   EXPECT_GT(e["throttled_cycles"].get<std::uint64_t>(), 0u);
   EXPECT_LT(e["mean_watts"].get<double>(), cap * 1.03);
   EXPECT_GT(e["seconds"].get<double>(), free["seconds"].get<double>());
+  EXPECT_GE(m["energy"]["seconds"].get<double>(), e["seconds"].get<double>()) << "the run ends before its kernel";
+  EXPECT_GE(m["energy"]["total_joules"].get<double>(), e["total_joules"].get<double>());
   EXPECT_EQ(m["energy"]["clock_mhz_over_time"].size(), m["energy"]["milliwatts_over_time"].size());
   const std::string wave = content(place_ / "w.vcd"), timeline = content(place_ / "t.json");
   for (const char* signal : {"core_clock_mhz", "chip_mw", "l2_mw", "dram_mw"})
