@@ -30,7 +30,7 @@ double cycles_of(const std::string& kernel, unsigned blocks, unsigned threads, c
                 "--quiet"};
   for (const std::string& a : arguments) command.insert(command.end(), {"--arg", a});
   command.insert(command.end(), options.begin(), options.end());
-  const heddle::test::outcome o = heddle::test::run_program(command, {place});
+  const heddle::test::outcome o = heddle::test::run_program(command, {place, "stdout", "stderr", 600});
   EXPECT_EQ(o.code, 0) << o.err;
   if (o.code != 0) return 1;
   const auto k = nlohmann::json::parse(heddle::test::content(place / metrics))["kernels"][0];
