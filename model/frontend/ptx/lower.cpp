@@ -128,7 +128,7 @@ void unroll(hir_function& hir, const loaded_module& m, const gpu_config& gpu, bo
     again = made.again;
     if (!made.changed) return;
     optimise(hir, has_imad);
-    convert_branches(hir);
+    convert_branches(hir, compute_capability(gpu) >= 70);
     join_counters(hir, made.counters);
   }
 }
@@ -140,7 +140,7 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
   hir_function hir;
   resolver(m, kernel, hir).run();
   optimise(hir, has_imad);
-  convert_branches(hir);
+  convert_branches(hir, compute_capability(gpu) >= 70);
   unroll(hir, m, gpu, has_imad);
   contract_products(hir);
   unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(),

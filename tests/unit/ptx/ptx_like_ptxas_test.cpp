@@ -131,7 +131,8 @@ TEST(like_ptxas, logic_is_joined_and_tests_itself_for_zero) {
   };
   EXPECT_EQ(times(text("8.0", "ne"), "LOP3"), 2u) << "of two values that are no registers one stays for itself";
   EXPECT_EQ(times(text("8.0", "ne"), "ISETP"), 0u);
-  EXPECT_NE(text("8.0", "eq").find(", !P0"), std::string::npos) << text("8.0", "eq");
+  EXPECT_EQ(times(text("8.0", "ne"), ", !P0"), 1u) << "SEL with its sources exchanged: " << text("8.0", "ne");
+  EXPECT_EQ(times(text("8.0", "eq"), ", P0"), 2u) << "set by LOP3, read by SEL: " << text("8.0", "eq");
   EXPECT_EQ(times(text("6.1", "ne"), "ISETP"), 1u);
   const std::string three = lowered("8.0", std::string(parameters) +
                                                "ld.global.u32 %r4, [%d0]; xor.b32 %r6, %r3, %r4; and.b32 %r5, %r6, %r0;"

@@ -23,7 +23,7 @@ bool is_access(const hir_instruction& h) {
 
 class converter {
  public:
-  explicit converter(hir_function& f) : f_(f) {}
+  converter(hir_function& f, bool leaves) : f_(f), leaves_(leaves) {}
 
   void run() {
     count_predecessors();
@@ -32,7 +32,7 @@ class converter {
       changed = false;
       for (std::uint32_t b = static_cast<std::uint32_t>(f_.blocks.size()); b-- > 0;)
         if (!removed_[b] && predecessors_[b] + (b == 0) > 0)
-          changed = convert(b) || join(b) || invert(b) || leave(b) || changed;
+          changed = convert(b) || join(b) || invert(b) || (leaves_ && leave(b)) || changed;
     }
     renumber();
   }
@@ -253,6 +253,7 @@ class converter {
   }
 
   hir_function& f_;
+  const bool leaves_;
   std::vector<std::uint32_t> predecessors_;
   std::vector<bool> removed_;
   hir_instruction branch_;  // the branch removed last
@@ -260,6 +261,6 @@ class converter {
 
 }  // namespace
 
-void convert_branches(hir_function& f) { converter(f).run(); }
+void convert_branches(hir_function& f, bool leaves) { converter(f, leaves).run(); }
 
 }  // namespace heddle::ptx
