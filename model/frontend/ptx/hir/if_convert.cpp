@@ -23,7 +23,7 @@ bool is_access(const hir_instruction& h) {
 
 class converter {
  public:
-  converter(hir_function& f, bool leaves) : f_(f), leaves_(leaves) {}
+  converter(hir_function& f, bool from_7_0) : f_(f), from_7_0_(from_7_0) {}
 
   void run() {
     count_predecessors();
@@ -32,7 +32,7 @@ class converter {
       changed = false;
       for (std::uint32_t b = static_cast<std::uint32_t>(f_.blocks.size()); b-- > 0;)
         if (!removed_[b] && predecessors_[b] + (b == 0) > 0)
-          changed = convert(b) || join(b) || invert(b) || (leaves_ && leave(b)) || changed;
+          changed = convert(b) || join(b) || (from_7_0_ && (invert(b) || leave(b))) || changed;
     }
     renumber();
   }
@@ -253,7 +253,7 @@ class converter {
   }
 
   hir_function& f_;
-  const bool leaves_;
+  const bool from_7_0_;
   std::vector<std::uint32_t> predecessors_;
   std::vector<bool> removed_;
   hir_instruction branch_;  // the branch removed last
@@ -261,6 +261,6 @@ class converter {
 
 }  // namespace
 
-void convert_branches(hir_function& f, bool leaves) { converter(f, leaves).run(); }
+void convert_branches(hir_function& f, bool from_7_0) { converter(f, from_7_0).run(); }
 
 }  // namespace heddle::ptx
