@@ -78,7 +78,7 @@ extern "C" __global__ void bytes(const unsigned char* in, unsigned* out, int n) 
   atomicAdd(&out[threadIdx.x], s[threadIdx.x]);
 }
 
-// Words of an array at random, all within it; and a table in shared memory read so.
+// Words of an array at random, all within it.
 extern "C" __global__ void gather(const unsigned* in, unsigned* out, int n) {
   unsigned at = (blockIdx.x * 256 + threadIdx.x) * 2654435761u, sum = 0;
   for (int k = 0; k < n; ++k) {

@@ -50,5 +50,4 @@ functional "saxpy, 4 launches" "$kernels" saxpy 1024 256 4 buf:1048576 buf:10485
 functional "sums, 4 launches" "$kernels" sums 1024 256 4 buf:2097152 buf:4096 s32:524288
 functional "bytes, 4 launches" "$kernels" bytes 64 256 4 buf:1048576 buf:1024 s32:1048576
 functional "rows" "$kernels" rows 64 256 1 buf:262144 s32:40
-functional "gather" "$kernels" gather 256 256 1 buf:1048576 buf:262144 s32:128
 exit $failed

@@ -195,7 +195,9 @@ TEST_F(whatif, says_which_changes_and_pairs_it_did_not_try) {
     if (r.at("status") != "not tried") ++tried;
     else if (r.at("kind") == "pair") ++pairs;
     else ++changes;
-    if (r.at("status") == "not tried") EXPECT_EQ(r.at("reason"), "no time (--minutes) or runs (--runs) left");
+    if (r.at("status") == "not tried") {
+      EXPECT_EQ(r.at("reason"), "no time (--minutes) or runs (--runs) left");
+    }
   }
   EXPECT_EQ(tried, 11u) << "the machine as it is, and ten changes";
   EXPECT_GT(changes, 100u);
