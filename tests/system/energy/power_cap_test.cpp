@@ -170,11 +170,12 @@ TEST_F(long_measured_power, of_a_matrix_product_is_the_boards_limit) {
   EXPECT_NEAR(m["kernels"][0]["energy"]["seconds"].get<double>() / 76.3e-6, 1, 0.1);
 }
 
+// Without the 0.9 us to the next launch of the graph at the power of an idle chip, 129 W. The product takes less time
+// here (docs/model/hardware.md), so its energy is compared.
 TEST_F(long_measured_power, of_a_matrix_product_of_zeros_is_below_it) {
-  const json m = limited(product + " --set energy.operand_activity=0", 700);
-  EXPECT_EQ(m["kernels"][0]["energy"]["throttled_cycles"].get<std::uint64_t>(), 0u);
-  EXPECT_NEAR(mean_watts(m) / 406, 1, 0.1);
-  EXPECT_NEAR(m["kernels"][0]["energy"]["seconds"].get<double>() / 70.0e-6, 1, 0.1);
+  const json e = limited(product + " --set energy.operand_activity=0", 700)["kernels"][0]["energy"];
+  EXPECT_EQ(e["throttled_cycles"].get<std::uint64_t>(), 0u);
+  EXPECT_NEAR(e["total_joules"].get<double>() / (406 * 70.9e-6 - 129 * 0.9e-6), 1, 0.1);
 }
 
 TEST_F(long_measured_power, of_a_copy) {
