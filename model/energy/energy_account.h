@@ -119,24 +119,26 @@ class energy_account {
   /// What a program's instructions cost.
   struct price_list {
     std::vector<instruction_energy> energies;
-    std::vector<instruction_price> prices;  // for joules_in_sm()
+    std::vector<instruction_price> prices;  // different ones, of which instructions have few
+    std::vector<std::size_t> price_of;      // by instruction
   };
   /// The energy of a launch's instructions in an SM, brought up to date by those that have executed since. These lie
-  /// together, behind those of the time before, so of a long program a small part is looked at.
+  /// together, behind those of the time before, so of a long program a small part is looked at. Counts of equal price
+  /// are summed, so that the result does not depend on when it was asked for.
   class instruction_sum {
    public:
     /// pJ; `executed`: warp instructions of all the profile.
-    double up_to(std::uint64_t executed, const launch_profile& profile, const std::vector<instruction_price>& prices);
+    double up_to(std::uint64_t executed, const launch_profile& profile, const price_list& list);
 
    private:
     struct counts {
       std::uint64_t executed = 0;
       std::uint64_t lanes = 0;
     };
-    std::vector<counts> known_;  // by instruction
+    std::vector<counts> known_;     // by instruction
+    std::vector<counts> of_price_;  // by price
     std::uint64_t executed_ = 0;
     std::size_t first_ = 0;  // of those that had executed since
-    double pj_ = 0;
   };
   /// The counters of a launch in an SM, null until it has them, and what joules_in_sm() found last.
   struct sm_events {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The energy of a launch in an SM.
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "heddle/energy/energy_account.h"
 #include "heddle/energy/energy_prices.h"
@@ -49,8 +51,13 @@ std::shared_ptr<const energy_account::price_list> energy_account::prices_of_prog
   if (known != nullptr) return known;
   auto list = std::make_shared<price_list>();
   list->energies = energies_of(program, prices_);
-  for (const instruction_energy& e : list->energies)
-    list->prices.push_back({prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane});
+  std::map<std::pair<double, double>, std::size_t> found;
+  for (const instruction_energy& e : list->energies) {
+    const instruction_price p = {prices_.instruction_pj + e.unit_per_warp, e.unit_per_lane + e.registers_per_lane};
+    const auto [at, is_new] = found.try_emplace({p.executed, p.lanes}, list->prices.size());
+    if (is_new) list->prices.push_back(p);
+    list->price_of.push_back(at->second);
+  }
   known = list;
   return known;
 }
@@ -130,15 +137,16 @@ double energy_account::joules_of(std::uint32_t launch, unsigned sm, sm_events& k
   visit_memory(launch, sm, [&memory](unit, double j) { memory += j; });
   known.events = events;
   const double instructions =
-      known.instructions.up_to(known.executed, sms_[sm]->profiles.at(launch), prices_of_launch(launch, sm).prices);
+      known.instructions.up_to(known.executed, sms_[sm]->profiles.at(launch), prices_of_launch(launch, sm));
   known.joules = joules(1.0, instructions) + joules(known.replays, prices_.instruction_pj) + memory;
   return known.joules;
 }
 
 // All have been found when their number is.
 double energy_account::instruction_sum::up_to(std::uint64_t executed, const launch_profile& profile,
-                                              const std::vector<instruction_price>& prices) {
+                                              const price_list& list) {
   known_.resize(profile.size());
+  of_price_.resize(list.prices.size());
   std::uint64_t left = executed - executed_;
   executed_ = executed;
   std::size_t at = first_;
@@ -147,8 +155,9 @@ double energy_account::instruction_sum::up_to(std::uint64_t executed, const laun
     const counts now = {profile.count(at, launch_profile::executed), profile.count(at, launch_profile::lanes)};
     const std::uint64_t more = now.executed - known_[at].executed;
     if (more != 0) {
-      pj_ += static_cast<double>(more) * prices[at].executed +
-             static_cast<double>(now.lanes - known_[at].lanes) * prices[at].lanes;
+      counts& sum = of_price_[list.price_of[at]];
+      sum.executed += more;
+      sum.lanes += now.lanes - known_[at].lanes;
       known_[at] = now;
       left -= more;
       if (!found) first_ = at;
@@ -156,7 +165,11 @@ double energy_account::instruction_sum::up_to(std::uint64_t executed, const laun
     }
     if (++at == known_.size()) at = 0;
   }
-  return pj_;
+  double pj = 0;
+  for (std::size_t i = 0; i < of_price_.size(); ++i)
+    pj += static_cast<double>(of_price_[i].executed) * list.prices[i].executed +
+          static_cast<double>(of_price_[i].lanes) * list.prices[i].lanes;
+  return pj;
 }
 
 double energy_account::in_interconnect(std::uint32_t launch, unsigned sm) {

@@ -88,22 +88,16 @@ struct unscheduled_kernel {
   std::vector<isa::parameter_copy> parameter_copies;
 };
 
-void tidy(machine_function& machine, const gpu_config& gpu) {
-  const bool wide = compute_capability(gpu) >= 70, loads = compute_capability(gpu) >= 90;
-  if (wide) widen_shared_loads(machine);
+void tidy(machine_function& machine) {
   propagate_copies(machine);
   remove_dead_code(machine);
   merge_chains(machine);
-  if (wide) join_shifted_sums(machine);
-  if (wide) join_logic(machine);
   remove_dead_code(machine);
   narrow_fetches(machine);
   split_at_slow_paths(machine);
-  if (loads) hold_constants(machine);
-  legalise(machine, loads ? constant_access::loads : constant_access::operands);
+  legalise(machine);
   rename_after_copies(machine);
   compute_in_place(machine);
-  if (loads) load_constants(machine);
 }
 
 bool has_loops(const hir_function& f) {
@@ -128,7 +122,7 @@ void unroll(hir_function& hir, const loaded_module& m, const gpu_config& gpu, bo
     again = made.again;
     if (!made.changed) return;
     optimise(hir, has_imad);
-    convert_branches(hir, compute_capability(gpu) >= 70);
+    convert_branches(hir);
     join_counters(hir, made.counters);
   }
 }
@@ -140,7 +134,7 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
   hir_function hir;
   resolver(m, kernel, hir).run();
   optimise(hir, has_imad);
-  convert_branches(hir, compute_capability(gpu) >= 70);
+  convert_branches(hir);
   unroll(hir, m, gpu, has_imad);
   contract_products(hir);
   unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(),
@@ -150,7 +144,7 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
                           hir.leaves_block,
                           hir.parameter_copies};
   hir = {};
-  tidy(made.code, gpu);
+  tidy(made.code);
   return made;
 }
 
@@ -277,10 +271,6 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
                       "kernel '" + kernel + "' cannot be compiled with " + std::to_string(rules.limit) +
                           " registers per thread" + least_registers(select_instructions(m, function, gpu).code, rules));
   verify_allocation(machine, allocation);
-  if (compute_capability(gpu) >= 90) {
-    load_uniform_constants(machine);
-    count_slow_paths(machine);
-  }
 
   p->code = emit(machine, allocation, code_rules_of(gpu));
   p->bank2.resize(8 * machine.literals.size());

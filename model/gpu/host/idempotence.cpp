@@ -28,19 +28,31 @@ bool is_global(const isa::instruction& i) {
   return i.mem_space == isa::space::global || i.mem_space == isa::space::generic;
 }
 
+/// Words of the bank of parameters from `byte` on.
+std::uint64_t origin_of_constants(std::uint64_t byte, unsigned words) {
+  std::uint64_t from = 0;
+  for (; words != 0; --words, byte += 4) {
+    if (byte < isa::bank0::parameters) continue;
+    const std::uint64_t slot = (byte - isa::bank0::parameters) / slot_bytes;
+    from |= slot < slots_followed ? std::uint64_t{1} << slot : unknown;
+  }
+  return from;
+}
+
 std::uint64_t origin_of(const isa::operand& o, const origins& at) {
   std::uint64_t from = 0;
   if (o.kind == operand_kind::reg && o.reg != isa::rz)
     for (unsigned k = 0; k < o.count; ++k) from |= at[std::min(o.reg + k, 255u)];
   if (o.kind == operand_kind::constant && o.bank == module_constants) from = unknown;
   if (o.kind == operand_kind::constant && o.bank == 0)
-    for (unsigned k = 0; k < std::max<unsigned>(o.count, 1); ++k) {
-      const std::uint64_t byte = o.value + 4 * k;
-      if (byte < isa::bank0::parameters) continue;
-      const std::uint64_t slot = (byte - isa::bank0::parameters) / slot_bytes;
-      from |= slot < slots_followed ? std::uint64_t{1} << slot : unknown;
-    }
+    from |= origin_of_constants(o.value, std::max<unsigned>(o.count, 1));
   return from;
+}
+
+/// Of LDC: known where it names a place.
+std::uint64_t origin_of_constant_load(const isa::instruction& i) {
+  if (i.sub != 0 || !i.src[0].is_reg() || i.src[0].reg != isa::rz || i.offset < 0) return unknown;
+  return origin_of_constants(static_cast<std::uint64_t>(i.offset), std::max(1u, (isa::size_of(i.type) + 3) / 4));
 }
 
 /// Forward data-flow analysis of the origins of values, to a fixed point.
@@ -110,7 +122,7 @@ class origin_flow {
         return isa::size_of(i.type) >= 8 ? unknown : 0;
       case access_kind::matrix_load: return pool_;
       case access_kind::atomic: return is_global(i) ? unknown : pool_;
-      case access_kind::constant_load:
+      case access_kind::constant_load: return origin_of_constant_load(i);
       case access_kind::sample:
       case access_kind::surface_load: return unknown;
     }
