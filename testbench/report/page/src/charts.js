@@ -28,10 +28,14 @@ let shown = [];
 const most_rows = 400; // limit of a table in the page; the CSV has all rows
 
 export function clear_charts() {
-  // A canvas may still be painted in parts, so it goes later.
-  for (const c of shown)
-    if (c.renderer === 'canvas') setTimeout(() => c.instance?.dispose(), 1000);
-    else c.instance?.dispose();
+  for (const { instance, renderer } of shown) {
+    if (renderer === 'canvas' && instance) {
+      // It may still be painted in parts; painting nothing ends that.
+      instance.clear();
+      instance.getZr().flush();
+    }
+    instance?.dispose();
+  }
   shown = [];
 }
 
