@@ -23,12 +23,6 @@ using sums = energy_account::sums;
 
 constexpr std::uint64_t context_line_bytes = 128;
 
-// The memory system's energy belongs to no class of instructions, since loads of several classes share its counters.
-void add_to_memory(sums& to, unit u, double j) {
-  to.units[u] += j;
-  to.classes[energy_class::memory] += j;
-}
-
 void add_bytes(memory_counters& to, const memory_counters& c) {
   to.read_bytes += c.read_bytes;
   to.write_bytes += c.write_bytes;
@@ -119,7 +113,7 @@ sums energy_account::counted_in_l2(std::uint32_t launch) const {
       all.write_misses += c->write_misses;
     }
   sums s;
-  add_to_memory(s, unit::l2, joules_of(all));
+  s.add_memory(unit::l2, joules_of(all));
   return s;
 }
 
@@ -153,7 +147,7 @@ memory_counters energy_account::dram_counts(std::uint32_t launch) const {
 
 sums energy_account::counted_beside_sms(std::uint32_t launch) const {
   sums s = counted_in_l2(launch);
-  add_to_memory(s, unit::dram, joules_of(dram_counts(launch)));
+  s.add_memory(unit::dram, joules_of(dram_counts(launch)));
   return s;
 }
 
@@ -239,26 +233,22 @@ double energy_account::static_of_sm(double active, double whole) const {
   return prices_.active_sm_watts * seconds(active) + prices_.idle_sm_watts * seconds(whole - active);
 }
 
-energy_metrics energy_account::of_launch(std::uint32_t launch, cycle_t start, cycle_t end) {
+energy_metrics energy_account::of_launch(std::uint32_t launch, const launch_code& code, cycle_t start, cycle_t end) {
   energy_metrics m;
   double all_active = 0;
   const double whole = leakage_time(end) - leakage_time(start);
   m.sms = static_cast<unsigned>(sms_.size());
   m.idle_sm_joules = static_of_sm(0, whole);
-  m.active_sms.reserve(sms_of(launch).size());
-  for (const unsigned i : sms_of(launch)) {
-    const sums s = in_sm(launch, i);
-    m.by_unit.add(s.units);
-    m.by_class.add(s.classes);
-    const double active = std::min(whole, active_in(launch, i));
+  sums all = in_sms(m, launch, code);
+  for (sm_joules& s : m.active_sms) {
+    const double active = std::min(whole, active_in(launch, s.sm));
     all_active += active;
-    const double dynamic = s.units.sum() - s.units[unit::interconnect];
-    m.active_sms.push_back({i, dynamic, dynamic + static_of_sm(active, whole)});
+    s.total = s.dynamic + static_of_sm(active, whole);
   }
-  sums shared = beside_sms(launch);
-  shared.units[unit::context] = shared.classes[energy_class::context] = contexts_of(launch);
-  m.by_unit.add(shared.units);
-  m.by_class.add(shared.classes);
+  all.add(beside_sms(launch));
+  all.units[unit::context] = all.classes[energy_class::context] = contexts_of(launch);
+  m.by_unit = all.units;
+  m.by_class = all.classes;
   finish(m, start, end, all_active);
   return m;
 }

@@ -73,16 +73,18 @@ class energy_account {
   [[nodiscard]] double contexts_of(std::uint32_t launch) const;
   [[nodiscard]] double all_contexts() const;
 
-  /// A launch that ran from `start` to `end`. Where launches overlap, each has the static energy of its own time.
-  [[nodiscard]] energy_metrics of_launch(std::uint32_t launch, cycle_t start, cycle_t end);
+  /// A launch that ran from `start` to `end`; `code`: its counts on all SMs. Where launches overlap, each has the
+  /// static energy of its own time.
+  [[nodiscard]] energy_metrics of_launch(std::uint32_t launch, const launch_code& code, cycle_t start, cycle_t end);
   /// All launches, from cycle 0 to `end`, of which `launches` are the energies.
   [[nodiscard]] energy_metrics of_run(const std::vector<const energy_metrics*>& launches, cycle_t end) const;
   /// Dynamic energy of a launch by instruction of its program. What the memory system spends belongs to the instruction
   /// that causes it, in each level: a load that hits the L1 has no part in the energy of device memory. What is written
   /// back is divided by the sectors that instructions wrote in the L2; reads of code and contexts by executed
   /// instructions.
-  /// `whole`: all of the launch's energy.
-  [[nodiscard]] std::vector<double> by_instruction(std::uint32_t launch, const energy_metrics& whole);
+  /// `code`: counts on all SMs; `whole`: all of the launch's energy.
+  [[nodiscard]] std::vector<double> by_instruction(std::uint32_t launch, const launch_code& code,
+                                                   const energy_metrics& whole);
   [[nodiscard]] switch_energy of_switch(std::uint64_t bytes_saved, std::uint64_t bytes_restored,
                                         std::uint64_t sm_cycles) const;
 
@@ -172,7 +174,15 @@ class energy_account {
   double active_in(std::uint32_t launch, unsigned sm, const residency*& known) const;
   /// Of a launch that has come to the SM.
   const price_list& prices_of_launch(std::uint32_t launch, unsigned sm);
-  void add_instructions(sums& to, std::uint32_t launch, unsigned sm);
+  /// Energy of `warps` executions of an instruction with `lanes` active lanes together.
+  void add_instruction(sums& to, const instruction_energy& e, std::uint64_t warps, std::uint64_t lanes) const;
+  void add_replays(sums& to, std::uint64_t replays) const;
+  [[nodiscard]] std::uint64_t replays_in(std::uint32_t launch, unsigned sm) const;
+  /// Dynamic energy of a launch in all of its SMs; `m` gets that of each.
+  [[nodiscard]] sums in_sms(energy_metrics& m, std::uint32_t launch, const launch_code& code);
+  /// Joules of each instruction without what it asks of the memory system.
+  std::vector<double> of_instructions_alone(std::uint32_t launch, const launch_code& code,
+                                            const std::vector<instruction_energy>& energies);
   /// Calls visit(energy_unit, joules) for the memory units of an SM and its requests to the interconnect.
   template <class F>
   void visit_memory(std::uint32_t launch, unsigned sm, F&& visit) const;

@@ -97,6 +97,11 @@ struct energy_sums {
     units.add(other.units);
     classes.add(other.classes);
   }
+  /// The memory system's energy belongs to no class of instructions, since loads of several classes share its counters.
+  void add_memory(energy_unit u, double joules) {
+    units[u] += joules;
+    classes[energy_class::memory] += joules;
+  }
 };
 
 /// The energy of an SM's units in a launch or a run.

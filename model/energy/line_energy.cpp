@@ -44,14 +44,6 @@ struct demand {
   }
 };
 
-/// Of an instruction in all SMs.
-struct execution_counts {
-  double executed = 0;
-  double executed_at_full = 0;  // each as much as its energy is of that at the configured voltage
-  double lanes_at_full = 0;
-  instruction_traffic traffic;
-};
-
 double of_instructions(const joules_by<energy_class>& classes) {
   return classes.sum() - classes[energy_class::memory] - classes[energy_class::replays];
 }
@@ -76,55 +68,54 @@ void divide(std::vector<double>& to, double joules, const std::vector<demand>& d
   }
 }
 
-/// Joules of the instructions themselves; `demands` gets what they ask of other units.
-std::vector<double> priced(const std::vector<execution_counts>& all, const decoded_program& program,
-                           const std::vector<instruction_energy>& energies, const energy_parameters& p,
-                           std::vector<demand>& demands) {
-  std::vector<double> joules(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].executed == 0) continue;
+}  // namespace
+
+// Under a power cap, an SM's counts weigh as much as its energy is of that at the configured voltage.
+std::vector<double> energy_account::of_instructions_alone(std::uint32_t launch, const launch_code& code,
+                                                          const std::vector<instruction_energy>& energies) {
+  std::vector<double> joules(code.counts.size());
+  const auto add = [&](std::size_t i, double weight, std::uint64_t executed, std::uint64_t lanes) {
     const instruction_energy& e = energies[i];
-    joules[i] = joules_per_pj * (all[i].executed_at_full * (p.instruction_pj + e.unit_per_warp) +
-                                 all[i].lanes_at_full * (e.unit_per_lane + e.registers_per_lane));
-    demands[i].executed = all[i].executed;
-    demands[i].add(all[i].traffic, p);
-    if (program.code[i].has_constant) demands[i].constant += all[i].executed;
+    joules[i] += weight * joules_per_pj *
+                 (static_cast<double>(executed) * (prices_.instruction_pj + e.unit_per_warp) +
+                  static_cast<double>(lanes) * (e.unit_per_lane + e.registers_per_lane));
+  };
+  constexpr auto executed = launch_profile::executed, lanes = launch_profile::lanes;
+  if (ledger_ == nullptr) {
+    for (std::size_t i = 0; i < joules.size(); ++i)
+      add(i, 1, code.counts[i].counts[executed], code.counts[i].counts[lanes]);
+    return joules;
+  }
+  for (const unsigned m : sms_of(launch)) {
+    const sums counted = counted_in_sm(launch, m);
+    const double configured = of_instructions(counted.classes);
+    if (configured <= 0) continue;
+    const double weight = of_instructions(ledger_->in_sm(launch, m, counted).classes) / configured;
+    const launch_profile& profile = sms_[m]->profiles.at(launch);
+    for (std::size_t i = 0; i < profile.size(); ++i)
+      add(i, weight, profile.count(i, executed), profile.count(i, lanes));
   }
   return joules;
 }
 
-}  // namespace
-
-std::vector<double> energy_account::by_instruction(std::uint32_t launch, const energy_metrics& whole) {
-  std::vector<execution_counts> all;
+std::vector<double> energy_account::by_instruction(std::uint32_t launch, const launch_code& code,
+                                                   const energy_metrics& whole) {
   instruction_traffic of_none;
-  const price_list* prices = nullptr;
-  const decoded_program* program = nullptr;
-  for (const unsigned m : sms_of(launch)) {
+  for (const unsigned m : sms_of(launch))
     if (const instruction_traffic* t = sms_[m]->l1.other_traffic.find(launch)) of_none.add(*t);
-    const launch_profile& profile = sms_[m]->profiles.at(launch);
-    double slowed = 1;
-    if (ledger_ != nullptr) {
-      const sums counted = counted_in_sm(launch, m);
-      const double configured = of_instructions(counted.classes);
-      if (configured > 0) slowed = of_instructions(ledger_->in_sm(launch, m, counted).classes) / configured;
-    }
-    prices = &prices_of_launch(launch, m);
-    program = profile.program();
-    all.resize(profile.size());
-    for (std::size_t i = 0; i < profile.size(); ++i) {
-      const std::uint64_t count = profile.count(i, launch_profile::executed);
-      if (count == 0) continue;
-      const double executed = static_cast<double>(count);
-      all[i].executed += executed;
-      all[i].executed_at_full += slowed * executed;
-      all[i].lanes_at_full += slowed * static_cast<double>(profile.count(i, launch_profile::lanes));
-      if (accesses_memory(program->code[i])) all[i].traffic.add(profile.traffic(i));
+  std::vector<demand> demands(code.counts.size());
+  std::vector<double> joules;
+  if (code.program != nullptr) {
+    joules = of_instructions_alone(launch, code, prices_of_program(*code.program)->energies);
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+      const std::uint64_t executed = code.counts[i].counts[launch_profile::executed];
+      if (executed == 0) continue;
+      const decoded_instruction& d = code.program->code[i];
+      demands[i].executed = static_cast<double>(executed);
+      if (accesses_memory(d)) demands[i].add(code.counts[i].traffic, prices_);
+      if (d.has_constant) demands[i].constant += demands[i].executed;
     }
   }
-  std::vector<demand> demands(all.size());
-  std::vector<double> joules;
-  if (prices != nullptr) joules = priced(all, *program, prices->energies, prices_, demands);
   demand other;
   other.add(of_none, prices_);
   using unit = energy_unit;

@@ -62,30 +62,28 @@ std::shared_ptr<const energy_account::price_list> energy_account::prices_of_prog
   return known;
 }
 
-void energy_account::add_instructions(sums& to, std::uint32_t launch, unsigned sm) {
-  const launch_profile& profile = sms_[sm]->profiles.at(launch);
-  if (profile.size() == 0) return;
-  const std::vector<instruction_energy>& energies = prices_of_launch(launch, sm).energies;
-  for (std::size_t i = 0; i < profile.size(); ++i) {
-    const std::uint64_t executed = profile.count(i, launch_profile::executed);
-    if (executed == 0) continue;
-    const instruction_energy& e = energies[i];
-    const double warps = static_cast<double>(executed);
-    const double lanes = static_cast<double>(profile.count(i, launch_profile::lanes));
-    const double control = joules(warps, prices_.instruction_pj);
-    const double registers = joules(lanes, e.registers_per_lane);
-    const double operation = joules(warps, e.unit_per_warp) + joules(lanes, e.unit_per_lane);
-    to.units[unit::control] += control;
-    to.units[unit::registers] += registers;
-    to.units[e.unit] += operation;
-    to.classes[e.purpose] += control + registers + operation;
-  }
-  std::uint64_t replays = 0;
-  for (const auto& p : sms_[sm]->partitions)
-    if (const issue_counters* c = p.account.counters.find(launch)) replays += replays_of(*c);
+void energy_account::add_instruction(sums& to, const instruction_energy& e, std::uint64_t warps,
+                                     std::uint64_t lanes) const {
+  const double control = joules(warps, prices_.instruction_pj);
+  const double registers = joules(lanes, e.registers_per_lane);
+  const double operation = joules(warps, e.unit_per_warp) + joules(lanes, e.unit_per_lane);
+  to.units[unit::control] += control;
+  to.units[unit::registers] += registers;
+  to.units[e.unit] += operation;
+  to.classes[e.purpose] += control + registers + operation;
+}
+
+void energy_account::add_replays(sums& to, std::uint64_t replays) const {
   const double replayed = joules(replays, prices_.instruction_pj);
   to.units[unit::control] += replayed;
   to.classes[energy_class::replays] += replayed;
+}
+
+std::uint64_t energy_account::replays_in(std::uint32_t launch, unsigned sm) const {
+  std::uint64_t replays = 0;
+  for (const auto& p : sms_[sm]->partitions)
+    if (const issue_counters* c = p.account.counters.find(launch)) replays += replays_of(*c);
+  return replays;
 }
 
 template <class F>
@@ -114,12 +112,50 @@ void energy_account::visit_memory(std::uint32_t launch, unsigned sm, F&& visit) 
 
 sums energy_account::counted_in_sm(std::uint32_t launch, unsigned sm) {
   sums s;
-  add_instructions(s, launch, sm);
-  visit_memory(launch, sm, [&s](unit u, double j) {
-    s.units[u] += j;
-    s.classes[energy_class::memory] += j;
-  });
+  const launch_profile& profile = sms_[sm]->profiles.at(launch);
+  if (profile.size() != 0) {
+    const std::vector<instruction_energy>& energies = prices_of_launch(launch, sm).energies;
+    for (std::size_t i = 0; i < profile.size(); ++i)
+      if (const std::uint64_t executed = profile.count(i, launch_profile::executed); executed != 0)
+        add_instruction(s, energies[i], executed, profile.count(i, launch_profile::lanes));
+    add_replays(s, replays_in(launch, sm));
+  }
+  visit_memory(launch, sm, [&s](unit u, double j) { s.add_memory(u, j); });
   return s;
+}
+
+// Without a ledger, an SM's joules are known from its counts; units and classes are those of the sum over SMs.
+sums energy_account::in_sms(energy_metrics& m, std::uint32_t launch, const launch_code& code) {
+  const std::vector<unsigned>& sms = sms_of(launch);
+  m.active_sms.reserve(sms.size());
+  sums all;
+  if (ledger_ != nullptr) {
+    for (const unsigned i : sms) {
+      const sums s = in_sm(launch, i);
+      all.add(s);
+      m.active_sms.push_back({i, s.units.sum() - s.units[unit::interconnect]});
+    }
+    return all;
+  }
+  std::uint64_t replays = 0;
+  for (const unsigned i : sms) {
+    double requests = 0;
+    visit_memory(launch, i, [&](unit u, double j) {
+      all.add_memory(u, j);
+      if (u == unit::interconnect) requests += j;
+    });
+    replays += replays_in(launch, i);
+    m.active_sms.push_back({i, joules_in_sm(launch, i) - requests});
+  }
+  if (code.program == nullptr) return all;
+  const std::vector<instruction_energy>& energies = prices_of_program(*code.program)->energies;
+  for (std::size_t i = 0; i < code.counts.size(); ++i) {
+    const profile_counts& c = code.counts[i].counts;
+    if (c[launch_profile::executed] != 0)
+      add_instruction(all, energies[i], c[launch_profile::executed], c[launch_profile::lanes]);
+  }
+  add_replays(all, replays);
+  return all;
 }
 
 double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
@@ -152,13 +188,14 @@ double energy_account::instruction_sum::up_to(std::uint64_t executed, const laun
   std::size_t at = first_;
   bool found = false;
   for (std::size_t n = 0; n < known_.size() && left != 0; ++n) {
-    const counts now = {profile.count(at, launch_profile::executed), profile.count(at, launch_profile::lanes)};
-    const std::uint64_t more = now.executed - known_[at].executed;
+    const std::uint64_t executed_now = profile.count(at, launch_profile::executed);
+    const std::uint64_t more = executed_now - known_[at].executed;
     if (more != 0) {
+      const std::uint64_t lanes = profile.count(at, launch_profile::lanes);
       counts& sum = of_price_[list.price_of[at]];
       sum.executed += more;
-      sum.lanes += now.lanes - known_[at].lanes;
-      known_[at] = now;
+      sum.lanes += lanes - known_[at].lanes;
+      known_[at] = {executed_now, lanes};
       left -= more;
       if (!found) first_ = at;
       found = true;

@@ -24,9 +24,9 @@ namespace heddle {
 namespace {
 
 // Dynamic energy of each instruction; empty if it is not known.
-std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const resident_launch& l) {
+std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const launch_code& code) {
   if (!k.energy.known) return {};
-  std::vector<double> joules = energy.by_instruction(l.launch_id, k.energy);
+  std::vector<double> joules = energy.by_instruction(k.launch, code, k.energy);
   double sum = 0;
   for (const double j : joules) sum += j;
   const double dynamic = k.energy.total_joules - k.energy.static_joules;
@@ -49,25 +49,23 @@ void fill_source(line_metrics& line, const isa::source_map& map, const std::stri
   }
 }
 
-void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l, const std::vector<double>& joules) {
+void fill_lines(kernel_metrics& k, const resident_launch& l, const launch_code& code,
+                const std::vector<double>& joules) {
   k.source = l.program->file;
   k.file = k.source.substr(k.source.find_last_of('/') + 1);
   std::map<std::uint32_t, line_metrics> lines;
-  for (unsigned m = 0; m < g.sm_count(); ++m) {
-    const launch_profile& profile = g.sm_at(m).profiles.at(l.launch_id);
-    for (std::size_t i = 0; i < profile.size(); ++i) {
-      const decoded_instruction& d = profile.program()->code[i];
-      line_metrics& line = lines[l.program->code[i].line];
-      if (l.recorded() && line.text.empty()) line.text = isa::text_of(*l.program, i);
-      const instruction_profile at = profile.at(i);
-      line.executed += at.executed;
-      line.thread_executed += at.lanes;
-      line.warp_cycles.add(at.cycles);
-      line.warp_states.add(at.stalls);
-      if (!accesses_memory(d)) continue;
-      line.accesses += at.executed;
-      line.memory.add(profile.traffic(i), requested_bytes(d, at));
-    }
+  for (std::size_t i = 0; i < code.counts.size(); ++i) {
+    const decoded_instruction& d = code.program->code[i];
+    line_metrics& line = lines[l.program->code[i].line];
+    if (l.recorded() && line.text.empty()) line.text = isa::text_of(*l.program, i);
+    const instruction_profile all = code.counts[i].profile();
+    line.executed += all.executed;
+    line.thread_executed += all.lanes;
+    line.warp_cycles.add(all.cycles);
+    line.warp_states.add(all.stalls);
+    if (!accesses_memory(d)) continue;
+    line.accesses += all.executed;
+    line.memory.add(code.counts[i].traffic, requested_bytes(d, all));
   }
   for (std::size_t i = 0; i < joules.size(); ++i) lines[l.program->code[i].line].joules += joules[i];
   for (auto& [number, line] : lines) {
@@ -189,9 +187,12 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   if (4 * s.busiest_sm * sms > 5 * s.issue.inst_executed) k.busiest_sm = s.busiest_sm;
   if (l.program->spill_bytes != 0)
     k.spills = {l.program->spill_bytes, l.program->register_limit, l.program->register_limit_of};
-  if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, k.start_cycle, k.end_cycle);
-  const std::vector<double> joules = joules_of(k, energy, l);
-  fill_lines(k, g, l, joules);
+  launch_code code;
+  for (unsigned i = 0; i < g.sm_count(); ++i)
+    if (const launch_profile* p = g.sm_at(i).profiles.find(l.launch_id)) code.add(*p);
+  if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, code, k.start_cycle, k.end_cycle);
+  const std::vector<double> joules = joules_of(k, energy, code);
+  fill_lines(k, l, code, joules);
   if (texts != nullptr) fill_code(k, g, l, joules, *texts);
   return k;
 }

@@ -21,12 +21,31 @@ const instruction_traffic& launch_profile::traffic(std::size_t instruction) cons
   return accesses_memory(program_->code[instruction]) ? traffic_[program_->accesses[instruction]] : none;
 }
 
-instruction_profile launch_profile::at(std::size_t instruction) const {
+instruction_profile instruction_sum::profile() const {
   instruction_profile p;
-  p.executed = count(instruction, executed);
-  p.lanes = count(instruction, lanes);
-  for (unsigned s = 0; s < state_count; ++s) add_state(p, s, count(instruction, what(s)));
+  p.executed = counts[launch_profile::executed];
+  p.lanes = counts[launch_profile::lanes];
+  for (unsigned s = 0; s < state_count; ++s) add_state(p, s, counts[launch_profile::what(s)]);
   return p;
+}
+
+instruction_profile launch_profile::at(std::size_t instruction) const {
+  instruction_sum one;
+  for (unsigned n = 0; n < one.counts.size(); ++n) one.counts[n] = count(instruction, n);
+  return one.profile();
+}
+
+void launch_code::add(const launch_profile& of_sm) {
+  if (of_sm.size() == 0) return;
+  program = of_sm.program();
+  counts.resize(of_sm.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    instruction_sum& sum = counts[i];
+    for (std::size_t n = 0; n < sum.counts.size(); ++n) sum.counts[n] += of_sm.lines_[i].low[n];
+    if (!of_sm.high_.empty())
+      for (std::size_t n = 0; n < sum.counts.size(); ++n) sum.counts[n] += of_sm.high_[i][n] << 32;
+    if (accesses_memory(program->code[i])) sum.traffic.add(of_sm.traffic(i));
+  }
 }
 
 void launch_profile::carry(const profile_line& from, unsigned what, std::uint64_t high) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "heddle/sub_partition/account/warp_state.h"
@@ -21,9 +22,20 @@ struct instruction_profile : state_counts {
   std::uint64_t lanes = 0;     // active lanes that were not predicated off, summed over them
 };
 
+/// What an instruction has counted: its executed warp instructions, their lanes, and warp-cycles by state number.
+using profile_counts = std::array<std::uint64_t, 2 + state_count>;
+
 /// The low halves of an instruction's counts.
 struct alignas(64) profile_line {
-  std::array<std::uint32_t, 2 + state_count> low{};
+  std::array<std::uint32_t, std::tuple_size_v<profile_counts>> low{};
+};
+
+/// An instruction of a launch on several SMs together.
+struct instruction_sum {
+  profile_counts counts{};
+  instruction_traffic traffic;
+
+  [[nodiscard]] instruction_profile profile() const;
 };
 
 /// Profiles of a launch's instructions on one SM, shared by its sub-partitions. The low halves of an instruction's
@@ -61,12 +73,21 @@ class launch_profile {
   [[nodiscard]] const decoded_program* program() const { return program_.get(); }
 
  private:
+  friend struct launch_code;
   void carry(const profile_line& from, unsigned what, std::uint64_t high);
 
   std::vector<profile_line> lines_;
-  std::vector<std::array<std::uint64_t, 2 + state_count>> high_;  // empty until a count exceeds 32 bits
-  std::vector<instruction_traffic> traffic_;                      // of the instructions that access memory
+  std::vector<profile_counts> high_;          // empty until a count exceeds 32 bits
+  std::vector<instruction_traffic> traffic_;  // of the instructions that access memory
   std::shared_ptr<const decoded_program> program_;
+};
+
+/// A launch's program, and what its instructions have counted on several SMs.
+struct launch_code {
+  const decoded_program* program = nullptr;  // null before the launch's first warp
+  std::vector<instruction_sum> counts;       // by instruction
+
+  void add(const launch_profile& of_sm);
 };
 
 }  // namespace heddle
