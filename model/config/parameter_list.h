@@ -18,7 +18,8 @@
 //   HEDDLE_TABLED(enumeration, first, key, "default", source, sentence)
 //                                  the names of a table that defines words_of(enumeration); its first one is a name of
 //                                  C++
-//   HEDDLE_LIST(key, default, range, source, sentence)                 ascending whole numbers of that range
+//   HEDDLE_LIST(key, default, range, source, sentence)                 ascending whole numbers of that range; the
+//                                  default is HEDDLE_NUMBERS(n, ...)
 //
 // The limits are those of the machine model (a warp mask has 64 bits) or wide enough for any conceivable chip, and
 // narrow enough to bound the memory that the model allocates.
@@ -80,6 +81,7 @@
 #ifndef HEDDLE_LIST
 #define HEDDLE_LIST(key, value, range, source, sentence)
 #endif
+#define HEDDLE_NUMBERS(...) {__VA_ARGS__}
 
 HEDDLE_SECTION(gpu, gpu)
 HEDDLE_TEXT(name, "gtx1080", setting,
@@ -502,7 +504,7 @@ HEDDLE_NUMBER(unsigned, reserved_per_block_bytes, 0, shared_bytes, bytes, calcul
   "shared memory that the system reserves in each block's allocation")
 HEDDLE_NUMBER(unsigned, allocation_unit_bytes, 256, between(1, 65536), bytes, calculator,
   "allocations are rounded up to this")
-HEDDLE_LIST(carveouts_kb, {96}, carveout_kb, guide,
+HEDDLE_LIST(carveouts_kb, HEDDLE_NUMBERS(96), carveout_kb, guide,
   "sizes that the carve-out can take, KiB")
 HEDDLE_NUMBER(unsigned, unified_bytes, 0, between(0, 33554432), bytes, guide,
   "capacity that L1 and shared memory share; 0: they are separate")
@@ -846,15 +848,23 @@ HEDDLE_NUMBER(double, context_line_pj, 45.7, picojoules, pj, power,
   "128 bytes of a context saved or restored in the SM, without the memory system")
 HEDDLE_NUMBER(double, reference_clock_mhz, 1607, clock_mhz, mhz, power,
   "core clock for which the figures of this section hold")
-HEDDLE_NUMBER(double, reference_volts, 1, volts, volts, power,
-  "core voltage for which they hold")
+HEDDLE_CHOICE(voltage_curve, voltage_curve, points, (line, points), power,
+  "how the core voltage follows the core clock: by reference_volts, volts_per_ghz and least_volts, or by known points, "
+  "voltage_points_mv, and straight lines between them")
+HEDDLE_NUMBER_WITH(voltage_curve, "line", double, reference_volts, 1, volts, volts, power,
+  "core voltage at reference_clock_mhz")
 HEDDLE_NUMBER(double, volts, 0, optional_volts, volts, setting,
-  "core voltage of the run: energies scale with its square, powers of SMs linearly; 0: the reference, "
-  "changed by volts_per_ghz for another core clock")
-HEDDLE_NUMBER(double, volts_per_ghz, 0.25, between(0, 10), volts, power,
+  "core voltage of the run: energies scale with its square, powers of SMs linearly, from that at the reference "
+  "clock; 0: what voltage_curve gives for the core clock")
+HEDDLE_NUMBER_WITH(voltage_curve, "line", double, volts_per_ghz, 0.25, between(0, 10), volts, power,
   "change of the voltage with the core clock, per GHz")
-HEDDLE_NUMBER(double, least_volts, 0.7, volts, volts, power,
+HEDDLE_NUMBER_WITH(voltage_curve, "line", double, least_volts, 0.7, volts, volts, power,
   "lowest voltage at which the chip works")
+HEDDLE_LIST(voltage_clocks_mhz, HEDDLE_NUMBERS(291, 1696, 2038), voltage_points, power,
+  "points: core clocks whose voltages are known, MHz; 0: none")
+HEDDLE_LIST(voltage_points_mv, HEDDLE_NUMBERS(625, 825, 1060), voltage_points, power,
+  "points: core voltages at these clocks, mV; the first holds for all lower clocks; the last straight line goes on "
+  "upwards; 0: none")
 HEDDLE_NUMBER(double, operand_activity, 1, between(0, 1), count, setting,
   "how much operands and data change from one operation to the next: 1 like random numbers, 0 not at all (constants); "
   "energies in between are proportional ([energy](energy.md#values-of-operands))")
@@ -896,4 +906,5 @@ HEDDLE_END(tlm, tlm)
 #undef HEDDLE_LISTED
 #undef HEDDLE_TABLED
 #undef HEDDLE_LIST
+#undef HEDDLE_NUMBERS
 // clang-format on

@@ -38,6 +38,7 @@ constexpr numeric_range picojoules{0, 1000000000};
 constexpr numeric_range watts{0, 100000};
 constexpr numeric_range volts{0.1, 10};
 constexpr numeric_range carveout_kb{0, 16384};
+constexpr numeric_range voltage_points{0, 10000};
 constexpr numeric_range optional_volts{0.1, 10, form::or_zero};
 
 /// The compute capabilities of existing chips, major*10 + minor, ascending. A chip's abilities are looked up by its

@@ -165,6 +165,12 @@ class rule_checker {
 
   /// The power cap measures by the energy account, and keeps the time of the device memory's clock.
   void energy() const {
+    const std::vector<unsigned>&clocks = config_.energy.voltage_clocks_mhz, &volts = config_.energy.voltage_points_mv;
+    require(config_.energy.voltage_curve == choice::voltage_curve::line ||
+                (clocks.size() >= 2 && clocks.size() == volts.size() && clocks[0] != 0 && volts[0] >= 100),
+            {"energy.voltage_curve", "energy.voltage_clocks_mhz", "energy.voltage_points_mv"},
+            "expected energy.voltage_clocks_mhz and energy.voltage_points_mv, where energy.voltage_curve = points, to "
+            "have equally many numbers, two at least, clocks above 0 and voltages from 100 mV on");
     if (config_.energy.power_cap_watts == 0) return;
     require(config_.energy.account, {"energy.power_cap_watts", "energy.account"},
             "expected energy.account = true, and a file with a section [energy], where there is a power cap");

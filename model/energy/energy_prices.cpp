@@ -6,13 +6,34 @@
 
 namespace heddle {
 
+namespace {
+
+bool has_points(const energy_parameters& e) { return e.voltage_curve == choice::voltage_curve::points; }
+
+// Of the two points around the clock, or the last two.
+double between_points(const energy_parameters& e, double clock_mhz) {
+  const std::vector<unsigned>&clocks = e.voltage_clocks_mhz, &millivolts = e.voltage_points_mv;
+  if (clock_mhz <= clocks.front()) return millivolts.front() / 1000.0;
+  std::size_t next = 1;
+  while (next + 1 < clocks.size() && clock_mhz > clocks[next]) ++next;
+  const double share = (clock_mhz - clocks[next - 1]) / (clocks[next] - clocks[next - 1]);
+  return (millivolts[next - 1] + share * (millivolts[next] - millivolts[next - 1])) / 1000.0;
+}
+
+}  // namespace
+
 double core_volts(const gpu_config& config) { return core_volts(config, config.gpu.core_clock_mhz); }
 
 double core_volts(const gpu_config& config, double clock_mhz) {
   const energy_parameters& e = config.energy;
   if (e.volts > 0) return e.volts;
+  if (has_points(e)) return between_points(e, clock_mhz);
   const double ghz = (clock_mhz - e.reference_clock_mhz) / 1000;
   return std::max(std::min(e.least_volts, e.reference_volts), e.reference_volts + ghz * e.volts_per_ghz);
+}
+
+double reference_volts(const energy_parameters& e) {
+  return has_points(e) ? between_points(e, e.reference_clock_mhz) : e.reference_volts;
 }
 
 namespace {
@@ -36,7 +57,7 @@ void apply_activity(energy_parameters& p) {
 energy_parameters prices_of(const gpu_config& config) {
   energy_parameters p = config.energy;
   apply_activity(p);
-  const double ratio = core_volts(config) / p.reference_volts;
+  const double ratio = core_volts(config) / reference_volts(p);
   for (double* pj :
        {&p.instruction_pj,    &p.fp32_pj,          &p.int_pj,           &p.int_multiply_pj, &p.fp64_pj,
         &p.half_pj,           &p.sfu_pj,           &p.ldst_pj,          &p.branch_pj,       &p.texture_pj,

@@ -11,6 +11,8 @@ namespace heddle {
 double core_volts(const gpu_config& config);
 /// The same at another core clock.
 double core_volts(const gpu_config& config, double clock_mhz);
+/// The core voltage for which the figures of the [energy] section hold.
+double reference_volts(const energy_parameters& e);
 
 /// The [energy] section at the core voltage of the run: energies of the chip go with the square of the voltage, powers
 /// of SMs with the voltage. Device memory and the board have supplies of their own. Energies of operands and data are

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/observe/power_signals.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "heddle/gpu/gpu.h"
@@ -50,7 +51,7 @@ power_signals::power_signals(const gpu& g, const power_ledger* ledger,
 void power_signals::add_memory(sc_core::sc_trace_file* file, const sc_core::sc_object& module) {
   const auto traced = [&](bool slice, unsigned index, const char* unit) {
     memory_signals_.push_back({slice, index});
-    sc_core::sc_trace(file, memory_signals_.back().milliwatts, std::string(module.name()) + ".power." + unit + "_mw",
+    sc_core::sc_trace(file, memory_signals_.back().power.value, std::string(module.name()) + ".power." + unit + "_mw",
                       bits);
   };
   for (unsigned i = 0; i < gpu_.slice_count(); ++i)
@@ -64,13 +65,13 @@ void power_signals::sample_memory(double seconds) {
     const double joules = s.slice ? energy_.in_slice(s.index) : energy_.in_channel(s.index);
     const double watts = (joules - s.joules) * (s.slice ? energy_.present_factor() : 1) / seconds;
     s.joules = joules;
-    s.milliwatts = static_cast<std::uint32_t>(std::llround(watts * 1000));
+    s.power.set(watts, seconds);
   }
 }
 
 void power_signals::add(sc_core::sc_trace_file* file, const std::string& name, unsigned sm, energy_unit u) {
   signals_.push_back({sm, u});
-  sc_core::sc_trace(file, signals_.back().milliwatts, name, bits);
+  sc_core::sc_trace(file, signals_.back().power.value, name, bits);
 }
 
 double power_signals::watts_of(const signal& s) const {
@@ -78,14 +79,21 @@ double power_signals::watts_of(const signal& s) const {
   return s.unit == energy_unit::count ? probe_.sm_watts(s.sm) : probe_.unit_watts(s.sm, s.unit);
 }
 
+void power_signals::whole_milliwatts::set(double watts, double seconds) {
+  const double mj = 1000 * watts * seconds + left_mj;
+  value = static_cast<std::uint32_t>(std::llround(std::max(0.0, mj / seconds)));
+  left_mj = mj - value * seconds;
+}
+
 void power_signals::after_cycle(cycle_t cycle) {
   if (cycle < next_) return;
   probe_.advance(cycle);
-  sample_memory(energy_.seconds(energy_.time(cycle) - energy_.time(cycle_)));
+  const double seconds = energy_.seconds(energy_.time(cycle) - energy_.time(cycle_));
+  sample_memory(seconds);
   cycle_ = cycle;
   clock_mhz_ = static_cast<std::uint32_t>(std::llround(probe_.clock_mhz()));
   next_ = (cycle / window_cycles + 1) * window_cycles;
-  for (signal& s : signals_) s.milliwatts = static_cast<std::uint32_t>(std::llround(watts_of(s) * 1000));
+  for (signal& s : signals_) s.power.set(watts_of(s), seconds);
 }
 
 }  // namespace heddle

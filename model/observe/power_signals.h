@@ -25,18 +25,26 @@ class power_signals {
   void after_cycle(cycle_t cycle);
 
  private:
+  /// Power in whole mW. What rounding leaves over goes to the next window, so that a unit of less than 1 mW shows its
+  /// energy, too.
+  struct whole_milliwatts {
+    std::uint32_t value = 0;
+    double left_mj = 0;
+
+    void set(double watts, double seconds);
+  };
   /// A signal and what it shows: the whole chip or SM, or one unit (of the chip if `sm` is none).
   struct signal {
     unsigned sm;
     energy_unit unit;  // count: all
-    std::uint32_t milliwatts = 0;
+    whole_milliwatts power;
   };
   /// An L2 slice or a memory channel.
   struct memory_signal {
     bool slice;
     unsigned index;
     double joules = 0;  // at the last call
-    std::uint32_t milliwatts = 0;
+    whole_milliwatts power;
   };
   static constexpr unsigned none = ~0u;
   void add_memory(sc_core::sc_trace_file* file, const sc_core::sc_object& module);

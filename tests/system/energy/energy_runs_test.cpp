@@ -8,6 +8,7 @@
 
 #include "energy_fixture.h"
 #include "heddle/config/parameter_table.h"
+#include "tests/system/common/vcd_reader.h"
 #include "tests/system/run/replay_fixture.h"
 
 namespace energy_runs_test {
@@ -211,6 +212,22 @@ TEST_F(energy_of_runs, of_a_trace_are_those_of_the_same_kernel_in_ptx) {
     EXPECT_NEAR(dynamic(recorded["kernels"][0]) / dynamic(compiled["kernels"][0]), 0.95, 0.05);
     EXPECT_EQ(r["by_line"].size(), recorded["kernels"][0]["lines"].size());
   }
+}
+
+// Signals are whole mW: what rounding leaves of one window is in the next, so that units of less than 1 mW show theirs.
+TEST_F(energy_of_runs, is_the_same_in_the_waveform) {
+  write_loop_jobs(place_);
+  const json m = metrics_of("run alone.json --gpu gtx1080 --vcd w.vcd --trace-scope gpu.sm0*",
+                            {"gpu.sm_count=1", "gpu.core_clock_mhz=1000"});
+  const heddle::test::vcd_reader wave(place_ / "w.vcd", 1000);
+  unsigned shown = 0;
+  for (const char* unit : {"control", "registers", "int", "branch"}) {
+    const double joules = m["energy"]["by_unit"][unit];
+    const double seen = 1e-12 * static_cast<double>(wave.sum(std::string("gpu.sm0.power.") + unit + "_mw"));
+    EXPECT_NEAR(seen, joules, 0.01 * joules) << unit;
+    if (joules > 0) ++shown;
+  }
+  EXPECT_EQ(shown, 4u);
 }
 
 }  // namespace energy_runs_test

@@ -2,6 +2,7 @@
 // Energies of small kernels against joules computed by hand.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -208,6 +209,23 @@ TEST_F(energy_of_a_kernel, takes_the_voltage_from_the_clock) {
   EXPECT_DOUBLE_EQ(core_volts(c), 0.8);
   c.energy.volts = 0.75;
   EXPECT_DOUBLE_EQ(core_volts(c), 0.75);
+}
+
+TEST_F(energy_of_a_kernel, takes_the_voltage_from_points) {
+  gpu_config c = load_config("rtx2060");
+  const auto at = [&c](double mhz) { return core_volts(c, mhz); };
+  EXPECT_DOUBLE_EQ(at(100), 0.718);
+  EXPECT_DOUBLE_EQ(at(300), 0.718);
+  EXPECT_DOUBLE_EQ(at(960), 0.79);  // halfway to 0.862 V at 1,620 MHz
+  EXPECT_DOUBLE_EQ(at(1620), 0.862);
+  EXPECT_DOUBLE_EQ(at(1920), 1.068);
+  EXPECT_NEAR(at(2070), 1.171, 1e-12);
+  EXPECT_DOUBLE_EQ(reference_volts(c.energy), at(1365));
+  EXPECT_DOUBLE_EQ(prices_of(c).fp32_pj, c.energy.fp32_pj) << "at the reference clock";
+  c.gpu.core_clock_mhz = 1920;
+  EXPECT_NEAR(prices_of(c).fp32_pj, c.energy.fp32_pj * std::pow(1.068 / at(1365), 2), 1e-9);
+  c = load_config("rtx2060", {"energy.voltage_curve=line"});
+  EXPECT_DOUBLE_EQ(core_volts(c), 1);
 }
 
 TEST_F(energy_of_a_kernel, adds_up_over_units_classes_sms_lines_and_intervals) {
