@@ -78,12 +78,16 @@ json_writer& json_writer::value(double number) { return raw(text_of(number)); }
 std::string_view json_writer::text_of(double number) {
   if (!std::isfinite(number)) return "null";
   if (number == 0 && !std::signbit(number)) return "0";
-  if (number != last_number_) {
-    last_number_ = number;
-    const char* const end = fmt::format_to(last_text_.data(), FMT_COMPILE("{}"), number);
-    last_size_ = static_cast<std::size_t>(end - last_text_.data());
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &number, sizeof bits);
+  constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+  number_text& known = numbers_[bits * golden_ratio >> 56];
+  if (number != known.number) {
+    known.number = number;
+    known.size =
+        static_cast<std::uint8_t>(fmt::format_to(known.text.data(), FMT_COMPILE("{}"), number) - known.text.data());
   }
-  return {last_text_.data(), last_size_};
+  return {known.text.data(), known.size};
 }
 
 // Valid until the next call.
@@ -114,7 +118,7 @@ json_writer& json_writer::tokens(std::string_view token, std::size_t times) {
   raw(token);
   if (--times == 0) return *this;
   constexpr std::size_t at_once = 16;
-  std::array<char, at_once*(2 + std::tuple_size_v<decltype(last_text_)>)> elements;
+  std::array<char, at_once*(2 + std::tuple_size_v<decltype(number_text::text)>)> elements;
   const std::size_t length = 2 + token.size(), copies = std::min(times, at_once);
   for (std::size_t i = 0; i < copies; ++i) {
     char* const to = elements.data() + i * length;

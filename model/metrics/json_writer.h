@@ -68,9 +68,13 @@ class json_writer {
   std::string margin_ = ",\n";  // between members of the innermost object: the next line's indentation, too
   bool first_ = true;           // the innermost bracket is empty
   bool after_key_ = false;
-  double last_number_ = std::numeric_limits<double>::quiet_NaN();  // as text in last_text_; none so far
-  std::array<char, 32> last_text_{};
-  std::size_t last_size_ = 0;
+  // Numbers as text: those of a kernel's launches are often the same, and making one takes 400 instructions.
+  struct number_text {
+    double number = std::numeric_limits<double>::quiet_NaN();  // none so far
+    std::array<char, 31> text{};
+    std::uint8_t size = 0;
+  };
+  std::array<number_text, 256> numbers_{};  // by hash
   std::array<char, 24> whole_text_{};
 };
 

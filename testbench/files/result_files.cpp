@@ -89,9 +89,14 @@ void result_files::make_nameless(entry& e) {
 void result_files::add(const std::string& path, const void* data, std::size_t bytes, const file_access& access,
                        const std::string& who) {
   const char* const from = static_cast<const char*>(data);
-  add(
-      path, bytes, [&](std::uint64_t at, void* to, std::size_t count) { std::memcpy(to, from + at, count); }, access,
-      who);
+  entry& e = make(path, access, who);
+  if (e.place.what != output_place::kind::file) {
+    e.data.assign(from, from + bytes);
+    return;
+  }
+  make_temporary(e);
+  write_all(e.file.get(), from, bytes, e.failure);
+  finish(e);
 }
 
 void result_files::add(const std::string& path, std::uint64_t bytes,
