@@ -32,6 +32,7 @@ const browser = await chromium.launch({ executablePath: browser_program, args: [
 async function open(address, options) {
   const context = await browser.newContext({ acceptDownloads: true, ...options })
   const page = await context.newPage()
+  page.setDefaultTimeout(120_000)   // of a busy machine; nothing is timed here
   const complaints = []
   page.on('console', (m) => ['error', 'warning'].includes(m.type()) && complaints.push(m.text()))
   page.on('pageerror', (e) => complaints.push(String(e)))
