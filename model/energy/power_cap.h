@@ -4,7 +4,7 @@
 // Sockets: none; it observes the core clock and changes the device memory's, see below.
 // One cycle: nothing, except after each power_cap_interval_cycles: the mean power since then decides on the next clock,
 //   the highest of the steps at which the same work is expected to keep to the cap.
-// Parameters: [energy] power_cap_watts, power_cap_interval_cycles, clock_step_mhz, least_clock_mhz, volts_per_ghz.
+// Parameters: [energy] power_cap_watts, power_cap_interval_cycles, clock_step_mhz, least_clock_mhz, voltage_curve.
 #pragma once
 
 #include <cstdint>

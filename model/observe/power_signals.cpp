@@ -87,12 +87,20 @@ void power_signals::whole_milliwatts::set(double watts, double seconds) {
 
 void power_signals::after_cycle(cycle_t cycle) {
   if (cycle < next_) return;
+  take(cycle);
+  next_ = (cycle / window_cycles + 1) * window_cycles;
+}
+
+void power_signals::finish(cycle_t cycle) {
+  if (cycle > cycle_) take(cycle);
+}
+
+void power_signals::take(cycle_t cycle) {
   probe_.advance(cycle);
   const double seconds = energy_.seconds(energy_.time(cycle) - energy_.time(cycle_));
   sample_memory(seconds);
   cycle_ = cycle;
   clock_mhz_ = static_cast<std::uint32_t>(std::llround(probe_.clock_mhz()));
-  next_ = (cycle / window_cycles + 1) * window_cycles;
   for (signal& s : signals_) s.power.set(watts_of(s), seconds);
 }
 

@@ -12,7 +12,8 @@
 namespace heddle {
 
 /// Signals of a waveform: power in mW of the chip, of the SMs in scope and of their units, of the L2 slices and memory
-/// channels in scope, each the mean of the last whole window of `window_cycles`.
+/// channels in scope. A sample is taken in the first active cycle at or after each multiple of `window_cycles` and at
+/// the end; it is the mean since the one before.
 class power_signals {
  public:
   static constexpr cycle_t window_cycles = 256;
@@ -23,6 +24,8 @@ class power_signals {
 
   /// To be called after each cycle, before the signals are sampled.
   void after_cycle(cycle_t cycle);
+  /// At the end: what is left of a window.
+  void finish(cycle_t cycle);
 
  private:
   /// Power in whole mW. What rounding leaves over goes to the next window, so that a unit of less than 1 mW shows its
@@ -37,16 +40,17 @@ class power_signals {
   struct signal {
     unsigned sm;
     energy_unit unit;  // count: all
-    whole_milliwatts power;
+    whole_milliwatts power{};
   };
   /// An L2 slice or a memory channel.
   struct memory_signal {
     bool slice;
     unsigned index;
     double joules = 0;  // at the last call
-    whole_milliwatts power;
+    whole_milliwatts power{};
   };
   static constexpr unsigned none = ~0u;
+  void take(cycle_t cycle);
   void add_memory(sc_core::sc_trace_file* file, const sc_core::sc_object& module);
   void sample_memory(double seconds);
   void add(sc_core::sc_trace_file* file, const std::string& name, unsigned sm, energy_unit u);

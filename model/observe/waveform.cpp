@@ -109,6 +109,11 @@ std::uint64_t waveform::present() const {
 // A window ends with its last cycle, whose values hold until the next edge.
 void waveform::close(const std::string& mark) {
   begin_if_noted(present());
+  if (power_ != nullptr && gpu_.cycle() >= first_ && gpu_.cycle() <= last_) {
+    cycle_ = gpu_.cycle();
+    power_->finish(cycle_);
+    writer_.sample(present());
+  }
   writer_.close(last_ == never ? present() : std::min(present(), (last_ + 1) * cycle_ps), mark);
 }
 

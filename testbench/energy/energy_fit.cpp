@@ -171,15 +171,11 @@ energy_fit fit_energies(const power_measurements& m, const std::vector<fit_term>
       fit.absent.push_back(terms[t]);
   for (std::size_t t = 0; t < terms.size(); ++t)
     check_range(printable(m.file) + ": the fit gives", terms[t].front(), fit.values[t]);
+  const std::vector<std::vector<double>> left_out = left_out_fits(rows, rest);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<std::vector<double>> others = rows;
-    std::vector<double> rest_of_others = rest;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    rest_of_others.erase(rest_of_others.begin() + static_cast<std::ptrdiff_t>(i));
-    const std::vector<double> without = nonnegative_fit(others, rest_of_others);
     const double watts = m.kernels[i].watts, known = 1 - rest[i];
     fit.kernels.push_back({m.kernels[i].name, watts, (product(rows[i], fit.values) + known) * watts,
-                           (product(rows[i], without) + known) * watts});
+                           (product(rows[i], left_out[i]) + known) * watts});
   }
   return fit;
 }

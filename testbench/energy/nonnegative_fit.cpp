@@ -12,18 +12,31 @@ namespace {
 using matrix = Eigen::MatrixXd;
 using column = Eigen::VectorXd;
 
-/// The rows as a matrix whose columns have length 1, and the lengths that they had: the unknowns differ by many orders
-/// of magnitude. Columns of zeros stay.
-matrix scaled_columns(const std::vector<std::vector<double>>& rows, column& lengths) {
+matrix matrix_of(const std::vector<std::vector<double>>& rows) {
   const std::size_t unknowns = rows.empty() ? 0 : rows[0].size();
   matrix a(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(unknowns));
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (std::size_t j = 0; j < unknowns; ++j)
       a(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = rows[i][j];
-  lengths = a.colwise().norm();
+  return a;
+}
+
+/// The rows, each with its target behind it.
+matrix system_of(const std::vector<std::vector<double>>& rows, const std::vector<double>& targets) {
+  const matrix a = matrix_of(rows);
+  matrix system(a.rows(), a.cols() + 1);
+  system.leftCols(a.cols()) = a;
+  for (std::size_t i = 0; i < targets.size(); ++i) system(static_cast<Eigen::Index>(i), a.cols()) = targets[i];
+  return system;
+}
+
+/// Gives the columns length 1, and returns the lengths that they had: the unknowns differ by many orders of magnitude.
+/// Columns of zeros stay.
+column scale_columns(matrix& a) {
+  column lengths = a.colwise().norm();
   for (Eigen::Index j = 0; j < a.cols(); ++j)
     if (lengths[j] > 0) a.col(j) /= lengths[j];
-  return a;
+  return lengths;
 }
 
 /// Unconstrained least squares over the columns that are free; 0 for the others.
@@ -60,14 +73,10 @@ bool feasible(const column& y, const std::vector<bool>& free) {
   return true;
 }
 
-}  // namespace
-
-std::vector<double> nonnegative_fit(const std::vector<std::vector<double>>& rows, const std::vector<double>& targets) {
-  column lengths;
-  const matrix a = scaled_columns(rows, lengths);
+std::vector<double> fit(const matrix& system) {
+  matrix a = system.leftCols(system.cols() - 1);
+  const column b = system.rightCols(1), lengths = scale_columns(a);
   const auto unknowns = static_cast<std::size_t>(a.cols());
-  column b(a.rows());
-  for (std::size_t i = 0; i < rows.size(); ++i) b[static_cast<Eigen::Index>(i)] = targets[i];
   std::vector<bool> free(unknowns, false);
   column x = column::Zero(a.cols());
   // Each iteration frees the unknown whose growth lowers the sum most; the sum falls with each, so that it ends.
@@ -96,10 +105,48 @@ std::vector<double> nonnegative_fit(const std::vector<std::vector<double>>& rows
   return all;
 }
 
+/// As few rows with the same solutions: any fit has the same sum of squares, but for a constant.
+matrix reduced(const matrix& system) {
+  if (system.rows() <= system.cols()) return system;
+  return Eigen::HouseholderQR<matrix>(system).matrixQR().topRows(system.cols()).triangularView<Eigen::Upper>();
+}
+
+matrix joined(const matrix& a, const matrix& b) {
+  matrix both(a.rows() + b.rows(), a.cols());
+  both << a, b;
+  return both;
+}
+
+/// Fits for each row of `system` all others and `outside`, and puts the results into `fits`, from `first` on.
+void leave_out(const matrix& system, const matrix& outside, std::vector<std::vector<double>>& fits, std::size_t first) {
+  if (system.rows() == 1) {
+    fits[first] = fit(outside);
+    return;
+  }
+  const Eigen::Index half = system.rows() / 2;
+  const matrix upper = system.topRows(half), lower = system.bottomRows(system.rows() - half);
+  leave_out(upper, reduced(joined(outside, lower)), fits, first);
+  leave_out(lower, reduced(joined(outside, upper)), fits, first + static_cast<std::size_t>(half));
+}
+
+}  // namespace
+
+std::vector<double> nonnegative_fit(const std::vector<std::vector<double>>& rows, const std::vector<double>& targets) {
+  return fit(system_of(rows, targets));
+}
+
+std::vector<std::vector<double>> left_out_fits(const std::vector<std::vector<double>>& rows,
+                                               const std::vector<double>& targets) {
+  std::vector<std::vector<double>> fits(rows.size());
+  const matrix system = system_of(rows, targets);
+  if (!rows.empty()) leave_out(system, matrix(0, system.cols()), fits, 0);
+  return fits;
+}
+
 std::vector<std::size_t> dependent_unknowns(const std::vector<std::vector<double>>& rows) {
   constexpr double nothing = 1e-3;
-  column lengths;
-  const matrix a = scaled_columns(rows, lengths);
+  matrix a = matrix_of(rows);
+  scale_columns(a);
   const auto unknowns = static_cast<std::size_t>(a.cols());
   std::vector<std::size_t> dependent;
   for (std::size_t j = 0; j < unknowns; ++j) {
