@@ -12,12 +12,6 @@ namespace {
 
 using registers = std::set<std::string>;
 
-/// What an instruction reads and writes: "R7", "P0".
-struct operands {
-  registers read, written;
-  bool guarded = false;
-};
-
 // "R2.64" is R2 and R3.
 void add_registers(const std::string& text, registers& to) {
   static const std::regex form(R"(\b(R|P)(\d+)(?:\.(\d+))?)");
@@ -45,6 +39,8 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
+}  // namespace
+
 // "@P0 IADD3 R2, P1, R2, R4, RZ": the first operand is written, and the second if one of them is a predicate.
 operands operands_of(const machine_step& step) {
   operands o;
@@ -64,6 +60,8 @@ operands operands_of(const machine_step& step) {
   for (std::size_t k = 0; k < parts.size(); ++k) add_registers(parts[k], k < written ? o.written : o.read);
   return o;
 }
+
+namespace {
 
 registers address_of(const machine_step& step) {
   registers found;

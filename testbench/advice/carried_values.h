@@ -2,10 +2,18 @@
 #pragma once
 
 #include <set>
+#include <string>
 
 #include "testbench/advice/machine_code.h"
 
 namespace heddle::testbench {
+
+/// What an instruction reads and writes: "R7", "P0".
+struct operands {
+  std::set<std::string> read, written;
+  bool guarded = false;  // it may not write
+};
+operands operands_of(const machine_step& step);
 
 /// Whether some address or branch in these blocks depends on what they have loaded: a walk along a list, a search, or a
 /// wait for another thread. Found by the registers of the instructions, in the order of the code.

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/line_registers.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {
@@ -13,6 +16,21 @@ namespace heddle::testbench {
 namespace {
 
 using json = nlohmann::ordered_json;
+
+// Warp-cycles for which float instructions wait for what was converted from double.
+double waits_for_conversions(const time_model& t) {
+  std::set<std::string> converted;
+  for (const place_sums& line : t.lines)
+    if (line.contains(".f32.f64")) {
+      const std::set<std::string> written = registers_in(line.texts).written;
+      converted.insert(written.begin(), written.end());
+    }
+  double waits = 0;
+  for (const place_sums& line : t.lines)
+    if (!line.contains(".f64") && meets(registers_in(line.texts).read, converted))
+      waits += line.waits("short_scoreboard");
+  return waits;
+}
 
 }  // namespace
 
@@ -35,6 +53,7 @@ void double_precision(const time_model& t, std::vector<advice>& to) {
     }
   }
   if (fp64 == 0 || first.empty()) return;
+  conversions += waits_for_conversions(t);
   const double all = number_at(t.kernel, {"warp_cycles", "active"});
   const double parts = t.machine.number("sm.sub_partitions", 1) * t.machine.number("gpu.sm_count", 1);
   const double as_floats =

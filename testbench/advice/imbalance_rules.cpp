@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "testbench/advice/advice.h"
-#include "testbench/advice/carried_values.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {
@@ -57,20 +56,6 @@ struct block_times {
     return std::min(kernel, sm * std::max(1.0, ratio(std::ceil(each), each)) + start);
   }
 };
-
-// Whether warps have unlike work: a hundredth of them, or more, execute some instruction less often than others. If all
-// have as much to do, they end one after another all the same, behind each other in queues.
-bool warps_differ(const time_model& t) {
-  const double warps = number_at(t.kernel, {"warps"});
-  const auto differs = [&](double executed) {
-    const double turns = ratio(executed, warps);
-    return std::abs(turns - std::round(turns)) >= 0.01;
-  };
-  if (t.code.steps.empty())
-    return std::any_of(t.lines.begin(), t.lines.end(), [&](const place_sums& p) { return differs(p.executed); });
-  return std::any_of(t.code.steps.begin(), t.code.steps.end(),
-                     [&](const machine_step& s) { return differs(s.executed); });
-}
 
 }  // namespace
 
@@ -140,8 +125,7 @@ void imbalance_on_sms(const time_model& t, const block_times& times, std::vector
   const double instructions = number_at(t.kernel, {"metrics", "inst_executed"});
   const bool even = std::fmod(blocks, sms) == 0 && number_at(t.kernel, {"lost_occupancy", "partial_last_wave"}) < 0.03;
   if (!even || blocks < 2 * sms || times.ended >= 0.1) return;
-  const bool equal = !t.code.steps.empty() && !warps_differ(t) && !has_loops_by_thread(t.code);
-  if (equal) return;  // they end one after another, behind each other in queues
+  if (t.has_equal_blocks()) return;  // they end one after another, behind each other in queues
   const issue_over_time issue(t);
   const double alone = ratio(issue.cycles_of_last_quarter(), times.kernel);
   const double then = ratio(instructions, issue.rate(instructions) * sms) + times.start;
@@ -176,7 +160,7 @@ void imbalance_between_blocks(const time_model& t, std::vector<advice>& to) {
 // A block keeps its place until its last warp has ended.
 void imbalance_within_blocks(const time_model& t, std::vector<advice>& to) {
   const block_times times(t);
-  if (times.ended < 0.1 || !warps_differ(t)) return;
+  if (times.ended < 0.1 || !t.warps_differ()) return;
   const place_sums* longest = nullptr;
   for (const place_sums& p : t.places)
     if (longest == nullptr || p.cycles > longest->cycles) longest = &p;

@@ -35,10 +35,13 @@ machine_step step_of(const json& at) {
       const double n = state.value().is_number() ? state.value().get<double>() : 0;
       (is_queue(state.key()) ? s.queues : s.alone) += n;
       if (state.key() == "long_scoreboard") s.loads = n;
+      if (state.key() == "imc_miss") s.constants = n;
       if (state.key() == "barrier") s.barriers = n;
       if (state.key() == "selected" || state.key() == "wait") s.fixed += n;
     }
   s.look_ups = number_at(at, {"memory", "l1_requests"});
+  s.l1_sectors = number_at(at, {"memory", "l1_sectors"});
+  s.l1_hits = number_at(at, {"memory", "l1_hits"});
   s.l2_sectors = number_at(at, {"memory", "l2_sectors"});
   s.dram_sectors = number_at(at, {"memory", "dram_sectors"});
   return s;

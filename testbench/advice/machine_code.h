@@ -17,9 +17,10 @@ struct machine_step {
   double alone = 0;                // warp-cycles of latencies and its issue, which other warps do not change
   double queues = 0;               // warp-cycles behind other warps: for a unit or a queue
   double loads = 0;                // of `alone`, waits for loads
+  double constants = 0;            // of `alone`, waits for constants
   double fixed = 0;                // of `alone`, its issue and fixed latencies
   double barriers = 0;             // of `alone`, waits for other warps of the block
-  double look_ups = 0, l2_sectors = 0, dram_sectors = 0;
+  double look_ups = 0, l1_sectors = 0, l1_hits = 0, l2_sectors = 0, dram_sectors = 0;
 
   [[nodiscard]] double cycles() const { return alone + queues; }
   [[nodiscard]] bool is(const char* opcode) const;

@@ -40,8 +40,19 @@ void relieve_memory_waits(relief& r, const time_model& t) {
   r.states["long_scoreboard"] = less * (1 - t.loads_alone());
   // Who waits for room in the queue of the load/store unit waits for the look-ups of those before.
   r.states["lg_throttle"] = std::max(less, r.parts["L1 look-ups"]);
-  // Code that an SM reads from the L2 waits behind its data.
-  if (std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs")) >= fully_busy) r.states["no_instruction"] = less;
+  // Code that an SM reads from the L2 waits behind its data. The less busy the way is, the more remains of what fetches
+  // take on an idle chip.
+  const double ports = std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs"));
+  if (ports >= busy_part) r.states["no_instruction"] = less * (1 - t.fetches_alone() * (1 - ports) / (1 - busy_part));
+}
+
+double speedup_by_memory(const relief& r, const time_model& t, std::initializer_list<const char*> parts) {
+  double left = 0;
+  for (const char* part : parts) {
+    const auto relieved = r.parts.find(part);
+    left = std::max(left, t.use_of(part) * (1 - (relieved == r.parts.end() ? 0 : relieved->second)));
+  }
+  return left > 0 ? std::min(t.speedup(r), std::max(1.0, fully_busy / left)) : t.speedup(r);
 }
 
 void relieve_load_store_queue(relief& r, const time_model& t, const char* part, double saved) {
@@ -49,9 +60,51 @@ void relieve_load_store_queue(relief& r, const time_model& t, const char* part, 
   r.states["lg_throttle"] = ratio(saved, t.moved("shared_passes") + t.moved("constant_reads") + t.moved("l1_requests"));
 }
 
+namespace {
+
+/// Words that are coalesced once they are accessed as vectors, which have a rule of their own.
+std::set<const place_sums*> words_of_coalesced_vectors(const time_model& t) {
+  std::set<const place_sums*> words;
+  for (const vector_of_words& v : vectors_of_words(t)) {
+    const place_sums& first = *v.words.front();
+    const double least = static_cast<double>(v.words.size()) * first.count("requested_bytes") / sector_bytes;
+    if (first.count("l1_sectors") < worth_telling * least) words.insert(v.words.begin(), v.words.end());
+  }
+  return words;
+}
+
+/// Warp-cycles that loads of a line wait longer once they are coalesced. A thread that goes along neighbouring
+/// addresses finds most of them in the L1; afterwards each access is to other lines, and compilers have four of them
+/// under way.
+double waits_for_other_lines(const time_model& t, const place_sums& p, double relieved) {
+  constexpr double loads_in_flight = 4;
+  double longer = 0;
+  for (const code_block& block : t.code.blocks) {
+    double loads = 0, executed = 0, waits = 0, latency = 0, l1 = 0, l2 = 0;
+    for (std::size_t k = block.first; k <= block.last; ++k) {
+      const machine_step& step = t.code.steps[k];
+      waits += step.loads;
+      if (!step.is("LDG") || t.place_of(step.line) != p.name || step.executed == 0) continue;
+      loads += 1;
+      executed = std::max(executed, step.executed);
+      l1 += step.l1_sectors;
+      l2 += step.l2_sectors;
+      if (step.l2_sectors > 0)
+        latency = std::max(latency, t.round_trip(std::min(1.0, step.dram_sectors / step.l2_sectors)));
+    }
+    if (loads == 0) continue;
+    const double least = loads * executed * ratio(least_sectors(p), p.count("accesses"));
+    const double now = std::min(1.0, ratio(l2, l1)), then = std::min(1.0, ratio(l2, least));  // misses of the L1
+    const double wait = executed * std::ceil(loads / loads_in_flight) * latency * then;
+    longer += std::max(0.0, then - now) * std::max(0.0, wait - waits * (1 - relieved));
+  }
+  return longer;
+}
+
+}  // namespace
+
 void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
-  std::set<const place_sums*> words;  // of vectors, which have a rule of their own
-  for (const vector_of_words& v : vectors_of_words(t)) words.insert(v.words.begin(), v.words.end());
+  const std::set<const place_sums*> words = words_of_coalesced_vectors(t);
   const auto is = [&words](const place_sums& p) {
     return p.count("l1_sectors") >= worth_telling * least_sectors(p) && !p.contains(".local") && words.count(&p) == 0;
   };
@@ -69,13 +122,15 @@ void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
     r.parts["SMs to L2"] = r.parts["L2 to SMs"] = saved("l2_sectors");
     r.parts["DRAM"] = saved("dram_sectors");
     relieve_memory_waits(r, t);
+    r.lifetime = -ratio(waits_for_other_lines(t, p, r.states["long_scoreboard"]),
+                        number_at(t.kernel, {"warp_cycles", "active"}));
     const bool shifted = sectors < 1.6 * least;
     to.push_back(
         {shifted ? "misaligned access" : "uncoalesced access", p.name,
          fmt::format("{} sectors an access where {} would do", rounded(sectors / accesses), rounded(least / accesses)),
          shifted ? "let the first lane of a warp begin at a multiple of 128 bytes"
                  : "let neighbouring lanes access neighbouring addresses",
-         t.speedup(r)});
+         speedup_by_memory(r, t)});
   }
 }
 
@@ -141,6 +196,9 @@ void constants_by_lane(const time_model& t, std::vector<advice>& to) {
     const double instead =
         ratio(taken, number_at(t.kernel, {"warp_cycles", "active"}) * t.share_of("short_scoreboard"));
     r.states["short_scoreboard"] = saved * (1 - std::min(1.0, instead));
+    // And each block copies the table first.
+    const double copy = t.round_trip(1) + t.machine.number("sm.barrier_latency_cycles");
+    r.lifetime = -ratio(copy * number_at(t.kernel, {"warps"}), number_at(t.kernel, {"warp_cycles", "active"}));
     to.push_back(
         {"constants by lane", p.name,
          fmt::format("{} different addresses an access, which are read one after another", rounded(reads / accesses)),

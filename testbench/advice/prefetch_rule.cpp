@@ -17,25 +17,41 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr double in_flight = 4;         // iterations whose loads are under way after mending
+constexpr double in_flight = 4;       // iterations whose loads are under way after mending
+constexpr double most_threads = 0.9;  // of the threads: otherwise a condition of its own has to be known before a load
 constexpr double least_iterations = 8;  // of a warp: shorter loops gain less than an estimate
 
 bool is_load(const place_sums& p) { return p.contains("ld.global") && p.count("accesses") > 0; }
 
-/// The lines around a load that are executed about as often as it.
+/// Lines of PTX from the first to the last one of a loop of the machine program, which may have several turns in one.
 struct loop_body {
-  std::size_t first, last;
+  std::size_t first = 0, last = 0;
 };
 
-loop_body body_around(const std::vector<place_sums>& lines, std::size_t load) {
-  const auto as_often = [&](std::size_t k) {
-    const double part = ratio(lines[k].executed, lines[load].executed);
-    return part > 0.5 && part <= 4;  // a line of PTX may be several machine instructions
-  };
-  loop_body b{load, load};
-  while (b.first > 0 && as_often(b.first - 1)) --b.first;
-  while (b.last + 1 < lines.size() && as_often(b.last + 1)) ++b.last;
-  return b;
+std::vector<loop_body> loop_bodies(const time_model& t) {
+  std::vector<loop_body> bodies;
+  for (std::size_t block = 0; block < t.code.blocks.size(); ++block)
+    for (const std::size_t next : t.code.blocks[block].next) {
+      if (next > block) continue;
+      loop_body b{t.lines.size(), 0};
+      for (std::size_t k = t.code.blocks[next].first; k <= t.code.blocks[block].last; ++k) {
+        const std::size_t line = t.index_of(t.code.steps[k].line);
+        if (line == t.lines.size()) continue;
+        b.first = std::min(b.first, line);
+        b.last = std::max(b.last, line);
+      }
+      bodies.push_back(b);
+    }
+  return bodies;
+}
+
+// The innermost loop around a line; null: none.
+const loop_body* body_around(const std::vector<loop_body>& bodies, std::size_t line) {
+  const loop_body* inner = nullptr;
+  for (const loop_body& b : bodies)
+    if (b.first <= line && line <= b.last && (inner == nullptr || b.last - b.first < inner->last - inner->first))
+      inner = &b;
+  return inner;
 }
 
 // Whether the next address is computed from what is loaded: such a load cannot be made earlier.
@@ -82,15 +98,15 @@ struct loop_loads {
 using loops = std::map<std::pair<std::size_t, std::size_t>, loop_loads>;
 
 // Adds a load to its loop, unless it is in none, or cannot be made earlier.
-void add_load(const time_model& t, std::size_t k, loops& to) {
-  const loop_body b = body_around(t.lines, k);
+void add_load(const time_model& t, const loop_body& b, std::size_t k, loops& to) {
   std::vector<registers_of_line> body;
-  bool turns = false;
+  double lanes = 0;  // of the loop
   for (std::size_t i = b.first; i <= b.last; ++i) {
     body.push_back(registers_in(t.lines[i].texts));
-    turns = turns || t.lines[i].contains("bra");
+    lanes = std::max(lanes, ratio(t.lines[i].thread_executed, t.lines[i].executed));
   }
-  if (!turns || is_chased(body, k - b.first)) return;
+  const bool conditional = t.lines[k].thread_executed < most_threads * lanes * t.lines[k].executed;
+  if (conditional || is_chased(body, k - b.first)) return;
   loop_loads& loop = to[{b.first, b.last}];
   const std::size_t use = b.first + use_of(body, k - b.first);
   loop.loads.push_back(&t.lines[k]);
@@ -104,9 +120,12 @@ void add_load(const time_model& t, std::size_t k, loops& to) {
 
 void prefetch_distance(const time_model& t, std::vector<advice>& to) {
   const double all = number_at(t.kernel, {"warp_cycles", "active"}), warps = number_at(t.kernel, {"warps"});
+  const std::vector<loop_body> bodies = loop_bodies(t);
   loops found;
-  for (std::size_t k = 0; k < t.lines.size(); ++k)
-    if (is_load(t.lines[k]) && t.lines[k].executed >= least_iterations * warps) add_load(t, k, found);
+  for (std::size_t k = 0; k < t.lines.size(); ++k) {
+    if (!is_load(t.lines[k]) || t.lines[k].executed < least_iterations * warps) continue;
+    if (const loop_body* body = body_around(bodies, k); body != nullptr) add_load(t, *body, k, found);
+  }
   for (const auto& [lines, loop] : found) {
     if (loop.cycles == 0 || worth_telling * loop.together() >= in_flight) continue;
     const place_sums& first = *loop.loads.front();
@@ -115,6 +134,8 @@ void prefetch_distance(const time_model& t, std::vector<advice>& to) {
     relief r;
     r.states["long_scoreboard"] =
         std::max(0.0, 1 - left * loop.together()) * ratio(loop.cycles, all * t.share_of("long_scoreboard"));
+    // If all have the same work, the last warps are those that wait longest.
+    if (t.has_equal_warps()) r.rest = r.states["long_scoreboard"];
     // More loads at a time do not come sooner from a part that is busy already.
     const double most = std::max(1.0, ratio(fully_busy, memory_use(t)));
     to.push_back(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,6 @@ struct advice;
 
 constexpr double sector_bytes = 32;
 constexpr double worth_telling = 1.2;    // what is there to what is needed
-constexpr double fully_busy = 0.8;       // few parts are used more than this
 constexpr double busy_part = 0.6;        // others wait for a part that is used as much
 constexpr double few_instructions = 40;  // between two barriers
 
@@ -23,6 +23,9 @@ std::string rounded(double value);
 /// Waits for the path to the L1 and beyond become shorter as its busiest part has less to do. No warp waits for a part
 /// that is seldom busy.
 void relieve_memory_waits(relief& r, const time_model& t);
+
+/// The speedup where what remains in these parts of the path to memory does not come sooner than at 80 % of their peak.
+double speedup_by_memory(const relief& r, const time_model& t, std::initializer_list<const char*> parts = {"DRAM"});
 
 /// Accesses that wait for a place in the load/store unit's queue wait for all that the unit does before: passes over
 /// banks, constants one after another, look-ups in the L1. `part` of the unit has `saved` cycles less to do; no access

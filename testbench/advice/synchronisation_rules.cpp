@@ -67,22 +67,47 @@ bool lanes_wait(const time_model& t, const place_sums& p) {
   return p.thread_executed >= 2 * p.count("atomic_addresses") || (few_slices && t.use_of("atomics") >= fully_busy);
 }
 
+/// Core cycles that a sum over a block takes: shuffles, a barrier, one thread that adds up the warps' sums, and the
+/// code of it, which is fetched.
+double sum_of_block(const time_model& t) {
+  constexpr double instructions = 70;
+  const machine_parameters& m = t.machine;
+  const double add = m.number("fp32.latency_cycles"), warps = std::ceil(t.threads_of_a_block() / warp_threads);
+  const double code = instructions * ratio(m.number("instruction_cache.instruction_bytes", 8),
+                                           m.number("instruction_cache.line_bytes", 128));
+  const bool is_near = m.number("instruction_cache.launch_prefetch_bytes") > 0;
+  const double fetch = std::ceil(code / (1 + m.number("instruction_cache.prefetch_lines"))) *
+                       (is_near ? m.number("instruction_cache.miss_latency_cycles") : t.round_trip());
+  return std::log2(warp_threads) * (m.number("ldst.shuffle_latency_cycles") + add) +
+         m.number("sm.barrier_latency_cycles") + 2 * m.number("shared_memory.latency_cycles") + warps * add + fetch;
+}
+
 void global_atomics(const time_model& t, const place_sums& p, std::vector<advice>& to) {
   double all = 0;
   for (const place_sums& line : t.lines) all += t.atomic_cycles(line);
   const double lanes = ratio(p.thread_executed, p.executed), addresses = ratio(p.count("atomic_addresses"), p.executed);
-  // Once a block, of as many addresses as an access has now.
-  const double requests = ratio(p.count("l1_requests"), p.executed) * number_at(t.kernel, {"blocks"});
+  // Once a block, of as many addresses as an access has now: each by a warp of its own, if there are enough.
+  const bool by_warps = addresses * warp_threads <= t.threads_of_a_block();
+  const double requests =
+      (by_warps ? addresses : ratio(p.count("l1_requests"), p.executed)) * number_at(t.kernel, {"blocks"});
   const double saved = 1 - std::min(1.0, ratio(requests, t.atomic_cycles(p)));
   relief r;
   // Code and other data that come from a busy slice wait behind its atomics.
   const double busy = saved * std::min(1.0, t.use_of("atomics") / fully_busy);
-  for (const char* state : {"lg_throttle", "mio_throttle", "drain", "imc_miss"}) r.states[state] = busy;
+  for (const char* state : {"lg_throttle", "mio_throttle", "drain"}) r.states[state] = busy;
+  r.states["imc_miss"] = busy * (1 - t.constants_alone());
   for (const char* state : {"no_instruction", "branch_resolving"}) r.states[state] = busy * (1 - t.fetches_alone());
   r.states["long_scoreboard"] = busy * (1 - t.loads_without_atomics());
-  // Instead, each takes the latency of shared memory.
-  r.lifetime = -ratio(p.executed * t.machine.number("shared_memory.latency_cycles"),
-                      number_at(t.kernel, {"warp_cycles", "active"}));
+  // Warps that end one after another behind the slices do so no more. What is left comes when blocks end,
+  // as far apart as they started, and finds what it changes in device memory.
+  r.rest = busy;
+  const double all_at_once = ratio(t.use_of("atomics") * requests, all * std::max(1.0, number_at(t.kernel, {"waves"})));
+  r.end = std::max(0.0, all_at_once - t.time_of_starts()) +
+          ratio(t.machine.number("memory.latency_cycles"), number_at(t.kernel, {"cycles"}));
+  // Instead, each takes an addition, and a block adds up.
+  const double added = p.executed * t.machine.number("fp32.latency_cycles");
+  r.lifetime =
+      -ratio(added + number_at(t.kernel, {"warps"}) * sum_of_block(t), number_at(t.kernel, {"warp_cycles", "active"}));
   r.parts["atomics"] = saved * ratio(t.atomic_cycles(p), all);
   r.parts["SMs to L2"] = saved * ratio(p.count("l2_sectors"), t.moved("l2_sectors"));
   r.parts["L2 to SMs"] = r.parts["SMs to L2"];
@@ -91,7 +116,7 @@ void global_atomics(const time_model& t, const place_sums& p, std::vector<advice
                             addresses < 1.05 ? std::string("one address") : rounded(addresses) + " addresses",
                             rounded(ratio(p.count("atomic_turns"), p.executed))),
                 "add up within the warp (__reduce_add_sync, shuffles) and the block first, then one atomic a block",
-                t.speedup(r)});
+                speedup_by_memory(r, t, {"L1 look-ups", "L1", "SMs to L2", "L2 to SMs", "DRAM"})});
 }
 
 void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice>& to) {

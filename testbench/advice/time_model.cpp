@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "testbench/advice/carried_values.h"
 #include "testbench/advice/speed_of_light.h"
 
 namespace heddle::testbench {
@@ -102,15 +103,24 @@ time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), 
   uses_["atomics"] =
       std::min(1.0, ratio(number_at(k, {"busiest_atomic_unit_cycles"}), number_at(k, {"cycles"}) * clock));
   for (const wait_share& w : waits(k)) states_[w.name] = w.share;
+  ends_ = std::min(
+      1.0, time_of_starts() + ratio(m.number("cwd.dispatch_latency_cycles") + round_trip(), number_at(k, {"cycles"})));
+  const double life = ratio(number_at(k, {"warp_cycles", "active"}), number_at(k, {"warps"}));
+  in_life_ = std::min(1.0, ratio(std::max(1.0, std::ceil(number_at(k, {"waves"}))) * life, number_at(k, {"cycles"})));
 }
 
 double time_model::atomic_cycles(const place_sums& atomic) const {
   const double each = machine.number("l2.atomic_occupancy_cycles"), most = machine.number("l2.atomic_limit_cycles");
+  if (atomic.count("atomic_addresses") == 0) return 0;
   const double requests = atomic.count("l1_requests");
   double further = ratio(atomic.count("atomic_turns") - requests, requests) *
                    (each > 0 ? each : machine.number("l2.atomic_interval_cycles"));
   if (each == 0 && most > 0) further = std::min(further, most);
   return requests * (1 + further);
+}
+
+double time_model::round_trip(double dram_share) const {
+  return round_trip() + dram_share * machine.number("memory.latency_cycles");
 }
 
 double time_model::round_trip() const {
@@ -127,20 +137,64 @@ double time_model::loads_alone() const {
   return ratio(least, now);
 }
 
+double time_model::latency_of(const machine_step& load) const {
+  if (load.executed == 0) return 0;
+  const double look_ups = load.look_ups / load.executed, sectors = std::max(1.0, ratio(load.l1_sectors, load.look_ups));
+  // An access waits for its last line, so one from afar is enough.
+  const auto share = [&](double from) { return std::min(1.0, from / sectors / load.executed); };
+  const double missed = share(load.l2_sectors), read = share(load.dram_sectors);
+  return (1 - missed) * machine.number("l1.latency_cycles") + missed * round_trip(std::min(1.0, ratio(read, missed))) +
+         std::max(0.0, look_ups - 1);
+}
+
+double time_model::loads_alone(const code_block& block, bool overlap) const {
+  struct origin {
+    unsigned depth = 0;  // loads one after another that the value needs
+    double latency = 0;  // of the last of them
+  };
+  std::map<std::string, origin> values;  // by register
+  std::map<unsigned, double> longest;    // by depth
+  double sum = 0;
+  for (std::size_t k = block.first; k <= block.last; ++k) {
+    const machine_step& step = code.steps[k];
+    const operands o = operands_of(step);
+    origin from;
+    for (const std::string& name : o.read)
+      if (const auto value = values.find(name); value != values.end()) {
+        from.depth = std::max(from.depth, value->second.depth);
+        from.latency = std::max(from.latency, value->second.latency);
+      }
+    const double latency = from.depth == 0 ? round_trip() : from.latency;  // of a load before the block
+    const double wait = std::min(step.loads, step.executed * latency);
+    sum += wait;
+    longest[from.depth] = std::max(longest[from.depth], wait);
+    if (step.is("LDG")) from = {from.depth + 1, latency_of(step)};
+    for (const std::string& name : o.written) values[name] = from;
+  }
+  if (!overlap) return sum;
+  sum = 0;
+  for (const auto& [depth, wait] : longest) sum += wait;
+  return sum;
+}
+
 double time_model::loads_without_atomics() const {
   double now = 0, least = 0;
   for (const code_block& block : code.blocks) {
-    double apart = 0, together = 0;
     bool atomics = false;
     for (std::size_t k = block.first; k <= block.last; ++k) {
-      const machine_step& step = code.steps[k];
-      const double alone = std::min(step.loads, step.executed * round_trip());
-      now += step.loads;
-      apart += alone;
-      together = std::max(together, alone);
-      atomics = atomics || step.is("ATOM") || step.is("RED");
+      now += code.steps[k].loads;
+      atomics = atomics || code.steps[k].is("ATOM") || code.steps[k].is("RED");
     }
-    least += atomics ? (apart + together) / 2 : apart;
+    least += loads_alone(block, atomics);
+  }
+  return ratio(least, now);
+}
+
+double time_model::constants_alone() const {
+  double now = 0, least = 0;
+  for (const machine_step& step : code.steps) {
+    now += step.constants;
+    least += std::min(step.constants, step.executed * machine.number("constant_cache.miss_latency_cycles"));
   }
   return ratio(least, now);
 }
@@ -175,6 +229,12 @@ double time_model::fetches_alone() const {
   return std::min(1.0, ratio(alone * number_at(kernel, {"warps"}), now));
 }
 
+double time_model::time_of_starts() const {
+  const double sms = machine.number("gpu.sm_count", 1);
+  const double blocks = std::min(number_at(kernel, {"blocks"}), number_at(kernel, {"blocks_per_sm"}) * sms);
+  return ratio(machine.number("cwd.dispatch_interval_cycles") * blocks, number_at(kernel, {"cycles"}));
+}
+
 double time_model::threads_of_a_block() const {
   double threads = 1;
   for (const json& d : kernel.value("block", json::array())) threads *= d.is_number() ? d.get<double>() : 1;
@@ -196,6 +256,11 @@ double time_model::blocks_that_fit(double registers) const {
   return std::floor(std::floor(ratio(all / parts, up(bare, unit))) * parts / warps);
 }
 
+std::size_t time_model::index_of(unsigned line) const {
+  const auto found = by_number_.find(line);
+  return found == by_number_.end() ? lines.size() : found->second;
+}
+
 std::string time_model::place_of(unsigned line) const {
   const auto found = by_number_.find(line);
   return found == by_number_.end() ? "" : lines[found->second].name;
@@ -206,6 +271,27 @@ bool time_model::is_local_access(unsigned line) const {
   if (found == by_number_.end()) return false;
   const place_sums& at = lines[found->second];
   return at.contains(".local") || at.contains(".param") || at.contains("call") || at.contains("ret;");
+}
+
+bool time_model::differ(double number) const {
+  const auto differs = [number](double executed) {
+    const double turns = ratio(executed, number);
+    return std::abs(turns - std::round(turns)) >= 0.01;
+  };
+  if (code.steps.empty())
+    return std::any_of(lines.begin(), lines.end(), [&](const place_sums& p) { return differs(p.executed); });
+  return std::any_of(code.steps.begin(), code.steps.end(), [&](const machine_step& s) { return differs(s.executed); });
+}
+
+// If all have as much to do, they end one after another all the same, behind each other in queues.
+bool time_model::warps_differ() const { return differ(number_at(kernel, {"warps"})); }
+
+bool time_model::has_equal_blocks() const {
+  return !code.steps.empty() && !differ(number_at(kernel, {"blocks"})) && !has_loops_by_thread(code);
+}
+
+bool time_model::has_equal_warps() const {
+  return !code.steps.empty() && !warps_differ() && !has_loops_by_thread(code);
 }
 
 double time_model::moved(const char* count) const {
@@ -243,7 +329,10 @@ double time_model::speedup(const relief& r) const {
   }
   queues = std::clamp(lives, 0.0, queues);
   lives = queues + (lives - queues) / r.blocks;
-  return std::max(1.0, 1 / std::max(bound, lives));
+  double rest = std::min(lives, 1 - r.rest);
+  if (busiest() >= fully_busy) rest = std::min(rest, bound / busiest());
+  const double then = ends_ + r.end + (1 - ends_) * (in_life_ * lives + (1 - in_life_) * rest);
+  return std::max(1.0, 1 / std::max(bound, then));
 }
 
 }  // namespace heddle::testbench

@@ -12,6 +12,7 @@
 namespace heddle::testbench {
 
 constexpr double warp_threads = 32;
+constexpr double fully_busy = 0.8;  // few parts are used more than this
 
 /// What a change of the kernel takes away, as shares of what is there.
 struct relief {
@@ -19,6 +20,8 @@ struct relief {
   std::map<std::string, double> states;  // of the warp-cycles in a state of `warp_states`
   double lifetime = 0;                   // of all warp-cycles, beyond those of `states`
   double blocks = 1;  // so many times the blocks, or working warps, share an SM: those behind others wait as long
+  double end = 0;     // of the kernel's time: what is done after the warps of the last wave
+  double rest = 0;    // of the time beyond a mean warp's life, in which the longest warps are left
 };
 
 /// Lines of PTX that were compiled from one line of the source; without its name a line of the PTX.
@@ -40,7 +43,9 @@ struct place_sums {
 bool is_atomic(const place_sums& p);
 
 /// A kernel's time after a change. The same number of warps shares the SM, so the time goes with the cycles that a warp
-/// lives, but no part of the chip can do its work in less than it takes at its peak.
+/// lives, but no part of the chip can do its work in less than it takes at its peak. Where warps end one after another
+/// behind a busy part, that time goes with the part's work instead. Blocks start no
+/// sooner than now, and the last store takes as long.
 class time_model {
  public:
   time_model(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
@@ -58,11 +63,17 @@ class time_model {
   [[nodiscard]] double atomic_cycles(const place_sums& atomic) const;
   /// What a load takes that misses the L1 and hits the L2 of an idle chip, in core cycles.
   [[nodiscard]] double round_trip() const;
+  /// The same of one that misses the L2, or of a share of them.
+  [[nodiscard]] double round_trip(double dram_share) const;
+  /// What a load takes on an idle chip, from where its sectors come.
+  [[nodiscard]] double latency_of(const machine_step& load) const;
   /// The share of the waits for loads that they would take on an idle chip, from the L2.
   [[nodiscard]] double loads_alone() const;
-  /// The same if there were no atomics, which keep the loads of a basic block apart. How far these overlap then is not
-  /// counted: the mean of all one after another, and all at once.
+  /// The same, from where they come now, if there were no atomics, which keep the loads of a basic block apart: loads
+  /// that need no other's value overlap then.
   [[nodiscard]] double loads_without_atomics() const;
+  /// The same of the waits for constants: each that is no hit takes the latency of a miss.
+  [[nodiscard]] double constants_alone() const;
   /// The same of the waits for instructions: each line of the code is fetched once. Of a line that the prefetcher
   /// fetches, what the lines before it take is no wait.
   [[nodiscard]] double fetches_alone() const;
@@ -71,10 +82,21 @@ class time_model {
   /// Blocks on an SM at a time, at most.
   [[nodiscard]] double resident_blocks() const;
   [[nodiscard]] double threads_of_a_block() const;
+  /// Between the starts of the first and the last block of the first wave, as a part of the kernel's time.
+  [[nodiscard]] double time_of_starts() const;
+  /// Of a line of the PTX, in `lines`; lines.size(): none.
+  [[nodiscard]] std::size_t index_of(unsigned line) const;
   /// A line of the PTX as places are named: "kernel.cu:12".
   [[nodiscard]] std::string place_of(unsigned line) const;
   /// Whether a line of the PTX says that it accesses local memory, or is a call's.
   [[nodiscard]] bool is_local_access(unsigned line) const;
+  /// Whether all warps have the same work: each instruction is executed as often by all, and no loop's turns depend on
+  /// the thread, the block or data.
+  [[nodiscard]] bool has_equal_warps() const;
+  /// The same of blocks, whose warps may have unlike work.
+  [[nodiscard]] bool has_equal_blocks() const;
+  /// Whether a hundredth of the warps, or more, execute some instruction less often than others.
+  [[nodiscard]] bool warps_differ() const;
   /// Sums of lines[].memory over all lines.
   [[nodiscard]] double moved(const char* count) const;
 
@@ -85,6 +107,11 @@ class time_model {
   machine_code code;
 
  private:
+  /// Warp-cycles of waits for loads in a basic block on an idle chip, as they are, or if those that need no other's
+  /// value overlap.
+  [[nodiscard]] double loads_alone(const code_block& block, bool overlap) const;
+  /// Whether a hundredth of so many warps or blocks, or more, execute some instruction less often than others.
+  [[nodiscard]] bool differ(double number) const;
   /// Core cycles that a warp takes to issue the instructions of each line of code, once.
   [[nodiscard]] std::vector<double> times_of_code_lines() const;
   void add_line(const nlohmann::ordered_json& line, const std::string& file, std::map<std::string, std::size_t>& known);
@@ -92,6 +119,8 @@ class time_model {
   std::map<unsigned, std::size_t> by_number_;  // of a line of PTX: its index in `lines`
   std::map<std::string, double> uses_;
   std::map<std::string, double> states_;
+  double ends_ = 0;     // of the kernel's time: until its first blocks have started, and for the last stores
+  double in_life_ = 1;  // of the kernel's time: of a warp that lives as long as the mean, one in each wave
 };
 
 }  // namespace heddle::testbench
