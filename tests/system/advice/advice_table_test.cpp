@@ -42,6 +42,7 @@ constexpr const char* first = "views/advice";
 constexpr const char* waits = "views/advice_waits";
 constexpr const char* more = "advice/more";
 constexpr const char* serial = "advice/serial";
+constexpr const char* one_wave = "advice/one_wave";
 
 words values_and_turns(unsigned threads, unsigned turns) {
   return {words_of(threads + 4096), bytes(16 * threads), number(turns)};
@@ -62,6 +63,10 @@ const row rows[] = {
      [](unsigned n) {
        return words{words_of(16 * n), bytes(16 * n)};
      }},
+    {"uncoalesced access", one_wave, "row_of_thread", "row_of_thread_mended",
+     [](unsigned n) {
+       return words{words_of(16 * n), bytes(4 * n), number(16)};
+     }},
     {"unused vector width", first, "quads", "quads_mended",
      [](unsigned n) {
        return words{words_of(8 * n), bytes(16 * n), number(16), number(0)};
@@ -76,11 +81,13 @@ const row rows[] = {
     {"local memory", first, "indexed", "indexed_mended", values<64>},
     {"register spills", more, "spilled", "spilled_mended", values<16>},
     {"register spills", more, "by_maxnreg", "unlimited", values<16>},
+    {"register spills", one_wave, "spilled_weights", "spilled_weights_mended", values<8>},
     {"divergence", first, "by_thread", "by_thread_mended", values<100>},
     {"divergence", more, "even_and_odd", "even_and_odd_mended", values<100>},
     {"divergence", more, "one_side_long", "one_side_long_mended", values<100>},
     {"divergence", more, "unlike_turns", "unlike_turns_mended", values<96>, {16, 32}},
     {"double precision", first, "widened", "widened_mended", values<100>},
+    {"double precision", one_wave, "double_literals", "double_literals_mended", values<16>},
     {"barriers", waits, "uneven", "uneven_mended", values<8>},
     {"serial work", serial, "one_sums", "one_sums_mended", values<8>},
     {"serial work", serial, "four_sum", "one_sums_mended", values<8>},
@@ -96,6 +103,11 @@ const row rows[] = {
     {"atomics by address", waits, "few_bins", "few_bins_mended", values<64>},
     {"atomics by address", more, "apart", "apart_mended", values<16>},
     {"atomics by address", more, "histogram_of_few", "histogram_of_few_mended", values<16>},
+    {"atomics by address", one_wave, "sums_of_blocks", "sums_of_blocks_mended", values<4>},
+    {"prefetch distance", one_wave, "between_barriers", "between_barriers_mended",
+     [](unsigned n) {
+       return words{words_of(n + 8192), bytes(4 * n), number(32)};
+     }},
     {"prefetch distance", waits, "used_at_once", "used_at_once_mended",
      [](unsigned n) {
        return words{words_of(33 * n), bytes(16 * n), number(32), number(n)};
