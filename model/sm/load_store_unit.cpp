@@ -344,7 +344,8 @@ void load_store_unit::set_throttled(bool now) {
 
 // Schedules the next cycle with work. An access that waits for the L1 is woken by the L1's answer.
 void load_store_unit::sleep(cycle_t cycle) {
-  if (hot_.streaming != nullptr && !hot_.nacked) clock_.wake_at(std::max(hot_.l1_free, cycle + 1));
+  const bool sends = hot_.streaming != nullptr && !hot_.nacked, again = !hot_.deferred.empty() && !hot_.deferred_nacked;
+  if (sends || again) clock_.wake_at(std::max(hot_.l1_free, cycle + 1));
   if (!hot_.awaiting_translation.empty() && hot_.streaming == nullptr &&
       (hot_.deferred.empty() || passes_deferred(*hot_.awaiting_translation.front().transaction)))
     clock_.wake_at(std::max({hot_.awaiting_translation.front().ready, hot_.l1_free, cycle + 1}));
