@@ -90,7 +90,7 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          operand, only if not extended); with `extended`, a `negate` operand means ~x alone and the carry comes from
 ///          psrc[0].
 /// lea      d = (a << sub) + b (+ psrc[0] if extended); pdst[0] = carry out; `high`: d = (a:c >> (32-sub)) + b, where
-///          the shifted 64-bit value is c:a (c is the high word)
+///          the shifted 64-bit value is c:a (c is the high word; type s32: the sign of a, sub > 0, with `extended`)
 /// lop3     d = lut(sub) of a, b, c; pdst[0] = (d != 0)
 /// prmt     d = permute(a, selector b, c) (PTX prmt a,c,b; sub: 0 generic, 1 f4e, 2 b4e, 3 rc8, 4 ecl, 5 ecr, 6 rc16)
 /// iabs     d = |a|

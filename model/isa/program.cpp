@@ -29,10 +29,11 @@ constexpr const char* vote_names[] = {"ANY", "ALL", "EQ", "BALLOT", "ACTIVE"};
 constexpr const char* space_letters[] = {"", "G", "S", "L", "C"};
 constexpr const char* cache_names[] = {"", ".CG", ".CS", ".LU", ".CV", ".WB", ".WT", ".CI", ".VOLATILE"};
 constexpr const char* special_names[] = {
-    "TID.X",   "TID.Y",    "TID.Z",       "NTID.X",      "NTID.Y",       "NTID.Z",      "CTAID.X",     "CTAID.Y",
-    "CTAID.Z", "NCTAID.X", "NCTAID.Y",    "NCTAID.Z",    "LANEID",       "WARPID",      "NWARPID",     "SMID",
-    "NSMID",   "GRIDID",   "LANEMASK_EQ", "LANEMASK_LT", "LANEMASK_LE",  "LANEMASK_GT", "LANEMASK_GE", "CLOCKLO",
-    "CLOCKHI", "CLOCK",    "GLOBALTIMER", "TOTAL_SMEM",  "DYNAMIC_SMEM", "SRZ"};
+    "TID.X",    "TID.Y",    "TID.Z",       "NTID.X",      "NTID.Y",       "NTID.Z",      "CTAID.X",     "CTAID.Y",
+    "CTAID.Z",  "NCTAID.X", "NCTAID.Y",    "NCTAID.Z",    "LANEID",       "WARPID",      "NWARPID",     "SMID",
+    "NSMID",    "GRIDID",   "LANEMASK_EQ", "LANEMASK_LT", "LANEMASK_LE",  "LANEMASK_GT", "LANEMASK_GE", "CLOCKLO",
+    "CLOCKHI",  "CLOCK",    "GLOBALTIMER", "TOTAL_SMEM",  "DYNAMIC_SMEM", "CGA_CTAID.X", "CGA_CTAID.Y", "CGA_CTAID.Z",
+    "CgaCtaId", "CGAID.X",  "CGAID.Y",     "CGAID.Z",     "SRZ"};
 constexpr const char* prmt_names[] = {"", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16"};
 constexpr const char* idp_names[] = {".4A", ".2A.LO", ".2A.HI"};
 constexpr const char* bar_names[] = {".SYNC", ".ARV", ".RED.POPC", ".RED.AND", ".RED.OR"};

@@ -134,6 +134,7 @@ outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& c
 
 TEST(conformance, gtx1080) { EXPECT_GT(all_cases("gtx1080", all_families()).compared, 800u); }
 TEST(conformance, v100) { EXPECT_GT(all_cases("v100", all_families()).compared, 800u); }
+TEST(conformance, h100) { EXPECT_GT(all_cases("h100", all_families(), 256).compared, 800u); }
 
 // The same functions compute the results, so fewer rows suffice.
 TEST(conformance, functionally) {
@@ -162,7 +163,7 @@ TEST(conformance, rare) {
 }
 
 TEST(conformance, constants) {
-  for (const char* gpu : {"gtx1080", "v100"}) {
+  for (const char* gpu : {"gtx1080", "v100", "h100"}) {
     const outcome o = all_cases(gpu, constant_families(), 256);
     EXPECT_TRUE(o.refused.empty());
     EXPECT_EQ(o.compared, constant_families().size());

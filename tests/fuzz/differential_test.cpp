@@ -228,6 +228,7 @@ void fuzz(const std::string& gpu, bool functional = false) {
 
 TEST(differential, gtx1080) { fuzz("gtx1080"); }
 TEST(differential, v100) { fuzz("v100"); }
+TEST(differential, h100) { fuzz("h100"); }
 TEST(differential, functionally_gtx1080) { fuzz("gtx1080", true); }
 TEST(differential, functionally_v100) { fuzz("v100", true); }
 

@@ -19,6 +19,7 @@
 #include "heddle/frontend/ptx/machine/register_ceiling.h"
 #include "heddle/frontend/ptx/resolve/align_up.h"
 #include "heddle/frontend/ptx/resolve/translate/resolver.h"
+#include "heddle/frontend/ptx/select/code/hopper_code.h"
 #include "heddle/frontend/ptx/select/contract.h"
 #include "heddle/frontend/ptx/select/selector.h"
 #include "heddle/frontend/ptx/syntax/link.h"
@@ -88,16 +89,23 @@ struct unscheduled_kernel {
   std::vector<isa::parameter_copy> parameter_copies;
 };
 
-void tidy(machine_function& machine) {
+void tidy(machine_function& machine, bool hopper_code) {
+  if (hopper_code) widen_shared_loads(machine);
   propagate_copies(machine);
   remove_dead_code(machine);
   merge_chains(machine);
+  if (hopper_code) {
+    join_shifted_sums(machine);
+    join_logic(machine);
+  }
   remove_dead_code(machine);
   narrow_fetches(machine);
   split_at_slow_paths(machine);
-  legalise(machine);
+  if (hopper_code) hold_constants(machine);
+  legalise(machine, hopper_code ? constant_access::loads : constant_access::operands);
   rename_after_copies(machine);
   compute_in_place(machine);
+  if (hopper_code) load_constants(machine);
 }
 
 bool has_loops(const hir_function& f) {
@@ -109,7 +117,7 @@ bool has_loops(const hir_function& f) {
 
 /// Unrolls loops, those around unrolled ones afterwards. The instructions selected decide by how much, before copies
 /// among them go: ptxas counts early, too.
-void unroll(hir_function& hir, const loaded_module& m, const gpu_config& gpu, bool has_imad) {
+void unroll(hir_function& hir, const loaded_module& m, const gpu_config& gpu, bool has_imad, bool hopper_code) {
   constexpr unsigned most_rounds = 3;
   bool again = true;
   for (unsigned round = 0; again && round < most_rounds && !hir.rolled && has_loops(hir); ++round) {
@@ -121,8 +129,8 @@ void unroll(hir_function& hir, const loaded_module& m, const gpu_config& gpu, bo
     const unrolling made = unroll_loops(hir, costs);
     again = made.again;
     if (!made.changed) return;
-    optimise(hir, has_imad);
-    convert_branches(hir);
+    optimise(hir, has_imad, hopper_code);
+    convert_branches(hir, hopper_code);
     join_counters(hir, made.counters);
   }
 }
@@ -130,12 +138,12 @@ void unroll(hir_function& hir, const loaded_module& m, const gpu_config& gpu, bo
 /// Machine instructions over virtual registers, in the order written. The stages before are freed: kernels may be
 /// large.
 unscheduled_kernel select_instructions(const loaded_module& m, const ast_function& kernel, const gpu_config& gpu) {
-  const bool has_imad = gpu.integer.multiplier != choice::multiplier::xmad;
+  const bool has_imad = gpu.integer.multiplier != choice::multiplier::xmad, hopper_code = has_hopper_code(gpu);
   hir_function hir;
   resolver(m, kernel, hir).run();
-  optimise(hir, has_imad);
-  convert_branches(hir);
-  unroll(hir, m, gpu, has_imad);
+  optimise(hir, has_imad, hopper_code);
+  convert_branches(hir, hopper_code);
+  unroll(hir, m, gpu, has_imad, hopper_code);
   contract_products(hir);
   unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(),
                           hir.shared_bytes,
@@ -144,7 +152,7 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
                           hir.leaves_block,
                           hir.parameter_copies};
   hir = {};
-  tidy(made.code);
+  tidy(made.code, hopper_code);
   return made;
 }
 
@@ -167,6 +175,7 @@ code_rules code_rules_of(const gpu_config& gpu) {
   code_rules r;
   r.stack_pointer = major >= 2;
   r.descriptor = major >= 8;
+  r.exits_apart = has_hopper_code(gpu);
   r.convergence = major >= 8   ? convergence_code::barriers
                   : major == 7 ? convergence_code::saved_barriers
                                : convergence_code::none;
@@ -271,6 +280,10 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
                       "kernel '" + kernel + "' cannot be compiled with " + std::to_string(rules.limit) +
                           " registers per thread" + least_registers(select_instructions(m, function, gpu).code, rules));
   verify_allocation(machine, allocation);
+  if (has_hopper_code(gpu)) {
+    load_uniform_constants(machine);
+    count_slow_paths(machine);
+  }
 
   p->code = emit(machine, allocation, code_rules_of(gpu));
   p->bank2.resize(8 * machine.literals.size());

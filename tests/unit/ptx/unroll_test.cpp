@@ -42,8 +42,8 @@ std::vector<loop_plan> plans_of(const std::string& text) {
   const ptx::loaded_module m = ptx::place(ptx::parse(text, "k.ptx"), isa::heap_base);
   ptx::hir_function f;
   ptx::resolver(m, m.ast->functions.back(), f).run();
-  ptx::optimise(f, true);
-  ptx::convert_branches(f);
+  ptx::optimise(f, true, false);
+  ptx::convert_branches(f, false);
   std::vector<ptx::block_cost> costs;
   for (const ptx::hir_block& b : f.blocks) costs.push_back({b.code.size(), false});
   return ptx::plan_loops(f, costs);

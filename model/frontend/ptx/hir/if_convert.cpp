@@ -23,7 +23,7 @@ bool is_access(const hir_instruction& h) {
 
 class converter {
  public:
-  explicit converter(hir_function& f) : f_(f) {}
+  converter(hir_function& f, bool hopper_code) : f_(f), hopper_(hopper_code) {}
 
   void run() {
     count_predecessors();
@@ -31,7 +31,8 @@ class converter {
     for (bool changed = true; changed;) {
       changed = false;
       for (std::uint32_t b = static_cast<std::uint32_t>(f_.blocks.size()); b-- > 0;)
-        if (!removed_[b] && predecessors_[b] + (b == 0) > 0) changed = convert(b) || join(b) || changed;
+        if (!removed_[b] && predecessors_[b] + (b == 0) > 0)
+          changed = convert(b) || join(b) || (hopper_ && (invert(b) || leave(b))) || changed;
     }
     renumber();
   }
@@ -176,6 +177,46 @@ class converter {
     return true;
   }
 
+  /// A branch over a block that only jumps elsewhere becomes the opposite branch to there.
+  bool invert(std::uint32_t b) {
+    hir_block& x = f_.blocks[b];
+    const hir_instruction* branch = branch_of(x);
+    const std::uint32_t next = next_of(b);
+    if (!branch || branch->guard.what != value::kind::reg || branch->return_block != isa::no_target ||
+        x.successors.size() != 2 || next == no_node || branch->target != next_of(next) || predecessors_[next] != 1)
+      return false;
+    hir_block& y = f_.blocks[next];
+    const hir_instruction* jump = branch_of(y);
+    if (!jump || y.code.size() != 1 || jump->guard.what != value::kind::none || jump->return_block != isa::no_target ||
+        jump->target == branch->target)
+      return false;
+    x.code.back().guard.negate = !x.code.back().guard.negate;
+    x.code.back().target = jump->target;
+    std::replace(x.successors.begin(), x.successors.end(), next, jump->target);
+    y.code.clear();
+    y.successors.clear();
+    predecessors_[next] = 0;
+    removed_[next] = true;
+    return true;
+  }
+
+  /// A jump to a block that only exits becomes the exit.
+  bool leave(std::uint32_t b) {
+    hir_block& x = f_.blocks[b];
+    const hir_instruction* jump = branch_of(x);
+    if (!jump || jump->guard.what != value::kind::none || jump->return_block != isa::no_target ||
+        !only_exits(jump->target) || jump->target == next_of(b))
+      return false;
+    const std::uint32_t end = jump->target;
+    x.code.back() = f_.blocks[end].code[0];
+    x.successors.clear();
+    if (--predecessors_[end] == 0) {
+      f_.blocks[end].code.clear();
+      removed_[end] = true;
+    }
+    return true;
+  }
+
   /// Merges the next block if it has no other predecessor.
   bool join(std::uint32_t b) {
     hir_block& x = f_.blocks[b];
@@ -212,6 +253,7 @@ class converter {
   }
 
   hir_function& f_;
+  const bool hopper_;
   std::vector<std::uint32_t> predecessors_;
   std::vector<bool> removed_;
   hir_instruction branch_;  // the branch removed last
@@ -219,6 +261,6 @@ class converter {
 
 }  // namespace
 
-void convert_branches(hir_function& f) { converter(f).run(); }
+void convert_branches(hir_function& f, bool hopper_code) { converter(f, hopper_code).run(); }
 
 }  // namespace heddle::ptx

@@ -2,6 +2,7 @@
 #include "heddle/frontend/ptx/hir/optimise.h"
 
 #include <algorithm>
+#include <array>
 
 #include "heddle/frontend/ptx/hir/control_flow.h"
 #include "heddle/frontend/ptx/hir/dead_code.h"
@@ -12,32 +13,24 @@ namespace {
 
 using isa::dtype;
 
-std::uint64_t mask_of(dtype t) {
-  const unsigned bits = isa::size_of(t) * 8;
-  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-}
-
-std::int64_t sign_extend(std::uint64_t v, dtype t) {
-  const unsigned bits = isa::size_of(t) * 8;
-  if (bits >= 64) return static_cast<std::int64_t>(v);
-  const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
-  v &= mask_of(t);
-  return static_cast<std::int64_t>((v ^ sign) - sign);
-}
-
 class optimiser {
  public:
-  optimiser(hir_function& f, bool has_imad) : f_(f), imad_(has_imad) {}
+  optimiser(hir_function& f, bool has_imad, bool hopper_code) : f_(f), imad_(has_imad), hopper_(hopper_code) {}
 
   void run() {
     find_singles();
-    for (std::uint32_t b : reverse_post_order(graph_, 0))
+    moments_.assign(f_.registers.size(), {});
+    writes_.assign(f_.registers.size(), 0);
+    for (std::uint32_t b : reverse_post_order(graph_, 0)) {
+      block_ = b;
       for (hir_instruction& h : f_.blocks[b].code) {
         for (value& v : h.src) substitute(v);
         substitute_guard(h);
         simplify(h);
         learn(h);
+        pass(h);
       }
+    }
     count_uses();
     for (hir_block& b : f_.blocks)
       for (hir_instruction& h : b.code) fold_predicates(h);
@@ -46,6 +39,12 @@ class optimiser {
  private:
   struct place {
     std::uint32_t block = no_node, index = 0;
+  };
+
+  /// When a register was written last: how often its sources had been written before.
+  struct moment {
+    std::uint32_t block = no_node;
+    std::array<std::uint32_t, 2> writes{};
   };
 
   void find_singles() {
@@ -88,6 +87,26 @@ class optimiser {
   }
 
   [[nodiscard]] bool stable(const value& v) const { return !v.is_reg() || f_.registers[v.reg].single; }
+
+  /// Notes when a destination was computed: its sources may have several definitions.
+  void pass(const hir_instruction& h) {
+    for (const value& d : h.dst) {
+      if (!d.is_reg()) continue;
+      moment& m = moments_[d.reg];
+      m.block = block_;
+      for (std::size_t k = 0; k < m.writes.size(); ++k)
+        m.writes[k] = k < h.src.size() && h.src[k].is_reg() ? writes_[h.src[k].reg] : 0;
+    }
+    for (const value& d : h.dst)
+      if (d.is_reg()) ++writes_[d.reg];
+  }
+
+  /// Whether source k of a definition still has the value here that it had there.
+  [[nodiscard]] bool unchanged(const hir_instruction& d, std::size_t k) const {
+    if (stable(d.src[k]) || !hopper_) return stable(d.src[k]);
+    const moment& m = moments_[d.dst[0].reg];
+    return m.block == block_ && k < m.writes.size() && m.writes[k] == writes_[d.src[k].reg];
+  }
 
   void substitute(value& v) const {
     if (!single(v) || known_[v.reg].what == value::kind::none) return;
@@ -164,6 +183,9 @@ class optimiser {
       case ptx_op::atom:
       case ptx_op::red:
       case ptx_op::ldmatrix: return fold_address(h);
+      case ptx_op::wmma:
+        if (hopper_ && f_.matrix_forms[h.form].what != matrix_form::action::multiply) fold_address(h);
+        return;
       case ptx_op::cp:
         if (h.m.sub == copy_itself) fold_copy(h);
         return;
@@ -202,7 +224,7 @@ class optimiser {
     const hir_instruction* d = definition(h.src[0]);
     if (!d || d->op != ptx_op::add || d->m.carry_out || d->m.saturate || isa::is_float(d->m.type)) return;
     if (isa::size_of(d->m.type) != isa::size_of(h.m.type) || d->guard.what != value::kind::none) return;
-    if (!d->src[1].is_immediate() || d->src[0].is_immediate() || !stable(d->src[0])) return;
+    if (!d->src[1].is_immediate() || d->src[0].is_immediate() || !unchanged(*d, 0)) return;
     h.src[1].bits = (h.src[1].bits + d->src[1].bits) & mask_of(h.m.type);
     h.src[0] = d->src[0];
   }
@@ -239,7 +261,7 @@ class optimiser {
       const hir_instruction* d = definition(h.src[k]);
       if (!d || d->op != ptx_op::mul || d->m.part != modifiers::part_kind::wide || isa::size_of(d->m.type) != 4)
         continue;
-      if (d->guard.what != value::kind::none || !stable(d->src[0]) || !stable(d->src[1])) continue;
+      if (d->guard.what != value::kind::none || !unchanged(*d, 0) || !unchanged(*d, 1)) continue;
       if (!imad_ && !d->src[1].is_immediate()) continue;
       const value base = h.src[1 - k];
       h.op = ptx_op::mad;
@@ -268,11 +290,9 @@ class optimiser {
   }
 
   void simplify_convert(hir_instruction& h) {
-    if (isa::is_float(h.m.type) || isa::is_float(h.m.type2) || !h.src[0].is_immediate()) return;
-    const std::uint64_t v = isa::is_signed(h.m.type2)
-                                ? static_cast<std::uint64_t>(sign_extend(h.src[0].bits, h.m.type2))
-                                : h.src[0].bits & mask_of(h.m.type2);
-    if (f_.registers[h.dst[0].is_reg() ? h.dst[0].reg : 0].bits != isa::size_of(h.m.type) * 8 || !h.dst[0].is_reg())
+    std::uint64_t v = 0;
+    if (isa::is_float(h.m.type2) && !hopper_) return;
+    if (!h.dst[0].is_reg() || f_.registers[h.dst[0].reg].bits != isa::size_of(h.m.type) * 8 || !fold_convert(h, v))
       return;
     become_move(h, immediate_value(v & mask_of(h.m.type)));
   }
@@ -299,7 +319,7 @@ class optimiser {
       if (!d || d->op != ptx_op::add || d->m.carry_out || d->m.saturate || isa::is_float(d->m.type)) return;
       const unsigned size = isa::size_of(d->m.type);
       if (size < 4 || (!narrow && size != 8) || d->guard.what != value::kind::none) return;
-      if (!d->src[1].is_immediate() || d->src[0].is_immediate() || !stable(d->src[0])) return;
+      if (!d->src[1].is_immediate() || d->src[0].is_immediate() || !unchanged(*d, 0)) return;
       const std::int64_t offset = from_base + sign_extend(d->src[1].bits, d->m.type);
       if (offset < -(1 << 23) || offset >= (1 << 23)) return;
       from_base = offset;
@@ -345,18 +365,21 @@ class optimiser {
   }
 
   hir_function& f_;
-  const bool imad_;
+  const bool imad_, hopper_;
   flow_graph graph_;
   std::vector<place> place_;
   std::vector<value> known_;
   std::vector<hir_instruction*> definition_;
   std::vector<std::uint32_t> uses_;
+  std::vector<moment> moments_;
+  std::vector<std::uint32_t> writes_;  // of each register, so far
+  std::uint32_t block_ = 0;
 };
 
 }  // namespace
 
-void optimise(hir_function& f, bool has_imad) {
-  optimiser(f, has_imad).run();
+void optimise(hir_function& f, bool has_imad, bool hopper_code) {
+  optimiser(f, has_imad, hopper_code).run();
   drop_dead_code(f);  // removed copies are no definitions any more; the remaining single definitions are unchanged
 }
 

@@ -115,15 +115,21 @@ bool repeats_before(const flow_graph& g, std::uint32_t block, std::uint32_t end)
   return false;
 }
 
+bool only_exits(const machine_block& b) {
+  return b.code.size() == 1 && b.code.front().base.op == opcode::exit && !b.code.front().guarded();
+}
+
 }  // namespace
 
-convergence find_convergence(const machine_function& f, const std::vector<std::uint32_t>& reconvergence) {
+convergence find_convergence(const machine_function& f, const std::vector<std::uint32_t>& reconvergence,
+                             bool exits_apart) {
   convergence c{std::vector<std::vector<std::uint32_t>>(f.blocks.size()), std::vector<char>(f.blocks.size(), 0)};
   std::map<std::uint32_t, std::vector<std::uint32_t>> regions;  // by the block where they end: blocks that branch
   const lane_differences lanes(f, reconvergence);
   for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
-    if (reconvergence[b] != no_node && std::any_of(f.blocks[b].code.begin(), f.blocks[b].code.end(),
-                                                   [&](const machine_instruction& i) { return lanes.parts(i); }))
+    if (reconvergence[b] != no_node && !(exits_apart && only_exits(f.blocks[reconvergence[b]])) &&
+        std::any_of(f.blocks[b].code.begin(), f.blocks[b].code.end(),
+                    [&](const machine_instruction& i) { return lanes.parts(i); }))
       regions[reconvergence[b]].push_back(b);
   if (regions.empty()) return c;
   flow_graph g;

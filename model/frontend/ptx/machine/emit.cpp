@@ -165,7 +165,8 @@ class emitter {
         reconvergence_(reconvergence_points(f)),
         called_(f.blocks.size(), nullptr),
         start_(f.blocks.size()) {
-    if (rules.convergence != convergence_code::none) convergence_ = find_convergence(f, reconvergence_);
+    if (rules.convergence != convergence_code::none)
+      convergence_ = find_convergence(f, reconvergence_, rules.exits_apart);
     else convergence_ = {std::vector<std::vector<std::uint32_t>>(f.blocks.size()), std::vector<char>(f.blocks.size())};
     for (const machine_block& b : f.blocks)
       if (const machine_instruction* call = call_of(b)) called_[call->return_block] = call;

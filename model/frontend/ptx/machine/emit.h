@@ -15,6 +15,7 @@ enum class convergence_code : std::uint8_t { none, barriers, saved_barriers };
 struct code_rules {
   convergence_code convergence = convergence_code::none;
   bool stack_pointer = false;  // R1 is loaded at the beginning
+  bool exits_apart = false;    // lanes that only exit do not reconverge before
   bool descriptor = false;     // accesses to global memory take a descriptor, loaded at the beginning, too
 };
 

@@ -12,7 +12,7 @@ using isa::opcode;
 
 class legaliser {
  public:
-  explicit legaliser(machine_function& f) : f_(f), early_(f.blocks.size()) {
+  legaliser(machine_function& f, constant_access access) : f_(f), access_(access), early_(f.blocks.size()) {
     flow_graph g;
     for (const machine_block& b : f.blocks) g.push_back(b.successors);
     dominator_ = immediate_dominators(g, 0);
@@ -101,7 +101,8 @@ class legaliser {
   }
 
   void to_register(machine_instruction& i, virtual_operand& o, std::vector<machine_instruction>& code) {
-    const std::uint32_t early = is_address(i, o) ? before_loops() : block_;
+    const bool is_load = access_ == constant_access::loads && o.is_constant();
+    const std::uint32_t early = is_address(i, o) || is_load ? before_loops() : block_;
     std::vector<held_value>& known = early == block_ ? held_ : early_[early];
     for (const held_value& h : known) {
       if ((early == block_ && code.size() - h.at > reuse_distance) || !same(h.value, o)) continue;
@@ -137,6 +138,7 @@ class legaliser {
   }
 
   void fix(machine_instruction& i, std::vector<machine_instruction>& code) {
+    if (access_ == constant_access::loads && is_uniform(i)) return;
     const bool many = takes_many_constants(i.base.op);
     if (is_value(i.src[0]) && !takes_constant(i.base.op, 0) && takes_constant(i.base.op, 1) && !is_value(i.src[1]))
       exchange_sources(i);
@@ -144,10 +146,10 @@ class legaliser {
       std::swap(i.src[0], i.src[2]);
     bool taken = false;
     // Of a factor and a pair of words the factor takes the register: one instead of two, and the same for arrays of one
-    // type.
+    // type. A pair that must be loaded is.
     if (i.base.op == opcode::imad && i.src[1].is_immediate() && i.src[1].count == 1 && i.src[2].is_constant() &&
         i.src[2].count == 2)
-      to_register(i, i.src[1], code);
+      to_register(i, i.src[access_ == constant_access::loads ? 2 : 1], code);
     for (unsigned k = 0; k < i.src.size(); ++k) {
       virtual_operand& o = i.src[k];
       if (!is_value(o)) continue;
@@ -160,6 +162,7 @@ class legaliser {
   }
 
   machine_function& f_;
+  constant_access access_;
   std::vector<std::uint32_t> dominator_;
   std::vector<unsigned> depth_;
   std::vector<held_value> held_;
@@ -169,6 +172,6 @@ class legaliser {
 
 }  // namespace
 
-void legalise(machine_function& f) { legaliser(f).run(); }
+void legalise(machine_function& f, constant_access access) { legaliser(f, access).run(); }
 
 }  // namespace heddle::ptx

@@ -59,11 +59,25 @@ schedule_plan plan_schedule(const written_function& f, const register_rules& rul
 /// The function with its instructions in that order.
 machine_function in_order(const machine_function& written, const schedule_plan& plan);
 
-/// Joins two three-input additions or logic operations where the first one's result is read once.
+/// Joins two additions where the first one's result is read once.
 void merge_chains(machine_function& f);
+
+/// Joins two logic operations to one of three inputs where the first one's result is read once, and a comparison with
+/// zero to the operation whose result it reads: LOP3 gives a predicate, too.
+void join_logic(machine_function& f);
+
+/// Joins loads of neighbouring words of shared memory where the address is known to be aligned, as ptxas does: LDS.64
+/// and LDS.128.
+void widen_shared_loads(machine_function& f);
+
+/// Joins a 64-bit sum and the shift or the sign extension of one addend that nothing else reads: LEA with LEA.HI.X.
+void join_shifted_sums(machine_function& f);
 
 /// Puts guarded ASSISTs, the slow paths of divisions and roots, behind branches that lanes without need of them take.
 void split_at_slow_paths(machine_function& f);
+
+/// Puts instructions without results before ASSISTs, as many as the chip's routine has beside them, from 9.0 on.
+void count_slow_paths(machine_function& f);
 
 /// Removes instructions whose results nothing reads.
 void remove_dead_code(machine_function& f);
@@ -71,8 +85,27 @@ void remove_dead_code(machine_function& f);
 /// Texture fetches whose last elements nothing reads have no registers for them.
 void narrow_fetches(machine_function& f);
 
+/// How instructions come to constants: as operands, or from registers that loads fill (from 9.0 on).
+enum class constant_access : std::uint8_t { operands, loads };
+
 /// Makes every instruction encodable: at most one constant or immediate, in a place that the opcode takes; other ones
 /// are moved to registers first.
-void legalise(machine_function& f);
+void legalise(machine_function& f, constant_access access = constant_access::operands);
+
+/// Whether an instruction works on values that all lanes share alone, as those of the uniform datapath do: from 9.0 on
+/// it may take any number of constants.
+bool is_uniform(const machine_instruction& i);
+
+/// Keeps words of constants in registers where an instruction reads a second value, which it cannot take as well; all
+/// that read such a word then read the register. ptxas does so for 9.0 and later, where the word must be loaded anyway.
+void hold_constants(machine_function& f);
+
+/// Moves of constants into threads' registers become LDC, those of a pair one.
+void load_constants(machine_function& f);
+
+/// Puts ULDC before instructions that read constants as operands, as ptxas does for 9.0 and later, whose instructions
+/// take uniform registers instead: once where a block on all ways has read the constant before, before loops, and both
+/// halves of a pair of parameters that are needed together in one. After this the order of instructions is final.
+void load_uniform_constants(machine_function& f);
 
 }  // namespace heddle::ptx

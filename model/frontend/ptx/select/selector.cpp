@@ -51,7 +51,7 @@ selector::selector(const hir_function& f, const gpu_config& gpu, const std::stri
       float_(in_, out_, chip_),
       function_(in_, out_),
       divide_(in_, out_),
-      integer_divide_(in_, out_, products_),
+      integer_divide_(in_, out_, products_, chip_),
       convert_(in_, out_, chip_, wide_),
       compare_(in_, out_, wide_),
       memory_(in_, out_, chip_, wide_, runs_),

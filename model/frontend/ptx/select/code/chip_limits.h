@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/config/parameters.h"
+#include "heddle/frontend/ptx/select/code/hopper_code.h"
 #include "heddle/frontend/ptx/select/code/operand_reader.h"
 #include "heddle/isa/instruction.h"
 
@@ -14,6 +15,7 @@ class chip_limits {
       : gpu_(gpu), in_(in), imad_(gpu.integer.multiplier != choice::multiplier::xmad) {}
 
   [[nodiscard]] bool has_imad() const { return imad_; }
+  [[nodiscard]] bool has_hopper_code() const { return ptx::has_hopper_code(gpu_); }
   [[nodiscard]] bool has_capability(unsigned major, unsigned minor) const;
   void require_capability(unsigned major, unsigned minor = 0) const;
   void require_bulk_copies() const;

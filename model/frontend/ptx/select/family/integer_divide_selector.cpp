@@ -35,8 +35,10 @@ void integer_divide_selector::divide() {
 
 void integer_divide_selector::divide_u32(register_part quotient, register_part remainder, virtual_operand a,
                                          virtual_operand b) {
-  const register_part f = out_.temp(), r = out_.temp(), s = out_.temp(), t = out_.temp(), error = out_.temp(),
-                      nb = out_.temp(), estimate = out_.temp();
+  const register_part f = out_.temp(), r = out_.temp(), s = out_.temp(), t = out_.temp(), error = out_.temp();
+  const bool known = is_known(b);
+  const virtual_operand nb = known ? immediate((0 - b.value) & 0xffffffffu) : virtual_operand(out_.temp());
+  const register_part estimate = out_.temp();
   machine_instruction& to_float = out_.put(opcode::i2f, f, {b});
   to_float.base.type = dtype::f32;
   to_float.base.src_type = dtype::u32;
@@ -48,7 +50,7 @@ void integer_divide_selector::divide_u32(register_part quotient, register_part r
   to_int.base.src_type = dtype::f32;
   to_int.base.round = isa::rounding::rz;
   to_int.base.ftz = true;
-  out_.put(opcode::iadd3, nb, {zero(), minus(b), zero()});
+  if (nb.is_reg()) out_.put(opcode::iadd3, {nb.reg, 0, 1}, {zero(), minus(b), zero()});
   products_.low(error, nb, t, zero());
   out_.put(opcode::iadd3, estimate, {t, products_.high(t, error, false), zero()});
   // The estimate is at most two below the quotient: two guarded corrections, on registers that keep their value if the
@@ -56,7 +58,8 @@ void integer_divide_selector::divide_u32(register_part quotient, register_part r
   const register_part q = out_.temp(), m = out_.temp(), rest = out_.temp();
   out_.keep(q);
   out_.keep(rest);
-  out_.put(opcode::iadd3, q, {products_.high(estimate, a, false), zero(), zero()}).guard = {};
+  const virtual_operand start = products_.high(estimate, a, false);
+  (hopper_ ? out_.put(opcode::mov, q, {start}) : out_.put(opcode::iadd3, q, {start, zero(), zero()})).guard = {};
   products_.low(m, nb, q, a);
   out_.put(opcode::mov, rest, {m}).guard = {};
   for (unsigned step = 0; step < 2; ++step) {
@@ -70,6 +73,7 @@ void integer_divide_selector::divide_u32(register_part quotient, register_part r
   }
   if (remainder.reg != no_register) out_.copy(remainder, rest);
   if (quotient.reg == no_register) return;
+  if (known) return out_.copy(quotient, q);
   const std::uint32_t by_zero = out_.temp_predicate();
   out_.put_predicate(opcode::isetp, by_zero, {b, zero()}).base.cmp = isa::compare::eq;
   out_.put(opcode::sel, quotient, {immediate(0xffffffffu), q}).psrc[0] = {by_zero, false};
@@ -78,9 +82,14 @@ void integer_divide_selector::divide_u32(register_part quotient, register_part r
 void integer_divide_selector::divide_s32(bool remainder) {
   const dtype t = in_.now().m.type;
   const virtual_operand a = out_.narrow(0, t), b = out_.narrow(1, t);
-  const register_part pa = out_.temp(), pb = out_.temp(), r = out_.temp(), negated = out_.temp();
+  const register_part pa = out_.temp();
+  const bool known = is_known(b), below = known && (b.value >> 31 & 1) != 0;
+  const virtual_operand pb =
+      known ? immediate((below ? 0 - b.value : b.value) & 0xffffffffu) : virtual_operand(out_.temp());
+  const register_part r = out_.temp(), negated = hopper_ ? r : out_.temp();
+  if (hopper_) out_.keep(r);
   out_.put(opcode::iabs, pa, {a});
-  out_.put(opcode::iabs, pb, {b});
+  if (pb.is_reg()) out_.put(opcode::iabs, {pb.reg, 0, 1}, {b});
   divide_u32(remainder ? register_part{} : r, remainder ? r : register_part{}, pa, pb);
   const std::uint32_t negative = out_.temp_predicate();
   virtual_operand sign = a;
@@ -92,14 +101,16 @@ void integer_divide_selector::divide_s32(bool remainder) {
   machine_instruction& c = out_.put_predicate(opcode::isetp, negative, {sign, zero()});
   c.base.cmp = isa::compare::lt;
   c.base.type = dtype::s32;
-  out_.put(opcode::iadd3, negated, {zero(), minus(r), zero()});
+  machine_instruction& negation = out_.put(opcode::iadd3, negated, {zero(), minus(r), zero()});
+  if (hopper_) negation.guard = {negative, false};
+  if (hopper_ && (remainder || known)) return out_.copy(in_.dst(), r);
   if (remainder) {
     out_.put(opcode::sel, in_.dst(), {negated, r}).psrc[0] = {negative, false};
     return;
   }
-  const register_part q = out_.temp();
+  const register_part q = hopper_ ? r : out_.temp();
+  if (!hopper_) out_.put(opcode::sel, q, {negated, r}).psrc[0] = {negative, false};
   const std::uint32_t by_zero = out_.temp_predicate();
-  out_.put(opcode::sel, q, {negated, r}).psrc[0] = {negative, false};
   out_.put_predicate(opcode::isetp, by_zero, {b, zero()}).base.cmp = isa::compare::eq;
   out_.put(opcode::sel, in_.dst(), {immediate(0xffffffffu), q}).psrc[0] = {by_zero, false};
 }

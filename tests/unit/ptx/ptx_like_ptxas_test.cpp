@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// What ptxas 13.0 does with constants, addresses, loads and branches, on the chips where it does so.
+#include <gtest/gtest.h>
+
+#include "ptx_lower_text.h"
+
+namespace heddle {
+namespace ptx_like_ptxas_test {
+
+using namespace ptx_lower_text;
+
+std::string lowered(const char* capability, const std::string& body) {
+  gpu_config gpu;
+  gpu.integer.multiplier = choice::multiplier::imad;
+  gpu.gpu.compute_capability = choice::named<choice::compute_capability>(capability);
+  const ptx::loaded_module m = ptx::place(ptx::parse(header + body, "k.ptx"), isa::heap_base);
+  return text_of(*ptx::lower(m, "k", gpu, 0));
+}
+
+unsigned times(const std::string& text, const std::string& what) {
+  unsigned n = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++n;
+  return n;
+}
+
+unsigned lines(const std::string& text) { return times(text, "\n"); }
+
+// On an H100 vector_add has 20 instructions: LDC of three pointers behind the exit, ULDC of ntid.x and n before it.
+// Earlier chips take parameters as operands: 16.
+TEST(like_ptxas, parameters_are_loaded_from_9_0_on) {
+  const std::string hopper = lowered("9.0", vector_add), ampere = lowered("8.0", vector_add);
+  EXPECT_EQ(lines(hopper), 20u) << hopper;
+  EXPECT_EQ(times(hopper, "LDC.B64"), 3u) << hopper;
+  EXPECT_GT(hopper.find("LDC.B64"), hopper.find("EXIT")) << hopper;
+  EXPECT_EQ(times(hopper.substr(0, hopper.find("EXIT")), "MOV RZ, c[0x0]"), 3u) << hopper;
+  EXPECT_EQ(lines(ampere), 16u) << ampere;
+  EXPECT_EQ(times(ampere, "LDC"), 0u) << ampere;
+}
+
+constexpr const char* parameters =
+    ".entry k(.param .u64 p, .param .u32 a, .param .u32 b, .param .u32 n) { .reg .b64 %d<9>; .reg .b32 %r<9>; .reg .f32 %f; .reg .pred %q<3>;"
+    "ld.param.u64 %d0, [p]; ld.param.u32 %r0, [a]; ld.param.u32 %r1, [b]; ld.param.u32 %r2, [n]; mov.u32 %r3, %tid.x;";
+
+TEST(like_ptxas, neighbouring_parameters_come_in_one_load) {
+  const std::string both = lowered("9.0", std::string(parameters) +
+                                              "xor.b32 %r4, %r3, %r0; mul.lo.u32 %r4, %r4, %r1; xor.b32 %r4, %r4, %r2;"
+                                              "st.global.u32 [%d0], %r4; ret; }");
+  EXPECT_EQ(times(both, "MOV RZ, c[0x0][0x148]"), 1u) << both;
+  EXPECT_EQ(times(both, "MOV RZ, c[0x0][0x14c]"), 0u) << both;
+  EXPECT_EQ(times(both, "MOV RZ, c[0x0][0x150]"), 1u) << both;
+}
+
+TEST(like_ptxas, loops_read_constants_that_were_loaded_before) {
+  const std::string loop = lowered(
+      "9.0", std::string(parameters) +
+                 "L: mul.lo.u32 %r3, %r3, %r0; xor.b32 %r3, %r3, %r1; st.volatile.global.u32 [%d0], %r3; setp.lt.u32 "
+                 "%q0, %r3, %r2; @%q0 bra L; ret; }");
+  EXPECT_EQ(loop.find("MOV RZ, c[0x0][0x148]", loop.find("IMAD")), std::string::npos) << loop;
+  EXPECT_NE(loop.find("MOV RZ, c[0x0][0x148]"), std::string::npos) << loop;
+}
+
+// A second constant of an instruction is in a thread's register, and others read it there.
+TEST(like_ptxas, a_second_constant_is_loaded_once) {
+  const std::string text = lowered(
+      "9.0",
+      std::string(parameters) +
+          "mad.lo.u32 %r4, %r0, %r3, %r2; add.u32 %r5, %r4, %r0; mul.lo.u32 %r5, %r5, %r0; st.global.u32 [%d0], %r5; ret; }");
+  EXPECT_EQ(times(text, "LDC R"), 1u) << text;
+  EXPECT_EQ(times(text, "0x148]") + times(text, "0x150]"), 3u) << "a load each, and one operand\n" << text;
+}
+
+TEST(like_ptxas, shared_memory_begins_at_a_place_in_its_cluster_from_9_0_on) {
+  const std::string body =
+      ".entry k(.param .u64 p) { .shared .align 4 .b8 s[256]; .reg .b64 %d; .reg .b32 %r<4>; ld.param.u64 %d, [p]; mov.u32 %r0, %tid.x;"
+      "shl.b32 %r1, %r0, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; st.shared.u32 [%r1], %r0; bar.sync 0; ld.shared.u32 %r3, [%r1+4];"
+      "st.global.u32 [%d], %r3; ret; }";
+  EXPECT_EQ(times(lowered("9.0", body), "SR_CgaCtaId"), 1u);
+  EXPECT_EQ(times(lowered("8.0", body), "SR_CgaCtaId"), 0u);
+}
+
+TEST(like_ptxas, shifted_and_signed_addends_are_part_of_a_wide_sum) {
+  const std::string start =
+      ".entry k(.param .u64 p) { .reg .b64 %d<6>; .reg .b32 %r<4>; ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x; mov.u64 %d4, 0;";
+  const std::string shifted = lowered("9.0", start +
+                                                 "ld.global.u64 %d1, [%d0]; shl.b64 %d2, %d1, 2; add.s64 %d3, %d0, %d2;"
+                                                 "st.global.u32 [%d3], %r0; ret; }");
+  EXPECT_EQ(times(shifted, "LEA"), 2u) << shifted;
+  EXPECT_EQ(times(shifted, "SH"), 0u) << shifted;
+  const std::string sign =
+      lowered("9.0", start + "cvt.s64.s32 %d2, %r0; add.s64 %d3, %d0, %d2; st.global.u8 [%d3], %r0; ret; }");
+  EXPECT_EQ(times(sign, "LEA"), 1u) << sign;
+  EXPECT_EQ(times(sign, "SHR"), 0u) << sign;
+}
+
+// An address that is computed from a loop's variable in the same trip is a wide multiply-add and an offset.
+TEST(like_ptxas, addresses_of_loop_variables_are_folded) {
+  const std::string loop = lowered(
+      "9.0",
+      std::string(parameters) +
+          "L: mul.wide.u32 %d1, %r3, 4; add.s64 %d2, %d0, %d1; ld.global.u32 %r4, [%d2]; add.u32 %r5, %r4, 8;"
+          "st.volatile.shared.u32 [%r5], %r4; add.u32 %r3, %r3, %r0; setp.lt.u32 %q0, %r3, %r2; @%q0 bra L; ret; }");
+  EXPECT_EQ(times(loop, "IMAD.U32.WIDE"), 1u) << loop;
+  EXPECT_EQ(times(loop, "IADD3"), 1u) << loop;
+  EXPECT_EQ(times(loop, "+0x8]"), 1u) << loop;
+}
+
+TEST(like_ptxas, aligned_neighbours_in_shared_memory_are_one_load) {
+  const auto loads = [](const char* capability, const std::string& shift, const std::string& between) {
+    std::string body =
+        ".entry k(.param .u64 p) { .shared .align 16 .b8 s[4096]; .reg .b64 %d; .reg .b32 %r<9>; ld.param.u64 %d, [p]; mov.u32 %r0, %tid.x;"
+        "shl.b32 %r1, %r0, " +
+        shift + "; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; ";
+    for (unsigned k = 0; k < 4; ++k)
+      body += "ld.shared.u32 %r" + std::to_string(3 + k) + ", [%r1+" + std::to_string(4 * k) + "];" +
+              (k == 1 ? between : "");
+    const std::string text = lowered(
+        capability, body + "mad.lo.u32 %r7, %r3, %r4, %r5; mul.lo.u32 %r7, %r7, %r6; st.global.u32 [%d], %r7; ret; }");
+    return times(text, "LDS.B128") * 100 + times(text, "LDS.B64") * 10 + times(text, "LDS R");
+  };
+  EXPECT_EQ(loads("9.0", "4", ""), 100u);
+  EXPECT_EQ(loads("9.0", "3", ""), 20u);
+  EXPECT_EQ(loads("9.0", "2", ""), 4u);
+  EXPECT_EQ(loads("8.9", "4", ""), 4u);
+  EXPECT_EQ(loads("9.0", "4", "st.shared.u32 [%r2], %r0;"), 20u) << "a store stands between";
+}
+
+TEST(like_ptxas, logic_is_joined_and_tests_itself_for_zero) {
+  const auto text = [](const char* capability, const std::string& compare) {
+    return lowered(capability, std::string(parameters) + "xor.b32 %r6, %r3, %r0; and.b32 %r4, %r6, 3; setp." + compare +
+                                   ".s32 %q0, %r4, 0; selp.b32 %r5, %r0, %r3, %q0; st.global.u32 [%d0], %r5; ret; }");
+  };
+  EXPECT_EQ(times(text("9.0", "ne"), "LOP3"), 2u) << "of two values that are no registers one stays for itself";
+  EXPECT_EQ(times(text("9.0", "ne"), "ISETP"), 0u);
+  EXPECT_EQ(times(text("9.0", "ne"), ", !P0"), 1u) << "SEL with its sources exchanged: " << text("9.0", "ne");
+  EXPECT_EQ(times(text("9.0", "eq"), ", P0"), 2u) << "set by LOP3, read by SEL: " << text("9.0", "eq");
+  EXPECT_EQ(times(text("8.9", "ne"), "ISETP"), 1u);
+  const std::string three = lowered("9.0", std::string(parameters) +
+                                               "ld.global.u32 %r4, [%d0]; xor.b32 %r6, %r3, %r4; and.b32 %r5, %r6, %r0;"
+                                               "st.global.u32 [%d0], %r5; ret; }");
+  EXPECT_EQ(times(three, "LOP3"), 1u) << three;
+}
+
+// The remainder of a division by a whole number that is converted from a constant needs neither the conversion nor the
+// divisor's sign.
+TEST(like_ptxas, divisors_that_are_known_are_folded) {
+  const std::string text = lowered(
+      "9.0",
+      std::string(parameters) +
+          "mov.f32 %f, 0f40800000; cvt.rzi.s32.f32 %r4, %f; rem.s32 %r5, %r3, %r4; st.global.u32 [%d0], %r5; ret; }");
+  EXPECT_EQ(times(text, "F2I.S32"), 0u) << text;
+  EXPECT_EQ(times(text, "IABS"), 1u) << text;
+}
+
+// Lanes that only exit afterwards need not meet before, and a branch over a jump is the opposite branch.
+TEST(like_ptxas, lanes_do_not_meet_to_exit) {
+  const std::string work = "xor.b32 %r3, %r3, 5; mul.lo.u32 %r3, %r3, %r3; st.volatile.global.u32 [%d0], %r3;";
+  const std::string loop =
+      lowered("9.0", std::string(parameters) + "L: " + work + "setp.lt.u32 %q0, %r3, %r0; @%q0 bra L; ret; }");
+  EXPECT_EQ(times(loop, "BSSY") + times(loop, "BSYNC"), 0u) << loop;
+  const std::string both =
+      lowered("9.0", std::string(parameters) + "setp.lt.u32 %q0, %r3, %r0; @%q0 bra A; bra B; A: " + work +
+                         "bra E; B: " + work + work + "E: ret; }");
+  EXPECT_EQ(times(both, "BSSY") + times(both, "BSYNC"), 0u) << both;
+  EXPECT_EQ(times(both, "BRA"), 1u) << both;
+  EXPECT_EQ(times(both, "EXIT"), 2u) << both;
+}
+
+}  // namespace ptx_like_ptxas_test
+}  // namespace heddle
