@@ -77,10 +77,7 @@ void functional_executor::watched_meeting(const watched_step& step) {
   const isa::operand& members = *simt::member_operand(step.instruction);
   for (simt::lane_mask left = step.mask; left != 0;) {
     const simt::lane_mask named = simt::named_lanes(members, step.warp, left & -left);
-    simt::lane_mask alike = 0;
-    for (const unsigned lane : set_bits(left))
-      if (simt::named_lanes(members, step.warp, 1u << lane) == named) alike |= 1u << lane;
-    if (members.kind == isa::operand_kind::none) alike = left;
+    const simt::lane_mask alike = simt::lanes_naming_alike(members, step.warp, left);
     watcher_->lanes_meet(step, alike | named);
     left &= ~alike;
   }

@@ -120,6 +120,8 @@ class block_clock {
   [[nodiscard]] bool holds(const access_mark& a) const { return a.warp - first_warp_ < warps_.size(); }
   /// Accesses of the block up to here happen before all that its threads do next.
   [[nodiscard]] sequence block_sync() const { return block_sync_; }
+  /// All lanes' accesses of the warp up to here happen before all its lanes' next ones.
+  [[nodiscard]] sequence warp_sync(std::uint32_t warp) const { return warps_[warp].warp_sync; }
   [[nodiscard]] sequence last_release(std::uint32_t warp) const { return warps_[warp].last_release; }
   /// Some lane of the warp may know accesses of other blocks.
   [[nodiscard]] bool knows(std::uint32_t warp) const { return warps_[warp].knows; }

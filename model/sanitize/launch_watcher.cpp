@@ -328,8 +328,11 @@ void launch_watcher::lanes_meet(const watched_step& s, simt::lane_mask named) {
   const isa::operand* const members = simt::member_operand(s.instruction);
   if (members == nullptr || members->kind == isa::operand_kind::none) return;
   simt::lane_mask outside = 0;
-  for (const unsigned lane : set_bits(s.mask))
-    if ((simt::lane_value(*members, s.warp, lane) >> lane & 1) == 0) outside |= 1u << lane;
+  for (simt::lane_mask left = s.mask; left != 0;) {
+    const simt::lane_mask alike = simt::lanes_naming_alike(*members, s.warp, left);
+    outside |= alike & ~simt::named_lanes(*members, s.warp, left & -left);
+    left &= ~alike;
+  }
   if (outside == 0) return;
   if (!found_.counts({sanitize_kind::sync, launch_->program.get(), index_of(s.instruction), 0, 1})) return;
   finding f = finding_at(sanitize_kind::sync, s);

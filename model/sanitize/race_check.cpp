@@ -76,6 +76,7 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
   reaches_cluster_ = launch.reaches_cluster;
   uses_phases_ = !reaches_cluster_ && std::none_of(program_->code.begin(), program_->code.end(), copies_to_shared);
   keeps_all_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), orders_some);
+  uses_words_ = program_->code.size() <= word_mark::most_instructions;
   kept_ = 0;
   marks_.clear();
   last_check_ = ~std::uint64_t{0};
@@ -123,8 +124,10 @@ race_check::current race_check::start(const watched_access& a) {
             {},
             false,
             4,
+            is_texture_read(a.instruction),
             at.clock->first_warp(),
             at.clock->block_sync(),
+            at.clock->warp_sync(warp),
             at.clock->last_release(warp)};
   c.mark.warp = at.clock->first_warp() + warp;
   c.mark.number = now_;
@@ -147,10 +150,13 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   if (const simt::lane_mask shared = a.shared & lanes; shared != 0 && c.at->phase.is_open())
     if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes)))
       rest &= ~shared;
-  if (!c.mark.is(access_mark::strong | access_mark::copying) && !is_texture_read(i) && (a.global & rest) != 0) {
-    access_global(c, a.global & rest, shape);
-    rest &= ~a.global;
+  if (!c.mark.is(access_mark::strong | access_mark::copying) && !c.texture) {
+    if ((a.global & rest) != 0) access_global(c, a.global & rest, shape);
+    if ((a.shared & rest) != 0) access_shared(c, a.shared & rest);
+    rest = 0;
   }
+  if (c.mark.is(access_mark::atomic) && (a.global & rest) != 0)
+    (void)global_.uncrowded(a.addresses, a.global & rest, a.bytes, false);
   for (const unsigned lane : set_bits(rest)) {
     c.in_shared = (a.shared >> lane & 1) != 0;
     if (c.mark.is(access_mark::strong)) synchronise(c, lane);
@@ -164,68 +170,6 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   access_mark& last = c.holder->from_others[c.mark.warp];
   last = c.mark;
   last.lanes = a.shared & lanes;
-}
-
-void race_check::access_lane(current& c, unsigned lane) {
-  const watched_access& a = *c.access;
-  const std::uint64_t first = a.addresses[lane];
-  const bool small = a.bytes < 4;
-  if (!small && c.in_shared && !c.holder->shared->fine()) {
-    shadow_cell* const cells = &c.holder->shared->at(first);
-    c.cell_bytes = 4;
-    for (unsigned k = 0; k < a.bytes / 4; ++k)
-      if (!is_quick(c, cells[k], lane)) touch(c, *c.holder->shared, cells[k], lane, first + 4 * k);
-    return;
-  }
-  const bool writes = c.mark.is(access_mark::writes);
-  if (!c.in_shared && !writes && global_.crowded(first, a.bytes)) return;
-  for (std::uint64_t at = first; at < first + a.bytes;) {
-    if (!c.in_shared && writes) global_.set_crowded(at, false);
-    shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at);
-    if (small) cells.divide();
-    const std::uint64_t offset = c.in_shared ? at : at % shadow_pages::page_bytes;
-    c.cell_bytes = cells.bytes_per_cell();
-    shadow_cell& cell = cells.at(offset);
-    if (!is_quick(c, cell, lane)) touch(c, cells, cell, lane, at);
-    at += cells.bytes_per_cell();
-  }
-}
-
-// The usual cases: the earlier accesses are of this thread, or ordered by a barrier of the block.
-inline bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned lane) {
-  const simt::lane_mask bit = 1u << lane;
-  access_mark &w = cell.write, &r = cell.read;
-  const auto before = [&](const access_mark& m) {
-    if (m.number == 0) return true;
-    if (m.is(access_mark::copying)) return false;
-    if (m.warp == c.mark.warp && (independent_ ? m.lanes == bit : m.number != now_)) return true;
-    const bool in_block = m.warp - c.first_warp < warps_per_block_;
-    return in_block ? m.number <= c.block_sync : c.in_shared && !reaches_cluster_;
-  };
-  if ((c.mark.what & (access_mark::atomic | access_mark::strong | access_mark::copying)) != 0) return false;
-  if (!c.mark.is(access_mark::writes)) {
-    if (r.is(access_mark::crowded) && w.number == 0) return true;
-    if (r.warp == c.mark.warp && r.what == c.mark.what && (r.lanes & bit) != 0 && r.number > c.last_release &&
-        w.number < r.number)
-      return true;  // nothing has happened since it was read last
-    if (!before(w) || (w.number != 0 && is_texture_read(c.access->instruction))) return false;
-    if (r.number == now_ && r.warp == c.mark.warp) {
-      r.lanes |= bit;
-      return true;
-    }
-    if (cell.has_more() || !before(r)) return false;
-    r = c.mark;
-    r.lanes = bit;
-    return true;
-  }
-  if (cell.has_more() || !before(w) || !before(r)) return false;
-  if (w.number == now_) return false;
-  const bool marks = !c.in_shared && r.warp == c.mark.warp && r.lanes == bit && marks_with(c, r);
-  r = {};
-  w = c.mark;
-  w.lanes = bit;
-  if (marks) w.what |= access_mark::marking;
-  return true;
 }
 
 void race_check::touch(current& c, shadow_cells& cells, shadow_cell& cell, unsigned lane, std::uint64_t address) {
@@ -257,7 +201,7 @@ void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsign
     return;
   }
   if (conflicts(c, cell.write, lane)) report(c, cell.write, lane, address);
-  else if (cell.write.number != 0 && is_texture_read(c.access->instruction)) report_stale(c, cell.write, lane, address);
+  else if (cell.write.number != 0 && c.texture) report_stale(c, cell.write, lane, address);
   access_mark own = c.mark;
   own.lanes = bit;
   // A strong read does not stand for a weak one.

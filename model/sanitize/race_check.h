@@ -14,7 +14,8 @@
 #include "heddle/sanitize/clocks.h"
 #include "heddle/sanitize/findings.h"
 #include "heddle/sanitize/phase_check.h"
-#include "heddle/sanitize/shadow_memory.h"
+#include "heddle/sanitize/shadow/shadow_memory.h"
+#include "heddle/sanitize/shadow/shadow_pages.h"
 
 namespace heddle {
 class functional_memory;
@@ -90,24 +91,37 @@ class race_check {
     access_mark mark;    // without lanes
     bool in_shared;
     unsigned cell_bytes = 4;
+    bool texture = false;  // a texture read
     // For the usual cases: the block's clock.
     std::uint32_t first_warp;
-    sequence block_sync, last_release;
+    sequence block_sync, warp_sync, last_release;
   };
   place& place_of(const functional_block& block);
   [[nodiscard]] bool passes_phase(const current& c, simt::lane_mask lanes, const access_shape& shape);
   void mark_phase(place& p);
   current start(const watched_access& a);
   void access_lane(current& c, unsigned lane);
+  void access_shared(current& c, simt::lane_mask lanes);
+  template <class F>
+  void each_shared_word(current& c, simt::lane_mask lanes, F&& quick);
   void access_global(current& c, simt::lane_mask lanes, const access_shape& shape);
+  [[nodiscard]] bool access_words(const current& c, unsigned lane);
+  [[nodiscard]] bool read_word(const current& c, word_mark& word, const word_mark& own, std::uint64_t address,
+                               unsigned bytes);
+  [[nodiscard]] bool write_word(const current& c, word_mark& word, word_mark own);
+  [[nodiscard]] bool write_strong(const current& c, word_mark& word, const word_mark& own);
+  [[nodiscard]] bool is_before(const current& c, const word_mark& m, const word_mark& own) const;
+  [[nodiscard]] bool of_two_blocks(const word_mark& word);
   [[nodiscard]] bool access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes);
   [[nodiscard]] bool reads_segment(const current& c, shadow_segment& s, const access_mark& own);
   void read_same(current& c, simt::lane_mask lanes);
   [[nodiscard]] bool read_at_once(const current& c, shadow_cells& cells, shadow_cell& cell, simt::lane_mask lanes);
-  /// A barrier of the block orders it before all that follows.
+  /// A barrier of the block, or of all lanes of the warp, orders it before all that follows.
   [[nodiscard]] bool synced(const current& c, const access_mark& m) const {
     if (m.number == 0) return true;
-    return m.warp - c.first_warp < warps_per_block_ && m.number <= c.block_sync && !m.is(access_mark::copying);
+    if (m.is(access_mark::copying)) return false;
+    return (m.warp - c.first_warp < warps_per_block_ && m.number <= c.block_sync) ||
+           (m.warp == c.mark.warp && m.number <= c.warp_sync);
   }
   [[nodiscard]] bool is_quick(const current& c, shadow_cell& cell, unsigned lane);
   [[nodiscard]] bool is_own_check(const current& c, const shadow_cell& cell, simt::lane_mask bit);
@@ -169,6 +183,7 @@ class race_check {
   place* last_place_ = nullptr;
   unsigned last_slot_ = 0;
   bool uses_phases_ = false;
+  bool uses_words_ = false;
   bool keeps_all_ = false;  // all reads: the launch orders more than whole blocks with each other
   std::uint64_t kept_ = 0;  // reads of global memory, about
   shadow_pages global_;

@@ -11,6 +11,8 @@ namespace heddle::sanitize {
 
 namespace {
 
+constexpr int few_alike = 3;  // lanes that read the same word and are looked at one by one
+
 // The lanes from the first one of `left` that fill a segment; 0: they do not.
 simt::lane_mask filling(const std::uint64_t* addresses, simt::lane_mask left, unsigned bytes) {
   const auto first = static_cast<unsigned>(__builtin_ctz(left));
@@ -35,6 +37,111 @@ simt::lane_mask alike(const std::uint64_t* addresses, simt::lane_mask left) {
 }
 
 }  // namespace
+
+// The usual cases: the earlier accesses are of this thread, or ordered by a barrier of the block.
+bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned lane) {
+  const simt::lane_mask bit = 1u << lane;
+  access_mark &w = cell.write, &r = cell.read;
+  const auto before = [&](const access_mark& m) {
+    if (m.number == 0) return true;
+    if (m.is(access_mark::copying)) return false;
+    if (m.warp == c.mark.warp && (independent_ ? m.lanes == bit || m.number <= c.warp_sync : m.number != now_))
+      return true;
+    const bool in_block = m.warp - c.first_warp < warps_per_block_;
+    return in_block ? m.number <= c.block_sync : c.in_shared && !reaches_cluster_;
+  };
+  if ((c.mark.what & (access_mark::atomic | access_mark::strong | access_mark::copying)) != 0) return false;
+  if (!c.mark.is(access_mark::writes)) {
+    if (r.is(access_mark::crowded) && w.number == 0) return true;
+    if (r.warp == c.mark.warp && r.what == c.mark.what && (r.lanes & bit) != 0 && r.number > c.last_release &&
+        w.number < r.number)
+      return true;  // nothing has happened since it was read last
+    if (!before(w) || (w.number != 0 && c.texture)) return false;
+    if (r.number == now_ && r.warp == c.mark.warp) {
+      r.lanes |= bit;
+      return true;
+    }
+    if (cell.has_more() || !before(r)) return false;
+    r = c.mark;
+    r.lanes = bit;
+    return true;
+  }
+  if (cell.has_more() || !before(w) || !before(r)) return false;
+  if (w.number == now_) return false;
+  const bool marks = !c.in_shared && r.warp == c.mark.warp && r.lanes == bit && marks_with(c, r);
+  r = {};
+  w = c.mark;
+  w.lanes = bit;
+  if (marks) w.what |= access_mark::marking;
+  return true;
+}
+
+// Plain accesses to shared memory. In launches without clusters and copies the quick case is simpler than is_quick():
+// marks of other blocks, and those before the last barrier, are older than it.
+void race_check::access_shared(current& c, simt::lane_mask lanes) {
+  c.in_shared = true;
+  if (c.access->bytes < 4 || c.holder->shared->fine()) {
+    for (const unsigned lane : set_bits(lanes)) access_lane(c, lane);
+    return;
+  }
+  if (!uses_phases_) return each_shared_word(c, lanes, [](shadow_cell&, simt::lane_mask) { return false; });
+  const sequence block_sync = c.block_sync, warp_sync = independent_ ? c.warp_sync : now_ - 1;
+  const access_mark mark = c.mark;
+  const auto before = [=](const access_mark& m, simt::lane_mask bit) {
+    return m.number <= block_sync || (m.warp == mark.warp && (m.number <= warp_sync || m.lanes == bit));
+  };
+  if (mark.is(access_mark::writes))
+    each_shared_word(c, lanes, [=](shadow_cell& cell, simt::lane_mask bit) {
+      if (!before(cell.write, bit) || !before(cell.read, bit) || cell.write.number == mark.number) return false;
+      if (cell.has_more()) return false;
+      cell.read = {};
+      cell.write = {mark.warp, mark.number, bit, mark.what};
+      return true;
+    });
+  else
+    each_shared_word(c, lanes, [=](shadow_cell& cell, simt::lane_mask bit) {
+      if (!before(cell.write, bit) || cell.has_more()) return false;
+      const bool again = cell.read.number == mark.number;
+      if (!again && !before(cell.read, bit)) return false;
+      cell.read = {mark.warp, mark.number, again ? cell.read.lanes | bit : bit, mark.what};
+      return true;
+    });
+}
+
+// `quick`: marks a word's cell if nothing can race with the access.
+template <class F>
+void race_check::each_shared_word(current& c, simt::lane_mask lanes, F&& quick) {
+  const watched_access& a = *c.access;
+  shadow_cells& cells = *c.holder->shared;
+  shadow_cell* const all = &cells.at(0);
+  const unsigned words = a.bytes / 4;
+  c.cell_bytes = 4;
+  for (const unsigned lane : set_bits(lanes)) {
+    shadow_cell* const of_lane = all + a.addresses[lane] / 4;
+    for (unsigned k = 0; k < words; ++k)
+      if (!quick(of_lane[k], 1u << lane) && !is_quick(c, of_lane[k], lane))
+        touch(c, cells, of_lane[k], lane, a.addresses[lane] + 4 * k);
+  }
+}
+
+void race_check::access_lane(current& c, unsigned lane) {
+  const watched_access& a = *c.access;
+  const std::uint64_t first = a.addresses[lane];
+  const bool small = a.bytes < 4;
+  if (!c.in_shared && c.mark.is(access_mark::atomic) && access_words(c, lane)) return;
+  const bool writes = c.mark.is(access_mark::writes);
+  if (!c.in_shared && !writes && global_.crowded(first, a.bytes)) return;
+  for (std::uint64_t at = first; at < first + a.bytes;) {
+    if (!c.in_shared && writes) global_.set_crowded(at, false);
+    shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at);
+    if (small) cells.divide();
+    const std::uint64_t offset = c.in_shared ? at : at % shadow_pages::page_bytes;
+    c.cell_bytes = cells.bytes_per_cell();
+    shadow_cell& cell = cells.at(offset);
+    if (!is_quick(c, cell, lane)) touch(c, cells, cell, lane, at);
+    at += cells.bytes_per_cell();
+  }
+}
 
 // True: the accesses do not race. False: the cells have all marks of the phase, and tell.
 bool race_check::passes_phase(const current& c, simt::lane_mask lanes, const access_shape& shape) {
@@ -102,6 +209,7 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
   c.in_shared = false;
   const bool reads = !c.mark.is(access_mark::writes);
   if (reads && shape.how == access_shape::kind::same) return read_same(c, lanes);
+  if (shape.how == access_shape::kind::other) lanes = global_.uncrowded(a.addresses, lanes, a.bytes, reads);
   for (simt::lane_mask left = lanes; left != 0;) {
     if (const simt::lane_mask side_by_side = filling(a.addresses, left, a.bytes); side_by_side != 0) {
       shadow_segment* const s = global_.segment(a.addresses[__builtin_ctz(left)]);
@@ -111,9 +219,14 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
       }
     }
     const simt::lane_mask same = reads ? alike(a.addresses, left) : left & -left;
-    if ((same & (same - 1)) != 0) read_same(c, same);
-    else access_lane(c, static_cast<unsigned>(__builtin_ctz(same)));
-    left &= ~same;
+    if (__builtin_popcount(same) > few_alike) {
+      read_same(c, same);
+      left &= ~same;
+      continue;
+    }
+    const auto first = static_cast<unsigned>(__builtin_ctz(left));
+    if (!access_words(c, first)) access_lane(c, first);
+    left &= left - 1;
   }
 }
 

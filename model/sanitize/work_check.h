@@ -11,7 +11,7 @@
 
 #include "heddle/sanitize/findings.h"
 #include "heddle/sanitize/host_work.h"
-#include "heddle/sanitize/shadow_memory.h"
+#include "heddle/sanitize/shadow/shadow_pages.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 
 namespace heddle::sanitize {

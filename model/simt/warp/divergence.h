@@ -33,6 +33,8 @@ void run_next(warp_state& w);
 const isa::operand* member_operand(const isa::instruction& i);
 /// The union of the member masks of the lanes of `mask`, without lanes that have exited.
 lane_mask named_lanes(const isa::operand& members, const warp_state& w, lane_mask mask);
+/// The lanes of `mask` that name the same members as its first one. `mask`: not 0.
+lane_mask lanes_naming_alike(const isa::operand& members, const warp_state& w, lane_mask mask);
 /// The lanes of `mask`, which are active, wait until all lanes of `named` wait likewise. Then all continue; those at
 /// the same instruction execute it together, with `granted` set. The other active lanes continue after the instruction
 /// at pc.

@@ -138,6 +138,17 @@ lane_mask named_lanes(const isa::operand& members, const warp_state& w, lane_mas
   return named & w.live;
 }
 
+lane_mask lanes_naming_alike(const isa::operand& members, const warp_state& w, lane_mask mask) {
+  if (!members.is_reg()) return mask;
+  std::uint32_t scratch[warp_size];
+  const std::uint32_t* m = fetch_modified<modifiers::integer>(members, w, scratch);
+  const std::uint32_t first = m[__builtin_ctz(mask)];
+  lane_mask alike = 0;
+  for (const unsigned lane : set_bits(mask))
+    if (((m[lane] ^ first) & w.live) == 0) alike |= 1u << lane;
+  return alike;
+}
+
 void wait_for_lanes(warp_state& w, lane_mask mask, lane_mask named) {
   stop(w, mask, path_wait::lanes, named);
   grant_lanes(w);

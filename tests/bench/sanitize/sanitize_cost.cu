@@ -87,3 +87,35 @@ extern "C" __global__ void gather(const unsigned* in, unsigned* out, int n) {
   }
   out[blockIdx.x * 256 + threadIdx.x] = sum;
 }
+
+// Atomics on words of an array at random.
+extern "C" __global__ void scatter(unsigned* to, int n) {
+  unsigned at = (blockIdx.x * 256 + threadIdx.x) * 2654435761u;
+  for (int k = 0; k < n; ++k) {
+    atomicAdd(&to[at >> 14], at);
+    at = at * 1664525u + 1013904223u;
+  }
+}
+
+// Bytes of a table of 1 MiB at random.
+extern "C" __global__ void lookup(const unsigned char* in, unsigned* out, int n) {
+  unsigned at = (blockIdx.x * 256 + threadIdx.x) * 2654435761u, sum = 0;
+  for (int k = 0; k < n; ++k) {
+    sum += in[at >> 12];
+    at = at * 1664525u + 1013904223u;
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+
+// The lanes of a warp exchange words through shared memory.
+extern "C" __global__ void exchange(const unsigned* in, unsigned* out, int n) {
+  __shared__ unsigned s[256];
+  unsigned sum = in[threadIdx.x];
+  for (int k = 0; k < n; ++k) {
+    s[threadIdx.x] = sum;
+    __syncwarp();
+    sum += s[threadIdx.x ^ (k & 31)];
+    __syncwarp();
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}

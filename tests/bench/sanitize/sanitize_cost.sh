@@ -38,6 +38,7 @@ done
 for name in sgemm_register_tiled stencil_f64 transpose reduction histogram; do
   cost "$name" run "$workloads/$name/job.json" --gpu v100
 done
+cost "gather" run --kernel "$kernels:gather" --grid 32 --block 256 --arg buf:1048576 --arg buf:32768 --arg s32:32 --gpu v100
 # Launches that are functional anyway: functional NAME PTX KERNEL GRID BLOCK LAUNCHES ARGUMENTS.
 functional() {
   name=$1
@@ -50,4 +51,9 @@ functional "saxpy, 4 launches" "$kernels" saxpy 1024 256 4 buf:1048576 buf:10485
 functional "sums, 4 launches" "$kernels" sums 1024 256 4 buf:2097152 buf:4096 s32:524288
 functional "bytes, 4 launches" "$kernels" bytes 64 256 4 buf:1048576 buf:1024 s32:1048576
 functional "rows" "$kernels" rows 64 256 1 buf:262144 s32:40
+# Words and bytes at random.
+functional "gather" "$kernels" gather 128 256 1 buf:1048576 buf:131072 s32:64
+functional "scatter" "$kernels" scatter 128 256 1 buf:1048576 s32:64
+functional "lookup" "$kernels" lookup 128 256 1 buf:1048576 buf:131072 s32:64
+functional "exchange" "$kernels" exchange 64 256 1 buf:1024 buf:65536 s32:256
 exit $failed

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "heddle/isa/set_bits.h"
@@ -117,98 +115,6 @@ struct shadow_segment {
     m.lanes = 1u << (static_cast<unsigned>(__builtin_ctz(m.lanes)) + offset / (bytes / lanes));
     return m;
   }
-};
-
-/// What was done to global memory, in pages that are made when they are first accessed.
-class shadow_pages {
- public:
-  static constexpr std::uint64_t page_bytes = 4096;
-
-  /// The segment of the address; null: its words have cells of their own.
-  shadow_segment* segment(std::uint64_t address) {
-    page_marks& p = page_of(address);
-    const std::uint64_t number = address % page_bytes / shadow_segment::bytes;
-    return p.divided[number] ? nullptr : &p.segments[number];
-  }
-  /// The cells of the page; those of the address's segment are made now.
-  shadow_cells& page(std::uint64_t address) {
-    page_marks& p = page_of(address);
-    const std::uint64_t number = address % page_bytes / shadow_segment::bytes;
-    if (!p.divided[number]) divide(p, number);
-    return *p.cells;
-  }
-  /// Whether so many reads of the words are kept that no more need be, and none has been written.
-  [[nodiscard]] bool crowded(std::uint64_t address, unsigned bytes) {
-    const page_marks& p = page_of(address);
-    const std::uint64_t first = address % page_bytes / 4, last = (address + bytes - 1) % page_bytes / 4;
-    bool all = first <= last;
-    for (std::uint64_t k = first; k <= last && all; ++k) all = p.crowded[k];
-    return all;
-  }
-  void set_crowded(std::uint64_t address, bool now) { page_of(address).crowded[address % page_bytes / 4] = now; }
-  /// Calls f(address, bytes, cell) for all cells that may have been accessed.
-  template <class F>
-  void each(F&& f) const {
-    for (const auto& [number, p] : pages_)
-      for (std::uint64_t at = 0; at < page_bytes;) {
-        const shadow_segment& s = p->segments[at / shadow_segment::bytes];
-        if (p->divided[at / shadow_segment::bytes]) {
-          const unsigned step = p->cells->bytes_per_cell();
-          f(number * page_bytes + at, step, p->cells->at(at));
-          at += step;
-          continue;
-        }
-        const auto offset = static_cast<unsigned>(at % shadow_segment::bytes);
-        const unsigned step = s.is_fine() ? 1 : 4;
-        f(number * page_bytes + at, step,
-          shadow_cell{shadow_segment::part(s.write, offset), shadow_segment::part(s.read, offset), nullptr});
-        at += step;
-      }
-  }
-  void clear() {
-    pages_.clear();
-    recent_.fill({});
-  }
-
- private:
-  struct page_marks {
-    std::bitset<page_bytes / 4> crowded;                      // by word
-    std::bitset<page_bytes / shadow_segment::bytes> divided;  // whose words have cells of their own
-    std::array<shadow_segment, page_bytes / shadow_segment::bytes> segments;
-    std::unique_ptr<shadow_cells> cells;  // of segments that are divided
-  };
-  page_marks& page_of(std::uint64_t address) {
-    const std::uint64_t number = address / page_bytes;
-    recent_page& r = recent_[number % recent_.size()];
-    if (r.number == number) return *r.page;
-    std::unique_ptr<page_marks>& p = pages_[number];
-    if (!p) p = std::make_unique<page_marks>();
-    r = {number, p.get()};
-    return *r.page;
-  }
-  static void divide(page_marks& p, std::uint64_t number) {
-    if (!p.cells) p.cells = std::make_unique<shadow_cells>(page_bytes);
-    shadow_segment& s = p.segments[number];
-    const std::uint64_t begin = number * shadow_segment::bytes;
-    p.divided.set(number);
-    if (s.is_fine()) p.cells->divide();
-    const unsigned step = p.cells->bytes_per_cell();
-    for (unsigned k = 0; k < shadow_segment::bytes; k += step) {
-      shadow_cell& cell = p.cells->at(begin + k);
-      cell.write = shadow_segment::part(s.write, k);
-      cell.read = shadow_segment::part(s.read, k);
-      if (!s.more_reads) continue;
-      for (const access_mark& m : *s.more_reads) p.cells->add_read(cell, shadow_segment::part(m, k));
-    }
-    s.more_reads.reset();
-  }
-
-  std::unordered_map<std::uint64_t, std::unique_ptr<page_marks>> pages_;
-  struct recent_page {
-    std::uint64_t number = ~std::uint64_t{0};
-    page_marks* page = nullptr;
-  };
-  std::array<recent_page, 1024> recent_;  // by the page's number
 };
 
 /// Which bytes of a small memory have been written.

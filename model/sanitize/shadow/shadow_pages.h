@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/shadow/shadow_memory.h"
+#include "heddle/sanitize/shadow/word_marks.h"
+
+namespace heddle::sanitize {
+
+/// What was done to global memory, in pages that are made when they are first accessed. Each segment of 32 bytes is in
+/// one of three forms: one mark for all of it; a mark for each word, or each byte (scattered), which lanes access one
+/// by one; or cells (divided), which can have all that a word may need.
+class shadow_pages {
+ public:
+  static constexpr std::uint64_t page_bytes = 4096;
+
+  /// The segment of the address; null: its words have marks or cells of their own.
+  shadow_segment* segment(std::uint64_t address) {
+    page_marks& p = page_of(address);
+    const std::uint64_t number = address % page_bytes / shadow_segment::bytes;
+    if (p.divided[number] || p.words_scattered[number] || p.bytes_scattered[number]) return nullptr;
+    if (!p.of_segments) p.of_segments = std::make_unique<segments>();
+    return &(*p.of_segments)[number];
+  }
+  /// Marks of words, or bytes, from the address to the end of its segment.
+  struct marks {
+    word_mark* first = nullptr;  // null: there are none, they have cells
+    unsigned bytes = 4;          // of each
+  };
+  /// The marks for an access of so many bytes. They are made now if the segment's own ones can be divided so.
+  marks words(std::uint64_t address, unsigned bytes) {
+    page_marks& p = page_of(address);
+    const std::uint64_t at = address % page_bytes, number = at / shadow_segment::bytes;
+    if (p.words_scattered[number] && bytes >= 4) return {p.words + at / 4, 4};
+    if (p.bytes_scattered[number]) return {p.bytes + at, 1};
+    if (p.divided[number] || p.words_scattered[number] || !scatter(p, number, bytes)) return {};
+    return bytes < 4 ? marks{p.bytes + at, 1} : marks{p.words + at / 4, 4};
+  }
+  [[nodiscard]] word_lists& lists() { return lists_; }
+  /// Of lanes that read (or write), those whose words are not crowded. The host's processor loads their marks
+  /// meanwhile.
+  simt::lane_mask uncrowded(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes, bool reads) {
+    const page_marks* p = nullptr;
+    std::uint64_t last = ~std::uint64_t{0};
+    simt::lane_mask left = lanes;
+    for (const unsigned lane : set_bits(lanes)) {
+      const std::uint64_t at = addresses[lane], number = at / page_bytes, in = at % page_bytes;
+      if (number != last) p = &page_of(at);
+      last = number;
+      if (reads && p->crowded[in / 4] && (bytes <= 4 || crowded(at, bytes))) left &= ~(1u << lane);
+      else if (p->words != nullptr) __builtin_prefetch(p->words + in / 4, 1);
+      else if (p->bytes != nullptr) __builtin_prefetch(p->bytes + in, 1);
+    }
+    return left;
+  }
+  /// The cells of the page; those of the address's segment are made now.
+  shadow_cells& page(std::uint64_t address) {
+    page_marks& p = page_of(address);
+    const std::uint64_t number = address % page_bytes / shadow_segment::bytes;
+    if (!p.divided[number]) divide(p, number);
+    return *p.cells;
+  }
+  /// Whether so many reads of the words are kept that no more need be, and none has been written.
+  [[nodiscard]] bool crowded(std::uint64_t address, unsigned bytes) {
+    const page_marks& p = page_of(address);
+    const std::uint64_t first = address % page_bytes / 4, last = (address + bytes - 1) % page_bytes / 4;
+    bool all = first <= last;
+    for (std::uint64_t k = first; k <= last && all; ++k) all = p.crowded[k];
+    return all;
+  }
+  void set_crowded(std::uint64_t address, bool now) { page_of(address).crowded[address % page_bytes / 4] = now; }
+  /// Calls f(address, bytes, cell) for all cells that may have been accessed.
+  template <class F>
+  void each(F&& f) const {
+    for (const auto& [region, pages] : regions_)
+      for (std::uint64_t k = 0; k < region_pages; ++k)
+        if ((*pages)[k]) each_of(*(*pages)[k], (region * region_pages + k) * page_bytes, f);
+  }
+  void clear() {
+    regions_.clear();
+    recent_.fill({});
+    lists_.clear();
+    memory_.clear();
+  }
+
+ private:
+  static constexpr std::uint64_t segments_per_page = page_bytes / shadow_segment::bytes, region_pages = 4096;
+  static constexpr unsigned words_per_segment = shadow_segment::bytes / 4;
+  using segments = std::array<shadow_segment, segments_per_page>;
+  using segment_bits = std::bitset<segments_per_page>;
+  struct page_marks {
+    segment_bits words_scattered, bytes_scattered;  // that have marks in `words`, in `bytes`
+    segment_bits divided;                           // whose words have cells of their own
+    word_mark* words = nullptr;
+    word_mark* bytes = nullptr;
+    std::unique_ptr<segments> of_segments;
+    std::unique_ptr<shadow_cells> cells;
+    std::bitset<page_bytes / 4> crowded;  // by word
+  };
+  using region = std::array<std::unique_ptr<page_marks>, region_pages>;
+  page_marks& page_of(std::uint64_t address) {
+    const std::uint64_t number = address / page_bytes, in = number / region_pages;
+    recent_region& r = recent_[in % recent_.size()];
+    if (r.number != in) find(in, r);
+    std::unique_ptr<page_marks>& p = (*r.pages)[number % region_pages];
+    if (!p) p = std::make_unique<page_marks>();
+    return *p;
+  }
+  template <class F>
+  void each_of(const page_marks& p, std::uint64_t begin, F&& f) const {
+    for (std::uint64_t at = 0; at < page_bytes;) {
+      const std::uint64_t number = at / shadow_segment::bytes;
+      unsigned step = 4;
+      if (p.words_scattered[number] || p.bytes_scattered[number]) {
+        if (p.bytes_scattered[number]) step = 1;
+        f(begin + at, step, cell_of(step == 1 ? p.bytes[at] : p.words[at / 4]));
+      } else if (p.divided[number]) {
+        step = p.cells->bytes_per_cell();
+        f(begin + at, step, p.cells->at(at));
+      } else if (p.of_segments) {
+        const shadow_segment& s = (*p.of_segments)[number];
+        const auto offset = static_cast<unsigned>(at % shadow_segment::bytes);
+        if (s.is_fine()) step = 1;
+        f(begin + at, step,
+          shadow_cell{shadow_segment::part(s.write, offset), shadow_segment::part(s.read, offset), nullptr});
+      }
+      at += step;
+    }
+  }
+  struct recent_region {
+    std::uint64_t number = ~std::uint64_t{0};
+    region* pages = nullptr;
+  };
+  void find(std::uint64_t number, recent_region& r);
+  bool scatter(page_marks& p, std::uint64_t number, unsigned bytes);
+  void scatter_marks(page_marks& p, std::uint64_t number);
+  void divide(page_marks& p, std::uint64_t number);
+  void divide_marks(page_marks& p, std::uint64_t number);
+  [[nodiscard]] shadow_cell cell_of(const word_mark& word) const;
+
+  std::unordered_map<std::uint64_t, std::unique_ptr<region>> regions_;
+  std::array<recent_region, 16> recent_;  // by the region's number
+  zeroed_memory memory_;
+  word_lists lists_{memory_};
+};
+
+}  // namespace heddle::sanitize
