@@ -86,6 +86,7 @@ class parameter_changes {
       if (to > 0 && to != now && p.range.holds(to))
         add(all, doubles ? kind::twice : kind::half, p, fmt::format("{:.10g}", to));
     }
+    for (candidate& c : all) c.sooner = sooner;
     return all;
   }
 

@@ -17,6 +17,7 @@ struct candidate {
   std::vector<std::pair<std::string, std::string>> settings;  // key and value; the first is the one that is changed
   std::string from;                                           // value before, of a pair "a, b"
   std::string why;                                            // of advice
+  bool sooner = true;  // of one parameter: in the direction that may make it faster
 
   /// "--set KEY=VALUE", once for each setting.
   [[nodiscard]] std::string options() const;
@@ -25,10 +26,10 @@ struct candidate {
 };
 const char* name_of(candidate::kind k);
 
-/// The changes to try, in this order: advice on the kernels of a run (`metrics`), then each parameter of the machine
-/// doubled or halved in the direction that may make it faster (more lanes, fewer cycles), choices, and the other
-/// directions. Left out is what the workload does not use, what has no effect or is illegal on this machine, and what
-/// is no property of a chip. `gpu` and `overrides` are the machine of the run.
+/// The changes to try: advice on the kernels of a run (`metrics`), then each parameter of the machine doubled or halved
+/// in the direction that may make it faster (more lanes, fewer cycles), choices, and the other directions. Left out is
+/// what the workload does not use, what has no effect or is illegal on this machine, and what is no property of a chip.
+/// `gpu` and `overrides` are the machine of the run.
 std::vector<candidate> candidates_of(const nlohmann::ordered_json& metrics, const std::string& gpu,
                                      const std::vector<std::string>& overrides);
 

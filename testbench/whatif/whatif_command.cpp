@@ -19,6 +19,7 @@
 #include "testbench/text/shell_words.h"
 #include "testbench/text/text.h"
 #include "testbench/whatif/outcome.h"
+#include "testbench/whatif/promise.h"
 
 namespace heddle::testbench {
 
@@ -32,6 +33,7 @@ constexpr std::size_t best_for_pairs = 4;
 constexpr std::uint64_t kept_for_pairs = best_for_pairs * (best_for_pairs - 1) / 2;  // of --runs
 constexpr double time_for_pairs = 0.1;                                               // of the minutes, at least
 constexpr double most_time_for_pairs = 0.5;
+constexpr double time_to_write = 0.02;  // of the minutes
 constexpr double margin = 1.5;          // runs may take so many times as long as those before
 constexpr double worth_a_pair = 0.005;  // of the base
 
@@ -123,9 +125,12 @@ class whatif_run {
     if (options_.what != aim::time && result_.base.joules == 0)
       throw input_error("--by: the run has no account of energy (energy.account = false)");
     const std::uint64_t kept = std::min(kept_for_pairs, options_.runs / 4);
-    attempt(candidates_of(base_, options_.gpu, options_.overrides), options_.runs - kept, true);
+    attempt(by_promise(candidates_of(base_, options_.gpu, options_.overrides), base_), options_.runs - kept, true);
     result_.sort();
+    std::vector<candidate> rest;
+    rest.swap(result_.not_tried);
     attempt(pairs_of(best()), options_.runs, false);
+    attempt(rest, options_.runs, false);  // if the pairs needed less than was kept for them
     result_.sort();
     write();
     if (!options_.quiet) std::fputs(whatif_text(result_, options_.rows, stdout_style()).c_str(), stdout);
@@ -159,30 +164,30 @@ class whatif_run {
   // Tries the changes until `most` runs (0: any number) or the minutes are used up, but for what `pairs_follow` need.
   void attempt(const std::vector<candidate>& all, std::uint64_t most, bool pairs_follow) {
     for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
-      end = std::min(first + runs_in(seconds_left(pairs_follow)), all.size());
+      end = std::min(first + runs_in(seconds_left(pairs_follow), pairs_follow ? margin : 1), all.size());
       if (most != 0) end = std::min<std::size_t>(end, first + (most - std::min(most, used_)));
       const auto at = [&](std::size_t k) { return all.begin() + static_cast<std::ptrdiff_t>(k); };
       if (end == first) {
         result_.not_tried.insert(result_.not_tried.end(), at(first), all.end());
         return;
       }
-      try_some({at(first), at(end)});
+      try_some({at(first), at(end)}, seconds_left(pairs_follow));
     }
   }
 
   [[nodiscard]] double seconds_gone() const { return std::chrono::duration<double>(clock::now() - started_).count(); }
 
   [[nodiscard]] double seconds_left(bool pairs_follow) const {
-    const double all = 60.0 * static_cast<double>(options_.minutes);
+    const double all = (1 - time_to_write) * 60.0 * static_cast<double>(options_.minutes);
     const double pairs = std::max(time_for_pairs * all, margin * each_ * static_cast<double>(kept_for_pairs));
     return all - seconds_gone() - (pairs_follow ? std::min(pairs, most_time_for_pairs * all) : 0);
   }
 
-  // How many runs to begin: several for each core, or one, if they end within these seconds even if they take longer
-  // than those before; 0: none.
-  [[nodiscard]] std::size_t runs_in(double seconds) const {
+  // How many runs to begin: several for each core, or one, if they end within these seconds even if they take `longer`
+  // times as long as those before; 0: none.
+  [[nodiscard]] std::size_t runs_in(double seconds, double longer) const {
     for (const std::size_t runs : {4 * std::size_t{jobs()}, std::size_t{jobs()}})
-      if (margin * each_ * static_cast<double>(runs) < seconds) return runs;
+      if (longer * each_ * static_cast<double>(runs) < seconds) return runs;
     return 0;
   }
 
@@ -195,13 +200,14 @@ class whatif_run {
     return static_cast<std::uint64_t>(std::ceil(result_.base.seconds * clock_mhz * 1e6)) + 1;
   }
 
-  void try_some(const std::vector<candidate>& some) {
+  // Runs that take longer than `seconds` are given up.
+  void try_some(const std::vector<candidate>& some, double seconds) {
     std::vector<measured_launch> launches;
     for (const candidate& c : some) launches.push_back(launch(c, most_cycles(c)));
     const correlation_runs runs(launches, options_.overrides, HEDDLE_VERSION);
     const double before = seconds_gone();
     // A store of the user keeps no runs that were cut short.
-    const double most = folder_ ? std::ceil(std::max(1.0, seconds_left(false))) : 0;
+    const double most = folder_ ? std::ceil(std::max(1.0, seconds)) : 0;
     simulate(runs, static_cast<std::uint64_t>(most));
     used_ += some.size();
     const double each = (seconds_gone() - before) / static_cast<double>(some.size());

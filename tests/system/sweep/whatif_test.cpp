@@ -118,6 +118,19 @@ TEST_F(whatif, the_best_changes_of_other_kernels_save_what_it_says) {
   }
 }
 
+// Little of what can be changed is tried: of a kernel whose warps wait for memory the clock of the DRAM, but no lanes.
+TEST_F(whatif, what_warps_wait_for_comes_first) {
+  const auto o =
+      run({HEDDLE_WORKLOADS "/vector_add/job.json", "--gpu", "gtx1080", "--runs", "30", "--csv", "w.csv", "--quiet"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::map<std::string, std::string> status;
+  for (const row& r : table())
+    if (r.at("kind") == "twice") status[r.at("change").substr(0, r.at("change").find(':'))] = r.at("status");
+  EXPECT_EQ(status["dram.clock_mhz"], "done");
+  EXPECT_EQ(status["fp32.lanes"], "not tried");
+  EXPECT_EQ(status["sm.max_blocks"], "not tried") << "does not limit its warps";
+}
+
 TEST_F(whatif, a_change_that_costs_time_is_stopped_and_one_that_cannot_act_is_left_out) {
   const auto o = run({kernel, "--gpu", "gtx1080", "--set", "gpu.sm_count=2", "--csv", "w.csv", "--quiet"});
   ASSERT_EQ(o.code, 0) << o.err;

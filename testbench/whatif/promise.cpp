@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/whatif/promise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+namespace heddle::testbench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// The states of waiting warps (docs/use/metrics.md) that a section of the configuration may shorten.
+struct waits {
+  const char* section;
+  std::vector<const char*> states;
+};
+
+const std::vector<waits>& waits_by_section() {
+  static const std::vector<const char*> arithmetic = {"wait", "math_pipe_throttle", "dispatch_stall"};
+  static const std::vector<const char*> far = {"long_scoreboard", "lg_throttle"};
+  static const std::vector<waits> all = {
+      {"fp32", arithmetic},
+      {"int", arithmetic},
+      {"fp64", arithmetic},
+      {"half", arithmetic},
+      {"tensor", arithmetic},
+      {"sfu", {"wait", "math_pipe_throttle", "short_scoreboard", "mio_throttle"}},
+      {"branch", {"branch_resolving"}},
+      {"instruction_cache", {"no_instruction"}},
+      {"constant_cache", {"imc_miss"}},
+      {"texture", {"tex_throttle", "long_scoreboard"}},
+      {"shared_memory", {"short_scoreboard", "mio_throttle"}},
+      {"ldst", {"short_scoreboard", "mio_throttle", "lg_throttle", "long_scoreboard"}},
+      {"l1", far},
+      {"tlb", far},
+      {"interconnect", far},
+      {"l2", far},
+      {"memory", far},
+      {"dram", far},
+      {"cwd", {"drain"}},
+      {"sub_partition", {"not_selected", "wait", "math_pipe_throttle", "dispatch_stall", "short_scoreboard"}},
+  };
+  return all;
+}
+
+/// The parts of all waiting that the states have, over all kernels.
+class wait_shares {
+ public:
+  explicit wait_shares(const json& metrics) {
+    if (!metrics.contains("kernels")) return;
+    for (const json& kernel : metrics.at("kernels")) {
+      if (!kernel.contains("warp_states")) continue;
+      for (const auto& [state, cycles] : kernel.at("warp_states").items()) {
+        if (state == "selected" || !cycles.is_number()) continue;
+        cycles_[state] += cycles.get<double>();
+        all_ += cycles.get<double>();
+      }
+    }
+  }
+  /// 0 to 1. Sections that no states are known of have 1.
+  [[nodiscard]] double of(const std::string& section) const {
+    for (const waits& w : waits_by_section()) {
+      if (section != w.section) continue;
+      double sum = 0;
+      for (const char* state : w.states)
+        if (const auto found = cycles_.find(state); found != cycles_.end()) sum += found->second;
+      return all_ > 0 ? sum / all_ : 1;
+    }
+    return 1;
+  }
+
+ private:
+  std::map<std::string, double> cycles_;
+  double all_ = 0;
+};
+
+/// What keeps more blocks from an SM (docs/use/metrics.md), for parameters that say how many warps it holds.
+const char* limiter_of(const std::string& key) {
+  if (key == "sm.max_warps") return "warps";
+  if (key == "sm.max_blocks") return "blocks";
+  if (key == "sm.registers" || key == "sm.register_allocation_unit") return "registers";
+  if (key == "shared_memory.size_bytes" || key == "shared_memory.max_block_bytes") return "shared_memory";
+  return nullptr;
+}
+
+class promises {
+ public:
+  explicit promises(const json& metrics) : shares_(metrics) {
+    if (!metrics.contains("kernels")) return;
+    for (const json& kernel : metrics.at("kernels"))
+      if (kernel.value("waves", 2.0) > 1 && kernel.contains("occupancy_limiters"))
+        for (const json& limiter : kernel.at("occupancy_limiters")) limiters_.insert(limiter.get<std::string>());
+  }
+  /// Of changes in the order in which they are made: the first parameters of a section are its clock and size.
+  [[nodiscard]] double of(const candidate& c) {
+    constexpr double advice = 2, choice = 0.1, other_direction = 0.02, least = 0.01, next = 0.95;
+    if (c.what == candidate::kind::advice) return advice;
+    const std::string& key = c.settings.front().first;
+    const std::string section = key.substr(0, key.find('.'));
+    const char* const limiter = limiter_of(key);
+    double promise = std::max(shares_.of(section), least);
+    if (limiter != nullptr && limiters_.count(limiter) == 0) promise = least;
+    const double kind = c.what == candidate::kind::choice ? choice : c.sooner ? 1 : other_direction;
+    return promise * kind * std::pow(next, made_[section + std::to_string(kind)]++);
+  }
+
+ private:
+  wait_shares shares_;
+  std::set<std::string> limiters_;
+  std::map<std::string, unsigned> made_;
+};
+
+}  // namespace
+
+std::vector<candidate> by_promise(std::vector<candidate> all, const json& metrics) {
+  promises of(metrics);
+  std::vector<std::pair<double, candidate>> ranked;
+  for (candidate& c : all) {
+    const double promise = of.of(c);
+    ranked.emplace_back(promise, std::move(c));
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  all.clear();
+  for (auto& [promise, c] : ranked) all.push_back(std::move(c));
+  return all;
+}
+
+}  // namespace heddle::testbench
