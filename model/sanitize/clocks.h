@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heddle/sanitize/shadow/access_mark.h"
 #include "heddle/simt/warp/warp_state.h"
 
 // Which accesses of a launch happen before others. Every watched instruction of a warp has a number, in the order of
@@ -19,22 +20,6 @@
 // model, for what synchronises.
 
 namespace heddle::sanitize {
-
-using sequence = std::uint32_t;
-
-/// An access: by these lanes of a warp, in the instruction of this number.
-struct access_mark {
-  std::uint32_t warp = 0;  // number of the warp in the grid
-  sequence number = 0;     // 0: no access
-  simt::lane_mask lanes = 0;
-  // Index of the instruction, and flags. Of a read, crowded: no more reads of the word need be kept.
-  std::uint32_t what = 0;
-
-  static constexpr std::uint32_t writes = 1u << 31, atomic = 1u << 30, strong = 1u << 29, of_block = 1u << 28,
-                                 copying = 1u << 27, marking = 1u << 26, crowded = marking, index_mask = (1u << 26) - 1;
-  [[nodiscard]] bool is(std::uint32_t flag) const { return (what & flag) != 0; }
-  [[nodiscard]] std::uint32_t index() const { return what & index_mask; }
-};
 
 class sync_log;
 /// The first `count` releases of a location are known.

@@ -150,16 +150,19 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   if (const simt::lane_mask shared = a.shared & lanes; shared != 0 && c.at->phase.is_open())
     if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes)))
       rest &= ~shared;
-  if (!c.mark.is(access_mark::strong | access_mark::copying) && !c.texture) {
-    if ((a.global & rest) != 0) access_global(c, a.global & rest, shape);
+  const bool strong = c.mark.is(access_mark::strong);
+  if (!copies && !c.texture) {
     if ((a.shared & rest) != 0) access_shared(c, a.shared & rest);
-    rest = 0;
+    rest &= ~a.shared;
+    if (!strong && rest != 0) {
+      access_global(c, rest, shape);
+      rest = 0;
+    }
   }
-  if (c.mark.is(access_mark::atomic) && (a.global & rest) != 0)
-    (void)global_.uncrowded(a.addresses, a.global & rest, a.bytes, false);
+  if (strong && rest != 0) (void)global_.uncrowded(a.addresses, rest, a.bytes, false);
   for (const unsigned lane : set_bits(rest)) {
     c.in_shared = (a.shared >> lane & 1) != 0;
-    if (c.mark.is(access_mark::strong)) synchronise(c, lane);
+    if (strong) synchronise(c, lane);
     access_lane(c, lane);
     if (!copies) continue;
     const span s{c.in_shared ? c.holder : nullptr, a.addresses[lane], a.bytes, a.copies_in};

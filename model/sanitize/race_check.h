@@ -109,7 +109,6 @@ class race_check {
   [[nodiscard]] bool read_word(const current& c, word_mark& word, const word_mark& own, std::uint64_t address,
                                unsigned bytes);
   [[nodiscard]] bool write_word(const current& c, word_mark& word, word_mark own);
-  [[nodiscard]] bool write_strong(const current& c, word_mark& word, const word_mark& own);
   [[nodiscard]] bool is_before(const current& c, const word_mark& m, const word_mark& own) const;
   [[nodiscard]] bool of_two_blocks(const word_mark& word);
   [[nodiscard]] bool access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes);
@@ -169,7 +168,7 @@ class race_check {
     reads->clear();
   }
 
-  static constexpr std::size_t few_reads = 6;
+  static constexpr std::size_t few_reads = 6, few_of_byte = 2;
   static constexpr std::uint64_t most_kept = std::uint64_t{1} << 26;  // 1 GiB
 
   findings& found_;

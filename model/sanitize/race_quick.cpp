@@ -76,23 +76,31 @@ bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned lane) {
   return true;
 }
 
-// Plain accesses to shared memory. In launches without clusters and copies the quick case is simpler than is_quick():
-// marks of other blocks, and those before the last barrier, are older than it.
+// Accesses to shared memory. In launches without clusters and copies the quick case is simpler than is_quick(): marks
+// of other blocks, and those before the last barrier, are older than it.
 void race_check::access_shared(current& c, simt::lane_mask lanes) {
   c.in_shared = true;
   if (c.access->bytes < 4 || c.holder->shared->fine()) {
-    for (const unsigned lane : set_bits(lanes)) access_lane(c, lane);
+    for (const unsigned lane : set_bits(lanes)) {
+      if (c.mark.is(access_mark::strong)) synchronise(c, lane);
+      access_lane(c, lane);
+    }
     return;
   }
   if (!uses_phases_) return each_shared_word(c, lanes, [](shadow_cell&, simt::lane_mask) { return false; });
   const sequence block_sync = c.block_sync, warp_sync = independent_ ? c.warp_sync : now_ - 1;
+  const std::uint32_t first_warp = c.first_warp, warps = warps_per_block_;
   const access_mark mark = c.mark;
+  const bool strong = mark.is(access_mark::strong);
   const auto before = [=](const access_mark& m, simt::lane_mask bit) {
     return m.number <= block_sync || (m.warp == mark.warp && (m.number <= warp_sync || m.lanes == bit));
   };
+  const auto passes = [=](const access_mark& m, simt::lane_mask bit) {
+    return before(m, bit) || (strong && m.is(access_mark::strong) && m.warp - first_warp < warps);
+  };
   if (mark.is(access_mark::writes))
     each_shared_word(c, lanes, [=](shadow_cell& cell, simt::lane_mask bit) {
-      if (!before(cell.write, bit) || !before(cell.read, bit) || cell.write.number == mark.number) return false;
+      if (!passes(cell.write, bit) || !passes(cell.read, bit) || cell.write.number == mark.number) return false;
       if (cell.has_more()) return false;
       cell.read = {};
       cell.write = {mark.warp, mark.number, bit, mark.what};
@@ -100,9 +108,10 @@ void race_check::access_shared(current& c, simt::lane_mask lanes) {
     });
   else
     each_shared_word(c, lanes, [=](shadow_cell& cell, simt::lane_mask bit) {
-      if (!before(cell.write, bit) || cell.has_more()) return false;
-      const bool again = cell.read.number == mark.number;
-      if (!again && !before(cell.read, bit)) return false;
+      if (!passes(cell.write, bit) || cell.has_more()) return false;
+      const bool again = cell.read.number == mark.number,
+                 weak = cell.read.number != 0 && !cell.read.is(access_mark::strong);
+      if (!again && (!before(cell.read, bit) || (strong && weak))) return false;
       cell.read = {mark.warp, mark.number, again ? cell.read.lanes | bit : bit, mark.what};
       return true;
     });
@@ -115,8 +124,10 @@ void race_check::each_shared_word(current& c, simt::lane_mask lanes, F&& quick) 
   shadow_cells& cells = *c.holder->shared;
   shadow_cell* const all = &cells.at(0);
   const unsigned words = a.bytes / 4;
+  const bool strong = c.mark.is(access_mark::strong);
   c.cell_bytes = 4;
   for (const unsigned lane : set_bits(lanes)) {
+    if (strong) synchronise(c, lane);
     shadow_cell* const of_lane = all + a.addresses[lane] / 4;
     for (unsigned k = 0; k < words; ++k)
       if (!quick(of_lane[k], 1u << lane) && !is_quick(c, of_lane[k], lane))
@@ -128,7 +139,8 @@ void race_check::access_lane(current& c, unsigned lane) {
   const watched_access& a = *c.access;
   const std::uint64_t first = a.addresses[lane];
   const bool small = a.bytes < 4;
-  if (!c.in_shared && c.mark.is(access_mark::atomic) && access_words(c, lane)) return;
+  if (!c.in_shared && c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying) && access_words(c, lane))
+    return;
   const bool writes = c.mark.is(access_mark::writes);
   if (!c.in_shared && !writes && global_.crowded(first, a.bytes)) return;
   for (std::uint64_t at = first; at < first + a.bytes;) {

@@ -19,10 +19,9 @@ bool race_check::access_words(const current& c, unsigned lane) {
       word = own;
       continue;
     }
-    const bool done = c.mark.is(access_mark::strong) ? write_strong(c, word, own)
-                      : c.mark.is(access_mark::writes)
+    const bool done = c.mark.is(access_mark::writes)
                           ? write_word(c, word, own)
-                          : read_word(c, word, own, a.addresses[lane] + 4 * k, words.bytes);
+                          : read_word(c, word, own, a.addresses[lane] + k * words.bytes, words.bytes);
     if (!done) return false;
   }
   return true;
@@ -46,18 +45,23 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
   if (!word.is(access_mark::writes)) {
     if (word.is(access_mark::crowded)) return true;
     if (word.warp == own.warp && word.what == own.what && word.number > c.last_release) return true;
-    if (is_before(c, word, own)) {
+    // A strong read does not stand for a weak one.
+    if (is_before(c, word, own) && (word.is(access_mark::strong) || !own.is(access_mark::strong))) {
       const std::uint32_t list = word.list;
       word = own;
       word.list = list;
       return true;
     }
     if ((word.list & word_mark::has_write) != 0) return false;
-    if (word.count() == few_reads) {
-      if (keeps_all_ || !of_two_blocks(word)) return false;
+    if (keeps_all_) {
+      if (word.count() == word_lists::most_earlier || kept_ >= most_kept) return false;
+    } else if (word.count() >= (bytes == 4 ? few_reads : few_of_byte) && of_two_blocks(word)) {
       word.what |= access_mark::crowded;
       if (bytes == 4) global_.set_crowded(address, true);
+      else global_.set_crowded_byte(address);
       return true;
+    } else if (word.count() == few_reads) {
+      return false;
     }
   } else if (!is_before(c, word, own)) {
     return false;
@@ -68,31 +72,27 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
   return true;
 }
 
-// Takes the place of all that comes before it.
+// Takes the place of all that comes before it. Atomics do not race with each other, nor with volatile accesses, unless
+// their scope is a block and they are of two.
 bool race_check::write_word(const current& c, word_mark& word, word_mark own) {
-  if (word.number == now_ && word.warp == own.warp) return false;
+  const bool strong = own.is(access_mark::strong);
+  if (word.number == now_ && word.warp == own.warp) return strong;
   bool marks = false;
-  const auto before = [&](const word_mark& m) {
+  const auto passes = [&](const word_mark& m) {
+    if (strong && m.is(access_mark::strong)) {
+      const bool narrow = m.is(access_mark::of_block) || own.is(access_mark::of_block);
+      if (!narrow || m.warp - c.first_warp < warps_per_block_) return true;
+    }
     if (!is_before(c, m, own)) return false;
     const bool own_read = !m.is(access_mark::writes) && m.warp == own.warp && m.lane() == own.lane();
     marks = marks || (own_read && marks_with(c, m.mark()));
     return true;
   };
   word_lists& lists = global_.lists();
-  if (!before(word) || !lists.each_earlier(word, before)) return false;
+  if (!passes(word) || !lists.each_earlier(word, passes)) return false;
   kept_ -= std::min<std::uint64_t>(kept_, word.count());
   lists.drop(word);
   if (marks) own.what |= access_mark::marking;
-  word = own;
-  return true;
-}
-
-// Atomics do not race with each other, unless their scope is a block and they are of two.
-bool race_check::write_strong(const current& c, word_mark& word, const word_mark& own) {
-  if (!word.is(access_mark::strong)) return write_word(c, word, own);
-  if (word.number == now_ && word.warp == own.warp) return true;
-  const bool narrow = word.is(access_mark::of_block) || own.is(access_mark::of_block);
-  if (narrow && word.warp - c.first_warp >= warps_per_block_) return false;
   word = own;
   return true;
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "heddle/isa/set_bits.h"
-#include "heddle/sanitize/clocks.h"
+#include "heddle/sanitize/shadow/access_mark.h"
 
 namespace heddle::sanitize {
 

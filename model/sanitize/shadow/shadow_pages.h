@@ -53,7 +53,9 @@ class shadow_pages {
       const std::uint64_t at = addresses[lane], number = at / page_bytes, in = at % page_bytes;
       if (number != last) p = &page_of(at);
       last = number;
-      if (reads && p->crowded[in / 4] && (bytes <= 4 || crowded(at, bytes))) left &= ~(1u << lane);
+      const bool skips = bytes == 1 && p->crowded_bytes ? (*p->crowded_bytes)[in]
+                                                        : p->crowded[in / 4] && (bytes <= 4 || crowded(at, bytes));
+      if (reads && skips) left &= ~(1u << lane);
       else if (p->words != nullptr) __builtin_prefetch(p->words + in / 4, 1);
       else if (p->bytes != nullptr) __builtin_prefetch(p->bytes + in, 1);
     }
@@ -74,7 +76,17 @@ class shadow_pages {
     for (std::uint64_t k = first; k <= last && all; ++k) all = p.crowded[k];
     return all;
   }
-  void set_crowded(std::uint64_t address, bool now) { page_of(address).crowded[address % page_bytes / 4] = now; }
+  void set_crowded(std::uint64_t address, bool now) {
+    page_marks& p = page_of(address);
+    p.crowded[address % page_bytes / 4] = now;
+    if (!now && p.crowded_bytes)
+      for (std::uint64_t k = 0, first = address % page_bytes / 4 * 4; k < 4; ++k) p.crowded_bytes->reset(first + k);
+  }
+  void set_crowded_byte(std::uint64_t address) {
+    page_marks& p = page_of(address);
+    if (!p.crowded_bytes) p.crowded_bytes = std::make_unique<std::bitset<page_bytes>>();
+    p.crowded_bytes->set(address % page_bytes);
+  }
   /// Calls f(address, bytes, cell) for all cells that may have been accessed.
   template <class F>
   void each(F&& f) const {
@@ -101,7 +113,8 @@ class shadow_pages {
     word_mark* bytes = nullptr;
     std::unique_ptr<segments> of_segments;
     std::unique_ptr<shadow_cells> cells;
-    std::bitset<page_bytes / 4> crowded;  // by word
+    std::bitset<page_bytes / 4> crowded;                     // by word
+    std::unique_ptr<std::bitset<page_bytes>> crowded_bytes;  // of those in `bytes`
   };
   using region = std::array<std::unique_ptr<page_marks>, region_pages>;
   page_marks& page_of(std::uint64_t address) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "heddle/sanitize/clocks.h"
+#include "heddle/sanitize/shadow/access_mark.h"
 #include "heddle/sanitize/shadow/zeroed_memory.h"
 
 namespace heddle::sanitize {
@@ -17,9 +17,9 @@ struct word_mark {
   std::uint32_t what = 0;  // as of an access_mark, with the lane
   std::uint32_t list = 0;  // the earlier accesses: the first one's place, their count, and whether one is a write
 
-  static constexpr unsigned lane_shift = 21, count_shift = 28;
+  static constexpr unsigned lane_shift = 21, count_shift = 25;
   static constexpr std::uint32_t lane_bits = 31u << lane_shift, most_instructions = 1u << lane_shift,
-                                 counts = 7u << count_shift, has_write = 1u << 31, places = (1u << count_shift) - 1;
+                                 counts = 63u << count_shift, has_write = 1u << 31, places = (1u << count_shift) - 1;
   static word_mark of(const access_mark& m, unsigned lane) {
     return {m.warp, m.number, m.what | std::uint32_t{lane} << lane_shift, 0};
   }
@@ -34,7 +34,7 @@ struct word_mark {
 class word_lists {
  public:
   explicit word_lists(zeroed_memory& memory) : memory_(memory) {}
-  static constexpr unsigned most_earlier = 7;
+  static constexpr unsigned most_earlier = 63;
 
   [[nodiscard]] word_mark& at(std::uint32_t place) { return blocks_[place / block_size][place % block_size]; }
   [[nodiscard]] const word_mark& at(std::uint32_t place) const {
