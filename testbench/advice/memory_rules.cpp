@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/carried_values.h"
 #include "testbench/advice/line_registers.h"
 #include "testbench/advice/rules.h"
 
@@ -273,6 +274,22 @@ local_accesses find_local_accesses(const time_model& t) {
   return found;
 }
 
+/// Of the waits for loads, those for values of local memory, 0 to 1. `part`: if the machine code is not known.
+double share_of_local_waits(const machine_code& code, double part) {
+  std::set<std::string> local;  // registers with such values
+  double sum = 0, waits = 0;
+  for (const machine_step& step : code.steps) {
+    const operands o = operands_of(step);
+    sum += step.loads;
+    if (meets(o.read, local)) waits += step.loads;
+    for (const std::string& name : o.written) {
+      if (step.is("LDL")) local.insert(name);
+      else local.erase(name);
+    }
+  }
+  return sum > 0 ? waits / sum : part;
+}
+
 }  // namespace
 
 void local_memory(const time_model& t, std::vector<advice>& to) {
@@ -300,6 +317,9 @@ void local_memory(const time_model& t, std::vector<advice>& to) {
     r.states[state] = std::max(part, r.parts[busiest]);
     waits += t.share_of(state);
   }
+  // Who waits for global memory does so without arrays, too, but not behind their lines.
+  const double own = share_of_local_waits(t.code, part);
+  r.states["long_scoreboard"] = own + (1 - own) * r.parts[busiest] * t.use_of(busiest);
   const double cycles = local.all.cycles + local.others.cycles;
   r.lifetime = (1 - waits) * ratio(cycles, number_at(t.kernel, {"warp_cycles", "active"}));
   to.push_back({"local memory", local.worst,
