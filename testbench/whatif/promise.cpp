@@ -83,7 +83,7 @@ const char* limiter_of(const std::string& key) {
   if (key == "sm.max_warps") return "warps";
   if (key == "sm.max_blocks") return "blocks";
   if (key == "sm.registers" || key == "sm.register_allocation_unit") return "registers";
-  if (key == "shared_memory.size_bytes" || key == "shared_memory.max_block_bytes") return "shared_memory";
+  if (key == "shared_memory.size_bytes") return "shared_memory";
   return nullptr;
 }
 
