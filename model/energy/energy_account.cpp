@@ -23,11 +23,6 @@ using sums = energy_account::sums;
 
 constexpr std::uint64_t context_line_bytes = 128;
 
-void add_bytes(memory_counters& to, const memory_counters& c) {
-  to.read_bytes += c.read_bytes;
-  to.write_bytes += c.write_bytes;
-}
-
 double lines_of(std::uint64_t bytes) { return static_cast<double>(bytes) / context_line_bytes; }
 bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
@@ -45,14 +40,17 @@ bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
 }
 
 // A launch comes to no further SM if it has ended, and if each of its blocks is in another; a block that is preempted
-// may go on elsewhere.
+// may go on elsewhere. Blocks are dealt to SMs in turn, so the search goes on behind the last launch's SMs.
 const std::vector<unsigned>& energy_account::sms_of(std::uint32_t launch) {
   launch_costs& costs = costs_of(launch);
   if (costs.ended || costs.sms.size() == sms_.size()) return costs.sms;
   const grid_record& grid = gpu_.cwd().grids()[launch];
-  if (costs.sms.size() == grid.blocks() && gpu_.cwd().context_switches().empty()) return costs.sms;
-  for (unsigned i = 0; i < sms_.size(); ++i)
+  const std::uint64_t most = gpu_.cwd().context_switches().empty() ? grid.blocks() : never;
+  for (std::size_t n = 0; n < sms_.size() && costs.sms.size() < most; ++n) {
+    const unsigned i = next_sm_;
+    next_sm_ = i + 1 < sms_.size() ? i + 1 : 0;
     if (const launch_profile* p = sms_[i]->profiles.find(launch); p != nullptr && p->size() != 0) events_of(costs, i);
+  }
   costs.ended = grid.finished;
   return costs.sms;
 }
@@ -62,10 +60,7 @@ sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
   return ledger_ == nullptr ? counted : ledger_->in_sm(launch, sm, counted);
 }
 
-sums energy_account::beside_sms(std::uint32_t launch) const {
-  const sums counted = counted_beside_sms(launch);
-  return ledger_ == nullptr ? counted : ledger_->beside_sms(launch, counted);
-}
+sums energy_account::beside_sms(std::uint32_t launch) const { return beside_sms(launch, events_beside_sms(launch)); }
 
 double energy_account::contexts_of(std::uint32_t launch) const {
   const double counted = counted_contexts(launch);
@@ -91,77 +86,84 @@ double energy_account::mean_clock_mhz(cycle_t from, cycle_t to) const {
   return taken > 0 ? std::round(mhz * static_cast<double>(to - from) / taken * 1e6) / 1e6 : mhz;
 }
 
-double energy_account::joules_of(const l2_counters& c) const {
+void memory_events::add(const l2_counters& slice) {
+  l2_read_hits += slice.read_hits;
+  l2_read_misses += slice.read_sectors - slice.read_hits;
+  l2_writes += slice.write_hits + slice.atomics;
+  l2_write_misses += slice.write_misses;
+}
+
+void memory_events::add(const memory_counters& channel) {
+  dram_read_bytes += channel.read_bytes;
+  dram_write_bytes += channel.write_bytes;
+}
+
+double energy_account::joules_in_l2(const memory_events& e) const {
   const energy_parameters& p = prices_;
-  return joules(c.read_hits, p.l2_read_hit_pj) + joules(c.read_sectors - c.read_hits, p.l2_read_miss_pj) +
-         joules(c.write_hits + c.atomics, p.l2_write_hit_pj) + joules(c.write_misses, p.l2_write_miss_pj);
+  return joules(e.l2_read_hits, p.l2_read_hit_pj) + joules(e.l2_read_misses, p.l2_read_miss_pj) +
+         joules(e.l2_writes, p.l2_write_hit_pj) + joules(e.l2_write_misses, p.l2_write_miss_pj);
 }
 
-double energy_account::joules_of(const memory_counters& c) const {
-  return joules(static_cast<double>(c.read_bytes) / sector_bytes, prices_.dram_read_pj) +
-         joules(static_cast<double>(c.write_bytes) / sector_bytes, prices_.dram_write_pj);
+double energy_account::joules_in_dram(const memory_events& e) const {
+  return joules(static_cast<double>(e.dram_read_bytes) / sector_bytes, prices_.dram_read_pj) +
+         joules(static_cast<double>(e.dram_write_bytes) / sector_bytes, prices_.dram_write_pj);
 }
 
-sums energy_account::counted_in_l2(std::uint32_t launch) const {
-  l2_counters all;
+memory_events energy_account::events_in_l2(std::uint32_t launch) const {
+  memory_events e;
   for (const auto* slice : slices_)
-    if (const l2_counters* c = slice->find(launch)) {
-      all.read_hits += c->read_hits;
-      all.read_sectors += c->read_sectors;
-      all.write_hits += c->write_hits;
-      all.atomics += c->atomics;
-      all.write_misses += c->write_misses;
-    }
+    if (const l2_counters* c = slice->find(launch)) e.add(*c);
+  return e;
+}
+
+memory_events energy_account::events_beside_sms(std::uint32_t launch) const {
+  memory_events e = events_in_l2(launch);
+  for (const auto* channel : channels_)
+    if (const memory_counters* c = channel->find(launch)) e.add(*c);
+  return e;
+}
+
+sums energy_account::beside_sms(std::uint32_t launch, const memory_events& events) const {
   sums s;
-  s.add_memory(unit::l2, joules_of(all));
-  return s;
+  s.add_memory(unit::l2, joules_in_l2(events));
+  s.add_memory(unit::dram, joules_in_dram(events));
+  return ledger_ == nullptr ? s : ledger_->beside_sms(launch, s);
 }
 
 double energy_account::in_l2(std::uint32_t launch) const {
-  const sums counted = ledger_ == nullptr ? counted_in_l2(launch) : beside_sms(launch);
-  return counted.units[unit::l2];
+  return ledger_ == nullptr ? joules_in_l2(events_in_l2(launch)) : beside_sms(launch).units[unit::l2];
 }
 
 // Device memory has a supply of its own, which a power cap does not change.
 double energy_account::in_dram() const {
-  memory_counters all;
+  memory_events all;
   for (const auto* channel : channels_)
     for (std::uint32_t launch = 0; launch < channel->end(); ++launch)
-      if (const memory_counters* c = channel->find(launch)) add_bytes(all, *c);
-  return joules_of(all);
+      if (const memory_counters* c = channel->find(launch)) all.add(*c);
+  return joules_in_dram(all);
 }
 
 double energy_account::of_dram_bytes(std::uint64_t read, std::uint64_t written) const {
-  memory_counters all;
-  all.read_bytes = read;
-  all.write_bytes = written;
-  return joules_of(all);
+  memory_events all;
+  all.dram_read_bytes = read;
+  all.dram_write_bytes = written;
+  return joules_in_dram(all);
 }
 
-memory_counters energy_account::dram_counts(std::uint32_t launch) const {
-  memory_counters all;
-  for (const auto* channel : channels_)
-    if (const memory_counters* c = channel->find(launch)) add_bytes(all, *c);
-  return all;
-}
-
-sums energy_account::counted_beside_sms(std::uint32_t launch) const {
-  sums s = counted_in_l2(launch);
-  s.add_memory(unit::dram, joules_of(dram_counts(launch)));
-  return s;
-}
-
-double energy_account::dram_share_of_writes(std::uint32_t launch) const {
-  const memory_counters all = dram_counts(launch);
-  const double whole = joules_of(all);
-  return whole > 0 ? of_dram_bytes(0, all.write_bytes) / whole : 0;
+double energy_account::dram_share_of_writes(const memory_events& e) const {
+  const double whole = joules_in_dram(e);
+  return whole > 0 ? of_dram_bytes(0, e.dram_write_bytes) / whole : 0;
 }
 
 double energy_account::in_slice(unsigned slice) const {
   const auto& counters = *slices_[slice];
   double sum = 0;
   for (std::uint32_t launch = 0; launch < counters.end(); ++launch)
-    if (const l2_counters* c = counters.find(launch)) sum += joules_of(*c);
+    if (const l2_counters* c = counters.find(launch)) {
+      memory_events e;
+      e.add(*c);
+      sum += joules_in_l2(e);
+    }
   return sum;
 }
 
@@ -169,7 +171,7 @@ double energy_account::in_channel(unsigned channel) const {
   const auto& counters = *channels_[channel];
   double sum = 0;
   for (std::uint32_t launch = 0; launch < counters.end(); ++launch)
-    if (const memory_counters* c = counters.find(launch)) sum += joules_of(*c);
+    if (const memory_counters* c = counters.find(launch)) sum += of_dram_bytes(c->read_bytes, c->write_bytes);
   return sum;
 }
 
@@ -233,19 +235,20 @@ double energy_account::static_of_sm(double active, double whole) const {
   return prices_.active_sm_watts * seconds(active) + prices_.idle_sm_watts * seconds(whole - active);
 }
 
-energy_metrics energy_account::of_launch(std::uint32_t launch, const launch_code& code, cycle_t start, cycle_t end) {
+energy_metrics energy_account::of_launch(std::uint32_t launch, const launch_counts& counts, cycle_t start,
+                                         cycle_t end) {
   energy_metrics m;
   double all_active = 0;
   const double whole = leakage_time(end) - leakage_time(start);
   m.sms = static_cast<unsigned>(sms_.size());
   m.idle_sm_joules = static_of_sm(0, whole);
-  sums all = in_sms(m, launch, code);
+  sums all = in_sms(m, launch, counts.code);
   for (sm_joules& s : m.active_sms) {
     const double active = std::min(whole, active_in(launch, s.sm));
     all_active += active;
     s.total = s.dynamic + static_of_sm(active, whole);
   }
-  all.add(beside_sms(launch));
+  all.add(beside_sms(launch, counts.beside_sms));
   all.units[unit::context] = all.classes[energy_class::context] = contexts_of(launch);
   m.by_unit = all.units;
   m.by_class = all.classes;

@@ -8,8 +8,8 @@
 
 #include "heddle/energy/energy_metrics.h"
 #include "heddle/energy/instruction_energy.h"
+#include "heddle/energy/launch_counts.h"
 #include "heddle/memory/common/per_launch.h"
-#include "heddle/sub_partition/account/launch_profile.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
@@ -73,17 +73,17 @@ class energy_account {
   [[nodiscard]] double contexts_of(std::uint32_t launch) const;
   [[nodiscard]] double all_contexts() const;
 
-  /// A launch that ran from `start` to `end`; `code`: its counts on all SMs. Where launches overlap, each has the
-  /// static energy of its own time.
-  [[nodiscard]] energy_metrics of_launch(std::uint32_t launch, const launch_code& code, cycle_t start, cycle_t end);
+  /// A launch that ran from `start` to `end`; `counts`: what it has counted up to now. Where launches overlap, each has
+  /// the static energy of its own time.
+  [[nodiscard]] energy_metrics of_launch(std::uint32_t launch, const launch_counts& counts, cycle_t start, cycle_t end);
   /// All launches, from cycle 0 to `end`, of which `launches` are the energies.
   [[nodiscard]] energy_metrics of_run(const std::vector<const energy_metrics*>& launches, cycle_t end) const;
   /// Dynamic energy of a launch by instruction of its program. What the memory system spends belongs to the instruction
   /// that causes it, in each level: a load that hits the L1 has no part in the energy of device memory. What is written
   /// back is divided by the sectors that instructions wrote in the L2; reads of code and contexts by executed
   /// instructions.
-  /// `code`: counts on all SMs; `whole`: all of the launch's energy.
-  [[nodiscard]] std::vector<double> by_instruction(std::uint32_t launch, const launch_code& code,
+  /// `counts`: those of of_launch(); `whole`: all of the launch's energy.
+  [[nodiscard]] std::vector<double> by_instruction(std::uint32_t launch, const launch_counts& counts,
                                                    const energy_metrics& whole);
   [[nodiscard]] switch_energy of_switch(std::uint64_t bytes_saved, std::uint64_t bytes_restored,
                                         std::uint64_t sm_cycles) const;
@@ -107,11 +107,11 @@ class energy_account {
   /// Static joules of an SM that had warps in `active` of `whole` cycles.
   [[nodiscard]] double static_of_sm(double active, double whole) const;
   [[nodiscard]] sums counted_in_sm(std::uint32_t launch, unsigned sm);
-  [[nodiscard]] sums counted_in_l2(std::uint32_t launch) const;
-  [[nodiscard]] sums counted_beside_sms(std::uint32_t launch) const;
-  [[nodiscard]] memory_counters dram_counts(std::uint32_t launch) const;
+  [[nodiscard]] memory_events events_in_l2(std::uint32_t launch) const;
+  [[nodiscard]] memory_events events_beside_sms(std::uint32_t launch) const;
+  [[nodiscard]] sums beside_sms(std::uint32_t launch, const memory_events& events) const;
   /// Of a launch's energy in device memory.
-  [[nodiscard]] double dram_share_of_writes(std::uint32_t launch) const;
+  [[nodiscard]] double dram_share_of_writes(const memory_events& e) const;
   [[nodiscard]] double counted_contexts(std::uint32_t launch) const;
   /// Of an instruction: a warp instruction and each of its lanes, pJ.
   struct instruction_price {
@@ -186,8 +186,8 @@ class energy_account {
   /// Calls visit(energy_unit, joules) for the memory units of an SM and its requests to the interconnect.
   template <class F>
   void visit_memory(std::uint32_t launch, unsigned sm, F&& visit) const;
-  [[nodiscard]] double joules_of(const l2_counters& c) const;
-  [[nodiscard]] double joules_of(const memory_counters& c) const;
+  [[nodiscard]] double joules_in_l2(const memory_events& e) const;
+  [[nodiscard]] double joules_in_dram(const memory_events& e) const;
   void finish(energy_metrics& m, cycle_t start, cycle_t end, double active) const;
 
   const gpu& gpu_;
@@ -198,6 +198,7 @@ class energy_account {
   const double cycle_seconds_;
   const power_ledger* const ledger_;
   std::vector<std::unique_ptr<launch_costs>> launches_;  // null until they are asked for
+  unsigned next_sm_ = 0;                                 // from which sms_of() goes on
   std::map<const decoded_program*, std::shared_ptr<const price_list>> price_lists_;
 };
 

@@ -98,8 +98,9 @@ std::vector<double> energy_account::of_instructions_alone(std::uint32_t launch, 
   return joules;
 }
 
-std::vector<double> energy_account::by_instruction(std::uint32_t launch, const launch_code& code,
+std::vector<double> energy_account::by_instruction(std::uint32_t launch, const launch_counts& counts,
                                                    const energy_metrics& whole) {
+  const launch_code& code = counts.code;
   instruction_traffic of_none;
   for (const unsigned m : sms_of(launch))
     if (const instruction_traffic* t = sms_[m]->l1.other_traffic.find(launch)) of_none.add(*t);
@@ -127,7 +128,7 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch, const l
   share(whole.by_unit[unit::l1], &demand::l1);
   share(whole.by_unit[unit::interconnect], &demand::interconnect);
   share(whole.by_unit[unit::l2], &demand::l2);
-  const double written = dram_share_of_writes(launch) * whole.by_unit[unit::dram];
+  const double written = dram_share_of_writes(counts.beside_sms) * whole.by_unit[unit::dram];
   share(whole.by_unit[unit::dram] - written, &demand::dram_read);
   share(written, &demand::dram_write);
   share(whole.by_unit[unit::context], &demand::executed);

@@ -58,7 +58,7 @@ void power_records::close(launch_entry& e, std::uint32_t launch) {
         static_cast<double>(gpu_.sm_at(i).resource_manager.launch_residency.at(launch).until(gpu_.cycle()));
     e.active[i] = {grown(e.active[i].priced, e.active[i].counted, active, e.time_factor), active};
   }
-  const energy_sums beside = counts_.counted_beside_sms(launch);
+  const energy_sums beside = counts_.beside_sms(launch);
   e.beside = {price(e.beside, beside, e.energy_factor), beside};
   const double contexts = counts_.counted_contexts(launch);
   e.contexts = {grown(e.contexts.priced, e.contexts.counted, contexts, e.energy_factor), contexts};

@@ -24,9 +24,9 @@ namespace heddle {
 namespace {
 
 // Dynamic energy of each instruction; empty if it is not known.
-std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const launch_code& code) {
+std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts) {
   if (!k.energy.known) return {};
-  std::vector<double> joules = energy.by_instruction(k.launch, code, k.energy);
+  std::vector<double> joules = energy.by_instruction(k.launch, counts, k.energy);
   double sum = 0;
   for (const double j : joules) sum += j;
   const double dynamic = k.energy.total_joules - k.energy.static_joules;
@@ -187,12 +187,9 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   if (4 * s.busiest_sm * sms > 5 * s.issue.inst_executed) k.busiest_sm = s.busiest_sm;
   if (l.program->spill_bytes != 0)
     k.spills = {l.program->spill_bytes, l.program->register_limit, l.program->register_limit_of};
-  launch_code code;
-  for (unsigned i = 0; i < g.sm_count(); ++i)
-    if (const launch_profile* p = g.sm_at(i).profiles.find(l.launch_id)) code.add(*p);
-  if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, code, k.start_cycle, k.end_cycle);
-  const std::vector<double> joules = joules_of(k, energy, code);
-  fill_lines(k, l, code, joules);
+  if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, s.counts, k.start_cycle, k.end_cycle);
+  const std::vector<double> joules = joules_of(k, energy, s.counts);
+  fill_lines(k, l, s.counts.code, joules);
   if (texts != nullptr) fill_code(k, g, l, joules, *texts);
   return k;
 }

@@ -54,7 +54,7 @@ void interval_sampler::after_cycle() {
 void interval_sampler::sample_memory() {
   price_ended();
   if (!samples_.empty() && samples_.back().cycle == gpu_.cycle())
-    take_memory(samples_.back(), running_.all(), closed_l2_joules_);
+    take_memory(samples_.back(), closed_l2_joules_, of_running());
 }
 
 // Skips an SM that is restoring blocks: the instructions at which their warps wait are known only afterwards. Returns
@@ -146,10 +146,21 @@ void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& 
     s.sms[i].active = std::min(s.leakage_time, energy_.active_time(i, s.cycle));
 }
 
-// What the memory system has done so far. `closed_l2_joules`: in the L2, for the launches that are not among
-// `launches`, for which take_energy() has been called.
-void interval_sampler::take_memory(sample& s, const std::vector<std::uint32_t>& launches,
-                                   double closed_l2_joules) const {
+// Dynamic energies of the launches that run now.
+std::vector<joules_by<energy_unit>> interval_sampler::of_running() const {
+  std::vector<joules_by<energy_unit>> all;
+  if (!gpu_.config().energy.account) return all;
+  for (const std::uint32_t launch : running_.all()) {
+    all.push_back(energy_.beside_sms(launch).units);
+    all.back()[energy_unit::context] = energy_.contexts_of(launch);
+  }
+  return all;
+}
+
+// What the memory system has done so far. `closed_l2_joules`: in the L2, for the launches that are not among those of
+// the sample; `beside_sms`: energies of these in the L2, in device memory and for contexts.
+void interval_sampler::take_memory(sample& s, double closed_l2_joules,
+                                   const std::vector<joules_by<energy_unit>>& beside_sms) const {
   s.read_bytes = s.write_bytes = 0;
   for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
     const per_launch<memory_counters>& counters = gpu_.channel_at(i).counters();
@@ -161,11 +172,10 @@ void interval_sampler::take_memory(sample& s, const std::vector<std::uint32_t>& 
   }
   if (!gpu_.config().energy.account) return;
   s.shared_joules = energy_.all_contexts() + energy_.of_dram_bytes(s.read_bytes, s.write_bytes) + closed_l2_joules;
-  for (std::size_t n = 0; n < launches.size(); ++n) {
-    const energy_sums beside = energy_.beside_sms(launches[n]);
-    s.shared_joules += beside.units[energy_unit::l2];
-    s.launches[n].shared_joules =
-        beside.units[energy_unit::l2] + beside.units[energy_unit::dram] + energy_.contexts_of(launches[n]);
+  for (std::size_t n = 0; n < s.launches.size(); ++n) {
+    const joules_by<energy_unit>& beside = beside_sms[n];
+    s.shared_joules += beside[energy_unit::l2];
+    s.launches[n].shared_joules = beside[energy_unit::l2] + beside[energy_unit::dram] + beside[energy_unit::context];
   }
 }
 
@@ -194,7 +204,7 @@ void interval_sampler::fill(run_metrics& m) {
   if (!samples_.empty() && samples_.back().cycle >= gpu_.cycle()) samples_.pop_back();
   take();
   price_ended();
-  take_memory(samples_.back(), running_.all(), closed_l2_joules_);
+  take_memory(samples_.back(), closed_l2_joules_, of_running());
   interval_series& to = m.intervals;
   sample zero;
   zero.sms.resize(gpu_.sm_count());
@@ -230,7 +240,9 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   std::vector<std::uint32_t> all(gpu_.cwd().grids().size());
   std::iota(all.begin(), all.end(), 0);
   take_energy(last, all);
-  take_memory(last, all, 0);
+  std::vector<joules_by<energy_unit>> beside_sms(all.size());  // a launch that has not started has spent nothing
+  for (const kernel_metrics& k : m.kernels) beside_sms[k.launch] = k.energy.by_unit;
+  take_memory(last, 0, beside_sms);
   const energy_parameters& p = energy_.prices();
   m.power.sm_watts.resize(gpu_.sm_count());
   sample zero;

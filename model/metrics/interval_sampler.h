@@ -72,7 +72,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void take();
   void take_counts(sample& s, std::uint32_t launch) const;
   void take_energy(sample& s, const std::vector<std::uint32_t>& launches);
-  void take_memory(sample& s, const std::vector<std::uint32_t>& launches, double closed_l2_joules) const;
+  [[nodiscard]] std::vector<joules_by<energy_unit>> of_running() const;
+  void take_memory(sample& s, double closed_l2_joules, const std::vector<joules_by<energy_unit>>& beside_sms) const;
   void fill_power(run_metrics& m, std::size_t intervals);
   void fill_launch_power(kernel_metrics& k, const launch_energy& now, std::size_t intervals) const;
   [[nodiscard]] double joules_until(cycle_t cycle, const launch_energy& e, cycle_t start) const;

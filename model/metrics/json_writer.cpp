@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <tuple>
 #include <utility>
 
 namespace heddle {
@@ -24,8 +23,22 @@ constexpr std::array<bool, 256> plain_characters() {
 constexpr std::array<bool, 256> plain = plain_characters();
 
 bool is_plain(char c) { return plain[static_cast<unsigned char>(c)]; }
+
+// A byte of `word` is 0 (the top bit of some byte is set; that of a byte above it may be, too).
+constexpr std::uint64_t each_byte = 0x0101010101010101;
+constexpr std::uint64_t zero_bytes(std::uint64_t word) { return (word - each_byte) & ~word & each_byte << 7; }
+
+// Eight characters at a time, the last eight of them perhaps for the second time.
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return is_plain(c); });
+  std::uint64_t word = 0;
+  if (text.size() < sizeof word) return std::all_of(text.begin(), text.end(), [](char c) { return is_plain(c); });
+  const std::size_t last = text.size() - sizeof word;
+  for (std::size_t i = 0;; i = std::min(i + sizeof word, last)) {
+    std::memcpy(&word, text.data() + i, sizeof word);
+    const std::uint64_t below_space = (word - each_byte * ' ') & ~word & each_byte << 7;
+    if ((below_space | zero_bytes(word ^ each_byte * '"') | zero_bytes(word ^ each_byte * '\\')) != 0) return false;
+    if (i == last) return true;
+  }
 }
 
 // As text.
@@ -34,16 +47,26 @@ bool same(std::uint64_t a, std::uint64_t b) { return a == b; }
 
 }  // namespace
 
+// Short ones, one after another.
+void json_writer::put(std::string_view text) {
+  if (__builtin_expect(text.size() > parts_.size() - parts_size_, 0)) return put_long(text);
+  std::memcpy(parts_.data() + parts_size_, text.data(), text.size());
+  parts_size_ += text.size();
+}
+
 json_writer& json_writer::key(std::string_view name) {
   constexpr std::size_t around = 4;  // quotes, colon and space
-  if (name.size() + around <= parts_.size() && is_plain(name)) {
-    separate();
-    if (name.size() + around > parts_.size() - parts_size_) put_parts();
-    char* to = parts_.data() + parts_size_;
-    *to++ = '"';
-    to = std::copy(name.begin(), name.end(), to);
-    std::memcpy(to, "\": ", around - 1);
-    parts_size_ += name.size() + around;
+  const std::string_view margin = separator();
+  const std::size_t size = margin.size() + name.size() + around;
+  if (size <= parts_.size() && is_plain(name)) {
+    if (size > parts_.size() - parts_size_) put_parts();
+    char* const to = parts_.data() + parts_size_;
+    std::memcpy(to, margin.data(), margin.size());
+    to[margin.size()] = '"';
+    std::memcpy(to + margin.size() + 1, name.data(), name.size());
+    std::memcpy(to + size - around + 1, "\": ", around - 1);
+    parts_size_ += size;
+    first_ = false;
   } else {
     value(name);
     put(": ");
@@ -81,7 +104,9 @@ std::string_view json_writer::text_of(double number) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &number, sizeof bits);
   constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-  number_text& known = numbers_[bits * golden_ratio >> 56];
+  constexpr unsigned index_bits = 10;
+  if (numbers_.empty()) numbers_.resize(std::size_t{1} << index_bits);
+  number_text& known = numbers_[bits * golden_ratio >> (64 - index_bits)];
   if (number != known.number) {
     known.number = number;
     known.size =
@@ -112,20 +137,22 @@ json_writer& json_writer::values(const std::vector<std::uint64_t>& numbers) { re
 
 json_writer& json_writer::values(double number, std::size_t times) { return tokens(text_of(number), times); }
 
-// Elements of an array.
+// Elements of an array. What has been written is copied, twice as much each time.
 json_writer& json_writer::tokens(std::string_view token, std::size_t times) {
   if (times == 0) return *this;
   raw(token);
-  if (--times == 0) return *this;
-  constexpr std::size_t at_once = 16;
-  std::array<char, at_once*(2 + std::tuple_size_v<decltype(number_text::text)>)> elements;
-  const std::size_t length = 2 + token.size(), copies = std::min(times, at_once);
-  for (std::size_t i = 0; i < copies; ++i) {
-    char* const to = elements.data() + i * length;
+  const std::size_t size = 2 + token.size(), most = parts_.size() / size;
+  for (std::size_t left = times - 1; left != 0;) {
+    const std::size_t now = std::min(left, most);
+    if (now * size > parts_.size() - parts_size_) put_parts();
+    char* const to = parts_.data() + parts_size_;
     std::memcpy(to, ", ", 2);
     std::memcpy(to + 2, token.data(), token.size());
+    for (std::size_t made = size, all = now * size; made < all; made *= 2)
+      std::memcpy(to + made, to, std::min(made, all - made));
+    parts_size_ += now * size;
+    left -= now;
   }
-  for (; times != 0; times -= std::min(times, copies)) put({elements.data(), std::min(times, copies) * length});
   return *this;
 }
 
@@ -161,14 +188,9 @@ std::string json_writer::text() {
   return std::move(text_);
 }
 
-void json_writer::put(std::string_view text) {
-  if (text.size() > parts_.size() - parts_size_) put_parts();
-  if (text.size() > parts_.size()) {
-    text_ += text;
-    return;
-  }
-  std::memcpy(parts_.data() + parts_size_, text.data(), text.size());
-  parts_size_ += text.size();
+void json_writer::put_long(std::string_view text) {
+  put_parts();
+  text_ += text;
 }
 
 void json_writer::put_parts() {
@@ -176,15 +198,21 @@ void json_writer::put_parts() {
   parts_size_ = 0;
 }
 
-// Members of an object take one line each; elements of an array are on one line.
+// What comes before a member or an element. Members of an object take one line each; elements of an array are on one
+// line.
+std::string_view json_writer::separator() const {
+  if (nesting_.empty()) return {};
+  if (nesting_.back() == '{') return std::string_view(margin_).substr(first_ ? 1 : 0);
+  return first_ ? std::string_view() : ", ";
+}
+
 void json_writer::separate() {
-  if (after_key_ || nesting_.empty()) {
+  if (after_key_) {
     after_key_ = false;
     return;
   }
-  if (nesting_.back() == '{') put(std::string_view(margin_).substr(first_ ? 1 : 0));
-  else if (!first_) put(", ");
-  first_ = false;
+  put(separator());
+  if (!nesting_.empty()) first_ = false;
 }
 
 }  // namespace heddle

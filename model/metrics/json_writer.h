@@ -58,11 +58,13 @@ class json_writer {
   std::string_view text_of(double number);
   std::string_view text_of(std::uint64_t number);
   void put(std::string_view text);
+  void put_long(std::string_view text);
   void put_parts();
+  [[nodiscard]] std::string_view separator() const;
   void separate();
 
   std::string text_;                // without parts_
-  std::array<char, 2048> parts_{};  // short texts, which are collected here
+  std::array<char, 8192> parts_{};  // short texts, which are collected here
   std::size_t parts_size_ = 0;
   std::string nesting_;         // open brackets
   std::string margin_ = ",\n";  // between members of the innermost object: the next line's indentation, too
@@ -74,7 +76,7 @@ class json_writer {
     std::array<char, 31> text{};
     std::uint8_t size = 0;
   };
-  std::array<number_text, 256> numbers_{};  // by hash
+  std::vector<number_text> numbers_;  // by hash; empty before the first
   std::array<char, 24> whole_text_{};
 };
 

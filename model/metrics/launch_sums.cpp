@@ -34,6 +34,7 @@ void add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
     if (const issue_counters* c = p.account.counters.find(launch)) sums.issue.add(c->totals());
   sums.busiest_sm = std::max(sums.busiest_sm, sums.issue.inst_executed - before);
   sums.issue.add_units(*profile);
+  sums.counts.code.add(*profile);
   const lsu_counters& lsu = m.load_store_unit.counters.at(launch);
   add(sums.global_load, lsu.global_load);
   add(sums.global_store, lsu.global_store);
@@ -90,9 +91,14 @@ launch_sums sums_of(const gpu& g, std::uint32_t launch) {
   for (unsigned i = 0; i < g.slice_count(); ++i) {
     const l2_counters& l2 = g.slice_at(i).counters().at(launch);
     sums.memory.l2.add(l2);
+    sums.counts.beside_sms.add(l2);
     sums.busiest_atomic_unit = std::max(sums.busiest_atomic_unit, l2.atomic_cycles);
   }
-  for (unsigned i = 0; i < g.channel_count(); ++i) sums.memory.dram.add(g.channel_at(i).counters().at(launch));
+  for (unsigned i = 0; i < g.channel_count(); ++i) {
+    const memory_counters& channel = g.channel_at(i).counters().at(launch);
+    sums.memory.dram.add(channel);
+    sums.counts.beside_sms.add(channel);
+  }
   sums.warp_cycles.add(sums.issue.warp_cycles);
   sums.sms = g.sm_count();
   sums.max_warps = g.config().sm.max_warps;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "heddle/energy/launch_counts.h"
 #include "heddle/isa/instruction.h"
 #include "heddle/metrics/memory_metrics.h"
 #include "heddle/metrics/state_metrics.h"
@@ -25,6 +26,7 @@ struct launch_sums {
   lsu_counters::direction global_store;
   shared_memory_counters shared;
   memory_counts memory;
+  launch_counts counts;
   warp_cycle_counts warp_cycles;
   std::uint64_t busiest_atomic_unit = 0;  // L2 cycles in which that of a slice was busy
   std::uint64_t busiest_sm = 0;           // instructions that an SM has executed, at most
