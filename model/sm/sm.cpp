@@ -72,7 +72,9 @@ void sm::start_launch(const resident_launch& launch) {
   l1.invalidate();
   if (tma != nullptr) tma->forget_maps();
   const instruction_cache_parameters& p = config_.instruction_cache;
-  const std::uint64_t bytes = std::uint64_t{launch.decoded->code.size()} * p.instruction_bytes;
+  // The first level reads ahead, behind a short kernel's end, too.
+  const std::uint64_t bytes =
+      std::uint64_t{launch.decoded->code.size()} * p.instruction_bytes + std::uint64_t{p.prefetch_lines} * p.line_bytes;
   second_instruction_cache.preload(launch.decoded->code_address,
                                    std::min<std::uint64_t>(bytes, p.launch_prefetch_bytes));
 }
