@@ -612,6 +612,10 @@ HEDDLE_NUMBER(unsigned, sector_bytes, 32, between(32, 32), bytes, measured,
   "bytes of a sector, the unit of a fill")
 HEDDLE_NUMBER(unsigned, latency_cycles, 216, latency, cycles, measured,
   "load issue to dependent issue on an L2 hit, without load; core cycles")
+HEDDLE_NUMBER(unsigned, far_latency_cycles, 0, delay, cycles, measured,
+  "added where data crosses between the two partitions of the L2, each of which has half of the slices and serves half "
+  "of the GPCs: stores, atomics, misses, and hits of sectors that the SM's partition has not read since they were "
+  "written; core cycles; 0: one partition")
 HEDDLE_NUMBER(unsigned, fetch_bytes, 32, powers_of_two(32, 128), bytes, measured,
   "size of the aligned block that a miss fetches, without the sectors that the line already has")
 HEDDLE_FLAG(fills_parts, false, measured,

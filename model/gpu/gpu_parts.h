@@ -84,11 +84,12 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
     sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
       return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });
-    const unsigned hit = l2_hit_cycles(c), code_hit = l2_code_hit_cycles(c);
+    const unsigned hit = l2_hit_cycles(c), code_hit = l2_code_hit_cycles(c), far = l2_far_cycles(c);
     slices.init(slices_of(c), [&](const char*, std::size_t i) {
       const std::string name = numbered("l2_slice", i);
       if (own.l2_slice) return own.l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i)).release();
       auto* const slice = new l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i), hit, code_hit);
+      if (far != 0) slice->add_far(sms_of_other_partition(c, static_cast<unsigned>(i)), far);
       if (own.replacement) slice->use(own.replacement(config, {cache_place::l2, static_cast<unsigned>(i)}));
       return static_cast<l2_cache*>(slice);
     });

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/config/error.h"
+#include "heddle/occupancy/clusters.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -51,6 +52,19 @@ unsigned l2_code_hit_cycles(const gpu_config& config) {
   const double path = 2.0 * config.interconnect.latency_cycles + (reads * down - 1) + 1;
   const double left = config.instruction_cache.second_level_miss_latency_cycles * ratio - path;
   return static_cast<unsigned>(std::max(1l, std::lround(left)));
+}
+
+unsigned l2_far_cycles(const gpu_config& config) {
+  if (config.l2.far_latency_cycles == 0) return 0;
+  const double ratio = config.interconnect.clock_mhz / config.gpu.core_clock_mhz;
+  return static_cast<unsigned>(std::max(1l, std::lround(config.l2.far_latency_cycles * ratio)));
+}
+
+std::vector<bool> sms_of_other_partition(const gpu_config& config, unsigned slice) {
+  const bool second = slice >= slices_of(config) / 2;
+  std::vector<bool> other;
+  for (const unsigned gpc : gpc_of_sms(config)) other.push_back(gpc >= config.gpu.gpc_count / 2 != second);
+  return other;
 }
 
 }  // namespace heddle

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "heddle/config/parameters.h"
 
 namespace heddle {
@@ -14,5 +16,12 @@ unsigned l2_hit_cycles(const gpu_config& config);
 /// load/store unit and the stages of the L1, whose time `l2.latency_cycles` includes. At least 1, where the path alone
 /// takes longer.
 unsigned l2_code_hit_cycles(const gpu_config& config);
+
+/// `l2.far_latency_cycles` in cycles of the L2's clock; at least 1 if it is not 0.
+unsigned l2_far_cycles(const gpu_config& config);
+
+/// By SM: whether it belongs to the other partition of the L2 than slice `slice`. The first half of the GPCs and the
+/// first half of the slices are one partition.
+std::vector<bool> sms_of_other_partition(const gpu_config& config, unsigned slice);
 
 }  // namespace heddle

@@ -137,6 +137,7 @@ std::uint32_t l2_slice::make_room(const demand& d) {
     ++counters_[d.launch].evictions;
   }
   hot_.lines.install(slot, d.line);
+  if (far_latency_ != 0) copies_[slot] = 0;
   ++lines_in_;
   return slot;
 }
@@ -279,7 +280,20 @@ void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t
     for (unsigned i = 0; i < p.get_data_length(); ++i)
       if (d.bytes.test(d.offset + i)) data[i] = line[d.offset + i];
   }
-  respond(p, tlm::TLM_OK_RESPONSE);
+  p.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (far_latency_ != 0 && crosses(d, slot)) far_.push({&p, now + far_latency_});
+  else hot_.port.answer(p);
+}
+
+// Counts what the other partition has: it keeps what its SMs read until somebody writes it.
+bool l2_slice::crosses(const demand& d, std::uint32_t slot) {
+  std::uint8_t& copies = copies_[slot];
+  if (d.write) copies = 0;
+  if (!is_far(d.request)) return false;
+  const unsigned wanted = d.bytes.touched_sectors();
+  if (!d.write && (wanted & ~copies) == 0) return false;
+  if (!d.write) copies |= static_cast<std::uint8_t>(wanted);
+  return true;
 }
 
 void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
@@ -316,7 +330,8 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
                          : start + 1 + static_cast<cycle_t>((most - 1) * parameters_.atomic_occupancy_cycles + 0.5);
   counters_[d.launch].atomic_cycles += hot_.atomic_free - start;
   p.set_response_status(tlm::TLM_OK_RESPONSE);
-  if (due <= now && hot_.atomics.empty()) hot_.port.answer(p);
+  if (far_latency_ != 0) copies_[slot] = 0;
+  if (due <= now && hot_.atomics.empty() && !is_far(d.request)) hot_.port.answer(p);
   else hot_.atomics.push({&p, due});
 }
 

@@ -47,6 +47,12 @@ l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_
   for (std::uint32_t m = static_cast<std::uint32_t>(hot_.mshrs.size()); m-- > 0;) hot_.free_mshrs.push_back(m);
 }
 
+void l2_slice::add_far(std::vector<bool> far_sms, unsigned latency_cycles) {
+  far_sms_ = std::move(far_sms);
+  far_latency_ = latency_cycles;
+  if (latency_cycles != 0) copies_.resize(hot_.lines.slots());
+}
+
 bool l2_slice::accept(tlm::tlm_generic_payload& p, cycle_t arrival, bool) {
   if (!hot_.slots.take(hot_.clock.cycle())) return false;
   const auto* request = request_of(p);
@@ -64,9 +70,12 @@ void l2_slice::on_cycle(cycle_t cycle) {
   hot_.progress = false;
   take_responses(cycle);
   while (!hot_.atomics.empty() && hot_.atomics.front().due <= cycle) {
-    hot_.port.answer(*hot_.atomics.front().payload);
+    tlm::tlm_generic_payload& p = *hot_.atomics.front().payload;
+    if (is_far(request_of(p))) far_.push({&p, cycle + far_latency_});
+    else hot_.port.answer(p);
     hot_.atomics.pop();
   }
+  for (; !far_.empty() && far_.front().due <= cycle; far_.pop()) hot_.port.answer(*far_.front().payload);
   look_up(cycle);
   if (flush_slot_ != none || !flushing_.empty()) flush_some();
   if (hot_.memory.send(cycle)) hot_.progress = true;
@@ -162,6 +171,7 @@ void l2_slice::schedule(cycle_t now) {
   cycle_t next = hot_.memory.next(now);
   if (hot_.port.response_waits()) next = std::min(next, hot_.port.response_time());
   if (!hot_.atomics.empty()) next = std::min(next, hot_.atomics.front().due);
+  if (!far_.empty()) next = std::min(next, far_.front().due);
   if (!hot_.accesses.empty() && hot_.port.responses_queued() < parameters_.queue_entries) {
     if (!hot_.stalled) next = std::min(next, std::max(hot_.accesses.front().due, hot_.next_access));
     else if (hot_.progress) next = now + 1;
@@ -247,7 +257,7 @@ void l2_slice::check_invariants() const {
     lines += c->evictions;
   }
   invariant(lines_in_ == lines, "l2: lines in = lines evicted + lines here");
-  std::uint64_t inside = hot_.port.inside() + hot_.accesses.size() + hot_.atomics.size() + fences_;
+  std::uint64_t inside = hot_.port.inside() + hot_.accesses.size() + hot_.atomics.size() + far_.size() + fences_;
   unsigned open = 0;
   for (const mshr& m : hot_.mshrs) {
     inside += m.count;

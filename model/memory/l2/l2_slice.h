@@ -64,6 +64,10 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   }
   void check_invariants() const override;
 
+  /// Requests of SMs for which `far_sms` is true come from the other partition of the L2: they are answered
+  /// `latency_cycles` later, but for reads of sectors that this partition has a copy of. Call before the simulation
+  /// starts.
+  void add_far(std::vector<bool> far_sms, unsigned latency_cycles);
   /// Reports requests that arrive from now on to `observer`; null switches this off.
   void observe(request_observer* observer) const { observer_ = observer; }
 
@@ -138,6 +142,8 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   void serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
   void perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
   void respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status);
+  [[nodiscard]] bool is_far(const gpu_request* r) const { return far_latency_ != 0 && r != nullptr && far_sms_[r->sm]; }
+  [[nodiscard]] bool crosses(const demand& d, std::uint32_t slot);
   void write_back(std::uint32_t slot);
   void read_parts(std::uint64_t address, const line_store::state& s);
   void fence(tlm::tlm_generic_payload& p);
@@ -182,6 +188,10 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   };
   static_assert(sizeof(hot_state) == 832, "thirteen cache lines");
   hot_state hot_;
+  cycle_t far_latency_ = 0;  // 0: there is no other partition
+  std::vector<bool> far_sms_;
+  std::vector<std::uint8_t> copies_;  // by slot: sectors that the other partition has, too
+  ring<delayed> far_;                 // performed; answered when due
   std::vector<std::function<void()>> flush_requests_;  // for the next flush
   std::vector<std::function<void()>> flushing_;
   unsigned fences_ = 0;              // fences that are not answered yet
