@@ -276,16 +276,28 @@ energy_metrics energy_account::of_run(const std::vector<const energy_metrics*>& 
   return m;
 }
 
-switch_energy energy_account::of_switch(std::uint64_t bytes_saved, std::uint64_t bytes_restored,
-                                        std::uint64_t sm_cycles) const {
+switch_energy energy_account::of_switch(std::uint32_t launch, unsigned sm, std::uint64_t bytes_saved,
+                                        std::uint64_t bytes_restored, std::uint64_t sm_cycles) const {
+  const energy_parameters& p = prices_;
+  const instruction_traffic& t = sms_[sm]->l1.context_traffic.at(launch);
+  constexpr double sectors = static_cast<double>(context_line_bytes) / sector_bytes;
+  // Of a line of which `hits` and `misses` were sectors.
+  const auto in_l2 = [](std::uint64_t hits, double hit_pj, std::uint64_t misses, double miss_pj) {
+    const double all = static_cast<double>(hits + misses);
+    return all == 0 ? 0 : sectors * (static_cast<double>(hits) * hit_pj + static_cast<double>(misses) * miss_pj) / all;
+  };
+  const double fetched = static_cast<double>(t.fetched_sectors);
+  const double read = static_cast<double>(t.l2_read_hits + t.l2_read_misses);
+  const double memory = read == 0 ? 0 : sectors * fetched / read * (p.dram_read_pj + p.dram_write_pj);
+  const double way = p.context_line_pj + (1 + sectors) * p.flit_pj;
+  const double save = way + sectors * p.l1_write_miss_pj +
+                      in_l2(t.l2_write_hits, p.l2_write_hit_pj, t.l2_write_misses, p.l2_write_miss_pj);
+  const double restore = way + sectors * p.l1_read_miss_pj + memory +
+                         in_l2(t.l2_read_hits, p.l2_read_hit_pj, t.l2_read_misses, p.l2_read_miss_pj);
   switch_energy e;
   e.known = true;
-  constexpr double sectors = static_cast<double>(context_line_bytes) / sector_bytes;
-  const double way = prices_.context_line_pj + (1 + sectors) * prices_.flit_pj;
-  const double save = way + sectors * (prices_.l1_write_miss_pj + prices_.l2_write_miss_pj + prices_.dram_write_pj);
-  const double restore = way + sectors * (prices_.l1_read_miss_pj + prices_.l2_read_miss_pj + prices_.dram_read_pj);
   e.transfer_joules = joules(lines_of(bytes_saved), save) + joules(lines_of(bytes_restored), restore);
-  e.static_joules = prices_.active_sm_watts * seconds(static_cast<double>(sm_cycles));
+  e.static_joules = p.active_sm_watts * seconds(static_cast<double>(sm_cycles));
   return e;
 }
 

@@ -46,13 +46,16 @@ class energy_account {
   [[nodiscard]] sums in_sm(std::uint32_t launch, unsigned sm);
   /// Joules of in_sm() together: for those who ask again and again while the launch runs.
   [[nodiscard]] double joules_in_sm(std::uint32_t launch, unsigned sm);
-  /// The same and active_in(), for each SM of sms_of(): visit(sm, joules, active).
+  /// For each SM of sms_of(): visit(sm, joules, requests, active): of its joules_in_sm() what its units spend, and what
+  /// its requests to the interconnect do; active_in().
   template <class F>
   void visit_sms(std::uint32_t launch, F&& visit) {
     const std::vector<unsigned>& sms = sms_of(launch);
     std::vector<sm_events>& events = costs_of(launch).events;
-    for (std::size_t k = 0; k < sms.size(); ++k)
-      visit(sms[k], joules_of(launch, sms[k], events[k]), active_in(launch, sms[k], events[k].resident));
+    for (std::size_t k = 0; k < sms.size(); ++k) {
+      const double joules = joules_of(launch, sms[k], events[k]);
+      visit(sms[k], joules - events[k].requests, events[k].requests, active_in(launch, sms[k], events[k].resident));
+    }
   }
   /// Of these, what its requests to the interconnect spend.
   [[nodiscard]] double in_interconnect(std::uint32_t launch, unsigned sm);
@@ -85,8 +88,10 @@ class energy_account {
   /// `counts`: those of of_launch(); `whole`: all of the launch's energy.
   [[nodiscard]] std::vector<double> by_instruction(std::uint32_t launch, const launch_counts& counts,
                                                    const energy_metrics& whole);
-  [[nodiscard]] switch_energy of_switch(std::uint64_t bytes_saved, std::uint64_t bytes_restored,
-                                        std::uint64_t sm_cycles) const;
+  /// A switch of blocks of a launch on an SM. Its lines cost as much as all of the launch's there do in the mean. A
+  /// sector that comes back from device memory was written there, too.
+  [[nodiscard]] switch_energy of_switch(std::uint32_t launch, unsigned sm, std::uint64_t bytes_saved,
+                                        std::uint64_t bytes_restored, std::uint64_t sm_cycles) const;
 
   [[nodiscard]] const energy_parameters& prices() const { return prices_; }
   /// Of the core clock without a power cap. Cycles of a slower clock are more of them, see time().
@@ -156,6 +161,7 @@ class energy_account {
     std::uint64_t replays = 0;
     std::uint64_t events = 0;
     double joules = 0;
+    double requests = 0;  // of these, for requests to the interconnect
 
     /// A number that grows with each event that costs energy. Counts `executed` and `replays` anew.
     std::uint64_t count(const heddle::sm& of, std::uint32_t launch);

@@ -142,7 +142,7 @@ struct energy_series {
   std::vector<std::vector<double>> sm_watts;  // by SM
 };
 
-/// The energy of a context switch. An upper bound: each line is counted as if it went to device memory or came from it.
+/// The energy of a context switch.
 struct switch_energy {
   bool known = false;
   double transfer_joules = 0;  // contexts saved and restored

@@ -166,11 +166,19 @@ double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
 
 // Of an SM to which the launch has come.
 double energy_account::joules_of(std::uint32_t launch, unsigned sm, sm_events& known) {
-  if (ledger_ != nullptr) return in_sm(launch, sm).units.sum();
+  if (ledger_ != nullptr) {
+    const sums s = in_sm(launch, sm);
+    known.requests = s.units[unit::interconnect];
+    return s.units.sum();
+  }
   const std::uint64_t events = known.count(*sms_[sm], launch);
   if (known.events == events) return known.joules;
   double memory = 0;
-  visit_memory(launch, sm, [&memory](unit, double j) { memory += j; });
+  known.requests = 0;
+  visit_memory(launch, sm, [&](unit u, double j) {
+    memory += j;
+    if (u == unit::interconnect) known.requests += j;
+  });
   known.events = events;
   const double instructions =
       known.instructions.up_to(known.executed, sms_[sm]->profiles.at(launch), prices_of_launch(launch, sm));

@@ -289,11 +289,11 @@ void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& en
 }
 
 // From the request to the last save, and from the first restore to the resumption.
-void fill_switch_energy(context_switch_metrics& m, const energy_account& energy) {
+void fill_switch_energy(context_switch_metrics& m, std::uint32_t launch, const energy_account& energy) {
   std::uint64_t cycles = 0;
   if (m.saved_cycle > m.request_cycle) cycles += m.saved_cycle - m.request_cycle;
   if (m.resumed_cycle > m.restore_cycle) cycles += m.resumed_cycle - m.restore_cycle;
-  m.energy = energy.of_switch(m.bytes_saved, m.bytes_restored, cycles);
+  m.energy = energy.of_switch(launch, m.sm, m.bytes_saved, m.bytes_restored, cycles);
 }
 
 }  // namespace
@@ -333,7 +333,7 @@ run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
   r.preempt_requests = {g.cwd().preempt_requests().asked, g.cwd().preempt_requests().found_no_blocks};
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
   if (g.config().energy.account) {
-    for (context_switch_metrics& m : r.context_switches) fill_switch_energy(m, energy);
+    for (context_switch_metrics& m : r.context_switches) fill_switch_energy(m, r.kernels.at(m.kernel).launch, energy);
     r.energy = energy.of_run(energies_of(r.kernels), g.cycle());
   }
   return r;

@@ -94,7 +94,7 @@ void interval_sampler::close_ended() {
 void interval_sampler::close(std::uint32_t launch) {
   take_counts(closed_, launch);
   if (!gpu_.config().energy.account) return;
-  at_end_[launch] = launch_in_sms(launch, closed_.sms);
+  at_end_[launch] = launch_in_sms(launch, closed_);
   just_ended_.push_back(launch);
 }
 
@@ -107,16 +107,17 @@ void interval_sampler::price_ended() {
   just_ended_.clear();
 }
 
-// What the launch has spent in SMs, which is added to `sms`, too.
-interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t launch, std::vector<sm_sums>& sms) {
+// What the launch has spent in SMs, which is added to `s`, too.
+interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t launch, sample& s) {
   const grid_record& grid = gpu_.cwd().grids()[launch];
   const cycle_t until = grid.finished ? grid.end_cycle : std::max(gpu_.cycle(), grid.start_cycle);
   // An SM that is simulated ahead knows of blocks that end later.
   const double whole = energy_.leakage_time(until) - energy_.leakage_time(grid.start_cycle);
   launch_energy e;
-  energy_.visit_sms(launch, [&](unsigned i, double joules, double active) {
-    sms[i].joules += joules;
-    e.sm_joules += joules;
+  energy_.visit_sms(launch, [&](unsigned i, double joules, double requests, double active) {
+    s.sms[i].joules += joules;
+    s.request_joules += requests;
+    e.sm_joules += joules + requests;
     e.active += std::min(whole, active);
   });
   return e;
@@ -139,7 +140,7 @@ void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& 
   s.leakage_time = energy_.leakage_time(s.cycle);
   s.launches.reserve(launches.size());
   for (const std::uint32_t launch : launches) {
-    s.launches.push_back(launch_in_sms(launch, s.sms));
+    s.launches.push_back(launch_in_sms(launch, s));
     s.launches.back().launch = launch;
   }
   for (unsigned i = 0; i < s.sms.size(); ++i)
@@ -236,6 +237,7 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   m.energy = energy_.of_run(energies_of(m.kernels), m.intervals.end_cycles.back());
   sample& last = samples_[intervals - 1];
   for (sm_sums& of : last.sms) of.joules = 0;
+  last.request_joules = 0;
   last.launches.clear();
   std::vector<std::uint32_t> all(gpu_.cwd().grids().size());
   std::iota(all.begin(), all.end(), 0);
@@ -250,11 +252,13 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   const sample* before = &zero;
   double sum = 0;
   for (std::vector<double>& sm : m.power.sm_watts) sm.resize(intervals);
+  std::vector<double> of_sm(gpu_.sm_count());
   for (std::size_t n = 0; n < intervals; ++n) {
     const sample& s = samples_[n];
     const double seconds = energy_.seconds(s.time - before->time);
     const double leaking = energy_.seconds(s.leakage_time - before->leakage_time);
-    double joules = s.shared_joules - before->shared_joules + p.constant_watts * seconds;
+    double joules = s.shared_joules - before->shared_joules + s.request_joules - before->request_joules +
+                    p.constant_watts * seconds;
     for (std::size_t i = 0; i < gpu_.sm_count(); ++i) {
       const double active = energy_.seconds(s.sms[i].active - before->sms[i].active);
       // A sample may miss the cycle in which the SM's first warp came, so that the next interval has one active cycle
@@ -262,6 +266,7 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
       const double sm =
           s.sms[i].joules - before->sms[i].joules + p.active_sm_watts * active + p.idle_sm_watts * (leaking - active);
       m.power.sm_watts[i][n] = sm / seconds;
+      of_sm[i] += sm;
       joules += sm;
     }
     m.power.joules.push_back(joules);
@@ -272,6 +277,9 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   }
   invariant(std::abs(sum - m.energy.total_joules) <= 1e-9 * m.energy.total_joules,
             "the energies of the intervals differ from the run's");
+  for (const sm_joules& s : m.energy.active_sms)
+    invariant(std::abs(of_sm[s.sm] - s.total) <= 1e-9 * m.energy.total_joules,
+              "an SM's energies of the intervals differ from those of the run");
   for (kernel_metrics& k : m.kernels) fill_launch_power(k, last.launches[k.launch], intervals);
 }
 

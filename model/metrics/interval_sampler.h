@@ -49,7 +49,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   };
   struct sm_sums {
     std::uint64_t instructions = 0;
-    double joules = 0;  // dynamic, its requests to the interconnect included
+    double joules = 0;  // dynamic, without its requests to the interconnect
     double active = 0;  // active_time
   };
   struct sample {
@@ -59,16 +59,17 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     std::uint64_t write_bytes = 0;
     std::array<std::uint64_t, state_count> states{};
     std::vector<sm_sums> sms;
-    double shared_joules = 0;  // dynamic, of the L2 and device memory, and of contexts
-    double time = 0;           // energy_account::time
-    double leakage_time = 0;   // likewise
+    double request_joules = 0;  // of SMs' requests to the interconnect
+    double shared_joules = 0;   // dynamic, of the L2 and device memory, and of contexts
+    double time = 0;            // energy_account::time
+    double leakage_time = 0;    // likewise
     std::vector<launch_energy> launches;
   };
   void sample_memory();
   void close_ended();
   void close(std::uint32_t launch);
   void price_ended();
-  [[nodiscard]] launch_energy launch_in_sms(std::uint32_t launch, std::vector<sm_sums>& sms);
+  [[nodiscard]] launch_energy launch_in_sms(std::uint32_t launch, sample& s);
   void take();
   void take_counts(sample& s, std::uint32_t launch) const;
   void take_energy(sample& s, const std::vector<std::uint32_t>& launches);

@@ -77,6 +77,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   per_launch<l1_counters> counters;
   /// Of accesses that no instruction makes: reads of code, contexts.
   per_launch<instruction_traffic> other_traffic;
+  /// Of these, what the memory side has done for contexts.
+  per_launch<instruction_traffic> context_traffic;
 
   /// Invalidates all lines, as at the start of a kernel. Pending fills still complete the accesses that wait for them,
   /// but are not kept.

@@ -75,6 +75,8 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
   free_slots_.push_back(static_cast<unsigned>(token));
   --slots_used_;
   if (slot.traffic != nullptr) count_answer(*slot.traffic, payload.request, slot.write);
+  if (slot.access != nullptr && slot.access->origin == l1_origin::context)
+    count_answer(context_traffic[slot.launch], payload.request, slot.write);
   if (slot.fencing_warp != no_warp) {
     // An error response to a fence is ignored: a memory that does not know fences has nothing to write back.
     if (--fence_answers_[slot.fencing_warp] == 0 && fence_observer_ != nullptr)

@@ -233,23 +233,24 @@ TEST_F(energy, of_a_context_switch_is_that_of_its_bytes) {
     ASSERT_GT(lines, 0);
     const json& c = m["gpu"]["config"];
     const auto price = [&c](const std::string& key) { return c["energy." + key].get<double>(); };
-    const double line = price("context_line_pj") + 5 * price("flit_pj") + 4 * price("l1_write_miss_pj") +
-                        4 * price("l2_write_miss_pj") + 4 * price("dram_write_pj");  // reads cost the same on this chip
-    EXPECT_NEAR(e["transfer_joules"].get<double>() / (lines * line * 1e-12), 1, 1e-9);
+    const double on_chip = price("context_line_pj") + 5 * price("flit_pj") + 4 * price("l1_write_miss_pj") +
+                           4 * price("l2_write_miss_pj");  // reads cost the same on this chip
+    // A line of 128 bytes goes to memory and back, or stays in the L2.
+    EXPECT_GE(e["transfer_joules"].get<double>() / (lines * on_chip * 1e-12), 1 - 1e-9);
+    EXPECT_LE(e["transfer_joules"].get<double>() / (lines * (on_chip + 4 * price("dram_write_pj")) * 1e-12), 1 + 1e-9);
     EXPECT_GT(e["static_joules"].get<double>(), 0);
     EXPECT_DOUBLE_EQ(e["total_joules"].get<double>(),
                      e["transfer_joules"].get<double>() + e["static_joules"].get<double>());
   }
 
-  // What the switches add to the kernel's dynamic energy is at most their transfers: lines may stay in the L2.
+  // Transfers are what the switches add to the kernel's dynamic energy, but for what its caches have forgotten.
   for (const std::string gpu : {"gtx1080", "v100", "h100"}) {
     const json with = run("job.json --gpu " + gpu), without = run("alone.json --gpu " + gpu);
     double transfers = 0;
     for (const json& s : with["context_switches"]) transfers += s["energy"]["transfer_joules"].get<double>();
     const double added = dynamic(with["kernels"][0]) - dynamic(without["kernels"][0]);
     EXPECT_GT(added, 0) << gpu;
-    EXPECT_GT(transfers, 0.99 * added) << gpu;
-    EXPECT_LT(transfers, 4 * added) << gpu;
+    EXPECT_NEAR(transfers / added, 1, 0.05) << gpu;
   }
 }
 
