@@ -78,6 +78,7 @@ class reader {
     if (!names_.insert(k.name).second)
       fail(row, "kernel '" + printable(k.name) + "' occurs twice, expected one row, or names that tell them apart");
     k.watts = positive(row, "watts");
+    if (k.watts > most_watts) fail(row, "watts: got " + row.at(table_.column("watts")) + ", expected at most 1e6");
     k.active_sms = number(row, table_.column("active_sms"));
     if (k.active_sms > sms_)
       fail(row, "active_sms: got " + row.at(table_.column("active_sms")) + ", expected at most " +
@@ -97,10 +98,12 @@ class reader {
   }
 
   [[nodiscard]] double number(const csv_row& row, std::size_t column) const {
+    constexpr double most = 1e18;  // no counter of a run gets there
     double value = 0;
     const bool hexadecimal = row.at(column).find_first_of("xX") != std::string::npos;
     if (hexadecimal || !parse_float(row.at(column), value) || !(value >= 0 && std::isfinite(value)))
       fail(row, table_.header.at(column) + ": got '" + printable(row.at(column)) + "', expected a number of 0 or more");
+    if (value > most) fail(row, table_.header.at(column) + ": got " + row.at(column) + ", expected at most 1e18");
     return value;
   }
   double positive(const csv_row& row, const char* name) const {
@@ -113,6 +116,7 @@ class reader {
     throw input_error(table_.place(row) + ": " + what);
   }
 
+  static constexpr double most_watts = 1e6;
   const unsigned sms_;
   const csv_table table_;
   std::vector<std::size_t> columns_;  // of the events

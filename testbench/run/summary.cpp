@@ -163,8 +163,8 @@ void write_lost_occupancy(page& p, const kernel_metrics& k) {
   });
 }
 
-// Below a power cap also how long it was effective.
-void write_energy(page& p, const energy_metrics& e) {
+// Under a power cap also how long it was effective, and whether it was exceeded.
+void write_energy(page& p, const energy_metrics& e, const gpu_config& c) {
   if (!e.known || e.seconds <= 0) return;
   const double j = e.total_joules;
   p.line("energy", fmt::format("{}, {:.4g} W on average, energy x delay {:.4g} J s",
@@ -175,6 +175,12 @@ void write_energy(page& p, const energy_metrics& e) {
   if (e.throttled_cycles > 0)
     p.line("power cap", fmt::format("{:.6g} MHz on average, {} cycles below the full clock", e.mean_clock_mhz,
                                     grouped(e.throttled_cycles)));
+  constexpr double tolerance = 1.02;
+  if (!e.capped || e.mean_watts() <= tolerance * c.energy.power_cap_watts) return;
+  const double least = std::max(c.energy.least_clock_mhz, c.gpu.core_clock_mhz / 8);
+  p.bad("power cap", fmt::format("{:.4g} W are not held{}", c.energy.power_cap_watts,
+                                 e.mean_clock_mhz < tolerance * least ? " with the least clock"
+                                                                      : ": the first interval has the full clock"));
 }
 
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
@@ -207,7 +213,7 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
     p.line("shared memory", fmt::format("{} accesses, {} bank conflicts", grouped(k.memory.shared.accesses),
                                         grouped(k.memory.shared.bank_conflicts)));
   }
-  write_energy(p, k.energy);
+  write_energy(p, k.energy, c);
   p.gap();
 }
 
@@ -273,9 +279,10 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
   } else {
     write_table(p, m);
   }
+  const double clock_mhz = m.energy.capped ? m.energy.mean_clock_mhz : m.config.gpu.core_clock_mhz;
   p.line("job cycles", fmt::format("{} = {}, from the first launch to the last end", grouped(m.cycles),
-                                   duration(static_cast<double>(m.cycles) / (m.config.gpu.core_clock_mhz * 1e6))));
-  if (m.kernels.size() > kernels_in_full) write_energy(p, m.energy);
+                                   duration(static_cast<double>(m.cycles) / (clock_mhz * 1e6))));
+  if (m.kernels.size() > kernels_in_full) write_energy(p, m.energy, m.config);
   write_preemptions(p, m);
   p.line("host", fmt::format("{:.3g} s CPU, {:.3g} M warp instructions a CPU second", m.host.cpu_seconds,
                              m.host.warp_instructions_per_second * 1e-6));

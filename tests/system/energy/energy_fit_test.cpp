@@ -193,6 +193,10 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   refused({"m.csv"}, "m.csv:2: watts: got 'warm', expected a number of 0 or more");
   write("kernel,watts,seconds,active_sms\nk,0x10,1,2\n");
   refused({"m.csv"}, "m.csv:2: watts: got '0x10', expected a number of 0 or more");
+  write("kernel,watts,seconds,active_sms\nk,1e308,1,2\n");
+  refused({"m.csv"}, "m.csv:2: watts: got 1e308, expected at most 1e18");
+  write("kernel,watts,seconds,active_sms\nk,2e6,1,2\n");
+  refused({"m.csv"}, "m.csv:2: watts: got 2e6, expected at most 1e6");
   write("kernel,watts,seconds,active_sms\nk,1,1,2,3\n");
   refused({"m.csv"}, "m.csv:2: got 5 fields, expected at most 4 as in the header");
   write("kernel,watts,seconds,active_sms\nk,1,1,2\nk,1,1,3\n");
