@@ -135,10 +135,22 @@ async function comparisons({ open, run, file, url, job }) {
   assert.match(await said(), /registers a thread/)
   assert.ok((await page.locator('#what-changed [data-csv=changed_code]').count()) === 1 && (await said()).includes('BAR'), await said())
   assert.match(await said(), /Behaviour: most of it is/)
-  await drive_charts(page, file('.'))
-  await drive_tables(page, file('.'))
+  await drive_tables(page, file('.'), await drive_charts(page, file('.')))
   assert.deepEqual(complaints, [])
   await close()
+}
+
+/** The job of six_kernels with matrices of 128 x 128 elements in place of 256 x 256: the same kernels, an eighth of the products. */
+function smaller_job({ file, folder }) {
+  const job = JSON.parse(readFileSync(`${folder}/job.json`, 'utf8'))
+  job.module = `${folder}/${job.module}`
+  for (const launch of job.launches.filter((l) => l.kernel.startsWith('sgemm'))) {
+    assert.equal(launch.args.at(-1).s32, 256)
+    launch.args.at(-1).s32 = 128
+    launch.grid = launch.grid.map((n) => Math.ceil(n / 2))
+  }
+  writeFileSync(file('six_job.json'), JSON.stringify(job))
+  return file('six_job.json')
 }
 
 const args_of = { sgemm_tuned: [{ buffer: 'a' }, { buffer: 'a' }, { buffer: 'c' }, { s32: 64 }], reduction_tuned: [{ buffer: 'a' }, { buffer: 'c' }, { s32: 1024 }] }
@@ -172,7 +184,7 @@ async function opened(address, { open }) {
   return { ...shown, ...at_load, seconds: metrics.find((m) => m.name === 'TaskDuration').value }
 }
 
-/** A job of 1,000 launches opens in less than a second of the processor's time, and builds what one of 40 launches does. */
+/** A job of 1,000 launches opens in less than a second of the processor's time, once in five times on a busy machine, and builds what one of 40 launches does. */
 async function a_thousand_launches(tools) {
   const { file, url } = tools
   many_launches(40, 'some', tools)
@@ -181,7 +193,7 @@ async function a_thousand_launches(tools) {
   const kernels = many_launches(1000, 'many', tools)
   const times = [],
     seen = []
-  for (let i = 0; i < 5; ++i) {
+  for (let i = 0; i < 5 && !(Math.min(...times) < 1); ++i) {
     const { page, complaints, close, ...many } = await opened(url(file('many.html')), tools)
     times.push(many.seconds)
     assert.ok(many.elements <= some.elements, `${many.elements} elements at load, ${some.elements} with 40 launches`)
@@ -227,8 +239,8 @@ async function chosen_at_once({ open, file, url }) {
 }
 
 export async function source_side_by_side(tools) {
-  const { open, run, file, url, folder } = tools,
-    job = `${folder}/job.json`
+  const { open, run, file, url } = tools,
+    job = smaller_job(tools)
   run('run', job, '--quiet', '--gpu', 'v100', '--metrics', file('six.json'), '--report', file('six.html'))
   const metrics = JSON.parse(readFileSync(file('six.json'), 'utf8'))
   const { page, complaints, close } = await open(url(file('six.html')), wide)
@@ -246,7 +258,7 @@ export async function source_side_by_side(tools) {
   await call_stack(page, metrics.kernels.find((k) => k.name === 'reduction_tuned'))
   const charts = await drive_charts(page, file('.'))
   assert.ok(charts.length >= 14, `${charts.length} charts`)
-  await drive_tables(page, file('.'))
+  await drive_tables(page, file('.'), charts)
   await drive_choosers(page)
   assert.deepEqual(complaints, [])
   await close()
