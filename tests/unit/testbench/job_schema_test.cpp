@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "schema_validator.h"
 #include "testbench/job/job_parser.h"
 #include "testbench/text/text.h"
+#include "tests/system/common/json_text.h"
 
 namespace heddle::testbench {
 
@@ -47,18 +47,16 @@ std::string refusal(const json& job, const std::string& name = "j.json") {
 
 /// A job with one object of each kind. The keys that the parser knows for an object are listed in its message about an
 /// unknown key.
-const json every_object = json::parse(R"({"module": "k.ptx",
-  "buffers": {"b": {"bytes": 64, "pointers": [{"at": 0, "to": "b"}]}, "f": {"file": ")" HEDDLE_SOURCE
-                                      "/LICENSE"
-                                      R"("}, "flag": {"bytes": 4}},
-  "symbols": [{"symbol": "s", "file": ")" HEDDLE_SOURCE
-                                      "/LICENSE"
-                                      R"("}],
+const json every_object = json::parse(std::string(R"({"module": "k.ptx",
+  "buffers": {"b": {"bytes": 64, "pointers": [{"at": 0, "to": "b"}]}, "f": {"file": ")" HEDDLE_SOURCE "/LICENSE"
+                                                  R"("}, "flag": {"bytes": 4}},
+  "symbols": [{"symbol": "s", "file": ")" HEDDLE_SOURCE "/LICENSE"
+                                                  R"("}],
   "textures": {"t": {"buffer": "b", "type": "u8", "width": 4}},
   "launches": [{"kernel": "k", "grid": [1], "block": [1], "args": [{"u32": 1}, {"buffer": "b"}, {"bytes_hex": "00"}]}, {"memset": "b"},
                {"copy": {"from": "b", "to": "b"}}, {"repeat": [{"kernel": "k", "grid": [1], "block": [1]}], "max": 1}],
   "preempt": [{"at_cycle": 1}],
-  "outputs": [{"buffer": "b", "file": "o"}]})");
+  "outputs": [{"buffer": "b", "file": "o"}]})"));
 
 std::set<std::string> keys_of(const json& object) {
   std::set<std::string> keys;

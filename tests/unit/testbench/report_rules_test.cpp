@@ -2,7 +2,6 @@
 // The report's rules for kernels (docs/use/report.md): known answers for speed of light, verdicts and proposed changes.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "heddle/sub_partition/account/warp_state.h"
 #include "testbench/report/changes.h"
 #include "testbench/report/verdict.h"
+#include "tests/system/common/json_text.h"
 
 namespace report_rules_test {
 
@@ -20,7 +20,7 @@ using namespace heddle::testbench;
 using json = nlohmann::ordered_json;
 using answer = std::vector<std::string>;
 
-json parsed(const char* text) { return json::parse(text); }
+json parsed(const std::string& text) { return json::parse(text); }
 
 // A GPU of 10 SMs with 4 schedulers each, modified by `more`.
 json config(const json& more = json::object()) {

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "testbench/report/page_template.h"
 #include "testbench/report/report_page.h"
 #include "testbench/sweep/plan/sha256.h"
+#include "tests/system/common/json_text.h"
 
 namespace report_test {
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <regex>
 #include <stdexcept>
 #include <string>
+
+#include "tests/system/common/json_text.h"
 
 namespace heddle {
 
@@ -61,7 +63,7 @@ class schema_validator {
     if (word == "minimum") return !v.is_number() || v >= value;
     if (word == "maximum") return !v.is_number() || v <= value;
     if (word == "pattern")
-      return !v.is_string() || std::regex_search(v.get<std::string>(), std::regex(value.get<std::string>()));
+      return !v.is_string() || std::regex_search(v.get<std::string>(), expression(value.get<std::string>()));
     for (const char* silent : {"$schema", "$id", "title", "description", "default", "definitions"})
       if (word == silent) return true;
     throw std::logic_error("the validator does not know the word " + word);
@@ -84,7 +86,14 @@ class schema_validator {
     return true;
   }
 
+  // Each pattern is compiled once.
+  [[nodiscard]] const std::regex& expression(const std::string& pattern) const {
+    const auto found = expressions_.find(pattern);
+    return (found != expressions_.end() ? found : expressions_.emplace(pattern, pattern).first)->second;
+  }
+
   const json& root_;
+  mutable std::map<std::string, std::regex> expressions_;
 };
 
 }  // namespace heddle
