@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random kernels on the simulated GPU against the scalar reference, some with so few registers that they spill. A
-// difference is shown with its seed and the smallest kernel that still has it. HEDDLE_FUZZ_FIRST and
-// HEDDLE_FUZZ_KERNELS choose other seeds.
+// Random kernels on the simulated GPU and in zero simulated time against the scalar reference, some with so few
+// registers that they spill. A difference is shown with its seed and the smallest kernel that still has it.
+// HEDDLE_FUZZ_FIRST and HEDDLE_FUZZ_KERNELS choose other seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,14 +45,11 @@ std::vector<std::uint8_t> input_data() {
 /// One GPU, made anew after a failure.
 class pair_of_runs {
  public:
-  explicit pair_of_runs(std::string gpu, bool functional = false)
-      : gpu_(std::move(gpu)), functional_(functional), data_(input_data()) {
-    renew();
-  }
+  explicit pair_of_runs(std::string gpu) : gpu_(std::move(gpu)), data_(input_data()) { renew(); }
 
   enum class verdict { same, different, refused, invalid };
 
-  /// Runs the kernel on both; `what` says how they differ or why not.
+  /// Runs the kernel on both, on the GPU in both ways; `what` says how they differ or why not.
   verdict compare(const random_kernel& k, unsigned max_registers, std::string& what) {
     const std::string text = k.text();
     const std::uint32_t out_bytes = k.block * k.grid * out_stride;
@@ -75,10 +72,15 @@ class pair_of_runs {
     }
     try {
       if (++runs_ % 4096 == 0) renew();  // modules stay loaded
-      machine_->write(out_, std::vector<std::uint8_t>(out_bytes));
-      machine_->write(sums_, std::vector<std::uint8_t>(sums_bytes));
-      machine_->run(machine_->load(text, "fuzz.ptx"), "k", launch, max_registers);
-      return agree(memory, out_bytes, what) ? verdict::same : verdict::different;
+      const unsigned module = machine_->load(text, "fuzz.ptx");
+      clear(out_bytes);
+      machine_->run(module, "k", launch, max_registers);
+      if (!agree(memory, out_bytes, what)) return verdict::different;
+      clear(out_bytes);
+      machine_->execute(module, "k", launch, max_registers);
+      if (agree(memory, out_bytes, what)) return verdict::same;
+      what = "executed functionally: " + what;
+      return verdict::different;
     } catch (const input_error& e) {
       what = e.what();
       return verdict::refused;
@@ -92,11 +94,16 @@ class pair_of_runs {
  private:
   void renew() {
     machine_.reset();
-    machine_ = std::make_unique<machine>(gpu_, functional_);
+    machine_ = std::make_unique<machine>(gpu_);
     in_ = machine_->allocate(in_bytes);
     out_ = machine_->allocate(2 * 160 * out_stride);
     sums_ = machine_->allocate(sums_bytes);
     machine_->write(in_, data_);
+  }
+
+  void clear(std::uint32_t out_bytes) {
+    machine_->write(out_, std::vector<std::uint8_t>(out_bytes));
+    machine_->write(sums_, std::vector<std::uint8_t>(sums_bytes));
   }
 
   bool agree(const std::vector<memory_region>& memory, std::uint32_t out_bytes, std::string& what) {
@@ -119,7 +126,6 @@ class pair_of_runs {
   }
 
   std::string gpu_;
-  bool functional_;
   std::vector<std::uint8_t> data_;
   std::unique_ptr<machine> machine_;
   std::uint64_t in_ = 0, out_ = 0, sums_ = 0, runs_ = 0;
@@ -194,9 +200,9 @@ class minimiser {
   unsigned registers_, tries_ = 0;
 };
 
-void fuzz(const std::string& gpu, bool functional = false, std::uint64_t kernels = 500) {
+void fuzz(const std::string& gpu, std::uint64_t kernels = 500) {
   const std::uint64_t first = setting("HEDDLE_FUZZ_FIRST", 1), count = setting("HEDDLE_FUZZ_KERNELS", kernels);
-  pair_of_runs runs(gpu, functional);
+  pair_of_runs runs(gpu);
   unsigned same = 0, refused = 0, invalid = 0, different = 0;
   std::string what, refusal;
   for (std::uint64_t seed = first; seed < first + count && different < 10; ++seed) {
@@ -228,9 +234,7 @@ void fuzz(const std::string& gpu, bool functional = false, std::uint64_t kernels
 
 TEST(differential, gtx1080) { fuzz("gtx1080"); }
 TEST(differential, v100) { fuzz("v100"); }
-TEST(differential, h100) { fuzz("h100", false, 150); }  // its chip takes four times as long as gtx1080's
-TEST(differential, functionally_gtx1080) { fuzz("gtx1080", true); }
-TEST(differential, functionally_v100) { fuzz("v100", true); }
+TEST(differential, h100) { fuzz("h100", 150); }  // its chip takes four times as long as gtx1080's
 
 }  // namespace
 }  // namespace heddle::differential

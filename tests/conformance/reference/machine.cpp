@@ -63,7 +63,10 @@ unsigned machine::load(const std::string& ptx, const std::string& name) {
   return parts_->driver.load_module(ptx, name);
 }
 
-void machine::run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers) {
+namespace {
+
+launch_request request_of(unsigned module, const std::string& kernel, const scalar_launch& launch,
+                          unsigned max_registers) {
   launch_request r;
   r.module = module;
   r.kernel = kernel;
@@ -72,13 +75,23 @@ void machine::run(unsigned module, const std::string& kernel, const scalar_launc
   r.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   r.max_registers = max_registers;
   r.parameters = launch.parameters;
+  return r;
+}
+
+}  // namespace
+
+void machine::execute(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers) {
+  const launch_request r = request_of(module, kernel, launch, max_registers);
   parts_->driver.check(r);
-  if (functional_) {
-    parts_->driver.execute(r);
-    const std::string fault = parts_->driver.fault();
-    if (!fault.empty()) throw program_error(fault);
-    return;
-  }
+  parts_->driver.execute(r);
+  const std::string fault = parts_->driver.fault();
+  if (!fault.empty()) throw program_error(fault);
+}
+
+void machine::run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers) {
+  if (functional_) return execute(module, kernel, launch, max_registers);
+  const launch_request r = request_of(module, kernel, launch, max_registers);
+  parts_->driver.check(r);
   const unsigned number = parts_->driver.launch(r);
   while (!parts_->driver.finished(number)) {
     const std::string fault = parts_->driver.fault();

@@ -29,6 +29,8 @@ class machine {
   /// Runs one kernel to its end. Throws input_error if the GPU or the lowering rejects it, program_error if it fails;
   /// after a program_error or internal_error the machine cannot be used any more.
   void run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers = 0);
+  /// The same in zero simulated time, whatever the machine was made for.
+  void execute(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers = 0);
 
  private:
   struct parts;
