@@ -184,7 +184,10 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   k.memory = s.memory;
   k.busiest_atomic_unit = s.busiest_atomic_unit;
   const std::uint64_t sms = std::min<std::uint64_t>(g.sm_count(), std::max<std::uint64_t>(k.blocks, 1));
-  if (4 * s.busiest_sm * sms > 5 * s.issue.inst_executed) k.busiest_sm = s.busiest_sm;
+  if (4 * s.busiest_sm * sms > 5 * s.issue.inst_executed) {
+    k.busiest_sm = s.busiest_sm;
+    k.longest_even_sm = s.longest_even_sm;
+  }
   if (l.program->spill_bytes != 0)
     k.spills = {l.program->spill_bytes, l.program->register_limit, l.program->register_limit_of};
   if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, s.counts, k.start_cycle, k.end_cycle);

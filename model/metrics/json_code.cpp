@@ -34,7 +34,10 @@ void write_instruction(json_writer& w, const instruction_metrics& i) {
 
 void write_extremes(json_writer& w, const kernel_metrics& k) {
   if (k.busiest_atomic_unit != 0) w.member("busiest_atomic_unit_cycles", k.busiest_atomic_unit);
-  if (k.busiest_sm != 0) w.member("busiest_sm_instructions", k.busiest_sm);
+  if (k.busiest_sm != 0) {
+    w.member("busiest_sm_instructions", k.busiest_sm);
+    w.member("longest_even_sm_cycles", k.longest_even_sm);
+  }
   if (k.spills.bytes == 0) return;
   w.key("spills").begin_object().member("bytes", k.spills.bytes).member("limit", k.spills.limit);
   w.member("limit_of", k.spills.limit_of).end_object();

@@ -2,6 +2,7 @@
 #include "heddle/metrics/launch_sums.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
@@ -26,13 +27,14 @@ void add(shared_memory_counters& to, const shared_memory_counters& c) {
   to.moved_bytes += c.moved_bytes;
 }
 
-void add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
+// Returns how many instructions it has executed.
+std::uint64_t add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
   const launch_profile* profile = m.profiles.find(launch);
-  if (profile == nullptr) return;
+  if (profile == nullptr) return 0;
   const std::uint64_t before = sums.issue.inst_executed;
   for (const auto& p : m.partitions)
     if (const issue_counters* c = p.account.counters.find(launch)) sums.issue.add(c->totals());
-  sums.busiest_sm = std::max(sums.busiest_sm, sums.issue.inst_executed - before);
+  const std::uint64_t executed = sums.issue.inst_executed - before;
   sums.issue.add_units(*profile);
   sums.counts.code.add(*profile);
   const lsu_counters& lsu = m.load_store_unit.counters.at(launch);
@@ -44,6 +46,20 @@ void add_sm(launch_sums& sums, const sm& m, std::uint32_t launch) {
   sums.memory.l1.add(m.l1.counters.at(launch));
   if (m.tma != nullptr) sums.memory.bulk.add(m.tma->counters.at(launch));
   if (m.cluster_port != nullptr) sums.memory.cluster.add(m.cluster_port->counters.at(launch));
+  return executed;
+}
+
+/// What an SM did for a launch.
+struct sm_work {
+  std::uint64_t instructions, active_cycles;
+};
+
+void add_extremes(launch_sums& sums, const std::vector<sm_work>& works) {
+  for (const sm_work& w : works) {
+    sums.busiest_sm = std::max(sums.busiest_sm, w.instructions);
+    if (w.instructions * works.size() <= sums.issue.inst_executed)
+      sums.longest_even_sm = std::max(sums.longest_even_sm, w.active_cycles);
+  }
 }
 
 }  // namespace
@@ -83,10 +99,14 @@ profiler_metrics::profiler_metrics(const launch_sums& s) {
 launch_sums sums_of(const gpu& g, std::uint32_t launch) {
   launch_sums sums;
   std::uint64_t active_cycles = 0;
+  std::vector<sm_work> works;
   for (unsigned i = 0; i < g.sm_count(); ++i) {
-    add_sm(sums, g.sm_at(i), launch);
-    active_cycles += g.sm_at(i).resource_manager.launch_residency.at(launch).until(g.cycle());
+    const std::uint64_t instructions = add_sm(sums, g.sm_at(i), launch);
+    const std::uint64_t active = g.sm_at(i).resource_manager.launch_residency.at(launch).until(g.cycle());
+    active_cycles += active;
+    if (instructions != 0) works.push_back({instructions, active});
   }
+  add_extremes(sums, works);
   sums.active_cycles = static_cast<double>(active_cycles);
   for (unsigned i = 0; i < g.slice_count(); ++i) {
     const l2_counters& l2 = g.slice_at(i).counters().at(launch);

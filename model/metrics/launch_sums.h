@@ -30,6 +30,7 @@ struct launch_sums {
   warp_cycle_counts warp_cycles;
   std::uint64_t busiest_atomic_unit = 0;  // L2 cycles in which that of a slice was busy
   std::uint64_t busiest_sm = 0;           // instructions that an SM has executed, at most
+  std::uint64_t longest_even_sm = 0;      // cycles with warps, at most, of an SM with the mean of instructions or less
   double active_cycles = 0;               // SMs' cycles with warps of the launch
   double cycles = 0;                      // from the launch's start to its end
   double sms = 0;

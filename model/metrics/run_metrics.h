@@ -186,6 +186,7 @@ struct kernel_metrics {
   memory_counts memory;
   std::uint64_t busiest_atomic_unit = 0;  // L2 cycles in which the atomic unit of a slice was busy
   std::uint64_t busiest_sm = 0;           // instructions of the SM with most, if over 1.25 times the mean; otherwise 0
+  std::uint64_t longest_even_sm = 0;      // then: cycles with warps, at most, of an SM with the mean or less
   register_spills spills;
   energy_metrics energy;
   std::size_t first_interval = 0;  // of the run's intervals, in which the launch starts

@@ -22,6 +22,7 @@ struct block_times {
   double waves = 0, whole_waves = 0;
   double start = 0;  // until as many warps are there as ever
   double sm = 0;     // mean time in which an SM has blocks, of those that ever have
+  double late = 0;   // the longest such time of an SM with the mean of instructions or less; 0: unknown
 
   explicit block_times(const time_model& t)
       : kernel(number_at(t.kernel, {"cycles"})),
@@ -46,14 +47,16 @@ struct block_times {
     block = ratio(active + gone, number_at(t.kernel, {"warps"}));
     ended = ratio(gone, active + gone);
     sm = ratio(sm_cycles, most_sms);
+    late = number_at(t.kernel, {"longest_even_sm_cycles"});
   }
   /// The time that blocks of equal length would take.
   [[nodiscard]] double even() const { return std::min(kernel, whole_waves * block + start); }
   /// The time that SMs with as much to do would take, where some have a block more than others. Within an SM blocks end
-  /// one after another even if they are equal, since schedulers prefer some warps.
+  /// one after another even if they are equal, since schedulers prefer some warps. An SM that has no more than the mean
+  /// to do and is late all the same waits for something else, and gets no less to do.
   [[nodiscard]] double even_sms(double blocks, double sms) const {
     const double each = ratio(blocks, sms);
-    return std::min(kernel, sm * std::max(1.0, ratio(std::ceil(each), each)) + start);
+    return std::min(kernel, std::max(late, sm * std::max(1.0, ratio(std::ceil(each), each))) + start);
   }
 };
 

@@ -60,7 +60,8 @@ class advice : public ::testing::TestWithParam<std::string> {
     const heddle::test::outcome o = heddle::test::run_program(command, {place_});
     ASSERT_EQ(o.code, 0) << o.err;
     summary_ = o.out;
-    cycles_ = json::parse(heddle::test::content(place_ / "m.json"))["kernels"][0]["cycles"];
+    metrics_ = json::parse(heddle::test::content(place_ / "m.json"));
+    cycles_ = metrics_["kernels"][0]["cycles"];
     const std::string page = heddle::test::content(place_ / "r.html");
     const std::size_t begin = page.find('>', page.find("id=\"heddle-data\"")) + 1;
     advice_ = json::parse(page.substr(begin, page.find("</script>", begin) - begin))["files"][0]["judged"][0]["advice"];
@@ -87,7 +88,7 @@ class advice : public ::testing::TestWithParam<std::string> {
     }
   }
   /// The report's advice by a rule; null: none.
-  json advised(const std::string& rule) const {
+  [[nodiscard]] json advised(const std::string& rule) const {
     for (const json& a : advice_)
       if (a["rule"] == rule) return a;
     return nullptr;
@@ -97,6 +98,7 @@ class advice : public ::testing::TestWithParam<std::string> {
   std::string file_ = "advice";
   std::string module_;  // empty: file_
   double cycles_ = 0;
+  json metrics_;
   json advice_;
   std::string summary_;
 };
@@ -191,6 +193,25 @@ TEST_P(advice, promises_no_more_than_there_is) {
   run("left_to_it", blocks, 256, {in, out, "s32:32", "s32:" + std::to_string(threads)});
   EXPECT_TRUE(advised("prefetch distance").is_null()) << advice_;
 }
+// An SM with the mean of instructions or less that is late all the same will be so in the mended kernel, too.
+TEST_P(advice, promises_no_end_before_sms_with_little_to_do) {
+  const unsigned blocks = GetParam() == "rtx2060" ? 60 : 40;
+  const std::string bytes = std::to_string(4 * 256 * blocks);
+  run("one_is_long", blocks, 256, {"buf:" + bytes + ":random:5", "buf:" + bytes, "s32:100"});
+  double sum = 0, late = 0;
+  for (const json& sm : metrics_["sms"]) sum += sm["inst_executed"].get<double>();
+  for (const json& sm : metrics_["sms"])
+    if (sm["inst_executed"].get<double>() * metrics_["sms"].size() <= sum)
+      late = std::max(late, sm["active_cycles"].get<double>());
+  EXPECT_GT(late, 0);
+  EXPECT_EQ(metrics_["kernels"][0].value("longest_even_sm_cycles", 0.0), late);
+  const json a = advised("imbalance between blocks");
+  ASSERT_FALSE(a.is_null()) << advice_;
+  EXPECT_GE(cycles_ / a["speedup"].get<double>(), late);
+  run("one_is_long_mended", blocks, 256, {"buf:" + bytes + ":random:5", "buf:" + bytes, "s32:100"});
+  EXPECT_FALSE(metrics_["kernels"][0].contains("longest_even_sm_cycles"));
+}
+
 INSTANTIATE_TEST_SUITE_P(on, advice, ::testing::Values("rtx2060", "gtx1080"));
 
 }  // namespace advice_test
