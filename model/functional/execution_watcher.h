@@ -23,6 +23,11 @@ struct watched_step {
 /// Whether an instruction only writes memory: a store, or a write to a surface.
 inline bool stores(const isa::instruction& i) { return i.op == isa::opcode::st || i.op == isa::opcode::sust; }
 
+/// Whether it calls the device runtime to free memory.
+inline bool frees_memory(const isa::instruction& i) {
+  return i.op == isa::opcode::syscall && static_cast<isa::system_function>(i.sub) == isa::system_function::free;
+}
+
 /// A load, store, atomic, reduction or copy. Each lane accesses `bytes` bytes of one space, at an offset in shared or
 /// local memory or at a global address. A copy to shared memory (LDGSTS) has two: the bytes read, then those written.
 struct watched_access : watched_step {

@@ -83,6 +83,14 @@ void launch_watcher::heap_given(std::uint64_t address, std::uint64_t bytes) {
   if (checks_races_) races_.forget(address, bytes);
 }
 
+// What others do with the memory must come before that.
+void launch_watcher::heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                                  unsigned lane) {
+  if (!checks_races_) return;
+  if (const allocation* const a = heap_.starting_at(address); a != nullptr)
+    races_.frees({*calling_, w, i, 1u << lane}, lane, address, a->bytes);
+}
+
 bool launch_watcher::heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
                                    unsigned lane) {
   if ((kinds_ & sanitize_kind::memory) == 0) return false;
@@ -343,6 +351,9 @@ void launch_watcher::lanes_meet(const watched_step& s, simt::lane_mask named) {
   found_.add(std::move(f));
 }
 
-void launch_watcher::calls_runtime(const watched_step&) { ++steps_; }
+void launch_watcher::calls_runtime(const watched_step& s) {
+  ++steps_;
+  calling_ = &s.block;
+}
 
 }  // namespace heddle::sanitize

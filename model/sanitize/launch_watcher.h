@@ -37,6 +37,7 @@ class launch_watcher final : public execution_watcher {
   /// Memory of the heap that earlier launches have allocated.
   void use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap);
   void heap_given(std::uint64_t address, std::uint64_t bytes);
+  void heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i, unsigned lane);
   void heap_freed(std::uint64_t address) { heap_.remove(address); }
   /// False if errors of memory are not looked for.
   bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i, unsigned lane);
@@ -134,6 +135,7 @@ class launch_watcher final : public execution_watcher {
   std::uint64_t heap_begin_ = 0;
   std::uint64_t heap_bytes_ = 0;
   const resident_launch* launch_ = nullptr;
+  const functional_block* calling_ = nullptr;  // the block that calls the device runtime
   bool independent_ = false;
   bool checks_races_ = false;
   std::unordered_map<std::uint64_t, bool> follows_;   // by two indices: always_follows()

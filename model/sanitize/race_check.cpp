@@ -141,7 +141,7 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   current c = start(a);
   if (is_strong(i)) c.mark.what |= access_mark::strong;
   if (is_atomic(i)) c.mark.what |= access_mark::atomic | access_mark::writes;
-  if (stores(i) || a.copies_in) c.mark.what |= access_mark::writes;
+  if (stores(i) || a.copies_in || frees_memory(i)) c.mark.what |= access_mark::writes;
   // An mbarrier that others of the cluster reach is ordered for all of them.
   if (i.block_scope && !(reaches_cluster_ && a.shared != 0)) c.mark.what |= access_mark::of_block;
   const bool copies = i.op == isa::opcode::ldgsts;
@@ -281,6 +281,19 @@ bool race_check::marks_with(const current& c, const access_mark& read) {
   const auto [entry, is_new] = marks_.emplace(both, false);
   if (is_new) entry->second = !stores_what_it_reads(*program_, read.index(), c.mark.index());
   return last_marks_ = entry->second;
+}
+
+void race_check::frees(const watched_step& s, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+  std::uint64_t addresses[isa::warp_size] = {};
+  watched_access a{s};
+  a.global = s.mask;
+  a.addresses = addresses;
+  for (std::uint64_t done = 0; done < bytes; done += a.bytes) {
+    addresses[lane] = address + done;
+    a.bytes = 16;
+    while (a.bytes > bytes - done) a.bytes /= 2;
+    accesses(a, s.mask, access_shape::of(addresses, s.mask, a.bytes));
+  }
 }
 
 void race_check::forget(std::uint64_t address, std::uint64_t bytes) {

@@ -49,6 +49,8 @@ class race_check {
   void awaits_copies(const watched_step& s);
   void arrives(const watched_step& s, std::uint32_t barrier);
   void awaits_cluster(const watched_step& s);
+  /// A lane frees memory, which is a write of all of it.
+  void frees(const watched_step& s, unsigned lane, std::uint64_t address, std::uint64_t bytes);
   /// Memory that was allocated anew: what was done to it before does not count.
   void forget(std::uint64_t address, std::uint64_t bytes);
   void completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released);

@@ -35,6 +35,7 @@ std::string wait_text(const access_mark& m, const isa::instruction& i) {
 }
 
 const char* plain_text(const access_mark& m, const isa::instruction& i) {
+  if (frees_memory(i)) return "free";
   if (m.is(access_mark::atomic)) return m.is(access_mark::of_block) ? "atomic of block scope" : "atomic";
   if (i.op == isa::opcode::sust || i.op == isa::opcode::suld)
     return m.is(access_mark::writes) ? "surface write" : "surface read";
@@ -87,7 +88,7 @@ void race_check::describe(const current& c, const access_mark& earlier, unsigned
   if (const simt::lane_mask own = 1u << lane; earlier.warp == c.mark.warp && others != own) others &= ~own;
   const auto other = static_cast<unsigned>(__builtin_ctz(others));
   std::string now = thread_text(*launch_, c.at->clock->block(), a.warp.thread(lane)) + ": " + kind_of(c.mark);
-  const bool copying = c.mark.is(access_mark::copying);
+  const bool copying = c.mark.is(access_mark::copying) || frees_memory(a.instruction);
   if (!copying) now += " of " + std::to_string(a.bytes) + (a.bytes == 1 ? " byte" : " bytes");
   if (stores(a.instruction)) {
     char text[24];

@@ -23,6 +23,7 @@ constexpr std::uint64_t most_steps = std::uint64_t{1} << 26;
 /// Ends a launch that waits without end, or that the user's observer ends.
 class patience final : public functional_observer {
  public:
+  virtual ~patience() = default;
   patience(const sanitize::launch_watcher& watcher, functional_observer* next) : watcher_(watcher), next_(next) {}
   bool wants_stop() override {
     lost = watcher_.steps_since_progress() > most_steps;
@@ -143,6 +144,11 @@ bool sanitizer::heap_misfreed(std::uint64_t address, const simt::warp_state& w, 
 }
 
 spaced_heap& sanitizer::spaced() { return parts_->spaced; }
+
+void sanitizer::heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                             unsigned lane) {
+  parts_->watcher.heap_freeing(address, w, i, lane);
+}
 
 void sanitizer::heap_freed(std::uint64_t address) { parts_->watcher.heap_freed(address); }
 

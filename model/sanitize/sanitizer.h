@@ -59,9 +59,10 @@ class sanitizer {
   void begin(const address_ranges& ranges);
   void end();
 
-  /// The executed launch has allocated or freed memory of the heap.
+  /// The executed launch has allocated memory of the heap, is about to free it, has freed it.
   void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
                   unsigned lane);
+  void heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i, unsigned lane);
   void heap_freed(std::uint64_t address);
   /// It has tried to free what is not in use. False: that is not looked for.
   bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i, unsigned lane);

@@ -38,6 +38,7 @@ std::uint64_t system_routine(program_services& services, const simt::lane_reader
       return address;
     }
     case isa::system_function::free:
+      services.heap_freeing(a, w, i, lane);
       if (a != 0 && !services.heap_free(a) && !services.heap_misfreed(a, w, i, lane))
         fail_at("free of 0x%llx, which malloc did not give", a);
       return 0;

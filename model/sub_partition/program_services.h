@@ -26,6 +26,11 @@ class program_services {
     static_cast<void>(address), static_cast<void>(bytes), static_cast<void>(w), static_cast<void>(i);
     static_cast<void>(lane);
   }
+  /// A lane is about to free an address, which may not be in use.
+  virtual void heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                            unsigned lane) {
+    static_cast<void>(address), static_cast<void>(w), static_cast<void>(i), static_cast<void>(lane);
+  }
   /// Frees an address that heap_allocate returned; false if it is not in use.
   virtual bool heap_free(std::uint64_t address) = 0;
   /// A lane has tried to free what is not in use. True: that was reported, and the lane goes on.

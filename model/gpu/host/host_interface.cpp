@@ -41,6 +41,10 @@ class copied_services final : public program_services {
                   unsigned lane) override {
     sanitizer_.heap_given(address, bytes, w, i, lane);
   }
+  void heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                    unsigned lane) override {
+    sanitizer_.heap_freeing(address, w, i, lane);
+  }
   bool heap_free(std::uint64_t address) override {
     const std::uint64_t given = sanitizer_.spaced().release(address);
     if (!heap_.free(given != 0 ? given : address)) return false;  // or of an earlier launch
@@ -369,6 +373,11 @@ void host_interface::heap_given(std::uint64_t address, std::uint64_t bytes, cons
   if (sanitizer_ == nullptr) return;
   sanitizer_->heap_kept(address, bytes, w, i, lane);
   if (executing_) sanitizer_->heap_given(address, bytes, w, i, lane);
+}
+
+void host_interface::heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                                  unsigned lane) {
+  if (sanitizer_ != nullptr && executing_) sanitizer_->heap_freeing(address, w, i, lane);
 }
 
 bool host_interface::heap_free(std::uint64_t address) {

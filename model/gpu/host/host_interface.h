@@ -83,6 +83,8 @@ class host_interface : public sc_core::sc_module,
   std::uint64_t heap_allocate(std::uint64_t bytes) override { return heap_.allocate(bytes); }
   void heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w, const isa::instruction& i,
                   unsigned lane) override;
+  void heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
+                    unsigned lane) override;
   bool heap_free(std::uint64_t address) override;
   bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
                      unsigned lane) override;

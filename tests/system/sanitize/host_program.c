@@ -28,6 +28,8 @@ typedef struct {
 } texture;
 int cuTexObjectCreate(uint64_t*, const resource*, const texture*, const void*);
 int cuTexObjectDestroy(uint64_t);
+int cuLaunchCooperativeKernel(handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle,
+                              void**);
 
 static handle module, one, two;
 
@@ -80,6 +82,19 @@ static void cluster(address out, int bad) {
   GOOD(cuMemcpyDtoH_v2(words_of_blocks, out, bytes));
   for (int k = 0; k < words && !bad; ++k) EXPECT(words_of_blocks[k], 63 - k % 64 + 3);
 }
+/* A launch whose blocks wait for each other, or whose memory of malloc the next one frees. */
+static void grid(const char* name, address a, address b) {
+  handle grids, f;
+  void* arguments[] = {&a, &b};
+  GOOD(cuModuleLoad(&grids, "grids.ptx"));
+  if (strstr(name, "_lists") != NULL) {
+    GOOD(cuModuleGetFunction(&f, grids, "make_lists"));
+    GOOD(cuLaunchKernel(f, 2, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL));
+  }
+  GOOD(cuModuleGetFunction(&f, grids, name));
+  GOOD(cuLaunchCooperativeKernel(f, 2, 1, 1, 64, 1, 1, 0, NULL, arguments));
+  GOOD(cuCtxSynchronize());
+}
 static void after_event(handle first, handle second) {
   handle event;
   GOOD(cuEventCreate(&event, 0));
@@ -110,7 +125,13 @@ int main(int argc, char** argv) {
   memset(host, 1, bytes);
   GOOD(cuMemcpyHtoD_v2(a, host, bytes));
 
-  if (strcmp(name, "event") == 0) {
+  if (strcmp(name, "grid_steps") == 0) {
+    grid(bad ? "race_grid_steps" : "free_grid_steps", a, b);
+  } else if (strcmp(name, "grid_arrival") == 0) {
+    grid(bad ? "race_grid_arrival" : "free_grid_arrival", a, b);
+  } else if (strcmp(name, "lists") == 0) {
+    grid(bad ? "race_free_lists" : "free_free_lists", a, b);
+  } else if (strcmp(name, "event") == 0) {
     fill(a, 3, one);
     if (!bad) after_event(one, two);
     sum(b, a, two);

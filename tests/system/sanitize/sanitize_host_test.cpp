@@ -27,6 +27,9 @@ struct host_case {
 };
 
 const host_case host_cases[] = {
+    {"grid_steps", {"grids.cu:24", "race: write of global memory", "at grids.cu:22"}},
+    {"grid_arrival", {"grids.cu:38", "race: read of global memory", "at grids.cu:36"}},
+    {"lists", {"leak: 16 bytes of malloc at 0x", "grids.cu:43", "block (0,0,0), thread (61,0,0)"}},
     {"event",
      {"race between operations of two streams: read of global memory at 0x",
       "launch 1 of kernel 'sum', in stream 2: read by block (0,0,0), thread (", "at host_kernels.cu:10",
@@ -62,7 +65,7 @@ class sanitize_host : public ::testing::Test {
         fs::path(HEDDLE_SCRATCH "/sanitize_host") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(place_);
     fs::create_directories(place_);
-    for (const char* file : {"host_kernels.ptx", "clusters.ptx"})
+    for (const char* file : {"host_kernels.ptx", "clusters.ptx", "grids.ptx"})
       fs::copy_file(fs::path(HEDDLE_SOURCE "/tests/system/sanitize") / file, place_ / file);
   }
 
