@@ -29,6 +29,7 @@ void findings::join_by_line() {
     else joined[entry->second].cases += f.cases;
   }
   all_ = std::move(joined);
+  recent_.fill({});
 }
 
 void findings::races_with_read(const isa::program* p, std::uint32_t write, std::uint32_t launch, bool marks,
@@ -48,6 +49,7 @@ std::vector<finding> findings::take_intended() {
   }
   all_ = std::move(rest);
   numbers_.clear();
+  recent_.fill({});
   return intended;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -35,8 +36,14 @@ class findings {
 
   /// Counts one more case of a group. True: it is the first, and add() has to follow.
   bool counts(const key& k) {
+    recent_group& r = recent_[(std::get<2>(k) * 31 + std::get<3>(k) * 7 + std::get<4>(k)) % recent_.size()];
+    if (r.of == k && r.number < all_.size()) {
+      ++all_[r.number].cases;
+      return false;
+    }
     const auto [entry, is_new] = numbers_.emplace(k, all_.size());
     if (!is_new) ++all_[entry->second].cases;
+    r = {k, entry->second};
     return is_new;
   }
   void add(finding f) {
@@ -48,13 +55,23 @@ class findings {
   /// does not depend on what it has read.
   void races_with_read(const isa::program* p, std::uint32_t write, std::uint32_t launch, bool marks,
                        std::uint32_t value);
+  /// Whether all such writes so far were marks.
+  [[nodiscard]] bool may_mark(const isa::program* p, std::uint32_t write) const {
+    const auto known = writes_.find({p, write});
+    return known == writes_.end() || known->second.marks;
+  }
   /// Takes out the races of reads with writes that always mark, in each launch with one value.
   std::vector<finding> take_intended();
   /// Makes one of the findings of a source line that differ in the instruction alone, as in unrolled loops.
   void join_by_line();
 
  private:
+  struct recent_group {
+    key of{};
+    std::size_t number = ~std::size_t{0};
+  };
   std::map<key, std::size_t> numbers_;
+  std::array<recent_group, 64> recent_{};  // of them, by the indices
   std::vector<finding> all_;
   struct marking_write {
     std::uint32_t launch, value;

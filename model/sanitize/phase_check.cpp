@@ -105,6 +105,7 @@ void phase_check::begin() {
   }
   begin_ = writers_.size();
   end_ = 0;
+  excluded_begin_ = excluded_end_ = 0;
   clear_list();
   open_ = true;
 }
@@ -130,8 +131,38 @@ bool phase_check::passes(const access& a) {
   return true;
 }
 
-bool phase_check::excludes(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes) {
+bool phase_check::excludes(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes,
+                           const access_shape& shape) {
+  if (shape.begin >= excluded_begin_ && shape.end <= excluded_end_) return true;
+  const bool all = exclude(addresses, lanes, bytes);
+  if (shape.how == access_shape::kind::other) return all;
+  if (shape.begin <= excluded_end_ && shape.end >= excluded_begin_ && excluded_end_ != 0) {
+    excluded_begin_ = std::min(excluded_begin_, shape.begin);
+    excluded_end_ = std::max(excluded_end_, shape.end);
+  } else {
+    excluded_begin_ = shape.begin;
+    excluded_end_ = shape.end;
+  }
+  return all;
+}
+
+bool phase_check::exclude(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes) {
   bool all = true;
+  if (bytes == 4) {
+    std::size_t first = begin_, last = end_;
+    unsigned bad = 0;
+    for (const unsigned lane : set_bits(lanes)) {
+      const std::size_t w = addresses[lane] / 4;
+      first = std::min(first, w);
+      last = std::max(last, w + 1);
+      bad |=
+          static_cast<unsigned>(writers_[w] != excluded) & static_cast<unsigned>((writers_[w] | readers_[w]) != none);
+      writers_[w] = excluded;
+    }
+    begin_ = first;
+    end_ = last;
+    return bad == 0;
+  }
   for (const unsigned lane : set_bits(lanes))
     for (std::size_t w = addresses[lane] / 4, last = w + words_of(bytes); w < last; ++w) {
       begin_ = std::min(begin_, w);

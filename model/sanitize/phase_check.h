@@ -153,7 +153,7 @@ class phase_check {
   /// False: the access may race, or more accesses are listed than should be. It is not listed.
   bool passes(const access& a);
   /// Other accesses, which are checked elsewhere, touch these words from now on. False: so do plain accesses.
-  bool excludes(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes);
+  bool excludes(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes, const access_shape& shape);
   /// Calls f(mark, release, lane, address, bytes) for each lane of each access of the phase, in their order.
   template <class F>
   void each(F&& f) const {
@@ -192,12 +192,14 @@ class phase_check {
   [[nodiscard]] bool writes(const access& a, thread first);
   [[nodiscard]] bool reads_word(std::size_t word, thread t);
   [[nodiscard]] bool writes_word(std::size_t word, thread t);
+  [[nodiscard]] bool exclude(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes);
   [[nodiscard]] bool is_known(const access& a, std::uint32_t& slot) const;
   void list(const access& a, std::uint32_t slot);
 
   bool open_ = false;
-  std::vector<thread> writers_, readers_;  // by word
-  std::size_t begin_ = 0, end_ = 0;        // words that have been accessed
+  std::vector<thread> writers_, readers_;                // by word
+  std::size_t begin_ = 0, end_ = 0;                      // words that have been accessed
+  std::uint64_t excluded_begin_ = 0, excluded_end_ = 0;  // bytes of words that are all excluded
   std::vector<listed> list_;
   std::vector<std::uint32_t> offsets_;
   std::array<std::uint32_t, most_known> known_{};  // by hash: the position in the list

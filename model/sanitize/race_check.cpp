@@ -31,10 +31,15 @@ bool copies_to_shared(const isa::instruction& i) {
          isa::is_warpgroup_product(i.op);
 }
 
-// It may order some threads of a block, or of several, without the others; or is a read that races with some writes.
+// Without any of these, strong accesses order nothing.
+bool releases(const isa::instruction& i) {
+  return i.op == isa::opcode::membar || i.op == isa::opcode::syncs || is_arrival(i) || copies_to_shared(i);
+}
+
+// It may order some threads of a block, or of several, without the others.
 bool orders_some(const isa::instruction& i) {
   if (i.op == isa::opcode::bar) return i.src[1].kind != isa::operand_kind::none || !i.aligned;
-  return i.op == isa::opcode::membar || i.op == isa::opcode::syncs || (i.op == isa::opcode::ld && is_strong(i));
+  return i.op == isa::opcode::membar || i.op == isa::opcode::syncs;
 }
 
 bool writes_one_of(const isa::instruction& i, const std::bitset<256>& registers) {
@@ -75,7 +80,10 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
   now_ = data_of_ = 0;
   reaches_cluster_ = launch.reaches_cluster;
   uses_phases_ = !reaches_cluster_ && std::none_of(program_->code.begin(), program_->code.end(), copies_to_shared);
+  releases_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), releases);
   keeps_all_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), orders_some);
+  const auto reads_strong = [](const isa::instruction& i) { return i.op == isa::opcode::ld && is_strong(i); };
+  reads_strong_ = !keeps_all_ && std::any_of(program_->code.begin(), program_->code.end(), reads_strong);
   uses_words_ = program_->code.size() <= word_mark::most_instructions;
   kept_ = 0;
   marks_.clear();
@@ -159,10 +167,13 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
       rest = 0;
     }
   }
-  if (strong && rest != 0) (void)global_.uncrowded(a.addresses, rest, a.bytes, false);
+  if (strong && rest != 0) {
+    const bool reads = !c.mark.is(access_mark::writes);
+    rest &= ~a.global | global_.uncrowded(a.addresses, rest & a.global, a.bytes, reads, true);
+  }
   for (const unsigned lane : set_bits(rest)) {
     c.in_shared = (a.shared >> lane & 1) != 0;
-    if (strong) synchronise(c, lane);
+    if (strong && releases_) synchronise(c, lane);
     access_lane(c, lane);
     if (!copies) continue;
     const span s{c.in_shared ? c.holder : nullptr, a.addresses[lane], a.bytes, a.copies_in};
@@ -228,8 +239,9 @@ void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsign
       if (joins(m)) return;
     }
   if (c.in_shared) return cells.add_read(cell, own);
-  keep_read(cells, cell, own);
-  if (r.is(access_mark::crowded) && cell.write.number == 0 && c.cell_bytes == 4) global_.set_crowded(address, true);
+  if (keep_read(cells, cell, own) || cell.write.number != 0 || c.cell_bytes != 4) return;
+  if (own.is(access_mark::strong)) global_.set_crowded_for_strong(address);
+  else global_.set_crowded(address, true);
 }
 
 void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64_t address) {
@@ -332,8 +344,9 @@ std::uint8_t race_check::new_byte(const current& c, unsigned lane, std::uint64_t
 }
 
 bool race_check::same_value(const current& c, unsigned lane, std::uint64_t address, unsigned bytes) const {
+  const std::uint8_t* const now = byte_at(c, address);
   for (unsigned k = 0; k < bytes; ++k)
-    if (*byte_at(c, address + k) != new_byte(c, lane, address + k)) return false;
+    if (now[k] != new_byte(c, lane, address + k)) return false;
   return true;
 }
 

@@ -23,6 +23,12 @@ class functional_memory;
 
 namespace heddle::sanitize {
 
+/// Whether it arrives at an mbarrier.
+inline bool is_arrival(const isa::instruction& i) {
+  return (i.op == isa::opcode::atom || i.op == isa::opcode::red) &&
+         static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
+}
+
 /// Finds conflicting accesses of a launch that nothing orders: of different threads to the same byte, at least one of
 /// them a write, and not both atomic or volatile. Writes of the value that is there already do not conflict with other
 /// writes.
@@ -112,7 +118,7 @@ class race_check {
                                unsigned bytes);
   [[nodiscard]] bool write_word(const current& c, word_mark& word, word_mark own);
   [[nodiscard]] bool is_before(const current& c, const word_mark& m, const word_mark& own) const;
-  [[nodiscard]] bool of_two_blocks(const word_mark& word);
+  [[nodiscard]] bool of_two_blocks(const word_mark& word, bool weak);
   [[nodiscard]] bool access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes);
   [[nodiscard]] bool reads_segment(const current& c, shadow_segment& s, const access_mark& own);
   void read_same(current& c, simt::lane_mask lanes);
@@ -152,17 +158,21 @@ class race_check {
   [[nodiscard]] std::string value_text(const current& c, std::uint64_t address) const;
 
   /// Whether one more read that is not ordered with these is kept, for a write that comes later.
-  [[nodiscard]] bool keeps_one_more(const later_reads* reads) const {
-    return reads == nullptr || reads->size() < few_reads || (keeps_all_ && kept_ < most_kept) ||
-           !reads->of_two_blocks(warps_per_block_);
+  [[nodiscard]] bool keeps_one_more(const later_reads* reads, const access_mark& own) const {
+    if (reads == nullptr || reads->size() < few_reads || (keeps_all_ && kept_ < most_kept)) return true;
+    return reads_strong_ && !own.is(access_mark::strong) ? !reads->weak_of_two_blocks(warps_per_block_)
+                                                         : !reads->of_two_blocks(warps_per_block_);
   }
-  void keep_read(shadow_cells& cells, shadow_cell& cell, const access_mark& own) {
-    if (keeps_one_more(cell.more_reads)) {
+  /// False: it is not kept, nor need further ones be.
+  bool keep_read(shadow_cells& cells, shadow_cell& cell, const access_mark& own) {
+    if (keeps_one_more(cell.more_reads, own)) {
       cells.add_read(cell, own);
       ++kept_;
-    } else if (!keeps_all_) {
-      cell.read.what |= access_mark::crowded;
+      return true;
     }
+    if (keeps_all_) return true;
+    if (!own.is(access_mark::strong)) cell.read.what |= access_mark::crowded;
+    return false;
   }
   void forget_reads(later_reads* reads) {
     if (reads == nullptr) return;
@@ -185,8 +195,10 @@ class race_check {
   unsigned last_slot_ = 0;
   bool uses_phases_ = false;
   bool uses_words_ = false;
-  bool keeps_all_ = false;  // all reads: the launch orders more than whole blocks with each other
-  std::uint64_t kept_ = 0;  // reads of global memory, about
+  bool releases_ = true;       // strong accesses may order others
+  bool reads_strong_ = false;  // there are strong reads, of which not all are kept
+  bool keeps_all_ = false;     // all reads: the launch orders more than whole blocks with each other
+  std::uint64_t kept_ = 0;     // reads of global memory, about
   shadow_pages global_;
   std::unordered_map<std::uint64_t, sync_log*> logs_;          // by word of global memory
   std::unordered_map<std::uint64_t, sync_log*> cluster_logs_;  // by the number of the cluster's first block

@@ -82,7 +82,7 @@ void race_check::access_shared(current& c, simt::lane_mask lanes) {
   c.in_shared = true;
   if (c.access->bytes < 4 || c.holder->shared->fine()) {
     for (const unsigned lane : set_bits(lanes)) {
-      if (c.mark.is(access_mark::strong)) synchronise(c, lane);
+      if (releases_ && c.mark.is(access_mark::strong)) synchronise(c, lane);
       access_lane(c, lane);
     }
     return;
@@ -124,7 +124,7 @@ void race_check::each_shared_word(current& c, simt::lane_mask lanes, F&& quick) 
   shadow_cells& cells = *c.holder->shared;
   shadow_cell* const all = &cells.at(0);
   const unsigned words = a.bytes / 4;
-  const bool strong = c.mark.is(access_mark::strong);
+  const bool strong = releases_ && c.mark.is(access_mark::strong);
   c.cell_bytes = 4;
   for (const unsigned lane : set_bits(lanes)) {
     if (strong) synchronise(c, lane);
@@ -160,7 +160,7 @@ bool race_check::passes_phase(const current& c, simt::lane_mask lanes, const acc
   phase_check& phase = c.at->phase;
   const watched_access& a = *c.access;
   if (c.mark.is(access_mark::strong)) {
-    if (!phase.excludes(a.addresses, lanes, a.bytes)) {
+    if (!phase.excludes(a.addresses, lanes, a.bytes, shape)) {
       mark_phase(*c.at);
       phase.close();
     }
@@ -278,7 +278,7 @@ bool race_check::reads_segment(const current& c, shadow_segment& s, const access
       m = own;
       return true;
     }
-  if (keeps_one_more(s.more_reads.get())) {
+  if (keeps_one_more(s.more_reads.get(), own)) {
     s.more_reads->add(own);
     ++kept_;
   }

@@ -56,7 +56,8 @@ void race_check::report(const current& c, const access_mark& earlier, unsigned l
   const access_mark* const write = c.mark.is(access_mark::writes) ? &c.mark : &earlier;
   const bool copying = c.mark.is(access_mark::copying) || earlier.is(access_mark::copying);
   const bool has_value = write == &earlier || stores(c.access->instruction);
-  if (!c.in_shared && !copying && has_value && c.mark.is(access_mark::writes) != earlier.is(access_mark::writes)) {
+  if (!c.in_shared && !copying && has_value && c.mark.is(access_mark::writes) != earlier.is(access_mark::writes) &&
+      found_.may_mark(program_, write->index())) {
     std::uint32_t value = 0;
     for (unsigned k = 0; k < c.cell_bytes; ++k)
       value |= std::uint32_t{write == &earlier ? *byte_at(c, address + k) : new_byte(c, lane, address + k)} << (8 * k);

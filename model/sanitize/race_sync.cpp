@@ -16,11 +16,6 @@ std::uint64_t live_warps(const functional_block& b) {
   return live;
 }
 
-bool is_arrival(const isa::instruction& i) {
-  return (i.op == isa::opcode::atom || i.op == isa::opcode::red) &&
-         static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
-}
-
 }  // namespace
 
 sync_log& race_check::log_of(place& holder, std::uint32_t offset) {

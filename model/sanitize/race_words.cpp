@@ -19,6 +19,7 @@ bool race_check::access_words(const current& c, unsigned lane) {
       word = own;
       continue;
     }
+    if (reads_strong_ && own.is(access_mark::writes)) global_.set_crowded(a.addresses[lane] + k * words.bytes, false);
     const bool done = c.mark.is(access_mark::writes)
                           ? write_word(c, word, own)
                           : read_word(c, word, own, a.addresses[lane] + k * words.bytes, words.bytes);
@@ -34,9 +35,16 @@ bool race_check::is_before(const current& c, const word_mark& m, const word_mark
   return m.lane() == own.lane() || m.number <= c.warp_sync || m.number <= c.block_sync;
 }
 
-bool race_check::of_two_blocks(const word_mark& word) {
-  const std::uint32_t block = word.warp / warps_per_block_;
-  return !global_.lists().each_earlier(word, [&](const word_mark& m) { return m.warp / warps_per_block_ == block; });
+// Whether the reads of the word are of two blocks; `weak`: those that are not strong.
+bool race_check::of_two_blocks(const word_mark& word, bool weak) {
+  constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::uint32_t block = none;
+  const auto joins = [&](const word_mark& m) {
+    if (weak && m.is(access_mark::strong)) return true;
+    if (block == none) block = m.warp / warps_per_block_;
+    return m.warp / warps_per_block_ == block;
+  };
+  return !joins(word) || !global_.lists().each_earlier(word, joins);
 }
 
 bool race_check::read_word(const current& c, word_mark& word, const word_mark& own, std::uint64_t address,
@@ -55,7 +63,12 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
     if ((word.list & word_mark::has_write) != 0) return false;
     if (keeps_all_) {
       if (word.count() == word_lists::most_earlier || kept_ >= most_kept) return false;
-    } else if (word.count() >= (bytes == 4 ? few_reads : few_of_byte) && of_two_blocks(word)) {
+    } else if (word.count() >= (bytes == 4 ? few_reads : few_of_byte) &&
+               of_two_blocks(word, reads_strong_ && !own.is(access_mark::strong))) {
+      if (own.is(access_mark::strong)) {
+        if (bytes == 4) global_.set_crowded_for_strong(address);
+        return true;
+      }
       word.what |= access_mark::crowded;
       if (bytes == 4) global_.set_crowded(address, true);
       else global_.set_crowded_byte(address);

@@ -50,6 +50,15 @@ class later_reads {
     const std::uint32_t first = marks_.front().warp, last = marks_.back().warp;
     return last - first >= warps_per_block || first / warps_per_block != last / warps_per_block;
   }
+  /// The same of those that are not strong: with these alone a strong write conflicts.
+  [[nodiscard]] bool weak_of_two_blocks(std::uint32_t warps_per_block) const {
+    const access_mark* first = nullptr;
+    return std::any_of(marks_.begin(), marks_.end(), [&](const access_mark& m) {
+      if (m.is(access_mark::strong)) return false;
+      if (first == nullptr) first = &m;
+      return m.warp / warps_per_block != first->warp / warps_per_block;
+    });
+  }
 
  private:
   std::vector<access_mark> marks_;  // by warp

@@ -45,7 +45,8 @@ class shadow_pages {
   [[nodiscard]] word_lists& lists() { return lists_; }
   /// Of lanes that read (or write), those whose words are not crowded. The host's processor loads their marks
   /// meanwhile.
-  simt::lane_mask uncrowded(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes, bool reads) {
+  simt::lane_mask uncrowded(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes, bool reads,
+                            bool strong = false) {
     const page_marks* p = nullptr;
     std::uint64_t last = ~std::uint64_t{0};
     simt::lane_mask left = lanes;
@@ -53,8 +54,9 @@ class shadow_pages {
       const std::uint64_t at = addresses[lane], number = at / page_bytes, in = at % page_bytes;
       if (number != last) p = &page_of(at);
       last = number;
-      const bool skips = bytes == 1 && p->crowded_bytes ? (*p->crowded_bytes)[in]
-                                                        : p->crowded[in / 4] && (bytes <= 4 || crowded(at, bytes));
+      bool skips = bytes == 1 && p->crowded_bytes ? (*p->crowded_bytes)[in]
+                                                  : p->crowded[in / 4] && (bytes <= 4 || crowded(at, bytes));
+      if (strong && bytes <= 4) skips = skips || p->crowded_for_strong[in / 4];
       if (reads && skips) left &= ~(1u << lane);
       else if (p->words != nullptr) __builtin_prefetch(p->words + in / 4, 1);
       else if (p->bytes != nullptr) __builtin_prefetch(p->bytes + in, 1);
@@ -79,8 +81,13 @@ class shadow_pages {
   void set_crowded(std::uint64_t address, bool now) {
     page_marks& p = page_of(address);
     p.crowded[address % page_bytes / 4] = now;
+    if (!now) p.crowded_for_strong.reset(address % page_bytes / 4);
     if (!now && p.crowded_bytes)
       for (std::uint64_t k = 0, first = address % page_bytes / 4 * 4; k < 4; ++k) p.crowded_bytes->reset(first + k);
+  }
+  /// No more strong reads of the word need be kept.
+  void set_crowded_for_strong(std::uint64_t address) {
+    page_of(address).crowded_for_strong.set(address % page_bytes / 4);
   }
   void set_crowded_byte(std::uint64_t address) {
     page_marks& p = page_of(address);
@@ -114,6 +121,7 @@ class shadow_pages {
     std::unique_ptr<segments> of_segments;
     std::unique_ptr<shadow_cells> cells;
     std::bitset<page_bytes / 4> crowded;                     // by word
+    std::bitset<page_bytes / 4> crowded_for_strong;          // the same; other reads may have to be kept
     std::unique_ptr<std::bitset<page_bytes>> crowded_bytes;  // of those in `bytes`
   };
   using region = std::array<std::unique_ptr<page_marks>, region_pages>;

@@ -119,3 +119,23 @@ extern "C" __global__ void exchange(const unsigned* in, unsigned* out, int n) {
   }
   out[blockIdx.x * 256 + threadIdx.x] = sum;
 }
+
+// Volatile words that all threads read again and again.
+extern "C" __global__ void polled(volatile unsigned* words, unsigned* out, int n) {
+  unsigned sum = 0;
+  for (int k = 0; k < n; ++k) sum += words[(threadIdx.x + k) & 1023];
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+
+// exchange() with volatile words.
+extern "C" __global__ void volatile_exchange(const unsigned* in, unsigned* out, int n) {
+  __shared__ volatile unsigned s[256];
+  unsigned sum = in[threadIdx.x];
+  for (int k = 0; k < n; ++k) {
+    s[threadIdx.x] = sum;
+    __syncwarp();
+    sum += s[threadIdx.x ^ (k & 31)];
+    __syncwarp();
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}

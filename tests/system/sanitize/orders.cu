@@ -233,3 +233,29 @@ __device__ void last_of_grid(u32* out, u32* parts, u32* count) {
   out[threadIdx.x] = sum;
 }
 PAIR(last_of_grid, (u32* out, u32* parts, u32* count), (out, parts, count))
+
+// Volatile reads by many, of which not all need be kept: a plain write races with them, and a plain read among them
+// with a volatile write.
+template <bool good>
+__device__ void polled_by_all(u32* out, u32* data) {
+  volatile u32* const word = data;
+  u32 sum = 0;
+  for (u32 k = 0; k < 3; ++k) sum += word[0];
+  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 40) {
+    if (good) word[0] = 1;
+    else data[0] = 1;
+  }
+  out[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+PAIR(polled_by_all, (u32* out, u32* data), (out, data))
+
+template <bool good>
+__device__ void read_among_polls(u32* out, u32* data) {
+  volatile u32* const words = data;
+  u32 sum = 0;
+  for (u32 k = 0; k < 3; ++k) sum += words[(threadIdx.x + 5 * k) % 64];
+  if (!good && blockIdx.x == 12 && threadIdx.x == 7) sum += data[9];
+  if (blockIdx.x == gridDim.x - 1) words[threadIdx.x] = 1;
+  out[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+PAIR(read_among_polls, (u32* out, u32* data), (out, data))

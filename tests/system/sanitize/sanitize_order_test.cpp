@@ -66,10 +66,14 @@ constexpr pair_of_kernels pairs[] = {
     {"orders", "flag_of_cluster", 1, 2, 64, "orders.cu:216", "of block (0,0,0) and a write that nothing orders",
      "at orders.cu:207"},
     {"orders", "last_of_grid", 3, 3, 64, "orders.cu:232", "race: read of global memory", "at orders.cu:225"},
+    {"orders", "polled_by_all", 2, 20, 64, "orders.cu:246", "race: write of global memory",
+     "volatile read, value 0x0, at orders.cu:243"},
+    {"orders", "read_among_polls", 2, 20, 64, "orders.cu:258", "race: volatile write of global memory",
+     "block (12,0,0), thread (7,0,0): read"},
 };
 
 launch launch_of(const pair_of_kernels& p, const std::string& kind) {
-  launch l{p.file + std::string(".ptx"), kind + p.name, p.blocks, p.threads, {"out:2048:o.bin"}};
+  launch l{p.file + std::string(".ptx"), kind + p.name, p.blocks, p.threads, {"out:8192:o.bin"}};
   for (unsigned k = 1; k < p.buffers; ++k) l.arguments.emplace_back("buf:2048");
   return l;
 }
