@@ -4,6 +4,7 @@ import { axis, chart } from './charts.js';
 import { csv_button, h, table } from './dom.js';
 import { energy, number as n, percent, ratio, scaled, seconds, shape, short, spoken, time, whole } from './format.js';
 import { grid, section } from './layout.js';
+import { paired_lines } from './paired_lines.js';
 import { kernel_label } from './run_charts.js';
 
 const most_lines = 12;
@@ -82,24 +83,23 @@ const moved = [
 ];
 
 // Lines by their place in the source, or in the PTX; `waits`: warp-cycles that were not issues.
+// In the order of the files.
 function lines(kernel) {
   const found = new Map();
   for (const l of kernel.lines ?? []) {
-    const place = l.source ?? `${kernel.file}:${l.line}`;
-    const sum = found.get(place) ?? { text: l.source_text ?? l.text ?? '', waits: 0 };
+    const place = (l.source ?? `${kernel.file}:${l.line}`).replace(/^.*\//, '');
+    const text = l.source_text ?? l.text ?? '';
+    const sum = found.get(place) ?? { place, file: place.replace(/:\d+$/, ''), number: Number(place.match(/\d+$/)), text, waits: 0 };
     sum.waits += n(l.warp_cycles.active) - n(l.warp_cycles.selected);
     found.set(place, sum);
   }
-  return found;
+  return [...found.values()].sort((x, y) => (x.file === y.file ? x.number - y.number : x.file < y.file ? -1 : 1));
 }
 
 function changed_lines(a, b) {
   const of = [lines(a.kernel), lines(b.kernel)];
-  return [...new Set([...of[0].keys(), ...of[1].keys()])]
-    .map((place) => [place.slice(place.lastIndexOf('/') + 1), of[0].get(place) ?? of[1].get(place), n(of[0].get(place)?.waits), n(of[1].get(place)?.waits)])
-    .map(([place, line, x, y]) => [place, line.text, x, y, y - x])
-    .filter((row) => row[4] !== 0)
-    .sort((x, y) => Math.abs(y[4]) - Math.abs(x[4]));
+  const rows = paired_lines(...of).map(([x, y]) => [x && y && x.place !== y.place ? `${x.place} → ${y.place}` : (x ?? y).place, (y ?? x).text, n(x?.waits), n(y?.waits), n(y?.waits) - n(x?.waits)]);
+  return rows.filter((row) => row[4] !== 0).sort((x, y) => Math.abs(y[4]) - Math.abs(x[4]));
 }
 
 function figure(title, about, name, header, rows, content) {
@@ -138,9 +138,9 @@ function summary(a, b, names, parts) {
     h(
       'ul',
       {},
-      h('li', {}, `Configuration: ${parts.configuration.length === 0 ? 'nothing changed' : `${parts.configuration.length} changed: ${parts.configuration.slice(0, 4).map(([k, v, w]) => `${k} ${v} → ${w}`).join('; ')}${parts.configuration.length > 4 ? '; …' : ''}`}.`),
+      h('li', {}, `Configuration: ${parts.configuration.length === 0 ? 'nothing changed.' : `${parts.configuration.length} changed: ${parts.configuration.slice(0, 4).map(([k, v, w]) => `${k} ${v} → ${w}`).join('; ')}${parts.configuration.length > 4 ? '; …' : '.'}`}`),
       h('li', {}, `Code: ${!parts.code.known ? 'the metrics do not hold the machine programs' : parts.code.same ? 'the same machine program' : `${a.kernel.code.length} and ${b.kernel.code.length} machine instructions`}${parts.code.rows.length > 0 ? `; most changed: ${parts.code.rows.slice(0, 3).map(([op, , , , , d]) => `${op} ${signed(d, whole)}`).join(', ')}` : ''}.`),
-      h('li', {}, `Behaviour: ${state ? `most of it is ${spoken(state[0])}, ${signed(state[3], whole)} warp-cycles` : 'the warps waited as before'}${line ? `, at ${line[0]} ${signed(line[4], whole)}` : ''}.`),
+      h('li', {}, `Behaviour: ${state ? `most of it is ${spoken(state[0])}, ${signed(state[3], whole)} warp-cycles` : 'the warps waited as before'}${line ? `; of all states most at ${line[0]}, ${signed(line[4], whole)}` : ''}.`),
     ),
   ];
 }
