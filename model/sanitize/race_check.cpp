@@ -300,16 +300,28 @@ void race_check::frees(const watched_step& s, unsigned lane, std::uint64_t addre
   watched_access a{s};
   a.global = s.mask;
   a.addresses = addresses;
+  const sequence number = now_ + 1;  // of all
+  std::uint64_t page = ~std::uint64_t{0};
+  bool touched = false;
   for (std::uint64_t done = 0; done < bytes; done += a.bytes) {
-    addresses[lane] = address + done;
+    const std::uint64_t at = address + done;
+    addresses[lane] = at;
     a.bytes = 16;
     while (a.bytes > bytes - done) a.bytes /= 2;
+    if (at / shadow_pages::page_bytes != page) touched = global_.has_page(at);
+    page = at / shadow_pages::page_bytes;
+    if (!touched) continue;
+    now_ = number - 1;
     accesses(a, s.mask, access_shape::of(addresses, s.mask, a.bytes));
   }
 }
 
 void race_check::forget(std::uint64_t address, std::uint64_t bytes) {
   for (std::uint64_t at = address; at < address + bytes;) {
+    if (!global_.has_page(at)) {
+      at = (at / shadow_pages::page_bytes + 1) * shadow_pages::page_bytes;
+      continue;
+    }
     shadow_cells& cells = global_.page(at);
     global_.set_crowded(at, false);
     cells.at(at % shadow_pages::page_bytes) = {};

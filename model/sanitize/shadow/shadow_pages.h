@@ -94,6 +94,12 @@ class shadow_pages {
     if (!p.crowded_bytes) p.crowded_bytes = std::make_unique<std::bitset<page_bytes>>();
     p.crowded_bytes->set(address % page_bytes);
   }
+  /// Whether something in the page of the address may have been accessed.
+  [[nodiscard]] bool has_page(std::uint64_t address) const {
+    const std::uint64_t number = address / page_bytes;
+    const auto found = regions_.find(number / region_pages);
+    return found != regions_.end() && (*found->second)[number % region_pages] != nullptr;
+  }
   /// Calls f(address, bytes, cell) for all cells that may have been accessed.
   template <class F>
   void each(F&& f) const {
