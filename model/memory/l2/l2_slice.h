@@ -190,8 +190,8 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   hot_state hot_;
   cycle_t far_latency_ = 0;  // 0: there is no other partition
   std::vector<bool> far_sms_;
-  std::vector<std::uint8_t> copies_;  // by slot: sectors that the other partition has, too
-  ring<delayed> far_;                 // performed; answered when due
+  std::vector<std::uint8_t> copies_;                   // by slot: sectors that the other partition has, too
+  ring<delayed> far_;                                  // performed; answered when due
   std::vector<std::function<void()>> flush_requests_;  // for the next flush
   std::vector<std::function<void()>> flushing_;
   unsigned fences_ = 0;              // fences that are not answered yet
