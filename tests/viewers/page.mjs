@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { drawn, drive_charts, drive_choosers, drive_links, drive_tables } from './drive.mjs'
+import { power_beside_the_pipeline } from './energy.mjs'
 import { source_side_by_side } from './source.mjs'
 
 const [modules, heddle, workloads, scratch] = process.argv.slice(2)
@@ -125,14 +126,15 @@ async function sweep() {
   await close()
 }
 
-const tools = { open, run, file, url, folder: join(fileURLToPath(new URL('.', import.meta.url)), 'six_kernels') }
+const tools = { open, run, file: (name) => resolve(file(name)), url, workloads: resolve(workloads), folder: join(fileURLToPath(new URL('.', import.meta.url)), 'six_kernels') }
 try {
   await report()
   await comparison()
   await sweep()
+  await power_beside_the_pipeline(tools)
   await source_side_by_side(tools)
   await timeline()
 } finally {
   await browser.close()
 }
-console.log('report, comparison, sweep, source and timeline are drawn as measured')
+console.log('report, comparison, sweep, power, source and timeline are drawn as measured')

@@ -3,7 +3,8 @@
 // theme changes.
 import { BarChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts';
 import { GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent } from 'echarts/components';
-import { init, use } from 'echarts/core';
+import { connect, init, use } from 'echarts/core';
+import { LabelLayout } from 'echarts/features';
 import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
 import { csv_button, fresh_id, h, table } from './dom.js';
 import { short } from './format.js';
@@ -20,6 +21,7 @@ use([
   MarkLineComponent,
   TooltipComponent,
   VisualMapComponent,
+  LabelLayout,
   CanvasRenderer,
   SVGRenderer,
 ]);
@@ -95,16 +97,21 @@ function draw(chart) {
   chart.box.style.height = height + 'px';
   chart.instance ??= init(chart.box, null, { renderer: chart.renderer, height });
   chart.instance.resize({ width, height });
-  const option = chart.option(c, width);
+  if (chart.group && chart.instance.group !== chart.group) {
+    chart.instance.group = chart.group;
+    connect(chart.group);
+  }
+  const option = chart.option(c, width, chart.instance);
   chart.instance.setOption(merged(basics(c, width < 600), option), { notMerge: true });
   chart.box.dataset.axes = [option.xAxis, option.yAxis].flat().map((a) => a?.name ?? '').join('|'); // for tests: each has a title
   chart.box.dataset.drawn = 'yes';
 }
 
-/// {title, about, name, option(colours, width), header, rows(), height?, renderer?, controls?}. `about` describes the
-/// picture in one sentence, which screen readers read. `height`: pixels, or a function of the width.
+/// {title, about, name, option(colours, width, instance), header, rows(), height?, renderer?, controls?, id?, group?}.
+/// `about` describes the picture in one sentence, which screen readers read. `height`: pixels, or a function of the
+/// width. `id`: what links lead to. Charts of one `group` show the place that the mouse points at in one of them.
 export function chart(spec) {
-  const id = fresh_id('chart');
+  const id = spec.id ?? fresh_id('chart');
   const box = h('div', {
     class: 'chart',
     role: 'img',
@@ -114,7 +121,7 @@ export function chart(spec) {
   });
   const height = typeof spec.height === 'function' ? spec.height : () => spec.height ?? 300;
   box.style.height = height(560) + 'px';
-  const entry = { box, option: spec.option, height, renderer: spec.renderer ?? 'svg' };
+  const entry = { box, option: spec.option, height, group: spec.group, renderer: spec.renderer ?? 'svg' };
   shown = shown.filter((c) => c.box.isConnected || c.instance === undefined);
   shown.push(entry);
   const details = h('details', {}, h('summary', {}, 'Table'));

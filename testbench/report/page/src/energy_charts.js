@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Energy of a kernel by unit and class, power of the run over time.
+// Energy of a kernel by unit and class.
 import { axis, chart } from './charts.js';
 import { energy, number as n, percent, short, spoken } from './format.js';
 
@@ -60,31 +60,4 @@ export function energy_charts(kernel) {
       e.total_joules,
     ),
   ];
-}
-
-/// Power in the intervals of the run: the chip with its board, and the SMs together.
-export function power_over_time_chart(metrics) {
-  const ends = metrics.intervals?.end_cycles,
-    chip = metrics.energy?.milliwatts_over_time;
-  if (!(chip?.length > 0) || chip.length !== ends?.length) return null;
-  const sms = metrics.energy.sm_milliwatts_over_time ?? [];
-  const watts = chip.map((v) => v / 1000),
-    in_sms = ends.map((_, i) => sms.reduce((sum, one) => sum + n(one[i]), 0) / 1000);
-  const steps = (values) => [[0, values[0]], ...values.map((v, i) => [ends[i], v])];
-  return chart({
-    name: 'power_over_time',
-    title: 'Power over time',
-    about: `Mean power of each interval: the whole GPU with its board, at most ${short(Math.max(...watts))} W, and of that the SMs.`,
-    header: ['to cycle', 'GPU (W)', 'SMs (W)'],
-    rows: () => ends.map((end, i) => [end, watts[i], in_sms[i]]),
-    option: (c) => ({
-      tooltip: { axisPointer: { type: 'line' } },
-      xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
-      yAxis: axis(c, { type: 'value', name: 'power, W' }),
-      series: [
-        { type: 'line', step: 'start', symbol: 'none', name: 'GPU', data: steps(watts) },
-        { type: 'line', step: 'start', symbol: 'none', name: 'SMs', areaStyle: { opacity: 0.2 }, data: steps(in_sms) },
-      ],
-    }),
-  });
 }

@@ -5,7 +5,7 @@ import { comparison_section, partner } from './comparison.js';
 import { configuration_section } from './configuration.js';
 import { csv_button, h, select, table } from './dom.js';
 import { number as n, percent, ratio, scaled, seconds, shape, short, spoken, time, whole } from './format.js';
-import { energy_charts, power_over_time_chart } from './energy_charts.js';
+import { energy_charts } from './energy_charts.js';
 import { lines_section } from './hot_lines.js';
 import { later } from './later.js';
 import { tried_section, tried_text } from './tried.js';
@@ -235,7 +235,8 @@ function run_sections(file, kernel, { files, parameters = {} }, source) {
     kernels = metrics.kernels;
   const by_time = [...kernels].sort((a, b) => b.cycles - a.cycles);
   const bars = (key) => by_time.map((k) => ({ label: charts.kernel_label(k), counts: k[key] }));
-  const top = kernel.judged.longest_wait;
+  const top = kernel.judged.longest_wait,
+    power = time_charts.power_over_time_chart(metrics);
   return [
     verdict_section(kernel, file, files),
     section('Speed of light', grid(charts.speed_of_light_chart(kernel), flop_roofline_chart(kernel), roofline_chart(kernel))),
@@ -264,12 +265,20 @@ function run_sections(file, kernel, { files, parameters = {} }, source) {
           'The same warp-cycles by the names of newer profilers.',
           bars('warp_states'),
         ),
+      ),
+      grid(
         time_charts.stalls_over_time_chart(metrics.intervals, kernels),
+        power,
         time_charts.rates_over_time_chart(metrics.intervals),
       ),
     ),
     memory_section(kernel, config),
-    kernel.energy && section('Energy', grid(...energy_charts(kernel)), power_over_time_chart(metrics)),
+    kernel.energy &&
+      section(
+        'Energy',
+        grid(...energy_charts(kernel)),
+        power && h('p', { class: 'about' }, h('a', { href: '#' + power.id }, 'Power over time'), ' is beside what warps did, over the same cycles.'),
+      ),
     source.section,
     lines_section(kernel, metrics.host?.view),
     tried_section(metrics.tried),

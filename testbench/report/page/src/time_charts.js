@@ -59,85 +59,154 @@ function kernel_starts(kernels, until, width) {
     });
 }
 
+const group = 'cycles of the run';
+const state_names = (intervals) => Object.keys(intervals.warp_states).filter((s) => intervals.warp_states[s].some((v) => v > 0));
+const length = (ends, i) => Math.max(1, ends[i] - (i > 0 ? ends[i - 1] : 0));
+// A value for each interval, as points of a line whose steps begin at their left.
+const steps = (ends, values) => [[0, values[0]], ...values.map((v, i) => [ends[i], v])];
+
+// Beside each other, these charts are as high as the one with the largest legend.
+const height_over_time = (intervals) => (width) => (width < 500 ? 300 : 280 + legend_for(state_names(intervals), width).top);
+
+// The frame of all charts over the run's cycles: the same cycle is at the same place in each of them.
+function frame(c, ends, top = 40) {
+  const aside = 64;
+  return {
+    tooltip: { axisPointer: { type: 'line' } },
+    grid: { top, left: aside, right: aside, bottom: 46, outerBoundsMode: 'none' },
+    xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: ends[ends.length - 1] }),
+    up: (name, more = {}) => axis(c, { type: 'value', name, nameGap: aside - 16, nameMoveOverlap: false, ...more }),
+  };
+}
+
 /// Warp states over the run, in intervals of equal length while the chip was active.
 export function stalls_over_time_chart(intervals, kernels) {
   const ends = intervals?.end_cycles;
   if (!(ends?.length > 0)) return null;
-  const names = Object.keys(intervals.warp_states).filter((s) => intervals.warp_states[s].some((v) => v > 0));
-  const length = (i) => Math.max(1, ends[i] - (i > 0 ? ends[i - 1] : 0));
+  const names = state_names(intervals);
   const rows = () => ends.map((end, i) => [i > 0 ? ends[i - 1] : 0, end, ...names.map((s) => intervals.warp_states[s][i])]);
   return chart({
     name: 'states_over_time',
     title: 'What warps did over time',
+    group,
     height: (width) => 280 + legend_for(names, width).top,
     about:
       'Warps in each state, on the average of each interval, all SMs and kernels of the run together; vertical lines are the starts of kernels.',
     header: ['from cycle', 'to cycle', ...names.map((s) => s + ' (warp-cycles)')],
     rows,
-    option: (c, width) => ({
-      tooltip: { axisPointer: { type: 'line' } },
-      legend: legend_for(names, width).legend,
-      grid: { top: 10 + legend_for(names, width).top },
-      xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
-      yAxis: axis(c, { type: 'value', name: 'warps' }),
-      series: names.map((s, k) => ({
-        type: 'line',
-        stack: 'states',
-        step: 'start',
-        symbol: 'none',
-        lineStyle: { width: 0 },
-        areaStyle: { opacity: 0.9 },
-        name: spoken(s),
-        itemStyle: { color: c.state(s) },
-        data: [
-          [0, intervals.warp_states[s][0] / length(0)],
-          ...ends.map((end, i) => [end, intervals.warp_states[s][i] / length(i)]),
-        ],
-        markLine:
-          k > 0
-            ? undefined
-            : {
-                silent: true,
-                symbol: 'none',
-                lineStyle: { color: c.text, type: 'dotted' },
-                label: { color: c.text, formatter: (p) => p.name },
-                data: kernel_starts(kernels, ends[ends.length - 1], width),
-              },
-      })),
-    }),
+    option: (c, width) => {
+      const { up, ...shared } = frame(c, ends, 10 + legend_for(names, width).top);
+      return {
+        ...shared,
+        legend: legend_for(names, width).legend,
+        yAxis: up('warps'),
+        series: names.map((s, k) => ({
+          type: 'line',
+          stack: 'states',
+          step: 'start',
+          symbol: 'none',
+          lineStyle: { width: 0 },
+          areaStyle: { opacity: 0.9 },
+          name: spoken(s),
+          itemStyle: { color: c.state(s) },
+          data: steps(ends, ends.map((_, i) => intervals.warp_states[s][i] / length(ends, i))),
+          markLine:
+            k > 0
+              ? undefined
+              : {
+                  silent: true,
+                  symbol: 'none',
+                  lineStyle: { color: c.text, type: 'dotted' },
+                  label: { color: c.text, formatter: (p) => p.name },
+                  data: kernel_starts(kernels, ends[ends.length - 1], width),
+                },
+        })),
+      };
+    },
   });
 }
 
 export function rates_over_time_chart(intervals) {
   const ends = intervals?.end_cycles;
   if (!(ends?.length > 0)) return null;
-  const length = (i) => Math.max(1, ends[i] - (i > 0 ? ends[i - 1] : 0));
-  const ipc = ends.map((end, i) => intervals.inst_executed[i] / length(i));
-  const dram = ends.map((end, i) => (intervals.dram_read_bytes[i] + intervals.dram_write_bytes[i]) / length(i));
-  const steps = (values) => [[0, values[0]], ...values.map((v, i) => [ends[i], v])];
+  const ipc = ends.map((_, i) => intervals.inst_executed[i] / length(ends, i));
+  const dram = ends.map((_, i) => (intervals.dram_read_bytes[i] + intervals.dram_write_bytes[i]) / length(ends, i));
   return chart({
     name: 'rates_over_time',
     title: 'Instructions and memory traffic over time',
+    group,
+    height: height_over_time(intervals),
     about: 'Warp instructions per cycle of the whole chip, and bytes per cycle read from and written to DRAM.',
     header: ['to cycle', 'warp instructions per cycle', 'DRAM bytes per cycle'],
     rows: () => ends.map((end, i) => [end, ipc[i], dram[i]]),
-    option: (c) => ({
-      tooltip: { axisPointer: { type: 'line' } },
-      xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
-      yAxis: [axis(c, { type: 'value', name: 'instructions per cycle' }), axis(c, { type: 'value', name: 'bytes per cycle', splitLine: { show: false } })],
-      series: [
-        { type: 'line', step: 'start', symbol: 'none', name: 'instructions per cycle', data: steps(ipc) },
-        {
-          type: 'line',
-          step: 'start',
-          symbol: 'none',
-          name: 'DRAM bytes per cycle (right)',
-          yAxisIndex: 1,
-          lineStyle: { type: 'dashed' },
-          data: steps(dram),
-        },
-      ],
-    }),
+    option: (c) => {
+      const { up, ...shared } = frame(c, ends);
+      return {
+        ...shared,
+        yAxis: [up('instructions per cycle'), up('bytes per cycle', { splitLine: { show: false } })],
+        series: [
+          { type: 'line', step: 'start', symbol: 'none', name: 'instructions per cycle', data: steps(ends, ipc) },
+          {
+            type: 'line',
+            step: 'start',
+            symbol: 'none',
+            name: 'DRAM bytes per cycle (right)',
+            yAxisIndex: 1,
+            lineStyle: { type: 'dashed' },
+            data: steps(ends, dram),
+          },
+        ],
+      };
+    },
+  });
+}
+
+/// Power in the intervals of the run: the chip with its board, and the SMs together; under a power cap the clock, too.
+export function power_over_time_chart(metrics) {
+  const ends = metrics.intervals?.end_cycles,
+    chip = metrics.energy?.milliwatts_over_time;
+  if (!(chip?.length > 0) || chip.length !== ends?.length) return null;
+  const sms = metrics.energy.sm_milliwatts_over_time ?? [],
+    known_clock = metrics.energy.clock_mhz_over_time;
+  const watts = chip.map((v) => v / 1000),
+    in_sms = ends.map((_, i) => sms.reduce((sum, one) => sum + n(one[i]), 0) / 1000),
+    clock = known_clock?.length === ends.length ? known_clock : null;
+  const capped = clock
+    ? `; and the core clock, ${short(Math.min(...clock))} to ${short(Math.max(...clock))} MHz, under a power cap of ${short(n(metrics.gpu.config['energy.power_cap_watts']))} W`
+    : '';
+  return chart({
+    name: 'power_over_time',
+    id: 'power-over-time',
+    title: 'Power over time',
+    group,
+    height: height_over_time(metrics.intervals),
+    about: `Mean power of each interval: the whole GPU with its board, at most ${short(Math.max(...watts))} W, and of that the SMs${capped}.`,
+    header: ['to cycle', 'GPU (W)', 'SMs (W)', ...(clock ? ['core clock (MHz)'] : [])],
+    rows: () => ends.map((end, i) => [end, watts[i], in_sms[i], ...(clock ? [clock[i]] : [])]),
+    option: (c) => {
+      const { up, ...shared } = frame(c, ends);
+      return {
+        ...shared,
+        yAxis: [up('power, W'), ...(clock ? [up('core clock, MHz', { min: 0, splitLine: { show: false } })] : [])],
+        series: [
+          { type: 'line', step: 'start', symbol: 'none', name: 'GPU', data: steps(ends, watts) },
+          { type: 'line', step: 'start', symbol: 'none', name: 'SMs', areaStyle: { opacity: 0.2 }, data: steps(ends, in_sms) },
+          ...(clock
+            ? [
+                {
+                  type: 'line',
+                  step: 'start',
+                  symbol: 'none',
+                  name: 'core clock (right)',
+                  yAxisIndex: 1,
+                  lineStyle: { type: 'dashed' },
+                  data: steps(ends, clock),
+                },
+              ]
+            : []),
+        ],
+      };
+    },
   });
 }
 
