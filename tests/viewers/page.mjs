@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { drawn, drive_charts, drive_choosers, drive_links, drive_tables } from './drive.mjs'
-import { power_beside_the_pipeline } from './energy.mjs'
+import { front_over_the_clock, power_beside_the_pipeline } from './energy.mjs'
 import { source_side_by_side } from './source.mjs'
 
 const [modules, heddle, workloads, scratch] = process.argv.slice(2)
@@ -132,9 +132,10 @@ try {
   await comparison()
   await sweep()
   await power_beside_the_pipeline(tools)
+  await front_over_the_clock(tools)
   await source_side_by_side(tools)
   await timeline()
 } finally {
   await browser.close()
 }
-console.log('report, comparison, sweep, power, source and timeline are drawn as measured')
+console.log('report, comparison, sweep, power, front, source and timeline are drawn as measured')

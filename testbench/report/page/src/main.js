@@ -5,7 +5,8 @@ import { attach_details } from './detail.js';
 import { h, select, to_csv } from './dom.js';
 import { run_page } from './run_page.js';
 import { sweep_page } from './sweep_page.js';
-import { lines, more_is_better, pareto, sensitivity } from './sweep_rules.js';
+import { free_place } from './label_places.js';
+import { first_metrics, lines, more_is_better, pareto, sensitivity } from './sweep_rules.js';
 import { set_theme } from './theme.js';
 
 const data = JSON.parse(document.getElementById('heddle-data').textContent);
@@ -50,5 +51,7 @@ window.heddle = {
   pareto,
   more_is_better,
   lines,
+  first_metrics,
+  free_place,
   to_csv,
 };

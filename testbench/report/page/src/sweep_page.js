@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The report of a sweep's store: any metric over any axis, its sensitivity to the axes, and the Pareto front of two
-// metrics.
+// The report of a sweep's store: any metric over any axis, and its sensitivity to the axes.
 import { axis, chart, clear_charts, draw_all, draw_in } from './charts.js';
 import { csv_button, h, select, table } from './dom.js';
 import { percent, short } from './format.js';
 import { section, tiles } from './layout.js';
-import { lines, metric_label, more_is_better, pareto, sensitivity } from './sweep_rules.js';
+import { begins, clip, cut, pareto_chart, point_label } from './pareto_chart.js';
+import { first_metrics, is_number, lines, metric_label, more_is_better, sensitivity } from './sweep_rules.js';
 
-const is_number = (v) => typeof v === 'number' && Number.isFinite(v);
 const none = 'nothing';
 const most_rows = 300;
-const begins = ['0', 'the least value'];
-const cut = (chosen) => (chosen.cut ? ' The axes do not begin at 0.' : '');
-const clip = (v) => {
-  const t = String(v ?? '');
-  const job = t.endsWith('/job.json') ? t.split('/').slice(-2)[0] : t;
-  return job.length > 28 ? '…' + job.slice(-27) : job;
-};
 
 function chooser_chart(sweep, done, metrics, chosen) {
   const place = h('div');
@@ -144,99 +136,6 @@ function sensitivity_chart(sweep, done, metrics, chosen) {
   return place;
 }
 
-const point_label = (sweep, p) => sweep.axes.map((a, i) => `${a} = ${clip(p.axes[i])}`).join(', ');
-
-function pareto_chart(sweep, done, metrics, chosen) {
-  const place = h('div'),
-    ways = ['less is better', 'more is better'];
-  const show = () => {
-    const mx = metrics[chosen.px],
-      my = metrics[chosen.py];
-    const points = done.map((p) => ({ x: p.values[mx.column], y: p.values[my.column] }));
-    const front = pareto(points, chosen.x_more === 1, chosen.y_more === 1),
-      best = new Set(front);
-    const rows = () => front.map((i) => [point_label(sweep, done[i]), points[i].x, points[i].y]);
-    const controls = [
-      select(
-        'Across',
-        metrics.map((m) => m.name),
-        chosen.px,
-        (i) => {
-          chosen.px = i;
-          chosen.x_more = Number(more_is_better(metrics[i].name));
-          show();
-        },
-      ),
-      select('where', ways, chosen.x_more, (i) => {
-        chosen.x_more = i;
-        show();
-      }),
-      select(
-        'Up',
-        metrics.map((m) => m.name),
-        chosen.py,
-        (i) => {
-          chosen.py = i;
-          chosen.y_more = Number(more_is_better(metrics[i].name));
-          show();
-        },
-      ),
-      select('where', ways, chosen.y_more, (i) => {
-        chosen.y_more = i;
-        show();
-      }),
-      select('axes from', begins, chosen.cut ? 1 : 0, (i) => {
-        chosen.cut = i === 1;
-        show();
-      }),
-    ];
-    place.replaceChildren(
-      chart({
-        name: 'pareto',
-        title: 'Best points of two metrics',
-        controls,
-        height: 380,
-        about: `${front.length} of ${done.length} points are beaten by no other in both metrics. Across: ${mx.name}; up: ${my.name}.${cut(chosen)}`,
-        header: ['point', mx.name, my.name],
-        rows,
-        option: (c) => ({
-          tooltip: {
-            trigger: 'item',
-            formatter: undefined,
-            valueFormatter: (v) => (Array.isArray(v) ? v.map(short).join(', ') : short(v)),
-          },
-          xAxis: axis(c, { type: 'value', scale: chosen.cut === true, name: mx.name }),
-          yAxis: axis(c, { type: 'value', scale: chosen.cut === true, name: my.name }),
-          series: [
-            {
-              type: 'scatter',
-              name: 'other points',
-              symbolSize: 7,
-              itemStyle: { color: c.muted, opacity: 0.5 },
-              data: points
-                .map((p, i) => ({ name: point_label(sweep, done[i]), value: [p.x, p.y] }))
-                .filter((p, i) => !best.has(i) && is_number(p.value[0]) && is_number(p.value[1])),
-            },
-            {
-              type: 'line',
-              name: 'best points',
-              step: chosen.y_more === chosen.x_more ? 'start' : 'end',
-              symbol: 'diamond',
-              symbolSize: 11,
-              itemStyle: { color: c.accent },
-              lineStyle: { color: c.accent },
-              data: front.map((i) => ({ name: point_label(sweep, done[i]), value: [points[i].x, points[i].y] })),
-            },
-          ],
-        }),
-      }),
-    );
-    draw_in(place);
-  };
-  show();
-  return place;
-}
-
 function points_section(sweep, shown_metrics) {
   const header = ['position', 'status', ...sweep.axes, ...shown_metrics.map((m) => m.name)];
   const row = (p) => [p.position, p.status, ...p.axes, ...shown_metrics.map((m) => p.values[m.column])];
@@ -296,20 +195,19 @@ function sweep_sections(sweep) {
   // The default chart: the axis with the most values on the x axis, a line for each value of the next one.
   const count = sweep.axes.map((_, i) => new Set(sweep.points.map((p) => p.axes[i])).size),
     order = count.map((_, i) => i).sort((a, b) => count[b] - count[a]);
-  const cycles = Math.max(
-    0,
-    metrics.findIndex((m) => m.path === 'cycles'),
+  const [across, up] = first_metrics(
+    metrics.map((m) => m.path),
+    done.map((p) => metrics.map((m) => p.values[m.column])),
+    sweep.axes.filter((_, i) => count[i] > 1),
   );
-  const rate = metrics.findIndex((m) => /(^|\.)ipc$/.test(m.path)),
-    other = rate >= 0 ? rate : metrics.length > 1 ? (cycles + 1) % metrics.length : cycles;
   const chosen = {
     x: order[0],
-    y: cycles,
+    y: across,
     by: count[order[1]] > 1 && count[order[1]] <= 12 ? order[1] : sweep.axes.length,
-    px: cycles,
-    py: other,
-    x_more: Number(more_is_better(metrics[cycles].name)),
-    y_more: Number(more_is_better(metrics[other].name)),
+    px: across,
+    py: up,
+    x_more: Number(more_is_better(metrics[across].name)),
+    y_more: Number(more_is_better(metrics[up].name)),
   };
   return [
     overview,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rules on the axes of a sweep; docs/use/report.md has the definitions.
 
-const is_number = (v) => typeof v === 'number' && Number.isFinite(v);
+export const is_number = (v) => typeof v === 'number' && Number.isFinite(v);
 
 /// The sensitivity of a metric to each axis: rows are {axes: [...], value}. For each axis the points are grouped by
 /// its value; `spread` is the largest group mean minus the smallest, relative to the mean of all; `explained` is the
@@ -53,7 +53,41 @@ export function pareto(points, x_more_is_better, y_more_is_better) {
 }
 
 /// The displayed path of a metric: distinguishes the cycles of the job from those of its kernels.
-export const metric_label = (path) => (path === 'cycles' ? 'cycles (whole job)' : path);
+export const metric_label = (path) => (path === 'cycles' || path.startsWith('energy.') ? path + ' (whole job)' : path);
+
+// Time and energy of the whole job, or else of the first kernel that has them: columns in `paths`, -1 for none.
+function time_and_energy(paths) {
+  const column = (path) => paths.indexOf(path);
+  const of = (time) => [column(time), column(time.replace(/seconds$/, 'total_joules'))];
+  const times = paths.filter((path) => /(^|\.)energy\.seconds$/.test(path)).sort((a, b) => a.split('.').length - b.split('.').length);
+  const best = times.find((time) => of(time)[1] >= 0) ?? times[0];
+  return best === undefined ? [-1, -1] : of(best);
+}
+
+// Whether the points have core clocks that differ, so that their cycles last differently: by the axes that have more
+// than one value, or by their times.
+function clocks_differ(paths, rows, axes) {
+  if (axes.some((a) => ['gpu', 'gpu.core_clock_mhz', 'energy.power_cap_watts'].includes(a))) return true;
+  for (const [time_column, time] of paths.entries()) {
+    const cycles = paths.indexOf(time.replace(/energy\.seconds$/, 'cycles'));
+    if (!/(^|\.)energy\.seconds$/.test(time) || cycles < 0) continue;
+    const clocks = rows.map((r) => r[cycles] / r[time_column]).filter((v) => is_number(v) && v > 0);
+    if (clocks.length > 0) return Math.max(...clocks) > 1.0001 * Math.min(...clocks);
+  }
+  return false;
+}
+
+/// The two metrics that a sweep's page shows at first, as columns of `paths`; `rows` have the values of each point,
+/// `axes` are those that vary. Cycles and instructions per cycle; where core clocks differ, or there are no cycles, time and energy.
+export function first_metrics(paths, rows, axes) {
+  const cycles = paths.indexOf('cycles'),
+    rate = paths.findIndex((path) => /(^|\.)ipc$/.test(path));
+  const [time, energy] = time_and_energy(paths);
+  const by_time = time >= 0 && (cycles < 0 || clocks_differ(paths, rows, axes));
+  const across = by_time ? time : Math.max(0, cycles);
+  if (by_time && energy >= 0) return [across, energy];
+  return [across, rate >= 0 ? rate : (across + 1) % paths.length];
+}
 
 /// True if a larger value of a metric is better, judging by its name.
 export const more_is_better = (path) =>
