@@ -174,9 +174,7 @@ code_rules code_rules_of(const gpu_config& gpu) {
   const int major = compute_capability(gpu) / 10;
   code_rules r;
   r.stack_pointer = major >= 2;
-  // Chips of 8.x have it at 0x118 and parameters from 0x160 on, those of 9.0 at 0x208 and from 0x210 on, so there it is
-  // in the parameters' first line of 64 bytes, which begins here with them.
-  if (major >= 8) r.descriptor = has_hopper_code(gpu) ? isa::bank0::parameters : 0x118;
+  r.descriptor = major >= 8;
   r.exits_apart = has_hopper_code(gpu);
   r.convergence = major >= 8   ? convergence_code::barriers
                   : major == 7 ? convergence_code::saved_barriers

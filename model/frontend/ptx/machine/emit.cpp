@@ -174,7 +174,7 @@ class emitter {
 
   std::vector<isa::instruction> run() {
     if (rules_.stack_pointer) load_stack_pointer();
-    if (rules_.descriptor != 0) load_descriptor();
+    if (rules_.descriptor) load_descriptor();
     for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) {
       start_[b] = static_cast<std::uint32_t>(code_.size());
       const machine_block& block = f_.blocks[b];
@@ -212,12 +212,13 @@ class emitter {
 
   /// The chip reads it into a register that all lanes share, of which the machine has none.
   void load_descriptor() {
+    constexpr std::uint64_t descriptor = 0x118;  // in constant bank 0
     for (const machine_block& b : f_.blocks)
       for (const machine_instruction& m : b.code) {
         if (!reaches_global(m.base)) continue;
         isa::instruction i = plain(isa::opcode::mov, &m);
         i.dst_count = 1;  // RZ
-        i.src[0] = isa::make_constant(0, rules_.descriptor);
+        i.src[0] = isa::make_constant(0, descriptor);
         code_.push_back(i);
         return;
       }

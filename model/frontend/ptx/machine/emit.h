@@ -16,9 +16,7 @@ struct code_rules {
   convergence_code convergence = convergence_code::none;
   bool stack_pointer = false;  // R1 is loaded at the beginning
   bool exits_apart = false;    // lanes that only exit do not reconverge before
-  /// Where in constant bank 0 the descriptor is that accesses to global memory take, too; 0: they take none. It is
-  /// loaded at the beginning.
-  std::uint32_t descriptor = 0;
+  bool descriptor = false;     // accesses to global memory take a descriptor, loaded at the beginning, too
 };
 
 /// Machine code with physical registers: copies onto themselves and branches to the next instruction are dropped, block
