@@ -70,7 +70,8 @@ const front_of = (page) => page.evaluate(() => {
   const numbers = line.getAttribute('d').match(/-?[\d.]+/g).map(Number)
   const vertices = Array.from({ length: numbers.length / 2 }, (_, i) => [numbers[2 * i], numbers[2 * i + 1]])
   const names = [...chart.querySelectorAll('text')].filter((t) => /^\d+, /.test(t.textContent) && t.getBoundingClientRect().left > 0).map((t) => ({ text: t.textContent, ...t.getBoundingClientRect().toJSON() }))
-  return { vertices, names }
+  const box = chart.getBoundingClientRect(), outside = [...chart.querySelectorAll('path')].map((p) => p.getBoundingClientRect()).filter((r) => r.width > 0 && (r.left < box.left - 1 || r.top < box.top - 1 || r.right > box.right + 1))
+  return { vertices, names, outside: outside.length }
 })
 
 /** Of a drawn staircase: each corner is worse than a point of the front, and better than none. */
@@ -123,7 +124,8 @@ async function fronts_of_a_rhombus({ open, file, url }) {
           await drawn(page)
           const rows = (await csv_of(page, 'pareto', file('front.csv'))).length - 1
           assert.ok(Math.abs(rows - count / 4) <= 1, `${rows} points in a quarter`)
-          const { vertices, names } = await front_of(page)
+          const { vertices, names, outside } = await front_of(page)
+          assert.equal(outside, 0, 'lines that leave the chart')
           assert.equal(vertices.length, 2 * rows - 1)
           check_corners(vertices, x_more === 1, y_more === 1)
           check_names(names, width)

@@ -7,7 +7,7 @@ const step = 3,
 const apart = (a, b) => a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
 
 /// The point of a rectangle that is nearest to [x, y].
-export const nearest = (rect, [x, y]) => [Math.min(Math.max(x, rect.x), rect.x + rect.width), Math.min(Math.max(y, rect.y), rect.y + rect.height)];
+const nearest = (rect, [x, y]) => [Math.min(Math.max(x, rect.x), rect.x + rect.width), Math.min(Math.max(y, rect.y), rect.y + rect.height)];
 
 /// The rectangle of a label of `size` [width, height] for `point` [x, y] that is nearest to it: in `box`, at most
 /// `reach` away, apart from all of `taken`; rather to the side `towards` ([-1, 1]: left and below). Null: there is none.

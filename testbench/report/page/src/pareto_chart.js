@@ -3,7 +3,7 @@
 import { axis, chart, draw_in } from './charts.js';
 import { h, select } from './dom.js';
 import { energy, short, time } from './format.js';
-import { free_place, nearest } from './label_places.js';
+import { free_place } from './label_places.js';
 import { is_number, more_is_better, pareto } from './sweep_rules.js';
 
 export const begins = ['0', 'the least value'];
@@ -35,11 +35,11 @@ function axis_of(c, metric, more) {
   return axis(c, { type: 'value', name: metric.name, axisLabel: { color: c.muted, hideOverlap: true, formatter }, ...more });
 }
 
-// Labels of the front: few are all shown, by a line where they are not beside their point; of many, those with room.
+// Labels of the front: few are all shown, each with a line to its point; of many, those with room beside it.
 const few = 12,
   beside = 12; // pixels
 const symbol = 11,
-  around = 2; // of a name: free pixels on each side
+  around = 3; // of a name: free pixels on each side
 
 // ECharts asks for the place of each label, once the axes are laid out. Names stand on the side on which no point is.
 function layout_of_names(instance, points, x_more, y_more) {
@@ -53,13 +53,10 @@ function layout_of_names(instance, points, x_more, y_more) {
       taken = centres.map(([x, y]) => ({ x: x - symbol / 2, y: y - symbol / 2, width: symbol, height: symbol }));
       box = instance.getModel().getComponent('grid').coordinateSystem.getRect();
     }
-    const centre = centres[dataIndex];
-    const rect = free_place(centre, [labelRect.width + 2 * around, labelRect.height + 2 * around], taken, box, [x_more ? 1 : -1, y_more ? -1 : 1], reach);
-    if (rect === null) return { x: -1e4, y: -1e4, labelLinePoints: [centre, centre, centre] };
+    const rect = free_place(centres[dataIndex], [labelRect.width + 2 * around, labelRect.height + 2 * around], taken, box, [x_more ? 1 : -1, y_more ? -1 : 1], reach);
+    if (rect === null) return { x: -1e4, y: -1e4 };
     taken.push(rect);
-    const end = nearest(rect, centre),
-      line = Math.hypot(end[0] - centre[0], end[1] - centre[1]) > beside ? [centre, end, end] : [centre, centre, centre];
-    return { x: rect.x + around, y: rect.y + around, align: 'left', verticalAlign: 'top', labelLinePoints: line };
+    return { x: rect.x + around, y: rect.y + around, align: 'left', verticalAlign: 'top' };
   };
 }
 
@@ -148,7 +145,7 @@ export function pareto_chart(sweep, done, metrics, chosen) {
               itemStyle: { color: c.accent },
               lineStyle: { color: c.accent },
               label: { show: true, color: c.text, fontSize: 11, formatter: (p) => names[p.dataIndex] },
-              labelLine: { show: true, lineStyle: { color: c.muted } },
+              labelLine: { show: front.length <= few, lineStyle: { color: c.muted } },
               labelLayout: layout_of_names(
                 instance,
                 front.map((i) => points[i]),
