@@ -161,13 +161,13 @@ async function known_answers(page) {
 
 /** A sweep over the clock without a list of metrics: time against energy, named points, a line through what is attainable. */
 export async function front_over_the_clock({ open, run, file, url, workloads }) {
-  const sweep = (name, axes) => {
-    writeFileSync(file(`${name}.ini`), `[sweep]\njob = ${join(workloads, 'saxpy', 'job.json')}\nstore = ${file(`${name}.sqlite`)}\n[axes]\n${axes}`)
+  const sweep = (name, workload, axes) => {
+    writeFileSync(file(`${name}.ini`), `[sweep]\njob = ${join(workloads, workload, 'job.json')}\nstore = ${file(`${name}.sqlite`)}\n[axes]\n${axes}`)
     run('sweep', file(`${name}.ini`), '--quiet')
     run('report', file(`${name}.sqlite`), '-o', file(`${name}.html`))
   }
-  sweep('clocks', 'gpu = h100\ngpu.core_clock_mhz = 1000, 1300, 1600, 1980\nenergy.volts_per_ghz = 0.43, 0.6\n')
-  sweep('schedulers', 'sub_partition.scheduler = lrr, gto\n')
+  sweep('clocks', 'sgemm', 'gpu = v100\ngpu.core_clock_mhz = 1300, 1600, 1980\nenergy.volts_per_ghz = 0.43, 0.6\n')
+  sweep('schedulers', 'saxpy', 'sub_partition.scheduler = lrr, gto\n')
   for (const width of [400, 1280]) {
     const { page, complaints, close } = await open(url(file('clocks.html')), { viewport: { width, height: 900 } })
     await drawn(page)

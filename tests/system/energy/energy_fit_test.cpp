@@ -207,7 +207,7 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   refused({"m.csv"},
           "m.csv:3: clock_mhz: got 1200, expected that of the rows before: the voltage of another clock changes all "
           "energies");
-  write("kernel,watts,seconds,active_sms,fp32\na,5,1e-300,1,1e300\nb,5,1,1,1\nc,5,1,1,1\nd,5,1,1,1\ne,5,1,1,1\n");
+  write("kernel,watts,seconds,active_sms,fp32\na,5,1e-300,1,1e17\nb,5,1,1,1\nc,5,1,1,1\nd,5,1,1,1\ne,5,1,1,1\n");
   refused({"m.csv", "-o", "f.ini"},
           "m.csv: kernel 'a': fp32_pj: the rate is too large, expected events, seconds and watts of a run");
   write("kernel,watts,seconds,active_sms,flit\na,100,1,1,1\nb,120,1,1,3\nc,140,1,1,5\n");
