@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tests/system/common/json_text.h"
 #include "tests/system/common/ptx_run.h"
 
 namespace fence_time_test {
@@ -48,6 +49,20 @@ TEST(launch_prefetch, brings_the_code_along) {
   };
   EXPECT_NEAR(cycles("") / 4.09, 1, 0.05);
   EXPECT_GT(cycles("--set instruction_cache.launch_prefetch_bytes=0"), 6);
+}
+
+// The first level reads ahead behind a kernel's end, which must not ask the L2 for what nobody executes.
+TEST(launch_prefetch, holds_what_is_read_ahead_of_a_short_kernel) {
+  const auto read_bytes = [](const std::string& options) {
+    const ptx_runs::outcome o =
+        run(module_of("", "st.global.u32 [%o], %r2;"), "h100", 132, 32, options + " --metrics m.json");
+    EXPECT_EQ(o.code, 0) << o.err;
+    const auto m = nlohmann::json::parse(ptx_runs::content(ptx_runs::place_of_test() / "m.json"));
+    return m["kernels"][0]["memory"]["l2"]["read_bytes"].get<std::uint64_t>();
+  };
+  EXPECT_EQ(read_bytes(""), 0u);
+  EXPECT_GE(read_bytes("--set instruction_cache.launch_prefetch_bytes=0"), 132u * 9 * 128)
+      << "a line of code, eight behind it";
 }
 
 }  // namespace fence_time_test
