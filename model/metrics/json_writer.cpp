@@ -201,9 +201,9 @@ void json_writer::put_parts() {
 // What comes before a member or an element. Members of an object take one line each; elements of an array are on one
 // line.
 std::string_view json_writer::separator() const {
-  if (nesting_.empty()) return {};
+  if (nesting_.empty()) return "";
   if (nesting_.back() == '{') return std::string_view(margin_).substr(first_ ? 1 : 0);
-  return first_ ? std::string_view() : ", ";
+  return first_ ? "" : ", ";
 }
 
 void json_writer::separate() {
