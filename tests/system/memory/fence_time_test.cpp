@@ -51,7 +51,7 @@ TEST(launch_prefetch, brings_the_code_along) {
   EXPECT_GT(cycles("--set instruction_cache.launch_prefetch_bytes=0"), 6);
 }
 
-// The first level reads ahead behind a kernel's end, which must not ask the L2 for what nobody executes.
+// The first level reads ahead behind a kernel's end, whose lines must not be asked of the L2.
 TEST(launch_prefetch, holds_what_is_read_ahead_of_a_short_kernel) {
   const auto read_bytes = [](const std::string& options) {
     const ptx_runs::outcome o =
