@@ -31,6 +31,7 @@ bool same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::a
 energy_account::energy_account(const gpu& g, const power_ledger* ledger)
     : gpu_(g), prices_(prices_of(g.config())), cycle_seconds_(1e-6 / g.config().gpu.core_clock_mhz), ledger_(ledger) {
   for (unsigned i = 0; i < g.sm_count(); ++i) sms_.push_back(&g.sm_at(i));
+  for (const sm* s : sms_) residencies_.push_back(&s->resource_manager.sm_residency);
   for (unsigned i = 0; i < g.slice_count(); ++i) slices_.push_back(&g.slice_at(i).counters());
   for (unsigned i = 0; i < g.channel_count(); ++i) channels_.push_back(&g.channel_at(i).counters());
 }
@@ -39,8 +40,8 @@ bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
   return sms_[sm]->profiles.at(launch).size() != 0;
 }
 
-// A launch comes to no further SM if it has ended, and if each of its blocks is in another; a block that is preempted
-// may go on elsewhere. Blocks go to SMs in turn, so the search goes on behind the last SM.
+// A launch comes to no further SM if it has ended, and if each of its blocks is in another; a block that is
+// preempted may go on elsewhere. Blocks go to SMs in turn, so the search goes on behind the last SM.
 const std::vector<unsigned>& energy_account::sms_of(std::uint32_t launch) {
   launch_costs& costs = costs_of(launch);
   if (costs.ended || costs.sms.size() == sms_.size()) return costs.sms;
@@ -76,8 +77,16 @@ double energy_account::leakage_time(cycle_t cycle) const {
 }
 
 double energy_account::active_time(unsigned sm, cycle_t cycle) const {
-  const std::uint64_t active = sms_[sm]->resource_manager.sm_residency.until(cycle);
+  const std::uint64_t active = residencies_[sm]->until(cycle);
   return ledger_ == nullptr ? static_cast<double>(active) : ledger_->sm_active(sm, active);
+}
+
+void energy_account::active_times(cycle_t cycle, std::vector<double>& to) const {
+  to.resize(residencies_.size());
+  std::transform(residencies_.begin(), residencies_.end(), to.begin(),
+                 [cycle](const residency* r) { return static_cast<double>(r->until(cycle)); });
+  if (ledger_ == nullptr) return;
+  for (unsigned i = 0; i < to.size(); ++i) to[i] = active_time(i, cycle);
 }
 
 double energy_account::mean_clock_mhz(cycle_t from, cycle_t to) const {

@@ -102,6 +102,8 @@ class energy_account {
   [[nodiscard]] double leakage_time(cycle_t cycle) const;
   /// What leakage_time() has of an SM's cycles with warps.
   [[nodiscard]] double active_time(unsigned sm, cycle_t cycle) const;
+  /// The same of all SMs.
+  void active_times(cycle_t cycle, std::vector<double>& to) const;
   /// Up to now, of an SM's cycles with warps of the launch.
   [[nodiscard]] double active_in(std::uint32_t launch, unsigned sm) const;
   /// Mean core clock between two cycles; that of the configuration without a power cap.
@@ -198,6 +200,7 @@ class energy_account {
 
   const gpu& gpu_;
   std::vector<const sm*> sms_;
+  std::vector<const residency*> residencies_;  // of these, with all launches
   std::vector<const per_launch<l2_counters>*> slices_;
   std::vector<const per_launch<memory_counters>*> channels_;
   const energy_parameters prices_;

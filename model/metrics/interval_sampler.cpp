@@ -94,7 +94,9 @@ void interval_sampler::close_ended() {
 void interval_sampler::close(std::uint32_t launch) {
   take_counts(closed_, launch);
   if (!gpu_.config().energy.account) return;
+  if (launch >= at_end_.size()) at_end_.resize(std::size_t{launch} + 1);
   at_end_[launch] = launch_in_sms(launch, closed_);
+  at_end_[launch].known = true;
   just_ended_.push_back(launch);
 }
 
@@ -143,8 +145,8 @@ void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& 
     s.launches.push_back(launch_in_sms(launch, s));
     s.launches.back().launch = launch;
   }
-  for (unsigned i = 0; i < s.sms.size(); ++i)
-    s.sms[i].active = std::min(s.leakage_time, energy_.active_time(i, s.cycle));
+  energy_.active_times(s.cycle, active_);
+  for (std::size_t i = 0; i < s.sms.size(); ++i) s.sms[i].active = std::min(s.leakage_time, active_[i]);
 }
 
 // Dynamic energies of the launches that run now.
@@ -259,7 +261,7 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
     const double leaking = energy_.seconds(s.leakage_time - before->leakage_time);
     double joules = s.shared_joules - before->shared_joules + s.request_joules - before->request_joules +
                     p.constant_watts * seconds;
-    for (std::size_t i = 0; i < gpu_.sm_count(); ++i) {
+    for (std::size_t i = 0; i < of_sm.size(); ++i) {
       const double active = energy_.seconds(s.sms[i].active - before->sms[i].active);
       // A sample may miss the cycle in which the SM's first warp came, so that the next interval has one active cycle
       // more than cycles: the idle ones are then -1, and the sum is right.
@@ -300,8 +302,7 @@ void interval_sampler::fill_launch_power(kernel_metrics& k, const launch_energy&
   const energy_parameters& p = energy_.prices();
   // A sample may be a cycle before or after what the SMs have counted.
   const double one_cycle = energy_.seconds(gpu_.sm_count() * (p.active_sm_watts + p.idle_sm_watts));
-  const auto ended = at_end_.find(k.launch);
-  const launch_energy& at_end = ended == at_end_.end() ? now : ended->second;
+  const launch_energy& at_end = k.launch < at_end_.size() && at_end_[k.launch].known ? at_end_[k.launch] : now;
   const double whole = joules_until(k.end_cycle, at_end, k.start_cycle);
   double before = 0;
   const auto first = std::upper_bound(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(intervals - 1),

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "heddle/energy/energy_account.h"
@@ -46,6 +45,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     double sm_joules = 0;      // dynamic, their requests to the interconnect included
     double shared_joules = 0;  // dynamic, of the L2 and device memory, and of its contexts
     double active = 0;         // of its cycles in SMs, see energy_account::active_in
+    bool known = false;
   };
   struct sm_sums {
     std::uint64_t instructions = 0;
@@ -91,11 +91,12 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   std::vector<sample> samples_;  // sums since the start of the simulation
   running_launches running_;     // the counts of those that have ended are in `closed_`
   sample closed_;
-  std::map<std::uint32_t, launch_energy> at_end_;  // by launch
-  std::size_t closed_launches_ = 0;                // of the CWD's end_order
-  std::vector<std::uint32_t> just_ended_;          // of which at_end_ has no shared_joules yet
-  double closed_l2_joules_ = 0;                    // of those that have ended, at their end
+  std::vector<launch_energy> at_end_;      // by launch; those that have not ended are not `known`
+  std::size_t closed_launches_ = 0;        // of the CWD's end_order
+  std::vector<std::uint32_t> just_ended_;  // of which at_end_ has no shared_joules yet
+  double closed_l2_joules_ = 0;            // of those that have ended, at their end
   energy_account energy_;
+  std::vector<double> active_;  // of take_energy()
 };
 
 }  // namespace heddle

@@ -16,7 +16,7 @@ namespace {
 
 template <class T>
 void write_list(json_writer& w, const char* key, const T& list) {
-  w.key(key).begin_array();
+  w.key(constant_key{key}).begin_array();
   if constexpr (std::is_same_v<T, std::vector<double>> || std::is_same_v<T, std::vector<std::uint64_t>>) {
     w.values(list);
   } else {
@@ -27,22 +27,22 @@ void write_list(json_writer& w, const char* key, const T& list) {
 
 template <class T>
 void write_counts(json_writer& w, const char* key, const T& counts) {
-  w.key(key).begin_object();
-  counts.visit([&w](const char* name, const auto& v) { w.member(name, v); });
+  w.key(constant_key{key}).begin_object();
+  counts.visit([&w](const char* name, const auto& v) { w.member(constant_key{name}, v); });
   w.end_object();
 }
 
 /// States that few chips have: written only where they occur.
-bool is_rare(std::string_view name) {
-  return name == name_of(warp_stall::cluster_barrier) || name == name_of(warp_stall::mbarrier) ||
-         name == name_of(warp_stall::grid_dependency);
+bool is_rare(warp_stall s) {
+  return s == warp_stall::cluster_barrier || s == warp_stall::mbarrier || s == warp_stall::grid_dependency;
 }
 
 void write_states(json_writer& w, const warp_state_counts& states) {
   w.key("warp_states").begin_object();
-  states.visit([&w](const char* name, std::uint64_t n) {
-    if (n != 0 || !is_rare(name)) w.member(name, n);
-  });
+  for (std::size_t s = 0; s < states.states.size(); ++s) {
+    const auto state = static_cast<warp_stall>(s);
+    if (const std::uint64_t n = states.states[s]; n != 0 || !is_rare(state)) w.member(constant_key{name_of(state)}, n);
+  }
   w.end_object();
 }
 
@@ -89,7 +89,7 @@ void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
 void write_line_memory(json_writer& w, const line_metrics& l) {
   w.key("memory").begin_object().member("accesses", l.accesses);
   l.memory.visit([&w](const char* name, std::uint64_t n) {
-    if (n != 0 || std::string_view(name).rfind("atomic_", 0) != 0) w.member(name, n);
+    if (n != 0 || std::string_view(name).rfind("atomic_", 0) != 0) w.member(constant_key{name}, n);
   });
   w.end_object();
 }
@@ -208,17 +208,14 @@ void write_intervals(json_writer& w, const interval_series& s) {
   write_list(w, "inst_executed", s.inst_executed);
   write_list(w, "dram_read_bytes", s.dram_read_bytes);
   write_list(w, "dram_write_bytes", s.dram_write_bytes);
-  std::vector<std::pair<const char*, std::vector<std::uint64_t>>> states;
-  warp_state_counts().visit(
-      [&](const char* name, std::uint64_t) { states.emplace_back(name, std::vector<std::uint64_t>()); });
-  for (const warp_state_counts& counts : s.warp_states) {
-    auto column = states.begin();
-    counts.visit([&](const char*, std::uint64_t n) { column++->second.push_back(n); });
-  }
   w.key("warp_states").begin_object();
-  for (const auto& [name, column] : states)
-    if (!is_rare(name) || std::any_of(column.begin(), column.end(), [](std::uint64_t n) { return n != 0; }))
-      write_list(w, name, column);
+  std::vector<std::uint64_t> column(s.warp_states.size());
+  for (std::size_t n = 0; n < warp_state_counts().states.size(); ++n) {
+    const auto state = static_cast<warp_stall>(n);
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] = s.warp_states[i].states[n];
+    if (!is_rare(state) || std::any_of(column.begin(), column.end(), [](std::uint64_t c) { return c != 0; }))
+      write_list(w, name_of(state), column);
+  }
   w.end_object().end_object();
 }
 
@@ -246,6 +243,13 @@ void write_run_energy(json_writer& w, const run_metrics& m) {
   w.end_object();
 }
 
+// Room for all kernels if they are as long as the first, so that the text is seldom copied as it grows. Pages that are
+// not written cost nothing.
+void reserve_for_kernels(json_writer& w, std::size_t kernels) {
+  constexpr std::size_t rest = std::size_t{1} << 21, most = std::size_t{1} << 30;
+  w.reserve(std::min(rest + kernels * w.size(), most));
+}
+
 }  // namespace
 
 void write_parameters(json_writer& w, const gpu_config& config) {
@@ -267,7 +271,6 @@ void write_parameters(json_writer& w, const gpu_config& config) {
 
 std::string to_json(const run_metrics& m) {
   json_writer w;
-  w.reserve((std::size_t{1} << 21) + m.kernels.size() * (std::size_t{1} << 14));
   w.begin_object();
   w.member("schema", "heddle.metrics/1");
   if (!m.stopped.empty()) w.member("stopped", m.stopped).member("stopped_cycle", m.cut_cycle);
@@ -275,7 +278,10 @@ std::string to_json(const run_metrics& m) {
   write_gpu(w, m.config);
   w.member("cycles", m.cycles);
   w.key("kernels").begin_array();
-  for (const auto& k : m.kernels) write_kernel(w, k);
+  for (const auto& k : m.kernels) {
+    write_kernel(w, k);
+    if (&k == &m.kernels.front()) reserve_for_kernels(w, m.kernels.size());
+  }
   w.end_array();
   w.key("context_switches").begin_array();
   for (const auto& c : m.context_switches) write_switch(w, c);

@@ -7,7 +7,7 @@ namespace {
 
 template <class Counts>
 void write_present(json_writer& w, const char* name, const Counts& counts) {
-  w.key(name).begin_object();
+  w.key(constant_key{name}).begin_object();
   counts.visit([&w](const char* what, std::uint64_t n) {
     if (n != 0) w.member(what, n);
   });

@@ -41,6 +41,18 @@ bool is_plain(std::string_view text) {
   }
 }
 
+// Tables of texts, by a hash of what they say. There are some 500 keys, and few should share a place.
+template <unsigned Bits>
+struct hashed {
+  static constexpr std::size_t size = std::size_t{1} << Bits;
+  static constexpr std::size_t place(std::uint64_t of) {
+    constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+    return of * golden_ratio >> (64 - Bits);
+  }
+};
+using hashed_keys = hashed<12>;
+using hashed_numbers = hashed<10>;
+
 // As text.
 bool same(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
 bool same(std::uint64_t a, std::uint64_t b) { return a == b; }
@@ -49,30 +61,51 @@ bool same(std::uint64_t a, std::uint64_t b) { return a == b; }
 
 // Short ones, one after another.
 void json_writer::put(std::string_view text) {
-  if (__builtin_expect(text.size() > parts_.size() - parts_size_, 0)) return put_long(text);
+  if (__builtin_expect(text.size() > parts_bytes - parts_size_, 0)) return put_long(text);
   std::memcpy(parts_.data() + parts_size_, text.data(), text.size());
   parts_size_ += text.size();
 }
 
+// `text` has padded_bytes characters, of which `size` count. Copying all of them is cheaper than a call.
+inline void json_writer::put_padded(const char* text, std::size_t size) {
+  if (__builtin_expect(parts_size_ > parts_bytes - padded_bytes, 0)) put_parts();
+  std::memcpy(parts_.data() + parts_size_, text, padded_bytes);
+  parts_size_ += size;
+}
+
 json_writer& json_writer::key(std::string_view name) {
-  constexpr std::size_t around = 4;  // quotes, colon and space
-  const std::string_view margin = separator();
-  const std::size_t size = margin.size() + name.size() + around;
-  if (size <= parts_.size() && is_plain(name)) {
-    if (size > parts_.size() - parts_size_) put_parts();
-    char* const to = parts_.data() + parts_size_;
-    std::memcpy(to, margin.data(), margin.size());
-    to[margin.size()] = '"';
-    std::memcpy(to + margin.size() + 1, name.data(), name.size());
-    std::memcpy(to + size - around + 1, "\": ", around - 1);
-    parts_size_ += size;
-    first_ = false;
-  } else {
-    value(name);
-    put(": ");
-  }
+  value(name);
+  put(": ");
   after_key_ = true;
   return *this;
+}
+
+json_writer& json_writer::key(constant_key name) {
+  if (keys_.empty()) keys_.resize(hashed_keys::size);
+  key_text& known = keys_[hashed_keys::place(reinterpret_cast<std::uintptr_t>(name.text) + margin_size_)];
+  if (__builtin_expect(known.name != name.text || known.margin != margin_size_, 0) && !make_key(known, name.text))
+    return key(std::string_view(name.text));
+  const std::size_t comma = first_ ? 1 : 0;
+  put_padded(known.text.data() + comma, known.size - comma);
+  first_ = false;
+  after_key_ = true;
+  return *this;
+}
+
+// False if the text is too long.
+bool json_writer::make_key(key_text& to, const char* name) {
+  const std::string_view text = name;
+  constexpr std::string_view end = "\": ";
+  const std::size_t size = margin_size_ + 1 + text.size() + end.size();
+  if (size > padded_bytes || !is_plain(text)) return false;
+  to.name = name;
+  to.margin = margin_size_;
+  to.size = size;
+  char* at = std::copy_n(margin_.data(), margin_size_, to.text.data());
+  *at++ = '"';
+  at = std::copy(text.begin(), text.end(), at);
+  std::copy(end.begin(), end.end(), at);
+  return true;
 }
 
 json_writer& json_writer::value(std::string_view text) {
@@ -95,23 +128,34 @@ json_writer& json_writer::value(std::string_view text) {
   return *this;
 }
 
-json_writer& json_writer::value(double number) { return raw(text_of(number)); }
+json_writer& json_writer::value(double number) {
+  if (number == 0 && !std::signbit(number)) return whole(0);
+  separate();
+  const std::string_view text = text_of(number);
+  put_padded(text.data(), text.size());
+  return *this;
+}
 
-// Valid until the next call.
+json_writer& json_writer::whole(std::uint64_t number) {
+  if (number > 9) return raw(text_of(number));
+  separate();
+  if (parts_size_ == parts_bytes) put_parts();
+  parts_[parts_size_++] = static_cast<char>('0' + number);
+  return *this;
+}
+
+// Valid until the next call; put_padded() may have it.
 std::string_view json_writer::text_of(double number) {
-  if (!std::isfinite(number)) return "null";
-  if (number == 0 && !std::signbit(number)) return "0";
+  static constexpr std::array<char, padded_bytes> no_number{"null"};
   std::uint64_t bits = 0;
   std::memcpy(&bits, &number, sizeof bits);
-  constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-  constexpr unsigned index_bits = 10;
-  if (numbers_.empty()) numbers_.resize(std::size_t{1} << index_bits);
-  number_text& known = numbers_[bits * golden_ratio >> (64 - index_bits)];
-  if (number != known.number) {
-    known.number = number;
-    known.size =
-        static_cast<std::uint8_t>(fmt::format_to(known.text.data(), FMT_COMPILE("{}"), number) - known.text.data());
-  }
+  if (numbers_.empty()) numbers_.resize(hashed_numbers::size);
+  number_text& known = numbers_[hashed_numbers::place(bits)];
+  if (__builtin_expect(known.size != 0 && known.bits == bits, 1)) return {known.text.data(), known.size};
+  if (!std::isfinite(number)) return no_number.data();
+  known.bits = bits;
+  known.size =
+      static_cast<std::size_t>(fmt::format_to(known.text.data(), FMT_COMPILE("{}"), number) - known.text.data());
   return {known.text.data(), known.size};
 }
 
@@ -141,10 +185,10 @@ json_writer& json_writer::values(double number, std::size_t times) { return toke
 json_writer& json_writer::tokens(std::string_view token, std::size_t times) {
   if (times == 0) return *this;
   raw(token);
-  const std::size_t size = 2 + token.size(), most = parts_.size() / size;
+  const std::size_t size = 2 + token.size(), most = parts_bytes / size;
   for (std::size_t left = times - 1; left != 0;) {
     const std::size_t now = std::min(left, most);
-    if (now * size > parts_.size() - parts_size_) put_parts();
+    if (now * size > parts_bytes - parts_size_) put_parts();
     char* const to = parts_.data() + parts_size_;
     std::memcpy(to, ", ", 2);
     std::memcpy(to + 2, token.data(), token.size());
@@ -161,7 +205,8 @@ json_writer& json_writer::value(bool truth) { return raw(truth ? "true" : "false
 json_writer& json_writer::open(char bracket) {
   raw(std::string_view(&bracket, 1));
   nesting_ += bracket;
-  margin_.append(2, ' ');
+  margin_size_ += 2;
+  if (margin_size_ > margin_.size()) margin_.append(2, ' ');
   first_ = true;
   return *this;
 }
@@ -169,8 +214,8 @@ json_writer& json_writer::open(char bracket) {
 json_writer& json_writer::close(char bracket) {
   bool in_line = nesting_.back() == '[';
   nesting_.pop_back();
-  margin_.resize(margin_.size() - 2);
-  if (!first_ && !in_line) put(std::string_view(margin_).substr(1));
+  margin_size_ -= 2;
+  if (!first_ && !in_line) put(std::string_view(margin_).substr(1, margin_size_ - 1));
   put(std::string_view(&bracket, 1));
   first_ = false;
   return *this;
@@ -202,7 +247,7 @@ void json_writer::put_parts() {
 // line.
 std::string_view json_writer::separator() const {
   if (nesting_.empty()) return "";
-  if (nesting_.back() == '{') return std::string_view(margin_).substr(first_ ? 1 : 0);
+  if (nesting_.back() == '{') return std::string_view(margin_.data(), margin_size_).substr(first_ ? 1 : 0);
   return first_ ? "" : ", ";
 }
 

@@ -4,13 +4,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 namespace heddle {
+
+/// The key of a member that is a constant of the program: a literal, or a name_of(). It must not be freed.
+struct constant_key {
+  const char* text;
+};
 
 /// Writes JSON text value by value, keys in the order of the calls. Floating-point numbers are printed with the fewest
 /// digits that read back to the same value; infinities and NaN, which JSON lacks, become null. The caller must close
@@ -22,6 +26,12 @@ class json_writer {
   json_writer& begin_array() { return open('['); }
   json_writer& end_array() { return close(']'); }
   json_writer& key(std::string_view name);
+  /// As of a text, which is looked at once for each nesting.
+  json_writer& key(constant_key name);
+  template <std::size_t N>
+  json_writer& key(const char (&name)[N]) {
+    return key(constant_key{name});
+  }
   json_writer& value(std::string_view text);
   json_writer& value(const char* text) { return value(std::string_view(text)); }
   json_writer& value(const std::string& text) { return value(std::string_view(text)); }
@@ -31,52 +41,67 @@ class json_writer {
   template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
   json_writer& value(T number) {
     if (number < 0) return raw(std::to_string(number));
-    return raw(text_of(static_cast<std::uint64_t>(number)));
+    return whole(static_cast<std::uint64_t>(number));
   }
   /// The elements of an array. Lists often hold the same number many times, such as the energy of idle SMs.
   json_writer& values(const std::vector<double>& numbers);
   json_writer& values(const std::vector<std::uint64_t>& numbers);
   /// So many equal elements of an array.
   json_writer& values(double number, std::size_t times);
-  template <class T>
-  json_writer& member(std::string_view name, const T& v) {
+  template <class K, class T>
+  json_writer& member(const K& name, const T& v) {
     return key(name).value(v);
   }
 
   /// For texts of so many characters: they grow without being copied.
   void reserve(std::size_t characters) { text_.reserve(characters); }
+  /// Characters written so far.
+  [[nodiscard]] std::size_t size() const { return text_.size() + parts_size_; }
   /// The text, with a final newline. The writer begins anew.
   [[nodiscard]] std::string text();
 
  private:
+  static constexpr std::size_t parts_bytes = 8192;
+  static constexpr std::size_t padded_bytes = 64;  // of a short text that is copied with what lies behind it
+  struct number_text {
+    std::uint64_t bits = 0;  // of the number
+    std::size_t size = 0;    // none so far
+    std::array<char, padded_bytes> text{};
+  };
+  struct key_text {
+    const char* name = nullptr;  // none so far
+    std::size_t margin = 0;      // size of the margin before it
+    std::size_t size = 0;
+    std::array<char, padded_bytes + 1> text{};  // with the margin, the quotes and the colon
+  };
   json_writer& open(char bracket);
   json_writer& close(char bracket);
   json_writer& raw(std::string_view token);
+  json_writer& whole(std::uint64_t number);
   template <class T>
   json_writer& runs(const std::vector<T>& numbers);
   json_writer& tokens(std::string_view token, std::size_t times);
   std::string_view text_of(double number);
   std::string_view text_of(std::uint64_t number);
   void put(std::string_view text);
+  void put_padded(const char* text, std::size_t size);
   void put_long(std::string_view text);
   void put_parts();
+  bool make_key(key_text& to, const char* name);
   [[nodiscard]] std::string_view separator() const;
   void separate();
 
-  std::string text_;                // without parts_
-  std::array<char, 8192> parts_{};  // short texts, which are collected here
-  std::size_t parts_size_ = 0;
-  std::string nesting_;         // open brackets
-  std::string margin_ = ",\n";  // between members of the innermost object: the next line's indentation, too
-  bool first_ = true;           // the innermost bracket is empty
+  std::string text_;                                      // without parts_
+  std::array<char, parts_bytes + padded_bytes> parts_{};  // short texts, which are collected here
+  std::size_t parts_size_ = 0;                            // at most parts_bytes
+  std::string nesting_;                                   // open brackets
+  std::string margin_ = ",\n";   // between members of an object: the next line's indentation, too
+  std::size_t margin_size_ = 2;  // of the innermost object
+  bool first_ = true;            // the innermost bracket is empty
   bool after_key_ = false;
   // Numbers as text: those of a kernel's launches are often the same, and making one takes 400 instructions.
-  struct number_text {
-    double number = std::numeric_limits<double>::quiet_NaN();  // none so far
-    std::array<char, 31> text{};
-    std::uint8_t size = 0;
-  };
   std::vector<number_text> numbers_;  // by hash; empty before the first
+  std::vector<key_text> keys_;        // likewise
   std::array<char, 24> whole_text_{};
 };
 
