@@ -105,6 +105,7 @@ void tidy(machine_function& machine, bool hopper_code) {
   legalise(machine, hopper_code ? constant_access::loads : constant_access::operands);
   rename_after_copies(machine);
   compute_in_place(machine);
+  load_into_variables(machine);
   if (hopper_code) load_constants(machine);
 }
 

@@ -49,6 +49,10 @@ void rename_after_copies(machine_function& f);
 /// A value computed only to be copied is computed in the place of the copy, where nothing between the two minds.
 void compute_in_place(machine_function& f);
 
+/// A load of several words under a guard writes the variables that its words are copied to under the same guard, as
+/// ptxas lets it: a copy would wait for the memory. Where the guard is false, the old values stay.
+void load_into_variables(machine_function& f);
+
 /// Plans an order of the instructions of each block so that loads start early and long latencies overlap, as far as
 /// registers that cost no occupancy allow. Barriers, fences, guarded exits and slow paths stay where they are; memory
 /// accesses that may meet keep their order. `words`: of registers that may be live, about; 0: as many as that is worth.
