@@ -175,6 +175,7 @@ class counter_allocator {
     raised_ = raised;
     wanted_ = wanted;
     end_ = b.last;
+    distant_ = next_distant_;
     groups_.clear();
     reads_ = false;
     for (std::size_t i = b.first; i < b.last; ++i) reads_ = reads_ || guarded_[i];
@@ -210,14 +211,30 @@ class counter_allocator {
       lower(forced_[i]);
     }
     groups_.push_back({no_counter, program_.code[i].result, first_user(i), {i}});
+    if (const std::uint8_t joined = with_distant(groups_.back()); joined != no_counter)
+      return groups_.back().counter = joined;
     if (idle_counters() == 0) {
       const std::uint8_t joined = share();
       if (joined != no_counter) return joined;
     }
     unsigned idle = idle_counters(), wanted = 0;
     each_result(program_.code[i], [&](unsigned n) { wanted |= wanted_.results[n]; });
-    return groups_.back().counter = take((idle & wanted) != 0 ? idle & wanted : idle);
+    const std::uint8_t taken = take((idle & wanted) != 0 ? idle & wanted : idle);
+    if (taken == distant_) distant_ = no_counter;
+    if (is_distant(groups_.back())) next_distant_ = taken;
+    else if (taken == next_distant_) next_distant_ = no_counter;
+    return groups_.back().counter = taken;
   }
+
+  // Loads of global memory whose users follow in other blocks share the counter of one in a block before rather than
+  // leave too few for what is waited for at once. no_counter: they need not.
+  [[nodiscard]] std::uint8_t with_distant(const group& g) const {
+    constexpr std::size_t kept = 3;  // counters for other results
+    if (!is_distant(g) || distant_ == no_counter || (raised_.all() >> distant_ & 1) == 0) return no_counter;
+    const std::size_t idle = std::bitset<counter_count>(idle_counters() & ~(1u << read_counter)).count();
+    return idle <= kept ? distant_ : no_counter;
+  }
+  [[nodiscard]] bool is_distant(const group& g) const { return g.kind == producer::long_latency && g.user == end_; }
 
   void lower(unsigned counters) {
     if (counters == 0) return;
@@ -302,6 +319,8 @@ class counter_allocator {
   std::size_t end_ = 0;                           // end of the block
   bool reads_ = false;                            // the block has reads to guard
   std::uint8_t last_ = read_counter - 1;          // allocated last
+  // Allocated last to a load of global memory that its block does not use: in blocks before, and in all.
+  std::uint8_t distant_ = no_counter, next_distant_ = no_counter;
 };
 
 }  // namespace
@@ -309,8 +328,8 @@ class counter_allocator {
 void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
   const std::vector<bool> guarded = guarded_reads(p, blocks);
   std::vector<raised_counters> before(blocks.size());
-  // The first pass assumes that all counters are idle before each block; the second one uses the result of the first.
-  for (unsigned k = 0; k < 2; ++k) {
+  // The first pass assumes that all counters are idle before each block; each further one uses the result before.
+  for (unsigned k = 0; k < 3; ++k) {
     counter_allocator allocator(p, guarded);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       raised_counters wanted;

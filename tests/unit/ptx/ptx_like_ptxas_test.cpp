@@ -124,6 +124,19 @@ TEST(like_ptxas, aligned_neighbours_in_shared_memory_are_one_load) {
   EXPECT_EQ(loads("9.0", "4", "st.shared.u32 [%r2], %r0;"), 20u) << "a store stands between";
 }
 
+// No copy waits for the memory: the load has the variables' registers.
+TEST(like_ptxas, guarded_loads_of_vectors_write_the_variables) {
+  for (const char* capability : {"6.1", "7.0", "8.0", "9.0"}) {
+    const std::string code = lowered(
+        capability,
+        ".entry k(.param .u64 p) { .reg .b64 %d; .reg .b32 %r<5>; .reg .pred %q; ld.param.u64 %d, [p]; mov.u32 %r0, %tid.x;"
+        "mov.u32 %r1, 1; mov.u32 %r2, 2; mov.u32 %r3, 3; mov.u32 %r4, 4; setp.gt.u32 %q, %r0, 7; @%q bra L;"
+        "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d]; L: st.global.v4.u32 [%d+16], {%r1, %r2, %r3, %r4}; ret; }");
+    EXPECT_EQ(times(code, "P0 LDG.B128"), 1u) << code;
+    EXPECT_EQ(times(code, "P0 MOV"), 0u) << code;
+  }
+}
+
 TEST(like_ptxas, logic_is_joined_and_tests_itself_for_zero) {
   const auto text = [](const char* capability, const std::string& compare) {
     return lowered(capability, std::string(parameters) + "xor.b32 %r6, %r3, %r0; and.b32 %r4, %r6, 3; setp." + compare +

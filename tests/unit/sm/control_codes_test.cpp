@@ -119,6 +119,20 @@ TEST(control_codes, a_loop_waits_for_loads_of_its_previous_iteration) {
   EXPECT_EQ(p->code[1].waits, 0u);  // follows a wait for the same register
 }
 
+// Loads in three blocks, used in none of them, leave counters for what is waited for at once: a load from shared memory
+// does not wait for them.
+TEST(control_codes, loads_that_other_blocks_use_share_a_counter) {
+  std::vector<isa::instruction> code = {load(8, 2),  load(9, 2),        load(10, 2),       back_to(5),
+                                        load(11, 2), load(12, 2),       back_to(8),        load(13, 2),
+                                        load(20, 4), ffma(0, 20, 1, 1), ffma(1, 8, 9, 10), exit_instruction()};
+  code[8].mem_space = isa::space::shared;
+  const auto p = decoded(code, load_config("v100"));
+  const unsigned counters[] = {0, 1, 2, 7, 2, 2, 7, 2, 3};
+  for (unsigned k = 0; k < 9; ++k) EXPECT_EQ(p->code[k].counter, counters[k]) << k;
+  EXPECT_EQ(p->code[9].waits, 1u << 3);
+  EXPECT_EQ(p->code[10].waits, 7u);
+}
+
 constexpr unsigned read_counter = counter_count - 1;
 
 // Six loads that stay in flight across iterations take all counters. With shared memory, R8 is loaded before the loop
