@@ -216,9 +216,9 @@ struct local_accesses {
   std::string worst;
 };
 
-/// Registers of values: what is loaded or stored, what is computed from loaded values, and what stored values are
-/// computed from. Lines of PTX that became no machine instruction of their own are not known, so the way from an index
-/// to an address is not either.
+/// Registers of values: what is loaded or stored, what is computed from loaded values, and what stored values and
+/// addresses of other memory are computed from. Lines of PTX that became no machine instruction of their own are not
+/// known, so the way from an index to an address is not either.
 std::set<std::string> registers_of_values(const std::vector<place_sums>& lines,
                                           const std::vector<registers_of_line>& registers) {
   std::set<std::string> loaded, stored;
@@ -226,7 +226,7 @@ std::set<std::string> registers_of_values(const std::vector<place_sums>& lines,
     if (lines[k].count("accesses") == 0) continue;
     loaded.insert(registers[k].written.begin(), registers[k].written.end());
     for (const std::string& r : registers[k].read)
-      if (registers[k].address.count(r) == 0) stored.insert(r);
+      if (registers[k].address.count(r) == 0 || !lines[k].contains(".local")) stored.insert(r);
   }
   for (std::size_t before = 0; before != loaded.size() + stored.size();) {
     before = loaded.size() + stored.size();
@@ -266,28 +266,38 @@ local_accesses find_local_accesses(const time_model& t) {
   };
   for (std::size_t k = 0; k < t.lines.size(); ++k) {
     const place_sums& line = t.lines[k];
-    if (line.count("accesses") != 0) continue;
-    const bool loop = line.executed >= 0.9 * executed && (line.contains("bra") || line.contains("setp"));
+    if (line.count("accesses") != 0 || line.executed < 0.9 * executed) continue;
+    const bool loop = line.contains("bra") || line.contains("setp");
     const bool index = names.count(line.name) != 0 && is_integer(line) && !meets(registers[k].written, values);
     if (loop || index) found.others.add(line);
   }
   return found;
 }
 
-/// Of the waits for loads, those for values of local memory, 0 to 1. `part`: if the machine code is not known.
-double share_of_local_waits(const machine_code& code, double part) {
-  std::set<std::string> local;  // registers with such values
-  double sum = 0, waits = 0;
-  for (const machine_step& step : code.steps) {
+/// Of the waits for loads, 0 to 1.
+struct load_waits {
+  double local = 0;  // for values of local memory, and for registers that accesses to it have yet to read
+  double alone = 0;  // of the others, what they would take on an idle chip
+};
+
+/// `part`: of local memory, if the machine code is not known.
+load_waits waits_for_loads(const time_model& t, double part) {
+  std::set<std::string> local, other, held;  // registers with loaded values, and operands of local accesses
+  double sum = 0, own = 0, alone = 0;
+  for (const machine_step& step : t.code.steps) {
     const operands o = operands_of(step);
+    const bool is_load = step.is("LDL"), is_local = is_load || step.is("STL");
     sum += step.loads;
-    if (meets(o.read, local)) waits += step.loads;
+    if (meets(o.read, local) || (!meets(o.read, other) && meets(o.written, held))) own += step.loads;
+    else alone += std::min(step.loads, step.executed * t.round_trip());
     for (const std::string& name : o.written) {
-      if (step.is("LDL")) local.insert(name);
-      else local.erase(name);
+      for (std::set<std::string>* names : {&local, &other, &held}) names->erase(name);
+      if (is_load) local.insert(name);
+      else if (step.is("LD")) other.insert(name);
     }
+    if (is_local) held.insert(o.read.begin(), o.read.end());
   }
-  return sum > 0 ? waits / sum : part;
+  return sum > 0 ? load_waits{own / sum, alone / sum} : load_waits{part, 0};
 }
 
 }  // namespace
@@ -308,20 +318,21 @@ void local_memory(const time_model& t, std::vector<advice>& to) {
   r.parts["issue slots"] = ratio(executed, number_at(t.kernel, {"metrics", "inst_executed"}));
   r.parts["ldst"] = ratio(local.all.executed, number_at(t.kernel, {"instructions", "ldst"}));
   r.parts["int"] = std::min(1.0, ratio(local.others.executed, number_at(t.kernel, {"instructions", "int"})));
-  // Waits for memory end with what the busiest part of its path has to do no more.
+  // Who waits for other memory does so without arrays, too, but not behind their lines in the busiest part of the way.
   std::string busiest = "L1 look-ups";
   for (const char* p : {"SMs to L2", "L2 to SMs", "DRAM"})
     if (t.use_of(p) > t.use_of(busiest)) busiest = p;
-  double waits = 0;
+  const double behind = r.parts[busiest] * t.use_of(busiest), all = number_at(t.kernel, {"warp_cycles", "active"});
+  // What a store waits for the value that it stores, the next who reads the value will.
+  double cycles = local.all.cycles + local.others.cycles - local.stores.waits("wait");
   for (const char* state : {"long_scoreboard", "lg_throttle", "mio_throttle", "drain"}) {
-    r.states[state] = std::max(part, r.parts[busiest]);
-    waits += t.share_of(state);
+    cycles -= local.all.waits(state) + local.others.waits(state);
+    const double own = std::min(1.0, ratio(local.all.waits(state), all * t.share_of(state)));
+    r.states[state] = own + (1 - own) * behind;
   }
-  // Who waits for global memory does so without arrays, too, but not behind their lines.
-  const double own = share_of_local_waits(t.code, part);
-  r.states["long_scoreboard"] = own + (1 - own) * r.parts[busiest] * t.use_of(busiest);
-  const double cycles = local.all.cycles + local.others.cycles;
-  r.lifetime = (1 - waits) * ratio(cycles, number_at(t.kernel, {"warp_cycles", "active"}));
+  const load_waits loads = waits_for_loads(t, part);
+  r.states["long_scoreboard"] = loads.local + (1 - loads.local - loads.alone) * behind;
+  r.lifetime = ratio(cycles, all);
   to.push_back({"local memory", local.worst,
                 fmt::format("{:.0f} % of the lines looked up in the L1 are of arrays or spilled registers", 100 * part),
                 "index arrays by constants (unroll the loop), or let a thread have more registers", t.speedup(r)});
