@@ -6,7 +6,7 @@ namespace heddle::conformance {
 
 namespace {
 
-using number = __int128;
+using exact_value = __int128;
 
 /// The signedness of result, a and b; vset has none for its result.
 struct operand_signs {
@@ -22,19 +22,19 @@ operand_signs operand_signs_of(const scalar_operation& o) {
   return {is_signed[0], is_signed[1], is_signed[2]};
 }
 
-number part_of(std::uint64_t v, unsigned bits, unsigned place, bool is_signed) {
-  const number all = number{1} << bits;
-  const number n = static_cast<number>(v >> (bits * place)) & (all - 1);
+exact_value part_of(std::uint64_t v, unsigned bits, unsigned place, bool is_signed) {
+  const exact_value all = exact_value{1} << bits;
+  const exact_value n = static_cast<exact_value>(v >> (bits * place)) & (all - 1);
   return is_signed && n >= all / 2 ? n - all : n;
 }
 
-number clamp_to(number v, unsigned bits, bool is_signed) {
-  const number most = is_signed ? (number{1} << (bits - 1)) - 1 : (number{1} << bits) - 1,
-               least = is_signed ? -most - 1 : 0;
+exact_value clamp_to(exact_value v, unsigned bits, bool is_signed) {
+  const exact_value most = is_signed ? (exact_value{1} << (bits - 1)) - 1 : (exact_value{1} << bits) - 1,
+                    least = is_signed ? -most - 1 : 0;
   return v > most ? most : v < least ? least : v;
 }
 
-bool holds(const scalar_operation& o, number a, number b) {
+bool holds(const scalar_operation& o, exact_value a, exact_value b) {
   if (o.has("eq")) return a == b;
   if (o.has("ne")) return a != b;
   if (o.has("lt")) return a < b;
@@ -42,12 +42,12 @@ bool holds(const scalar_operation& o, number a, number b) {
   return o.has("gt") ? a > b : a >= b;
 }
 
-number half_of_sum(number sum) {
+exact_value half_of_sum(exact_value sum) {
   if (sum >= 0) return (sum + 1) / 2;
   return sum % 2 == 0 ? sum / 2 : (sum - 1) / 2;  // rounded down, as by an arithmetic shift
 }
 
-number operate(const word& what, const scalar_operation& o, number a, number b) {
+exact_value operate(const word& what, const scalar_operation& o, exact_value a, exact_value b) {
   if (what == "vadd") return a + b;
   if (what == "vsub") return a - b;
   if (what == "vabsdiff") return a > b ? a - b : b - a;
@@ -55,13 +55,13 @@ number operate(const word& what, const scalar_operation& o, number a, number b) 
   if (what == "vmax") return a > b ? a : b;
   if (what == "vavrg") return half_of_sum(a + b);
   if (what == "vset") return holds(o, a, b) ? 1 : 0;
-  const number by = o.has("wrap") ? b % 32 : b > 32 ? 32 : b;
-  number r = a;
-  for (number k = 0; k < by; ++k) r = what == "vshl" ? r * 2 : (r >= 0 ? r / 2 : (r - 1) / 2);  // rounded down
+  const exact_value by = o.has("wrap") ? b % 32 : b > 32 ? 32 : b;
+  exact_value r = a;
+  for (exact_value k = 0; k < by; ++k) r = what == "vshl" ? r * 2 : (r >= 0 ? r / 2 : (r - 1) / 2);  // rounded down
   return r;
 }
 
-std::uint64_t merged(std::uint64_t into, number v, unsigned bits, unsigned place) {
+std::uint64_t merged(std::uint64_t into, exact_value v, unsigned bits, unsigned place) {
   const std::uint64_t mask = bits == 32 ? 0xffffffffu : ((std::uint64_t{1} << bits) - 1) << (bits * place);
   return (into & ~mask) | (static_cast<std::uint64_t>(v) << (bits * place) & mask);
 }
@@ -71,7 +71,7 @@ std::string places_of(const scalar_operation& o, std::size_t k) {
 }
 
 /// A whole operand, or its selected byte or half.
-number chosen(const scalar_operation& o, const std::uint64_t* s, std::size_t k, bool is_signed) {
+exact_value chosen(const scalar_operation& o, const std::uint64_t* s, std::size_t k, bool is_signed) {
   const std::string p = places_of(o, k + 1);
   if (p.empty()) return part_of(s[k], 32, 0, is_signed);
   return part_of(s[k], p[0] == 'b' ? 8 : 16, static_cast<unsigned>(p[1] - '0'), is_signed);
@@ -81,10 +81,10 @@ std::uint64_t scalar(const scalar_operation& o, const std::uint64_t* s) {
   const operand_signs is_signed = operand_signs_of(o);
   const std::string place = places_of(o, 0);
   const unsigned bits = place.empty() ? 32 : place[0] == 'b' ? 8 : 16;
-  number t = operate(o.name, o, chosen(o, s, 0, is_signed.a), chosen(o, s, 1, is_signed.b));
+  exact_value t = operate(o.name, o, chosen(o, s, 0, is_signed.a), chosen(o, s, 1, is_signed.b));
   if (o.sat) t = clamp_to(t, bits, is_signed.d);
   const std::uint64_t low = static_cast<std::uint64_t>(t) & 0xffffffffu;
-  const number x = part_of(low, 32, 0, is_signed.d), c = part_of(s[2], 32, 0, is_signed.d);
+  const exact_value x = part_of(low, 32, 0, is_signed.d), c = part_of(s[2], 32, 0, is_signed.d);
   if (o.has("add")) return static_cast<std::uint64_t>(x + c);
   if (o.has("min")) return static_cast<std::uint64_t>(x < c ? x : c);
   if (o.has("max")) return static_cast<std::uint64_t>(x > c ? x : c);
@@ -95,9 +95,9 @@ std::uint64_t multiply_add(const scalar_operation& o, const std::uint64_t* s) {
   const operand_signs is_signed = operand_signs_of(o);
   const auto negated = [&](std::size_t k) { return k < o.parts.size() && o.parts[k].negate; };
   const bool minus = negated(1) != negated(2), final_signed = is_signed.a || is_signed.b || minus || negated(3);
-  number t = chosen(o, s, 0, is_signed.a) * chosen(o, s, 1, is_signed.b);
+  exact_value t = chosen(o, s, 0, is_signed.a) * chosen(o, s, 1, is_signed.b);
   if (minus) t = -t;
-  const number c = part_of(s[2], 32, 0, final_signed);
+  const exact_value c = part_of(s[2], 32, 0, final_signed);
   t += negated(3) ? -c : c;
   if (o.has("po")) ++t;
   if (o.has("shr7")) t >>= 7;
@@ -120,7 +120,7 @@ std::uint64_t lanes(const scalar_operation& o, const std::uint64_t* s, unsigned 
   std::uint64_t d = s[2];
   for (unsigned k = 0; k < n; ++k) {
     if (!mask.empty() && mask.find(static_cast<char>('0' + k)) == std::string::npos) continue;
-    number t = operate(what, o, lane(0, k, is_signed.a), lane(1, k, is_signed.b));
+    exact_value t = operate(what, o, lane(0, k, is_signed.a), lane(1, k, is_signed.b));
     if (o.sat) t = clamp_to(t, bits, is_signed.d);
     d = sums ? d + static_cast<std::uint64_t>(t) : merged(d, t, bits, k);
   }
