@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "heddle/sanitize/sanitize_kinds.h"
+
 namespace heddle {
 
 namespace {
@@ -25,11 +27,25 @@ void findings::join_by_line() {
   std::vector<finding> joined;
   for (finding& f : all_) {
     const auto [entry, is_new] = places.emplace(without_numbers(f), joined.size());
-    if (is_new) joined.push_back(std::move(f));
-    else joined[entry->second].cases += f.cases;
+    if (is_new) {
+      joined.push_back(std::move(f));
+      continue;
+    }
+    finding& same = joined[entry->second];
+    same.cases += f.cases;
+    same.at_least = same.at_least || f.at_least;
   }
   all_ = std::move(joined);
   recent_.fill({});
+}
+
+void findings::counts_in_part(const isa::program* p, const std::vector<std::uint8_t>& instructions) {
+  for (const auto& [group, number] : numbers_) {
+    const auto& [kind, program, earlier, later, way] = group;
+    if (kind != sanitize_kind::races || program != p || number >= all_.size()) continue;
+    finding& f = all_[number];
+    f.at_least = f.at_least || instructions.at(earlier) != 0 || instructions.at(later) != 0;
+  }
 }
 
 void findings::races_with_read(const isa::program* p, std::uint32_t write, std::uint32_t launch, bool marks,

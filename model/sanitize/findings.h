@@ -23,6 +23,7 @@ struct finding {
   std::uint32_t launch = 0;  // number of the launch of the first case
   std::vector<std::string> details;
   std::uint64_t cases = 0;  // how often it was found
+  bool at_least = false;    // some cases were not looked for
   // A race of a read and a write of global memory: the write. Otherwise none.
   const isa::program* program = nullptr;
   std::uint32_t writer = isa::no_target;
@@ -46,6 +47,8 @@ class findings {
     r = {k, entry->second};
     return is_new;
   }
+  /// Not all executions of some instructions, by index, were checked for races.
+  void counts_in_part(const isa::program* p, const std::vector<std::uint8_t>& instructions);
   void add(finding f) {
     f.cases = 1;
     all_.push_back(std::move(f));

@@ -63,7 +63,9 @@ void access_pattern::find_runs() {
 bool access_pattern::is(const std::uint64_t* addresses, simt::lane_mask of, unsigned size) const {
   if (of != mask || size != bytes) return false;
   const std::uint64_t first = addresses[__builtin_ctz(mask)];
-  std::uint64_t differ = 0;
+  const unsigned last = isa::warp_size - 1 - static_cast<unsigned>(__builtin_clz(mask));
+  std::uint64_t differ = (addresses[last] - first) ^ static_cast<std::uint64_t>(relative[last]);
+  if (differ != 0) return false;
   if (mask == simt::all_lanes)
     for (unsigned l = 0; l < isa::warp_size; ++l)
       differ |= (addresses[l] - first) ^ static_cast<std::uint64_t>(relative[l]);
@@ -75,17 +77,26 @@ bool access_pattern::is(const std::uint64_t* addresses, simt::lane_mask of, unsi
 const access_pattern* access_patterns::find(std::uint32_t instruction, const std::uint64_t* addresses,
                                             simt::lane_mask mask, unsigned bytes) {
   slot& s = slots_[(instruction * 0x9e3779b1u ^ mask * 0x85ebca6bu) >> 22];
-  if (s.pattern != nullptr && s.pattern->is(addresses, mask, bytes)) {
-    s.misses = 0;
-    return s.pattern;
-  }
+  access_pattern* p = s.pattern;
+  if (p != nullptr) do {
+      if (p->is(addresses, mask, bytes)) {
+        s.misses = 0;
+        return s.pattern = p;
+      }
+      p = p->next;
+    } while (p != s.pattern);
   if (s.patterns >= most_patterns) {
     if (++s.misses >= most_misses) s.pattern = nullptr;
     return nullptr;
   }
   ++s.patterns;
-  all_.emplace_back(addresses, mask, bytes);
-  return s.pattern = &all_.back();
+  access_pattern& made = all_.emplace_back(addresses, mask, bytes);
+  made.next = &made;
+  if (s.pattern != nullptr) {
+    made.next = s.pattern->next;
+    s.pattern->next = &made;
+  }
+  return s.pattern = &made;
 }
 
 void phase_check::open(std::size_t shared_bytes) {
@@ -107,7 +118,7 @@ void phase_check::begin() {
   end_ = 0;
   excluded_begin_ = excluded_end_ = 0;
   clear_list();
-  open_ = true;
+  open_ = lists_strong_ = true;
 }
 
 void phase_check::clear_list() {
@@ -123,9 +134,11 @@ bool phase_check::passes(const access& a) {
   end_ = std::max<std::size_t>(end_, (a.shape.end + 3) / 4);
   const auto first = static_cast<thread>(a.warp * isa::warp_size + 1);
   const bool runs = a.shape.pattern != nullptr && !a.shape.pattern->runs.empty();
-  if (!(a.mark.is(access_mark::writes) ? runs ? writes_runs(a, first) : writes(a, first)
-        : runs ? reads_runs(a, first)
-                                       : reads(a, first)))
+  if (a.mark.is(access_mark::strong)) {
+    if (!excludes(a.addresses, a.lanes, a.bytes, a.shape)) return false;
+  } else if (!(a.mark.is(access_mark::writes) ? runs ? writes_runs(a, first) : writes(a, first)
+               : runs ? reads_runs(a, first)
+                                              : reads(a, first)))
     return false;
   list(a, slot);
   return true;
@@ -173,17 +186,27 @@ bool phase_check::exclude(const std::uint64_t* addresses, simt::lane_mask lanes,
   return all;
 }
 
-// The warp has made the same access in this phase, and nothing has happened since that others could have seen.
-bool phase_check::is_known(const access& a, std::uint32_t& slot) const {
+// The warp has made the same access in this phase, and nothing has happened since that others could have seen; of
+// strong ones, the last stands for all.
+bool phase_check::is_known(const access& a, std::uint32_t& slot) {
   const std::uint64_t key = (a.addresses[__builtin_ctz(a.lanes)] * 64 + a.warp) * 0x9e3779b97f4a7c15u ^ a.mark.what;
   slot = static_cast<std::uint32_t>((key * 0xff51afd7ed558ccdu) >> 32) % most_known;
   const std::uint32_t at = known_[slot];
   if (at >= list_.size()) return false;
-  const listed& k = list_[at];
-  if (k.mark.what != a.mark.what || k.mark.warp != a.mark.warp || k.release != a.release || k.lanes != a.lanes ||
-      k.how != a.shape.how || k.pattern != a.shape.pattern)
+  listed& k = list_[at];
+  const bool strong = a.mark.is(access_mark::strong);
+  if (k.mark.what != a.mark.what || k.mark.warp != a.mark.warp || (k.release != a.release && !strong) ||
+      k.lanes != a.lanes || k.how != a.shape.how || k.pattern != a.shape.pattern)
     return false;
-  if (k.pattern != nullptr) return k.first == a.addresses[__builtin_ctz(a.lanes)];
+  if (k.pattern != nullptr) {
+    if (k.first != a.addresses[__builtin_ctz(a.lanes)]) return false;
+    if (strong) {
+      k.mark.number = a.mark.number;
+      k.release = a.release;
+      k.sync = a.sync;
+    }
+    return true;
+  }
   if (k.how != access_shape::kind::other) return k.first == a.shape.begin;
   const std::uint32_t* const offsets = &offsets_[k.first];
   std::uint64_t differ = 0;
@@ -195,6 +218,7 @@ void phase_check::list(const access& a, std::uint32_t slot) {
   known_[slot] = static_cast<std::uint32_t>(list_.size());
   listed k{a.mark,
            a.release,
+           a.sync,
            a.lanes,
            static_cast<std::uint32_t>(a.shape.begin),
            static_cast<std::uint8_t>(a.bytes),

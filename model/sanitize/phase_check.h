@@ -103,6 +103,7 @@ struct access_pattern {
   std::uint64_t ored = 0;                               // all of `relative`, or'ed
   std::vector<run> runs;              // for words, or several of them; none: there are more than is worth it
   std::vector<std::uint16_t> owners;  // lanes, by word
+  access_pattern* next = this;        // those of an instruction, one after another, and again the first
 
  private:
   void find_runs();
@@ -115,14 +116,14 @@ class access_patterns {
     slots_.fill({});
     all_.clear();
   }
-  /// The pattern of an access by an instruction; null: it has many, and none is kept. `mask`: not 0.
+  /// The pattern of an access by an instruction; null: it has too many, and none is kept. `mask`: not 0.
   const access_pattern* find(std::uint32_t instruction, const std::uint64_t* addresses, simt::lane_mask mask,
                              unsigned bytes);
 
  private:
-  static constexpr std::size_t most_slots = 1024, most_patterns = 8, most_misses = 64;
+  static constexpr std::size_t most_slots = 1024, most_patterns = 32, most_misses = 64;
   struct slot {
-    const access_pattern* pattern = nullptr;
+    access_pattern* pattern = nullptr;       // the last one
     std::uint32_t patterns = 0, misses = 0;  // made; in a row since
   };
   std::array<slot, most_slots> slots_{};  // by instruction and mask
@@ -131,19 +132,31 @@ class access_patterns {
 
 /// A quick check of the accesses to shared memory by a block between two barriers of all its threads, a phase. As long
 /// as each word is read alone, or accessed by one thread alone, no access of the phase races, whatever else orders
-/// them; and the barriers order them with those of other phases. So it keeps of each word who writes and who reads it,
-/// and a list of the accesses, from which the marks of all words can be made when that does not hold any more.
+/// them; and the barriers order them with those of other phases. Neither do strong accesses race (atomics, volatile
+/// ones) to words of which there are no others. So it keeps of each word who writes and who reads it, or that its
+/// accesses are strong, and a list of the accesses, from which the marks of all words can be made when that does not
+/// hold any more.
 class phase_check {
  public:
-  /// A plain access of a warp.
   struct access {
     access_mark mark;  // without lanes
     unsigned warp;     // in the block
     sequence release;  // others may know the warp's accesses up to here
+    sequence sync;     // all lanes' accesses of the warp up to here come before it
     simt::lane_mask lanes;
     unsigned bytes;
     const std::uint64_t* addresses;
     access_shape shape;
+  };
+
+  struct listed {
+    access_mark mark;
+    sequence release, sync;
+    simt::lane_mask lanes;
+    std::uint32_t first;  // offset, of a pattern the first lane's, or the place in offsets_
+    std::uint8_t bytes;
+    access_shape::kind how;
+    const access_pattern* pattern;
   };
 
   void open(std::size_t shared_bytes);
@@ -152,18 +165,24 @@ class phase_check {
   [[nodiscard]] bool is_open() const { return open_; }
   /// False: the access may race, or more accesses are listed than should be. It is not listed.
   bool passes(const access& a);
-  /// Other accesses, which are checked elsewhere, touch these words from now on. False: so do plain accesses.
+  /// The words' accesses are strong. False: some were not.
   bool excludes(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes, const access_shape& shape);
-  /// Calls f(mark, release, lane, address, bytes) for each lane of each access of the phase, in their order.
+  /// Whether strong accesses are listed; if not, they are checked elsewhere.
+  [[nodiscard]] bool lists_strong() const { return lists_strong_; }
+  void list_plain_alone() { lists_strong_ = false; }
+  /// Calls f(access, lane, offset) for each lane of the accesses of the phase in their order; of one that a
+  /// warp has made again and again, for the last.
   template <class F>
-  void each(F&& f) const {
+  void each(F&& f) {
+    std::stable_sort(list_.begin(), list_.end(),
+                     [](const listed& a, const listed& b) { return a.mark.number < b.mark.number; });
     for (const listed& k : list_) {
       const std::uint32_t step = k.how == access_shape::kind::row ? k.bytes : 0;
       for (const unsigned lane : set_bits(k.lanes)) {
         const std::uint32_t at = k.pattern != nullptr ? k.first + static_cast<std::uint32_t>(k.pattern->relative[lane])
                                  : k.how == access_shape::kind::other ? offsets_[k.first + lane]
                                                                       : k.first + lane * step;
-        f(k.mark, k.release, lane, at, k.bytes);
+        f(k, lane, at);
       }
     }
   }
@@ -177,15 +196,6 @@ class phase_check {
   using thread = std::uint16_t;  // number in the block, plus one
   static constexpr thread none = 0, several = 0xffff, excluded = 0xfffe;
   static constexpr std::size_t most_listed = 1u << 14, most_known = 1u << 11;
-  struct listed {
-    access_mark mark;
-    sequence release;
-    simt::lane_mask lanes;
-    std::uint32_t first;  // offset, of a pattern the first lane's, or the place in offsets_
-    std::uint8_t bytes;
-    access_shape::kind how;
-    const access_pattern* pattern;
-  };
   [[nodiscard]] bool reads_runs(const access& a, thread first);
   [[nodiscard]] bool writes_runs(const access& a, thread first);
   [[nodiscard]] bool reads(const access& a, thread first);
@@ -193,10 +203,10 @@ class phase_check {
   [[nodiscard]] bool reads_word(std::size_t word, thread t);
   [[nodiscard]] bool writes_word(std::size_t word, thread t);
   [[nodiscard]] bool exclude(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes);
-  [[nodiscard]] bool is_known(const access& a, std::uint32_t& slot) const;
+  [[nodiscard]] bool is_known(const access& a, std::uint32_t& slot);
   void list(const access& a, std::uint32_t slot);
 
-  bool open_ = false;
+  bool open_ = false, lists_strong_ = true;
   std::vector<thread> writers_, readers_;                // by word
   std::size_t begin_ = 0, end_ = 0;                      // words that have been accessed
   std::uint64_t excluded_begin_ = 0, excluded_end_ = 0;  // bytes of words that are all excluded

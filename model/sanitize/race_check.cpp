@@ -86,6 +86,8 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
   reads_strong_ = !keeps_all_ && std::any_of(program_->code.begin(), program_->code.end(), reads_strong);
   uses_words_ = program_->code.size() <= word_mark::most_instructions;
   kept_ = 0;
+  known_.begin(program_->code.size());
+  has_marks_ = false;
   marks_.clear();
   last_check_ = ~std::uint64_t{0};
   if (launch.blocks() * warps_per_block_ >= 0xffffffffu) return "it has more than 2^32 warps";
@@ -93,6 +95,8 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
 }
 
 void race_check::end() {
+  if (program_ != nullptr && known_.any()) found_.counts_in_part(program_, known_.often());
+  program_ = nullptr;
   places_.clear();
   last_place_ = nullptr;
   global_.clear();
@@ -143,9 +147,18 @@ race_check::current race_check::start(const watched_access& a) {
   return c;
 }
 
+// Plain loads and stores that have raced often.
+bool race_check::skips(const watched_access& a) {
+  const isa::instruction& i = a.instruction;
+  if ((i.op != isa::opcode::ld && i.op != isa::opcode::st) || is_strong(i) || a.copies_in) return false;
+  if (has_marks_ && a.global != 0) return false;
+  return known_.skips(static_cast<std::uint32_t>(&i - program_->code.data()));
+}
+
 void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const access_shape& shape) {
   const isa::instruction& i = a.instruction;
   ++now_;
+  if (known_.any() && skips(a)) return;
   current c = start(a);
   if (is_strong(i)) c.mark.what |= access_mark::strong;
   if (is_atomic(i)) c.mark.what |= access_mark::atomic | access_mark::writes;
@@ -155,10 +168,14 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   const bool copies = i.op == isa::opcode::ldgsts;
   if (copies) c.mark.what |= access_mark::copying;
   simt::lane_mask rest = (a.shared | a.global) & lanes;
-  if (const simt::lane_mask shared = a.shared & lanes; shared != 0 && c.at->phase.is_open())
-    if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes)))
-      rest &= ~shared;
   const bool strong = c.mark.is(access_mark::strong);
+  if (const simt::lane_mask shared = a.shared & lanes; shared != 0 && c.at->phase.is_open())
+    if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes))) {
+      rest &= ~shared;
+      c.in_shared = true;
+      if (strong && releases_)
+        for (const unsigned lane : set_bits(shared)) synchronise(c, lane);
+    }
   if (!copies && !c.texture) {
     if ((a.shared & rest) != 0) access_shared(c, a.shared & rest);
     rest &= ~a.shared;
@@ -292,6 +309,7 @@ bool race_check::marks_with(const current& c, const access_mark& read) {
   last_check_ = both;
   const auto [entry, is_new] = marks_.emplace(both, false);
   if (is_new) entry->second = !stores_what_it_reads(*program_, read.index(), c.mark.index());
+  has_marks_ = has_marks_ || entry->second;
   return last_marks_ = entry->second;
 }
 

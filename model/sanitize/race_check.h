@@ -13,6 +13,7 @@
 #include "heddle/functional/execution_watcher.h"
 #include "heddle/sanitize/clocks.h"
 #include "heddle/sanitize/findings.h"
+#include "heddle/sanitize/known_races.h"
 #include "heddle/sanitize/phase_check.h"
 #include "heddle/sanitize/shadow/shadow_memory.h"
 #include "heddle/sanitize/shadow/shadow_pages.h"
@@ -108,6 +109,7 @@ class race_check {
   [[nodiscard]] bool passes_phase(const current& c, simt::lane_mask lanes, const access_shape& shape);
   void mark_phase(place& p);
   current start(const watched_access& a);
+  [[nodiscard]] bool skips(const watched_access& a);
   void access_lane(current& c, unsigned lane);
   void access_shared(current& c, simt::lane_mask lanes);
   template <class F>
@@ -204,6 +206,8 @@ class race_check {
   std::unordered_map<std::uint64_t, sync_log*> cluster_logs_;  // by the number of the cluster's first block
   std::deque<sync_log> all_logs_;
   bool reaches_cluster_ = false;
+  known_races known_;
+  bool has_marks_ = false;                         // some write is a mark, which a read tells
   std::unordered_map<std::uint64_t, bool> marks_;  // by the indices of a read and of a write
   std::uint64_t last_check_ = ~std::uint64_t{0};   // the last one asked for, and its value
   bool last_marks_ = false;

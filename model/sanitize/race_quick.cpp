@@ -159,14 +159,20 @@ void race_check::access_lane(current& c, unsigned lane) {
 bool race_check::passes_phase(const current& c, simt::lane_mask lanes, const access_shape& shape) {
   phase_check& phase = c.at->phase;
   const watched_access& a = *c.access;
-  if (c.mark.is(access_mark::strong)) {
+  const bool strong = c.mark.is(access_mark::strong);
+  if (strong && phase.lists_strong() && shape.pattern == nullptr) {  // it would hardly be made again
+    mark_phase(*c.at);
+    phase.list_plain_alone();
+  }
+  if (strong && !phase.lists_strong()) {
     if (!phase.excludes(a.addresses, lanes, a.bytes, shape)) {
       mark_phase(*c.at);
       phase.close();
     }
     return false;
   }
-  const phase_check::access now{c.mark, c.warp, c.last_release, lanes, a.bytes, a.addresses, shape};
+  const sequence sync = independent_ ? c.warp_sync : now_ - 1;
+  const phase_check::access now{c.mark, c.warp, c.last_release, sync, lanes, a.bytes, a.addresses, shape};
   if (phase.passes(now)) return true;
   const bool again = phase.is_full();
   mark_phase(*c.at);
@@ -179,9 +185,14 @@ bool race_check::passes_phase(const current& c, simt::lane_mask lanes, const acc
 void race_check::mark_phase(place& p) {
   const sequence begin = p.clock->block_sync();
   const auto is_old = [&](const access_mark& m) { return m.number <= begin || !p.clock->holds(m); };
-  const auto reads = [&](shadow_cell& cell, const access_mark& own, sequence release) {
+  const auto reads = [&](shadow_cell& cell, const access_mark& own, const phase_check::listed& from) {
     const auto joins = [&](access_mark& m) {
-      if (m.warp != own.warp || m.what != own.what || (m.number != own.number && m.number <= release)) return false;
+      if (m.warp != own.warp) return false;
+      if (own.is(access_mark::strong) && m.number != own.number && (m.number <= from.sync || m.lanes == own.lanes)) {
+        m = own;  // it comes after it
+        return true;
+      }
+      if (m.what != own.what || (m.number != own.number && m.number <= from.release)) return false;
       m.lanes |= own.lanes;
       return true;
     };
@@ -197,15 +208,17 @@ void race_check::mark_phase(place& p) {
     }
     p.shared->add_read(cell, own);
   };
-  p.phase.each([&](access_mark own, sequence release, unsigned lane, std::uint32_t offset, unsigned bytes) {
+  p.phase.each([&](const phase_check::listed& from, unsigned lane, std::uint32_t offset) {
+    access_mark own = from.mark;
     own.lanes = 1u << lane;
+    const unsigned bytes = from.bytes;
     if (bytes < 4) p.shared->divide();
     const unsigned step = p.shared->bytes_per_cell();
     for (std::uint32_t at = offset; at < offset + bytes; at += step) {
       shadow_cell& cell = p.shared->at(at);
       if (!own.is(access_mark::writes)) {
         if (is_old(cell.write)) cell.write = {};
-        reads(cell, own, release);
+        reads(cell, own, from);
         continue;
       }
       cell.write = own;

@@ -65,6 +65,7 @@ void race_check::report(const current& c, const access_mark& earlier, unsigned l
   }
   if (found_.counts({sanitize_kind::races, program_, earlier.index(), c.mark.index(), c.in_shared}))
     describe(c, earlier, lane, address);
+  if (c.in_shared || !found_.may_mark(program_, write->index())) known_.counts(earlier.index(), c.mark.index());
 }
 
 void race_check::describe(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address) {

@@ -26,13 +26,15 @@ std::string text_of(const finding& f) {
   std::string text = f.place + ": " + f.what;
   if (!f.kernel.empty()) text += ", in kernel '" + f.kernel + "'";
   for (const std::string& line : f.details) text += "\n  " + line;
-  if (f.cases > 1) text += "\n  and " + counted(f.cases - 1, "case") + " more at this place";
+  if (f.cases > 1)
+    text += std::string("\n  and ") + (f.at_least ? "at least " : "") + counted(f.cases - 1, "case") +
+            " more at this place";
   return text;
 }
 
 nlohmann::ordered_json json_of(const std::vector<finding>& all) {
   nlohmann::ordered_json found = nlohmann::ordered_json::array();
-  for (const finding& f : all)
+  for (const finding& f : all) {
     found.push_back({{"kind", name_of_kind(f.kind)},
                      {"place", f.place},
                      {"what", f.what},
@@ -40,6 +42,8 @@ nlohmann::ordered_json json_of(const std::vector<finding>& all) {
                      {"launch", f.launch},
                      {"cases", f.cases},
                      {"details", f.details}});
+    if (f.at_least) found.back()["at_least"] = true;
+  }
   return found;
 }
 
@@ -69,15 +73,21 @@ std::size_t print_findings(const sanitizer& s, bool quiet) {
   for (const std::string& launch : s.unchecked()) message_log::warning("--sanitize: " + launch);
   if (all.empty() && quiet) return 0;
   std::uint64_t cases = 0;
+  bool at_least = false;
   std::string kinds;
   for (unsigned k = 0; k < sanitize_kind::count; ++k) {
     const auto places = std::count_if(all.begin(), all.end(), [k](const finding& f) { return f.kind == 1u << k; });
     if (places != 0)
       kinds += (kinds.empty() ? "" : ", ") + name_of_kind(1u << k) + " " + grouped(static_cast<std::uint64_t>(places));
   }
-  for (const finding& f : all) cases += f.cases;
+  for (const finding& f : all) {
+    cases += f.cases;
+    at_least = at_least || f.at_least;
+  }
   std::string text = "nothing found";
-  if (!all.empty()) text = "found " + counted(all.size(), "place") + " (" + kinds + ") with " + counted(cases, "case");
+  if (!all.empty())
+    text = "found " + counted(all.size(), "place") + " (" + kinds + ") with " + (at_least ? "at least " : "") +
+           counted(cases, "case");
   if (all.size() > most_printed) text += ", of which " + std::to_string(most_printed) + " places are printed";
   if (!s.intended().empty())
     text += "; " + counted(s.intended().size(), "race") + " of a read with a mark of one value as warnings";

@@ -139,3 +139,40 @@ extern "C" __global__ void volatile_exchange(const unsigned* in, unsigned* out, 
   }
   out[blockIdx.x * 256 + threadIdx.x] = sum;
 }
+
+// Sums of the words of a warp through volatile shared memory, without __syncwarp, as before Volta.
+extern "C" __global__ void volatile_sums(const unsigned* in, unsigned* out, int n) {
+  __shared__ volatile unsigned s[8 * 48];
+  volatile unsigned* const at = s + threadIdx.x / 32 * 48 + (threadIdx.x & 31);
+  at[16] = 0;
+  unsigned sum = in[threadIdx.x];
+  for (int k = 0; k < n; ++k) {
+    at[0] = sum;
+    for (int step = 16; step > 0; step /= 2) at[0] += at[step];
+    sum += at[0];
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+
+// Threads read what others of their block write, with no barrier between.
+extern "C" __global__ void shared_races(const unsigned* in, unsigned* out, int n) {
+  __shared__ unsigned s[256];
+  unsigned sum = s[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  for (int k = 0; k < n; ++k) {
+    s[threadIdx.x] = sum;
+    sum += s[(threadIdx.x + 33 * k) & 255];
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+
+// The same of words of global memory, with threads of other blocks.
+extern "C" __global__ void global_races(unsigned* words, unsigned* out, int n) {
+  const unsigned i = blockIdx.x * 256 + threadIdx.x;
+  unsigned sum = i;
+  for (int k = 0; k < n; ++k) {
+    words[(i + 33 * k) & 8191] = sum;
+    sum += words[(i * 5 + k) & 8191];
+  }
+  out[i] = sum;
+}
