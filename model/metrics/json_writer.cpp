@@ -190,7 +190,8 @@ json_writer& json_writer::tokens(std::string_view token, std::size_t times) {
     const std::size_t now = std::min(left, most);
     if (now * size > parts_bytes - parts_size_) put_parts();
     char* const to = parts_.data() + parts_size_;
-    std::memcpy(to, ", ", 2);
+    to[0] = ',';
+    to[1] = ' ';
     std::memcpy(to + 2, token.data(), token.size());
     for (std::size_t made = size, all = now * size; made < all; made *= 2)
       std::memcpy(to + made, to, std::min(made, all - made));

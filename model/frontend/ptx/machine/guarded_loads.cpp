@@ -80,7 +80,7 @@ class guarded_load_placer {
   }
 
   /// The copies of all words.
-  bool find(const machine_block& b, std::size_t k, copies& c) const {
+  [[nodiscard]] bool find(const machine_block& b, std::size_t k, copies& c) const {
     const machine_instruction& load = b.code[k];
     const std::size_t end = std::min(b.code.size(), k + reach);
     for (std::size_t j = k + 1; j < end && c.count < load.dst.count; ++j) {
@@ -99,7 +99,7 @@ class guarded_load_placer {
   }
 
   /// Between the load and the copies, something else reads or writes a variable, or the guard changes.
-  bool disturbed(const machine_block& b, std::size_t k, const copies& c) const {
+  [[nodiscard]] bool disturbed(const machine_block& b, std::size_t k, const copies& c) const {
     const auto is_variable = [&](std::uint32_t reg) {
       return std::any_of(c.to.begin(), c.to.begin() + c.count, [reg](const register_part& p) { return p.reg == reg; });
     };
