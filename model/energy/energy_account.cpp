@@ -40,8 +40,8 @@ bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
   return sms_[sm]->profiles.at(launch).size() != 0;
 }
 
-// A launch comes to no further SM if it has ended, and if each of its blocks is in another; a block that is
-// preempted may go on elsewhere. Blocks go to SMs in turn, so the search goes on behind the last SM.
+// A launch comes to no further SM if it has ended, and if each of its blocks is in another; a block that is preempted
+// may go on elsewhere. Blocks go to SMs in turn, so the search goes on behind the last SM.
 const std::vector<unsigned>& energy_account::sms_of(std::uint32_t launch) {
   launch_costs& costs = costs_of(launch);
   if (costs.ended || costs.sms.size() == sms_.size()) return costs.sms;
