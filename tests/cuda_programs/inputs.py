@@ -3,6 +3,8 @@
 import os
 import random
 
+COMPLETE = "complete_2"  # the number changes with what is made
+
 
 def grid(path, count, low, high):
     with open(path, "w") as file:
@@ -58,10 +60,11 @@ def mesh(path, width, height):
 
 
 def hurricanes(folder, name, count):
-    """A list of one file, and this with lines of 48 characters: latitude and longitude from the 28th on."""
+    """A list of one file, and this with lines of 49 characters: the latitude in characters 28 to 32, the longitude in 34 to 38."""
     with open(os.path.join(folder, name + ".db"), "w") as file:
         for i in range(count):
-            file.write(f"{i:28d}{random.uniform(0, 90):5.1f}{random.uniform(0, 359):5.1f}{'x':>10}\n")
+            file.write(f"{1950 + i % 70:4d} {i % 12 + 1:2d} {i % 28 + 1:2d} {i % 24:2d} {i % 30:2d} {f'STORM{i}':<9s}")
+            file.write(f" {random.uniform(0, 90):5.1f} {random.uniform(0, 359):5.1f} {random.randrange(200):4d} {random.randrange(900):4d}\n")
     with open(os.path.join(folder, name), "w") as file:
         file.write(os.path.join(folder, name + ".db") + "\n")
 
@@ -78,7 +81,7 @@ def bitmap(path, width, height):
 
 
 def make(folder):
-    if os.path.exists(os.path.join(folder, "complete")):
+    if os.path.exists(os.path.join(folder, COMPLETE)):
         return
     os.makedirs(folder, exist_ok=True)
     random.seed(1)
@@ -97,5 +100,5 @@ def make(folder):
     hurricanes(folder, "hurricanes", 1024)
     with open(os.path.join(folder, "queries"), "w") as file:
         file.write("j 100 50\nk 200\n")
-    with open(os.path.join(folder, "complete"), "w") as file:
+    with open(os.path.join(folder, COMPLETE), "w") as file:
         file.write("")

@@ -11,9 +11,17 @@ LIST names a file here (cuda_samples.list): one program a line, its columns sepa
 FOLDER is where the collection was built by its own makefiles. An executable is looked for in its folder below FOLDER, where
 it is started. In the arguments {inputs} is a folder with files that this script makes (inputs.py), {common} FOLDER itself.
 The last column is a regular expression, `exit` (the program's exit code tells), or `none` (the program checks nothing); a
-first word `not:` and a sentence say why a program is not expected to work.
+first word `not:` and a sentence say why a program is not expected to work. For a program that checks nothing, but writes
+its results, it may name another program that computes the same on the CPU:
+
+    like FOLDER COMMAND -> FILE        e.g. like ../openmp/bfs ./bfs 1 {inputs}/graph_2048 -> result.txt
+    like FOLDER COMMAND -> /REGEX/     the groups that match in what both print
+
+COMMAND is started in FOLDER below the collection's. All numbers in both files (or groups) have to be the same within a
+thousandth, in the same order. Behind them `within N` allows a difference of N (pixels), `in any order` sorts the numbers.
 """
 import argparse
+import contextlib
 import fnmatch
 import json
 import os
@@ -27,6 +35,7 @@ import tempfile
 import inputs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|-?\bnan\b|-?\binf\b")
 WRONG = re.compile(r"\bFAIL(ED|URE)?\b|Test failed|verification failed", re.IGNORECASE)
 FUNCTIONAL = re.compile(r"^(\d+) launch(?:es were| was) executed functionally: ([0-9.]+) million warp instructions", re.MULTILINE)
 
@@ -94,6 +103,70 @@ def judge(code, output, right, limit):
     return f"wrong: exit code {code}, not the sentence that was expected"
 
 
+def numbers(text):
+    return [float(n) for n in NUMBER.findall(text)]
+
+
+def difference(ours, reference, comparison=""):
+    """What is not the same in two texts, or nothing."""
+    a, b = numbers(ours), numbers(reference)
+    if comparison == "in any order":
+        a, b = sorted(a), sorted(b)
+    if not b or len(a) != len(b):
+        return f"{len(a)} numbers, the reference has {len(b)}"
+    least = 1e-6 * max(abs(n) for n in b)  # of sums of which little is left
+    if comparison.startswith("within "):
+        least = float(comparison.split()[1])
+    for i, (x, y) in enumerate(zip(a, b)):
+        if not abs(x - y) <= max(1e-3 * abs(y), least):
+            return f"number {i} is {x:g}, the reference has {y:g}"
+    return ""
+
+
+REFERENCE = re.compile(r"like (\S+ \S.*) -> (/.*\(.*\).*/|[^/\s]\S*)(?: (within [0-9.]+|in any order))?")
+
+
+def results_of(right):
+    """The FILE or /REGEX/ of a last column that names a reference, else nothing."""
+    return REFERENCE.fullmatch(right)[2] if right.startswith("like ") else ""
+
+
+def forget_results(place, what):
+    """So that a file of an earlier run is not taken for a result."""
+    if what and not what.startswith("/"):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(place, what))
+
+
+def read_results(place, output, what):
+    """What a program has written to a file, or printed where `what` is /REGEX/."""
+    if what.startswith("/"):
+        return " ".join(" ".join(m.groups()) for m in re.finditer(what.strip("/"), output, re.MULTILINE))
+    path = os.path.join(place, what)
+    if not os.path.exists(path):
+        return ""
+    with open(path, errors="replace") as file:
+        return file.read()
+
+
+def judge_by_reference(code, output, place, root, right, words, limit):
+    if code != 0:
+        return judge(code, output, "exit", limit)
+    command, what, comparison = REFERENCE.fullmatch(right).groups("")
+    folder, *command = words(command)
+    reference_place = os.path.join(root, folder)
+    ours = read_results(place, output, what)
+    forget_results(reference_place, what)
+    try:
+        reference_code, _, reference = run_limited(command, reference_place, limit)
+    except OSError as e:
+        return f"ends; not compared: {e.strerror}: {command[0]}"
+    if reference_code != 0:
+        return f"ends; not compared: {command[0]} ended with {reference_code}"
+    found = difference(ours, read_results(reference_place, reference, what), comparison)
+    return f"wrong: {found}" if found else f"right: as {os.path.normpath(os.path.join(folder, command[0]))}"
+
+
 def run_one(options, root, columns):
     folder, executable, arguments, heddle_options, right = columns
     place = os.path.join(root, folder)
@@ -106,17 +179,24 @@ def run_one(options, root, columns):
         return {**entry, "result": "not built" + (f": {reason}" if reason else "")}
     with tempfile.TemporaryDirectory() as scratch:
         metrics = os.path.join(scratch, "metrics.json")
-        words = [w.replace("{inputs}", options.inputs).replace("{common}", os.path.abspath(root)) for w in arguments.split()]
+
+        def words(text):
+            return [w.replace("{inputs}", options.inputs).replace("{common}", os.path.abspath(root)) for w in text.split()]
+
         given = heddle_options.split()
         gpu = [] if "--gpu" in given else ["--gpu", options.gpu]
         views = [] if "--skip-functional" in given and "--launches" not in given and "--kernel-name" not in given else ["--metrics", metrics]
-        code, seconds, output = run_limited([options.heddle, "exec", *gpu, *given, *views, "--", "./" + os.path.relpath(program, place), *words], place, options.limit)
+        forget_results(place, results_of(right))
+        code, seconds, output = run_limited([options.heddle, "exec", *gpu, *given, *views, "--", "./" + os.path.relpath(program, place), *words(arguments)], place, options.limit)
         launches, instructions = counts(metrics, output)
     if options.logs:
         os.makedirs(options.logs, exist_ok=True)
         with open(os.path.join(options.logs, folder.replace("/", "_") + "_" + executable.replace("/", "_") + ".txt"), "w") as log:
             log.write(output)
-    result = judge(code, output, right, options.limit)
+    if right.startswith("like "):
+        result = judge_by_reference(code, output, place, root, right, words, options.limit)
+    else:
+        result = judge(code, output, right, options.limit)
     if reason:
         result = f"not right: {reason}"
     return {**entry, "launches": launches, "instructions": instructions, "seconds": round(seconds, 1), "result": result}
@@ -148,7 +228,10 @@ def check():
             if not folder or not executable or not right or key in seen:
                 sys.exit(f"{name}.list: {folder}: a column is empty, or the program is there twice")
             seen.add(key)
-            if not right.startswith("not:"):
+            if right.startswith("like "):
+                if not REFERENCE.fullmatch(right):
+                    sys.exit(f"{name}.list: {folder}: like FOLDER COMMAND -> FILE is wanted: {right}")
+            elif not right.startswith("not:"):
                 re.compile(right)
     cases = [((0, "Test PASSED", "PASSED"), "right"), ((1, "Test PASSED", "PASSED"), "right"), ((0, "PASSED, then FAILED", "PASSED"), "wrong: it says so"),
              ((0, "", "exit"), "right"), ((3, "", "exit"), "wrong: exit code 3"), ((0, "", "none"), "ends"), ((None, "PASSED", "PASSED"), "no end in 9 s"),
@@ -157,7 +240,25 @@ def check():
     for given, wanted in cases:
         if judge(*given, 9) != wanted:
             sys.exit(f"{given} is judged {judge(*given, 9)!r}, not {wanted!r}")
+    for ours, reference, comparison, wanted in (("2 1", "1 2", "in any order", ""), ("7 8", "8 8", "within 1", ""),
+                                                ("6 8", "8 8", "within 1", "number 0 is 6, the reference has 8")):
+        if difference(ours, reference, comparison) != wanted:
+            sys.exit(f"{ours!r} beside {reference!r} {comparison}: {difference(ours, reference, comparison)!r}, not {wanted!r}")
+    for ours, reference, wanted in (("1: 2.0", "1\t2.001", ""), ("1 2", "1 2.1", "number 1 is 2, the reference has 2.1"), ("1e-9 7", "0 7", ""),
+                                    ("1 nan", "1 nan", "number 1 is nan, the reference has nan"), ("1", "1 2", "1 numbers, the reference has 2"),
+                                    ("", "", "0 numbers, the reference has 0")):
+        if difference(ours, reference) != wanted:
+            sys.exit(f"{ours!r} beside {reference!r}: {difference(ours, reference)!r}, not {wanted!r}")
     with tempfile.TemporaryDirectory() as scratch:
+        os.mkdir(os.path.join(scratch, "other"))
+        with open(os.path.join(scratch, "result.txt"), "w") as file:
+            file.write("3 4\n")
+        for right, wanted in (("like . echo t 3 4 -> /t (.*)/", "right: as echo"), ("like . echo t 3 5 -> /t (.*)/", "wrong: number 1 is 4, the reference has 5"),
+                              ("like other cp ../result.txt . -> result.txt", "right: as other/cp"), ("like other ./none -> result.txt", "ends; not compared: No such file or directory: ./none"),
+                              ("like other false -> result.txt", "ends; not compared: false ended with 1")):
+            judged = judge_by_reference(0, "t 3 4\n", scratch, scratch, right, str.split, 9)
+            if judged != wanted:
+                sys.exit(f"{right} is judged {judged!r}, not {wanted!r}")
         counted = counts(os.path.join(scratch, "none"), "3 launches were executed functionally: 1.5 million warp instructions in 0.1 s\n")
         if counted != (3, 1500000):
             sys.exit(f"launches are counted {counted}")
@@ -202,7 +303,7 @@ def main():
             if options.rest and not done.get(key, {"result": "not built"})["result"].startswith("not built"):
                 continue
             entry = run_one(options, root, columns)
-            wrong += entry["result"] not in ("right", "ends") and not entry["result"].startswith(("not right", "not built"))
+            wrong += not entry["result"].startswith(("right", "ends", "not right", "not built")) or entry["result"].startswith("ends: ")
             print(f"{name}\t{entry['program']}\t{entry['executable']}\t{entry['launches']}\t{amount(entry['instructions'])}\t{entry['seconds']}\t{entry['result']}", flush=True)
             done[key] = entry
             if options.results:

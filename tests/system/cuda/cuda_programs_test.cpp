@@ -152,10 +152,10 @@ TEST(cuda_programs, that_fail_end_with_the_place) {
   EXPECT_NE(std::string::npos, o.err.find("assertion failed: value == 1")) << o.err;
 }
 
-// A GPU's pages are large: an access a little behind an allocation is not detected, except with --exact-bounds.
-TEST(cuda_programs, may_access_the_rest_of_an_allocations_page) {
-  EXPECT_EQ(exec(part("writes_behind")).out, "behind 0\nfar behind 700\nright\n");
-  EXPECT_EQ(exec(part("writes_behind"), "--quiet --gpu v100 --exact-bounds").out, "behind 700\nright\n");
+// A GPU's pages are large: an access a little outside an allocation is not detected, except with --exact-bounds.
+TEST(cuda_programs, may_access_what_is_next_to_an_allocation) {
+  EXPECT_EQ(exec(part("writes_around")).out, "before 0\nfar behind 700\nright\n");
+  EXPECT_EQ(exec(part("writes_around"), "--quiet --gpu v100 --exact-bounds").out, "before 700\nright\n");
 }
 
 TEST(cuda_programs, that_do_not_exist_are_refused) {

@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
                                                             {"host_functions", host_functions},
                                                             {"errors", errors},
                                                             {"fails_assertion", fails_assertion},
-                                                            {"writes_behind", writes_behind},
+                                                            {"writes_around", writes_around},
                                                             {"prints", prints},
                                                             {"threads", threads},
                                                             {"forks", forks},

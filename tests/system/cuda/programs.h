@@ -57,7 +57,7 @@ void pinned();
 void streams();
 void host_functions();
 void errors();
-void writes_behind();
+void writes_around();
 void fails_assertion();
 void prints();
 void threads();

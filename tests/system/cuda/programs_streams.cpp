@@ -126,18 +126,25 @@ void errors() {
   GIVES(cudaErrorIllegalAddress, cudaMalloc(&p, 4));
 }
 
-// Writes 64 bytes, half of them behind an allocation of whole pages, and 4 bytes two pages further.
-void writes_behind() {
+// Writes 64 bytes, half of them before an allocation and then behind it, 4 bytes 64 KiB behind a large one, and 4 bytes
+// two pages behind the first.
+void writes_around() {
   constexpr int words = 8192 / 4;
   void *place = nullptr, *next = nullptr;
   RIGHT(cudaMalloc(&place, 8192));
   RIGHT(cudaMalloc(&next, 8192));
   int* const p = static_cast<int*>(place);
   RIGHT(cudaMemset(next, 7, 8192));
+  RIGHT(launch(wrong_address, 1, 16, 0, nullptr, p - 8));
+  const int before = cudaDeviceSynchronize();
+  std::printf("before %d\n", before);
+  if (before != cudaSuccess) return;
   RIGHT(launch(wrong_address, 1, 16, 0, nullptr, p + words - 8));
-  const int behind = cudaDeviceSynchronize();
-  std::printf("behind %d\n", behind);
-  if (behind != cudaSuccess) return;
+  RIGHT(cudaDeviceSynchronize());
+  void* large = nullptr;
+  RIGHT(cudaMalloc(&large, 1 << 20));
+  RIGHT(launch(wrong_address, 1, 1, 0, nullptr, static_cast<int*>(large) + ((1 << 20) + 65532) / 4));
+  RIGHT(cudaDeviceSynchronize());
   std::vector<int> host(words);
   RIGHT(cudaMemcpy(host.data(), next, 8192, 2));
   for (const int word : host) HOLDS(word == 0x07070707);
