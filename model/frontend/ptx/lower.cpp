@@ -12,6 +12,7 @@
 #include "heddle/frontend/ptx/hir/if_convert.h"
 #include "heddle/frontend/ptx/hir/optimise.h"
 #include "heddle/frontend/ptx/kernel_list.h"
+#include "heddle/frontend/ptx/loops/shared_addresses.h"
 #include "heddle/frontend/ptx/loops/unroll.h"
 #include "heddle/frontend/ptx/machine/emit.h"
 #include "heddle/frontend/ptx/machine/machine_passes.h"
@@ -92,6 +93,7 @@ struct unscheduled_kernel {
 void tidy(machine_function& machine, bool hopper_code) {
   if (hopper_code) widen_shared_loads(machine);
   propagate_copies(machine);
+  share_values(machine);
   remove_dead_code(machine);
   merge_chains(machine);
   if (hopper_code) {
@@ -145,6 +147,7 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
   optimise(hir, has_imad, hopper_code);
   convert_branches(hir, hopper_code);
   unroll(hir, m, gpu, has_imad, hopper_code);
+  share_addresses(hir);
   contract_products(hir);
   unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(),
                           hir.shared_bytes,
@@ -185,11 +188,12 @@ code_rules code_rules_of(const gpu_config& gpu) {
 
 /// Puts the instructions into the order that pays most. Where the registers of the natural one keep warps off an SM,
 /// ptxas (for Volta and later) goes back by whole units in which registers are handed out: on 8.0 it counts between 33
-/// and 39 for 19 of 906 kernels, and 32 for 194. So do orders that take fewer here, if a warp does not become slower by
-/// more than half of what the SM has more warps: they help only where a grid fills it.
+/// and 39 for 19 of 906 kernels, and 32 for 194, many of which wait for memory twice as often as they would with 40. So
+/// do orders that take fewer units here, if a warp alone does not take more than twice as long.
 void schedule_for_occupancy(machine_function& f, const register_rules& rules) {
   constexpr std::size_t most_instructions = 8192, whole = 1000;  // each order takes time
   constexpr int stride = 4, tries = 8;                           // words
+  constexpr double most_slower = 2;
   std::size_t instructions = 0;
   for (const machine_block& b : f.blocks) instructions += b.code.size();
   const machine_function as_written = f;
@@ -206,11 +210,13 @@ void schedule_for_occupancy(machine_function& f, const register_rules& rules) {
   double best = natural.cycles;
   std::set<std::vector<std::uint32_t>> tried;
   // Few words live at a time, or instructions that stay near where they were written: there their operands are.
-  for (const std::size_t reach : {whole, std::size_t{64}, std::size_t{32}, std::size_t{16}})
-    for (int k = reach == whole ? 1 : 0; k <= tries && natural.words > stride * k; ++k) {
-      const schedule_plan tight = plan_schedule(written, rules, natural.words - stride * k, reach);
+  for (const schedule_freedom freedom : {schedule_freedom{}, {whole, false}, {64, true}, {32, true}, {16, true}})
+    for (int k = freedom.reach == whole && freedom.needed_first ? 1 : 0; k <= tries && natural.words > stride * k;
+         ++k) {
+      const schedule_plan tight = plan_schedule(written, rules, natural.words - stride * k, freedom);
       const auto pays = [&](unsigned registers) {
-        return 2 * tight.cycles * registers <= natural.cycles * (registers + units(needed));
+        return registers < units(needed) ? tight.cycles <= most_slower * natural.cycles
+                                         : tight.cycles <= natural.cycles;
       };
       if (!pays(rules.free_of_cost) || !tried.insert(tight.order).second) continue;
       machine_function attempt = in_order(as_written, tight);

@@ -47,6 +47,9 @@ round:
   add.u64 %rd17, %rd8, %rd16;
   ld.global.u32 %r50, [%rd17+8];
   add.u32 %r4, %r4, %r50;
+  // A line that is used again and again.
+  ld.global.u32 %r55, [%rd2+64];
+  add.u32 %r4, %r4, %r55;
   // Integers.
   add.u32 %r6, %r4, %r1;
   shl.b32 %r7, %r6, 3;
@@ -65,6 +68,7 @@ round:
   setp.lt.f32 %p2, %f8, 0f3F800000;
   selp.f32 %f9, %f8, %f7, %p2;
   rcp.approx.f32 %f10, %f9;
+  fma.rn.f32 %f9, %f10, %f6, %f9;
   // Independent instructions of single precision and of integers, for schedulers that issue two.
   fma.rn.f32 %f11, %f1, %f2, %f3;
   add.u32 %r13, %r6, 7;
@@ -104,17 +108,21 @@ round:
   add.u32 %r32, %r30, %r31;
   st.shared.f32 [%r32], %f25;
   st.shared.v4.f32 [%r32], {%f25, %f25, %f25, %f25};
-  bar.sync 1;  // the second of a block
+  @%p1 bar.sync 1;  // by all lanes, and the second of a block; computations do not come before it, as without a guard
   ld.shared.f32 %f26, [%r32];
   ld.shared.v4.f32 {%f27, %f28, %f29, %f30}, [%r32];
   atom.shared.add.u32 %r33, [%r30], 1;
   shfl.sync.bfly.b32 %r34, %r33, 1, 0x1f, 0xffffffff;
+  shfl.sync.bfly.b32 %r54, %r33, 2, 0x1f, 0xffffffff;
+  add.u32 %r34, %r34, %r54;
   vote.sync.any.pred %p6, %p1, 0xffffffff;
   selp.u32 %r35, %r34, %r33, %p6;
   // Addresses that are overwritten as soon as they were read.
   and.b32 %s2, %r35, 0;
   add.u32 %s1, %s1, %s2;
   ld.shared.u32 %s3, [%s1];
+  add.u32 %s1, %s1, %s2;
+  st.shared.u32 [%s1+64], %s2;
   add.u32 %s1, %s1, %s2;
   add.u32 %r35, %r35, %s1;
   and.b32 %s2, %r35, 0;
@@ -169,11 +177,17 @@ again:
   @%p3 bra again;
 others:
   // A store to a line that was read, and that is read again.
-  ld.global.u32 %r52, [%rd5+12];
+  mov.u32 %r57, %laneid;
+  and.b32 %r57, %r57, 0;
+  cvt.u64.u32 %rd21, %r57;
+  add.u64 %rd22, %rd5, %rd21;
+  ld.global.u32 %r52, [%rd22+12];
   add.u32 %r52, %r52, %r48;
   st.global.u32 [%rd5+12], %r52;
   ld.global.u32 %r53, [%rd5+8];
   add.u32 %r37, %r37, %r53;
+  ld.global.u32 %r56, [%rd2+64];
+  add.u32 %r37, %r37, %r56;
   membar.gl;
   st.global.v4.f32 [%rd5], {%f36, %f27, %f10, %f11};
   add.u32 %r46, %r37, %r42;

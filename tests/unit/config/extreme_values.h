@@ -144,20 +144,18 @@ inline const std::map<std::string, std::string>& without_effect() {
              "constant_cache.size_bytes=1048576", "instruction_cache.size_bytes=16777216",
              "instruction_cache.second_level_bytes=16777216", "shared_memory.unified_bytes=33554432"});
     because("no instruction waits for the unit: its next one comes later in the chain",
-            {"fp32.minmax_lanes=128", "fp32.compare_lanes=128", "int.minmax_lanes=128", "fp64.lanes=128",
-             "fp64.compare_lanes=128", "half.lanes=128", "half.compare_lanes=128", "sfu.lanes=128",
-             "sfu.bit_count_lanes=128", "sfu.bit_scan_lanes=128", "branch.barrier_lanes=128"});
+            {"fp32.minmax_lanes=128", "fp32.compare_lanes=128", "fp64.lanes=128", "fp64.compare_lanes=128",
+             "half.lanes=128", "half.compare_lanes=128", "sfu.lanes=128", "sfu.bit_count_lanes=128",
+             "branch.barrier_lanes=128"});
     because("the result, or the end of the read, is waited for by nothing before the default's time is over",
-            {"ldst.load_read_latency_cycles=1", "ldst.store_read_latency_cycles=1", "fp64.fma_latency_cycles=1",
-             "shared_memory.conflict_cycles=0"});
+            {"ldst.load_read_latency_cycles=1", "ldst.store_read_latency_cycles=1", "shared_memory.conflict_cycles=0"});
     because("the code is a stream: no set of lines is used again after an eviction",
             {"instruction_cache.ways=1", "instruction_cache.second_level_ways=1"});
     because("both blocks of an SM have room in any case; a block may opt in to more",
             {"shared_memory.max_per_block_bytes=0", "shared_memory.reserved_per_block_bytes=0",
              "shared_memory.allocation_unit_bytes=1"});
     because("equal blocks on two SMs: the same choices", {"cwd.placement=most_free"});
-    because("few warps a scheduler, and memory is not saturated: the same choices",
-            {"sub_partition.scheduler=gto", "sub_partition.scheduler=memory_aware"});
+    because("few warps a scheduler, and memory is not saturated: the same choices", {"sub_partition.scheduler=gto"});
     because("too near the default of 1.02 for one access after another", {"l1.read_cycles=1"});
     because("a burst occupies the data bus for as long as the default", {"dram.t_ccd_cycles=1"});
     because("no sector that was stored in part is written back: l2_parts_test.cpp", {"l2.fills_parts"});

@@ -155,6 +155,66 @@ TEST(like_ptxas, logic_is_joined_and_tests_itself_for_zero) {
 
 // The remainder of a division by a whole number that is converted from a constant needs neither the conversion nor the
 // divisor's sign.
+// (p + 16) + x * 4 is p + x * 4 for an access with a greater offset, while x and p are what they were.
+TEST(like_ptxas, accesses_share_an_address_that_differs_by_a_constant) {
+  const std::string begin = std::string(parameters) +
+                            "mad.wide.s32 %d1, %r3, 4, %d0; ld.global.u32 %r4, [%d1]; add.s64 %d2, %d0, 16;",
+                    end =
+                        "mad.wide.s32 %d3, %r3, 4, %d2; ld.global.u32 %r5, [%d3+4]; add.u32 %r6, %r4, %r5;"
+                        "st.global.u32 [%d0], %r6; ret; }";
+  for (const char* chip : {"8.0", "9.0"}) {
+    const std::string shared = lowered(chip, begin + end), other = lowered(chip, begin + "shl.b32 %r3, %r4, 1;" + end);
+    EXPECT_EQ(times(shared, "IMAD.WIDE"), 1u) << shared;
+    EXPECT_EQ(times(shared, "+0x14]"), 1u) << shared;
+    EXPECT_EQ(times(other, "IMAD.WIDE"), 2u) << other;
+  }
+  const std::string sum =
+      lowered("8.0", std::string(parameters) +
+                         "cvt.u64.u32 %d1, %r3; add.s64 %d2, %d0, %d1; ld.global.u8 %r4, [%d2];"
+                         "add.s64 %d3, %d1, 7; add.s64 %d4, %d3, %d0; st.global.u8 [%d4], %r4; ret; }");
+  EXPECT_EQ(times(sum, "+0x7]"), 1u) << sum;
+}
+
+// Where registers are few, the first products get their loads first: the pointer of `b` takes some cycles for each
+// load, the offsets of `a` none.
+TEST(like_ptxas, loads_come_in_the_order_in_which_they_are_needed) {
+  std::string body =
+      std::string(parameters) + "mad.wide.s32 %d1, %r3, 4, %d0; mul.wide.u32 %d2, %r0, 4; mov.f32 %f, 0f00000000;";
+  body += ".reg .f32 %a<16>, %b<16>; .reg .b64 %e<17>; add.s64 %e0, %d1, %d2;";
+  for (int k = 0; k < 16; ++k) {
+    const std::string n = std::to_string(k);
+    body += "ld.global.f32 %a" + n + ", [%d1+" + std::to_string(4 * k) + "]; ld.global.f32 %b" + n + ", [%e" + n + "];";
+    body += "add.s64 %e" + std::to_string(k + 1) + ", %e" + n + ", %d2; fma.rn.f32 %f, %a" + n + ", %b" + n + ", %f;";
+  }
+  const std::string text = lowered("8.0", body + "st.global.f32 [%d0], %f; ret; }");
+  std::size_t fourth = 0;
+  for (int k = 0; k < 4; ++k)
+    for (fourth = text.find("LDG", fourth + 1); text.find("+0x", fourth) < text.find('\n', fourth);)
+      fourth = text.find("LDG", fourth + 1);
+  EXPECT_LT(fourth, text.find("+0x14]")) << text;
+}
+
+TEST(like_ptxas, computations_behind_a_barrier_come_while_a_load_before_it_is_under_way) {
+  const std::string text = lowered(
+      "8.0",
+      std::string(parameters) +
+          ".shared .b32 s; ld.global.u32 %r4, [%d0]; st.shared.u32 [s], %r4; bar.sync 0; mul.lo.u32 %r5, %r3, %r3;"
+          "ld.shared.u32 %r6, [s]; add.u32 %r6, %r6, %r5; st.global.u32 [%d0], %r6; ret; }");
+  const std::size_t barrier = text.find("BAR");
+  EXPECT_LT(text.find("IMAD"), barrier) << text;
+  EXPECT_LT(text.find("STS"), barrier) << text;
+  EXPECT_GT(text.find("LDS"), barrier) << text;
+}
+
+TEST(like_ptxas, shifts_of_constants_are_folded) {
+  const std::string text =
+      lowered("8.0", std::string(parameters) +
+                         "mov.u32 %r4, 0xfffffff6; shr.u32 %r5, %r4, 31; add.s32 %r6, %r4, %r5; shr.s32 "
+                         "%r7, %r6, 1; shr.u32 %r8, %r4, 40; add.u32 %r7, %r7, %r8; st.global.u32 [%d0], %r7; ret; }");
+  EXPECT_EQ(times(text, "SHR"), 0u) << text;
+  EXPECT_EQ(times(text, "0xfffffffb"), 1u) << text;  // -10 / 2
+}
+
 TEST(like_ptxas, divisors_that_are_known_are_folded) {
   const std::string text = lowered(
       "9.0",

@@ -240,6 +240,12 @@ class optimiser {
       case ptx_op::or_: r = a | b; break;
       case ptx_op::xor_: r = a ^ b; break;
       case ptx_op::shl: r = (h.src[1].bits & 0xffffffffu) >= bits ? 0 : a << (h.src[1].bits & 0xffffffffu); break;
+      case ptx_op::shr: {
+        const std::uint64_t by = std::min(h.src[1].bits & 0xffffffffu, bits);
+        if (isa::is_signed(t)) r = static_cast<std::uint64_t>(sign_extend(a, t) >> std::min<std::uint64_t>(by, 63));
+        else r = by == bits ? 0 : a >> by;
+        break;
+      }
       case ptx_op::mul:
         if (h.m.part == modifiers::part_kind::lo) {
           r = a * b;

@@ -18,6 +18,12 @@ struct schedule_plan {
   std::vector<std::uint32_t> order;  // places of all blocks' instructions as written, in their new order
 };
 
+/// What an order may do.
+struct schedule_freedom {
+  std::size_t reach = 1000;  // by how many places an instruction may move up
+  bool needed_first = true;  // a load waits some cycles for another's address, if the other's result is needed earlier
+};
+
 /// Which words of a function are live where, as its instructions are written. Refers to the function.
 struct written_function {
   explicit written_function(const machine_function& f) : code(f), units(f.registers), live(live_segments(f, units)) {}
@@ -56,12 +62,14 @@ void load_into_variables(machine_function& f);
 /// Plans an order of the instructions of each block so that loads start early and long latencies overlap, as far as
 /// registers that cost no occupancy allow. Barriers, fences, guarded exits and slow paths stay where they are; memory
 /// accesses that may meet keep their order. `words`: of registers that may be live, about; 0: as many as that is worth.
-/// `reach`: by how many places an instruction may move up.
 schedule_plan plan_schedule(const written_function& f, const register_rules& rules, int words = 0,
-                            std::size_t reach = 1000);
+                            const schedule_freedom& freedom = {});
 
 /// The function with its instructions in that order.
 machine_function in_order(const machine_function& written, const schedule_plan& plan);
+
+/// What has been computed on every way to an instruction that computes the same again serves in its place.
+void share_values(machine_function& f);
 
 /// Joins two additions where the first one's result is read once.
 void merge_chains(machine_function& f);

@@ -23,9 +23,15 @@ constexpr std::size_t window = 192;
 // A longer stretch without barriers is scheduled in parts, which bounds the memory for its dependences.
 constexpr std::size_t longest_region = 8192;
 
+/// A barrier of the block, which orders memory accesses only: what else follows it may come before it.
+bool is_block_barrier(const machine_instruction& i) {
+  return i.base.op == opcode::bar && !i.guarded() && i.pdst[0] == no_register;
+}
+
 /// The slow path of a division or root is a branch of the chip's program: its compiler moves nothing across it.
 bool stays_in_place(const machine_instruction& i) {
   if (i.base.op == opcode::assist) return true;
+  if (is_block_barrier(i)) return false;
   const isa::effect_kind effect = isa::info(i.base.op).effect;
   return effect == isa::effect_kind::order || (effect == isa::effect_kind::if_clock && has_side_effect(i));
 }
@@ -36,6 +42,11 @@ access_kind access_of(const machine_instruction& i) { return isa::info(i.base.op
 bool is_memory(const machine_instruction& i) {
   const access_kind access = access_of(i);
   return access != access_kind::none && access != access_kind::constant_load && access != access_kind::sample;
+}
+
+bool keeps_its_side_of_a_barrier(const machine_instruction& i) {
+  const access_kind access = access_of(i);
+  return (access != access_kind::none && access != access_kind::constant_load) || has_side_effect(i);
 }
 
 bool reads_only(const machine_instruction& i) {
@@ -93,8 +104,9 @@ bool live_at(const segments& s, std::uint32_t position) {
 
 class scheduler {
  public:
-  scheduler(const written_function& f, const register_rules& rules, int target, std::size_t reach)
-      : reach_(std::min(reach, window)),
+  scheduler(const written_function& f, const register_rules& rules, int target, const schedule_freedom& freedom)
+      : reach_(std::min(freedom.reach, window)),
+        address_wait_(freedom.needed_first ? longest_address_wait : 0),
         f_(f.code),
         units_(f.units),
         live_(f.live),
@@ -145,7 +157,7 @@ class scheduler {
  private:
   static constexpr std::uint32_t none = 0xffffffffu;
   static constexpr int slack = 8;
-  static constexpr unsigned lead = 60, longest_wait = 20;  // cycles
+  static constexpr unsigned lead = 60, longest_wait = 20, longest_address_wait = 6;  // cycles
 
   struct node {
     std::vector<std::pair<std::uint32_t, unsigned>> successors;  // node, latency
@@ -185,7 +197,8 @@ class scheduler {
     nodes_.assign(n, {});
     touched_.clear();
     pressure_.begin_region();
-    std::vector<std::uint32_t> memory;
+    std::vector<std::uint32_t> memory, before_barrier;
+    std::uint32_t barrier = none, one_before = none;
     for (std::uint32_t k = 0; k < n; ++k) {
       const machine_instruction& i = code[begin + k];
       nodes_[k].constant = i.base.op == opcode::mov && !i.src[0].is_reg() && i.guard.reg == no_register;
@@ -204,6 +217,18 @@ class scheduler {
         last_write_[u] = k;
       });
       pressure_.end_instruction();
+      if (one_before != none) connect(one_before, k, 1);  // across one barrier at most
+      if (keeps_its_side_of_a_barrier(i)) {
+        if (barrier != none) connect(barrier, k, 1);
+        before_barrier.push_back(k);
+      }
+      if (is_block_barrier(i)) {
+        for (const std::uint32_t j : before_barrier) connect(j, k, 1);
+        before_barrier.clear();
+        memory.clear();
+        one_before = barrier;
+        barrier = k;
+      }
       if (!is_memory(i)) continue;
       for (std::size_t j = memory.size(); j-- > 0 && k - memory[j] <= window;)
         if (may_meet(code[begin + memory[j]], i)) connect(memory[j], k, 1);
@@ -261,9 +286,13 @@ class scheduler {
         if (later == none || n.path > nodes_[later].path) later = static_cast<std::uint32_t>(k);
         continue;
       }
-      const auto before = [now](const node& x, const node& y) {
-        const std::uint64_t wait_x = std::max(x.ready, now), wait_y = std::max(y.ready, now);
-        return wait_x < wait_y || (wait_x == wait_y && x.path > y.path);
+      // Of loads and what computes their addresses, the one whose result is needed first, even if its address takes
+      // some more cycles: the other would occupy a register meanwhile.
+      const auto before = [now, this](const node& x, const node& y) {
+        const std::uint64_t begin_x = std::max(x.ready, now), begin_y = std::max(y.ready, now);
+        const bool loads = x.leads_to_late && y.leads_to_late && x.path != y.path;
+        if (loads && std::max(begin_x, begin_y) - std::min(begin_x, begin_y) <= address_wait_) return x.path > y.path;
+        return begin_x < begin_y || (begin_x == begin_y && x.path > y.path);
       };
       if (best == none || before(n, nodes_[best])) best = static_cast<std::uint32_t>(k);
     }
@@ -305,6 +334,7 @@ class scheduler {
   }
 
   const std::size_t reach_;
+  const unsigned address_wait_;  // cycles
   const machine_function& f_;
   const unit_map& units_;
   const std::vector<segments>& live_;
@@ -321,8 +351,9 @@ class scheduler {
 
 }  // namespace
 
-schedule_plan plan_schedule(const written_function& f, const register_rules& rules, int words, std::size_t reach) {
-  return scheduler(f, rules, words, reach).run();
+schedule_plan plan_schedule(const written_function& f, const register_rules& rules, int words,
+                            const schedule_freedom& freedom) {
+  return scheduler(f, rules, words, freedom).run();
 }
 
 }  // namespace heddle::ptx
