@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "testbench/report/changes.h"
+#include "testbench/report/change_text.h"
 
 namespace heddle::testbench {
 

@@ -4,59 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
+
+#include "testbench/report/candidate_changes.h"
 
 namespace heddle::testbench {
 
 namespace {
 
 using json = nlohmann::ordered_json;
-using found = std::optional<change>;
-
-/// A kernel with its machine, for which the rules look for changes.
-struct judged {
-  const json& kernel;
-  const machine_parameters& machine;
-
-  double number(const char* key) const { return machine.number(key); }
-  [[nodiscard]] double of_kernel(std::initializer_list<const char*> path) const { return number_at(kernel, path); }
-  double instructions(const char* unit) const { return number_at(kernel, {"instructions", unit}); }
-};
-
-using lister = std::vector<change> (*)(const judged&);
-
-std::vector<change> first(std::initializer_list<found> all) {
-  std::vector<change> out;
-  for (const found& f : all)
-    if (f) out.push_back(*f);
-  return out;
-}
-
-found change_to(const judged& j, const std::string& key, const json& to, const char* why) {
-  if (to.is_null() || !j.machine.has(key)) return std::nullopt;
-  return change{key, j.machine.value(key), to, why, {}};
-}
-
-// Candidate changes: double, halve, or choose another value; none if the machine is at its limit.
-found twice(const judged& j, const std::string& key, const char* why,
-            double most = std::numeric_limits<double>::infinity()) {
-  const double now = j.machine.number(key);
-  return now > 0 && now * 2 <= most ? change_to(j, key, as_number(now * 2), why) : std::nullopt;
-}
-
-found half(const judged& j, const std::string& key, const char* why) {
-  const double now = j.machine.number(key);
-  return now >= 2 ? change_to(j, key, as_number(std::floor(now / 2)), why) : std::nullopt;
-}
-
-// The access latency includes the address latency, which does not change.
-found half_but_for_address(const judged& j, const std::string& key, const char* why) {
-  const double now = j.machine.number(key), least = j.machine.number("ldst.address_latency_cycles") + 1;
-  const double to = std::max(std::floor(now / 2), least);
-  return now >= 2 && to < now ? change_to(j, key, as_number(to), why) : std::nullopt;
-}
 
 found only_if(bool condition, const found& f) { return condition ? f : std::nullopt; }
 
@@ -145,12 +100,26 @@ found more_warps(const judged& j) {
   return std::nullopt;
 }
 
+/// Of the bytes from the L2, those that came from the memory.
+double from_memory(const judged& j) {
+  return ratio(j.of_kernel({"memory", "dram", "read_bytes"}), j.of_kernel({"memory", "l2", "read_bytes"}));
+}
+
 // The latency of the memory itself, if at least a quarter of the bytes from the L2 came from the memory.
 found memory_latency(const judged& j) {
-  const double from_memory = j.of_kernel({"memory", "dram", "read_bytes"});
-  if (from_memory == 0 || from_memory < 0.25 * j.of_kernel({"memory", "l2", "read_bytes"})) return std::nullopt;
+  if (from_memory(j) < 0.25) return std::nullopt;
   return half(j, j.machine.is("memory.model", "dram") ? "dram.controller_latency_cycles" : "memory.latency_cycles",
               "what misses the L2 waits for the memory");
+}
+
+/// Whether the memory's data bus moves data for most of the time from the first to the last byte: then its rate, and
+/// not its latency, is what warps wait for.
+bool memory_is_busy(const judged& j) {
+  const double moved = j.of_kernel({"memory", "dram", "busy_cycles"});
+  double all = 0;
+  for (const char* part : {"busy_cycles", "idle_cycles", "row_cycles", "turnaround_cycles", "refresh_cycles"})
+    all += j.of_kernel({"memory", "dram", part});
+  return moved > 0.8 * all;
 }
 
 bool often_misses_l2(const judged& j) {
@@ -166,6 +135,8 @@ std::vector<change> memory_wait(const judged& j) {
   return first({l1_on(j), more_warps(j),
                 only_if(hits > 0 && ratio(hits, j.of_kernel({"memory", "l1", "accesses"})) < 0.9, more_l1(j)),
                 only_if(often_misses_l2(j), more_l2(j)),
+                only_if(memory_is_busy(j), twice(j, "dram.clock_mhz", "the memory's bus moves data most of the time")),
+                only_if(memory_is_busy(j), memory_latency(j)),
                 half(j, "l2.latency_cycles", "warps wait for the round trip to the L2"), memory_latency(j)});
 }
 
@@ -376,7 +347,7 @@ std::vector<change> all_changes(const machine_parameters& machine) {
       {"metrics", {{"gld_transactions", 1}}},
       {"memory",
        {{"l1", {{"hits", 1}, {"accesses", 9}}},
-        {"l2", {{"misses", 9}, {"accesses", 9}}},
+        {"l2", {{"misses", 9}, {"accesses", 9}, {"read_bytes", 2}}},
         {"dram", {{"read_bytes", 1}}},
         {"shared", {{"bank_conflicts", 1}, {"accesses", 9}}}}},
       {"instructions", {{"fp32", 1}, {"int", 1}, {"fp64", 1}, {"half", 1}, {"sfu", 1}, {"texture", 1}}},

@@ -3,29 +3,12 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "testbench/advice/speed_of_light.h"
+#include "testbench/report/change_text.h"
 
 namespace heddle::testbench {
-
-/// A parameter change that would widen a busy part of the chip or shorten a wait.
-struct change {
-  std::string key;
-  nlohmann::ordered_json from;
-  nlohmann::ordered_json to;
-  std::string why;
-  /// Parameters that must change with it.
-  std::vector<std::pair<std::string, nlohmann::ordered_json>> also;
-};
-
-/// A whole number as an integer.
-nlohmann::ordered_json as_number(double value);
-/// The command-line options for the change: `--set KEY=VALUE`, and those of `also`.
-std::string options_of(const change& c);
-/// A parameter's value in the syntax of the command line.
-std::string value_text(const nlohmann::ordered_json& value);
 
 /// Changes that would widen a part of speed_of_light(), the most effective first; only parameters that the machine
 /// has.
