@@ -64,6 +64,7 @@ class reader {
     }
     if (seen.count("active_sms") == 0) fail(table_.header, "expected a column active_sms");
     timed_ = seen.count("seconds") != 0;
+    clocked_ = seen.count("clock_mhz") != 0;
     if (!timed_ && (seen.count("cycles") == 0 || seen.count("clock_mhz") == 0))
       fail(table_.header, "expected a column seconds, or cycles and clock_mhz");
   }
@@ -83,16 +84,14 @@ class reader {
     if (k.active_sms > sms_)
       fail(row, "active_sms: got " + row.at(table_.column("active_sms")) + ", expected at most " +
                     std::to_string(sms_) + ", the SMs of --gpu");
-    if (timed_) {
-      k.seconds = positive(row, "seconds");
-    } else {
+    if (!timed_ || clocked_) {
       const double clock_mhz = positive(row, "clock_mhz");
       if (all_.clock_mhz != 0 && clock_mhz != all_.clock_mhz)
         fail(row, "clock_mhz: got " + row.at(table_.column("clock_mhz")) +
                       ", expected that of the rows before: the voltage of another clock changes all energies");
       all_.clock_mhz = clock_mhz;
-      k.seconds = positive(row, "cycles") / (all_.clock_mhz * 1e6);
     }
+    k.seconds = timed_ ? positive(row, "seconds") : positive(row, "cycles") / (all_.clock_mhz * 1e6);
     for (const std::size_t c : columns_) k.events.push_back(number(row, c));
     all_.kernels.push_back(std::move(k));
   }
@@ -121,7 +120,7 @@ class reader {
   const csv_table table_;
   std::vector<std::size_t> columns_;  // of the events
   std::set<std::string> names_;
-  bool timed_ = false;
+  bool timed_ = false, clocked_ = false;  // has a column seconds, clock_mhz
   power_measurements all_;
 };
 
