@@ -218,7 +218,10 @@ void energy_account::finish(energy_metrics& m, cycle_t start, cycle_t end, doubl
   m.volts = core_volts(gpu_.config());
   m.capped = ledger_ != nullptr;
   m.mean_clock_mhz = mean_clock_mhz(start, end);
-  if (ledger_ != nullptr) m.throttled_cycles = ledger_->throttled_cycles(end) - ledger_->throttled_cycles(start);
+  if (ledger_ != nullptr) {
+    m.throttled_cycles = ledger_->throttled_cycles(end) - ledger_->throttled_cycles(start);
+    m.least_clock_mhz = ledger_->least_clock_mhz(start, end);
+  }
   const double all = gpu_.sm_count() * (leakage_time(end) - leakage_time(start));
   m.by_unit[unit::active_sms] = prices_.active_sm_watts * seconds(active);
   m.by_unit[unit::idle_sms] = prices_.idle_sm_watts * seconds(all - std::min(active, all));
@@ -286,7 +289,7 @@ energy_metrics energy_account::of_run(const std::vector<const energy_metrics*>& 
 }
 
 switch_energy energy_account::of_switch(std::uint32_t launch, unsigned sm, std::uint64_t bytes_saved,
-                                        std::uint64_t bytes_restored, std::uint64_t sm_cycles) const {
+                                        std::uint64_t bytes_restored, double sm_cycles) const {
   const energy_parameters& p = prices_;
   const instruction_traffic& t = sms_[sm]->l1.context_traffic.at(launch);
   constexpr double sectors = static_cast<double>(context_line_bytes) / sector_bytes;
@@ -306,7 +309,7 @@ switch_energy energy_account::of_switch(std::uint32_t launch, unsigned sm, std::
   switch_energy e;
   e.known = true;
   e.transfer_joules = joules(lines_of(bytes_saved), save) + joules(lines_of(bytes_restored), restore);
-  e.static_joules = p.active_sm_watts * seconds(static_cast<double>(sm_cycles));
+  e.static_joules = p.active_sm_watts * seconds(sm_cycles);
   return e;
 }
 

@@ -91,7 +91,7 @@ class energy_account {
   /// A switch of blocks of a launch on an SM. Its lines cost as much as all of the launch's there do in the mean. A
   /// sector that comes back from device memory was written there, too.
   [[nodiscard]] switch_energy of_switch(std::uint32_t launch, unsigned sm, std::uint64_t bytes_saved,
-                                        std::uint64_t bytes_restored, std::uint64_t sm_cycles) const;
+                                        std::uint64_t bytes_restored, double sm_cycles) const;
 
   [[nodiscard]] const energy_parameters& prices() const { return prices_; }
   /// Of the core clock without a power cap. Cycles of a slower clock are more of them, see time().

@@ -119,6 +119,7 @@ struct energy_metrics {
   bool capped = false;  // energy.power_cap_watts is not 0
   double mean_clock_mhz = 0;
   std::uint64_t throttled_cycles = 0;  // at a lower clock than gpu.core_clock_mhz
+  double least_clock_mhz = 0;          // the lowest, under a cap
   double total_joules = 0;
   double static_joules = 0;
   double after_end_joules = 0;        // of total_joules: a launch's dirty lines, written back after its end
@@ -146,8 +147,13 @@ struct energy_series {
 struct switch_energy {
   bool known = false;
   double transfer_joules = 0;  // contexts saved and restored
-  double static_joules =
-      0;  // of the SM from the request to the last save, and from the first restore to the resumption
+  double repeated_joules = 0;  // what flushed blocks had spent: they begin again
+  // Of the SM, while its blocks save and restore contexts: from the request to the last save, and from the first
+  // restore to the resumption; and for as long as flushed blocks had run in the mean. Divided among kernels by their
+  // blocks. Blocks that drain go on working.
+  double static_joules = 0;
+
+  [[nodiscard]] double total_joules() const { return transfer_joules + repeated_joules + static_joules; }
 };
 
 }  // namespace heddle

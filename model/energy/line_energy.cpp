@@ -27,8 +27,21 @@ struct demand {
   double l2 = 0;
   double dram_read = 0;
   double dram_write = 0;  // what was written in the L2, to be written back at some time
+  bool asks = false;      // any but `executed` is not 0
 
+  void add(const demand& d) {
+    executed += d.executed;
+    if (!d.asks) return;
+    replays += d.replays, shared += d.shared, constant += d.constant, tlb += d.tlb, l1 += d.l1;
+    interconnect += d.interconnect, l2 += d.l2, dram_read += d.dram_read, dram_write += d.dram_write;
+  }
+  /// The sum of products, but for `executed`.
+  [[nodiscard]] double times(const demand& d) const {
+    return replays * d.replays + shared * d.shared + constant * d.constant + tlb * d.tlb + l1 * d.l1 +
+           interconnect * d.interconnect + l2 * d.l2 + dram_read * d.dram_read + dram_write * d.dram_write;
+  }
   void add(const instruction_traffic& t, const energy_parameters& p) {
+    asks = true;
     const auto pj = [](std::uint64_t events, double each) { return static_cast<double>(events) * each; };
     replays += static_cast<double>(t.replays);
     shared += static_cast<double>(t.shared_passes);
@@ -48,25 +61,41 @@ double of_instructions(const joules_by<energy_class>& classes) {
   return classes.sum() - classes[energy_class::memory] - classes[energy_class::replays];
 }
 
-/// Divides `joules` in proportion to a member of the demands, of which `other` is what no instruction has asked for and
-/// all share by the executed ones; so is everything if no demand has any of it. Before any has executed, only reads of
-/// code have cost something: the first instruction gets it.
-void divide(std::vector<double>& to, double joules, const std::vector<demand>& demands, const demand& other,
-            double demand::*by) {
-  if (joules == 0 || to.empty()) return;
-  double sum = 0, executed = 0;
-  for (const demand& d : demands) {
-    sum += d.*by;
-    executed += d.executed;
+/// How the energy of units is divided among instructions: joules for each unit of a demand, and for each execution.
+class division {
+ public:
+  division(const std::vector<demand>& demands, const demand& other) : other_(other) {
+    for (const demand& d : demands) all_.add(d);
   }
-  const double all = sum + other.*by;
-  const double shared = all > 0 ? joules * (other.*by / all) : joules;
-  if (executed == 0) to.front() += shared;
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    if (executed > 0) to[i] += shared * (demands[i].executed / executed);
-    if (sum > 0) to[i] += (joules - shared) * (demands[i].*by / sum);
+
+  /// In proportion to a member of the demands. What no instruction has asked for, and everything if none has asked, is
+  /// shared by the executed ones.
+  void share(double joules, double demand::*by) {
+    if (joules == 0) return;
+    const double all = all_.*by + other_.*by;
+    const double shared = all > 0 ? joules * (other_.*by / all) : joules;
+    by_execution_ += shared;
+    if (all_.*by > 0) each_.*by = (joules - shared) / (all_.*by);
   }
-}
+
+  /// Before any instruction has executed, only reads of code have cost something: the first one gets it.
+  void add_to(std::vector<double>& joules, const std::vector<demand>& demands) const {
+    if (joules.empty()) return;
+    if (all_.executed == 0) joules.front() += by_execution_;
+    const double each = all_.executed > 0 ? by_execution_ / all_.executed : 0;
+    for (std::size_t i = 0; i < joules.size(); ++i) {
+      const demand& d = demands[i];
+      if (d.executed == 0) continue;
+      joules[i] += d.executed * (each + each_.executed);
+      if (d.asks) joules[i] += d.times(each_);
+    }
+  }
+
+ private:
+  const demand& other_;
+  demand all_, each_;
+  double by_execution_ = 0;
+};
 
 }  // namespace
 
@@ -114,13 +143,16 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch, const l
       const decoded_instruction& d = code.program->code[i];
       demands[i].executed = static_cast<double>(executed);
       if (accesses_memory(d)) demands[i].add(code.counts[i].traffic, prices_);
-      if (d.has_constant) demands[i].constant += demands[i].executed;
+      if (!d.has_constant) continue;
+      demands[i].constant += demands[i].executed;
+      demands[i].asks = true;
     }
   }
   demand other;
   other.add(of_none, prices_);
   using unit = energy_unit;
-  const auto share = [&](double of, double demand::*by) { divide(joules, of, demands, other, by); };
+  division d(demands, other);
+  const auto share = [&d](double of, double demand::*by) { d.share(of, by); };
   share(whole.by_class[energy_class::replays], &demand::replays);
   share(whole.by_unit[unit::shared_memory], &demand::shared);
   share(whole.by_unit[unit::constant_cache], &demand::constant);
@@ -132,6 +164,7 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch, const l
   share(whole.by_unit[unit::dram] - written, &demand::dram_read);
   share(written, &demand::dram_write);
   share(whole.by_unit[unit::context], &demand::executed);
+  d.add_to(joules, demands);
   return joules;
 }
 

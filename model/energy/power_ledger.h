@@ -25,6 +25,8 @@ class power_ledger {
   [[nodiscard]] virtual double leakage_time(cycle_t cycle) const = 0;
   /// Cycles before `cycle` at a lower clock than the configured one.
   [[nodiscard]] virtual std::uint64_t throttled_cycles(cycle_t cycle) const = 0;
+  /// The lowest clock between two cycles.
+  [[nodiscard]] virtual double least_clock_mhz(cycle_t from, cycle_t to) const = 0;
 
   // What was counted up to now, `counted` at the configured voltage, at the voltages of its time.
   [[nodiscard]] virtual energy_sums in_sm(std::uint32_t launch, unsigned sm, const energy_sums& counted) const = 0;

@@ -120,6 +120,15 @@ double power_records::leakage_time(cycle_t cycle) const {
   return p.leakage_time + static_cast<double>(cycle - p.from) * p.slowness * p.volts_ratio;
 }
 
+double power_records::least_clock_mhz(cycle_t from, cycle_t to) const {
+  double least = points_.front().clock_mhz;
+  for (std::size_t n = 0; n < points_.size(); ++n) {
+    const bool ended = n + 1 < points_.size() && points_[n + 1].from <= from;
+    if (!ended && points_[n].from < to) least = std::min(least, points_[n].clock_mhz);
+  }
+  return least;
+}
+
 std::uint64_t power_records::throttled_cycles(cycle_t cycle) const {
   const point& p = point_of(cycle);
   return p.throttled + (p.slowness > 1 ? cycle - p.from : 0);

@@ -26,6 +26,7 @@ class power_records : public power_ledger {
   [[nodiscard]] double time(cycle_t cycle) const override;
   [[nodiscard]] double leakage_time(cycle_t cycle) const override;
   [[nodiscard]] std::uint64_t throttled_cycles(cycle_t cycle) const override;
+  [[nodiscard]] double least_clock_mhz(cycle_t from, cycle_t to) const override;
   [[nodiscard]] energy_sums in_sm(std::uint32_t launch, unsigned sm, const energy_sums& counted) const override;
   [[nodiscard]] energy_sums beside_sms(std::uint32_t launch, const energy_sums& counted) const override;
   [[nodiscard]] double contexts(std::uint32_t launch, double counted) const override;

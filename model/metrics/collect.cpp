@@ -263,7 +263,8 @@ void join_cycles(context_switch_metrics& m, const context_in_flight& c, bool fre
 // One entry per request, SM and kernel with blocks on that SM, in the order of the blocks.
 void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& entries) {
   std::vector<std::size_t> joined;
-  for (const switched_block& b : c.blocks) {
+  for (std::size_t n = 0; n < c.blocks.size(); ++n) {
+    const switched_block& b = c.blocks[n];
     const auto [at, fresh] =
         entries.emplace(std::make_pair(c.first != nullptr ? c.first : &c, b.launch), r.context_switches.size());
     if (fresh) {
@@ -284,6 +285,7 @@ void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& en
     }
     m.bytes_saved += b.bytes_saved;
     m.bytes_restored += b.bytes_restored;
+    if (n < c.lost_cycles.size()) m.lost_block_cycles += c.lost_cycles[n];
     m.blocks.push_back(b.block);
     m.block_modes.emplace_back(name_of(c.mode));
     m.warp_ids.insert(m.warp_ids.end(), b.warp_ids.begin(), b.warp_ids.end());
@@ -291,12 +293,36 @@ void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& en
   }
 }
 
-// From the request to the last save, and from the first restore to the resumption.
-void fill_switch_energy(context_switch_metrics& m, std::uint32_t launch, const energy_account& energy) {
-  std::uint64_t cycles = 0;
+/// Blocks that did not drain.
+std::size_t blocks_that_left(const context_switch_metrics& m) {
+  return static_cast<std::size_t>(
+      std::count_if(m.block_modes.begin(), m.block_modes.end(),
+                    [](const std::string& mode) { return mode != name_of(preemption_mode::drain); }));
+}
+
+/// `share`: of the SM's time.
+void fill_switch_energy(context_switch_metrics& m, std::uint32_t launch, const energy_account& energy, double share) {
+  std::uint64_t cycles = m.lost_block_cycles / std::max<std::uint64_t>(m.blocks.size(), 1);
   if (m.saved_cycle > m.request_cycle) cycles += m.saved_cycle - m.request_cycle;
   if (m.resumed_cycle > m.restore_cycle) cycles += m.resumed_cycle - m.restore_cycle;
-  m.energy = energy.of_switch(launch, m.sm, m.bytes_saved, m.bytes_restored, cycles);
+  m.energy = energy.of_switch(launch, m.sm, m.bytes_saved, m.bytes_restored, share * static_cast<double>(cycles));
+}
+
+// A block's energy is its part of the kernel's dynamic energy by the time that blocks were on SMs.
+void fill_switch_energies(run_metrics& r, const gpu& g, const energy_account& energy, const switch_entries& entries) {
+  std::map<const context_in_flight*, std::size_t> left;  // blocks of each request
+  std::map<std::uint64_t, std::uint64_t> lost;           // block cycles of each kernel
+  for (const auto& [request, entry] : entries) left[request.first] += blocks_that_left(r.context_switches[entry]);
+  for (const context_switch_metrics& m : r.context_switches) lost[m.kernel] += m.lost_block_cycles;
+  for (const auto& [request, entry] : entries) {
+    context_switch_metrics& m = r.context_switches[entry];
+    const kernel_metrics& k = r.kernels.at(m.kernel);
+    const auto blocks = static_cast<double>(blocks_that_left(m));
+    fill_switch_energy(m, k.launch, energy, ratio(blocks, static_cast<double>(left[request.first])));
+    const std::uint64_t run = g.cwd().grids()[k.launch].block_cycles + lost[m.kernel];
+    m.energy.repeated_joules =
+        k.energy.by_class.sum() * ratio(static_cast<double>(m.lost_block_cycles), static_cast<double>(run));
+  }
 }
 
 }  // namespace
@@ -336,7 +362,7 @@ run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
   r.preempt_requests = {g.cwd().preempt_requests().asked, g.cwd().preempt_requests().found_no_blocks};
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
   if (g.config().energy.account) {
-    for (context_switch_metrics& m : r.context_switches) fill_switch_energy(m, r.kernels.at(m.kernel).launch, energy);
+    fill_switch_energies(r, g, energy, entries);
     r.energy = energy.of_run(energies_of(r.kernels), g.cycle());
   }
   return r;

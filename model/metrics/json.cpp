@@ -164,8 +164,8 @@ void write_switch(json_writer& w, const context_switch_metrics& c) {
   write_list(w, "restored_warp_ids", c.restored_warp_ids);
   if (c.energy.known) {
     w.key("energy").begin_object();
-    w.member("total_joules", c.energy.transfer_joules + c.energy.static_joules);
-    w.member("transfer_joules", c.energy.transfer_joules).member("static_joules", c.energy.static_joules);
+    w.member("total_joules", c.energy.total_joules()).member("transfer_joules", c.energy.transfer_joules);
+    w.member("repeated_joules", c.energy.repeated_joules).member("static_joules", c.energy.static_joules);
     w.end_object();
   }
   w.end_object();

@@ -12,9 +12,9 @@ namespace heddle::testbench {
 /// The device memory that a CUDA program allocates and frees; freed memory is reused.
 ///
 /// A GPU maps memory in pages of 2 MiB, so it does not notice an access that misses its allocation by little, and there
-/// are programs that read some bytes before or behind one. Kernels may therefore access the rest of an allocation's last
-/// page of 4 KiB, and before and behind these pages a sixteenth of their size, at least 4 and at most 64 KiB, unless
-/// bounds are exact.
+/// are programs that read some bytes before or behind one. Kernels may therefore access the rest of an allocation's
+/// last page of 4 KiB, and before and behind these pages a sixteenth of their size, at least 4 and at most 64 KiB,
+/// unless bounds are exact.
 class device_memory {
  public:
   /// `checks`: is notified of allocations; may be null.

@@ -179,8 +179,8 @@ void write_energy(page& p, const energy_metrics& e, const gpu_config& c) {
   if (!e.capped || e.mean_watts() <= tolerance * c.energy.power_cap_watts) return;
   const double least = std::max(c.energy.least_clock_mhz, c.gpu.core_clock_mhz / 8);
   p.bad("power cap", fmt::format("{:.4g} W are not held{}", c.energy.power_cap_watts,
-                                 e.mean_clock_mhz < tolerance * least ? " with the least clock"
-                                                                      : ": the first interval has the full clock"));
+                                 e.least_clock_mhz < tolerance * least ? " with the least clock"
+                                                                       : ": the first interval has the full clock"));
 }
 
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {

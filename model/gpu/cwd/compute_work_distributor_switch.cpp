@@ -122,6 +122,7 @@ void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
   c.saved = true;
   for (const switched_block& b : c.blocks) {
     auto& block = *static_cast<block_in_flight*>(b.transaction);
+    if (c.mode == preemption_mode::flush) c.lost_cycles.push_back(c.saved_cycle - std::min(c.saved_cycle, block.since));
     a.room.give_back(block.allocation);
     block.resident = false;
     --a.blocks;

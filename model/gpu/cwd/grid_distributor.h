@@ -90,6 +90,7 @@ struct context_in_flight : context_transaction {
   std::uint32_t waits_for = no_launch;  // they are due when all blocks of this launch have been dispatched
   static constexpr std::uint32_t no_launch = 0xffffffff;
   const context_in_flight* first = nullptr;  // first part of a request that was divided by mode; else null
+  std::vector<std::uint64_t> lost_cycles;    // flush: of each block, how long it had run
   bool saved = false;                        // the blocks have left the SM
   bool resumed = false;
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -239,6 +240,7 @@ TEST_F(energy, of_a_context_switch_is_that_of_its_bytes) {
     EXPECT_GE(e["transfer_joules"].get<double>() / (lines * on_chip * 1e-12), 1 - 1e-9);
     EXPECT_LE(e["transfer_joules"].get<double>() / (lines * (on_chip + 4 * price("dram_write_pj")) * 1e-12), 1 + 1e-9);
     EXPECT_GT(e["static_joules"].get<double>(), 0);
+    EXPECT_EQ(e["repeated_joules"], 0);
     EXPECT_DOUBLE_EQ(e["total_joules"].get<double>(),
                      e["transfer_joules"].get<double>() + e["static_joules"].get<double>());
   }
@@ -252,6 +254,48 @@ TEST_F(energy, of_a_context_switch_is_that_of_its_bytes) {
     EXPECT_GT(added, 0) << gpu;
     EXPECT_NEAR(transfers / added, 1, 0.05) << gpu;
   }
+}
+
+// Flushed blocks repeat their work; blocks that drain do not, and kernels that leave an SM together share its time.
+TEST_F(energy, of_a_preemption_is_what_it_adds) {
+  energy_fixture::write_loop_jobs(place_);
+  json job = json::parse(std::ifstream(place_ / "alone.json"));
+  job["launches"][0]["grid"] = {640, 1, 1};
+  const auto run_with = [&](const std::string& mode, std::size_t launches) {
+    json with = job;
+    for (std::size_t n = 1; n < launches; ++n) {
+      with["launches"].push_back(job["launches"][0]);
+      with["launches"][n]["stream"] = n;
+    }
+    if (!mode.empty()) with["preempt"] = {{{"at_cycle", 9000}, {"sm", "all"}, {"mode", mode}, {"resume_after", 1000}}};
+    std::ofstream(place_ / "with.json") << with.dump();
+    return run("with.json --gpu v100");
+  };
+  const auto sum_of = [](const json& m, const char* what) {
+    double all = 0;
+    for (const json& s : m["context_switches"]) all += s["energy"][what].get<double>();
+    return all;
+  };
+  const json alone = run_with("", 1), flushed = run_with("flush", 1), drained = run_with("drain", 1);
+  ASSERT_FALSE(flushed["context_switches"].empty());
+  ASSERT_FALSE(drained["context_switches"].empty());
+  const double added = dynamic(flushed) - dynamic(alone);
+  EXPECT_GT(added, 0.1 * dynamic(alone));
+  EXPECT_NEAR(sum_of(flushed, "repeated_joules") / added, 1, 0.3);  // by time: the first cycles of a block cost less
+  EXPECT_GT(sum_of(flushed, "static_joules"), 0);
+  EXPECT_EQ(sum_of(drained, "total_joules"), 0);
+  const json two = run_with("switch", 2);
+  std::map<unsigned, std::pair<double, double>> of_sm;  // cycles of a switch, joules of both kernels
+  for (const json& s : two["context_switches"]) {
+    auto& [cycles, joules] = of_sm[s["sm"].get<unsigned>()];
+    const auto at = [&s](const char* what) { return s[what].get<double>(); };
+    cycles = std::max(cycles, at("saved_cycle") - at("request_cycle") + at("resumed_cycle") - at("restore_cycle"));
+    joules += s["energy"]["static_joules"].get<double>();
+  }
+  EXPECT_EQ(2 * of_sm.size(), two["context_switches"].size());
+  const json& c = two["gpu"]["config"];
+  const double cycle_joules = c["energy.active_sm_watts"].get<double>() / (c["gpu.core_clock_mhz"].get<double>() * 1e6);
+  for (const auto& [sm, s] : of_sm) EXPECT_LE(s.second, s.first * cycle_joules * (1 + 1e-9)) << sm;
 }
 
 }  // namespace energy_test
