@@ -34,6 +34,11 @@ const allocation* allocations::starting_at(std::uint64_t address) const {
   return found == live_.end() ? nullptr : &found->second;
 }
 
+bool allocations::begins_in(std::uint64_t begin, std::uint64_t end) const {
+  const auto first = live_.lower_bound(begin);
+  return first != live_.end() && first->first < end;
+}
+
 allocation* allocations::containing(std::uint64_t address, std::uint64_t& begin) {
   if (last_ == nullptr || address - last_begin_ >= last_->bytes) {
     auto after = live_.upper_bound(address);

@@ -32,6 +32,8 @@ class allocations {
   void remove(std::uint64_t address);
   /// The allocation that begins at an address, or the one that contains it; null: none.
   [[nodiscard]] const allocation* starting_at(std::uint64_t address) const;
+  /// Whether some allocation begins in a range.
+  [[nodiscard]] bool begins_in(std::uint64_t begin, std::uint64_t end) const;
   [[nodiscard]] allocation* containing(std::uint64_t address, std::uint64_t& begin);
   /// Some bytes may have been unwritten so far.
   [[nodiscard]] bool tracks() const { return tracked_ != 0; }

@@ -194,9 +194,10 @@ bool launch_watcher::is_allocated(std::uint64_t address, std::uint64_t bytes) {
     const allocation* const h = heap_.containing(address, begin);
     return h != nullptr && address - begin + bytes <= h->bytes;
   }
-  // An allocation may have fewer bytes than are mapped for it.
-  const allocation* const whole = host_.starting_at(where_.begin);
-  return whole == nullptr || address - where_.begin + bytes <= whole->bytes;
+  // An allocation may have fewer bytes than are mapped for it, before and behind them.
+  const allocation* const whole = host_.containing(address, begin);
+  if (whole != nullptr) return address - begin + bytes <= whole->bytes;
+  return !host_.begins_in(where_.begin, where_.end);
 }
 
 finding launch_watcher::finding_at(unsigned kind, const watched_step& s) const {

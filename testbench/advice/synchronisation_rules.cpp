@@ -16,11 +16,12 @@ namespace heddle::testbench {
 
 namespace {
 
-// Warps that could go on instead of waiting at a barrier would join the queues of those that go on now.
+// Warps that could go on instead of waiting at a barrier would join the queues of those that go on now, those of shared
+// memory and of the instruction cache among them.
 double share_that_remains(const time_model& t) {
   double queues = 0;
   for (const char* state : {"not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle",
-                            "dispatch_stall", "long_scoreboard"})
+                            "dispatch_stall", "long_scoreboard", "short_scoreboard", "no_instruction"})
     queues += t.share_of(state);
   return ratio(queues, queues + t.share_of("barrier"));
 }

@@ -90,10 +90,11 @@ struct unscheduled_kernel {
   std::vector<isa::parameter_copy> parameter_copies;
 };
 
-void tidy(machine_function& machine, bool hopper_code) {
+/// `share`: values that are computed again.
+void tidy(machine_function& machine, bool hopper_code, bool share) {
   if (hopper_code) widen_shared_loads(machine);
   propagate_copies(machine);
-  share_values(machine);
+  if (share) share_values(machine);
   remove_dead_code(machine);
   merge_chains(machine);
   if (hopper_code) {
@@ -140,7 +141,8 @@ void unroll(hir_function& hir, const loaded_module& m, const gpu_config& gpu, bo
 
 /// Machine instructions over virtual registers, in the order written. The stages before are freed: kernels may be
 /// large.
-unscheduled_kernel select_instructions(const loaded_module& m, const ast_function& kernel, const gpu_config& gpu) {
+unscheduled_kernel select_instructions(const loaded_module& m, const ast_function& kernel, const gpu_config& gpu,
+                                       bool share = true) {
   const bool has_imad = gpu.integer.multiplier != choice::multiplier::xmad, hopper_code = has_hopper_code(gpu);
   hir_function hir;
   resolver(m, kernel, hir).run();
@@ -156,7 +158,7 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
                           hir.leaves_block,
                           hir.parameter_copies};
   hir = {};
-  tidy(made.code, hopper_code);
+  tidy(made.code, hopper_code, share);
   return made;
 }
 
@@ -190,7 +192,7 @@ code_rules code_rules_of(const gpu_config& gpu) {
 /// ptxas (for Volta and later) goes back by whole units in which registers are handed out: on 8.0 it counts between 33
 /// and 39 for 19 of 906 kernels, and 32 for 194, many of which wait for memory twice as often as they would with 40. So
 /// do orders that take fewer units here, if a warp alone does not take more than twice as long.
-void schedule_for_occupancy(machine_function& f, const register_rules& rules) {
+void schedule_for_occupancy(machine_function& f, const register_rules& rules, const schedule_freedom& most = {}) {
   constexpr std::size_t most_instructions = 8192, whole = 1000;  // each order takes time
   constexpr int stride = 4, tries = 8;                           // words
   constexpr double most_slower = 2;
@@ -198,7 +200,7 @@ void schedule_for_occupancy(machine_function& f, const register_rules& rules) {
   for (const machine_block& b : f.blocks) instructions += b.code.size();
   const machine_function as_written = f;
   const written_function written(as_written);
-  const schedule_plan natural = plan_schedule(written, rules);
+  const schedule_plan natural = plan_schedule(written, rules, 0, most);
   f = in_order(as_written, natural);
   const unsigned needed = registers_needed(f, rules);
   if (rules.beyond == 0 || needed <= rules.free_of_cost || natural.words == 0 || instructions > most_instructions)
@@ -227,6 +229,23 @@ void schedule_for_occupancy(machine_function& f, const register_rules& rules) {
       best = tight.cycles;
       f = std::move(attempt);
     }
+}
+
+/// Values that serve again live long, and so do those of loads that come in the order of need. Where some are spilled,
+/// the kernel is lowered without the one or the other, and kept so if that spills less.
+void spill_less(const loaded_module& m, const ast_function& kernel, const gpu_config& gpu, const register_rules& rules,
+                machine_function& code, register_allocation& allocation) {
+  schedule_freedom as_ready;
+  as_ready.needed_first = false;
+  for (const bool share : {true, false}) {
+    machine_function other = std::move(select_instructions(m, kernel, gpu, share).code);
+    if (rules.limit >= 255) ignore_register_changes(other);
+    schedule_for_occupancy(other, rules, as_ready);
+    register_allocation of_other;
+    if (!allocate_registers(other, rules, of_other) || other.local_bytes >= code.local_bytes) continue;
+    code = std::move(other);
+    allocation = std::move(of_other);
+  }
 }
 
 /// With how many registers a function that does not go with those of `rules` can do.
@@ -282,7 +301,9 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   schedule_for_occupancy(machine, rules);
   register_allocation allocation;
   const std::uint32_t own_bytes = machine.local_bytes;
-  if (!allocate_registers(machine, rules, allocation))
+  const bool fits = allocate_registers(machine, rules, allocation);
+  if (fits && machine.local_bytes != own_bytes) spill_less(m, function, gpu, rules, machine, allocation);
+  if (!fits)
     throw input_error(m.ast->file, function.where.line, function.where.column,
                       "kernel '" + kernel + "' cannot be compiled with " + std::to_string(rules.limit) +
                           " registers per thread" + least_registers(select_instructions(m, function, gpu).code, rules));

@@ -260,18 +260,23 @@ class optimiser {
     become_move(h, immediate_value(r & mask_of(t)));
   }
 
+  static bool is_wide_product(const hir_instruction& h) {
+    if (h.op != ptx_op::mul) return false;
+    if (h.m.part == modifiers::part_kind::wide) return isa::size_of(h.m.type) == 4;
+    return h.m.part == modifiers::part_kind::lo && isa::size_of(h.m.type) == 8 && h.src[1].is_immediate();
+  }
+
   /// base + x * c: a wide multiply-add.
   void use_wide_product(hir_instruction& h) {
     if (h.op != ptx_op::add || isa::size_of(h.m.type) != 8) return;
     for (unsigned k = 0; k < 2; ++k) {
       const hir_instruction* d = definition(h.src[k]);
-      if (!d || d->op != ptx_op::mul || d->m.part != modifiers::part_kind::wide || isa::size_of(d->m.type) != 4)
-        continue;
+      if (!d || !is_wide_product(*d) || isa::is_float(d->m.type)) continue;
       if (d->guard.what != value::kind::none || !unchanged(*d, 0) || !unchanged(*d, 1)) continue;
       if (!imad_ && !d->src[1].is_immediate()) continue;
       const value base = h.src[1 - k];
       h.op = ptx_op::mad;
-      h.m.part = modifiers::part_kind::wide;
+      h.m.part = d->m.part;
       h.m.type = d->m.type;
       h.src = {d->src[0], d->src[1], base};
       return;

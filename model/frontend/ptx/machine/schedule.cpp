@@ -23,6 +23,10 @@ constexpr std::size_t window = 192;
 // A longer stretch without barriers is scheduled in parts, which bounds the memory for its dependences.
 constexpr std::size_t longest_region = 8192;
 
+bool reads_clock(const machine_instruction& i) {
+  return isa::info(i.base.op).effect == isa::effect_kind::if_clock && has_side_effect(i);
+}
+
 /// A barrier of the block, which orders memory accesses only: what else follows it may come before it.
 bool is_block_barrier(const machine_instruction& i) {
   return i.base.op == opcode::bar && !i.guarded() && i.pdst[0] == no_register;
@@ -32,8 +36,7 @@ bool is_block_barrier(const machine_instruction& i) {
 bool stays_in_place(const machine_instruction& i) {
   if (i.base.op == opcode::assist) return true;
   if (is_block_barrier(i)) return false;
-  const isa::effect_kind effect = isa::info(i.base.op).effect;
-  return effect == isa::effect_kind::order || (effect == isa::effect_kind::if_clock && has_side_effect(i));
+  return isa::info(i.base.op).effect == isa::effect_kind::order || reads_clock(i);
 }
 
 access_kind access_of(const machine_instruction& i) { return isa::info(i.base.op).access; }
@@ -44,6 +47,7 @@ bool is_memory(const machine_instruction& i) {
   return access != access_kind::none && access != access_kind::constant_load && access != access_kind::sample;
 }
 
+/// All accesses but loads of constants.
 bool keeps_its_side_of_a_barrier(const machine_instruction& i) {
   const access_kind access = access_of(i);
   return (access != access_kind::none && access != access_kind::constant_load) || has_side_effect(i);
@@ -139,11 +143,14 @@ class scheduler {
     std::uint32_t position = 0;
     for (std::size_t k = 0; k < f_.blocks.size(); ++k) {
       const machine_block& b = f_.blocks[k];
+      // What is measured stays between its barriers.
+      const bool measures = std::any_of(b.code.begin(), b.code.end(), reads_clock);
       double weight = 1;
       for (unsigned n = std::min(depth[k], 6u); n != 0; --n) weight *= 10;
       std::size_t begin = 0;
       for (std::size_t at = 0; at <= b.code.size(); ++at) {
-        const bool cut = at - begin == longest_region, ends = at == b.code.size() || stays_in_place(b.code[at]);
+        const bool cut = at - begin == longest_region, ends = at == b.code.size() || stays_in_place(b.code[at]) ||
+                                                              (measures && is_block_barrier(b.code[at]));
         if (!cut && !ends) continue;
         if (at - begin > 2)
           plan.cycles += weight * static_cast<double>(region(b.code, begin, at, position, plan.order));
@@ -218,11 +225,10 @@ class scheduler {
       });
       pressure_.end_instruction();
       if (one_before != none) connect(one_before, k, 1);  // across one barrier at most
-      if (keeps_its_side_of_a_barrier(i)) {
-        if (barrier != none) connect(barrier, k, 1);
+      if (keeps_its_side_of_a_barrier(i) && barrier != none) connect(barrier, k, 1);
+      if (!is_block_barrier(i)) {
         before_barrier.push_back(k);
-      }
-      if (is_block_barrier(i)) {
+      } else {
         for (const std::uint32_t j : before_barrier) connect(j, k, 1);
         before_barrier.clear();
         memory.clear();
