@@ -58,6 +58,14 @@ inline unsigned columns_of(const instruction& i) { return i.dst_count * (i.type 
 unsigned multiply_adds(const instruction& i);
 
 /// Suffix of the mnemonic: "16816.F32", "1688.F32.TF32", "16832.S8.U8.SAT", "M88.4".
-std::string matrix_suffix(const instruction& i);
+std::string hmma_suffix(const instruction& i);
+std::string imma_suffix(const instruction& i);
+std::string bmma_suffix(const instruction& i);
+std::string dmma_suffix(const instruction& i);
+std::string hgmma_suffix(const instruction& i);
+std::string qgmma_suffix(const instruction& i);
+std::string igmma_suffix(const instruction& i);
+std::string bgmma_suffix(const instruction& i);
+std::string ldsm_suffix(const instruction& i);
 
 }  // namespace heddle::isa

@@ -57,8 +57,16 @@ constexpr unit unit_of(op_class c) {
     case op_class::shuffle: return unit::ldst;
     case op_class::branch: return unit::branch;
     case op_class::texture: return unit::texture;
-    default: return unit::integer;
+    case op_class::int_add:
+    case op_class::int_shift:
+    case op_class::int_multiply:
+    case op_class::int_minmax:
+    case op_class::int_compare:
+    case op_class::special_register:
+    case op_class::vote:
+    case op_class::count: break;
   }
+  return unit::integer;
 }
 
 /// Which sources may be a constant or an immediate. Where more than two may, each of them may at the same time;
@@ -122,116 +130,123 @@ enum class effect_kind : std::uint8_t { none, order, write, if_volatile, if_cloc
 /// The source that holds the mask of lanes that take part together.
 enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, no };
 
+/// Whether the bits of a result are computed, or bits of the sources in other places.
+enum class result_bits : std::uint8_t { computed, moved };
+
+/// What the number of zeros at the low end of a result follows from: those of the source, of the source shifted, of
+/// that sum, of a sum, of a multiply-add, or of LOP3's and, or.
+enum class alignment_rule : std::uint8_t { unknown, copied, shifted, shifted_sum, sum, product, logic };
+
 // clang-format off
 /// The machine's opcodes, one row each; names follow SASS. A new opcode states every property.
 ///
-/// X(enumerator, mnemonic, op_class, constants, exchange, predicates, flow, access, effect, members); the columns are
-/// the members of opcode_info.
+/// X(enumerator, mnemonic, op_class, constants, exchange, predicates, flow, access, effect, members, uniform, bits,
+/// alignment); the columns are the members of opcode_info.
 #define HEDDLE_OPCODES(X) \
-  X(nop,       "NOP",       branch,           first,     no,      none,       none,        none,          order,       source_0) \
-  X(mov,       "MOV",       int_add,          first,     no,      none,       none,        none,          none,        no)       \
-  X(sel,       "SEL",       int_add,          later,     choice,  one,        none,        none,          none,        no)       \
-  X(s2r,       "S2R",       special_register, none,      no,      none,       none,        none,          if_clock,    no)       \
-  X(iadd3,     "IADD3",     int_add,          later,     yes,     carry,      none,        none,          none,        no)       \
-  X(lea,       "LEA",       int_add,          second,    no,      carry,      none,        none,          none,        no)       \
-  X(lop3,      "LOP3",      int_add,          later,     table,   none,       none,        none,          none,        no)       \
-  X(prmt,      "PRMT",      int_add,          later,     no,      none,       none,        none,          none,        no)       \
-  X(iabs,      "IABS",      int_add,          first,     no,      none,       none,        none,          none,        no)       \
-  X(sgxt,      "SGXT",      int_shift,        second,    no,      none,       none,        none,          none,        no)       \
-  X(shl,       "SHL",       int_shift,        second,    no,      none,       none,        none,          none,        no)       \
-  X(shr,       "SHR",       int_shift,        second,    no,      none,       none,        none,          none,        no)       \
-  X(shf,       "SHF",       int_shift,        later,     no,      none,       none,        none,          none,        no)       \
-  X(bfe,       "BFE",       int_shift,        later,     no,      none,       none,        none,          none,        no)       \
-  X(bfi,       "BFI",       int_shift,        later,     no,      none,       none,        none,          none,        no)       \
-  X(bmsk,      "BMSK",      int_shift,        second,    no,      none,       none,        none,          none,        no)       \
-  X(imad,      "IMAD",      int_multiply,     later,     yes,     carry,      none,        none,          none,        no)       \
-  X(xmad,      "XMAD",      int_multiply,     later,     no,      none,       none,        none,          none,        no)       \
-  X(idp,       "IDP",       int_multiply,     later,     no,      none,       none,        none,          none,        no)       \
-  X(imnmx,     "IMNMX",     int_minmax,       later,     yes,     one,        none,        none,          none,        no)       \
-  X(vabsdiff,  "VABSDIFF",  int_minmax,       later,     no,      none,       none,        none,          none,        no)       \
-  X(isetp,     "ISETP",     int_compare,      later,     compare, one_or_two, none,        none,          none,        no)       \
-  X(plop3,     "PLOP3",     int_compare,      later,     no,      three,      none,        none,          none,        no)       \
-  X(p2r,       "P2R",       int_add,          first,     no,      none,       none,        none,          none,        no)       \
-  X(r2p,       "R2P",       int_add,          later,     no,      none,       none,        none,          none,        no)       \
-  X(popc,      "POPC",      bit_count,        first,     no,      none,       none,        none,          none,        no)       \
-  X(flo,       "FLO",       bit_scan,         first,     no,      none,       none,        none,          none,        no)       \
-  X(brev,      "BREV",      bit_scan,         first,     no,      none,       none,        none,          none,        no)       \
-  X(fadd,      "FADD",      fp32_add,         later,     yes,     none,       none,        none,          none,        no)       \
-  X(fmul,      "FMUL",      fp32_add,         later,     yes,     none,       none,        none,          none,        no)       \
-  X(ffma,      "FFMA",      fp32_add,         later,     yes,     none,       none,        none,          none,        no)       \
-  X(fmnmx,     "FMNMX",     fp32_minmax,      later,     yes,     one,        none,        none,          none,        no)       \
-  X(fsetp,     "FSETP",     fp32_compare,     later,     compare, one,        none,        none,          none,        no)       \
-  X(fset,      "FSET",      fp32_compare,     later,     no,      one,        none,        none,          none,        no)       \
-  X(fchk,      "FCHK",      fp32_compare,     second,    no,      none,       none,        none,          none,        no)       \
-  X(mufu,      "MUFU",      sfu,              first,     no,      none,       none,        none,          none,        no)       \
-  X(assist,    "ASSIST",    sfu,              none,      no,      none,       none,        none,          none,        no)       \
-  X(f2f,       "F2F",       conversion,       first,     no,      none,       none,        none,          none,        no)       \
-  X(f2i,       "F2I",       conversion,       first,     no,      none,       none,        none,          none,        no)       \
-  X(i2f,       "I2F",       conversion,       first,     no,      none,       none,        none,          none,        no)       \
-  X(i2i,       "I2I",       conversion,       first,     no,      none,       none,        none,          none,        no)       \
-  X(frnd,      "FRND",      conversion,       first,     no,      none,       none,        none,          none,        no)       \
-  X(dadd,      "DADD",      fp64_add,         later,     yes,     none,       none,        none,          none,        no)       \
-  X(dmul,      "DMUL",      fp64_add,         later,     yes,     none,       none,        none,          none,        no)       \
-  X(dfma,      "DFMA",      fp64_fma,         later,     yes,     none,       none,        none,          none,        no)       \
-  X(dmnmx,     "DMNMX",     fp64_add,         later,     yes,     one,        none,        none,          none,        no)       \
-  X(dsetp,     "DSETP",     fp64_compare,     later,     compare, one,        none,        none,          none,        no)       \
-  X(hadd2,     "HADD2",     half_add,         later,     yes,     none,       none,        none,          none,        no)       \
-  X(hmul2,     "HMUL2",     half_add,         later,     yes,     none,       none,        none,          none,        no)       \
-  X(hfma2,     "HFMA2",     half_add,         later,     yes,     none,       none,        none,          none,        no)       \
-  X(hmnmx2,    "HMNMX2",    half_add,         later,     yes,     one,        none,        none,          none,        no)       \
-  X(hsetp2,    "HSETP2",    half_compare,     later,     no,      one,        none,        none,          none,        no)       \
-  X(hset2,     "HSET2",     half_compare,     later,     no,      one,        none,        none,          none,        no)       \
-  X(ld,        "LD",        load_store,       none,      no,      none,       none,        load,          if_volatile, no)       \
-  X(st,        "ST",        load_store,       none,      no,      none,       none,        store,         write,       no)       \
-  X(ldgsts,    "LDGSTS",    load_store,       third,     no,      one,        none,        copy,          write,       no)       \
-  X(ldc,       "LDC",       load_store,       none,      no,      none,       none,        constant_load, none,        no)       \
-  X(atom,      "ATOM",      load_store,       none,      no,      none,       none,        atomic,        write,       no)       \
-  X(red,       "RED",       load_store,       none,      no,      none,       none,        reduction,     write,       no)       \
-  X(shfl,      "SHFL",      shuffle,          not_first, no,      none,       none,        none,          none,        source_3) \
-  X(match,     "MATCH",     shuffle,          second,    no,      none,       none,        none,          none,        source_1) \
-  X(redux,     "REDUX",     shuffle,          second,    no,      none,       none,        none,          none,        source_1) \
-  X(vote,      "VOTE",      vote,             any,       no,      vote,       none,        none,          none,        source_0) \
-  X(movm,      "MOVM",      shuffle,          fourth,    no,      none,       none,        none,          none,        source_3) \
-  X(ldsm,      "LDSM",      load_store,       fourth,    no,      none,       none,        matrix_load,   none,        source_3) \
-  X(hmma,      "HMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
-  X(imma,      "IMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
-  X(bmma,      "BMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
-  X(dmma,      "DMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3) \
-  X(hgmma,     "HGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3) \
-  X(qgmma,     "QGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3) \
-  X(igmma,     "IGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3) \
-  X(bgmma,     "BGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3) \
-  X(tex,       "TEX",       texture,          none,      no,      none,       none,        sample,        none,        no)       \
-  X(tld4,      "TLD4",      texture,          none,      no,      none,       none,        sample,        none,        no)       \
-  X(suld,      "SULD",      texture,          none,      no,      none,       none,        surface_load,  none,        no)       \
-  X(sust,      "SUST",      texture,          none,      no,      none,       none,        surface_store, write,       no)       \
-  X(txq,       "TXQ",       shuffle,          none,      no,      none,       none,        none,          none,        no)       \
-  X(bra,       "BRA",       branch,           none,      no,      none,       branch,      none,          order,       no)       \
-  X(exit,      "EXIT",      branch,           none,      no,      none,       exit,        none,          order,       no)       \
-  X(bar,       "BAR",       branch,           any,       no,      reduction,  barrier,     none,          order,       no)       \
-  X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no)       \
-  X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no)       \
-  X(syncs,     "SYNCS",     branch,           none,      no,      none,       barrier,     none,          order,       no)       \
-  X(acqbulk,   "ACQBULK",   branch,           none,      no,      none,       barrier,     none,          order,       no)       \
-  X(preexit,   "PREEXIT",   branch,           none,      no,      none,       barrier,     none,          order,       no)       \
-  X(ublkcp,    "UBLKCP",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
-  X(ublkred,   "UBLKRED",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
-  X(ublkpf,    "UBLKPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
-  X(utmaldg,   "UTMALDG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
-  X(utmastg,   "UTMASTG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
-  X(utmaredg,  "UTMAREDG",  branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
-  X(utmapf,    "UTMAPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no)       \
-  X(utmacmdflush, "UTMACMDFLUSH", branch,     none,      no,      none,       copy_commit, none,          order,       no)       \
-  X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no)       \
-  X(ldgdepbar, "LDGDEPBAR", branch,           none,      no,      none,       copy_commit, none,          order,       no)       \
-  X(depbar,    "DEPBAR",    branch,           none,      no,      none,       copy_wait,   none,          order,       no)       \
-  X(wgarrive,  "WARPGROUP.ARRIVE", branch,    none,      no,      none,       product_fence,  none,       order,       no)       \
-  X(wgcommit,  "WARPGROUP.COMMIT", branch,    none,      no,      none,       product_commit, none,       order,       no)       \
-  X(wgdepbar,  "WARPGROUP.DEPBAR", branch,    none,      no,      none,       product_wait,   none,       order,       no)       \
-  X(setmaxreg, "USETMAXREG", branch,          none,      no,      none,       register_change, none,      order,       no)       \
-  X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no)       \
-  X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no)       \
-  X(syscall,   "SYSCALL",   branch,           none,      no,      none,       system_call, none,          order,       no)
+  X(nop,       "NOP",       branch,           first,     no,      none,       none,        none,          order,       source_0, no,  computed, unknown)    \
+  X(mov,       "MOV",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  moved,    copied)     \
+  X(sel,       "SEL",       int_add,          later,     choice,  one,        none,        none,          none,        no,       no,  moved,    unknown)    \
+  X(s2r,       "S2R",       special_register, none,      no,      none,       none,        none,          if_clock,    no,       no,  computed, unknown)    \
+  X(iadd3,     "IADD3",     int_add,          later,     yes,     carry,      none,        none,          none,        no,       yes, computed, sum)        \
+  X(lea,       "LEA",       int_add,          second,    no,      carry,      none,        none,          none,        no,       yes, computed, shifted_sum)\
+  X(lop3,      "LOP3",      int_add,          later,     table,   none,       none,        none,          none,        no,       yes, moved,    logic)      \
+  X(prmt,      "PRMT",      int_add,          later,     no,      none,       none,        none,          none,        no,       yes, moved,    unknown)    \
+  X(iabs,      "IABS",      int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(sgxt,      "SGXT",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  moved,    unknown)    \
+  X(shl,       "SHL",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, moved,    shifted)    \
+  X(shr,       "SHR",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, moved,    unknown)    \
+  X(shf,       "SHF",       int_shift,        later,     no,      none,       none,        none,          none,        no,       yes, moved,    unknown)    \
+  X(bfe,       "BFE",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown)    \
+  X(bfi,       "BFI",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown)    \
+  X(bmsk,      "BMSK",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(imad,      "IMAD",      int_multiply,     later,     yes,     carry,      none,        none,          none,        no,       yes, computed, product)    \
+  X(xmad,      "XMAD",      int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(idp,       "IDP",       int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(imnmx,     "IMNMX",     int_minmax,       later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown)    \
+  X(vabsdiff,  "VABSDIFF",  int_minmax,       later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(isetp,     "ISETP",     int_compare,      later,     compare, one_or_two, none,        none,          none,        no,       yes, computed, unknown)    \
+  X(plop3,     "PLOP3",     int_compare,      later,     no,      three,      none,        none,          none,        no,       no,  computed, unknown)    \
+  X(p2r,       "P2R",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(r2p,       "R2P",       int_add,          later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(popc,      "POPC",      bit_count,        first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(flo,       "FLO",       bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(brev,      "BREV",      bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(fadd,      "FADD",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(fmul,      "FMUL",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(ffma,      "FFMA",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(fmnmx,     "FMNMX",     fp32_minmax,      later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown)    \
+  X(fsetp,     "FSETP",     fp32_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown)    \
+  X(fset,      "FSET",      fp32_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown)    \
+  X(fchk,      "FCHK",      fp32_compare,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(mufu,      "MUFU",      sfu,              first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(assist,    "ASSIST",    sfu,              none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(f2f,       "F2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(f2i,       "F2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(i2f,       "I2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(i2i,       "I2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown)    \
+  X(frnd,      "FRND",      conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(dadd,      "DADD",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(dmul,      "DMUL",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(dfma,      "DFMA",      fp64_fma,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(dmnmx,     "DMNMX",     fp64_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown)    \
+  X(dsetp,     "DSETP",     fp64_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown)    \
+  X(hadd2,     "HADD2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(hmul2,     "HMUL2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(hfma2,     "HFMA2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(hmnmx2,    "HMNMX2",    half_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown)    \
+  X(hsetp2,    "HSETP2",    half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown)    \
+  X(hset2,     "HSET2",     half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown)    \
+  X(ld,        "LD",        load_store,       none,      no,      none,       none,        load,          if_volatile, no,       no,  computed, unknown)    \
+  X(st,        "ST",        load_store,       none,      no,      none,       none,        store,         write,       no,       no,  computed, unknown)    \
+  X(ldgsts,    "LDGSTS",    load_store,       third,     no,      one,        none,        copy,          write,       no,       no,  computed, unknown)    \
+  X(ldc,       "LDC",       load_store,       none,      no,      none,       none,        constant_load, none,        no,       no,  computed, unknown)    \
+  X(atom,      "ATOM",      load_store,       none,      no,      none,       none,        atomic,        write,       no,       no,  computed, unknown)    \
+  X(red,       "RED",       load_store,       none,      no,      none,       none,        reduction,     write,       no,       no,  computed, unknown)    \
+  X(shfl,      "SHFL",      shuffle,          not_first, no,      none,       none,        none,          none,        source_3, no,  moved,    unknown)    \
+  X(match,     "MATCH",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown)    \
+  X(redux,     "REDUX",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown)    \
+  X(vote,      "VOTE",      vote,             any,       no,      vote,       none,        none,          none,        source_0, no,  computed, unknown)    \
+  X(movm,      "MOVM",      shuffle,          fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
+  X(ldsm,      "LDSM",      load_store,       fourth,    no,      none,       none,        matrix_load,   none,        source_3, no,  computed, unknown)    \
+  X(hmma,      "HMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
+  X(imma,      "IMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
+  X(bmma,      "BMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
+  X(dmma,      "DMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
+  X(hgmma,     "HGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown)    \
+  X(qgmma,     "QGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown)    \
+  X(igmma,     "IGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown)    \
+  X(bgmma,     "BGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown)    \
+  X(tex,       "TEX",       texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown)    \
+  X(tld4,      "TLD4",      texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown)    \
+  X(suld,      "SULD",      texture,          none,      no,      none,       none,        surface_load,  none,        no,       no,  computed, unknown)    \
+  X(sust,      "SUST",      texture,          none,      no,      none,       none,        surface_store, write,       no,       no,  computed, unknown)    \
+  X(txq,       "TXQ",       shuffle,          none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
+  X(bra,       "BRA",       branch,           none,      no,      none,       branch,      none,          order,       no,       no,  computed, unknown)    \
+  X(exit,      "EXIT",      branch,           none,      no,      none,       exit,        none,          order,       no,       no,  computed, unknown)    \
+  X(bar,       "BAR",       branch,           any,       no,      reduction,  barrier,     none,          order,       no,       no,  computed, unknown)    \
+  X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
+  X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
+  X(syncs,     "SYNCS",     branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
+  X(acqbulk,   "ACQBULK",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
+  X(preexit,   "PREEXIT",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
+  X(ublkcp,    "UBLKCP",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
+  X(ublkred,   "UBLKRED",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
+  X(ublkpf,    "UBLKPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
+  X(utmaldg,   "UTMALDG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
+  X(utmastg,   "UTMASTG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
+  X(utmaredg,  "UTMAREDG",  branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
+  X(utmapf,    "UTMAPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
+  X(utmacmdflush, "UTMACMDFLUSH", branch,     none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown)    \
+  X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no,       no,  computed, unknown)    \
+  X(ldgdepbar, "LDGDEPBAR", branch,           none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown)    \
+  X(depbar,    "DEPBAR",    branch,           none,      no,      none,       copy_wait,   none,          order,       no,       no,  computed, unknown)    \
+  X(wgarrive,  "WARPGROUP.ARRIVE", branch,    none,      no,      none,       product_fence,  none,       order,       no,       no,  computed, unknown)    \
+  X(wgcommit,  "WARPGROUP.COMMIT", branch,    none,      no,      none,       product_commit, none,       order,       no,       no,  computed, unknown)    \
+  X(wgdepbar,  "WARPGROUP.DEPBAR", branch,    none,      no,      none,       product_wait,   none,       order,       no,       no,  computed, unknown)    \
+  X(setmaxreg, "USETMAXREG", branch,          none,      no,      none,       register_change, none,      order,       no,       no,  computed, unknown)    \
+  X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no,       no,  computed, unknown)    \
+  X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no,       no,  computed, unknown)    \
+  X(syscall,   "SYSCALL",   branch,           none,      no,      none,       system_call, none,          order,       no,       no,  computed, unknown)
 // clang-format on
 
 enum class opcode : std::uint8_t {
@@ -251,6 +266,9 @@ struct opcode_info {
   access_kind access;
   effect_kind effect;
   member_mask members;
+  bool uniform;  // chips with uniform registers execute it there if its sources are constants and immediates
+  result_bits bits;
+  alignment_rule alignment;
 };
 
 /// The properties of an opcode.

@@ -94,7 +94,7 @@ std::string xmad_suffix(std::uint8_t f) {
 }
 
 std::string memory_mnemonic(const instruction& i) {
-  if (i.op == opcode::ldsm) return info(i.op).mnemonic + matrix_suffix(i);
+  if (i.op == opcode::ldsm) return info(i.op).mnemonic + ldsm_suffix(i);
   std::string s = i.op == opcode::ldc ? "LDC" : std::string(info(i.op).mnemonic);
   if (i.op == opcode::ld || i.op == opcode::st)
     s = (i.op == opcode::ld ? "LD" : "ST") + std::string(pick(space_letters, unsigned(i.mem_space)));
@@ -179,15 +179,15 @@ std::string own_suffix(const instruction& i) {
     case opcode::utmaldg:
     case opcode::utmastg:
     case opcode::utmapf: s = tensor_suffix(i); break;
-    case opcode::hmma:
-    case opcode::imma:
-    case opcode::bmma:
-    case opcode::dmma:
-    case opcode::hgmma:
-    case opcode::qgmma:
-    case opcode::igmma:
-    case opcode::bgmma:
-    case opcode::movm: s = matrix_suffix(i); break;
+    case opcode::hmma: s = hmma_suffix(i); break;
+    case opcode::imma: s = imma_suffix(i); break;
+    case opcode::bmma: s = bmma_suffix(i); break;
+    case opcode::dmma: s = dmma_suffix(i); break;
+    case opcode::hgmma: s = hgmma_suffix(i); break;
+    case opcode::qgmma: s = qgmma_suffix(i); break;
+    case opcode::igmma: s = igmma_suffix(i); break;
+    case opcode::bgmma: s = bgmma_suffix(i); break;
+    case opcode::movm: s = ".16.MT88"; break;
     case opcode::setmaxreg: s = fmt::format(".{}.{}", i.high ? "INC" : "DEC", 8 * i.sub); break;
     case opcode::tex:
     case opcode::tld4:

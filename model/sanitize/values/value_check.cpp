@@ -15,24 +15,7 @@ constexpr std::size_t register_count = 256;
 // What stands for bits without a value. Both bits of each pair differ, and so do neighbours.
 constexpr std::array<std::uint32_t, 4> fillings{0, 0xffffffffu, 0x5a3c6996u, 0xa5c39669u};
 
-// The result has bits of the sources, in other places.
-bool moves(const isa::instruction& i) {
-  switch (i.op) {
-    case isa::opcode::mov:
-    case isa::opcode::sel:
-    case isa::opcode::lop3:
-    case isa::opcode::prmt:
-    case isa::opcode::sgxt:
-    case isa::opcode::shl:
-    case isa::opcode::shr:
-    case isa::opcode::shf:
-    case isa::opcode::bfe:
-    case isa::opcode::bfi:
-    case isa::opcode::i2i:
-    case isa::opcode::shfl: return true;
-    default: return false;
-  }
-}
+bool moves(const isa::instruction& i) { return isa::info(i.op).bits == isa::result_bits::moved; }
 
 std::uint32_t low_bits(unsigned bytes) { return bytes >= 4 ? 0xffffffffu : (1u << (8 * bytes)) - 1; }
 
@@ -103,8 +86,10 @@ std::vector<unsigned> value_check::sources(const isa::instruction& i) const {
 const valueless_source* value_check::decides(const watched_step& s) const {
   const isa::instruction& i = s.instruction;
   const row* const guard = i.guarded() ? find(first_predicate + i.guard.reg) : nullptr;
-  const bool matters = i.op == isa::opcode::bra || i.op == isa::opcode::exit || i.op == isa::opcode::st ||
-                       i.op == isa::opcode::atom || i.op == isa::opcode::red;
+  const isa::opcode_info& about = isa::info(i.op);
+  const bool matters = about.flow == isa::flow_kind::branch || about.flow == isa::flow_kind::exit ||
+                       about.access == isa::access_kind::store || about.access == isa::access_kind::atomic ||
+                       about.access == isa::access_kind::reduction;
   if (guard == nullptr || !matters) return nullptr;
   for (const unsigned lane : set_bits(s.warp.active))
     if ((*guard)[lane].all() != 0) return &(*guard)[lane].from;

@@ -167,29 +167,25 @@ class optimiser {
 
   void simplify(hir_instruction& h) {
     if (h.m.carry_out || h.m.saturate) return;
-    switch (h.op) {
-      case ptx_op::add:
-      case ptx_op::sub:
-      case ptx_op::mul:
-      case ptx_op::and_:
-      case ptx_op::or_:
-      case ptx_op::xor_:
-      case ptx_op::shl:
-      case ptx_op::shr: return simplify_binary(h);
-      case ptx_op::mad: return simplify_mad(h);
-      case ptx_op::cvt: return simplify_convert(h);
-      case ptx_op::ld:
-      case ptx_op::st:
-      case ptx_op::atom:
-      case ptx_op::red:
-      case ptx_op::ldmatrix: return fold_address(h);
-      case ptx_op::wmma:
+    switch (info(h.op).fold) {
+      case fold_rule::none: return;
+      case fold_rule::sum:
+      case fold_rule::difference:
+      case fold_rule::product:
+      case fold_rule::conjunction:
+      case fold_rule::disjunction:
+      case fold_rule::exclusive:
+      case fold_rule::left_shift:
+      case fold_rule::right_shift: return simplify_binary(h);
+      case fold_rule::multiply_add: return simplify_mad(h);
+      case fold_rule::conversion: return simplify_convert(h);
+      case fold_rule::address: return fold_address(h);
+      case fold_rule::matrix_address:
         if (hopper_ && f_.matrix_forms[h.form].what != matrix_form::action::multiply) fold_address(h);
         return;
-      case ptx_op::cp:
+      case fold_rule::copy:
         if (h.m.sub == copy_itself) fold_copy(h);
         return;
-      default: return;
     }
   }
 
@@ -233,20 +229,22 @@ class optimiser {
     const dtype t = h.m.type;
     const std::uint64_t a = h.src[0].bits & mask_of(t), b = h.src[1].bits & mask_of(t), bits = isa::size_of(t) * 8;
     std::uint64_t r = 0;
-    switch (h.op) {
-      case ptx_op::add: r = a + b; break;
-      case ptx_op::sub: r = a - b; break;
-      case ptx_op::and_: r = a & b; break;
-      case ptx_op::or_: r = a | b; break;
-      case ptx_op::xor_: r = a ^ b; break;
-      case ptx_op::shl: r = (h.src[1].bits & 0xffffffffu) >= bits ? 0 : a << (h.src[1].bits & 0xffffffffu); break;
-      case ptx_op::shr: {
+    switch (info(h.op).fold) {
+      case fold_rule::sum: r = a + b; break;
+      case fold_rule::difference: r = a - b; break;
+      case fold_rule::conjunction: r = a & b; break;
+      case fold_rule::disjunction: r = a | b; break;
+      case fold_rule::exclusive: r = a ^ b; break;
+      case fold_rule::left_shift:
+        r = (h.src[1].bits & 0xffffffffu) >= bits ? 0 : a << (h.src[1].bits & 0xffffffffu);
+        break;
+      case fold_rule::right_shift: {
         const std::uint64_t by = std::min(h.src[1].bits & 0xffffffffu, bits);
         if (isa::is_signed(t)) r = static_cast<std::uint64_t>(sign_extend(a, t) >> std::min<std::uint64_t>(by, 63));
         else r = by == bits ? 0 : a >> by;
         break;
       }
-      case ptx_op::mul:
+      case fold_rule::product:
         if (h.m.part == modifiers::part_kind::lo) {
           r = a * b;
           break;
@@ -255,7 +253,12 @@ class optimiser {
         r = isa::is_signed(t) ? static_cast<std::uint64_t>(sign_extend(a, t) * sign_extend(b, t)) : a * b;
         h.m.type = dtype::b64;
         return become_move(h, immediate_value(r));
-      default: return;
+      case fold_rule::none:
+      case fold_rule::multiply_add:
+      case fold_rule::conversion:
+      case fold_rule::address:
+      case fold_rule::matrix_address:
+      case fold_rule::copy: return;
     }
     become_move(h, immediate_value(r & mask_of(t)));
   }

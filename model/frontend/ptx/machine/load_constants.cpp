@@ -299,18 +299,7 @@ class uniform_loader {
 }  // namespace
 
 bool is_uniform(const machine_instruction& i) {
-  switch (i.base.op) {
-    case opcode::iadd3:
-    case opcode::imad:
-    case opcode::lop3:
-    case opcode::shl:
-    case opcode::shr:
-    case opcode::shf:
-    case opcode::lea:
-    case opcode::prmt:
-    case opcode::isetp: break;
-    default: return false;
-  }
+  if (!isa::info(i.base.op).uniform) return false;
   bool constant = false;
   for (const virtual_operand& o : i.src) {
     if (o.is_reg() || (o.kind != isa::operand_kind::none && o.count != 1)) return false;

@@ -40,19 +40,21 @@ class alignment {
 
   [[nodiscard]] unsigned result_of(const machine_instruction& i) const {
     const auto& s = i.src;
-    switch (i.base.op) {
-      case opcode::mov: return of(s[0]);
-      case opcode::shl: return s[1].is_immediate() ? shifted(s[0], s[1].value) : 0;
-      case opcode::lea: return i.base.high || i.base.extended ? 0 : std::min(shifted(s[0], i.base.sub), of(s[1]));
-      case opcode::iadd3: return i.base.extended ? 0 : std::min({of(s[0]), of(s[1]), of(s[2])});
-      case opcode::imad:
+    using rule = isa::alignment_rule;
+    switch (isa::info(i.base.op).alignment) {
+      case rule::unknown: break;
+      case rule::copied: return of(s[0]);
+      case rule::shifted: return s[1].is_immediate() ? shifted(s[0], s[1].value) : 0;
+      case rule::shifted_sum: return i.base.high || i.base.extended ? 0 : std::min(shifted(s[0], i.base.sub), of(s[1]));
+      case rule::sum: return i.base.extended ? 0 : std::min({of(s[0]), of(s[1]), of(s[2])});
+      case rule::product:
         if (i.base.high || i.base.wide || i.base.extended) return 0;
         return std::min(std::min(most, of(s[0]) + of(s[1])), of(s[2]));
-      case opcode::lop3:
+      case rule::logic:
         if (i.base.sub == 0xc0) return std::max(of(s[0]), of(s[1]));
         return i.base.sub == 0xfc ? std::min(of(s[0]), of(s[1])) : 0;
-      default: return 0;
     }
+    return 0;
   }
 
   [[nodiscard]] unsigned shifted(const virtual_operand& o, std::uint64_t by) const {

@@ -10,9 +10,21 @@ namespace {
 
 constexpr bool yes = true, no = false;
 constexpr ptx_op_info table[] = {
-#define HEDDLE_X(name, text, family, words, types, sources, operands, needed, guardable, commutes, alone)     \
-  {text,     op_family::family, words, types, sources, operand_use::operands, needed_kind::needed, guardable, \
-   commutes, alone_kind::alone},
+#define HEDDLE_X(name, text, family, words, types, sources, operands, needed, guardable, commutes, alone, more, typed, \
+                 fold)                                                                                                 \
+  {text,                                                                                                               \
+   op_family::family,                                                                                                  \
+   words,                                                                                                              \
+   types,                                                                                                              \
+   sources,                                                                                                            \
+   operand_use::operands,                                                                                              \
+   needed_kind::needed,                                                                                                \
+   guardable,                                                                                                          \
+   commutes,                                                                                                           \
+   alone_kind::alone,                                                                                                  \
+   more_sources::more,                                                                                                 \
+   source_typing::typed,                                                                                               \
+   fold_rule::fold},
     HEDDLE_PTX_OPS(HEDDLE_X)
 #undef HEDDLE_X
 };

@@ -74,146 +74,173 @@ enum class op_family : std::uint8_t {
   part
 };
 
+/// Sources beyond the least number: none, one, one if the result is combined with a predicate, or one if two floats are
+/// packed into a register.
+enum class more_sources : std::uint8_t { none, one, combined, packed };
+
+/// The type of a source: the first of the instruction's types, the second, the second for the third source alone, or a
+/// predicate for that.
+enum class source_typing : std::uint8_t { own, second, third_second, third_predicate };
+
+/// What is simplified where sources are known: the operation of two integers; a multiply-add; a conversion; an address
+/// to which a constant is added, of a matrix for some chips only, or both of a copy.
+enum class fold_rule : std::uint8_t {
+  none,
+  sum,
+  difference,
+  product,
+  conjunction,
+  disjunction,
+  exclusive,
+  left_shift,
+  right_shift,
+  multiply_add,
+  conversion,
+  address,
+  matrix_address,
+  copy
+};
+
 // clang-format off
-/// X(enumerator, PTX name, family, words, types, sources, operands, needed, guardable, commutes, alone); the columns are the
-/// members of ptx_op_info. An empty name is an instruction that the lowering itself creates.
+/// X(enumerator, PTX name, family, words, types, sources, operands, needed, guardable, commutes, alone, more, typed, fold);
+/// the columns are the members of ptx_op_info. An empty name is an instruction that the lowering itself creates.
 #define HEDDLE_PTX_OPS(X)  \
-  X(abs,            "abs",            arithmetic, ftz,                                      1, 1, result,    by_use,    yes, no,  no)      \
-  X(activemask,     "activemask",     warp,       no_words,                                 1, 0, result,    by_use,    no,  no,  no)      \
-  X(add,            "add",            arithmetic, arithmetic | carry,                       1, 2, result,    by_use,    yes, yes, no)      \
-  X(addc,           "addc",           arithmetic, carry,                                    1, 2, result,    always,    no,  no,  no)      \
-  X(and_,           "and",            bits,       no_words,                                 1, 2, result,    by_use,    yes, yes, no)      \
-  X(atom,           "atom",           memory,     space | order | atomic | vector,          1, 1, own,       always,    no,  no,  no)      \
-  X(bar,            "bar",            barrier,    sync | own,                               1, 1, own,       always,    no,  no,  if_warp) \
-  X(barrier,        "barrier",        barrier,    sync | own,                               1, 1, own,       always,    no,  no,  if_warp) \
-  X(bfe,            "bfe",            bits,       no_words,                                 1, 3, result,    by_use,    yes, no,  no)      \
-  X(bfi,            "bfi",            bits,       no_words,                                 1, 4, result,    by_use,    yes, no,  no)      \
-  X(bfind,          "bfind",          bits,       own,                                      1, 1, result,    by_use,    no,  no,  no)      \
-  X(bmsk,           "bmsk",           bits,       own,                                      1, 2, result,    by_use,    no,  no,  no)      \
-  X(bra,            "bra",            flow,       uni,                                      0, 1, own,       always,    no,  no,  if_call) \
-  X(brev,           "brev",           bits,       no_words,                                 1, 1, result,    by_use,    yes, no,  no)      \
-  X(brx,            "brx",            flow,       uni,                                      0, 1, own,       by_use,    no,  no,  no)      \
-  X(call,           "call",           call,       uni,                                      0, 1, own,       by_use,    no,  no,  no)      \
-  X(clz,            "clz",            bits,       no_words,                                 1, 1, result,    by_use,    yes, no,  no)      \
-  X(cnot,           "cnot",           bits,       no_words,                                 1, 1, result,    by_use,    no,  no,  no)      \
-  X(copysign,       "copysign",       arithmetic, no_words,                                 1, 2, result,    by_use,    no,  no,  no)      \
-  X(cos,            "cos",            function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no)      \
-  X(cvt,            "cvt",            arithmetic, round | integer_round | ftz | sat | relu, 2, 1, result,    by_use,    yes, no,  no)      \
-  X(cvta,           "cvta",           address,    space | to,                               1, 1, result,    by_use,    no,  no,  no)      \
-  X(div,            "div",            arithmetic, round | ftz | approx,                     1, 2, result,    by_use,    no,  no,  no)      \
-  X(dp2a,           "dp2a",           arithmetic, part,                                     2, 3, result,    by_use,    no,  no,  no)      \
-  X(dp4a,           "dp4a",           arithmetic, no_words,                                 2, 3, result,    by_use,    no,  no,  no)      \
-  X(ex2,            "ex2",            function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no)      \
-  X(exit,           "exit",           flow,       no_words,                                 0, 0, none,      always,    no,  no,  no)      \
-  X(fence,          "fence",          fence,      order | own,                              0, 0, none,      always,    no,  no,  yes)     \
-  X(fma,            "fma",            arithmetic, arithmetic | relu,                        1, 3, result,    by_use,    yes, yes, no)      \
-  X(isspacep,       "isspacep",       address,    space,                                    0, 1, result,    by_use,    no,  no,  no)      \
-  X(wmma,           "wmma",           matrix,     no_words,                                 1, 1, own,       if_store,  no,  no,  no)      \
-  X(mma,            "mma",            matrix,     no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(ldmatrix,       "ldmatrix",       matrix,     no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(stmatrix,       "stmatrix",       matrix,     no_words,                                 1, 1, own,       always,    no,  no,  no)      \
-  X(movmatrix,      "movmatrix",      matrix,     no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(wgmma,          "wgmma",          matrix,     no_words,                                 0, 1, own,       always,    no,  no,  yes)     \
-  X(setmaxnreg,     "setmaxnreg",     matrix,     no_words,                                 0, 1, own,       always,    no,  no,  yes)     \
-  X(tex,            "tex",            texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(tld4,           "tld4",           texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(suld,           "suld",           texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(sust,           "sust",           texture,    no_words,                                 1, 1, own,       always,    no,  no,  no)      \
-  X(txq,            "txq",            texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(suq,            "suq",            texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(ld,             "ld",             memory,     space | cache | vector | order,           1, 1, own,       if_strong, no,  no,  no)      \
-  X(ldu,            "ldu",            memory,     space | cache | vector | order,           1, 1, own,       by_use,    no,  no,  no)      \
-  X(lg2,            "lg2",            function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no)      \
-  X(lop3,           "lop3",           bits,       own,                                      1, 4, result,    by_use,    yes, no,  no)      \
-  X(mad,            "mad",            arithmetic, arithmetic | part | carry,                1, 3, result,    by_use,    yes, yes, no)      \
-  X(mad24,          "mad24",          arithmetic, part | sat,                               1, 3, result,    by_use,    no,  yes, no)      \
-  X(madc,           "madc",           arithmetic, part | carry,                             1, 3, result,    always,    no,  no,  no)      \
-  X(match,          "match",          warp,       sync | own,                               1, 2, result,    by_use,    no,  no,  yes)     \
-  X(max,            "max",            arithmetic, ftz | nan | relu | own,                   1, 2, result,    by_use,    yes, yes, no)      \
-  X(membar,         "membar",         fence,      order | own,                              0, 0, none,      always,    no,  no,  yes)     \
-  X(min,            "min",            arithmetic, ftz | nan | relu | own,                   1, 2, result,    by_use,    yes, yes, no)      \
-  X(mov,            "mov",            move,       vector,                                   1, 1, own,       by_use,    yes, no,  no)      \
-  X(mul,            "mul",            arithmetic, arithmetic | part,                        1, 2, result,    by_use,    yes, yes, no)      \
-  X(mul24,          "mul24",          arithmetic, part | sat,                               1, 2, result,    by_use,    no,  yes, no)      \
-  X(nanosleep,      "nanosleep",      system,     no_words,                                 1, 1, no_result, always,    no,  no,  no)      \
-  X(neg,            "neg",            arithmetic, ftz,                                      1, 1, result,    by_use,    yes, no,  no)      \
-  X(not_,           "not",            bits,       no_words,                                 1, 1, result,    by_use,    yes, no,  no)      \
-  X(or_,            "or",             bits,       no_words,                                 1, 2, result,    by_use,    yes, yes, no)      \
-  X(pmevent,        "pmevent",        system,     own,                                      0, 1, no_result, always,    no,  no,  no)      \
-  X(popc,           "popc",           bits,       no_words,                                 1, 1, result,    by_use,    yes, no,  no)      \
-  X(prefetch,       "prefetch",       hint,       space | own,                              0, 1, no_result, by_use,    no,  no,  no)      \
-  X(prefetchu,      "prefetchu",      hint,       space | own,                              0, 1, no_result, by_use,    no,  no,  no)      \
-  X(prmt,           "prmt",           bits,       own,                                      1, 3, result,    by_use,    yes, no,  no)      \
-  X(rcp,            "rcp",            arithmetic, round | ftz | approx,                     1, 1, result,    by_use,    no,  no,  no)      \
-  X(red,            "red",            memory,     space | order | atomic | vector,          1, 1, own,       always,    no,  no,  no)      \
-  X(redux,          "redux",          warp,       sync | own,                               1, 2, result,    by_use,    no,  no,  yes)     \
-  X(rem,            "rem",            arithmetic, no_words,                                 1, 2, result,    by_use,    no,  no,  no)      \
-  X(ret,            "ret",            flow,       uni,                                      0, 1, none,      by_use,    no,  no,  no)      \
-  X(rsqrt,          "rsqrt",          function,   round | ftz | approx,                     1, 1, result,    by_use,    no,  no,  no)      \
-  X(sad,            "sad",            arithmetic, no_words,                                 1, 3, result,    by_use,    no,  no,  no)      \
-  X(selp,           "selp",           compare,    no_words,                                 1, 3, result,    by_use,    yes, no,  no)      \
-  X(set,            "set",            compare,    ftz | compare | boolean,                  2, 2, result,    by_use,    no,  no,  no)      \
-  X(setp,           "setp",           compare,    ftz | compare | boolean,                  1, 2, result,    by_use,    yes, no,  no)      \
-  X(shf,            "shf",            bits,       own,                                      1, 3, result,    by_use,    yes, no,  no)      \
-  X(shfl,           "shfl",           warp,       sync | own,                               1, 3, result,    by_use,    no,  no,  yes)     \
-  X(shl,            "shl",            bits,       no_words,                                 1, 2, result,    by_use,    yes, no,  no)      \
-  X(shr,            "shr",            bits,       no_words,                                 1, 2, result,    by_use,    yes, no,  no)      \
-  X(sin,            "sin",            function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no)      \
-  X(slct,           "slct",           compare,    ftz,                                      2, 3, result,    by_use,    no,  no,  no)      \
-  X(sqrt,           "sqrt",           arithmetic, round | ftz | approx,                     1, 1, result,    by_use,    no,  no,  no)      \
-  X(st,             "st",             memory,     space | cache | vector | order,           1, 1, own,       always,    no,  no,  no)      \
-  X(sub,            "sub",            arithmetic, arithmetic | carry,                       1, 2, result,    by_use,    yes, no,  no)      \
-  X(subc,           "subc",           arithmetic, carry,                                    1, 2, result,    always,    no,  no,  no)      \
-  X(tanh,           "tanh",           function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no)      \
-  X(testp,          "testp",          arithmetic, own,                                      1, 1, result,    by_use,    no,  no,  no)      \
-  X(trap,           "trap",           system,     no_words,                                 0, 0, none,      always,    no,  no,  no)      \
-  X(vote,           "vote",           warp,       sync | own,                               1, 1, result,    by_use,    no,  no,  yes)     \
-  X(xor_,           "xor",            bits,       no_words,                                 1, 2, result,    by_use,    yes, yes, no)      \
-  X(szext,          "szext",          bits,       own,                                      1, 2, result,    by_use,    no,  no,  no)      \
-  X(s2r,            "",               part,       no_words,                                 1, 0, own,       if_clock,  no,  no,  no)      \
-  X(cp,             "cp",             copy,       space | cache | own,                      0, 1, own,       always,    no,  no,  no)      \
-  X(tensormap,      "tensormap",      copy,       space | order | sync | own,                1, 1, own,       always,    no,  no,  yes)     \
-  X(applypriority,  "applypriority",  hint,       space | own,                              0, 1, result,    by_use,    no,  no,  no)      \
-  X(createpolicy,   "createpolicy",   hint,       own,                                      1, 1, result,    by_use,    no,  no,  no)      \
-  X(discard,        "discard",        hint,       space | own,                              0, 1, result,    by_use,    no,  no,  no)      \
-  X(griddepcontrol, "griddepcontrol", barrier,    own,                                      0, 0, none,      always,    no,  no,  yes)     \
-  X(vabsdiff2,      "vabsdiff2",      difference, sat | own,                                3, 2, result,    by_use,    no,  no,  no)      \
-  X(vabsdiff4,      "vabsdiff4",      difference, sat | own,                                3, 2, result,    by_use,    no,  no,  no)      \
-  X(elect,          "elect",          warp,       sync,                                     0, 1, result,    by_use,    no,  no,  yes)     \
-  X(mbarrier,       "mbarrier",       arrival,    space | order | own,                      1, 1, own,       always,    no,  no,  no)      \
-  X(alloca_,        "alloca",         stack,      no_words,                                 1, 1, own,       by_use,    no,  no,  yes)     \
-  X(stacksave,      "stacksave",      stack,      no_words,                                 1, 1, own,       by_use,    no,  no,  yes)     \
-  X(stackrestore,   "stackrestore",   stack,      no_words,                                 1, 1, own,       by_use,    no,  no,  yes)     \
-  X(save,           "",               part,       no_words,                                 1, 1, own,       by_use,    no,  no,  yes)     \
-  X(restore,        "",               part,       no_words,                                 1, 1, own,       by_use,    no,  no,  yes)     \
-  X(system_call,    "",               system,     no_words,                                 1, 1, own,       always,    no,  no,  yes)     \
-  X(pack,           "",               part,       no_words,                                 1, 1, own,       by_use,    yes, no,  no)      \
-  X(unpack,         "",               part,       no_words,                                 1, 1, own,       by_use,    yes, no,  no)      \
-  X(brkpt,          "brkpt",          system,     no_words,                                 0, 1, result,    by_use,    no,  no,  no)      \
-  X(fns,            "fns",            search,     no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(mapa,           "mapa",           address,    space,                                    1, 1, own,       by_use,    no,  no,  no)      \
-  X(getctarank,     "getctarank",     address,    space,                                    1, 1, own,       by_use,    no,  no,  no)      \
-  X(vadd,           "vadd",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vadd2,          "vadd2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vadd4,          "vadd4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vavrg2,         "vavrg2",         video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vavrg4,         "vavrg4",         video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vmad,           "vmad",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vmax,           "vmax",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vmax2,          "vmax2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vmax4,          "vmax4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vmin,           "vmin",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vmin2,          "vmin2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vmin4,          "vmin4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vset,           "vset",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vset2,          "vset2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vset4,          "vset4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vshl,           "vshl",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vshr,           "vshr",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vsub,           "vsub",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vsub2,          "vsub2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vsub4,          "vsub4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)      \
-  X(vabsdiff,       "vabsdiff",       video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no)
+  X(abs,            "abs",            arithmetic, ftz,                                      1, 1, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(activemask,     "activemask",     warp,       no_words,                                 1, 0, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(add,            "add",            arithmetic, arithmetic | carry,                       1, 2, result,    by_use,    yes, yes, no,      none,     own,             sum)            \
+  X(addc,           "addc",           arithmetic, carry,                                    1, 2, result,    always,    no,  no,  no,      none,     own,             none)           \
+  X(and_,           "and",            bits,       no_words,                                 1, 2, result,    by_use,    yes, yes, no,      none,     own,             conjunction)    \
+  X(atom,           "atom",           memory,     space | order | atomic | vector,          1, 1, own,       always,    no,  no,  no,      none,     own,             address)        \
+  X(bar,            "bar",            barrier,    sync | own,                               1, 1, own,       always,    no,  no,  if_warp, none,     own,             none)           \
+  X(barrier,        "barrier",        barrier,    sync | own,                               1, 1, own,       always,    no,  no,  if_warp, none,     own,             none)           \
+  X(bfe,            "bfe",            bits,       no_words,                                 1, 3, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(bfi,            "bfi",            bits,       no_words,                                 1, 4, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(bfind,          "bfind",          bits,       own,                                      1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(bmsk,           "bmsk",           bits,       own,                                      1, 2, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(bra,            "bra",            flow,       uni,                                      0, 1, own,       always,    no,  no,  if_call, none,     own,             none)           \
+  X(brev,           "brev",           bits,       no_words,                                 1, 1, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(brx,            "brx",            flow,       uni,                                      0, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(call,           "call",           call,       uni,                                      0, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(clz,            "clz",            bits,       no_words,                                 1, 1, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(cnot,           "cnot",           bits,       no_words,                                 1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(copysign,       "copysign",       arithmetic, no_words,                                 1, 2, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(cos,            "cos",            function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(cvt,            "cvt",            arithmetic, round | integer_round | ftz | sat | relu, 2, 1, result,    by_use,    yes, no,  no,      packed,   second,          conversion)     \
+  X(cvta,           "cvta",           address,    space | to,                               1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(div,            "div",            arithmetic, round | ftz | approx,                     1, 2, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(dp2a,           "dp2a",           arithmetic, part,                                     2, 3, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(dp4a,           "dp4a",           arithmetic, no_words,                                 2, 3, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(ex2,            "ex2",            function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(exit,           "exit",           flow,       no_words,                                 0, 0, none,      always,    no,  no,  no,      none,     own,             none)           \
+  X(fence,          "fence",          fence,      order | own,                              0, 0, none,      always,    no,  no,  yes,     none,     own,             none)           \
+  X(fma,            "fma",            arithmetic, arithmetic | relu,                        1, 3, result,    by_use,    yes, yes, no,      none,     own,             none)           \
+  X(isspacep,       "isspacep",       address,    space,                                    0, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(wmma,           "wmma",           matrix,     no_words,                                 1, 1, own,       if_store,  no,  no,  no,      none,     own,             matrix_address) \
+  X(mma,            "mma",            matrix,     no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(ldmatrix,       "ldmatrix",       matrix,     no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             address)        \
+  X(stmatrix,       "stmatrix",       matrix,     no_words,                                 1, 1, own,       always,    no,  no,  no,      none,     own,             none)           \
+  X(movmatrix,      "movmatrix",      matrix,     no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(wgmma,          "wgmma",          matrix,     no_words,                                 0, 1, own,       always,    no,  no,  yes,     none,     own,             none)           \
+  X(setmaxnreg,     "setmaxnreg",     matrix,     no_words,                                 0, 1, own,       always,    no,  no,  yes,     none,     own,             none)           \
+  X(tex,            "tex",            texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(tld4,           "tld4",           texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(suld,           "suld",           texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(sust,           "sust",           texture,    no_words,                                 1, 1, own,       always,    no,  no,  no,      none,     own,             none)           \
+  X(txq,            "txq",            texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(suq,            "suq",            texture,    no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(ld,             "ld",             memory,     space | cache | vector | order,           1, 1, own,       if_strong, no,  no,  no,      none,     own,             address)        \
+  X(ldu,            "ldu",            memory,     space | cache | vector | order,           1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(lg2,            "lg2",            function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(lop3,           "lop3",           bits,       own,                                      1, 4, result,    by_use,    yes, no,  no,      combined, own,             none)           \
+  X(mad,            "mad",            arithmetic, arithmetic | part | carry,                1, 3, result,    by_use,    yes, yes, no,      none,     own,             multiply_add)   \
+  X(mad24,          "mad24",          arithmetic, part | sat,                               1, 3, result,    by_use,    no,  yes, no,      none,     own,             none)           \
+  X(madc,           "madc",           arithmetic, part | carry,                             1, 3, result,    always,    no,  no,  no,      none,     own,             none)           \
+  X(match,          "match",          warp,       sync | own,                               1, 2, result,    by_use,    no,  no,  yes,     none,     own,             none)           \
+  X(max,            "max",            arithmetic, ftz | nan | relu | own,                   1, 2, result,    by_use,    yes, yes, no,      none,     own,             none)           \
+  X(membar,         "membar",         fence,      order | own,                              0, 0, none,      always,    no,  no,  yes,     none,     own,             none)           \
+  X(min,            "min",            arithmetic, ftz | nan | relu | own,                   1, 2, result,    by_use,    yes, yes, no,      none,     own,             none)           \
+  X(mov,            "mov",            move,       vector,                                   1, 1, own,       by_use,    yes, no,  no,      none,     own,             none)           \
+  X(mul,            "mul",            arithmetic, arithmetic | part,                        1, 2, result,    by_use,    yes, yes, no,      none,     own,             product)        \
+  X(mul24,          "mul24",          arithmetic, part | sat,                               1, 2, result,    by_use,    no,  yes, no,      none,     own,             none)           \
+  X(nanosleep,      "nanosleep",      system,     no_words,                                 1, 1, no_result, always,    no,  no,  no,      none,     own,             none)           \
+  X(neg,            "neg",            arithmetic, ftz,                                      1, 1, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(not_,           "not",            bits,       no_words,                                 1, 1, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(or_,            "or",             bits,       no_words,                                 1, 2, result,    by_use,    yes, yes, no,      none,     own,             disjunction)    \
+  X(pmevent,        "pmevent",        system,     own,                                      0, 1, no_result, always,    no,  no,  no,      none,     own,             none)           \
+  X(popc,           "popc",           bits,       no_words,                                 1, 1, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(prefetch,       "prefetch",       hint,       space | own,                              0, 1, no_result, by_use,    no,  no,  no,      none,     own,             none)           \
+  X(prefetchu,      "prefetchu",      hint,       space | own,                              0, 1, no_result, by_use,    no,  no,  no,      none,     own,             none)           \
+  X(prmt,           "prmt",           bits,       own,                                      1, 3, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(rcp,            "rcp",            arithmetic, round | ftz | approx,                     1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(red,            "red",            memory,     space | order | atomic | vector,          1, 1, own,       always,    no,  no,  no,      none,     own,             address)        \
+  X(redux,          "redux",          warp,       sync | own,                               1, 2, result,    by_use,    no,  no,  yes,     none,     own,             none)           \
+  X(rem,            "rem",            arithmetic, no_words,                                 1, 2, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(ret,            "ret",            flow,       uni,                                      0, 1, none,      by_use,    no,  no,  no,      none,     own,             none)           \
+  X(rsqrt,          "rsqrt",          function,   round | ftz | approx,                     1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(sad,            "sad",            arithmetic, no_words,                                 1, 3, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(selp,           "selp",           compare,    no_words,                                 1, 3, result,    by_use,    yes, no,  no,      none,     third_predicate, none)           \
+  X(set,            "set",            compare,    ftz | compare | boolean,                  2, 2, result,    by_use,    no,  no,  no,      combined, second,          none)           \
+  X(setp,           "setp",           compare,    ftz | compare | boolean,                  1, 2, result,    by_use,    yes, no,  no,      combined, own,             none)           \
+  X(shf,            "shf",            bits,       own,                                      1, 3, result,    by_use,    yes, no,  no,      none,     own,             none)           \
+  X(shfl,           "shfl",           warp,       sync | own,                               1, 3, result,    by_use,    no,  no,  yes,     one,      own,             none)           \
+  X(shl,            "shl",            bits,       no_words,                                 1, 2, result,    by_use,    yes, no,  no,      none,     own,             left_shift)     \
+  X(shr,            "shr",            bits,       no_words,                                 1, 2, result,    by_use,    yes, no,  no,      none,     own,             right_shift)    \
+  X(sin,            "sin",            function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(slct,           "slct",           compare,    ftz,                                      2, 3, result,    by_use,    no,  no,  no,      none,     third_second,    none)           \
+  X(sqrt,           "sqrt",           arithmetic, round | ftz | approx,                     1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(st,             "st",             memory,     space | cache | vector | order,           1, 1, own,       always,    no,  no,  no,      none,     own,             address)        \
+  X(sub,            "sub",            arithmetic, arithmetic | carry,                       1, 2, result,    by_use,    yes, no,  no,      none,     own,             difference)     \
+  X(subc,           "subc",           arithmetic, carry,                                    1, 2, result,    always,    no,  no,  no,      none,     own,             none)           \
+  X(tanh,           "tanh",           function,   ftz | approx,                             1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(testp,          "testp",          arithmetic, own,                                      1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(trap,           "trap",           system,     no_words,                                 0, 0, none,      always,    no,  no,  no,      none,     own,             none)           \
+  X(vote,           "vote",           warp,       sync | own,                               1, 1, result,    by_use,    no,  no,  yes,     one,      own,             none)           \
+  X(xor_,           "xor",            bits,       no_words,                                 1, 2, result,    by_use,    yes, yes, no,      none,     own,             exclusive)      \
+  X(szext,          "szext",          bits,       own,                                      1, 2, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(s2r,            "",               part,       no_words,                                 1, 0, own,       if_clock,  no,  no,  no,      none,     own,             none)           \
+  X(cp,             "cp",             copy,       space | cache | own,                      0, 1, own,       always,    no,  no,  no,      none,     own,             copy)           \
+  X(tensormap,      "tensormap",      copy,       space | order | sync | own,                1, 1, own,       always,    no,  no,  yes,     none,     own,             none)           \
+  X(applypriority,  "applypriority",  hint,       space | own,                              0, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(createpolicy,   "createpolicy",   hint,       own,                                      1, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(discard,        "discard",        hint,       space | own,                              0, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(griddepcontrol, "griddepcontrol", barrier,    own,                                      0, 0, none,      always,    no,  no,  yes,     none,     own,             none)           \
+  X(vabsdiff2,      "vabsdiff2",      difference, sat | own,                                3, 2, result,    by_use,    no,  no,  no,      one,      own,             none)           \
+  X(vabsdiff4,      "vabsdiff4",      difference, sat | own,                                3, 2, result,    by_use,    no,  no,  no,      one,      own,             none)           \
+  X(elect,          "elect",          warp,       sync,                                     0, 1, result,    by_use,    no,  no,  yes,     none,     own,             none)           \
+  X(mbarrier,       "mbarrier",       arrival,    space | order | own,                      1, 1, own,       always,    no,  no,  no,      none,     own,             none)           \
+  X(alloca_,        "alloca",         stack,      no_words,                                 1, 1, own,       by_use,    no,  no,  yes,     none,     own,             none)           \
+  X(stacksave,      "stacksave",      stack,      no_words,                                 1, 1, own,       by_use,    no,  no,  yes,     none,     own,             none)           \
+  X(stackrestore,   "stackrestore",   stack,      no_words,                                 1, 1, own,       by_use,    no,  no,  yes,     none,     own,             none)           \
+  X(save,           "",               part,       no_words,                                 1, 1, own,       by_use,    no,  no,  yes,     none,     own,             none)           \
+  X(restore,        "",               part,       no_words,                                 1, 1, own,       by_use,    no,  no,  yes,     none,     own,             none)           \
+  X(system_call,    "",               system,     no_words,                                 1, 1, own,       always,    no,  no,  yes,     none,     own,             none)           \
+  X(pack,           "",               part,       no_words,                                 1, 1, own,       by_use,    yes, no,  no,      none,     own,             none)           \
+  X(unpack,         "",               part,       no_words,                                 1, 1, own,       by_use,    yes, no,  no,      none,     own,             none)           \
+  X(brkpt,          "brkpt",          system,     no_words,                                 0, 1, result,    by_use,    no,  no,  no,      none,     own,             none)           \
+  X(fns,            "fns",            search,     no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(mapa,           "mapa",           address,    space,                                    1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(getctarank,     "getctarank",     address,    space,                                    1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vadd,           "vadd",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vadd2,          "vadd2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vadd4,          "vadd4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vavrg2,         "vavrg2",         video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vavrg4,         "vavrg4",         video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vmad,           "vmad",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vmax,           "vmax",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vmax2,          "vmax2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vmax4,          "vmax4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vmin,           "vmin",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vmin2,          "vmin2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vmin4,          "vmin4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vset,           "vset",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vset2,          "vset2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vset4,          "vset4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vshl,           "vshl",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vshr,           "vshr",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vsub,           "vsub",           video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vsub2,          "vsub2",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vsub4,          "vsub4",          video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)           \
+  X(vabsdiff,       "vabsdiff",       video,      no_words,                                 1, 1, own,       by_use,    no,  no,  no,      none,     own,             none)
 // clang-format on
 
 enum class ptx_op : std::uint8_t {
@@ -236,6 +263,9 @@ struct ptx_op_info {
   bool guardable;  // may take a guard in place of a branch around it
   bool commutes;   // the first two sources may change places
   alone_kind alone;
+  more_sources more;
+  source_typing typed;
+  fold_rule fold;
 };
 const ptx_op_info& info(ptx_op op);
 
