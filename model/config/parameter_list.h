@@ -234,7 +234,7 @@ HEDDLE_END(sub_partition, sub_partition)
 
 HEDDLE_SECTION(fp32, fp32)
 HEDDLE_NUMBER(double, lanes, 32, lanes, per_cycle, guide,
-  "results per cycle and sub-partition of add, multiply and fma")
+  "results per cycle and sub-partition of add, multiply and fma, on its own lanes")
 HEDDLE_NUMBER(unsigned, latency_cycles, 6, latency, cycles, measured,
   "dependent-issue latency of add, multiply and fma")
 HEDDLE_NUMBER(double, minmax_lanes, 16, lanes, per_cycle, guide,
@@ -251,7 +251,7 @@ HEDDLE_END(fp32, fp32)
 
 HEDDLE_SECTION(integer, int)
 HEDDLE_NUMBER(double, lanes, 32, lanes, per_cycle, guide,
-  "results per cycle and sub-partition of add, logic, move and select")
+  "results per cycle and sub-partition of add, logic, move and select, on its own lanes")
 HEDDLE_NUMBER(unsigned, latency_cycles, 6, latency, cycles, measured,
   "dependent-issue latency of add, logic, move and select")
 HEDDLE_NUMBER(double, shift_lanes, 16, lanes, per_cycle, guide,

@@ -2,6 +2,7 @@
 // The table of parameters, made from the rows of parameter_list.h; the ranges that the rows name; and the words of the
 // choice whose values are numbers, gpu.compute_capability.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -16,6 +17,8 @@ namespace {
 using unit = parameter_unit;
 using form = numeric_range::form;
 
+constexpr double warp_threads = 32;
+
 constexpr numeric_range between(double lowest, double highest) { return {lowest, highest}; }
 constexpr numeric_range powers_of_two(double lowest, double highest) { return {lowest, highest, form::powers_of_two}; }
 constexpr numeric_range multiples_of_32(double lowest, double highest) {
@@ -24,9 +27,10 @@ constexpr numeric_range multiples_of_32(double lowest, double highest) {
 
 constexpr numeric_range latency{1, 100000};
 constexpr numeric_range delay{0, 100000};  // for latencies that may be 0
-constexpr numeric_range lanes{1.0 / 64, 128};
-// Nothing between zero and the narrowest unit is allowed: an instruction would take millions of cycles.
-constexpr numeric_range optional_lanes{1.0 / 64, 128, form::or_zero};
+// A unit accepts one warp instruction in a cycle at most. Nothing between zero and the narrowest unit is allowed: an
+// instruction would take millions of cycles.
+constexpr numeric_range lanes{1.0 / 64, 32, form::warp_rates};
+constexpr numeric_range optional_lanes{1.0 / 64, 32, form::warp_rates_or_zero};
 constexpr numeric_range multiply_adds{1.0 / 64, 65536, form::or_zero};
 constexpr numeric_range entries{1, 65536};
 constexpr numeric_range clock_mhz{1, 100000};
@@ -146,6 +150,13 @@ std::string choice::words_of(compute_capability) {
 int compute_capability(const gpu_config& config) {
   const auto row = static_cast<std::size_t>(config.gpu.compute_capability);
   return row < std::size(versions) ? versions[row] : 0;
+}
+
+unsigned warp_cycles(double lanes) { return narrow<unsigned>(std::max(std::round(warp_threads / lanes), 1.0)); }
+
+bool is_warp_rate(double lanes) {
+  const double cycles = warp_threads / lanes, whole = std::round(cycles);
+  return whole >= 1 && std::abs(cycles - whole) <= 0.001 * whole;
 }
 
 std::string compute_capability_text(const gpu_config& config) { return text_of(compute_capability(config)); }

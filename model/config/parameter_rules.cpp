@@ -60,6 +60,12 @@ class rule_checker {
             "expected fp64.lanes and fp64.compare_lanes both 0 (no such unit) or both larger");
     require((config_.half.lanes > 0) == (config_.half.compare_lanes > 0), {"half.lanes", "half.compare_lanes"},
             "expected half.lanes and half.compare_lanes both 0 (no such unit) or both larger");
+    shared_unit("fp64.shared", config_.fp64.shared,
+                {{"fp64.lanes", config_.fp64.lanes},
+                 {"fp64.compare_lanes", config_.fp64.compare_lanes},
+                 {"fp64.conversion_lanes", config_.fp64.conversion_lanes}});
+    shared_unit("half.shared", config_.half.shared,
+                {{"half.lanes", config_.half.lanes}, {"half.compare_lanes", config_.half.compare_lanes}});
   }
 
   void shared_memory() const {
@@ -182,6 +188,18 @@ class rule_checker {
   }
 
  private:
+  /// A unit of all sub-partitions has the lanes of all, and accepts one instruction in a cycle at most, too.
+  void shared_unit(const std::string& flag, bool shared,
+                   const std::vector<std::pair<std::string, double>>& all_lanes) const {
+    const unsigned parts = config_.sm.sub_partitions;
+    for (const auto& [key, lanes] : all_lanes)
+      require(
+          !shared || lanes == 0 || is_warp_rate(lanes * parts), {key, flag, "sm.sub_partitions"},
+          fmt::format("expected {} x sm.sub_partitions, the lanes of one unit for all of them ({} = true), to be 32 / "
+                      "a whole number of cycles",
+                      key, flag));
+  }
+
   void dram_levels() const {
     const dram_parameters& dram = config_.dram;
     const dram_standard& standard = standard_of(dram.standard);

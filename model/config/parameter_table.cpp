@@ -147,10 +147,17 @@ const char* text_of(parameter_source source) {
 }
 
 bool numeric_range::holds(double value) const {
-  if (which == form::or_zero && value == 0) return true;
+  if ((which == form::or_zero || which == form::warp_rates_or_zero) && value == 0) return true;
   if (!(value >= lowest && value <= highest)) return false;
-  if (which == form::powers_of_two) return is_power_of_two(value);
-  return which != form::multiples_of_32 || std::fmod(value, 32) == 0;
+  switch (which) {
+    case form::any:
+    case form::or_zero: break;
+    case form::powers_of_two: return is_power_of_two(value);
+    case form::multiples_of_32: return std::fmod(value, 32) == 0;
+    case form::warp_rates:
+    case form::warp_rates_or_zero: return is_warp_rate(value);
+  }
+  return true;
 }
 
 std::string numeric_range::text() const {
@@ -160,6 +167,8 @@ std::string numeric_range::text() const {
     case form::or_zero: return "0 or " + between;
     case form::powers_of_two: return "a power of two, " + between;
     case form::multiples_of_32: return "a multiple of 32, " + between;
+    case form::warp_rates: return "32 / a whole number of cycles, " + between;
+    case form::warp_rates_or_zero: return "0, or 32 / a whole number of cycles, " + between;
   }
   return between;
 }

@@ -50,13 +50,13 @@ const char* text_of(parameter_source source);
 
 /// Smallest and largest legal value of a number, and which values in between are legal.
 struct numeric_range {
-  enum class form : std::uint8_t { any, or_zero, powers_of_two, multiples_of_32 };
+  enum class form : std::uint8_t { any, or_zero, powers_of_two, multiples_of_32, warp_rates, warp_rates_or_zero };
   double lowest = 0;
   double highest = 0;
-  form which = form::any;  // or_zero: 0 is legal, too
+  form which = form::any;  // or_zero: 0 is legal, too; warp_rates: 32 over a whole number of cycles
 
   [[nodiscard]] bool holds(double value) const;
-  /// "1 to 64", "a power of two, 1 to 64", "0 or 0.25 to 128", "128".
+  /// "1 to 64", "a power of two, 1 to 64", "0 or 0.25 to 128", "128", "32 / a whole number of cycles, 0.25 to 32".
   [[nodiscard]] std::string text() const;
 };
 

@@ -35,6 +35,12 @@ struct gpu_config {
 #include "heddle/config/parameter_list.h"
 };
 
+/// Cycles for which a warp instruction occupies a unit of so many lanes, one at least. The ranges of lanes hold only
+/// values that make them whole.
+[[nodiscard]] unsigned warp_cycles(double lanes);
+/// Whether 32 / `lanes` is a whole number of cycles, by the three digits that a figure of lanes has.
+[[nodiscard]] bool is_warp_rate(double lanes);
+
 /// The GPU's L2 slices.
 [[nodiscard]] inline unsigned slices_of(const gpu_config& c) { return c.memory.channels * c.l2.slices_per_channel; }
 

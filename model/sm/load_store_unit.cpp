@@ -22,7 +22,7 @@ static_assert(request_bytes == 384, "two cache lines, and four of addresses");
 
 unsigned interval_of(double lanes) {
   if (!(lanes > 0)) throw input_error("ldst.lanes: a number above zero was expected");
-  return static_cast<unsigned>(std::max(1.0, std::ceil(simt::warp_size / std::max(lanes, 1.0 / 64))));
+  return warp_cycles(std::max(lanes, 1.0 / 64));
 }
 
 // In shared memory, or different addresses of constants.

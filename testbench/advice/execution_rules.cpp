@@ -56,8 +56,9 @@ void double_precision(const time_model& t, std::vector<advice>& to) {
   conversions += waits_for_conversions(t);
   const double all = number_at(t.kernel, {"warp_cycles", "active"});
   const double parts = t.machine.number("sm.sub_partitions", 1) * t.machine.number("gpu.sm_count", 1);
-  const double as_floats =
-      ratio(warp_threads * fp64, number_at(t.kernel, {"cycles"}) * t.machine.number("fp32.lanes") * parts);
+  const double lanes = t.machine.number("fp32.lanes") * parts +
+                       t.machine.number("fp32.shared_lanes") * t.machine.number("gpu.sm_count", 1);
+  const double as_floats = ratio(warp_threads * fp64, number_at(t.kernel, {"cycles"}) * lanes);
   const double faster = std::max(ratio(as_floats, t.use_of("fp64")), ratio(t.machine.number("fp32.latency_cycles"),
                                                                            t.machine.number("fp64.latency_cycles")));
   relief r;

@@ -80,7 +80,7 @@ void add_units(use_list& list, const json& kernel, const machine_parameters& m) 
   const double sms = m.number("gpu.sm_count", 1), parts = m.number("sm.sub_partitions", 1);
   const std::pair<const char*, double> lanes[] = {
       {"fp32", m.number("fp32.lanes") + ratio(m.number("fp32.shared_lanes"), parts)},
-      {"int", m.number("int.lanes")},
+      {"int", m.number("int.lanes") + ratio(m.number("int.shared_lanes"), parts)},
       {"fp64", m.number("fp64.lanes")},
       {"half", m.number("half.lanes")},
       {"sfu", m.number("sfu.lanes")},

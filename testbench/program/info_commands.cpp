@@ -37,13 +37,16 @@ double memory_bandwidth(const gpu_config& c) {
   return 0;
 }
 
+/// Of an SM.
+double fp32_lanes(const gpu_config& c) { return c.fp32.lanes * c.sm.sub_partitions + c.fp32.shared_lanes; }
+
 void write_gpu(json_writer& w, const gpu_config& c) {
   w.begin_object();
   w.member("name", c.gpu.name)
       .member("compute_capability", compute_capability_text(c))
       .member("sm_count", c.gpu.sm_count);
   w.member("core_clock_mhz", c.gpu.core_clock_mhz).member("sub_partitions_per_sm", c.sm.sub_partitions);
-  w.member("fp32_lanes_per_sm", c.fp32.lanes * c.sm.sub_partitions).member("warp_size", 32);
+  w.member("fp32_lanes_per_sm", fp32_lanes(c)).member("warp_size", 32);
   w.member("max_threads_per_sm", c.sm.max_threads).member("max_warps_per_sm", c.sm.max_warps);
   w.member("max_blocks_per_sm", c.sm.max_blocks).member("max_threads_per_block", c.sm.max_threads_per_block);
   w.member("registers_per_sm", c.sm.registers).member("registers_per_block", c.sm.registers_per_block);
@@ -172,10 +175,10 @@ int gpus_command(const std::vector<std::string>& arguments) {
   for (const auto& name : names) {
     const gpu_config c = load_config(name);
     write_gpu(w, c);
-    table += fmt::format("{:<12}{:>4}{:>5}{:>7.6g}{:>10}{:>9}{:>11}{:>9}{:>9.4g}\n", printable(name),
-                         compute_capability_text(c), c.gpu.sm_count, c.gpu.core_clock_mhz,
-                         c.fp32.lanes * c.sm.sub_partitions, c.sm.max_warps, c.shared_memory.size_bytes / 1024,
-                         c.l2.size_bytes / 1024, memory_bandwidth(c) * 1e-9);
+    table +=
+        fmt::format("{:<12}{:>4}{:>5}{:>7.6g}{:>10}{:>9}{:>11}{:>9}{:>9.4g}\n", printable(name),
+                    compute_capability_text(c), c.gpu.sm_count, c.gpu.core_clock_mhz, fp32_lanes(c), c.sm.max_warps,
+                    c.shared_memory.size_bytes / 1024, c.l2.size_bytes / 1024, memory_bandwidth(c) * 1e-9);
   }
   w.end_array();
   print(o.json ? w.text() : table);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "heddle/config/parameters.h"
 #include "testbench/report/candidate_changes.h"
 
 namespace heddle::testbench {
@@ -15,8 +16,11 @@ using json = nlohmann::ordered_json;
 
 found only_if(bool condition, const found& f) { return condition ? f : std::nullopt; }
 
+// A unit that the sub-partitions share has the lanes of all.
 found more_lanes(const judged& j, const std::string& key) {
-  return twice(j, key, "the unit limits the throughput", 32);
+  const bool shared = j.machine.value(key.substr(0, key.find('.')) + ".shared") == json(true);
+  const double parts = shared ? j.machine.number("sm.sub_partitions", 1) : 1;
+  return only_if(is_warp_rate(2 * j.machine.number(key) * parts), twice(j, key, "the unit limits the throughput"));
 }
 found more_sms(const judged& j, const char* why) { return twice(j, "gpu.sm_count", why); }
 found wider_issue(const judged& j) {

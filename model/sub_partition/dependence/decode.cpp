@@ -2,7 +2,6 @@
 #include "heddle/sub_partition/dependence/decode.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "heddle/config/error.h"
@@ -289,7 +288,7 @@ void set_unit_times(decoded_instruction& d, const isa::program& program, const g
                       std::string("'") + isa::info(i.op).mnemonic + "' has no unit on " + config.gpu.name +
                           " (compute capability " + compute_capability_text(config) + ")");
   const double lanes = is_shared(d.unit, config) ? t.lanes * config.sm.sub_partitions : t.lanes;
-  d.initiation_cycles = narrow<std::uint32_t>(std::max(std::round(isa::warp_size / lanes), 1.0));
+  d.initiation_cycles = warp_cycles(lanes);
   d.latency_cycles = t.latency;
   d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::texture || d.unit == isa::unit::sfu;
   d.shared_use = use_of_shared_lanes(d, t.lanes, config);

@@ -128,7 +128,7 @@ TEST_F(whatif, what_warps_wait_for_comes_first) {
     if (r.at("kind") == "twice" || r.at("kind") == "advice")
       status[r.at("change").substr(0, r.at("change").find(':'))] = r.at("status");
   EXPECT_EQ(status["dram.clock_mhz"], "done");
-  EXPECT_EQ(status["fp32.lanes"], "not tried");
+  EXPECT_EQ(status["int.shift_lanes"], "not tried");
   EXPECT_EQ(status["sm.max_blocks"], "not tried") << "does not limit its warps";
 }
 

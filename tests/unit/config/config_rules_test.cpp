@@ -3,9 +3,20 @@
 #include <gtest/gtest.h>
 
 #include "heddle/config/config.h"
+#include "heddle/config/parameter_table.h"
 
 namespace heddle::test {
 namespace config_rules_test {
+
+/// Empty: the V100 may be changed so.
+std::string refusal(const std::vector<std::string>& overrides) {
+  try {
+    load_config("v100", overrides);
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return "";
+}
 
 /// Each inconsistent override is rejected, and the message names it.
 TEST(config_rules, inconsistent_values_are_refused) {
@@ -112,14 +123,6 @@ TEST(config_rules, a_row_can_be_used_between_two_refreshes) {
   const gpu_config v100 = load_config("v100");
   const dram_parameters& dram = v100.dram;
   const unsigned rest = dram.t_refi_cycles - dram.t_ras_cycles - dram.t_rp_cycles - dram.t_rfc_cycles;
-  const auto refusal = [](const std::vector<std::string>& overrides) -> std::string {
-    try {
-      load_config("v100", overrides);
-    } catch (const input_error& e) {
-      return e.what();
-    }
-    return "";
-  };
   const std::string longest = "dram.t_rcd_cycles=" + std::to_string(rest);
   EXPECT_EQ(refusal({longest}),
             "--set " + longest +
@@ -157,6 +160,29 @@ TEST(config_rules, hold_for_configurations_that_are_no_file) {
   } catch (const input_error& e) {
     EXPECT_NE(std::string::npos, std::string(e.what()).find("expected a multiple of 32")) << e.what();
   }
+}
+
+// A unit accepts a warp instruction each 32 / lanes cycles. Lanes that would make this no whole number, or less than
+// one cycle, once ran as the nearest number of cycles.
+TEST(config_rules, lanes_make_whole_cycles_or_are_refused) {
+  for (const parameter& p : parameters()) {
+    if (p.key.size() < 5 || p.key.compare(p.key.size() - 5, 5, "lanes") != 0 || p.key == "shared_lanes" ||
+        p.key == "on_fp32_lanes")
+      continue;
+    for (const char* value : {"24", "48", "64", "128", "7", "0.7"}) {
+      const std::string set = p.name() + "=" + value;
+      EXPECT_EQ(refusal({set}),
+                "--set " + set + ": " + p.name() + " = " + value + " is out of range, expected " + p.range.text());
+    }
+    EXPECT_NO_THROW(load_config("v100", {p.name() + "=10.67"})) << p.name();
+  }
+  // The unit that the sub-partitions share has the lanes of all four.
+  EXPECT_EQ(refusal({"fp64.lanes=16", "fp64.shared=true"}),
+            "--set fp64.shared=true: fp64.lanes = 16, fp64.shared = true, sm.sub_partitions = 4: expected fp64.lanes x "
+            "sm.sub_partitions, the lanes of one unit for all of them (fp64.shared = true), to be 32 / a whole number "
+            "of cycles");
+  EXPECT_NE(refusal({"half.compare_lanes=6.4", "half.shared=true", "half.lanes=8"}), "");
+  EXPECT_EQ(refusal({"half.compare_lanes=4", "half.shared=true", "half.lanes=8"}), "");
 }
 
 // Bytes per second of one channel, from its pins and their rate. A preset's values can be changed after it.

@@ -77,15 +77,23 @@ TEST(config_table, names_of_choices_are_those_of_their_enumerators) {
 TEST(config_table, ranges_say_what_they_hold) {
   using form = numeric_range::form;
   const numeric_range some{1, 64}, none_or_some{0.25, 2, form::or_zero}, powers{4, 16, form::powers_of_two},
-      warps{0, 64, form::multiples_of_32};
+      warps{0, 64, form::multiples_of_32}, rates{0.25, 32, form::warp_rates},
+      none_or_rates{0.25, 32, form::warp_rates_or_zero};
   EXPECT_TRUE(some.holds(1) && some.holds(64) && !some.holds(0) && !some.holds(65) && !some.holds(std::nan("")));
   EXPECT_TRUE(none_or_some.holds(0) && none_or_some.holds(0.25) && !none_or_some.holds(0.1));
   EXPECT_TRUE(powers.holds(4) && powers.holds(8) && !powers.holds(12) && !powers.holds(2));
   EXPECT_TRUE(warps.holds(0) && warps.holds(32) && !warps.holds(33));
+  for (const double lanes : {32.0, 16.0, 32.0 / 3, 10.67, 8.0, 6.4, 0.25, 0.3, 0.7})
+    EXPECT_EQ(rates.holds(lanes), lanes != 0.3 && lanes != 0.7) << lanes;
+  for (const double lanes : {0.0, 0.2, 10.6, 11.0, 15.9, 24.0, 31.0, 33.0, 48.0, 64.0})
+    EXPECT_FALSE(rates.holds(lanes)) << lanes;
+  EXPECT_TRUE(none_or_rates.holds(0) && none_or_rates.holds(8) && !none_or_rates.holds(12));
   EXPECT_EQ(some.text(), "1 to 64");
   EXPECT_EQ(none_or_some.text(), "0 or 0.25 to 2");
   EXPECT_EQ(powers.text(), "a power of two, 4 to 16");
   EXPECT_EQ(warps.text(), "a multiple of 32, 0 to 64");
+  EXPECT_EQ(rates.text(), "32 / a whole number of cycles, 0.25 to 32");
+  EXPECT_EQ(none_or_rates.text(), "0, or 32 / a whole number of cycles, 0.25 to 32");
   EXPECT_EQ((numeric_range{128, 128}.text()), "128");
 }
 

@@ -89,12 +89,13 @@ TEST_F(config_files, ranges_and_consistency_name_the_value_at_fault) {
   EXPECT_EQ("FILE:2:12: expected 1 to 1024 for gpu.sm_count, not '4294967300'",
             error_of("[gpu]\nsm_count = 4294967300\n"));
   for (const std::string number : {"1e999", "1e-999"})
-    EXPECT_EQ("FILE:2:9: expected 0.015625 to 128 for fp32.lanes, not '" + number + "'",
+    EXPECT_EQ("FILE:2:9: expected 32 / a whole number of cycles, 0.015625 to 32 for fp32.lanes, not '" + number + "'",
               error_of("[fp32]\nlanes = " + number + "\n"));
   for (const std::string version : {"6.10", "0.0", "six"})
     EXPECT_NE(error_of("[gpu]\ncompute_capability = " + version + "\n").find(", expected 1.0, 1.1, 1.2, "),
               std::string::npos);
-  EXPECT_EQ("FILE:2:9: fp32.lanes = 0 is out of range, expected 0.015625 to 128", error_of("[fp32]\nlanes = 0\n"));
+  EXPECT_EQ("FILE:2:9: fp32.lanes = 0 is out of range, expected 32 / a whole number of cycles, 0.015625 to 32",
+            error_of("[fp32]\nlanes = 0\n"));
   EXPECT_EQ("FILE:3:12: sm.max_warps = 66, sm.sub_partitions = 4: expected sm.sub_partitions to divide sm.max_warps",
             error_of("[sm]\n\nmax_warps =66\n"));
   EXPECT_EQ(
@@ -244,7 +245,7 @@ TEST_F(config_files, text_reads_back_to_the_same_values) {
     EXPECT_EQ(flatten(c), flatten(load_config(write(to_ini(c)))));
     for (int trial = 0; trial < 20; ++trial) {
       c.gpu.core_clock_mhz = 1000 + static_cast<double>(random() % 1000000007) / 1000003;
-      c.fp32.lanes = static_cast<double>(random() % 1000003 + 100000) / 30000.0 + 1.0 / 3;
+      c.fp32.lanes = 32 / static_cast<double>(1 + random() % 2000);
       c.memory.bytes_per_cycle = std::nextafter(static_cast<double>(1 + random() % 1000), 2000.0);
       c.interconnect.clock_mhz = c.gpu.core_clock_mhz;
       const gpu_config back = load_config(write(to_ini(c)));

@@ -35,6 +35,7 @@ inline const std::map<std::string, settings>& beside() {
       {"ldst.reexecution_entries", {"l1.mshr_entries=1"}},  // loads that find no room in the L1
       {"ldst.return_words", {"ldst.return_interval_cycles=100"}},
       {"ldst.shared_return_words", {"ldst.return_interval_cycles=100"}},
+      {"half.shared", {"half.lanes=8", "half.compare_lanes=8"}},
       {"tlb.page_bytes", {"tlb.entries=1"}},
       {"tlb.miss_latency_cycles", {"tlb.entries=1", "tlb.page_bytes=128"}},
       {"int.shared_lanes",
@@ -144,9 +145,8 @@ inline const std::map<std::string, std::string>& without_effect() {
              "constant_cache.size_bytes=1048576", "instruction_cache.size_bytes=16777216",
              "instruction_cache.second_level_bytes=16777216", "shared_memory.unified_bytes=33554432"});
     because("no instruction waits for the unit: its next one comes later in the chain",
-            {"fp32.minmax_lanes=128", "fp32.compare_lanes=128", "fp64.lanes=128", "fp64.compare_lanes=128",
-             "half.lanes=128", "half.compare_lanes=128", "sfu.lanes=128", "sfu.bit_count_lanes=128",
-             "branch.barrier_lanes=128"});
+            {"fp32.minmax_lanes=32", "fp32.compare_lanes=32", "fp64.lanes=32", "fp64.compare_lanes=32", "half.lanes=32",
+             "half.compare_lanes=32", "sfu.lanes=32", "sfu.bit_count_lanes=32", "branch.barrier_lanes=32"});
     because("the result, or the end of the read, is waited for by nothing before the default's time is over",
             {"ldst.load_read_latency_cycles=1", "ldst.store_read_latency_cycles=1", "shared_memory.conflict_cycles=0"});
     because("the code is a stream: no set of lines is used again after an eviction",

@@ -146,8 +146,8 @@ TEST(shipped, rates_are_those_of_the_guide) {
     const gpu_config c = load_config(chip.name);
     const double n = c.sm.sub_partitions;
     EXPECT_EQ(chip.sm_count, c.gpu.sm_count) << chip.name;
-    EXPECT_EQ(chip.fp32, n * c.fp32.lanes) << chip.name;
-    EXPECT_EQ(chip.integer, n * c.integer.lanes) << chip.name;
+    EXPECT_EQ(chip.fp32, n * c.fp32.lanes + c.fp32.shared_lanes) << chip.name;
+    EXPECT_EQ(chip.integer, n * c.integer.lanes + c.integer.shared_lanes) << chip.name;
     EXPECT_EQ(chip.fp64, n * c.fp64.lanes) << chip.name;
     EXPECT_EQ(chip.half_x2, n * c.half.lanes) << chip.name;
     EXPECT_EQ(chip.sfu, n * c.sfu.lanes) << chip.name;
@@ -184,7 +184,7 @@ TEST(shipped, old_chips_need_the_warps_that_the_guide_names) {
   } chips[] = {{"g80", 6}, {"gtx480", 22}, {"gtxtitan", 44}};
   for (const auto& chip : chips) {
     const gpu_config c = load_config(chip.name);
-    const double interval = std::max(1.0, 32 / c.fp32.lanes);
+    const double interval = warp_cycles(c.fp32.lanes);
     EXPECT_EQ(chip.warps, c.sm.sub_partitions * c.fp32.latency_cycles / interval) << chip.name;
   }
 }

@@ -21,6 +21,7 @@ TEST(decode, holds_every_latency_that_a_configuration_may_have) {
   for (const unsigned cycles : {255u, 256u, 1000u, 5000u, 100000u})
     EXPECT_EQ(with("v100", "ldst.load_read_latency_cycles=" + std::to_string(cycles), {load(8, 2)}).source_read_cycles,
               cycles);
+  EXPECT_EQ(with("gtx1080", "fp32.lanes=10.67", {ffma(0, 1, 2, 3)}).initiation_cycles, 3u);
   EXPECT_EQ(with("a100", "tensor.f16_f32_fma_per_cycle=0.015625", {deep_product(8)}).initiation_cycles,
             16u * 8 * 16 * 64);
 }

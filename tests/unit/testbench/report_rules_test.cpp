@@ -10,6 +10,7 @@
 #include "heddle/metrics/json.h"
 #include "heddle/sub_partition/account/warp_state.h"
 #include "testbench/report/changes.h"
+#include "testbench/report/flop_roofline.h"
 #include "testbench/report/verdict.h"
 #include "tests/system/common/json_text.h"
 
@@ -76,6 +77,20 @@ TEST(report_rules, speed_of_light_is_what_was_used_of_what_is_possible) {
                    1000.0 / (1000 * 4 * 5));
 }
 
+// Kepler's guide: 192 results of fp32 and 160 of integers in a cycle of an SM, with the lanes that its schedulers
+// share.
+TEST(report_rules, shared_lanes_count_once) {
+  const gpu_config kepler = load_config("gtxtitan");
+  const json c = config({{"fp32.lanes", kepler.fp32.lanes},
+                         {"fp32.shared_lanes", kepler.fp32.shared_lanes},
+                         {"int.lanes", kepler.integer.lanes},
+                         {"int.shared_lanes", kepler.integer.shared_lanes}});
+  EXPECT_DOUBLE_EQ(share(kernel(), c, "fp32"), 2000.0 * 32 / (1000 * 10 * 192));
+  EXPECT_DOUBLE_EQ(share(kernel(), c, "int"), 1000.0 * 32 / (1000 * 10 * 160));
+  const json roof = flop_roofline(kernel({{"flops", {{"fp32", 64}}}}), machine_parameters(c));
+  EXPECT_EQ(roof["ceilings"][0]["peak"], 2.0 * 192 * 10 * 1000e6) << roof.dump();
+}
+
 TEST(report_rules, roofline_is_rate_over_intensity) {
   const json r = roofline(kernel({{"memory", {{"l2", {{"read_bytes", 8000}}}, {"dram", {{"read_bytes", 1000}}}}}}),
                           machine_parameters(config()));
@@ -103,7 +118,11 @@ TEST(report_rules, a_busy_resource_is_the_bound) {
       << "the DRAM's clock moves no memory of fixed latency";
   EXPECT_EQ(judged(instructions(R"({"int": 13000})")),
             (answer{"throughput", "int", "int.lanes=32", "gpu.sm_count=20"}));
-  // A full-width unit cannot be wider, so more units are proposed.
+  // A full-width unit cannot be wider, so more units are proposed; one for all sub-partitions has the lanes of all.
+  const json fp64 = instructions(R"({"fp64": 4000})");
+  EXPECT_EQ(judged(fp64, config({{"fp64.lanes", 4}, {"fp64.shared", true}})).at(2), "fp64.lanes=8");
+  EXPECT_EQ(judged(instructions(R"({"fp64": 9000})"), config({{"fp64.lanes", 8}, {"fp64.shared", true}})).at(2),
+            "gpu.sm_count=20");
   EXPECT_EQ(judged(instructions(R"({"fp32": 30000})")).at(2), "gpu.sm_count=20");
   EXPECT_EQ(judged(kernel({{"metrics", parsed(R"({"inst_executed": 40000, "issue_slots": 39000, "sm_efficiency": 1})")},
                            {"instructions", json::object()}})),
