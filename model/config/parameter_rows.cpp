@@ -68,7 +68,7 @@ std::vector<std::string> separated(const std::string& list) {
 /// long.
 parameter& add_row(std::vector<parameter>& all, const char* section, const char* key, const char* description, unit u,
                    parameter_source from, const numeric_range& range) {
-  return all.emplace_back(parameter{section, key, description, u, from, range, {}, "", {}, {}, false});
+  return all.emplace_back(parameter{section, key, description, u, from, range, {}, "", {}, {}, false, false});
 }
 parameter& add_row(std::vector<parameter>& all, const char* section, const char* key, const char* description,
                    parameter_source from) {
@@ -96,6 +96,7 @@ parameter& with(parameter& row, const char* key, const char* names) {
 /// Says where the value of a row is.
 template <class S, class T>
 void place(parameter& row, S gpu_config::*section, T S::*member) {
+  row.is_text = std::is_same_v<T, std::string>;
   row.in = [section, member](gpu_config& config) -> value_pointer {
     T* const value = &(config.*section.*member);
     if constexpr (std::is_enum_v<T>) {

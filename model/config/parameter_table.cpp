@@ -177,7 +177,7 @@ std::string parameter::values() const {
   if (is_number()) return range.text();
   if (is_choice()) return joined(choices);
   if (is_list) return "ascending numbers, " + range.text() + ", separated by commas";
-  return default_text == "true" || default_text == "false" ? "true, false" : "text";
+  return is_text ? "text" : "true, false";
 }
 
 bool parameter::holds(const std::vector<unsigned>& numbers) const {

@@ -87,6 +87,7 @@ struct parameter {
   std::function<value_pointer(gpu_config&)> in;
   condition needs;
   bool is_list = false;  // of ascending numbers
+  bool is_text = false;  // any text
 
   [[nodiscard]] std::string name() const { return section + "." + key; }
   [[nodiscard]] bool is_number() const { return unit != parameter_unit::none; }

@@ -106,6 +106,11 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return fs::equivalent(a, b, ignored) && !ignored;
 }
 
+const std::string& default_gpu() {
+  static const std::string name = gpu_config().gpu.name;
+  return name;
+}
+
 std::string shipped_config_file(const std::string& name) {
   const fs::path file = config_directory() / (name + ".ini");
   std::error_code ignored;

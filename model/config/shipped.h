@@ -10,6 +10,9 @@ namespace heddle {
 /// share/heddle/configs of the tree in which the library or the program is installed, or in the source tree.
 std::vector<std::string> shipped_gpus();
 
+/// The GPU that is simulated where none is named: the one whose figures are the defaults of parameter_list.h.
+const std::string& default_gpu();
+
 /// The file of a shipped GPU. Throws input_error listing the shipped names if there is none of this name.
 std::string shipped_config_file(const std::string& name);
 

@@ -5,6 +5,7 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/parameter_rules.h"
+#include "heddle/occupancy/limiter.h"
 
 namespace heddle {
 namespace {
@@ -112,14 +113,9 @@ occupancy_result occupancy_calculator::compute(const block_demand& demand) const
   result.blocks_per_sm = limits.least();
   result.active_warps = result.blocks_per_sm * result.block.warps;
   result.theoretical_occupancy = static_cast<double>(result.active_warps) / sm_.max_warps;
-  const auto name_if_least = [&](unsigned limit, const char* name) {
+  each_limit(limits, [&](const char* name, unsigned limit) {
     if (limit == result.blocks_per_sm) result.limiters.emplace_back(name);
-  };
-  name_if_least(limits.warps, "warps");
-  name_if_least(limits.blocks, "blocks");
-  name_if_least(limits.registers, "registers");
-  name_if_least(limits.shared_memory, "shared_memory");
-  name_if_least(limits.barriers, "barriers");
+  });
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "heddle/occupancy/limiter.h"
 #include "testbench/advice/advice.h"
 #include "testbench/advice/line_registers.h"
 #include "testbench/advice/rules.h"
@@ -55,9 +56,9 @@ void double_precision(const time_model& t, std::vector<advice>& to) {
   if (fp64 == 0 || first.empty()) return;
   conversions += waits_for_conversions(t);
   const double all = number_at(t.kernel, {"warp_cycles", "active"});
-  const double parts = t.machine.number("sm.sub_partitions", 1) * t.machine.number("gpu.sm_count", 1);
-  const double lanes = t.machine.number("fp32.lanes") * parts +
-                       t.machine.number("fp32.shared_lanes") * t.machine.number("gpu.sm_count", 1);
+  const double parts = t.machine.number("sm.sub_partitions") * t.machine.number("gpu.sm_count");
+  const double lanes =
+      t.machine.number("fp32.lanes") * parts + t.machine.number("fp32.shared_lanes") * t.machine.number("gpu.sm_count");
   const double as_floats = ratio(warp_threads * fp64, number_at(t.kernel, {"cycles"}) * lanes);
   const double faster = std::max(ratio(as_floats, t.use_of("fp64")), ratio(t.machine.number("fp32.latency_cycles"),
                                                                            t.machine.number("fp64.latency_cycles")));
@@ -78,7 +79,7 @@ void double_precision(const time_model& t, std::vector<advice>& to) {
 
 // The most registers with which so many blocks fit.
 static double registers_for(const time_model& t, double blocks) {
-  const double step = std::max(1.0, t.machine.number("sm.register_allocation_unit", 256) / warp_threads);
+  const double step = std::max(1.0, t.machine.number("sm.register_allocation_unit") / warp_threads);
   for (double r = std::floor(number_at(t.kernel, {"registers_per_thread"}) / step) * step; r > 0; r -= step)
     if (t.blocks_that_fit(r) >= blocks) return r;
   return 0;
@@ -95,10 +96,10 @@ void occupancy(const time_model& t, std::vector<advice>& to) {
   const double blocks = number_at(t.kernel, {"blocks_per_sm"}), waves = number_at(t.kernel, {"waves"});
   if (limiters == t.kernel.end() || !limiters->is_array() || limiters->size() != 1 || blocks < 1) return;
   if (waves < 1 + 1 / blocks) return;
-  const std::string limiter = (*limiters)[0].is_string() ? (*limiters)[0].get<std::string>() : "";
+  const limiter only = (*limiters)[0].is_string() ? limiter_named((*limiters)[0].get<std::string>()) : limiter::none;
   std::string finding, remedy;
   relief r;
-  if (limiter == "registers") {
+  if (only == limiter::registers) {
     const double now = number_at(t.kernel, {"registers_per_thread"}), fit = registers_for(t, blocks + 1);
     if (fit <= 0 || fit >= now) return;
     finding =
@@ -111,7 +112,7 @@ void occupancy(const time_model& t, std::vector<advice>& to) {
     // A thread waits for what it loads again, and issues these instructions.
     const double spilled = t.round_trip() + 2 * (now - fit);
     r.lifetime = -ratio(spilled * number_at(t.kernel, {"warps"}), number_at(t.kernel, {"warp_cycles", "active"}));
-  } else if (limiter == "shared_memory") {
+  } else if (only == limiter::shared_memory) {
     const double now = number_at(t.kernel, {"shared_bytes_per_block"});
     const double each = std::floor(t.machine.number("shared_memory.size_bytes") / (blocks + 1) / 128) * 128 -
                         t.machine.number("shared_memory.reserved_per_block_bytes");

@@ -124,7 +124,7 @@ constexpr double long_alone = 0.3;  // blocks of equal length end one after anot
 
 // Blocks on one SM, each SM with as many: the longest are alone at the end, too few to fill it.
 void imbalance_on_sms(const time_model& t, const block_times& times, std::vector<advice>& to) {
-  const double sms = t.machine.number("gpu.sm_count", 1), blocks = number_at(t.kernel, {"blocks"});
+  const double sms = t.machine.number("gpu.sm_count"), blocks = number_at(t.kernel, {"blocks"});
   const double instructions = number_at(t.kernel, {"metrics", "inst_executed"});
   const bool even = std::fmod(blocks, sms) == 0 && number_at(t.kernel, {"lost_occupancy", "partial_last_wave"}) < 0.03;
   if (!even || blocks < 2 * sms || times.ended >= 0.1) return;
@@ -147,7 +147,7 @@ void imbalance_on_sms(const time_model& t, const block_times& times, std::vector
 // Some blocks are longer than the mean of all.
 void imbalance_between_blocks(const time_model& t, std::vector<advice>& to) {
   const block_times times(t);
-  const double blocks = number_at(t.kernel, {"blocks"}), sms = t.machine.number("gpu.sm_count", 1);
+  const double blocks = number_at(t.kernel, {"blocks"}), sms = t.machine.number("gpu.sm_count");
   const double speedup = ratio(times.kernel, times.even_sms(blocks, sms));
   if (number_at(t.kernel, {"busiest_sm_instructions"}) == 0) {
     imbalance_on_sms(t, times, to);

@@ -24,7 +24,7 @@ double least_sectors(const place_sums& p) {
 }
 
 double least_passes(const place_sums& p, const time_model& t) {
-  const double width = t.machine.number("shared_memory.banks", 32) * t.machine.number("shared_memory.bank_bytes", 4);
+  const double width = t.machine.number("shared_memory.banks") * t.machine.number("shared_memory.bank_bytes");
   return std::max(p.count("accesses"), std::ceil(p.count("requested_bytes") / width));
 }
 
@@ -147,7 +147,7 @@ void bank_conflicts(const time_model& t, std::vector<advice>& to) {
     r.states["mio_throttle"] = saved;
     // Without a queue an access takes its latency, and a number of cycles for each further pass.
     const double latency = t.machine.number("shared_memory.latency_cycles"),
-                 each = t.machine.number("shared_memory.conflict_cycles", 1);
+                 each = t.machine.number("shared_memory.conflict_cycles");
     const double alone =
         ratio(each * (passes - least), latency * accesses + each * (passes - accesses)) * ratio(passes, all);
     r.states["short_scoreboard"] = r.states["barrier"] = t.use_of("shared memory") >= busy_part ? saved : alone;
@@ -186,14 +186,13 @@ void constants_by_lane(const time_model& t, std::vector<advice>& to) {
     relief r;
     r.parts["constant look-ups"] = saved;
     r.states["imc_miss"] = saved;
-    const double passes =
-        accesses * passes_instead(ratio(reads, accesses), t.machine.number("shared_memory.banks", 32));
+    const double passes = accesses * passes_instead(ratio(reads, accesses), t.machine.number("shared_memory.banks"));
     const double less = reads - std::min(reads, passes);
     r.states["mio_throttle"] = ratio(less, t.moved("constant_reads"));
     relieve_load_store_queue(r, t, "constant look-ups", less);
     // Instead, an access takes the latency of shared memory, and its further passes.
     const double taken = accesses * t.machine.number("shared_memory.latency_cycles") +
-                         (passes - accesses) * t.machine.number("shared_memory.conflict_cycles", 1);
+                         (passes - accesses) * t.machine.number("shared_memory.conflict_cycles");
     const double instead =
         ratio(taken, number_at(t.kernel, {"warp_cycles", "active"}) * t.share_of("short_scoreboard"));
     r.states["short_scoreboard"] = saved * (1 - std::min(1.0, instead));

@@ -17,28 +17,28 @@ double clock_ratio(const machine_parameters& m, const char* clock) {
 }
 
 // The narrower side of the interconnect: each SM and each slice has one port.
-double ports(const machine_parameters& m) { return std::min(l2_slices(m), m.number("gpu.sm_count", 1)); }
+double ports(const machine_parameters& m) { return std::min(l2_slices(m), m.number("gpu.sm_count")); }
 
 double dram_bytes_per_cycle(const machine_parameters& m) {
-  const double channels = m.number("memory.channels", 1);
-  if (!m.is("memory.model", "dram")) return channels * m.number("memory.bytes_per_cycle");
+  const double channels = m.number("memory.channels");
+  if (m.config().memory.model != choice::memory_model::dram) return channels * m.number("memory.bytes_per_cycle");
   return channels * m.number("dram.bytes_per_cycle") * clock_ratio(m, "dram.clock_mhz");
 }
 
 double l2_bytes_per_cycle(const machine_parameters& m) {
   const double slice = m.number("interconnect.response_bytes_per_cycle") * clock_ratio(m, "interconnect.clock_mhz");
   const double sm = m.number("interconnect.sm_response_bytes_per_cycle");
-  return std::min(l2_slices(m) * slice, m.number("gpu.sm_count", 1) * (sm > 0 ? sm : slice));
+  return std::min(l2_slices(m) * slice, m.number("gpu.sm_count") * (sm > 0 ? sm : slice));
 }
 
 double l1_bytes_per_cycle(const machine_parameters& m) {
-  return m.number("gpu.sm_count", 1) * m.number("l1.banks", 1) * m.number("l1.sector_bytes", 32) /
+  return m.number("gpu.sm_count") * m.number("l1.banks") * m.number("l1.sector_bytes") /
          std::max(1.0, m.number("l1.read_cycles"));
 }
 
 double issue_per_cycle(const machine_parameters& m) {
-  return m.number("gpu.sm_count", 1) * m.number("sm.sub_partitions", 1) *
-         std::max(1.0, m.number("sub_partition.issue_width", 1));
+  return m.number("gpu.sm_count") * m.number("sm.sub_partitions") *
+         std::max(1.0, m.number("sub_partition.issue_width"));
 }
 
 // Cycles that the packets of a kernel occupy the ports between SMs and L2 slices: requests (writes carry their data)
@@ -77,7 +77,7 @@ struct use_list {
 };
 
 void add_units(use_list& list, const json& kernel, const machine_parameters& m) {
-  const double sms = m.number("gpu.sm_count", 1), parts = m.number("sm.sub_partitions", 1);
+  const double sms = m.number("gpu.sm_count"), parts = m.number("sm.sub_partitions");
   const std::pair<const char*, double> lanes[] = {
       {"fp32", m.number("fp32.lanes") + ratio(m.number("fp32.shared_lanes"), parts)},
       {"int", m.number("int.lanes") + ratio(m.number("int.shared_lanes"), parts)},
@@ -95,10 +95,10 @@ void add_memory(use_list& list, const json& kernel, const machine_parameters& m)
   const double passes = number_at(kernel, {"metrics", "shared_load_transactions"}) +
                         number_at(kernel, {"metrics", "shared_store_transactions"});
   if (passes > 0)
-    list.add("shared memory", passes,
-             m.number("gpu.sm_count", 1) / std::max(1.0, m.number("shared_memory.pass_cycles")), "passes");
+    list.add("shared memory", passes, m.number("gpu.sm_count") / std::max(1.0, m.number("shared_memory.pass_cycles")),
+             "passes");
   if (const double hits = number_at(kernel, {"memory", "l1", "hits"}); hits > 0)
-    list.add("L1", hits * m.number("l1.sector_bytes", 32), l1_bytes_per_cycle(m), "bytes");
+    list.add("L1", hits * m.number("l1.sector_bytes"), l1_bytes_per_cycle(m), "bytes");
   if (number_at(kernel, {"memory", "l2", "accesses"}) > 0) {
     const packet_cycles cycles = packets(kernel, m);
     const double peak = ports(m) * clock_ratio(m, "interconnect.clock_mhz");
@@ -112,30 +112,7 @@ void add_memory(use_list& list, const json& kernel, const machine_parameters& m)
 
 }  // namespace
 
-double l2_slices(const machine_parameters& m) {
-  return m.number("memory.channels", 1) * m.number("l2.slices_per_channel", 1);
-}
-
-machine_parameters::machine_parameters(const json& config) {
-  if (config.is_object())
-    for (const auto& item : config.items()) values_.emplace(item.key(), item.value());
-}
-
-const json& machine_parameters::value(const std::string& key) const {
-  static const json none;
-  const auto found = values_.find(key);
-  return found == values_.end() ? none : found->second;
-}
-
-double machine_parameters::number(const std::string& key, double otherwise) const {
-  const json& v = value(key);
-  return v.is_number() ? v.get<double>() : otherwise;
-}
-
-bool machine_parameters::is(const std::string& key, const std::string& text) const {
-  const json& v = value(key);
-  return v.is_string() && v.get_ref<const std::string&>() == text;
-}
+double l2_slices(const machine_parameters& m) { return slices_of(m.config()); }
 
 bool has(const json& j, std::initializer_list<const char*> path) {
   const json* at = &j;
@@ -162,7 +139,7 @@ double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 std::vector<resource_use> speed_of_light(const json& kernel, const machine_parameters& m) {
   use_list list{{}, number_at(kernel, {"cycles"})};
   list.add("issue slots", number_at(kernel, {"metrics", "issue_slots"}),
-           m.number("gpu.sm_count", 1) * m.number("sm.sub_partitions", 1), "slots");
+           m.number("gpu.sm_count") * m.number("sm.sub_partitions"), "slots");
   add_units(list, kernel, m);
   add_memory(list, kernel, m);
   return std::move(list.all);

@@ -2,30 +2,15 @@
 #pragma once
 
 #include <initializer_list>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "testbench/advice/machine_parameters.h"
+
 namespace heddle::testbench {
 
-/// The parameters of the simulated GPU by name, from the metrics of a run.
-class machine_parameters {
- public:
-  explicit machine_parameters(const nlohmann::ordered_json& config);
-
-  [[nodiscard]] bool has(const std::string& key) const { return values_.count(key) != 0; }
-  /// Null if the metrics do not have it.
-  [[nodiscard]] const nlohmann::ordered_json& value(const std::string& key) const;
-  /// `otherwise` if the value is missing or not a number.
-  [[nodiscard]] double number(const std::string& key, double otherwise = 0) const;
-  [[nodiscard]] bool is(const std::string& key, const std::string& text) const;
-
- private:
-  std::map<std::string, nlohmann::ordered_json> values_;
-};
-
-/// The GPU's L2 slices; a number that is missing counts as 1.
+/// The GPU's L2 slices.
 double l2_slices(const machine_parameters& machine);
 /// The number at the end of a path of keys; 0 if it is missing, as in metrics of other versions.
 double number_at(const nlohmann::ordered_json& j, std::initializer_list<const char*> path);

@@ -118,7 +118,7 @@ void register_spills(const time_model& t, std::vector<advice>& to) {
   r.parts["ldst"] = ratio(spills.executed, number_at(t.kernel, {"instructions", "ldst"}));
   // What is left of loops takes at least the cycles of the units for all warps.
   const double sharing =
-      t.resident_blocks() * std::ceil(t.threads_of_a_block() / warp_threads) / t.machine.number("sm.sub_partitions", 1);
+      t.resident_blocks() * std::ceil(t.threads_of_a_block() / warp_threads) / t.machine.number("sm.sub_partitions");
   const double left = std::max(spills.in_loops - spills.cycles_in_loops, spills.rest_in_loops * sharing);
   const double saved = spills.cycles - spills.cycles_in_loops + std::max(0.0, spills.in_loops - left);
   // And loads before a loop take what the path from the L2 needs for them.

@@ -74,8 +74,8 @@ double sum_of_block(const time_model& t) {
   constexpr double instructions = 70;
   const machine_parameters& m = t.machine;
   const double add = m.number("fp32.latency_cycles"), warps = std::ceil(t.threads_of_a_block() / warp_threads);
-  const double code = instructions * ratio(m.number("instruction_cache.instruction_bytes", 8),
-                                           m.number("instruction_cache.line_bytes", 128));
+  const double code =
+      instructions * ratio(m.number("instruction_cache.instruction_bytes"), m.number("instruction_cache.line_bytes"));
   const bool is_near = m.number("instruction_cache.launch_prefetch_bytes") > 0;
   const double fetch = std::ceil(code / (1 + m.number("instruction_cache.prefetch_lines"))) *
                        (is_near ? m.number("instruction_cache.miss_latency_cycles") : t.round_trip());
@@ -125,7 +125,7 @@ void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice
   if (passes < 2 * accesses) return;
   const double all = t.moved("shared_passes"), saved = ratio(passes - accesses, all);
   const double latency = t.machine.number("shared_memory.latency_cycles"),
-               each = t.machine.number("shared_memory.atomic_interval_cycles", 1);
+               each = t.machine.number("shared_memory.atomic_interval_cycles");
   const double alone =
       ratio(each * (passes - accesses), latency * accesses + each * (passes - accesses)) * ratio(passes, all);
   relief r;

@@ -96,7 +96,7 @@ time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), 
     for (const json& line : *all) add_line(line, text_at(k, "file"), known);
   for (const resource_use& u : speed_of_light(k, m)) uses_[u.name] = u.share;
   // An SM looks up one line in the L1, and one constant, in a cycle.
-  const double cycles = number_at(k, {"cycles"}) * m.number("gpu.sm_count", 1);
+  const double cycles = number_at(k, {"cycles"}) * m.number("gpu.sm_count");
   uses_["L1 look-ups"] = std::min(1.0, ratio(moved("l1_requests"), cycles));
   uses_["constant look-ups"] = std::min(1.0, ratio(moved("constant_reads"), cycles));
   const double clock = ratio(m.number("interconnect.clock_mhz"), m.number("gpu.core_clock_mhz"));
@@ -200,8 +200,8 @@ double time_model::constants_alone() const {
 }
 
 std::vector<double> time_model::times_of_code_lines() const {
-  const double each = ratio(machine.number("instruction_cache.line_bytes", 128),
-                            machine.number("instruction_cache.instruction_bytes", 8));
+  const double each =
+      ratio(machine.number("instruction_cache.line_bytes"), machine.number("instruction_cache.instruction_bytes"));
   std::vector<double> times;
   for (std::size_t k = 0; k < code.steps.size(); ++k) {
     const machine_step& step = code.steps[k];
@@ -230,7 +230,7 @@ double time_model::fetches_alone() const {
 }
 
 double time_model::time_of_starts() const {
-  const double sms = machine.number("gpu.sm_count", 1);
+  const double sms = machine.number("gpu.sm_count");
   const double blocks = std::min(number_at(kernel, {"blocks"}), number_at(kernel, {"blocks_per_sm"}) * sms);
   return ratio(machine.number("cwd.dispatch_interval_cycles") * blocks, number_at(kernel, {"cycles"}));
 }
@@ -242,17 +242,17 @@ double time_model::threads_of_a_block() const {
 }
 
 double time_model::resident_blocks() const {
-  const double each = std::ceil(ratio(number_at(kernel, {"blocks"}), machine.number("gpu.sm_count", 1)));
+  const double each = std::ceil(ratio(number_at(kernel, {"blocks"}), machine.number("gpu.sm_count")));
   return std::max(1.0, std::min(number_at(kernel, {"blocks_per_sm"}), each));
 }
 
 double time_model::blocks_that_fit(double registers) const {
   const auto up = [](double v, double unit) { return std::ceil(v / std::max(1.0, unit)) * std::max(1.0, unit); };
-  const double all = machine.number("sm.registers"), unit = machine.number("sm.register_allocation_unit", 256);
+  const double all = machine.number("sm.registers"), unit = machine.number("sm.register_allocation_unit");
   const double warps = std::ceil(threads_of_a_block() / warp_threads), bare = registers * warp_threads;
-  if (machine.is("sm.register_allocation", "block"))
-    return std::floor(ratio(all, up(up(warps, machine.number("sm.warp_allocation_granularity", 1)) * bare, unit)));
-  const double parts = machine.number("sm.sub_partitions", 1);
+  if (machine.config().sm.register_allocation == choice::register_allocation::block)
+    return std::floor(ratio(all, up(up(warps, machine.number("sm.warp_allocation_granularity")) * bare, unit)));
+  const double parts = machine.number("sm.sub_partitions");
   return std::floor(std::floor(ratio(all / parts, up(bare, unit))) * parts / warps);
 }
 

@@ -9,6 +9,14 @@
 
 namespace heddle::testbench {
 
+const std::vector<std::string>& preemption_modes() {
+  static_assert(preemption_mode{1} == preemption_mode::context_switch && preemption_mode{2} == preemption_mode::flush &&
+                    preemption_mode{3} == preemption_mode::automatic,
+                "in the order of preemption_mode");
+  static const std::vector<std::string> names = {"drain", "switch", "flush", "auto"};
+  return names;
+}
+
 preemption parse_preemption(json_reader& r) {
   preemption p;
   p.where = r.place();
@@ -32,12 +40,8 @@ preemption parse_preemption(json_reader& r) {
       r.fail(*v, path, "expected \"all\", the number of an SM or a list of such");
     }
   }
-  if (r.has("mode")) {
-    static const std::vector<std::string> names = {"drain", "switch", "flush", "auto"};
-    constexpr preemption_mode modes[] = {preemption_mode::drain, preemption_mode::context_switch,
-                                         preemption_mode::flush, preemption_mode::automatic};
-    p.mode = modes[r.to_choice(r.required("mode"), r.path_of("mode"), names)];
-  }
+  if (r.has("mode"))
+    p.mode = static_cast<preemption_mode>(r.to_choice(r.required("mode"), r.path_of("mode"), preemption_modes()));
   p.resume_after = r.number("resume_after", 0, latest_cycle);
   return p;
 }

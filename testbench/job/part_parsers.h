@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "testbench/job/job.h"
 #include "testbench/text/json_tree.h"
@@ -9,6 +11,9 @@
 namespace heddle::testbench {
 
 constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // simulated time can represent it at any clock frequency
+
+/// The names of preemption_mode, in its order.
+const std::vector<std::string>& preemption_modes();
 
 /// Parses an entry of a job's 'preempt'. Throws input_error.
 preemption parse_preemption(json_reader& r);

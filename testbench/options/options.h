@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/config/shipped.h"
 #include "heddle/frontend/sass_trace/replay/trace_store.h"
 #include "heddle/occupancy/clusters.h"
 
@@ -60,7 +61,7 @@ struct run_options {
   bool strict = false;                 // replay
   std::uint64_t trace_memory_mib = sass_trace::trace_store::usual_mib;  // replay
 
-  std::string gpu = "gtx1080";
+  std::string gpu = default_gpu();
   std::vector<std::string> overrides;
 
   std::string metrics_file;  // empty: not written
@@ -89,7 +90,7 @@ struct run_options {
 
 /// Options of the commands that only print information.
 struct info_options {
-  std::string gpu = "gtx1080";
+  std::string gpu = default_gpu();
   std::vector<std::string> overrides;
   bool json = false;
   bool describe = false;  // config

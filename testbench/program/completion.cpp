@@ -47,9 +47,8 @@ void add_parameters(candidates& found) {
   }
   const parameter* p = find_parameter(found.word().substr(0, equals));
   if (p == nullptr || p->is_number() || p->is_list) return;
-  const std::string values = p->values();
-  if (values != "text")
-    for (const std::string& value : split(values, ','))
+  if (!p->is_text)
+    for (const std::string& value : split(p->values(), ','))
       found.add(p->name() + "=" + value.substr(value.find_first_not_of(' ')));
 }
 

@@ -17,6 +17,7 @@
 #include "heddle/frontend/ptx/resolve/parameter_types.h"
 #include "heddle/metrics/json.h"
 #include "heddle/occupancy/clusters.h"
+#include "heddle/occupancy/limiter.h"
 #include "heddle/occupancy/occupancy.h"
 #include "testbench/options/log.h"
 #include "testbench/options/options.h"
@@ -63,15 +64,6 @@ void write_gpu(json_writer& w, const gpu_config& c) {
 
 std::string limit_text(unsigned limit) { return limit == resource_limits::unlimited ? "-" : std::to_string(limit); }
 
-template <class V>
-void visit_limits(const resource_limits& l, V&& v) {
-  v("warps", l.warps);
-  v("blocks", l.blocks);
-  v("registers", l.registers);
-  v("shared_memory", l.shared_memory);
-  v("barriers", l.barriers);
-}
-
 std::string occupancy_json(const occupancy_result& r, const std::optional<std::uint64_t>& clusters) {
   json_writer w;
   w.begin_object();
@@ -81,7 +73,7 @@ std::string occupancy_json(const occupancy_result& r, const std::optional<std::u
   for (const auto& name : r.limiters) w.value(name);
   w.end_array();
   w.key("limits").begin_object();
-  visit_limits(r.block.limits, [&w](const char* name, unsigned limit) {
+  each_limit(r.block.limits, [&w](const char* name, unsigned limit) {
     w.key(name);
     if (limit == resource_limits::unlimited) {
       w.null();
@@ -103,7 +95,7 @@ std::string occupancy_table(const occupancy_result& r, const gpu_config& c,
       fmt::format("{}: {} blocks per SM, {} of {} warps, occupancy {:.4g}\nlimited by {}\n\n", c.gpu.name,
                   r.blocks_per_sm, r.active_warps, c.sm.max_warps, r.theoretical_occupancy, join(r.limiters, ", "));
   text += fmt::format("{:<16}{:>14}\n", "resource", "blocks it fits");
-  visit_limits(r.block.limits, [&text](const char* name, unsigned limit) {
+  each_limit(r.block.limits, [&text](const char* name, unsigned limit) {
     text += fmt::format("{:<16}{:>14}\n", name, limit_text(limit));
   });
   text +=

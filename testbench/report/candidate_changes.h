@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/config/parameter_table.h"
 #include "testbench/advice/speed_of_light.h"
 #include "testbench/report/change_text.h"
 
@@ -22,10 +23,17 @@ struct judged {
   const nlohmann::ordered_json& kernel;
   const machine_parameters& machine;
 
+  [[nodiscard]] const gpu_config& config() const { return machine.config(); }
   double number(const char* key) const { return machine.number(key); }
   [[nodiscard]] double of_kernel(std::initializer_list<const char*> path) const { return number_at(kernel, path); }
   double instructions(const char* unit) const { return number_at(kernel, {"instructions", unit}); }
 };
+
+/// The name of a choice of this parameter.
+template <class E>
+std::string name_of(const char* key, E choice) {
+  return find_parameter(key)->choices.at(static_cast<std::size_t>(choice));
+}
 
 using lister = std::vector<change> (*)(const judged&);
 

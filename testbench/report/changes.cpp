@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "heddle/config/parameters.h"
+#include "heddle/occupancy/limiter.h"
 #include "testbench/report/candidate_changes.h"
 
 namespace heddle::testbench {
@@ -18,15 +19,16 @@ found only_if(bool condition, const found& f) { return condition ? f : std::null
 
 // A unit that the sub-partitions share has the lanes of all.
 found more_lanes(const judged& j, const std::string& key) {
-  const bool shared = j.machine.value(key.substr(0, key.find('.')) + ".shared") == json(true);
-  const double parts = shared ? j.machine.number("sm.sub_partitions", 1) : 1;
+  const bool shared = j.machine.is_set(key.substr(0, key.find('.')) + ".shared");
+  const double parts = shared ? j.machine.number("sm.sub_partitions") : 1;
   return only_if(is_warp_rate(2 * j.machine.number(key) * parts), twice(j, key, "the unit limits the throughput"));
 }
 found more_sms(const judged& j, const char* why) { return twice(j, "gpu.sm_count", why); }
 found wider_issue(const judged& j) {
   found f = twice(j, "sub_partition.issue_width", "more instructions are ready than schedulers can issue", 2);
   // A second instruction issues only if the dual-issue rule allows some pairs.
-  if (f && j.machine.is("sub_partition.dual_issue", "none")) f->also.emplace_back("sub_partition.dual_issue", "any");
+  if (f && j.config().sub_partition.dual_issue == choice::dual_issue::none)
+    f->also.emplace_back("sub_partition.dual_issue", name_of("sub_partition.dual_issue", choice::dual_issue::any));
   return f;
 }
 found one_pass(const judged& j) {
@@ -49,7 +51,7 @@ bool reused(const judged& j) {
   const double from_memory = j.of_kernel({"memory", "dram", "read_bytes"});
   return from_memory > 0 && j.of_kernel({"memory", "l2", "read_bytes"}) >= 2 * from_memory;
 }
-bool loads_bypass_l1(const judged& j) { return j.machine.value("l1.cache_global_loads") == json(false); }
+bool loads_bypass_l1(const judged& j) { return !j.config().l1.cache_global_loads; }
 found l1_on(const judged& j) {
   return only_if(loads_bypass_l1(j) && j.of_kernel({"metrics", "gld_transactions"}) > 0 && reused(j),
                  change_to(j, "l1.cache_global_loads", true, "global loads bypass the L1"));
@@ -91,16 +93,14 @@ found more_warps(const judged& j) {
   if (j.of_kernel({"theoretical_occupancy"}) >= 0.99 || (has(j.kernel, {"waves"}) && j.of_kernel({"waves"}) < 1))
     return std::nullopt;
   static constexpr const char* why = "more warps would hide the latency; this limits them";
-  static constexpr const char* keys[][2] = {{"warps", "sm.max_warps"},
-                                            {"blocks", "sm.max_blocks"},
-                                            {"registers", "sm.registers"},
-                                            {"barriers", "sm.barriers"}};
   const auto limiters = j.kernel.find("occupancy_limiters");
   if (limiters == j.kernel.end() || !limiters->is_array() || limiters->empty()) return std::nullopt;
-  if ((*limiters)[0] == "shared_memory") return more_shared(j, why);
-  for (const json& limiter : *limiters)
-    for (const auto& [name, key] : keys)
-      if (limiter == name) return twice(j, key, why);
+  for (std::size_t k = 0; k < limiters->size(); ++k)
+    for (const limiter_row& row : limiter_rows) {
+      if ((*limiters)[k] != row.name) continue;
+      if (row.what != limiter::shared_memory) return twice(j, row.parameter, why);
+      if (k == 0) return more_shared(j, why);
+    }
   return std::nullopt;
 }
 
@@ -112,7 +112,9 @@ double from_memory(const judged& j) {
 // The latency of the memory itself, if at least a quarter of the bytes from the L2 came from the memory.
 found memory_latency(const judged& j) {
   if (from_memory(j) < 0.25) return std::nullopt;
-  return half(j, j.machine.is("memory.model", "dram") ? "dram.controller_latency_cycles" : "memory.latency_cycles",
+  return half(j,
+              j.config().memory.model == choice::memory_model::dram ? "dram.controller_latency_cycles"
+                                                                    : "memory.latency_cycles",
               "what misses the L2 waits for the memory");
 }
 
@@ -131,7 +133,9 @@ bool often_misses_l2(const judged& j) {
 }
 
 found other_order(const judged& j, const char* why) {
-  return change_to(j, "sub_partition.scheduler", j.machine.is("sub_partition.scheduler", "gto") ? "lrr" : "gto", why);
+  const bool greedy = j.config().sub_partition.scheduler == choice::scheduler::gto;
+  return change_to(j, "sub_partition.scheduler",
+                   name_of("sub_partition.scheduler", greedy ? choice::scheduler::lrr : choice::scheduler::gto), why);
 }
 
 std::vector<change> memory_wait(const judged& j) {
@@ -232,7 +236,7 @@ std::vector<change> dispatch_conflicts(const judged& j) {
 std::vector<change> last_stores(const judged& j) { return first({more_ports(j), wider_requests(j)}); }
 std::vector<change> sleeping_changes(const judged&) { return {}; }
 std::vector<change> contexts(const judged& j) {
-  return first({only_if(!j.machine.is("context.preemption", "block"),
+  return first({only_if(j.config().context.preemption != choice::preemption::block,
                         twice(j, "context.lines_in_flight", "contexts are saved and restored faster"))});
 }
 std::vector<change> schedulers(const judged& j) { return first({wider_issue(j), more_sms(j, "more schedulers")}); }
@@ -286,8 +290,9 @@ std::vector<change> wider_responses(const judged& j) {
 }
 std::vector<change> faster_memory(const judged& j) {
   return first({twice(j, "memory.channels", "more channels side by side"), only_if(often_misses_l2(j), more_l2(j)),
-                j.machine.is("memory.model", "dram") ? twice(j, "dram.clock_mhz", "a faster memory")
-                                                     : twice(j, "memory.bytes_per_cycle", "a wider memory")});
+                j.config().memory.model == choice::memory_model::dram
+                    ? twice(j, "dram.clock_mhz", "a faster memory")
+                    : twice(j, "memory.bytes_per_cycle", "a wider memory")});
 }
 
 // A busy part of the chip: the changes that widen it or reduce its load.
@@ -358,8 +363,8 @@ std::vector<change> all_changes(const machine_parameters& machine) {
       {"cycles", 1}};
   std::vector<change> all = changes_for_launch(machine);
   const auto take = [&all](const std::vector<change>& more) { all.insert(all.end(), more.begin(), more.end()); };
-  for (const char* limiter : {"warps", "blocks", "registers", "shared_memory", "barriers"}) {
-    const json limited = {{"occupancy_limiters", {limiter}}};
+  for (const limiter_row& row : limiter_rows) {
+    const json limited = {{"occupancy_limiters", {row.name}}};
     if (const found f = more_warps({limited, machine})) all.push_back(*f);
   }
   for (const resource_rule& r : of_resource) take(r.changes({kernel, machine}));

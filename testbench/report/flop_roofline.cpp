@@ -27,7 +27,7 @@ constexpr ceiling_row tensor_rows[] = {{"tensor f16", "tensor.f16_fma_per_cycle"
 
 // Those of the chip's units, the highest first; those that are equal are one.
 json ceilings(const machine_parameters& m) {
-  const double parts = m.number("sm.sub_partitions", 1) * m.number("gpu.sm_count", 1);
+  const double parts = m.number("sm.sub_partitions") * m.number("gpu.sm_count");
   const double hertz = m.number("gpu.core_clock_mhz") * 1e6;
   std::vector<std::pair<std::string, double>> all;
   const auto add = [&](const char* name, double per_cycle) {
@@ -39,7 +39,7 @@ json ceilings(const machine_parameters& m) {
       }
     all.emplace_back(name, per_cycle * parts * hertz);
   };
-  const double shared_lanes = ratio(m.number("fp32.shared_lanes"), m.number("sm.sub_partitions", 1));
+  const double shared_lanes = ratio(m.number("fp32.shared_lanes"), m.number("sm.sub_partitions"));
   add("fp32", 2 * (m.number("fp32.lanes") + shared_lanes));
   add("fp64", 2 * m.number("fp64.lanes"));
   add("half", 4 * m.number("half.lanes"));
@@ -63,13 +63,13 @@ json flop_roofline(const json& kernel, const machine_parameters& m) {
   if (flops == 0 || number_at(kernel, {"cycles"}) == 0) return nullptr;
   const double hertz = m.number("gpu.core_clock_mhz") * 1e6;
   json levels = roofline(kernel, m)["levels"];
-  const double pass_bytes = m.number("shared_memory.banks", 32) * m.number("shared_memory.bank_bytes", 4);
+  const double pass_bytes = m.number("shared_memory.banks") * m.number("shared_memory.bank_bytes");
   const double passes = number_at(kernel, {"metrics", "shared_load_transactions"}) +
                         number_at(kernel, {"metrics", "shared_store_transactions"});
   if (passes > 0)
     levels.push_back({{"name", "shared"},
                       {"bytes", passes * pass_bytes},
-                      {"peak", m.number("gpu.sm_count", 1) * pass_bytes * hertz /
+                      {"peak", m.number("gpu.sm_count") * pass_bytes * hertz /
                                    std::max(1.0, m.number("shared_memory.pass_cycles"))}});
   for (json& level : levels) level["intensity"] = flops / level["bytes"].get<double>();
   return {{"rate", ratio(flops, number_at(kernel, {"cycles"})) * hertz},

@@ -7,6 +7,9 @@
 #include <set>
 #include <string>
 #include <utility>
+
+#include "heddle/occupancy/limiter.h"
+
 namespace heddle::testbench {
 
 namespace {
@@ -79,12 +82,11 @@ class wait_shares {
 };
 
 /// What keeps more blocks from an SM (docs/use/metrics.md), for parameters that say how many warps it holds.
-const char* limiter_of(const std::string& key) {
-  if (key == "sm.max_warps") return "warps";
-  if (key == "sm.max_blocks") return "blocks";
-  if (key == "sm.registers" || key == "sm.register_allocation_unit") return "registers";
-  if (key == "shared_memory.size_bytes") return "shared_memory";
-  return nullptr;
+limiter limiter_of(const std::string& key) {
+  if (key == "sm.register_allocation_unit") return limiter::registers;
+  for (const limiter_row& row : limiter_rows)
+    if (key == row.parameter) return row.what;
+  return limiter::none;
 }
 
 class promises {
@@ -93,7 +95,8 @@ class promises {
     if (!metrics.contains("kernels")) return;
     for (const json& kernel : metrics.at("kernels"))
       if (kernel.value("waves", 2.0) > 1 && kernel.contains("occupancy_limiters"))
-        for (const json& limiter : kernel.at("occupancy_limiters")) limiters_.insert(limiter.get<std::string>());
+        for (const json& limiter : kernel.at("occupancy_limiters"))
+          limiters_.insert(limiter_named(limiter.get<std::string>()));
   }
   /// Of changes in the order in which they are made: the first parameters of a section are its clock and size.
   [[nodiscard]] double of(const candidate& c) {
@@ -101,16 +104,16 @@ class promises {
     if (c.what == candidate::kind::advice) return advice;
     const std::string& key = c.settings.front().first;
     const std::string section = key.substr(0, key.find('.'));
-    const char* const limiter = limiter_of(key);
+    const limiter limits = limiter_of(key);
     double promise = std::max(shares_.of(section), least);
-    if (limiter != nullptr && limiters_.count(limiter) == 0) promise = least;
+    if (limits != limiter::none && limiters_.count(limits) == 0) promise = least;
     const double kind = c.what == candidate::kind::choice ? choice : c.sooner ? 1 : other_direction;
     return promise * kind * std::pow(next, made_[section + std::to_string(kind)]++);
   }
 
  private:
   wait_shares shares_;
-  std::set<std::string> limiters_;
+  std::set<limiter> limiters_;
   std::map<std::string, unsigned> made_;
 };
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "heddle/config/error.h"
+#include "heddle/config/shipped.h"
 #include "testbench/correlate/run_missing.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/files/passing_folder.h"
@@ -39,7 +40,7 @@ constexpr double worth_a_pair = 0.005;  // of the base
 
 struct whatif_options {
   std::string run;  // the workload, as heddle run or exec take it
-  std::string gpu = "gtx1080";
+  std::string gpu = default_gpu();
   std::vector<std::string> overrides;
   aim what = aim::time;
   std::uint64_t runs = 0;  // most; 0: no limit

@@ -12,7 +12,25 @@
 namespace heddle::testbench {
 
 struct constraint::node {
-  std::string what;  // "and", "or", "not", "neg", an operator, "variable" or "word" (a literal)
+  enum class kind : std::uint8_t {
+    variable,
+    word,  // a literal
+    both,
+    either,
+    not_,
+    equal,
+    unequal,
+    less,
+    at_most,
+    greater,
+    at_least,
+    negative,
+    sum,
+    difference,
+    product,
+    quotient
+  };
+  kind what = kind::word;
   std::string text;  // of a variable or word
   std::unique_ptr<node> left;
   std::unique_ptr<node> right;
@@ -22,9 +40,25 @@ namespace {
 
 using node = constraint::node;
 using node_ptr = std::unique_ptr<node>;
+using kind = node::kind;
 
 constexpr unsigned deepest = 100;      // nesting depth of parentheses and negations
 constexpr std::size_t longest = 2000;  // tokens of a condition
+
+struct operator_row {
+  const char* text;
+  kind what;
+};
+constexpr operator_row comparisons[] = {{"=", kind::equal},    {"!=", kind::unequal}, {"<", kind::less},
+                                        {"<=", kind::at_most}, {">", kind::greater},  {">=", kind::at_least}};
+
+const operator_row* comparison_of(const std::string& token) {
+  for (const operator_row& row : comparisons)
+    if (token == row.text) return &row;
+  return nullptr;
+}
+
+bool is_equality(kind k) { return k == kind::equal || k == kind::unequal; }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
@@ -83,23 +117,23 @@ class parser {
     ++at_;
     return true;
   }
-  static node_ptr make(const std::string& what, node_ptr left, node_ptr right) {
+  static node_ptr make(kind what, node_ptr left, node_ptr right) {
     return node_ptr(new node{what, "", std::move(left), std::move(right)});
   }
 
   node_ptr any(unsigned depth) {
     node_ptr left = all(depth);
-    while (take("or")) left = make("or", std::move(left), all(depth));
+    while (take("or")) left = make(kind::either, std::move(left), all(depth));
     return left;
   }
   node_ptr all(unsigned depth) {
     node_ptr left = negation(depth);
-    while (take("and")) left = make("and", std::move(left), negation(depth));
+    while (take("and")) left = make(kind::both, std::move(left), negation(depth));
     return left;
   }
   node_ptr negation(unsigned depth) {
     if (depth > deepest) fail("the condition is nested too deep");
-    if (take("not")) return make("not", negation(depth + 1), nullptr);
+    if (take("not")) return make(kind::not_, negation(depth + 1), nullptr);
     // A parenthesis may enclose a condition or a sum; the tokens inside tell which.
     if (next() == "(") {
       const std::size_t begin = at_;
@@ -120,43 +154,42 @@ class parser {
       const std::string& t = tokens_[i];
       if (t == "(") ++open;
       if (t == ")" && --open == 0) return false;
-      if (is_comparison(t) || t == "and" || t == "or" || t == "not") return true;
+      if (comparison_of(t) != nullptr || t == "and" || t == "or" || t == "not") return true;
     }
     fail("expected ')'");
-  }
-  static bool is_comparison(const std::string& t) {
-    return t == "=" || t == "!=" || t == "<" || t == "<=" || t == ">" || t == ">=";
   }
 
   node_ptr comparison(unsigned depth) {
     node_ptr left = sum(depth);
-    const std::string op = next();
-    if (!is_comparison(op)) {
-      fail("expected a comparison (= != < <= > >=)" + (op.empty() ? " at the end" : ", not '" + printable(op) + "'"));
+    const std::string token = next();
+    const operator_row* const op = comparison_of(token);
+    if (op == nullptr) {
+      fail("expected a comparison (= != < <= > >=)" +
+           (token.empty() ? " at the end" : ", not '" + printable(token) + "'"));
     }
     ++at_;
     node_ptr right = sum(depth);
-    const bool text_allowed = (op == "=" || op == "!=") && (left->what == "variable" || right->what == "variable");
+    const bool text_allowed = is_equality(op->what) && (left->what == kind::variable || right->what == kind::variable);
     check_word(*left, text_allowed);
     check_word(*right, text_allowed);
     if (text_allowed) {
       check_value(*left, *right);
       check_value(*right, *left);
     }
-    return make(op, std::move(left), std::move(right));
+    return make(op->what, std::move(left), std::move(right));
   }
   // A word that is neither a number nor a name is allowed only as the other side of a comparison with a variable.
   void check_word(const node& n, bool text_allowed) const {
     if (n.left) check_word(*n.left, false);
     if (n.right) check_word(*n.right, false);
     double number = 0;
-    if (n.what != "word" || parse_float(n.text, number)) return;
+    if (n.what != kind::word || parse_float(n.text, number)) return;
     if (!text_allowed)
       fail("'" + printable(n.text) + "' is neither an axis nor a parameter nor a number" + suggestion(n.text, names_));
   }
 
   void check_value(const node& variable, const node& word) const {
-    if (variable.what != "variable" || word.what != "word" || !wrong_) return;
+    if (variable.what != kind::variable || word.what != kind::word || !wrong_) return;
     const std::string expected = wrong_(variable.text, word.text);
     if (!expected.empty())
       fail("'" + printable(word.text) + "' is no value of " + variable.text + ", expected " + expected);
@@ -165,22 +198,22 @@ class parser {
   node_ptr sum(unsigned depth) {
     node_ptr left = product(depth);
     while (next() == "+" || next() == "-") {
-      const std::string op = tokens_[at_++];
-      left = make(op, std::move(left), product(depth));
+      const kind what = tokens_[at_++] == "+" ? kind::sum : kind::difference;
+      left = make(what, std::move(left), product(depth));
     }
     return left;
   }
   node_ptr product(unsigned depth) {
     node_ptr left = operand(depth);
     while (next() == "*" || next() == "/") {
-      const std::string op = tokens_[at_++];
-      left = make(op, std::move(left), operand(depth));
+      const kind what = tokens_[at_++] == "*" ? kind::product : kind::quotient;
+      left = make(what, std::move(left), operand(depth));
     }
     return left;
   }
   node_ptr operand(unsigned depth) {
     if (depth > deepest) fail("the condition is nested too deep");
-    if (take("-")) return make("neg", operand(depth + 1), nullptr);
+    if (take("-")) return make(kind::negative, operand(depth + 1), nullptr);
     if (take("(")) {
       node_ptr inner = sum(depth + 1);
       if (!take(")")) fail("expected ')'");
@@ -194,11 +227,12 @@ class parser {
     ++at_;
     auto leaf = std::make_unique<node>();
     leaf->text = word[0] == '"' ? word.substr(1) : word;
-    leaf->what = word[0] != '"' && known_(word) ? "variable" : "word";
-    if (leaf->what == "variable") variables_.push_back(word);
+    leaf->what = word[0] != '"' && known_(word) ? kind::variable : kind::word;
+    if (leaf->what == kind::variable) variables_.push_back(word);
     double number = 0;
     // "launch.blok" is a misspelt name, not a text.
-    if (leaf->what == "word" && word[0] != '"' && word.find('.') != std::string::npos && !parse_float(word, number)) {
+    if (leaf->what == kind::word && word[0] != '"' && word.find('.') != std::string::npos &&
+        !parse_float(word, number)) {
       fail("'" + printable(word) + "' is neither an axis nor a parameter" + suggestion(word, names_));
     }
     return leaf;
@@ -218,15 +252,15 @@ struct evaluation {
   const std::string& where;
   const constraint::value_of& values;
 
-  [[nodiscard]] std::string text(const node& n) const { return n.what == "variable" ? values(n.text) : n.text; }
+  [[nodiscard]] std::string text(const node& n) const { return n.what == kind::variable ? values(n.text) : n.text; }
 
   [[nodiscard]] double number(const node& n) const {
-    if (n.what == "neg") return -number(*n.left);
+    if (n.what == kind::negative) return -number(*n.left);
     if (n.left) {
       const double a = number(*n.left), b = number(*n.right);
-      if (n.what == "+") return a + b;
-      if (n.what == "-") return a - b;
-      if (n.what == "*") return a * b;
+      if (n.what == kind::sum) return a + b;
+      if (n.what == kind::difference) return a - b;
+      if (n.what == kind::product) return a * b;
       if (b == 0) throw input_error(where + ": division by zero");
       return a / b;
     }
@@ -234,27 +268,27 @@ struct evaluation {
     const std::string t = text(n);
     if (!parse_float(t, value)) {
       throw input_error(where + ": '" + printable(t) + "' is no number" +
-                        (n.what == "variable" ? " (" + n.text + ")" : ""));
+                        (n.what == kind::variable ? " (" + n.text + ")" : ""));
     }
     return value;
   }
 
   [[nodiscard]] bool holds(const node& n) const {
-    if (n.what == "and") return holds(*n.left) && holds(*n.right);
-    if (n.what == "or") return holds(*n.left) || holds(*n.right);
-    if (n.what == "not") return !holds(*n.left);
-    if ((n.what == "=" || n.what == "!=") && !n.left->left && !n.right->left) {
+    if (n.what == kind::both) return holds(*n.left) && holds(*n.right);
+    if (n.what == kind::either) return holds(*n.left) || holds(*n.right);
+    if (n.what == kind::not_) return !holds(*n.left);
+    if (is_equality(n.what) && !n.left->left && !n.right->left) {
       const std::string a = text(*n.left), b = text(*n.right);
       double x = 0, y = 0;
       const bool equal = parse_float(a, x) && parse_float(b, y) ? x == y : a == b;
-      return equal == (n.what == "=");
+      return equal == (n.what == kind::equal);
     }
     const double a = number(*n.left), b = number(*n.right);
-    if (n.what == "=") return a == b;
-    if (n.what == "!=") return a != b;
-    if (n.what == "<") return a < b;
-    if (n.what == "<=") return a <= b;
-    return n.what == ">" ? a > b : a >= b;
+    if (n.what == kind::equal) return a == b;
+    if (n.what == kind::unequal) return a != b;
+    if (n.what == kind::less) return a < b;
+    if (n.what == kind::at_most) return a <= b;
+    return n.what == kind::greater ? a > b : a >= b;
   }
 };
 

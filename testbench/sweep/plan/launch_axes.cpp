@@ -5,16 +5,15 @@
 #include <functional>
 #include <limits>
 
+#include "heddle/config/error.h"
 #include "heddle/config/ini_reader.h"
 #include "heddle/config/suggestion.h"
+#include "testbench/job/part_parsers.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
 
 namespace {
-
-constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // as in a job file
-const std::vector<std::string> modes = {"drain", "switch", "flush", "auto"};
 
 [[noreturn]] void wrong(const std::string& axis, const std::string& value, const std::string& expected) {
   throw input_error(axis + ": got '" + printable(value) + "', expected " + expected);
@@ -41,11 +40,10 @@ std::vector<std::uint32_t> dimensions(const std::string& axis, const std::string
 }
 
 preemption_mode mode_of(const std::string& axis, const std::string& value) {
+  const std::vector<std::string>& modes = preemption_modes();
   const auto found = std::find(modes.begin(), modes.end(), value);
   if (found == modes.end()) wrong(axis, value, join(modes, ", ") + suggestion(value, modes));
-  constexpr preemption_mode values[] = {preemption_mode::drain, preemption_mode::context_switch, preemption_mode::flush,
-                                        preemption_mode::automatic};
-  return values[found - modes.begin()];
+  return static_cast<preemption_mode>(found - modes.begin());
 }
 
 void set_block(operation& op, const std::vector<std::uint32_t>& wanted) {
@@ -77,73 +75,104 @@ void each_launch(std::vector<operation>& operations, const std::function<void(op
   }
 }
 
+/// An axis: what a value of it does to a launch, or to a preemption. Both throw input_error for a value that no job can
+/// have.
+struct launch_axis {
+  const char* name;
+  bool is_number;
+  void (*of_launch)(const std::string& axis, const std::string& value, operation& op);
+  void (*of_preemption)(const std::string& axis, const std::string& value, preemption& p);
+};
+
+constexpr launch_axis all_axes[] = {
+    {"launch.block", false,
+     [](const std::string& axis, const std::string& value, operation& op) { set_block(op, dimensions(axis, value)); },
+     nullptr},
+    {"launch.registers_per_thread", true,
+     [](const std::string& axis, const std::string& value, operation& op) {
+       op.registers = value == "null" ? 0 : narrow<std::uint32_t>(number(axis, value, 1, 65535));
+     },
+     nullptr},
+    {"launch.shared_bytes", true,
+     [](const std::string& axis, const std::string& value, operation& op) {
+       op.shared_bytes = narrow<std::uint32_t>(number(axis, value, 0, largest_u32));
+     },
+     nullptr},
+    {"launch.carveout", true,
+     [](const std::string& axis, const std::string& value, operation& op) {
+       op.carveout = value == "null" ? -1 : narrow<std::int32_t>(number(axis, value, 0, 100));
+     },
+     nullptr},
+    {"launch.priority", true,
+     [](const std::string& axis, const std::string& value, operation& op) {
+       std::int64_t n = 0;
+       if (!parse_signed(value, n) || n < std::numeric_limits<std::int32_t>::min() ||
+           n > std::numeric_limits<std::int32_t>::max())
+         wrong(axis, value, "a whole number of 32 bits");
+       op.priority = narrow<std::int32_t>(n);
+     },
+     nullptr},
+    {"preempt.mode", false, nullptr,
+     [](const std::string& axis, const std::string& value, preemption& p) { p.mode = mode_of(axis, value); }},
+    {"preempt.at_cycle", true, nullptr,
+     [](const std::string& axis, const std::string& value, preemption& p) {
+       p.at_cycle = number(axis, value, 0, latest_cycle);
+     }},
+    {"preempt.resume_after", true, nullptr,
+     [](const std::string& axis, const std::string& value, preemption& p) {
+       p.resume_after = number(axis, value, 0, latest_cycle);
+     }},
+};
+
+const launch_axis* find_axis(const std::string& name) {
+  for (const launch_axis& axis : all_axes)
+    if (name == axis.name) return &axis;
+  return nullptr;
+}
+
+const launch_axis& axis_named(const std::string& name) {
+  const launch_axis* axis = find_axis(name);
+  invariant(axis != nullptr, "an axis of launches has a row");
+  return *axis;
+}
+
 }  // namespace
 
-const std::vector<std::string>& launch_axes() {
-  static const std::vector<std::string> names = {"launch.block",        "launch.registers_per_thread",
-                                                 "launch.shared_bytes", "launch.carveout",
-                                                 "launch.priority",     "preempt.mode",
-                                                 "preempt.at_cycle",    "preempt.resume_after"};
+std::vector<std::string> launch_axes() {
+  std::vector<std::string> names;
+  for (const launch_axis& axis : all_axes) names.emplace_back(axis.name);
   return names;
 }
 
-bool is_launch_axis(const std::string& name) {
-  return std::find(launch_axes().begin(), launch_axes().end(), name) != launch_axes().end();
+bool is_launch_axis(const std::string& name) { return find_axis(name) != nullptr; }
+
+bool has_numbers(const std::string& name) { return axis_named(name).is_number; }
+
+void check_launch_value(const std::string& name, const std::string& value) {
+  const launch_axis& axis = axis_named(name);
+  operation any_launch;
+  preemption any_preemption;
+  if (axis.of_launch != nullptr) axis.of_launch(name, value, any_launch);
+  else axis.of_preemption(name, value, any_preemption);
 }
 
-void check_launch_value(const std::string& axis, const std::string& value) {
-  if (axis == "launch.block") {
-    dimensions(axis, value);
-  } else if (axis == "launch.registers_per_thread") {
-    if (value != "null") number(axis, value, 1, 65535);
-  } else if (axis == "launch.shared_bytes") {
-    number(axis, value, 0, largest_u32);
-  } else if (axis == "launch.carveout") {
-    if (value != "null") number(axis, value, 0, 100);
-  } else if (axis == "launch.priority") {
-    std::int64_t n = 0;
-    if (!parse_signed(value, n) || n != static_cast<std::int32_t>(n)) wrong(axis, value, "a whole number of 32 bits");
-  } else if (axis == "preempt.mode") {
-    mode_of(axis, value);
-  } else {
-    number(axis, value, 0, latest_cycle);
-  }
-}
-
-void check_launch_axis(const std::string& axis, const job& j) {
-  if (axis.rfind("preempt.", 0) == 0) {
-    if (j.preemptions.empty()) throw input_error(axis + ": '" + j.name + "' has no 'preempt' that could be changed");
+void check_launch_axis(const std::string& name, const job& j) {
+  if (axis_named(name).of_preemption != nullptr) {
+    if (j.preemptions.empty()) throw input_error(name + ": '" + j.name + "' has no 'preempt' that could be changed");
     return;
   }
   for (const operation& op : j.operations) {
-    if (op.recording) throw input_error(axis + ": recorded kernels have the launch that they were recorded with");
+    if (op.recording) throw input_error(name + ": recorded kernels have the launch that they were recorded with");
   }
 }
 
-void apply_launch_axis(const std::string& axis, const std::string& value, job& j) {
-  if (axis.rfind("preempt.", 0) == 0) {
-    for (preemption& p : j.preemptions) {
-      if (axis == "preempt.mode") p.mode = mode_of(axis, value);
-      if (axis == "preempt.at_cycle") p.at_cycle = number(axis, value, 0, latest_cycle);
-      if (axis == "preempt.resume_after") p.resume_after = number(axis, value, 0, latest_cycle);
-    }
+void apply_launch_axis(const std::string& name, const std::string& value, job& j) {
+  const launch_axis& axis = axis_named(name);
+  if (axis.of_launch != nullptr) {
+    each_launch(j.operations, [&](operation& op) { axis.of_launch(name, value, op); });
     return;
   }
-  each_launch(j.operations, [&](operation& op) {
-    if (axis == "launch.block") {
-      set_block(op, dimensions(axis, value));
-    } else if (axis == "launch.registers_per_thread") {
-      op.registers = value == "null" ? 0 : static_cast<std::uint32_t>(number(axis, value, 1, 65535));
-    } else if (axis == "launch.shared_bytes") {
-      op.shared_bytes = static_cast<std::uint32_t>(number(axis, value, 0, largest_u32));
-    } else if (axis == "launch.carveout") {
-      op.carveout = value == "null" ? -1 : static_cast<std::int32_t>(number(axis, value, 0, 100));
-    } else if (axis == "launch.priority") {
-      std::int64_t n = 0;
-      parse_signed(value, n);
-      op.priority = static_cast<std::int32_t>(n);
-    }
-  });
+  for (preemption& p : j.preemptions) axis.of_preemption(name, value, p);
 }
 
 }  // namespace heddle::testbench

@@ -10,6 +10,7 @@
 #include "heddle/config/ini_reader.h"
 #include "heddle/config/parameter_effects.h"
 #include "heddle/config/parameter_table.h"
+#include "heddle/config/shipped.h"
 #include "heddle/config/suggestion.h"
 #include "heddle/frontend/sass_trace/read/kernels_list.h"
 #include "testbench/files/file_access.h"
@@ -27,7 +28,6 @@ namespace {
 
 constexpr std::uint64_t most_points = 1'000'000;  // limit without --yes
 constexpr std::uint64_t most_ever = 100'000'000;  // limit with --yes; each point takes some 30 bytes
-const std::string default_gpu = "gtx1080";
 
 bool is_workload(const std::string& axis) { return axis == "job" || axis == "trace"; }
 
@@ -80,7 +80,7 @@ sweep_plan::sweep_plan(sweep_file file, std::string version, const trace_reader&
 }
 
 void sweep_plan::check_axes() {
-  std::vector<std::string> gpus = {default_gpu};
+  std::vector<std::string> gpus = {default_gpu()};
   std::string where = printable(file_.file);
   for (const sweep_axis& a : file_.axes)
     if (a.name == "gpu") {
@@ -129,13 +129,15 @@ void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const
     throw input_error(axis.where + ": unknown parameter '" + printable(axis.name) + "'" + suggestion(axis.name, names));
   }
   const parameter_reference value_of_base{p, p->in(base)};
+  const auto* const chosen = std::get_if<choice_value>(&value_of_base.value);
+  const bool is_memory_model = chosen != nullptr && static_cast<void*>(chosen->number) == &base.memory.model;
   const std::string before = text_of(value_of_base);
   for (const std::string& value : axis.values) {
     std::string expected = set_text(value_of_base, value);
     double number = 0;
     if (expected.empty() && p->is_number() && parse_float(value, number) && !p->range.holds(number))
       expected = p->range.text();
-    if (axis.name == "memory.model" && value == "external")
+    if (expected.empty() && is_memory_model && base.memory.model == choice::memory_model::external)
       expected = "dram or fixed; external is for programs with a memory of their own";
     if (!expected.empty())
       throw input_error(axis.where + ": " + axis.name + ": got '" + printable(value) + "', expected " + expected);
@@ -153,12 +155,12 @@ std::string sweep_plan::wrong_value(const std::string& written, const std::strin
   const parameter* p = find_parameter(name);
   double number = 0;
   const bool is_number = parse_float(text, number);
-  if (is_launch_axis(name) && name != "preempt.mode") return is_number ? "" : "a number or a value of the axis";
+  if (is_launch_axis(name) && has_numbers(name)) return is_number ? "" : "a number or a value of the axis";
   if (p != nullptr && p->is_number()) return is_number ? "" : "a number";
   if (p != nullptr && p->is_choice()) known = p->choices;
-  else if (p != nullptr && p->values() == "text") return "";
+  else if (p != nullptr && p->is_text) return "";
   else if (p != nullptr) known = {"true", "false"};
-  else if (known.empty()) known = {default_gpu};
+  else if (known.empty()) known = {default_gpu()};
   if (std::find(known.begin(), known.end(), text) != known.end()) return "";
   return join(known, ", ") + suggestion(text, known);
 }
@@ -235,7 +237,7 @@ const std::string* sweep_plan::axis_value(const std::string& name, std::uint64_t
 std::string sweep_plan::variable_at(const std::string& written, std::uint64_t number) {
   const std::string name = current_name(written);
   if (const std::string* value = axis_value(name, number)) return *value;
-  return name == "gpu" ? default_gpu : gpus_.at(gpu_at(number)).value(name, overrides_at(number));
+  return name == "gpu" ? default_gpu() : gpus_.at(gpu_at(number)).value(name, overrides_at(number));
 }
 
 void sweep_plan::enumerate() {
@@ -295,7 +297,7 @@ std::string sweep_plan::description(std::size_t point) const {
 
 const std::string& sweep_plan::gpu_at(std::uint64_t number) const {
   const std::string* gpu = axis_value("gpu", number);
-  return gpu ? *gpu : default_gpu;
+  return gpu ? *gpu : default_gpu();
 }
 
 effective_values::overrides sweep_plan::overrides_at(std::uint64_t number) const {

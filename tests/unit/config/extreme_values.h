@@ -200,7 +200,7 @@ inline std::vector<std::string> values_of(const parameter& p) {
     const std::string of_a100 = text_of(p, load_config("a100"));
     return {text(p.range.lowest), text(p.range.highest), of_a100.substr(of_a100.rfind(',') + 1)};
   }
-  if (!p.is_number()) return p.values() == "text" ? settings{} : settings{"true", "false"};
+  if (!p.is_number()) return p.is_text ? settings{} : settings{"true", "false"};
   settings values = {text(p.range.lowest)};
   if (is_time(p) && p.range.holds(std::floor(p.range.highest / 2)))
     values.push_back(text(std::floor(p.range.highest / 2)));

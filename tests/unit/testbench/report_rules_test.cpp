@@ -271,6 +271,24 @@ TEST(report_rules, accept_metrics_that_lack_inputs) {
             "Bound by latency: unknown");
 }
 
+// Files of earlier versions lack parameters, those of later ones have names that this one does not know, and other
+// programs write 20 as 20.0: what is not known has the default of parameter_list.h.
+TEST(report_rules, parameters_that_metrics_lack_have_their_defaults) {
+  const gpu_config defaults;
+  const machine_parameters m(parsed(
+      R"({"gpu.sm_count": 12.0, "sub_partition.scheduler": "of_tomorrow", "memory.model": "fixed", "fp64.shared": true})"));
+  EXPECT_EQ(m.config().gpu.sm_count, 12u);
+  EXPECT_EQ(m.number("gpu.sm_count"), 12);
+  EXPECT_EQ(m.config().memory.model, choice::memory_model::fixed);
+  EXPECT_EQ(m.config().sub_partition.scheduler, defaults.sub_partition.scheduler);
+  EXPECT_EQ(m.number("shared_memory.bank_bytes"), defaults.shared_memory.bank_bytes);
+  EXPECT_FALSE(m.has("shared_memory.bank_bytes"));
+  EXPECT_TRUE(m.is_set("fp64.shared"));
+  EXPECT_FALSE(m.is_set("fp32.shared"));
+  EXPECT_THROW((void)m.number("gpu.sm_counts"), internal_error);
+  EXPECT_THROW((void)m.number("memory.model"), internal_error);
+}
+
 // Every machine accepts each change, and each change has an effect; parameters that it depends on are changed as well.
 TEST(report_rules, changes_are_taken_by_every_machine_and_act_there) {
   for (const std::string& gpu : shipped_gpus())
