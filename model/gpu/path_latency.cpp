@@ -13,6 +13,18 @@ namespace heddle {
 
 namespace {
 
+constexpr double most_cycles = 1e6;  // of a path: an L2 slice has room for what arrives within its latency
+
+/// Cycles of the L2's clock, at least 1. Throws input_error for a latency that no chip has, as the quotient of two
+/// clocks may make it.
+unsigned cycles_of_path(double cycles, const char* key) {
+  if (cycles > most_cycles)
+    throw input_error(std::string(key) + " is " + std::to_string(std::llround(cycles)) +
+                      " cycles of interconnect.clock_mhz, expected at most " +
+                      std::to_string(std::lround(most_cycles)));
+  return narrow<unsigned>(std::max(1l, std::lround(cycles)));
+}
+
 unsigned whole_cycles(unsigned bytes, unsigned bytes_per_cycle) {
   return (bytes + bytes_per_cycle - 1) / bytes_per_cycle;
 }
@@ -23,7 +35,7 @@ unsigned response_cycles(const gpu_config& config, unsigned bytes) {
   const unsigned slice = whole_cycles(bytes, p.response_bytes_per_cycle);
   if (p.sm_response_bytes_per_cycle == 0) return slice;
   const double sm = whole_cycles(bytes, p.sm_response_bytes_per_cycle) * p.clock_mhz / config.gpu.core_clock_mhz;
-  return std::max(slice, static_cast<unsigned>(std::ceil(sm)));
+  return std::max(slice, narrow<unsigned>(std::ceil(sm)));
 }
 
 }  // namespace
@@ -40,7 +52,7 @@ unsigned l2_hit_cycles(const gpu_config& config) {
     throw input_error("l2.latency_cycles = " + std::to_string(config.l2.latency_cycles) +
                       " is shorter than the round trip to the L2 (interconnect.latency_cycles = " +
                       std::to_string(config.interconnect.latency_cycles) + " each way)");
-  return static_cast<unsigned>(std::lround(left));
+  return cycles_of_path(left, "l2.latency_cycles");
 }
 
 unsigned l2_code_hit_cycles(const gpu_config& config) {
@@ -51,19 +63,19 @@ unsigned l2_code_hit_cycles(const gpu_config& config) {
   const unsigned down = response_cycles(config, config.interconnect.header_bytes + std::min(line, line_bytes));
   const double path = 2.0 * config.interconnect.latency_cycles + (reads * down - 1) + 1;
   const double left = config.instruction_cache.second_level_miss_latency_cycles * ratio - path;
-  return static_cast<unsigned>(std::max(1l, std::lround(left)));
+  return cycles_of_path(left, "instruction_cache.second_level_miss_latency_cycles");
 }
 
 unsigned l2_far_cycles(const gpu_config& config) {
   if (config.l2.far_latency_cycles == 0) return 0;
   const double ratio = config.interconnect.clock_mhz / config.gpu.core_clock_mhz;
-  return static_cast<unsigned>(std::max(1l, std::lround(config.l2.far_latency_cycles * ratio)));
+  return cycles_of_path(config.l2.far_latency_cycles * ratio, "l2.far_latency_cycles");
 }
 
 std::vector<bool> sms_of_other_partition(const gpu_config& config, unsigned slice) {
   const bool second = slice >= slices_of(config) / 2;
   std::vector<bool> other;
-  for (const unsigned gpc : gpc_of_sms(config)) other.push_back(gpc >= config.gpu.gpc_count / 2 != second);
+  for (const unsigned gpc : gpc_of_sms(config)) other.push_back((gpc >= config.gpu.gpc_count / 2) != second);
   return other;
 }
 

@@ -8,7 +8,8 @@
 namespace heddle {
 
 /// Hit latency of an L2 slice, in cycles of the L2's clock, for which an unloaded L2 hit takes `l2.latency_cycles` core
-/// cycles from issue to dependent issue. Throws input_error if the path to the slice and back alone takes longer.
+/// cycles from issue to dependent issue. Throws input_error if the path to the slice and back alone takes longer, and,
+/// as the functions below, if it is more than a million cycles.
 unsigned l2_hit_cycles(const gpu_config& config);
 
 /// The same for reads of code: an unloaded hit brings a line of the SM's second level of instruction cache

@@ -26,7 +26,7 @@ namespace {
 // Dynamic energy of each instruction; empty if it is not known.
 std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts) {
   if (!k.energy.known) return {};
-  std::vector<double> joules = energy.by_instruction(k.launch, counts, k.energy);
+  std::vector<double> joules = energy.by_instruction(narrow<std::uint32_t>(k.launch), counts, k.energy);
   double sum = 0;
   for (const double j : joules) sum += j;
   const double dynamic = k.energy.total_joules - k.energy.static_joules;
@@ -318,7 +318,8 @@ void fill_switch_energies(run_metrics& r, const gpu& g, const energy_account& en
     context_switch_metrics& m = r.context_switches[entry];
     const kernel_metrics& k = r.kernels.at(m.kernel);
     const auto blocks = static_cast<double>(blocks_that_left(m));
-    fill_switch_energy(m, k.launch, energy, ratio(blocks, static_cast<double>(left[request.first])));
+    fill_switch_energy(m, narrow<std::uint32_t>(k.launch), energy,
+                       ratio(blocks, static_cast<double>(left[request.first])));
     const std::uint64_t run = g.cwd().grids()[k.launch].block_cycles + lost[m.kernel];
     m.energy.repeated_joules =
         k.energy.by_class.sum() * ratio(static_cast<double>(m.lost_block_cycles), static_cast<double>(run));

@@ -17,7 +17,11 @@ namespace heddle {
 class gpu;
 
 /// a / b; 0 where b is.
-inline double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+template <class A, class B>
+double ratio(A a, B b) {
+  const auto dividend = static_cast<double>(a), divisor = static_cast<double>(b);
+  return divisor > 0 ? dividend / divisor : 0;
+}
 
 /// A launch's counts summed over the chip, from which its metrics are computed.
 struct launch_sums {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heddle/config/error.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/memory/l2/l2_cache.h"
@@ -29,7 +30,7 @@ power_signals::power_signals(const gpu& g, const power_ledger* ledger,
     : gpu_(g),
       energy_(g, ledger),
       probe_(g, ledger, sms_among(modules)),
-      clock_mhz_(static_cast<std::uint32_t>(std::llround(g.config().gpu.core_clock_mhz))) {
+      clock_mhz_(narrow<std::uint32_t>(std::llround(g.config().gpu.core_clock_mhz))) {
   const std::string chip = std::string(g.name()) + ".power.";
   if (ledger != nullptr) sc_core::sc_trace(file, clock_mhz_, chip + "core_clock_mhz", bits);
   add(file, chip + "chip_mw", none, energy_unit::count);
@@ -81,7 +82,7 @@ double power_signals::watts_of(const signal& s) const {
 
 void power_signals::whole_milliwatts::set(double watts, double seconds) {
   const double mj = 1000 * watts * seconds + left_mj;
-  value = static_cast<std::uint32_t>(std::llround(std::max(0.0, mj / seconds)));
+  value = narrow<std::uint32_t>(std::llround(std::max(0.0, mj / seconds)));
   left_mj = mj - value * seconds;
 }
 
@@ -100,7 +101,7 @@ void power_signals::take(cycle_t cycle) {
   const double seconds = energy_.seconds(energy_.time(cycle) - energy_.time(cycle_));
   sample_memory(seconds);
   cycle_ = cycle;
-  clock_mhz_ = static_cast<std::uint32_t>(std::llround(probe_.clock_mhz()));
+  clock_mhz_ = narrow<std::uint32_t>(std::llround(probe_.clock_mhz()));
   for (signal& s : signals_) s.power.set(watts_of(s), seconds);
 }
 

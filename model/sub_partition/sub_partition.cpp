@@ -168,7 +168,7 @@ void sub_partition::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, signals_->issued, base + ".issued");
   sc_core::sc_trace(file, signals_->replaying, base + ".replaying");
-  for (unsigned k = 0; k < std::min<std::size_t>(config_.sub_partition.issue_width, signals_->slots.size()); ++k) {
+  for (std::size_t k = 0; k < std::min<std::size_t>(config_.sub_partition.issue_width, signals_->slots.size()); ++k) {
     const std::string slot = base + ".issue" + std::to_string(k);
     sc_core::sc_trace(file, signals_->slots[k].warp, slot + "_warp");
     sc_core::sc_trace(file, signals_->slots[k].pc, slot + "_pc");
@@ -177,7 +177,7 @@ void sub_partition::trace(sc_core::sc_trace_file* file) const {
   }
   sc_core::sc_trace(file, hot_.warps.active(), base + ".active", static_cast<int>(hot_.warps.size()));
   sc_core::sc_trace(file, memory.credits(), base + ".lsu_credits");
-  for (std::size_t s = 0; s < hot_.warps.size(); ++s) {
+  for (unsigned s = 0; s < hot_.warps.size(); ++s) {
     const std::string warp = base + ".warp" + std::to_string(s);
     sc_core::sc_trace(file, signals_->states[s], warp + "_state");
     sc_core::sc_trace(file, hot_.warps[s].state.pc, warp + "_pc");

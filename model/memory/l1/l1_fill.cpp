@@ -55,7 +55,7 @@ void l1_cache::notify_retry() {
   l1_access nothing;
   for (unsigned o = 0; o < static_cast<unsigned>(l1_origin::count); ++o) {
     if (!(nacked_ >> o & 1)) continue;
-    nacked_ &= ~(1u << o);
+    nacked_ &= static_cast<std::uint8_t>(~(1u << o));
     answer(static_cast<l1_origin>(o), nothing, l1_phase::retry);
   }
 }

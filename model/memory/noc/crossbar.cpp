@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "heddle/config/error.h"
 
@@ -12,6 +13,15 @@ namespace {
 
 cycle_t whole_cycles(unsigned bytes, unsigned bytes_per_cycle) {
   return std::max(1u, (bytes + bytes_per_cycle - 1) / bytes_per_cycle);
+}
+
+// The time of a packet at a port.
+std::uint32_t ticks(cycle_t time) {
+  if (time > std::numeric_limits<std::uint32_t>::max())
+    throw input_error(
+        "interconnect: a port takes more than 65535 cycles of interconnect.clock_mhz for a packet, expected ports and "
+        "clocks that take fewer");
+  return static_cast<std::uint32_t>(time);
 }
 
 }  // namespace
@@ -56,8 +66,8 @@ void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_ge
   free_packets_.pop_back();
   packets_[p].payload = &payload;
   packets_[p].at = arrival;
-  packets_[p].in = static_cast<std::uint32_t>(whole_cycles(bytes, shape_.input.bytes) * input_ticks_);
-  packets_[p].out = static_cast<std::uint32_t>(whole_cycles(bytes, shape_.output.bytes) * output_ticks_);
+  packets_[p].in = ticks(whole_cycles(bytes, shape_.input.bytes) * input_ticks_);
+  packets_[p].out = ticks(whole_cycles(bytes, shape_.output.bytes) * output_ticks_);
   append(lane(input, output), p);
   candidates_[std::size_t{output} * words_ + input / 64] |= std::uint64_t{1} << (input % 64);
   if (waiting_[output]++ == 0) active_[output / 64] |= std::uint64_t{1} << (output % 64);

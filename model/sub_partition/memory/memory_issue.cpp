@@ -137,8 +137,8 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   t.instruction = &i;
   t.launch = w.launch;
   t.kind = d.access;
-  t.partition = index_;
-  t.warp = w.state.slot;
+  t.partition = static_cast<std::uint16_t>(index_);
+  t.warp = static_cast<std::uint16_t>(w.state.slot);
   t.bytes_per_lane = d.access_bytes;
   t.read_only = d.read_only;
   t.bypass_l1 = d.bypass_l1;

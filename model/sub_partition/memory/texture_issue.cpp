@@ -64,9 +64,9 @@ lsu_transaction& memory_issue::texel_access(const warp_slot& w, memory_operation
   t.instruction = &i;
   t.launch = w.launch;
   t.kind = i.op == isa::opcode::sust ? lsu_kind::store : lsu_kind::load;
-  t.partition = index_;
-  t.warp = w.state.slot;
-  t.bytes_per_lane = a.bytes;
+  t.partition = static_cast<std::uint16_t>(index_);
+  t.warp = static_cast<std::uint16_t>(w.state.slot);
+  t.bytes_per_lane = static_cast<std::uint8_t>(a.bytes);
   t.issue_cycle = cycle;
   t.traffic = &w.profile->traffic_of(*w.next);
   t.word = k;

@@ -2,6 +2,7 @@
 // The runtime: functions that nvcc's generated code calls, and launches.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "testbench/cuda/core/capture.h"
@@ -76,6 +77,7 @@ error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block,
   w.key = function;
   w.grid = grid;
   w.block = block;
+  if (shared > std::numeric_limits<std::uint32_t>::max()) return error::invalid_value;
   w.shared_bytes = static_cast<std::uint32_t>(shared);
   w.traits = traits;
   w.parameters.assign(f->parameters.empty() ? 0 : f->parameters.back().first + f->parameters.back().second, 0);
@@ -241,7 +243,7 @@ HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, in
   if (f->status != error::none) return noted(f->status);
   constexpr int dynamic_shared = 8, carveout = 9, cluster_width = 11, cluster_depth = 13, non_portable_cluster = 14;
   if (attribute == dynamic_shared) {
-    if (value < 0 || value + static_cast<int>(f->info.shared_bytes) > chip()->shared_per_block_optin)
+    if (value < 0 || value > chip()->shared_per_block_optin - static_cast<int>(f->info.shared_bytes))
       return noted(error::invalid_value);
     f->max_dynamic_shared = value;
   } else if (attribute == carveout) {

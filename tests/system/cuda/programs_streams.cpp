@@ -105,6 +105,7 @@ void errors() {
   GIVES(cudaErrorInvalidConfiguration, cudaGetLastError());
   GIVES(cudaSuccess, cudaGetLastError());
   GIVES(cudaErrorInvalidConfiguration, launch(linger, 0, 32, 0, nullptr, a, 1));
+  GIVES(cudaErrorInvalidValue, launch(linger, 1, 32, (std::size_t{1} << 32) + 16, nullptr, a, 1));  // not 16 bytes
   HOLDS(std::string(cudaGetErrorName(2)) == "cudaErrorMemoryAllocation" &&
         std::string(cudaGetErrorString(2)) == "out of memory");
   char handle[64];

@@ -2,6 +2,7 @@
 #include <deque>
 #include <random>
 
+#include "heddle/config/error.h"
 #include "heddle/memory/noc/crossbar.h"
 #include "memory_bench.h"
 
@@ -165,6 +166,13 @@ TEST(crossbar_test, ports_of_both_sides_have_their_own_widths_and_clocks) {
   EXPECT_EQ(parts.due, (cycles{8, 12, 16, 19, 23}));
   // An input that needs 0.8 cycles a packet sends five in four cycles; an output takes one a cycle.
   EXPECT_EQ(moved({1, 2, {32, 0.8}, {32}, 1, 8, 8}, 6, 32).granted, (cycles{5, 5, 6, 7, 8, 9}));
+}
+
+// Times of ports have 32 bits: 65,535 cycles and the part of one.
+TEST(crossbar_test, refuses_a_port_that_takes_longer_than_it_can_count) {
+  EXPECT_EQ(moved({1, 1, {1, 1000.0}, {128}, 1, 8, 8}, 1, 65).granted, (std::vector<cycle_t>{5}));
+  EXPECT_THROW(moved({1, 1, {1, 1000.0}, {128}, 1, 8, 8}, 1, 66), input_error);
+  EXPECT_THROW(moved({1, 1, {128}, {32, 70000.0}, 1, 8, 8}, 1, 32), input_error);
 }
 
 }  // namespace crossbar_test

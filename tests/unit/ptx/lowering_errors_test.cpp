@@ -47,6 +47,27 @@ TEST(lowering_errors, name_place_and_cause) {
   EXPECT_NE(message_of(".entry other() { ret; }").find("no kernel 'k', expected one of: other"), std::string::npos);
 }
 
+// Of 64 bits: 4294967296 is not 0.
+TEST(lowering_errors, a_selector_of_a_sparse_product_is_0_to_3) {
+  gpu_config config;
+  config.gpu.compute_capability = choice::named<choice::compute_capability>("9.0");
+  const auto message = [&config](const std::string& selector) {
+    const std::string text =
+        ".version 8.3\n.target sm_90a\n.address_size 64\n.entry k(.param .u64 o) { .reg .f32 %f<4>; .reg .b32 %r<2>; "
+        ".reg .b64 %d<2>;\nwgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d0, %d1, %r0, " +
+        selector + ", 1, 1, 1, 0, 0; ret; }\n";
+    try {
+      (void)ptx::lower(ptx::place(ptx::parse(text, "k.ptx"), 0), "k", config);
+    } catch (const input_error& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(message("1"), "no error");
+  EXPECT_NE(message("4").find("'4', expected 0 to 3"), std::string::npos) << message("4");
+  EXPECT_NE(message("4294967296").find("'4294967296', expected 0 to 3"), std::string::npos) << message("4294967296");
+}
+
 TEST(lowering_errors, operands_and_modifiers_that_mean_nothing_here_are_refused) {
   const char* const refused[] = {"add.u32 %r1, %r0, %r0, %r0;",
                                  "min.f32 %f1, %f0, %f0, %f0;",

@@ -77,8 +77,9 @@ void warpgroup_translator::multiply(hir_instruction& h, const ast_instruction& i
   factor(h, i, i.operands[1]);
   if (form.sparse) {
     read(h, i, i.operands[3], 1);
-    form.selector = static_cast<unsigned>(literal(i, 4));
-    if (form.selector > 3) code_.fail(i.operands[4].where, "'" + i.operands[4].text + "', expected 0 to 3");
+    const std::uint64_t selector = literal(i, 4);
+    if (selector > 3) code_.fail(i.operands[4].where, "'" + i.operands[4].text + "', expected 0 to 3");
+    form.selector = static_cast<unsigned>(selector);
   }
   read(h, i, i.operands[2], 2);
   const value adds = in_.operand(i.operands[scale], dtype::pred, i.where);
