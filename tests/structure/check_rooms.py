@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Holds the folders of model/, tlm/ and testbench/ to the order of rooms.txt: a file includes only its own room and rooms above it in that
 list, and the folders that docs/develop/architecture.md allows it; the files of one room include each other in no circle, where NAME.h and NAME.cpp
-are one. Also no file above 400 lines but tables (of a page, the rows of tables do not count), no folder above 30 files,
-and no link of a page to a file that does not exist. `check_rooms.py [--arrows | --self-test]`"""
+are one. Also no file above 400 lines but tables (of a page, the rows of tables do not count; of an INI file, which is a table, those of
+keys), no folder above 30 files, and no link of a page to a file that does not exist. `check_rooms.py [--arrows | --self-test]`"""
 import collections
 import re
 import subprocess
@@ -123,12 +123,14 @@ def self_test():
     assert dead_links('docs/CONTRIBUTING.md', '[a](CHANGELOG.md#x) [b](../nothing.md) [c](https://x.org) [d](#here)\n```\n[i](j)\n```\n') == [
         'docs/CONTRIBUTING.md: ../nothing.md leads to no file']
     assert lines_of('docs/a.md', page) == 400 and lines_of('a.cpp', page) == 900
+    assert lines_of('a.ini', '[sm]\n; two\nkey = 1  ; source\n  ; more\n') == 3
 
 
 def lines_of(name, text):
     """How many lines count."""
-    if name.endswith('.md'):
-        return sum(1 for line in text.split('\n')[:-1] if not line.startswith('|'))
+    row = {'.md': r'\|', '.ini': r'\w+ = '}.get(Path(name).suffix)
+    if row:
+        return sum(1 for line in text.split('\n')[:-1] if not re.match(row, line))
     return text.count('\n')
 
 
@@ -152,7 +154,7 @@ def survey():
         folders[folder] += 1
         if name.endswith('.md'):
             faults += dead_links(name, (ROOT / name).read_text())
-        if name.endswith(('.cpp', '.h', '.inc', '.py', '.sh', '.md', '.js', '.mjs', '.css', '.cu')):
+        if name.endswith(('.cpp', '.h', '.inc', '.py', '.sh', '.md', '.js', '.mjs', '.css', '.cu', '.cuh', '.ini')):
             lines = lines_of(name, (ROOT / name).read_text())
             if lines > MOST_LINES and name not in tables:
                 faults.append(f'{name}: {lines} lines, at most {MOST_LINES}')

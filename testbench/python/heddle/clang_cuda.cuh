@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a kernel needs of CUDA where clang compiles it without a toolkit: indices, shared memory, barriers, 32-bit atomics, and functions
-// that are single instructions. Functions of CUDA's mathematics library need nvcc.
+// What a kernel needs of CUDA where clang compiles it without a toolkit: indices, shared memory, barriers, 32-bit
+// atomics, and functions that are single instructions. Functions of CUDA's mathematics library need nvcc.
 #pragma once
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))

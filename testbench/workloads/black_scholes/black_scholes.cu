@@ -11,12 +11,13 @@ __device__ float normal_below(float d) {
   return d > 0 ? 1.0f - tail : tail;
 }
 
-extern "C" __global__ void black_scholes(const float* price, const float* strike, const float* years, float* call, float* put,
-                                         int count, float rate, float volatility) {
+extern "C" __global__ void black_scholes(const float* price, const float* strike, const float* years, float* call,
+                                         float* put, int count, float rate, float volatility) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
   const float root = sqrtf(years[i]);
-  const float d1 = (logf(price[i] / strike[i]) + (rate + 0.5f * volatility * volatility) * years[i]) / (volatility * root);
+  const float d1 =
+      (logf(price[i] / strike[i]) + (rate + 0.5f * volatility * volatility) * years[i]) / (volatility * root);
   const float d2 = d1 - volatility * root;
   const float discounted = strike[i] * expf(-rate * years[i]);
   const float below1 = normal_below(d1);

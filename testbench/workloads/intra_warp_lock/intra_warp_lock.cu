@@ -5,8 +5,7 @@
 // and later).
 extern "C" __global__ void intra_warp_lock(unsigned* lock, volatile unsigned* words, unsigned rounds) {
   for (unsigned round = 0; round < rounds; ++round) {
-    while (atomicCAS(lock, 0u, 1u) != 0) {
-    }
+    while (atomicCAS(lock, 0u, 1u) != 0) {}
     __threadfence();
     const unsigned turn = words[0];
     words[0] = turn + 1;
@@ -16,5 +15,6 @@ extern "C" __global__ void intra_warp_lock(unsigned* lock, volatile unsigned* wo
   }
   // The lanes reconverge: each counts the lanes that take part.
   __syncwarp();
-  if (__ballot_sync(0xffffffffu, words[0] >= 32 * rounds) == 0xffffffffu) atomicAdd(const_cast<unsigned*>(words) + 2, 1u);
+  if (__ballot_sync(0xffffffffu, words[0] >= 32 * rounds) == 0xffffffffu)
+    atomicAdd(const_cast<unsigned*>(words) + 2, 1u);
 }

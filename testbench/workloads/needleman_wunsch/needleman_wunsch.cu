@@ -5,8 +5,8 @@
 // matrix; within a block, 16 lanes of one warp process the diagonals of elements in shared memory.
 constexpr int tile = 16;
 
-extern "C" __global__ void align_diagonal(const unsigned char* rows, const unsigned char* columns, int* scores, int pitch,
-                                          int diagonal, int first_block, int gap) {
+extern "C" __global__ void align_diagonal(const unsigned char* rows, const unsigned char* columns, int* scores,
+                                          int pitch, int diagonal, int first_block, int gap) {
   __shared__ int part[tile + 1][tile + 1];
   __shared__ int match[tile][tile];
   const int t = threadIdx.x;

@@ -5,8 +5,7 @@
 extern "C" __global__ void spin_lock(unsigned* lock, volatile unsigned* words, unsigned rounds) {
   if (threadIdx.x != 0) return;
   for (unsigned round = 0; round < rounds; ++round) {
-    while (atomicCAS(lock, 0u, 1u) != 0) {
-    }
+    while (atomicCAS(lock, 0u, 1u) != 0) {}
     __threadfence();
     const unsigned turn = words[0];
     words[0] = turn + 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C = A * B + C on tensor cores: A (row-major) and B (column-major) in half precision, C in single precision; a warp a tile of 16 x 16.
+// C = A * B + C on tensor cores: A (row-major) and B (column-major) in half precision, C in single precision; a warp a
+// tile of 16 x 16.
 #include <cuda_fp16.h>
 #include <mma.h>
 
