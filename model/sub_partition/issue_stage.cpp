@@ -19,13 +19,6 @@ simt::lane_mask all_threads(const simt::warp_state& w) {
   return threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1;
 }
 
-// The unit of `d` answered a longer latency than it was asked for. Stall counts are fixed in the program's code. They
-// hold only up to the latency that they were made for.
-void check_stall_counts(const decoded_program& p, const decoded_instruction& d) {
-  invariant(!p.control_codes || d.counter != no_counter,
-            "an execution unit answered a longer latency than the stall counts of the program's control codes allow");
-}
-
 }  // namespace
 
 issue_stage::pairing issue_stage::pairing_of(const sub_partition_parameters& p) {
@@ -108,7 +101,9 @@ bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_sl
                                                                  cycle_t cycle) {
   const decoded_instruction& d = *w.next;
   const unsigned latency = send(w, mask, cycle);
-  if (__builtin_expect(latency > d.latency_cycles, 0)) check_stall_counts(*w.program, d);
+  if (__builtin_expect(latency > d.latency_cycles, 0))
+    invariant(s_.dependence.allows_longer(*w.program, d),
+              "an execution unit answered a longer latency than the stall counts of the program's control codes allow");
   if (__builtin_expect(d.bank_conflicts != 0, 0)) issue_conflicting(slot, w, cycle, latency);
   else s_.dependence.set_ready(slot, *w.program, d, cycle + latency);
   if (s_.ports.limited() && d.instruction->dst != isa::rz)
@@ -122,11 +117,8 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
   const decoded_instruction& d = *w.next;
   const simt::lane_mask mask = simt::guarded(d.guard, w.state);
   if (__builtin_expect(d.synchronises, 0) && !w.stream->lanes_present(slot, mask, cycle)) return false;
-  if (w.program->control_codes) {
-    if (__builtin_expect(s_.dependence.checks_codes(), 0) && w.state.active == all_threads(w.state))
-      s_.dependence.check_codes(slot, d, cycle);
-    s_.dependence.counters().issued(slot, d, cycle);
-  }
+  if (s_.dependence.checks(*w.program) && w.state.active == all_threads(w.state)) s_.dependence.check(slot, d, cycle);
+  s_.dependence.issued(slot, *w.program, d, cycle);
   s_.fetch.issued(slot, cycle);
   issue_counters& c = *w.counters;
   ++c.inst_executed;
@@ -202,7 +194,7 @@ void issue_stage::issue_conflicting(unsigned slot, const warp_slot& w, cycle_t c
   const decoded_instruction& d = *w.next;
   const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came in between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
-  if (w.program->control_codes) s_.dependence.counters().issued(slot, d, cycle + conflicts);
+  s_.dependence.issued(slot, *w.program, d, cycle + conflicts);
   s_.dependence.set_ready(slot, *w.program, d, cycle + latency + conflicts);
   last_.conflicts = conflicts;
   last_.conflicts_at = cycle;

@@ -128,12 +128,7 @@ void partition_signals::show_warps(cycle_t cycle) {
     if (states[s] == state_of(warp_stall::selected) || states[s] == state_of(warp_stall::not_selected)) eligible |= bit;
     if ((eligible & bit) != 0 || (w.phase == warp_phase::ready && w.mark <= cycle)) ready |= bit;
     if (w.phase != warp_phase::empty && w.fetch_at <= cycle) buffered |= bit;
-    if (p.warps.active() >> s & 1) {
-      w.program->control_codes
-          ? p.dependence.counters().sample(s, cycle)
-          : p.dependence.scoreboard().sample(
-                s, std::min(w.launch->program->stored_registers(), w.program->scoreboard_registers), cycle);
-    }
+    if (p.warps.active() >> s & 1) p.dependence.sample(s, *w.program, w.launch->program->stored_registers(), cycle);
   }
   p.scheduler.traced = {ready, eligible, selected};
   p.fetch.buffered = buffered;

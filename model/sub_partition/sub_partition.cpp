@@ -64,8 +64,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, co
   lsu_socket.bind(memory);
   scheduler.observe(this);
   fetch.observe(this);
-  dependence.scoreboard().observe(this);
-  dependence.counters().observe(this);
+  dependence.observe(this);
   register_file.observe(this);
   for (execution_unit& u : units) u.observe(this);
   for (execution_unit& u : shared_unit) u.observe(this);
@@ -126,7 +125,7 @@ void sub_partition::prefetch_hint(cycle_t cycle, bool distant) const {
   waits.prefetch(cycle);
   issue.prefetch();
   scheduler.prefetch();
-  dependence.scoreboard().prefetch();
+  dependence.prefetch();
   fetch.prefetch();
 }
 

@@ -13,7 +13,6 @@ namespace heddle {
 
 void warp_waits::start(unsigned slot, cycle_t cycle) {
   const warp_slot& w = s_.warps[slot];
-  codes_ = w.program->control_codes;
   settle(slot, cycle, s_.fetch.redirect(slot, w.program->code_address, w.state.pc, cycle), false);
 }
 
@@ -124,7 +123,7 @@ void warp_waits::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redi
     s_.scheduler.set_waiting(slot);
     return;
   }
-  if (redirected && w.program->control_codes) s_.dependence.counters().jump(slot);
+  if (redirected) s_.dependence.redirected(slot, *w.program);
   look_up_constant(w);
   w.phase = warp_phase::waiting;
   w.timer = never;
@@ -256,7 +255,7 @@ void warp_waits::prefetch_warps(cycle_t cycle) const {
 
 void warp_waits::prefetch_warp(unsigned slot) const {
   host_prefetch(&s_.warps[slot], warp_slot_hot_bytes);
-  codes_ ? s_.dependence.counters().prefetch(slot) : s_.dependence.scoreboard().prefetch(slot);
+  s_.dependence.prefetch(slot);
 }
 
 }  // namespace heddle

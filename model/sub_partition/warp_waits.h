@@ -102,7 +102,6 @@ class warp_waits final : public warp_control {
   }
 
   surroundings s_;
-  bool codes_ = false;  // the warp that started last uses control codes
   warp_timers timers_;
 };
 

@@ -36,6 +36,17 @@ class control_code_scheme final : public dependence_scheme {
     counters.clear(slot);
     if (checks()) check_->clear(slot, p);
   }
+  void issued(unsigned slot, const decoded_instruction& d, cycle_t cycle) override { counters.issued(slot, d, cycle); }
+  void set_read(unsigned slot, const decoded_instruction& d, cycle_t cycle, producer kind) override {
+    counters.set_read(slot, d, cycle, kind);
+  }
+  void redirected(unsigned slot) override { counters.jump(slot); }
+  /// Stall counts are fixed in the program's code. They hold only up to the latency that they were made for.
+  [[nodiscard]] bool allows_longer(const decoded_instruction& d) const override { return d.counter != no_counter; }
+  void sample(unsigned slot, const decoded_program&, unsigned, cycle_t cycle) const override {
+    counters.sample(slot, cycle);
+  }
+  void prefetch(unsigned slot) const override { counters.prefetch(slot); }
   [[nodiscard]] bool checks() const { return check_ != nullptr; }
   /// An instruction issues in `cycle`.
   void check(unsigned slot, const decoded_instruction& d, cycle_t cycle) const {

@@ -23,6 +23,18 @@ class dependence_scheme {
   [[nodiscard]] virtual cycle_t settled(unsigned slot, const decoded_program& p) const = 0;
   /// A new warp of program `p`.
   virtual void clear(unsigned slot, const decoded_program& p) = 0;
+  /// `d` issues; its operands are read in `cycle`.
+  virtual void issued(unsigned slot, const decoded_instruction& d, cycle_t cycle) = 0;
+  /// The memory instruction `d` will have read its source registers in `cycle`.
+  virtual void set_read(unsigned slot, const decoded_instruction& d, cycle_t cycle, producer kind) = 0;
+  /// The warp continues elsewhere than behind its last instruction.
+  virtual void redirected(unsigned slot) = 0;
+  /// Whether an execution unit may answer a longer latency than that of `d`.
+  [[nodiscard]] virtual bool allows_longer(const decoded_instruction& d) const = 0;
+  /// Samples for the waveform what is pending for the slot's warp, of `registers` registers at most.
+  virtual void sample(unsigned slot, const decoded_program& p, unsigned registers, cycle_t cycle) const = 0;
+  /// Prefetches the slot's state.
+  virtual void prefetch(unsigned slot) const = 0;
 };
 
 }  // namespace heddle

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+
 #include "heddle/sub_partition/dependence/dependence_scheme.h"
 
 namespace heddle {
@@ -28,6 +30,15 @@ class scoreboard_scheme final : public dependence_scheme {
     return board.settled(slot, p.scoreboard_registers);
   }
   void clear(unsigned slot, const decoded_program& p) override { board.clear(slot, p.scoreboard_registers); }
+  // It knows results alone.
+  void issued(unsigned, const decoded_instruction&, cycle_t) override {}
+  void set_read(unsigned, const decoded_instruction&, cycle_t, producer) override {}
+  void redirected(unsigned) override {}
+  [[nodiscard]] bool allows_longer(const decoded_instruction&) const override { return true; }
+  void sample(unsigned slot, const decoded_program& p, unsigned registers, cycle_t cycle) const override {
+    board.sample(slot, std::min(registers, p.scoreboard_registers), cycle);
+  }
+  void prefetch(unsigned slot) const override { board.prefetch(slot); }
 };
 
 }  // namespace heddle

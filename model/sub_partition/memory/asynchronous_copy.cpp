@@ -20,8 +20,7 @@ void memory_issue::issue_copy(unsigned slot, memory_operation& o, simt::lane_mas
   t.sole = false;
   if (!w.stream->copy_target_of(slot, t, *o.target)) return operations_.give_back(o);
   o.target->group = w.copies.add();
-  if (w.program->control_codes)
-    dependence_.counters().set_read(slot, *t.decoded, cycle + t.decoded->source_read_cycles, producer::long_latency);
+  dependence_.set_read(slot, *w.program, *t.decoded, cycle + t.decoded->source_read_cycles, producer::long_latency);
   ++w.loads;
   ++w.copying;
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);

@@ -159,7 +159,7 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   const simt::lane_mask away = t.global_mask | t.cluster_mask;  // lanes whose data come later
   if (away != 0 && t.kind != lsu_kind::load) w.stream->store_data(w, t);
   const producer kind = waited_for_as(away);
-  if (w.program->control_codes) dependence_.counters().set_read(slot, d, cycle + d.source_read_cycles, kind);
+  dependence_.set_read(slot, *w.program, d, cycle + d.source_read_cycles, kind);
   dependence_.set_pending(slot, *w.program, d, kind);
   ++(is_write(t.kind) ? w.stores : w.loads);
   t.sole = !t.local || t.bytes_per_lane <= 4;

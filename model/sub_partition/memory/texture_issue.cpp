@@ -41,8 +41,7 @@ void memory_issue::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cy
     operations_.give_back(o);
     return;
   }
-  if (w.program->control_codes)
-    dependence_.counters().set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
+  dependence_.set_read(slot, *w.program, d, cycle + d.source_read_cycles, producer::long_latency);
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
   dependence_.set_pending(slot, *w.program, d, producer::long_latency);
   ++w.loads;  // surface stores are counted here, too: the warp stays until the texture path has finished them
