@@ -26,72 +26,75 @@ issue_stage::pairing issue_stage::pairing_of(const sub_partition_parameters& p) 
   return p.dual_issue == choice::dual_issue::maxwell ? pairing::maxwell : pairing::any;
 }
 
+issue_stage::hot_state::hot_state(const surroundings& s, const gpu_config& config, unsigned index,
+                                  warp_supervisor& supervisor)
+    : surroundings(s),
+      dispatch(config, index, s.scheduler, supervisor, s.clock.domain()),
+      pairing_rule(pairing_of(config.sub_partition)),
+      read_window(config.sub_partition.operand_read == choice::operand_read::window),
+      hold(s.warps, s.scheduler, s.account, supervisor) {}
+
 issue_stage::issue_stage(const surroundings& s, const gpu_config& config, unsigned index, warp_supervisor& supervisor)
-    : dispatch(config, index, s.scheduler, supervisor, s.clock.domain()),
-      s_(s),
-      pairing_rule_(pairing_of(config.sub_partition)),
-      fence_latency_(config.ldst.fence_latency_cycles),
-      read_window_(config.sub_partition.operand_read == choice::operand_read::window),
-      hold_(s.warps, s.scheduler, s.account, supervisor) {}
+    : hot_(s, config, index, supervisor), fence_latency_(config.ldst.fence_latency_cycles) {}
 
 void issue_stage::issue_from(unsigned slot, cycle_t cycle) {
-  invariant(last_.cycle != cycle, "two warps were selected in one cycle");
-  last_.cycle = cycle;
-  warp_slot& w = s_.warps[slot];
-  s_.scheduler.leave_ready(slot, w, cycle, s_.account);
-  s_.account.add(w, {warp_cycle::selected, warp_stall::selected}, 1);
+  invariant(hot_.last.cycle != cycle, "two warps were selected in one cycle");
+  hot_.last.cycle = cycle;
+  warp_slot& w = hot_.warps[slot];
+  hot_.scheduler.leave_ready(slot, w, cycle, hot_.account);
+  hot_.account.add(w, {warp_cycle::selected, warp_stall::selected}, 1);
   w.mark = cycle + 1;
   const decoded_instruction& first = *w.next;
-  last_.warp = w.state.slot;
-  last_.pc = w.state.pc;
-  last_.lanes = w.state.active;
-  last_.count = 1;
+  hot_.last.warp = w.state.slot;
+  hot_.last.pc = w.state.pc;
+  hot_.last.lanes = w.state.active;
+  hot_.last.count = 1;
   issue_counters& c = *w.counters;
   bool in_sequence = issue_one(slot, w, cycle);
-  if (in_sequence && pairing_rule_ != pairing::none && pairs(first, slot, w, cycle)) {
+  if (in_sequence && hot_.pairing_rule != pairing::none && pairs(first, slot, w, cycle)) {
     ++c.inst_issued2;
-    last_.count = 2;
+    hot_.last.count = 2;
     in_sequence = issue_one(slot, w, cycle);
   } else {
     ++c.inst_issued1;
   }
-  if (s_.faults.halted() && w.phase == warp_phase::ready)
+  if (hot_.faults.halted() && w.phase == warp_phase::ready)
     w.phase = warp_phase::waiting;  // it failed, and has already been removed from the ready warps
   if (!in_sequence) return;
-  const std::uint32_t sequence = last_.pc + last_.count;
-  if (__builtin_expect(s_.memory.replays(), 0)) return replay(slot, w, sequence, cycle);
-  s_.waits.settle(slot, cycle + 1, instruction_stream::fetched(s_.fetch, slot, w, sequence, cycle + 1),
-                  w.leaves(sequence));
+  const std::uint32_t sequence = hot_.last.pc + hot_.last.count;
+  if (__builtin_expect(hot_.memory.replays(), 0)) return replay(slot, w, sequence, cycle);
+  hot_.waits.settle(slot, cycle + 1, instruction_stream::fetched(hot_.fetch, slot, w, sequence, cycle + 1),
+                    w.leaves(sequence));
 }
 
 // Up to Kepler a memory instruction performs one pass per issue. Each further pass is issued again: the replays of the
 // slot's warp take the next issue slots, and the warp continues after them.
 void issue_stage::replay(unsigned slot, warp_slot& w, std::uint32_t sequence, cycle_t cycle) {
-  replays_until_ = cycle + 1 + s_.memory.take_replays();
+  hot_.replays_until = cycle + 1 + hot_.memory.take_replays();
   w.sequence = sequence;
   w.phase = warp_phase::replaying;
-  s_.waits.set_timer(slot, replays_until_);
+  hot_.waits.set_timer(slot, hot_.replays_until);
 }
 
 // True if the instruction now at the warp's pc may issue together with `first`, which was issued in this cycle.
 bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_slot& w, cycle_t cycle) {
-  if (w.leaves(last_.pc + 1) || w.barrier_lanes != 0) return false;
+  if (w.leaves(hot_.last.pc + 1) || w.barrier_lanes != 0) return false;
   const decoded_instruction& second = w.program->code[w.state.pc];
   // A policy that holds back memory accesses decides on the first instruction of a warp only. This one is first in the
   // next cycle.
-  if (second.global_access && s_.scheduler.holds_memory()) return false;
+  if (second.global_access && hot_.scheduler.holds_memory()) return false;
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
   const bool shared = first.unit == second.unit;
-  if (shared && !dispatch.shares(first, second)) return false;
-  if (pairing_rule_ == pairing::maxwell && !first.partner && !second.partner) return false;
-  if (dispatch.fp64_alone() && (first.unit == isa::unit::fp64 || second.unit == isa::unit::fp64)) return false;
-  if (!shared && !s_.scheduler.gate(second.unit).open(cycle)) return false;
-  if (s_.fetch.next(slot, w.program->code_address, w.state.pc, cycle) > cycle) return false;
+  if (shared && !hot_.dispatch.shares(first, second)) return false;
+  if (hot_.pairing_rule == pairing::maxwell && !first.partner && !second.partner) return false;
+  if (hot_.dispatch.fp64_alone() && (first.unit == isa::unit::fp64 || second.unit == isa::unit::fp64)) return false;
+  if (!shared && !hot_.scheduler.gate(second.unit).open(cycle)) return false;
+  if (hot_.fetch.next(slot, w.program->code_address, w.state.pc, cycle) > cycle) return false;
   if (second.has_constant &&
-      s_.immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
+      hot_.immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
     return false;
-  if (s_.dependence.probe(slot, *w.program, second).cycle > cycle) return false;
-  if (shared && !dispatch.grant_shared(first, second, cycle)) return false;
+  if (hot_.dependence.probe(slot, *w.program, second).cycle > cycle) return false;
+  if (shared && !hot_.dispatch.grant_shared(first, second, cycle)) return false;
   stall_account::set_next(w, w.state.pc);
   return true;
 }
@@ -102,14 +105,14 @@ bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_sl
   const decoded_instruction& d = *w.next;
   const unsigned latency = send(w, mask, cycle);
   if (__builtin_expect(latency > d.latency_cycles, 0))
-    invariant(s_.dependence.allows_longer(*w.program, d),
+    invariant(hot_.dependence.allows_longer(*w.program, d),
               "an execution unit answered a longer latency than the stall counts of the program's control codes allow");
   if (__builtin_expect(d.bank_conflicts != 0, 0)) issue_conflicting(slot, w, cycle, latency);
-  else s_.dependence.set_ready(slot, *w.program, d, cycle + latency);
-  if (s_.ports.limited() && d.instruction->dst != isa::rz)
-    s_.ports.reserve(d.instruction->dst, d.instruction->dst_count, cycle + latency, cycle);
-  reuses_ = &d + 1;
-  last_slot_ = slot;
+  else hot_.dependence.set_ready(slot, *w.program, d, cycle + latency);
+  if (hot_.ports.limited() && d.instruction->dst != isa::rz)
+    hot_.ports.reserve(d.instruction->dst, d.instruction->dst_count, cycle + latency, cycle);
+  hot_.reuses = &d + 1;
+  hot_.last_slot = slot;
   w.stream->advance(w);
 }
 
@@ -117,9 +120,10 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
   const decoded_instruction& d = *w.next;
   const simt::lane_mask mask = simt::guarded(d.guard, w.state);
   if (__builtin_expect(d.synchronises, 0) && !w.stream->lanes_present(slot, mask, cycle)) return false;
-  if (s_.dependence.checks(*w.program) && w.state.active == all_threads(w.state)) s_.dependence.check(slot, d, cycle);
-  s_.dependence.issued(slot, *w.program, d, cycle);
-  s_.fetch.issued(slot, cycle);
+  if (hot_.dependence.checks(*w.program) && w.state.active == all_threads(w.state))
+    hot_.dependence.check(slot, d, cycle);
+  hot_.dependence.issued(slot, *w.program, d, cycle);
+  hot_.fetch.issued(slot, cycle);
   issue_counters& c = *w.counters;
   ++c.inst_executed;
   w.profile->add(*w.line, launch_profile::executed, 1);
@@ -132,9 +136,9 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
     case issue_kind::arithmetic: issue_arithmetic(slot, w, mask, cycle); return true;
     case issue_kind::memory:
       send(w, 0, cycle);
-      s_.memory.issue(slot, mask, cycle);
+      hot_.memory.issue(slot, mask, cycle);
       w.stream->advance(w);
-      return !s_.faults.halted();
+      return !hot_.faults.halted();
     case issue_kind::branch:
       latency = send(w, 0, cycle);
       w.stream->issue_branch(slot, mask, cycle, latency);
@@ -151,9 +155,9 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
     case issue_kind::sleep: issue_sleep(slot, w, mask, cycle); return false;
     case issue_kind::system_call:
       latency = send(w, 0, cycle);
-      s_.dependence.set_ready(slot, *w.program, d, cycle + latency);
-      s_.calls.call(w, mask);
-      return !s_.faults.halted();
+      hot_.dependence.set_ready(slot, *w.program, d, cycle + latency);
+      hot_.calls.call(w, mask);
+      return !hot_.faults.halted();
     case issue_kind::copy_commit:
     case issue_kind::bulk_copy:
     case issue_kind::copy_wait:
@@ -162,7 +166,7 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
     case issue_kind::product_commit:
     case issue_kind::product_wait:
     case issue_kind::register_change: return issue_asynchronous(slot, w, mask, cycle);
-    case issue_kind::trap: s_.calls.trap(w, mask); return !s_.faults.halted();
+    case issue_kind::trap: hot_.calls.trap(w, mask); return !hot_.faults.halted();
   }
   return false;
 }
@@ -175,30 +179,30 @@ bool issue_stage::issue_asynchronous(unsigned slot, warp_slot& w, simt::lane_mas
   if (d.instruction->op == isa::opcode::utmacmdflush) w.bulk.commit();
   else if (d.kind == issue_kind::copy_commit) w.copies.commit();
   if (d.kind == issue_kind::product_commit) w.products.commit();
-  if (d.kind == issue_kind::register_change && mask != 0) s_.waits.change_registers(slot, cycle);
+  if (d.kind == issue_kind::register_change && mask != 0) hot_.waits.change_registers(slot, cycle);
   if (d.kind == issue_kind::product_fence) memory_issue::close_recorded_group(w);
   if (d.kind == issue_kind::product) {
-    s_.dependence.set_ready(slot, *w.program, d, cycle + 1);
+    hot_.dependence.set_ready(slot, *w.program, d, cycle + 1);
     if (mask != 0) {
       if (!w.stream->multiply(slot, mask)) return false;
-      s_.memory.issue_product(slot, cycle);
+      hot_.memory.issue_product(slot, cycle);
     }
   }
   w.stream->advance(w);
-  return !s_.faults.halted();
+  return !hot_.faults.halted();
 }
 
 // Sources of an arithmetic instruction conflict in a register bank. A collector gathers them while other instructions
 // issue; with a fixed read window nothing issues until they are read.
 void issue_stage::issue_conflicting(unsigned slot, const warp_slot& w, cycle_t cycle, unsigned latency) {
   const decoded_instruction& d = *w.next;
-  const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came in between
+  const bool behind = hot_.last_slot == slot && hot_.reuses == &d;  // no other warp's operands came in between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
-  s_.dependence.issued(slot, *w.program, d, cycle + conflicts);
-  s_.dependence.set_ready(slot, *w.program, d, cycle + latency + conflicts);
-  last_.conflicts = conflicts;
-  last_.conflicts_at = cycle;
-  if (read_window_ && conflicts != 0) s_.scheduler.stall(cycle + 1, cycle + 1 + conflicts);
+  hot_.dependence.issued(slot, *w.program, d, cycle + conflicts);
+  hot_.dependence.set_ready(slot, *w.program, d, cycle + latency + conflicts);
+  hot_.last.conflicts = conflicts;
+  hot_.last.conflicts_at = cycle;
+  if (hot_.read_window && conflicts != 0) hot_.scheduler.stall(cycle + 1, cycle + 1 + conflicts);
 }
 
 void issue_stage::issue_fence(unsigned slot, warp_slot& w, cycle_t cycle) {
@@ -213,8 +217,8 @@ void issue_stage::issue_fence(unsigned slot, warp_slot& w, cycle_t cycle) {
   stall_account::set_next(w, w.state.pc);
   w.timer = never;
   w.phase = warp_phase::at_fence;
-  s_.scheduler.set_waiting(slot);
-  if (!w.holds_fence()) s_.waits.set_timer(slot, w.fence_until);
+  hot_.scheduler.set_waiting(slot);
+  if (!w.holds_fence()) hot_.waits.set_timer(slot, w.fence_until);
 }
 
 void issue_stage::issue_sleep(unsigned slot, warp_slot& w, simt::lane_mask mask, cycle_t cycle) {
@@ -223,13 +227,13 @@ void issue_stage::issue_sleep(unsigned slot, warp_slot& w, simt::lane_mask mask,
   w.sequence = w.state.pc + 1;
   w.stream->advance(w);
   if (w.stream->yields(slot, mask, cycle)) return;
-  const cycle_t cycles = s_.clock.domain().cycles_in(d.instruction->src[0].value);
+  const cycle_t cycles = hot_.clock.domain().cycles_in(d.instruction->src[0].value);
   stall_account::set_next(w, w.state.pc);
   w.phase = warp_phase::sleeping;
-  s_.scheduler.set_waiting(slot);
-  s_.waits.set_timer(slot, cycle + 1 + cycles);
+  hot_.scheduler.set_waiting(slot);
+  hot_.waits.set_timer(slot, cycle + 1 + cycles);
 }
 
-void issue_stage::prefetch() const { host_prefetch(this, sizeof *this); }
+void issue_stage::prefetch() const { host_prefetch(&hot_, sizeof hot_); }
 
 }  // namespace heddle

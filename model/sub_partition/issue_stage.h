@@ -25,7 +25,7 @@ namespace heddle {
 
 /// The issue stage of a sub-partition: in each cycle one warp is selected and issues an instruction, or two consecutive
 /// ones if the issue width and the pairing rule allow it.
-class alignas(64) issue_stage {
+class issue_stage {
  public:
   /// The parts of the sub-partition, which must outlive this one.
   struct surroundings {
@@ -46,25 +46,25 @@ class alignas(64) issue_stage {
 
   /// Lets a warp issue, if one can. Not twice in a cycle.
   void run(cycle_t cycle) {
-    last_.count = 0;
-    if (s_.scheduler.holds_memory()) hold_.update(cycle);
-    const std::uint64_t eligible = cycle < replays_until_ ? 0 : s_.scheduler.eligible(cycle);
-    if (eligible != 0) issue_from(s_.scheduler.select(eligible, cycle), cycle);
+    hot_.last.count = 0;
+    if (hot_.scheduler.holds_memory()) hot_.hold.update(cycle);
+    const std::uint64_t eligible = cycle < hot_.replays_until ? 0 : hot_.scheduler.eligible(cycle);
+    if (eligible != 0) issue_from(hot_.scheduler.select(eligible, cycle), cycle);
   }
   /// Wakes the sub-partition in the first cycle after `cycle` in which a wait may end or a warp may issue.
   [[gnu::always_inline]] void wake_after(cycle_t cycle);  // in every cycle, so without a call
 
   /// The slot holds another warp.
   void placed(unsigned slot) {
-    if (last_slot_ == slot) reuses_ = nullptr;
+    if (hot_.last_slot == slot) hot_.reuses = nullptr;
   }
   /// The slot's warp is stopped; the policy holds it no more.
-  void stopped(unsigned slot) { hold_.forget(slot); }
-  [[nodiscard]] bool dual_issue() const { return pairing_rule_ != pairing::none; }
-  [[nodiscard]] const last_issue& last() const { return last_; }
+  void stopped(unsigned slot) { hot_.hold.forget(slot); }
+  [[nodiscard]] bool dual_issue() const { return hot_.pairing_rule != pairing::none; }
+  [[nodiscard]] const last_issue& last() const { return hot_.last; }
   void prefetch() const;
 
-  unit_dispatch dispatch;
+  [[nodiscard]] unit_dispatch& dispatch() { return hot_.dispatch; }
 
  private:
   enum class pairing : std::uint8_t { none, any, maxwell };
@@ -81,28 +81,35 @@ class alignas(64) issue_stage {
   bool issue_asynchronous(unsigned slot, warp_slot& w, simt::lane_mask mask, cycle_t cycle);
   void replay(unsigned slot, warp_slot& w, std::uint32_t sequence, cycle_t cycle);
   unsigned send(warp_slot& w, simt::lane_mask mask, cycle_t cycle) {
-    return dispatch.send(w.state, *w.next, mask, cycle);
+    return hot_.dispatch.send(w.state, *w.next, mask, cycle);
   }
 
-  surroundings s_;
-  const pairing pairing_rule_;                   // also none if the issue width is 1
-  const unsigned fence_latency_;                 // least cycles of a fence that releases
-  const bool read_window_;                       // operands are read in a fixed window, without a collector
-  unsigned last_slot_ = 0;                       // the warp that issued the last arithmetic instruction,
-  const decoded_instruction* reuses_ = nullptr;  // and the one after it: that one's operands are in the reuse cache
-  cycle_t replays_until_ = 0;                    // issue slots before this cycle are taken by replays
-  last_issue last_;
-  memory_hold hold_;
+  /// What nearly every issue touches, for prefetches.
+  struct alignas(64) hot_state : surroundings {
+    hot_state(const surroundings& s, const gpu_config& config, unsigned index, warp_supervisor& supervisor);
+
+    unit_dispatch dispatch;
+    const pairing pairing_rule;                   // also none if the issue width is 1
+    const bool read_window;                       // operands are read in a fixed window, without a collector
+    unsigned last_slot = 0;                       // the warp that issued the last arithmetic instruction,
+    const decoded_instruction* reuses = nullptr;  // and the one after it: that one's operands are in the reuse cache
+    cycle_t replays_until = 0;                    // issue slots before this cycle are taken by replays
+    last_issue last;
+    memory_hold hold;
+  };
+  static_assert(sizeof(hot_state) == 384, "six cache lines");
+
+  hot_state hot_;
+  const unsigned fence_latency_;  // least cycles of a fence that releases
 };
 
-static_assert(sizeof(issue_stage) == 384, "six cache lines, which nearly every issue touches");
-
 inline void issue_stage::wake_after(cycle_t cycle) {
-  const cycle_t at = std::min(s_.waits.next(cycle), s_.scheduler.next_eligible(std::max(cycle + 1, replays_until_)));
-  if (at != never) s_.clock.wake_at(at);
+  const cycle_t at =
+      std::min(hot_.waits.next(cycle), hot_.scheduler.next_eligible(std::max(cycle + 1, hot_.replays_until)));
+  if (at != never) hot_.clock.wake_at(at);
   // No event reports what releases a held warp (falling scores, room in the memory system), so the policy is called
   // each cycle.
-  if (hold_.any()) s_.clock.wake_at(cycle + 1);
+  if (hot_.hold.any()) hot_.clock.wake_at(cycle + 1);
 }
 
 }  // namespace heddle

@@ -80,8 +80,8 @@ void sub_partition::before_end_of_elaboration() {
 
 void sub_partition::start_of_simulation() {
   for (std::size_t u = 0; u < units.size(); ++u)
-    issue.dispatch.connect(static_cast<isa::unit>(u), *dispatch_socket[u].operator->());
-  if (shared_dispatch_socket.size() != 0) issue.dispatch.connect_shared(*shared_dispatch_socket[0].operator->());
+    issue.dispatch().connect(static_cast<isa::unit>(u), *dispatch_socket[u].operator->());
+  if (shared_dispatch_socket.size() != 0) issue.dispatch().connect_shared(*shared_dispatch_socket[0].operator->());
   memory.connect(*lsu_socket.operator->());
 }
 

@@ -68,7 +68,7 @@ class sub_partition final : public sc_core::sc_module, public clocked, private t
 
   /// Sets the fp32 lanes that this sub-partition shares with others; they execute the second instruction of a pair.
   /// Called only if fp32.shared_lanes is not 0.
-  void share_fp32(shared_lanes& lanes) { issue.dispatch.share_fp32(lanes); }
+  void share_fp32(shared_lanes& lanes) { issue.dispatch().share_fp32(lanes); }
   /// Sets the environment of SYSCALL outside the SM. Programs that call the device runtime need it.
   void use(program_services* services) { calls_.use(services); }
   /// Places a warp of `block` in a free slot. The warp is active from `cycle` on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "heddle/sub_partition/account/stall_account.h"
@@ -36,7 +37,7 @@ class warp_waits final : public warp_control {
     warp_supervisor& supervisor;
     clock_port clock;  // of the sub-partition
   };
-  explicit warp_waits(const surroundings& s) : s_(s) {}
+  explicit warp_waits(const surroundings& s) : hot_(s) {}
 
   /// The slot's warp begins or continues at its pc, and its instruction buffer is empty.
   void start(unsigned slot, cycle_t cycle);
@@ -48,7 +49,7 @@ class warp_waits final : public warp_control {
   // warp_control
   void settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected) override;
   void reconsider(unsigned slot, cycle_t cycle) override;
-  void set_timer(unsigned slot, cycle_t cycle) override { set_timer(slot, s_.warps[slot], cycle); }
+  void set_timer(unsigned slot, cycle_t cycle) override { set_timer(slot, hot_.warps[slot], cycle); }
   void finish(unsigned slot, cycle_t cycle) override;
 
   /// The slot's warp issues SETMAXREG; others of its block may wait for the registers that it gives back.
@@ -92,19 +93,26 @@ class warp_waits final : public warp_control {
   void make_ready(unsigned slot, warp_slot& w, cycle_t cycle);
   void set_timer(unsigned slot, warp_slot& w, cycle_t cycle) {
     w.timer = cycle;
-    timers_.set(slot, cycle, s_.clock.cycle());
+    hot_.timers.set(slot, cycle, hot_.clock.cycle());
   }
   void on_timer(unsigned slot, warp_slot& w, cycle_t cycle);
   void resume_waiting(unsigned slot, warp_slot& w, cycle_t cycle);
   void prefetch_warp(unsigned slot) const;
   [[nodiscard]] auto timer_of() const {
-    return [this](unsigned slot) { return s_.warps[slot].timer; };
+    return [this](unsigned slot) { return hot_.warps[slot].timer; };
   }
 
-  surroundings s_;
-  warp_timers timers_;
+  /// What every active cycle touches, for prefetches; of the timers only the part before their wheel.
+  struct alignas(64) hot_state : surroundings {
+    explicit hot_state(const surroundings& s) : surroundings(s) {}
+    warp_timers timers;
+  };
+  static constexpr std::size_t hot_bytes = 128;
+  static_assert(sizeof(surroundings) + warp_timers::first_bytes <= hot_bytes, "two cache lines");
+
+  hot_state hot_;
 };
 
-inline cycle_t warp_waits::next(cycle_t cycle) const { return timers_.next(cycle, timer_of()); }
+inline cycle_t warp_waits::next(cycle_t cycle) const { return hot_.timers.next(cycle, timer_of()); }
 
 }  // namespace heddle

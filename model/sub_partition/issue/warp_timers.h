@@ -51,6 +51,8 @@ class warp_timers {
     for (const unsigned slot : set_bits(far_)) best = std::min(best, timer_of(slot));
     return best;
   }
+  /// Bytes of what every call touches.
+  static constexpr std::size_t first_bytes = 2 * sizeof(std::uint64_t);
   /// The bucket of a cycle, for prefetches.
   [[nodiscard]] const std::uint64_t& bucket(cycle_t cycle) const { return wheel_[cycle % buckets]; }
 
