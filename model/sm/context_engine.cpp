@@ -29,6 +29,7 @@ context_engine::context_engine(sc_core::sc_module_name name, unit_clock& clock, 
                                sc_core::sc_vector<sub_partition>& partitions, context_supervisor& supervisor)
     : sc_module(name),
       memory_socket("memory_socket"),
+      port_(memory_socket, *this),
       clock_(clock, *this),
       resources_(resources),
       barriers_(barriers),
@@ -39,9 +40,7 @@ context_engine::context_engine(sc_core::sc_module_name name, unit_clock& clock, 
       sm_id_(sm_id),
       sm_count_(config.gpu.sm_count),
       base_(config.context.area_mib * mebibyte),
-      place_bytes_(place_bytes(config)) {
-  memory_socket.bind(*this);
-}
+      place_bytes_(place_bytes(config)) {}
 
 template <class F>
 void context_engine::each_live_warp(const resident_block& b, F&& f) {
@@ -139,9 +138,9 @@ void context_engine::begin_saving(cycle_t cycle) {
 
 // Sends the next line, and ends the transfer when all lines have been answered.
 void context_engine::move_lines(cycle_t cycle) {
-  if (!nacked_ && next_word_ < image_.words().size() && in_flight_ < lines_in_flight_) send_line(cycle);
+  if (!port_.nacked() && next_word_ < image_.words().size() && in_flight_ < lines_in_flight_) send_line(cycle);
   if (next_word_ < image_.words().size()) {
-    if (!nacked_ && in_flight_ < lines_in_flight_) clock_.wake_at(cycle + 1);
+    if (!port_.nacked() && in_flight_ < lines_in_flight_) clock_.wake_at(cycle + 1);
     return;
   }
   if (in_flight_ != 0) return;
@@ -174,13 +173,9 @@ bool context_engine::send_line(cycle_t cycle) {
   l.access.line = line;
   l.access.lanes = simt::all_lanes;
   l.access.sectors = (1u << sectors_per_line) - 1;
-  l.access.cycle = cycle;
-  l1_phase phase = l1_phase::request;
-  sc_core::sc_time delay;
-  const tlm::tlm_sync_enum answer = memory_socket->nb_transport_fw(l.access, phase, delay);
-  invariant(answer != tlm::TLM_COMPLETED, "the L1 kept a line of a context");
-  nacked_ = answer == tlm::TLM_UPDATED;
-  if (nacked_) {
+  const l1_answer answer = port_.send(l.access, cycle);
+  invariant(answer != l1_answer::hit, "the L1 kept a line of a context");
+  if (answer == l1_answer::nacked) {
     lines_.give_back(l);
     return false;
   }
@@ -189,21 +184,16 @@ bool context_engine::send_line(cycle_t cycle) {
   return true;
 }
 
-tlm::tlm_sync_enum context_engine::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
-  if (phase == l1_phase::retry) {
-    nacked_ = false;
-  } else {
-    const auto& all = lines_.all();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& l) { return &l->access == &access; });
-    invariant(phase == l1_phase::response && found != all.end(), "context engine: unexpected response");
-    line_access& l = **found;
-    if (l.transaction.faulted) supervisor_.program_fault("a context switch failed: " + l.transaction.fault);
-    if (step_ == step::restoring) std::memcpy(&image_.words()[l.word], l.transaction.words[0], line_bytes);
-    lines_.give_back(l);
-    --in_flight_;
-  }
+void context_engine::l1_responds(l1_access& access) {
+  const auto& all = lines_.all();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& l) { return &l->access == &access; });
+  invariant(found != all.end(), "context engine: unexpected response");
+  line_access& l = **found;
+  if (l.transaction.faulted) supervisor_.program_fault("a context switch failed: " + l.transaction.fault);
+  if (step_ == step::restoring) std::memcpy(&image_.words()[l.word], l.transaction.words[0], line_bytes);
+  lines_.give_back(l);
+  --in_flight_;
   clock_.wake_at(clock_.cycle());
-  return tlm::TLM_ACCEPTED;
 }
 
 // The context is in memory: frees everything that the blocks hold on the SM.

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/memory/protocol/l1_port.h"
 #include "heddle/simt/warp/context_image.h"
 #include "heddle/sm/barrier_unit.h"
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sub_partition/sub_partition.h"
 #include "heddle/tlm/kernel/unit_clock.h"
-#include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
@@ -36,7 +36,7 @@ class context_supervisor {
   virtual void program_fault(const std::string& text) = 0;
 };
 
-class context_engine : public sc_core::sc_module, public clocked, private phase_initiator<l1_protocol_types> {
+class context_engine : public sc_core::sc_module, public clocked {
  public:
   context_engine(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                  class resource_manager& resources, class barrier_unit& barriers,
@@ -85,7 +85,9 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
     std::size_t word = 0;  // position in the image
   };
 
-  tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
+  friend class l1_port<context_engine>;
+  void l1_responds(l1_access& access);
+  void l1_retries() { clock_.wake_at(clock_.cycle()); }
   void check_quiet(cycle_t cycle);
   void begin_saving(cycle_t cycle);
   void end_saving(cycle_t cycle);
@@ -101,6 +103,7 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   void each_live_warp(const resident_block& b, F&& f);
   [[nodiscard]] unsigned free_place() const;
 
+  l1_port<context_engine> port_;
   clock_port clock_;
   class resource_manager& resources_;
   class barrier_unit& barriers_;
@@ -121,7 +124,6 @@ class context_engine : public sc_core::sc_module, public clocked, private phase_
   simt::context_image image_;
   std::size_t next_word_ = 0;  // position of the next line in the image
   unsigned in_flight_ = 0;
-  bool nacked_ = false;
   object_pool<line_access> lines_;
 };
 

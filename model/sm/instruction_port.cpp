@@ -12,16 +12,15 @@ instruction_port::instruction_port(sc_core::sc_module_name name, unit_clock& clo
                                    instruction_listener& listener)
     : sc_module(name),
       memory_socket("memory_socket"),
+      port_(memory_socket, *this),
       clock_(clock, *this),
       line_bytes_(line_bytes),
-      listener_(listener) {
-  memory_socket.bind(*this);
-}
+      listener_(listener) {}
 
 cycle_t instruction_port::look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) {
   const cycle_t due = std::max(cycle, clock_.cycle() + 1);
   lines_.push_back({lines_begun_++, address, due, launch});
-  if (!nacked_) clock_.wake_at(due);
+  if (!port_.nacked()) clock_.wake_at(due);
   return never;
 }
 
@@ -34,7 +33,7 @@ instruction_port::line* instruction_port::next() {
 }
 
 void instruction_port::on_cycle(cycle_t cycle) {
-  if (nacked_) return;
+  if (port_.nacked()) return;
   line* l = next();
   if (l != nullptr && l->due <= cycle) {
     if (!send(*l, cycle)) return;
@@ -54,11 +53,7 @@ bool instruction_port::send(line& l, cycle_t cycle) {
   a.launch = l.launch;
   a.line = at - offset;
   for (unsigned s = offset / sector_bytes; s * sector_bytes < offset + bytes; ++s) a.sectors |= 1u << s;
-  a.cycle = cycle;
-  l1_phase phase = l1_phase::request;
-  sc_core::sc_time delay;
-  nacked_ = memory_socket->nb_transport_fw(a, phase, delay) == tlm::TLM_UPDATED;
-  if (nacked_) {
+  if (port_.send(a, cycle) == l1_answer::nacked) {
     reads_.give_back(a);
     return false;
   }
@@ -68,23 +63,17 @@ bool instruction_port::send(line& l, cycle_t cycle) {
   return true;
 }
 
-tlm::tlm_sync_enum instruction_port::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
-  if (phase == l1_phase::retry) {
-    nacked_ = false;
-    clock_.wake_at(clock_.cycle() + 1);
-    return tlm::TLM_ACCEPTED;
-  }
+void instruction_port::l1_responds(l1_access& access) {
   read& r = static_cast<read&>(access);
   const auto answered = std::find_if(lines_.begin(), lines_.end(), [&](const line& l) { return l.number == r.number; });
-  invariant(phase == l1_phase::response && answered != lines_.end(), "instruction port: unexpected response");
+  invariant(answered != lines_.end(), "instruction port: unexpected response");
   const cycle_t cycle = r.ready_cycle;
   reads_.give_back(r);
   --outstanding_;
-  if (--answered->outstanding != 0 || answered->sent < line_bytes_) return tlm::TLM_ACCEPTED;
+  if (--answered->outstanding != 0 || answered->sent < line_bytes_) return;
   const std::uint64_t address = answered->address;
   lines_.erase(answered);
   listener_.instructions_arrived(address, line_bytes_, cycle);
-  return tlm::TLM_ACCEPTED;
 }
 
 void instruction_port::trace(sc_core::sc_trace_file* file) const {

@@ -12,9 +12,9 @@
 #include <tlm>
 #include <vector>
 
+#include "heddle/memory/protocol/l1_port.h"
 #include "heddle/sub_partition/fetch/instruction_source.h"
 #include "heddle/tlm/kernel/unit_clock.h"
-#include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/object_pool.h"
 
 namespace heddle {
@@ -28,10 +28,7 @@ class instruction_listener {
   ~instruction_listener() = default;
 };
 
-class instruction_port : public sc_core::sc_module,
-                         public clocked,
-                         public instruction_source,
-                         private tlm::tlm_bw_transport_if<l1_protocol_types> {
+class instruction_port : public sc_core::sc_module, public clocked, public instruction_source {
  public:
   /// Device address of the code at code address 0. It lies above all allocations. The bytes there are never used, since
   /// the SMs execute the decoded program.
@@ -64,16 +61,17 @@ class instruction_port : public sc_core::sc_module,
   };
   [[nodiscard]] line* next();
   bool send(line& l, cycle_t cycle);
-  tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  friend class l1_port<instruction_port>;
+  void l1_responds(l1_access& access);
+  void l1_retries() { clock_.wake_at(clock_.cycle() + 1); }
 
+  l1_port<instruction_port> port_;
   clock_port clock_;
   unsigned line_bytes_;
   instruction_listener& listener_;
   std::vector<line> lines_;
   object_pool<read> reads_;
   std::uint64_t lines_begun_ = 0;
-  bool nacked_ = false;
   unsigned outstanding_ = 0;
 };
 

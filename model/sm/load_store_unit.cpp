@@ -38,15 +38,16 @@ void data_arrive(lsu_transaction& t, std::uint64_t first, std::uint64_t last) {
 }
 }  // namespace
 
-load_store_unit::hot_state::hot_state(const gpu_config& config)
+load_store_unit::hot_state::hot_state(load_store_unit& unit, const gpu_config& config)
     : queue_entries(std::max(1u, config.ldst.queue_entries)),
       pending_limit(std::max(1u, config.ldst.pending_instructions)),
       address_stage_cycles(address_cycles(config)),
       pick_interval(interval_of(config.ldst.lanes)),
       accept_interval(config.ldst.accept_interval_cycles),
-      half_warps(config.ldst.coalescing == choice::coalescing::half_warp),
+      deferred_entries(config.ldst.reexecution_entries),
       inputs(config.sm.sub_partitions),
-      deferred_entries(config.ldst.reexecution_entries) {}
+      half_warps(config.ldst.coalescing == choice::coalescing::half_warp),
+      l1(unit.l1_socket, unit) {}
 
 load_store_unit::load_store_unit(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned,
                                  const address_ranges& ranges)
@@ -58,16 +59,14 @@ load_store_unit::load_store_unit(sc_core::sc_module_name name, unit_clock& clock
       tlb(config),
       clock_(clock, *this),
       ranges_(ranges),
-      hot_(config) {
+      hot_(*this, config) {
   for (auto& socket : partition_socket) socket.bind(static_cast<phase_target<lsu_protocol_types>&>(*this));
   shared_socket.bind(on_chip_backward_);
   constant_socket.bind(on_chip_backward_);
-  l1_socket.bind(static_cast<phase_initiator<l1_protocol_types>&>(*this));
 }
 
 void load_store_unit::start_of_simulation() {
   for (auto& socket : partition_socket) hot_.partitions.push_back(socket.operator->());
-  hot_.l1 = l1_socket.operator->();
 }
 
 tlm::tlm_sync_enum load_store_unit::nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {
@@ -231,19 +230,16 @@ void load_store_unit::send_line(cycle_t cycle) {
   a.sectors = part.sectors();
   a.words = part.words;
   if (hot_.next_line == 0) a.missing_words = static_cast<std::uint8_t>(hot_.lines.missing_words());
-  a.cycle = cycle;
   a.free_cycle = cycle + 1;
-  l1_phase phase = l1_phase::request;
-  sc_core::sc_time delay;
-  const tlm::tlm_sync_enum answer = hot_.l1->nb_transport_fw(a, phase, delay);
+  const l1_answer answer = hot_.l1.send(a, cycle);
   const cycle_t free_cycle = a.free_cycle;
   switch (answer) {
-    case tlm::TLM_COMPLETED:
+    case l1_answer::hit:
       data_arrive(t, a.ready_cycle, a.ready_cycle);
       hot_.accesses.give_back(a);
       break;
-    case tlm::TLM_ACCEPTED: ++t.outstanding; break;
-    case tlm::TLM_UPDATED:
+    case l1_answer::accepted: ++t.outstanding; break;
+    case l1_answer::nacked:
       if (t.kind == lsu_kind::load && !t.bypass_l1 && hot_.deferred.size() < hot_.deferred_entries) {
         hot_.deferred.push(&a);
         hot_.deferred_nacked = true;
@@ -272,39 +268,34 @@ void load_store_unit::execute_again(cycle_t cycle) {
   hot_.pick_at = 0;
   l1_access& a = *hot_.deferred.front();
   lsu_transaction& t = *a.transaction;
-  a.cycle = cycle;
   a.free_cycle = cycle + 1;
-  l1_phase phase = l1_phase::request;
-  sc_core::sc_time delay;
-  const tlm::tlm_sync_enum answer = hot_.l1->nb_transport_fw(a, phase, delay);
+  const l1_answer answer = hot_.l1.send(a, cycle);
   const cycle_t free_cycle = a.free_cycle;
   switch (answer) {
-    case tlm::TLM_COMPLETED:
+    case l1_answer::hit:
       hot_.deferred.pop();
       data_arrive(t, a.ready_cycle, a.ready_cycle);
       hot_.accesses.give_back(a);
       if (--t.outstanding == 0 && t.all_sent) finish(t, cycle);
       break;
-    case tlm::TLM_ACCEPTED: hot_.deferred.pop(); break;
-    case tlm::TLM_UPDATED: hot_.deferred_nacked = true; return;
+    case l1_answer::accepted: hot_.deferred.pop(); break;
+    case l1_answer::nacked: hot_.deferred_nacked = true; return;
   }
   hot_.l1_free = free_cycle;
   clock_.wake_at(hot_.l1_free);
 }
 
-tlm::tlm_sync_enum load_store_unit::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
-  if (phase == l1_phase::retry) {
-    hot_.nacked = false;
-    hot_.deferred_nacked = false;
-    clock_.wake_at(clock_.cycle());
-    return tlm::TLM_ACCEPTED;
-  }
-  invariant(phase == l1_phase::response, "load/store unit: the L1 sent neither response nor retry");
+void load_store_unit::l1_retries() {
+  hot_.nacked = false;
+  hot_.deferred_nacked = false;
+  clock_.wake_at(clock_.cycle());
+}
+
+void load_store_unit::l1_responds(l1_access& access) {
   lsu_transaction& t = *access.transaction;
   data_arrive(t, access.ready_cycle, access.ready_cycle);
   hot_.accesses.give_back(access);
   if (--t.outstanding == 0 && t.all_sent) finish(t, clock_.cycle());
-  return tlm::TLM_ACCEPTED;
 }
 
 // Answers the instruction, which has no outstanding parts left, in its ready cycle.

@@ -17,10 +17,10 @@
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/common/tlb.h"
 #include "heddle/memory/l1/coalescer.h"
+#include "heddle/memory/protocol/l1_port.h"
 #include "heddle/tlm/kernel/ring.h"
 #include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/blocking_initiator.h"
-#include "heddle/tlm/port/phase_initiator.h"
 #include "heddle/tlm/port/phase_target.h"
 #include "heddle/tlm/protocol/cluster_protocol.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
@@ -56,10 +56,7 @@ class cluster_reach {
   virtual unsigned reach(lsu_transaction& t, cycle_t cycle) = 0;
 };
 
-class load_store_unit : public sc_core::sc_module,
-                        public clocked,
-                        private phase_target<lsu_protocol_types>,
-                        private phase_initiator<l1_protocol_types> {
+class load_store_unit : public sc_core::sc_module, public clocked, private phase_target<lsu_protocol_types> {
  public:
   load_store_unit(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                   const address_ranges& ranges);
@@ -118,7 +115,9 @@ class load_store_unit : public sc_core::sc_module,
   };
 
   tlm::tlm_sync_enum nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
-  tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
+  friend class l1_port<load_store_unit>;
+  void l1_responds(l1_access& access);
+  void l1_retries();
 
   [[nodiscard]] cycle_t ready_to_pick(const input& in) const {
     return std::max({in.addressed, in.next_pick, hot_.next_accept});
@@ -151,15 +150,15 @@ class load_store_unit : public sc_core::sc_module,
   blocking_initiator<on_chip_protocol_types> on_chip_backward_;
   /// What every instruction touches.
   struct alignas(64) hot_state {
-    explicit hot_state(const gpu_config& config);
+    hot_state(load_store_unit& unit, const gpu_config& config);
 
     unsigned queue_entries;
     unsigned pending_limit;
     unsigned address_stage_cycles;  // from issue to pick
     unsigned pick_interval;         // between two picks from one input
     unsigned accept_interval;       // between two picks from any inputs
+    unsigned deferred_entries;
     cycle_t next_accept = 0;
-    bool half_warps;
     std::vector<input> inputs;
     unsigned next_input = 0;    // round-robin pointer: the input that is tried first
     std::uint32_t waiting = 0;  // inputs with a queued instruction, bit per input
@@ -172,21 +171,21 @@ class load_store_unit : public sc_core::sc_module,
     lsu_transaction* streaming = nullptr;  // instruction whose lines go to the L1, one per cycle
     coalesced_access lines;
     unsigned next_line = 0;
-    ring<untranslated> awaiting_translation;  // sorted by the cycle of their translation
-    bool nacked = false;                      // the L1 has no room for the next line
-    bool starved = false;                     // only pending_limit prevents that an instruction is taken
+    bool half_warps;
+    bool nacked = false;           // the L1 has no room for the next line
+    bool deferred_nacked = false;  // nor for the first of the deferred loads
+    bool starved = false;          // only pending_limit prevents that an instruction is taken
     bool throttled = false;
+    ring<untranslated> awaiting_translation;  // sorted by the cycle of their translation
     // Re-execution queue: loads that the L1 nacked. Later loads, which may hit, overtake them; stores and atomics wait
-    // for them.
-    unsigned deferred_entries;
+    // for them. It holds deferred_entries.
     ring<l1_access*> deferred;
-    bool deferred_nacked = false;  // the L1 nacked the first of them
     object_pool<l1_access> accesses;
     ring<due_response> due;  // sorted by cycle
     // The bound interfaces, looked up once: access through port and export costs the host cache misses for each
     // instruction.
     std::vector<tlm::tlm_bw_transport_if<lsu_protocol_types>*> partitions;
-    tlm::tlm_fw_transport_if<l1_protocol_types>* l1 = nullptr;
+    l1_port<load_store_unit> l1;
   };
   static_assert(sizeof(hot_state) == 896, "fourteen cache lines");
   hot_state hot_;

@@ -31,14 +31,13 @@ tma::tma(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& conf
          bulk_listener& listener)
     : sc_module(name),
       memory_socket("memory_socket"),
+      port_(memory_socket, *this),
       clock_(clock, *this),
       limit_(config.tma.requests_in_flight),
       latency_(config.tma.latency_cycles),
       interval_(config.tma.issue_interval_cycles),
       ranges_(ranges),
-      listener_(listener) {
-  memory_socket.bind(*this);
-}
+      listener_(listener) {}
 
 bulk_command& tma::command() {
   bulk_command& c = commands_.take();
@@ -56,13 +55,13 @@ void tma::accept(bulk_command& c, cycle_t cycle) {
 
 void tma::on_cycle(cycle_t cycle) {
   complete_due(cycle);
-  if (!nacked_ && !send_staged(cycle) && !waiting_.empty()) advance(cycle);
+  if (!port_.nacked() && !send_staged(cycle) && !waiting_.empty()) advance(cycle);
   sleep(cycle);
 }
 
 void tma::sleep(cycle_t cycle) {
   cycle_t next = due_.empty() ? never : due_.front().cycle;
-  if (!nacked_) {
+  if (!port_.nacked()) {
     if (!staged_.empty()) next = std::min(next, staged_.front()->due);
     if (!waiting_.empty() && !waiting_.front()->fetches_map && in_flight_ < limit_) {
       const bulk_command& c = *waiting_.front();
@@ -174,13 +173,9 @@ tma::request& tma::make_request(bulk_command& c, const simt::bulk_piece& p, lsu_
 
 // Gives a request to the memory system; false: it has no room.
 bool tma::send(request& r, cycle_t cycle) {
-  r.cycle = cycle;
-  l1_phase phase = l1_phase::request;
-  sc_core::sc_time delay;
-  const tlm::tlm_sync_enum answer = memory_socket->nb_transport_fw(r, phase, delay);
-  invariant(answer != tlm::TLM_COMPLETED, "the L1 kept bytes of a bulk copy");
-  nacked_ = answer == tlm::TLM_UPDATED;
-  if (nacked_) return false;
+  const l1_answer answer = port_.send(r, cycle);
+  invariant(answer != l1_answer::hit, "the L1 kept bytes of a bulk copy");
+  if (answer == l1_answer::nacked) return false;
   tma_counters& c = counters[r.transaction.launch->launch_id];
   switch (r.transaction.kind) {
     case lsu_kind::load:
@@ -311,15 +306,10 @@ void tma::fail(bulk_command& c, const std::string& what, cycle_t cycle) {
   check_end(c, cycle);
 }
 
-tlm::tlm_sync_enum tma::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
+void tma::l1_responds(l1_access& access) {
   const cycle_t cycle = clock_.cycle();
-  if (phase == l1_phase::retry) {
-    nacked_ = false;
-    clock_.wake_at(cycle);
-    return tlm::TLM_ACCEPTED;
-  }
   request& r = static_cast<request&>(access);
-  invariant(phase == l1_phase::response && r.command != nullptr, "TMA: unexpected response");
+  invariant(r.command != nullptr, "TMA: unexpected response");
   bulk_command& c = *r.command;
   if (r.transaction.faulted && !c.failed) {
     c.failed = true;
@@ -334,7 +324,6 @@ tlm::tlm_sync_enum tma::nb_transport_bw(l1_access& access, l1_phase& phase, sc_c
   }
   answered(r, cycle);
   clock_.wake_at(cycle);
-  return tlm::TLM_ACCEPTED;
 }
 
 void tma::answered(request& r, cycle_t cycle) {

@@ -17,9 +17,9 @@
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/address_ranges.h"
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/memory/protocol/l1_port.h"
 #include "heddle/sm/tma/bulk_command.h"
 #include "heddle/tlm/kernel/unit_clock.h"
-#include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 #include "heddle/tlm/protocol/object_pool.h"
 
@@ -58,7 +58,7 @@ class bulk_listener {
   ~bulk_listener() = default;
 };
 
-class tma : public sc_core::sc_module, public clocked, private tlm::tlm_bw_transport_if<l1_protocol_types> {
+class tma : public sc_core::sc_module, public clocked {
  public:
   /// `ranges`: the mapped device memory.
   tma(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, const address_ranges& ranges,
@@ -114,9 +114,11 @@ class tma : public sc_core::sc_module, public clocked, private tlm::tlm_bw_trans
   void fail(bulk_command& c, const std::string& what, cycle_t cycle);
   void answered(request& r, cycle_t cycle);
   void sleep(cycle_t cycle);
-  tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  friend class l1_port<tma>;
+  void l1_responds(l1_access& access);
+  void l1_retries() { clock_.wake_at(clock_.cycle()); }
 
+  l1_port<tma> port_;
   clock_port clock_;
   const unsigned limit_;     // requests in flight
   const unsigned latency_;   // from issue to the first request
@@ -133,7 +135,6 @@ class tma : public sc_core::sc_module, public clocked, private tlm::tlm_bw_trans
   cycle_t free_ = 0;  // the next copy may begin
   unsigned in_flight_ = 0;
   unsigned queued_ = 0;  // = waiting_.size(), for tracing
-  bool nacked_ = false;
 };
 
 }  // namespace heddle
