@@ -11,12 +11,27 @@
 
 namespace heddle {
 
-void gpu_parts::flush(std::function<void()> done) {
-  auto waiting = std::make_shared<unsigned>(static_cast<unsigned>(slices.size()));
-  for (auto& s : slices)
-    s.flush([waiting, done] {
-      if (--*waiting == 0) done();
-    });
+void gpu_parts::flush(flush_reason why, std::uint32_t launch) {
+  whole_flush& f = flushes.take();
+  f.parts = this;
+  f.slices = slices.size();
+  f.why = why;
+  f.launch = launch;
+  for (auto& s : slices) s.flush(f);
+}
+
+void gpu_parts::flush_ended(whole_flush& f) {
+  const flush_reason why = f.why;
+  const std::uint32_t launch = f.launch;
+  flushes.give_back(f);
+  switch (why) {
+    case flush_reason::completion: return host.report_end(launch);
+    case flush_reason::host:
+      for (auto& s : slices) s.drop_clean();
+      for (sm& s : sms) s.empty_caches();
+      return host.caches_flushed();
+    case flush_reason::reset: flushed = true; return;
+  }
 }
 
 bool gpu_parts::stuck() const {

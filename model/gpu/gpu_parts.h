@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +27,7 @@
 #include "heddle/memory/protocol/transfer_splitter.h"
 #include "heddle/sm/sm.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
+#include "heddle/tlm/protocol/object_pool.h"
 
 namespace heddle {
 
@@ -142,17 +142,11 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
     for (auto& s : slices)
       if (shared) s.drop_clean();
   }
-  void grid_ended(std::function<void()> report) override {
-    if (config.l2.flush_at_completion || shared) flush(std::move(report));
-    else report();
+  void grid_ended(std::uint32_t launch) override {
+    if (config.l2.flush_at_completion || shared) flush(flush_reason::completion, launch);
+    else host.report_end(launch);
   }
-  void flush_caches(std::function<void()> done) override {
-    flush([this, done = std::move(done)] {
-      for (auto& s : slices) s.drop_clean();
-      for (sm& s : sms) s.empty_caches();
-      done();
-    });
-  }
+  void flush_caches() override { flush(flush_reason::host); }
   void context_area_set(std::uint64_t address) override {
     for (sm& s : sms) s.context_engine.save_at(address);
   }
@@ -177,7 +171,19 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
     if (host.busy() && stuck()) host.report_stuck();
   }
 
-  void flush(std::function<void()> done);
+  enum class flush_reason : std::uint8_t { completion, host, reset };
+  /// A flush of all slices.
+  struct whole_flush final : flush_observer {
+    void flushed() override {
+      if (--slices == 0) parts->flush_ended(*this);
+    }
+    gpu_parts* parts = nullptr;
+    std::size_t slices = 0;  // that have not ended it
+    flush_reason why = flush_reason::completion;
+    std::uint32_t launch = 0;  // whose completion it is
+  };
+  void flush(flush_reason why, std::uint32_t launch = 0);
+  void flush_ended(whole_flush& f);
   /// True if no clock has work and no external answer is outstanding, or if SystemC itself has no pending activity.
   [[nodiscard]] bool stuck() const;
   bool explain_stuck(std::string& why) const;
@@ -188,6 +194,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
 
   enum class reset_step : std::uint8_t { none, alignment, draining, flushing };
   reset_step resetting = reset_step::none;
+  object_pool<whole_flush> flushes;
   bool flushed = false;     // of a reset
   bool reset_line = false;  // gpu.reset is high
   clock_port reset_port{core, *this};

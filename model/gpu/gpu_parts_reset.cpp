@@ -37,7 +37,7 @@ void gpu_parts::on_cycle(cycle_t cycle) {
       if (!cwd->abandoned() || !units_idle()) break;
       resetting = reset_step::flushing;
       flushed = false;
-      flush([this] { flushed = true; });
+      flush(flush_reason::reset);
       break;
     case reset_step::flushing:
       if (!flushed || !units_idle() || reset_line) break;

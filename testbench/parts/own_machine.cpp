@@ -83,12 +83,15 @@ int sc_main(int argc, char* argv[]) {
   for (unsigned i = 0; i < sms; ++i) top.cwd[i].launch(launch, i * blocks / sms, blocks / sms);
   sc_core::sc_start();
   // Results stay in the L2 until it is flushed to the DRAM.
-  unsigned flushed = 0;
-  for (auto& slice : top.l2) slice.flush([&] { ++flushed; });
+  struct : heddle::flush_observer {
+    void flushed() override { ++slices; }
+    unsigned slices = 0;
+  } observer;
+  for (auto& slice : top.l2) slice.flush(observer);
   sc_core::sc_start();
 
   top.dram.bytes.read(y_array, reinterpret_cast<std::uint8_t*>(result.data()), n * 4);
-  bool right = flushed == channels;
+  bool right = observer.slices == channels;
   for (std::uint32_t i = 0; i < n; ++i) right = right && result[i] == a * x[i] + y[i];
   for (unsigned i = 0; i < sms; ++i) {
     right = right && top.cwd[i].completed() == blocks / sms && top.cwd[i].fault().empty() && top.sm[i].idle();

@@ -276,13 +276,14 @@ void host_interface::flush_caches() {
     throw input_error("caches cannot be flushed while launches are pending or running, or caches are being flushed");
   memory_.functional().close();
   flushing_ = true;
-  const auto done = [this] {
-    flushing_ = false;
-    raise(host_interrupt::flushed);
-    completion_event.notify(sc_core::SC_ZERO_TIME);
-  };
-  if (supervisor_ != nullptr) supervisor_->flush_caches(done);
-  else done();
+  if (supervisor_ != nullptr) supervisor_->flush_caches();
+  else caches_flushed();
+}
+
+void host_interface::caches_flushed() {
+  flushing_ = false;
+  raise(host_interrupt::flushed);
+  completion_event.notify(sc_core::SC_ZERO_TIME);
 }
 
 void host_interface::move_context_area(std::uint64_t address) {
@@ -296,16 +297,17 @@ void host_interface::move_context_area(std::uint64_t address) {
 }
 
 void host_interface::grid_finished(const grid_record& grid, cycle_t) {
-  const std::uint32_t id = grid.launch->launch_id;
-  const auto report = [this, id] {
-    if (resetting_) return;
-    ++completed_;
-    completion_queue_.push_back(id);
-    raise(host_interrupt::completion);
-    completion_event.notify(sc_core::SC_ZERO_TIME);
-  };
-  if (supervisor_ != nullptr) supervisor_->grid_ended(report);
-  else report();
+  const std::uint32_t launch = grid.launch->launch_id;
+  if (supervisor_ != nullptr) supervisor_->grid_ended(launch);
+  else report_end(launch);
+}
+
+void host_interface::report_end(std::uint32_t launch) {
+  if (resetting_) return;
+  ++completed_;
+  completion_queue_.push_back(launch);
+  raise(host_interrupt::completion);
+  completion_event.notify(sc_core::SC_ZERO_TIME);
 }
 
 // The host takes the text when a grid has ended, as CUDA does; earlier only if much is waiting.

@@ -97,6 +97,10 @@ class host_interface : public sc_core::sc_module,
   void begin_reset();
   /// The GPU is idle, and all else is as constructed: so is the host interface, but for launch numbers.
   void end_reset();
+  /// The caches are empty, as the host has asked.
+  void caches_flushed();
+  /// Tells the host that a launch has ended.
+  void report_end(std::uint32_t launch);
   /// Informs the host that nothing will happen any more.
   void report_stuck();
   void trace(sc_core::sc_trace_file* file) const override;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 namespace heddle {
@@ -14,10 +13,12 @@ class host_supervisor {
  public:
   /// A launch has been accepted and has not begun.
   virtual void launch_accepted(const resident_launch& launch) = 0;
-  /// A grid has ended. The callee must call `report`, which tells the host, at once or later.
-  virtual void grid_ended(std::function<void()> report) = 0;
-  /// The host empties the caches while the GPU is idle. The callee must call `done` when they are empty.
-  virtual void flush_caches(std::function<void()> done) = 0;
+  /// The grid of a launch has ended. The callee must call host_interface::report_end(launch), which tells the host, at
+  /// once or later.
+  virtual void grid_ended(std::uint32_t launch) = 0;
+  /// The host empties the caches while the GPU is idle. The callee must call host_interface::caches_flushed() when they
+  /// are empty.
+  virtual void flush_caches() = 0;
   /// The host has set the address of the context area.
   virtual void context_area_set(std::uint64_t address) = 0;
   /// The host resets the GPU, which then drops everything and calls host_interface::end_reset(). Ignored during a

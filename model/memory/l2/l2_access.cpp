@@ -118,12 +118,17 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
 
 // Writes back all earlier stores and drops the clean bytes, which other agents may have overwritten in memory.
 void l2_slice::fence(tlm::tlm_generic_payload& p) {
-  ++fences_;
   drop_clean();
-  flush([this, &p] {
-    --fences_;
-    respond(p, tlm::TLM_OK_RESPONSE);
-  });
+  open_fence& fence = fences_.take();
+  fence.slice = this;
+  fence.payload = &p;
+  flush(fence);
+}
+
+void l2_slice::fence_performed(open_fence& fence) {
+  tlm::tlm_generic_payload& p = *fence.payload;
+  fences_.give_back(fence);
+  respond(p, tlm::TLM_OK_RESPONSE);
 }
 
 std::uint32_t l2_slice::make_room(const demand& d) {

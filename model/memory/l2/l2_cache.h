@@ -7,13 +7,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <systemc>
 #include <tlm>
 
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/memory/l2/flush_observer.h"
 #include "heddle/memory/l2/lost_write_observer.h"
 
 namespace heddle {
@@ -51,9 +51,9 @@ class l2_cache : public sc_core::sc_module {
   /// SC_ERROR.
   void observe_lost_writes(lost_write_observer& observer) { lost_writes_ = &observer; }
 
-  /// Writes back all bytes that are dirty now, then calls `done`. The default is for a cache that never holds dirty
-  /// bytes.
-  virtual void flush(std::function<void()> done) { done(); }
+  /// Writes back all bytes that are dirty now, then tells `observer`, which must live until then. The default is for a
+  /// cache that never holds dirty bytes.
+  virtual void flush(flush_observer& observer) { observer.flushed(); }
   /// Drops clean bytes, as another agent may have written the memory. The default is for a cache that keeps no bytes.
   virtual void drop_clean() {}
   /// For a reset, after flush() and drop_clean(), when idle: as constructed, but for counters.

@@ -182,8 +182,8 @@ void l2_slice::schedule(cycle_t now) {
   if (next != never) hot_.clock.wake_at(std::max(next, now + 1));
 }
 
-void l2_slice::flush(std::function<void()> done) {
-  flush_requests_.push_back(std::move(done));
+void l2_slice::flush(flush_observer& observer) {
+  flush_requests_.push_back(&observer);
   if (flushing_.empty()) {
     flushing_.swap(flush_requests_);
     flush_slot_ = 0;
@@ -214,13 +214,13 @@ void l2_slice::flush_some() {
 }
 
 void l2_slice::end_flush() {
-  std::vector<std::function<void()>> done;
+  std::vector<flush_observer*> done;
   done.swap(flushing_);
   if (!flush_requests_.empty()) {
     flushing_.swap(flush_requests_);
     flush_slot_ = 0;
   }
-  for (const auto& f : done) f();
+  for (flush_observer* observer : done) observer->flushed();
 }
 
 std::optional<l2_cache::open_request> l2_slice::oldest_request() const {
@@ -257,7 +257,8 @@ void l2_slice::check_invariants() const {
     lines += c->evictions;
   }
   invariant(lines_in_ == lines, "l2: lines in = lines evicted + lines here");
-  std::uint64_t inside = hot_.port.inside() + hot_.accesses.size() + hot_.atomics.size() + far_.size() + fences_;
+  std::uint64_t inside =
+      hot_.port.inside() + hot_.accesses.size() + hot_.atomics.size() + far_.size() + fences_.in_use();
   unsigned open = 0;
   for (const mshr& m : hot_.mshrs) {
     inside += m.count;

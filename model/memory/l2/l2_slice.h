@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +28,7 @@
 #include "heddle/tlm/kernel/ring.h"
 #include "heddle/tlm/port/at_target_port.h"
 #include "heddle/tlm/protocol/gpu_request.h"
+#include "heddle/tlm/protocol/object_pool.h"
 
 namespace heddle {
 
@@ -46,7 +46,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   void trace(sc_core::sc_trace_file* file) const override;
 
   /// Writes back all lines that are dirty now, then calls `done` (in a cycle of the slice, at least one later).
-  void flush(std::function<void()> done) override;
+  void flush(flush_observer& observer) override;
   /// Invalidates all clean bytes, since another agent may have written the memory. Fetches in flight are repeated.
   void drop_clean() override;
   void restart() override { lines_in_ -= hot_.lines.empty_all(); }
@@ -147,6 +147,8 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   void write_back(std::uint32_t slot);
   void read_parts(std::uint64_t address, const line_store::state& s);
   void fence(tlm::tlm_generic_payload& p);
+  struct open_fence;
+  void fence_performed(open_fence& fence);
   void count_read(const demand& d, unsigned pending, unsigned misses);
   void count_write(const demand& d, bool hit);
   [[nodiscard]] bool memory_has_room() const { return hot_.memory.queued() < parameters_.queue_entries; }
@@ -190,11 +192,17 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   hot_state hot_;
   cycle_t far_latency_ = 0;  // 0: there is no other partition
   std::vector<bool> far_sms_;
-  std::vector<std::uint8_t> copies_;                   // by slot: sectors that the other partition has, too
-  ring<delayed> far_;                                  // performed; answered when due
-  std::vector<std::function<void()>> flush_requests_;  // for the next flush
-  std::vector<std::function<void()>> flushing_;
-  unsigned fences_ = 0;              // fences that are not answered yet
+  std::vector<std::uint8_t> copies_;             // by slot: sectors that the other partition has, too
+  ring<delayed> far_;                            // performed; answered when due
+  std::vector<flush_observer*> flush_requests_;  // for the next flush
+  std::vector<flush_observer*> flushing_;
+  /// A fence that is not answered yet: it ends with a flush.
+  struct open_fence final : flush_observer {
+    void flushed() override { slice->fence_performed(*this); }
+    l2_slice* slice = nullptr;
+    tlm::tlm_generic_payload* payload = nullptr;
+  };
+  object_pool<open_fence> fences_;
   std::uint32_t flush_slot_ = none;  // next line of the flush; none: no walk in progress
   unsigned queued_ = 0;              // for the trace
   unsigned misses_ = 0;

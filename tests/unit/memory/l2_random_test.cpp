@@ -74,7 +74,8 @@ TEST_P(l2_random, data_are_those_of_a_flat_memory) {
   EXPECT_EQ(b.sm.answered(), count);
   EXPECT_EQ(wrong, 0u);
   EXPECT_EQ(b.debug_read(0, lines * 128), flat);
-  b.slice.flush([] {});
+  bench::flush_end end(b.memory);
+  b.slice.flush(end);
   sc_core::sc_start(b.clock.time_of(20000));
   for (unsigned i = 0; i < lines * 128; ++i) wrong += b.memory.bytes[i] != flat[i];
   EXPECT_EQ(wrong, 0u);

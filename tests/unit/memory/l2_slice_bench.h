@@ -35,6 +35,17 @@ struct bench {
     sm.socket.bind(slice.request_socket);
     slice.memory_socket.bind(memory.socket);
   }
+  /// Counts the ends of a flush, and the writes that the memory had then.
+  struct flush_end final : flush_observer {
+    explicit flush_end(const test_memory& of) : at(of) {}
+    void flushed() override {
+      ++calls;
+      writes = at.writes.size();
+    }
+    const test_memory& at;
+    unsigned calls = 0;
+    std::size_t writes = 0;
+  };
   void run(cycle_t cycles) { sc_core::sc_start(clock.time_of(cycles) - sc_core::sc_time_stamp()); }
   void check_done() {
     EXPECT_TRUE(sm.done());

@@ -220,14 +220,13 @@ TEST_F(l2_slice_test, flush_writes_back_everything_and_keeps_the_lines) {
     b.sm.write(i * 128, 0, std::vector<std::uint8_t>(128, static_cast<std::uint8_t>(i + 1)), 1);
   b.run(200);
   EXPECT_TRUE(b.memory.writes.empty());
-  unsigned calls = 0;
-  b.slice.flush([&] {
-    ++calls;
-    for (unsigned i = 0; i < 20; ++i) EXPECT_EQ(b.memory.bytes[i * 128 + 5], i + 1);
-  });
-  b.slice.flush([&] { ++calls; });
+  bench::flush_end first(b.memory), second(b.memory);
+  b.slice.flush(first);
+  b.slice.flush(second);
   b.run(1000);
-  EXPECT_EQ(calls, 2u);
+  EXPECT_EQ(first.calls + second.calls, 2u);
+  EXPECT_EQ(first.writes, 20u);
+  for (unsigned i = 0; i < 20; ++i) EXPECT_EQ(b.memory.bytes[i * 128 + 5], i + 1);
   EXPECT_EQ(b.memory.writes.size(), 20u);
   b.sm.read(0, 0xf, 1001);
   b.run(1100);
