@@ -65,6 +65,10 @@ inline const std::map<std::string, settings>& beside() {
       {"instruction_cache.per_sub_partition", {"instruction_cache.size_bytes=2048", "instruction_cache.ways=4"}},
       {"sm.barriers", {"sm.barriers=16"}},  // one block on an SM at a time
       {"cwd.max_resident_grids", {"sm.max_blocks=2"}},
+      {"gpu.sms_per_tpc", {"cluster.tpc_hop_cycles=1000"}},
+      {"cluster.tpc_hop_cycles", {"cluster.hop_cycles=4", "cluster.tpc_hop_cycles=1000"}},
+      {"l2.fills_parts", {"l2.size_bytes=4096", "l2.ways=2"}},
+      {"tma.issue_interval_cycles", {"tma.issue_interval_cycles=1000"}},
       {"l2.atomic_limit_cycles", {"l2.atomic_interval_cycles=10000"}},
       {"energy.tlb_pj", {"tlb.entries=1"}},
       {"energy.reference_volts", {"gpu.core_clock_mhz=1000"}},
@@ -86,8 +90,20 @@ inline const std::map<std::string, settings>& beside() {
   return all;
 }
 
-/// What happens besides the launch of the kernel that uses all units.
-enum class scenario : std::uint8_t { one_grid, two_grids, large_l1, preempted, waiting_lanes, external, allocations };
+/// What happens besides the launch of the kernel that uses all units; `clusters`: on an H100, in its place.
+enum class scenario : std::uint8_t {
+  one_grid,
+  two_grids,
+  large_l1,
+  preempted,
+  waiting_lanes,
+  external,
+  allocations,
+  clusters
+};
+
+/// The chip of a scenario, which is made small.
+inline std::string gpu_of(scenario what) { return what == scenario::clusters ? "h100" : "a100"; }
 
 /// Scenarios in which a parameter has an effect.
 inline scenario scenario_of(const std::string& name) {
@@ -107,8 +123,17 @@ inline scenario scenario_of(const std::string& name) {
       {"memory.byte_enables", scenario::external},
       {"memory.addresses", scenario::external},
       {"memory.base_mib", scenario::external},
+      {"l2.fills_parts", scenario::external},
       {"context.area_mib", scenario::allocations},
+      {"energy.cluster_flit_pj", scenario::clusters},
+      {"gpu.gpc_count", scenario::clusters},
+      {"gpu.sms_per_tpc", scenario::clusters},
+      {"tensor.byte_sum_fraction_bits", scenario::clusters},
+      {"tensor.sum_fraction_bits", scenario::clusters},
+      {"tensor.sum_products", scenario::clusters},
   };
+  for (const char* of_clusters : {"cluster.", "tma.", "tensor.warpgroup_"})
+    if (name.rfind(of_clusters, 0) == 0) return scenario::clusters;
   const auto found = all.find(name);
   return found == all.end() ? scenario::one_grid : found->second;
 }
@@ -124,23 +149,12 @@ inline const std::map<std::string, std::string>& without_effect() {
     because("0 lets an endless kernel run for ever, the others for hours; smaller ones: livelock_test.cpp",
             {"gpu.watchdog_cycles"});
     because("added by the summary and by heddle correlate: correlate_test.cpp", {"cwd.launch_overhead_cycles"});
-    because("no clusters are launched: cluster_test.cpp",
-            {"gpu.gpc_count", "gpu.sms_per_tpc", "cluster.max_blocks", "cluster.barrier_latency_cycles",
-             "cluster.tpc_hop_cycles", "cluster.hop_cycles", "cluster.bytes_per_cycle", "energy.cluster_flit_pj"});
-    because("an A100 has no products of warpgroups: warpgroup_test.cpp",
-            {"tensor.warpgroup_f16_fma_per_cycle", "tensor.warpgroup_tf32_fma_per_cycle",
-             "tensor.warpgroup_8bit_fma_per_cycle", "tensor.warpgroup_issue_cycles", "tensor.warpgroup_tail_cycles",
-             "tensor.warpgroup_queue_entries"});
-    because("of sums' last digits, not of times: tensor_sums_test.cpp",
-            {"tensor.sum_products", "tensor.sum_fraction_bits", "tensor.byte_sum_fraction_bits"});
-    because("no bulk copies are issued: bulk_copy_test.cpp",
-            {"tma.requests_in_flight", "tma.latency_cycles", "tma.issue_interval_cycles", "tma.mbarrier_latency_cycles",
-             "tma.mbarrier_limit_cycles"});
     because("of CUDA programs: cuda_programs_test.cpp",
             {"memory.capacity_mib", "host_link.bandwidth_gbs", "host_link.latency_us"});
     because("the kernel never uses more than the compared run has",
             {"cwd.max_resident_grids=1024", "sm.max_blocks=1024", "sub_partition.instruction_buffer_entries=64",
              "sub_partition.fetch_group_warps=64", "ldst.pending_instructions=65536", "texture.queue_entries=65536",
+             "cluster.max_blocks=16", "tensor.warpgroup_queue_entries=1024", "tma.requests_in_flight=65536",
              "l1.mshr_entries=65536", "l1.mshr_merges=65536", "l2.mshr_merges=65536", "tlb.page_bytes=1073741824",
              "constant_cache.size_bytes=1048576", "instruction_cache.size_bytes=16777216",
              "instruction_cache.second_level_bytes=16777216", "shared_memory.unified_bytes=33554432"});
@@ -156,9 +170,9 @@ inline const std::map<std::string, std::string>& without_effect() {
              "shared_memory.allocation_unit_bytes=1"});
     because("equal blocks on two SMs: the same choices", {"cwd.placement=most_free"});
     because("few warps a scheduler, and memory is not saturated: the same choices", {"sub_partition.scheduler=gto"});
+    because("no product sums more than 16", {"tensor.sum_products=32"});
     because("too near the default of 1.02 for one access after another", {"l1.read_cycles=1"});
     because("a burst occupies the data bus for as long as the default", {"dram.t_ccd_cycles=1"});
-    because("no sector that was stored in part is written back: l2_parts_test.cpp", {"l2.fills_parts"});
     because("it sets no values; those of the default preset are the file's", {"dram.preset=none"});
     return reasons;
   }();
@@ -197,8 +211,8 @@ inline std::vector<std::string> values_of(const parameter& p) {
     return std::string(digits);
   };
   if (p.is_list) {
-    const std::string of_a100 = text_of(p, load_config("a100"));
-    return {text(p.range.lowest), text(p.range.highest), of_a100.substr(of_a100.rfind(',') + 1)};
+    const std::string of_chip = text_of(p, load_config(gpu_of(scenario_of(p.name()))));
+    return {text(p.range.lowest), text(p.range.highest), of_chip.substr(of_chip.rfind(',') + 1)};
   }
   if (!p.is_number()) return p.is_text ? settings{} : settings{"true", "false"};
   settings values = {text(p.range.lowest)};

@@ -31,8 +31,12 @@
 namespace heddle::test {
 namespace parameter_extremes_test {
 
-/// An A100 with two SMs and little memory.
-settings small_chip() { return {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536", "l1.size_bytes=7168"}; }
+/// An A100 with two SMs and little memory, or an H100 with a cluster's.
+settings small_chip(scenario what = scenario::one_grid) {
+  if (what == scenario::clusters)
+    return {"gpu.sm_count=4", "gpu.gpc_count=1", "gpu.sms_per_tpc=2", "memory.channels=2", "l2.size_bytes=81920"};
+  return {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536", "l1.size_bytes=7168"};
+}
 
 /// The metrics without the configuration.
 std::string without_configuration(std::string metrics) {
@@ -57,14 +61,14 @@ class parameter_extremes : public fresh_simulation {
 
   /// Runs the kernel on the small chip.
   static outcome run(const settings& more, scenario what = scenario::one_grid) {
-    settings all = small_chip();
+    settings all = small_chip(what);
     if (what == scenario::external) all.emplace_back("memory.model=external");
     all.insert(all.end(), more.begin(), more.end());
     outcome result;
     restart();
     sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
     try {
-      const gpu_config config = load_config("a100", all);
+      const gpu_config config = load_config(gpu_of(what), all);
       gpu g("gpu", config);
       const auto cap = config.energy.power_cap_watts > 0 ? std::make_unique<power_cap>(g) : nullptr;
       std::vector<std::unique_ptr<outside_memory>> outside;
@@ -77,7 +81,7 @@ class parameter_extremes : public fresh_simulation {
       driver.host_socket.bind(g.host_socket);
       sc_core::sc_start(sc_core::SC_ZERO_TIME);
       if (what == scenario::allocations) result.metrics = allocations(driver);
-      launch_all(driver, what);
+      result.metrics += launch_all(driver, what);
       g.check_invariants();
       result.metrics +=
           without_configuration(to_json(collect(g, cap != nullptr ? &cap->ledger() : nullptr))) + driver.fault();
@@ -101,7 +105,8 @@ class parameter_extremes : public fresh_simulation {
     return found;
   }
 
-  static void launch_all(host_driver& driver, scenario what) {
+  /// Launches the kernel of the scenario. Returns what it computed, where its digits matter.
+  static std::string launch_all(host_driver& driver, scenario what) {
     launch_request r;
     const std::uint64_t out = driver.allocate(65536), in = driver.allocate(65536), texels = driver.allocate(4096);
     driver.fill(out, 0, 65536);
@@ -122,6 +127,14 @@ class parameter_extremes : public fresh_simulation {
       r.kernel = "scatter";
       r.grid[0] = 6;
       r.argument(out);
+    } else if (what == scenario::clusters) {
+      r.module = driver.load_module(cluster_kernel(), "clusters.ptx");
+      r.kernel = "clusters";
+      r.grid[0] = 8;
+      r.block[0] = 128;
+      r.cluster.blocks[0] = 4;
+      r.cluster.blocks[1] = r.cluster.blocks[2] = 1;
+      r.argument(out).argument(in);
     } else {
       r.module = driver.load_module(all_units_kernel, "all_units.ptx");
       r.kernel = "all_units";
@@ -146,6 +159,9 @@ class parameter_extremes : public fresh_simulation {
       EXPECT_EQ(driver.fault(), "");
     }
     EXPECT_TRUE(driver.finished(0) || !driver.fault().empty());
+    std::string results(what == scenario::clusters ? 8 * 128 * 16 : 0, 0);
+    if (!results.empty()) driver.read(out, results.data(), results.size());
+    return results;
   }
 };
 
@@ -158,10 +174,10 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
     const scenario what = scenario_of(p.name());
     const outcome plain = others.empty() && what == scenario::one_grid ? base : run(others, what);
     EXPECT_EQ(plain.refusal, "") << p.name();
-    const auto effective = [&p](settings all) {
-      const settings chip = small_chip();
+    const auto effective = [&p, what](settings all) {
+      const settings chip = small_chip(what);
       all.insert(all.begin(), chip.begin(), chip.end());
-      return text_of(p, load_config("a100", all));
+      return text_of(p, load_config(gpu_of(what), all));
     };
     std::map<std::string, std::string> value_with;  // by effect
     for (const std::string& value : values_of(p)) {
@@ -187,9 +203,12 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
         const bool by_mode = p.name() == "context.preemption" && o.refusal.rfind("mode 'switch': ", 0) == 0;
         const bool by_kernel =
             limits_of_a_block.count(p.name()) != 0 && o.refusal.find("kernel 'all_units'") != std::string::npos;
+        const bool by_cluster =
+            what == scenario::clusters && (o.refusal.find("kernel 'clusters'") != std::string::npos ||
+                                           o.refusal.find(p.name() + " = ") != std::string::npos);
         const bool by_capability =
             p.name() == "gpu.compute_capability" && o.refusal.find("needs compute capability") != std::string::npos;
-        EXPECT_TRUE(by_name || by_mode || by_kernel || by_capability) << o.refusal;
+        EXPECT_TRUE(by_name || by_mode || by_kernel || by_cluster || by_capability) << o.refusal;
       }
     }
   }
