@@ -26,7 +26,7 @@ struct tma_counters;
   X(hits,           l1.hits,                   l2.read_hits + l2.write_hits, "sectors", \
     "sectors that were valid in the cache") \
   X(misses,         l1.misses,                 l2.read_misses + l2.write_misses, "sectors", \
-    "sectors that were fetched") \
+    "sectors that were not present") \
   X(write_misses,   l1.writes - l1.write_hits, l2.write_misses, "sectors", \
     "part of misses: sectors that were written and not present, which need no fetch") \
   X(merges,         l1.pending_hits,           l2.read_pending_hits, "sectors", \
