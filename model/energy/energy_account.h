@@ -144,8 +144,9 @@ class energy_account {
       std::uint64_t executed = 0;
       std::uint64_t lanes = 0;
     };
-    std::vector<counts> known_;     // by instruction
-    std::vector<counts> of_price_;  // by price
+    std::vector<std::uint32_t> seen_;  // low halves of known_'s executed instructions
+    std::vector<counts> known_;        // by instruction
+    std::vector<counts> of_price_;     // by price
     std::uint64_t executed_ = 0;
     std::size_t first_ = 0;  // of those that had executed since
   };

@@ -186,30 +186,37 @@ double energy_account::joules_of(std::uint32_t launch, unsigned sm, sm_events& k
   return known.joules;
 }
 
-// All have been found when their number is.
+// All have been found when their number is. Nearly all instructions of a program are unchanged: they are told by the
+// low halves of their counts.
 double energy_account::instruction_sum::up_to(std::uint64_t executed, const launch_profile& profile,
                                               const price_list& list) {
+  seen_.resize(profile.size());
   known_.resize(profile.size());
   of_price_.resize(list.prices.size());
   std::uint64_t left = executed - executed_;
   executed_ = executed;
-  std::size_t at = first_;
+  const std::size_t first = first_;
   bool found = false;
-  for (std::size_t n = 0; n < known_.size() && left != 0; ++n) {
-    const std::uint64_t executed_now = profile.count(at, launch_profile::executed);
-    const std::uint64_t more = executed_now - known_[at].executed;
-    if (more != 0) {
-      const std::uint64_t lanes = profile.count(at, launch_profile::lanes);
+  const auto look = [&](std::size_t from, std::size_t to) {
+    const profile_line* const lines = profile.lines();
+    for (std::size_t at = from; at < to; ++at) {
+      const std::uint32_t low = lines[at].low[launch_profile::executed];
+      if (__builtin_expect(low == seen_[at], 1)) continue;
+      seen_[at] = low;
+      const counts now = {profile.count(at, launch_profile::executed), profile.count(at, launch_profile::lanes)};
       counts& sum = of_price_[list.price_of[at]];
+      const std::uint64_t more = now.executed - known_[at].executed;
       sum.executed += more;
-      sum.lanes += lanes - known_[at].lanes;
-      known_[at] = {executed_now, lanes};
-      left -= more;
+      sum.lanes += now.lanes - known_[at].lanes;
+      known_[at] = now;
       if (!found) first_ = at;
       found = true;
+      left -= more;
+      if (left == 0) return;
     }
-    if (++at == known_.size()) at = 0;
-  }
+  };
+  if (left != 0) look(first, known_.size());
+  if (left != 0) look(0, first);
   double pj = 0;
   for (std::size_t i = 0; i < of_price_.size(); ++i)
     pj += static_cast<double>(of_price_[i].executed) * list.prices[i].executed +

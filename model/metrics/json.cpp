@@ -77,7 +77,7 @@ void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
   write_energy(w, k.energy);
   w.member("after_end_joules", k.energy.after_end_joules);
   w.key("by_line").begin_object();
-  for (const line_metrics& l : k.lines) w.member(std::to_string(l.line), l.joules);
+  for (const line_metrics& l : k.lines) w.member(std::uint64_t{l.line}, l.joules);
   w.end_object();
   if (!k.joules_over_time.empty()) {
     w.member("first_interval", k.first_interval);

@@ -80,6 +80,15 @@ json_writer& json_writer::key(std::string_view name) {
   return *this;
 }
 
+json_writer& json_writer::key(std::uint64_t number) {
+  separate();
+  std::array<char, padded_bytes> text{};
+  char* const end = fmt::format_to(text.data(), FMT_COMPILE("\"{}\": "), number);
+  put_padded(text.data(), static_cast<std::size_t>(end - text.data()));
+  after_key_ = true;
+  return *this;
+}
+
 json_writer& json_writer::key(constant_key name) {
   if (keys_.empty()) keys_.resize(hashed_keys::size);
   key_text& known = keys_[hashed_keys::place(reinterpret_cast<std::uintptr_t>(name.text) + margin_size_)];

@@ -26,6 +26,8 @@ class json_writer {
   json_writer& begin_array() { return open('['); }
   json_writer& end_array() { return close(']'); }
   json_writer& key(std::string_view name);
+  /// A number's text as key.
+  json_writer& key(std::uint64_t number);
   /// As of a text, which is looked at once for each nesting.
   json_writer& key(constant_key name);
   template <std::size_t N>

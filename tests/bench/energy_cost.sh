@@ -154,6 +154,9 @@ for gpu in v100 h100; do
   cost "hotspot, $gpu" 2 run "$workloads/hotspot/job.json" --gpu $gpu
   cost "pointer_chase, $gpu" 2 run "$workloads/pointer_chase/job.json" --gpu $gpu
 done
+for workload in lu_decomposition needleman_wunsch; do
+  cost "$workload, gtx1080" 2 run "$workloads/$workload/job.json" --gpu gtx1080
+done
 cost "3,000 multiply-adds in a row, h100" 2 run --kernel "$work/long.ptx" --grid 132 --block 32 --arg buf:4096 --gpu h100
 cost "50 vector additions of 1,024 elements, h100" 2 run "$work/add.json" --gpu h100
 cost "400 launches of six instructions, h100" 3 run "$work/tiny.json" --gpu h100

@@ -51,6 +51,7 @@ class launch_profile {
   void begin(std::shared_ptr<const decoded_program> program);
   /// The line of the program's first instruction.
   profile_line* lines() { return lines_.data(); }
+  [[nodiscard]] const profile_line* lines() const { return lines_.data(); }
   void add(profile_line& to, unsigned what, std::uint64_t n) {
     const std::uint64_t sum = to.low[what] + n;
     to.low[what] = static_cast<std::uint32_t>(sum);

@@ -21,11 +21,12 @@ using heddle::test::random_numbers;
 TEST(json_writer, writes_members_line_by_line_and_elements_in_a_line) {
   json_writer w;
   w.begin_object().member("a", 1).key("list").begin_array().value(0).value(12).value(-3).end_array();
-  w.key("inner").begin_object().member("b", true).member(constant_key{"c"}, "text").end_object();
+  w.key("inner").begin_object().member("b", true).member(constant_key{"c"}, "text").member(std::uint64_t{40}, 2);
+  w.key(std::uint64_t{18446744073709551615u}).value(0.5).end_object();
   w.key("empty").begin_object().end_object().end_object();
   EXPECT_EQ(w.text(),
-            "{\n  \"a\": 1,\n  \"list\": [0, 12, -3],\n  \"inner\": {\n    \"b\": true,\n    \"c\": \"text\"\n  },\n"
-            "  \"empty\": {}\n}\n");
+            "{\n  \"a\": 1,\n  \"list\": [0, 12, -3],\n  \"inner\": {\n    \"b\": true,\n    \"c\": \"text\",\n"
+            "    \"40\": 2,\n    \"18446744073709551615\": 0.5\n  },\n  \"empty\": {}\n}\n");
 }
 
 TEST(json_writer, numbers_read_back_as_they_were_and_what_json_lacks_is_null) {
