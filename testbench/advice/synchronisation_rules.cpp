@@ -131,8 +131,12 @@ void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice
   relief r;
   r.parts["shared memory"] = saved;
   r.states["mio_throttle"] = saved;
-  r.states["short_scoreboard"] = r.states["barrier"] = t.use_of("shared memory") >= busy_part ? saved : alone;
+  r.states["short_scoreboard"] = t.use_of("shared memory") >= busy_part ? saved : alone;
   relieve_load_store_queue(r, t, "shared memory", passes - accesses);
+  // At a barrier warps wait for others, which have less to wait for themselves.
+  double relieved = 0;
+  for (const auto& [state, share] : r.states) relieved += share * t.share_of(state);
+  r.states["barrier"] = ratio(relieved, 1 - t.share_of("barrier"));
   to.push_back({"atomics by address", p.name,
                 fmt::format("{} passes over the banks an access: lanes that change one address take one each",
                             rounded(passes / accesses)),

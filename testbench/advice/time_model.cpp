@@ -216,13 +216,16 @@ std::vector<double> time_model::times_of_code_lines() const {
 double time_model::fetches_alone() const {
   const auto prefetched = static_cast<std::size_t>(machine.number("instruction_cache.prefetch_lines"));
   const std::vector<double> times = times_of_code_lines();
-  double alone = 0;
+  double alone = 0, end = 0;  // of the line before
+  std::vector<double> begun(times.size(), 0);
   for (std::size_t at = 0; at < times.size(); ++at) {
     if (times[at] == 0) continue;
     // A line is prefetched when the first of the lines before it is begun.
-    double since = 0;
-    for (std::size_t k = 1; k <= prefetched && k <= at && times[at - k] > 0; ++k) since += times[at - k];
-    alone += std::max(0.0, round_trip() - since);
+    std::size_t first = at;
+    while (first > 0 && at - first < prefetched && times[first - 1] > 0) --first;
+    begun[at] = std::max(end, (first == at ? end : begun[first]) + round_trip());
+    alone += begun[at] - end;
+    end = begun[at] + times[at];
   }
   const double now =
       (share_of("no_instruction") + share_of("branch_resolving")) * number_at(kernel, {"warp_cycles", "active"});
