@@ -228,6 +228,8 @@ HEDDLE_CHOICE(divergence, divergence, stack, (stack, independent), guide,
 HEDDLE_NUMBER_WITH(divergence, "independent", unsigned, convergence_patience_iterations, 32, between(1, 65536), count,
   design, "iterations of a loop that may wait (atomics, volatile loads, nanosleep) before lanes at the reconvergence "
   "point after it continue alone")
+HEDDLE_NUMBER(unsigned, crossing_latency_cycles, 0, delay, cycles, measured,
+  "least latency of a result that another one of the units fp32, int and half reads next; 0: that of its unit")
 HEDDLE_FLAG(states_by_warp, false, setting,
   "count warp_cycles and warp_states for each warp id as well (metrics: sms[].warp_slots)")
 HEDDLE_END(sub_partition, sub_partition)
@@ -245,6 +247,8 @@ HEDDLE_NUMBER(double, compare_lanes, 16, lanes, per_cycle, guide,
   "results per cycle and sub-partition of compares, to predicate or register")
 HEDDLE_NUMBER(unsigned, compare_latency_cycles, 12, latency, cycles, measured,
   "dependent-issue latency of compares")
+HEDDLE_FLAG(compare_on_int, false, measured,
+  "min, max and compares run in the int unit, whose lanes they occupy as long as their own rate says")
 HEDDLE_NUMBER(unsigned, shared_lanes, 0, multiples_of_32(0, 128), lanes, product,
   "lanes that the SM's sub-partitions share, for the second fp32 instruction of a pair")
 HEDDLE_END(fp32, fp32)
@@ -265,6 +269,8 @@ HEDDLE_NUMBER(double, multiply_lanes, 32, lanes, per_cycle, guide,
   "results per cycle and sub-partition of multiply-add")
 HEDDLE_NUMBER(unsigned, multiply_latency_cycles, 6, latency, cycles, measured,
   "dependent-issue latency of multiply-add")
+HEDDLE_NUMBER(double, wide_multiply_lanes, 32, lanes, per_cycle, measured,
+  "results per cycle and sub-partition of multiply-add with a 64-bit sum, or of the product's high word")
 HEDDLE_NUMBER(double, minmax_lanes, 16, lanes, per_cycle, guide,
   "results per cycle and sub-partition of min, max and absolute difference")
 HEDDLE_NUMBER(unsigned, minmax_latency_cycles, 6, latency, cycles, measured,
@@ -279,6 +285,10 @@ HEDDLE_NUMBER(unsigned, special_register_latency_cycles, 25, latency, cycles, me
   "dependent-issue latency of S2R")
 HEDDLE_FLAG(multiply_on_fp32, false, measured,
   "multiplies run in the fp32 unit, whose lanes they occupy as long as their own rate says")
+HEDDLE_FLAG(packs_halves, false, measured,
+  "conversions of FP32 to FP16 and BF16 run here (F2FP), not in the sfu")
+HEDDLE_FLAG(converts_integers, false, measured,
+  "conversions of 32-bit integers to FP32 run here (I2FP), not in the sfu")
 HEDDLE_FLAG(on_fp32_lanes, false, product,
   "integer instructions use the fp32 lanes, and occupy them longer where their own rate is lower")
 HEDDLE_NUMBER(unsigned, shared_lanes, 0, multiples_of_32(0, 128), lanes, product,
@@ -314,6 +324,8 @@ HEDDLE_NUMBER(double, compare_lanes, 0.25, optional_lanes, per_cycle, guide,
   "f16x2 compares per cycle and sub-partition")
 HEDDLE_NUMBER(unsigned, compare_latency_cycles, 12, latency, cycles, measured,
   "dependent-issue latency of compares")
+HEDDLE_FLAG(widens, false, measured,
+  "conversions of FP16 to FP32 run here (HADD2.F32), not in the sfu")
 HEDDLE_FLAG(shared, true, product,
   "one unit per SM with the lanes of all sub-partitions, which use it in turn")
 HEDDLE_END(half, half)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/energy/instruction_energy.h"
 
+#include "heddle/isa/imad_form.h"
 #include "heddle/isa/matrix.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 
@@ -29,8 +30,13 @@ place place_of(isa::unit u) {
   return {energy_unit::integer, energy_class::integer};
 }
 
-double lane_price(isa::op_class c, const energy_parameters& p) {
-  if (c == isa::op_class::int_multiply) return p.int_multiply_pj;
+/// Its pipe is the multiplier's, but nothing is multiplied.
+bool only_moves_or_adds(const isa::instruction& i) {
+  return i.op == isa::opcode::viadd || isa::form_of(i) != isa::imad_form::multiply;
+}
+
+double lane_price(isa::op_class c, const isa::instruction& i, const energy_parameters& p) {
+  if (c == isa::op_class::int_multiply) return only_moves_or_adds(i) ? p.int_pj : p.int_multiply_pj;
   switch (isa::unit_of(c)) {
     case isa::unit::fp32: return p.fp32_pj;
     case isa::unit::fp64: return p.fp64_pj;
@@ -78,7 +84,7 @@ instruction_energy energy_of(const decoded_instruction& d, const energy_paramete
   e.purpose = place_of(isa::unit_of(d.timing)).of;  // integers may be multiplied on the FP32 pipe
   if (d.timing == isa::op_class::tensor)
     e.unit_per_warp = isa::multiply_adds(i) * multiply_add_price(i.src_type, prices);
-  else e.unit_per_lane = lane_price(d.timing, prices);
+  else e.unit_per_lane = lane_price(d.timing, i, prices);
   const register_use use = registers_of(i);
   e.registers_per_lane = use.reads * prices.register_read_pj + use.writes * prices.register_write_pj;
   return e;

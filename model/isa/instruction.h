@@ -93,6 +93,7 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          the shifted 64-bit value is c:a (c is the high word; type s32: the sign of a, sub > 0, with `extended`)
 /// lop3     d = lut(sub) of a, b, c; pdst[0] = (d != 0)
 /// prmt     d = permute(a, selector b, c) (PTX prmt a,c,b; sub: 0 generic, 1 f4e, 2 b4e, 3 rc8, 4 ecl, 5 ecr, 6 rc16)
+/// viadd    d = a + b, on the multiplier's pipe
 /// iabs     d = |a|
 /// sgxt     d = a sign- (type s32) or zero-extended from b bits (`wrap`: b modulo 32; b above 32 clamps; b = 0 gives 0)
 /// shl/shr  d = a << b, a >> b (type s32: arithmetic); shift amounts above 31 clamp (PTX rule), `wrap`: modulo 32

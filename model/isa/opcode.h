@@ -151,6 +151,7 @@ enum class alignment_rule : std::uint8_t { unknown, copied, shifted, shifted_sum
   X(lea,       "LEA",       int_add,          second,    no,      carry,      none,        none,          none,        no,       yes, computed, shifted_sum)\
   X(lop3,      "LOP3",      int_add,          later,     table,   none,       none,        none,          none,        no,       yes, moved,    logic)      \
   X(prmt,      "PRMT",      int_add,          later,     no,      none,       none,        none,          none,        no,       yes, moved,    unknown)    \
+  X(viadd,     "VIADD",     int_multiply,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
   X(iabs,      "IABS",      int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
   X(sgxt,      "SGXT",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  moved,    unknown)    \
   X(shl,       "SHL",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, moved,    shifted)    \

@@ -5,6 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/convergence.h"
+#include "heddle/isa/imad_form.h"
 #include "heddle/isa/matrix.h"
 #include "heddle/isa/texture.h"
 
@@ -114,6 +115,16 @@ std::string tensor_suffix(const instruction& i) {
   return fmt::format(".{}D{}", i.sub % im2col, (i.sub & im2col) != 0 ? ".IM2COL" : "");
 }
 
+std::string imad_suffix(const instruction& i) {
+  switch (form_of(i)) {
+    case imad_form::multiply: break;
+    case imad_form::move: return ".MOV.U32";
+    case imad_form::sum: return ".IADD";
+    case imad_form::shift: return ".SHL.U32";
+  }
+  return i.type == dtype::u32 ? ".U32" : "";
+}
+
 /// What an arithmetic instruction's mnemonic says of its type or function.
 std::string own_suffix(const instruction& i) {
   std::string s;
@@ -129,7 +140,7 @@ std::string own_suffix(const instruction& i) {
       if (i.op == opcode::hsetp2 || i.op == opcode::hset2) s += "." + upper_name(i.type);
       s += "." + std::string(pick(bool_names, unsigned(i.bop)));
       break;
-    case opcode::imad:
+    case opcode::imad: s = imad_suffix(i); break;
     case opcode::shr:
     case opcode::bfe:
     case opcode::imnmx:
@@ -205,6 +216,7 @@ std::string own_suffix(const instruction& i) {
     case opcode::sel:
     case opcode::s2r:
     case opcode::iadd3:
+    case opcode::viadd:
     case opcode::lea:
     case opcode::lop3:
     case opcode::iabs:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "heddle/isa/imad_form.h"
 #include "heddle/isa/matrix.h"
 
 namespace heddle::sanitize {
@@ -34,7 +35,7 @@ std::uint32_t product_check::executes(const isa::instruction& i, std::uint32_t i
   }
   if (under_way_.empty()) return isa::no_target;
   std::uint32_t early = isa::no_target;
-  if (i.op == isa::opcode::mov && i.src[0].is_reg()) {
+  if (const isa::operand* const copied = isa::copied_by(i); copied != nullptr && copied->is_reg()) {
     for (product& p : under_way_)
       p.results = (p.results & ~results) | ((p.results & sources).any() ? results : registers());
     return early;

@@ -14,6 +14,7 @@
 #include "heddle/frontend/ptx/kernel_list.h"
 #include "heddle/frontend/ptx/loops/shared_addresses.h"
 #include "heddle/frontend/ptx/loops/unroll.h"
+#include "heddle/frontend/ptx/machine/balance_pipes.h"
 #include "heddle/frontend/ptx/machine/emit.h"
 #include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/machine/register_allocation.h"
@@ -314,6 +315,7 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   }
 
   p->code = emit(machine, allocation, code_rules_of(gpu));
+  balance_pipes(p->code, gpu);
   p->bank2.resize(8 * machine.literals.size());
   if (!p->bank2.empty()) std::memcpy(p->bank2.data(), machine.literals.data(), p->bank2.size());
   p->registers = taken != 0 ? ceiling : allocation.registers;  // warps begin with what the kernel may have

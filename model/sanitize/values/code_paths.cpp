@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "heddle/isa/imad_form.h"
+
 namespace heddle::sanitize {
 
 namespace {
@@ -42,8 +44,9 @@ bool computes(const isa::program& p, std::uint32_t from, unsigned reg, unsigned 
   walk(p, from, [&](std::uint32_t k) {
     const isa::instruction& i = p.code[k];
     const bool reads = std::any_of(i.src.begin(), i.src.end(), [&](const auto& o) { return has(o, reg); });
-    if (reads && i.op == isa::opcode::mov && i.src[0].is_reg())
-      found |= moves < most_moves && computes(p, k, i.dst + reg - i.src[0].reg, moves + 1);
+    const isa::operand* const copied = isa::copied_by(i);
+    if (reads && copied != nullptr && copied->is_reg())
+      found |= moves < most_moves && computes(p, k, i.dst + reg - copied->reg, moves + 1);
     else found |= reads && !is_copied(i, reg);
     const bool rewritten = i.dst != isa::rz && reg >= i.dst && reg < unsigned{i.dst} + i.dst_count && !i.guarded();
     return !found && !rewritten;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "heddle/isa/imad_form.h"
 #include "heddle/isa/set_bits.h"
 
 namespace heddle::sanitize {
@@ -15,7 +16,11 @@ constexpr std::size_t register_count = 256;
 // What stands for bits without a value. Both bits of each pair differ, and so do neighbours.
 constexpr std::array<std::uint32_t, 4> fillings{0, 0xffffffffu, 0x5a3c6996u, 0xa5c39669u};
 
-bool moves(const isa::instruction& i) { return isa::info(i.op).bits == isa::result_bits::moved; }
+bool moves(const isa::instruction& i) {
+  const isa::imad_form form = isa::form_of(i);
+  return isa::info(i.op).bits == isa::result_bits::moved || form == isa::imad_form::move ||
+         form == isa::imad_form::shift;
+}
 
 std::uint32_t low_bits(unsigned bytes) { return bytes >= 4 ? 0xffffffffu : (1u << (8 * bytes)) - 1; }
 

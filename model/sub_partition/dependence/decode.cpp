@@ -9,6 +9,7 @@
 #include "heddle/isa/op_class.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/sub_partition/dependence/control_codes.h"
+#include "heddle/sub_partition/dependence/crossings.h"
 #include "heddle/sub_partition/dependence/tensor_times.h"
 
 namespace heddle {
@@ -30,7 +31,9 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
     case k::int_add:
     case k::vote: return {g.integer.lanes, g.integer.latency_cycles};
     case k::int_shift: return {g.integer.shift_lanes, g.integer.shift_latency_cycles};
-    case k::int_multiply: return {g.integer.multiply_lanes, g.integer.multiply_latency_cycles};
+    case k::int_multiply:
+      return {i.wide || i.high ? g.integer.wide_multiply_lanes : g.integer.multiply_lanes,
+              g.integer.multiply_latency_cycles};
     case k::int_minmax: return {g.integer.minmax_lanes, g.integer.minmax_latency_cycles};
     case k::int_compare: return {g.integer.compare_lanes, g.integer.compare_latency_cycles};
     case k::special_register: return {g.integer.special_register_lanes, g.integer.special_register_latency_cycles};
@@ -58,10 +61,13 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
 
 void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
-// If a core executes both, integer instructions use the fp32 lanes, slower ones for more cycles.
+// If a core executes both, integer instructions use the fp32 lanes, slower ones for more cycles. From Volta on two
+// pipes share the work: one adds and multiplies floats and multiplies integers, the other does the rest.
 isa::unit unit_of(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
   if (is_converted_by_fp64(c, i, g)) return isa::unit::fp64;
   if (g.integer.multiply_on_fp32 && c == isa::op_class::int_multiply) return isa::unit::fp32;
+  if (g.fp32.compare_on_int && (c == isa::op_class::fp32_minmax || c == isa::op_class::fp32_compare))
+    return isa::unit::integer;
   const isa::unit own = isa::unit_of(c);
   const bool by_core = own == isa::unit::integer && c != isa::op_class::special_register;
   return g.integer.on_fp32_lanes && by_core ? isa::unit::fp32 : own;
@@ -72,6 +78,21 @@ lane_use use_of_shared_lanes(const decoded_instruction& d, double lanes, const g
   if (d.unit != isa::unit::fp32 || g.fp32.shared_lanes == 0) return lane_use::none;
   if (d.timing == isa::op_class::fp32_add) return lane_use::any;
   return lanes >= g.integer.lanes ? lane_use::general : lane_use::none;
+}
+
+// Conversions that are no longer special functions: Volta widens halves as they are added, Ampere's integer pipe packs
+// floats, from 8.6 on it converts integers, too.
+isa::op_class class_of(const isa::instruction& i, const gpu_config& g) {
+  using isa::dtype;
+  const bool floats = i.src_type == dtype::f32, to_floats = i.type == dtype::f32;
+  const bool to_halves =
+      i.type == dtype::f16 || i.type == dtype::f16x2 || i.type == dtype::bf16 || i.type == dtype::bf16x2;
+  if (i.op == isa::opcode::f2f && g.integer.packs_halves && floats && to_halves) return isa::op_class::int_add;
+  if (i.op == isa::opcode::f2f && g.half.widens && to_floats && i.src_type == dtype::f16)
+    return isa::op_class::half_add;
+  const bool integers = i.src_type == dtype::s32 || i.src_type == dtype::u32;
+  if (i.op == isa::opcode::i2f && g.integer.converts_integers && to_floats && integers) return isa::op_class::int_add;
+  return isa::info(i.op).timing;
 }
 
 // An instruction of a trace whose unit the GPU lacks runs on the nearest unit that it has.
@@ -332,7 +353,7 @@ std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::p
     d.instruction = &i;
     d.execute = recorded ? execute_nothing : simt::select(i);
     d.kind = kind_of(i.op);
-    d.timing = recorded ? stand_in(program->timing[result->code.size()], i, config) : isa::info(i.op).timing;
+    d.timing = recorded ? stand_in(program->timing[result->code.size()], i, config) : class_of(i, config);
     set_unit_times(d, *program, config);
     d.guard = i.guard;
     if (d.timing == isa::op_class::tensor) set_product(d, config, recorded);
@@ -350,6 +371,7 @@ std::shared_ptr<const decoded_program> decode(const std::shared_ptr<const isa::p
     result->accesses.push_back(result->access_count);
     result->access_count += accesses_memory(d);
   }
+  lengthen_crossings(*result, config.sub_partition.crossing_latency_cycles);
   // A trace does not hold the control codes of its chip.
   result->control_codes = config.sub_partition.dependence == choice::dependence::software && !recorded;
   if (result->control_codes) assign_control_codes(*result, config.sub_partition, config.ldst.operand_latency_cycles);

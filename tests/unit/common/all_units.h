@@ -20,6 +20,7 @@ constexpr const char* all_units_kernel = R"(
   .reg .f64 %d<12>;
   .reg .b64 %rd<24>;
   .reg .b32 %s<4>;
+  .reg .b16 %h<2>;
   ld.param.u64 %rd1, [out];
   ld.param.u64 %rd2, [in];
   ld.param.u64 %rd3, [image];
@@ -52,13 +53,19 @@ round:
   add.u32 %r4, %r4, %r55;
   // Integers.
   add.u32 %r6, %r4, %r1;
-  shl.b32 %r7, %r6, 3;
+  shr.u32 %r7, %r6, 3;
+  shr.u32 %r56, %r6, 2;
+  xor.b32 %r7, %r7, %r56;
   mad.lo.u32 %r8, %r7, %r7, %r6;
   min.u32 %r9, %r8, %r1;
+  min.u32 %r57, %r8, %r2;
+  xor.b32 %r9, %r9, %r57;
   setp.lt.u32 %p1, %r9, 1000;
   selp.u32 %r10, %r9, %r8, %p1;
   popc.b32 %r11, %r10;
   clz.b32 %r12, %r11;
+  clz.b32 %r58, %r10;
+  add.u32 %r12, %r12, %r58;
   cvt.rn.f32.u32 %f5, %r12;
   // Single precision.
   fma.rn.f32 %f6, %f5, %f1, %f2;
@@ -69,6 +76,9 @@ round:
   selp.f32 %f9, %f8, %f7, %p2;
   rcp.approx.f32 %f10, %f9;
   fma.rn.f32 %f9, %f10, %f6, %f9;
+  cvt.rn.f16.f32 %h1, %f9;
+  cvt.f32.f16 %f31, %h1;
+  fma.rn.f32 %f9, %f31, %f6, %f9;
   // Independent instructions of single precision and of integers, for schedulers that issue two.
   fma.rn.f32 %f11, %f1, %f2, %f3;
   add.u32 %r13, %r6, 7;

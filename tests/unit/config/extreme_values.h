@@ -54,6 +54,7 @@ inline const std::map<std::string, settings>& beside() {
       {"tlm.random_delay_seed", {"tlm.random_delay_cycles=50"}},
       {"sm.warp_allocation_granularity", {"sm.register_allocation=block"}},
       {"l1.banks", {"l1.read_cycles=4"}},
+      {"l1.replacement", {"l1.ways=4"}},
       {"memory.byte_enables", {"l2.size_bytes=4096", "l2.ways=2"}},
       {"context.priority_preemption", {"sm.max_blocks=2"}},
       {"context.time_slice_cycles", {"sm.max_blocks=2", "context.time_slice_cycles=1000"}},
@@ -159,10 +160,10 @@ inline const std::map<std::string, std::string>& without_effect() {
              "constant_cache.size_bytes=1048576", "instruction_cache.size_bytes=16777216",
              "instruction_cache.second_level_bytes=16777216", "shared_memory.unified_bytes=33554432"});
     because("no instruction waits for the unit: its next one comes later in the chain",
-            {"fp32.minmax_lanes=32", "fp32.compare_lanes=32", "fp64.lanes=32", "fp64.compare_lanes=32", "half.lanes=32",
-             "half.compare_lanes=32", "sfu.lanes=32", "sfu.bit_count_lanes=32", "branch.barrier_lanes=32"});
+            {"fp32.compare_lanes=32", "fp64.lanes=32", "fp64.compare_lanes=32", "half.lanes=32",
+             "half.compare_lanes=32", "branch.barrier_lanes=32"});
     because("the result, or the end of the read, is waited for by nothing before the default's time is over",
-            {"ldst.load_read_latency_cycles=1", "ldst.store_read_latency_cycles=1", "shared_memory.conflict_cycles=0"});
+            {"ldst.load_read_latency_cycles=1", "shared_memory.conflict_cycles=0"});
     because("the code is a stream: no set of lines is used again after an eviction",
             {"instruction_cache.ways=1", "instruction_cache.second_level_ways=1"});
     because("both blocks of an SM have room in any case; a block may opt in to more",

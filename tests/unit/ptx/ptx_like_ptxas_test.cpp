@@ -2,6 +2,7 @@
 // What ptxas 13.0 does with constants, addresses, loads and branches, on the chips where it does so.
 #include <gtest/gtest.h>
 
+#include "heddle/config/config.h"
 #include "ptx_lower_text.h"
 
 namespace heddle {
@@ -236,6 +237,42 @@ TEST(like_ptxas, lanes_do_not_meet_to_exit) {
   EXPECT_EQ(times(both, "BSSY") + times(both, "BSYNC"), 0u) << both;
   EXPECT_EQ(times(both, "BRA"), 1u) << both;
   EXPECT_EQ(times(both, "EXIT"), 2u) << both;
+}
+
+// For a run of sums ptxas alternates between IADD3 and IMAD.IADD, on the two pipes that take an instruction every other
+// cycle; between multiply-adds it leaves them where they are.
+TEST(like_ptxas, moves_sums_and_shifts_go_to_the_pipe_that_is_free) {
+  const auto on = [](const char* gpu, const std::string& body) {
+    const ptx::loaded_module m = ptx::place(ptx::parse(header + body, "k.ptx"), isa::heap_base);
+    return text_of(*ptx::lower(m, "k", load_config(gpu), 0));
+  };
+  const auto kernel = [](const std::string& body) {
+    std::string s =
+        ".entry k(.param .u64 p) { .reg .b64 %d<2>; .reg .b32 %r<20>; ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x; "
+        "mov.u32 %r1, %tid.y; ";
+    s += body;
+    for (unsigned k = 2; k < 10; ++k)
+      s += "st.global.u32 [%d0+" + std::to_string(4 * k) + "], %r" + std::to_string(k) + ";";
+    return s + "ret; }";
+  };
+  std::string sums, shifts, products, steps;
+  for (unsigned k = 2; k < 10; ++k) {
+    const std::string d = "%r" + std::to_string(k), before = "%r" + std::to_string(k - 1);
+    sums += "add.u32 " + d + ", " + before + ", %r0; xor.b32 " + d + ", " + d + ", %r1;";
+    shifts += "shl.b32 " + d + ", %r0, " + std::to_string(k) + "; xor.b32 " + d + ", " + d + ", %r1;";
+    products += "mad.lo.u32 " + d + ", " + before + ", %r1, %r0; add.u32 " + d + ", " + d + ", %r1;";
+    steps += "add.u32 " + d + ", " + before + ", " + std::to_string(3 * k) + "; xor.b32 " + d + ", " + d + ", %r1;";
+  }
+  for (const char* gpu : {"v100", "rtx2060", "a100", "rtx3080", "h100"}) {
+    const std::string added = on(gpu, kernel(sums)), shifted = on(gpu, kernel(shifts)),
+                      multiplied = on(gpu, kernel(products));
+    EXPECT_GE(times(added, "IMAD.IADD"), 6u) << gpu << added;
+    EXPECT_GE(times(shifted, "IMAD.SHL"), 4u) << gpu << shifted;
+    EXPECT_LE(times(multiplied, "IMAD.IADD"), 2u) << gpu << multiplied;
+  }
+  EXPECT_GE(times(on("h100", kernel(steps)), "VIADD"), 6u);
+  EXPECT_EQ(times(on("a100", kernel(steps)), "VIADD"), 0u);
+  EXPECT_EQ(times(on("gtx1080", kernel(sums + shifts)), "IMAD"), 0u);
 }
 
 }  // namespace ptx_like_ptxas_test

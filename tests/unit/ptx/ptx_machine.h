@@ -34,6 +34,7 @@ class ptx_machine {
                        std::size_t memory_bytes = 1 << 20)
       : max_registers_(max_registers), memory_(memory_bytes) {
     config_.integer.multiplier = imad ? choice::multiplier::imad : choice::multiplier::xmad;
+    config_.integer.multiply_on_fp32 = imad;  // some moves, sums and shifts become IMADs
     config_.half.lanes = 32;
     config_.tma.requests_in_flight = 1;
     config_.gpu.compute_capability = choice::named<choice::compute_capability>("9.0");

@@ -26,6 +26,79 @@ TEST(decode, holds_every_latency_that_a_configuration_may_have) {
             16u * 8 * 16 * 64);
 }
 
+isa::instruction wide_imad() {
+  isa::instruction i = op(isa::opcode::imad, 8, isa::make_reg(1), isa::make_reg(2), isa::make_reg(4, 2));
+  i.wide = true;
+  i.dst_count = 2;
+  return i;
+}
+
+isa::instruction converted(isa::opcode o, isa::dtype to, isa::dtype from) {
+  isa::instruction i = op(o, 8, isa::make_reg(1));
+  i.type = to;
+  i.src_type = from;
+  return i;
+}
+
+// The pipes that ptxas 13.0 schedules for, by its stall counts: one for multiply-adds of floats and integers, one for
+// the other integers, minima and comparisons.
+TEST(decode, knows_which_instructions_share_a_pipe) {
+  const auto on = [](const char* gpu, isa::instruction i) {
+    return decoded({std::move(i), exit_instruction()}, load_config(gpu))->code[0];
+  };
+  const isa::instruction largest = op(isa::opcode::fmnmx, 8, isa::make_reg(1), isa::make_reg(2));
+  for (const char* gpu : {"v100", "rtx2060", "a100", "rtx3080", "h100"}) {
+    EXPECT_EQ(on(gpu, largest).unit, isa::unit::integer) << gpu;
+    EXPECT_EQ(on(gpu, op(isa::opcode::fsetp, 8, isa::make_reg(1), isa::make_reg(2))).unit, isa::unit::integer) << gpu;
+    EXPECT_EQ(on(gpu, op(isa::opcode::imad, 8, isa::make_reg(1), isa::make_reg(2))).unit, isa::unit::fp32) << gpu;
+    EXPECT_EQ(on(gpu, op(isa::opcode::imad, 8, isa::make_reg(1), isa::make_reg(2))).initiation_cycles, 2u) << gpu;
+    EXPECT_EQ(on(gpu, wide_imad()).initiation_cycles, 4u) << gpu;
+    EXPECT_EQ(on(gpu, ffma(0, 1, 2, 3)).unit, isa::unit::fp32) << gpu;
+  }
+  EXPECT_EQ(on("h100", ffma(0, 1, 2, 3)).initiation_cycles, 1u);
+  EXPECT_EQ(on("gtx1080", largest).unit, isa::unit::fp32);
+
+  const isa::instruction pack = converted(isa::opcode::f2f, isa::dtype::f16x2, isa::dtype::f32);
+  const isa::instruction widen = converted(isa::opcode::f2f, isa::dtype::f32, isa::dtype::f16);
+  const isa::instruction number = converted(isa::opcode::i2f, isa::dtype::f32, isa::dtype::s32);
+  EXPECT_EQ(on("rtx2060", pack).unit, isa::unit::sfu);
+  EXPECT_EQ(on("rtx2060", widen).unit, isa::unit::half);
+  EXPECT_EQ(on("a100", pack).unit, isa::unit::integer);
+  EXPECT_EQ(on("a100", number).unit, isa::unit::sfu);
+  for (const char* gpu : {"rtx3080", "h100"}) {
+    EXPECT_EQ(on(gpu, number).unit, isa::unit::integer) << gpu;
+    EXPECT_EQ(on(gpu, number).latency_cycles, 4u) << gpu;
+    EXPECT_EQ(on(gpu, number).result, producer::fixed) << gpu;
+  }
+  EXPECT_EQ(on("h100", converted(isa::opcode::i2f, isa::dtype::f64, isa::dtype::s32)).unit, isa::unit::sfu);
+}
+
+// As ptxas 13.0 waits: five cycles from FFMA to LOP3 and back, four within a unit.
+TEST(decode, results_take_a_cycle_more_to_another_unit) {
+  const auto latency = [](const char* gpu, std::vector<isa::instruction> code) {
+    code.push_back(exit_instruction());
+    return decoded(std::move(code), load_config(gpu))->code[0].latency_cycles;
+  };
+  const auto logic = [](std::uint8_t d, std::uint8_t a) {
+    return op(isa::opcode::lop3, d, isa::make_reg(a), isa::make_reg(30), isa::make_reg(31));
+  };
+  for (const char* gpu : {"rtx2060", "a100", "h100"}) {
+    EXPECT_EQ(latency(gpu, {ffma(8, 1, 2, 3), ffma(9, 8, 2, 3)}), 4u) << gpu;
+    EXPECT_EQ(latency(gpu, {ffma(8, 1, 2, 3), logic(9, 8)}), 5u) << gpu;
+    EXPECT_EQ(latency(gpu, {logic(8, 1), logic(9, 8)}), 4u) << gpu;
+    EXPECT_EQ(latency(gpu, {logic(8, 1), ffma(9, 8, 2, 3)}), 5u) << gpu;
+    EXPECT_EQ(latency(gpu, {ffma(8, 1, 2, 3), ffma(9, 8, 2, 3), logic(10, 8)}), 4u) << "the first reader decides";
+    EXPECT_EQ(latency(gpu, {ffma(8, 1, 2, 3), logic(8, 1), logic(9, 8)}), 4u) << "overwritten";
+    EXPECT_EQ(latency(gpu, {ffma(8, 1, 2, 3), load(10, 8)}), 4u) << "to memory its own latency counts";
+  }
+  // The end of a loop is followed by its beginning.
+  EXPECT_EQ(decoded({logic(9, 8), ffma(8, 1, 2, 3), back_to(0), exit_instruction()}, load_config("h100"))
+                ->code[1]
+                .latency_cycles,
+            5u);
+  EXPECT_EQ(latency("gtx1080", {ffma(8, 1, 2, 3), logic(9, 8)}), 6u);
+}
+
 // Two registers conflict in one of 64 banks, as in one of 16, only if they are 64 apart.
 TEST(decode, counts_conflicts_in_all_register_banks) {
   const auto conflicts = [](unsigned banks, std::uint8_t second) {

@@ -66,7 +66,7 @@ constexpr entry table[] = {
   {"VABSDIFF", g::kepler, g::hopper, c::int_minmax}, {"VABSDIFF4", g::kepler, g::hopper, c::int_minmax}, {"VADD", g::kepler, g::pascal, c::int_minmax},
   {"VMAD", g::kepler, g::pascal, c::int_multiply}, {"VMNMX", g::kepler, g::pascal, c::int_minmax}, {"VSET", g::kepler, g::pascal, c::int_compare},
   {"VSETP", g::kepler, g::pascal, c::int_compare}, {"VSHL", g::kepler, g::pascal, c::int_shift}, {"VSHR", g::kepler, g::pascal, c::int_shift},
-  {"VIADD", g::hopper, g::hopper, c::int_add}, {"ICMP", g::kepler, g::pascal, c::int_compare}, {"ISET", g::kepler, g::pascal, c::int_compare},
+  {"VIADD", g::hopper, g::hopper, c::int_multiply}, {"ICMP", g::kepler, g::pascal, c::int_compare}, {"ISET", g::kepler, g::pascal, c::int_compare},
   {"ISETP", g::kepler, g::hopper, c::int_compare}, {"PSET", g::kepler, g::pascal, c::int_compare}, {"PSETP", g::kepler, g::hopper, c::int_compare},
   {"PLOP3", g::volta, g::hopper, c::int_compare}, {"CSET", g::kepler, g::pascal, c::int_compare}, {"CSETP", g::kepler, g::pascal, c::int_compare},
   {"P2R", g::kepler, g::hopper, c::int_add}, {"R2P", g::kepler, g::hopper, c::int_add}, {"CC2R", g::volta, g::volta, c::int_add},

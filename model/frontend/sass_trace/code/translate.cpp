@@ -244,6 +244,10 @@ code_entry translate(generation g, const static_fields& f) {
   if (m.mnemonic() == "WARPGROUP" && m.has("ARRIVE")) i.op = isa::opcode::wgarrive;
   set_operands(e, m, f);
   if (e.timing == isa::op_class::tensor) set_matrix(i, m);
+  if (e.timing == isa::op_class::int_multiply) {
+    i.wide = m.has("WIDE");
+    i.high = m.has("HI");
+  }
   switch (i.op) {
     case isa::opcode::bar: {
       i.src = {};
