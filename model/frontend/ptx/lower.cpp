@@ -249,6 +249,21 @@ void spill_less(const loaded_module& m, const ast_function& kernel, const gpu_co
   }
 }
 
+/// Where registers keep warps off an SM, ptxas loads constants again in each block that reads them, for 9.0 and later:
+/// an instruction more, for a register or two less.
+void reload_for_occupancy(machine_function unscheduled, const register_rules& rules, machine_function& code,
+                          register_allocation& allocation) {
+  if (allocation.registers <= rules.free_of_cost || !reload_constants(unscheduled)) return;
+  const std::uint32_t local_bytes = unscheduled.local_bytes;
+  schedule_for_occupancy(unscheduled, rules);
+  register_allocation other;
+  if (!allocate_registers(unscheduled, rules, other) || unscheduled.local_bytes != local_bytes) return;
+  const auto units = [&](unsigned registers) { return (registers + rules.step - 1) / rules.step; };
+  if (std::max(units(other.registers), units(rules.free_of_cost)) >= units(allocation.registers)) return;
+  code = std::move(unscheduled);
+  allocation = std::move(other);
+}
+
 /// With how many registers a function that does not go with those of `rules` can do.
 std::string least_registers(const machine_function& f, register_rules rules) {
   for (++rules.limit; rules.limit <= 255; ++rules.limit) {
@@ -299,11 +314,13 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   if (ceiling >= 255) ignore_register_changes(machine);
   const unsigned taken = most_registers_taken(machine);
   const register_rules rules = rules_of(gpu, std::max(ceiling, taken));
+  const machine_function unscheduled = has_hopper_code(gpu) ? machine : machine_function();
   schedule_for_occupancy(machine, rules);
   register_allocation allocation;
   const std::uint32_t own_bytes = machine.local_bytes;
   const bool fits = allocate_registers(machine, rules, allocation);
   if (fits && machine.local_bytes != own_bytes) spill_less(m, function, gpu, rules, machine, allocation);
+  else if (fits) reload_for_occupancy(unscheduled, rules, machine, allocation);
   if (!fits)
     throw input_error(m.ast->file, function.where.line, function.where.column,
                       "kernel '" + kernel + "' cannot be compiled with " + std::to_string(rules.limit) +

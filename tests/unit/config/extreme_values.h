@@ -160,8 +160,8 @@ inline const std::map<std::string, std::string>& without_effect() {
              "constant_cache.size_bytes=1048576", "instruction_cache.size_bytes=16777216",
              "instruction_cache.second_level_bytes=16777216", "shared_memory.unified_bytes=33554432"});
     because("no instruction waits for the unit: its next one comes later in the chain",
-            {"fp32.compare_lanes=32", "fp64.lanes=32", "fp64.compare_lanes=32", "half.lanes=32",
-             "half.compare_lanes=32", "branch.barrier_lanes=32"});
+            {"fp64.lanes=32", "fp64.compare_lanes=32", "half.lanes=32", "half.compare_lanes=32", "sfu.lanes=32",
+             "branch.barrier_lanes=32"});
     because("the result, or the end of the read, is waited for by nothing before the default's time is over",
             {"ldst.load_read_latency_cycles=1", "shared_memory.conflict_cycles=0"});
     because("the code is a stream: no set of lines is used again after an eviction",

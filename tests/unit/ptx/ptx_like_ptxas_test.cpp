@@ -239,40 +239,74 @@ TEST(like_ptxas, lanes_do_not_meet_to_exit) {
   EXPECT_EQ(times(both, "EXIT"), 2u) << both;
 }
 
-// For a run of sums ptxas alternates between IADD3 and IMAD.IADD, on the two pipes that take an instruction every other
-// cycle; between multiply-adds it leaves them where they are.
+// For independent sums ptxas alternates between IADD3 and IMAD.IADD, on the two pipes that take an instruction every
+// other cycle; those of a chain stay where they are.
 TEST(like_ptxas, moves_sums_and_shifts_go_to_the_pipe_that_is_free) {
-  const auto on = [](const char* gpu, const std::string& body) {
-    const ptx::loaded_module m = ptx::place(ptx::parse(header + body, "k.ptx"), isa::heap_base);
+  const auto on = [](const char* gpu, const char* instruction) {
+    std::string s =
+        ".entry k(.param .u64 p) { .reg .b64 %d<2>; .reg .b32 %r<40>; ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x; "
+        "mov.u32 %r1, %tid.y; xor.b32 %r2, %r0, %r1; and.b32 %r3, %r0, %r1;";
+    for (unsigned k = 4; k < 12; ++k) {
+      std::string one = instruction;
+      const auto put = [&one](const std::string& what, unsigned number) {
+        for (std::size_t at = 0; (at = one.find(what)) != std::string::npos;)
+          one.replace(at, 1, std::to_string(number));
+      };
+      put("D", k), put("P", k - 1), put("E", k + 8), put("K", 3 * k + 1), put("S", k);
+      s += one;
+    }
+    for (unsigned k = 4; k < 20; ++k)
+      s += "st.global.u32 [%d0+" + std::to_string(4 * k) + "], %r" + std::to_string(k) + ";";
+    const ptx::loaded_module m = ptx::place(ptx::parse(header + s + "ret; }", "k.ptx"), isa::heap_base);
     return text_of(*ptx::lower(m, "k", load_config(gpu), 0));
   };
-  const auto kernel = [](const std::string& body) {
+  const char* sums = "xor.b32 %rE, %r0, K; add.u32 %rD, %rE, %r1;";
+  const char* chain = "add.u32 %rD, %rP, %r1; mov.u32 %rE, K;";
+  const char* shifts = "xor.b32 %rE, %r0, K; shl.b32 %rD, %rE, S;";
+  const char* steps = "xor.b32 %rE, %r0, K; add.u32 %rD, %rE, S;";
+  for (const char* gpu : {"v100", "rtx2060", "a100", "rtx3080", "h100"}) {
+    EXPECT_GE(times(on(gpu, sums), "IMAD.IADD"), 3u) << gpu << on(gpu, sums);
+    EXPECT_GE(times(on(gpu, shifts), "IMAD.SHL"), 3u) << gpu << on(gpu, shifts);
+    EXPECT_EQ(times(on(gpu, chain), "IMAD.IADD"), 0u) << gpu << on(gpu, chain);
+  }
+  EXPECT_GE(times(on("h100", steps), "VIADD"), 3u) << on("h100", steps);
+  EXPECT_EQ(times(on("a100", steps), "VIADD"), 0u);
+  EXPECT_EQ(times(on("gtx1080", sums), "IMAD"), 0u);
+}
+
+// With many values live, pointers that a loop needs are loaded in the loop, if that leaves an SM more warps; otherwise
+// before it.
+TEST(like_ptxas, constants_are_loaded_again_where_registers_keep_warps_off_an_sm) {
+  const auto kernel = [](unsigned values) {
     std::string s =
-        ".entry k(.param .u64 p) { .reg .b64 %d<2>; .reg .b32 %r<20>; ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x; "
-        "mov.u32 %r1, %tid.y; ";
-    s += body;
-    for (unsigned k = 2; k < 10; ++k)
-      s += "st.global.u32 [%d0+" + std::to_string(4 * k) + "], %r" + std::to_string(k) + ";";
+        ".entry k(.param .u64 p, .param .u64 q0, .param .u64 q1, .param .u64 q2, .param .u64 q3, .param .u32 n) { "
+        ".reg .b64 %d<8>; .reg .b32 %r<4>; .reg .f32 %f<50>; .reg .pred %p0; ld.param.u64 %d0, [p]; ld.param.u64 %d1, "
+        "[q0]; ld.param.u64 %d2, [q1]; ld.param.u64 %d3, [q2]; ld.param.u64 %d4, [q3]; ld.param.u32 %r1, [n]; mov.u32 "
+        "%r0, %tid.x; mul.wide.u32 %d5, %r0, 128; add.u64 %d5, %d0, %d5; ";
+    for (unsigned k = 1; k <= values; ++k)
+      s += "ld.global.f32 %f" + std::to_string(k) + ", [%d5+" + std::to_string(4 * k) + "]; ";
+    s += "L: mul.wide.s32 %d6, %r0, 4; ";
+    for (const char* pointer : {"%d1", "%d2", "%d3", "%d4"})
+      s += std::string("add.u64 %d7, ") + pointer + ", %d6; ld.volatile.global.f32 %f0, [%d7]; add.f32 %f1, %f1, %f0; ";
+    for (unsigned k = 1; k <= values; ++k) {
+      const std::string f = "%f" + std::to_string(k);
+      s += "fma.rn.f32 " + f + ", " + f + ", " + f + ", %f0; ";
+    }
+    s += "add.u32 %r0, %r0, 7; setp.lt.s32 %p0, %r0, %r1; @%p0 bra L; ";
+    for (unsigned k = 1; k <= values; ++k)
+      s += "st.global.f32 [%d5+" + std::to_string(4 * k) + "], %f" + std::to_string(k) + "; ";
     return s + "ret; }";
   };
-  std::string sums, shifts, products, steps;
-  for (unsigned k = 2; k < 10; ++k) {
-    const std::string d = "%r" + std::to_string(k), before = "%r" + std::to_string(k - 1);
-    sums += "add.u32 " + d + ", " + before + ", %r0; xor.b32 " + d + ", " + d + ", %r1;";
-    shifts += "shl.b32 " + d + ", %r0, " + std::to_string(k) + "; xor.b32 " + d + ", " + d + ", %r1;";
-    products += "mad.lo.u32 " + d + ", " + before + ", %r1, %r0; add.u32 " + d + ", " + d + ", %r1;";
-    steps += "add.u32 " + d + ", " + before + ", " + std::to_string(3 * k) + "; xor.b32 " + d + ", " + d + ", %r1;";
-  }
-  for (const char* gpu : {"v100", "rtx2060", "a100", "rtx3080", "h100"}) {
-    const std::string added = on(gpu, kernel(sums)), shifted = on(gpu, kernel(shifts)),
-                      multiplied = on(gpu, kernel(products));
-    EXPECT_GE(times(added, "IMAD.IADD"), 6u) << gpu << added;
-    EXPECT_GE(times(shifted, "IMAD.SHL"), 4u) << gpu << shifted;
-    EXPECT_LE(times(multiplied, "IMAD.IADD"), 2u) << gpu << multiplied;
-  }
-  EXPECT_GE(times(on("h100", kernel(steps)), "VIADD"), 6u);
-  EXPECT_EQ(times(on("a100", kernel(steps)), "VIADD"), 0u);
-  EXPECT_EQ(times(on("gtx1080", kernel(sums + shifts)), "IMAD"), 0u);
+  const auto in_loop = [&](unsigned values) {
+    const ptx::loaded_module m = ptx::place(ptx::parse(header + kernel(values), "k.ptx"), isa::heap_base);
+    const auto code = ptx::lower(m, "k", load_config("h100"), 0)->code;
+    const auto end = std::find_if(code.begin(), code.end(), [&](const auto& i) {
+      return i.op == opcode::bra && i.target < static_cast<std::size_t>(&i - code.data());
+    });
+    return std::count_if(code.begin() + end->target, end, [](const auto& i) { return i.op == opcode::ldc; });
+  };
+  EXPECT_EQ(in_loop(8), 0);
+  EXPECT_EQ(in_loop(24), 4);
 }
 
 }  // namespace ptx_like_ptxas_test

@@ -33,34 +33,32 @@ class balance {
       : code_(code), gpu_(gpu), has_viadd_(compute_capability(gpu) >= 90) {}
 
   void run() {
-    std::vector<bool> begins(code_.size() + 1, false);
-    for (const instruction& i : code_)
-      if (i.target != isa::no_target) begins[std::min<std::size_t>(i.target, code_.size())] = true;
-    for (std::size_t k = 0; k < code_.size(); ++k) {
-      if (begins[k]) given_ = {};
-      issue(code_[k]);
-    }
+    for (instruction& i : code_) issue(i);
   }
 
  private:
+  /// Cycles from issue to a dependent instruction, roughly.
+  static constexpr unsigned near_result = 4, far_result = 20;
+
   void issue(instruction& i) {
+    for (const operand& o : i.src)
+      if (o.kind == operand_kind::reg && o.reg != isa::rz)
+        for (unsigned k = 0; k < std::max<unsigned>(o.count, 1); ++k) now_ = std::max(now_, ready_[(o.reg + k) & 255u]);
     const auto [on, cycles] = pipe_of(i);
-    if (on == pipes) {
-      ++now_;
-      return;
+    if (on == alu && free_[multiply] < free_[alu] && now_ < free_[alu] && may_multiply(i)) {
+      become_multiply(i);
+      take(multiply, warp_cycles(gpu_.integer.multiply_lanes));
+    } else if (on != pipes) {
+      take(on, cycles);
     }
-    if (on == multiply || !may_multiply(i)) return take(on, cycles);
-    const std::uint64_t stays = std::max(now_, free_[alu]), moves = std::max(now_, free_[multiply]);
-    if (moves > stays || (moves == stays && given_[multiply] >= given_[alu])) return take(alu, cycles);
-    become_multiply(i);
-    take(multiply, warp_cycles(gpu_.integer.multiply_lanes));
+    for (unsigned k = 0; k < i.dst_count && i.dst != isa::rz; ++k)
+      ready_[(i.dst + k) & 255u] = now_ + (on == pipes ? far_result : near_result);
+    ++now_;
   }
 
   void take(unsigned on, unsigned cycles) {
     now_ = std::max(now_, free_[on]);
     free_[on] = now_ + cycles;
-    given_[on] += cycles;
-    ++now_;
   }
 
   /// And the cycles for which it is held; `pipes`: another unit.
@@ -122,7 +120,7 @@ class balance {
   const gpu_config& gpu_;
   const bool has_viadd_;
   std::array<std::uint64_t, pipes> free_{};
-  std::array<std::uint64_t, pipes> given_{};  // cycles of the block
+  std::array<std::uint64_t, 256> ready_{};  // of registers
   std::uint64_t now_ = 0;
 };
 

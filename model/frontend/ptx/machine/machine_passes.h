@@ -115,6 +115,9 @@ void hold_constants(machine_function& f);
 /// Moves of constants into threads' registers become LDC, those of a pair one.
 void load_constants(machine_function& f);
 
+/// Loads constants again in each block that reads them, instead of keeping them in registers. False: nothing changed.
+bool reload_constants(machine_function& f);
+
 /// Puts ULDC before instructions that read constants as operands, as ptxas does for 9.0 and later, whose instructions
 /// take uniform registers instead: once where a block on all ways has read the constant before, before loops, and both
 /// halves of a pair of parameters that are needed together in one. After this the order of instructions is final.
