@@ -49,6 +49,9 @@ const std::map<std::string, code_sequence> code_sequences = {
               {"rcp.approx.ftz.f32 %x$, %x$;"}, f32_fold}},
     {"f2i", {".reg .f32 %x<$>, %m; .reg .s32 %n<$>; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed;", "add.f32 %x$, %m, 0f3F800000;",
              {"cvt.rzi.s32.f32 %n$, %x$;", "cvt.rn.f32.s32 %x$, %n$;"}, f32_fold}},
+    // From 8.6 on integers are converted elsewhere.
+    {"f2i_alone", {".reg .f32 %x<$>, %m; .reg .s32 %n<$>; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed;", "add.f32 %x$, %m, 0f3F800000;",
+                   {"cvt.rzi.s32.f32 %n$, %x$; mov.b32 %x$, %n$;"}, f32_fold}},
     {"d2f", {".reg .f64 %x<$>; .reg .f32 %n<$>; .reg .u32 %low, %high;", "", "cvt.rn.f64.u64 %x$, %seed;",
              {"cvt.rn.f32.f64 %n$, %x$;", "cvt.f64.f32 %x$, %n$;"}, "mov.b64 {%low, %high}, %x$; xor.b32 %value, %value, %high;"}},
     {"dadd", {".reg .f64 %x<$>; .reg .u32 %low, %high;", "", "cvt.rn.f64.u64 %x$, %seed; add.f64 %x$, %x$, %x$;",
@@ -153,7 +156,7 @@ constexpr figure figures[] = {
     {later, "ffma", 4, 0, huerta}, {later, "iadd", 0, 64, no_source}, {later, "shl", 0, 64, no_source}, {later, "imad", 0, 64, no_source},
     {later, "fmnmx", 0, 64, no_source}, {later, "imnmx", 0, 64, no_source}, {"a100 rtx3070 rtx3080 rtx4090", "isetp", 4, 64, "given by NVIDIA to Mesa's compiler"},
     {"h100", "isetp", 0, 64, no_source},
-    {later, "popc", 0, 16, no_source}, {later, "mufu", 0, 16, no_source, "", recalled}, {later, "f2i", 0, 16, no_source},
+    {later, "popc", 0, 16, no_source}, {later, "mufu", 0, 16, no_source, "", recalled}, {later, "f2i_alone", 0, 16, no_source},
     {later, "shfl", 0, 32, no_source}, {later, "lop", 0, 64, no_source}, {later, "cvt8", 0, 64, no_source},
     {"a100", "ffma", 4, 64, huerta}, {"a100", "dfma", 0, 32, no_source, "", recalled}, {"a100", "hfma2", 5, 128, huerta},
     {ga10x, "ffma", 4, 128, huerta}, {ga10x, "dfma", 0, 2, no_source, "", recalled}, {ga10x, "hfma2", 5, 128, huerta, narrow_half},
