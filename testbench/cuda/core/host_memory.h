@@ -26,6 +26,9 @@ allocation allocation_of(const void* p);
 /// True if kernels and copies treat this pointer as device memory.
 inline bool is_device(const allocation& a) { return a.type == device || a.type == managed; }
 
+/// All flags of pinned memory: portable, mapped, write-combined.
+constexpr unsigned most_host_flags = 7;
+
 /// Allocates device memory, managed memory or pinned memory.
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags);
 error_t release(void* pointer);

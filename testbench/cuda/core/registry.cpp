@@ -210,19 +210,4 @@ void registry::unload(image* i) {
   call(wire::call::unload_image, wire::writer().put(i->module));
 }
 
-std::uint32_t stream_number(stream_t s, bool per_thread) {
-  static constexpr std::uintptr_t legacy = 1, thread = 2;
-  const auto value = reinterpret_cast<std::uintptr_t>(s);
-  if (value == legacy || (value == 0 && !per_thread)) return 0;
-  if (value == thread || value == 0) {
-    static thread_local std::uint32_t own = 0;
-    if (own == 0) {
-      const reply r = call(wire::call::make_stream, wire::writer().put(std::uint32_t{0}).put(std::int32_t{0}));
-      if (r.status == error::none) own = r.read().get<std::uint32_t>();
-    }
-    return own;
-  }
-  return static_cast<std::uint32_t>(value - 0x1000);
-}
-
 }  // namespace heddle::cuda

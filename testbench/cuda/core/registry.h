@@ -95,15 +95,31 @@ bool map_here(std::uint64_t address, std::uint64_t bytes);
 error_t noted(error_t e);
 extern thread_local error_t last_error;
 
+/// True if one of the pointers to arguments and results is null.
+template <class... Pointer>
+bool any_null(Pointer... all) {
+  return ((all == nullptr) || ...);
+}
+/// Writes a result through the program's pointer; an error if that is null.
+template <class T, class V>
+error_t put_result(T* to, const V& value) {
+  if (to == nullptr) return noted(error::invalid_value);
+  *to = value;
+  return error::none;
+}
+
 /// Reports a function that is not implemented and ends the program.
 [[noreturn]] void missing(const char* name);
 
 /// The number of a stream; 0 is the default stream. `per_thread`: the default stream in this function is the thread's
 /// own.
 std::uint32_t stream_number(stream_t s, bool per_thread = false);
-inline std::uint32_t event_number(event_t e) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(e) - 0x1000);
+/// The number in a stream's or event's handle; one that nothing has: the handle is none.
+inline std::uint32_t number_in(void* handle) {
+  const auto number = reinterpret_cast<std::uintptr_t>(handle) - 0x1000;
+  return number <= UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
 }
+inline std::uint32_t event_number(event_t e) { return number_in(e); }
 
 }  // namespace heddle::cuda
 

@@ -178,9 +178,7 @@ HEDDLE_CUDA result_t cuCtxCreate_v4(context** c, const void* const* parameters, 
 HEDDLE_CUDA result_t cuCtxDestroy(context* c) { return destroy(c); }
 HEDDLE_CUDA result_t cuCtxDestroy_v2(context* c) { return destroy(c); }
 HEDDLE_CUDA result_t cuCtxAttach(context** c, unsigned) {
-  const result_t r = ready();
-  if (r == result::success) *c = current_context();
-  return r;
+  return driven([&] { return put_result(c, current_context()); });
 }
 HEDDLE_CUDA result_t cuCtxDetach(context*) { return ready(); }
 HEDDLE_CUDA result_t cuCtxPushCurrent(context* c) { return push(c); }
@@ -202,18 +200,12 @@ HEDDLE_CUDA result_t cuCtxGetCurrent(context** c) {
   return result::success;
 }
 HEDDLE_CUDA result_t cuCtxGetDevice(device_t* device) {
-  return driven([&] {
-    *device = 0;
-    return error::none;
-  });
+  return driven([&] { return put_result(device, 0); });
 }
 // There is only one device, whichever context is given.
 HEDDLE_CUDA result_t cuCtxGetDevice_v2(device_t* device, context*) { return cuCtxGetDevice(device); }
 HEDDLE_CUDA result_t cuCtxGetFlags(unsigned* flags) {
-  return driven([&] {
-    *flags = current_context()->flags;
-    return error::none;
-  });
+  return driven([&] { return put_result(flags, current_context()->flags); });
 }
 HEDDLE_CUDA result_t cuCtxSetFlags(unsigned flags) {
   return driven([&] {
@@ -222,10 +214,7 @@ HEDDLE_CUDA result_t cuCtxSetFlags(unsigned flags) {
   });
 }
 HEDDLE_CUDA result_t cuCtxGetId(context* c, unsigned long long* id) {
-  return driven([&] {
-    *id = (c != nullptr ? c : current_context())->id;
-    return error::none;
-  });
+  return driven([&] { return put_result(id, (c != nullptr ? c : current_context())->id); });
 }
 HEDDLE_CUDA result_t cuCtxSynchronize() {
   return driven([] { return cudaDeviceSynchronize(); });
@@ -245,29 +234,20 @@ HEDDLE_CUDA result_t cuCtxSetCacheConfig(int preference) {
   });
 }
 HEDDLE_CUDA result_t cuCtxGetCacheConfig(int* preference) {
-  return driven([&] {
-    *preference = current_context()->cache_preference;
-    return error::none;
-  });
+  return driven([&] { return put_result(preference, current_context()->cache_preference); });
 }
 // Banks have four bytes on all chips since Maxwell.
 HEDDLE_CUDA result_t cuCtxSetSharedMemConfig(int banks) {
   return driven([&] { return banks < 0 || banks > 2 ? error::invalid_value : error::none; });
 }
 HEDDLE_CUDA result_t cuCtxGetSharedMemConfig(int* banks) {
-  return driven([&] {
-    *banks = 1;
-    return error::none;
-  });
+  return driven([&] { return put_result(banks, 1); });
 }
 HEDDLE_CUDA result_t cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return driven([&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
 }
 HEDDLE_CUDA result_t cuCtxGetApiVersion(context*, unsigned* version) {
-  return driven([&] {
-    *version = 3020;
-    return error::none;
-  });
+  return driven([&] { return put_result(version, 3020); });
 }
 HEDDLE_CUDA result_t cuCtxResetPersistingL2Cache() {
   return driven([] { return error::none; });

@@ -42,6 +42,7 @@ int attribute(int number) {
 
 result_t uuid(char* to, device_t device) {
   return of_device(device, [&] {
+    if (to == nullptr) return error::invalid_value;
     std::memcpy(to, "heddle-device-0", 16);
     return error::none;
   });
@@ -60,16 +61,10 @@ HEDDLE_CUDA result_t cuDriverGetVersion(int* version) {
 }
 
 HEDDLE_CUDA result_t cuDeviceGetCount(int* count) {
-  return of_device(0, [&] {
-    *count = 1;
-    return error::none;
-  });
+  return of_device(0, [&] { return put_result(count, 1); });
 }
 HEDDLE_CUDA result_t cuDeviceGet(device_t* device, int ordinal) {
-  return of_device(ordinal, [&] {
-    *device = 0;
-    return error::none;
-  });
+  return of_device(ordinal, [&] { return put_result(device, 0); });
 }
 HEDDLE_CUDA result_t cuDeviceGetName(char* name, int bytes, device_t device) {
   return of_device(device, [&] {
@@ -88,10 +83,7 @@ HEDDLE_CUDA result_t cuDeviceGetLuid(char* luid, unsigned* nodes, device_t devic
   });
 }
 HEDDLE_CUDA result_t cuDeviceTotalMem_v2(std::size_t* bytes, device_t device) {
-  return of_device(device, [&] {
-    *bytes = chip()->memory_bytes;
-    return error::none;
-  });
+  return of_device(device, [&] { return put_result(bytes, chip()->memory_bytes); });
 }
 HEDDLE_CUDA result_t cuDeviceGetAttribute(int* value, int number, device_t device) {
   return of_device(
@@ -99,6 +91,7 @@ HEDDLE_CUDA result_t cuDeviceGetAttribute(int* value, int number, device_t devic
 }
 HEDDLE_CUDA result_t cuDeviceComputeCapability(int* major, int* minor, device_t device) {
   return of_device(device, [&] {
+    if (any_null(major, minor)) return error::invalid_value;
     *major = chip()->major;
     *minor = chip()->minor;
     return error::none;
@@ -106,6 +99,7 @@ HEDDLE_CUDA result_t cuDeviceComputeCapability(int* major, int* minor, device_t 
 }
 HEDDLE_CUDA result_t cuDeviceGetProperties(driver_properties* p, device_t device) {
   return of_device(device, [&] {
+    if (p == nullptr) return error::invalid_value;
     *p = {attribute(1),
           {attribute(2), attribute(3), attribute(4)},
           {attribute(5), attribute(6), attribute(7)},
@@ -126,25 +120,16 @@ HEDDLE_CUDA result_t cuDeviceGetByPCIBusId(device_t* device, const char* text) {
   return of_device(0, [&] { return cudaDeviceGetByPCIBusId(device, text); });
 }
 HEDDLE_CUDA result_t cuDeviceCanAccessPeer(int* can, device_t, device_t) {
-  return of_device(0, [&] {
-    *can = 0;
-    return error::none;
-  });
+  return of_device(0, [&] { return put_result(can, 0); });
 }
 HEDDLE_CUDA result_t cuDeviceGetP2PAttribute(int*, int, device_t, device_t) {
   return driver_is_initialized() ? result::invalid_device : result::not_initialized;
 }
 HEDDLE_CUDA result_t cuDeviceGetTexture1DLinearMaxWidth(std::size_t* width, int, unsigned, device_t device) {
-  return of_device(device, [&] {
-    *width = static_cast<std::size_t>(attribute(69));
-    return error::none;
-  });
+  return of_device(device, [&] { return put_result(width, static_cast<std::size_t>(attribute(69))); });
 }
 HEDDLE_CUDA result_t cuDeviceGetExecAffinitySupport(int* supported, int, device_t device) {
-  return of_device(device, [&] {
-    *supported = 0;
-    return error::none;
-  });
+  return of_device(device, [&] { return put_result(supported, 0); });
 }
 HEDDLE_CUDA result_t cuProfilerInitialize(const char*, const char*, int) { return result::not_supported; }
 HEDDLE_CUDA result_t cuProfilerStart() { return ready(); }

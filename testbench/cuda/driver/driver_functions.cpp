@@ -33,10 +33,11 @@ result_t launch_kernel(const void* function, dim3_t grid, dim3_t block, unsigned
   });
 }
 
-result_t launch_kernel(const driver_launch_config& c, const void* function, bool per_thread, void** arguments,
+result_t launch_kernel(const driver_launch_config* c, const void* function, bool per_thread, void** arguments,
                        void** extra) {
-  return launch_kernel(function, {c.grid[0], c.grid[1], c.grid[2]}, {c.block[0], c.block[1], c.block[2]},
-                       c.dynamic_shared_bytes, c.stream, per_thread, traits_of(c.attributes, c.attribute_count),
+  if (c == nullptr || (c->attributes == nullptr && c->attribute_count != 0)) return result::invalid_value;
+  return launch_kernel(function, {c->grid[0], c->grid[1], c->grid[2]}, {c->block[0], c->block[1], c->block[2]},
+                       c->dynamic_shared_bytes, c->stream, per_thread, traits_of(c->attributes, c->attribute_count),
                        arguments, extra);
 }
 
@@ -88,14 +89,12 @@ result_t parameter_of(const void* function, std::size_t index, std::size_t* offs
   });
 }
 
-/// Attributes that a kernel has even if it cannot run.
+/// What a kernel has even if it cannot run.
 template <class F>
 result_t of_function(const void* function, F&& f) {
   return driven([&]() -> error_t {
     function_record* r = registry::get().function(function);
-    if (r == nullptr) return error::invalid_handle;
-    f(*r);
-    return error::none;
+    return r == nullptr ? error::invalid_handle : f(*r);
   });
 }
 
@@ -146,11 +145,11 @@ HEDDLE_CUDA result_t cuLaunchCooperativeKernel_ptsz(const void* f, unsigned gx, 
   return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, true, {true}, arguments, nullptr);
 }
 HEDDLE_CUDA result_t cuLaunchKernelEx(const driver_launch_config* c, const void* f, void** arguments, void** extra) {
-  return c == nullptr ? result::invalid_value : launch_kernel(*c, f, false, arguments, extra);
+  return launch_kernel(c, f, false, arguments, extra);
 }
 HEDDLE_CUDA result_t cuLaunchKernelEx_ptsz(const driver_launch_config* c, const void* f, void** arguments,
                                            void** extra) {
-  return c == nullptr ? result::invalid_value : launch_kernel(*c, f, true, arguments, extra);
+  return launch_kernel(c, f, true, arguments, extra);
 }
 
 HEDDLE_CUDA result_t cuFuncGetAttribute(int* value, int attribute, const void* f) {
@@ -163,29 +162,29 @@ HEDDLE_CUDA result_t cuFuncSetCacheConfig(const void* f, int preference) {
   return driven([&] { return cudaFuncSetCacheConfig(f, preference); });
 }
 HEDDLE_CUDA result_t cuFuncSetSharedMemConfig(const void* f, int) {
-  return of_function(f, [](function_record&) {});
+  return of_function(f, [](function_record&) { return error::none; });
 }
 HEDDLE_CUDA result_t cuFuncGetModule(image** m, const void* f) {
-  return of_function(f, [&](function_record& r) { *m = r.owner; });
+  return of_function(f, [&](function_record& r) { return put_result(m, r.owner); });
 }
 HEDDLE_CUDA result_t cuFuncGetName(const char** name, const void* f) {
-  return of_function(f, [&](function_record& r) { *name = r.name.c_str(); });
+  return of_function(f, [&](function_record& r) { return put_result(name, r.name.c_str()); });
 }
 HEDDLE_CUDA result_t cuFuncGetParamInfo(const void* f, std::size_t index, std::size_t* offset, std::size_t* bytes) {
   return parameter_of(f, index, offset, bytes);
 }
 HEDDLE_CUDA result_t cuFuncIsLoaded(int* state, const void* f) {
-  return of_function(f, [&](function_record&) { *state = 1; });
+  return of_function(f, [&](function_record&) { return put_result(state, 1); });
 }
 HEDDLE_CUDA result_t cuFuncLoad(const void* f) {
-  return of_function(f, [](function_record&) {});
+  return of_function(f, [](function_record&) { return error::none; });
 }
 
 HEDDLE_CUDA result_t cuKernelGetFunction(const void** function, const void* kernel) {
-  return of_function(kernel, [&](function_record& r) { *function = &r; });
+  return of_function(kernel, [&](function_record& r) { return put_result(function, &r); });
 }
 HEDDLE_CUDA result_t cuKernelGetLibrary(image** l, const void* kernel) {
-  return of_function(kernel, [&](function_record& r) { *l = r.owner; });
+  return of_function(kernel, [&](function_record& r) { return put_result(l, r.owner); });
 }
 HEDDLE_CUDA result_t cuKernelGetName(const char** name, const void* kernel) { return cuFuncGetName(name, kernel); }
 HEDDLE_CUDA result_t cuKernelGetParamInfo(const void* kernel, std::size_t index, std::size_t* offset,

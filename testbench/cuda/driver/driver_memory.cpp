@@ -25,8 +25,9 @@ result_t make(address_t* to, std::size_t bytes, wire::memory_kind kind, memory_t
 
 result_t make_host(void** to, std::size_t bytes, unsigned flags) {
   return driven([&] {
-    return to == nullptr || bytes == 0 ? error::invalid_value
-                                       : allocate(to, bytes, wire::memory_kind::host, host, flags);
+    return to == nullptr || bytes == 0 || flags > most_host_flags
+               ? error::invalid_value
+               : allocate(to, bytes, wire::memory_kind::host, host, flags);
   });
 }
 
@@ -122,8 +123,7 @@ HEDDLE_CUDA result_t cuMemHostGetDevicePointer_v2(address_t* a, void* p, unsigne
   return driven([&] {
     void* to = nullptr;
     const error_t e = cudaHostGetDevicePointer(&to, p, flags);
-    if (e == error::none) *a = reinterpret_cast<address_t>(to);
-    return e;
+    return e != error::none ? e : put_result(a, reinterpret_cast<address_t>(to));
   });
 }
 HEDDLE_CUDA result_t cuMemHostGetFlags(unsigned* flags, void* p) {
@@ -148,6 +148,7 @@ HEDDLE_CUDA result_t cuPointerGetAttribute(void* value, int attribute, address_t
 /// As in CUDA, the attributes of an unknown pointer are zero.
 HEDDLE_CUDA result_t cuPointerGetAttributes(unsigned count, const int* attributes, void** values, address_t a) {
   return driven([&]() -> error_t {
+    if (count == 0 || any_null(attributes, values)) return error::invalid_value;
     for (unsigned k = 0; k < count; ++k) {
       const error_t e = attribute_of(values[k], attributes[k], a);
       if (e == error::invalid_value && values[k] != nullptr) {

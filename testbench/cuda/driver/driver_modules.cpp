@@ -81,14 +81,14 @@ result_t get_global(address_t* address, std::size_t* bytes, image* i, const char
 result_t count_kernels(unsigned* count, image* i) {
   return driven([&] {
     if (!registry::get().has(i)) return error::invalid_handle;
-    *count = static_cast<unsigned>(registry::get().kernels(*i).size());
-    return error::none;
+    return put_result(count, static_cast<unsigned>(registry::get().kernels(*i).size()));
   });
 }
 
 result_t list_kernels(void** functions, unsigned most, image* i) {
   return driven([&] {
     if (!registry::get().has(i)) return error::invalid_handle;
+    if (functions == nullptr) return error::invalid_value;
     unsigned at = 0;
     for (const std::string& name : registry::get().kernels(*i)) {
       error_t status = error::none;
@@ -130,6 +130,7 @@ result_t create_link(unsigned count, const int* names, void** values, link_state
 
 result_t add_file(link_state* s, int type, const char* path) {
   return driven([&] {
+    if (path == nullptr) return error::invalid_value;
     std::ifstream file(path, std::ios::binary);
     if (!file) return error_t{result::file_not_found};
     const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -172,8 +173,10 @@ HEDDLE_CUDA result_t cuModuleEnumerateFunctions(void** functions, unsigned most,
   return list_kernels(functions, most, m);
 }
 HEDDLE_CUDA result_t cuModuleGetLoadingMode(int* mode) {
+  if (!driver_is_initialized()) return result::not_initialized;
+  if (mode == nullptr) return result::invalid_value;
   *mode = 1;  // eager loading
-  return driver_is_initialized() ? result::success : result::not_initialized;
+  return result::success;
 }
 
 HEDDLE_CUDA result_t cuLibraryLoadData(image** l, const void* data, const int* names, void** values, unsigned count,
@@ -198,11 +201,7 @@ HEDDLE_CUDA result_t cuLibraryEnumerateKernels(void** kernels, unsigned most, im
   return list_kernels(kernels, most, l);
 }
 HEDDLE_CUDA result_t cuLibraryGetModule(image** m, image* l) {
-  return driven([&] {
-    if (!registry::get().has(l)) return error::invalid_handle;
-    *m = l;
-    return error::none;
-  });
+  return driven([&] { return registry::get().has(l) ? put_result(m, l) : error::invalid_handle; });
 }
 HEDDLE_CUDA result_t cuLibraryGetGlobal(address_t* a, std::size_t* bytes, image* l, const char* name) {
   return get_global(a, bytes, l, name);

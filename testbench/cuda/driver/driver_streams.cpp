@@ -7,13 +7,10 @@ using namespace heddle;
 using namespace heddle::cuda;
 
 HEDDLE_CUDA result_t cuStreamCreate(stream_t* s, unsigned flags) {
-  return driven(
-      [&] { return s == nullptr || flags > 1 ? error::invalid_value : cudaStreamCreateWithPriority(s, flags, 0); });
+  return driven([&] { return cudaStreamCreateWithPriority(s, flags, 0); });
 }
 HEDDLE_CUDA result_t cuStreamCreateWithPriority(stream_t* s, unsigned flags, int priority) {
-  return driven([&] {
-    return s == nullptr || flags > 1 ? error::invalid_value : cudaStreamCreateWithPriority(s, flags, priority);
-  });
+  return driven([&] { return cudaStreamCreateWithPriority(s, flags, priority); });
 }
 HEDDLE_CUDA result_t cuStreamDestroy(stream_t s) {
   return driven([&] { return cudaStreamDestroy(s); });
@@ -29,36 +26,26 @@ HEDDLE_DRIVER_BOTH(cuStreamGetPriority, cuStreamGetPriority_ptsz, (stream_t s, i
                    { return cudaStreamGetPriority(s, priority); })
 HEDDLE_DRIVER_BOTH(cuStreamGetFlags, cuStreamGetFlags_ptsz, (stream_t s, unsigned* flags),
                    { return cudaStreamGetFlags(s, flags); })
-HEDDLE_DRIVER_BOTH(cuStreamGetId, cuStreamGetId_ptsz, (stream_t s, unsigned long long* id), {
-  *id = stream_number(s, per_thread);
-  return error::none;
-})
-HEDDLE_DRIVER_BOTH(cuStreamGetCtx, cuStreamGetCtx_ptsz, (stream_t, context** c), {
-  *c = current_context();
-  return error::none;
-})
+HEDDLE_DRIVER_BOTH(cuStreamGetId, cuStreamGetId_ptsz, (stream_t s, unsigned long long* id),
+                   { return put_result(id, stream_number(s, per_thread)); })
+HEDDLE_DRIVER_BOTH(cuStreamGetCtx, cuStreamGetCtx_ptsz, (stream_t, context** c),
+                   { return put_result(c, current_context()); })
 HEDDLE_DRIVER_BOTH(cuStreamGetCtx_v2, cuStreamGetCtx_v2_ptsz, (stream_t, context** c, void** green), {
-  *c = current_context();
   if (green != nullptr) *green = nullptr;
-  return error::none;
+  return put_result(c, current_context());
 })
-HEDDLE_DRIVER_BOTH(cuStreamGetDevice, cuStreamGetDevice_ptsz, (stream_t, device_t* device), {
-  *device = 0;
-  return error::none;
-})
-HEDDLE_DRIVER_BOTH(cuLaunchHostFunc, cuLaunchHostFunc_ptsz, (stream_t s, void (*f)(void*), void* data), {
-  if (f == nullptr) return error::invalid_value;
-  return per_thread ? cudaLaunchHostFunc_ptsz(s, f, data) : cudaLaunchHostFunc(s, f, data);
-})
+HEDDLE_DRIVER_BOTH(cuStreamGetDevice, cuStreamGetDevice_ptsz, (stream_t, device_t* device),
+                   { return put_result(device, 0); })
+HEDDLE_DRIVER_BOTH(cuLaunchHostFunc, cuLaunchHostFunc_ptsz, (stream_t s, void (*f)(void*), void* data),
+                   { return per_thread ? cudaLaunchHostFunc_ptsz(s, f, data) : cudaLaunchHostFunc(s, f, data); })
 HEDDLE_DRIVER_BOTH(cuStreamAddCallback, cuStreamAddCallback_ptsz,
                    (stream_t s, void (*f)(stream_t, result_t, void*), void* data, unsigned flags), {
-                     if (f == nullptr || flags != 0) return error::invalid_value;
                      return per_thread ? cudaStreamAddCallback_ptsz(s, f, data, flags)
                                        : cudaStreamAddCallback(s, f, data, flags);
                    })
 
 HEDDLE_CUDA result_t cuEventCreate(event_t* e, unsigned flags) {
-  return driven([&] { return e == nullptr || flags > 7 ? error::invalid_value : cudaEventCreateWithFlags(e, flags); });
+  return driven([&] { return cudaEventCreateWithFlags(e, flags); });
 }
 HEDDLE_CUDA result_t cuEventDestroy(event_t e) {
   return driven([&] { return cudaEventDestroy(e); });
@@ -76,8 +63,7 @@ HEDDLE_CUDA result_t cuEventQuery(event_t e) {
 }
 /// In milliseconds of simulated time.
 HEDDLE_CUDA result_t cuEventElapsedTime(float* milliseconds, event_t from, event_t to) {
-  return driven(
-      [&] { return milliseconds == nullptr ? error::invalid_value : cudaEventElapsedTime(milliseconds, from, to); });
+  return driven([&] { return cudaEventElapsedTime(milliseconds, from, to); });
 }
 HEDDLE_CUDA result_t cuEventElapsedTime_v2(float* milliseconds, event_t from, event_t to) {
   return cuEventElapsedTime(milliseconds, from, to);

@@ -212,7 +212,7 @@ HEDDLE_CUDA error_t cudaArrayGetInfo(channel_format* format, extent_t* extent, u
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGetChannelDesc(channel_format* format, array_t array) {
-  return cudaArrayGetInfo(format, nullptr, nullptr, array);
+  return format == nullptr ? noted(error::invalid_value) : cudaArrayGetInfo(format, nullptr, nullptr, array);
 }
 
 HEDDLE_BOTH(cudaMemcpyToArray, cudaMemcpyToArray_ptds,

@@ -9,11 +9,10 @@
 
 #include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/runtime_version.h"
+#include "testbench/cuda/core/streams.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
-
-HEDDLE_CUDA heddle::cuda::error_t cudaStreamGetFlags(stream_t s, unsigned* flags);
 
 namespace heddle::cuda {
 
@@ -102,6 +101,7 @@ bool all_joined(const capture& c) {
 error_t begin(std::uint32_t stream, graph* to, std::vector<graph_node*> after, int mode) {
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   if (stream == 0) return noted(unsupported);
+  if (!is_stream(stream)) return noted(error::invalid_handle);
   if (mode < global_mode || mode > relaxed_mode) return noted(error::invalid_value);
   if (capture_of(stream) != nullptr) return noted(illegal_state);
   auto c = std::make_shared<capture>();
@@ -111,9 +111,7 @@ error_t begin(std::uint32_t stream, graph* to, std::vector<graph_node*> after, i
   c->origin = stream;
   c->mode = mode;
   c->thread = std::this_thread::get_id();
-  unsigned flags = 0;
-  cudaStreamGetFlags(reinterpret_cast<stream_t>(std::uintptr_t{stream} + 0x1000), &flags);
-  c->blocking = (flags & wire::stream_flag::non_blocking) == 0;
+  c->blocking = (flags_of_stream(stream) & wire::stream_flag::non_blocking) == 0;
   c->tails[stream] = std::move(after);
   by_stream()[stream] = c;
   active.fetch_add(1);
@@ -124,6 +122,7 @@ error_t end(std::uint32_t stream, graph** made) {
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   if (made == nullptr) return noted(error::invalid_value);
   *made = nullptr;
+  if (!is_stream(stream)) return noted(error::invalid_handle);
   const std::shared_ptr<capture> c = capture_of(stream);
   if (c == nullptr) return noted(illegal_state);
   if (c->origin != stream) return noted(unmatched);
@@ -145,6 +144,7 @@ error_t info(std::uint32_t stream, int* status, unsigned long long* id, graph** 
              std::size_t* count) {
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   if (status == nullptr) return noted(error::invalid_value);
+  if (!is_stream(stream)) return noted(error::invalid_handle);
   if (captures_implicitly(stream) != nullptr) return noted(implicit);  // a query does not end the capture
   const std::shared_ptr<capture> c = capture_of(stream);
   *status = c == nullptr ? status_none : c->invalid ? status_invalid : status_active;
@@ -160,6 +160,7 @@ error_t set_tails(std::uint32_t stream, graph_node* const* after, std::size_t co
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   const std::shared_ptr<capture> c = capture_of(stream);
   if (c == nullptr) return noted(illegal_state);
+  if (after == nullptr && count != 0) return noted(error::invalid_value);
   if (replace) c->tails[stream].clear();
   join(c->tails[stream], {after, after + count});
   return error::none;
@@ -296,7 +297,7 @@ HEDDLE_BOTH(cudaStreamBeginCapture, cudaStreamBeginCapture_ptsz, (stream_t s, in
             return begin(stream_number(s, per_thread), nullptr, {}, mode);)
 HEDDLE_BOTH(cudaStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph_ptsz,
             (stream_t s, graph* g, graph_node* const* after, const edge_data*, std::size_t count, int mode),
-            if (!is_known(g)) return noted(error::invalid_value);
+            if (!is_known(g) || (after == nullptr && count != 0)) return noted(error::invalid_value);
             return begin(stream_number(s, per_thread), g, {after, after + count}, mode);)
 HEDDLE_BOTH(cudaStreamEndCapture, cudaStreamEndCapture_ptsz, (stream_t s, graph** g),
             return end(stream_number(s, per_thread), g);)

@@ -18,11 +18,11 @@ unsigned most_blocks(const function_record& f) {
   return f.non_portable_cluster ? most : std::min(most, portable);
 }
 
-error_t found(const void* function, const launch_config* c, function_record*& f) {
+error_t found(const void* function, const launch_config* c, const int* result, function_record*& f) {
   f = registry::get().function(function);
   if (f == nullptr) return error::invalid_function;
   if (f->status != error::none) return f->status;
-  return c == nullptr ? error::invalid_value : error::none;
+  return any_null(c, result) ? error::invalid_value : error::none;
 }
 
 }  // namespace
@@ -60,13 +60,13 @@ error_t heddle::cuda::largest_cluster(const function_record& f, dim3_t block, st
 
 HEDDLE_CUDA error_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const launch_config* c) {
   function_record* f = nullptr;
-  const error_t e = found(function, c, f);
+  const error_t e = found(function, c, clusters, f);
   if (e != error::none) return noted(e);
   return noted(active_clusters(*f, c->block, c->dynamic_shared_bytes,
                                cluster_blocks(*f, traits_of(c->attributes, c->attribute_count)), *clusters));
 }
 HEDDLE_CUDA error_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, const launch_config* c) {
   function_record* f = nullptr;
-  const error_t e = found(function, c, f);
+  const error_t e = found(function, c, blocks, f);
   return noted(e != error::none ? e : largest_cluster(*f, c->block, c->dynamic_shared_bytes, *blocks));
 }

@@ -8,6 +8,7 @@
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/runtime_calls.h"
 #include "testbench/cuda/core/runtime_version.h"
+#include "testbench/cuda/core/streams.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -93,6 +94,7 @@ error_t fill(void* to, int device, void (*more)(P&, const wire::device_info&)) {
   const wire::device_info* d = chip();
   if (d == nullptr) return noted(error::no_device);
   if (device != 0) return noted(error::invalid_device);
+  if (to == nullptr) return noted(error::invalid_value);
   P p{};
   fill_common(p, *d);
   if (more != nullptr) more(p, *d);
@@ -111,8 +113,9 @@ error_t fill_12(void* to, int device) {
 }  // namespace
 
 HEDDLE_CUDA error_t cudaGetDeviceCount(int* count) {
-  *count = chip() != nullptr ? 1 : 0;
-  return noted(*count != 0 ? error::none : error::no_device);
+  const bool has_device = chip() != nullptr;
+  const error_t e = put_result(count, has_device ? 1 : 0);
+  return e != error::none || has_device ? e : noted(error::no_device);
 }
 HEDDLE_CUDA error_t cudaSetDevice(int device) {
   if (device != 0) return noted(error::invalid_device);
@@ -121,23 +124,18 @@ HEDDLE_CUDA error_t cudaSetDevice(int device) {
   return error::none;
 }
 HEDDLE_CUDA error_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
-HEDDLE_CUDA error_t cudaGetDevice(int* device) {
-  *device = current_device;
-  return error::none;
-}
-HEDDLE_CUDA error_t cudaChooseDevice(int* device, const void*) {
-  *device = 0;
-  return error::none;
+HEDDLE_CUDA error_t cudaGetDevice(int* device) { return put_result(device, current_device); }
+HEDDLE_CUDA error_t cudaChooseDevice(int* device, const void* properties) {
+  return properties == nullptr ? noted(error::invalid_value) : put_result(device, 0);
 }
 HEDDLE_CUDA error_t cudaSetValidDevices(int*, int) { return error::none; }
 HEDDLE_CUDA error_t cudaSetDeviceFlags(unsigned flags) {
+  constexpr unsigned known = 0x9f;  // how the host waits, mapped memory, local memory, synchronous operations
+  if ((flags & ~known) != 0) return noted(error::invalid_value);
   device_flags = flags;
   return error::none;
 }
-HEDDLE_CUDA error_t cudaGetDeviceFlags(unsigned* flags) {
-  *flags = device_flags;
-  return error::none;
-}
+HEDDLE_CUDA error_t cudaGetDeviceFlags(unsigned* flags) { return put_result(flags, device_flags); }
 
 /// One name for two structures: that of the runtime version the program was compiled for.
 HEDDLE_CUDA error_t cudaGetDeviceProperties(void* to, int device) {
@@ -156,6 +154,7 @@ HEDDLE_CUDA error_t cudaDeviceGetAttribute(int* value, int attribute, int device
   const wire::device_info* d = chip();
   if (d == nullptr) return noted(error::no_device);
   if (device != 0) return noted(error::invalid_device);
+  if (value == nullptr) return noted(error::invalid_value);
   device_properties_12 p{};
   fill_common(p, *d);
   fill_old(p, *d);
@@ -247,18 +246,12 @@ HEDDLE_CUDA error_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 HEDDLE_CUDA error_t cudaThreadExit() { return cudaDeviceSynchronize(); }
 HEDDLE_CUDA error_t cudaDeviceSetCacheConfig(int) { return error::none; }
 HEDDLE_CUDA error_t cudaThreadSetCacheConfig(int) { return error::none; }
-HEDDLE_CUDA error_t cudaDeviceGetCacheConfig(int* preference) {
-  *preference = 0;
-  return error::none;
-}
+HEDDLE_CUDA error_t cudaDeviceGetCacheConfig(int* preference) { return put_result(preference, 0); }
 HEDDLE_CUDA error_t cudaDeviceSetSharedMemConfig(int) { return error::none; }
-HEDDLE_CUDA error_t cudaDeviceGetSharedMemConfig(int* banks) {
-  *banks = 1;  // four-byte banks
-  return error::none;
-}
+HEDDLE_CUDA error_t cudaDeviceGetSharedMemConfig(int* banks) { return put_result(banks, 1); }  // four-byte banks
 HEDDLE_CUDA error_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  if (least != nullptr) *least = 0;
-  if (greatest != nullptr) *greatest = -5;
+  if (least != nullptr) *least = least_priority;
+  if (greatest != nullptr) *greatest = greatest_priority;
   return error::none;
 }
 
@@ -272,38 +265,27 @@ HEDDLE_CUDA error_t cudaDeviceSetLimit(int limit, std::size_t value) {
   return error::none;
 }
 HEDDLE_CUDA error_t cudaDeviceGetLimit(std::size_t* value, int limit) {
-  if (limit < 0 || limit > 6) return noted(215);
-  *value = limits[limit];
-  return error::none;
+  return limit < 0 || limit > 6 ? noted(215) : put_result(value, limits[limit]);
 }
 
-HEDDLE_CUDA error_t cudaDeviceCanAccessPeer(int* can, int, int) {
-  *can = 0;
-  return error::none;
-}
+HEDDLE_CUDA error_t cudaDeviceCanAccessPeer(int* can, int, int) { return put_result(can, 0); }
 HEDDLE_CUDA error_t cudaDeviceEnablePeerAccess(int, unsigned) { return noted(error::invalid_device); }
 HEDDLE_CUDA error_t cudaDeviceDisablePeerAccess(int) { return noted(error::invalid_device); }
 HEDDLE_CUDA error_t cudaDeviceGetP2PAttribute(int* value, int, int, int) {
-  *value = 0;
-  return noted(error::invalid_device);
+  const error_t e = put_result(value, 0);
+  return e != error::none ? e : noted(error::invalid_device);
 }
 HEDDLE_CUDA error_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
   if (device != 0) return noted(error::invalid_device);
-  std::snprintf(text, static_cast<std::size_t>(std::max(bytes, 0)), "0000:01:00.0");
+  if (text == nullptr || bytes <= 0) return noted(error::invalid_value);
+  std::snprintf(text, static_cast<std::size_t>(bytes), "0000:01:00.0");
   return error::none;
 }
-HEDDLE_CUDA error_t cudaDeviceGetByPCIBusId(int* device, const char*) {
-  *device = 0;
-  return error::none;
+HEDDLE_CUDA error_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  return text == nullptr ? noted(error::invalid_value) : put_result(device, 0);
 }
 
-HEDDLE_CUDA error_t cudaRuntimeGetVersion(int* version) {
-  *version = runtime_version();
-  return error::none;
-}
-HEDDLE_CUDA error_t cudaDriverGetVersion(int* version) {
-  *version = 13000;
-  return error::none;
-}
+HEDDLE_CUDA error_t cudaRuntimeGetVersion(int* version) { return put_result(version, runtime_version()); }
+HEDDLE_CUDA error_t cudaDriverGetVersion(int* version) { return put_result(version, 13000); }
 HEDDLE_CUDA error_t cudaProfilerStart() { return error::none; }
 HEDDLE_CUDA error_t cudaProfilerStop() { return error::none; }

@@ -83,7 +83,8 @@ error_t set_any(graph_node* n, const any_node_params* p) {
 }
 
 error_t instantiate(graph_exec** made, graph* g, unsigned long long flags) {
-  if (made == nullptr || !is_known(g)) return noted(error::invalid_value);
+  constexpr unsigned long long known_flags = 15;
+  if (made == nullptr || !is_known(g) || flags > known_flags) return noted(error::invalid_value);
   auto e = graph_exec::make(*g, flags);
   if (!e) return noted(error::invalid_value);
   *made = keep(std::move(e));

@@ -66,8 +66,14 @@ namespace {
 
 using nodes = graph_node* const*;
 
+/// True if the graph exists and the list of the nodes before a new one is valid.
+bool can_take(graph* g, nodes after, std::size_t count) {
+  return is_known(g) && (count == 0 || after != nullptr) &&
+         std::all_of(after, after + count, [](const graph_node* n) { return n != nullptr; });
+}
+
 error_t add(graph_node** made, graph* g, nodes after, std::size_t count, node_work work) {
-  if (made == nullptr || !is_known(g) || (count != 0 && after == nullptr)) return noted(error::invalid_value);
+  if (made == nullptr || !can_take(g, after, count)) return noted(error::invalid_value);
   *made = g->add(std::move(work), {after, after + count});
   return error::none;
 }
@@ -111,7 +117,7 @@ error_t dependents(graph_node* n, graph_node** to, std::size_t* count) {
   return give_nodes(all, to, count);
 }
 error_t connect(graph* g, nodes from, nodes to, std::size_t count, bool connected) {
-  if (!is_known(g)) return noted(error::invalid_value);
+  if (!can_take(g, from, count) || !can_take(g, to, count)) return noted(error::invalid_value);
   for (std::size_t k = 0; k < count; ++k) {
     auto& after = to[k]->after;
     const auto found = std::find(after.begin(), after.end(), from[k]);
@@ -126,7 +132,7 @@ error_t connect(graph* g, nodes from, nodes to, std::size_t count, bool connecte
 }
 
 error_t add_any(graph_node** made, graph* g, nodes after, std::size_t count, any_node_params* p) {
-  if (made == nullptr || p == nullptr || !is_known(g)) return noted(error::invalid_value);
+  if (any_null(made, p) || !can_take(g, after, count)) return noted(error::invalid_value);
   if (p->type == 10 || p->type == 11) {
     error_t e = error::none;
     const std::vector<graph_node*> before(after, after + count);
@@ -163,8 +169,8 @@ error_t heddle::cuda::work_of(const any_node_params& p, node_work& w) {
   }
 }
 
-HEDDLE_CUDA error_t cudaGraphCreate(graph** g, unsigned) {
-  if (g == nullptr) return noted(error::invalid_value);
+HEDDLE_CUDA error_t cudaGraphCreate(graph** g, unsigned flags) {
+  if (g == nullptr || flags != 0) return noted(error::invalid_value);
   *g = keep(std::make_unique<graph>());
   return error::none;
 }
@@ -245,14 +251,14 @@ HEDDLE_CUDA error_t cudaGraphAddEventWaitNode(graph_node** made, graph* g, nodes
 }
 HEDDLE_CUDA error_t cudaGraphAddMemAllocNode(graph_node** made, graph* g, nodes after, std::size_t count,
                                              allocation_node_params* p) {
-  if (made == nullptr || p == nullptr || !is_known(g)) return noted(error::invalid_value);
+  if (any_null(made, p) || !can_take(g, after, count)) return noted(error::invalid_value);
   error_t e = error::none;
   *made = add_allocation(*g, {after, after + count}, p->bytes, e);
   if (e == error::none) p->pointer = std::get<allocate_work>((*made)->work).memory->pointer;
   return e;
 }
 HEDDLE_CUDA error_t cudaGraphAddMemFreeNode(graph_node** made, graph* g, nodes after, std::size_t count, void* p) {
-  if (made == nullptr || !is_known(g)) return noted(error::invalid_value);
+  if (made == nullptr || !can_take(g, after, count)) return noted(error::invalid_value);
   error_t e = error::none;
   *made = add_free(*g, {after, after + count}, p, e);
   return e;

@@ -60,9 +60,10 @@ error_t launch(const void* function, dim3_t grid, dim3_t block, void** arguments
   return e == error::none ? launch(w, stream, manner::asynchronous) : noted(e);
 }
 
-error_t launch(const launch_config& c, const void* function, void** arguments, bool per_thread) {
-  return launch(function, c.grid, c.block, arguments, c.dynamic_shared_bytes, stream_number(c.stream, per_thread),
-                traits_of(c.attributes, c.attribute_count));
+error_t launch(const launch_config* c, const void* function, void** arguments, bool per_thread) {
+  if (c == nullptr || (c->attributes == nullptr && c->attribute_count != 0)) return noted(error::invalid_value);
+  return launch(function, c->grid, c->block, arguments, c->dynamic_shared_bytes, stream_number(c->stream, per_thread),
+                traits_of(c->attributes, c->attribute_count));
 }
 
 }  // namespace
@@ -159,8 +160,7 @@ HEDDLE_CUDA error_t __cudaPopCallConfiguration(dim3_t* grid, dim3_t* block, std:
 }
 
 HEDDLE_CUDA error_t __cudaGetKernel(void** kernel, const void* function) {
-  *kernel = const_cast<void*>(function);
-  return error::none;
+  return put_result(kernel, const_cast<void*>(function));
 }
 HEDDLE_CUDA error_t __cudaLaunchKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared,
                                        stream_t s) {
@@ -187,24 +187,22 @@ HEDDLE_CUDA error_t cudaLaunchCooperativeKernel_ptsz(const void* f, dim3_t grid,
   return launch(f, grid, block, arguments, shared, stream_number(s, true), {true});
 }
 HEDDLE_CUDA error_t cudaLaunchKernelExC(const launch_config* c, const void* f, void** arguments) {
-  return launch(*c, f, arguments, false);
+  return launch(c, f, arguments, false);
 }
 HEDDLE_CUDA error_t cudaLaunchKernelExC_ptsz(const launch_config* c, const void* f, void** arguments) {
-  return launch(*c, f, arguments, true);
+  return launch(c, f, arguments, true);
 }
 
 HEDDLE_CUDA error_t cudaGetKernel(void** kernel, const void* function) { return __cudaGetKernel(kernel, function); }
 HEDDLE_CUDA error_t cudaGetFuncBySymbol(void** function, const void* symbol) {
   function_record* f = registry::get().function(symbol);
   if (f == nullptr) return noted(error::invalid_function);
-  *function = f;
-  return noted(f->status);
+  const error_t e = put_result(function, f);
+  return e != error::none ? e : noted(f->status);
 }
 HEDDLE_CUDA error_t cudaFuncGetName(const char** name, const void* function) {
   function_record* f = registry::get().function(function);
-  if (f == nullptr) return noted(error::invalid_function);
-  *name = f->name.c_str();
-  return error::none;
+  return f == nullptr ? noted(error::invalid_function) : put_result(name, f->name.c_str());
 }
 
 void heddle::cuda::show_clusters(const function_record& f, function_attributes_12& a) {
@@ -221,6 +219,7 @@ HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* fu
   function_record* f = registry::get().function(function);
   if (f == nullptr) return noted(error::invalid_function);
   if (f->status != error::none) return noted(f->status);
+  if (a == nullptr) return noted(error::invalid_value);
   std::memset(a, 0, sizeof *a);
   a->shared_bytes = f->info.shared_bytes;
   a->constant_bytes = f->info.constant_bytes;
@@ -273,10 +272,12 @@ HEDDLE_CUDA error_t cudaFuncSetCacheConfig(const void* function, int preference)
 HEDDLE_CUDA error_t cudaFuncSetSharedMemConfig(const void*, int) { return error::none; }
 
 HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
-                                                                           int threads, std::size_t dynamic, unsigned) {
+                                                                           int threads, std::size_t dynamic,
+                                                                           unsigned flags) {
   function_record* f = registry::get().function(function);
   if (f == nullptr) return noted(error::invalid_function);
   if (f->status != error::none) return noted(f->status);
+  if (blocks == nullptr || flags > 1) return noted(error::invalid_value);
   const reply r =
       call(wire::call::occupancy,
            wire::writer().put(f->number).put(static_cast<std::uint32_t>(threads)).put(std::uint64_t{dynamic}));
@@ -289,7 +290,7 @@ HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, c
 }
 HEDDLE_CUDA error_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,
                                                               int threads) {
-  if (blocks <= 0 || threads <= 0) return noted(error::invalid_value);
+  if (bytes == nullptr || blocks <= 0 || threads <= 0) return noted(error::invalid_value);
   std::size_t least = 0, most = static_cast<std::size_t>(chip() != nullptr ? chip()->shared_per_block_optin : 0);
   while (least < most) {
     const std::size_t middle = (least + most + 1) / 2;

@@ -229,9 +229,12 @@ HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes) {
   return allocate(p, bytes, wire::memory_kind::device, device, 0);
 }
 HEDDLE_CUDA error_t cudaMallocManaged(void** p, std::size_t bytes, unsigned flags) {
+  constexpr unsigned global = 1, on_host = 2;
+  if (flags != global && flags != on_host) return noted(error::invalid_value);
   return allocate(p, bytes, wire::memory_kind::managed, managed, flags);
 }
 HEDDLE_CUDA error_t cudaHostAlloc(void** p, std::size_t bytes, unsigned flags) {
+  if (flags > most_host_flags) return noted(error::invalid_value);
   return allocate(p, bytes, wire::memory_kind::host, host, flags);
 }
 HEDDLE_CUDA error_t cudaMallocHost(void** p, std::size_t bytes) { return cudaHostAlloc(p, bytes, 0); }
@@ -246,17 +249,20 @@ HEDDLE_CUDA error_t cudaFree(void* p) {
 }
 HEDDLE_CUDA error_t cudaFreeHost(void* p) { return release(p); }
 HEDDLE_CUDA error_t cudaMallocPitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height) {
+  if (any_null(p, pitch)) return noted(error::invalid_value);
   *pitch = (width + 511) / 512 * 512;
   return cudaMalloc(p, *pitch * height);
 }
 HEDDLE_CUDA error_t cudaMalloc3D(pitched_pointer* p, extent_t e) {
+  if (p == nullptr) return noted(error::invalid_value);
   p->width = e.width;
   p->height = e.height;
   return cudaMallocPitch(&p->pointer, &p->pitch, e.width, e.height * e.depth);
 }
 
 HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags) {
-  if (p == nullptr || bytes == 0) return noted(error::invalid_value);
+  constexpr unsigned all_flags = 15;  // portable, mapped, of a device, read-only
+  if (p == nullptr || bytes == 0 || flags > all_flags) return noted(error::invalid_value);
   if (allocation_of(p).type != unregistered) return noted(error::already_registered);
   const error_t e =
       call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{bytes}).put(std::uint32_t{1}))
@@ -269,8 +275,8 @@ HEDDLE_CUDA error_t cudaHostUnregister(void* p) {
   if (!forget_allocation(p, a)) return noted(error::not_registered);
   return noted(call(wire::call::host_range, wire::writer().put(a.address).put(a.bytes).put(std::uint32_t{0})).status);
 }
-HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned) {
-  if (allocation_of(p).type != host) return noted(error::invalid_value);
+HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned flags) {
+  if (to == nullptr || flags != 0 || allocation_of(p).type != host) return noted(error::invalid_value);
   *to = p;
   return noted(
       call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{0}).put(std::uint32_t{2}))
@@ -278,18 +284,17 @@ HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned) {
 }
 HEDDLE_CUDA error_t cudaHostGetFlags(unsigned* flags, void* p) {
   const allocation a = allocation_of(p);
-  if (a.type != host) return noted(error::invalid_value);
-  *flags = a.flags;
-  return error::none;
+  return a.type != host ? noted(error::invalid_value) : put_result(flags, a.flags);
 }
 HEDDLE_CUDA error_t cudaPointerGetAttributes(pointer_attributes* out, const void* p) {
   const allocation a = allocation_of(p);
   void* const own = const_cast<void*>(p);
-  *out = {a.type, a.type == unregistered ? -2 : 0, a.type == unregistered ? nullptr : own,
-          a.type == device ? nullptr : own};
-  return error::none;
+  const bool is_known = a.type != unregistered;
+  return put_result(
+      out, pointer_attributes{a.type, is_known ? 0 : -2, is_known ? own : nullptr, a.type == device ? nullptr : own});
 }
 HEDDLE_CUDA error_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  if (any_null(free, total)) return noted(error::invalid_value);
   const reply r = call(wire::call::memory_info, wire::writer());
   if (r.status != error::none) return noted(r.status);
   wire::reader in = r.read();
@@ -344,14 +349,11 @@ HEDDLE_BOTH(cudaMemcpyFromSymbolAsync, cudaMemcpyFromSymbolAsync_ptsz,
 HEDDLE_CUDA error_t cudaGetSymbolAddress(void** p, const void* symbol) {
   char* at = nullptr;
   const error_t e = symbol_pointer(symbol, 0, 0, at);
-  *p = at;
-  return noted(e);
+  return e != error::none ? noted(e) : put_result(p, static_cast<void*>(at));
 }
 HEDDLE_CUDA error_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
   const variable_record* v = registry::get().variable(symbol);
-  if (v == nullptr) return noted(error::invalid_symbol);
-  *bytes = v->bytes;
-  return error::none;
+  return v == nullptr ? noted(error::invalid_symbol) : put_result(bytes, v->bytes);
 }
 
 HEDDLE_BOTH(cudaMemset, cudaMemset_ptds, (void* to, int value, std::size_t bytes),

@@ -120,14 +120,12 @@ HEDDLE_BOTH(cudaFreeAsync, cudaFreeAsync_ptsz, (void* p, stream_t s), return rel
 HEDDLE_CUDA error_t cudaDeviceGetDefaultMemPool(pool** p, int device) {
   if (device != 0) return noted(error::invalid_device);
   const std::lock_guard<std::mutex> lock(pools_mutex);
-  *p = &default_pool();
-  return error::none;
+  return put_result(p, &default_pool());
 }
 HEDDLE_CUDA error_t cudaDeviceGetMemPool(pool** p, int device) {
   if (device != 0) return noted(error::invalid_device);
   const std::lock_guard<std::mutex> lock(pools_mutex);
-  *p = current_pool();
-  return error::none;
+  return put_result(p, current_pool());
 }
 HEDDLE_CUDA error_t cudaDeviceSetMemPool(int device, pool* p) {
   if (device != 0) return noted(error::invalid_device);
@@ -138,12 +136,15 @@ HEDDLE_CUDA error_t cudaDeviceSetMemPool(int device, pool* p) {
 }
 // The same for a location and an allocation type; only pinned memory of the device is supported.
 HEDDLE_CUDA error_t cudaMemGetDefaultMemPool(pool** p, const int* location, int type) {
+  if (location == nullptr) return noted(error::invalid_value);
   return location[0] == 1 && type == 1 ? cudaDeviceGetDefaultMemPool(p, location[1]) : noted(error::not_supported);
 }
 HEDDLE_CUDA error_t cudaMemGetMemPool(pool** p, const int* location, int type) {
+  if (location == nullptr) return noted(error::invalid_value);
   return location[0] == 1 && type == 1 ? cudaDeviceGetMemPool(p, location[1]) : noted(error::not_supported);
 }
 HEDDLE_CUDA error_t cudaMemSetMemPool(const int* location, int type, pool* p) {
+  if (location == nullptr) return noted(error::invalid_value);
   return location[0] == 1 && type == 1 ? cudaDeviceSetMemPool(location[1], p) : noted(error::not_supported);
 }
 HEDDLE_CUDA error_t cudaMemPoolCreate(pool** p, const pool_properties* properties) {
@@ -211,14 +212,12 @@ HEDDLE_CUDA error_t cudaMemPoolSetAccess(pool* p, const void*, std::size_t) {
 HEDDLE_CUDA error_t cudaMemPoolGetAccess(int* flags, pool* p, const void*) {
   constexpr int read_and_write = 3;
   const std::lock_guard<std::mutex> lock(pools_mutex);
-  if (!is_known(p)) return noted(error::invalid_value);
-  *flags = read_and_write;
-  return error::none;
+  return is_known(p) ? put_result(flags, read_and_write) : noted(error::invalid_value);
 }
 
 HEDDLE_CUDA error_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
   if (device != 0) return noted(error::invalid_device);
-  if (attribute < 0 || attribute > 3) return noted(error::invalid_value);
+  if (attribute < 0 || attribute > 3 || value == nullptr) return noted(error::invalid_value);
   const std::lock_guard<std::mutex> lock(pools_mutex);
   count_graph_memory();
   const std::uint64_t values[4] = {graph_used, graph_high, graph_reserved, graph_reserved_high};

@@ -2,13 +2,16 @@
 // The runtime: streams, events, host functions.
 #include <pthread.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
+#include <set>
 
 #include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_calls.h"
+#include "testbench/cuda/core/streams.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -23,6 +26,32 @@ struct stream_facts {
 };
 std::mutex facts_mutex;
 std::map<std::uint32_t, stream_facts> facts;
+std::set<std::uint32_t> events_without_time;
+
+namespace event_flag {
+constexpr unsigned blocking = 1, without_time = 2, other_processes = 4;
+}
+
+/// False: there is no such stream.
+bool find(std::uint32_t number, stream_facts& f) {
+  f = {0, least_priority};
+  if (number == 0) return true;
+  const std::lock_guard<std::mutex> lock(facts_mutex);
+  const auto found = facts.find(number);
+  if (found == facts.end()) return false;
+  f = found->second;
+  return true;
+}
+
+error_t make_stream(unsigned flags, int priority, std::uint32_t& number) {
+  priority = std::clamp(priority, greatest_priority, least_priority);
+  const reply r = call(wire::call::make_stream, wire::writer().put(std::uint32_t{flags}).put(std::int32_t{priority}));
+  if (r.status != error::none) return r.status;
+  number = r.read().get<std::uint32_t>();
+  const std::lock_guard<std::mutex> lock(facts_mutex);
+  facts[number] = {flags, priority};
+  return error::none;
+}
 
 using host_call = host_work;
 std::mutex calls_mutex;
@@ -63,18 +92,21 @@ void* serve_host_functions(void* context_of_first) {
   }
 }
 
-error_t enqueue(stream_t s, bool per_thread, const host_call& c) {
+error_t enqueue(stream_t s, bool per_thread, const host_call& c, unsigned flags = 0) {
+  if ((c.function == nullptr && c.callback == nullptr) || flags != 0) return noted(error::invalid_value);
   return run_on_host(c, stream_number(s, per_thread), manner::asynchronous);
 }
 
 constexpr unsigned external = 1;  // flag of an event outside of the captured graph
 error_t record(event_t e, stream_t s, bool per_thread, unsigned flags = 0) {
+  if (flags > external) return noted(error::invalid_value);
   const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
   error_t result = error::none;
   if (captured_record(event, stream, flags == external, result)) return result;
   return noted(call(wire::call::record_event, wire::writer().put(event).put(stream)).status);
 }
 error_t wait_for(stream_t s, event_t e, bool per_thread, unsigned flags) {
+  if (flags > external) return noted(error::invalid_value);
   const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
   error_t result = error::none;
   if (captured_wait(stream, event, flags == external, result)) return result;
@@ -114,14 +146,33 @@ error_t heddle::cuda::run_on_host(const host_work& c, std::uint32_t stream, mann
   return error::none;
 }
 
+bool heddle::cuda::is_stream(std::uint32_t number) {
+  stream_facts f{};
+  return find(number, f);
+}
+
+unsigned heddle::cuda::flags_of_stream(std::uint32_t number) {
+  stream_facts f{};
+  find(number, f);
+  return f.flags;
+}
+
+std::uint32_t heddle::cuda::stream_number(stream_t s, bool per_thread) {
+  static constexpr std::uintptr_t legacy = 1, thread = 2;
+  const auto value = reinterpret_cast<std::uintptr_t>(s);
+  if (value == legacy || (value == 0 && !per_thread)) return 0;
+  if (value != thread && value != 0) return number_in(s);
+  static thread_local std::uint32_t own = 0;
+  if (own == 0) make_stream(0, least_priority, own);
+  return own;
+}
+
 HEDDLE_CUDA error_t cudaStreamCreateWithPriority(stream_t* s, unsigned flags, int priority) {
-  const reply r = call(wire::call::make_stream, wire::writer().put(std::uint32_t{flags}).put(std::int32_t{priority}));
-  if (r.status != error::none) return noted(r.status);
-  const auto number = r.read().get<std::uint32_t>();
-  const std::lock_guard<std::mutex> lock(facts_mutex);
-  facts[number] = {flags, priority};
-  *s = as_handle(number);
-  return error::none;
+  if (s == nullptr || flags > wire::stream_flag::non_blocking) return noted(error::invalid_value);
+  std::uint32_t number = 0;
+  const error_t e = make_stream(flags, priority, number);
+  if (e == error::none) *s = as_handle(number);
+  return noted(e);
 }
 HEDDLE_CUDA error_t cudaStreamCreateWithFlags(stream_t* s, unsigned flags) {
   return cudaStreamCreateWithPriority(s, flags, 0);
@@ -129,7 +180,12 @@ HEDDLE_CUDA error_t cudaStreamCreateWithFlags(stream_t* s, unsigned flags) {
 HEDDLE_CUDA error_t cudaStreamCreate(stream_t* s) { return cudaStreamCreateWithPriority(s, 0, 0); }
 HEDDLE_CUDA error_t cudaStreamDestroy(stream_t s) {
   if (reinterpret_cast<std::uintptr_t>(s) < 0x1000) return noted(error::invalid_handle);
-  return noted(call(wire::call::drop_stream, wire::writer().put(stream_number(s))).status);
+  const std::uint32_t number = stream_number(s);
+  {
+    const std::lock_guard<std::mutex> lock(facts_mutex);
+    facts.erase(number);
+  }
+  return noted(call(wire::call::drop_stream, wire::writer().put(number)).status);
 }
 HEDDLE_CUDA error_t cudaStreamSynchronize(stream_t s) { return synchronize(wire::wait_kind::stream, stream_number(s)); }
 HEDDLE_CUDA error_t cudaStreamSynchronize_ptsz(stream_t s) {
@@ -142,23 +198,16 @@ HEDDLE_CUDA error_t cudaStreamWaitEvent_ptsz(stream_t s, event_t e, unsigned fla
   return wait_for(s, e, true, flags);
 }
 HEDDLE_CUDA error_t cudaStreamGetPriority(stream_t s, int* priority) {
-  const std::lock_guard<std::mutex> lock(facts_mutex);
-  const auto found = facts.find(stream_number(s));
-  *priority = found != facts.end() ? found->second.priority : 0;
-  return error::none;
+  stream_facts f{};
+  return find(stream_number(s), f) ? put_result(priority, f.priority) : noted(error::invalid_handle);
 }
 HEDDLE_CUDA error_t cudaStreamGetPriority_ptsz(stream_t s, int* priority) { return cudaStreamGetPriority(s, priority); }
 HEDDLE_CUDA error_t cudaStreamGetFlags(stream_t s, unsigned* flags) {
-  const std::lock_guard<std::mutex> lock(facts_mutex);
-  const auto found = facts.find(stream_number(s));
-  *flags = found != facts.end() ? found->second.flags : 0;
-  return error::none;
+  stream_facts f{};
+  return find(stream_number(s), f) ? put_result(flags, f.flags) : noted(error::invalid_handle);
 }
 HEDDLE_CUDA error_t cudaStreamGetFlags_ptsz(stream_t s, unsigned* flags) { return cudaStreamGetFlags(s, flags); }
-HEDDLE_CUDA error_t cudaStreamGetDevice(stream_t, int* device) {
-  *device = 0;
-  return error::none;
-}
+HEDDLE_CUDA error_t cudaStreamGetDevice(stream_t, int* device) { return put_result(device, 0); }
 
 HEDDLE_CUDA error_t cudaLaunchHostFunc(stream_t s, void (*f)(void*), void* data) {
   return enqueue(s, false, {f, nullptr, data, s});
@@ -166,20 +215,34 @@ HEDDLE_CUDA error_t cudaLaunchHostFunc(stream_t s, void (*f)(void*), void* data)
 HEDDLE_CUDA error_t cudaLaunchHostFunc_ptsz(stream_t s, void (*f)(void*), void* data) {
   return enqueue(s, true, {f, nullptr, data, s});
 }
-HEDDLE_CUDA error_t cudaStreamAddCallback(stream_t s, void (*f)(stream_t, error_t, void*), void* data, unsigned) {
-  return enqueue(s, false, {nullptr, f, data, s});
+HEDDLE_CUDA error_t cudaStreamAddCallback(stream_t s, void (*f)(stream_t, error_t, void*), void* data, unsigned flags) {
+  return enqueue(s, false, {nullptr, f, data, s}, flags);
 }
-HEDDLE_CUDA error_t cudaStreamAddCallback_ptsz(stream_t s, void (*f)(stream_t, error_t, void*), void* data, unsigned) {
-  return enqueue(s, true, {nullptr, f, data, s});
+HEDDLE_CUDA error_t cudaStreamAddCallback_ptsz(stream_t s, void (*f)(stream_t, error_t, void*), void* data,
+                                               unsigned flags) {
+  return enqueue(s, true, {nullptr, f, data, s}, flags);
 }
 
-HEDDLE_CUDA error_t cudaEventCreateWithFlags(event_t* e, unsigned) {
+HEDDLE_CUDA error_t cudaEventCreateWithFlags(event_t* e, unsigned flags) {
+  constexpr unsigned known = event_flag::blocking | event_flag::without_time | event_flag::other_processes;
+  const bool has_time = (flags & event_flag::without_time) == 0;
+  if (e == nullptr || (flags & ~known) != 0 || (has_time && (flags & event_flag::other_processes) != 0))
+    return noted(error::invalid_value);
   const reply r = call(wire::call::make_event, wire::writer());
-  if (r.status == error::none) *e = as_handle(r.read().get<std::uint32_t>());
-  return noted(r.status);
+  if (r.status != error::none) return noted(r.status);
+  const auto number = r.read().get<std::uint32_t>();
+  *e = as_handle(number);
+  if (has_time) return error::none;
+  const std::lock_guard<std::mutex> lock(facts_mutex);
+  events_without_time.insert(number);
+  return error::none;
 }
 HEDDLE_CUDA error_t cudaEventCreate(event_t* e) { return cudaEventCreateWithFlags(e, 0); }
 HEDDLE_CUDA error_t cudaEventDestroy(event_t e) {
+  {
+    const std::lock_guard<std::mutex> lock(facts_mutex);
+    events_without_time.erase(event_number(e));
+  }
   return noted(call(wire::call::drop_event, wire::writer().put(event_number(e))).status);
 }
 HEDDLE_CUDA error_t cudaEventRecord(event_t e, stream_t s) { return record(e, s, false); }
@@ -194,6 +257,12 @@ HEDDLE_CUDA error_t cudaEventSynchronize(event_t e) { return synchronize(wire::w
 HEDDLE_CUDA error_t cudaEventQuery(event_t e) { return query(wire::wait_kind::event, event_number(e)); }
 /// In milliseconds of simulated time.
 HEDDLE_CUDA error_t cudaEventElapsedTime(float* milliseconds, event_t from, event_t to) {
+  if (milliseconds == nullptr) return noted(error::invalid_value);
+  {
+    const std::lock_guard<std::mutex> lock(facts_mutex);
+    if (events_without_time.count(event_number(from)) != 0 || events_without_time.count(event_number(to)) != 0)
+      return noted(error::invalid_handle);
+  }
   const reply r = call(wire::call::elapsed, wire::writer().put(event_number(from)).put(event_number(to)));
   if (r.status == error::none) *milliseconds = static_cast<float>(r.read().get<double>() * 1e-6);
   return noted(r.status);

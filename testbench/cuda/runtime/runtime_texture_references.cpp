@@ -114,14 +114,12 @@ HEDDLE_CUDA error_t cudaGetTextureAlignmentOffset(std::size_t* offset, const tex
   reference known;
   if (!find(host, known)) return noted(invalid_texture);
   if (!known.bound) return noted(invalid_texture_binding);
-  *offset = 0;
-  return error::none;
+  return put_result(offset, 0);
 }
 HEDDLE_CUDA error_t cudaGetTextureReference(const texture_reference** to, const void* symbol) {
   reference known;
   if (!find(symbol, known)) return noted(invalid_texture);
-  *to = static_cast<const texture_reference*>(symbol);
-  return error::none;
+  return put_result(to, static_cast<const texture_reference*>(symbol));
 }
 HEDDLE_CUDA error_t cudaBindSurfaceToArray(const surface_reference* host, array_t array, const channel_format*) {
   reference known;
@@ -138,6 +136,5 @@ HEDDLE_CUDA error_t cudaBindSurfaceToArray(const surface_reference* host, array_
 HEDDLE_CUDA error_t cudaGetSurfaceReference(const surface_reference** to, const void* symbol) {
   reference known;
   if (!find(symbol, known)) return noted(invalid_surface);
-  *to = static_cast<const surface_reference*>(symbol);
-  return error::none;
+  return put_result(to, static_cast<const surface_reference*>(symbol));
 }

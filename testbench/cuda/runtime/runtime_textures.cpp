@@ -91,21 +91,21 @@ HEDDLE_CUDA error_t cudaCreateTextureObject_v2(std::uint64_t* handle, const void
 HEDDLE_CUDA error_t cudaDestroyTextureObject(std::uint64_t handle) { return forget(textures(), handle); }
 HEDDLE_CUDA error_t cudaGetTextureObjectResourceDesc(void* resource, std::uint64_t handle) {
   object o;
-  if (!find(textures(), handle, o)) return noted(error::invalid_value);
+  if (resource == nullptr || !find(textures(), handle, o)) return noted(error::invalid_value);
   std::memcpy(resource, &o.resource, resource_bytes);
   return error::none;
 }
 /// Since CUDA 12, the program's structure has the appended members.
 HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc(void* settings, std::uint64_t handle) {
   object o;
-  if (!find(textures(), handle, o)) return noted(error::invalid_value);
+  if (settings == nullptr || !find(textures(), handle, o)) return noted(error::invalid_value);
   std::memcpy(settings, &o.settings,
               runtime_version() >= 12000 ? sizeof(texture_settings_v2) : sizeof(texture_settings));
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc_v2(void* settings, std::uint64_t handle) {
   object o;
-  if (!find(textures(), handle, o)) return noted(error::invalid_value);
+  if (settings == nullptr || !find(textures(), handle, o)) return noted(error::invalid_value);
   std::memcpy(settings, &o.settings, sizeof(texture_settings_v2));
   return error::none;
 }
@@ -127,7 +127,7 @@ HEDDLE_CUDA error_t cudaCreateSurfaceObject(std::uint64_t* handle, const void* r
 HEDDLE_CUDA error_t cudaDestroySurfaceObject(std::uint64_t handle) { return forget(surfaces(), handle); }
 HEDDLE_CUDA error_t cudaGetSurfaceObjectResourceDesc(void* resource, std::uint64_t handle) {
   object o;
-  if (!find(surfaces(), handle, o)) return noted(error::invalid_value);
+  if (resource == nullptr || !find(surfaces(), handle, o)) return noted(error::invalid_value);
   std::memcpy(resource, &o.resource, resource_bytes);
   return error::none;
 }

@@ -42,7 +42,7 @@ inline outcome shell(const std::string& command) {
           without_sanitizer_remark(content(place / "stderr"))};
 }
 
-/// Runs the program of tests/system/cuda/programs.cpp, or the one given as `program`.
+/// Runs the program of tests/system/cuda/programs/programs.cpp, or the one given as `program`.
 inline outcome exec(const std::string& program, const std::string& options = "--quiet --gpu v100") {
   return shell("exec \"$HEDDLE\" exec " + options + " -- " + program);
 }

@@ -75,6 +75,8 @@ int main(int argc, char** argv) {
                                                             {"streams", streams},
                                                             {"host_functions", host_functions},
                                                             {"errors", errors},
+                                                            {"null_arguments", null_arguments},
+                                                            {"unknown_flags", unknown_flags},
                                                             {"fails_assertion", fails_assertion},
                                                             {"writes_around", writes_around},
                                                             {"prints", prints},

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "cuda_interface.h"
+#include "tests/system/cuda/cuda_interface.h"
 
 namespace cuda_programs {
 
@@ -61,6 +61,10 @@ void writes_around();
 void fails_assertion();
 void prints();
 void threads();
+
+// programs_refusals.cpp
+void null_arguments();
+void unknown_flags();
 
 // programs_processes.cpp
 void forks_once();

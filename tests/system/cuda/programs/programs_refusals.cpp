@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Wrong arguments: CUDA's errors, and no crash.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "programs.h"
+
+namespace cuda_programs {
+
+namespace {
+
+/// Calls a function by name: most of them are in no header here.
+template <class... T>
+int call(const char* name, T... arguments) {
+  void* const at = ::dlsym(RTLD_DEFAULT, name);
+  if (at == nullptr) fail(__FILE__, __LINE__, name, 0);
+  return reinterpret_cast<int (*)(T...)>(at)(arguments...);
+}
+
+constexpr void* null = nullptr;
+constexpr long none = 0;
+
+/// All functions except those that nvcc's code calls and one that returns a structure.
+std::vector<const char*> functions() {
+  std::vector<const char*> all = {
+#define HEDDLE_NAME(name, ...) #name,
+#include "testbench/cuda/driver/driver_names.inc"
+#include "testbench/cuda/runtime/runtime_names.inc"
+#undef HEDDLE_NAME
+  };
+  std::vector<const char*> named;
+  for (const char* name : all)
+    if (std::strncmp(name, "__", 2) != 0 && std::strcmp(name, "cudaCreateChannelDesc") != 0) named.push_back(name);
+  return named;
+}
+
+constexpr int not_there = 2;  // exit code of a program that calls a missing function
+
+/// Calls functions with zeros, from the given one on, until the process ends.
+[[noreturn]] void call_with_zeros(const std::vector<const char*>& names, std::size_t& at) {
+  void* context = nullptr;
+  RIGHT(cudaFree(nullptr));
+  for (; at < names.size(); ++at) {
+    RIGHT(call("cuDevicePrimaryCtxRetain", &context, 0));
+    RIGHT(call("cuCtxSetCurrent", context));
+    // As many as the function with the most arguments has, structures on the stack included.
+    call(names[at], none, none, none, none, none, none, none, none, none, none, none, none, none, none, none, none);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+void null_arguments() {
+  const std::vector<const char*> names = functions();
+  HOLDS(names.size() > 800);
+  void* const shared = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  std::size_t& at = *new (shared) std::size_t{0};
+  std::size_t missing = 0;
+  for (; at < names.size(); ++at) {
+    std::fflush(stdout);
+    const pid_t child = ::fork();
+    if (child == 0) call_with_zeros(names, at);
+    int status = 0;
+    HOLDS(::waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != not_there) fail(__FILE__, __LINE__, names[at], status);
+    ++missing;
+  }
+  HOLDS(missing < names.size() / 2);
+
+  // Only the result's pointer is null.
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  void *pinned = nullptr, *graph = nullptr, *pool = nullptr, *array = nullptr, *kernel = nullptr;
+  RIGHT(cudaStreamCreate(&stream));
+  RIGHT(cudaEventCreate(&event));
+  RIGHT(cudaEventRecord(event, stream));
+  RIGHT(cudaStreamSynchronize(stream));
+  RIGHT(cudaHostAlloc(&pinned, 64, 0));
+  RIGHT(call("cudaGraphCreate", &graph, 0));
+  RIGHT(call("cudaDeviceGetDefaultMemPool", &pool, 0));
+  const int format[5] = {32, 0, 0, 0, 2};
+  RIGHT(call("cudaMallocArray", &array, format, std::size_t{8}, std::size_t{0}, 0u));
+  RIGHT(call("cudaGetFuncBySymbol", &kernel, &add));
+  constexpr int wrong = cudaErrorInvalidValue;
+  for (const char* name : {"cudaFuncGetAttributes", "cudaFuncGetName", "cudaGetFuncBySymbol", "cudaGetKernel",
+                           "cudaOccupancyMaxActiveClusters"})
+    GIVES(wrong, call(name, null, &add, null));
+  for (const char* name : {"cudaGetSymbolAddress", "cudaGetSymbolSize"}) GIVES(wrong, call(name, null, &factor));
+  GIVES(wrong, call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", null, &add, 32, std::size_t{0}));
+  GIVES(wrong, call("cudaOccupancyAvailableDynamicSMemPerBlock", null, &add, 1, 32));
+  GIVES(wrong, call("cudaLaunchKernelExC", null, &add, null));
+  GIVES(wrong, call("cudaEventElapsedTime", null, event, event));
+  GIVES(wrong, call("cudaPointerGetAttributes", null, pinned));
+  GIVES(wrong, call("cudaHostGetDevicePointer", null, pinned, 0));
+  GIVES(wrong, call("cudaHostGetFlags", null, pinned));
+  GIVES(wrong, call("cudaGetChannelDesc", null, array));
+  GIVES(wrong, call("cudaDeviceGetGraphMemAttribute", 0, 0, null));
+  GIVES(wrong, call("cudaMemPoolGetAttribute", pool, 1, null));
+  GIVES(wrong, call("cudaMemPoolGetAccess", null, pool, null));
+  GIVES(wrong, call("cudaMallocPitch", &pinned, null, 1, 1));
+  void* node = nullptr;
+  GIVES(wrong, call("cudaGraphAddEmptyNode", &node, graph, null, std::size_t{1}));
+  GIVES(wrong, call("cudaGraphAddMemFreeNode", &node, graph, null, std::size_t{1}, pinned));
+  GIVES(wrong, call("cudaGraphAddDependencies", graph, null, null, null, std::size_t{1}));
+  for (const char* name : {"cudaGraphGetNodes", "cudaGraphGetRootNodes", "cudaGraphClone", "cudaGraphInstantiate"})
+    GIVES(wrong, call(name, graph, null, null));
+  for (const char* name :
+       {"cudaStreamGetFlags", "cudaStreamGetPriority", "cudaStreamGetDevice", "cudaStreamIsCapturing",
+        "cudaStreamEndCapture", "cuStreamGetId", "cuStreamGetCtx", "cuStreamGetCtx_v2"})
+    GIVES(wrong, call(name, stream, null, null));
+  for (const char* name : {"cuFuncGetModule", "cuFuncGetName", "cuFuncIsLoaded", "cuKernelGetFunction",
+                           "cuKernelGetLibrary", "cuKernelGetName"})
+    GIVES(wrong, call(name, null, kernel));
+  GIVES(wrong, call("cuFuncGetAttribute", null, 0, kernel));
+  GIVES(wrong, call("cuPointerGetAttributes", 1, null, null, pinned));
+  // CUDA allows these.
+  RIGHT(call("cudaDeviceGetStreamPriorityRange", null, null));
+  RIGHT(call("cudaArrayGetInfo", null, null, null, array));
+  RIGHT(cudaFree(nullptr));
+}
+
+void unknown_flags() {
+  constexpr int wrong = cudaErrorInvalidValue, no_handle = cudaErrorInvalidResourceHandle;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr, untimed = nullptr;
+  void* p = nullptr;
+  GIVES(wrong, cudaStreamCreateWithFlags(&stream, 77));
+  GIVES(wrong, call("cudaEventCreateWithFlags", &event, 0x100));
+  GIVES(wrong, call("cudaEventCreateWithFlags", &event, 4));  // for other processes, but with time
+  GIVES(wrong, cudaHostAlloc(&p, 64, 8));
+  GIVES(wrong, cudaMallocManaged(&p, 64, 0));
+  GIVES(wrong, call("cudaSetDeviceFlags", 0x1000));
+  GIVES(wrong, call("cudaGraphCreate", &p, 1));
+  GIVES(wrong, cudaLaunchHostFunc(nullptr, nullptr, nullptr));
+  RIGHT(cudaEventCreate(&event));
+  GIVES(wrong, call("cudaEventRecordWithFlags", event, null, 2));
+  GIVES(wrong, cudaStreamWaitEvent(nullptr, event, 2));
+
+  // A priority outside of the range is moved into it.
+  for (const auto& [given, expected] : {std::pair{-1000, -5}, {7, 0}, {-3, -3}}) {
+    int priority = 1;
+    RIGHT(call("cudaStreamCreateWithPriority", &stream, 1, given));
+    RIGHT(call("cudaStreamGetPriority", stream, &priority));
+    GIVES(expected, priority);
+  }
+
+  // An event without time has none, whether or not it has passed.
+  float ms = 0;
+  RIGHT(call("cudaEventCreateWithFlags", &untimed, 2));
+  RIGHT(cudaEventRecord(event, nullptr));
+  RIGHT(cudaEventRecord(untimed, nullptr));
+  GIVES(no_handle, cudaEventElapsedTime(&ms, event, untimed));
+  RIGHT(cudaDeviceSynchronize());
+  GIVES(no_handle, cudaEventElapsedTime(&ms, untimed, event));
+  RIGHT(cudaEventElapsedTime(&ms, event, event));
+
+  // Handles that are none: too small, unknown, destroyed, and one that is equal to a stream's in its lower half.
+  RIGHT(cudaStreamDestroy(stream));
+  RIGHT(cudaStreamCreate(&stream));
+  const auto known = reinterpret_cast<std::size_t>(stream);
+  RIGHT(cudaStreamDestroy(stream));
+  RIGHT(cudaStreamCreate(&stream));
+  const auto now = reinterpret_cast<std::size_t>(stream);
+  for (const std::size_t handle : {std::size_t{5}, std::size_t{0x123456}, known, now + (std::size_t{1} << 32)}) {
+    const auto s = reinterpret_cast<cudaStream_t>(handle);
+    int value = 0;
+    GIVES(no_handle, cudaStreamSynchronize(s));
+    GIVES(no_handle, cudaStreamQuery(s));
+    GIVES(no_handle, call("cudaStreamGetPriority", s, &value));
+    GIVES(no_handle, call("cudaStreamGetFlags", s, &value));
+    GIVES(no_handle, call("cudaStreamBeginCapture", s, 0));
+    GIVES(no_handle, call("cudaStreamEndCapture", s, &p));
+    GIVES(no_handle, call("cudaStreamIsCapturing", s, &value));
+    GIVES(no_handle, cudaEventRecord(event, s));
+    GIVES(no_handle, cudaEventRecord(reinterpret_cast<cudaEvent_t>(s), nullptr));
+  }
+}
+
+}  // namespace cuda_programs
