@@ -88,6 +88,11 @@ enum status : std::int32_t {
   unknown = 999
 };
 
+/// True for failures after which the GPU has stopped: all later calls return the same.
+constexpr bool is_lasting(std::int32_t s) {
+  return s == illegal_address || s == launch_timeout || s == assertion || s == misaligned_address || s == launch_failed;
+}
+
 enum class memory_kind : std::uint32_t { device, managed, host };
 enum class wait_kind : std::uint32_t { device, stream, event };
 enum class function_setting : std::uint32_t { carveout, dynamic_shared, non_portable_cluster };

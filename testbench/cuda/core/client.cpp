@@ -48,6 +48,7 @@ thread_local link_end at_thread_end;
 std::mutex chip_mutex;
 wire::device_info the_chip;
 unsigned chip_generation = 0;
+std::atomic<std::int32_t> failure{wire::success};
 std::atomic<bool> over{false};  // the program has ended; only its libraries' destructors still run
 
 /// Distinguishes this program from one that it replaced by exec(), which had the same process number.
@@ -127,6 +128,7 @@ reply exchange(wire::call what, const wire::writer& arguments) {
   if (!send_all(own.socket, message.data(), message.size()) || !receive_reply_head(head))
     give_up("the simulator has ended");
   r.status = static_cast<std::int32_t>(head.what);
+  if (wire::is_lasting(r.status)) failure.store(r.status);
   std::vector<std::uint8_t> whole(head.bytes);
   if (!receive_all(own.socket, whole.data(), whole.size())) give_up("the simulator has ended");
   wire::reader in(whole);
@@ -155,6 +157,7 @@ bool connect(bool may_start = true) {
   if (own.socket < 0 && !may_start) return false;
   if (own.socket < 0 && simulator_is_own()) {  // it ended with the process that forked this one
     forget_simulator();
+    failure.store(wire::success);
     name = simulator_address();
     if (name != nullptr) own.socket = connected_socket(name);
   }
@@ -193,6 +196,8 @@ reply call(wire::call what, const wire::writer& arguments) {
   }
   return exchange(what, arguments);
 }
+
+std::int32_t gpu_failure() { return failure.load(); }
 
 void offer_window() {
   use_primary_context();

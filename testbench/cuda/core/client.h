@@ -24,6 +24,9 @@ void offer_window();
 /// Waits for the GPU.
 std::int32_t wait(wire::wait_kind kind, std::uint32_t number);
 
+/// The error that every call returns since the simulated program has failed or the run has ended; success: none.
+std::int32_t gpu_failure();
+
 /// The modelled chip; connects if necessary. Null: there is no simulator, and a message was printed.
 const wire::device_info* chip();
 

@@ -34,7 +34,7 @@ result_t driven(F&& f) {
   const result_t r = ready();
   if (r != result::success) return r;
   const error_t before = last_error;
-  const error_t e = f();
+  const error_t e = noted(f());
   last_error = before;
   return result_of(e);
 }

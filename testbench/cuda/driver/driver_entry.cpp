@@ -53,7 +53,7 @@ result_t proc_address(const char* name, void** address, int version, std::uint64
 error_t runtime_entry(const char* name, void** address, int version, unsigned long long flags, int* status) {
   const error_t e = proc_address(name, address, version, flags, status);
   // Programs check the status instead.
-  return noted(e == result::not_found ? error::none : e);
+  return e == result::not_found || e == result::success ? error::none : noted(e);
 }
 
 }  // namespace

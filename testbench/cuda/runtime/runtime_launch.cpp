@@ -233,7 +233,7 @@ HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* fu
   a->carveout = f->carveout;
   constexpr int with_clusters = 12000;
   if (runtime_version() >= with_clusters) show_clusters(*f, *static_cast<function_attributes_12*>(a));
-  return error::none;
+  return noted(error::none);
 }
 
 HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, int value) {
@@ -251,11 +251,11 @@ HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, in
   } else if (attribute >= cluster_width && attribute <= cluster_depth) {
     if (value < 0 || f->info.required_cluster[0] != 0) return noted(error::invalid_value);
     f->cluster[attribute - cluster_width] = static_cast<unsigned>(value);
-    return error::none;
+    return noted(error::none);
   } else if (attribute == non_portable_cluster) {
     f->non_portable_cluster = value != 0;
   } else {
-    return error::none;  // preferences that the simulator does not know
+    return noted(error::none);  // preferences that the simulator does not know
   }
   const auto setting = attribute == carveout         ? wire::function_setting::carveout
                        : attribute == dynamic_shared ? wire::function_setting::dynamic_shared

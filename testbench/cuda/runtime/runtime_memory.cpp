@@ -54,7 +54,7 @@ allocation allocation_of(const void* p) {
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
   if (pointer == nullptr) return noted(error::invalid_value);
   *pointer = nullptr;
-  if (bytes == 0) return type == device ? error::none : noted(error::invalid_value);
+  if (bytes == 0) return noted(type == device ? error::none : error::invalid_value);
   const reply r = call(wire::call::allocate, wire::writer().put(std::uint64_t{bytes}).put(kind).put_text(caller()));
   if (r.status != error::none) return noted(r.status);
   const auto address = r.read().get<std::uint64_t>();
@@ -70,7 +70,7 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
 error_t release(void* pointer) {
   if (pointer == nullptr) {  // programs call this first to create a context
     if (chip() != nullptr) use_primary_context();
-    return error::none;
+    return noted(error::none);
   }
   allocation a;
   if (!forget_allocation(pointer, a) || a.registered) return noted(error::invalid_value);
@@ -164,7 +164,7 @@ copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) {
 // An asynchronous copy returns when the source may be reused.
 error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
   if (w.kind < host_to_host || w.kind > by_pointers) return noted(error::invalid_copy_direction);
-  if (w.width == 0 || w.height == 0 || w.depth == 0) return error::none;
+  if (w.width == 0 || w.height == 0 || w.depth == 0) return noted(error::none);
   if (w.to == nullptr || w.from == nullptr || (w.height > 1 && (w.to_pitch < w.width || w.from_pitch < w.width)))
     return noted(error::invalid_value);
   error_t result = error::none;
@@ -205,7 +205,7 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   if (a.type == host) {  // pinned memory: filled by the host's processor
     if (how == manner::graph) return run_on_host({fill_here, nullptr, new fill_work(w), nullptr}, stream, how);
     fill_here(new fill_work(w));
-    return error::none;
+    return noted(error::none);
   }
   if (w.to == nullptr) return noted(w.width == 0 ? error::none : error::invalid_value);
   wire::fill_request r{};
@@ -284,14 +284,14 @@ HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned flags)
 }
 HEDDLE_CUDA error_t cudaHostGetFlags(unsigned* flags, void* p) {
   const allocation a = allocation_of(p);
-  return a.type != host ? noted(error::invalid_value) : put_result(flags, a.flags);
+  return noted(a.type != host ? error::invalid_value : put_result(flags, a.flags));
 }
 HEDDLE_CUDA error_t cudaPointerGetAttributes(pointer_attributes* out, const void* p) {
   const allocation a = allocation_of(p);
   void* const own = const_cast<void*>(p);
   const bool is_known = a.type != unregistered;
-  return put_result(
-      out, pointer_attributes{a.type, is_known ? 0 : -2, is_known ? own : nullptr, a.type == device ? nullptr : own});
+  return noted(put_result(
+      out, pointer_attributes{a.type, is_known ? 0 : -2, is_known ? own : nullptr, a.type == device ? nullptr : own}));
 }
 HEDDLE_CUDA error_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   if (any_null(free, total)) return noted(error::invalid_value);
@@ -302,15 +302,15 @@ HEDDLE_CUDA error_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *total = in.get<std::uint64_t>();
   return error::none;
 }
-HEDDLE_CUDA error_t cudaMemAdvise(const void*, std::size_t, int, int) { return error::none; }
-HEDDLE_CUDA error_t cudaMemAdvise_v2(const void*, std::size_t, int, long long) { return error::none; }
-HEDDLE_CUDA error_t cudaMemPrefetchAsync(const void*, std::size_t, int, stream_t) { return error::none; }
-HEDDLE_CUDA error_t cudaMemPrefetchAsync_ptsz(const void*, std::size_t, int, stream_t) { return error::none; }
+HEDDLE_CUDA error_t cudaMemAdvise(const void*, std::size_t, int, int) { return noted(error::none); }
+HEDDLE_CUDA error_t cudaMemAdvise_v2(const void*, std::size_t, int, long long) { return noted(error::none); }
+HEDDLE_CUDA error_t cudaMemPrefetchAsync(const void*, std::size_t, int, stream_t) { return noted(error::none); }
+HEDDLE_CUDA error_t cudaMemPrefetchAsync_ptsz(const void*, std::size_t, int, stream_t) { return noted(error::none); }
 HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2(const void*, std::size_t, long long, unsigned, stream_t) {
-  return error::none;
+  return noted(error::none);
 }
-HEDDLE_CUDA error_t cudaStreamAttachMemAsync(stream_t, void*, std::size_t, unsigned) { return error::none; }
-HEDDLE_CUDA error_t cudaStreamAttachMemAsync_ptsz(stream_t, void*, std::size_t, unsigned) { return error::none; }
+HEDDLE_CUDA error_t cudaStreamAttachMemAsync(stream_t, void*, std::size_t, unsigned) { return noted(error::none); }
+HEDDLE_CUDA error_t cudaStreamAttachMemAsync_ptsz(stream_t, void*, std::size_t, unsigned) { return noted(error::none); }
 
 HEDDLE_BOTH(cudaMemcpy, cudaMemcpy_ptds, (void* to, const void* from, std::size_t bytes, int kind),
             return copy_row(to, from, bytes, kind, stream_number(nullptr, per_thread), false);)
@@ -349,11 +349,11 @@ HEDDLE_BOTH(cudaMemcpyFromSymbolAsync, cudaMemcpyFromSymbolAsync_ptsz,
 HEDDLE_CUDA error_t cudaGetSymbolAddress(void** p, const void* symbol) {
   char* at = nullptr;
   const error_t e = symbol_pointer(symbol, 0, 0, at);
-  return e != error::none ? noted(e) : put_result(p, static_cast<void*>(at));
+  return noted(e != error::none ? e : put_result(p, static_cast<void*>(at)));
 }
 HEDDLE_CUDA error_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
   const variable_record* v = registry::get().variable(symbol);
-  return v == nullptr ? noted(error::invalid_symbol) : put_result(bytes, v->bytes);
+  return noted(v == nullptr ? error::invalid_symbol : put_result(bytes, v->bytes));
 }
 
 HEDDLE_BOTH(cudaMemset, cudaMemset_ptds, (void* to, int value, std::size_t bytes),

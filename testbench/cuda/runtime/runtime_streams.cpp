@@ -199,15 +199,15 @@ HEDDLE_CUDA error_t cudaStreamWaitEvent_ptsz(stream_t s, event_t e, unsigned fla
 }
 HEDDLE_CUDA error_t cudaStreamGetPriority(stream_t s, int* priority) {
   stream_facts f{};
-  return find(stream_number(s), f) ? put_result(priority, f.priority) : noted(error::invalid_handle);
+  return noted(find(stream_number(s), f) ? put_result(priority, f.priority) : error::invalid_handle);
 }
 HEDDLE_CUDA error_t cudaStreamGetPriority_ptsz(stream_t s, int* priority) { return cudaStreamGetPriority(s, priority); }
 HEDDLE_CUDA error_t cudaStreamGetFlags(stream_t s, unsigned* flags) {
   stream_facts f{};
-  return find(stream_number(s), f) ? put_result(flags, f.flags) : noted(error::invalid_handle);
+  return noted(find(stream_number(s), f) ? put_result(flags, f.flags) : error::invalid_handle);
 }
 HEDDLE_CUDA error_t cudaStreamGetFlags_ptsz(stream_t s, unsigned* flags) { return cudaStreamGetFlags(s, flags); }
-HEDDLE_CUDA error_t cudaStreamGetDevice(stream_t, int* device) { return put_result(device, 0); }
+HEDDLE_CUDA error_t cudaStreamGetDevice(stream_t, int* device) { return noted(put_result(device, 0)); }
 
 HEDDLE_CUDA error_t cudaLaunchHostFunc(stream_t s, void (*f)(void*), void* data) {
   return enqueue(s, false, {f, nullptr, data, s});

@@ -65,6 +65,7 @@ void threads();
 // programs_refusals.cpp
 void null_arguments();
 void unknown_flags();
+void calls_after_a_fault();
 
 // programs_processes.cpp
 void forks_once();

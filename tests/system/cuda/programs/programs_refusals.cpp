@@ -186,4 +186,44 @@ void unknown_flags() {
   }
 }
 
+void calls_after_a_fault() {
+  void *memory = nullptr, *freed = nullptr, *place = nullptr;
+  std::size_t bytes = 0;
+  int number = 0;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  cudaPointerAttributes attributes{};
+  cudaFuncAttributes of_kernel{};
+  RIGHT(cudaMalloc(&memory, 4096));
+  RIGHT(cudaMalloc(&freed, 4096));
+  RIGHT(cudaEventCreate(&event));
+  RIGHT(cudaFuncGetAttributes(&of_kernel, &linger));
+  RIGHT(launch(wrong_address, 1, 32, 0, nullptr, static_cast<int*>(nullptr)));
+  constexpr int fault = cudaErrorIllegalAddress;
+  GIVES(fault, cudaDeviceSynchronize());
+  GIVES(fault, cudaFree(freed));
+  GIVES(fault, cudaFree(nullptr));
+  GIVES(fault, cudaFreeHost(nullptr));
+  GIVES(fault, cudaMalloc(&place, 0));
+  GIVES(fault, cudaMemcpy(memory, &number, 0, cudaMemcpyHostToDevice));
+  GIVES(fault, cudaMemset(memory, 0, 16));
+  GIVES(fault, cudaStreamCreate(&stream));
+  GIVES(fault, cudaEventQuery(event));
+  GIVES(fault, call("cudaStreamGetPriority", null, &number));
+  GIVES(fault, cudaPointerGetAttributes(&attributes, memory));
+  GIVES(fault, cudaFuncGetAttributes(&of_kernel, &linger));
+  GIVES(fault, call("cudaGetSymbolSize", &bytes, &factor));
+  GIVES(fault, call("cudaMemAdvise", memory, std::size_t{16}, 1, none, none));
+  GIVES(fault, launch(linger, 1, 32, 0, nullptr, memory, 1));
+  GIVES(fault, cudaGetLastError());
+  GIVES(fault, call("cuMemFree_v2", none));
+  GIVES(fault, call("cuCtxSynchronize"));
+  // These ask for nothing that has failed.
+  RIGHT(cudaGetDeviceCount(&number));
+  RIGHT(call("cudaGetDevice", &number));
+  RIGHT(cudaDeviceGetAttribute(&number, 10, 0));
+  RIGHT(cudaRuntimeGetVersion(&number));
+  RIGHT(call("cuDeviceGetCount", &number));
+}
+
 }  // namespace cuda_programs
