@@ -144,6 +144,12 @@ variable_record* registry::variable(const void* key) {
   return v.address != 0 ? &v : nullptr;
 }
 
+void registry::find_variables() {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  for (const auto& [key, v] : variables_)
+    if (v->owner->loaded) variable(key);
+}
+
 error_t registry::place_managed() {
   const std::lock_guard<std::recursive_mutex> lock(mutex);
   if (managed_placed_) return error::none;

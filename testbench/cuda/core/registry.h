@@ -63,6 +63,8 @@ class registry {
   /// A kernel of an image by name, which need not be registered; null: none.
   function_record* function(image* owner, const std::string& name, error_t& status);
   variable_record* variable(const void* key);
+  /// Learns the addresses of all variables of loaded modules that the program has registered.
+  void find_variables();
   /// Assigns addresses to variables shared between program and kernels.
   error_t place_managed();
   /// Looks up kernels and variables again after a device reset or in a new process.

@@ -96,14 +96,40 @@ struct side {
   std::uint64_t pitch, layer;
   bool on_host;
   bool pinned;
+  bool is_valid;  // in the allocation in which it begins; on the device, in an allocation at all
 };
 
-side side_of(const void* p, std::size_t pitch, std::size_t layer, bool said_host, bool said_device) {
+/// The allocation of an address on the device. Kernels may have told the program addresses of variables that it has
+/// never asked for.
+allocation device_allocation_of(const void* p) {
   const allocation a = allocation_of(p);
+  if (a.type != unregistered) return a;
+  registry::get().find_variables();
+  return allocation_of(p);
+}
+
+/// True if rows that begin in the allocation do not end there. Modules place several variables in one allocation.
+bool leave(const allocation& a, const void* p, std::size_t pitch, std::size_t layer, std::size_t width,
+           std::size_t height, std::size_t depth) {
+  if (a.type == unregistered || (a.registered && a.type != host)) return false;
+  std::uint64_t left = a.address + a.bytes - number_of(p);
+  const std::pair<std::size_t, std::size_t> steps[] = {{depth - 1, layer}, {height - 1, pitch}, {1, width}};
+  for (const auto& [count, step] : steps) {
+    if (step != 0 && count > left / step) return true;
+    left -= count * step;
+  }
+  return false;
+}
+
+side side_of(const void* p, std::size_t pitch, std::size_t layer, const copy_work& w, bool said_host,
+             bool said_device) {
+  const allocation a = said_device ? device_allocation_of(p) : allocation_of(p);
   // A known pointer determines its memory regardless of the direction given; an unknown one is host memory, unless the
   // direction says otherwise.
   const bool on_host = a.type == unregistered ? said_host || !said_device : a.type == host;
-  return {number_of(p), pitch, layer, on_host, a.type == host};
+  const bool is_valid =
+      (on_host || a.type != unregistered) && !leave(a, p, pitch, layer, w.width, w.height, w.depth);
+  return {number_of(p), pitch, layer, on_host, a.type == host, is_valid};
 }
 
 error_t copy(void* to, std::size_t to_pitch, std::size_t to_layer, const void* from, std::size_t from_pitch,
@@ -173,8 +199,9 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
              from_device = w.kind == device_to_host || w.kind == device_to_device;
   const bool to_host = w.kind == host_to_host || w.kind == device_to_host,
              to_device = w.kind == host_to_device || w.kind == device_to_device;
-  const side s = side_of(w.from, w.from_pitch, w.from_layer, from_host, from_device);
-  const side d = side_of(w.to, w.to_pitch, w.to_layer, to_host, to_device);
+  const side s = side_of(w.from, w.from_pitch, w.from_layer, w, from_host, from_device);
+  const side d = side_of(w.to, w.to_pitch, w.to_layer, w, to_host, to_device);
+  if (!s.is_valid || !d.is_valid) return noted(error::invalid_value);
   wire::copy_request r{};
   r.stream = stream;
   r.source_on_host = s.on_host;
@@ -201,13 +228,15 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
 error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   error_t result = error::none;
   if (captured(stream, how, w, result)) return result;
-  const allocation a = allocation_of(w.to);
+  if (w.width == 0 || w.height == 0 || w.depth == 0) return noted(error::none);
+  const allocation a = device_allocation_of(w.to);
+  if (a.type == unregistered || leave(a, w.to, w.pitch, w.layer, w.width, w.height, w.depth))
+    return noted(error::invalid_value);
   if (a.type == host) {  // pinned memory: filled by the host's processor
     if (how == manner::graph) return run_on_host({fill_here, nullptr, new fill_work(w), nullptr}, stream, how);
     fill_here(new fill_work(w));
     return noted(error::none);
   }
-  if (w.to == nullptr) return noted(w.width == 0 ? error::none : error::invalid_value);
   wire::fill_request r{};
   r.stream = stream;
   r.value = w.value;

@@ -29,7 +29,7 @@ TEST_P(family, of_functions_behaves_as_in_cuda) {
 
 INSTANTIATE_TEST_SUITE_P(cuda, family,
                          ::testing::Values("vectors", "arguments", "memory", "large_copies", "managed", "pinned",
-                                           "streams", "host_functions", "errors", "null_arguments", "unknown_flags", "calls_after_a_fault",
+                                           "streams", "host_functions", "errors", "null_arguments", "unknown_flags", "outside_allocations", "calls_after_a_fault",
                                            "fails_assertion", "prints", "threads", "forks"));
 
 // Except `streams`, which expects kernels to take simulated time.

@@ -186,6 +186,62 @@ void unknown_flags() {
   }
 }
 
+// Each call that leaves an allocation writes nothing.
+void outside_allocations() {
+  constexpr int wrong = cudaErrorInvalidValue, bytes = 4096;
+  std::vector<unsigned char> host(1 << 20, 1), back(bytes);
+  auto *d = device<unsigned char>(bytes), *other = device<unsigned char>(1 << 20);
+  void *pinned = nullptr, *shared = nullptr, *asynchronous = nullptr, *pitched = nullptr;
+  std::size_t pitch = 0;
+  RIGHT(cudaHostAlloc(&pinned, bytes, 0));
+  RIGHT(cudaMallocManaged(&shared, bytes, 1));
+  RIGHT(call("cudaMallocAsync", &asynchronous, std::size_t{bytes}, null));
+  RIGHT(cudaMallocPitch(&pitched, &pitch, 100, 7));
+  RIGHT(cudaMemset(other, 2, 1 << 20));
+  for (void* p : {static_cast<void*>(d), shared, asynchronous, pinned}) {
+    auto* const at = static_cast<unsigned char*>(p);
+    RIGHT(cudaMemset(at, 5, bytes));
+    for (const std::size_t more : {1, 904, 4096, 96'000}) {
+      GIVES(wrong, cudaMemcpy(at, host.data(), bytes + more, cudaMemcpyHostToDevice));
+      GIVES(wrong, cudaMemcpy(at, host.data(), bytes + more, cudaMemcpyDefault));
+      GIVES(wrong, cudaMemcpy(at, other, bytes + more, cudaMemcpyDeviceToDevice));
+      GIVES(wrong, cudaMemcpy(host.data(), at, bytes + more, cudaMemcpyDeviceToHost));
+      GIVES(wrong, cudaMemcpyAsync(at + bytes - 1, host.data(), more + 1, cudaMemcpyHostToDevice, nullptr));
+      GIVES(wrong, cudaMemset(at, 0, bytes + more));
+      GIVES(wrong, cudaMemset(at + bytes / 2, 0, bytes / 2 + more));
+    }
+    GIVES(wrong, cudaMemset2D(at, 1024, 0, 1000, 5));
+    GIVES(wrong, cudaMemset2D(at, std::size_t{1} << 62, 0, 1, 5));
+    RIGHT(cudaMemcpy(back.data(), at, bytes, cudaMemcpyDefault));
+    for (const unsigned char byte : back) HOLDS(byte == 5);
+    // What ends with the allocation.
+    RIGHT(cudaMemcpy(at, host.data(), bytes, cudaMemcpyDefault));
+    RIGHT(cudaMemcpy(at + bytes - 1, host.data(), 1, cudaMemcpyDefault));
+    RIGHT(cudaMemset2D(at + 24, 1024, 0, 1000, 4));
+    GIVES(wrong, cudaMemset2D(at + 25, 1024, 0, 1000, 4));
+    GIVES(wrong, cudaMemset(at + bytes, 0, 1));
+  }
+  for (const unsigned char byte : host) HOLDS(byte == 1);
+  RIGHT(cudaMemcpy2D(pitched, pitch, host.data(), 100, 100, 7, cudaMemcpyHostToDevice));
+  GIVES(wrong, cudaMemcpy2D(pitched, pitch, host.data(), 100, 100, 8, cudaMemcpyHostToDevice));
+  // Memory of the host that CUDA does not know, memory before an allocation, freed memory, no memory.
+  GIVES(wrong, cudaMemset(host.data(), 0, 16));
+  GIVES(wrong, cudaMemcpy(host.data(), back.data(), 16, cudaMemcpyHostToDevice));
+  GIVES(wrong, cudaMemset(d - 8, 0, 16));
+  RIGHT(cudaFree(d));
+  GIVES(wrong, cudaMemset(d, 0, 16));
+  HOLDS(host[0] == 1);
+  // Variables: their addresses are known by name only until one is asked for.
+  void* variable = nullptr;
+  int number = 7;
+  RIGHT(cudaMemcpyToSymbol(&counter, &number, 4, 0, cudaMemcpyHostToDevice));
+  RIGHT(call("cudaGetSymbolAddress", &variable, &counter));
+  RIGHT(cudaMemset(variable, 0, 4));
+  RIGHT(cudaMemcpy(&number, variable, 4, cudaMemcpyDeviceToHost));
+  HOLDS(number == 0);
+  GIVES(wrong, cudaMemcpyToSymbol(&counter, host.data(), 8, 0, cudaMemcpyHostToDevice));
+}
+
 void calls_after_a_fault() {
   void *memory = nullptr, *freed = nullptr, *place = nullptr;
   std::size_t bytes = 0;
