@@ -11,6 +11,7 @@
 #include "heddle/occupancy/clusters.h"
 #include "heddle/occupancy/occupancy.h"
 #include "testbench/exec/fat_binary.h"
+#include "testbench/exec/ptx_check.h"
 #include "testbench/options/log.h"
 #include "testbench/text/text.h"
 
@@ -18,8 +19,8 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t most_text = std::uint64_t{1} << 30;  // limit of PTX in a program's memory
-constexpr std::uint32_t ptx_module = 1, fat_binary = 2;      // kinds of images
+constexpr std::uint64_t most_text = std::uint64_t{1} << 30;                // limit of PTX in a program's memory
+constexpr std::uint32_t ptx_module = 1, fat_binary = 2, ptx_to_check = 3;  // kinds of images
 
 /// What CUDA answers to a launch that the chip cannot run.
 wire::status status_of_refused(const gpu_config& c, const isa::program& p, const launch_request& r) {
@@ -162,8 +163,10 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
         texts.push_back({text, program_ + "." + std::to_string(m_.sources.size() + texts.size() + 1) + ".ptx"});
     }
     if (out.status != wire::success || texts.empty()) return;
+    if (what == ptx_to_check) return check_texts(texts, m_.chip.config());
     for (const module_text& t : texts) m_.sources[t.file] = t.text;
     const std::vector<unsigned> handles = m_.chip.driver().load_modules(texts);
+    if (what == ptx_module) check_kernels(m_.chip.driver(), handles);
     out.body.put(static_cast<std::uint32_t>(modules_.size()));
     modules_.emplace_back();
     for (const unsigned h : handles)
@@ -172,7 +175,7 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
   } catch (const input_error& e) {
     message_log::error(program_ + ": " + one_line(e.what()));
     out.body.put_text(e.what());
-    out.status = what == ptx_module ? wire::invalid_ptx : wire::no_kernel_image;
+    out.status = what == fat_binary ? wire::no_kernel_image : wire::invalid_ptx;
   }
 }
 

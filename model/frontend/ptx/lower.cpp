@@ -19,6 +19,7 @@
 #include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/machine/register_allocation.h"
 #include "heddle/frontend/ptx/machine/register_ceiling.h"
+#include "heddle/frontend/ptx/malformed_code.h"
 #include "heddle/frontend/ptx/resolve/align_up.h"
 #include "heddle/frontend/ptx/resolve/translate/resolver.h"
 #include "heddle/frontend/ptx/select/code/hopper_code.h"
@@ -357,6 +358,8 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
                                           unsigned max_registers) {
   try {
     return lower_kernel(m, kernel, gpu, max_registers);
+  } catch (const malformed_code& e) {
+    throw malformed_code(with_own_places(*m.ast, e.what()));
   } catch (const input_error& e) {
     throw input_error(with_own_places(*m.ast, e.what()));
   }

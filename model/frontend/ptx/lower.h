@@ -14,8 +14,8 @@ class parsed_modules;
 
 /// Lowers one kernel, and the functions it reaches, to the machine program for this GPU. `max_registers` 0: the limit
 /// of the GPU (and .maxnreg); otherwise allocation keeps to it and spills to local memory. Throws input_error: unknown
-/// kernel (listing the kernels there are), unknown or unsupported instruction at FILE:LINE:COL, an instruction that the
-/// chip's compute capability lacks, …
+/// kernel (listing the kernels there are), unsupported instruction at FILE:LINE:COL, an instruction that the chip's
+/// compute capability lacks, …; of these malformed_code for unknown instructions and names.
 [[nodiscard]] std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::string& kernel,
                                                         const gpu_config& gpu, unsigned max_registers = 0);
 

@@ -16,7 +16,7 @@ namespace {
 enum option : int { compile_time = 2, information_log = 3, information_bytes = 4, error_log = 5, error_bytes = 6 };
 
 constexpr std::uint32_t wrapper_magic = 0x466243b1, fat_binary_magic = 0xba55ed50;
-constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2;  // as for wire::call::load_image
+constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2, checked_ptx = 3;  // as for wire::call::load_image
 constexpr char linked_magic[16] = "heddle-linked-1";
 
 struct fat_binary_wrapper {
@@ -155,6 +155,16 @@ image_parts parts_of_wrapper(const void* wrapper) {
     for (const void* const* p = w->parts; *p != nullptr; ++p) parts.emplace_back(*p, 0);
   if (parts.empty()) parts.emplace_back(w->data, 0);
   return parts;
+}
+
+result_t check_ptx(const std::string& text, jit_options& options) {
+  const reply r = call(wire::call::load_image, wire::writer()
+                                                   .put(checked_ptx)
+                                                   .put(std::uint32_t{1})
+                                                   .put(reinterpret_cast<std::uint64_t>(text.data()))
+                                                   .put(std::uint64_t{text.size()}));
+  if (r.status != error::none) options.mistake(r.read().get_text() + "\n");
+  return result_of(r.status);
 }
 
 std::string linked_image(const std::vector<std::string>& texts) {

@@ -38,6 +38,8 @@ using image_parts = std::vector<std::pair<const void*, std::uint64_t>>;
 
 /// The parts of a wrapper that nvcc places in .nvFatBinSegment.
 image_parts parts_of_wrapper(const void* wrapper);
+/// Has the simulator read PTX without loading it. Its mistakes get into the error log.
+result_t check_ptx(const std::string& text, jit_options& options);
 /// Combines several PTX texts into one image, which load_image() recognises; a single text is returned unchanged.
 std::string linked_image(const std::vector<std::string>& texts);
 /// Passes an image to the simulator. `caller`: the called API function, for messages.

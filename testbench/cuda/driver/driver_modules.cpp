@@ -106,8 +106,11 @@ result_t add_input(link_state* s, int type, const char* data, std::size_t bytes,
   if (s == nullptr) return result::invalid_handle;
   if (data == nullptr) return result::invalid_value;
   if (type == ptx) {
-    s->texts.emplace_back(data, ::strnlen(data, bytes));
-    return result::success;
+    std::string text(data, ::strnlen(data, bytes));
+    const result_t r = check_ptx(text, s->options);
+    if (r == result::success) s->texts.push_back(std::move(text));
+    s->options.finish();
+    return r;
   }
   // The device runtime is part of the simulator; missing functions are reported when the module is loaded.
   const std::string called = name != nullptr ? name : "input";

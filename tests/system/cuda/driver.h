@@ -75,6 +75,7 @@ int cuModuleUnload(handle);
 int cuModuleGetFunction(handle*, handle, const char*);
 int cuModuleGetGlobal_v2(address*, size_t*, handle, const char*);
 int cuModuleGetFunctionCount(unsigned*, handle);
+int cuLibraryLoadData(handle*, const void*, int*, void**, unsigned, int*, void**, unsigned);
 int cuLibraryLoadFromFile(handle*, const char*, int*, void**, unsigned, int*, void**, unsigned);
 int cuLibraryGetKernel(handle*, handle, const char*);
 int cuKernelGetFunction(handle*, handle);

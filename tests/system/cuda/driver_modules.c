@@ -30,6 +30,29 @@ int main(void) {
   values[1] = values[3] = (void*)sizeof mistakes;
   EXPECT(cuModuleLoadDataEx(&module, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k( { }", 6, names, values), 218);
   EXPECT((size_t)values[3] == strlen(mistakes) && strstr(mistakes, ":4:") != NULL, 1);
+  /* Mistakes within a kernel are found when it is loaded or linked. */
+  const char* bodies[] = {"bogus;", "add.f32 %f1, %f2, %f3;", "bra NOWHERE;", ".reg .b32 %a; .reg .b32 %a;"};
+  for (int k = 0; k < 4; ++k) {
+    char text[300];
+    snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry x() { %s ret; }\n", bodies[k]);
+    values[1] = values[3] = (void*)sizeof mistakes;
+    EXPECT(cuModuleLoadDataEx(&module, text, 6, names, values), 218);
+    EXPECT((size_t)values[3] == strlen(mistakes) && strstr(mistakes, ":4:") != NULL, 1);
+    EXPECT(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0), 218);
+    values[1] = values[3] = (void*)sizeof mistakes;
+    *mistakes = '\0';
+    GOOD(cuLinkCreate_v2(4, names, values, &link));
+    EXPECT(cuLinkAddData_v2(link, 1, text, strlen(text), "text", 0, NULL, NULL), 218);
+    EXPECT((size_t)values[3] == strlen(mistakes) && strstr(mistakes, ":4:") != NULL, 1);
+    GOOD(cuLinkDestroy(link));
+  }
+  /* What Heddle alone does not support concerns only the kernel. */
+  GOOD(cuModuleLoadData(&module, ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry x() { tcgen05.wait::ld.sync.aligned; ret; }\n"
+                                 ".visible .entry z() { .reg .b32 %a; mov.u32 %a, %pm0; ret; }\n.visible .entry y() { ret; }\n"));
+  EXPECT(cuModuleGetFunction(&function, module, "x"), 801);
+  EXPECT(cuModuleGetFunction(&function, module, "z"), 801);
+  GOOD(cuModuleGetFunction(&function, module, "y"));
+  values[3] = (void*)sizeof mistakes;
   char small[8] = "";
   values[2] = small;
   values[3] = (void*)sizeof small;

@@ -7,6 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/hir/control_flow.h"
+#include "heddle/frontend/ptx/malformed_code.h"
 
 namespace heddle::ptx {
 
@@ -52,6 +53,10 @@ std::uint32_t block_builder::branch_around(const hir_instruction& h) {
 
 void block_builder::fail(const location& where, const std::string& message) const {
   throw input_error(file_, where.line, where.column, message);
+}
+
+void block_builder::refuse(const location& where, const std::string& message) const {
+  throw malformed_code(file_, where.line, where.column, message);
 }
 
 void block_builder::jump(std::uint32_t label, std::uint32_t back) {

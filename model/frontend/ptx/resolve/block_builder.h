@@ -22,6 +22,8 @@ class block_builder {
 
   /// Throws input_error at the position.
   [[noreturn]] void fail(const location& where, const std::string& message) const;
+  /// Throws malformed_code at the position.
+  [[noreturn]] void refuse(const location& where, const std::string& message) const;
 
   /// Instructions without a position of their own get that of `i`.
   void start(const ast_instruction& i) { current_ = &i; }

@@ -27,7 +27,7 @@ void declarations::check_names(const ast_block& b) const {
     for (const ast_variable& v : kernel_.parameters) names.emplace(v.name, &v);
   for (const ast_variable& v : b.variables)
     if (!names.emplace(v.range > 0 ? range_key(v.name) : v.name, &v).second)
-      code_.fail(v.where, "'" + v.name + "' is declared twice, expected another name");
+      code_.refuse(v.where, "'" + v.name + "' is declared twice, expected another name");
   for (const ast_variable& v : b.variables) {  // for example %r1 with %r<4>
     if (v.range > 0) continue;
     const std::size_t digits = v.name.find_last_not_of("0123456789") + 1;
@@ -47,7 +47,7 @@ void declarations::enter_block(const ast_block& b) {
   for (const ast_statement& s : b.statements) {
     if (s.what == ast_statement::kind::label) {
       if (!names_.innermost().labels.emplace(s.label, code_.new_label()).second)
-        code_.fail(s.where, "label '" + s.label + "' is defined twice");
+        code_.refuse(s.where, "label '" + s.label + "' is defined twice");
     } else if (s.what == ast_statement::kind::branch_targets || s.what == ast_statement::kind::call_prototype ||
                s.what == ast_statement::kind::call_targets) {
       kernel_symbol t;

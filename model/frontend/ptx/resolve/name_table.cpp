@@ -88,7 +88,7 @@ std::uint32_t name_table::find_label(const std::string& name, const location& wh
     if (scopes_[k].names.count(name) != 0)
       code_.fail(where, "'" + name + "' is declared nearer than a label of this name, expected a label");
   }
-  code_.fail(where, "unknown label '" + name + "'");
+  code_.refuse(where, "unknown label '" + name + "'");
 }
 
 /// Removes the innermost scope.

@@ -91,7 +91,9 @@ value operand_resolver::identifier(const ast_operand& o, const location&) {
   if (names_.function_name(o, v)) return v;
   if (names_.is_undefined(o.text))
     code_.fail(o.where, "'" + o.text + "' is declared .extern, and no module among those loaded defines it");
-  code_.fail(o.where, "unknown name '" + name + "' in instruction '" + code_.current()->mnemonic() + "'");
+  const std::string message = "unknown name '" + name + "' in instruction '" + code_.current()->mnemonic() + "'";
+  if (special_registers::is_special(o)) code_.fail(o.where, message);  // one that no GPU here has
+  code_.refuse(o.where, message);
 }
 
 value operand_resolver::operand(const ast_operand& o, isa::dtype type, const location& where) {

@@ -2,11 +2,19 @@
 #include "heddle/frontend/ptx/resolve/translate/resolver.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace heddle::ptx {
 
 namespace {
+
+/// Instructions of PTX that no modelled chip has, or that the lowering does not support.
+bool is_not_modelled(std::string_view word) {
+  constexpr std::string_view words[] = {"clusterlaunchcontrol", "istypep", "multimem", "sured", "tcgen05"};
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
 
 bool has_parts(const ast_instruction& i) {
   return std::any_of(i.operands.begin(), i.operands.end(), [](const ast_operand& o) { return !o.component.empty(); });
@@ -106,7 +114,9 @@ void resolver::instruction(const ast_instruction& i) {
   h.where = i.where;
   h.source = &i;
   h.op = i.op;
-  if (h.op == unknown_op) code_.fail(i.where, "unknown instruction '" + i.mnemonic() + "'");
+  if (h.op == unknown_op && is_not_modelled(i.opcode))
+    code_.fail(i.where, "instruction '" + i.mnemonic() + "' is not supported");
+  if (h.op == unknown_op) code_.refuse(i.where, "unknown instruction '" + i.mnemonic() + "'");
   read_guard(h, i);
   std::vector<matched_form> forms;
   h.m = decode_modifiers(i, module_.ast->file, forms);

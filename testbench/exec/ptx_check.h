@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/gpu/host/host_driver.h"
+
+namespace heddle::testbench {
+
+/// Throw input_error if a kernel's code is no PTX, as CUDA's compiler finds when a program loads it. Code that the
+/// lowering alone does not support concerns only those who launch the kernel.
+void check_kernels(host_driver& driver, const std::vector<unsigned>& modules);
+/// The same for texts that are not loaded, as the inputs of a link: each may name what another one defines.
+void check_texts(const std::vector<module_text>& texts, const gpu_config& config);
+
+}  // namespace heddle::testbench
