@@ -41,6 +41,10 @@ constexpr unsigned char tables_of_runtime[][16] = {
     {0xa0, 0x94, 0x79, 0x8c, 0x2e, 0x74, 0x2e, 0x74, 0x93, 0xf2, 0x08, 0x00, 0x20, 0x0c, 0x0a, 0x66},
     {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9}};
 
+// The id of a table that NVIDIA's compiler library asks for and can do without.
+constexpr unsigned char table_of_compiler[16] = {0xda, 0x91, 0x51, 0xd3, 0x3a, 0xe6, 0xcc, 0x41,
+                                                 0xa5, 0xc0, 0x4f, 0x26, 0xd5, 0x33, 0xe3, 0x28};
+
 constexpr std::uint64_t per_thread_default_stream = 2;  // of the flags
 
 result_t proc_address(const char* name, void** address, int version, std::uint64_t flags, int* status) {
@@ -67,16 +71,17 @@ HEDDLE_CUDA result_t cuGetProcAddress_v2(const char* name, void** address, int v
 }
 
 HEDDLE_CUDA result_t cuGetExportTable(const void** table, const void* id) {
+  if (table != nullptr) *table = nullptr;
+  if (id == nullptr) return result::invalid_value;
+  if (std::memcmp(id, table_of_compiler, sizeof table_of_compiler) == 0) return result::not_found;
   static bool warned = false;
   for (const auto& own : tables_of_runtime)
-    if (!warned && id != nullptr && std::memcmp(id, own, sizeof own) == 0)
-      warned = refuse_hidden_runtime(__builtin_return_address(0));
+    if (!warned && std::memcmp(id, own, sizeof own) == 0) warned = refuse_hidden_runtime(__builtin_return_address(0));
   if (!warned)
     std::fputs(
         "heddle: the program requests a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n",
         stderr);
   warned = true;
-  if (table != nullptr) *table = nullptr;
   return result::not_found;
 }
 

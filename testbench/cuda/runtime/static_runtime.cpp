@@ -170,7 +170,11 @@ bool refuse_hidden_runtime(const void* caller) {
   const auto* headers = reinterpret_cast<const void*>(::getauxval(AT_PHDR));
   if (::dladdr(headers, &program) == 0 || ::dladdr(caller, &library) == 0) return false;
   if (program.dli_fbase != library.dli_fbase) {
-    std::fprintf(stderr, "heddle: error: %s has a CUDA runtime within it%s\n", library.dli_fname, hidden_runtime);
+    std::fprintf(
+        stderr,
+        "heddle: error: %s has a CUDA runtime within it%s. NVIDIA's own libraries cannot be used: take one that "
+        "is compiled from source, as CUB or CUTLASS\n",
+        library.dli_fname, hidden_runtime);
     return true;
   }
   if (version_found == 0 && version_of_libraries() == 0) refuse_program();
