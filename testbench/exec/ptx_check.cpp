@@ -3,7 +3,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/lower.h"
-#include "heddle/frontend/ptx/malformed_code.h"
+#include "heddle/frontend/ptx/syntax/malformed_code.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
 
 namespace heddle::testbench {

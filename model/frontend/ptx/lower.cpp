@@ -19,13 +19,13 @@
 #include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/machine/register_allocation.h"
 #include "heddle/frontend/ptx/machine/register_ceiling.h"
-#include "heddle/frontend/ptx/malformed_code.h"
 #include "heddle/frontend/ptx/resolve/align_up.h"
 #include "heddle/frontend/ptx/resolve/translate/resolver.h"
 #include "heddle/frontend/ptx/select/code/hopper_code.h"
 #include "heddle/frontend/ptx/select/contract.h"
 #include "heddle/frontend/ptx/select/selector.h"
 #include "heddle/frontend/ptx/syntax/link.h"
+#include "heddle/frontend/ptx/syntax/malformed_code.h"
 
 namespace heddle::ptx {
 

@@ -2,6 +2,7 @@
 // Classifies the program's pointers: device memory, managed memory, pinned memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "testbench/cuda/core/types.h"
@@ -18,11 +19,18 @@ struct allocation {
   const void* owner = nullptr;  // the context with which it is released
 };
 
+inline std::uint64_t address_number(const void* p) { return reinterpret_cast<std::uint64_t>(p); }
+
 void note_allocation(const allocation& a);
 /// False: no allocation begins there.
 bool forget_allocation(const void* p, allocation& was);
 /// The allocation that contains the address; `type` unregistered: unknown to CUDA.
 allocation allocation_of(const void* p);
+/// The same for an address on the device: also of a variable that the program has never asked for by name.
+allocation device_allocation_of(const void* p);
+/// True if a box of rows that begins in the allocation does not end there.
+bool leaves(const allocation& a, const void* p, std::size_t pitch, std::size_t layer, std::size_t width,
+            std::size_t height, std::size_t depth);
 /// True if kernels and copies treat this pointer as device memory.
 inline bool is_device(const allocation& a) { return a.type == device || a.type == managed; }
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The runtime: allocation, copies, fills, symbols.
-#include <sys/mman.h>
-
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <memory>
 
-#include "testbench/cuda/core/caller.h"
 #include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/host_memory.h"
@@ -20,76 +16,6 @@ using namespace heddle::cuda;
 namespace heddle::cuda {
 
 namespace {
-std::mutex allocations_mutex;
-std::map<std::uint64_t, allocation>& allocations() {
-  static auto* all = new std::map<std::uint64_t, allocation>;
-  return *all;
-}
-std::uint64_t number_of(const void* p) { return reinterpret_cast<std::uint64_t>(p); }
-}  // namespace
-
-void note_allocation(const allocation& a) {
-  const std::lock_guard<std::mutex> lock(allocations_mutex);
-  allocations()[a.address] = a;
-}
-
-bool forget_allocation(const void* p, allocation& was) {
-  const std::lock_guard<std::mutex> lock(allocations_mutex);
-  const auto found = allocations().find(number_of(p));
-  if (found == allocations().end()) return false;
-  was = found->second;
-  allocations().erase(found);
-  return true;
-}
-
-allocation allocation_of(const void* p) {
-  const std::lock_guard<std::mutex> lock(allocations_mutex);
-  auto found = allocations().upper_bound(number_of(p));
-  if (found == allocations().begin()) return {};
-  --found;
-  const allocation& a = found->second;
-  return number_of(p) - a.address < a.bytes || number_of(p) == a.address ? a : allocation();
-}
-
-error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
-  if (pointer == nullptr) return noted(error::invalid_value);
-  *pointer = nullptr;
-  if (bytes == 0) return noted(type == device ? error::none : error::invalid_value);
-  const reply r = call(wire::call::allocate, wire::writer().put(std::uint64_t{bytes}).put(kind).put_text(caller()));
-  if (r.status != error::none) return noted(r.status);
-  const auto address = r.read().get<std::uint64_t>();
-  if (type != device && !map_here(address, bytes)) {
-    call(wire::call::release, wire::writer().put(address));
-    return noted(error::out_of_memory);
-  }
-  note_allocation({address, bytes, type, flags, false, current_context()});
-  *pointer = reinterpret_cast<void*>(address);
-  return error::none;
-}
-
-error_t release(void* pointer) {
-  if (pointer == nullptr) {  // programs call this first to create a context
-    if (chip() != nullptr) use_primary_context();
-    return noted(error::none);
-  }
-  allocation a;
-  if (!forget_allocation(pointer, a) || a.registered) return noted(error::invalid_value);
-  const error_t e = call(wire::call::release, wire::writer().put(a.address)).status;
-  if (a.type != device) ::munmap(pointer, a.bytes);
-  return noted(e);
-}
-
-void release_of(const void* owner) {
-  std::vector<std::uint64_t> addresses;
-  {
-    const std::lock_guard<std::mutex> lock(allocations_mutex);
-    for (const auto& [address, a] : allocations())
-      if (a.owner == owner && !a.registered) addresses.push_back(address);
-  }
-  for (const std::uint64_t a : addresses) release(reinterpret_cast<void*>(a));
-}
-
-namespace {
 
 struct side {
   std::uint64_t address;
@@ -99,37 +25,14 @@ struct side {
   bool is_valid;  // in the allocation in which it begins; on the device, in an allocation at all
 };
 
-/// The allocation of an address on the device. Kernels may have told the program addresses of variables that it has
-/// never asked for.
-allocation device_allocation_of(const void* p) {
-  const allocation a = allocation_of(p);
-  if (a.type != unregistered) return a;
-  registry::get().find_variables();
-  return allocation_of(p);
-}
-
-/// True if rows that begin in the allocation do not end there. Modules place several variables in one allocation.
-bool leave(const allocation& a, const void* p, std::size_t pitch, std::size_t layer, std::size_t width,
-           std::size_t height, std::size_t depth) {
-  if (a.type == unregistered || (a.registered && a.type != host)) return false;
-  std::uint64_t left = a.address + a.bytes - number_of(p);
-  const std::pair<std::size_t, std::size_t> steps[] = {{depth - 1, layer}, {height - 1, pitch}, {1, width}};
-  for (const auto& [count, step] : steps) {
-    if (step != 0 && count > left / step) return true;
-    left -= count * step;
-  }
-  return false;
-}
-
 side side_of(const void* p, std::size_t pitch, std::size_t layer, const copy_work& w, bool said_host,
              bool said_device) {
   const allocation a = said_device ? device_allocation_of(p) : allocation_of(p);
   // A known pointer determines its memory regardless of the direction given; an unknown one is host memory, unless the
   // direction says otherwise.
   const bool on_host = a.type == unregistered ? said_host || !said_device : a.type == host;
-  const bool is_valid =
-      (on_host || a.type != unregistered) && !leave(a, p, pitch, layer, w.width, w.height, w.depth);
-  return {number_of(p), pitch, layer, on_host, a.type == host, is_valid};
+  const bool is_valid = (on_host || a.type != unregistered) && !leaves(a, p, pitch, layer, w.width, w.height, w.depth);
+  return {address_number(p), pitch, layer, on_host, a.type == host, is_valid};
 }
 
 error_t copy(void* to, std::size_t to_pitch, std::size_t to_layer, const void* from, std::size_t from_pitch,
@@ -230,7 +133,7 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   if (captured(stream, how, w, result)) return result;
   if (w.width == 0 || w.height == 0 || w.depth == 0) return noted(error::none);
   const allocation a = device_allocation_of(w.to);
-  if (a.type == unregistered || leave(a, w.to, w.pitch, w.layer, w.width, w.height, w.depth))
+  if (a.type == unregistered || leaves(a, w.to, w.pitch, w.layer, w.width, w.height, w.depth))
     return noted(error::invalid_value);
   if (a.type == host) {  // pinned memory: filled by the host's processor
     if (how == manner::graph) return run_on_host({fill_here, nullptr, new fill_work(w), nullptr}, stream, how);
@@ -241,7 +144,7 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   r.stream = stream;
   r.value = w.value;
   r.value_bytes = w.value_bytes;
-  r.address = number_of(w.to);
+  r.address = address_number(w.to);
   r.pitch = w.pitch;
   r.layer = w.layer;
   r.width = w.width;
@@ -293,10 +196,10 @@ HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags)
   constexpr unsigned all_flags = 15;  // portable, mapped, of a device, read-only
   if (p == nullptr || bytes == 0 || flags > all_flags) return noted(error::invalid_value);
   if (allocation_of(p).type != unregistered) return noted(error::already_registered);
-  const error_t e =
-      call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{bytes}).put(std::uint32_t{1}))
-          .status;
-  if (e == error::none) note_allocation({number_of(p), bytes, host, flags, true, nullptr});
+  const error_t e = call(wire::call::host_range,
+                         wire::writer().put(address_number(p)).put(std::uint64_t{bytes}).put(std::uint32_t{1}))
+                        .status;
+  if (e == error::none) note_allocation({address_number(p), bytes, host, flags, true, nullptr});
   return noted(e);
 }
 HEDDLE_CUDA error_t cudaHostUnregister(void* p) {
@@ -308,7 +211,7 @@ HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned flags)
   if (to == nullptr || flags != 0 || allocation_of(p).type != host) return noted(error::invalid_value);
   *to = p;
   return noted(
-      call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{0}).put(std::uint32_t{2}))
+      call(wire::call::host_range, wire::writer().put(address_number(p)).put(std::uint64_t{0}).put(std::uint32_t{2}))
           .status);
 }
 HEDDLE_CUDA error_t cudaHostGetFlags(unsigned* flags, void* p) {

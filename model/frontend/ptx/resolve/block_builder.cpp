@@ -7,7 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/hir/control_flow.h"
-#include "heddle/frontend/ptx/malformed_code.h"
+#include "heddle/frontend/ptx/syntax/malformed_code.h"
 
 namespace heddle::ptx {
 

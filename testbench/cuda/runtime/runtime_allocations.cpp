@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The allocations that the program has made.
+#include <sys/mman.h>
+
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "testbench/cuda/core/caller.h"
+#include "testbench/cuda/core/context.h"
+#include "testbench/cuda/core/host_memory.h"
+#include "testbench/cuda/core/registry.h"
+
+namespace heddle::cuda {
+
+namespace {
+std::mutex allocations_mutex;
+std::map<std::uint64_t, allocation>& allocations() {
+  static auto* all = new std::map<std::uint64_t, allocation>;
+  return *all;
+}
+}  // namespace
+
+void note_allocation(const allocation& a) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  allocations()[a.address] = a;
+}
+
+bool forget_allocation(const void* p, allocation& was) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  const auto found = allocations().find(address_number(p));
+  if (found == allocations().end()) return false;
+  was = found->second;
+  allocations().erase(found);
+  return true;
+}
+
+allocation allocation_of(const void* p) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  auto found = allocations().upper_bound(address_number(p));
+  if (found == allocations().begin()) return {};
+  --found;
+  const allocation& a = found->second;
+  return address_number(p) - a.address < a.bytes || address_number(p) == a.address ? a : allocation();
+}
+
+error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
+  if (pointer == nullptr) return noted(error::invalid_value);
+  *pointer = nullptr;
+  if (bytes == 0) return noted(type == device ? error::none : error::invalid_value);
+  const reply r = call(wire::call::allocate, wire::writer().put(std::uint64_t{bytes}).put(kind).put_text(caller()));
+  if (r.status != error::none) return noted(r.status);
+  const auto address = r.read().get<std::uint64_t>();
+  if (type != device && !map_here(address, bytes)) {
+    call(wire::call::release, wire::writer().put(address));
+    return noted(error::out_of_memory);
+  }
+  note_allocation({address, bytes, type, flags, false, current_context()});
+  *pointer = reinterpret_cast<void*>(address);
+  return error::none;
+}
+
+error_t release(void* pointer) {
+  if (pointer == nullptr) {  // programs call this first to create a context
+    if (chip() != nullptr) use_primary_context();
+    return noted(error::none);
+  }
+  allocation a;
+  if (!forget_allocation(pointer, a) || a.registered) return noted(error::invalid_value);
+  const error_t e = call(wire::call::release, wire::writer().put(a.address)).status;
+  if (a.type != device) ::munmap(pointer, a.bytes);
+  return noted(e);
+}
+
+void release_of(const void* owner) {
+  std::vector<std::uint64_t> addresses;
+  {
+    const std::lock_guard<std::mutex> lock(allocations_mutex);
+    for (const auto& [address, a] : allocations())
+      if (a.owner == owner && !a.registered) addresses.push_back(address);
+  }
+  for (const std::uint64_t a : addresses) release(reinterpret_cast<void*>(a));
+}
+
+allocation device_allocation_of(const void* p) {
+  const allocation a = allocation_of(p);
+  if (a.type != unregistered) return a;
+  registry::get().find_variables();
+  return allocation_of(p);
+}
+
+// Modules place several variables in one allocation.
+bool leaves(const allocation& a, const void* p, std::size_t pitch, std::size_t layer, std::size_t width,
+            std::size_t height, std::size_t depth) {
+  if (a.type == unregistered || (a.registered && a.type != host)) return false;
+  std::uint64_t left = a.address + a.bytes - address_number(p);
+  const std::pair<std::size_t, std::size_t> steps[] = {{depth - 1, layer}, {height - 1, pitch}, {1, width}};
+  for (const auto& [count, step] : steps) {
+    if (step != 0 && count > left / step) return true;
+    left -= count * step;
+  }
+  return false;
+}
+
+}  // namespace heddle::cuda
