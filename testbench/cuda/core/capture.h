@@ -14,6 +14,9 @@ bool captured_record(std::uint32_t event, std::uint32_t stream, bool external, e
 bool captured_wait(std::uint32_t stream, std::uint32_t event, bool external, error_t& result);
 /// A query or a wait for work that is being captured: an error that invalidates the capture.
 bool captured_question(wire::wait_kind kind, std::uint32_t number, error_t& result);
+/// The error of a call that CUDA forbids during a capture because it may wait for the GPU, as an allocation does. The
+/// capture is then invalid. none: no capture of this thread, or of all threads, forbids it.
+error_t refused_by_capture();
 /// True if the stream is being captured.
 bool is_captured(std::uint32_t stream);
 /// An allocation in a captured stream; null: the stream is not captured, or `result` holds the error.

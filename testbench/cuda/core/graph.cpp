@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-using namespace heddle;
+#include "testbench/cuda/core/host_memory.h"
 
-HEDDLE_CUDA heddle::cuda::error_t cudaFree(void* p);
+using namespace heddle;
 
 namespace heddle::cuda {
 
@@ -34,7 +34,7 @@ graph_memory::~graph_memory() {
     const std::lock_guard<std::mutex> lock(graph_mutex());
     memories().erase(pointer);
   }
-  cudaFree(pointer);
+  free_memory(pointer);
 }
 
 int type_of(const graph_node& n) {

@@ -40,6 +40,9 @@ constexpr unsigned most_host_flags = 7;
 /// Allocates device memory, managed memory or pinned memory.
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags);
 error_t release(void* pointer);
+/// What cudaMalloc and cudaFree do where no capture forbids them.
+error_t allocate_device(void** pointer, std::size_t bytes);
+error_t free_memory(void* pointer);
 /// Releases all memory that a context owns.
 void release_of(const void* owner);
 

@@ -2,6 +2,7 @@
 // The driver API: memory and pointer attributes.
 #include <cstring>
 
+#include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/runtime_calls.h"
 #include "testbench/cuda/driver/driver.h"
@@ -17,7 +18,8 @@ result_t make(address_t* to, std::size_t bytes, wire::memory_kind kind, memory_t
   return driven([&]() -> error_t {
     if (to == nullptr || bytes == 0) return error::invalid_value;
     void* p = nullptr;
-    const error_t e = allocate(&p, bytes, kind, type, flags);
+    error_t e = refused_by_capture();
+    if (e == error::none) e = allocate(&p, bytes, kind, type, flags);
     if (e == error::none) *to = reinterpret_cast<address_t>(p);
     return e;
   });
@@ -25,14 +27,17 @@ result_t make(address_t* to, std::size_t bytes, wire::memory_kind kind, memory_t
 
 result_t make_host(void** to, std::size_t bytes, unsigned flags) {
   return driven([&] {
-    return to == nullptr || bytes == 0 || flags > most_host_flags
-               ? error::invalid_value
-               : allocate(to, bytes, wire::memory_kind::host, host, flags);
+    if (to == nullptr || bytes == 0 || flags > most_host_flags) return error::invalid_value;
+    const error_t e = refused_by_capture();
+    return e != error::none ? e : allocate(to, bytes, wire::memory_kind::host, host, flags);
   });
 }
 
 result_t free_of(address_t a) {
-  return driven([&] { return release(pointer_of(a)); });
+  return driven([&] {
+    const error_t e = refused_by_capture();
+    return e != error::none ? e : free_memory(pointer_of(a));
+  });
 }
 
 /// Returns a CUpointer_attribute in `value`, in the attribute's own type.

@@ -177,6 +177,17 @@ copy_3d shown(const copy_work& w) {
   return b;
 }
 
+error_t refused_by_capture() {
+  if (active.load() == 0 || thread_mode == relaxed_mode) return error::none;
+  const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
+  for (const auto& [stream, c] : by_stream()) {
+    const bool own = c->thread == std::this_thread::get_id();
+    if (own ? c->mode != relaxed_mode : c->mode == global_mode && thread_mode == global_mode)
+      return invalidate(*c, unsupported);
+  }
+  return error::none;
+}
+
 bool is_captured(std::uint32_t stream) {
   if (active.load() == 0) return false;
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
@@ -273,9 +284,8 @@ bool captured_question(wire::wait_kind kind, std::uint32_t number, error_t& resu
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   if (kind == wire::wait_kind::event) {
     const auto found = by_event().find(number);
-    if (found == by_event().end()) return false;
-    result = invalidate(*found->second.in, captured_event);
-    return true;
+    result = found != by_event().end() ? invalidate(*found->second.in, captured_event) : refused_by_capture();
+    return result != error::none;
   }
   if (kind == wire::wait_kind::stream) {
     const std::shared_ptr<capture> c = capture_of(number);

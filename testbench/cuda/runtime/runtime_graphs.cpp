@@ -5,19 +5,19 @@
 
 #include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/graph_params.h"
+#include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/runtime_version.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
 
-HEDDLE_CUDA heddle::cuda::error_t cudaMalloc(void** p, std::size_t bytes);
 HEDDLE_CUDA heddle::cuda::error_t cudaGetSymbolAddress(void** p, const void* symbol);
 
 namespace heddle::cuda {
 
 graph_node* add_allocation(graph& g, const std::vector<graph_node*>& after, std::size_t bytes, error_t& result) {
   void* p = nullptr;
-  result = bytes == 0 ? noted(error::invalid_value) : cudaMalloc(&p, bytes);
+  result = bytes == 0 ? noted(error::invalid_value) : allocate_device(&p, bytes);
   if (result != error::none) return nullptr;
   auto memory = std::make_shared<graph_memory>(p, bytes);
   note_graph_memory(memory);

@@ -157,20 +157,11 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
 
 }  // namespace heddle::cuda
 
-HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes) {
+error_t heddle::cuda::allocate_device(void** p, std::size_t bytes) {
   return allocate(p, bytes, wire::memory_kind::device, device, 0);
 }
-HEDDLE_CUDA error_t cudaMallocManaged(void** p, std::size_t bytes, unsigned flags) {
-  constexpr unsigned global = 1, on_host = 2;
-  if (flags != global && flags != on_host) return noted(error::invalid_value);
-  return allocate(p, bytes, wire::memory_kind::managed, managed, flags);
-}
-HEDDLE_CUDA error_t cudaHostAlloc(void** p, std::size_t bytes, unsigned flags) {
-  if (flags > most_host_flags) return noted(error::invalid_value);
-  return allocate(p, bytes, wire::memory_kind::host, host, flags);
-}
-HEDDLE_CUDA error_t cudaMallocHost(void** p, std::size_t bytes) { return cudaHostAlloc(p, bytes, 0); }
-HEDDLE_CUDA error_t cudaFree(void* p) {
+
+error_t heddle::cuda::free_memory(void* p) {
   if (const auto of_graph = graph_memory_at(p)) {  // the graph still owns it
     if (!of_graph->live) return noted(error::invalid_value);
     of_graph->live = false;
@@ -179,7 +170,31 @@ HEDDLE_CUDA error_t cudaFree(void* p) {
   leave_pool(p);
   return release(p);
 }
-HEDDLE_CUDA error_t cudaFreeHost(void* p) { return release(p); }
+
+HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes) {
+  const error_t e = refused_by_capture();
+  return e != error::none ? e : allocate_device(p, bytes);
+}
+HEDDLE_CUDA error_t cudaMallocManaged(void** p, std::size_t bytes, unsigned flags) {
+  constexpr unsigned global = 1, on_host = 2;
+  if (flags != global && flags != on_host) return noted(error::invalid_value);
+  const error_t e = refused_by_capture();
+  return e != error::none ? e : allocate(p, bytes, wire::memory_kind::managed, managed, flags);
+}
+HEDDLE_CUDA error_t cudaHostAlloc(void** p, std::size_t bytes, unsigned flags) {
+  if (flags > most_host_flags) return noted(error::invalid_value);
+  const error_t e = refused_by_capture();
+  return e != error::none ? e : allocate(p, bytes, wire::memory_kind::host, host, flags);
+}
+HEDDLE_CUDA error_t cudaMallocHost(void** p, std::size_t bytes) { return cudaHostAlloc(p, bytes, 0); }
+HEDDLE_CUDA error_t cudaFree(void* p) {
+  const error_t e = refused_by_capture();
+  return e != error::none ? e : free_memory(p);
+}
+HEDDLE_CUDA error_t cudaFreeHost(void* p) {
+  const error_t e = refused_by_capture();
+  return e != error::none ? e : release(p);
+}
 HEDDLE_CUDA error_t cudaMallocPitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height) {
   if (any_null(p, pitch)) return noted(error::invalid_value);
   *pitch = (width + 511) / 512 * 512;

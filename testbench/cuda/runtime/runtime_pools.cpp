@@ -6,14 +6,12 @@
 #include <set>
 
 #include "testbench/cuda/core/capture.h"
+#include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/pool.h"
 #include "testbench/cuda/core/registry.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
-
-HEDDLE_CUDA heddle::cuda::error_t cudaMalloc(void** p, std::size_t bytes);
-HEDDLE_CUDA heddle::cuda::error_t cudaFree(void* p);
 
 namespace heddle::cuda {
 
@@ -79,7 +77,7 @@ error_t allocate(void** p, std::size_t bytes, pool* from, std::uint32_t stream) 
     const std::size_t most = from->properties.most_bytes;
     if (most != 0 && (bytes > most || from->used > most - bytes)) return noted(error::out_of_memory);
   }
-  const error_t e = cudaMalloc(p, bytes);
+  const error_t e = allocate_device(p, bytes);
   if (e != error::none) return e;
   const std::lock_guard<std::mutex> lock(pools_mutex);
   pool_allocations()[*p] = {from, bytes};
@@ -95,7 +93,7 @@ error_t release(void* p, std::uint32_t stream) {
     captured_free(stream, p, result);
     return result;
   }
-  return cudaFree(p);
+  return free_memory(p);
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ int cudaMemcpy2D(void*, std::size_t, const void*, std::size_t, std::size_t, std:
 int cudaMemcpyToSymbol(const void*, const void*, std::size_t, std::size_t, int);
 int cudaMemcpyFromSymbol(void*, const void*, std::size_t, std::size_t, int);
 int cudaMemset(void*, int, std::size_t);
+int cudaMemsetAsync(void*, int, std::size_t, cudaStream_t);
 int cudaMemset2D(void*, std::size_t, int, std::size_t, std::size_t);
 int cudaMemGetInfo(std::size_t*, std::size_t*);
 int cudaPointerGetAttributes(cudaPointerAttributes*, const void*);

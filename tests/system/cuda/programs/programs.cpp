@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
                                                             {"errors", errors},
                                                             {"null_arguments", null_arguments},
                                                             {"unknown_flags", unknown_flags},
+                                                            {"calls_in_a_capture", calls_in_a_capture},
                                                             {"outside_allocations", outside_allocations},
                                                             {"calls_after_a_fault", calls_after_a_fault},
                                                             {"fails_assertion", fails_assertion},

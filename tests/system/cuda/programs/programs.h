@@ -65,6 +65,7 @@ void threads();
 // programs_refusals.cpp
 void null_arguments();
 void unknown_flags();
+void calls_in_a_capture();
 void outside_allocations();
 void calls_after_a_fault();
 

@@ -7,7 +7,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <new>
+#include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -240,6 +243,54 @@ void outside_allocations() {
   RIGHT(cudaMemcpy(&number, variable, 4, cudaMemcpyDeviceToHost));
   HOLDS(number == 0);
   GIVES(wrong, cudaMemcpyToSymbol(&counter, host.data(), 8, 0, cudaMemcpyHostToDevice));
+}
+
+// What CUDA forbids during a capture: calls that may wait for the GPU, in the threads that the capture's mode names.
+void calls_in_a_capture() {
+  constexpr int unsupported = 900, invalidated = 901, global_mode = 0, thread_mode = 1, relaxed_mode = 2;
+  auto* memory = device<char>(4096);
+  void *p = nullptr, *graph = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  RIGHT(cudaStreamCreateWithFlags(&stream, 1));
+  RIGHT(cudaEventCreate(&event));
+  RIGHT(cudaEventRecord(event, nullptr));
+  RIGHT(cudaDeviceSynchronize());
+  const std::function<int()> calls[] = {
+      [&] { return cudaMalloc(&p, 16); },       [&] { return cudaMallocManaged(&p, 16, 1); },
+      [&] { return cudaHostAlloc(&p, 16, 0); }, [&] { return cudaFree(memory); },
+      [&] { return cudaEventQuery(event); },    [&] { return call("cuMemAlloc_v2", &p, std::size_t{16}); }};
+  for (const int mode : {global_mode, thread_mode})
+    for (const auto& f : calls) {
+      RIGHT(call("cudaStreamBeginCapture", stream, mode));
+      RIGHT(cudaMemsetAsync(memory, 0, 16, stream));
+      GIVES(unsupported, f());
+      GIVES(invalidated, cudaMemsetAsync(memory, 0, 16, stream));
+      GIVES(invalidated, call("cudaStreamEndCapture", stream, &graph));
+    }
+  cudaGetLastError();
+  // Threads: this one asks from another while the stream is captured here.
+  for (const auto& [mode, own, expected] : {std::tuple{global_mode, global_mode, unsupported},
+                                            {global_mode, relaxed_mode, 0},
+                                            {thread_mode, global_mode, 0},
+                                            {relaxed_mode, global_mode, 0}}) {
+    RIGHT(call("cudaStreamBeginCapture", stream, mode));
+    RIGHT(cudaMemsetAsync(memory, 0, 16, stream));
+    std::thread([&, mode = own, expected = expected] {
+      int others = mode;
+      RIGHT(call("cudaThreadExchangeStreamCaptureMode", &others));
+      GIVES(expected, cudaEventQuery(event));
+      GIVES(expected, cudaMalloc(&p, 16));
+    }).join();
+    GIVES(expected == 0 ? 0 : invalidated, call("cudaStreamEndCapture", stream, &graph));
+  }
+  // Allocations of the capture itself, and what asks for nothing of the GPU.
+  RIGHT(call("cudaStreamBeginCapture", stream, global_mode));
+  RIGHT(call("cudaMallocAsync", &p, std::size_t{64}, stream));
+  RIGHT(call("cudaFreeAsync", p, stream));
+  RIGHT(cudaEventCreate(&event));
+  RIGHT(call("cudaStreamEndCapture", stream, &graph));
+  RIGHT(cudaFree(memory));
 }
 
 void calls_after_a_fault() {
