@@ -26,7 +26,7 @@ using parts::y_array;
 
 constexpr unsigned sms = 2, channels = 2;
 
-struct machine : sc_core::sc_module {
+struct machine : sc_core::sc_module, heddle::flush_observer {
   heddle::clock_domain core, l2_clock;
   heddle::address_ranges mapped;
   sc_core::sc_vector<parts::own_cwd> cwd{"cwd"};
@@ -35,6 +35,9 @@ struct machine : sc_core::sc_module {
   sc_core::sc_vector<heddle::l2_slice> l2{"l2"};
   sc_core::sc_vector<heddle::protocol_monitor> monitor{"monitor", channels};
   cosim::at_dram dram{"dram", channels};
+  unsigned flushed_slices = 0;
+
+  void flushed() override { ++flushed_slices; }
 
   machine(sc_core::sc_module_name name, const heddle::gpu_config& c)
       : sc_module(name),
@@ -83,15 +86,11 @@ int sc_main(int argc, char* argv[]) {
   for (unsigned i = 0; i < sms; ++i) top.cwd[i].launch(launch, i * blocks / sms, blocks / sms);
   sc_core::sc_start();
   // Results stay in the L2 until it is flushed to the DRAM.
-  struct : heddle::flush_observer {
-    void flushed() override { ++slices; }
-    unsigned slices = 0;
-  } observer;
-  for (auto& slice : top.l2) slice.flush(observer);
+  for (auto& slice : top.l2) slice.flush(top);
   sc_core::sc_start();
 
   top.dram.bytes.read(y_array, reinterpret_cast<std::uint8_t*>(result.data()), n * 4);
-  bool right = observer.slices == channels;
+  bool right = top.flushed_slices == channels;
   for (std::uint32_t i = 0; i < n; ++i) right = right && result[i] == a * x[i] + y[i];
   for (unsigned i = 0; i < sms; ++i) {
     right = right && top.cwd[i].completed() == blocks / sms && top.cwd[i].fault().empty() && top.sm[i].idle();

@@ -12,9 +12,11 @@ namespace heddle {
 /// Gives each test a simulation of its own, so that one process can elaborate many. No state passes from one test to
 /// the next.
 class fresh_simulation : public ::testing::Test {
+ public:
+  ~fresh_simulation() override { sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = before_; }
+
  protected:
   fresh_simulation() : before_(sc_core::sc_curr_simcontext) { restart(); }
-  ~fresh_simulation() override { sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = before_; }
 
   /// Starts another simulation within the same test; modules of the previous one must be destroyed.
   static void restart() {

@@ -38,6 +38,7 @@ struct bench {
   /// Counts the ends of a flush, and the writes that the memory had then.
   struct flush_end final : flush_observer {
     explicit flush_end(const test_memory& of) : at(of) {}
+    virtual ~flush_end() = default;
     void flushed() override {
       ++calls;
       writes = at.writes.size();
