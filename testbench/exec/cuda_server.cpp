@@ -215,6 +215,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   const auto process = static_cast<pid_t>(in.get<std::uint32_t>());
   const auto probe = in.get<std::uint64_t>();
   const auto program = in.get<std::uint64_t>();
+  const auto forked_by = in.get<std::uint64_t>();
   call_answer a;
   if (version != wire::version || !in.good()) {
     message_log::error("the CUDA library of this program is of another version of Heddle");
@@ -241,6 +242,9 @@ void cuda_server::greet(client& c, wire::reader& in) {
     }
     entry.program = program;
     entry.session = std::make_unique<cuda_session>(*machine_, process, name_of_program(process));
+    for (const auto& [other, parent] : sessions_)
+      if (forked_by != 0 && parent.program == forked_by && parent.session && other != process)
+        entry.session->inherit(*parent.session);
   }
   c.session = entry.session.get();
   c.process = process;

@@ -50,6 +50,21 @@ cuda_session::~cuda_session() {
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
 }
 
+void cuda_session::inherit(const cuda_session& parent) {
+  modules_ = parent.modules_;
+  functions_ = parent.functions_;
+  events_ = parent.events_;
+  next_event_ = parent.next_event_;
+  inherited_streams_ = parent.inherited_streams_;
+  inherited_streams_.insert(parent.streams_.begin(), parent.streams_.end());
+  host_memory_ = parent.host_memory_;
+  for (auto& [address, h] : host_memory_) {
+    h.inherited = true;
+    h.used |= parent.allocations_.count(address) != 0;  // kernels can access it
+  }
+  memory_is_away_ = parent.memory_is_away_;
+}
+
 void cuda_session::note_leaks() {
   sanitizer* const checks = m_.chip.checks();
   for (auto& [address, a] : allocations_) {

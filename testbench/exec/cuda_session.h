@@ -54,6 +54,9 @@ class cuda_session {
   cuda_session(cuda_machine& m, pid_t process, std::string program);
   ~cuda_session();
 
+  /// A child after fork() uses its parent's modules, streams, events and memory. Its parent's end does not matter,
+  /// except for streams and for memory.
+  void inherit(const cuda_session& parent);
   /// The program has ended: what it has not freed is a leak.
   void note_leaks();
   /// Handles a call of a thread with this copy window, or none. Any invalid call gets an error status.
@@ -82,6 +85,7 @@ class cuda_session {
     std::uint64_t bytes = 0;
     bool managed = false;  // otherwise pinned memory of the program
     bool used = false;     // by kernels
+    bool inherited = false;
   };
 
   void load_image(wire::reader& in, call_answer& out);
@@ -124,6 +128,7 @@ class cuda_session {
   std::map<std::uint32_t, event_entry> events_;
   std::uint32_t next_event_ = 1;
   std::set<std::uint32_t> streams_;
+  std::set<std::uint32_t> inherited_streams_;
   std::map<std::uint64_t, host_memory> host_memory_;  // managed and pinned memory, by address
   bool memory_is_away_ = false;                       // managed memory is owned by the GPU
   std::map<std::uint64_t, queue_entry> host_functions_;

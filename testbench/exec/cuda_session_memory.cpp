@@ -59,7 +59,8 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
     if (found == host_memory_.end()) {
       out.status = wire::invalid_value;
     } else {
-      if (found->second.used && allocations_.count(address) == 0) m_.chip.driver().unmap(address);
+      const host_memory& h = found->second;
+      if (h.used && !h.inherited && allocations_.count(address) == 0) m_.chip.driver().unmap(address);
       host_memory_.erase(found);
     }
     return;
@@ -247,7 +248,9 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
 }
 
 std::uint32_t cuda_session::stream_of(std::uint32_t number, call_answer& out) const {
-  if (number != 0 && streams_.count(number) == 0) out.status = wire::invalid_handle;
+  const bool is_known = number == 0 || streams_.count(number) != 0 ||
+                        (inherited_streams_.count(number) != 0 && m_.queues.has_stream(number));
+  if (!is_known) out.status = wire::invalid_handle;
   return number;
 }
 
@@ -263,10 +266,10 @@ void cuda_session::streams_and_events(wire::call what, wire::reader& in, call_an
     }
     case wire::call::drop_stream: {
       const auto number = in.get<std::uint32_t>();
-      if (streams_.erase(number) == 0) {
-        out.status = wire::invalid_handle;
-      } else {
+      if (streams_.erase(number) != 0) {
         m_.queues.drop_stream(number);
+      } else if (inherited_streams_.erase(number) == 0) {
+        out.status = wire::invalid_handle;
       }
       return;
     }

@@ -13,9 +13,9 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 7;
+constexpr std::uint32_t version = 8;
 /// The first line that a simulator started by the library sends; the second one is its address.
-constexpr const char* protocol_line = "heddle 7\n";
+constexpr const char* protocol_line = "heddle 8\n";
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
@@ -24,8 +24,8 @@ constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t window_bytes = std::uint64_t{1} << 20;
 
 enum class call : std::uint32_t {
-  // u32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same
-  // process) -> device_info
+  // u32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same process,
+  // and after fork()), u64 number of the program that has forked this one, 0: none -> device_info
   hello,
   // u32 1: PTX, 2: fat binaries, 3: PTX that is only checked; u32 count; u64 address in the program, u64 bytes (of PTX)
   // each -> u32 module; on failure: a string with the reason.

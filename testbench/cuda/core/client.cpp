@@ -51,13 +51,23 @@ unsigned chip_generation = 0;
 std::atomic<std::int32_t> failure{wire::success};
 std::atomic<bool> over{false};  // the program has ended; only its libraries' destructors still run
 
-/// Distinguishes this program from one that it replaced by exec(), which had the same process number.
-std::uint64_t incarnation() {
-  static const std::uint64_t number = [] {
-    std::uint64_t n = 0;
-    return ::getrandom(&n, sizeof n, 0) == sizeof n ? n : 1;
-  }();
-  return number;
+/// Distinguishes this program from one that it replaced by exec(), which had the same process number, and from the one
+/// that forked it.
+std::atomic<std::uint64_t> own_number{0}, number_of_parent{0};
+
+std::uint64_t program_number() {
+  std::uint64_t n = 0, none = 0;
+  if (own_number.load() != 0) return own_number.load();
+  if (::getrandom(&n, sizeof n, 0) != sizeof n || n == 0) n = static_cast<std::uint64_t>(::getpid());
+  own_number.compare_exchange_strong(none, n);
+  return own_number.load();
+}
+
+/// In the child after fork(). A process that has made no call has nothing that its children could use.
+void become_child() {
+  process_generation.fetch_add(1);
+  const std::uint64_t parent = own_number.exchange(0);
+  if (parent != 0) number_of_parent.store(parent);
 }
 
 [[noreturn]] void give_up(const char* why) {
@@ -147,7 +157,7 @@ bool connect(bool may_start = true) {
   if (own.socket >= 0) ::close(own.socket);  // it belongs to the parent process
   own.socket = -1;
   own.copies.forget();
-  static const bool at_fork = ::pthread_atfork(nullptr, nullptr, [] { process_generation.fetch_add(1); }) == 0;
+  static const bool at_fork = ::pthread_atfork(nullptr, nullptr, become_child) == 0;
   static_cast<void>(at_fork);
   const char* name = over.load() ? nullptr : simulator_address();
   if (name == nullptr) return false;
@@ -158,6 +168,7 @@ bool connect(bool may_start = true) {
   if (own.socket < 0 && simulator_is_own()) {  // it ended with the process that forked this one
     forget_simulator();
     failure.store(wire::success);
+    number_of_parent.store(0);
     name = simulator_address();
     if (name != nullptr) own.socket = connected_socket(name);
   }
@@ -168,7 +179,8 @@ bool connect(bool may_start = true) {
   w.put(wire::version)
       .put(static_cast<std::uint32_t>(::getpid()))
       .put(reinterpret_cast<std::uint64_t>(&process_generation))
-      .put(incarnation());
+      .put(program_number())
+      .put(number_of_parent.load());
   const reply r = exchange(wire::call::hello, w);
   if (r.status != wire::success) give_up("the simulator does not serve this program");
   const std::lock_guard<std::mutex> lock(chip_mutex);

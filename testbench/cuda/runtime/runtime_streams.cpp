@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The runtime: streams, events, host functions.
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <set>
@@ -54,22 +56,35 @@ error_t make_stream(unsigned flags, int priority, std::uint32_t& number) {
 }
 
 using host_call = host_work;
-std::mutex calls_mutex;
-std::condition_variable& calls_added =
-    *new std::condition_variable;  // never destroyed: the worker waits for it until the process ends
-pthread_t worker_of{};
-bool has_worker = false;
-std::map<std::uint64_t, host_call>& calls = *new std::map<std::uint64_t, host_call>;
-std::uint64_t next_call = 1;
+/// The host functions of a process and their thread, which a child after fork() does not have.
+struct host_calls {
+  const pid_t process = ::getpid();
+  std::mutex mutex;
+  std::condition_variable added;
+  std::map<std::uint64_t, host_call> all;
+  std::uint64_t next = 1;
+  bool has_worker = false;
+};
+
+/// Never destroyed: the worker waits until the process ends.
+host_calls& calls_of_process() {
+  static std::atomic<host_calls*> calls{new host_calls};
+  host_calls* now = calls.load();
+  if (now->process == ::getpid()) return *now;
+  auto* own = new host_calls;
+  if (!calls.compare_exchange_strong(now, own)) delete own;
+  return *calls.load();
+}
 
 void run(std::uint64_t number) {
+  host_calls& calls = calls_of_process();
   host_call c;
   {
-    const std::lock_guard<std::mutex> lock(calls_mutex);
-    const auto found = calls.find(number);
-    if (found == calls.end()) return;
+    const std::lock_guard<std::mutex> lock(calls.mutex);
+    const auto found = calls.all.find(number);
+    if (found == calls.all.end()) return;
     c = found->second;
-    calls.erase(found);
+    calls.all.erase(found);
   }
   if (c.function != nullptr) c.function(c.data);
   if (c.callback != nullptr) c.callback(c.stream, error::none, c.data);
@@ -78,10 +93,11 @@ void run(std::uint64_t number) {
 // One thread runs all host functions in stream order, as in CUDA's driver.
 void* serve_host_functions(void* context_of_first) {
   give_context(static_cast<context*>(context_of_first));
+  host_calls& calls = calls_of_process();
   for (;;) {
     {
-      std::unique_lock<std::mutex> lock(calls_mutex);
-      calls_added.wait(lock, [] { return !calls.empty(); });
+      std::unique_lock<std::mutex> lock(calls.mutex);
+      calls.added.wait(lock, [&calls] { return !calls.all.empty(); });
     }
     const reply r = call(wire::call::next_host_function, wire::writer());
     if (r.status != error::none) return nullptr;
@@ -127,22 +143,24 @@ error_t synchronize(wire::wait_kind kind, std::uint32_t number) {
 error_t heddle::cuda::run_on_host(const host_work& c, std::uint32_t stream, manner how) {
   error_t result = error::none;
   if (captured(stream, how, c, result)) return result;
+  host_calls& calls = calls_of_process();
   std::uint64_t number = 0;
   {
-    const std::lock_guard<std::mutex> lock(calls_mutex);
-    number = next_call++;
-    calls[number] = c;
+    const std::lock_guard<std::mutex> lock(calls.mutex);
+    number = calls.next++;
+    calls.all[number] = c;
   }
   const error_t e = call(wire::call::host_function, wire::writer().put(stream).put(number)).status;
-  const std::lock_guard<std::mutex> lock(calls_mutex);
+  const std::lock_guard<std::mutex> lock(calls.mutex);
   if (e != error::none) {
-    calls.erase(number);
+    calls.all.erase(number);
     return noted(e);
   }
-  if (!has_worker)
-    has_worker = ::pthread_create(&worker_of, nullptr, serve_host_functions, current_context()) == 0 &&
-                 ::pthread_detach(worker_of) == 0;
-  calls_added.notify_one();
+  pthread_t worker{};
+  if (!calls.has_worker)
+    calls.has_worker = ::pthread_create(&worker, nullptr, serve_host_functions, current_context()) == 0 &&
+                       ::pthread_detach(worker) == 0;
+  calls.added.notify_one();
   return error::none;
 }
 

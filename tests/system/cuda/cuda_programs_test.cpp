@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                          ::testing::Values("vectors", "arguments", "memory", "large_copies", "managed", "pinned",
                                            "streams", "host_functions", "errors", "null_arguments", "unknown_flags",
                                            "calls_in_a_capture", "outside_allocations", "calls_after_a_fault",
-                                           "fails_assertion", "prints", "threads", "forks"));
+                                           "fails_assertion", "prints", "threads", "forks", "forks_after_launches"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {

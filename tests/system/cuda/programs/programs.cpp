@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
                                                             {"threads", threads},
                                                             {"forks", forks},
                                                             {"forks_late", forks_late},
+                                                            {"forks_after_launches", forks_after_launches},
                                                             {"keeps_memory", keeps_memory},
                                                             {"prints_memory", prints_memory},
                                                             {"replaces_itself", replaces_itself},

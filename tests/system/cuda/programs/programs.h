@@ -73,6 +73,7 @@ void calls_after_a_fault();
 void forks_once();
 void forks();
 void forks_late();
+void forks_after_launches();
 void leaves_early();
 void keeps_memory();
 void prints_memory();

@@ -49,6 +49,65 @@ void forks_late() {
   vectors();
 }
 
+namespace {
+
+// The child uses what its parent has made before fork(), and what it makes itself.
+void use_all(int* counts, int* shared, cudaStream_t stream, cudaEvent_t event, int before) {
+  static int told = 0;
+  int back = 0;
+  cudaStream_t own = nullptr;
+  RIGHT(launch(linger, 1, 1, 0, nullptr, counts, 1));
+  RIGHT(launch(linger, 1, 1, 0, stream, counts, 1));
+  RIGHT(cudaEventRecord(event, stream));
+  RIGHT(cudaStreamCreate(&own));
+  RIGHT(cudaStreamWaitEvent(own, event, 0));
+  RIGHT(launch(linger, 1, 1, 0, own, counts, 1));
+  RIGHT(cudaLaunchHostFunc(
+      own, [](void* to) { ++*static_cast<int*>(to); }, &told));
+  RIGHT(cudaStreamSynchronize(own));
+  GIVES(1, told);
+  RIGHT(cudaMemcpy(&back, counts, 4, cudaMemcpyDeviceToHost));
+  GIVES(before + 3, back);
+  *shared = 40;
+  RIGHT(launch(linger, 1, 1, 0, own, shared, 1));
+  RIGHT(cudaDeviceSynchronize());
+  GIVES(41, *shared);
+  RIGHT(cudaStreamDestroy(stream));
+  vectors();
+}
+
+}  // namespace
+
+void forks_after_launches() {
+  auto* counts = device<int>(1);
+  int* shared = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  int told = 0, back = 0, status = 0;
+  RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&shared), 4, 1));
+  RIGHT(cudaMemset(counts, 0, 4));
+  RIGHT(cudaStreamCreate(&stream));
+  RIGHT(cudaEventCreate(&event));
+  RIGHT(launch(linger, 1, 1, 0, stream, counts, 1));
+  RIGHT(cudaLaunchHostFunc(
+      stream, [](void* to) { ++*static_cast<int*>(to); }, &told));
+  RIGHT(cudaStreamSynchronize(stream));
+  for (int k = 0; k < 2; ++k) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (k == 1 && ::fork() == 0) std::_Exit(0);
+      use_all(counts, shared, stream, event, 1 + 4 * k);
+      std::_Exit(0);
+    }
+    HOLDS(::waitpid(child, &status, 0) == child && status == 0);
+    RIGHT(launch(linger, 1, 1, 0, stream, counts, 1));
+    RIGHT(cudaStreamSynchronize(stream));
+    RIGHT(cudaMemcpy(&back, counts, 4, cudaMemcpyDeviceToHost));
+    GIVES(1 + 4 * (k + 1), back);
+  }
+  GIVES(1, told);
+}
+
 // A launch that is not waited for is simulated after the program has ended.
 void leaves_early() {
   auto* a = device<int>(4096);
