@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/exec/ptx_check.h"
 
+#include <cctype>
+#include <cstring>
+
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/lower.h"
 #include "heddle/frontend/ptx/syntax/malformed_code.h"
@@ -38,6 +41,16 @@ void check_texts(const std::vector<module_text>& texts, const gpu_config& config
         throw_if_malformed([&] { static_cast<void>(ptx::lower(placed, kernel, config)); });
     });
   }
+}
+
+unsigned target_of(const std::string& ptx) {
+  constexpr const char* name = "sm_";
+  const std::size_t directive = ptx.find(".target"), at = ptx.find(name, directive);
+  unsigned number = 0;
+  if (directive == std::string::npos || at == std::string::npos) return 0;
+  for (std::size_t k = at + std::strlen(name); k < ptx.size() && std::isdigit(static_cast<unsigned char>(ptx[k])); ++k)
+    number = 10 * number + static_cast<unsigned>(ptx[k] - '0');
+  return number;
 }
 
 }  // namespace heddle::testbench

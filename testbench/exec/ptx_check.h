@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "heddle/config/parameters.h"
@@ -13,5 +14,8 @@ namespace heddle::testbench {
 void check_kernels(host_driver& driver, const std::vector<unsigned>& modules);
 /// The same for texts that are not loaded, as the inputs of a link: each may name what another one defines.
 void check_texts(const std::vector<module_text>& texts, const gpu_config& config);
+
+/// The compute capability, times ten, of a text's .target; 0: it has none.
+unsigned target_of(const std::string& ptx);
 
 }  // namespace heddle::testbench

@@ -132,7 +132,7 @@ struct device_info {
 };
 
 struct function_info {
-  std::uint32_t registers, shared_bytes, local_bytes, max_threads, architecture, constant_bytes;
+  std::uint32_t registers, shared_bytes, local_bytes, max_threads, architecture, ptx_architecture, constant_bytes;
   std::uint32_t required_cluster[3];  // blocks; 0: none
   std::uint32_t needs_cluster;
 };

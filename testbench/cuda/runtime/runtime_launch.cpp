@@ -226,7 +226,8 @@ HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* fu
   a->local_bytes = f->info.local_bytes;
   a->max_threads_per_block = static_cast<int>(f->info.max_threads);
   a->registers = static_cast<int>(f->info.registers);
-  a->ptx_version = a->binary_version = static_cast<int>(f->info.architecture);
+  a->ptx_version = static_cast<int>(f->info.ptx_architecture);
+  a->binary_version = static_cast<int>(f->info.architecture);
   a->max_dynamic_shared_bytes = f->max_dynamic_shared != 0
                                     ? f->max_dynamic_shared
                                     : chip()->shared_per_block - static_cast<int>(f->info.shared_bytes);

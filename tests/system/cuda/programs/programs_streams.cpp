@@ -120,6 +120,11 @@ void errors() {
   cudaFuncAttributes f{};
   RIGHT(cudaFuncGetAttributes(&f, &linger));
   HOLDS(f.numRegs > 4 && f.maxThreadsPerBlock == 1024);
+  // CUB chooses its kernels by the architecture of the PTX, not by that of the chip.
+  int major = 0, minor = 0;
+  RIGHT(cudaDeviceGetAttribute(&major, 75, 0));
+  RIGHT(cudaDeviceGetAttribute(&minor, 76, 0));
+  HOLDS(f.ptxVersion == 75 && f.binaryVersion == 10 * major + minor);
   // All later calls return the fault.
   RIGHT(launch(wrong_address, 1, 32, 0, nullptr, static_cast<int*>(nullptr)));
   GIVES(cudaErrorIllegalAddress, cudaDeviceSynchronize());
