@@ -9,6 +9,7 @@
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/pool.h"
+#include "testbench/cuda/core/streams.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -251,13 +252,13 @@ HEDDLE_CUDA error_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 HEDDLE_CUDA error_t cudaMemAdvise(const void*, std::size_t, int, int) { return noted(error::none); }
 HEDDLE_CUDA error_t cudaMemAdvise_v2(const void*, std::size_t, int, long long) { return noted(error::none); }
-HEDDLE_CUDA error_t cudaMemPrefetchAsync(const void*, std::size_t, int, stream_t) { return noted(error::none); }
-HEDDLE_CUDA error_t cudaMemPrefetchAsync_ptsz(const void*, std::size_t, int, stream_t) { return noted(error::none); }
-HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2(const void*, std::size_t, long long, unsigned, stream_t) {
-  return noted(error::none);
+HEDDLE_BOTH(cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz, (const void*, std::size_t, int, stream_t s),
+            return noted(is_stream(stream_number(s, per_thread)) ? error::none : error::invalid_handle);)
+HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2(const void*, std::size_t, long long, unsigned, stream_t s) {
+  return noted(is_stream(stream_number(s)) ? error::none : error::invalid_handle);
 }
-HEDDLE_CUDA error_t cudaStreamAttachMemAsync(stream_t, void*, std::size_t, unsigned) { return noted(error::none); }
-HEDDLE_CUDA error_t cudaStreamAttachMemAsync_ptsz(stream_t, void*, std::size_t, unsigned) { return noted(error::none); }
+HEDDLE_BOTH(cudaStreamAttachMemAsync, cudaStreamAttachMemAsync_ptsz, (stream_t s, void*, std::size_t, unsigned),
+            return noted(is_stream(stream_number(s, per_thread)) ? error::none : error::invalid_handle);)
 
 HEDDLE_BOTH(cudaMemcpy, cudaMemcpy_ptds, (void* to, const void* from, std::size_t bytes, int kind),
             return copy_row(to, from, bytes, kind, stream_number(nullptr, per_thread), false);)

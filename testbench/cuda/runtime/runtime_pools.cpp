@@ -9,6 +9,7 @@
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/pool.h"
 #include "testbench/cuda/core/registry.h"
+#include "testbench/cuda/core/streams.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -65,6 +66,7 @@ void count_graph_memory() {
 
 error_t allocate(void** p, std::size_t bytes, pool* from, std::uint32_t stream) {
   if (p == nullptr || bytes == 0) return noted(error::invalid_value);
+  if (!is_stream(stream)) return noted(error::invalid_handle);
   if (is_captured(stream)) {
     error_t result = error::none;
     captured_allocation(stream, bytes, p, result);
@@ -88,6 +90,7 @@ error_t allocate(void** p, std::size_t bytes, pool* from, std::uint32_t stream) 
 
 // Stream order is ensured by waiting for the stream.
 error_t release(void* p, std::uint32_t stream) {
+  if (!is_stream(stream)) return noted(error::invalid_handle);
   if (is_captured(stream)) {
     error_t result = error::none;
     captured_free(stream, p, result);

@@ -225,7 +225,9 @@ HEDDLE_CUDA error_t cudaStreamGetFlags(stream_t s, unsigned* flags) {
   return noted(find(stream_number(s), f) ? put_result(flags, f.flags) : error::invalid_handle);
 }
 HEDDLE_CUDA error_t cudaStreamGetFlags_ptsz(stream_t s, unsigned* flags) { return cudaStreamGetFlags(s, flags); }
-HEDDLE_CUDA error_t cudaStreamGetDevice(stream_t, int* device) { return noted(put_result(device, 0)); }
+HEDDLE_CUDA error_t cudaStreamGetDevice(stream_t s, int* device) {
+  return noted(is_stream(stream_number(s)) ? put_result(device, 0) : error::invalid_handle);
+}
 
 HEDDLE_CUDA error_t cudaLaunchHostFunc(stream_t s, void (*f)(void*), void* data) {
   return enqueue(s, false, {f, nullptr, data, s});
