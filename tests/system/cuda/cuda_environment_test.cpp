@@ -74,7 +74,7 @@ TEST(cuda_environment, ends_with_programs_that_are_killed) {
   const outcome o = in_environment(
       "--quiet --metrics m.json",
       part("endless") +
-          " > out & p=$!; while ! grep -q started out; do sleep 0.1; done; sleep 0.5; kill -KILL $p; wait $p");
+          " > out & p=$!; while ! grep -q started out; do sleep 0.1; done; sleep 1.5; kill -KILL $p; wait $p");
   EXPECT_EQ(137, o.code) << o.err;
   EXPECT_GE(awaited_json("m.json")["kernels"].size(), 1u);
 }

@@ -209,7 +209,7 @@ class warpgroup_specialised : public warpgroup {
 };
 
 // What 1,024 of k more take: without the blocks' beginning and end. The copies write shared memory for 384 of the 1,024
-// cycles that the tensor units need for a tile, and these read it for 640.
+// cycles that the tensor units need for a tile, and these read it for 640. Whole products reach 62 to 75 % of the peak.
 TEST_F(warpgroup_specialised, product_reaches_its_share_of_the_peak) {
   double cycles[2];
   for (unsigned run = 0; run < 2; ++run) {
@@ -222,7 +222,7 @@ TEST_F(warpgroup_specialised, product_reaches_its_share_of_the_peak) {
     cycles[run] = kernel["cycles"].get<double>();
   }
   const double products = 128.0 * n * 1024, peak = 2048;  // of a block; of an SM in a cycle
-  EXPECT_NEAR(products / (cycles[1] - cycles[0]) / peak, 0.72, 0.03);
+  EXPECT_NEAR(products / (cycles[1] - cycles[0]) / peak, 0.78, 0.02);
 }
 
 TEST_F(warpgroup_specialised, product_is_the_same_with_any_threads_and_with_preemption) {
