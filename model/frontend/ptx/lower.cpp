@@ -19,6 +19,7 @@
 #include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/machine/register_allocation.h"
 #include "heddle/frontend/ptx/machine/register_ceiling.h"
+#include "heddle/frontend/ptx/machine/schedule/schedule.h"
 #include "heddle/frontend/ptx/resolve/align_up.h"
 #include "heddle/frontend/ptx/resolve/translate/resolver.h"
 #include "heddle/frontend/ptx/select/code/hopper_code.h"
@@ -201,8 +202,8 @@ void schedule_for_occupancy(machine_function& f, const register_rules& rules, co
   std::size_t instructions = 0;
   for (const machine_block& b : f.blocks) instructions += b.code.size();
   const machine_function as_written = f;
-  const written_function written(as_written);
-  const schedule_plan natural = plan_schedule(written, rules, 0, most);
+  schedule_planner planner(as_written, rules);
+  const schedule_plan natural = planner.plan(0, most);
   f = in_order(as_written, natural);
   const unsigned needed = registers_needed(f, rules);
   if (rules.beyond == 0 || needed <= rules.free_of_cost || natural.words == 0 || instructions > most_instructions)
@@ -217,7 +218,7 @@ void schedule_for_occupancy(machine_function& f, const register_rules& rules, co
   for (const schedule_freedom freedom : {schedule_freedom{}, {whole, false}, {64, true}, {32, true}, {16, true}})
     for (int k = freedom.reach == whole && freedom.needed_first ? 1 : 0; k <= tries && natural.words > stride * k;
          ++k) {
-      const schedule_plan tight = plan_schedule(written, rules, natural.words - stride * k, freedom);
+      const schedule_plan tight = planner.plan(natural.words - stride * k, freedom);
       const auto pays = [&](unsigned registers) {
         return registers < units(needed) ? tight.cycles <= most_slower * natural.cycles
                                          : tight.cycles <= natural.cycles;
@@ -268,7 +269,7 @@ void reload_for_occupancy(machine_function unscheduled, const register_rules& ru
 /// With how many registers a function that does not go with those of `rules` can do.
 std::string least_registers(const machine_function& f, register_rules rules) {
   for (++rules.limit; rules.limit <= 255; ++rules.limit) {
-    machine_function attempt = in_order(f, plan_schedule(written_function(f), rules));
+    machine_function attempt = in_order(f, schedule_planner(f, rules).plan());
     register_allocation allocation;
     if (allocate_registers(attempt, rules, allocation)) return ", expected at least " + std::to_string(rules.limit);
   }

@@ -245,15 +245,4 @@ void merge_chains(machine_function& f) {
   }
 }
 
-machine_function in_order(const machine_function& written, const schedule_plan& plan) {
-  machine_function f = written;
-  std::uint32_t first = 0;  // place of the block's first instruction
-  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
-    std::vector<machine_instruction>& code = f.blocks[b].code;
-    for (std::size_t k = 0; k < code.size(); ++k) code[k] = written.blocks[b].code[plan.order[first + k] - first];
-    first += static_cast<std::uint32_t>(code.size());
-  }
-  return f;
-}
-
 }  // namespace heddle::ptx

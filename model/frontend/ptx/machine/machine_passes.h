@@ -4,34 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "heddle/frontend/ptx/machine/liveness.h"
 #include "heddle/frontend/ptx/machine/machine_ir.h"
 
 namespace heddle::ptx {
-
-struct register_rules;
-
-/// An order of the instructions, and what it would take of one warp that is alone, loops ten trips.
-struct schedule_plan {
-  int words = 0;  // of registers that it was made for; 0: the instructions stand as written
-  double cycles = 0;
-  std::vector<std::uint32_t> order;  // places of all blocks' instructions as written, in their new order
-};
-
-/// What an order may do.
-struct schedule_freedom {
-  std::size_t reach = 1000;  // by how many places an instruction may move up
-  bool needed_first = true;  // a load waits some cycles for another's address, if the other's result is needed earlier
-};
-
-/// Which words of a function are live where, as its instructions are written. Refers to the function.
-struct written_function {
-  explicit written_function(const machine_function& f) : code(f), units(f.registers), live(live_segments(f, units)) {}
-
-  const machine_function& code;
-  const unit_map units;
-  const std::vector<segments> live;
-};
 
 /// An immediate or a constant-bank operand.
 inline bool is_value(const virtual_operand& o) { return o.is_immediate() || o.is_constant(); }
@@ -58,15 +33,6 @@ void compute_in_place(machine_function& f);
 /// A load of several words under a guard writes the variables that its words are copied to under the same guard, as
 /// ptxas lets it: a copy would wait for the memory. Where the guard is false, the old values stay.
 void load_into_variables(machine_function& f);
-
-/// Plans an order of the instructions of each block so that loads start early and long latencies overlap, as far as
-/// registers that cost no occupancy allow. Barriers, fences, guarded exits and slow paths stay where they are; memory
-/// accesses that may meet keep their order. `words`: of registers that may be live, about; 0: as many as that is worth.
-schedule_plan plan_schedule(const written_function& f, const register_rules& rules, int words = 0,
-                            const schedule_freedom& freedom = {});
-
-/// The function with its instructions in that order.
-machine_function in_order(const machine_function& written, const schedule_plan& plan);
 
 /// What has been computed on every way to an instruction that computes the same again serves in its place.
 void share_values(machine_function& f);
