@@ -46,7 +46,7 @@ again:
   add.u32 %r3, %r3, %r9;
   st.global.u32 [%d4+4], %r1;
   add.u32 %r4, %r4, 1;
-  setp.lt.u32 %more, %r4, 6;
+  setp.lt.u32 %more, %r4, 4;
   @%more bra again;
   ret;
 }
