@@ -16,5 +16,13 @@
   HEDDLE_PARSER(EXTERN, JSON, std::ifstream&, std::ifstream&);         \
   EXTERN template JSON::string_t JSON::dump(int, char, bool, JSON::error_handler_t) const
 
+namespace heddle::test {
+
+/// The metrics of a run without the parts of which most of the text is: SMs, intervals, configuration and sources, and
+/// what the lines and instructions of kernels did.
+nlohmann::ordered_json whole_run_metrics(const std::string& text);
+
+}  // namespace heddle::test
+
 HEDDLE_PARSERS(extern, nlohmann::json);
 HEDDLE_PARSERS(extern, nlohmann::ordered_json);

@@ -81,7 +81,7 @@ class preemption : public ::testing::Test {
     r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     r.log = command + "\n" + content(log);
     if (r.code != 0) return r;
-    r.metrics = json::parse(content(metrics));
+    r.metrics = heddle::test::whole_run_metrics(content(metrics));
     for (const json& output : job["outputs"]) r.bytes += content(output["file"].get<std::string>());
     return r;
   }
