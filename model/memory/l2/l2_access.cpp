@@ -266,15 +266,12 @@ void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t
   }
   std::uint8_t* line = hot_.lines.data(slot);
   std::uint8_t* data = p.get_data_ptr();
+  std::uint8_t* const image = data - d.offset;  // of the line: only the bytes of the access are there
   const bool plain = p.get_byte_enable_ptr() == nullptr;
   if (d.write) {
     line_store::state& s = hot_.lines.at(slot);
-    if (plain) {
-      std::memcpy(line + d.offset, data, p.get_data_length());
-    } else {
-      for (unsigned i = 0; i < p.get_data_length(); ++i)
-        if (d.bytes.test(d.offset + i)) line[d.offset + i] = data[i];
-    }
+    if (plain) std::memcpy(line + d.offset, data, p.get_data_length());
+    else copy_masked(line, image, d.bytes);
     s.valid |= d.bytes;
     s.dirty |= d.bytes;
     s.launch = d.launch;
@@ -282,8 +279,7 @@ void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t
   } else if (plain) {
     std::memcpy(data, line + d.offset, p.get_data_length());
   } else {
-    for (unsigned i = 0; i < p.get_data_length(); ++i)
-      if (d.bytes.test(d.offset + i)) data[i] = line[d.offset + i];
+    copy_masked(image, line, d.bytes);
   }
   p.set_response_status(tlm::TLM_OK_RESPONSE);
   if (far_latency_ != 0 && crosses(d, slot)) far_.push({&p, now + far_latency_});

@@ -74,10 +74,12 @@ void check_shared(const instruction& i, const block_context& block, lane_mask ma
   const std::uint64_t odd = bytes - 1;
   const auto wrong = [&](unsigned l) { return size < bytes || addresses[l] > last || (addresses[l] & odd) != 0; };
   if (mask == all_lanes && size >= bytes) {  // the common case, without a branch per lane
-    std::uint64_t any = 0;
-    for (unsigned l = 0; l < warp_size; ++l)
-      any |= (addresses[l] & odd) | ((last - addresses[l]) >> 63) | (addresses[l] >> 63);
-    if (any == 0) return;
+    std::uint64_t any = 0, beyond = 0;       // the highest bit of `beyond`: an address is greater than `last`
+    for (unsigned l = 0; l < warp_size; ++l) {
+      any |= addresses[l];
+      beyond |= last - addresses[l];
+    }
+    if ((any & odd) == 0 && (any | beyond) >> 63 == 0) return;
   }
   const lane_mask bad = lanes_where(mask, wrong);
   if (bad == 0) return;
