@@ -46,7 +46,7 @@ struct pattern {
 
 /// Sectors a cycle once the SMs are busy: of the accesses by which a longer run exceeds a shorter one.
 double rate_of(const pattern& p, unsigned sms, const words& options = {}) {
-  const unsigned few = sms == 1 ? 8 : 2, many = sms == 1 ? 24 : 12;
+  const unsigned few = sms == 1 ? 8 : 2, many = sms == 1 ? 24 : 8;
   const auto cycles = [&](unsigned rounds) {
     const auto word = [](unsigned n) { return "u32:" + std::to_string(n); };
     return cycles_of(p.kernel, sms, 1024, {"buf:2097152", word(rounds), word(p.pitch), word(p.step), word(2097152)},
