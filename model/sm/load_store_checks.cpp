@@ -4,6 +4,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/set_bits.h"
+#include "heddle/simt/scalar/memory_access.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sm/load_store_unit.h"
@@ -15,19 +16,13 @@ namespace heddle {
 // transaction.
 bool load_store_unit::legal(lsu_transaction& t) {
   if (t.launch->recorded()) return true;  // a recording has no list of the memory that was mapped
-  std::uint64_t low = ~std::uint64_t{0};
-  std::uint64_t high = 0;
-  std::uint64_t bits = 0;
-  for (const unsigned lane : set_bits(t.global_mask)) {
-    const std::uint64_t a = t.addresses()[lane];
-    low = a < low ? a : low;
-    high = a > high ? a : high;
-    bits |= a;
-  }
   const unsigned bytes = t.bytes_per_lane;
   ranges_.refresh(hint_);
-  const std::uint64_t last = high + bytes - 1;
-  if ((bits & (bytes - 1)) == 0 && last >= high && hint_.holds(low, last)) return true;
+  // The common case: all lanes, in the range in which the last access was.
+  const std::uint64_t size = hint_.end - hint_.begin;
+  if (t.global_mask == simt::all_lanes && size >= bytes && size >> 63 == 0 &&
+      simt::all_lie_within(t.addresses(), hint_.begin, hint_.end - bytes, bytes))
+    return true;
   for (const unsigned lane : set_bits(t.global_mask)) {
     const bool misaligned = (t.addresses()[lane] & (bytes - 1)) != 0;
     if (!misaligned && ranges_.find(t.addresses()[lane], bytes, hint_)) continue;

@@ -143,8 +143,12 @@ unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t
     for (unsigned lane = 1; lane < 32; ++lane) off |= addresses[lane] - addresses[0] - lane * bytes;
     if (off == 0) return 1;
   }
-  // Fast path: at most one word per lane and no bank with two different words. No counting is needed.
+  // Fast paths: at most one word per lane, and each lane has a bank of its own, or no bank has two different words. No
+  // counting is needed.
   if (bytes <= 1u << word_shift_) {
+    std::uint64_t banks = 0;
+    for (const unsigned lane : set_bits(mask)) banks |= std::uint64_t{1} << bank_of(addresses[lane] >> word_shift_);
+    if (__builtin_popcountll(banks) == __builtin_popcount(mask)) return 1;
     std::uint64_t word_in[64];
     std::uint64_t seen = 0;
     bool clash = false;

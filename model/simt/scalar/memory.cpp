@@ -67,14 +67,28 @@ bool stores(const instruction& i) { return i.op == opcode::st || i.op == opcode:
   throw program_error(text);
 }
 
+}  // namespace
+
+bool all_lie_within(const std::uint64_t addresses[warp_size], std::uint64_t first, std::uint64_t last, unsigned bytes) {
+  std::uint64_t bits = 0, beyond = 0;  // the highest bit of `beyond`: an address lies outside
+  const std::uint64_t most = last - first;
+  for (unsigned l = 0; l < warp_size; ++l) {
+    bits |= addresses[l];
+    beyond |= (addresses[l] - first) | (most - (addresses[l] - first));
+  }
+  return (bits & (bytes - 1)) == 0 && beyond >> 63 == 0;
+}
+
+namespace {
+
 void check_shared(const instruction& i, const block_context& block, lane_mask mask, const std::uint64_t* addresses,
                   unsigned bytes, unsigned& bad_lane) {
   const std::uint64_t size = block.shared_bytes;
   const std::uint64_t last = size >= bytes ? size - bytes : 0;
   const std::uint64_t odd = bytes - 1;
   const auto wrong = [&](unsigned l) { return size < bytes || addresses[l] > last || (addresses[l] & odd) != 0; };
-  if (mask == all_lanes && size >= bytes) {  // the common case, without a branch per lane
-    std::uint64_t any = 0, beyond = 0;       // the highest bit of `beyond`: an address is greater than `last`
+  if (mask == all_lanes && size >= bytes) {  // the common case, as in all_lie_within from 0 on
+    std::uint64_t any = 0, beyond = 0;
     for (unsigned l = 0; l < warp_size; ++l) {
       any |= addresses[l];
       beyond |= last - addresses[l];

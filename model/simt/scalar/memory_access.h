@@ -12,6 +12,10 @@ namespace heddle::simt {
 /// are not resolved to a space.
 void lane_addresses(const isa::instruction& i, const warp_state& w, lane_mask mask, std::uint64_t addresses[warp_size]);
 
+/// True if all lanes' addresses are multiples of `bytes`, a power of two, and lie between `first` and `last`, which
+/// must be less than 2^63 bytes apart. It has no branch per lane.
+bool all_lie_within(const std::uint64_t addresses[warp_size], std::uint64_t first, std::uint64_t last, unsigned bytes);
+
 /// The operand(s) of a store, atomic or reduction: up to four 32-bit words per lane, words[k][lane]. Only the words of
 /// the access are written. cas: the words of the compare value, then those of the new value.
 void lane_store_data(const isa::instruction& i, const warp_state& w, std::uint32_t words[4][warp_size]);
