@@ -14,6 +14,9 @@ namespace heddle::ptx {
 // An instruction moves at most this far up, which bounds the work in huge blocks.
 constexpr std::size_t schedule_window = 192;
 
+// A longer stretch without barriers is scheduled in parts, which bounds the memory for its dependences.
+constexpr std::size_t longest_region = 8192;
+
 /// The instruction stays where it is, and nothing moves across it.
 bool stays_in_place(const machine_instruction& i);
 
@@ -31,9 +34,8 @@ struct dependence_graph {
     bool leads_to_late = false;   // its result comes late, or that of one that it is needed for
     bool constant = false;        // fetches a constant: issues once a successor waits for nothing else
   };
-  struct edge {
-    std::uint32_t to;
-    unsigned latency;
+  struct edge {  // small, for there are up to a hundred an instruction
+    std::uint16_t to, latency;
   };
   struct use {
     std::uint32_t unit;
@@ -81,8 +83,7 @@ class graph_builder {
  private:
   static constexpr std::uint32_t none = 0xffffffffu;
   struct link {
-    std::uint32_t from, to;
-    unsigned latency;
+    std::uint16_t from, to, latency;
   };
 
   void connect(dependence_graph& graph, std::uint32_t from, std::uint32_t to, unsigned latency);

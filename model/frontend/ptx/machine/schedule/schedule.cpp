@@ -13,9 +13,6 @@ namespace heddle::ptx {
 
 namespace {
 
-// A longer stretch without barriers is scheduled in parts, which bounds the memory for its dependences.
-constexpr std::size_t longest_region = 8192;
-
 std::size_t count_instructions(const machine_function& f) {
   std::size_t instructions = 0;
   for (const machine_block& b : f.blocks) instructions += b.code.size();
