@@ -304,14 +304,15 @@ constexpr dram_standard standards[] = {
 };
 
 // Presets: the memory of shipped GPUs, whose configurations name the sources of their figures, without bank groups.
-using preset_figures = std::array<dram_figure, 13>;
+using preset_figures = std::array<dram_figure, 14>;
 constexpr preset_figures figures_of_preset(const char* source, unsigned rcd, unsigned rp, unsigned cl, unsigned cwl,
                                            unsigned ras, unsigned ccd, unsigned rrd, unsigned wr, unsigned rtp,
-                                           unsigned wtr, unsigned refi, unsigned rfc) {
+                                           unsigned wtr, unsigned refi, unsigned rfc,
+                                           unsigned rfc_pb = 0) {
   return {{{t::rcd, rcd, source}, {t::rp, rp, source}, {t::cl, cl, source}, {t::cwl, cwl, source},
            {t::ras, ras, source}, {t::ccd_s, ccd, source}, {t::rrd_s, rrd, source}, {t::wr, wr, source},
            {t::rtp, rtp, source}, {t::wtr_s, wtr, source}, {t::refi, refi, source}, {t::rfc, rfc, source},
-           {t::rtw, 1, "chosen: one idle cycle of the data bus"}}};
+           {t::rtw, 1, "chosen: one idle cycle of the data bus"}, {t::rfc_pb, rfc_pb, source}}};
 }
 constexpr preset_figures gddr5_preset =
     figures_of_preset("configs/gtx980.ini", 16, 16, 16, 6, 37, 2, 8, 18, 3, 8, 0, 0);
@@ -325,7 +326,8 @@ constexpr preset_figures hbm2_preset =
     figures_of_preset("configs/v100.ini", 12, 12, 12, 2, 28, 2, 3, 10, 3, 3, 3420, 228);
 constexpr preset_figures hbm2e_preset =
     figures_of_preset("the times of configs/a100.ini at this clock", 24, 24, 24, 5, 53, 2, 8, 21, 8, 5, 0, 0);
-constexpr preset_figures hbm3_preset = figures_of_preset("configs/h100.ini", 36, 36, 36, 6, 84, 2, 9, 30, 9, 9, 0, 0);
+constexpr preset_figures hbm3_preset =
+    figures_of_preset("configs/h100.ini", 36, 36, 36, 6, 84, 2, 9, 30, 9, 9, 7700, 0, 594);
 
 // The names of `dram.preset`, in this order.
 constexpr dram_memory presets[] = {

@@ -108,8 +108,11 @@ HEDDLE_NUMBER(unsigned, launch_latency_cycles, 700, delay, cycles, measured,
 HEDDLE_NUMBER(unsigned, launch_overhead_cycles, 0, delay, cycles, measured,
   "what a profiler's elapsed cycles of a launch hold besides kernel cycles, before its first block and after its last; "
   "changes no result: heddle correlate subtracts it, heddle run reports it separately; 0: unknown")
-HEDDLE_NUMBER(double, dispatch_interval_cycles, 1, between(1, 100000), cycles, measured,
+HEDDLE_NUMBER(double, dispatch_interval_cycles, 1, between(0.01, 100000), cycles, measured,
   "cycles between two dispatched blocks, on average")
+HEDDLE_NUMBER(double, end_interval_cycles, 0, between(0, 100000), cycles, measured,
+  "cycles between the ends of two blocks that the CWD deals with: the block that follows one, and the end of the grid, "
+  "wait for it; 0: it deals with any number at once")
 HEDDLE_NUMBER(unsigned, dispatch_latency_cycles, 4, latency, cycles, measured,
   "latency of a message from CWD to SM, and of one back: before a block's first instruction, and from its last "
   "one until its resources are free; at least 1")
@@ -628,10 +631,15 @@ HEDDLE_NUMBER(unsigned, far_latency_cycles, 0, delay, cycles, measured,
   "added where data crosses between the two partitions of the L2, each of which has half of the slices and serves half "
   "of the GPCs: stores, atomics, misses, and hits of sectors that the SM's partition has not read since they were "
   "written; core cycles; 0: one partition")
+HEDDLE_NUMBER(unsigned, partition_bytes, 4096, powers_of_two(128, 1048576), bytes, measured,
+  "aligned blocks of this size belong to one of the two partitions (far_latency_cycles), and of each two one to each")
 HEDDLE_NUMBER(unsigned, fetch_bytes, 32, powers_of_two(32, 128), bytes, measured,
   "size of the aligned block that a miss fetches, without the sectors that the line already has")
 HEDDLE_FLAG(fills_parts, false, measured,
   "a sector that was stored in part is read from the memory before it is written back; else it is written with a mask")
+HEDDLE_NUMBER(unsigned, write_interval_cycles, 0, delay, l2_cycles, measured,
+  "busy time of a slice's array per sector that a store, an atomic or a fetch from memory writes: the next store or "
+  "atomic waits, hits of loads do not; 0: it takes any number at once")
 HEDDLE_NUMBER(unsigned, slices_per_channel, 1, between(1, 8), count, product,
   "slices before each memory channel; each has its port of the interconnect, its look-ups and its misses")
 HEDDLE_NUMBER(unsigned, lookup_interval_cycles, 1, latency, l2_cycles, design,

@@ -107,6 +107,12 @@ class rule_checker {
         config_.l2.size_bytes % (slices * config_.l2.line_bytes * config_.l2.ways) == 0,
         {"l2.size_bytes", "memory.channels", "l2.slices_per_channel", "l2.ways"},
         "expected l2.size_bytes to be a multiple of memory.channels x l2.slices_per_channel x l2.line_bytes x l2.ways");
+    const bool partitions = config_.l2.far_latency_cycles != 0;
+    require(!partitions || config_.memory.channels % 2 == 0, {"memory.channels", "l2.far_latency_cycles"},
+            "expected an even number of memory.channels for the two partitions of l2.far_latency_cycles");
+    require(!partitions || config_.l2.partition_bytes >= config_.l2.interleave_bytes,
+            {"l2.partition_bytes", "l2.interleave_bytes", "l2.far_latency_cycles"},
+            "expected l2.partition_bytes of at least l2.interleave_bytes");
     require(config_.l1.latency_cycles > config_.ldst.address_latency_cycles,
             {"l1.latency_cycles", "ldst.address_latency_cycles"},
             "expected l1.latency_cycles to be larger than ldst.address_latency_cycles, which is part of it");

@@ -80,21 +80,32 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   if (halted_) return;
   if (abandoning_) return drive_abandonment(cycle);
   if (switches_ != 0) drive_switches(cycle);
+  take_late_ends(cycle);
   // Blocks of a grid that becomes ready may fit where blocks of other grids do not.
   for (const std::uint32_t id : candidates_)
     if (grids_[id].ready_cycle == cycle) blocked_ = false;
-  if (cycle >= next_dispatch_ && !blocked_) {
-    if (const std::uint64_t blocks = dispatch_next(cycle); blocks != 0) {
-      // Fractions of a cycle are kept while dispatches are back to back.
-      if (dispatch_free_ + 1 <= static_cast<double>(cycle)) dispatch_free_ = static_cast<double>(cycle);
-      dispatch_free_ += static_cast<double>(blocks) * config_.cwd.dispatch_interval_cycles;
-      next_dispatch_ = static_cast<cycle_t>(std::ceil(dispatch_free_));
-    } else {
-      blocked_ = true;
-    }
+  while (cycle >= next_dispatch_ && !blocked_) {
+    if (const std::uint64_t blocks = dispatch_next(cycle); blocks != 0) take_time(blocks, cycle);
+    else blocked_ = true;
   }
   if (blocked_) make_room(cycle);
   schedule(cycle);
+}
+
+// The CWD deals with the end of a block before it sends the one that follows it. While it sends none, it deals with
+// ends.
+void compute_work_distributor::take_time(std::uint64_t blocks, cycle_t cycle) {
+  const double now = static_cast<double>(cycle), sent = static_cast<double>(blocks);
+  const double interval = config_.cwd.dispatch_interval_cycles, end_interval = config_.cwd.end_interval_cycles;
+  // Fractions of a cycle are kept while dispatches are back to back.
+  if (dispatch_free_ + 1 <= now) {
+    if (end_interval > 0) ends_ = std::max(0.0, ends_ - (now - dispatch_free_) / end_interval);
+    dispatch_free_ = now;
+  }
+  const double ends = std::min(ends_, sent);
+  ends_ -= ends;
+  dispatch_free_ += (sent - ends) * interval + ends * std::max(interval, end_interval);
+  next_dispatch_ = static_cast<cycle_t>(std::ceil(dispatch_free_ - std::max(0.0, 1 - interval)));
 }
 
 // Arrivals of one cycle are processed by SM number, independent of the order in which the SMs sent them.
@@ -130,6 +141,10 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   blocked_ = false;
   ++blocks_completed_;
   grid_record& g = grids_[b.launch->launch_id];
+  ++ends_;
+  ends_free_ = std::max(ends_free_, static_cast<double>(cycle));
+  g.ends_cycle = static_cast<cycle_t>(ends_free_);
+  ends_free_ += config_.cwd.end_interval_cycles;
   g.block_cycles += cycle - b.since;
   g.longest_block = std::max(g.longest_block, cycle - b.since);
   b.recording.reset();
@@ -153,6 +168,7 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   if (!g.done() || abandoning_) return;
   auto& stream = streams_[g.launch->stream];
   if (stream.front() != g.launch->launch_id) return;
+  if (g.ends_cycle > cycle) return late_ends_.push_back(g.launch->launch_id);
   end(g, cycle);
   with_runtime_ -= calls_runtime(*g.launch);
   stream.pop_front();
@@ -164,6 +180,18 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   refresh_candidates();
   listener_.grid_finished(g, cycle);
   if (next != nullptr) finish_if_done(*next, cycle);
+}
+
+// Ends grids whose last blocks' ends have waited for others.
+void compute_work_distributor::take_late_ends(cycle_t cycle) {
+  std::vector<std::uint32_t> due;
+  for (const std::uint32_t id : late_ends_)
+    if (grids_[id].ends_cycle <= cycle) due.push_back(id);
+  if (due.empty()) return;
+  late_ends_.erase(std::remove_if(late_ends_.begin(), late_ends_.end(),
+                                  [&](std::uint32_t id) { return grids_[id].ends_cycle <= cycle; }),
+                   late_ends_.end());
+  for (const std::uint32_t id : due) finish_if_done(grids_[id], cycle);
 }
 
 // An SM accepts no new block during a context switch or while blocks that have left it are due to return, and no block
@@ -233,6 +261,7 @@ void compute_work_distributor::dispatch(grid_record& g, std::uint64_t block, uns
 void compute_work_distributor::schedule(cycle_t cycle) {
   cycle_t at = never;
   for (const arrival& a : arrivals_) at = std::min(at, a.cycle);
+  for (const std::uint32_t id : late_ends_) at = std::min(at, grids_[id].ends_cycle);
   for (const std::uint32_t id : candidates_) {
     const grid_record& g = grids_[id];
     if (g.dispatched == g.blocks()) continue;

@@ -90,6 +90,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] bool accepts(unsigned sm, const grid_record& g) const;
   /// The number of blocks dispatched: 0, 1 or those of a cluster.
   std::uint64_t dispatch_next(cycle_t cycle);
+  void take_time(std::uint64_t blocks, cycle_t cycle);
+  void take_late_ends(cycle_t cycle);
   [[nodiscard]] unsigned blocks_before(unsigned sm) const;
   [[nodiscard]] bool takes_all(const sm_account& a) const;
   /// Number of the present set of grids with blocks to dispatch: another set, another number.
@@ -162,8 +164,11 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   // The SMs' part of a block is poisoned while it is not in use. The CWD's own part says whether the block is resident.
   object_pool<block_in_flight, cta_transaction> blocks_;
   cycle_t next_dispatch_ = 0;
-  double dispatch_free_ = 0;  // next_dispatch_ before rounding up
-  bool blocked_ = false;      // nothing fits until a completion, a new grid or a grid that becomes ready
+  double dispatch_free_ = 0;              // next_dispatch_ before rounding up
+  double ends_ = 0;                       // of blocks: those that blocks which follow them still wait for
+  double ends_free_ = 0;                  // from when on the next block's end is dealt with
+  std::vector<std::uint32_t> late_ends_;  // grids that are done but for the ends of their last blocks
+  bool blocked_ = false;                  // nothing fits until a completion, a new grid or a grid that becomes ready
   bool halted_ = false;
   bool abandoning_ = false;                                        // all launches, for a reset
   std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, of this reset

@@ -28,8 +28,9 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
     }
     if (next_block != never) {
       // The SMs before this one may get blocks of other grids from now on.
-      const double before = blocks_before(sm) * config_.cwd.dispatch_interval_cycles;
-      const bool rounded = before != std::floor(before);  // the first dispatch may have been rounded up
+      const double interval = config_.cwd.dispatch_interval_cycles, before = blocks_before(sm) * interval;
+      // The first dispatch may have been rounded up, or be one of several in its cycle.
+      const bool rounded = before != std::floor(before) || interval < 1;
       const cycle_t its_turn =
           std::max(now + 1, next_dispatch_) + static_cast<cycle_t>(before) - (rounded && before >= 1 ? 1 : 0);
       until = std::min(until, std::max(next_block, its_turn) + latency - 1);

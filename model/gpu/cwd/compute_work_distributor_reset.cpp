@@ -12,6 +12,7 @@ void compute_work_distributor::abandon() {
   halted_ = false;
   abandoning_ = true;
   candidates_.clear();
+  late_ends_.clear();
   for (sm_account& a : accounts_) {
     // Preemptions that have not begun are dropped, and draining blocks are flushed.
     for (const context_in_flight* c : a.requests) {
@@ -97,6 +98,7 @@ void compute_work_distributor::restart() {
   placement_ = make_placement_policy(config_.cwd.placement);
   next_dispatch_ = 0;
   dispatch_free_ = 0;
+  ends_ = ends_free_ = 0;
   refresh_candidates();
 }
 

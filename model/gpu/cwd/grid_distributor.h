@@ -30,6 +30,7 @@ struct grid_record {
   cycle_t ready_cycle = 0;  // from which its blocks may be dispatched
   cycle_t start_cycle = 0;  // first block placed on an SM
   cycle_t end_cycle = 0;    // last block complete and last store acknowledged
+  cycle_t ends_cycle = 0;   // in which the CWD deals with the end of its last complete block
   std::uint64_t dispatched = 0;
   std::uint64_t block_cycles = 0;  // sum over its completed blocks of the cycles spent on SMs
   cycle_t longest_block = 0;       // longest time that a completed block spent on an SM

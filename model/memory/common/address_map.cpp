@@ -16,9 +16,17 @@ address_map::address_map(const gpu_config& config)
   if (slices_ == 0) throw input_error("memory.channels and l2.slices_per_channel must be at least 1");
   if (interleave_ < line_bytes || (interleave_ & (interleave_ - 1)) != 0)
     throw input_error("l2.interleave_bytes must be a power of two of at least 128");
+  if (config.l2.far_latency_cycles != 0) {
+    if (config.memory.channels % 2 != 0) throw input_error("two partitions need an even number of memory.channels");
+    if (config.l2.partition_bytes < interleave_)
+      throw input_error("l2.partition_bytes must be at least l2.interleave_bytes");
+    halves_ = 2;
+    while ((std::uint64_t{1} << half_shift_) < config.l2.partition_bytes) ++half_shift_;
+  }
+  ways_ = slices_ / halves_;
   while ((std::uint64_t{1} << interleave_shift_) < interleave_) ++interleave_shift_;
-  while ((1u << shift_) < slices_) ++shift_;
-  power_of_two_ = (1u << shift_) == slices_;
+  while ((1u << shift_) < ways_) ++shift_;
+  power_of_two_ = (1u << shift_) == ways_;
   // The heap may start in the middle of a round. Local addresses then start one block later in the channels that own
   // blocks of that round before the heap.
   base_ = (std::uint64_t{config.memory.base_mib} << 20) -
@@ -32,21 +40,26 @@ unsigned address_map::fold(std::uint64_t round) const {
   return static_cast<unsigned>(h & ((std::uint64_t{1} << shift_) - 1));
 }
 
-unsigned address_map::slice_of(std::uint64_t address) const {
-  const std::uint64_t block = address >> interleave_shift_;
+unsigned address_map::turn_of(std::uint64_t block) const {
   const std::uint64_t round = round_of(block);
-  const unsigned turn = static_cast<unsigned>(block - round * slices_);
+  const unsigned turn = static_cast<unsigned>(block - round * ways_);
   if (!hashed_) return turn;
   // In every round both forms permute the slices, so the map is one-to-one.
-  return power_of_two_ ? turn ^ fold(round) : (turn + fold(round)) % slices_;
+  return power_of_two_ ? turn ^ fold(round) : (turn + fold(round)) % ways_;
+}
+
+unsigned address_map::slice_of(std::uint64_t address) const {
+  const half_address in = half_of(address);
+  return in.half * ways_ + turn_of(in.address >> interleave_shift_);
 }
 
 std::uint64_t address_map::local_address(std::uint64_t address) const {
+  address = half_of(address).address;
   return (round_of(address >> interleave_shift_) << interleave_shift_) | (address & (interleave_ - 1));
 }
 
 std::uint64_t address_map::channel_address(std::uint64_t address) const {
-  const std::uint64_t block = address >> interleave_shift_;
+  const std::uint64_t block = half_of(address).address >> interleave_shift_;
   const std::uint64_t in_channel = round_of(block) * slices_per_channel_ + slice_in_channel(slice_of(address));
   return (in_channel << interleave_shift_) | (address & (interleave_ - 1));
 }
@@ -57,9 +70,13 @@ std::uint64_t address_map::outside_address(std::uint64_t address) const {
 
 std::uint64_t address_map::global_address(unsigned slice, std::uint64_t local) const {
   const std::uint64_t round = local >> interleave_shift_;
-  unsigned turn = slice;
-  if (hashed_) turn = power_of_two_ ? slice ^ fold(round) : (slice + slices_ - fold(round) % slices_) % slices_;
-  return ((round * slices_ + turn) << interleave_shift_) | (local & (interleave_ - 1));
+  const unsigned half = slice / ways_;
+  unsigned turn = slice % ways_;
+  if (hashed_) turn = power_of_two_ ? turn ^ fold(round) : (turn + ways_ - fold(round) % ways_) % ways_;
+  const std::uint64_t inside = ((round * ways_ + turn) << interleave_shift_) | (local & (interleave_ - 1));
+  if (halves_ == 1) return inside;
+  const std::uint64_t pair = inside >> half_shift_, block = (pair << 1) | (half ^ second_of(pair));
+  return (block << half_shift_) | (inside & ((std::uint64_t{1} << half_shift_) - 1));
 }
 
 }  // namespace heddle

@@ -10,8 +10,10 @@ namespace heddle {
 /// Maps an address to the L2 slice that owns it, to the memory channel behind that slice, and to the byte addresses in
 /// both. Consecutive blocks of `l2.interleave_bytes` go to consecutive slices; a round is one block of each slice. With
 /// `l2.hash = xor` a fold of the upper address bits permutes the slices in each round, so that power-of-two strides
-/// spread over all slices. The map is one-to-one, and local addresses are dense: consecutive rounds are adjacent in a
-/// slice, and the blocks that a channel's slices have of a round are adjacent in the channel.
+/// spread over all slices. With two partitions (`l2.far_latency_cycles`), of each two blocks of `l2.partition_bytes`
+/// one goes to each of them, in an order that the upper address bits decide; the rest is as above, within the half of
+/// the slices that is a partition. The map is one-to-one, and local addresses are dense: consecutive rounds are
+/// adjacent in a slice, and the blocks that a channel's slices have of a round are adjacent in the channel.
 class address_map {
  public:
   /// Throws input_error if the parameters allow no such map.
@@ -40,18 +42,37 @@ class address_map {
   }
 
  private:
+  /// A partition, and the address among the bytes that belong to it.
+  struct half_address {
+    unsigned half;
+    std::uint64_t address;
+  };
+  [[nodiscard]] half_address half_of(std::uint64_t address) const {
+    if (halves_ == 1) return {0, address};
+    const std::uint64_t block = address >> half_shift_, pair = block >> 1;
+    return {second_of(pair) ^ static_cast<unsigned>(block & 1),
+            (pair << half_shift_) | (address & ((std::uint64_t{1} << half_shift_) - 1))};
+  }
+  /// Whether the first of a pair of blocks goes to the second partition.
+  [[nodiscard]] static unsigned second_of(std::uint64_t pair) {
+    return static_cast<unsigned>(__builtin_parityll(pair));
+  }
+  [[nodiscard]] unsigned turn_of(std::uint64_t block) const;
   [[nodiscard]] std::uint64_t round_of(std::uint64_t block) const {
-    return power_of_two_ ? block >> shift_ : block / slices_;
+    return power_of_two_ ? block >> shift_ : block / ways_;
   }
   [[nodiscard]] unsigned fold(std::uint64_t round) const;
 
   unsigned slices_;
   unsigned slices_per_channel_;
+  unsigned halves_ = 1;      // partitions
+  unsigned half_shift_ = 0;  // bits of an address in a block of a partition
+  unsigned ways_;            // slices of a partition
   bool channel_addresses_;
   std::uint64_t base_ = 0;  // added to form an outside address, modulo 2^64
   std::uint64_t interleave_;
   unsigned interleave_shift_ = 0;
-  unsigned shift_ = 0;  // bits of a slice number, rounded up
+  unsigned shift_ = 0;  // bits of the number of a partition's slice, rounded up
   bool power_of_two_ = false;
   bool hashed_ = false;
 };

@@ -94,6 +94,7 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
     return true;
   }
   if (d.atomic != nullptr && hot_.atomic_free > now) return false;
+  if ((d.write || d.atomic != nullptr) && array_ready() > now) return false;
   // A system-scope write or atomic is written through to the memory at once.
   if (d.system && (d.write || d.atomic != nullptr) && !memory_has_room()) return false;
   std::uint32_t slot = hot_.lines.find(d.line);
@@ -260,6 +261,7 @@ void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
 
 void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
   hot_.lines.touch(slot);
+  if (d.write || d.atomic != nullptr) occupy_array(d.bytes.touched_sectors(), now);
   if (d.atomic != nullptr) {
     perform_atomic(p, d, slot, now);
     return;

@@ -155,6 +155,7 @@ void l2_slice::take_responses(cycle_t now) {
       m.error = status;
     }
     m.pending &= ~sectors;
+    occupy_array(sectors, now);
     hot_.memory.release_first();
     wake_waiters(miss, now);
   }
@@ -175,7 +176,7 @@ void l2_slice::schedule(cycle_t now) {
   if (!hot_.accesses.empty() && hot_.port.responses_queued() < parameters_.queue_entries) {
     if (!hot_.stalled) next = std::min(next, std::max(hot_.accesses.front().due, hot_.next_access));
     else if (hot_.progress) next = now + 1;
-    else if (hot_.atomic_free > now) next = std::min(next, hot_.atomic_free);
+    else if (const cycle_t free = std::max(hot_.atomic_free, array_ready()); free > now) next = std::min(next, free);
   }
   if (hot_.port.held() != nullptr && hot_.slots.has_room()) next = std::min(next, hot_.port.held_from());
   if (flush_slot_ != none && memory_has_room()) next = now + 1;

@@ -78,6 +78,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::uint32_t of_parts = none - 1;  // tag of a read for which nothing waits
+  static constexpr unsigned write_buffer_sectors = 16;
 
   struct access {
     tlm::tlm_generic_payload* payload = nullptr;
@@ -140,6 +141,16 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   void fetch(std::uint32_t miss, const demand& d, unsigned sectors);
   void wake_waiters(std::uint32_t miss, cycle_t now);
   void serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
+  /// From here on the next store or atomic can be taken: what the array has not written yet waits in a buffer.
+  [[nodiscard]] cycle_t array_ready() const {
+    const cycle_t buffered = cycle_t{parameters_.write_interval_cycles} * write_buffer_sectors;
+    return hot_.array_free - std::min(hot_.array_free, buffered);
+  }
+  /// The array is busy while these sectors are written.
+  void occupy_array(unsigned sectors, cycle_t now) {
+    hot_.array_free = std::max(hot_.array_free, now) +
+                      cycle_t{parameters_.write_interval_cycles} * static_cast<unsigned>(__builtin_popcount(sectors));
+  }
   void perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
   void respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status);
   [[nodiscard]] bool is_far(const gpu_request* r) const { return far_latency_ != 0 && r != nullptr && far_sms_[r->sm]; }
@@ -187,8 +198,9 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
     std::vector<std::uint32_t> free_waiters;
     ring<delayed> atomics;  // performed; answered when due
     cycle_t atomic_free = 0;
+    cycle_t array_free = 0;  // from here on the array has written all that it was given
   };
-  static_assert(sizeof(hot_state) == 832, "thirteen cache lines");
+  static_assert(sizeof(hot_state) == 896, "fourteen cache lines");
   hot_state hot_;
   cycle_t far_latency_ = 0;  // 0: there is no other partition
   std::vector<bool> far_sms_;

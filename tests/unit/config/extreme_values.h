@@ -69,6 +69,7 @@ inline const std::map<std::string, settings>& beside() {
       {"gpu.sms_per_tpc", {"cluster.tpc_hop_cycles=1000"}},
       {"cluster.tpc_hop_cycles", {"cluster.hop_cycles=4", "cluster.tpc_hop_cycles=1000"}},
       {"l2.fills_parts", {"l2.size_bytes=4096", "l2.ways=2"}},
+      {"l2.partition_bytes", {"l2.far_latency_cycles=100"}},
       {"tma.issue_interval_cycles", {"tma.issue_interval_cycles=1000"}},
       {"l2.atomic_limit_cycles", {"l2.atomic_interval_cycles=10000"}},
       {"energy.tlb_pj", {"tlb.entries=1"}},

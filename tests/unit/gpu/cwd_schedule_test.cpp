@@ -264,10 +264,13 @@ TEST_F(cwd_schedules, complete_every_block_and_overcommit_no_sm) { run(1001); }
 
 // Many SMs, and no preemption requests: the CWD knows how many blocks are placed elsewhere first.
 TEST_F(cwd_schedules, nothing_arrives_where_blocks_go_elsewhere_first) {
-  for (const char* interval : {"1", "1.75", "2.2", "3"}) {
+  for (const auto& [interval, end] :
+       {std::pair("1", "0"), std::pair("1.75", "0"), std::pair("2.2", "0"), std::pair("3", "0"), std::pair("0.3", "0"),
+        std::pair("0.187", "1.187"), std::pair("1.5", "2.6")}) {
     restart();
     schedules s(load_config("v100", {"gpu.sm_count=12", "cwd.launch_latency_cycles=20",
-                                     std::string("cwd.dispatch_interval_cycles=") + interval}),
+                                     std::string("cwd.dispatch_interval_cycles=") + interval,
+                                     std::string("cwd.end_interval_cycles=") + end}),
                 5, false);
     for (unsigned n = 0; n < 1000 && !HasFailure(); ++n) s.one();
     s.check_runs();

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/config/error.h"
+
 namespace heddle::test {
 namespace address_map_test {
 
@@ -86,6 +88,49 @@ TEST(address_map_test, external_addresses_are_unique_and_channel_addresses_are_d
       }
   EXPECT_TRUE(address_map(gpu_config()).outside_is_same());
   EXPECT_EQ(address_map(gpu_config()).outside_address(first + 5), first + 5);
+}
+
+// Of two neighbouring blocks of partition_bytes one belongs to each half of the slices, and none to both.
+TEST(address_map_test, blocks_alternate_between_two_partitions) {
+  for (const auto hash : {choice::hash::none, choice::hash::xor_})
+    for (const unsigned channels : {2u, 6u, 16u, 80u})
+      for (const unsigned each : {1u, 2u})
+        for (const unsigned bytes : {256u, 4096u}) {
+          gpu_config c;
+          c.memory.channels = channels;
+          c.l2.slices_per_channel = each;
+          c.l2.far_latency_cycles = 100;
+          c.l2.partition_bytes = bytes;
+          c.l2.hash = hash;
+          const address_map map(c);
+          const unsigned slices = channels * each;
+          std::vector<unsigned> load(slices, 0);
+          std::set<std::pair<unsigned, std::uint64_t>> seen;
+          const std::uint64_t base = std::uint64_t{5} << 40, all = std::uint64_t{slices} * 64;
+          for (std::uint64_t k = 0; k < all; ++k) {
+            const std::uint64_t a = base + k * 256 + 19;
+            const unsigned slice = map.slice_of(a);
+            ASSERT_LT(slice, slices);
+            ++load[slice];
+            ASSERT_EQ(map.global_address(slice, map.local_address(a)), a);
+            ASSERT_TRUE(seen.emplace(map.channel_of(a), map.channel_address(a)).second) << a;
+            const std::uint64_t first = a / bytes * bytes;
+            EXPECT_EQ(slice / (slices / 2), map.slice_of(first) / (slices / 2)) << a;
+            EXPECT_NE(slice / (slices / 2), map.slice_of(first ^ bytes) / (slices / 2)) << a;
+          }
+          const auto [low, high] = std::minmax_element(load.begin(), load.end());
+          EXPECT_LE(*high - *low, 16u) << channels << " channels";
+        }
+}
+
+TEST(address_map_test, two_partitions_need_an_even_number_of_channels) {
+  gpu_config c;
+  c.l2.far_latency_cycles = 100;
+  c.memory.channels = 5;
+  EXPECT_THROW(address_map{c}, input_error);
+  c.memory.channels = 4;
+  c.l2.partition_bytes = 128;
+  EXPECT_THROW(address_map{c}, input_error) << "a block of interleave_bytes would belong to both";
 }
 
 TEST(address_map_test, hashing_spreads_strides_of_powers_of_two) {
