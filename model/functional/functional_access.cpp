@@ -220,7 +220,7 @@ std::uint64_t atomic_result(const isa::instruction& i, std::uint64_t before,
   const auto value = [&](unsigned k) {
     return words[k][lane] | (count == 2 ? std::uint64_t{words[k + 1][lane]} << 32 : 0);
   };
-  return simt::atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
+  return simt::global_atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
 }
 
 }  // namespace

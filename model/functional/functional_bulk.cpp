@@ -21,7 +21,7 @@ void reduce(isa::atomic_op op, isa::dtype type, const std::uint8_t* from, unsign
     std::uint64_t old = 0, operand = 0;
     std::memcpy(&old, to + k, size);
     std::memcpy(&operand, from + k, size);
-    old = simt::atomic_result(op, type, old, operand, 0);
+    old = simt::global_atomic_result(op, type, old, operand, 0);
     std::memcpy(to + k, &old, size);
   }
 }

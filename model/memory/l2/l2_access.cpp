@@ -310,7 +310,7 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   for (unsigned i = 0; i < a.count; ++i) {
     std::uint64_t old = 0;
     std::memcpy(&old, line + a.offset[i], size);
-    const std::uint64_t value = simt::atomic_result(op, type, old, a.operand[i], a.swap[i]);
+    const std::uint64_t value = simt::global_atomic_result(op, type, old, a.operand[i], a.swap[i]);
     changes += std::memcmp(line + a.offset[i], &value, size) != 0;
     std::memcpy(line + a.offset[i], &value, size);
     a.result[i] = old;

@@ -78,4 +78,11 @@ std::uint64_t atomic_result(atomic_op op, dtype type, std::uint64_t old_value, s
   return less == (op == atomic_op::min) ? a : b;
 }
 
+std::uint64_t global_atomic_result(atomic_op op, dtype type, std::uint64_t old_value, std::uint64_t operand,
+                                   std::uint64_t swap) {
+  if (op != atomic_op::add || type != dtype::f32) return atomic_result(op, type, old_value, operand, swap);
+  const auto flushed = [](std::uint64_t bits) { return flush(format_f32, bits & 0xffffffffu); };
+  return flushed(atomic_result(op, type, flushed(old_value), flushed(operand), swap));
+}
+
 }  // namespace heddle::simt

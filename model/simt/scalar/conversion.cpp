@@ -62,25 +62,28 @@ std::uint64_t finish_float(const instruction& i, float_format f, std::uint64_t v
 /// tf32 results (type b32) have ten mantissa bits, at the positions of f32's.
 std::uint64_t to_float(const instruction& i, double v) {
   if (i.type == dtype::b32) {
-    return v != v ? nan_f32 : finish_float(i, format_f32, round_double(format_tf32, v, i.round, 0) << 13);
+    constexpr std::uint32_t nan_tf32 = 0x7fffe000u;
+    return v != v ? nan_tf32 : finish_float(i, format_f32, round_double(format_tf32, v, i.round, 0) << 13);
   }
   const float_format f = format_of(i.type);
   return finish_float(i, f, round_double(f, v, i.round, canonical_nan(i.type)));
 }
 
-/// A NaN of an f64, and of a bf16 that becomes an f32, keeps its sign and the highest bits of its payload, as on an
-/// H100.
+/// A NaN of an f64, of an f32 that becomes an f64, and of a bf16 that becomes an f32, keeps its sign and the highest
+/// bits of its payload, as on an H100.
 std::uint64_t kept_nan(const instruction& i, float_format from, std::uint64_t v) {
   const float_format to = format_of(i.type);
   const std::uint64_t payload = v & ((std::uint64_t{1} << from.mantissa) - 1);
   const int down = from.mantissa - to.mantissa;
-  const std::uint64_t quiet = down > 0 ? std::uint64_t{1} << (to.mantissa - 1) : 0;
+  const bool stays = i.src_type == dtype::bf16;  // quiet or not
+  const std::uint64_t quiet = stays ? 0 : std::uint64_t{1} << (to.mantissa - 1);
   const std::uint64_t sign = (v & from.sign_bit()) != 0 ? to.sign_bit() : 0;
   return finish_float(i, to, sign | to.infinity() | quiet | (down > 0 ? payload >> down : payload << -down));
 }
 
 bool keeps_nan(const instruction& i) {
   if (i.src_type == dtype::f64) return i.type == dtype::f32 || i.type == dtype::f16;
+  if (i.src_type == dtype::f32) return i.type == dtype::f64;
   return i.src_type == dtype::bf16 && i.type == dtype::f32;
 }
 
@@ -93,6 +96,8 @@ void f2f(const instruction& i, warp_state& w, lane_mask mask) {
     const std::uint64_t bits = float_source(i, i.src[0], from, a[l]);
     const double value = widen(from, bits);
     if (keeps && value != value) return kept_nan(i, from, bits);
+    // Rounding to tf32 by .rna adds to the bits of a NaN, too, as on an H100.
+    if (i.type == dtype::b32 && i.round == rounding::rna && value != value) return (bits + 0x1000) & 0xffffe000u;
     const std::uint64_t first = to_float(i, value);
     if (!pack) return first;
     return first << 16 | to_float(i, widen(from, float_source(i, i.src[1], from, b[l])));

@@ -28,10 +28,14 @@ void lane_write_back(const isa::instruction& i, warp_state& w, lane_mask mask, c
 /// of 32-bit and larger types at least the size of their registers.
 unsigned access_bytes(const isa::instruction& i);
 
-/// The new value of a memory cell after an atomic operation on its old value (element bits in the low bytes). Used for
-/// shared memory and by the L2. For cas, `operand` is the compare value and `swap` the new one.
+/// The new value of a cell of shared memory after an atomic operation on its old value (element bits in the low bytes).
+/// For cas, `operand` is the compare value and `swap` the new one.
 std::uint64_t atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t old_value, std::uint64_t operand,
                             std::uint64_t swap);
+
+/// The same of global memory, where additions of f32 flush subnormal inputs and results (PTX ISA, atom and red).
+std::uint64_t global_atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t old_value, std::uint64_t operand,
+                                   std::uint64_t swap);
 
 /// Shared-memory load, store or atomic on the lanes of `mask` at block-relative addresses. Throws program_error (text
 /// without place) with `bad_lane` set if an address is outside the block's shared memory or misaligned.

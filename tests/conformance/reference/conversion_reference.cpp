@@ -48,6 +48,7 @@ std::uint64_t integer_to_float(const scalar_operation& o, std::uint64_t bits) {
 /// The ISA leaves a NaN's bits open; an H100 keeps the sign and the highest bits of the payload here.
 bool keeps_payload(isa::dtype to, isa::dtype from) {
   using isa::dtype;
+  if (from == dtype::f32) return to == dtype::f64;
   return from == dtype::f64 ? to == dtype::f32 || to == dtype::f16 : from == dtype::bf16 && to == dtype::f32;
 }
 
@@ -56,6 +57,7 @@ std::uint64_t shortened_nan(const float_format& to, const float_format& from, st
   if (from.fraction > to.fraction)
     payload = payload >> (from.fraction - to.fraction) | std::uint64_t{1} << (to.fraction - 1);
   else payload <<= to.fraction - from.fraction;
+  if (to.width == 64) payload |= std::uint64_t{1} << (to.fraction - 1);
   return (from.is_negative(bits) ? to.sign_bit() : 0) | to.infinity() | payload;
 }
 

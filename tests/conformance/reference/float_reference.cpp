@@ -71,6 +71,10 @@ std::uint64_t calculate(const float_format& f, formula what, std::uint64_t a, st
   };
   bool inexact = false;
   if (f.width == 64) {
+    // Sums and products pass on the first NaN, as on an H100.
+    if (what == formula::add || what == formula::multiply || what == formula::fused)
+      for (const std::uint64_t v : {a, b, what == formula::fused ? c : b})
+        if (f.is_nan(v)) return v | std::uint64_t{1} << 51;
     const double r = compute(what, value(a), value(b), value(c), d, inexact);
     return std::isnan(r) ? f.nan() : as_bits(r);
   }

@@ -62,13 +62,13 @@ TEST(block_turnaround, blocks_are_dispatched_at_fractions_of_a_cycle) {
 // Blocks of the first wave follow one another at dispatch_interval_cycles; those that follow the end of another, and
 // the end of the grid, wait until the CWD has dealt with the ends of blocks, one each end_interval_cycles.
 TEST(block_turnaround, the_distributor_deals_with_ends_one_after_another) {
-  const std::string fast = "--set cwd.dispatch_interval_cycles=0.5 ", ends = "--set cwd.end_interval_cycles=3";
+  const std::string fast = "--set cwd.dispatch_interval_cycles=1.5 ", ends = "--set cwd.end_interval_cycles=3";
   const auto rate = [&](unsigned from, unsigned to, const std::string& options) {
     return (cycles_of(kernel_of(one_store, to, options)) - cycles_of(kernel_of(one_store, from, options))) /
            (to - from);
   };
   EXPECT_NEAR(rate(8000, 16000, fast + ends), 3, 0.02);
-  EXPECT_NEAR(rate(1500, 2500, fast), 0.5, 0.1) << "one wave";
+  EXPECT_NEAR(rate(1500, 2500, fast), 1.5, 0.1) << "one wave";
   EXPECT_NEAR(rate(1500, 2500, fast + ends), 3, 0.05) << "one wave ends, too";
 }
 

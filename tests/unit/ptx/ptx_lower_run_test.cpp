@@ -293,7 +293,11 @@ const row rows[] = {
     {"rcp_f64", "rcp.rn.f64 %do, %da; mov.b64 %o, %do;", [](const inputs& i) { return bits(1.0 / i.da()); }},
     {"sqrt_f64", "sqrt.rn.f64 %do, %da; mov.b64 %o, %do;", [](const inputs& i) { return bits(std::sqrt(i.da())); }},
     {"fma_f64", "fma.rn.f64 %do, %da, %db, %dc; mov.b64 %o, %do;",
-     [](const inputs& i) { return bits(std::fma(i.da(), i.db(), i.dc())); }},
+     [](const inputs& i) {
+       for (const double v : {i.da(), i.db(), i.dc()})
+         if (std::isnan(v)) return as<u64>(v) | u64{1} << 51;  // the first one is passed on
+       return bits(std::fma(i.da(), i.db(), i.dc()));
+     }},
     {"guarded_division",
      "setp.lt.s32 %p, %a, %b; mov.f32 %fo, %fa; @%p div.rn.f32 %fo, %fa, %fb; mov.b32 %x, %fo; and.b32 %x, %x, 0x7fffffff; cvt.u64.u32 %o, %x; abs.f32 %fo, %fo; testp.notanumber.f32 %q, %fo; @%q mov.u64 %o, 9;",
      [](const inputs& i) {

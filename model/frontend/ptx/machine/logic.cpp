@@ -71,7 +71,7 @@ class zero_tests {
       for (machine_instruction& i : b.code) {
         if (i.base.op == opcode::isetp) test(i);
         if (i.base.op == opcode::lop3 && !i.guarded() && i.pdst[0] == no_register && i.dst.reg != no_register)
-          last_[i.dst.reg] = &i;
+          last_[units_.of(i.dst.reg, i.dst.part)] = &i;
       }
       b.code.erase(
           std::remove_if(b.code.begin(), b.code.end(),
@@ -98,7 +98,7 @@ class zero_tests {
         i.pdst[1] != no_register || p == no_register || !x.is_reg() || x.negate || x.invert ||
         !i.src[1].is_zero_register())
       return;
-    const auto made = last_.find(x.reg);
+    const auto made = last_.find(units_.of(x.reg, x.part));
     if (made == last_.end() || !defs_.single(f_, x.reg, units_.of(x.reg, x.part)) ||
         !defs_.single(f_, p, units_.of(p)) || made->second->pdst[0] != no_register)
       return;
@@ -117,7 +117,7 @@ class zero_tests {
   machine_function& f_;
   const unit_map units_;
   const definitions defs_;
-  std::unordered_map<std::uint32_t, machine_instruction*> last_;  // operations of the block by their result
+  std::unordered_map<std::uint32_t, machine_instruction*> last_;  // operations of the block by the word of their result
   std::unordered_map<std::uint32_t, bool> opposite_;              // predicates that are true for zero
 };
 
