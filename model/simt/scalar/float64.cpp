@@ -12,7 +12,8 @@ namespace {
 using isa::instruction;
 using isa::opcode;
 
-/// d = f(a, b, c) on 64-bit floating-point operands; writes both destination registers.
+/// d = f(a, b, c) on 64-bit floating-point operands; writes both destination registers. As on an H100, the first
+/// operand that is NaN is passed on, quiet and without its modifiers.
 template <class F>
 void apply_f64(const instruction& i, warp_state& w, lane_mask mask, F f) {
   const wide_operand a(i.src[0], w);
@@ -20,7 +21,10 @@ void apply_f64(const instruction& i, warp_state& w, lane_mask mask, F f) {
   const wide_operand c(i.src[2], w);
   alignas(64) std::uint32_t low[warp_size] = {}, high[warp_size] = {};
   for_each_lane(mask, [&](unsigned l) {
-    const std::uint64_t r = f(modify_f64(i.src[0], a[l]), modify_f64(i.src[1], b[l]), modify_f64(i.src[2], c[l]));
+    std::uint64_t r = f(modify_f64(i.src[0], a[l]), modify_f64(i.src[1], b[l]), modify_f64(i.src[2], c[l]));
+    if (i.op == opcode::dfma && is_nan(format_f64, c[l])) r = c[l] | quiet_f64;
+    if (is_nan(format_f64, b[l])) r = b[l] | quiet_f64;
+    if (is_nan(format_f64, a[l])) r = a[l] | quiet_f64;
     low[l] = static_cast<std::uint32_t>(r);
     high[l] = static_cast<std::uint32_t>(r >> 32);
   });

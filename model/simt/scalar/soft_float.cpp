@@ -158,10 +158,9 @@ std::uint64_t fma_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c, roundin
   const bool product_negative = ((a ^ b) >> 63) != 0;
   if (is_special(a) || is_special(b) || (!multiply_only && is_special(c))) {
     // A NaN is passed on, quiet, as on an H100: the first one of the operands.
-    constexpr std::uint64_t quiet = std::uint64_t{1} << 51;
-    if (is_nan(format_f64, a)) return a | quiet;
-    if (is_nan(format_f64, b)) return b | quiet;
-    if (!multiply_only && is_nan(format_f64, c)) return c | quiet;
+    if (is_nan(format_f64, a)) return a | quiet_f64;
+    if (is_nan(format_f64, b)) return b | quiet_f64;
+    if (!multiply_only && is_nan(format_f64, c)) return c | quiet_f64;
     const double p = as_double(a) * as_double(b);
     return canonical(multiply_only ? p : std::fma(as_double(a), as_double(b), as_double(c)));
   }

@@ -25,7 +25,7 @@ constexpr float_format format_f64{52, 11};
 
 constexpr std::uint32_t nan_f32 = 0x7fffffffu;
 constexpr std::uint32_t nan_f16 = 0x7fffu;  // also of bf16
-constexpr std::uint64_t nan_f64 = 0xfff8000000000000u;
+constexpr std::uint64_t nan_f64 = 0xfff8000000000000u, quiet_f64 = std::uint64_t{1} << 51;
 
 inline double as_double(std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
 inline std::uint64_t as_bits(double v) { return __builtin_bit_cast(std::uint64_t, v); }

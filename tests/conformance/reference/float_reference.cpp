@@ -143,7 +143,7 @@ bool signs(const scalar_operation& o, const float_format& f, const std::uint64_t
   if (o.name == "copysign") return r = (s[1] & ~f.sign_bit()) | (s[0] & f.sign_bit()), true;
   if (o.name != "neg" && o.name != "abs") return false;
   // The ISA leaves the NaN open here; the model and an H100 return that of arithmetic.
-  if (f.is_nan(s[0])) return r = f.nan(), true;
+  if (f.is_nan(s[0])) return r = f.width == 64 ? s[0] | std::uint64_t{1} << 51 : f.nan(), true;
   r = o.name == "neg" ? s[0] ^ f.sign_bit() : s[0] & ~f.sign_bit();
   if (o.ftz) r = f.flushed(r);
   return true;

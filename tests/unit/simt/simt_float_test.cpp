@@ -92,10 +92,10 @@ TEST(simt_float, f32_modifiers) {
   });
 }
 
-/// What an H100 leaves: of operands that are NaN the first one, quiet; without one the result.
-std::uint64_t with_nan_of(double a, double b, double c, double result) {
-  for (const double x : {a, b, c})
-    if (std::isnan(x)) return bits_of(x) | std::uint64_t{1} << 51;
+/// What an H100 leaves: of operands that are NaN the first one, quiet and without modifiers; without one the result.
+std::uint64_t with_nan_of(const operands& o, bool third, double result) {
+  for (const std::uint64_t x : {o.a, o.b, third ? o.c : o.a})
+    if (std::isnan(double_of(x))) return x | std::uint64_t{1} << 51;
   return canonical(result);
 }
 
@@ -106,7 +106,7 @@ TEST(simt_float, f64_arithmetic) {
       i.round = mode;
       check(i, cases_f64(), [&](const operands& o) {
         volatile double a = double_of(o.a), b = double_of(o.b), c = double_of(o.c);
-        return outcome{with_nan_of(a, b, op == opcode::dfma ? c : 0, rounded(mode, [&]() -> double {
+        return outcome{with_nan_of(o, op == opcode::dfma, rounded(mode, [&]() -> double {
                                      return op == opcode::dadd ? a + b : op == opcode::dmul ? a * b : std::fma(a, b, c);
                                    }))};
       });
@@ -114,7 +114,7 @@ TEST(simt_float, f64_arithmetic) {
       i.src[0].absolute = true;
       check(i, cases_f64(), [&](const operands& o) {
         volatile double a = std::fabs(double_of(o.a)), b = -double_of(o.b), c = double_of(o.c);
-        return outcome{with_nan_of(a, b, op == opcode::dfma ? c : 0, rounded(mode, [&]() -> double {
+        return outcome{with_nan_of(o, op == opcode::dfma, rounded(mode, [&]() -> double {
                                      return op == opcode::dadd ? a + b : op == opcode::dmul ? a * b : std::fma(a, b, c);
                                    }))};
       });
