@@ -12,7 +12,7 @@
 #include "heddle/memory/common/spaced_heap.h"
 #include "heddle/sanitize/allocations.h"
 #include "heddle/sanitize/findings.h"
-#include "heddle/sanitize/phase_check.h"
+#include "heddle/sanitize/phase/phase_check.h"
 #include "heddle/sanitize/product_check.h"
 #include "heddle/sanitize/race_check.h"
 #include "heddle/sanitize/values/value_check.h"

@@ -14,7 +14,7 @@
 #include "heddle/sanitize/clocks.h"
 #include "heddle/sanitize/findings.h"
 #include "heddle/sanitize/known_races.h"
-#include "heddle/sanitize/phase_check.h"
+#include "heddle/sanitize/phase/phase_check.h"
 #include "heddle/sanitize/shadow/shadow_memory.h"
 #include "heddle/sanitize/shadow/shadow_pages.h"
 

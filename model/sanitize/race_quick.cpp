@@ -188,7 +188,8 @@ void race_check::mark_phase(place& p) {
   const auto reads = [&](shadow_cell& cell, const access_mark& own, const phase_check::listed& from) {
     const auto joins = [&](access_mark& m) {
       if (m.warp != own.warp) return false;
-      if (own.is(access_mark::strong) && m.number != own.number && (m.number <= from.sync || m.lanes == own.lanes)) {
+      const bool strong = own.is(access_mark::strong), after = m.number <= from.sync;
+      if (m.number != own.number && (strong ? after || m.lanes == own.lanes : after && p.phase.has_past())) {
         m = own;  // it comes after it
         return true;
       }

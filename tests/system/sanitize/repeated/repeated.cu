@@ -113,3 +113,67 @@ extern "C" __global__ void many_races(unsigned* out) {
   __syncthreads();
   out[threadIdx.x + 64] = s[threadIdx.x];
 }
+
+// The lanes of a warp exchange words with __syncwarp between, so that what they did before is in the past of what they do
+// next: of their own, not of the other warp's.
+__device__ unsigned exchanged(unsigned* s) {
+  unsigned sum = threadIdx.x;
+  for (int k = 0; k < turns; ++k) {
+    s[threadIdx.x] = sum;
+    __syncwarp();
+    sum += s[threadIdx.x ^ (k & 31)];
+    __syncwarp();
+  }
+  return sum;
+}
+
+template <bool good>
+__device__ void exchange_then_read(unsigned* out) {
+  __shared__ unsigned s[64];
+  const unsigned sum = exchanged(s);
+  if (good) __syncthreads();
+  out[threadIdx.x] = sum + s[threadIdx.x ^ 32];
+}
+PAIR(exchange_then_read)
+
+template <bool good>
+__device__ void exchange_then_write(unsigned* out) {
+  __shared__ unsigned s[64];
+  const unsigned sum = exchanged(s);
+  if (good) __syncthreads();
+  s[threadIdx.x ^ 32] = sum;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x];
+}
+PAIR(exchange_then_write)
+
+// Words that a warp has only read.
+template <bool good>
+__device__ void table_then_write(unsigned* out) {
+  __shared__ unsigned s[64], table[64];
+  table[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  unsigned sum = table[threadIdx.x ^ 1];
+  __syncwarp();
+  sum += exchanged(s);
+  if (good) __syncthreads();
+  table[threadIdx.x ^ (good ? 0 : 32)] = sum;
+  __syncthreads();
+  out[threadIdx.x] = table[threadIdx.x];
+}
+PAIR(table_then_write)
+
+// Lanes that diverge independently: in the last turns nothing orders a write with the reads before it.
+template <bool good>
+__device__ void exchange_apart(unsigned* out) {
+  __shared__ unsigned s[64];
+  unsigned sum = threadIdx.x;
+  for (int k = 0; k < turns; ++k) {
+    s[threadIdx.x] = sum;
+    __syncwarp();
+    sum += s[threadIdx.x ^ (k & 31)];
+    if (good || k < turns - 2) __syncwarp();
+  }
+  out[threadIdx.x] = sum;
+}
+PAIR(exchange_apart)

@@ -16,9 +16,11 @@ struct pair_of_kernels {
 };
 
 constexpr pair_of_kernels pairs[] = {
-    {"volatile_then_read", "repeated.cu:18"}, {"volatile_then_write", "repeated.cu:32"},
-    {"volatile_bytes", "repeated.cu:45"},     {"volatile_turns", "repeated.cu:57"},
-    {"counted_then_reset", "repeated.cu:74"}, {"flag_among_words", "repeated.cu:95"},
+    {"volatile_then_read", "repeated.cu:18"},  {"volatile_then_write", "repeated.cu:32"},
+    {"volatile_bytes", "repeated.cu:45"},      {"volatile_turns", "repeated.cu:57"},
+    {"counted_then_reset", "repeated.cu:74"},  {"flag_among_words", "repeated.cu:95"},
+    {"exchange_then_read", "repeated.cu:122"}, {"exchange_then_write", "repeated.cu:122"},
+    {"table_then_write", "repeated.cu:156"},
 };
 
 class sanitize_repeated : public testing::TestWithParam<pair_of_kernels> {};
@@ -38,6 +40,18 @@ TEST_P(sanitize_repeated, races_are_told_from_kernels_without) {
 
 INSTANTIATE_TEST_SUITE_P(all, sanitize_repeated, testing::ValuesIn(pairs),
                          [](const auto& p) { return std::string(p.param.name); });
+
+// In lock step nothing is missing.
+TEST(sanitize_exchange, without_a_meeting_of_lanes_that_diverge_is_found) {
+  for (const char* kernel : {"race_exchange_apart", "free_exchange_apart"}) {
+    const bool races = kernel[0] == 'r';
+    const outcome o = run({"repeated/repeated.ptx", kernel, 1, 64, {"buf:512"}}, "a100");
+    EXPECT_EQ(o.code, races ? 1 : 0) << o.err;
+    EXPECT_EQ(o.err.find("repeated.cu:172") != std::string::npos, races) << o.err;
+    const outcome lock_step = run({"repeated/repeated.ptx", kernel, 1, 64, {"buf:512"}}, "gtx1080");
+    EXPECT_EQ(lock_step.code, 0) << lock_step.err;
+  }
+}
 
 // Instructions that have raced a thousand times are looked at less often: counts say so, and later races are found.
 TEST(sanitize_many_races, are_counted_in_part) {
