@@ -88,8 +88,12 @@ std::string block_text(const simt::launch_context& l, std::uint64_t block) {
 }
 
 std::string thread_text(const simt::launch_context& l, std::uint64_t block, std::uint32_t thread) {
-  const simt::dim3& b = l.block;
-  return block_text(l, block) + ", thread " + triple(thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
+  return thread_text(l.grid, l.block, block, thread);
+}
+
+std::string thread_text(const simt::dim3& g, const simt::dim3& b, std::uint64_t block, std::uint32_t thread) {
+  return "block " + triple(block % g.x, block / g.x % g.y, block / g.x / g.y) + ", thread " +
+         triple(thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
 }
 
 std::string hexadecimal(std::uint64_t value) {

@@ -87,6 +87,8 @@ class findings {
 std::string place_in_source(const isa::program& p, const isa::instruction& i);
 /// "block (1,0,0), thread (3,0,0)".
 std::string thread_text(const simt::launch_context& launch, std::uint64_t block, std::uint32_t thread);
+std::string thread_text(const simt::dim3& grid, const simt::dim3& block_size, std::uint64_t block,
+                        std::uint32_t thread);
 /// "block (1,0,0)".
 std::string block_text(const simt::launch_context& launch, std::uint64_t block);
 /// "0x1000".

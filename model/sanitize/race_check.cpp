@@ -334,19 +334,6 @@ void race_check::frees(const watched_step& s, unsigned lane, std::uint64_t addre
   }
 }
 
-void race_check::forget(std::uint64_t address, std::uint64_t bytes) {
-  for (std::uint64_t at = address; at < address + bytes;) {
-    if (!global_.has_page(at)) {
-      at = (at / shadow_pages::page_bytes + 1) * shadow_pages::page_bytes;
-      continue;
-    }
-    shadow_cells& cells = global_.page(at);
-    global_.set_crowded(at, false);
-    cells.at(at % shadow_pages::page_bytes) = {};
-    at += cells.bytes_per_cell();
-  }
-}
-
 const std::uint8_t* race_check::byte_at(const current& c, std::uint64_t address) const {
   return c.in_shared ? c.holder->block->context.shared + address : memory_->readable(address);
 }

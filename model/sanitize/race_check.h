@@ -59,7 +59,7 @@ class race_check {
   /// A lane frees memory, which is a write of all of it.
   void frees(const watched_step& s, unsigned lane, std::uint64_t address, std::uint64_t bytes);
   /// Memory that was allocated anew: what was done to it before does not count.
-  void forget(std::uint64_t address, std::uint64_t bytes);
+  void forget(std::uint64_t address, std::uint64_t bytes) { global_.forget(address, bytes); }
   void completes(const functional_block& block, std::uint32_t barrier, std::uint64_t released);
 
  private:

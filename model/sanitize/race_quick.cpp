@@ -144,8 +144,7 @@ void race_check::access_lane(current& c, unsigned lane) {
   const bool writes = c.mark.is(access_mark::writes);
   if (!c.in_shared && !writes && global_.crowded(first, a.bytes)) return;
   for (std::uint64_t at = first; at < first + a.bytes;) {
-    if (!c.in_shared && writes) global_.set_crowded(at, false);
-    shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at);
+    shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at, writes);
     if (small) cells.divide();
     const std::uint64_t offset = c.in_shared ? at : at % shadow_pages::page_bytes;
     c.cell_bytes = cells.bytes_per_cell();

@@ -64,7 +64,7 @@ struct sanitizer::parts {
     std::shared_ptr<const isa::program> program;
     std::uint32_t index, thread, launch;
     std::uint64_t block;
-    std::string at;  // the thread
+    simt::dim3 grid, block_size;
   };
   std::map<std::uint64_t, kept> heap;  // of the simulated GPU, by address
 
@@ -158,13 +158,9 @@ void sanitizer::heap_kept(std::uint64_t address, std::uint64_t bytes, const simt
   const simt::launch_context& l = *w.block->launch;
   const simt::dim3& b = w.block->index;
   const std::uint64_t block = (std::uint64_t{b.z} * l.grid.y + b.y) * l.grid.x + b.x;
-  parts_->heap[address] = {bytes,
-                           l.program,
-                           static_cast<std::uint32_t>(&i - l.program->code.data()),
-                           w.thread(lane),
-                           l.launch_id,
-                           block,
-                           thread_text(l, block, w.thread(lane))};
+  parts_->heap[address] = {bytes,          l.program,   static_cast<std::uint32_t>(&i - l.program->code.data()),
+                           w.thread(lane), l.launch_id, block,
+                           l.grid,         l.block};
 }
 
 void sanitizer::heap_released(std::uint64_t address) { parts_->heap.erase(address); }
@@ -196,7 +192,7 @@ void sanitizer::finish() {
     f.kernel = k.program->kernel;
     f.launch = k.launch;
     f.what = "leak: " + std::to_string(k.bytes) + " bytes of malloc at " + hexadecimal(address) + " were never freed";
-    f.details.push_back(k.at);
+    f.details.push_back(thread_text(k.grid, k.block_size, k.block, k.thread));
     p.found.add(std::move(f));
   }
   p.heap.clear();

@@ -11,6 +11,25 @@ void shadow_pages::find(std::uint64_t number, recent_region& r) {
   r = {number, pages.get()};
 }
 
+void shadow_pages::forget(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t end = address + bytes;
+  for (std::uint64_t at = address; at < end;) {
+    const std::uint64_t next = (at / page_bytes + 1) * page_bytes;
+    if (!has_page(at)) {
+      at = next;
+      continue;
+    }
+    page_marks& p = page_of(at);
+    while (at < std::min(end, next)) {
+      const std::uint64_t in = at % page_bytes;
+      if (!p.divided[in / shadow_segment::bytes]) divide(p, in / shadow_segment::bytes);
+      p.uncrowd(in / 4);
+      p.cells->at(in) = {};
+      at += p.cells->bytes_per_cell();
+    }
+  }
+}
+
 // Marks for the words of a segment, or for its bytes. False: the marks it has cannot be divided so.
 bool shadow_pages::scatter(page_marks& p, std::uint64_t number, unsigned bytes) {
   const bool words = bytes >= 4;

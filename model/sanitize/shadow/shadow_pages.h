@@ -63,9 +63,10 @@ class shadow_pages {
     }
     return left;
   }
-  /// The cells of the page; those of the address's segment are made now.
-  shadow_cells& page(std::uint64_t address) {
+  /// The cells of the page; those of the address's segment are made now. `writes`: reads of the word are kept again.
+  shadow_cells& page(std::uint64_t address, bool writes = false) {
     page_marks& p = page_of(address);
+    if (writes) p.uncrowd(address % page_bytes / 4);
     const std::uint64_t number = address % page_bytes / shadow_segment::bytes;
     if (!p.divided[number]) divide(p, number);
     return *p.cells;
@@ -80,11 +81,11 @@ class shadow_pages {
   }
   void set_crowded(std::uint64_t address, bool now) {
     page_marks& p = page_of(address);
-    p.crowded[address % page_bytes / 4] = now;
-    if (!now) p.crowded_for_strong.reset(address % page_bytes / 4);
-    if (!now && p.crowded_bytes)
-      for (std::uint64_t k = 0, first = address % page_bytes / 4 * 4; k < 4; ++k) p.crowded_bytes->reset(first + k);
+    if (now) p.crowded.set(address % page_bytes / 4);
+    else p.uncrowd(address % page_bytes / 4);
   }
+  /// From now on the bytes are as if nothing had accessed them. They have cells.
+  void forget(std::uint64_t address, std::uint64_t bytes);
   /// No more strong reads of the word need be kept.
   void set_crowded_for_strong(std::uint64_t address) {
     page_of(address).crowded_for_strong.set(address % page_bytes / 4);
@@ -129,6 +130,11 @@ class shadow_pages {
     std::bitset<page_bytes / 4> crowded;                     // by word
     std::bitset<page_bytes / 4> crowded_for_strong;          // the same; other reads may have to be kept
     std::unique_ptr<std::bitset<page_bytes>> crowded_bytes;  // of those in `bytes`
+    void uncrowd(std::uint64_t word) {
+      crowded.reset(word);
+      crowded_for_strong.reset(word);
+      for (std::uint64_t k = 0; crowded_bytes && k < 4; ++k) crowded_bytes->reset(4 * word + k);
+    }
   };
   using region = std::array<std::unique_ptr<page_marks>, region_pages>;
   page_marks& page_of(std::uint64_t address) {

@@ -131,6 +131,7 @@ const isa::operand* member_operand(const isa::instruction& i) {
 
 lane_mask named_lanes(const isa::operand& members, const warp_state& w, lane_mask mask) {
   if (members.kind == isa::operand_kind::none) return mask;
+  if (!members.is_reg()) mask &= ~mask + 1;  // all lanes name the same
   std::uint32_t scratch[warp_size];
   const std::uint32_t* m = fetch_modified<modifiers::integer>(members, w, scratch);
   lane_mask named = 0;
