@@ -78,7 +78,7 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
     });
     if (holds == host_memory_.end()) {
       out.status = wire::invalid_value;
-    } else if (!holds->second.used) {
+    } else if (!holds->second.used && !holds->second.managed) {
       if (allocations_.count(holds->first) == 0) m_.chip.driver().map(holds->first, holds->second.bytes);
       holds->second.used = true;
     }
@@ -101,7 +101,7 @@ void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
     auto h = host_memory_.upper_bound(word);
     if (h == host_memory_.begin()) continue;
     --h;
-    if (word - h->first >= h->second.bytes || h->second.used) continue;
+    if (word - h->first >= h->second.bytes || h->second.used || h->second.managed) continue;
     if (allocations_.count(h->first) == 0) m_.chip.driver().map(h->first, h->second.bytes);
     h->second.used = true;
   }

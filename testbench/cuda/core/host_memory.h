@@ -22,8 +22,10 @@ struct allocation {
 inline std::uint64_t address_number(const void* p) { return reinterpret_cast<std::uint64_t>(p); }
 
 void note_allocation(const allocation& a);
-/// False: no allocation begins there.
-bool forget_allocation(const void* p, allocation& was);
+/// Which call ends an allocation: another one is refused.
+enum class ended_by { free, free_host, unregister };
+/// False: no allocation that the call ends begins there.
+bool forget_allocation(const void* p, ended_by call, allocation& was);
 /// The allocation that contains the address; `type` unregistered: unknown to CUDA.
 allocation allocation_of(const void* p);
 /// The same for an address on the device: also of a variable that the program has never asked for by name.
@@ -36,10 +38,12 @@ inline bool is_device(const allocation& a) { return a.type == device || a.type =
 
 /// All flags of pinned memory: portable, mapped, write-combined.
 constexpr unsigned most_host_flags = 7;
+/// With one address space for host and GPU all pinned memory is mapped.
+constexpr unsigned host_flag_mapped = 2;
 
 /// Allocates device memory, managed memory or pinned memory.
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags);
-error_t release(void* pointer);
+error_t release(void* pointer, ended_by call);
 /// What cudaMalloc and cudaFree do where no capture forbids them.
 error_t allocate_device(void** pointer, std::size_t bytes);
 error_t free_memory(void* pointer);

@@ -133,7 +133,10 @@ function_record* registry::function(image* owner, const std::string& name, error
 
 variable_record* registry::variable(const void* key) {
   const std::lock_guard<std::recursive_mutex> lock(mutex);
-  const auto found = variables_.find(key);
+  auto found = variables_.find(key);
+  if (found == variables_.end() && key != nullptr)  // a program names a managed variable by its address, too
+    found = std::find_if(variables_.begin(), variables_.end(),
+                         [key](const auto& v) { return v.second->managed != nullptr && *v.second->managed == key; });
   if (found == variables_.end()) return nullptr;
   variable_record& v = *found->second;
   if (v.address == 0 && load(*v.owner) == error::none) {

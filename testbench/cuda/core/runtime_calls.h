@@ -19,6 +19,7 @@ HEDDLE_CUDA error_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 HEDDLE_CUDA error_t cudaDriverGetVersion(int* version);
 HEDDLE_CUDA const char* cudaGetErrorString(error_t e);
 
+HEDDLE_CUDA error_t cudaFreeHost(void* p);
 HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags);
 HEDDLE_CUDA error_t cudaHostUnregister(void* p);
 HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned flags);

@@ -27,7 +27,7 @@ result_t make(address_t* to, std::size_t bytes, wire::memory_kind kind, memory_t
 
 result_t make_host(void** to, std::size_t bytes, unsigned flags) {
   return driven([&] {
-    if (to == nullptr || bytes == 0 || flags > most_host_flags) return error::invalid_value;
+    if (to == nullptr || flags > most_host_flags) return error::invalid_value;
     const error_t e = refused_by_capture();
     return e != error::none ? e : allocate(to, bytes, wire::memory_kind::host, host, flags);
   });
@@ -106,7 +106,9 @@ HEDDLE_CUDA result_t cuMemAllocPitch_v2(address_t* a, std::size_t* pitch, std::s
 HEDDLE_CUDA result_t cuMemFree_v2(address_t a) { return free_of(a); }
 HEDDLE_CUDA result_t cuMemHostAlloc(void** p, std::size_t bytes, unsigned flags) { return make_host(p, bytes, flags); }
 HEDDLE_CUDA result_t cuMemAllocHost_v2(void** p, std::size_t bytes) { return make_host(p, bytes, 0); }
-HEDDLE_CUDA result_t cuMemFreeHost(void* p) { return free_of(reinterpret_cast<address_t>(p)); }
+HEDDLE_CUDA result_t cuMemFreeHost(void* p) {
+  return driven([&] { return cudaFreeHost(p); });
+}
 
 HEDDLE_DRIVER_BOTH(cuMemAllocAsync, cuMemAllocAsync_ptsz, (address_t * a, std::size_t bytes, stream_t s), {
   void* p = nullptr;

@@ -20,6 +20,10 @@ std::map<std::uint64_t, allocation>& allocations() {
   static auto* all = new std::map<std::uint64_t, allocation>;
   return *all;
 }
+
+ended_by end_of(const allocation& a) {
+  return a.type != host ? ended_by::free : a.registered ? ended_by::unregister : ended_by::free_host;
+}
 }  // namespace
 
 void note_allocation(const allocation& a) {
@@ -27,10 +31,11 @@ void note_allocation(const allocation& a) {
   allocations()[a.address] = a;
 }
 
-bool forget_allocation(const void* p, allocation& was) {
+bool forget_allocation(const void* p, ended_by call, allocation& was) {
   const std::lock_guard<std::mutex> lock(allocations_mutex);
   const auto found = allocations().find(address_number(p));
-  if (found == allocations().end()) return false;
+  const bool is_variable = found != allocations().end() && found->second.registered && found->second.type != host;
+  if (found == allocations().end() || is_variable || end_of(found->second) != call) return false;
   was = found->second;
   allocations().erase(found);
   return true;
@@ -48,7 +53,7 @@ allocation allocation_of(const void* p) {
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
   if (pointer == nullptr) return noted(error::invalid_value);
   *pointer = nullptr;
-  if (bytes == 0) return noted(type == device ? error::none : error::invalid_value);
+  if (bytes == 0) return noted(error::none);
   const reply r = call(wire::call::allocate, wire::writer().put(std::uint64_t{bytes}).put(kind).put_text(caller()));
   if (r.status != error::none) return noted(r.status);
   const auto address = r.read().get<std::uint64_t>();
@@ -61,26 +66,26 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
   return error::none;
 }
 
-error_t release(void* pointer) {
+error_t release(void* pointer, ended_by call_that_ends) {
   if (pointer == nullptr) {  // programs call this first to create a context
     if (chip() != nullptr) use_primary_context();
     return noted(error::none);
   }
   allocation a;
-  if (!forget_allocation(pointer, a) || a.registered) return noted(error::invalid_value);
+  if (!forget_allocation(pointer, call_that_ends, a)) return noted(error::invalid_value);
   const error_t e = call(wire::call::release, wire::writer().put(a.address)).status;
   if (a.type != device) ::munmap(pointer, a.bytes);
   return noted(e);
 }
 
 void release_of(const void* owner) {
-  std::vector<std::uint64_t> addresses;
+  std::vector<allocation> owned;
   {
     const std::lock_guard<std::mutex> lock(allocations_mutex);
     for (const auto& [address, a] : allocations())
-      if (a.owner == owner && !a.registered) addresses.push_back(address);
+      if (a.owner == owner && !a.registered) owned.push_back(a);
   }
-  for (const std::uint64_t a : addresses) release(reinterpret_cast<void*>(a));
+  for (const allocation& a : owned) release(reinterpret_cast<void*>(a.address), end_of(a));
 }
 
 allocation device_allocation_of(const void* p) {

@@ -61,13 +61,33 @@ struct box_end {
   std::size_t pitch = 0, layer = 0;
 };
 
+/// The runtime's own check, before the position and the size of an array's elements count.
+bool holds_rows(array_t array, const pitched_pointer& p, const extent_t& e) {
+  if (array != nullptr || e.height * e.depth <= 1) return true;
+  return p.pitch >= e.width && (p.height == 0 || e.depth <= 1 || p.height >= e.height);
+}
+
+/// An array is memory of the device, and arrays are copied to arrays whose elements have the same size.
+error_t fits_arrays(const copy_3d& p) {
+  const bool from_host = p.kind == host_to_host || p.kind == host_to_device;
+  const bool to_host = p.kind == host_to_host || p.kind == device_to_host;
+  if ((p.source_array != nullptr && from_host) || (p.destination_array != nullptr && to_host))
+    return error::invalid_value;
+  if (p.source_array == nullptr || p.destination_array == nullptr) return error::none;
+  const array_record *from = known_array(p.source_array), *to = known_array(p.destination_array);
+  if (from == nullptr || to == nullptr) return error::invalid_handle;
+  return from->element_bytes() == to->element_bytes() ? error::none : error::invalid_value;
+}
+
 error_t end_of(array_t array, const position_t& at, const pitched_pointer& p, const copy_work& w, box_end& end) {
-  if ((array == nullptr) == (p.pointer == nullptr)) return error::invalid_value;
   if (array == nullptr) {
+    const bool leaves_row = w.height * w.depth > 1 && w.width + at.x > p.pitch;
+    const bool leaves_layer = w.depth > 1 && p.height != 0 && w.height + at.y > p.height;
+    if (leaves_row || leaves_layer) return error::invalid_value;
     end.pitch = p.pitch;
     end.layer = p.pitch * (p.height != 0 ? p.height : w.height);
     end.at = static_cast<char*>(p.pointer) + at.z * end.layer + at.y * end.pitch + at.x;
-    return w.height * w.depth > 1 && p.pitch < w.width + at.x ? error_t{12} : error::none;  // invalid pitch
+    return error::none;
   }
   const array_record* a = known_array(array);
   if (a == nullptr) return error::invalid_handle;
@@ -170,6 +190,13 @@ error_t box_of(const copy_3d& p, copy_work& w) {
   w.height = p.extent.height;
   w.depth = p.extent.depth;
   w.kind = p.kind;
+  if (w.width == 0 || w.height == 0 || w.depth == 0) return error::none;
+  const bool one_source = (p.source_array == nullptr) != (p.source.pointer == nullptr);
+  const bool one_destination = (p.destination_array == nullptr) != (p.destination.pointer == nullptr);
+  if (!one_source || !one_destination) return error::invalid_value;
+  if (!holds_rows(p.source_array, p.source, p.extent) || !holds_rows(p.destination_array, p.destination, p.extent))
+    return error::invalid_pitch;
+  if (const error_t e = fits_arrays(p); e != error::none) return e;
   box_end from, to;
   if (const error_t e = end_of(p.source_array, p.source_position, p.source, w, from); e != error::none) return e;
   if (const error_t e = end_of(p.destination_array, p.destination_position, p.destination, w, to); e != error::none)

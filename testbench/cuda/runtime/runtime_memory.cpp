@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The runtime: allocation, copies, fills, symbols.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -36,13 +39,6 @@ side side_of(const void* p, std::size_t pitch, std::size_t layer, const copy_wor
   return {address_number(p), pitch, layer, on_host, a.type == host, is_valid};
 }
 
-error_t copy(void* to, std::size_t to_pitch, std::size_t to_layer, const void* from, std::size_t from_pitch,
-             std::size_t from_layer, std::size_t width, std::size_t height, std::size_t depth, int kind,
-             std::uint32_t stream, bool asynchronous) {
-  return copy({to, to_pitch, to_layer, from, from_pitch, from_layer, width, height, depth, kind}, stream,
-              asynchronous ? manner::asynchronous : manner::waits);
-}
-
 error_t copy_row(void* to, const void* from, std::size_t bytes, int kind, std::uint32_t stream, bool asynchronous) {
   return copy(copy_of_row(to, from, bytes, kind), stream, asynchronous ? manner::asynchronous : manner::waits);
 }
@@ -57,22 +53,41 @@ error_t symbol_pointer(const void* symbol, std::size_t offset, std::size_t bytes
   registry::get().place_managed();
   const variable_record* v = registry::get().variable(symbol);
   if (v == nullptr) return error::invalid_symbol;
-  if (offset > v->bytes || bytes > v->bytes - offset) return error::invalid_value;
+  if (bytes != 0 && (offset > v->bytes || bytes > v->bytes - offset)) return error::invalid_value;
   at = reinterpret_cast<char*>(v->address) + offset;
   return error::none;
 }
 
 error_t copy_symbol(const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind,
                     std::uint32_t stream, bool asynchronous) {
+  const int own = to == nullptr ? host_to_device : device_to_host;
+  if (kind != own && kind != device_to_device && kind != by_pointers) return noted(error::invalid_copy_direction);
+  if (kind == by_pointers) kind = own;
   char* at = nullptr;
   const error_t e = symbol_pointer(symbol, offset, bytes, at);
   if (e != error::none) return noted(e);
-  return to == nullptr ? copy_row(at, from, bytes,
-                                  kind == host_to_device || kind == by_pointers ? host_to_device : device_to_device,
-                                  stream, asynchronous)
-                       : copy_row(to, at, bytes,
-                                  kind == device_to_host || kind == by_pointers ? device_to_host : device_to_device,
-                                  stream, asynchronous);
+  return to == nullptr ? copy_row(at, from, bytes, kind, stream, asynchronous)
+                       : copy_row(to, at, bytes, kind, stream, asynchronous);
+}
+
+error_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                  std::size_t height, int kind, std::uint32_t stream, bool asynchronous) {
+  if (height > 1 && (width > to_pitch || width > from_pitch)) return noted(error::invalid_pitch);
+  return copy({to, to_pitch, to_pitch * height, from, from_pitch, from_pitch * height, width, height, 1, kind}, stream,
+              asynchronous ? manner::asynchronous : manner::waits);
+}
+
+error_t copy_between_devices(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                             std::uint32_t stream, bool asynchronous) {
+  if (to_device != 0 || from_device != 0) return noted(error::invalid_device);
+  return copy_row(to, from, bytes, device_to_device, stream, asynchronous);
+}
+
+/// False: some of it is no memory of the program. Does nothing else: the pages are written back anyway.
+bool is_mapped(const void* p, std::size_t bytes) {
+  const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)),
+                      begin = address_number(p) / page * page;
+  return ::msync(reinterpret_cast<void*>(begin), address_number(p) + bytes - begin, MS_ASYNC) == 0;
 }
 
 // Takes ownership of the fill_work.
@@ -93,8 +108,8 @@ copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) {
 
 // An asynchronous copy returns when the source may be reused.
 error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
-  if (w.kind < host_to_host || w.kind > by_pointers) return noted(error::invalid_copy_direction);
   if (w.width == 0 || w.height == 0 || w.depth == 0) return noted(error::none);
+  if (w.kind < host_to_host || w.kind > by_pointers) return noted(error::invalid_copy_direction);
   if (w.to == nullptr || w.from == nullptr || (w.height > 1 && (w.to_pitch < w.width || w.from_pitch < w.width)))
     return noted(error::invalid_value);
   error_t result = error::none;
@@ -133,6 +148,9 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   error_t result = error::none;
   if (captured(stream, how, w, result)) return result;
   if (w.width == 0 || w.height == 0 || w.depth == 0) return noted(error::none);
+  const bool rows_overlap = w.height * w.depth > 1 && w.pitch < w.width;
+  const bool layers_overlap = w.depth > 1 && w.layer < w.pitch * w.height;
+  if (rows_overlap || layers_overlap) return noted(error::invalid_value);
   const allocation a = device_allocation_of(w.to);
   if (a.type == unregistered || leaves(a, w.to, w.pitch, w.layer, w.width, w.height, w.depth))
     return noted(error::invalid_value);
@@ -169,7 +187,7 @@ error_t heddle::cuda::free_memory(void* p) {
     return noted(wait(wire::wait_kind::device, 0));
   }
   leave_pool(p);
-  return release(p);
+  return release(p, ended_by::free);
 }
 
 HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes) {
@@ -194,11 +212,11 @@ HEDDLE_CUDA error_t cudaFree(void* p) {
 }
 HEDDLE_CUDA error_t cudaFreeHost(void* p) {
   const error_t e = refused_by_capture();
-  return e != error::none ? e : release(p);
+  return e != error::none ? e : release(p, ended_by::free_host);
 }
 HEDDLE_CUDA error_t cudaMallocPitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height) {
   if (any_null(p, pitch)) return noted(error::invalid_value);
-  *pitch = (width + 511) / 512 * 512;
+  *pitch = height == 0 ? 0 : (width + 511) / 512 * 512;
   return cudaMalloc(p, *pitch * height);
 }
 HEDDLE_CUDA error_t cudaMalloc3D(pitched_pointer* p, extent_t e) {
@@ -209,9 +227,11 @@ HEDDLE_CUDA error_t cudaMalloc3D(pitched_pointer* p, extent_t e) {
 }
 
 HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags) {
-  constexpr unsigned all_flags = 15;  // portable, mapped, of a device, read-only
-  if (p == nullptr || bytes == 0 || flags > all_flags) return noted(error::invalid_value);
-  if (allocation_of(p).type != unregistered) return noted(error::already_registered);
+  constexpr unsigned known_flags = 1 | 2 | 8;  // portable, mapped, read-only; memory of a device (4) there is none
+  if (p == nullptr || bytes == 0 || (flags & ~known_flags) != 0) return noted(error::invalid_value);
+  const allocation there = allocation_of(p);
+  if (there.type == host && there.registered) return noted(error::already_registered);
+  if (there.type != unregistered || !is_mapped(p, bytes)) return noted(error::invalid_value);
   const error_t e = call(wire::call::host_range,
                          wire::writer().put(address_number(p)).put(std::uint64_t{bytes}).put(std::uint32_t{1}))
                         .status;
@@ -220,10 +240,12 @@ HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags)
 }
 HEDDLE_CUDA error_t cudaHostUnregister(void* p) {
   allocation a;
-  if (!forget_allocation(p, a)) return noted(error::not_registered);
+  if (!forget_allocation(p, ended_by::unregister, a))
+    return noted(p == nullptr || allocation_of(p).type != unregistered ? error::invalid_value : error::not_registered);
   return noted(call(wire::call::host_range, wire::writer().put(a.address).put(a.bytes).put(std::uint32_t{0})).status);
 }
 HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned flags) {
+  if (to != nullptr) *to = nullptr;
   if (to == nullptr || flags != 0 || allocation_of(p).type != host) return noted(error::invalid_value);
   *to = p;
   return noted(
@@ -232,7 +254,7 @@ HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned flags)
 }
 HEDDLE_CUDA error_t cudaHostGetFlags(unsigned* flags, void* p) {
   const allocation a = allocation_of(p);
-  return noted(a.type != host ? error::invalid_value : put_result(flags, a.flags));
+  return noted(a.type != host ? error::invalid_value : put_result(flags, a.flags | host_flag_mapped));
 }
 HEDDLE_CUDA error_t cudaPointerGetAttributes(pointer_attributes* out, const void* p) {
   const allocation a = allocation_of(p);
@@ -242,23 +264,14 @@ HEDDLE_CUDA error_t cudaPointerGetAttributes(pointer_attributes* out, const void
       out, pointer_attributes{a.type, is_known ? 0 : -2, is_known ? own : nullptr, a.type == device ? nullptr : own}));
 }
 HEDDLE_CUDA error_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  if (any_null(free, total)) return noted(error::invalid_value);
   const reply r = call(wire::call::memory_info, wire::writer());
   if (r.status != error::none) return noted(r.status);
   wire::reader in = r.read();
-  *free = in.get<std::uint64_t>();
-  *total = in.get<std::uint64_t>();
+  const std::uint64_t bytes[] = {in.get<std::uint64_t>(), in.get<std::uint64_t>()};
+  if (free != nullptr) *free = bytes[0];
+  if (total != nullptr) *total = bytes[1];
   return error::none;
 }
-HEDDLE_CUDA error_t cudaMemAdvise(const void*, std::size_t, int, int) { return noted(error::none); }
-HEDDLE_CUDA error_t cudaMemAdvise_v2(const void*, std::size_t, int, long long) { return noted(error::none); }
-HEDDLE_BOTH(cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz, (const void*, std::size_t, int, stream_t s),
-            return noted(is_stream(stream_number(s, per_thread)) ? error::none : error::invalid_handle);)
-HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2(const void*, std::size_t, long long, unsigned, stream_t s) {
-  return noted(is_stream(stream_number(s)) ? error::none : error::invalid_handle);
-}
-HEDDLE_BOTH(cudaStreamAttachMemAsync, cudaStreamAttachMemAsync_ptsz, (stream_t s, void*, std::size_t, unsigned),
-            return noted(is_stream(stream_number(s, per_thread)) ? error::none : error::invalid_handle);)
 
 HEDDLE_BOTH(cudaMemcpy, cudaMemcpy_ptds, (void* to, const void* from, std::size_t bytes, int kind),
             return copy_row(to, from, bytes, kind, stream_number(nullptr, per_thread), false);)
@@ -268,18 +281,18 @@ HEDDLE_BOTH(cudaMemcpyAsync, cudaMemcpyAsync_ptsz,
 HEDDLE_BOTH(cudaMemcpy2D, cudaMemcpy2D_ptds,
             (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
              std::size_t height, int kind),
-            return copy(to, to_pitch, to_pitch* height, from, from_pitch, from_pitch* height, width, height, 1, kind,
-                        stream_number(nullptr, per_thread), false);)
+            return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, stream_number(nullptr, per_thread),
+                             false);)
 HEDDLE_BOTH(cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz,
             (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
              std::size_t height, int kind, stream_t s),
-            return copy(to, to_pitch, to_pitch* height, from, from_pitch, from_pitch* height, width, height, 1, kind,
-                        stream_number(s, per_thread), true);)
-HEDDLE_CUDA error_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
-  return copy_row(to, from, bytes, device_to_device, 0, false);
+            return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, stream_number(s, per_thread), true);)
+HEDDLE_CUDA error_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
+  return copy_between_devices(to, to_device, from, from_device, bytes, 0, false);
 }
-HEDDLE_CUDA error_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, stream_t s) {
-  return copy_row(to, from, bytes, device_to_device, stream_number(s), true);
+HEDDLE_CUDA error_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
+                                        stream_t s) {
+  return copy_between_devices(to, to_device, from, from_device, bytes, stream_number(s), true);
 }
 
 HEDDLE_BOTH(cudaMemcpyToSymbol, cudaMemcpyToSymbol_ptds,

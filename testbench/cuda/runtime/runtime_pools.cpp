@@ -22,6 +22,13 @@ namespace {
 constexpr int reuse_follow_events = 1, reuse_internal = 3, release_threshold = 4, reserved_now = 5, reserved_high = 6,
               used_now = 7, used_high = 8;
 
+constexpr int read_and_write = 3;
+/// cudaMemAccessDesc.
+struct pool_access {
+  int location_type, location;
+  int flags;
+};
+
 struct pool {
   pool_properties properties{};
   int reuse[3] = {1, 1, 1};
@@ -65,8 +72,9 @@ void count_graph_memory() {
 }
 
 error_t allocate(void** p, std::size_t bytes, pool* from, std::uint32_t stream) {
-  if (p == nullptr || bytes == 0) return noted(error::invalid_value);
+  if (p == nullptr) return noted(error::invalid_value);
   if (!is_stream(stream)) return noted(error::invalid_handle);
+  if (bytes == 0) return allocate_device(p, bytes);
   if (is_captured(stream)) {
     error_t result = error::none;
     captured_allocation(stream, bytes, p, result);
@@ -115,7 +123,8 @@ HEDDLE_BOTH(cudaMallocAsync, cudaMallocAsync_ptsz, (void** p, std::size_t bytes,
             return allocate(p, bytes, nullptr, stream_number(s, per_thread));)
 HEDDLE_BOTH(cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz,
             (void** p, std::size_t bytes, pool* from, stream_t s),
-            return allocate(p, bytes, from, stream_number(s, per_thread));)
+            return from == nullptr ? noted(error::invalid_value)
+                                   : allocate(p, bytes, from, stream_number(s, per_thread));)
 HEDDLE_BOTH(cudaFreeAsync, cudaFreeAsync_ptsz, (void* p, stream_t s), return release(p, stream_number(s, per_thread));)
 
 HEDDLE_CUDA error_t cudaDeviceGetDefaultMemPool(pool** p, int device) {
@@ -129,7 +138,7 @@ HEDDLE_CUDA error_t cudaDeviceGetMemPool(pool** p, int device) {
   return put_result(p, current_pool());
 }
 HEDDLE_CUDA error_t cudaDeviceSetMemPool(int device, pool* p) {
-  if (device != 0) return noted(error::invalid_device);
+  if (device != 0) return noted(error::invalid_value);
   const std::lock_guard<std::mutex> lock(pools_mutex);
   if (!is_known(p)) return noted(error::invalid_value);
   current = p;
@@ -149,11 +158,13 @@ HEDDLE_CUDA error_t cudaMemSetMemPool(const int* location, int type, pool* p) {
   return location[0] == 1 && type == 1 ? cudaDeviceSetMemPool(location[1], p) : noted(error::not_supported);
 }
 HEDDLE_CUDA error_t cudaMemPoolCreate(pool** p, const pool_properties* properties) {
-  constexpr int pinned = 1, on_device = 1;
+  constexpr int pinned = 1, nowhere = 0, on_device = 1, known_handles = 1 | 2 | 4 | 8;
   if (p == nullptr || properties == nullptr || properties->allocation_type != pinned)
     return noted(error::invalid_value);
+  if (properties->location_type == nowhere || (properties->handle_types & ~known_handles) != 0)
+    return noted(error::invalid_value);
   if (properties->location_type != on_device) return noted(error::not_supported);
-  if (properties->location != 0) return noted(error::invalid_device);
+  if (properties->location != 0) return noted(error::invalid_value);
   if (properties->handle_types != 0) return noted(error::not_supported);  // pools cannot be shared with other processes
   const std::lock_guard<std::mutex> lock(pools_mutex);
   *p = new pool;
@@ -206,12 +217,17 @@ HEDDLE_CUDA error_t cudaMemPoolSetAttribute(pool* p, int attribute, const void* 
   }
   return error::none;
 }
-HEDDLE_CUDA error_t cudaMemPoolSetAccess(pool* p, const void*, std::size_t) {
+// The only device owns the pool and keeps its access.
+HEDDLE_CUDA error_t cudaMemPoolSetAccess(pool* p, const pool_access* all, std::size_t count) {
   const std::lock_guard<std::mutex> lock(pools_mutex);
-  return is_known(p) ? error::none : noted(error::invalid_value);
+  if (!is_known(p) || (all == nullptr && count != 0)) return noted(error::invalid_value);
+  const bool keeps =
+      std::all_of(all, all + count, [](const pool_access& a) { return a.location == 0 && a.flags == read_and_write; });
+  return keeps ? error::none : noted(error::invalid_device);
 }
+// No pool can be shared, so that none has memory to export.
+HEDDLE_CUDA error_t cudaMemPoolExportPointer(void*, void*) { return noted(error::invalid_value); }
 HEDDLE_CUDA error_t cudaMemPoolGetAccess(int* flags, pool* p, const void*) {
-  constexpr int read_and_write = 3;
   const std::lock_guard<std::mutex> lock(pools_mutex);
   return is_known(p) ? put_result(flags, read_and_write) : noted(error::invalid_value);
 }

@@ -118,6 +118,7 @@ error_t record(event_t e, stream_t s, bool per_thread, unsigned flags = 0) {
   if (flags > external) return noted(error::invalid_value);
   const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
   error_t result = error::none;
+  if (flags == external && is_stream(stream) && !is_captured(stream)) return noted(error::illegal_state);
   if (captured_record(event, stream, flags == external, result)) return result;
   return noted(call(wire::call::record_event, wire::writer().put(event).put(stream)).status);
 }
@@ -125,6 +126,7 @@ error_t wait_for(stream_t s, event_t e, bool per_thread, unsigned flags) {
   if (flags > external) return noted(error::invalid_value);
   const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
   error_t result = error::none;
+  if (flags == external && is_stream(stream) && !is_captured(stream)) return noted(error::illegal_state);
   if (captured_wait(stream, event, flags == external, result)) return result;
   return noted(call(wire::call::wait_event, wire::writer().put(stream).put(event)).status);
 }
@@ -225,6 +227,10 @@ HEDDLE_CUDA error_t cudaStreamGetFlags(stream_t s, unsigned* flags) {
   return noted(find(stream_number(s), f) ? put_result(flags, f.flags) : error::invalid_handle);
 }
 HEDDLE_CUDA error_t cudaStreamGetFlags_ptsz(stream_t s, unsigned* flags) { return cudaStreamGetFlags(s, flags); }
+HEDDLE_BOTH(cudaStreamGetId, cudaStreamGetId_ptsz, (stream_t s, unsigned long long* id), {
+  const std::uint32_t number = stream_number(s, per_thread);
+  return noted(is_stream(number) ? put_result(id, number) : error::invalid_handle);
+})
 HEDDLE_CUDA error_t cudaStreamGetDevice(stream_t s, int* device) {
   return noted(is_stream(stream_number(s)) ? put_result(device, 0) : error::invalid_handle);
 }

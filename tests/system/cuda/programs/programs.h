@@ -69,6 +69,12 @@ void calls_in_a_capture();
 void outside_allocations();
 void calls_after_a_fault();
 
+// programs_rules.cpp
+void argument_rules();
+void pinned_rules();
+void managed_rules();
+void pool_and_stream_rules();
+
 // programs_processes.cpp
 void forks_once();
 void forks();

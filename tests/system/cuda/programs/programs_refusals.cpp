@@ -187,7 +187,7 @@ void unknown_flags() {
     GIVES(no_handle, call("cudaStreamGetDevice", s, &value));
     GIVES(no_handle, call("cudaMallocAsync", &p, std::size_t{16}, s));
     GIVES(no_handle, call("cudaFreeAsync", &value, s));
-    GIVES(no_handle, call("cudaMemPrefetchAsync", &value, std::size_t{4}, 0, s));
+    GIVES(no_handle, call("cudaMemPrefetchAsync", &value, std::size_t{4}, none, none, s));
     GIVES(no_handle, call("cudaStreamAttachMemAsync", s, &value, std::size_t{4}, 1));
     GIVES(no_handle, cudaEventRecord(event, s));
     GIVES(no_handle, cudaEventRecord(reinterpret_cast<cudaEvent_t>(s), nullptr));
