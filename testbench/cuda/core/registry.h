@@ -39,6 +39,7 @@ struct function_record {
   int carveout = -1;
   unsigned cluster[3] = {0, 0, 0};  // that the program requires of launches; 0: none
   bool non_portable_cluster = false;
+  int cluster_policy = 0;
 };
 
 struct variable_record {

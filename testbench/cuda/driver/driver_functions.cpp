@@ -63,7 +63,7 @@ result_t get_attribute(int* value, int attribute, const void* function) {
                           a.required_cluster[1],
                           a.required_cluster[2],
                           a.non_portable_cluster,
-                          0};  // the scheduling policy of clusters: the default
+                          a.cluster_policy};
     if (attribute < 0 || attribute >= static_cast<int>(std::size(values))) return error::invalid_value;
     *value = values[attribute];
     return error::none;

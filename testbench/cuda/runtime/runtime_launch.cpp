@@ -210,14 +210,28 @@ void heddle::cuda::show_clusters(const function_record& f, function_attributes_1
   for (unsigned k = 0; k < 3; ++k)
     a.required_cluster[k] = static_cast<int>(compiled ? f.info.required_cluster[k] : f.cluster[k]);
   a.cluster_must_be_set = f.info.needs_cluster != 0;
-  a.cluster_policy = 0;
+  a.cluster_policy = f.cluster_policy;
   a.non_portable_cluster = f.non_portable_cluster;
   std::fill(std::begin(a.reserved), std::end(a.reserved), 0);
 }
 
+namespace {
+
+/// The error of questions about an address that is no kernel's.
+error_t no_kernel(const void* function) {
+  return noted(function == nullptr ? error::invalid_function : error::invalid_handle);
+}
+
+int most_dynamic_shared(const function_record& f) {
+  return f.max_dynamic_shared != 0 ? f.max_dynamic_shared
+                                   : chip()->shared_per_block - static_cast<int>(f.info.shared_bytes);
+}
+
+}  // namespace
+
 HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* function) {
   function_record* f = registry::get().function(function);
-  if (f == nullptr) return noted(error::invalid_function);
+  if (f == nullptr) return no_kernel(function);
   if (f->status != error::none) return noted(f->status);
   if (a == nullptr) return noted(error::invalid_value);
   std::memset(a, 0, sizeof *a);
@@ -228,9 +242,7 @@ HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* fu
   a->registers = static_cast<int>(f->info.registers);
   a->ptx_version = static_cast<int>(f->info.ptx_architecture);
   a->binary_version = static_cast<int>(f->info.architecture);
-  a->max_dynamic_shared_bytes = f->max_dynamic_shared != 0
-                                    ? f->max_dynamic_shared
-                                    : chip()->shared_per_block - static_cast<int>(f->info.shared_bytes);
+  a->max_dynamic_shared_bytes = most_dynamic_shared(*f);
   a->carveout = f->carveout;
   constexpr int with_clusters = 12000;
   if (runtime_version() >= with_clusters) show_clusters(*f, *static_cast<function_attributes_12*>(a));
@@ -239,9 +251,10 @@ HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* fu
 
 HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, int value) {
   function_record* f = registry::get().function(function);
-  if (f == nullptr) return noted(error::invalid_function);
+  if (f == nullptr) return no_kernel(function);
   if (f->status != error::none) return noted(f->status);
-  constexpr int dynamic_shared = 8, carveout = 9, cluster_width = 11, cluster_depth = 13, non_portable_cluster = 14;
+  constexpr int dynamic_shared = 8, carveout = 9, cluster_width = 11, cluster_depth = 13, non_portable_cluster = 14,
+                cluster_policy = 15;
   if (attribute == dynamic_shared) {
     if (value < 0 || value > chip()->shared_per_block_optin - static_cast<int>(f->info.shared_bytes))
       return noted(error::invalid_value);
@@ -255,8 +268,13 @@ HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, in
     return noted(error::none);
   } else if (attribute == non_portable_cluster) {
     f->non_portable_cluster = value != 0;
+  } else if (attribute == cluster_policy) {  // a preference: default, spread, balance
+    constexpr int balance = 2;
+    if (value < 0 || value > balance) return noted(error::invalid_value);
+    f->cluster_policy = value;
+    return noted(error::none);
   } else {
-    return noted(error::none);  // preferences that the simulator does not know
+    return noted(error::invalid_value);
   }
   const auto setting = attribute == carveout         ? wire::function_setting::carveout
                        : attribute == dynamic_shared ? wire::function_setting::dynamic_shared
@@ -264,21 +282,39 @@ HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, in
   return noted(
       call(wire::call::function_setting, wire::writer().put(f->number).put(setting).put(std::int32_t{value})).status);
 }
+HEDDLE_CUDA error_t cudaFuncGetParamInfo(const void* function, std::size_t index, std::size_t* offset,
+                                         std::size_t* bytes) {
+  const function_record* f = registry::get().function(function);
+  if (f == nullptr) return no_kernel(function);
+  if (f->status != error::none) return noted(f->status);
+  if (offset == nullptr || index >= f->parameters.size()) return noted(error::invalid_value);
+  *offset = f->parameters[index].first;
+  if (bytes != nullptr) *bytes = f->parameters[index].second;
+  return noted(error::none);
+}
 HEDDLE_CUDA error_t cudaFuncSetCacheConfig(const void* function, int preference) {
   // Prefer none, shared memory, L1, equal: a hint, as in CUDA.
   constexpr int percent[] = {-1, 100, 0, 50};
   if (preference < 0 || preference > 3) return noted(error::invalid_value);
   return cudaFuncSetAttribute(function, 9, percent[preference]);
 }
-HEDDLE_CUDA error_t cudaFuncSetSharedMemConfig(const void*, int) { return error::none; }
+HEDDLE_CUDA error_t cudaFuncSetSharedMemConfig(const void*, int config) {
+  constexpr int eight_byte_banks = 2;
+  return noted(config < 0 || config > eight_byte_banks ? error::invalid_value : error::none);
+}
 
 HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
                                                                            int threads, std::size_t dynamic,
                                                                            unsigned flags) {
   function_record* f = registry::get().function(function);
-  if (f == nullptr) return noted(error::invalid_function);
+  if (f == nullptr) return no_kernel(function);
   if (f->status != error::none) return noted(f->status);
-  if (blocks == nullptr || flags > 1) return noted(error::invalid_value);
+  if (blocks == nullptr || flags > 1 || threads <= 0) return noted(error::invalid_value);
+  dynamic = static_cast<std::uint32_t>(dynamic);  // as in CUDA
+  if (dynamic > static_cast<std::size_t>(most_dynamic_shared(*f))) {
+    *blocks = 0;
+    return noted(error::none);
+  }
   const reply r =
       call(wire::call::occupancy,
            wire::writer().put(f->number).put(static_cast<std::uint32_t>(threads)).put(std::uint64_t{dynamic}));
@@ -292,18 +328,14 @@ HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, c
 HEDDLE_CUDA error_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,
                                                               int threads) {
   if (bytes == nullptr || blocks <= 0 || threads <= 0) return noted(error::invalid_value);
-  std::size_t least = 0, most = static_cast<std::size_t>(chip() != nullptr ? chip()->shared_per_block_optin : 0);
-  while (least < most) {
-    const std::size_t middle = (least + most + 1) / 2;
-    int fit = 0;
-    const error_t e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, threads, middle);
-    if (e != error::none) return e;
-    if (fit >= blocks) {
-      least = middle;
-    } else {
-      most = middle - 1;
-    }
-  }
-  *bytes = least;
-  return error::none;
+  int fit = 0;
+  const error_t e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, threads, 0);
+  if (e != error::none) return e;
+  if (fit < blocks) return noted(error::invalid_value);
+  // The SM's memory in equal parts; CUDA does not subtract what it keeps of each part for itself.
+  constexpr int granularity = 128;
+  const function_record& f = *registry::get().function(function);
+  const int part = chip()->shared_per_sm / blocks / granularity * granularity;
+  *bytes = static_cast<std::size_t>(std::min(most_dynamic_shared(f), part - static_cast<int>(f.info.shared_bytes)));
+  return noted(error::none);
 }

@@ -30,9 +30,10 @@ TEST_P(family, of_functions_behaves_as_in_cuda) {
 INSTANTIATE_TEST_SUITE_P(cuda, family,
                          ::testing::Values("vectors", "arguments", "memory", "large_copies", "managed", "pinned",
                                            "streams", "host_functions", "errors", "null_arguments", "unknown_flags",
-                                           "argument_rules", "pinned_rules", "managed_rules", "pool_and_stream_rules",
-                                           "calls_in_a_capture", "outside_allocations", "calls_after_a_fault",
-                                           "fails_assertion", "prints", "threads", "forks", "forks_after_launches"));
+                                           "argument_rules", "pinned_rules", "managed_rules", "function_rules",
+                                           "pool_and_stream_rules", "calls_in_a_capture", "outside_allocations",
+                                           "calls_after_a_fault", "fails_assertion", "prints", "threads", "forks",
+                                           "forks_after_launches"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {

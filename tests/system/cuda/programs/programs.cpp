@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
                                                             {"argument_rules", argument_rules},
                                                             {"pinned_rules", pinned_rules},
                                                             {"managed_rules", managed_rules},
+                                                            {"function_rules", function_rules},
                                                             {"pool_and_stream_rules", pool_and_stream_rules},
                                                             {"calls_after_a_fault", calls_after_a_fault},
                                                             {"fails_assertion", fails_assertion},

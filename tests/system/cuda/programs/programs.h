@@ -73,6 +73,7 @@ void calls_after_a_fault();
 void argument_rules();
 void pinned_rules();
 void managed_rules();
+void function_rules();
 void pool_and_stream_rules();
 
 // programs_processes.cpp

@@ -258,9 +258,84 @@ void pool_and_stream_rules() {
   RIGHT(call("cudaStreamGetId", null, &other));
   HOLDS(id == again && id != other);
   GIVES(wrong, call("cudaStreamGetId", s, null));
+  union {
+    int number;
+    struct {
+      void* base;
+      std::size_t bytes;
+      float hit_ratio;
+      int hit, miss;
+    } window;
+    char bytes[64];
+  } value{};
+  constexpr int access_window = 1, synchronization = 3, yielding = 3, not_of_streams = 2;
+  GIVES(wrong, call("cudaStreamGetAttribute", s, not_of_streams, &value));
+  value.number = yielding;
+  RIGHT(call("cudaStreamSetAttribute", s, synchronization, &value));
+  value.number = 9;
+  GIVES(wrong, call("cudaStreamSetAttribute", s, synchronization, &value));
+  RIGHT(call("cudaStreamGetAttribute", s, synchronization, &value));
+  HOLDS(value.number == yielding);
+  value = {};
+  value.window = {pool, 65536, 0.5F, 2, 0};
+  RIGHT(call("cudaStreamSetAttribute", s, access_window, &value));
+  value.window.miss = 2;  // persisting
+  GIVES(wrong, call("cudaStreamSetAttribute", s, access_window, &value));
+  value.window = {pool, 65536, 2, 2, 0};
+  GIVES(wrong, call("cudaStreamSetAttribute", s, access_window, &value));
+  value.window = {pool, std::size_t{1} << 40, 0.5F, 2, 0};
+  GIVES(wrong, call("cudaStreamSetAttribute", s, access_window, &value));
   // An event is external to a capture only.
   GIVES(illegal_state, call("cudaEventRecordWithFlags", event, s, 1u));
   GIVES(illegal_state, cudaStreamWaitEvent(s, event, 1));
+}
+
+// Questions about kernels, which the launch answers again.
+void function_rules() {
+  constexpr int no_kernel = 98, no_handle = cudaErrorInvalidResourceHandle, dynamic_shared = 8, cluster_policy = 15;
+  cudaFuncAttributes a{};
+  int blocks = -5;
+  const auto active = [&blocks](const void* f, int threads, std::size_t dynamic) {
+    blocks = -5;
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, threads, dynamic);
+  };
+  for (const auto& [f, expected] : {std::pair<const void*, int>{nullptr, no_kernel}, {&blocks, no_handle}}) {
+    GIVES(expected, cudaFuncGetAttributes(&a, f));
+    GIVES(expected, cudaFuncSetAttribute(f, dynamic_shared, 0));
+    GIVES(expected, active(f, 32, 0));
+  }
+  for (const int threads : {-1, 0}) GIVES(wrong, active(&add, threads, 0));
+  RIGHT(active(&add, 32, 0));
+  const int most = blocks;
+  RIGHT(cudaFuncGetAttributes(&a, &add));
+  const auto allowed = static_cast<std::size_t>(a.maxDynamicSharedSizeBytes);
+  RIGHT(active(&add, 32, allowed));
+  HOLDS(blocks > 0);
+  RIGHT(active(&add, 32, allowed + 1));
+  HOLDS(blocks == 0);
+  RIGHT(active(&add, 32, std::size_t{1} << 33));  // 32 bits count
+  HOLDS(blocks == most);
+
+  std::size_t bytes = 0;
+  const auto available = [&bytes](int n, int threads) {
+    return call("cudaOccupancyAvailableDynamicSMemPerBlock", &bytes, &add, n, threads);
+  };
+  RIGHT(available(1, 32));
+  HOLDS(bytes == allowed);
+  RIGHT(available(most, 32));
+  HOLDS(bytes > 0 && bytes < allowed && bytes % 128 == 0);
+  GIVES(wrong, available(most + 1, 32));
+  GIVES(wrong, available(1, 1025));
+
+  std::size_t offset = 99;
+  RIGHT(call("cudaFuncGetParamInfo", &linger, std::size_t{1}, &offset, &bytes));
+  HOLDS(offset == 8 && bytes == 4);
+  GIVES(wrong, call("cudaFuncGetParamInfo", &linger, std::size_t{99}, &offset, &bytes));
+
+  for (const int unknown : {0, 7, 10, 16}) GIVES(wrong, cudaFuncSetAttribute(&add, unknown, 0));
+  RIGHT(cudaFuncSetAttribute(&add, cluster_policy, 2));
+  GIVES(wrong, cudaFuncSetAttribute(&add, cluster_policy, 3));
+  GIVES(wrong, call("cudaFuncSetSharedMemConfig", &add, 9));
 }
 
 }  // namespace cuda_programs
