@@ -27,17 +27,28 @@ std::set<array_t>& arrays() {
 constexpr error_t invalid_channel_descriptor = 20;
 constexpr std::size_t cube_faces = 6;
 
+bool within(const extent_t& e, const extent_t& most) {
+  return e.width <= most.width && e.height <= most.height && e.depth <= most.depth;
+}
+
+/// The largest textures, which no chip since Pascal has changed.
+bool is_valid(const extent_t& e, unsigned flags) {
+  const bool layered = (flags & array_flag::layered) != 0, cubes = (flags & array_flag::cubemap) != 0;
+  if (e.width == 0) return false;
+  if (cubes && (e.width != e.height || e.depth == 0 || (layered ? e.depth % cube_faces != 0 : e.depth != cube_faces)))
+    return false;
+  if ((flags & array_flag::gather) != 0 && (e.height == 0 || e.depth != 0)) return false;
+  if (layered) return e.depth != 0 && within(e, {32768, 32768, 2048});
+  if (e.depth == 0) return within(e, {131072, 65536, 0});
+  return e.height != 0 && (within(e, {16384, 16384, 16384}) || within(e, {8192, 8192, 32768}));
+}
+
 error_t allocate(array_t* array, const channel_format* format, extent_t e, unsigned flags) {
   if (array == nullptr || format == nullptr) return noted(error::invalid_value);
   *array = nullptr;
   if (!is_valid(*format)) return noted(invalid_channel_descriptor);
   constexpr unsigned known = array_flag::layered | array_flag::surface | array_flag::cubemap | array_flag::gather;
-  constexpr std::size_t largest = std::size_t{1} << 20;
-  if (e.width == 0 || e.width > largest || e.height > largest || e.depth > largest || (flags & ~known) != 0)
-    return noted(error::invalid_value);
-  if (e.height == 0 && e.depth != 0 && (flags & array_flag::layered) == 0) return noted(error::invalid_value);
-  if ((flags & array_flag::cubemap) != 0 && (e.width != e.height || e.depth % cube_faces != 0 || e.depth == 0))
-    return noted(error::invalid_value);
+  if ((flags & ~known) != 0 || !is_valid(e, flags)) return noted(error::invalid_value);
   auto* made = new array_record;
   made->format = *format;
   made->extent = e;
@@ -112,6 +123,8 @@ error_t copy_to_array(array_t to, std::size_t x, std::size_t y, const void* from
                       std::size_t height, int kind, std::uint32_t stream, manner how) {
   const array_record* a = known_array(to);
   if (a == nullptr) return noted(error::invalid_handle);
+  if (kind == host_to_host || kind == device_to_host) return noted(error::invalid_copy_direction);
+  if (height > 1 && width > pitch) return noted(error::invalid_pitch);
   char* at = place_in(*a, x, y, width, height);
   if (at == nullptr) return noted(error::invalid_value);
   return copy({at, a->row_bytes(), a->layer_bytes(), from, pitch, pitch * height, width, height, 1, kind}, stream, how);
@@ -120,6 +133,8 @@ error_t copy_from_array(void* to, std::size_t pitch, array_t from, std::size_t x
                         std::size_t height, int kind, std::uint32_t stream, manner how) {
   const array_record* a = known_array(from);
   if (a == nullptr) return noted(error::invalid_handle);
+  if (kind == host_to_host || kind == host_to_device) return noted(error::invalid_copy_direction);
+  if (height > 1 && width > pitch) return noted(error::invalid_pitch);
   char* at = place_in(*a, x, y, width, height);
   if (at == nullptr) return noted(error::invalid_value);
   return copy({to, pitch, pitch * height, at, a->row_bytes(), a->layer_bytes(), width, height, 1, kind}, stream, how);

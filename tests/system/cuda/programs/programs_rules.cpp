@@ -118,6 +118,38 @@ void rows() {
   GIVES(wrong, given(arrays));
 }
 
+void arrays() {
+  constexpr unsigned layered = 1, cubes = 4, gathers = 8;
+  const int bytes[5] = {8, 0, 0, 0, 0};
+  const auto given = [&bytes](extent e, unsigned flags) {
+    void* array = nullptr;
+    const int status = call("cudaMalloc3DArray", &array, bytes, e, flags);
+    RIGHT(call("cudaFreeArray", array));
+    return status;
+  };
+  RIGHT(given({131072, 0, 0}, 0));
+  GIVES(wrong, given({131073, 0, 0}, 0));
+  GIVES(wrong, given({1, 65537, 0}, 0));
+  RIGHT(given({16384, 1, 1}, 0));
+  GIVES(wrong, given({16385, 1, 1}, 0));
+  RIGHT(given({1, 1, 16385}, 0));  // the other form of the largest volume
+  RIGHT(given({16, 16, 2048}, layered));
+  for (const std::size_t layers : {0, 2049}) GIVES(wrong, given({16, 16, layers}, layered));
+  GIVES(wrong, given({16, 16, 12}, cubes));
+  RIGHT(given({16, 16, 12}, cubes | layered));
+  GIVES(wrong, given({16, 16, 16}, gathers));
+
+  void* array = nullptr;
+  static char h[1024];
+  RIGHT(call("cudaMallocArray", &array, bytes, std::size_t{64}, std::size_t{8}, 0u));
+  const auto to = [&array](std::size_t pitch, std::size_t rows, int kind) {
+    return call("cudaMemcpy2DToArray", array, std::size_t{0}, std::size_t{0}, h, pitch, std::size_t{64}, rows, kind);
+  };
+  RIGHT(to(64, 8, cudaMemcpyHostToDevice));
+  GIVES(wrong_pitch, to(32, 8, cudaMemcpyHostToDevice));
+  GIVES(wrong_direction, to(64, 8, cudaMemcpyDeviceToHost));
+}
+
 void devices_and_symbols() {
   auto *a = device<char>(64), *b = device<char>(64);
   int number = 0;
@@ -146,6 +178,7 @@ void devices_and_symbols() {
 void argument_rules() {
   sizes_of_zero();
   rows();
+  arrays();
   devices_and_symbols();
 }
 
