@@ -56,7 +56,7 @@ struct texture_access {
   lane_mask lanes = 0;              // lanes that execute the instruction
   std::array<lane_mask, 8> mask{};  // lanes that access memory; for the others the texel is outside and zero
   std::uint64_t addresses[8][warp_size];
-  std::uint32_t weights[8][warp_size];  // of the texels in the filter, in units of 2^-24
+  std::int32_t weights[8][warp_size];  // of the texels in the filter, in units of 2^-8
   const texture_descriptor* descriptor[warp_size];
   std::uint32_t words[8][4][warp_size];  // the texels read, or in [0] the data to write
 };

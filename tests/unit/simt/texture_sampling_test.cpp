@@ -101,6 +101,24 @@ bool index_of(std::int64_t& i, u32 size, texture_address mode, bool normalized) 
   return true;
 }
 
+/// The weight of the texel at the upper side of the axes in `upper`: products of shares are rounded to 1/256, and what
+/// the others have adds up to each share, as on an H100.
+long double weight_of(const long double (&share)[3], unsigned dimensions, unsigned upper) {
+  const auto rounded = [](long double w) { return std::floor(w * 256 + 0.5L) / 256; };
+  /// All of the axes in `which` on their upper side, the others on either.
+  const auto together = [&](unsigned which) {
+    long double w = 1;
+    for (unsigned k = 0; k < dimensions; ++k)
+      if ((which >> k & 1) != 0) w = rounded(w * share[k]);
+    return w;
+  };
+  // Inclusion and exclusion over the axes that are on their lower side.
+  long double sum = 0;
+  for (unsigned which = 0; which < 1u << dimensions; ++which)
+    if ((which & upper) == upper) sum += (__builtin_popcount(which ^ upper) % 2 != 0 ? -1 : 1) * together(which);
+  return sum;
+}
+
 /// The ISA's tex at one coordinate.
 texel sample(const image& m, const shape_row& s, const float (&c)[3], u32 layer, bool integers) {
   const u32 sizes[3] = {m.d.width, m.d.height, m.d.depth};
@@ -117,13 +135,11 @@ texel sample(const image& m, const shape_row& s, const float (&c)[3], u32 layer,
   texel sum{0, 0, 0, 0};
   for (unsigned corner = 0; corner < (linear ? 1u << s.dimensions : 1u); ++corner) {
     std::int64_t i[3] = {0, 0, 0};
-    long double weight = 1;
+    const long double weight = linear ? weight_of(share, s.dimensions, corner) : 1;
     bool inside = true;
     for (unsigned k = 0; k < s.dimensions; ++k) {
-      const bool upper = corner >> k & 1;
-      i[k] = base[k] + upper;
+      i[k] = base[k] + (corner >> k & 1);
       inside = index_of(i[k], sizes[k], m.d.mode[k], m.d.normalized && !integers) && inside;
-      if (linear) weight *= upper ? share[k] : 1 - share[k];
     }
     if (s.layered) i[2] = std::min(layer, m.d.depth - 1);
     if (!inside) continue;

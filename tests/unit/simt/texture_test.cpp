@@ -133,6 +133,25 @@ TEST(texture, linear_filter_has_shares_of_a_256th) {
   EXPECT_EQ(floats(tex_1d, d, image, {{0}, {0.25f}, {1}}), (std::vector<float>{0, 128, 0}));
 }
 
+// Measured on an H100: 54/256 of 64/256 are 14/256 (13.5), and the corners' weights add up to 1.
+TEST(texture, products_of_shares_are_rounded_to_a_256th) {
+  simt::texture_descriptor d = texture(texel_type::f32, 2, 2);
+  d.linear = true;
+  const auto weight = [&](unsigned corner, float x, float y) {
+    std::vector<float> image(4, 0.0f);
+    image[corner] = 256;
+    return floats(tex_2d, d, image, {{0.5f + x / 256, 0.5f + y / 256}})[0];
+  };
+  const float rows[][6] = {{54, 64, 152, 40, 50, 14},
+                           {1, 128, 128, 0, 127, 1},
+                           {1, 1, 254, 1, 1, 0},
+                           {205, 1, 51, 204, 0, 1},
+                           {54, 54, 159, 43, 43, 11}};
+  for (const auto& r : rows)
+    for (unsigned corner = 0; corner < 4; ++corner)
+      EXPECT_EQ(r[2 + corner], weight(corner, r[0], r[1])) << r[0] << ' ' << r[1];
+}
+
 TEST(texture, two_and_three_dimensions_and_layers) {
   std::vector<float> image(4 * 3 * 5);
   for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<float>(k);
