@@ -69,6 +69,8 @@ struct run_options {
   std::string vcd_file;
   std::string timeline_file;
   std::string pipeline_file;
+  const char* vcd_option = "--vcd";  // that named the file, for messages
+  const char* pipeline_option = "--pipeline";
   std::string trace_scope = "gpu.cwd,gpu.sm0*";
   std::uint64_t trace_begin = 0;  // cycles [begin, end)
   std::uint64_t trace_end = ~std::uint64_t{0};

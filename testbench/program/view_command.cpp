@@ -90,6 +90,7 @@ run_options that_writes(run_options o, const line_moment& m, const std::string& 
   o.watched = {};
   o.vcd_file = output + ".vcd";
   o.pipeline_file = output + ".kanata";
+  o.vcd_option = o.pipeline_option = "--output";
   const std::string sm = "gpu.sm" + std::to_string(m.sm);
   o.trace_scope = "gpu.cwd," + sm + "," + sm + ".*";
   o.trace_begin = m.begin > around ? m.begin - around : 0;

@@ -23,7 +23,8 @@ class waveform_view : public view {
       : directory_(directory_of(o.vcd_file)),
         name_(o.vcd_file.substr(directory_.size())),
         files_(files),
-        waveform_(g, files.reserve(o.vcd_file, "--vcd"), o.trace_scope, o.trace_begin, o.trace_end - 1, ledger) {
+        option_(o.vcd_option),
+        waveform_(g, files.reserve(o.vcd_file, option_), o.trace_scope, o.trace_begin, o.trace_end - 1, ledger) {
     if (o.layout_begin != ~std::uint64_t{0}) waveform_.open_at(o.layout_begin);
   }
 
@@ -31,16 +32,17 @@ class waveform_view : public view {
     try {
       waveform_.close(mark);
     } catch (const input_error&) {
-      throw input_error("--vcd: cannot write '" + directory_ + name_ +
+      throw input_error(std::string(option_) + ": cannot write '" + directory_ + name_ +
                         "': the disk is full, or the file's size is limited");
     }
-    for (const auto& [name, text] : waveform_.layout(name_)) files_.add(directory_ + name, text, "--vcd");
+    for (const auto& [name, text] : waveform_.layout(name_)) files_.add(directory_ + name, text, option_);
   }
 
  private:
   std::string directory_;
   std::string name_;
   result_files& files_;
+  const char* option_;
   waveform waveform_;
 };
 
@@ -69,18 +71,21 @@ class instruction_view : public view {
  public:
   instruction_view(const run_options& o, gpu& g, result_files& files)
       : name_(o.pipeline_file),
-        pipeline_(g, files.reserve(o.pipeline_file, "--pipeline"), o.trace_scope, o.trace_begin, o.trace_end) {}
+        option_(o.pipeline_option),
+        pipeline_(g, files.reserve(o.pipeline_file, option_), o.trace_scope, o.trace_begin, o.trace_end) {}
 
   void finish(const std::string& mark) override {
     try {
       pipeline_.close(mark);
     } catch (const input_error&) {
-      throw input_error("--pipeline: cannot write '" + name_ + "': the disk is full, or the file's size is limited");
+      throw input_error(std::string(option_) + ": cannot write '" + name_ +
+                        "': the disk is full, or the file's size is limited");
     }
   }
 
  private:
   std::string name_;
+  const char* option_;
   pipeline_view pipeline_;
 };
 
@@ -100,12 +105,12 @@ std::vector<view_file> view_files(const run_options& o) {
   std::vector<view_file> files;
   if (!o.vcd_file.empty()) {
     const std::string directory = directory_of(o.vcd_file);
-    files.push_back({o.vcd_file, "--vcd"});
+    files.push_back({o.vcd_file, o.vcd_option});
     for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size())))
-      files.push_back({directory + n, "--vcd"});
+      files.push_back({directory + n, o.vcd_option});
   }
   if (!o.timeline_file.empty()) files.push_back({o.timeline_file, "--timeline"});
-  if (!o.pipeline_file.empty()) files.push_back({o.pipeline_file, "--pipeline"});
+  if (!o.pipeline_file.empty()) files.push_back({o.pipeline_file, o.pipeline_option});
   return files;
 }
 

@@ -168,6 +168,9 @@ TEST_F(line_view, refuses_a_line_without_code_and_names_the_nearest) {
   for (const char* wrong : {"advice.cu", "advice.cu:", ":5", "advice.cu:0", "advice.cu:x", "advice.cu:99999999999"})
     EXPECT_NE(refused(wrong).find("expected FILE:LINE"), std::string::npos) << wrong;
   EXPECT_EQ(heddle({"view"}, columns).first_line().find("heddle: error: expected --line FILE:LINE"), 0u);
+  const outcome nowhere = heddle({"view", "--line", "advice.cu:57", "-o", "missing/x"}, columns);
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_EQ(nowhere.first_line().find("heddle: error: --output: cannot write 'missing/x.vcd'"), 0u) << nowhere.err;
   EXPECT_TRUE(is_empty());
 }
 
