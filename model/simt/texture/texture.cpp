@@ -142,7 +142,7 @@ coordinates on_face(const coordinates& c) {
 
 /// What each corner counts, in 1/256, as measured on an H100: products of shares are rounded, and the weights of
 /// corners that share a coordinate add up to that of the coordinate. In three dimensions the chip's weights differ from
-/// these in one of 170 results.
+/// these in one of twelve results.
 std::array<std::int32_t, 8> weights_of_corners(const axis (&axes)[3], unsigned n) {
   constexpr int one = 256;
   const auto product = [](int x, int y) { return (x * y + one / 2) / one; };
@@ -177,7 +177,7 @@ void plan_lane(const instruction& i, const texture_descriptor& d, const coordina
   if (cube || isa::is_array(shape)) axes[2].texel[0] = axes[2].texel[1] = std::min(c.layer, d.depth - 1);
   const unsigned corners = between ? 1u << n : 1;
   a.count = std::max(a.count, corners);
-  const std::array<std::int32_t, 8> weights = weights_of_corners(axes, n);
+  const std::array<std::int32_t, 8> weights = between ? weights_of_corners(axes, n) : std::array<std::int32_t, 8>{256};
   for (unsigned corner = 0; corner < corners; ++corner) {
     std::uint64_t at[3];
     bool inside = true;
@@ -187,8 +187,8 @@ void plan_lane(const instruction& i, const texture_descriptor& d, const coordina
       if (k >= n) continue;
       inside = inside && axes[k].inside[side];
     }
-    a.weights[corner][lane] = between ? weights[corner] : 256;
-    if (!inside || (between && weights[corner] == 0 && !gather)) continue;
+    a.weights[corner][lane] = weights[corner];
+    if (!inside || (weights[corner] == 0 && !gather)) continue;
     a.addresses[corner][lane] = texel_address(d, at[0], at[1], at[2], a.bytes);
     a.mask[corner] |= lane_bit[lane];
   }
