@@ -2,6 +2,8 @@
 // What the functions of `programs` share: the kernels of kernels.cu, checks that end the process, launches.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <cstddef>
 
 #include "tests/system/cuda/cuda_interface.h"
@@ -35,6 +37,14 @@ int launch(const char& kernel, unsigned blocks, unsigned threads, std::size_t sh
            T... arguments) {
   void* list[] = {&arguments..., nullptr};
   return cudaLaunchKernel(&kernel, {blocks, 1, 1}, {threads, 1, 1}, list, shared, stream);
+}
+
+/// Calls a function by name: most of them are in no header here.
+template <class... T>
+int call(const char* name, T... arguments) {
+  void* const at = ::dlsym(RTLD_DEFAULT, name);
+  if (at == nullptr) fail(__FILE__, __LINE__, name, 0);
+  return reinterpret_cast<int (*)(T...)>(at)(arguments...);
 }
 
 template <class T>

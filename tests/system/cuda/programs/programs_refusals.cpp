@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Wrong arguments: CUDA's errors, and no crash.
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,14 +18,6 @@
 namespace cuda_programs {
 
 namespace {
-
-/// Calls a function by name: most of them are in no header here.
-template <class... T>
-int call(const char* name, T... arguments) {
-  void* const at = ::dlsym(RTLD_DEFAULT, name);
-  if (at == nullptr) fail(__FILE__, __LINE__, name, 0);
-  return reinterpret_cast<int (*)(T...)>(at)(arguments...);
-}
 
 constexpr void* null = nullptr;
 constexpr long none = 0;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The rules by which CUDA accepts the arguments of its memory's functions, as an H100 with CUDA 13 answers.
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -11,14 +9,6 @@
 namespace cuda_programs {
 
 namespace {
-
-/// Calls a function by name: most of them are in no header here.
-template <class... T>
-int call(const char* name, T... arguments) {
-  void* const at = ::dlsym(RTLD_DEFAULT, name);
-  if (at == nullptr) fail(__FILE__, __LINE__, name, 0);
-  return reinterpret_cast<int (*)(T...)>(at)(arguments...);
-}
 
 constexpr void* null = nullptr;
 constexpr int wrong = cudaErrorInvalidValue, wrong_pitch = 12, wrong_direction = 21, wrong_device = 101,
