@@ -108,7 +108,7 @@ void cuda_server::go_on() {
 }
 
 void cuda_server::finish() {
-  while (machine_ && broken_ == wire::success && !machine_->queues.idle()) {
+  while (machine_ && broken_ == wire::success && !machine_->queues.waits_for_memory()) {
     take_signals(0);
     machine_->queues.await(machine_->queues.last_of_all());
     simulate();

@@ -105,6 +105,7 @@ class cuda_session {
   void elapsed(wire::reader& in, call_answer& out);
   void add_host_function(wire::reader& in, call_answer& out);
   void end_host_function(wire::reader& in, call_answer& out);
+  void memory_value(wire::reader& in, call_answer& out);
   void wait(wire::reader& in, call_answer& out);
   void query(wire::reader& in, call_answer& out);
   void make_texture(wire::reader& in, call_answer& out);
@@ -115,7 +116,9 @@ class cuda_session {
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window);
   void take_memory();
   void give_to_program(std::uint64_t address, std::uint64_t bytes);
-  [[nodiscard]] bool is_shared(std::uint64_t address) const;  // in the program's memory and used by kernels
+  [[nodiscard]] bool is_shared(std::uint64_t address) const;     // in the program's memory and used by kernels
+  [[nodiscard]] bool is_on_device(std::uint64_t address) const;  // the GPU's copy counts now
+  std::uint64_t word_at(std::uint64_t address, std::uint32_t bytes);
   void use_pinned(const std::vector<std::uint8_t>& parameters);
   std::uint32_t stream_of(std::uint32_t number, call_answer& out) const;
   [[nodiscard]] const isa::program& program_of(const function_entry& f) const;

@@ -286,6 +286,7 @@ void cuda_session::streams_and_events(wire::call what, wire::reader& in, call_an
     case wire::call::host_function: return add_host_function(in, out);
     case wire::call::next_host_function: out.host_function = true; return;
     case wire::call::host_function_done: return end_host_function(in, out);
+    case wire::call::memory_value: return memory_value(in, out);
     default: out.status = wire::not_supported;
   }
 }

@@ -64,6 +64,55 @@ std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32
   return until;
 }
 
+// A word of pinned memory is the program's until a kernel may use it.
+std::uint64_t cuda_session::word_at(std::uint64_t address, std::uint32_t bytes) {
+  std::uint64_t word = 0;
+  if (is_on_device(address)) {
+    m_.chip.driver().read(address, &word, bytes);
+  } else {
+    program_memory_.read(address, &word, bytes);
+  }
+  return word;
+}
+
+bool cuda_session::is_on_device(std::uint64_t address) const {
+  auto h = host_memory_.upper_bound(address);
+  if (h == host_memory_.begin()) return true;
+  --h;
+  return address - h->first >= h->second.bytes || (memory_is_away_ && (h->second.managed || h->second.used));
+}
+
+void cuda_session::memory_value(wire::reader& in, call_answer& out) {
+  const auto r = in.get<wire::value_request>();
+  const std::uint32_t stream = stream_of(r.stream, out);
+  if (r.bytes != 4 && r.bytes != 8) out.status = wire::invalid_value;
+  if (out.status != wire::success) return;
+  auto op = std::make_shared<queue_operation>();
+  op->stream = stream;
+  if (r.what == wire::value_operation::write) {
+    op->act = [this, r] {
+      if (is_on_device(r.address)) {
+        m_.chip.driver().write(r.address, &r.value, r.bytes);
+      } else {
+        static_cast<void>(program_memory_.write(r.address, &r.value, r.bytes));  // the program may have unmapped it
+      }
+    };
+  } else {
+    op->due = [this, r] {
+      const std::uint64_t all = r.bytes == 4 ? 0xffffffffu : ~std::uint64_t{0};
+      const std::uint64_t word = word_at(r.address, r.bytes), value = r.value & all;
+      switch (r.what) {  // the first one is cyclic
+        case wire::value_operation::at_least: return ((word - value) & all) <= all / 2;
+        case wire::value_operation::equal: return word == value;
+        case wire::value_operation::any_bit: return (word & value) != 0;
+        default: return (~(word | value) & all) != 0;
+      }
+    };
+  }
+  m_.queues.add(op);
+  m_.queues.advance_queues();
+}
+
 // The program comes to know that this has ended.
 void cuda_session::learn(wire::wait_kind kind, std::uint32_t number) {
   if (kind == wire::wait_kind::device) return m_.queues.host_waits();

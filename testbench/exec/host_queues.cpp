@@ -11,6 +11,8 @@ namespace heddle::testbench {
 namespace {
 // The limit of pending kernels of one stream on the GPU, which keeps their order; the GPU's queue is finite.
 constexpr std::size_t most_handed = 32;
+/// The interval at which the host asks whether a word of memory has the value that a stream waits for.
+const sc_core::sc_time memory_question(1, sc_core::SC_US);
 }  // namespace
 
 host_queues::host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
@@ -65,6 +67,12 @@ bool host_queues::waits_for_host() const {
   return std::any_of(streams_.begin(), streams_.end(), [](const auto& s) {
     return !s.second.operations.empty() && s.second.operations.front()->what == queue_operation::kind::host_function &&
            s.second.operations.front()->begun;
+  });
+}
+
+bool host_queues::waits_for_memory() const {
+  return std::all_of(streams_.begin(), streams_.end(), [](const auto& s) {
+    return s.second.operations.empty() || (s.second.operations.front()->due && !s.second.operations.front()->begun);
   });
 }
 
@@ -168,8 +176,8 @@ bool host_queues::advance(std::uint32_t, stream& s) {
       if (op.what == queue_operation::kind::transfer) {
         if (op.ends <= now) {
           end(op);
-        } else if (wake_ == sc_core::SC_ZERO_TIME || op.ends < wake_) {
-          wake_ = op.ends;
+        } else {
+          wake_at(op.ends);
         }
       }
     }
@@ -185,10 +193,18 @@ bool host_queues::advance(std::uint32_t, stream& s) {
   return changed;
 }
 
+void host_queues::wake_at(const sc_core::sc_time& t) {
+  if (wake_ == sc_core::SC_ZERO_TIME || t < wake_) wake_ = t;
+}
+
 // A functional kernel runs when the GPU runs no other kernel; later kernels wait for it.
 bool host_queues::may_begin(const queue_operation& op) {
   if (!std::all_of(op.after.begin(), op.after.end(), [](const queue_entry& other) { return other->done; }))
     return false;
+  if (op.due && !op.due()) {
+    wake_at(sc_core::sc_time_stamp() + memory_question);
+    return false;
+  }
   if (op.what == queue_operation::kind::functional) return running_ == 0;
   return op.what != queue_operation::kind::kernel || (!functional_waits() && starts_.ready());
 }

@@ -39,6 +39,7 @@ struct queue_operation {
   std::uint64_t bytes = 0;
   std::function<void()> act;                            // called at the end: moves the bytes, records the time
   std::vector<std::shared_ptr<queue_operation>> after;  // operations of other streams that must end first
+  std::function<bool()> due;                            // of an action: asked until it says yes; null: at once
 
   bool begun = false;
   bool done = false;
@@ -78,6 +79,8 @@ class host_queues : public sc_core::sc_module {
   void host_waits() { order_.waits_for_all(); }
   /// True if a host function has begun and not ended.
   [[nodiscard]] bool waits_for_host() const;
+  /// True if every stream waits for a word of memory.
+  [[nodiscard]] bool waits_for_memory() const;
   /// Reports the end of a host function.
   void finish(const queue_entry& op);
   /// Starts all operations that can start now; called outside the simulation.
@@ -113,6 +116,7 @@ class host_queues : public sc_core::sc_module {
   void give_place(queue_operation& op, bool blocking);
   bool may_begin(const queue_operation& op);
   [[nodiscard]] bool functional_waits() const;
+  void wake_at(const sc_core::sc_time& t);
   void begin(queue_operation& op);
   void end(queue_operation& op);
   void execute(queue_operation& op);
@@ -128,7 +132,7 @@ class host_queues : public sc_core::sc_module {
   std::map<std::uint32_t, stream> streams_;
   std::uint32_t next_stream_ = 1;
   sc_core::sc_time link_free_[3];  // by route: end of the last copy
-  sc_core::sc_time wake_;
+  sc_core::sc_time wake_;          // zero: only for an event
   sc_core::sc_event poked_;
   std::vector<queue_entry> awaited_;
   bool host_function_ready_ = false;

@@ -13,9 +13,9 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 8;
+constexpr std::uint32_t version = 9;
 /// The first line that a simulator started by the library sends; the second one is its address.
-constexpr const char* protocol_line = "heddle 8\n";
+constexpr const char* protocol_line = "heddle 9\n";
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
@@ -63,6 +63,7 @@ enum class call : std::uint32_t {
   leave,
   // u32 descriptor in the program: a sealed file in memory, the window of this thread's copies from now on
   open_window,
+  memory_value,  // value_request
 };
 
 /// Values of cudaError_t and CUresult that the simulator returns; they are equal in both.
@@ -154,6 +155,16 @@ struct fill_request {
   std::uint32_t reserved;
   std::uint64_t address, pitch, layer;
   std::uint64_t width, height, depth;  // width in bytes
+};
+
+/// What a stream does with a word of memory: writes it, or waits until it has a value.
+enum class value_operation : std::uint32_t { write, at_least, equal, any_bit, any_zero };
+struct value_request {
+  std::uint32_t stream;
+  value_operation what;
+  std::uint32_t bytes;  // 4 or 8
+  std::uint32_t reserved;
+  std::uint64_t address, value;
 };
 
 struct launch_head {

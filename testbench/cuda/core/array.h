@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "testbench/cuda/core/types.h"
 
@@ -23,11 +24,18 @@ struct array_record {
 };
 
 namespace array_flag {
-constexpr unsigned layered = 1, surface = 2, cubemap = 4, gather = 8;
+constexpr unsigned layered = 1, surface = 2, cubemap = 4, gather = 8, sparse = 0x40, deferred = 0x80, video = 0x100;
 }
 
 /// Null: the program has no such array.
 const array_record* known_array(array_t a);
+/// An array of images, each half as large as the one before.
+using mipmap_t = struct mipmap_record*;
+struct mipmap_record {
+  std::vector<array_t> levels;
+};
+/// Null: the program has no such array.
+const mipmap_record* known_mipmap(mipmap_t m);
 /// True for one, two or four channels of equal size in a format that a texture unit supports.
 bool is_valid(const channel_format& f);
 

@@ -17,6 +17,8 @@ bool captured_question(wire::wait_kind kind, std::uint32_t number, error_t& resu
 /// The error of a call that CUDA forbids during a capture because it may wait for the GPU, as an allocation does. The
 /// capture is then invalid. none: no capture of this thread, or of all threads, forbids it.
 error_t refused_by_capture();
+/// The same for a call that no capture of this stream may have.
+error_t refused_in(std::uint32_t stream);
 /// True if the stream is being captured.
 bool is_captured(std::uint32_t stream);
 /// An allocation in a captured stream; null: the stream is not captured, or `result` holds the error.

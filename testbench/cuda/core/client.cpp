@@ -18,9 +18,12 @@
 
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/simulator_start.h"
+#include "testbench/cuda/core/types.h"
 #include "testbench/cuda/core/window.h"
 
 namespace heddle::cuda {
+
+thread_local bool in_host_function = false;
 
 namespace {
 
@@ -200,6 +203,11 @@ const wire::device_info* chip() {
 }
 
 reply call(wire::call what, const wire::writer& arguments) {
+  if (in_host_function) {
+    reply r;
+    r.status = error::not_permitted;
+    return r;
+  }
   use_primary_context();  // the context of a thread that calls the runtime; driver API functions set it earlier
   if (!connect()) {
     reply r;

@@ -54,7 +54,7 @@ graph_node* graph::add(node_work work, const std::vector<graph_node*>& after) {
 }
 
 std::unique_ptr<graph> graph::clone() const {
-  auto g = std::make_unique<graph>();
+  auto g = std::make_unique<graph>(objects);
   std::map<const graph_node*, graph_node*> made;
   for (const auto& n : nodes) {
     graph_node* c = g->add(n->work, {});

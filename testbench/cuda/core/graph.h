@@ -62,7 +62,27 @@ struct graph_node {
 /// The node's cudaGraphNodeType.
 int type_of(const graph_node& n);
 
+/// Resources of the program that it counts references to and wants destroyed with the last one.
+struct user_object;
+/// The references of one owner, which its copies have, too.
+class object_references {
+ public:
+  object_references() = default;
+  object_references(const object_references& other);
+  object_references& operator=(const object_references&) = delete;
+  ~object_references();
+  void add(user_object* o, unsigned count) { counts_[o] += count; }
+  /// False: it has not as many.
+  bool remove(user_object* o, unsigned count);
+
+ private:
+  std::map<user_object*, unsigned> counts_;
+};
+
 struct graph {
+  graph() = default;
+  explicit graph(const object_references& o) : objects(o) {}
+  object_references objects;
   std::vector<std::unique_ptr<graph_node>> nodes;  // in the order of creation
   graph_node* add(node_work work, const std::vector<graph_node*>& after);
   [[nodiscard]] std::unique_ptr<graph> clone() const;

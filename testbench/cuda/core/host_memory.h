@@ -20,10 +20,13 @@ struct allocation {
 };
 
 inline std::uint64_t address_number(const void* p) { return reinterpret_cast<std::uint64_t>(p); }
+inline void* pointer_at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 
 void note_allocation(const allocation& a);
 /// Which call ends an allocation: another one is refused.
 enum class ended_by { free, free_host, unregister };
+/// What the program has said of the use of managed memory does not count for the memory that takes its place.
+void forget_advice(const allocation& was);
 /// False: no allocation that the call ends begins there.
 bool forget_allocation(const void* p, ended_by call, allocation& was);
 /// The allocation that contains the address; `type` unregistered: unknown to CUDA.

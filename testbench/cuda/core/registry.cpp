@@ -14,6 +14,7 @@ namespace heddle::cuda {
 thread_local error_t last_error = error::none;
 
 error_t noted(error_t e) {
+  if (in_host_function) e = error::not_permitted;
   if (gpu_failure() != wire::success) e = gpu_failure();
   if (e != error::none && e != error::not_ready) last_error = e;
   return e;

@@ -107,7 +107,7 @@ bool any_null(Pointer... all) {
 /// Writes a result through the program's pointer; an error if that is null.
 template <class T, class V>
 error_t put_result(T* to, const V& value) {
-  if (to == nullptr) return noted(error::invalid_value);
+  if (to == nullptr || in_host_function) return noted(error::invalid_value);
   *to = value;
   return error::none;
 }

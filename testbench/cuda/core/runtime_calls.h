@@ -16,6 +16,7 @@ HEDDLE_CUDA error_t cudaDeviceSynchronize();
 HEDDLE_CUDA error_t cudaDeviceSetLimit(int limit, std::size_t value);
 HEDDLE_CUDA error_t cudaDeviceGetLimit(std::size_t* value, int limit);
 HEDDLE_CUDA error_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+HEDDLE_CUDA error_t cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope);
 HEDDLE_CUDA error_t cudaDriverGetVersion(int* version);
 HEDDLE_CUDA const char* cudaGetErrorString(error_t e);
 

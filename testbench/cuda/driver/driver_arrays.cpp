@@ -10,6 +10,10 @@ using namespace heddle::cuda;
 
 HEDDLE_CUDA error_t cudaMalloc3DArray(array_t* array, const channel_format* format, extent_t e, unsigned flags);
 HEDDLE_CUDA error_t cudaFreeArray(array_t array);
+HEDDLE_CUDA error_t cudaMallocMipmappedArray(mipmap_t* to, const channel_format* format, extent_t e, unsigned levels,
+                                             unsigned flags);
+HEDDLE_CUDA error_t cudaGetMipmappedArrayLevel(array_t* to, mipmap_t m, unsigned level);
+HEDDLE_CUDA error_t cudaFreeMipmappedArray(mipmap_t m);
 HEDDLE_CUDA error_t cudaCreateTextureObject(std::uint64_t* handle, const void* resource,
                                             const texture_settings* settings, const void* view);
 HEDDLE_CUDA error_t cudaDestroyTextureObject(std::uint64_t handle);
@@ -145,6 +149,20 @@ HEDDLE_CUDA result_t cuArrayGetDescriptor_v2(array_descriptor* d, array_t array)
   if (r != result::success || d == nullptr) return r != result::success ? r : result::invalid_value;
   *d = {whole.width, whole.height, whole.format, whole.channels};
   return r;
+}
+
+HEDDLE_CUDA result_t cuMipmappedArrayCreate(mipmap_t* to, const array_descriptor_3d* d, unsigned levels) {
+  return driven([&]() -> error_t {
+    channel_format f{};
+    if (any_null(to, d) || !channels_of(d->format, d->channels, f)) return error::invalid_value;
+    return cudaMallocMipmappedArray(to, &f, {d->width, d->height, d->depth}, levels, d->flags);
+  });
+}
+HEDDLE_CUDA result_t cuMipmappedArrayGetLevel(array_t* to, mipmap_t m, unsigned level) {
+  return driven([&] { return cudaGetMipmappedArrayLevel(to, m, level); });
+}
+HEDDLE_CUDA result_t cuMipmappedArrayDestroy(mipmap_t m) {
+  return driven([&] { return known_mipmap(m) == nullptr ? error::invalid_handle : cudaFreeMipmappedArray(m); });
 }
 
 HEDDLE_CUDA result_t cuTexObjectCreate(std::uint64_t* handle, const driver_resource* resource,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The driver API: copies and fills.
 #include "testbench/cuda/core/array.h"
-#include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/driver/driver.h"
 
@@ -100,6 +99,13 @@ error_t copy(address_t to, address_t from, std::size_t bytes, int kind, std::uin
   return copy(copy_of_row(pointer_of(to), pointer_of(from), bytes, kind), stream, how);
 }
 
+side_3d in_memory(int where, address_t a) { return {0, 0, 0, 0, where, pointer_of(a), a, nullptr, nullptr, 0, 0}; }
+side_3d in_row(array_t a, std::size_t offset) { return {offset, 0, 0, 0, in_array, nullptr, 0, a, nullptr, 0, 0}; }
+
+error_t copy_row(const side_3d& to, const side_3d& from, std::size_t bytes, std::uint32_t stream, manner how) {
+  return copy(driver_copy_3d{from, to, bytes, 1, 1}, stream, how);
+}
+
 error_t fill(address_t to, std::size_t pitch, unsigned value, unsigned value_bytes, std::size_t width,
              std::size_t height, std::uint32_t stream, manner how) {
   const std::size_t bytes = width * value_bytes;
@@ -142,6 +148,33 @@ HEDDLE_DRIVER_BOTH(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, (address_t to, address
 HEDDLE_DRIVER_BOTH(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
                    (address_t to, address_t from, std::size_t bytes, stream_t s),
                    { return copy(to, from, bytes, device_to_device, stream_number(s, per_thread), no_wait); })
+HEDDLE_DRIVER_BOTH(cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds,
+                   (array_t to, std::size_t at, const void* from, std::size_t bytes), {
+                     return copy_row(in_row(to, at), in_memory(in_host, number_of(from)), bytes, usual(per_thread),
+                                     waits);
+                   })
+HEDDLE_DRIVER_BOTH(cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync_v2_ptsz,
+                   (array_t to, std::size_t at, const void* from, std::size_t bytes, stream_t s), {
+                     return copy_row(in_row(to, at), in_memory(in_host, number_of(from)), bytes,
+                                     stream_number(s, per_thread), no_wait);
+                   })
+HEDDLE_DRIVER_BOTH(cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds, (void* to, array_t from, std::size_t at, std::size_t bytes), {
+  return copy_row(in_memory(in_host, number_of(to)), in_row(from, at), bytes, usual(per_thread), waits);
+})
+HEDDLE_DRIVER_BOTH(cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz,
+                   (void* to, array_t from, std::size_t at, std::size_t bytes, stream_t s), {
+                     return copy_row(in_memory(in_host, number_of(to)), in_row(from, at), bytes,
+                                     stream_number(s, per_thread), no_wait);
+                   })
+HEDDLE_DRIVER_BOTH(cuMemcpyDtoA_v2, cuMemcpyDtoA_v2_ptds,
+                   (array_t to, std::size_t at, address_t from, std::size_t bytes),
+                   { return copy_row(in_row(to, at), in_memory(in_device, from), bytes, usual(per_thread), waits); })
+HEDDLE_DRIVER_BOTH(cuMemcpyAtoD_v2, cuMemcpyAtoD_v2_ptds,
+                   (address_t to, array_t from, std::size_t at, std::size_t bytes),
+                   { return copy_row(in_memory(in_device, to), in_row(from, at), bytes, usual(per_thread), waits); })
+HEDDLE_DRIVER_BOTH(cuMemcpyAtoA_v2, cuMemcpyAtoA_v2_ptds,
+                   (array_t to, std::size_t to_at, array_t from, std::size_t from_at, std::size_t bytes),
+                   { return copy_row(in_row(to, to_at), in_row(from, from_at), bytes, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, (const driver_copy_2d* c),
                    { return copy(c, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds, (const driver_copy_2d* c),

@@ -134,4 +134,6 @@ HEDDLE_CUDA result_t cuDeviceGetExecAffinitySupport(int* supported, int, device_
 HEDDLE_CUDA result_t cuProfilerInitialize(const char*, const char*, int) { return result::not_supported; }
 HEDDLE_CUDA result_t cuProfilerStart() { return ready(); }
 HEDDLE_CUDA result_t cuProfilerStop() { return ready(); }
-HEDDLE_CUDA result_t cuFlushGPUDirectRDMAWrites(int, int) { return ready(); }
+HEDDLE_CUDA result_t cuFlushGPUDirectRDMAWrites(int target, int scope) {
+  return driven([&] { return cudaDeviceFlushGPUDirectRDMAWrites(target, scope); });
+}

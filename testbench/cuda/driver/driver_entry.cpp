@@ -85,6 +85,10 @@ HEDDLE_CUDA result_t cuGetExportTable(const void** table, const void* id) {
   return result::not_found;
 }
 
+HEDDLE_CUDA error_t cudaGetExportTable(const void** table, const void* id) {
+  return noted(any_null(table, id) ? error::invalid_value : error_t{cuGetExportTable(table, id)});
+}
+
 HEDDLE_CUDA error_t cudaGetDriverEntryPoint(const char* name, void** address, unsigned long long flags, int* status) {
   return runtime_entry(name, address, runtime_version(), flags, status);
 }

@@ -143,6 +143,18 @@ HEDDLE_SAME(cuGraphAddDependencies_v2, cudaGraphAddDependencies_v2,
 HEDDLE_CUDA result_t cuGraphAddDependencies(graph* g, nodes from, nodes to, std::size_t count) {
   return cuGraphAddDependencies_v2(g, from, to, nullptr, count);
 }
+HEDDLE_SAME(cuGraphDebugDotPrint, cudaGraphDebugDotPrint, (graph * g, const char* path, unsigned flags),
+            (g, path, flags))
+HEDDLE_SAME(cuUserObjectCreate, cudaUserObjectCreate,
+            (user_object * *to, void* data, void (*destroy)(void*), unsigned count, unsigned flags),
+            (to, data, destroy, count, flags))
+HEDDLE_SAME(cuUserObjectRetain, cudaUserObjectRetain, (user_object * o, unsigned count), (o, count))
+HEDDLE_SAME(cuUserObjectRelease, cudaUserObjectRelease, (user_object * o, unsigned count), (o, count))
+HEDDLE_SAME(cuGraphRetainUserObject, cudaGraphRetainUserObject,
+            (graph * g, user_object* o, unsigned count, unsigned flags), (g, o, count, flags))
+HEDDLE_SAME(cuGraphReleaseUserObject, cudaGraphReleaseUserObject, (graph * g, user_object* o, unsigned count),
+            (g, o, count))
+
 HEDDLE_SAME_BOTH(cuStreamGetCaptureInfo_v2, cudaStreamGetCaptureInfo_v2,
                  (stream_t s, int* status, unsigned long long* id, graph** g, nodes* after, std::size_t* count),
                  (s, status, id, g, after, count))

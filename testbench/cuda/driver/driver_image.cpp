@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -177,15 +178,24 @@ std::string linked_image(const std::vector<std::string>& texts) {
   return whole;
 }
 
+result_t read_file(const char* path, std::string& bytes) {
+  if (path == nullptr) return result::invalid_value;
+  std::error_code none;
+  // CUDA asks for as much memory as a folder claims to have bytes.
+  if (std::filesystem::is_directory(path, none)) return result::out_of_memory;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return result::file_not_found;
+  bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  return result::success;
+}
+
 result_t load_image(const void* data, const char* caller, jit_options& options, image*& loaded) {
   return data == nullptr ? result::invalid_value : load(data, "", caller, options, loaded);
 }
 
 result_t load_file(const char* path, const char* caller, jit_options& options, image*& loaded) {
-  if (path == nullptr) return result::invalid_value;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return result::file_not_found;
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string bytes;
+  if (const result_t r = read_file(path, bytes); r != result::success) return r;
   if (bytes.empty()) return result::invalid_image;
   // Padded with zeros, so that a truncated file cannot be read beyond its end.
   return load((bytes + std::string(sizeof(Elf64_Ehdr), '\0')).data(), "'" + std::string(path) + "', ", caller, options,

@@ -44,6 +44,8 @@ result_t check_ptx(const std::string& text, jit_options& options);
 std::string linked_image(const std::vector<std::string>& texts);
 /// Passes an image to the simulator. `caller`: the called API function, for messages.
 result_t load_image(const void* data, const char* caller, jit_options& options, image*& loaded);
+/// Reads a file that the program names.
+result_t read_file(const char* path, std::string& bytes);
 result_t load_file(const char* path, const char* caller, jit_options& options, image*& loaded);
 
 }  // namespace heddle::cuda

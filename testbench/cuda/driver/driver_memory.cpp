@@ -172,6 +172,18 @@ HEDDLE_CUDA result_t cuPointerSetAttribute(const void*, int attribute, address_t
   return driven([&] { return attribute == 6 ? error::none : error::invalid_value; });  // copies are ordered anyway
 }
 
+HEDDLE_CUDA error_t cudaMemRangeGetAttribute(void* data, std::size_t data_bytes, int attribute, const void* p,
+                                             std::size_t bytes);
+HEDDLE_CUDA result_t cuMemRangeGetAttribute(void* data, std::size_t data_bytes, int attribute, address_t a,
+                                            std::size_t bytes) {
+  return driven([&] { return cudaMemRangeGetAttribute(data, data_bytes, attribute, pointer_of(a), bytes); });
+}
+HEDDLE_CUDA error_t cudaMemRangeGetAttributes(void** data, std::size_t* data_bytes, const int* attributes,
+                                              std::size_t count, const void* p, std::size_t bytes);
+HEDDLE_CUDA result_t cuMemRangeGetAttributes(void** data, std::size_t* data_bytes, const int* attributes,
+                                             std::size_t count, address_t a, std::size_t bytes) {
+  return driven([&] { return cudaMemRangeGetAttributes(data, data_bytes, attributes, count, pointer_of(a), bytes); });
+}
 // Managed memory always migrates to its user.
 HEDDLE_CUDA result_t cuMemAdvise(address_t, std::size_t, int, device_t) {
   return driven([] { return error::none; });

@@ -4,8 +4,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "testbench/cuda/core/host_memory.h"
@@ -133,10 +131,8 @@ result_t create_link(unsigned count, const int* names, void** values, link_state
 
 result_t add_file(link_state* s, int type, const char* path) {
   return driven([&] {
-    if (path == nullptr) return error::invalid_value;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return error_t{result::file_not_found};
-    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::string bytes;
+    if (const result_t r = read_file(path, bytes); r != result::success) return error_t{r};
     return error_t{add_input(s, type, bytes.data(), bytes.size(), path)};
   });
 }

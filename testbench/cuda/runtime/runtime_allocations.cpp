@@ -73,6 +73,7 @@ error_t release(void* pointer, ended_by call_that_ends) {
   }
   allocation a;
   if (!forget_allocation(pointer, call_that_ends, a)) return noted(error::invalid_value);
+  forget_advice(a);
   const error_t e = call(wire::call::release, wire::writer().put(a.address)).status;
   if (a.type != device) ::munmap(pointer, a.bytes);
   return noted(e);

@@ -47,7 +47,9 @@ error_t allocate(array_t* array, const channel_format* format, extent_t e, unsig
   if (array == nullptr || format == nullptr) return noted(error::invalid_value);
   *array = nullptr;
   if (!is_valid(*format)) return noted(invalid_channel_descriptor);
-  constexpr unsigned known = array_flag::layered | array_flag::surface | array_flag::cubemap | array_flag::gather;
+  // The last three say how memory is provided, which is the same here.
+  constexpr unsigned known = array_flag::layered | array_flag::surface | array_flag::cubemap | array_flag::gather |
+                             array_flag::sparse | array_flag::deferred | array_flag::video;
   if ((flags & ~known) != 0 || !is_valid(e, flags)) return noted(error::invalid_value);
   auto* made = new array_record;
   made->format = *format;

@@ -188,6 +188,13 @@ error_t refused_by_capture() {
   return error::none;
 }
 
+error_t refused_in(std::uint32_t stream) {
+  if (active.load() == 0) return error::none;
+  const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
+  const std::shared_ptr<capture> c = capture_of(stream);
+  return c == nullptr ? error::none : invalidate(*c, unsupported);
+}
+
 bool is_captured(std::uint32_t stream) {
   if (active.load() == 0) return false;
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);

@@ -268,6 +268,12 @@ HEDDLE_CUDA error_t cudaDeviceGetLimit(std::size_t* value, int limit) {
   return limit < 0 || limit > 6 ? noted(215) : put_result(value, limits[limit]);
 }
 
+/// Nothing else writes to the modelled chip's memory.
+HEDDLE_CUDA error_t cudaDeviceFlushGPUDirectRDMAWrites(int target, int scope) {
+  constexpr int to_owner = 100, to_all_devices = 200;
+  return noted(target != 0 || (scope != to_owner && scope != to_all_devices) ? error::invalid_value : error::none);
+}
+
 HEDDLE_CUDA error_t cudaDeviceCanAccessPeer(int* can, int, int) { return put_result(can, 0); }
 HEDDLE_CUDA error_t cudaDeviceEnablePeerAccess(int, unsigned) { return noted(error::invalid_device); }
 HEDDLE_CUDA error_t cudaDeviceDisablePeerAccess(int) { return noted(error::invalid_device); }

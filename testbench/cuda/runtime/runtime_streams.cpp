@@ -86,8 +86,10 @@ void run(std::uint64_t number) {
     c = found->second;
     calls.all.erase(found);
   }
+  in_host_function = true;
   if (c.function != nullptr) c.function(c.data);
   if (c.callback != nullptr) c.callback(c.stream, error::none, c.data);
+  in_host_function = false;
 }
 
 // One thread runs all host functions in stream order, as in CUDA's driver.

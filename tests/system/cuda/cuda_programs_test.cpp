@@ -31,7 +31,8 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                          ::testing::Values("vectors", "arguments", "memory", "large_copies", "managed", "pinned",
                                            "streams", "host_functions", "errors", "null_arguments", "unknown_flags",
                                            "argument_rules", "pinned_rules", "managed_rules", "function_rules",
-                                           "pool_and_stream_rules", "calls_in_a_capture", "outside_allocations",
+                                           "pool_and_stream_rules", "calls_in_host_functions", "object_rules",
+                                           "memory_words", "calls_in_a_capture", "outside_allocations",
                                            "calls_after_a_fault", "fails_assertion", "prints", "threads", "forks",
                                            "forks_after_launches"));
 

@@ -86,6 +86,11 @@ void managed_rules();
 void function_rules();
 void pool_and_stream_rules();
 
+// programs_objects.cpp
+void calls_in_host_functions();
+void object_rules();
+void memory_words();
+
 // programs_processes.cpp
 void forks_once();
 void forks();
