@@ -155,6 +155,9 @@ HEDDLE_CUDA result_t cuGetErrorName(result_t r, const char** name) {
 HEDDLE_CUDA result_t cuGetErrorString(result_t r, const char** text) {
   if (text == nullptr) return result::invalid_value;
   const result_row* row = find(r);
-  *text = row != nullptr ? cudaGetErrorString(r) : nullptr;
+  *text = row == nullptr                         ? nullptr
+          : r == result::context_already_current ? "context already current"
+          : r == result::key_rotation            ? "an error happened during the key rotation sequence"
+                                                 : cudaGetErrorString(r);  // all others are errors of the runtime, too
   return row != nullptr ? result::success : result::invalid_value;
 }
