@@ -67,7 +67,8 @@ int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) 
 std::int32_t status_of_fault(const std::string& text) {
   if (text.find("assertion failed") != std::string::npos) return wire::assertion;
   if (text.find("misaligned") != std::string::npos) return wire::misaligned_address;
-  if (text.find("address") != std::string::npos) return wire::illegal_address;
+  for (const char* where : {"address", "is outside the block's", "call stack overflow"})
+    if (text.find(where) != std::string::npos) return wire::illegal_address;
   return wire::launch_failed;
 }
 

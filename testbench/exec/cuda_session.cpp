@@ -25,15 +25,14 @@ constexpr std::uint32_t ptx_module = 1, fat_binary = 2, ptx_to_check = 3;  // ki
 /// What CUDA answers to a launch that the chip cannot run.
 wire::status status_of_refused(const gpu_config& c, const isa::program& p, const launch_request& r) {
   const std::uint64_t threads = std::uint64_t{r.block[0]} * r.block[1] * r.block[2];
-  if (threads == 0 || threads > c.sm.max_threads_per_block || r.grid[0] == 0 || r.grid[1] - 1 >= 65535 ||
-      r.grid[2] - 1 >= 65535 || r.block[2] > 64)
+  const std::uint64_t most =
+      std::uint64_t{p.max_threads[0]} * std::max(p.max_threads[1], 1u) * std::max(p.max_threads[2], 1u);
+  if (threads == 0 || threads > c.sm.max_threads_per_block || (most != 0 && threads > most) ||
+      r.grid[0] - 1 >= 0x7fffffff || r.grid[1] - 1 >= 65535 || r.grid[2] - 1 >= 65535 || r.block[2] > 64)
     return wire::invalid_configuration;
   const bool clusters = r.cluster.given() || p.required_cluster[0] != 0;
   const block_demand d = demand_of(p, static_cast<unsigned>(threads), r.dynamic_shared_bytes, r.carveout_percent);
   if (!clusters || compute(c, d).blocks_per_sm == 0) return wire::launch_out_of_resources;
-  const std::uint32_t* size = r.cluster.given() ? r.cluster.blocks : p.required_cluster;
-  for (unsigned k = 0; k < 3; ++k)
-    if (size[k] == 0 || r.grid[k] % size[k] != 0) return wire::invalid_configuration;
   return wire::invalid_cluster_size;
 }
 
@@ -312,7 +311,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   const gpu_config& c = m_.chip.config();
   const std::uint64_t shared = std::uint64_t{head.dynamic_shared_bytes} + program_of(f).shared_bytes;
   if (shared > c.shared_memory.max_per_block_bytes && head.dynamic_shared_bytes > f.dynamic_shared) {
-    out.status = wire::invalid_value;
+    out.status = head.cooperative != 0 ? wire::cooperative_too_large : wire::invalid_value;
     return;
   }
   try {
@@ -331,6 +330,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
       return;
     }
   }
+  if (head.only_checked != 0) return;
   use_pinned(r.parameters);
   take_memory();
   op->call = m_.launch_calls++;

@@ -173,6 +173,7 @@ struct launch_head {
   std::uint32_t dynamic_shared_bytes;
   std::uint32_t cooperative;
   std::uint32_t programmatic;  // programmatic stream serialization
+  std::uint32_t only_checked;  // 1: it is not launched
   std::uint32_t parameter_bytes;
 };
 

@@ -141,7 +141,7 @@ reply exchange(wire::call what, const wire::writer& arguments) {
   if (!send_all(own.socket, message.data(), message.size()) || !receive_reply_head(head))
     give_up("the simulator has ended");
   r.status = static_cast<std::int32_t>(head.what);
-  if (wire::is_lasting(r.status)) failure.store(r.status);
+  if (wire::is_lasting(r.status) && failure.load() == wire::success) failure.store(r.status);
   std::vector<std::uint8_t> whole(head.bytes);
   if (!receive_all(own.socket, whole.data(), whole.size())) give_up("the simulator has ended");
   wire::reader in(whole);
@@ -218,6 +218,7 @@ reply call(wire::call what, const wire::writer& arguments) {
 }
 
 std::int32_t gpu_failure() { return failure.load(); }
+void set_gpu_failure(std::int32_t status) { failure.store(status); }
 
 void offer_window() {
   use_primary_context();

@@ -26,6 +26,7 @@ std::int32_t wait(wire::wait_kind kind, std::uint32_t number);
 
 /// The error that every call returns since the simulated program has failed or the run has ended; success: none.
 std::int32_t gpu_failure();
+void set_gpu_failure(std::int32_t status);
 
 /// True while this thread runs a host function of a stream, which must not use the GPU: CUDA refuses all calls.
 extern thread_local bool in_host_function;

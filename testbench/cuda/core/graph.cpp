@@ -16,6 +16,11 @@ std::set<const graph*>& graphs() {
   static auto* all = new std::set<const graph*>;
   return *all;
 }
+/// Graphs within nodes of others: the program may use them, and not destroy them.
+std::set<const graph*>& inner_graphs() {
+  static auto* all = new std::set<const graph*>;
+  return *all;
+}
 std::set<const graph_exec*>& execs() {
   static auto* all = new std::set<const graph_exec*>;
   return *all;
@@ -53,6 +58,26 @@ graph_node* graph::add(node_work work, const std::vector<graph_node*>& after) {
   return nodes.back().get();
 }
 
+bool graph::has_memory() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](const auto& n) {
+    const auto* child = std::get_if<child_work>(&n->work);
+    return std::holds_alternative<allocate_work>(n->work) || std::holds_alternative<free_work>(n->work) ||
+           (child != nullptr && child->inner->has_memory());
+  });
+}
+
+copy_3d shown(const copy_work& w) {
+  copy_3d b{};
+  const bool is_row = w.height == 1 && w.depth == 1;  // without pitch and height
+  b.source = {const_cast<void*>(w.from), w.from_pitch, w.width, w.from_pitch != 0 ? w.from_layer / w.from_pitch : 1};
+  b.destination = {w.to, w.to_pitch, w.width, w.to_pitch != 0 ? w.to_layer / w.to_pitch : 1};
+  if (is_row) b.source = {b.source.pointer, 0, 0, 0};
+  if (is_row) b.destination = {b.destination.pointer, 0, 0, 0};
+  b.extent = {w.width, w.height, w.depth};
+  b.kind = w.kind;
+  return b;
+}
+
 std::unique_ptr<graph> graph::clone() const {
   auto g = std::make_unique<graph>(objects);
   std::map<const graph_node*, graph_node*> made;
@@ -61,6 +86,7 @@ std::unique_ptr<graph> graph::clone() const {
     c->original = n.get();
     c->enabled = n->enabled;
     c->box = n->box;
+    c->pitch = n->pitch;
     c->attributes = n->attributes;
     if (const auto* child = std::get_if<child_work>(&n->work)) c->work = child_work{child->inner->clone()};
     made[n.get()] = c;
@@ -76,7 +102,15 @@ std::mutex& graph_mutex() {
 }
 bool is_known(const graph* g) {
   const std::lock_guard<std::mutex> lock(graph_mutex());
-  return graphs().count(g) != 0;
+  return graphs().count(g) != 0 || inner_graphs().count(g) != 0;
+}
+void note_inner(const graph* g) {
+  const std::lock_guard<std::mutex> lock(graph_mutex());
+  inner_graphs().insert(g);
+}
+graph::~graph() {
+  const std::lock_guard<std::mutex> lock(graph_mutex());
+  inner_graphs().erase(this);
 }
 bool is_known(const graph_exec* e) {
   const std::lock_guard<std::mutex> lock(graph_mutex());

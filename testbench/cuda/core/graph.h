@@ -56,9 +56,15 @@ struct graph_node {
   const graph_node* original = nullptr;  // the node of which it is a copy
   bool enabled = true;
   copy_3d box{};                 // as the program specified it
+  std::size_t pitch = 0;         // of a fill, as the program specified it
   std::vector<void*> arguments;  // pointers to a kernel's arguments, for queries
   std::map<int, launch_attribute> attributes;
 };
+/// True if an instantiated node of the first kind of work may be given the second: a fill stays one of a row or of
+/// several, and a copy stays between the memories of host and device that it is between.
+bool may_become(const node_work& w, const node_work& next);
+/// The parameters of a copy in the form in which the program can query them.
+copy_3d shown(const copy_work& w);
 /// The node's cudaGraphNodeType.
 int type_of(const graph_node& n);
 
@@ -81,11 +87,18 @@ class object_references {
 
 struct graph {
   graph() = default;
+  ~graph();
+  graph(const graph&) = delete;
+  graph& operator=(const graph&) = delete;
   explicit graph(const object_references& o) : objects(o) {}
   object_references objects;
   std::vector<std::unique_ptr<graph_node>> nodes;  // in the order of creation
   graph_node* add(node_work work, const std::vector<graph_node*>& after);
   [[nodiscard]] std::unique_ptr<graph> clone() const;
+  /// True if it, or a graph in it, allocates or frees memory: CUDA allows one instance of it, and no change.
+  [[nodiscard]] bool has_memory() const;
+  std::weak_ptr<void> instance;  // of a graph with memory
+  bool is_free = true;           // not instantiated: its nodes may become anything
 };
 
 /// An instantiated graph. Independent work of one launch is placed in separate streams.
@@ -105,6 +118,7 @@ class graph_exec {
   /// A copy of the launched graph.
   [[nodiscard]] std::shared_ptr<graph> content() const { return copy_->clone(); }
   unsigned long long flags = 0;
+  std::shared_ptr<void> instance;
 
  private:
   struct step {
@@ -130,6 +144,8 @@ class graph_exec {
 /// State of graphs and pools.
 std::mutex& graph_mutex();
 bool is_known(const graph* g);
+/// The program is given a graph that belongs to a node.
+void note_inner(const graph* g);
 bool is_known(const graph_exec* e);
 graph* keep(std::unique_ptr<graph> g);
 graph_exec* keep(std::unique_ptr<graph_exec> e);

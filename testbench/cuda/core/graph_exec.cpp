@@ -34,7 +34,17 @@ error_t wait_for(std::uint32_t stream, std::uint32_t event) {
 }
 
 // Values of cudaGraphExecUpdateResult.
-constexpr int updated = 0, topology_changed = 2, type_changed = 3;
+constexpr int updated = 0, topology_changed = 2, type_changed = 3, parameters_changed = 5;
+
+}  // namespace
+
+bool may_become(const node_work& w, const node_work& next) {
+  if (const auto* f = std::get_if<fill_work>(&w)) return (f->height > 1) == (std::get<fill_work>(next).height > 1);
+  if (const auto* c = std::get_if<copy_work>(&w)) return on_host(*c) == on_host(std::get<copy_work>(next));
+  return true;
+}
+
+namespace {
 
 int take_over(graph& to, const graph& from, const graph_node*& where) {
   if (to.nodes.size() != from.nodes.size()) return topology_changed;
@@ -52,12 +62,18 @@ int take_over(graph& to, const graph& from, const graph_node*& where) {
       const auto b = std::find_if(from.nodes.begin(), from.nodes.end(), is(f.after[d])) - from.nodes.begin();
       if (a != b) return topology_changed;
     }
+    if (!may_become(t.work, f.work)) {
+      where = &t;
+      return parameters_changed;
+    }
     if (const auto* child = std::get_if<child_work>(&t.work))
       if (const int r = take_over(*child->inner, *std::get<child_work>(f.work).inner, where); r != updated) return r;
   }
   for (std::size_t k = 0; k < to.nodes.size(); ++k) {
     if (!std::holds_alternative<child_work>(to.nodes[k]->work)) to.nodes[k]->work = from.nodes[k]->work;
     to.nodes[k]->attributes = from.nodes[k]->attributes;
+    to.nodes[k]->box = from.nodes[k]->box;
+    to.nodes[k]->pitch = from.nodes[k]->pitch;
   }
   where = nullptr;
   return updated;
@@ -69,6 +85,7 @@ std::unique_ptr<graph_exec> graph_exec::make(const graph& g, unsigned long long 
   std::unique_ptr<graph_exec> e(new graph_exec);
   e->flags = flags;
   e->copy_ = g.clone();
+  e->copy_->is_free = false;
   std::vector<std::size_t> ends;
   if (!e->flatten(*e->copy_, {}, ends)) return nullptr;
   e->place();

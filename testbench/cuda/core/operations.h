@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "testbench/cuda/core/registry.h"
@@ -33,8 +34,9 @@ struct fill_work {
 /// What the attributes of a launch say.
 struct launch_traits {
   bool cooperative = false;
-  bool programmatic = false;        // may begin before the launch before it in its stream has ended
-  unsigned cluster[3] = {0, 0, 0};  // blocks of a thread block cluster; 0: not given
+  bool programmatic = false;         // may begin before the launch before it in its stream has ended
+  unsigned cluster[3] = {0, 0, 0};   // blocks of a thread block cluster; 0: not given
+  std::vector<event_t> ends_with{};  // events that are recorded after the launch
 };
 
 struct kernel_work {
@@ -60,6 +62,12 @@ enum class manner { waits, asynchronous, graph };
 error_t copy(const copy_work& w, std::uint32_t stream, manner how);
 error_t fill(const fill_work& w, std::uint32_t stream, manner how);
 error_t launch(const kernel_work& w, std::uint32_t stream, manner how);
+/// The error that CUDA gives when it takes work into a graph: the one of the launch or the copy.
+error_t checked(const kernel_work& w);
+error_t checked(const copy_work& w);
+error_t checked(const fill_work& w);
+/// Which sides of a copy are memory of the host: source and destination.
+std::pair<bool, bool> on_host(const copy_work& w);
 error_t run_on_host(const host_work& w, std::uint32_t stream, manner how);
 
 /// Converts a copy between arrays and memory; returns an error if it is invalid.
@@ -67,18 +75,22 @@ error_t box_of(const copy_3d& p, copy_work& w);
 /// `arguments` null: the parameters are consecutive in `extra`, as the driver API allows.
 error_t kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra, std::size_t shared,
                   const launch_traits& traits, kernel_work& w);
-/// Attributes that say nothing to the simulator are ignored.
-void read(const launch_attribute& attribute, launch_traits& traits);
+/// Attributes that say nothing to the simulator are checked only.
+error_t read(const launch_attribute& attribute, launch_traits& traits);
 /// Writes the value of an attribute that the traits hold.
 void show(const launch_traits& traits, int attribute, launch_attribute& to);
-launch_traits traits_of(const launch_attribute* attributes, unsigned count);
+error_t read(const launch_attribute* attributes, unsigned count, launch_traits& traits);
+/// Attributes that a kernel node of a graph has.
+bool is_of_nodes(int attribute);
 
 /// What cudaFuncGetAttributes says of clusters.
 void show_clusters(const function_record& f, function_attributes_12& a);
 /// Clusters of `blocks` that the chip can hold. Returns invalid_cluster_size if a launch of such clusters is refused.
 error_t active_clusters(const function_record& f, dim3_t block, std::size_t shared, unsigned blocks, int& clusters);
-/// The largest cluster of which the chip can hold one; `blocks` as the launch's attributes would allow it.
-error_t largest_cluster(const function_record& f, dim3_t block, std::size_t shared, int& blocks);
+/// The largest cluster of which the chip can hold one; `asked`: that the launch's attributes ask for.
+error_t largest_cluster(const function_record& f, dim3_t block, std::size_t shared, unsigned asked, int& blocks);
+/// Dynamic shared memory that a launch may have.
+int most_dynamic_shared(const function_record& f);
 /// Blocks of the cluster of a launch of the function.
 unsigned cluster_blocks(const function_record& f, const launch_traits& traits);
 

@@ -20,6 +20,8 @@ error_t noted(error_t e) {
   return e;
 }
 
+error_t noted_lost_handle() { return last_error = error::invalid_handle; }
+
 void missing(const char* name) {
   std::fflush(stdout);
   std::fprintf(stderr, "heddle: the program calls %s, which Heddle does not have\n", name);

@@ -97,6 +97,8 @@ bool map_here(std::uint64_t address, std::uint64_t bytes);
 /// Records the error for cudaGetLastError and returns it. After a failure of the GPU it is that: functions that use the
 /// context return noted(error::none), those that only ask for the device's properties return error::none.
 error_t noted(error_t e);
+/// The same for calls whose handle has been lost with the GPU.
+error_t noted_lost_handle();
 extern thread_local error_t last_error;
 
 /// True if one of the pointers to arguments and results is null.

@@ -13,6 +13,8 @@ constexpr int least_priority = 0, greatest_priority = -5;
 
 /// True for the default streams, too.
 bool is_stream(std::uint32_t number);
+/// False: the event was made without timing.
+bool has_time(event_t e);
 /// Flags of a stream; 0 for the default streams.
 unsigned flags_of_stream(std::uint32_t number);
 

@@ -73,6 +73,7 @@ struct launch_attribute {
     char bytes[64];
     int number;
     unsigned triple[3];
+    event_t event;
   } value;
 };
 struct launch_config {
@@ -168,8 +169,8 @@ constexpr error_t none = 0, invalid_value = 1, out_of_memory = 2, initialization
                   invalid_pitch = 12, invalid_symbol = 13, invalid_copy_direction = 21, missing_configuration = 52,
                   invalid_function = 98, no_device = 100, invalid_device = 101, no_kernel_image = 209,
                   peer_unsupported = 217, invalid_handle = 400, illegal_state = 401, not_found = 500, not_ready = 600,
-                  already_registered = 712, not_registered = 713, not_permitted = 800, not_supported = 801,
-                  capture_unsupported = 900, invalid_cluster_size = 912, unknown = 999;
+                  out_of_resources = 701, already_registered = 712, not_registered = 713, not_permitted = 800,
+                  not_supported = 801, capture_unsupported = 900, invalid_cluster_size = 912, unknown = 999;
 }
 
 }  // namespace heddle::cuda

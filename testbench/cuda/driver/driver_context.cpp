@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "testbench/cuda/core/device_facts.h"
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/runtime_calls.h"
 #include "testbench/cuda/driver/driver.h"
@@ -68,7 +69,7 @@ void end(context& c) {
 
 result_t create(context** to, unsigned flags, device_t device) {
   if (!driver_is_initialized()) return result::not_initialized;
-  if (to == nullptr) return result::invalid_value;
+  if (to == nullptr || !are_context_flags(flags)) return result::invalid_value;
   if (device != 0) return result::invalid_device;
   const std::lock_guard<std::mutex> lock(contexts_mutex);
   made().push_back(std::make_unique<context>());
@@ -85,7 +86,8 @@ result_t destroy(context* c) {
   if (!driver_is_initialized()) return result::not_initialized;
   {
     const std::lock_guard<std::mutex> lock(contexts_mutex);
-    if (c == nullptr || !known(c) || c->primary) return result::invalid_context;
+    if (c == nullptr) return result::invalid_value;
+    if (!known(c) || c->primary) return result::invalid_context;
     if (!c->alive) return result::context_is_destroyed;
   }
   end(*c);
@@ -96,7 +98,8 @@ result_t destroy(context* c) {
 result_t push(context* c) {
   if (!driver_is_initialized()) return result::not_initialized;
   const std::lock_guard<std::mutex> lock(contexts_mutex);
-  if (c == nullptr || !known(c)) return result::invalid_context;
+  if (c == nullptr) return result::invalid_value;
+  if (!known(c)) return result::invalid_context;
   if (!c->alive) return result::context_is_destroyed;
   stack.push_back(c);
   return result::success;
@@ -119,6 +122,7 @@ result_t release_primary(device_t device) {
     if (--retained != 0 || used_by_runtime) return result::success;
   }
   end(primary());
+  primary_flags = 0;
   return result::success;
 }
 
@@ -133,6 +137,7 @@ result_t reset_primary(device_t device) {
 result_t set_primary_flags(device_t device, unsigned flags) {
   if (!driver_is_initialized()) return result::not_initialized;
   if (device != 0) return result::invalid_device;
+  if (!are_context_flags(flags)) return result::invalid_value;
   primary_flags = flags;
   primary().flags = flags;
   return result::success;
@@ -209,6 +214,7 @@ HEDDLE_CUDA result_t cuCtxGetFlags(unsigned* flags) {
 }
 HEDDLE_CUDA result_t cuCtxSetFlags(unsigned flags) {
   return driven([&] {
+    if (!are_context_flags(flags)) return error::invalid_value;
     current_context()->flags = flags;
     return error::none;
   });

@@ -35,10 +35,11 @@ result_t launch_kernel(const void* function, dim3_t grid, dim3_t block, unsigned
 
 result_t launch_kernel(const driver_launch_config* c, const void* function, bool per_thread, void** arguments,
                        void** extra) {
-  if (c == nullptr || (c->attributes == nullptr && c->attribute_count != 0)) return result::invalid_value;
+  launch_traits traits;
+  if (c == nullptr) return result::invalid_value;
+  if (const error_t e = read(c->attributes, c->attribute_count, traits); e != error::none) return result_of(e);
   return launch_kernel(function, {c->grid[0], c->grid[1], c->grid[2]}, {c->block[0], c->block[1], c->block[2]},
-                       c->dynamic_shared_bytes, c->stream, per_thread, traits_of(c->attributes, c->attribute_count),
-                       arguments, extra);
+                       c->dynamic_shared_bytes, c->stream, per_thread, traits, arguments, extra);
 }
 
 result_t get_attribute(int* value, int attribute, const void* function) {
@@ -216,8 +217,10 @@ HEDDLE_CUDA result_t cuOccupancyMaxActiveClusters(int* clusters, const void* f, 
     if (r == nullptr) return error::invalid_handle;
     if (r->status != error::none) return r->status;
     if (clusters == nullptr || c == nullptr) return error::invalid_value;
+    launch_traits traits;
+    if (const error_t e = read(c->attributes, c->attribute_count, traits); e != error::none) return e;
     return active_clusters(*r, {c->block[0], c->block[1], c->block[2]}, c->dynamic_shared_bytes,
-                           cluster_blocks(*r, traits_of(c->attributes, c->attribute_count)), *clusters);
+                           cluster_blocks(*r, traits), *clusters);
   });
 }
 HEDDLE_CUDA result_t cuOccupancyMaxPotentialClusterSize(int* blocks, const void* f, const driver_launch_config* c) {
@@ -226,7 +229,10 @@ HEDDLE_CUDA result_t cuOccupancyMaxPotentialClusterSize(int* blocks, const void*
     if (r == nullptr) return error::invalid_handle;
     if (r->status != error::none) return r->status;
     if (blocks == nullptr || c == nullptr) return error::invalid_value;
-    return largest_cluster(*r, {c->block[0], c->block[1], c->block[2]}, c->dynamic_shared_bytes, *blocks);
+    launch_traits traits;
+    if (const error_t e = read(c->attributes, c->attribute_count, traits); e != error::none) return e;
+    return largest_cluster(*r, {c->block[0], c->block[1], c->block[2]}, c->dynamic_shared_bytes,
+                           cluster_blocks(*r, traits), *blocks);
   });
 }
 HEDDLE_CUDA result_t cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, const void* f,

@@ -67,7 +67,9 @@ result_t launch_kept(const void* function, int width, int height, stream_t strea
 
 HEDDLE_CUDA result_t cuFuncSetBlockShape(const void* f, int x, int y, int z) {
   return of_kernel(f, [&](kept_launch& k) {
-    if (x <= 0 || y <= 0 || z <= 0) return error::invalid_value;
+    const long most = chip()->max_threads_per_block;
+    if (x <= 0 || y <= 0 || z <= 0 || x > most || y > most || z > most || long{x} * y * z > most)
+      return error::invalid_value;
     k.block = {static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)};
     return error::none;
   });

@@ -31,6 +31,7 @@ struct capture {
   std::uint32_t origin = 0;
   int mode = global_mode;
   bool invalid = false;
+  bool ended = false;
   bool blocking = true;  // the origin stream synchronises with the default stream
   std::thread::id thread;
   std::map<std::uint32_t, std::vector<graph_node*>> tails;
@@ -42,6 +43,7 @@ struct event_in_capture {
 
 std::recursive_mutex capture_mutex;
 std::atomic<unsigned> active{0};
+std::atomic<bool> captures_known{false};  // there was one: events may have been recorded in it
 unsigned long long next_id = 1;
 std::map<std::uint32_t, std::shared_ptr<capture>>& by_stream() {
   static auto* all = new std::map<std::uint32_t, std::shared_ptr<capture>>;
@@ -68,7 +70,7 @@ error_t invalidate(capture& c, error_t e) {
 capture* captures_implicitly(std::uint32_t stream) {
   if (stream == 0)
     for (const auto& [number, c] : by_stream())
-      if (c->blocking && c->mode != relaxed_mode) return c.get();
+      if (c->blocking) return c.get();
   return nullptr;
 }
 
@@ -98,8 +100,16 @@ bool all_joined(const capture& c) {
   return true;
 }
 
+/// A launch is checked at once, and callbacks wait for their stream.
+error_t refused_as_node(const node_work& work) {
+  if (const auto* k = std::get_if<kernel_work>(&work)) return checked(*k);
+  const auto* h = std::get_if<host_work>(&work);
+  return h != nullptr && h->callback != nullptr ? unsupported : error::none;
+}
+
 error_t begin(std::uint32_t stream, graph* to, std::vector<graph_node*> after, int mode) {
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
+  if (gpu_failure() != error::none) return noted_lost_handle();
   if (stream == 0) return noted(unsupported);
   if (!is_stream(stream)) return noted(error::invalid_handle);
   if (mode < global_mode || mode > relaxed_mode) return noted(error::invalid_value);
@@ -114,28 +124,32 @@ error_t begin(std::uint32_t stream, graph* to, std::vector<graph_node*> after, i
   c->blocking = (flags_of_stream(stream) & wire::stream_flag::non_blocking) == 0;
   c->tails[stream] = std::move(after);
   by_stream()[stream] = c;
+  captures_known.store(true);
   active.fetch_add(1);
   return error::none;
 }
 
+/// The events that the capture has recorded are useless until they are recorded again.
+void leave(const std::shared_ptr<capture>& c, bool keeps_graph) {
+  for (const auto& [number, tails] : c->tails) by_stream().erase(number);
+  for (auto& [event, e] : by_event())
+    if (e.in == c) e.after.clear();
+  c->ended = true;
+  active.fetch_sub(1);
+  if (!keeps_graph && c->own_graph) drop(c->to);
+}
+
 error_t end(std::uint32_t stream, graph** made) {
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
-  if (made == nullptr) return noted(error::invalid_value);
-  *made = nullptr;
+  if (made != nullptr) *made = nullptr;
   if (!is_stream(stream)) return noted(error::invalid_handle);
   const std::shared_ptr<capture> c = capture_of(stream);
   if (c == nullptr) return noted(illegal_state);
-  if (c->origin != stream) return noted(unmatched);
-  if (c->mode != relaxed_mode && c->thread != std::this_thread::get_id()) return noted(wrong_thread);
-  const error_t e = c->invalid ? invalidated : !all_joined(*c) ? unjoined : error::none;
-  for (const auto& [number, tails] : c->tails) by_stream().erase(number);
-  for (auto k = by_event().begin(); k != by_event().end();) k = k->second.in == c ? by_event().erase(k) : std::next(k);
-  active.fetch_sub(1);
-  if (e == error::none) {
-    *made = c->to;
-  } else if (c->own_graph) {
-    drop(c->to);
-  }
+  if (c->origin != stream) return invalidate(*c, unmatched);
+  const bool is_elsewhere = c->mode != relaxed_mode && c->thread != std::this_thread::get_id();
+  const error_t e = c->invalid ? invalidated : is_elsewhere ? wrong_thread : !all_joined(*c) ? unjoined : error::none;
+  if (e == error::none && made != nullptr) *made = c->to;
+  leave(c, e == error::none && made != nullptr);
   return noted(e);
 }
 
@@ -156,26 +170,17 @@ error_t info(std::uint32_t stream, int* status, unsigned long long* id, graph** 
   return error::none;
 }
 
-error_t set_tails(std::uint32_t stream, graph_node* const* after, std::size_t count, bool replace) {
+error_t set_tails(std::uint32_t stream, graph_node* const* after, std::size_t count, unsigned flags) {
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   const std::shared_ptr<capture> c = capture_of(stream);
   if (c == nullptr) return noted(illegal_state);
-  if (after == nullptr && count != 0) return noted(error::invalid_value);
-  if (replace) c->tails[stream].clear();
+  if ((after == nullptr && count != 0) || flags > 1) return noted(error::invalid_value);
+  if (flags == 1) c->tails[stream].clear();
   join(c->tails[stream], {after, after + count});
   return error::none;
 }
 
 }  // namespace
-
-copy_3d shown(const copy_work& w) {
-  copy_3d b{};
-  b.source = {const_cast<void*>(w.from), w.from_pitch, w.width, w.from_pitch != 0 ? w.from_layer / w.from_pitch : 1};
-  b.destination = {w.to, w.to_pitch, w.width, w.to_pitch != 0 ? w.to_layer / w.to_pitch : 1};
-  b.extent = {w.width, w.height, w.depth};
-  b.kind = w.kind;
-  return b;
-}
 
 error_t refused_by_capture() {
   if (active.load() == 0 || thread_mode == relaxed_mode) return error::none;
@@ -195,6 +200,19 @@ error_t refused_in(std::uint32_t stream) {
   return c == nullptr ? error::none : invalidate(*c, unsupported);
 }
 
+bool is_captured(const graph* g) {
+  if (active.load() == 0) return false;
+  const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
+  return std::any_of(by_stream().begin(), by_stream().end(), [g](const auto& s) { return s.second->to == g; });
+}
+
+void forget_captured(std::uint32_t stream) {
+  if (active.load() == 0) return;
+  const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
+  const std::shared_ptr<capture> c = capture_of(stream);
+  if (c != nullptr && c->origin == stream) leave(c, false);
+}
+
 bool is_captured(std::uint32_t stream) {
   if (active.load() == 0) return false;
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
@@ -210,6 +228,8 @@ bool captured(std::uint32_t stream, manner how, node_work work, error_t& result)
     result = noted(invalidated);
   } else if (how == manner::waits && std::holds_alternative<copy_work>(work)) {
     result = invalidate(*c, unsupported);
+  } else if (const error_t e = refused_as_node(work); e != error::none) {
+    result = invalidate(*c, e);
   } else {
     graph_node* n = c->to->add(std::move(work), c->tails[stream]);
     if (const auto* box = std::get_if<copy_work>(&n->work)) n->box = shown(*box);
@@ -244,12 +264,16 @@ void captured_free(std::uint32_t stream, void* pointer, error_t& result) {
 }
 
 bool captured_record(std::uint32_t event, std::uint32_t stream, bool external, error_t& result) {
-  if (active.load() == 0) return false;
+  if (!captures_known.load()) return false;
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   const std::shared_ptr<capture> c = capture_of(stream);
   if (c == nullptr) {
     by_event().erase(event);
     return forbidden_in_default(stream, result);
+  }
+  if (c->invalid) {
+    result = noted(invalidated);
+    return true;
   }
   if (external)
     return captured(stream, manner::asynchronous,
@@ -259,21 +283,27 @@ bool captured_record(std::uint32_t event, std::uint32_t stream, bool external, e
   return true;
 }
 
-bool captured_wait(std::uint32_t stream, std::uint32_t event, bool external, error_t& result) {
-  if (active.load() == 0) return false;
+bool captured_wait(std::uint32_t stream, std::uint32_t event, bool external, bool is_fresh, error_t& result) {
+  if (!captures_known.load()) return false;
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   const std::shared_ptr<capture> own = capture_of(stream);
   const auto found = by_event().find(event);
+  if (own != nullptr && own->invalid) {
+    result = noted(invalidated);
+    return true;
+  }
   if (found == by_event().end()) {
     if (own == nullptr) return forbidden_in_default(stream, result);
     if (external)
       return captured(stream, manner::asynchronous,
                       wait_work{reinterpret_cast<event_t>(std::uintptr_t{event} + 0x1000)}, result);
-    result = invalidate(*own, isolation);
+    result = is_fresh ? noted(error::none) : invalidate(*own, isolation);
     return true;
   }
   const std::shared_ptr<capture> c = found->second.in;
-  if (own != nullptr && own != c) {
+  if (c->ended) {
+    result = noted(error::invalid_value);
+  } else if (own != nullptr && own != c) {
     invalidate(*own, merge);
     result = invalidate(*c, merge);
   } else if (stream == 0) {
@@ -286,22 +316,33 @@ bool captured_wait(std::uint32_t stream, std::uint32_t event, bool external, err
   return true;
 }
 
+bool captured_event_question(std::uint32_t event, bool invalidates, error_t& result) {
+  if (!captures_known.load()) return false;
+  const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
+  const auto found = by_event().find(event);
+  if (found == by_event().end()) return false;
+  capture& c = *found->second.in;
+  result = c.ended ? noted(error::invalid_value) : invalidates ? invalidate(c, captured_event) : noted(captured_event);
+  return true;
+}
+
 bool captured_question(wire::wait_kind kind, std::uint32_t number, error_t& result) {
+  if (kind == wire::wait_kind::event && captured_event_question(number, true, result)) return true;
   if (active.load() == 0) return false;
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   if (kind == wire::wait_kind::event) {
-    const auto found = by_event().find(number);
-    result = found != by_event().end() ? invalidate(*found->second.in, captured_event) : refused_by_capture();
+    result = refused_by_capture();
     return result != error::none;
   }
   if (kind == wire::wait_kind::stream) {
     const std::shared_ptr<capture> c = capture_of(number);
-    if (c == nullptr) return forbidden_in_default(number, result);
-    result = invalidate(*c, unsupported);
-    return true;
+    result = c != nullptr                           ? invalidate(*c, unsupported)
+             : forbidden_in_default(number, result) ? result
+                                                    : refused_by_capture();
+    return result != error::none;
   }
   for (const auto& [stream, c] : by_stream()) {
-    if (c->mode == relaxed_mode || (c->mode != global_mode && c->thread != std::this_thread::get_id())) continue;
+    if (c->mode != global_mode && c->thread != std::this_thread::get_id()) continue;
     result = invalidate(*c, unsupported);
     return true;
   }
@@ -342,12 +383,12 @@ HEDDLE_BOTH(cudaStreamUpdateCaptureDependencies, cudaStreamUpdateCaptureDependen
              unsigned flags),
             const bool has_edges = runtime_version() >= 13000;
             return set_tails(stream_number(s, per_thread), after, has_edges ? count_or_flags : edges_or_count,
-                             (has_edges ? flags : count_or_flags & 1) != 0);)
+                             has_edges ? flags : static_cast<unsigned>(count_or_flags));)
 HEDDLE_BOTH(cudaStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies_v2_ptsz,
             (stream_t s, graph_node** after, const edge_data*, std::size_t count, unsigned flags),
-            return set_tails(stream_number(s, per_thread), after, count, flags != 0);)
+            return set_tails(stream_number(s, per_thread), after, count, flags);)
 HEDDLE_CUDA error_t cudaThreadExchangeStreamCaptureMode(int* mode) {
-  if (mode == nullptr || *mode < global_mode || *mode > relaxed_mode) return noted(error::invalid_value);
-  std::swap(*mode, thread_mode);
+  if (mode == nullptr) return noted(error::invalid_value);
+  std::swap(*mode, thread_mode);  // of any value, as in CUDA
   return error::none;
 }

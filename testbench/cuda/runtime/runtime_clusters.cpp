@@ -38,6 +38,10 @@ unsigned heddle::cuda::cluster_blocks(const function_record& f, const launch_tra
 
 error_t heddle::cuda::active_clusters(const function_record& f, dim3_t block, std::size_t shared, unsigned blocks,
                                       int& clusters) {
+  if (shared > static_cast<std::size_t>(most_dynamic_shared(f))) {
+    clusters = 0;
+    return error::none;
+  }
   if (blocks > most_blocks(f)) return error::invalid_cluster_size;
   const std::uint32_t threads = block.x * block.y * block.z;
   const reply r = call(wire::call::active_clusters,
@@ -46,7 +50,9 @@ error_t heddle::cuda::active_clusters(const function_record& f, dim3_t block, st
   return r.status;
 }
 
-error_t heddle::cuda::largest_cluster(const function_record& f, dim3_t block, std::size_t shared, int& blocks) {
+error_t heddle::cuda::largest_cluster(const function_record& f, dim3_t block, std::size_t shared, unsigned asked,
+                                      int& blocks) {
+  if (!f.non_portable_cluster && asked > most_blocks(f)) return error::invalid_cluster_size;
   for (unsigned size = most_blocks(f); size > 0; --size) {
     int clusters = 0;
     const error_t e = active_clusters(f, block, shared, size, clusters);
@@ -62,11 +68,15 @@ HEDDLE_CUDA error_t cudaOccupancyMaxActiveClusters(int* clusters, const void* fu
   function_record* f = nullptr;
   const error_t e = found(function, c, clusters, f);
   if (e != error::none) return noted(e);
-  return noted(active_clusters(*f, c->block, c->dynamic_shared_bytes,
-                               cluster_blocks(*f, traits_of(c->attributes, c->attribute_count)), *clusters));
+  launch_traits traits;
+  if (const error_t wrong = read(c->attributes, c->attribute_count, traits); wrong != error::none) return noted(wrong);
+  return noted(active_clusters(*f, c->block, c->dynamic_shared_bytes, cluster_blocks(*f, traits), *clusters));
 }
 HEDDLE_CUDA error_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function, const launch_config* c) {
   function_record* f = nullptr;
   const error_t e = found(function, c, blocks, f);
-  return noted(e != error::none ? e : largest_cluster(*f, c->block, c->dynamic_shared_bytes, *blocks));
+  if (e != error::none) return noted(e);
+  launch_traits traits;
+  if (const error_t wrong = read(c->attributes, c->attribute_count, traits); wrong != error::none) return noted(wrong);
+  return noted(largest_cluster(*f, c->block, c->dynamic_shared_bytes, cluster_blocks(*f, traits), *blocks));
 }

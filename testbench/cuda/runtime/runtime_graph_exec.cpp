@@ -31,23 +31,22 @@ error_t set_kernel(graph_node* n, const kernel_node_params* p) {
   if (e == error::none) *w = std::move(next);
   return noted(e);
 }
-error_t set_copy(graph_node* n, const copy_3d* p) {
-  auto* w = work_in<copy_work>(n);
-  if (w == nullptr || p == nullptr) return noted(error::invalid_value);
-  copy_work next;
-  const error_t e = box_of(*p, next);
-  if (e != error::none) return noted(e);
-  *w = next;
-  n->box = *p;
-  return error::none;
-}
-error_t set_copy(graph_node* n, const copy_work& next) {
+error_t set_copy(graph_node* n, const copy_work& next, const copy_3d& box) {
   auto* w = work_in<copy_work>(n);
   if (w == nullptr) return noted(error::invalid_value);
+  if (const error_t e = checked(next); e != error::none) return noted(e);
+  if (!n->owner->is_free && !may_become(*w, next)) return noted(error::invalid_value);
   *w = next;
-  n->box = shown(next);
-  return error::none;
+  n->box = box;
+  return noted(error::none);
 }
+error_t set_copy(graph_node* n, const copy_3d* p) {
+  if (work_in<copy_work>(n) == nullptr || p == nullptr) return noted(error::invalid_value);
+  copy_work next;
+  const error_t e = box_of(*p, next);
+  return e != error::none ? noted(e) : set_copy(n, next, *p);
+}
+error_t set_copy(graph_node* n, const copy_work& next) { return set_copy(n, next, shown(next)); }
 error_t set_symbol_copy(graph_node* n, const void* symbol, std::size_t offset, void* to, const void* from,
                         std::size_t bytes, int kind) {
   copy_work next;
@@ -57,7 +56,12 @@ error_t set_symbol_copy(graph_node* n, const void* symbol, std::size_t offset, v
 error_t set_fill(graph_node* n, const fill_node_params* p) {
   auto* w = work_in<fill_work>(n);
   if (w == nullptr || p == nullptr) return noted(error::invalid_value);
-  return noted(work_of(*p, *w));
+  fill_work next;
+  if (const error_t e = work_of(*p, next); e != error::none) return noted(e);
+  if (!n->owner->is_free && !may_become(*w, next)) return noted(error::invalid_value);
+  *w = next;
+  n->pitch = p->pitch;
+  return noted(error::none);
 }
 error_t set_host(graph_node* n, const host_node_params* p) {
   auto* w = work_in<host_work>(n);
@@ -82,23 +86,26 @@ error_t set_any(graph_node* n, const any_node_params* p) {
   return noted(e);
 }
 
-error_t instantiate(graph_exec** made, graph* g, unsigned long long flags) {
-  constexpr unsigned long long known_flags = 15;
-  if (made == nullptr || !is_known(g) || flags > known_flags) return noted(error::invalid_value);
+/// cudaGraphInstantiateFlags.
+enum flag : unsigned long long { frees_on_launch = 1, uploads = 2, launched_by_device = 4, uses_node_priority = 8 };
+constexpr unsigned long long simple_flags = frees_on_launch | uses_node_priority,
+                             all_flags = simple_flags | uploads | launched_by_device;
+
+error_t instantiate(graph_exec** made, graph* g, unsigned long long flags, unsigned long long known_flags) {
+  if (made == nullptr || !is_known(g) || (flags & ~known_flags) != 0) return noted(error::invalid_value);
+  if (const error_t refused = refused_by_capture(); refused != error::none) return refused;
+  if (!g->instance.expired()) return noted(error::not_supported);
   auto e = graph_exec::make(*g, flags);
   if (!e) return noted(error::invalid_value);
+  if (g->has_memory()) g->instance = e->instance = std::make_shared<int>();
   *made = keep(std::move(e));
   return error::none;
 }
 
-// A graph launched in a captured stream becomes a child of the captured graph.
+// As in CUDA, a graph cannot be launched in a captured stream.
 error_t launch(graph_exec* e, std::uint32_t stream) {
+  if (const error_t refused = refused_in(stream); refused != error::none) return refused;
   if (!is_known(e)) return noted(error::invalid_value);
-  error_t result = error::none;
-  if (is_captured(stream)) {
-    captured(stream, manner::asynchronous, child_work{e->content()}, result);
-    return result;
-  }
   return noted(e->launch(stream));
 }
 
@@ -107,17 +114,17 @@ error_t launch(graph_exec* e, std::uint32_t stream) {
 // Up to CUDA 11, the arguments are an error node and a text buffer instead of flags.
 HEDDLE_CUDA error_t cudaGraphInstantiate(graph_exec** made, graph* g, unsigned long long flags_or_node, char* text,
                                          std::size_t bytes) {
-  if (runtime_version() >= 12000) return instantiate(made, g, flags_or_node);
+  if (runtime_version() >= 12000) return instantiate(made, g, flags_or_node, simple_flags);
   if (flags_or_node != 0) *reinterpret_cast<graph_node**>(flags_or_node) = nullptr;
   if (text != nullptr && bytes != 0) *text = '\0';
-  return instantiate(made, g, 0);
+  return instantiate(made, g, 0, simple_flags);
 }
 HEDDLE_CUDA error_t cudaGraphInstantiateWithFlags(graph_exec** made, graph* g, unsigned long long flags) {
-  return instantiate(made, g, flags);
+  return instantiate(made, g, flags, simple_flags);
 }
 HEDDLE_BOTH(cudaGraphInstantiateWithParams, cudaGraphInstantiateWithParams_ptsz,
             (graph_exec * *made, graph* g, instantiate_params* p), if (p == nullptr) return noted(error::invalid_value);
-            const error_t e = instantiate(made, g, p->flags); p->bad_node = nullptr;
+            const error_t e = instantiate(made, g, p->flags, all_flags); p->bad_node = nullptr;
             p->result = e == error::none ? instantiated : invalid_structure; return e;)
 HEDDLE_CUDA error_t cudaGraphExecGetFlags(graph_exec* e, unsigned long long* flags) {
   if (!is_known(e) || flags == nullptr) return noted(error::invalid_value);
@@ -167,16 +174,17 @@ HEDDLE_CUDA error_t cudaGraphExecKernelNodeSetParams(graph_exec* e, graph_node* 
 }
 HEDDLE_CUDA error_t cudaGraphKernelNodeSetAttribute(graph_node* n, int attribute, const void* value) {
   auto* w = work_in<kernel_work>(n);
-  if (w == nullptr || value == nullptr) return noted(error::invalid_value);
-  launch_attribute& a = n->attributes[attribute];
+  if (w == nullptr || value == nullptr || !is_of_nodes(attribute)) return noted(error::invalid_value);
+  launch_attribute a{};
   a.id = attribute;
   std::memcpy(&a.value, value, sizeof a.value);
-  read(a, w->traits);
+  if (const error_t e = read(a, w->traits); e != error::none) return noted(e);
+  n->attributes[attribute] = a;
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphKernelNodeGetAttribute(graph_node* n, int attribute, void* value) {
   auto* w = work_in<kernel_work>(n);
-  if (w == nullptr || value == nullptr) return noted(error::invalid_value);
+  if (w == nullptr || value == nullptr || !is_of_nodes(attribute)) return noted(error::invalid_value);
   const auto found = n->attributes.find(attribute);
   launch_attribute given{};
   if (found != n->attributes.end()) given = found->second;
@@ -232,7 +240,7 @@ HEDDLE_CUDA error_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(graph_exec* e, gr
 HEDDLE_CUDA error_t cudaGraphMemsetNodeGetParams(graph_node* n, fill_node_params* p) {
   const auto* w = work_in<fill_work>(n);
   if (w == nullptr || p == nullptr) return noted(error::invalid_value);
-  *p = {w->to, w->pitch, w->value, w->value_bytes, w->width / w->value_bytes, w->height};
+  *p = {w->to, n->pitch, w->value, w->value_bytes, w->width / w->value_bytes, w->height};
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphMemsetNodeSetParams(graph_node* n, const fill_node_params* p) { return set_fill(n, p); }
@@ -279,6 +287,7 @@ HEDDLE_CUDA error_t cudaGraphChildGraphNodeGetGraph(graph_node* n, graph** g) {
   const auto* w = work_in<child_work>(n);
   if (w == nullptr || g == nullptr) return noted(error::invalid_value);
   *g = w->inner.get();
+  note_inner(*g);
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphExecChildGraphNodeSetParams(graph_exec* e, graph_node* n, graph* child) {

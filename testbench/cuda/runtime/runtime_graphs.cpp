@@ -2,6 +2,7 @@
 // The runtime: graphs built node by node.
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/graph_params.h"
@@ -12,6 +13,7 @@ using namespace heddle;
 using namespace heddle::cuda;
 
 HEDDLE_CUDA heddle::cuda::error_t cudaGetSymbolAddress(void** p, const void* symbol);
+HEDDLE_CUDA heddle::cuda::error_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol);
 
 namespace heddle::cuda {
 
@@ -26,12 +28,18 @@ graph_node* add_allocation(graph& g, const std::vector<graph_node*>& after, std:
 
 graph_node* add_free(graph& g, const std::vector<graph_node*>& after, void* pointer, error_t& result) {
   auto memory = graph_memory_at(pointer);
-  result = memory ? error::none : noted(error::invalid_value);  // only memory that a graph has allocated
-  return memory ? g.add(free_work{std::move(memory)}, after) : nullptr;
+  // Only memory that a graph has allocated, once; an instance leaves it to the program.
+  const bool is_freed = std::any_of(g.nodes.begin(), g.nodes.end(), [&](const auto& n) {
+    const auto* f = std::get_if<free_work>(&n->work);
+    return f != nullptr && f->memory == memory;
+  });
+  result = memory && !is_freed && g.instance.expired() ? error::none : noted(error::invalid_value);
+  return result == error::none ? g.add(free_work{std::move(memory)}, after) : nullptr;
 }
 
 error_t work_of(const kernel_node_params& p, kernel_work& w) {
-  return kernel_of(p.function, p.grid, p.block, p.arguments, p.extra, p.shared_bytes, w.traits, w);
+  const error_t e = kernel_of(p.function, p.grid, p.block, p.arguments, p.extra, p.shared_bytes, w.traits, w);
+  return e != error::none ? e : checked(w);
 }
 
 error_t work_of(const fill_node_params& p, fill_work& w) {
@@ -47,14 +55,17 @@ error_t work_of(const fill_node_params& p, fill_work& w) {
        width,
        p.height,
        1};
-  return error::none;
+  return checked(w);
 }
 
 error_t symbol_copy(const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind,
                     copy_work& w) {
   void* at = nullptr;
+  std::size_t size = 0;
   const error_t e = cudaGetSymbolAddress(&at, symbol);
   if (e != error::none) return e;
+  cudaGetSymbolSize(&size, symbol);
+  if (offset > size || bytes > size - offset) return noted(error::invalid_value);
   at = static_cast<char*>(at) + offset;
   w = to == nullptr ? copy_of_row(at, from, bytes, kind) : copy_of_row(to, at, bytes, kind);
   return error::none;
@@ -66,10 +77,27 @@ namespace {
 
 using nodes = graph_node* const*;
 
-/// True if the graph exists and the list of the nodes before a new one is valid.
+/// True if the graph exists and the list has nodes of it.
+bool has_nodes(graph* g, nodes list, std::size_t count) {
+  return is_known(g) && (count == 0 || list != nullptr) &&
+         std::all_of(list, list + count, [g](const graph_node* n) { return n != nullptr && n->owner == g; });
+}
+/// The same for the nodes before a new one, each of which counts once.
 bool can_take(graph* g, nodes after, std::size_t count) {
-  return is_known(g) && (count == 0 || after != nullptr) &&
-         std::all_of(after, after + count, [](const graph_node* n) { return n != nullptr; });
+  return has_nodes(g, after, count) && std::set<const graph_node*>(after, after + count).size() == count;
+}
+
+bool is_kernel(const graph_node* n) { return n != nullptr && std::holds_alternative<kernel_work>(n->work); }
+
+/// What the program says of the edges to a node: only between kernels they are more than an order.
+bool are_valid(const edge_data* edges, nodes from, std::size_t count, bool to_kernel) {
+  constexpr unsigned char order = 0, programmatic = 1, last_port = 2;
+  for (std::size_t k = 0; edges != nullptr && k < count; ++k) {
+    const edge_data& e = edges[k];
+    if (e.type > programmatic || e.from_port > last_port || e.to_port != 0) return false;
+    if ((e.type != order || e.from_port != 0) && !(is_kernel(from[k]) && to_kernel)) return false;
+  }
+  return true;
 }
 
 error_t add(graph_node** made, graph* g, nodes after, std::size_t count, node_work work) {
@@ -78,6 +106,7 @@ error_t add(graph_node** made, graph* g, nodes after, std::size_t count, node_wo
   return error::none;
 }
 error_t add_copy(graph_node** made, graph* g, nodes after, std::size_t count, const copy_work& w, const copy_3d& box) {
+  if (const error_t wrong = checked(w); wrong != error::none) return noted(wrong);
   const error_t e = add(made, g, after, count, w);
   if (e == error::none) (*made)->box = box;
   return e;
@@ -98,7 +127,7 @@ error_t give_nodes(const std::vector<graph_node*>& list, graph_node** to, std::s
 }
 
 error_t edges(graph* g, graph_node** from, graph_node** to, edge_data* data, std::size_t* count) {
-  if (!is_known(g)) return noted(error::invalid_value);
+  if (!is_known(g) || (from == nullptr) != (to == nullptr)) return noted(error::invalid_value);
   std::vector<std::pair<graph_node*, graph_node*>> all;
   for (const auto& n : g->nodes)
     for (graph_node* a : n->after) all.emplace_back(a, n.get());
@@ -117,7 +146,8 @@ error_t dependents(graph_node* n, graph_node** to, std::size_t* count) {
   return give_nodes(all, to, count);
 }
 error_t connect(graph* g, nodes from, nodes to, std::size_t count, bool connected) {
-  if (!can_take(g, from, count) || !can_take(g, to, count)) return noted(error::invalid_value);
+  if (is_known(g) && !connected && g->has_memory()) return noted(error::not_supported);
+  if (!has_nodes(g, from, count) || !has_nodes(g, to, count)) return noted(error::invalid_value);
   for (std::size_t k = 0; k < count; ++k) {
     auto& after = to[k]->after;
     const auto found = std::find(after.begin(), after.end(), from[k]);
@@ -131,8 +161,10 @@ error_t connect(graph* g, nodes from, nodes to, std::size_t count, bool connecte
   return error::none;
 }
 
-error_t add_any(graph_node** made, graph* g, nodes after, std::size_t count, any_node_params* p) {
-  if (any_null(made, p) || !can_take(g, after, count)) return noted(error::invalid_value);
+error_t add_any(graph_node** made, graph* g, nodes after, const edge_data* edges, std::size_t count,
+                any_node_params* p) {
+  if (any_null(made, p) || !can_take(g, after, count) || !are_valid(edges, after, count, p->type == 0))
+    return noted(error::invalid_value);
   if (p->type == 10 || p->type == 11) {
     error_t e = error::none;
     const std::vector<graph_node*> before(after, after + count);
@@ -153,19 +185,29 @@ error_t add_any(graph_node** made, graph* g, nodes after, std::size_t count, any
 }  // namespace
 
 error_t heddle::cuda::work_of(const any_node_params& p, node_work& w) {
+  constexpr int external_signal = 8, external_wait = 9, memory_operations = 12;
   switch (p.type) {
     case 0: w = kernel_work{}; return work_of(p.of.kernel, std::get<kernel_work>(w));
-    case 1: w = copy_work{}; return box_of(p.of.copy.box, std::get<copy_work>(w));
+    case 1: {
+      copy_work c;
+      const error_t e = box_of(p.of.copy.box, c);
+      w = c;
+      return e != error::none ? e : checked(c);
+    }
     case 2: w = fill_work{}; return work_of(p.of.fill, std::get<fill_work>(w));
     case 3: w = host_work{p.of.host.function, nullptr, p.of.host.data, nullptr}; return error::none;
     case 4:
       if (!is_known(static_cast<const graph*>(p.of.child))) return error::invalid_value;
+      if (static_cast<const graph*>(p.of.child)->has_memory()) return error::not_supported;
       w = child_work{static_cast<const graph*>(p.of.child)->clone()};
       return error::none;
     case 5: w = empty_work{}; return error::none;
-    case 6: w = wait_work{p.of.event}; return error::none;
-    case 7: w = record_work{p.of.event}; return error::none;
-    default: return error::not_supported;
+    case 6: w = wait_work{p.of.event}; return p.of.event != nullptr ? error::none : error::invalid_value;
+    case 7: w = record_work{p.of.event}; return p.of.event != nullptr ? error::none : error::invalid_value;
+    case external_signal:
+    case external_wait:
+    case memory_operations: return error::not_supported;
+    default: return error::invalid_value;
   }
 }
 
@@ -174,9 +216,13 @@ HEDDLE_CUDA error_t cudaGraphCreate(graph** g, unsigned flags) {
   *g = keep(std::make_unique<graph>());
   return error::none;
 }
-HEDDLE_CUDA error_t cudaGraphDestroy(graph* g) { return drop(g) ? error::none : noted(error::invalid_value); }
+HEDDLE_CUDA error_t cudaGraphDestroy(graph* g) {
+  if (is_captured(g)) return noted(error::illegal_state);
+  return drop(g) ? error::none : noted(error::invalid_value);
+}
 HEDDLE_CUDA error_t cudaGraphClone(graph** copy, graph* g) {
   if (copy == nullptr || !is_known(g)) return noted(error::invalid_value);
+  if (g->has_memory()) return noted(error::not_supported);
   *copy = keep(g->clone());
   return error::none;
 }
@@ -226,8 +272,10 @@ HEDDLE_CUDA error_t cudaGraphAddMemsetNode(graph_node** made, graph* g, nodes af
                                            const fill_node_params* p) {
   if (p == nullptr) return noted(error::invalid_value);
   fill_work w;
-  const error_t e = work_of(*p, w);
-  return e == error::none ? add(made, g, after, count, w) : noted(e);
+  error_t e = work_of(*p, w);
+  if (e == error::none) e = add(made, g, after, count, w);
+  if (e == error::none) (*made)->pitch = p->pitch;
+  return noted(e);
 }
 HEDDLE_CUDA error_t cudaGraphAddHostNode(graph_node** made, graph* g, nodes after, std::size_t count,
                                          const host_node_params* p) {
@@ -240,13 +288,16 @@ HEDDLE_CUDA error_t cudaGraphAddEmptyNode(graph_node** made, graph* g, nodes aft
 HEDDLE_CUDA error_t cudaGraphAddChildGraphNode(graph_node** made, graph* g, nodes after, std::size_t count,
                                                graph* child) {
   if (!is_known(child)) return noted(error::invalid_value);
+  if (child->has_memory()) return noted(error::not_supported);
   return add(made, g, after, count, child_work{child->clone()});
 }
 HEDDLE_CUDA error_t cudaGraphAddEventRecordNode(graph_node** made, graph* g, nodes after, std::size_t count,
                                                 event_t e) {
+  if (e == nullptr) return noted(error::invalid_value);
   return add(made, g, after, count, record_work{e});
 }
 HEDDLE_CUDA error_t cudaGraphAddEventWaitNode(graph_node** made, graph* g, nodes after, std::size_t count, event_t e) {
+  if (e == nullptr) return noted(error::invalid_value);
   return add(made, g, after, count, wait_work{e});
 }
 HEDDLE_CUDA error_t cudaGraphAddMemAllocNode(graph_node** made, graph* g, nodes after, std::size_t count,
@@ -267,16 +318,17 @@ HEDDLE_CUDA error_t cudaGraphAddMemFreeNode(graph_node** made, graph* g, nodes a
 HEDDLE_CUDA error_t cudaGraphAddNode(graph_node** made, graph* g, nodes after, std::uintptr_t edges_or_count,
                                      std::uintptr_t count_or_params, any_node_params* p) {
   return runtime_version() >= 13000
-             ? add_any(made, g, after, count_or_params, p)
-             : add_any(made, g, after, edges_or_count, reinterpret_cast<any_node_params*>(count_or_params));
+             ? add_any(made, g, after, reinterpret_cast<const edge_data*>(edges_or_count), count_or_params, p)
+             : add_any(made, g, after, nullptr, edges_or_count, reinterpret_cast<any_node_params*>(count_or_params));
 }
-HEDDLE_CUDA error_t cudaGraphAddNode_v2(graph_node** made, graph* g, nodes after, const edge_data*, std::size_t count,
-                                        any_node_params* p) {
-  return add_any(made, g, after, count, p);
+HEDDLE_CUDA error_t cudaGraphAddNode_v2(graph_node** made, graph* g, nodes after, const edge_data* edges,
+                                        std::size_t count, any_node_params* p) {
+  return add_any(made, g, after, edges, count, p);
 }
 
 HEDDLE_CUDA error_t cudaGraphDestroyNode(graph_node* n) {
   if (n == nullptr) return noted(error::invalid_value);
+  if (n->owner->has_memory()) return noted(error::not_supported);
   auto& all = n->owner->nodes;
   for (const auto& other : all)
     other->after.erase(std::remove(other->after.begin(), other->after.end(), n), other->after.end());

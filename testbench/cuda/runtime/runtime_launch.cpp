@@ -2,7 +2,6 @@
 // The runtime: functions that nvcc's generated code calls, and launches.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "testbench/cuda/core/capture.h"
@@ -14,34 +13,6 @@
 using namespace heddle;
 using namespace heddle::cuda;
 
-namespace heddle::cuda {
-
-namespace {
-constexpr int cooperative = 2, cluster_dimension = 4, programmatic_serialization = 6;
-}
-
-void read(const launch_attribute& attribute, launch_traits& traits) {
-  if (attribute.id == cooperative) traits.cooperative = attribute.value.number != 0;
-  if (attribute.id == programmatic_serialization) traits.programmatic = attribute.value.number != 0;
-  if (attribute.id == cluster_dimension)
-    std::copy(std::begin(attribute.value.triple), std::end(attribute.value.triple), std::begin(traits.cluster));
-}
-
-void show(const launch_traits& traits, int attribute, launch_attribute& to) {
-  if (attribute == cooperative) to.value.number = traits.cooperative;
-  if (attribute == programmatic_serialization) to.value.number = traits.programmatic;
-  if (attribute == cluster_dimension)
-    std::copy(std::begin(traits.cluster), std::end(traits.cluster), std::begin(to.value.triple));
-}
-
-launch_traits traits_of(const launch_attribute* attributes, unsigned count) {
-  launch_traits traits;
-  for (unsigned k = 0; k < count; ++k) read(attributes[k], traits);
-  return traits;
-}
-
-}  // namespace heddle::cuda
-
 namespace {
 
 struct pending_launch {
@@ -50,6 +21,11 @@ struct pending_launch {
   stream_t stream;
 };
 thread_local std::vector<pending_launch> pushed;
+
+/// The error of calls with an address that is no kernel's.
+error_t no_kernel(const void* function) {
+  return noted(function == nullptr ? error::invalid_function : error::invalid_handle);
+}
 
 image* image_of(void** handle) { return reinterpret_cast<image*>(handle); }
 
@@ -61,9 +37,12 @@ error_t launch(const void* function, dim3_t grid, dim3_t block, void** arguments
 }
 
 error_t launch(const launch_config* c, const void* function, void** arguments, bool per_thread) {
-  if (c == nullptr || (c->attributes == nullptr && c->attribute_count != 0)) return noted(error::invalid_value);
+  if (c == nullptr) return noted(error::invalid_value);
+  launch_traits traits;
+  if (registry::get().function(function) == nullptr) return no_kernel(function);
+  if (const error_t e = read(c->attributes, c->attribute_count, traits); e != error::none) return noted(e);
   return launch(function, c->grid, c->block, arguments, c->dynamic_shared_bytes, stream_number(c->stream, per_thread),
-                traits_of(c->attributes, c->attribute_count));
+                traits);
 }
 
 }  // namespace
@@ -72,14 +51,13 @@ error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block,
                                 std::size_t shared, const launch_traits& traits, kernel_work& w) {
   registry::get().place_managed();
   function_record* f = registry::get().function(function);
-  if (f == nullptr) return error::invalid_function;
+  if (f == nullptr) return function == nullptr ? error::invalid_function : error::invalid_handle;
   if (f->status != error::none) return f->status;
   w.function = f;
   w.key = function;
   w.grid = grid;
   w.block = block;
-  if (shared > std::numeric_limits<std::uint32_t>::max()) return error::invalid_value;
-  w.shared_bytes = static_cast<std::uint32_t>(shared);
+  w.shared_bytes = static_cast<std::uint32_t>(shared);  // as in CUDA
   w.traits = traits;
   w.parameters.assign(f->parameters.empty() ? 0 : f->parameters.back().first + f->parameters.back().second, 0);
   if (arguments != nullptr) {
@@ -98,15 +76,15 @@ error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block,
     if (name == 1) bytes = extra[1];
     if (name == 2) count = static_cast<const std::size_t*>(extra[1]);
   }
-  // A structure's trailing padding is included in the size.
-  if (bytes == nullptr || count == nullptr || *count < w.parameters.size()) return error::invalid_value;
-  std::memcpy(w.parameters.data(), bytes, w.parameters.size());
+  if (bytes == nullptr || count == nullptr) return error::invalid_value;
+  if (*count > w.parameters.size()) return error::out_of_resources;
+  std::memcpy(w.parameters.data(), bytes, *count);  // the rest is zero
   return error::none;
 }
 
-error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner how) {
-  error_t result = error::none;
-  if (captured(stream, how, w, result)) return result;
+namespace {
+
+error_t submit(const kernel_work& w, std::uint32_t stream, bool only_checked) {
   wire::launch_head head{};
   head.function = w.function->number;
   head.stream = stream;
@@ -118,9 +96,26 @@ error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner 
   std::copy(cluster, cluster + 3, head.cluster);
   head.cooperative = w.traits.cooperative;
   head.programmatic = w.traits.programmatic;
+  head.only_checked = only_checked;
   head.parameter_bytes = static_cast<std::uint32_t>(w.parameters.size());
-  return noted(
-      call(wire::call::launch, wire::writer().put(head).put_bytes(w.parameters.data(), w.parameters.size())).status);
+  const error_t e =
+      call(wire::call::launch, wire::writer().put(head).put_bytes(w.parameters.data(), w.parameters.size())).status;
+  constexpr int unchecked_by_runtime = 13000;  // the driver has one error for all of these
+  return e == error::invalid_configuration && runtime_version() >= unchecked_by_runtime ? error::invalid_value : e;
+}
+
+}  // namespace
+
+error_t heddle::cuda::checked(const kernel_work& w) { return submit(w, 0, true); }
+
+error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner how) {
+  error_t result = error::none;
+  if (captured(stream, how, w, result)) return result;
+  error_t e = submit(w, stream, false);
+  for (const event_t event : w.traits.ends_with)
+    if (e == error::none)
+      e = call(wire::call::record_event, wire::writer().put(event_number(event)).put(stream)).status;
+  return noted(e);
 }
 
 HEDDLE_CUDA void** __cudaRegisterFatBinary(void* wrapper) {
@@ -215,19 +210,10 @@ void heddle::cuda::show_clusters(const function_record& f, function_attributes_1
   std::fill(std::begin(a.reserved), std::end(a.reserved), 0);
 }
 
-namespace {
-
-/// The error of questions about an address that is no kernel's.
-error_t no_kernel(const void* function) {
-  return noted(function == nullptr ? error::invalid_function : error::invalid_handle);
-}
-
-int most_dynamic_shared(const function_record& f) {
+int heddle::cuda::most_dynamic_shared(const function_record& f) {
   return f.max_dynamic_shared != 0 ? f.max_dynamic_shared
                                    : chip()->shared_per_block - static_cast<int>(f.info.shared_bytes);
 }
-
-}  // namespace
 
 HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* function) {
   function_record* f = registry::get().function(function);

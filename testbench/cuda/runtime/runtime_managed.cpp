@@ -130,6 +130,7 @@ error_t prefetch(const void* p, std::size_t bytes, location_t where, unsigned fl
   if (flags != 0 || !where.is_known()) return error::invalid_value;
   if (where.is_missing_device()) return error::invalid_device;
   if (!is_managed(p, bytes)) return error::invalid_value;
+  if (const error_t e = refused_in(stream); e != error::none) return e;
   for_pages(p, bytes, [&](advice_t& a) { a.prefetched = where; });
   return error::none;
 }
@@ -138,6 +139,7 @@ error_t attach(std::uint32_t stream, const void* p, std::size_t bytes, unsigned 
   constexpr unsigned global = 1, host = 2, single = 4;
   if (!is_stream(stream)) return error::invalid_handle;
   if (flags != global && flags != host && (flags != single || stream == 0)) return error::invalid_value;
+  if (const error_t e = refused_in(stream); e != error::none) return e;
   const allocation a = device_allocation_of(p);
   const bool is_whole = a.type == managed && address_number(p) == a.address && (bytes == 0 || bytes == a.bytes);
   return is_whole ? error::none : error::invalid_value;

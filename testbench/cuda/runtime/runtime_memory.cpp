@@ -39,6 +39,23 @@ side side_of(const void* p, std::size_t pitch, std::size_t layer, const copy_wor
   return {address_number(p), pitch, layer, on_host, a.type == host, is_valid};
 }
 
+struct sides {
+  side from{}, to{};
+};
+error_t sides_of(const copy_work& w, sides& both) {
+  if (w.kind < host_to_host || w.kind > by_pointers) return error::invalid_copy_direction;
+  if (w.to == nullptr || w.from == nullptr || (w.height > 1 && (w.to_pitch < w.width || w.from_pitch < w.width)))
+    return error::invalid_value;
+  const bool from_host = w.kind == host_to_host || w.kind == host_to_device,
+             from_device = w.kind == device_to_host || w.kind == device_to_device;
+  const bool to_host = w.kind == host_to_host || w.kind == device_to_host,
+             to_device = w.kind == host_to_device || w.kind == device_to_device;
+  both.from = side_of(w.from, w.from_pitch, w.from_layer, w, from_host, from_device);
+  both.to = side_of(w.to, w.to_pitch, w.to_layer, w, to_host, to_device);
+  return both.from.is_valid && both.to.is_valid ? error::none : error::invalid_value;
+}
+bool is_empty(const copy_work& w) { return w.width == 0 || w.height == 0 || w.depth == 0; }
+
 error_t copy_row(void* to, const void* from, std::size_t bytes, int kind, std::uint32_t stream, bool asynchronous) {
   return copy(copy_of_row(to, from, bytes, kind), stream, asynchronous ? manner::asynchronous : manner::waits);
 }
@@ -106,21 +123,35 @@ copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) {
   return {to, bytes, bytes, from, bytes, bytes, bytes, 1, 1, kind};
 }
 
+error_t checked(const copy_work& w) {
+  sides both;
+  return is_empty(w) ? error::invalid_value : sides_of(w, both);
+}
+
+std::pair<bool, bool> on_host(const copy_work& w) {
+  sides both;
+  sides_of(w, both);
+  return {both.from.on_host, both.to.on_host};
+}
+
+error_t checked(const fill_work& w) {
+  const allocation a = device_allocation_of(w.to);
+  const bool is_valid = w.width != 0 && w.height != 0 && address_number(w.to) % w.value_bytes == 0 &&
+                        (w.height == 1 || (w.pitch >= w.width && w.pitch % w.value_bytes == 0));
+  return !is_valid || a.type == unregistered || leaves(a, w.to, w.pitch, w.layer, w.width, w.height, w.depth)
+             ? error::invalid_value
+             : error::none;
+}
+
 // An asynchronous copy returns when the source may be reused.
 error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
-  if (w.width == 0 || w.height == 0 || w.depth == 0) return noted(error::none);
-  if (w.kind < host_to_host || w.kind > by_pointers) return noted(error::invalid_copy_direction);
-  if (w.to == nullptr || w.from == nullptr || (w.height > 1 && (w.to_pitch < w.width || w.from_pitch < w.width)))
-    return noted(error::invalid_value);
+  if (is_empty(w)) return error::none;  // even after a failure
+  sides both;
+  const error_t wrong = sides_of(w, both);
+  const auto& [s, d] = both;
+  if (wrong != error::none) return noted(wrong);
   error_t result = error::none;
   if (captured(stream, how, w, result)) return result;
-  const bool from_host = w.kind == host_to_host || w.kind == host_to_device,
-             from_device = w.kind == device_to_host || w.kind == device_to_device;
-  const bool to_host = w.kind == host_to_host || w.kind == device_to_host,
-             to_device = w.kind == host_to_device || w.kind == device_to_device;
-  const side s = side_of(w.from, w.from_pitch, w.from_layer, w, from_host, from_device);
-  const side d = side_of(w.to, w.to_pitch, w.to_layer, w, to_host, to_device);
-  if (!s.is_valid || !d.is_valid) return noted(error::invalid_value);
   wire::copy_request r{};
   r.stream = stream;
   r.source_on_host = s.on_host;
@@ -145,9 +176,9 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
 }
 
 error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
+  if (w.width == 0 || w.height == 0 || w.depth == 0) return noted(error::none);
   error_t result = error::none;
   if (captured(stream, how, w, result)) return result;
-  if (w.width == 0 || w.height == 0 || w.depth == 0) return noted(error::none);
   const bool rows_overlap = w.height * w.depth > 1 && w.pitch < w.width;
   const bool layers_overlap = w.depth > 1 && w.layer < w.pitch * w.height;
   if (rows_overlap || layers_overlap) return noted(error::invalid_value);
@@ -191,7 +222,7 @@ error_t heddle::cuda::free_memory(void* p) {
 }
 
 HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes) {
-  const error_t e = refused_by_capture();
+  const error_t e = bytes != 0 ? refused_by_capture() : error::none;
   return e != error::none ? e : allocate_device(p, bytes);
 }
 HEDDLE_CUDA error_t cudaMallocManaged(void** p, std::size_t bytes, unsigned flags) {
@@ -229,6 +260,7 @@ HEDDLE_CUDA error_t cudaMalloc3D(pitched_pointer* p, extent_t e) {
 HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags) {
   constexpr unsigned known_flags = 1 | 2 | 8;  // portable, mapped, read-only; memory of a device (4) there is none
   if (p == nullptr || bytes == 0 || (flags & ~known_flags) != 0) return noted(error::invalid_value);
+  if (const error_t e = refused_by_capture(); e != error::none) return e;
   const allocation there = allocation_of(p);
   if (there.type == host && there.registered) return noted(error::already_registered);
   if (there.type != unregistered || !is_mapped(p, bytes)) return noted(error::invalid_value);
@@ -260,8 +292,9 @@ HEDDLE_CUDA error_t cudaPointerGetAttributes(pointer_attributes* out, const void
   const allocation a = allocation_of(p);
   void* const own = const_cast<void*>(p);
   const bool is_known = a.type != unregistered;
-  return noted(put_result(
-      out, pointer_attributes{a.type, is_known ? 0 : -2, is_known ? own : nullptr, a.type == device ? nullptr : own}));
+  const error_t e = put_result(
+      out, pointer_attributes{a.type, is_known ? 0 : -2, is_known ? own : nullptr, a.type == device ? nullptr : own});
+  return is_known ? noted(e) : e;
 }
 HEDDLE_CUDA error_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   const reply r = call(wire::call::memory_info, wire::writer());

@@ -241,8 +241,9 @@ HEDDLE_CUDA error_t cudaDeviceGetGraphMemAttribute(int device, int attribute, vo
   *static_cast<std::uint64_t*>(value) = values[attribute];
   return error::none;
 }
-HEDDLE_CUDA error_t cudaDeviceSetGraphMemAttribute(int device, int attribute, const void*) {
+HEDDLE_CUDA error_t cudaDeviceSetGraphMemAttribute(int device, int attribute, const void* value) {
   if (device != 0) return noted(error::invalid_device);
+  if (value == nullptr || *static_cast<const std::uint64_t*>(value) != 0) return noted(error::invalid_value);
   if (attribute != 1 && attribute != 3) return noted(error::invalid_value);  // the high-water marks
   const std::lock_guard<std::mutex> lock(pools_mutex);
   (attribute == 1 ? graph_high : graph_reserved_high) = 0;

@@ -55,6 +55,17 @@ error_t make_stream(unsigned flags, int priority, std::uint32_t& number) {
   return error::none;
 }
 
+/// Events that the program has recorded.
+std::set<std::uint32_t> recorded;
+void note_record(std::uint32_t event) {
+  const std::lock_guard<std::mutex> lock(facts_mutex);
+  recorded.insert(event);
+}
+bool is_fresh(std::uint32_t event) {
+  const std::lock_guard<std::mutex> lock(facts_mutex);
+  return recorded.count(event) == 0;
+}
+
 using host_call = host_work;
 /// The host functions of a process and their thread, which a child after fork() does not have.
 struct host_calls {
@@ -121,6 +132,7 @@ error_t record(event_t e, stream_t s, bool per_thread, unsigned flags = 0) {
   const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
   error_t result = error::none;
   if (flags == external && is_stream(stream) && !is_captured(stream)) return noted(error::illegal_state);
+  note_record(event);
   if (captured_record(event, stream, flags == external, result)) return result;
   return noted(call(wire::call::record_event, wire::writer().put(event).put(stream)).status);
 }
@@ -129,7 +141,7 @@ error_t wait_for(stream_t s, event_t e, bool per_thread, unsigned flags) {
   const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
   error_t result = error::none;
   if (flags == external && is_stream(stream) && !is_captured(stream)) return noted(error::illegal_state);
-  if (captured_wait(stream, event, flags == external, result)) return result;
+  if (captured_wait(stream, event, flags == external, is_fresh(event), result)) return result;
   return noted(call(wire::call::wait_event, wire::writer().put(stream).put(event)).status);
 }
 error_t query(wire::wait_kind kind, std::uint32_t number) {
@@ -173,6 +185,11 @@ bool heddle::cuda::is_stream(std::uint32_t number) {
   return find(number, f);
 }
 
+bool heddle::cuda::has_time(event_t e) {
+  const std::lock_guard<std::mutex> lock(facts_mutex);
+  return events_without_time.count(event_number(e)) == 0;
+}
+
 unsigned heddle::cuda::flags_of_stream(std::uint32_t number) {
   stream_facts f{};
   find(number, f);
@@ -201,8 +218,10 @@ HEDDLE_CUDA error_t cudaStreamCreateWithFlags(stream_t* s, unsigned flags) {
 }
 HEDDLE_CUDA error_t cudaStreamCreate(stream_t* s) { return cudaStreamCreateWithPriority(s, 0, 0); }
 HEDDLE_CUDA error_t cudaStreamDestroy(stream_t s) {
+  if (gpu_failure() != error::none) return noted_lost_handle();
   if (reinterpret_cast<std::uintptr_t>(s) < 0x1000) return noted(error::invalid_handle);
   const std::uint32_t number = stream_number(s);
+  forget_captured(number);
   {
     const std::lock_guard<std::mutex> lock(facts_mutex);
     facts.erase(number);
@@ -226,6 +245,7 @@ HEDDLE_CUDA error_t cudaStreamGetPriority(stream_t s, int* priority) {
 HEDDLE_CUDA error_t cudaStreamGetPriority_ptsz(stream_t s, int* priority) { return cudaStreamGetPriority(s, priority); }
 HEDDLE_CUDA error_t cudaStreamGetFlags(stream_t s, unsigned* flags) {
   stream_facts f{};
+  if (const error_t e = refused_in(stream_number(s)); e != error::none) return e;
   return noted(find(stream_number(s), f) ? put_result(flags, f.flags) : error::invalid_handle);
 }
 HEDDLE_CUDA error_t cudaStreamGetFlags_ptsz(stream_t s, unsigned* flags) { return cudaStreamGetFlags(s, flags); }
@@ -270,6 +290,7 @@ HEDDLE_CUDA error_t cudaEventDestroy(event_t e) {
   {
     const std::lock_guard<std::mutex> lock(facts_mutex);
     events_without_time.erase(event_number(e));
+    recorded.erase(event_number(e));
   }
   return noted(call(wire::call::drop_event, wire::writer().put(event_number(e))).status);
 }
@@ -285,6 +306,9 @@ HEDDLE_CUDA error_t cudaEventSynchronize(event_t e) { return synchronize(wire::w
 HEDDLE_CUDA error_t cudaEventQuery(event_t e) { return query(wire::wait_kind::event, event_number(e)); }
 /// In milliseconds of simulated time.
 HEDDLE_CUDA error_t cudaEventElapsedTime(float* milliseconds, event_t from, event_t to) {
+  error_t captured_one = error::none;
+  for (const event_t e : {from, to})
+    if (captured_event_question(event_number(e), false, captured_one)) return captured_one;
   if (milliseconds == nullptr) return noted(error::invalid_value);
   {
     const std::lock_guard<std::mutex> lock(facts_mutex);

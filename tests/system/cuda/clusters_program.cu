@@ -49,7 +49,7 @@ int main() {
   expect_words(5, 1, 0);
   CHECK(launched(pairs, 6, 0));
   expect_words(6, 2, 0);
-  EXPECT(launched(ranks, 10, 4) == cudaErrorInvalidConfiguration);
+  EXPECT(launched(ranks, 10, 4) == cudaErrorInvalidClusterSize);
   EXPECT(launched(ranks, 16, 16) == cudaErrorInvalidClusterSize);
   EXPECT(launched(pairs, 6, 3) == cudaErrorInvalidClusterSize);
   CHECK(cudaFuncSetAttribute(ranks, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
@@ -67,8 +67,16 @@ int main() {
   EXPECT(clusters == 8);
   CHECK(cudaOccupancyMaxPotentialClusterSize(&size, ranks, &c));
   EXPECT(size == 16);
+  EXPECT(cudaOccupancyMaxPotentialClusterSize(&size, pairs, &c) == cudaErrorInvalidClusterSize);  // it asks for 16
+  cudaGetLastError();
+  attribute.val.clusterDim.x = 8;
+  c.dynamicSmemBytes = 0;
   CHECK(cudaOccupancyMaxPotentialClusterSize(&size, pairs, &c));
   EXPECT(size == 8);
+  CHECK(cudaOccupancyMaxActiveClusters(&clusters, pairs, &c));
+  c.dynamicSmemBytes = 200000;  // more than was asked for
+  CHECK(cudaOccupancyMaxActiveClusters(&clusters, pairs, &c));
+  EXPECT(clusters == 0);
   cudaFuncAttributes a;
   CHECK(cudaFuncGetAttributes(&a, pairs));
   EXPECT(a.requiredClusterWidth == 2 && a.requiredClusterHeight == 1 && a.requiredClusterDepth == 1);

@@ -39,7 +39,7 @@ int main(void) {
     address x;
     int n;
   } area = {a, count};
-  size_t area_bytes = sizeof area;
+  size_t area_bytes = 12; /* without the padding at its end */
   void* extra[] = {(void*)1, &area, (void*)2, &area_bytes, NULL};
   GOOD(cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, NULL, NULL, extra));
   launch_config config = {{8, 1, 1}, {128, 1, 1}, 0, NULL, NULL, 0};
@@ -66,8 +66,8 @@ int main(void) {
   EXPECT(cuLaunchKernel(scale, 1, 1, 1, 2048, 1, 1, 0, NULL, arguments, NULL), 1);
   EXPECT(cuLaunchKernel(scale, 1, 1, 1, 128, 1, 1, 0, NULL, NULL, NULL), 1);
   EXPECT(cuLaunchKernel(scale, 1, 1, 1, 128, 1, 1, 0, NULL, arguments, extra), 1);
-  area_bytes = 8;
-  EXPECT(cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, NULL, NULL, extra), 1);
+  area_bytes = sizeof area; /* more than the kernel has parameters */
+  EXPECT(cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, NULL, NULL, extra), 701);
   EXPECT(cuLaunchKernel(&n, 8, 1, 1, 128, 1, 1, 0, NULL, arguments, NULL), 400);
 
   /* A stream, with a host function between two events. */

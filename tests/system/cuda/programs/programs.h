@@ -86,6 +86,13 @@ void managed_rules();
 void function_rules();
 void pool_and_stream_rules();
 
+// programs_device.cpp
+void device_rules();
+
+// programs_graphs.cpp
+void graph_rules();
+void capture_rules();
+
 // programs_objects.cpp
 void calls_in_host_functions();
 void object_rules();

@@ -108,9 +108,8 @@ void null_arguments() {
   GIVES(wrong, call("cudaGraphAddDependencies", graph, null, null, null, std::size_t{1}));
   for (const char* name : {"cudaGraphGetNodes", "cudaGraphGetRootNodes", "cudaGraphClone", "cudaGraphInstantiate"})
     GIVES(wrong, call(name, graph, null, null));
-  for (const char* name :
-       {"cudaStreamGetFlags", "cudaStreamGetPriority", "cudaStreamGetDevice", "cudaStreamIsCapturing",
-        "cudaStreamEndCapture", "cuStreamGetId", "cuStreamGetCtx", "cuStreamGetCtx_v2"})
+  for (const char* name : {"cudaStreamGetFlags", "cudaStreamGetPriority", "cudaStreamGetDevice",
+                           "cudaStreamIsCapturing", "cuStreamGetId", "cuStreamGetCtx", "cuStreamGetCtx_v2"})
     GIVES(wrong, call(name, stream, null, null));
   for (const char* name : {"cuFuncGetModule", "cuFuncGetName", "cuFuncIsLoaded", "cuKernelGetFunction",
                            "cuKernelGetLibrary", "cuKernelGetName"})
@@ -300,6 +299,8 @@ void calls_after_a_fault() {
   RIGHT(cudaMalloc(&memory, 4096));
   RIGHT(cudaMalloc(&freed, 4096));
   RIGHT(cudaEventCreate(&event));
+  cudaStream_t lost = nullptr;
+  RIGHT(cudaStreamCreate(&lost));
   RIGHT(cudaFuncGetAttributes(&of_kernel, &linger));
   RIGHT(launch(wrong_address, 1, 32, 0, nullptr, static_cast<int*>(nullptr)));
   constexpr int fault = cudaErrorIllegalAddress;
@@ -308,7 +309,6 @@ void calls_after_a_fault() {
   GIVES(fault, cudaFree(nullptr));
   GIVES(fault, cudaFreeHost(nullptr));
   GIVES(fault, cudaMalloc(&place, 0));
-  GIVES(fault, cudaMemcpy(memory, &number, 0, cudaMemcpyHostToDevice));
   GIVES(fault, cudaMemset(memory, 0, 16));
   GIVES(fault, cudaStreamCreate(&stream));
   GIVES(fault, cudaEventQuery(event));
@@ -321,12 +321,23 @@ void calls_after_a_fault() {
   GIVES(fault, cudaGetLastError());
   GIVES(fault, call("cuMemFree_v2", none));
   GIVES(fault, call("cuCtxSynchronize"));
+  // The GPU has lost what these name.
+  GIVES(cudaErrorInvalidResourceHandle, call("cudaStreamBeginCapture", lost, 0));
+  GIVES(cudaErrorInvalidResourceHandle, cudaStreamDestroy(lost));
+  for (const int limit : {0, 1}) GIVES(fault, call("cudaDeviceGetLimit", &bytes, limit));
+  GIVES(fault, call("cudaDeviceGetStreamPriorityRange", &number, &number));
   // These ask for nothing that has failed.
+  RIGHT(cudaMemcpy(memory, &number, 0, cudaMemcpyHostToDevice));
+  RIGHT(cudaPointerGetAttributes(&attributes, &number));
   RIGHT(cudaGetDeviceCount(&number));
   RIGHT(call("cudaGetDevice", &number));
   RIGHT(cudaDeviceGetAttribute(&number, 10, 0));
   RIGHT(cudaRuntimeGetVersion(&number));
   RIGHT(call("cuDeviceGetCount", &number));
+  constexpr int unavailable = 46;
+  RIGHT(call("cudaDeviceReset"));
+  GIVES(unavailable, cudaMalloc(&place, 4));
+  GIVES(unavailable, cudaDeviceSynchronize());
 }
 
 }  // namespace cuda_programs

@@ -100,19 +100,19 @@ void host_functions() {
 
 void errors() {
   auto* a = device<int>(64);
-  GIVES(cudaErrorInvalidConfiguration, launch(linger, 1, 2000, 0, nullptr, a, 1));
-  GIVES(cudaErrorInvalidConfiguration, cudaPeekAtLastError());
-  GIVES(cudaErrorInvalidConfiguration, cudaGetLastError());
+  GIVES(cudaErrorInvalidValue, launch(linger, 1, 2000, 0, nullptr, a, 1));
+  GIVES(cudaErrorInvalidValue, cudaPeekAtLastError());
+  GIVES(cudaErrorInvalidValue, cudaGetLastError());
   GIVES(cudaSuccess, cudaGetLastError());
-  GIVES(cudaErrorInvalidConfiguration, launch(linger, 0, 32, 0, nullptr, a, 1));
-  GIVES(cudaErrorInvalidValue, launch(linger, 1, 32, (std::size_t{1} << 32) + 16, nullptr, a, 1));  // not 16 bytes
+  GIVES(cudaErrorInvalidValue, launch(linger, 0, 32, 0, nullptr, a, 1));
+  RIGHT(launch(linger, 1, 32, (std::size_t{1} << 32) + 16, nullptr, a, 1));  // 16 bytes, as in CUDA
   HOLDS(std::string(cudaGetErrorName(2)) == "cudaErrorMemoryAllocation" &&
         std::string(cudaGetErrorString(2)) == "out of memory");
   char handle[64];
   GIVES(801, cudaIpcGetMemHandle(handle, a));
   GIVES(801, cudaGetLastError());
   char unknown = 0;
-  GIVES(98, launch(unknown, 1, 1, 0, nullptr));
+  GIVES(cudaErrorInvalidResourceHandle, launch(unknown, 1, 1, 0, nullptr));
   cudaGetLastError();
   int blocks = 0;
   RIGHT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &linger, 256, 0));

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// What CUDA takes into a graph, by hand or by a capture, and how it changes afterwards. As an H100 with CUDA 13
+// answers.
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "programs.h"
+
+namespace cuda_programs {
+
+namespace {
+
+constexpr void* null = nullptr;
+constexpr std::size_t none = 0;
+constexpr int wrong = cudaErrorInvalidValue, wrong_handle = cudaErrorInvalidResourceHandle, wrong_direction = 21,
+              illegal_state = 401, unsupported = 801, not_captured = 900, invalidated = 901, unmatched = 903,
+              implicit = 906, captured_event = 907, wrong_thread = 908, not_updated = 910;
+constexpr int global_mode = 0, relaxed_mode = 2, idle = 0, active = 1, invalid = 2;
+
+struct kernel_params {
+  const void* function;
+  dim3 grid, block;
+  unsigned shared = 0;
+  void** arguments;
+  void** extra = nullptr;
+};
+struct fill_params {
+  void* to;
+  std::size_t pitch;
+  unsigned value, element_bytes;
+  std::size_t width, height;
+};
+struct allocation_params {
+  int type = 1, handles = 0, location_type = 1, location = 0;
+  void* security = nullptr;
+  std::size_t most = 0, reserved[7] = {};
+  const void* access = nullptr;
+  std::size_t accesses = 0, bytes = 0;
+  void* pointer = nullptr;
+};
+
+/// A graph, and what its nodes are about.
+struct builder {
+  void *graph = nullptr, *node = nullptr;
+  int* memory = device<int>(1024);
+  int turns = 1;
+  void* list[2] = {&memory, &turns};
+  int on_host[64] = {};
+  builder() { RIGHT(call("cudaGraphCreate", &graph, 0u)); }
+  int kernel(const void* f, dim3 grid, dim3 block, unsigned shared = 0) {
+    const kernel_params p{f, grid, block, shared, list};
+    return call("cudaGraphAddKernelNode", &node, graph, null, none, &p);
+  }
+  int fill(const fill_params& p) { return call("cudaGraphAddMemsetNode", &node, graph, null, none, &p); }
+  int copy(void* to, const void* from, std::size_t bytes, int kind) {
+    return call("cudaGraphAddMemcpyNode1D", &node, graph, null, none, to, from, bytes, kind);
+  }
+  std::size_t nodes() {
+    std::size_t n = 99;
+    RIGHT(call("cudaGraphGetNodes", graph, null, &n));
+    return n;
+  }
+};
+
+void nodes_of_a_graph() {
+  builder b;
+  RIGHT(b.kernel(&linger, {1}, {32}));
+  void* const kernel = b.node;
+  GIVES(wrong_handle, b.kernel(&b, {1}, {32}));
+  for (const auto& [grid, block] : {std::pair{0u, 32u}, {1u, 0u}, {1u, 2000u}})
+    GIVES(wrong, b.kernel(&linger, {grid}, {block}));
+  GIVES(wrong, b.kernel(&linger, {1}, {32}, 60000));
+  const auto row = [&b](std::size_t width, unsigned bytes = 4) { return fill_params{b.memory, 0, 1, bytes, width, 1}; };
+  const auto rows = [&b](std::size_t height, std::size_t pitch) {
+    return fill_params{b.memory, pitch, 1, 4, 16, height};
+  };
+  RIGHT(b.fill(row(16)));
+  fill_params shown{};
+  RIGHT(call("cudaGraphMemsetNodeGetParams", b.node, &shown));
+  HOLDS(shown.pitch == 0 && shown.width == 16);
+  RIGHT(b.fill(rows(2, 64)));
+  for (const fill_params& p : {row(0), row(1025), row(16, 3), rows(0, 64), rows(2, 62), rows(2, 66), rows(100, 64)})
+    GIVES(wrong, b.fill(p));
+  GIVES(wrong, b.fill({reinterpret_cast<char*>(b.memory) + 2, 0, 1, 4, 16, 1}));
+  GIVES(wrong, b.fill({b.on_host, 0, 1, 4, 16, 1}));
+  RIGHT(b.copy(b.memory, b.on_host, 64, cudaMemcpyHostToDevice));
+  GIVES(wrong, b.copy(b.memory, b.on_host, 0, cudaMemcpyHostToDevice));
+  GIVES(wrong, b.copy(b.memory, b.on_host, 4097, cudaMemcpyHostToDevice));
+  GIVES(wrong, b.copy(b.memory, b.on_host, 4, cudaMemcpyDeviceToHost));
+  GIVES(wrong_direction, b.copy(b.memory, b.on_host, 4, 9));
+  GIVES(wrong, call("cudaGraphAddMemcpyNodeToSymbol", &b.node, b.graph, null, none, &factor, b.on_host, std::size_t{5},
+                    none, int{cudaMemcpyHostToDevice}));
+  GIVES(wrong, call("cudaGraphAddEventRecordNode", &b.node, b.graph, null, none, null));
+  HOLDS(b.nodes() == 4);
+  char value[64] = {};
+  for (const int attribute : {0, 3, 6, 7, 11, 12, 15})
+    GIVES(wrong, call("cudaGraphKernelNodeGetAttribute", kernel, attribute, value));
+  for (const int attribute : {1, 2, 4, 8, 14}) RIGHT(call("cudaGraphKernelNodeGetAttribute", kernel, attribute, value));
+}
+
+void edges_of_a_graph() {
+  builder b, other;
+  void *a = nullptr, *c = nullptr, *foreign = nullptr, *node = nullptr;
+  std::size_t n = 9;
+  RIGHT(call("cudaGraphAddEmptyNode", &a, b.graph, null, none));
+  RIGHT(call("cudaGraphAddEmptyNode", &c, b.graph, &a, std::size_t{1}));
+  RIGHT(call("cudaGraphAddEmptyNode", &foreign, other.graph, null, none));
+  void* const twice[] = {a, a};
+  GIVES(wrong, call("cudaGraphAddEmptyNode", &node, b.graph, twice, std::size_t{2}));
+  GIVES(wrong, call("cudaGraphAddEmptyNode", &node, b.graph, &foreign, std::size_t{1}));
+  GIVES(wrong, call("cudaGraphAddDependencies", b.graph, &a, &foreign, null, std::size_t{1}));
+  GIVES(wrong, call("cudaGraphGetEdges", b.graph, &node, null, null, &n));
+  struct {
+    int type = 5, reserved[3] = {};
+    long long rest[30] = {};
+  } empty;
+  const unsigned char programmatic[8] = {1, 0, 1}, unknown[8] = {0, 0, 9}, port[8] = {7};
+  for (const unsigned char* edge : {programmatic, unknown, port})
+    GIVES(wrong, call("cudaGraphAddNode", &node, b.graph, &a, edge, std::size_t{1}, &empty));
+  RIGHT(call("cudaGraphAddNode", &node, b.graph, &a, null, std::size_t{1}, &empty));
+  empty.type = 77;
+  GIVES(wrong, call("cudaGraphAddNode", &node, b.graph, &a, null, std::size_t{1}, &empty));
+  HOLDS(b.nodes() == 3);
+  // The graph within a node is one that can be asked.
+  void *child = nullptr, *inner = nullptr;
+  RIGHT(call("cudaGraphAddChildGraphNode", &child, other.graph, null, none, b.graph));
+  RIGHT(call("cudaGraphChildGraphNodeGetGraph", child, &inner));
+  RIGHT(call("cudaGraphGetNodes", inner, null, &n));
+  HOLDS(n == 3);
+  GIVES(wrong, call("cudaGraphDestroy", inner));
+}
+
+void instances_of_a_graph() {
+  builder b, c;
+  void* instance = nullptr;
+  struct {
+    int result;
+    void *node, *from;
+  } told{};
+  for (const unsigned long long flags : {2ull, 4ull, 16ull})
+    GIVES(wrong, call("cudaGraphInstantiate", &instance, b.graph, flags));
+  RIGHT(b.fill({b.memory, 0, 1, 4, 16, 1}));
+  RIGHT(b.copy(b.on_host, b.memory, 16, cudaMemcpyDeviceToHost));
+  void* const copy = b.node;
+  RIGHT(call("cudaGraphInstantiate", &instance, b.graph, 9ull));
+  // A fill stays one of a row, and a copy between the same memories.
+  RIGHT(c.fill({c.memory, 64, 1, 4, 8, 2}));
+  RIGHT(c.copy(c.on_host, c.memory, 16, cudaMemcpyDeviceToHost));
+  GIVES(not_updated, call("cudaGraphExecUpdate", instance, c.graph, &told));
+  HOLDS(told.result == 5 && told.node != nullptr);
+  const auto set = [&](void* to, const void* from, int kind) {
+    return call("cudaGraphExecMemcpyNodeSetParams1D", instance, copy, to, from, std::size_t{16}, kind);
+  };
+  GIVES(wrong, set(b.memory, b.memory + 64, cudaMemcpyDeviceToDevice));
+  RIGHT(set(b.on_host, b.memory + 64, cudaMemcpyDeviceToHost));
+  RIGHT(call("cudaGraphLaunch", instance, null));
+  RIGHT(cudaDeviceSynchronize());
+}
+
+void memory_of_a_graph() {
+  builder b, parent;
+  allocation_params p;
+  void *alloc = nullptr, *node = nullptr, *first = nullptr, *second = nullptr;
+  p.bytes = 1024;
+  RIGHT(call("cudaGraphAddMemAllocNode", &alloc, b.graph, null, none, &p));
+  GIVES(unsupported, call("cudaGraphClone", &node, b.graph));
+  GIVES(unsupported, call("cudaGraphAddChildGraphNode", &node, parent.graph, null, none, b.graph));
+  GIVES(unsupported, call("cudaGraphDestroyNode", alloc));
+  RIGHT(call("cudaGraphInstantiate", &first, b.graph, 0ull));
+  GIVES(unsupported, call("cudaGraphInstantiate", &second, b.graph, 0ull));
+  GIVES(wrong, call("cudaGraphAddMemFreeNode", &node, b.graph, &alloc, std::size_t{1}, p.pointer));
+  RIGHT(call("cudaGraphExecDestroy", first));
+  RIGHT(call("cudaGraphAddMemFreeNode", &node, b.graph, &alloc, std::size_t{1}, p.pointer));
+  GIVES(wrong, call("cudaGraphAddMemFreeNode", &node, b.graph, &alloc, std::size_t{1}, p.pointer));
+  GIVES(unsupported, call("cudaGraphRemoveDependencies", b.graph, &alloc, &node, null, std::size_t{1}));
+  RIGHT(call("cudaGraphInstantiate", &second, b.graph, 0ull));
+  RIGHT(call("cudaGraphLaunch", second, null));
+  RIGHT(cudaDeviceSynchronize());
+  unsigned long long mark = 5;
+  GIVES(wrong, call("cudaDeviceSetGraphMemAttribute", 0, 1, &mark));
+}
+
+/// A capture that a call may invalidate.
+struct recorder {
+  cudaStream_t s = nullptr, other = nullptr;
+  cudaEvent_t event = nullptr;
+  int* memory = device<int>(64);
+  void* graph = nullptr;
+  recorder() {
+    RIGHT(cudaStreamCreate(&s));
+    RIGHT(cudaStreamCreate(&other));
+    RIGHT(cudaEventCreate(&event));
+  }
+  void begin(int mode) { RIGHT(call("cudaStreamBeginCapture", s, mode)); }
+  [[nodiscard]] int status() const {
+    int now = 7;
+    RIGHT(call("cudaStreamIsCapturing", s, &now));
+    return now;
+  }
+  int end() { return call("cudaStreamEndCapture", s, &graph); }
+  std::size_t nodes() const {
+    std::size_t n = 99;
+    RIGHT(call("cudaGraphGetNodes", graph, null, &n));
+    return n;
+  }
+  /// The call gives this and ends the capture in this mode, or does neither.
+  void refuses(int mode, int expected, bool invalidates, const std::function<int()>& f) {
+    begin(mode);
+    GIVES(expected, f());
+    HOLDS(status() == (invalidates ? invalid : active));
+    GIVES(invalidates ? invalidated : cudaSuccess, end());
+    if (!invalidates) HOLDS(nodes() == 0);
+  }
+};
+
+void calls_that_end_captures() {
+  recorder r;
+  void *pinned = nullptr, *empty = nullptr, *instance = nullptr, *p = nullptr;
+  unsigned flags = 0;
+  float time = 0;
+  static char page[8192];
+  RIGHT(cudaHostAlloc(&pinned, 4096, 0));
+  RIGHT(call("cudaGraphCreate", &empty, 0u));
+  RIGHT(call("cudaGraphInstantiate", &instance, empty, 0ull));
+  for (const int mode : {global_mode, relaxed_mode}) {
+    const int unsafe = mode == relaxed_mode ? 0 : not_captured;
+    r.refuses(mode, wrong, true, [&] { return launch(linger, 1, 2000, 0, r.s, r.memory, 1); });
+    r.refuses(mode, unsafe, unsafe != 0, [&] { return cudaStreamSynchronize(r.other); });
+    r.refuses(mode, unsafe, unsafe != 0, [&] { return cudaStreamQuery(r.other); });
+    r.refuses(mode, unsafe, unsafe != 0, [&] { return call("cudaDeviceSetLimit", 1, std::size_t{1} << 20); });
+    r.refuses(mode, unsafe, unsafe != 0, [&] { return cudaHostRegister(page, 16, 0); });
+    static_cast<void>(cudaHostUnregister(page));
+    r.refuses(mode, implicit, true, [&] { return launch(linger, 1, 1, 0, nullptr, r.memory, 1); });
+    r.refuses(mode, implicit, true, [&] { return cudaStreamQuery(nullptr); });
+    r.refuses(mode, not_captured, true, [] { return cudaDeviceSynchronize(); });
+    r.refuses(mode, not_captured, true, [&] { return call("cudaGraphLaunch", instance, r.s); });
+    r.refuses(mode, not_captured, true, [&] { return call("cudaStreamGetFlags", r.s, &flags); });
+    r.refuses(mode, not_captured, true, [&] {
+      return cudaStreamAddCallback(
+          r.s, [](cudaStream_t, int, void*) {}, nullptr, 0);
+    });
+    r.refuses(mode, 0, false, [&] { return cudaMalloc(&p, 0); });
+    r.refuses(mode, 0, false, [&] { return cudaMemsetAsync(r.memory, 0, 0, r.s); });
+    r.refuses(mode, wrong, false,
+              [&] { return cudaMemcpyAsync(r.memory, pinned, 1 << 20, cudaMemcpyHostToDevice, r.s); });
+    r.refuses(mode, 0, false, [&] {
+      cudaEvent_t fresh = nullptr;
+      RIGHT(cudaEventCreate(&fresh));
+      return cudaStreamWaitEvent(r.s, fresh, 0);
+    });
+    r.refuses(mode, captured_event, false, [&] {
+      RIGHT(cudaEventRecord(r.event, r.s));
+      return cudaEventElapsedTime(&time, r.event, r.event);
+    });
+  }
+}
+
+void ends_of_captures() {
+  recorder r;
+  r.begin(global_mode);
+  RIGHT(call("cudaStreamEndCapture", r.s, null));
+  HOLDS(r.status() == idle);
+  GIVES(illegal_state, r.end());
+  // By another thread, or of a stream that joined it.
+  r.begin(global_mode);
+  std::thread([&r] { GIVES(wrong_thread, r.end()); }).join();
+  HOLDS(r.status() == idle);
+  r.begin(global_mode);
+  RIGHT(cudaEventRecord(r.event, r.s));
+  RIGHT(cudaStreamWaitEvent(r.other, r.event, 0));
+  GIVES(unmatched, call("cudaStreamEndCapture", r.other, &r.graph));
+  HOLDS(r.status() == invalid);
+  GIVES(invalidated, cudaEventRecord(r.event, r.s));
+  GIVES(invalidated, cudaStreamWaitEvent(r.s, r.event, 0));
+  std::thread([&r] { GIVES(invalidated, r.end()); }).join();
+  HOLDS(r.status() == idle);
+  // An event of a capture is none until it is recorded again.
+  GIVES(wrong, cudaEventQuery(r.event));
+  GIVES(wrong, cudaEventSynchronize(r.event));
+  GIVES(wrong, cudaStreamWaitEvent(r.other, r.event, 0));
+  RIGHT(cudaEventRecord(r.event, r.s));
+  RIGHT(cudaEventSynchronize(r.event));
+  // The graph belongs to the capture.
+  int status = 0;
+  unsigned long long id = 0;
+  void *graph = nullptr, *instance = nullptr;
+  r.begin(relaxed_mode);
+  RIGHT(call("cudaStreamGetCaptureInfo", r.s, &status, &id, &graph, null, null, null));
+  GIVES(illegal_state, call("cudaGraphDestroy", graph));
+  GIVES(wrong, call("cudaStreamUpdateCaptureDependencies", r.s, null, null, none, 9u));
+  RIGHT(r.end());
+  r.begin(global_mode);
+  GIVES(not_captured, call("cudaGraphInstantiate", &instance, r.graph, 0ull));
+  GIVES(invalidated, r.end());
+  // With its stream it ends, too.
+  r.begin(global_mode);
+  RIGHT(cudaStreamDestroy(r.s));
+  RIGHT(cudaDeviceSynchronize());
+  int mode = 9;
+  RIGHT(call("cudaThreadExchangeStreamCaptureMode", &mode));
+  HOLDS(mode == global_mode);
+}
+
+}  // namespace
+
+void graph_rules() {
+  nodes_of_a_graph();
+  edges_of_a_graph();
+  instances_of_a_graph();
+  memory_of_a_graph();
+}
+
+void capture_rules() {
+  calls_that_end_captures();
+  ends_of_captures();
+}
+
+}  // namespace cuda_programs
