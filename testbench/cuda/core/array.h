@@ -36,6 +36,13 @@ struct mipmap_record {
 };
 /// Null: the program has no such array.
 const mipmap_record* known_mipmap(mipmap_t m);
+/// cudaChannelFormatKind from here on: integers that are always read as numbers up to 1, unsigned ones of 8 bits with
+/// one, two and four channels, then of 16 bits, then signed ones.
+constexpr int first_normalized = 5, last_normalized = 16, first_signed_normalized = 11;
+/// Bits of such a channel; 0: the kind is another one.
+constexpr int normalized_bits(int kind) {
+  return kind < first_normalized || kind > last_normalized ? 0 : (kind - first_normalized) / 3 % 2 == 0 ? 8 : 16;
+}
 /// True for one, two or four channels of equal size in a format that a texture unit supports.
 bool is_valid(const channel_format& f);
 

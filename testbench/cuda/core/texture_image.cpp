@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/cuda/core/texture_image.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "testbench/cuda/core/array.h"
 #include "testbench/cuda/core/client.h"
+#include "testbench/cuda/core/host_memory.h"
 
 namespace heddle::cuda {
 
@@ -19,6 +21,9 @@ constexpr std::uint8_t u8 = 0, s8 = 1, u16 = 2, s16 = 3, u32 = 4, s32 = 5, f16 =
 }
 constexpr std::uint8_t wrap = 0, clamp = 1, border = 3;
 
+/// Of linear and pitched memory.
+constexpr std::size_t texture_alignment = 512, pitch_alignment = 32;
+
 error_t not_modelled(const char* what) {
   std::fprintf(stderr, "heddle: %s are not modelled\n", what);
   return error::not_supported;
@@ -27,68 +32,113 @@ error_t not_modelled(const char* what) {
 error_t set_format(const channel_format& f, wire::texture_request& image) {
   if (!is_valid(f)) return invalid_channel_descriptor;
   image.channels = static_cast<std::uint8_t>(1 + (f.y != 0) + (f.z != 0) + (f.w != 0));
-  const bool is_signed = f.kind == 0, is_float = f.kind == 2;
+  const bool is_signed = f.kind == 0 || f.kind >= first_signed_normalized, is_float = f.kind == 2;
   if (is_float) {
     image.type = f.x == 16 ? texel::f16 : texel::f32;
   } else {
     image.type = static_cast<std::uint8_t>((f.x == 8 ? texel::u8 : f.x == 16 ? texel::u16 : texel::u32) + is_signed);
   }
+  if (normalized_bits(f.kind) != 0) image.type = static_cast<std::uint8_t>(texel::normalized + image.type);
   return error::none;
 }
 
+std::size_t bytes_of_texel(const channel_format& f) { return static_cast<std::size_t>(f.x + f.y + f.z + f.w) / 8; }
+
+error_t image_of_array(const array_record* a, wire::texture_request& image) {
+  if (a == nullptr) return error::invalid_handle;
+  image.address = a->address;
+  image.width = static_cast<std::uint32_t>(a->extent.width);
+  image.height = static_cast<std::uint32_t>(a->rows());
+  image.depth = static_cast<std::uint32_t>(a->layers());
+  return set_format(a->format, image);
+}
+
+/// Its first level.
+error_t image_of_mipmap(mipmap_t m, wire::texture_request& image) {
+  return known_mipmap(m) == nullptr ? error::invalid_handle : image_of_array(known_array(m->levels.front()), image);
+}
+
+bool is_cube(const resource_descriptor& r) {
+  const array_record* a = r.kind == of_array ? known_array(r.of.array) : nullptr;
+  return a != nullptr && (a->flags & array_flag::cubemap) != 0;
+}
+
 }  // namespace
+
+std::size_t most_texels(const channel_format& f) { return (std::size_t{1} << 32) / bytes_of_texel(f); }
+
+bool is_placed(const resource_descriptor& r) {
+  if (r.kind != of_linear_memory && r.kind != of_pitched_memory) return true;
+  const void* p = r.kind == of_linear_memory ? r.of.linear.pointer : r.of.pitched.pointer;
+  return address_number(p) % texture_alignment == 0 && device_allocation_of(p).type != unregistered;
+}
+
+error_t see_as(const resource_view& v, const resource_descriptor& r, wire::texture_request& image) {
+  // cudaResourceViewFormat: three formats each, of one, two and four channels; then blocks of texels.
+  constexpr int blocks = 25, bits[] = {8, 8, 16, 16, 32, 32, 16, 32}, kinds[] = {1, 0, 1, 0, 1, 0, 2, 2};
+  const array_record* a = r.kind == of_array ? known_array(r.of.array) : nullptr;
+  if (v.format == 0 || a == nullptr) return error::none;
+  if (v.format < 0 || v.format > blocks + 13) return error::invalid_value;
+  if (v.format >= blocks) return not_modelled("views of compressed blocks");
+  const int of = (v.format - 1) / 3, channels = 1 << (v.format - 1) % 3;
+  const auto channel = [&](int k) { return channels > k ? bits[of] : 0; };
+  const channel_format f{channel(0), channel(1), channel(2), channel(3), kinds[of]};
+  if (bytes_of_texel(f) != a->element_bytes() || v.width != a->extent.width || v.height != a->extent.height ||
+      v.depth != a->extent.depth)
+    return error::invalid_value;
+  if (v.first_layer != 0 || (v.last_layer != 0 && v.last_layer + 1 != a->layers()))
+    return not_modelled("views of some layers");
+  return set_format(f, image);
+}
 
 error_t image_of(const resource_descriptor& r, wire::texture_request& image) {
   image = {};
   image.height = image.depth = 1;
   for (std::uint8_t& m : image.mode) m = clamp;
   switch (r.kind) {
-    case of_array: {
-      const array_record* a = known_array(r.of.array);
-      if (a == nullptr) return error::invalid_handle;
-      image.address = a->address;
-      image.width = static_cast<std::uint32_t>(a->extent.width);
-      image.height = static_cast<std::uint32_t>(a->rows());
-      image.depth = static_cast<std::uint32_t>(a->layers());
-      return set_format(a->format, image);
-    }
+    case of_array: return image_of_array(known_array(r.of.array), image);
     case of_linear_memory: {
       const error_t e = set_format(r.of.linear.format, image);
       if (e != error::none) return e;
-      const std::size_t texel = static_cast<std::size_t>(r.of.linear.format.x) / 8 * image.channels;
-      const std::size_t width = r.of.linear.bytes / texel;
-      if (r.of.linear.pointer == nullptr || width == 0 || width > (std::size_t{1} << 28)) return error::invalid_value;
-      image.address = reinterpret_cast<std::uint64_t>(r.of.linear.pointer);
-      image.width = static_cast<std::uint32_t>(width);
+      const std::size_t width = r.of.linear.bytes / bytes_of_texel(r.of.linear.format);
+      if (r.of.linear.pointer == nullptr || width > most_texels(r.of.linear.format)) return error::invalid_value;
+      image.address = address_number(r.of.linear.pointer);
+      image.width = static_cast<std::uint32_t>(std::max<std::size_t>(width, 1));
       image.mode[0] = border;  // texels outside the image read as zero
       return error::none;
     }
     case of_pitched_memory: {
+      constexpr std::size_t most_width = 131072, most_height = 65000, most_pitch = 2097120;
       const auto& p = r.of.pitched;
       const error_t e = set_format(p.format, image);
       if (e != error::none) return e;
-      const std::size_t texel = static_cast<std::size_t>(p.format.x) / 8 * image.channels;
-      if (p.pointer == nullptr || p.width == 0 || p.height == 0 || p.pitch < p.width * texel || p.pitch % texel != 0)
+      if (p.pointer == nullptr || p.width > most_width || p.height > most_height || p.pitch > most_pitch ||
+          p.pitch % pitch_alignment != 0)
         return error::invalid_value;
-      image.address = reinterpret_cast<std::uint64_t>(p.pointer);
-      image.width = static_cast<std::uint32_t>(p.width);
-      image.height = static_cast<std::uint32_t>(p.height);
+      image.address = address_number(p.pointer);
+      image.width = static_cast<std::uint32_t>(std::max<std::size_t>(p.width, 1));
+      image.height = static_cast<std::uint32_t>(std::max<std::size_t>(p.height, 1));
       image.pitch_bytes = p.pitch;
       return error::none;
     }
-    case of_mipmapped_array: return not_modelled("mipmapped textures");
+    case of_mipmapped_array: return image_of_mipmap(r.of.mipmap, image);
     default: return error::invalid_value;
   }
 }
 
-error_t read_as(const texture_settings& s, const resource_descriptor& r, wire::texture_request& image) {
-  const bool reads_integers = image.type <= texel::s32;
-  if (s.read_normalized != 0 && reads_integers) {
-    if (image.type >= texel::u32) return invalid_norm;
-    image.type = static_cast<std::uint8_t>(texel::normalized + image.type);
-  }
-  if (s.filter != 0 && image.type <= texel::s32) return invalid_filter;
-  if (s.srgb != 0) return not_modelled("sRGB textures");
+error_t read_as(const texture_settings_v2& s, const resource_descriptor& r, wire::texture_request& image) {
+  constexpr int as_elements = 0, normalized = 1, most_read_mode = 2, linear_filter = 1;
+  const bool reads_integers = image.type <= texel::s32,
+             reads_words = image.type == texel::u32 || image.type == texel::s32;
+  const bool becomes_float = s.read_normalized == normalized && reads_integers && !reads_words;
+  if (s.filter == linear_filter && reads_integers && !becomes_float) return invalid_filter;
+  if (s.read_normalized == normalized && !becomes_float) return invalid_norm;
+  if (s.read_normalized < as_elements || s.read_normalized > most_read_mode || s.filter < 0 ||
+      s.filter > linear_filter || (s.seamless_cubemap != 0 && !is_cube(r)))
+    return error::invalid_value;
+  if (becomes_float) image.type = static_cast<std::uint8_t>(texel::normalized + image.type);
+  if (s.srgb != 0 && image.type == texel::normalized + texel::u8) return not_modelled("sRGB textures");
+  if (r.kind == of_mipmapped_array && s.mipmap_most > 0) return not_modelled("mipmapped textures with several levels");
   image.normalized = s.normalized_coordinates != 0;
   if (r.kind == of_linear_memory) return error::none;  // fetched by index, without filter
   image.linear = s.filter != 0;

@@ -2,9 +2,17 @@
 // The binary interface of textures and surfaces, from CUDA's documentation. Enumerations are ints.
 #pragma once
 
+#include "testbench/cuda/core/array.h"
 #include "testbench/cuda/core/types.h"
 
 namespace heddle::cuda {
+
+/// cudaResourceViewDesc: texels as another format of the same size.
+struct resource_view {
+  int format;
+  std::size_t width, height, depth;
+  unsigned first_level, last_level, first_layer, last_layer;
+};
 
 enum resource_kind : int { of_array, of_mipmapped_array, of_linear_memory, of_pitched_memory };
 
@@ -12,6 +20,7 @@ struct resource_descriptor {
   int kind;
   union {
     array_t array;
+    mipmap_t mipmap;
     struct {
       void* pointer;
       channel_format format;

@@ -14,8 +14,8 @@ HEDDLE_CUDA error_t cudaMallocMipmappedArray(mipmap_t* to, const channel_format*
                                              unsigned flags);
 HEDDLE_CUDA error_t cudaGetMipmappedArrayLevel(array_t* to, mipmap_t m, unsigned level);
 HEDDLE_CUDA error_t cudaFreeMipmappedArray(mipmap_t m);
-HEDDLE_CUDA error_t cudaCreateTextureObject(std::uint64_t* handle, const void* resource,
-                                            const texture_settings* settings, const void* view);
+HEDDLE_CUDA error_t cudaCreateTextureObject_v2(std::uint64_t* handle, const void* resource,
+                                               const texture_settings_v2* settings, const void* view);
 HEDDLE_CUDA error_t cudaDestroyTextureObject(std::uint64_t handle);
 HEDDLE_CUDA error_t cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource);
 HEDDLE_CUDA error_t cudaDestroySurfaceObject(std::uint64_t handle);
@@ -36,6 +36,7 @@ struct driver_resource {
   int kind;
   union {
     array_t array;
+    mipmap_t mipmap;
     struct {
       address_t address;
       int format;
@@ -62,8 +63,11 @@ struct driver_texture {
 };
 
 namespace flag {
-constexpr unsigned as_integer = 1, normalized_coordinates = 2, srgb = 0x10, disable_trilinear = 0x20;
+constexpr unsigned as_integer = 1, normalized_coordinates = 2, srgb = 0x10, disable_trilinear = 0x20,
+                   seamless_cubemap = 0x40;
 }
+
+constexpr int linear_filter = 1;
 
 /// CUarray_format: number of bits and kind.
 struct element {
@@ -118,7 +122,12 @@ error_t translated(const driver_resource& from, resource_descriptor& to, channel
       to.of.pitched = {pointer_of(from.of.pitched.address), format, from.of.pitched.width, from.of.pitched.height,
                        from.of.pitched.pitch};
       return error::none;
-    default: return error::not_supported;  // mipmapped arrays
+    case of_mipmapped_array:
+      if (known_mipmap(from.of.mipmap) == nullptr) return error::invalid_handle;
+      format = from.of.mipmap->levels.front()->format;
+      to.of.mipmap = from.of.mipmap;
+      return error::none;
+    default: return error::invalid_value;
   }
 }
 
@@ -168,26 +177,31 @@ HEDDLE_CUDA result_t cuMipmappedArrayDestroy(mipmap_t m) {
 HEDDLE_CUDA result_t cuTexObjectCreate(std::uint64_t* handle, const driver_resource* resource,
                                        const driver_texture* texture, const void* view) {
   return driven([&]() -> error_t {
-    if (handle == nullptr || resource == nullptr || texture == nullptr) return error::invalid_value;
+    constexpr unsigned known_flags = 0x7f;
+    if (any_null(handle, resource, texture) || resource->flags != 0 || (texture->flags & ~known_flags) != 0 ||
+        texture->filter < 0 || texture->filter > linear_filter)
+      return error::invalid_value;
     resource_descriptor r;
     channel_format f{};
     const error_t e = translated(*resource, r, f);
     if (e != error::none) return e;
-    texture_settings s{};
+    texture_settings_v2 s{};
     std::memcpy(s.address_mode, texture->address_mode, sizeof s.address_mode);
     std::memcpy(s.border, texture->border, sizeof s.border);
-    s.filter = texture->filter;
+    const bool is_filtered = f.kind == is_float || ((texture->flags & flag::as_integer) == 0 && f.x < 32);
+    s.filter = is_filtered ? texture->filter : 0;  // CUDA takes it, and integers have no filter
     s.read_normalized = (texture->flags & flag::as_integer) == 0 && f.kind != is_float &&
                         f.x < 32;  // 32-bit integers are not converted
     s.srgb = (texture->flags & flag::srgb) != 0;
     s.normalized_coordinates = (texture->flags & flag::normalized_coordinates) != 0;
     s.disable_trilinear = (texture->flags & flag::disable_trilinear) != 0;
+    s.seamless_cubemap = (texture->flags & flag::seamless_cubemap) != 0;
     s.max_anisotropy = texture->max_anisotropy;
     s.mipmap_filter = texture->mipmap_filter;
     s.mipmap_bias = texture->mipmap_bias;
     s.mipmap_least = texture->mipmap_least;
     s.mipmap_most = texture->mipmap_most;
-    return cudaCreateTextureObject(handle, &r, &s, view);
+    return cudaCreateTextureObject_v2(handle, &r, &s, view);
   });
 }
 HEDDLE_CUDA result_t cuTexObjectDestroy(std::uint64_t handle) {

@@ -136,6 +136,9 @@ result_t result_of(error_t e) {
     case 12:  // invalid pitch
     case 16:  // invalid host pointer
     case 17:  // invalid device pointer
+    case 20:  // invalid channel descriptor
+    case 26:  // invalid filter
+    case 27:  // invalid normalisation
       return result::invalid_value;
     case error::invalid_symbol: return result::not_found;
     case error::invalid_function: return result::invalid_handle;

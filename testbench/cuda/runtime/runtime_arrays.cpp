@@ -182,6 +182,21 @@ error_t copy_box(const copy_3d_peer* p, std::uint32_t stream, manner how) {
 
 }  // namespace
 
+namespace {
+
+/// Channels, if they are one, two or four of one size; 0: they are not.
+int channels_used(const channel_format& f) {
+  const int others[3] = {f.y, f.z, f.w};
+  const auto used = std::count(std::begin(others), std::end(others), f.x),
+             unused = std::count(std::begin(others), std::end(others), 0);
+  if (used + unused != 3 || used == 2) return 0;
+  return used == 3 ? 4 : f.z == 0 && f.w == 0 ? 1 + static_cast<int>(used) : 0;
+}
+
+constexpr int normalized_channels(int kind) { return 1 << (kind - first_normalized) % 3; }
+
+}  // namespace
+
 const array_record* known_array(array_t a) {
   const std::lock_guard<std::mutex> lock(arrays_mutex);
   return arrays().count(a) != 0 ? a : nullptr;
@@ -189,13 +204,10 @@ const array_record* known_array(array_t a) {
 
 bool is_valid(const channel_format& f) {
   constexpr int signed_kind = 0, float_kind = 2;
+  const int normalized = normalized_bits(f.kind);
+  if (normalized != 0) return f.x == normalized && channels_used(f) == normalized_channels(f.kind);
   if (f.kind < signed_kind || f.kind > float_kind) return false;
-  if (f.x != 32 && f.x != 16 && (f.x != 8 || f.kind == float_kind)) return false;
-  const int others[3] = {f.y, f.z, f.w};
-  const auto used = std::count(std::begin(others), std::end(others), f.x),
-             unused = std::count(std::begin(others), std::end(others), 0);
-  if (used + unused != 3 || used == 2) return false;
-  return used == 3 || (f.z == 0 && f.w == 0);
+  return (f.x == 32 || f.x == 16 || (f.x == 8 && f.kind != float_kind)) && channels_used(f) != 0;
 }
 
 error_t box_of(const copy_3d& p, copy_work& w) {

@@ -52,7 +52,7 @@ error_t give(const void* host, const reference& r, std::uint64_t handle) {
 error_t bind(const texture_reference* host, const resource_descriptor& r) {
   reference known;
   if (!find(host, known)) return noted(invalid_texture);
-  texture_settings s{};
+  texture_settings_v2 s{};
   std::memcpy(s.address_mode, host->address_mode, sizeof s.address_mode);
   s.filter = host->filter;
   s.read_normalized = known.read_normalized;

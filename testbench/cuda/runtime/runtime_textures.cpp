@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The runtime: texture and surface objects.
-#include <cstdio>
 #include <cstring>
 #include <map>
 
@@ -17,6 +16,7 @@ namespace {
 struct object {
   resource_descriptor resource{};
   texture_settings_v2 settings{};
+  resource_view view{};
   unsigned uses = 0;  // textures of the same image share a handle
 };
 std::mutex objects_mutex;
@@ -37,13 +37,12 @@ void note(object_table& table, std::uint64_t handle, const object& o) {
   kept = o;
   kept.uses = uses;
 }
+/// As in CUDA, any number may be destroyed.
 error_t forget(object_table& table, std::uint64_t handle) {
-  if (handle == 0) return error::none;
   const std::lock_guard<std::mutex> lock(objects_mutex);
   const auto found = table.find(handle);
-  if (found == table.end()) return noted(error::invalid_value);
-  if (--found->second.uses == 0) table.erase(found);
-  return error::none;
+  if (found != table.end() && --found->second.uses == 0) table.erase(found);
+  return noted(error::none);
 }
 bool find(object_table& table, std::uint64_t handle, object& o) {
   const std::lock_guard<std::mutex> lock(objects_mutex);
@@ -58,17 +57,16 @@ resource_descriptor copy_of(const void* resource) {
   return r;
 }
 
-error_t create(std::uint64_t* handle, const void* resource, const texture_settings_v2& settings, bool has_view) {
+error_t create(std::uint64_t* handle, const void* resource, const texture_settings_v2& settings, const void* view) {
   object o;
   o.resource = copy_of(resource);
   o.settings = settings;
   wire::texture_request image;
   error_t e = image_of(o.resource, image);
+  if (e == error::none && !is_placed(o.resource)) e = error::invalid_value;
+  if (view != nullptr) std::memcpy(&o.view, view, sizeof o.view);
+  if (e == error::none) e = see_as(o.view, o.resource, image);
   if (e == error::none) e = read_as(settings, o.resource, image);
-  if (e == error::none && has_view) {
-    std::fputs("heddle: views of a resource are not modelled\n", stderr);
-    e = error::not_supported;
-  }
   if (e == error::none) e = handle_of(image, *handle);
   if (e == error::none) note(textures(), *handle, o);
   return noted(e);
@@ -78,15 +76,17 @@ error_t create(std::uint64_t* handle, const void* resource, const texture_settin
 
 HEDDLE_CUDA error_t cudaCreateTextureObject(std::uint64_t* handle, const void* resource,
                                             const texture_settings* settings, const void* view) {
-  if (handle == nullptr || resource == nullptr || settings == nullptr) return noted(error::invalid_value);
+  if (handle == nullptr || resource == nullptr) return noted(error::invalid_value);
+  if (settings == nullptr) return noted(error::invalid_handle);
   texture_settings_v2 s{};
-  std::memcpy(static_cast<texture_settings*>(&s), settings, sizeof *settings);
-  return create(handle, resource, s, view != nullptr);
+  std::memcpy(&s, settings, runtime_version() >= 12000 ? sizeof s : sizeof *settings);
+  return create(handle, resource, s, view);
 }
 HEDDLE_CUDA error_t cudaCreateTextureObject_v2(std::uint64_t* handle, const void* resource,
                                                const texture_settings_v2* settings, const void* view) {
-  if (handle == nullptr || resource == nullptr || settings == nullptr) return noted(error::invalid_value);
-  return create(handle, resource, *settings, view != nullptr);
+  if (handle == nullptr || resource == nullptr) return noted(error::invalid_value);
+  if (settings == nullptr) return noted(error::invalid_handle);
+  return create(handle, resource, *settings, view);
 }
 HEDDLE_CUDA error_t cudaDestroyTextureObject(std::uint64_t handle) { return forget(textures(), handle); }
 HEDDLE_CUDA error_t cudaGetTextureObjectResourceDesc(void* resource, std::uint64_t handle) {
@@ -109,9 +109,13 @@ HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc_v2(void* settings, std::uint
   std::memcpy(settings, &o.settings, sizeof(texture_settings_v2));
   return error::none;
 }
-HEDDLE_CUDA error_t cudaGetTextureObjectResourceViewDesc(void*, std::uint64_t) {
-  return noted(error::invalid_value);
-}  // no texture has a resource view
+/// Without a view, one that is all zero.
+HEDDLE_CUDA error_t cudaGetTextureObjectResourceViewDesc(void* view, std::uint64_t handle) {
+  object o;
+  if (view == nullptr || !find(textures(), handle, o)) return noted(error::invalid_value);
+  std::memcpy(view, &o.view, sizeof o.view);
+  return error::none;
+}
 
 HEDDLE_CUDA error_t cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource) {
   if (handle == nullptr || resource == nullptr) return noted(error::invalid_value);
@@ -132,7 +136,8 @@ HEDDLE_CUDA error_t cudaGetSurfaceObjectResourceDesc(void* resource, std::uint64
   return error::none;
 }
 HEDDLE_CUDA error_t cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* width, const channel_format* format, int device) {
-  if (width == nullptr || format == nullptr || device != 0) return noted(error::invalid_value);
-  *width = std::size_t{1} << 28;
+  if (device != 0) return noted(error::invalid_device);
+  if (width == nullptr || format == nullptr || !is_valid(*format)) return noted(error::invalid_value);
+  *width = most_texels(*format);
   return error::none;
 }

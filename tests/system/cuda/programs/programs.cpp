@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
                                                             {"calls_in_host_functions", calls_in_host_functions},
                                                             {"object_rules", object_rules},
                                                             {"device_rules", device_rules},
+                                                            {"texture_rules", texture_rules},
                                                             {"graph_rules", graph_rules},
                                                             {"capture_rules", capture_rules},
                                                             {"memory_words", memory_words},

@@ -98,6 +98,9 @@ void calls_in_host_functions();
 void object_rules();
 void memory_words();
 
+// programs_textures.cpp
+void texture_rules();
+
 // programs_processes.cpp
 void forks_once();
 void forks();
