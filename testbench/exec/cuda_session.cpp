@@ -85,6 +85,7 @@ call_answer cuda_session::handle(wire::call what, wire::reader& in, std::shared_
       case wire::call::list_functions: list_functions(in, out); break;
       case wire::call::allocate: allocate(in, out); break;
       case wire::call::release: release(in, out); break;
+      case wire::call::context_ends: note_leaks(); break;
       case wire::call::host_range: host_range(in, out); break;
       case wire::call::copy: copy(in, out, std::move(window)); break;
       case wire::call::fill: fill(in, out); break;

@@ -64,6 +64,7 @@ enum class call : std::uint32_t {
   // u32 descriptor in the program: a sealed file in memory, the window of this thread's copies from now on
   open_window,
   memory_value,  // value_request
+  context_ends,  // what has not been freed is a leak
 };
 
 /// Values of cudaError_t and CUresult that the simulator returns; they are equal in both.

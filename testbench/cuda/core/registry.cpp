@@ -85,6 +85,22 @@ error_t registry::load(image& i) {
   return i.status;
 }
 
+void registry::forget_modules() {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  for (const auto& [key, f] : functions_) {
+    function_record fresh;
+    fresh.owner = f->owner;
+    fresh.name = f->name;
+    *f = fresh;
+  }
+  for (const auto& [key, v] : variables_) {
+    v->address = 0;
+    managed_placed_ &= v->managed == nullptr;
+  }
+  for (const auto& i : images_)
+    if (i->owner == nullptr) i->loaded = false;
+}
+
 error_t registry::find(function_record& f) {
   if (f.found) return f.status;
   f.found = true;

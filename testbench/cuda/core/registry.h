@@ -68,8 +68,9 @@ class registry {
   void find_variables();
   /// Assigns addresses to variables shared between program and kernels.
   error_t place_managed();
-  /// Looks up kernels and variables again after a device reset or in a new process.
   error_t load(image& i);
+  /// After a device reset: registered modules are loaded again when they are needed.
+  void forget_modules();
 
   bool has(const image* i);
   std::vector<image*> images_of(const void* owner);

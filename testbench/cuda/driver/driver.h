@@ -19,9 +19,9 @@ using address_t = std::uint64_t;  // CUdeviceptr
 namespace result {
 constexpr result_t success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, no_device = 100,
                    invalid_device = 101, invalid_image = 200, invalid_context = 201, no_binary_for_gpu = 209,
-                   unsupported_limit = 215, invalid_ptx = 218, file_not_found = 301, invalid_handle = 400,
-                   not_found = 500, context_already_current = 202, primary_context_active = 708,
-                   context_is_destroyed = 709, not_supported = 801, key_rotation = 916;
+                   unsupported_limit = 215, invalid_ptx = 218, unsupported_ptx_version = 222, invalid_source = 300,
+                   file_not_found = 301, invalid_handle = 400, not_found = 500, context_already_current = 202,
+                   primary_context_active = 708, context_is_destroyed = 709, not_supported = 801, key_rotation = 916;
 }
 
 /// The CUresult of a runtime error.

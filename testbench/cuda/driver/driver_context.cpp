@@ -87,8 +87,7 @@ result_t destroy(context* c) {
   {
     const std::lock_guard<std::mutex> lock(contexts_mutex);
     if (c == nullptr) return result::invalid_value;
-    if (!known(c) || c->primary) return result::invalid_context;
-    if (!c->alive) return result::context_is_destroyed;
+    if (!known(c) || c->primary || !c->alive) return result::invalid_context;
   }
   end(*c);
   if (!stack.empty() && stack.back() == c) stack.pop_back();
@@ -100,8 +99,7 @@ result_t push(context* c) {
   const std::lock_guard<std::mutex> lock(contexts_mutex);
   if (c == nullptr) return result::invalid_value;
   if (!known(c)) return result::invalid_context;
-  if (!c->alive) return result::context_is_destroyed;
-  stack.push_back(c);
+  stack.push_back(c);  // the calls in a destroyed one are refused
   return result::success;
 }
 
@@ -130,7 +128,7 @@ result_t reset_primary(device_t device) {
   if (!driver_is_initialized()) return result::not_initialized;
   if (device != 0) return result::invalid_device;
   if (primary().alive) end(primary());
-  if (retained != 0 || used_by_runtime) begin_primary();
+  if (used_by_runtime) begin_primary();  // else with the next reference to it
   return result::success;
 }
 
@@ -194,7 +192,6 @@ HEDDLE_CUDA result_t cuCtxSetCurrent(context* c) {
   if (!driver_is_initialized()) return result::not_initialized;
   const std::lock_guard<std::mutex> lock(contexts_mutex);
   if (c != nullptr && !known(c)) return result::invalid_context;
-  if (c != nullptr && !c->alive) return result::context_is_destroyed;
   set_current(c);
   return result::success;
 }

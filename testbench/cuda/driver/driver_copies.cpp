@@ -62,7 +62,8 @@ error_t corner_of(const side_3d& s, std::size_t width, std::size_t height, std::
   if (s.where < in_host || s.where > by_pointer) return error::invalid_value;
   c.pitch = s.pitch != 0 ? s.pitch : s.x_bytes + width;
   c.layer = c.pitch * (s.height != 0 ? s.height : s.y + height);
-  if (c.pitch < s.x_bytes + width) return error::invalid_value;
+  const bool leaves_layer = depth > 1 && s.height != 0 && s.y + height > s.height;
+  if (c.pitch < s.x_bytes + width || leaves_layer) return error::invalid_value;
   const auto base = s.where == in_host ? reinterpret_cast<address_t>(s.host) : s.device;
   c.at = reinterpret_cast<char*>(base + s.z * c.layer + s.y * c.pitch + s.x_bytes);
   return base != 0 ? error::none : error::invalid_value;

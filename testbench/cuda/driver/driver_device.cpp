@@ -75,12 +75,9 @@ HEDDLE_CUDA result_t cuDeviceGetName(char* name, int bytes, device_t device) {
 }
 HEDDLE_CUDA result_t cuDeviceGetUuid(char* to, device_t device) { return uuid(to, device); }
 HEDDLE_CUDA result_t cuDeviceGetUuid_v2(char* to, device_t device) { return uuid(to, device); }
-HEDDLE_CUDA result_t cuDeviceGetLuid(char* luid, unsigned* nodes, device_t device) {
-  return of_device(device, [&] {
-    if (luid != nullptr) std::memset(luid, 0, 8);
-    if (nodes != nullptr) *nodes = 0;
-    return error::none;
-  });
+/// Another system's name of the device.
+HEDDLE_CUDA result_t cuDeviceGetLuid(char*, unsigned*, device_t device) {
+  return of_device(device, [] { return error::not_supported; });
 }
 HEDDLE_CUDA result_t cuDeviceTotalMem_v2(std::size_t* bytes, device_t device) {
   return of_device(device, [&] { return put_result(bytes, chip()->memory_bytes); });
@@ -119,8 +116,8 @@ HEDDLE_CUDA result_t cuDeviceGetPCIBusId(char* text, int bytes, device_t device)
 HEDDLE_CUDA result_t cuDeviceGetByPCIBusId(device_t* device, const char* text) {
   return of_device(0, [&] { return cudaDeviceGetByPCIBusId(device, text); });
 }
-HEDDLE_CUDA result_t cuDeviceCanAccessPeer(int* can, device_t, device_t) {
-  return of_device(0, [&] { return put_result(can, 0); });
+HEDDLE_CUDA result_t cuDeviceCanAccessPeer(int* can, device_t device, device_t peer) {
+  return of_device(device, [&] { return peer != 0 ? error::invalid_device : put_result(can, 0); });
 }
 HEDDLE_CUDA result_t cuDeviceGetP2PAttribute(int*, int, device_t, device_t) {
   return driver_is_initialized() ? result::invalid_device : result::not_initialized;

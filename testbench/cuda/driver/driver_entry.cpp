@@ -48,15 +48,16 @@ constexpr unsigned char table_of_compiler[16] = {0xda, 0x91, 0x51, 0xd3, 0x3a, 0
 constexpr std::uint64_t per_thread_default_stream = 2;  // of the flags
 
 result_t proc_address(const char* name, void** address, int version, std::uint64_t flags, int* status) {
-  if (name == nullptr || address == nullptr || *name == '\0' || flags > 3) return result::invalid_value;
+  constexpr int next_release = 14000;
+  if (name == nullptr || address == nullptr || version >= next_release || flags > 3) return result::invalid_value;
   const entry_point found = find_entry_point(name, version, (flags & per_thread_default_stream) != 0, *address);
   if (status != nullptr) *status = static_cast<int>(found);  // the values are those of the driver
-  return found == entry_point::found ? result::success : result::not_found;
+  // A program that takes the status looks there.
+  return found == entry_point::found || status != nullptr ? result::success : result::not_found;
 }
 
 error_t runtime_entry(const char* name, void** address, int version, unsigned long long flags, int* status) {
   const error_t e = proc_address(name, address, version, flags, status);
-  // Programs check the status instead.
   return e == result::not_found || e == result::success ? error::none : noted(e);
 }
 

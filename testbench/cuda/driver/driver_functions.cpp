@@ -162,8 +162,10 @@ HEDDLE_CUDA result_t cuFuncSetAttribute(const void* f, int attribute, int value)
 HEDDLE_CUDA result_t cuFuncSetCacheConfig(const void* f, int preference) {
   return driven([&] { return cudaFuncSetCacheConfig(f, preference); });
 }
-HEDDLE_CUDA result_t cuFuncSetSharedMemConfig(const void* f, int) {
-  return of_function(f, [](function_record&) { return error::none; });
+HEDDLE_CUDA result_t cuFuncSetSharedMemConfig(const void* f, int banks) {
+  constexpr int eight_bytes = 2;
+  return of_function(
+      f, [banks](function_record&) { return banks < 0 || banks > eight_bytes ? error::invalid_value : error::none; });
 }
 HEDDLE_CUDA result_t cuFuncGetModule(image** m, const void* f) {
   return of_function(f, [&](function_record& r) { return put_result(m, r.owner); });

@@ -35,6 +35,47 @@ unsigned architecture_of(const void* elf) {
   return head.e_ident[EI_ABIVERSION] >= since_13 ? (head.e_flags >> 8) & 0xff : head.e_flags & 0xff;
 }
 
+/// True for text that begins as PTX does, behind space and comments.
+bool is_ptx(const char* text) {
+  const char* at = text;
+  for (;;) {
+    at += std::strspn(at, " \t\r\n");
+    if (std::strncmp(at, "//", 2) == 0) {
+      at += std::strcspn(at, "\n");
+    } else if (std::strncmp(at, "/*", 2) == 0 && std::strstr(at, "*/") != nullptr) {
+      at = std::strstr(at, "*/") + 2;
+    } else {
+      return *at == '.';
+    }
+  }
+}
+
+/// The release of PTX, times ten; 0: the text does not tell.
+int version_of(const char* ptx) {
+  int major = 0, minor = 0;
+  const char* at = std::strstr(ptx, ".version");
+  return at != nullptr && std::sscanf(at, ".version %d.%d", &major, &minor) == 2 ? 10 * major + minor : 0;
+}
+
+/// The oldest release of PTX that has the text's target.
+int oldest_version_for(const char* ptx) {
+  constexpr std::pair<int, int> releases[] = {{120, 87}, {100, 86}, {89, 78}, {80, 70}, {75, 63},
+                                              {70, 60},  {60, 50},  {50, 40}, {30, 30}};
+  const char* at = std::strstr(ptx, ".target");
+  at = at != nullptr ? std::strstr(at, "sm_") : nullptr;
+  const int target = at != nullptr ? std::atoi(at + 3) : 0;
+  for (const auto& [from, release] : releases)
+    if (target >= from) return release;
+  return 20;
+}
+
+bool is_machine_code(const void* elf) {
+  constexpr unsigned cuda = 190;  // EM_CUDA
+  Elf64_Ehdr head;
+  std::memcpy(&head, elf, sizeof head);
+  return head.e_machine == cuda;
+}
+
 bool begins_with(const void* data, const void* what, std::size_t bytes) {
   // Shorter data end with a zero byte and differ there.
   const auto* a = static_cast<const unsigned char*>(data);
@@ -49,6 +90,20 @@ result_t refuse(const std::string& why, jit_options& options) {
   std::fprintf(stderr, "heddle: %s\n", why.c_str());
   options.mistake(why + "\n");
   return result::no_binary_for_gpu;
+}
+
+/// Text of a release that no driver of CUDA 13 has, or that has not the text's target yet.
+result_t refused_version(const char* text, jit_options& options) {
+  constexpr int next_release = 100;
+  const int version = version_of(text);
+  if (version >= next_release) {
+    options.mistake("PTX of release " + std::to_string(version / 10) + " is not known\n");
+    return result::unsupported_ptx_version;
+  }
+  if (version == 0 || version >= oldest_version_for(text)) return result::success;
+  options.mistake("PTX of release " + std::to_string(version / 10) + "." + std::to_string(version % 10) +
+                  " has not this target\n");
+  return result::invalid_ptx;
 }
 
 image_parts parts_of_linked(const void* data) {
@@ -73,6 +128,7 @@ result_t load(const void* data, const std::string& what, const char* caller, jit
   constexpr unsigned char elf[] = {0x7f, 'E', 'L', 'F'}, bitcode[] = {'B', 'C', 0xc0, 0xde},
                           intermediate[] = {0xed, 0x43, 0x4e, 0x7f};
   const std::string given = std::string(caller) + " was given " + what;
+  if (begins_with(data, elf, sizeof elf) && !is_machine_code(data)) return result::invalid_image;
   if (begins_with(data, elf, sizeof elf))
     return refuse(given + "a cubin (machine code of sm_" + std::to_string(architecture_of(data)) +
                       "); Heddle runs PTX: load the PTX instead",
@@ -91,8 +147,11 @@ result_t load(const void* data, const std::string& what, const char* caller, jit
     kind = ptx_parts;
     parts = parts_of_linked(data);
   } else {
+    const auto* text = static_cast<const char*>(data);
+    if (!is_ptx(text)) return result::invalid_image;
+    if (const result_t r = refused_version(text, options); r != result::success) return r;
     kind = ptx_parts;
-    parts = {{data, std::strlen(static_cast<const char*>(data))}};
+    parts = {{data, std::strlen(text)}};
   }
   image* i = registry::get().add_image(kind, std::move(parts));
   i->owner = current_context();
@@ -169,6 +228,7 @@ result_t check_ptx(const std::string& text, jit_options& options) {
 }
 
 std::string linked_image(const std::vector<std::string>& texts) {
+  if (texts.empty()) return std::string(1, '\0');
   if (texts.size() == 1) return texts.front() + '\0';
   std::string whole(linked_magic, sizeof linked_magic);
   const auto put = [&whole](std::uint64_t n) { whole.append(reinterpret_cast<const char*>(&n), sizeof n); };

@@ -48,13 +48,14 @@ error_t attribute_of(void* value, int attribute, address_t address) {
     return error::none;
   };
   if (value == nullptr) return error::invalid_value;
-  if (a.type == unregistered && attribute != 16) return error::invalid_value;
+  if (a.type == unregistered) return error::invalid_value;
   switch (attribute) {
     case 1: return put(a.owner != nullptr ? a.owner : static_cast<const void*>(current_context()));
     case 2: return put(static_cast<unsigned>(a.type == host ? host_place : device_place));
     case 3: return put(address);
     case 4: return a.type == device ? error::invalid_value : put(address);
-    case 6: return put(std::uint8_t{0});  // copies are ordered regardless of this attribute
+    case 5: return put(std::uint64_t{0});  // no tokens of peers
+    case 6: return put(std::uint8_t{1});   // copies are ordered in any case
     case 7: return put(static_cast<unsigned long long>(a.address));
     case 8: return put(std::uint8_t{a.type == managed});
     case 9: return put(int{0});
@@ -69,7 +70,8 @@ error_t attribute_of(void* value, int attribute, address_t address) {
     case 18: return put(static_cast<std::size_t>(a.bytes));
     case 19: return put(a.address);
     case 20: return put(static_cast<unsigned long long>(a.address));
-    default: return error::not_supported;
+    case 21: return put(int{0});  // no unit that decompresses
+    default: return error::invalid_value;
   }
 }
 
@@ -91,6 +93,7 @@ std::size_t bytes_of_attribute(int attribute) {
 }  // namespace
 
 HEDDLE_CUDA result_t cuMemAlloc_v2(address_t* a, std::size_t bytes) {
+  if (a != nullptr && bytes == 0) *a = 0;
   return make(a, bytes, wire::memory_kind::device, device, 0);
 }
 HEDDLE_CUDA result_t cuMemAllocManaged(address_t* a, std::size_t bytes, unsigned flags) {
@@ -99,7 +102,9 @@ HEDDLE_CUDA result_t cuMemAllocManaged(address_t* a, std::size_t bytes, unsigned
 }
 HEDDLE_CUDA result_t cuMemAllocPitch_v2(address_t* a, std::size_t* pitch, std::size_t width, std::size_t height,
                                         unsigned element) {
-  if (pitch == nullptr || (element != 4 && element != 8 && element != 16)) return result::invalid_value;
+  if (pitch == nullptr) return result::invalid_value;
+  *pitch = 0;
+  if (element != 4 && element != 8 && element != 16) return result::invalid_value;
   *pitch = (width + 511) / 512 * 512;
   return make(a, *pitch * height, wire::memory_kind::device, device, 0);
 }

@@ -2,6 +2,7 @@
 // The driver API: modules and libraries, which are equivalent here, and the PTX linker.
 #include "testbench/cuda/driver/driver_modules.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -22,6 +23,8 @@ struct link_state {
   jit_options options;
   std::vector<std::string> texts;
   std::string image;
+  result_t failed = result::success;  // of an input
+  bool complete = false;
 };
 
 template <class F>
@@ -38,6 +41,10 @@ result_t loaded(image** to, F&& load) {
 }
 
 result_t load_data(image** to, const void* data, unsigned count, const int* names, void** values, const char* caller) {
+  constexpr int least_option = 0, most_option = 63;
+  if (count != 0 && any_null(names, values)) return result::invalid_value;
+  for (unsigned k = 0; k < count; ++k)
+    if (names[k] < least_option || names[k] > most_option) return result::invalid_value;
   return loaded(to, [&](image*& i) {
     jit_options options(count, names, values);
     const result_t r = load_image(data, caller, options, i);
@@ -56,7 +63,7 @@ result_t unload(image* i) {
 
 result_t get_function(void** function, image* i, const char* name) {
   return driven([&] {
-    if (function == nullptr || name == nullptr) return error::invalid_value;
+    if (function == nullptr || name == nullptr || *name == '\0') return error::invalid_value;
     if (!registry::get().has(i)) return error::invalid_handle;
     error_t status = error::none;
     if (function_record* f = registry::get().function(i, name, status)) *function = f;
@@ -66,10 +73,14 @@ result_t get_function(void** function, image* i, const char* name) {
 
 result_t get_global(address_t* address, std::size_t* bytes, image* i, const char* name) {
   return driven([&] {
-    if (name == nullptr) return error::invalid_value;
+    if (name == nullptr || (address == nullptr && bytes == nullptr)) return error::invalid_value;
     if (!registry::get().has(i)) return error::invalid_handle;
     const variable_record v = registry::get().variable(*i, name);
-    if (v.address == 0) return error::not_found;
+    if (v.address == 0) {
+      const std::vector<std::string> kernels = registry::get().kernels(*i);
+      const bool is_kernel = std::find(kernels.begin(), kernels.end(), name) != kernels.end();
+      return is_kernel ? error::invalid_value : error::not_found;
+    }
     if (address != nullptr) *address = v.address;
     if (bytes != nullptr) *bytes = v.bytes;
     return error::none;
@@ -102,13 +113,14 @@ enum input : int { cubin, ptx, fat_binary, object, library, nvvm };
 
 result_t add_input(link_state* s, int type, const char* data, std::size_t bytes, const char* name) {
   if (s == nullptr) return result::invalid_handle;
-  if (data == nullptr) return result::invalid_value;
+  if (data == nullptr || bytes == 0 || type < cubin || type > nvvm) return result::invalid_value;
   if (type == ptx) {
     std::string text(data, ::strnlen(data, bytes));
     const result_t r = check_ptx(text, s->options);
     if (r == result::success) s->texts.push_back(std::move(text));
+    if (r != result::success) s->failed = result::invalid_source;
     s->options.finish();
-    return r;
+    return s->failed;
   }
   // The device runtime is part of the simulator; missing functions are reported when the module is loaded.
   const std::string called = name != nullptr ? name : "input";
@@ -118,7 +130,7 @@ result_t add_input(link_state* s, int type, const char* data, std::size_t bytes,
   std::fprintf(stderr, "heddle: %s\n", why.c_str());
   s->options.mistake(why + "\n");
   s->options.finish();
-  return result::no_binary_for_gpu;
+  return s->failed = result::no_binary_for_gpu;
 }
 
 result_t create_link(unsigned count, const int* names, void** values, link_state** to) {
@@ -236,7 +248,9 @@ HEDDLE_CUDA result_t cuLinkAddFile_v2(link_state* s, int type, const char* path,
 HEDDLE_CUDA result_t cuLinkComplete(link_state* s, void** data, std::size_t* bytes) {
   return driven([&] {
     if (s == nullptr) return error::invalid_handle;
-    if (s->texts.empty()) return error_t{result::no_binary_for_gpu};
+    if (s->complete) return error::invalid_handle;
+    if (s->failed != result::success) return error_t{s->failed};
+    s->complete = true;
     s->image = linked_image(s->texts);
     s->options.finish();
     if (data != nullptr) *data = s->image.data();

@@ -7,6 +7,7 @@
 #include "testbench/cuda/core/capture.h"
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/device_facts.h"
+#include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/runtime_calls.h"
 #include "testbench/cuda/core/runtime_version.h"
 #include "testbench/cuda/core/streams.h"
@@ -184,15 +185,22 @@ HEDDLE_CUDA error_t cudaDeviceSynchronize() {
   return captured_question(wire::wait_kind::device, 0, result) ? result : noted(wait(wire::wait_kind::device, 0));
 }
 HEDDLE_CUDA error_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
-/// After a failure the modelled GPU has stopped for good.
+/// Memory is released, and modules are loaded again with the values of their variables. After a failure the modelled
+/// GPU has stopped for good.
 HEDDLE_CUDA error_t cudaDeviceReset() {
   constexpr error_t unavailable = 46;
-  if (gpu_failure() == error::none) return cudaDeviceSynchronize();
-  set_gpu_failure(unavailable);
-  last_error = error::none;
-  return error::none;
+  if (gpu_failure() != error::none) {
+    set_gpu_failure(unavailable);
+    last_error = error::none;
+    return error::none;
+  }
+  if (const error_t e = cudaDeviceSynchronize(); e != error::none) return e;
+  call(wire::call::context_ends, wire::writer());
+  release_of(current_context());
+  registry::get().forget_modules();
+  return noted(error::none);
 }
-HEDDLE_CUDA error_t cudaThreadExit() { return cudaDeviceSynchronize(); }
+HEDDLE_CUDA error_t cudaThreadExit() { return cudaDeviceReset(); }
 /// Kept, and without effect.
 HEDDLE_CUDA error_t cudaDeviceSetCacheConfig(int preference) {
   constexpr int equal = 3;

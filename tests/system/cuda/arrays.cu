@@ -159,7 +159,7 @@ static void textures() {
   sample_layer<<<1, 2>>>(texture(of_array(layers), [](cudaTextureDesc&) {}), 2, out);
   EXPECT((read(out, 2) == std::vector<float>{42, 46}));
   CHECK(cudaDestroyTextureObject(point));
-  EXPECT(cudaDestroyTextureObject(point) == cudaErrorInvalidValue);
+  CHECK(cudaDestroyTextureObject(point));  // CUDA takes any handle
   cudaGetLastError();
 }
 

@@ -32,8 +32,8 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                                            "streams", "host_functions", "errors", "null_arguments", "unknown_flags",
                                            "argument_rules", "pinned_rules", "managed_rules", "function_rules",
                                            "pool_and_stream_rules", "calls_in_host_functions", "object_rules",
-                                           "memory_words", "device_rules", "texture_rules", "graph_rules",
-                                           "capture_rules", "calls_in_a_capture", "outside_allocations",
+                                           "memory_words", "device_rules", "driver_rules", "resets", "texture_rules",
+                                           "graph_rules", "capture_rules", "calls_in_a_capture", "outside_allocations",
                                            "calls_after_a_fault", "fails_assertion", "prints", "threads", "forks",
                                            "forks_after_launches"));
 

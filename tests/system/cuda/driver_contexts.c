@@ -45,9 +45,11 @@ int main(void) {
   EXPECT(current == one, 1);
   GOOD(cuMemGetInfo_v2(&after, &total));
   EXPECT(after == before, 1);
-  EXPECT(cuCtxPushCurrent_v2(two), 709);
+  GOOD(cuCtxPushCurrent_v2(two)); /* nothing can be done in it */
+  EXPECT(cuCtxSynchronize(), 709);
+  GOOD(cuCtxPopCurrent_v2(&current));
   EXPECT(cuCtxPushCurrent_v2((handle)&value), 201);
-  EXPECT(cuCtxDestroy_v2(two), 709);
+  EXPECT(cuCtxDestroy_v2(two), 201);
   GOOD(cuCtxPopCurrent_v2(&current));
   EXPECT(current == one, 1);
   EXPECT(cuCtxSynchronize(), 201);

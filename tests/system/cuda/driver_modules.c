@@ -42,7 +42,7 @@ int main(void) {
     values[1] = values[3] = (void*)sizeof mistakes;
     *mistakes = '\0';
     GOOD(cuLinkCreate_v2(4, names, values, &link));
-    EXPECT(cuLinkAddData_v2(link, 1, text, strlen(text), "text", 0, NULL, NULL), 218);
+    EXPECT(cuLinkAddData_v2(link, 1, text, strlen(text), "text", 0, NULL, NULL), 300);
     EXPECT((size_t)values[3] == strlen(mistakes) && strstr(mistakes, ":4:") != NULL, 1);
     GOOD(cuLinkDestroy(link));
   }
@@ -56,11 +56,12 @@ int main(void) {
   char small[8] = "";
   values[2] = small;
   values[3] = (void*)sizeof small;
-  EXPECT(cuModuleLoadDataEx(&module, "nonsense", 6, names, values), 218);
+  EXPECT(cuModuleLoadDataEx(&module, ".nonsense", 6, names, values), 218);
   EXPECT(strlen(small), 7);
 
   /* Machine code: the beginning of an ELF file for sm_90, as CUDA 12 and CUDA 13 encode it. */
   unsigned char cubin[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, 7};
+  cubin[18] = 190; /* EM_CUDA */
   cubin[48] = 90;
   EXPECT(cuModuleLoadData(&module, cubin), 209);
   cubin[8] = 8;

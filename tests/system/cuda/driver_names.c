@@ -16,9 +16,9 @@ int main(void) {
   EXPECT(f == (void*)cuStreamSynchronize_ptsz, 1);
   GOOD(cuGetProcAddress_v2("cuCtxCreate", &f, 11030, 0, &status));
   EXPECT(f == (void*)cuCtxCreate_v2, 1); /* the version of CUDA 11.3 */
-  EXPECT(cuGetProcAddress_v2("cuNothing", &f, 13000, 0, &status), 500);
+  GOOD(cuGetProcAddress_v2("cuNothing", &f, 13000, 0, &status));
   EXPECT(f == NULL && status == 1, 1);
-  EXPECT(cuGetProcAddress_v2("cuLibraryLoadData", &f, 11000, 0, &status), 500);
+  GOOD(cuGetProcAddress_v2("cuLibraryLoadData", &f, 11000, 0, &status));
   EXPECT(status, 2);
   GOOD(cudaGetDriverEntryPointByVersion("cuMemFree", &f, 12000, 0, &status));
   EXPECT(f == (void*)cuMemFree_v2 && status == 0, 1);

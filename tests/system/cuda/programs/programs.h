@@ -89,6 +89,10 @@ void pool_and_stream_rules();
 // programs_device.cpp
 void device_rules();
 
+// programs_driver.cpp
+void driver_rules();
+void resets();
+
 // programs_graphs.cpp
 void graph_rules();
 void capture_rules();
