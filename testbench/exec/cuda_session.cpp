@@ -179,6 +179,7 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
         texts.push_back({text, program_ + "." + std::to_string(m_.sources.size() + texts.size() + 1) + ".ptx"});
     }
     if (out.status != wire::success || texts.empty()) return;
+    add_device_runtime(texts);
     if (what == ptx_to_check) return check_texts(texts, m_.chip.config());
     for (const module_text& t : texts) m_.sources[t.file] = t.text;
     const std::vector<unsigned> handles = m_.chip.driver().load_modules(texts);

@@ -15,6 +15,9 @@ void check_kernels(host_driver& driver, const std::vector<unsigned>& modules);
 /// The same for texts that are not loaded, as the inputs of a link: each may name what another one defines.
 void check_texts(const std::vector<module_text>& texts, const gpu_config& config);
 
+/// Adds what the texts call of CUDA's device runtime and Heddle has.
+void add_device_runtime(std::vector<module_text>& texts);
+
 /// The compute capability, times ten, of a text's .target; 0: it has none.
 unsigned target_of(const std::string& ptx);
 

@@ -44,6 +44,8 @@ graph_memory::~graph_memory() {
 
 int type_of(const graph_node& n) {
   constexpr std::size_t allocation = 8;
+  constexpr int conditional = 13;
+  if (std::holds_alternative<conditional_work>(n.work)) return conditional;
   const std::size_t k = n.work.index();
   return static_cast<int>(k >= allocation ? k + 2 : k);
 }
@@ -57,6 +59,10 @@ graph_node* graph::add(node_work work, const std::vector<graph_node*>& after) {
   nodes.push_back(std::move(n));
   return nodes.back().get();
 }
+
+condition::~condition() { free_memory(word); }
+
+bool graph::is_single() const { return has_memory() || !conditions.empty(); }
 
 bool graph::has_memory() const {
   return std::any_of(nodes.begin(), nodes.end(), [](const auto& n) {
@@ -80,6 +86,7 @@ copy_3d shown(const copy_work& w) {
 
 std::unique_ptr<graph> graph::clone() const {
   auto g = std::make_unique<graph>(objects);
+  g->conditions = conditions;
   std::map<const graph_node*, graph_node*> made;
   for (const auto& n : nodes) {
     graph_node* c = g->add(n->work, {});
@@ -89,6 +96,8 @@ std::unique_ptr<graph> graph::clone() const {
     c->pitch = n->pitch;
     c->attributes = n->attributes;
     if (const auto* child = std::get_if<child_work>(&n->work)) c->work = child_work{child->inner->clone()};
+    if (auto* w = std::get_if<conditional_work>(&c->work))
+      for (auto& body : w->bodies) body = body->clone();
     made[n.get()] = c;
   }
   for (const auto& n : nodes)

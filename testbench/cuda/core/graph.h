@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,9 +46,26 @@ struct allocate_work {
 struct free_work {
   std::shared_ptr<graph_memory> memory;
 };
-/// In the order of CUDA's node types, except for the last two.
+/// A word of device memory that kernels set, and that decides about the graphs of a node.
+struct condition {
+  condition(void* w, unsigned i, bool a) : word(w), initial(i), is_assigned(a) {}
+  ~condition();
+  condition(const condition&) = delete;
+  condition& operator=(const condition&) = delete;
+  void* const word;
+  const unsigned initial;
+  const bool is_assigned;  // the initial value, by each launch
+};
+struct conditional_work {
+  enum kind : int { if_set, while_set, by_number };
+  std::shared_ptr<condition> decides;
+  int what = if_set;
+  std::vector<std::shared_ptr<graph>> bodies;
+  std::shared_ptr<std::vector<graph*>> shown;  // the bodies, as the program gets them
+};
+/// In the order of CUDA's node types, except for the last three.
 using node_work = std::variant<kernel_work, copy_work, fill_work, host_work, child_work, empty_work, wait_work,
-                               record_work, allocate_work, free_work>;
+                               record_work, allocate_work, free_work, conditional_work>;
 
 struct graph_node {
   graph* owner = nullptr;
@@ -97,9 +115,15 @@ struct graph {
   [[nodiscard]] std::unique_ptr<graph> clone() const;
   /// True if it, or a graph in it, allocates or frees memory: CUDA allows one instance of it, and no change.
   [[nodiscard]] bool has_memory() const;
-  std::weak_ptr<void> instance;  // of a graph with memory
+  /// True if CUDA allows one instance of it and no copy: it has memory or conditions.
+  [[nodiscard]] bool is_single() const;
+  std::vector<std::shared_ptr<condition>> conditions;
+  std::weak_ptr<void> instance;  // of such a graph
   bool is_free = true;           // not instantiated: its nodes may become anything
 };
+
+/// Writes a graph as text in Graphviz' language.
+void write_picture(std::ostream& out, const graph& g);
 
 /// An instantiated graph. Independent work of one launch is placed in separate streams.
 class graph_exec {
@@ -128,11 +152,13 @@ class graph_exec {
     bool is_waited_for = false;  // by a step in another lane
     bool is_last = false;        // no step depends on it
     std::uint32_t event = 0;
+    std::vector<std::unique_ptr<graph_exec>> bodies;  // of a condition
   };
   graph_exec() = default;
   bool flatten(const graph& g, const std::vector<std::size_t>& before, std::vector<std::size_t>& ends);
   void place();
   error_t run(const step& s, std::uint32_t stream);
+  error_t decide(const conditional_work& w, const step& s, std::uint32_t stream);
 
   std::unique_ptr<graph> copy_;
   std::vector<step> steps_;           // in topological order

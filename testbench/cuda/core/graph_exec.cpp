@@ -18,6 +18,9 @@ graph_node* find_copy(const graph& g, const graph_node* original) {
     if (n->original == original) return n.get();
     if (const auto* child = std::get_if<child_work>(&n->work))
       if (graph_node* inside = find_copy(*child->inner, original)) return inside;
+    if (const auto* choice = std::get_if<conditional_work>(&n->work))
+      for (const auto& body : choice->bodies)
+        if (graph_node* inside = find_copy(*body, original)) return inside;
   }
   return nullptr;
 }
@@ -34,7 +37,7 @@ error_t wait_for(std::uint32_t stream, std::uint32_t event) {
 }
 
 // Values of cudaGraphExecUpdateResult.
-constexpr int updated = 0, topology_changed = 2, type_changed = 3, parameters_changed = 5;
+constexpr int updated = 0, topology_changed = 2, type_changed = 3, parameters_changed = 5, not_supported = 6;
 
 }  // namespace
 
@@ -62,6 +65,7 @@ int take_over(graph& to, const graph& from, const graph_node*& where) {
       const auto b = std::find_if(from.nodes.begin(), from.nodes.end(), is(f.after[d])) - from.nodes.begin();
       if (a != b) return topology_changed;
     }
+    if (std::holds_alternative<conditional_work>(t.work)) return not_supported;
     if (!may_become(t.work, f.work)) {
       where = &t;
       return parameters_changed;
@@ -131,6 +135,11 @@ bool graph_exec::flatten(const graph& g, const std::vector<std::size_t>& before,
       s.node = nullptr;
       if (!inner_ends.empty()) after = inner_ends;
     }
+    if (const auto* choice = std::get_if<conditional_work>(&n->work))
+      for (const auto& body : choice->bodies) {
+        s.bodies.push_back(make(*body, flags));
+        if (!s.bodies.back()) return false;
+      }
     s.after = std::move(after);
     placed[n] = steps_.size();
     steps_.push_back(std::move(s));
@@ -184,7 +193,23 @@ error_t graph_exec::run(const step& s, std::uint32_t stream) {
   if (const auto* e = std::get_if<record_work>(&w)) return record(event_number(e->event), stream);
   if (const auto* m = std::get_if<allocate_work>(&w)) m->memory->live = true;
   if (const auto* m = std::get_if<free_work>(&w)) m->memory->live = false;
+  if (const auto* c = std::get_if<conditional_work>(&w)) return decide(*c, s, stream);
   return error::none;
+}
+
+// The host decides, when the work before the node has ended.
+error_t graph_exec::decide(const conditional_work& w, const step& s, std::uint32_t stream) {
+  for (bool first = true;; first = false) {
+    unsigned value = 0;
+    error_t e = copy(copy_of_row(&value, w.decides->word, sizeof value, device_to_host), stream, manner::graph);
+    if (e == error::none) e = wait(wire::wait_kind::stream, stream);
+    if (e != error::none) return e;
+    const std::size_t body = w.what == conditional_work::by_number ? value : value != 0 ? 0 : 1;
+    const bool is_over = body >= s.bodies.size() || (w.what != conditional_work::while_set && !first);
+    if (is_over) return error::none;
+    if (e = s.bodies[body]->launch(stream); e != error::none) return e;
+    if (w.what != conditional_work::while_set) return error::none;
+  }
 }
 
 error_t graph_exec::launch(std::uint32_t stream) {
@@ -208,6 +233,8 @@ error_t graph_exec::launch(std::uint32_t stream) {
   // Launches of one graph are serialised across streams.
   if (launched_) also(wait_for(stream, end_event_));
   launched_ = true;
+  for (const auto& c : copy_->conditions)
+    if (c->is_assigned) also(fill({c->word, 4, 4, c->initial, 4, 4, 1, 1}, stream, manner::graph));
   if (lanes_.size() > 1) also(record(begin_event_, stream));
   for (const step& s : steps_) {
     const std::uint32_t own = lanes_[s.lane];
@@ -223,7 +250,13 @@ error_t graph_exec::launch(std::uint32_t stream) {
   return e;
 }
 
-graph_node* graph_exec::copy_of(const graph_node* original) const { return find_copy(*copy_, original); }
+graph_node* graph_exec::copy_of(const graph_node* original) const {
+  graph_node* own = find_copy(*copy_, original);
+  for (const step& s : steps_)
+    for (const auto& body : s.bodies)
+      if (graph_node* inside = own != nullptr ? body->copy_of(own) : nullptr) return inside;
+  return own;
+}
 
 bool graph_exec::update_child(graph& to, const graph& from) {
   const graph_node* where = nullptr;

@@ -53,6 +53,12 @@ struct any_node_params {
     event_t event;
     allocation_node_params allocation;
     void* freed;
+    struct {
+      unsigned long long handle;
+      int type;
+      unsigned size;
+      void* bodies;
+    } conditional;
   } of;
   long long reserved_end;
 };

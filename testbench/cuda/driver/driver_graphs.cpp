@@ -148,6 +148,12 @@ HEDDLE_SAME(cuGraphDebugDotPrint, cudaGraphDebugDotPrint, (graph * g, const char
 HEDDLE_SAME(cuUserObjectCreate, cudaUserObjectCreate,
             (user_object * *to, void* data, void (*destroy)(void*), unsigned count, unsigned flags),
             (to, data, destroy, count, flags))
+HEDDLE_CUDA error_t cudaGraphConditionalHandleCreate(unsigned long long* handle, graph* g, unsigned initial,
+                                                     unsigned flags);
+HEDDLE_CUDA result_t cuGraphConditionalHandleCreate(unsigned long long* handle, graph* g, context*, unsigned initial,
+                                                    unsigned flags) {
+  return driven([&] { return cudaGraphConditionalHandleCreate(handle, g, initial, flags); });
+}
 HEDDLE_SAME(cuUserObjectRetain, cudaUserObjectRetain, (user_object * o, unsigned count), (o, count))
 HEDDLE_SAME(cuUserObjectRelease, cudaUserObjectRelease, (user_object * o, unsigned count), (o, count))
 HEDDLE_SAME(cuGraphRetainUserObject, cudaGraphRetainUserObject,

@@ -97,7 +97,7 @@ error_t instantiate(graph_exec** made, graph* g, unsigned long long flags, unsig
   if (!g->instance.expired()) return noted(error::not_supported);
   auto e = graph_exec::make(*g, flags);
   if (!e) return noted(error::invalid_value);
-  if (g->has_memory()) g->instance = e->instance = std::make_shared<int>();
+  if (g->is_single()) g->instance = e->instance = std::make_shared<int>();
   *made = keep(std::move(e));
   return error::none;
 }

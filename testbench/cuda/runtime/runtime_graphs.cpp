@@ -174,8 +174,9 @@ error_t add_any(graph_node** made, graph* g, nodes after, const edge_data* edges
       p->of.allocation.pointer = std::get<allocate_work>((*made)->work).memory->pointer;
     return e;
   }
+  constexpr int conditional = 13;
   node_work w;
-  const error_t e = work_of(*p, w);
+  const error_t e = p->type == conditional ? conditional_of(*g, *p, w) : work_of(*p, w);
   if (e != error::none) return noted(e);
   const bool is_copy = std::holds_alternative<copy_work>(w);
   return is_copy ? add_copy(made, g, after, count, std::get<copy_work>(w), p->of.copy.box)
@@ -198,7 +199,7 @@ error_t heddle::cuda::work_of(const any_node_params& p, node_work& w) {
     case 3: w = host_work{p.of.host.function, nullptr, p.of.host.data, nullptr}; return error::none;
     case 4:
       if (!is_known(static_cast<const graph*>(p.of.child))) return error::invalid_value;
-      if (static_cast<const graph*>(p.of.child)->has_memory()) return error::not_supported;
+      if (static_cast<const graph*>(p.of.child)->is_single()) return error::not_supported;
       w = child_work{static_cast<const graph*>(p.of.child)->clone()};
       return error::none;
     case 5: w = empty_work{}; return error::none;
@@ -222,7 +223,7 @@ HEDDLE_CUDA error_t cudaGraphDestroy(graph* g) {
 }
 HEDDLE_CUDA error_t cudaGraphClone(graph** copy, graph* g) {
   if (copy == nullptr || !is_known(g)) return noted(error::invalid_value);
-  if (g->has_memory()) return noted(error::not_supported);
+  if (g->is_single()) return noted(error::not_supported);
   *copy = keep(g->clone());
   return error::none;
 }
@@ -288,7 +289,7 @@ HEDDLE_CUDA error_t cudaGraphAddEmptyNode(graph_node** made, graph* g, nodes aft
 HEDDLE_CUDA error_t cudaGraphAddChildGraphNode(graph_node** made, graph* g, nodes after, std::size_t count,
                                                graph* child) {
   if (!is_known(child)) return noted(error::invalid_value);
-  if (child->has_memory()) return noted(error::not_supported);
+  if (child->is_single()) return noted(error::not_supported);
   return add(made, g, after, count, child_work{child->clone()});
 }
 HEDDLE_CUDA error_t cudaGraphAddEventRecordNode(graph_node** made, graph* g, nodes after, std::size_t count,

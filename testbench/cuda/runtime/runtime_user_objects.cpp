@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The runtime: objects of the program that live as long as graphs refer to them.
+// The runtime: objects of the program that live as long as graphs refer to them, and pictures of graphs.
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -104,4 +105,13 @@ HEDDLE_CUDA error_t cudaGraphReleaseUserObject(graph* g, user_object* o, unsigne
   const std::lock_guard<std::mutex> lock(user_objects_mutex);
   if (!is_known(g) || !can_have(o, count) || !g->objects.remove(o, count)) return noted(error::invalid_value);
   return noted(drop_references(o, count));
+}
+
+/// The flags ask for more about each node; all get the same here.
+HEDDLE_CUDA error_t cudaGraphDebugDotPrint(graph* g, const char* path, unsigned) {
+  constexpr error_t operating_system = 304;
+  if (!is_known(g) || path == nullptr) return noted(error::invalid_value);
+  std::ofstream out(path);
+  write_picture(out, *g);
+  return noted(out.flush() ? error::none : operating_system);
 }

@@ -183,6 +183,82 @@ void memory_of_a_graph() {
   GIVES(wrong, call("cudaDeviceSetGraphMemAttribute", 0, 1, &mark));
 }
 
+/// Counts, and says by the device runtime whether it wants to go on.
+constexpr const char* counts = R"(.version 6.0
+.target sm_60
+.address_size 64
+.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
+.visible .entry counts(.param .u64 p, .param .u64 h)
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<2>;
+  .reg .pred %q;
+  ld.param.u64 %rd0, [p];
+  ld.param.u64 %rd1, [h];
+  ld.global.u32 %r0, [%rd0];
+  add.u32 %r0, %r0, 1;
+  st.global.u32 [%rd0], %r0;
+  setp.lt.u32 %q, %r0, 5;
+  selp.u32 %r1, 1, 0, %q;
+  {
+    .param .b64 a;
+    st.param.b64 [a], %rd1;
+    .param .b32 b;
+    st.param.b32 [b], %r1;
+    call.uni cudaGraphSetConditional, (a, b);
+  }
+  ret;
+}
+)";
+
+void conditions_of_a_graph() {
+  enum { if_set, while_set, by_number };
+  struct {
+    int type = 13, reserved[3] = {};
+    unsigned long long handle = 0;
+    int kind = if_set;
+    unsigned size = 1;
+    void** bodies = nullptr;
+    long long rest[30] = {};
+  } node;
+  builder b;
+  void *module = nullptr, *kernel = nullptr, *made = nullptr, *instance = nullptr;
+  int sums[6] = {};
+  RIGHT(cudaMemset(b.memory, 0, 64));
+  RIGHT(call("cuModuleLoadData", &module, counts));
+  RIGHT(call("cuModuleGetFunction", &kernel, module, "counts"));
+  const auto add_node = [&](int kind, unsigned size, unsigned initial) {
+    RIGHT(call("cudaGraphConditionalHandleCreate", &node.handle, b.graph, initial, 1u));
+    node.kind = kind;
+    node.size = size;
+    RIGHT(call("cudaGraphAddNode", &made, b.graph, null, null, none, &node));
+  };
+  const auto add_kernel = [&](void* body, const void* f, void* first, unsigned long long second) {
+    void* list[] = {&first, &second};
+    const kernel_params p{f, {1}, {1}, 0, list};
+    RIGHT(call("cudaGraphAddKernelNode", &made, body, null, none, &p));
+  };
+  add_node(while_set, 1, 1);
+  add_kernel(node.bodies[0], kernel, b.memory, node.handle);
+  for (const unsigned initial : {0u, 1u}) {
+    add_node(if_set, 2, initial);
+    add_kernel(node.bodies[1 - initial], &linger, b.memory + 1 + initial, 1);
+  }
+  add_node(by_number, 3, 2);
+  for (int k = 0; k < 3; ++k) add_kernel(node.bodies[k], &linger, b.memory + 3 + k, 1);
+  GIVES(unsupported, call("cudaGraphClone", &made, b.graph));
+  node.handle = 5;
+  GIVES(wrong, call("cudaGraphAddNode", &made, b.graph, null, null, none, &node));
+  RIGHT(call("cudaGraphInstantiate", &instance, b.graph, 0ull));
+  for (int launches = 1; launches < 3; ++launches) {
+    RIGHT(call("cudaGraphLaunch", instance, null));
+    RIGHT(cudaMemcpy(sums, b.memory, sizeof sums, cudaMemcpyDeviceToHost));
+    // Five times the first time; then the sum is above five at once.
+    HOLDS(sums[0] == 4 + launches && sums[1] == launches && sums[2] == launches && sums[3] == 0 && sums[4] == 0 &&
+          sums[5] == launches);
+  }
+}
+
 /// A capture that a call may invalidate.
 struct recorder {
   cudaStream_t s = nullptr, other = nullptr;
@@ -311,6 +387,7 @@ void graph_rules() {
   edges_of_a_graph();
   instances_of_a_graph();
   memory_of_a_graph();
+  conditions_of_a_graph();
 }
 
 void capture_rules() {

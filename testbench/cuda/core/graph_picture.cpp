@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The runtime: a graph as text in Graphviz' language.
-#include <fstream>
+// A graph as text in Graphviz' language.
+#include <ostream>
 #include <string>
 
 #include "testbench/cuda/core/graph.h"
 
-using namespace heddle;
-using namespace heddle::cuda;
+namespace heddle::cuda {
 
 namespace {
 
@@ -43,13 +42,10 @@ void write_graph(std::ostream& out, const graph& g, const std::string& place) {
 
 }  // namespace
 
-/// The flags ask for more about each node; all get the same here.
-HEDDLE_CUDA error_t cudaGraphDebugDotPrint(graph* g, const char* path, unsigned) {
-  constexpr error_t operating_system = 304;
-  if (!is_known(g) || path == nullptr) return noted(error::invalid_value);
-  std::ofstream out(path);
+void write_picture(std::ostream& out, const graph& g) {
   out << "digraph dot {\n";
-  write_graph(out, *g, "1");
+  write_graph(out, g, "1");
   out << "}\n";
-  return noted(out.flush() ? error::none : operating_system);
 }
+
+}  // namespace heddle::cuda
