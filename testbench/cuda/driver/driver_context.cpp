@@ -71,6 +71,7 @@ result_t create(context** to, unsigned flags, device_t device) {
   if (!driver_is_initialized()) return result::not_initialized;
   if (to == nullptr || !are_context_flags(flags)) return result::invalid_value;
   if (device != 0) return result::invalid_device;
+  if (gpu_failure() != error::none) return result_of(gpu_failure());
   const std::lock_guard<std::mutex> lock(contexts_mutex);
   made().push_back(std::make_unique<context>());
   context& c = *made().back();
@@ -202,7 +203,8 @@ HEDDLE_CUDA result_t cuCtxGetCurrent(context** c) {
   return result::success;
 }
 HEDDLE_CUDA result_t cuCtxGetDevice(device_t* device) {
-  return driven([&] { return put_result(device, 0); });
+  if (const result_t r = ready(); r != result::success) return r;
+  return put_result(device, 0);  // even after a failure
 }
 // There is only one device, whichever context is given.
 HEDDLE_CUDA result_t cuCtxGetDevice_v2(device_t* device, context*) { return cuCtxGetDevice(device); }

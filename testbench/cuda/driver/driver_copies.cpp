@@ -3,13 +3,12 @@
 #include "testbench/cuda/core/array.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/driver/driver.h"
+#include "testbench/cuda/driver/driver_copy.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
 
 namespace {
-
-enum place : int { in_host = 1, in_device, in_array, by_pointer };  // CUmemorytype
 
 /// One side of CUDA_MEMCPY2D.
 struct side_2d {
@@ -24,21 +23,6 @@ struct driver_copy_2d {
   side_2d from, to;
   std::size_t width_bytes, height;
 };
-/// One side of CUDA_MEMCPY3D.
-struct side_3d {
-  std::size_t x_bytes, y, z, level;
-  int where;
-  const void* host;
-  address_t device;
-  array_t array;
-  void* reserved;
-  std::size_t pitch, height;
-};
-struct driver_copy_3d {
-  side_3d from, to;
-  std::size_t width_bytes, height, depth;
-};
-
 side_3d side_of(const side_2d& s) {
   return {s.x_bytes, s.y, 0, 0, s.where, s.host, s.device, s.array, nullptr, s.pitch, 0};
 }
@@ -67,13 +51,6 @@ error_t corner_of(const side_3d& s, std::size_t width, std::size_t height, std::
   const auto base = s.where == in_host ? reinterpret_cast<address_t>(s.host) : s.device;
   c.at = reinterpret_cast<char*>(base + s.z * c.layer + s.y * c.pitch + s.x_bytes);
   return base != 0 ? error::none : error::invalid_value;
-}
-
-int direction(int from, int to) {
-  if (from == by_pointer || to == by_pointer) return by_pointers;
-  return from == in_host ? (to == in_host ? host_to_host : host_to_device)
-         : to == in_host ? device_to_host
-                         : device_to_device;
 }
 
 error_t copy(const driver_copy_3d& c, std::uint32_t stream, manner how) {

@@ -189,16 +189,44 @@ HEDDLE_CUDA result_t cuMemRangeGetAttributes(void** data, std::size_t* data_byte
                                              std::size_t count, address_t a, std::size_t bytes) {
   return driven([&] { return cudaMemRangeGetAttributes(data, data_bytes, attributes, count, pointer_of(a), bytes); });
 }
-// Managed memory always migrates to its user.
-HEDDLE_CUDA result_t cuMemAdvise(address_t, std::size_t, int, device_t) {
-  return driven([] { return error::none; });
+
+/// CUmemLocation, which is cudaMemLocation.
+struct memory_location {
+  int type, id;
+};
+namespace {
+/// Before CUDA 12.2 a device, or -1 for the host.
+memory_location location_of_device(device_t device) {
+  constexpr int on_device = 1, on_host = 2;
+  return device == -1 ? memory_location{on_host, 0} : memory_location{on_device, device};
 }
-HEDDLE_CUDA result_t cuMemAdvise_v2(address_t, std::size_t, int, std::uint64_t) {
-  return driven([] { return error::none; });
+}  // namespace
+HEDDLE_CUDA error_t cudaMemAdvise_v2(const void* p, std::size_t bytes, int advice, memory_location where);
+HEDDLE_CUDA result_t cuMemAdvise_v2(address_t a, std::size_t bytes, int advice, memory_location where) {
+  return driven([&] { return cudaMemAdvise_v2(pointer_of(a), bytes, advice, where); });
 }
-HEDDLE_DRIVER_BOTH(cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz, (address_t, std::size_t, device_t, stream_t),
-                   { return error::none; })
+HEDDLE_CUDA result_t cuMemAdvise(address_t a, std::size_t bytes, int advice, device_t device) {
+  return cuMemAdvise_v2(a, bytes, advice, location_of_device(device));
+}
+HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2(const void* p, std::size_t bytes, memory_location where, unsigned flags,
+                                            stream_t s);
+HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2_ptsz(const void* p, std::size_t bytes, memory_location where,
+                                                 unsigned flags, stream_t s);
 HEDDLE_DRIVER_BOTH(cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz,
-                   (address_t, std::size_t, std::uint64_t, unsigned, stream_t), { return error::none; })
-HEDDLE_DRIVER_BOTH(cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz, (stream_t, address_t, std::size_t, unsigned),
-                   { return error::none; })
+                   (address_t a, std::size_t bytes, memory_location where, unsigned flags, stream_t s), {
+                     return per_thread ? cudaMemPrefetchAsync_v2_ptsz(pointer_of(a), bytes, where, flags, s)
+                                       : cudaMemPrefetchAsync_v2(pointer_of(a), bytes, where, flags, s);
+                   })
+HEDDLE_CUDA result_t cuMemPrefetchAsync(address_t a, std::size_t bytes, device_t device, stream_t s) {
+  return cuMemPrefetchAsync_v2(a, bytes, location_of_device(device), 0, s);
+}
+HEDDLE_CUDA result_t cuMemPrefetchAsync_ptsz(address_t a, std::size_t bytes, device_t device, stream_t s) {
+  return cuMemPrefetchAsync_v2_ptsz(a, bytes, location_of_device(device), 0, s);
+}
+HEDDLE_CUDA error_t cudaStreamAttachMemAsync(stream_t s, void* p, std::size_t bytes, unsigned flags);
+HEDDLE_CUDA error_t cudaStreamAttachMemAsync_ptsz(stream_t s, void* p, std::size_t bytes, unsigned flags);
+HEDDLE_DRIVER_BOTH(cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz,
+                   (stream_t s, address_t a, std::size_t bytes, unsigned flags), {
+                     return per_thread ? cudaStreamAttachMemAsync_ptsz(s, pointer_of(a), bytes, flags)
+                                       : cudaStreamAttachMemAsync(s, pointer_of(a), bytes, flags);
+                   })

@@ -124,6 +124,78 @@ void pointers() {
   HOLDS(p == nullptr);
 }
 
+struct side {
+  std::size_t x = 0, y = 0, z = 0, level = 0;
+  int where = 1;  // the host; 2: the device
+  const void* host = nullptr;
+  void *device = nullptr, *array = nullptr, *reserved = nullptr;
+  std::size_t pitch = 0, height = 0;
+};
+struct box {
+  side from, to;
+  std::size_t width = 0, height = 1, depth = 1;
+};
+
+// Nodes, edges, captures and advice are the runtime's.
+void graphs_of_the_driver() {
+  void *graph = nullptr, *copy = nullptr, *fill = nullptr, *node = nullptr, *instance = nullptr, *s = nullptr,
+       *d = nullptr, *managed = nullptr, *context = nullptr;
+  std::size_t n = 9;
+  int words[4] = {1, 2, 3, 4}, got[4] = {}, status = 0;
+  RIGHT(call("cuCtxGetCurrent", &context));
+  RIGHT(call("cuMemAlloc_v2", &d, sizeof words));
+  RIGHT(call("cuGraphCreate", &graph, 0u));
+  box b;
+  b.from.host = words;
+  b.to.where = 2;
+  b.to.device = d;
+  b.width = sizeof words;
+  RIGHT(call("cuGraphAddMemcpyNode", &copy, graph, null, none, &b, context));
+  b.width = 1000;
+  GIVES(wrong, call("cuGraphAddMemcpyNode", &node, graph, null, none, &b, context));
+  struct {
+    void* to;
+    std::size_t pitch;
+    unsigned value, element;
+    std::size_t width, height;
+  } eight{d, 0, 8, 4, 1, 1}, told{};
+  RIGHT(call("cuGraphAddMemsetNode", &fill, graph, &copy, std::size_t{1}, &eight, context));
+  RIGHT(call("cuGraphMemsetNodeGetParams", fill, &told));
+  HOLDS(told.to == d && told.value == 8);
+  RIGHT(call("cuGraphGetEdges_v2", graph, null, null, null, &n));
+  HOLDS(n == 1);
+  RIGHT(call("cuGraphNodeGetDependencies", fill, null, &n));
+  HOLDS(n == 1);
+  RIGHT(call("cuGraphInstantiateWithFlags", &instance, graph, 0ull));
+  eight.value = 9;
+  RIGHT(call("cuGraphExecMemsetNodeSetParams", instance, fill, &eight, context));
+  RIGHT(call("cuGraphLaunch", instance, null));
+  RIGHT(call("cuMemcpyDtoH_v2", got, d, sizeof got));
+  HOLDS(got[0] == 9 && got[1] == 2 && got[3] == 4);
+  struct {
+    int result;
+    void *node, *from;
+  } change{7, nullptr, nullptr};
+  RIGHT(call("cuGraphExecUpdate_v2", instance, graph, &change));
+  HOLDS(change.result == 0);
+  RIGHT(call("cuGraphRemoveDependencies", graph, &copy, &fill, std::size_t{1}));
+  GIVES(910, call("cuGraphExecUpdate_v2", instance, graph, &change));
+  RIGHT(call("cuStreamCreate", &s, 1u));
+  RIGHT(call("cuStreamBeginCaptureToGraph", s, graph, null, null, none, 0));
+  RIGHT(call("cuMemsetD32Async", d, 1u, std::size_t{4}, s));
+  RIGHT(call("cuStreamGetCaptureInfo_v3", s, &status, null, null, null, null, &n));
+  HOLDS(status == 1 && n == 1);
+  RIGHT(call("cuStreamEndCapture", s, &node));
+  HOLDS(node == graph);
+  char value[64] = {};
+  GIVES(wrong, call("cuStreamGetAttribute", s, 2, value));
+  RIGHT(call("cuStreamGetAttribute", s, 3, value));
+  RIGHT(call("cuMemAllocManaged", &managed, std::size_t{4096}, 1u));
+  RIGHT(call("cuMemAdvise", managed, std::size_t{4096}, 3, -1));
+  GIVES(wrong, call("cuMemAdvise", d, std::size_t{16}, 3, -1));
+  GIVES(101, call("cuMemPrefetchAsync", managed, std::size_t{4096}, 5, s));
+}
+
 }  // namespace
 
 void driver_rules() {
@@ -135,6 +207,7 @@ void driver_rules() {
   modules();
   links();
   pointers();
+  graphs_of_the_driver();
 }
 
 // Memory is released, and variables have their first values.
