@@ -197,7 +197,8 @@ HEDDLE_CUDA error_t cudaGetFuncBySymbol(void** function, const void* symbol) {
 }
 HEDDLE_CUDA error_t cudaFuncGetName(const char** name, const void* function) {
   function_record* f = registry::get().function(function);
-  return f == nullptr ? noted(error::invalid_function) : put_result(name, f->name.c_str());
+  if (f == nullptr) return noted(function == nullptr ? error::invalid_value : error::invalid_handle);
+  return put_result(name, f->name.c_str());
 }
 
 void heddle::cuda::show_clusters(const function_record& f, function_attributes_12& a) {

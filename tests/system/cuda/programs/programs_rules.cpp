@@ -355,6 +355,9 @@ void function_rules() {
   HOLDS(offset == 8 && bytes == 4);
   GIVES(wrong, call("cudaFuncGetParamInfo", &linger, std::size_t{99}, &offset, &bytes));
 
+  const char* name = nullptr;
+  GIVES(wrong, call("cudaFuncGetName", &name, null));
+  GIVES(no_handle, call("cudaFuncGetName", &name, &blocks));
   for (const int unknown : {0, 7, 10, 16}) GIVES(wrong, cudaFuncSetAttribute(&add, unknown, 0));
   RIGHT(cudaFuncSetAttribute(&add, cluster_policy, 2));
   GIVES(wrong, cudaFuncSetAttribute(&add, cluster_policy, 3));
