@@ -52,6 +52,7 @@ cuda_session::~cuda_session() {
 void cuda_session::inherit(const cuda_session& parent) {
   modules_ = parent.modules_;
   targets_ = parent.targets_;
+  constant_bytes_ = parent.constant_bytes_;
   functions_ = parent.functions_;
   events_ = parent.events_;
   next_event_ = parent.next_event_;
@@ -184,7 +185,10 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
     for (const module_text& t : texts) m_.sources[t.file] = t.text;
     const std::vector<unsigned> handles = m_.chip.driver().load_modules(texts);
     if (what == ptx_module) check_kernels(m_.chip.driver(), handles);
-    for (std::size_t k = 0; k < texts.size(); ++k) targets_[handles[k]] = target_of(texts[k].text);
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+      targets_[handles[k]] = target_of(texts[k].text);
+      constant_bytes_[handles[k]] += constant_bytes_of(m_.chip.chip().parsed_modules(), texts[k]);
+    }
     out.body.put(static_cast<std::uint32_t>(modules_.size()));
     modules_.emplace_back();
     for (const unsigned h : handles)
@@ -237,6 +241,7 @@ void cuda_session::find_function(wire::reader& in, call_answer& out) {
   info.needs_cluster = p->needs_cluster;
   info.architecture = capability_of(m_.chip.config());
   info.ptx_architecture = targets_[f.module];
+  info.constant_bytes = static_cast<std::uint32_t>(constant_bytes_[f.module]);
   std::uint32_t most = m_.chip.config().sm.max_threads_per_block;
   for (const auto& limit : {p->max_threads, p->required_threads}) {
     const std::uint64_t threads = std::uint64_t{limit[0]} * std::max(limit[1], 1u) * std::max(limit[2], 1u);

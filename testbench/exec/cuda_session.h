@@ -127,7 +127,8 @@ class cuda_session {
   remote_memory program_memory_;
   std::string program_;
   std::vector<module_entry> modules_;
-  std::map<unsigned, unsigned> targets_;  // compute capabilities, times ten, of the driver's modules
+  std::map<unsigned, unsigned> targets_;              // compute capabilities, times ten, of the driver's modules
+  std::map<unsigned, std::uint64_t> constant_bytes_;  // of the driver's modules
   std::vector<function_entry> functions_;
   std::map<std::uint32_t, event_entry> events_;
   std::uint32_t next_event_ = 1;

@@ -66,6 +66,10 @@ void add_device_runtime(std::vector<module_text>& texts) {
   if (sets_conditions) texts.push_back({set_conditional, "cuda_runtime.ptx"});
 }
 
+std::uint64_t constant_bytes_of(ptx::parsed_modules& loaded, const module_text& text) {
+  return ptx::constant_bytes(*loaded.parse(text.text, text.file));
+}
+
 unsigned target_of(const std::string& ptx) {
   constexpr const char* name = "sm_";
   const std::size_t directive = ptx.find(".target"), at = ptx.find(name, directive);

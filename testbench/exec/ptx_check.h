@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ void check_texts(const std::vector<module_text>& texts, const gpu_config& config
 
 /// Adds what the texts call of CUDA's device runtime and Heddle has.
 void add_device_runtime(std::vector<module_text>& texts);
+
+/// Bytes of the constants of a text that the driver has loaded.
+std::uint64_t constant_bytes_of(ptx::parsed_modules& loaded, const module_text& text);
 
 /// The compute capability, times ten, of a text's .target; 0: it has none.
 unsigned target_of(const std::string& ptx);

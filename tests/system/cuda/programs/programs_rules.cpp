@@ -332,6 +332,7 @@ void function_rules() {
   const int most = blocks;
   RIGHT(cudaFuncGetAttributes(&a, &add));
   const auto allowed = static_cast<std::size_t>(a.maxDynamicSharedSizeBytes);
+  HOLDS(a.constSizeBytes == 4);  // of the module
   RIGHT(active(&add, 32, allowed));
   HOLDS(blocks > 0);
   RIGHT(active(&add, 32, allowed + 1));
