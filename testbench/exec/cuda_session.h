@@ -108,6 +108,7 @@ class cuda_session {
   void memory_value(wire::reader& in, call_answer& out);
   void wait(wire::reader& in, call_answer& out);
   void query(wire::reader& in, call_answer& out);
+  void note_failed_copy(call_answer& out);
   void make_texture(wire::reader& in, call_answer& out);
   void occupancy(wire::reader& in, call_answer& out);
 
@@ -136,6 +137,7 @@ class cuda_session {
   std::set<std::uint32_t> inherited_streams_;
   std::map<std::uint64_t, host_memory> host_memory_;  // managed and pinned memory, by address
   bool memory_is_away_ = false;                       // managed memory is owned by the GPU
+  bool copy_failed_ = false;                          // one that the program has not yet waited for
   std::map<std::uint64_t, queue_entry> host_functions_;
   struct device_allocation {
     std::uint64_t bytes = 0;

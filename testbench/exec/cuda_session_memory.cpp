@@ -211,7 +211,9 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
           return;
         }
   }
-  op->act = [this, r, staged = std::move(staged), window = std::move(window)] { move_box(r, staged, window.get()); };
+  op->act = [this, r, staged = std::move(staged), window = std::move(window)] {
+    copy_failed_ |= !move_box(r, staged, window.get());
+  };
   m_.queues.add(op);
   m_.queues.advance_queues();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "testbench/exec/cuda_session.h"
+#include "testbench/options/log.h"
 
 namespace heddle::testbench {
 
@@ -121,12 +122,23 @@ void cuda_session::learn(wire::wait_kind kind, std::uint32_t number) {
   if (event != events_.end() && event->second.recorded) m_.queues.host_waits(*event->second.recorded);
 }
 
+// A GPU's driver would have been stopped by the processor: the program has no such memory.
+void cuda_session::note_failed_copy(call_answer& out) {
+  if (!copy_failed_) return;
+  copy_failed_ = false;
+  message_log::error(program_ + ": a copy is from or to memory of the host that the program does not have");
+  out.status = wire::invalid_value;
+}
+
 void cuda_session::wait(wire::reader& in, call_answer& out) {
   const auto kind = in.get<wire::wait_kind>();
   const auto number = in.get<std::uint32_t>();
   out.until = pending(kind, number, out);
   if (out.status == wire::success) learn(kind, number);
-  out.then = [this](call_answer&) { return_memory(); };
+  out.then = [this](call_answer& a) {
+    return_memory();
+    note_failed_copy(a);
+  };
 }
 
 // A program that polls must let simulated time advance.
@@ -138,6 +150,7 @@ void cuda_session::query(wire::reader& in, call_answer& out) {
   if (std::all_of(left.begin(), left.end(), [](const queue_entry& op) { return op->done; })) {
     learn(kind, number);
     return_memory();
+    note_failed_copy(out);
   } else {
     out.status = wire::not_ready;
   }

@@ -195,6 +195,11 @@ void outside_allocations() {
   RIGHT(cudaMallocManaged(&shared, bytes, 1));
   RIGHT(call("cudaMallocAsync", &asynchronous, std::size_t{bytes}, null));
   RIGHT(cudaMallocPitch(&pitched, &pitch, 100, 7));
+  // Memory of the host that the program does not have: on a GPU such a copy ends it.
+  auto* const nowhere = reinterpret_cast<void*>(16);
+  GIVES(wrong, cudaMemcpy(d, nowhere, 4, cudaMemcpyHostToDevice));
+  GIVES(wrong, cudaMemcpy(nowhere, d, 4, cudaMemcpyDeviceToHost));
+  RIGHT(cudaDeviceSynchronize());
   RIGHT(cudaMemset(other, 2, 1 << 20));
   for (void* p : {static_cast<void*>(d), shared, asynchronous, pinned}) {
     auto* const at = static_cast<unsigned char*>(p);
