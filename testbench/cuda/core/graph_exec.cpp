@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "testbench/cuda/core/graph.h"
+#include "testbench/cuda/core/streams.h"
 
 using namespace heddle;
 
@@ -190,7 +191,10 @@ error_t graph_exec::run(const step& s, std::uint32_t stream) {
   if (const auto* f = std::get_if<fill_work>(&w)) return fill(*f, stream, manner::graph);
   if (const auto* h = std::get_if<host_work>(&w)) return run_on_host(*h, stream, manner::graph);
   if (const auto* e = std::get_if<wait_work>(&w)) return wait_for(stream, event_number(e->event));
-  if (const auto* e = std::get_if<record_work>(&w)) return record(event_number(e->event), stream);
+  if (const auto* e = std::get_if<record_work>(&w)) {
+    note_record(event_number(e->event));
+    return record(event_number(e->event), stream);
+  }
   if (const auto* m = std::get_if<allocate_work>(&w)) m->memory->live = true;
   if (const auto* m = std::get_if<free_work>(&w)) m->memory->live = false;
   if (const auto* c = std::get_if<conditional_work>(&w)) return decide(*c, s, stream);

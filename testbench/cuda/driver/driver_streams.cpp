@@ -27,7 +27,7 @@ HEDDLE_DRIVER_BOTH(cuStreamGetPriority, cuStreamGetPriority_ptsz, (stream_t s, i
 HEDDLE_DRIVER_BOTH(cuStreamGetFlags, cuStreamGetFlags_ptsz, (stream_t s, unsigned* flags),
                    { return cudaStreamGetFlags(s, flags); })
 HEDDLE_DRIVER_BOTH(cuStreamGetId, cuStreamGetId_ptsz, (stream_t s, unsigned long long* id),
-                   { return put_result(id, stream_number(s, per_thread)); })
+                   { return per_thread ? cudaStreamGetId_ptsz(s, id) : cudaStreamGetId(s, id); })
 HEDDLE_DRIVER_BOTH(cuStreamGetCtx, cuStreamGetCtx_ptsz, (stream_t, context** c),
                    { return put_result(c, current_context()); })
 HEDDLE_DRIVER_BOTH(cuStreamGetCtx_v2, cuStreamGetCtx_v2_ptsz, (stream_t, context** c, void** green), {
@@ -53,8 +53,9 @@ HEDDLE_CUDA result_t cuEventDestroy(event_t e) {
 HEDDLE_CUDA result_t cuEventDestroy_v2(event_t e) { return cuEventDestroy(e); }
 HEDDLE_DRIVER_BOTH(cuEventRecord, cuEventRecord_ptsz, (event_t e, stream_t s),
                    { return per_thread ? cudaEventRecord_ptsz(e, s) : cudaEventRecord(e, s); })
-HEDDLE_DRIVER_BOTH(cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz, (event_t e, stream_t s, unsigned),
-                   { return per_thread ? cudaEventRecord_ptsz(e, s) : cudaEventRecord(e, s); })
+HEDDLE_DRIVER_BOTH(cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz, (event_t e, stream_t s, unsigned flags), {
+  return per_thread ? cudaEventRecordWithFlags_ptsz(e, s, flags) : cudaEventRecordWithFlags(e, s, flags);
+})
 HEDDLE_CUDA result_t cuEventSynchronize(event_t e) {
   return driven([&] { return cudaEventSynchronize(e); });
 }

@@ -8,6 +8,7 @@
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_calls.h"
 #include "testbench/cuda/core/runtime_version.h"
+#include "testbench/cuda/core/streams.h"
 #include "testbench/cuda/driver/driver_image.h"
 
 using namespace heddle;
@@ -112,6 +113,7 @@ error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner 
   error_t result = error::none;
   if (captured(stream, how, w, result)) return result;
   error_t e = submit(w, stream, false);
+  for (const event_t event : w.traits.ends_with) note_record(event_number(event));
   for (const event_t event : w.traits.ends_with)
     if (e == error::none)
       e = call(wire::call::record_event, wire::writer().put(event_number(event)).put(stream)).status;

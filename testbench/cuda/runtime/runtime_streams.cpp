@@ -57,10 +57,6 @@ error_t make_stream(unsigned flags, int priority, std::uint32_t& number) {
 
 /// Events that the program has recorded.
 std::set<std::uint32_t> recorded;
-void note_record(std::uint32_t event) {
-  const std::lock_guard<std::mutex> lock(facts_mutex);
-  recorded.insert(event);
-}
 bool is_fresh(std::uint32_t event) {
   const std::lock_guard<std::mutex> lock(facts_mutex);
   return recorded.count(event) == 0;
@@ -183,6 +179,11 @@ error_t heddle::cuda::run_on_host(const host_work& c, std::uint32_t stream, mann
 bool heddle::cuda::is_stream(std::uint32_t number) {
   stream_facts f{};
   return find(number, f);
+}
+
+void heddle::cuda::note_record(std::uint32_t event) {
+  const std::lock_guard<std::mutex> lock(facts_mutex);
+  recorded.insert(event);
 }
 
 bool heddle::cuda::has_time(event_t e) {

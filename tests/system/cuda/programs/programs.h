@@ -95,6 +95,8 @@ void resets();
 
 // programs_graphs.cpp
 void graph_rules();
+
+// programs_captures.cpp
 void capture_rules();
 
 // programs_objects.cpp

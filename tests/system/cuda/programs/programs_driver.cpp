@@ -187,6 +187,11 @@ void graphs_of_the_driver() {
   HOLDS(status == 1 && n == 1);
   RIGHT(call("cuStreamEndCapture", s, &node));
   HOLDS(node == graph);
+  void* event = nullptr;
+  unsigned long long id = 0;
+  RIGHT(call("cuEventCreate", &event, 0u));
+  GIVES(401, call("cuEventRecordWithFlags", event, s, 1u));  // external to a capture that there is not
+  GIVES(wrong_handle, call("cuStreamGetId", &id, &id));
   char value[64] = {};
   GIVES(wrong, call("cuStreamGetAttribute", s, 2, value));
   RIGHT(call("cuStreamGetAttribute", s, 3, value));
