@@ -195,6 +195,7 @@ HEDDLE_CUDA error_t cudaDeviceReset() {
     return error::none;
   }
   if (const error_t e = cudaDeviceSynchronize(); e != error::none) return e;
+  if (!current_context()->primary) return noted(error::none);  // one that the program made by the driver API
   call(wire::call::context_ends, wire::writer());
   release_of(current_context());
   registry::get().forget_modules();

@@ -233,6 +233,16 @@ void resets() {
   RIGHT(cudaMemcpy(&sum, p, 4, cudaMemcpyDeviceToHost));
   HOLDS(sum == 1);
   for (int k = 0; k < 2; ++k) RIGHT(call("cudaDeviceReset"));
+  // What both sides see is there again, too.
+  RIGHT(launch(count, 1, 32, 0, nullptr, 2));
+  RIGHT(cudaDeviceSynchronize());
+  HOLDS(*shared_with_host == 7);
+  // A context that the program has made keeps its memory.
+  void *context = nullptr, *own = nullptr;
+  RIGHT(call("cuCtxCreate_v2", &context, 0u, 0));
+  RIGHT(call("cuMemAlloc_v2", &own, std::size_t{64}));
+  RIGHT(call("cudaDeviceReset"));
+  RIGHT(call("cuMemFree_v2", own));
 }
 
 }  // namespace cuda_programs
