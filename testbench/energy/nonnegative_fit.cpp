@@ -44,6 +44,7 @@ column solve_free(const matrix& a, const column& b, const std::vector<bool>& fre
   std::vector<Eigen::Index> used;
   for (std::size_t j = 0; j < free.size(); ++j)
     if (free[j]) used.push_back(static_cast<Eigen::Index>(j));
+  if (used.empty()) return column::Zero(a.cols());
   matrix part(a.rows(), static_cast<Eigen::Index>(used.size()));
   for (std::size_t k = 0; k < used.size(); ++k) part.col(static_cast<Eigen::Index>(k)) = a.col(used[k]);
   const column y = part.colPivHouseholderQr().solve(b);

@@ -78,6 +78,25 @@ TEST_F(energy_fit, finds_the_figures_that_powers_were_made_from) {
   EXPECT_EQ(c.energy.fp32_pj, 0) << "its energy is in that of the instructions";
 }
 
+// Nothing is left to tell the only figure apart from.
+TEST_F(energy_fit, finds_a_figure_alone) {
+  write(made_table());
+  const outcome o = fit({"m.csv", "--terms", "instruction_pj", "--given",
+                         "constant_watts=50,active_sm_watts=0.5,dram_read_pj=1000", "-o", "f.ini"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.err, "");
+  EXPECT_NEAR(heddle::load_config((place_ / "f.ini").string()).energy.instruction_pj, 200, 0.1);
+}
+
+TEST_F(energy_fit, gives_no_figure_more_than_0_where_the_given_ones_explain_all) {
+  write(made_table());
+  for (const char* terms : {"instruction_pj", "instruction_pj,flit_pj"}) {
+    const outcome o = fit({"m.csv", "--terms", terms, "--given", "constant_watts=1000", "-o", "f.ini"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(heddle::load_config((place_ / "f.ini").string()).energy.instruction_pj, 0);
+  }
+}
+
 TEST_F(energy_fit, leaves_what_is_given_as_it_is) {
   write(made_table());
   const outcome o = fit({"m.csv", "--terms", "constant_watts,active_sm_watts,instruction_pj", "--given",
