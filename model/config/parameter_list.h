@@ -806,6 +806,9 @@ HEDDLE_NUMBER(double, active_sm_watts, 0.9, watts, watts, power,
   "leakage and clock of an SM that has warps")
 HEDDLE_NUMBER(double, idle_sm_watts, 0.45, watts, watts, power,
   "the same of an SM without warps")
+HEDDLE_NUMBER(double, leakage_share, 0, between(0, 1), count, power,
+  "part of active_sm_watts and idle_sm_watts that leaks, so that it scales with the voltage; the rest, the clock's, "
+  "scales with the core clock and the square of the voltage")
 HEDDLE_NUMBER(double, instruction_pj, 66.3, picojoules, pj, power,
   "fetch, decode, scheduling and dispatch of a warp instruction; a replay costs it again")
 HEDDLE_NUMBER(double, fp32_pj, 14.6, picojoules, pj, power,
@@ -878,7 +881,7 @@ HEDDLE_CHOICE(voltage_curve, voltage_curve, points, (line, points), power,
 HEDDLE_NUMBER_WITH(voltage_curve, "line", double, reference_volts, 1, volts, volts, power,
   "core voltage at reference_clock_mhz")
 HEDDLE_NUMBER(double, volts, 0, optional_volts, volts, setting,
-  "core voltage of the run: energies scale with its square, powers of SMs linearly, from that at the reference "
+  "core voltage of the run: energies scale with its square, powers of SMs by leakage_share, from that at the reference "
   "clock; 0: what voltage_curve gives for the core clock")
 HEDDLE_NUMBER_WITH(voltage_curve, "line", double, volts_per_ghz, 0.25, between(0, 10), volts, power,
   "change of the voltage with the core clock, per GHz")

@@ -72,8 +72,8 @@ double energy_account::time(cycle_t cycle) const {
   return ledger_ == nullptr ? static_cast<double>(cycle) : ledger_->time(cycle);
 }
 
-double energy_account::leakage_time(cycle_t cycle) const {
-  return ledger_ == nullptr ? static_cast<double>(cycle) : ledger_->leakage_time(cycle);
+double energy_account::static_time(cycle_t cycle) const {
+  return ledger_ == nullptr ? static_cast<double>(cycle) : ledger_->static_time(cycle);
 }
 
 double energy_account::active_time(unsigned sm, cycle_t cycle) const {
@@ -222,7 +222,7 @@ void energy_account::finish(energy_metrics& m, cycle_t start, cycle_t end, doubl
     m.throttled_cycles = ledger_->throttled_cycles(end) - ledger_->throttled_cycles(start);
     m.least_clock_mhz = ledger_->least_clock_mhz(start, end);
   }
-  const double all = gpu_.sm_count() * (leakage_time(end) - leakage_time(start));
+  const double all = gpu_.sm_count() * (static_time(end) - static_time(start));
   m.by_unit[unit::active_sms] = prices_.active_sm_watts * seconds(active);
   m.by_unit[unit::idle_sms] = prices_.idle_sm_watts * seconds(all - std::min(active, all));
   m.by_unit[unit::constant] = prices_.constant_watts * m.seconds;
@@ -251,7 +251,7 @@ energy_metrics energy_account::of_launch(std::uint32_t launch, const launch_coun
                                          cycle_t end) {
   energy_metrics m;
   double all_active = 0;
-  const double whole = leakage_time(end) - leakage_time(start);
+  const double whole = static_time(end) - static_time(start);
   m.sms = static_cast<unsigned>(sms_.size());
   m.idle_sm_joules = static_of_sm(0, whole);
   sums all = in_sms(m, launch, counts.code);
@@ -278,7 +278,7 @@ energy_metrics energy_account::of_run(const std::vector<const energy_metrics*>& 
     for (const sm_joules& s : launch->active_sms) m.active_sms[s.sm].dynamic += s.dynamic;
   }
   double all_active = 0;
-  const double whole = leakage_time(end);
+  const double whole = static_time(end);
   for (sm_joules& s : m.active_sms) {
     const double active = std::min(whole, active_time(s.sm, end));
     all_active += active;

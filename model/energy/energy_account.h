@@ -98,9 +98,9 @@ class energy_account {
   [[nodiscard]] double seconds(double cycles) const { return cycles * cycle_seconds_; }
   /// Time of cycle `cycle`, in cycles of the configured core clock.
   [[nodiscard]] double time(cycle_t cycle) const;
-  /// The same, each cycle weighted by the power of an SM without events at its voltage.
-  [[nodiscard]] double leakage_time(cycle_t cycle) const;
-  /// What leakage_time() has of an SM's cycles with warps.
+  /// The same, each cycle weighted by the power of an SM without events at its clock and voltage.
+  [[nodiscard]] double static_time(cycle_t cycle) const;
+  /// What static_time() has of an SM's cycles with warps.
   [[nodiscard]] double active_time(unsigned sm, cycle_t cycle) const;
   /// The same of all SMs.
   void active_times(cycle_t cycle, std::vector<double>& to) const;

@@ -36,6 +36,12 @@ double reference_volts(const energy_parameters& e) {
   return has_points(e) ? between_points(e, e.reference_clock_mhz) : e.reference_volts;
 }
 
+double static_ratio(const gpu_config& config, double clock_mhz) {
+  const energy_parameters& e = config.energy;
+  const double volts = core_volts(config, clock_mhz) / reference_volts(e);
+  return e.leakage_share * volts + (1 - e.leakage_share) * (clock_mhz / e.reference_clock_mhz) * volts * volts;
+}
+
 namespace {
 
 // Energies with the least and the most active operands have a straight line between them.
@@ -66,8 +72,9 @@ energy_parameters prices_of(const gpu_config& config) {
         &p.l1_write_hit_pj,   &p.l1_write_miss_pj, &p.tlb_pj,           &p.flit_pj,         &p.l2_read_hit_pj,
         &p.l2_read_miss_pj,   &p.l2_write_hit_pj,  &p.l2_write_miss_pj, &p.context_line_pj, &p.cluster_flit_pj})
     *pj *= ratio * ratio;
-  p.active_sm_watts *= ratio;
-  p.idle_sm_watts *= ratio;
+  const double watts_ratio = static_ratio(config, config.gpu.core_clock_mhz);
+  p.active_sm_watts *= watts_ratio;
+  p.idle_sm_watts *= watts_ratio;
   return p;
 }
 

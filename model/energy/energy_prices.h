@@ -14,9 +14,13 @@ double core_volts(const gpu_config& config, double clock_mhz);
 /// The core voltage for which the figures of the [energy] section hold.
 double reference_volts(const energy_parameters& e);
 
-/// The [energy] section at the core voltage of the run: energies of the chip go with the square of the voltage, powers
-/// of SMs with the voltage. Device memory and the board have supplies of their own. Energies of operands and data are
-/// those at the run's operand_activity.
+/// The power of an SM without events at a core clock to that at the reference clock: the part that leaks goes with the
+/// voltage, that of the clock with frequency and the square of the voltage.
+double static_ratio(const gpu_config& config, double clock_mhz);
+
+/// The [energy] section at the core clock and voltage of the run: energies of the chip go with the square of the
+/// voltage, powers of SMs with static_ratio(). Device memory and the board have supplies of their own. Energies of
+/// operands and data are those at the run's operand_activity.
 energy_parameters prices_of(const gpu_config& config);
 
 constexpr double joules_per_pj = 1e-12;

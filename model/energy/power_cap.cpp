@@ -57,7 +57,7 @@ power_cap::counted power_cap::count() {
     c.chip += beside.units.sum() - beside.units[energy_unit::dram];
   }
   c.time = energy_.time(now);
-  c.leakage_time = energy_.leakage_time(now);
+  c.static_time = energy_.static_time(now);
   return c;
 }
 
@@ -72,15 +72,17 @@ void power_cap::decide() {
   if (seconds <= 0) return;
   const double chip = (c.chip - before_.chip) / seconds, dram = (c.dram - before_.dram) / seconds;
   const double active = energy_.seconds(c.active_time - before_.active_time) / seconds;
-  const double all = gpu_.sm_count() * energy_.seconds(c.leakage_time - before_.leakage_time) / seconds;
-  const double leakage =
+  const double all = gpu_.sm_count() * energy_.seconds(c.static_time - before_.static_time) / seconds;
+  const double at_rest =
       energy_.prices().active_sm_watts * active + energy_.prices().idle_sm_watts * std::max(0.0, all - active);
   before_ = c;
   const double most = gpu_.config().gpu.core_clock_mhz, least = std::max(e.least_clock_mhz, most / 8);
   const double present = ledger_.clock_mhz(), present_volts = ledger_.volts_ratio(present);
+  const double present_static = ledger_.static_ratio(present);
   const auto expected = [&](double mhz) {
     const double faster = mhz / present, volts = ledger_.volts_ratio(mhz) / present_volts;
-    return e.constant_watts + dram * faster + chip * faster * volts * volts + leakage * volts;
+    return e.constant_watts + dram * faster + chip * faster * volts * volts +
+           at_rest * ledger_.static_ratio(mhz) / present_static;
   };
   double mhz = most;
   for (unsigned step = 1; expected(mhz) > e.power_cap_watts && mhz > least; ++step)

@@ -38,9 +38,9 @@ class power_cap : public sc_core::sc_module, public cycle_observer {
   struct counted {
     double chip = 0;
     double dram = 0;
-    double active_time = 0;  // cycles of SMs with warps, of the configured clock at its voltage
+    double active_time = 0;  // cycles of SMs with warps, of the configured clock and its power
     double time = 0;         // likewise, of the chip
-    double leakage_time = 0;
+    double static_time = 0;
   };
   void decide();
   counted count();

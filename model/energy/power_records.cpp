@@ -17,10 +17,15 @@ double grown(double priced, double counted, double now, double factor) { return 
 }  // namespace
 
 power_records::power_records(const gpu& g)
-    : gpu_(g), counts_(g), points_{{0, g.config().gpu.core_clock_mhz, 1, 1, 0, 0, 0}}, sm_active_(g.sm_count()) {}
+    : gpu_(g), counts_(g), points_{{0, g.config().gpu.core_clock_mhz, 1, 1, 1, 0, 0, 0}}, sm_active_(g.sm_count()) {}
 
 double power_records::volts_ratio(double clock_mhz) const {
   return core_volts(gpu_.config(), clock_mhz) / core_volts(gpu_.config());
+}
+
+double power_records::static_ratio(double clock_mhz) const {
+  return heddle::static_ratio(gpu_.config(), clock_mhz) /
+         heddle::static_ratio(gpu_.config(), gpu_.config().gpu.core_clock_mhz);
 }
 
 void power_records::change(cycle_t cycle, double clock_mhz) {
@@ -34,19 +39,21 @@ void power_records::change(cycle_t cycle, double clock_mhz) {
     e.active.resize(gpu_.sm_count());
   }
   const double slowness = gpu_.config().gpu.core_clock_mhz / clock_mhz, volts = volts_ratio(clock_mhz);
+  const double of_static = static_ratio(clock_mhz);
   for (std::uint32_t launch = 0; launch < launches; ++launch) {
     launch_entry& e = launches_[launch];
     if (e.closed) continue;
     close(e, launch);
     e.closed = gpu_.cwd().grids()[launch].finished;
     e.energy_factor = volts * volts;
-    e.time_factor = slowness * volts;
+    e.time_factor = slowness * of_static;
   }
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
     const auto active = static_cast<double>(gpu_.sm_at(i).resource_manager.sm_residency.until(cycle));
     sm_active_[i] = {grown(sm_active_[i].priced, sm_active_[i].counted, active, time_factor()), active};
   }
-  points_.push_back({cycle, clock_mhz, slowness, volts, time(cycle), leakage_time(cycle), throttled_cycles(cycle)});
+  points_.push_back(
+      {cycle, clock_mhz, slowness, volts, of_static, time(cycle), static_time(cycle), throttled_cycles(cycle)});
 }
 
 // Prices what the launch has counted since the last change.
@@ -115,9 +122,9 @@ double power_records::time(cycle_t cycle) const {
   return p.time + static_cast<double>(cycle - p.from) * p.slowness;
 }
 
-double power_records::leakage_time(cycle_t cycle) const {
+double power_records::static_time(cycle_t cycle) const {
   const point& p = point_of(cycle);
-  return p.leakage_time + static_cast<double>(cycle - p.from) * p.slowness * p.volts_ratio;
+  return p.static_time + static_cast<double>(cycle - p.from) * p.slowness * p.static_ratio;
 }
 
 double power_records::least_clock_mhz(cycle_t from, cycle_t to) const {

@@ -12,8 +12,8 @@ namespace heddle {
 class gpu;
 
 /// The ledger of a GPU's power cap: what its units had counted whenever the clock changed. Energies of the chip go with
-/// the square of the voltage, the power of SMs with the voltage; device memory and the board have supplies of their
-/// own. `g` must outlive it.
+/// the square of the voltage, the power of SMs without events with static_ratio(); device memory and the board have
+/// supplies of their own. `g` must outlive it.
 class power_records : public power_ledger {
  public:
   explicit power_records(const gpu& g);
@@ -23,8 +23,9 @@ class power_records : public power_ledger {
 
   [[nodiscard]] double clock_mhz() const override { return points_.back().clock_mhz; }
   [[nodiscard]] double volts_ratio(double clock_mhz) const override;
+  [[nodiscard]] double static_ratio(double clock_mhz) const override;
   [[nodiscard]] double time(cycle_t cycle) const override;
-  [[nodiscard]] double leakage_time(cycle_t cycle) const override;
+  [[nodiscard]] double static_time(cycle_t cycle) const override;
   [[nodiscard]] std::uint64_t throttled_cycles(cycle_t cycle) const override;
   [[nodiscard]] double least_clock_mhz(cycle_t from, cycle_t to) const override;
   [[nodiscard]] energy_sums in_sm(std::uint32_t launch, unsigned sm, const energy_sums& counted) const override;
@@ -37,11 +38,12 @@ class power_records : public power_ledger {
   struct point {
     cycle_t from;
     double clock_mhz;
-    double slowness;     // configured clock / clock_mhz
-    double volts_ratio;  // to the voltage at the configured clock
+    double slowness;      // configured clock / clock_mhz
+    double volts_ratio;   // to the voltage at the configured clock
+    double static_ratio;  // to an SM's power without events there
     // At `from`:
     double time;
-    double leakage_time;
+    double static_time;
     std::uint64_t throttled;
   };
   /// A sum up to the last change, priced, and the count at that change.
@@ -66,7 +68,7 @@ class power_records : public power_ledger {
   void close(launch_entry& e, std::uint32_t launch);
   [[nodiscard]] static energy_sums price(const priced_energy& before, const energy_sums& counted, double factor);
   [[nodiscard]] double energy_factor() const { return points_.back().volts_ratio * points_.back().volts_ratio; }
-  [[nodiscard]] double time_factor() const { return points_.back().slowness * points_.back().volts_ratio; }
+  [[nodiscard]] double time_factor() const { return points_.back().slowness * points_.back().static_ratio; }
   [[nodiscard]] const launch_entry* entry_of(std::uint32_t launch) const {
     return launch < launches_.size() ? &launches_[launch] : nullptr;
   }

@@ -114,7 +114,7 @@ interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t la
   const grid_record& grid = gpu_.cwd().grids()[launch];
   const cycle_t until = grid.finished ? grid.end_cycle : std::max(gpu_.cycle(), grid.start_cycle);
   // An SM that is simulated ahead knows of blocks that end later.
-  const double whole = energy_.leakage_time(until) - energy_.leakage_time(grid.start_cycle);
+  const double whole = energy_.static_time(until) - energy_.static_time(grid.start_cycle);
   launch_energy e;
   energy_.visit_sms(launch, [&](unsigned i, double joules, double requests, double active) {
     s.sms[i].joules += joules;
@@ -139,14 +139,14 @@ void interval_sampler::take() {
 void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& launches) {
   if (!gpu_.config().energy.account) return;
   s.time = energy_.time(s.cycle);
-  s.leakage_time = energy_.leakage_time(s.cycle);
+  s.static_time = energy_.static_time(s.cycle);
   s.launches.reserve(launches.size());
   for (const std::uint32_t launch : launches) {
     s.launches.push_back(launch_in_sms(launch, s));
     s.launches.back().launch = launch;
   }
   energy_.active_times(s.cycle, active_);
-  for (std::size_t i = 0; i < s.sms.size(); ++i) s.sms[i].active = std::min(s.leakage_time, active_[i]);
+  for (std::size_t i = 0; i < s.sms.size(); ++i) s.sms[i].active = std::min(s.static_time, active_[i]);
 }
 
 // Dynamic energies of the launches that run now.
@@ -258,7 +258,7 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   for (std::size_t n = 0; n < intervals; ++n) {
     const sample& s = samples_[n];
     const double seconds = energy_.seconds(s.time - before->time);
-    const double leaking = energy_.seconds(s.leakage_time - before->leakage_time);
+    const double powered = energy_.seconds(s.static_time - before->static_time);
     double joules = s.shared_joules - before->shared_joules + s.request_joules - before->request_joules +
                     p.constant_watts * seconds;
     for (std::size_t i = 0; i < of_sm.size(); ++i) {
@@ -266,7 +266,7 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
       // A sample may miss the cycle in which the SM's first warp came, so that the next interval has one active cycle
       // more than cycles: the idle ones are then -1, and the sum is right.
       const double sm =
-          s.sms[i].joules - before->sms[i].joules + p.active_sm_watts * active + p.idle_sm_watts * (leaking - active);
+          s.sms[i].joules - before->sms[i].joules + p.active_sm_watts * active + p.idle_sm_watts * (powered - active);
       m.power.sm_watts[i][n] = sm / seconds;
       of_sm[i] += sm;
       joules += sm;
@@ -289,10 +289,10 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
 double interval_sampler::joules_until(cycle_t cycle, const launch_energy& e, cycle_t start) const {
   const energy_parameters& p = energy_.prices();
   const double seconds = energy_.seconds(energy_.time(cycle) - energy_.time(start));
-  const double leaking = energy_.seconds(gpu_.sm_count() * (energy_.leakage_time(cycle) - energy_.leakage_time(start)));
-  const double active = std::min(energy_.seconds(e.active), leaking);
+  const double powered = energy_.seconds(gpu_.sm_count() * (energy_.static_time(cycle) - energy_.static_time(start)));
+  const double active = std::min(energy_.seconds(e.active), powered);
   return e.sm_joules + e.shared_joules + p.constant_watts * seconds + p.active_sm_watts * active +
-         p.idle_sm_watts * (leaking - active);
+         p.idle_sm_watts * (powered - active);
 }
 
 // The launch's energy in each interval from that of its first block to that of its end, and what it spent after its

@@ -62,7 +62,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     double request_joules = 0;  // of SMs' requests to the interconnect
     double shared_joules = 0;   // dynamic, of the L2 and device memory, and of contexts
     double time = 0;            // energy_account::time
-    double leakage_time = 0;    // likewise
+    double static_time = 0;     // likewise
     std::vector<launch_energy> launches;
   };
   void sample_memory();

@@ -55,7 +55,7 @@ void power_probe::advance(cycle_t cycle) {
       if (energy_.ran_on(launch, i)) closed_[i].add(spent(launch, i));
   });
   const double seconds = energy_.seconds(energy_.time(cycle) - energy_.time(cycle_));
-  const double leaking = energy_.seconds(energy_.leakage_time(cycle) - energy_.leakage_time(cycle_));
+  const double powered = energy_.seconds(energy_.static_time(cycle) - energy_.static_time(cycle_));
   clock_mhz_ = energy_.mean_clock_mhz(cycle_, cycle);
   const auto rates = [seconds](const joules& now, const joules& before) {
     joules watts;
@@ -73,7 +73,7 @@ void power_probe::advance(cycle_t cycle) {
     watts_[i] = rates(now, before_[i]);
     before_[i] = now;
     const double active = energy_.active_time(i, cycle);
-    const double all = leaking / seconds, share = std::min(all, energy_.seconds(active - active_[i]) / seconds);
+    const double all = powered / seconds, share = std::min(all, energy_.seconds(active - active_[i]) / seconds);
     active_[i] = active;
     watts_[i][unit::active_sms] = energy_.prices().active_sm_watts * share;
     watts_[i][unit::idle_sms] = energy_.prices().idle_sm_watts * (all - share);

@@ -205,7 +205,8 @@ std::string fit_table(const energy_fit& fit) {
   return text;
 }
 
-std::string fit_section(const energy_fit& fit, const power_measurements& m, const std::string& base) {
+std::string fit_section(const energy_fit& fit, const power_measurements& m, const std::string& base,
+                        double leakage_share) {
   std::string text = fmt::format(
       "; heddle energy-fit: {} kernels of {}; mean error {:.1f} %, of kernels left out {:.1f} %.\n"
       "; What was neither fitted nor given is 0: its energy is in the figures that were.\n"
@@ -227,6 +228,9 @@ std::string fit_section(const energy_fit& fit, const power_measurements& m, cons
         source = are_measured(g.key, m) ? "given" : "given; the measurements have no events of it";
       }
     text += fmt::format("{:<40}; {}\n", p.key + " = " + value, source);
+    if (p.key == "idle_sm_watts")
+      text += fmt::format("{:<40}; of the base: measurements at one clock do not tell\n",
+                          "leakage_share = " + rounded(leakage_share));
   }
   if (m.clock_mhz > 0)
     text += fmt::format("{:<40}; of the measurements\n", fmt::format("reference_clock_mhz = {}", m.clock_mhz));

@@ -60,7 +60,9 @@ std::vector<std::string> fit_warnings(const energy_fit& fit, const power_measure
 
 /// A table in Markdown with a row for each kernel and the means.
 std::string fit_table(const energy_fit& fit);
-/// A configuration file: `base`, and an [energy] section in which what was not fitted is 0.
-std::string fit_section(const energy_fit& fit, const power_measurements& m, const std::string& base);
+/// A configuration file: `base`, and an [energy] section in which what was not fitted is 0, but for the share of the
+/// base, which measurements at one clock do not tell.
+std::string fit_section(const energy_fit& fit, const power_measurements& m, const std::string& base,
+                        double leakage_share);
 
 }  // namespace heddle::testbench

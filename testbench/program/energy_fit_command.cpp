@@ -42,7 +42,8 @@ int energy_fit_command(const std::vector<std::string>& arguments) {
   if (p.positionals().empty()) p.fail("expected a table of measurements");
   const std::string gpu = p.has("gpu") ? p.text("gpu") : "v100";
   const std::string& table = p.positionals()[0];
-  const unsigned sm_count = load_config(gpu).gpu.sm_count;
+  const gpu_config chip = load_config(gpu);
+  const unsigned sm_count = chip.gpu.sm_count;
   // A file is named as seen from anywhere: --output may be in another folder.
   const bool is_file = gpu.find('/') != std::string::npos || ends(gpu, ".ini");
   const std::string base = is_file ? std::filesystem::absolute(gpu).string() : gpu;
@@ -58,7 +59,8 @@ int energy_fit_command(const std::vector<std::string>& arguments) {
       p.has("given") ? given_figures(p.text("given"), terms) : std::vector<given_figure>();
   const energy_fit fit = fit_energies(measured, terms, given, sm_count);
   for (const std::string& warning : fit_warnings(fit, measured)) message_log::warning(warning);
-  if (p.has("output")) files.add(p.text("output"), fit_section(fit, measured, base), "--output");
+  if (p.has("output"))
+    files.add(p.text("output"), fit_section(fit, measured, base, chip.energy.leakage_share), "--output");
   files.commit();
   if (!p.has("quiet")) std::fputs(fit_table(fit).c_str(), stdout);
   return 0;

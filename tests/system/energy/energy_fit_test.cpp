@@ -97,6 +97,15 @@ TEST_F(energy_fit, gives_no_figure_more_than_0_where_the_given_ones_explain_all)
   }
 }
 
+TEST_F(energy_fit, keeps_the_bases_share_of_leakage) {
+  write(made_table());
+  std::ofstream(place_ / "chip.ini") << "base = v100\n[energy]\nleakage_share = 0.25\n";
+  const outcome o = fit({"m.csv", "--gpu", "chip.ini", "--terms", "constant_watts,active_sm_watts", "-o", "f.ini"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(content(place_ / "f.ini").find("\nleakage_share = 0.25 "), std::string::npos);
+  EXPECT_EQ(heddle::load_config((place_ / "f.ini").string()).energy.leakage_share, 0.25);
+}
+
 TEST_F(energy_fit, leaves_what_is_given_as_it_is) {
   write(made_table());
   const outcome o = fit({"m.csv", "--terms", "constant_watts,active_sm_watts,instruction_pj", "--given",

@@ -92,9 +92,9 @@ TEST_F(power_cap_of_a_run, is_refused_where_it_cannot_act) {
 }
 
 TEST_F(power_cap_of_a_run, that_does_not_hold_is_named_and_times_are_those_of_the_slower_clock) {
-  const heddle::test::outcome o = start(job + " --set energy.power_cap_watts=60");
+  const heddle::test::outcome o = start(job + " --set energy.power_cap_watts=40");
   ASSERT_EQ(o.code, 0) << o.err;
-  EXPECT_NE(o.out.find("60 W are not held with the least clock"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("40 W are not held with the least clock"), std::string::npos) << o.out;
   const json m = metrics();
   const double us = m["cycles"].get<double>() / m["energy"]["mean_clock_mhz"].get<double>();
   const std::size_t at = o.out.find("= ", o.out.find("job cycles")) + 2;

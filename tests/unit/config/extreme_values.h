@@ -73,6 +73,7 @@ inline const std::map<std::string, settings>& beside() {
       {"tma.issue_interval_cycles", {"tma.issue_interval_cycles=1000"}},
       {"l2.atomic_limit_cycles", {"l2.atomic_interval_cycles=10000"}},
       {"energy.tlb_pj", {"tlb.entries=1"}},
+      {"energy.leakage_share", {"gpu.core_clock_mhz=1000"}},
       {"energy.reference_volts", {"gpu.core_clock_mhz=1000"}},
       {"energy.volts_per_ghz", {"gpu.core_clock_mhz=1000"}},
       {"energy.least_volts", {"gpu.core_clock_mhz=100"}},

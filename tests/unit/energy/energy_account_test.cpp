@@ -211,6 +211,30 @@ TEST_F(energy_of_a_kernel, takes_the_voltage_from_the_clock) {
   EXPECT_DOUBLE_EQ(core_volts(c), 0.75);
 }
 
+TEST_F(energy_of_a_kernel, has_leakage_by_the_voltage_and_the_clock_of_sms_by_frequency_too) {
+  const auto watts = [](const char* share, const char* mhz, const char* volts) {
+    return prices_of(load_config(
+        "a100", {"energy.active_sm_watts=3", "energy.idle_sm_watts=2", std::string("energy.leakage_share=") + share,
+                 std::string("gpu.core_clock_mhz=") + mhz, std::string("energy.volts=") + volts}));
+  };
+  EXPECT_NEAR(watts("1", "705", "0.8").idle_sm_watts, 2 * 0.8, 1e-12);
+  EXPECT_NEAR(watts("0", "705", "0.8").idle_sm_watts, 2 * 0.5 * 0.64, 1e-12);
+  EXPECT_NEAR(watts("0.25", "705", "0.8").idle_sm_watts, 2 * (0.25 * 0.8 + 0.75 * 0.5 * 0.64), 1e-12);
+  EXPECT_NEAR(watts("0.25", "705", "0.8").active_sm_watts, 3 * (0.25 * 0.8 + 0.75 * 0.5 * 0.64), 1e-12);
+  for (const char* share : {"0", "0.1", "0.3", "0.7", "1"})
+    EXPECT_EQ(watts(share, "1410", "0").active_sm_watts, 3) << "at the reference clock";
+}
+
+// A board idles at 129 W, at 345 MHz at 73 W (tests/hardware/energy/README.md).
+TEST_F(energy_of_a_kernel, of_an_idle_h100_falls_with_its_clock) {
+  const auto watts = [](const std::vector<std::string>& settings) {
+    const gpu_config c = load_config("h100", settings);
+    return c.energy.constant_watts + c.gpu.sm_count * prices_of(c).idle_sm_watts;
+  };
+  EXPECT_NEAR(watts({}) / 129, 1, 0.01);
+  EXPECT_NEAR(watts({"gpu.core_clock_mhz=345"}) / 73, 1, 0.15);
+}
+
 TEST_F(energy_of_a_kernel, takes_the_voltage_from_points) {
   gpu_config c = load_config("rtx2060");
   const auto at = [&c](double mhz) { return core_volts(c, mhz); };

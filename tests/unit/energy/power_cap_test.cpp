@@ -171,14 +171,24 @@ TEST_F(power_cap_of_a_chip, is_the_same_in_step_in_windows_and_on_threads) {
 
 // At a steady clock: as long, and as many joules, as a chip whose clocks are that low from the start.
 TEST_F(power_cap_of_a_chip, slows_all_but_the_device_memory) {
-  // A cap that no clock keeps to: the least clock from the first decision on.
-  const run_metrics m =
-      run({"energy.power_cap_watts=2.01", "energy.least_clock_mhz=705", "energy.power_cap_interval_cycles=256"});
-  const run_metrics low = run({"gpu.core_clock_mhz=705", "interconnect.clock_mhz=705"});
-  EXPECT_NEAR(of(m).mean_clock_mhz, 705, 25);
-  EXPECT_NEAR(of(m).seconds / of(low).seconds, 1, 0.03);
-  EXPECT_NEAR(of(m).total_joules / of(low).total_joules, 1, 0.03);
-  EXPECT_NEAR(static_cast<double>(m.kernels[0].cycles) / static_cast<double>(low.kernels[0].cycles), 1, 0.01);
+  const auto with = [](settings all, const settings& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  // SMs that spend most at rest: nothing of it leaks, a part, all.
+  for (const char* share : {"0", "0.3", "1"}) {
+    const settings chip = {"energy.active_sm_watts=4", "energy.idle_sm_watts=1",
+                           std::string("energy.leakage_share=") + share};
+    // A cap that no clock keeps to: the least clock from the first decision on.
+    const run_metrics m = with(
+        chip, {"energy.power_cap_watts=2.01", "energy.least_clock_mhz=705", "energy.power_cap_interval_cycles=256"});
+    const run_metrics low = with(chip, {"gpu.core_clock_mhz=705", "interconnect.clock_mhz=705"});
+    EXPECT_NEAR(of(m).mean_clock_mhz, 705, 25);
+    EXPECT_NEAR(of(m).seconds / of(low).seconds, 1, 0.03);
+    EXPECT_NEAR(of(m).total_joules / of(low).total_joules, 1, 0.03);
+    EXPECT_NEAR(of(m).static_joules / of(low).static_joules, 1, 0.03);
+    EXPECT_NEAR(static_cast<double>(m.kernels[0].cycles) / static_cast<double>(low.kernels[0].cycles), 1, 0.01);
+  }
 }
 
 TEST_F(power_cap_of_a_chip, adds_up) {
