@@ -175,12 +175,13 @@ void write_energy(page& p, const energy_metrics& e, const gpu_config& c) {
   if (e.throttled_cycles > 0)
     p.line("power cap", fmt::format("{:.6g} MHz on average, {} cycles below the full clock", e.mean_clock_mhz,
                                     grouped(e.throttled_cycles)));
-  constexpr double tolerance = 1.02;
-  if (!e.capped || e.mean_watts() <= tolerance * c.energy.power_cap_watts) return;
+  constexpr double rounding = 1.001, nearly = 1.02;
+  if (!e.capped || e.mean_watts() <= rounding * c.energy.power_cap_watts) return;
   const double least = std::max(c.energy.least_clock_mhz, c.gpu.core_clock_mhz / 8);
-  p.bad("power cap", fmt::format("{:.4g} W are not held{}", c.energy.power_cap_watts,
-                                 e.least_clock_mhz < tolerance * least ? " with the least clock"
-                                                                       : ": the first interval has the full clock"));
+  p.bad("power cap",
+        fmt::format("{:.4g} W are not held{}", c.energy.power_cap_watts,
+                    e.least_clock_mhz < nearly * least ? " with the least clock"
+                                                       : ": the clock follows the power an interval late"));
 }
 
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {

@@ -91,6 +91,20 @@ TEST_F(power_cap_of_a_run, is_refused_where_it_cannot_act) {
   }
 }
 
+// Of a chip whose least clock is the full one, so that it exceeds a cap by as much as we say.
+TEST_F(power_cap_of_a_run, that_is_exceeded_by_more_than_rounding_is_named) {
+  const double watts = run(job)["kernels"][0]["energy"]["mean_watts"];
+  const auto named = [this, watts](double excess) {
+    const heddle::test::outcome o = start(
+        job + " --set energy.least_clock_mhz=1380 --set energy.power_cap_watts=" + std::to_string(watts / excess));
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.out.find("W are not held with the least clock") != std::string::npos;
+  };
+  EXPECT_TRUE(named(1.01));
+  EXPECT_TRUE(named(1.002));
+  EXPECT_FALSE(named(1.0005));
+}
+
 TEST_F(power_cap_of_a_run, that_does_not_hold_is_named_and_times_are_those_of_the_slower_clock) {
   const heddle::test::outcome o = start(job + " --set energy.power_cap_watts=40");
   ASSERT_EQ(o.code, 0) << o.err;
