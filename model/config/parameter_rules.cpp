@@ -191,6 +191,9 @@ class rule_checker {
     require(config_.energy.power_cap_watts > config_.energy.constant_watts,
             {"energy.power_cap_watts", "energy.constant_watts"},
             "expected energy.power_cap_watts (0: no cap) to be more than energy.constant_watts, which no clock lowers");
+    require(config_.energy.least_clock_mhz <= config_.gpu.core_clock_mhz,
+            {"energy.least_clock_mhz", "gpu.core_clock_mhz", "energy.power_cap_watts"},
+            "expected energy.least_clock_mhz to be at most gpu.core_clock_mhz where there is a power cap");
   }
 
  private:

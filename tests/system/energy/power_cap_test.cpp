@@ -89,6 +89,12 @@ TEST_F(power_cap_of_a_run, is_refused_where_it_cannot_act) {
     EXPECT_EQ(o.code, 2);
     EXPECT_NE(o.first_line().find("where there is a power cap"), std::string::npos) << o.first_line();
   }
+  const std::string above = job + " --set energy.least_clock_mhz=2000";
+  const heddle::test::outcome o = start(above + " --set energy.power_cap_watts=100");
+  EXPECT_EQ(o.code, 2);
+  EXPECT_NE(o.first_line().find("expected energy.least_clock_mhz to be at most gpu.core_clock_mhz"), std::string::npos)
+      << o.first_line();
+  EXPECT_EQ(start(above).code, 0) << "without a cap it has no effect";
 }
 
 // Of a chip whose least clock is the full one, so that it exceeds a cap by as much as we say.

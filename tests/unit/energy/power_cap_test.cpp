@@ -213,6 +213,11 @@ TEST_F(power_cap_of_a_chip, needs_energies_and_the_dram_model) {
             std::string::npos);
   EXPECT_NE(refusal({"energy.power_cap_watts=54", "energy.constant_watts=54"}).find("more than energy.constant_watts"),
             std::string::npos);
+  EXPECT_NE(refusal({"energy.power_cap_watts=100", "energy.least_clock_mhz=1411"})
+                .find("expected energy.least_clock_mhz to be at most gpu.core_clock_mhz where there is a power cap"),
+            std::string::npos);
+  EXPECT_EQ(refusal({"energy.power_cap_watts=100", "energy.least_clock_mhz=1410"}), "");
+  EXPECT_EQ(refusal({"gpu.core_clock_mhz=100"}), "") << "no cap";
   EXPECT_NE(refusal({"memory.model=fixed", "energy.power_cap_watts=100"}).find("expected memory.model = dram"),
             std::string::npos);
 }
