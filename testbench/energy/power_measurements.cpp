@@ -32,8 +32,7 @@ class reader {
           return r.has("kernel") && r.has("watts");
         })) {
     all_.file = file;
-    if (table_.header.cells.empty())
-      throw input_error(printable(file) + ": expected a header with the columns kernel and watts");
+    if (table_.header.cells.empty()) without_header(file);
   }
 
   power_measurements read() {
@@ -44,6 +43,22 @@ class reader {
   }
 
  private:
+  /// Throws input_error that names the columns of the first row in place of those that are needed.
+  [[noreturn]] static void without_header(const std::string& file) {
+    const auto is_row = [](const csv_row& r) {
+      const std::string& first = r.cells.front();
+      return r.cells.size() > 1 && first.compare(0, 1, "#") != 0 && first.compare(0, 2, "==") != 0;
+    };
+    const csv_table other = read_csv(read_file(file, "energy-fit"), file, is_row);
+    if (other.header.cells.empty())
+      throw input_error(printable(file) + ": expected a header with the columns kernel, watts and active_sms");
+    std::vector<std::string> missing;
+    for (const char* name : {"kernel", "watts", "active_sms"})
+      if (!other.header.has(name)) missing.emplace_back(name);
+    throw input_error(other.place(other.header) + ": got the columns " + printable(join(other.header.cells, ", ")) +
+                      ", expected also " + join(missing, ", "));
+  }
+
   void find_columns() {
     const std::vector<std::string> events = event_names();
     const std::vector<std::string> others = {"kernel",    "watts",      "seconds", "cycles",

@@ -207,7 +207,12 @@ TEST_F(energy_fit, reproduces_the_page_and_the_file_of_the_v100) {
 TEST_F(energy_fit, refuses_what_it_cannot_read) {
   refused({"none.csv"}, "energy-fit: cannot read 'none.csv': No such file or directory");
   write("a,b\n1,2\n");
-  refused({"m.csv"}, "m.csv: expected a header with the columns kernel and watts");
+  refused({"m.csv"}, "m.csv:1: got the columns a, b, expected also kernel, watts, active_sms");
+  refused({HEDDLE_SOURCE "/tests/hardware/energy/h100_operands.csv"}, HEDDLE_SOURCE
+          "/tests/hardware/energy/h100_operands.csv:4: got the columns kernel, random_watts, "
+          "constant_watts, seconds, expected also watts, active_sms");
+  write("# no table\n");
+  refused({"m.csv"}, "m.csv: expected a header with the columns kernel, watts and active_sms");
   write("kernel,watts,seconds,active_sms,instructon\n");
   refused({"m.csv", "-o", "f.ini"},
           "m.csv:1: unknown column 'instructon', expected a key of [energy] without _pj, did you mean 'instruction'?");
