@@ -17,7 +17,7 @@ void allocations::add(std::uint64_t address, allocation a) {
   }
   freed_.erase(address);
   live_[address] = std::move(a);
-  last_ = nullptr;
+  ++changes_;
 }
 
 void allocations::remove(std::uint64_t address) {
@@ -26,7 +26,7 @@ void allocations::remove(std::uint64_t address) {
   tracked_ -= !found->second.written_at_start;
   freed_[address] = found->second.bytes;
   live_.erase(found);
-  last_ = nullptr;
+  ++changes_;
 }
 
 const allocation* allocations::starting_at(std::uint64_t address) const {
@@ -40,16 +40,21 @@ bool allocations::begins_in(std::uint64_t begin, std::uint64_t end) const {
 }
 
 allocation* allocations::containing(std::uint64_t address, std::uint64_t& begin) {
-  if (last_ == nullptr || address - last_begin_ >= last_->bytes) {
-    auto after = live_.upper_bound(address);
-    if (after == live_.begin()) return nullptr;
-    --after;
-    if (address - after->first >= after->second.bytes) return nullptr;
-    last_begin_ = after->first;
-    last_ = &after->second;
+  constexpr std::uint64_t smallest = 16;  // of malloc
+  const auto holds = [&](const place& p) { return p.changes == changes_ && address - p.begin < p.found->bytes; };
+  if (!holds(last_)) {
+    place& recent = recent_[address / smallest % recent_.size()];
+    if (!holds(recent)) {
+      auto after = live_.upper_bound(address);
+      if (after == live_.begin()) return nullptr;
+      --after;
+      if (address - after->first >= after->second.bytes) return nullptr;
+      recent = {after->first, &after->second, changes_};
+    }
+    last_ = recent;
   }
-  begin = last_begin_;
-  return last_;
+  begin = last_.begin;
+  return last_.found;
 }
 
 void allocations::written(std::uint64_t address, std::uint64_t bytes, bool by_host) {

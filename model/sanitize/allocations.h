@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -51,8 +52,15 @@ class allocations {
   std::map<std::uint64_t, allocation> live_;
   std::map<std::uint64_t, std::uint64_t> freed_;  // bytes by address
   std::size_t tracked_ = 0;
-  std::uint64_t last_begin_ = 0;  // of the last allocation that was found
-  allocation* last_ = nullptr;
+  /// Allocations that were found, by address, until one comes or goes.
+  struct place {
+    std::uint64_t begin = 0;
+    allocation* found = nullptr;
+    std::uint64_t changes = 0;
+  };
+  place last_;
+  std::array<place, 256> recent_;
+  std::uint64_t changes_ = 1;
 };
 
 }  // namespace heddle::sanitize

@@ -14,11 +14,20 @@ void raise(std::vector<sequence>& row, const std::vector<sequence>& by) {
   for (std::size_t k = 0; k < by.size(); ++k) row[k] = std::max(row[k], by[k]);
 }
 
+bool knows(const std::vector<acquired>& all, const acquired& a) {
+  const auto has = [&](const acquired& k) { return k.log == a.log && k.block == a.block && k.count >= a.count; };
+  return std::any_of(all.begin(), all.end(), has);
+}
+
 }  // namespace
 
 knowledge joined(const knowledge& a, const knowledge& b) {
   if (!a || a == b) return b;
   if (!b) return a;
+  const auto in_a = [&](const acquired& x) { return knows(*a, x); };
+  const auto in_b = [&](const acquired& x) { return knows(*b, x); };
+  if (std::all_of(b->begin(), b->end(), in_a)) return a;
+  if (std::all_of(a->begin(), a->end(), in_b)) return b;
   auto both = std::make_shared<std::vector<acquired>>(*a);
   for (const acquired& x : *b) {
     const auto same = std::find_if(both->begin(), both->end(),
@@ -31,10 +40,11 @@ knowledge joined(const knowledge& a, const knowledge& b) {
 
 namespace {
 
-void learn(knowledge& known, const acquired& a) {
-  const auto has = [&](const acquired& k) { return k.log == a.log && k.block == a.block && k.count >= a.count; };
-  if (known && std::any_of(known->begin(), known->end(), has)) return;
+// False: it is known.
+bool learn(knowledge& known, const acquired& a) {
+  if (known && knows(*known, a)) return false;
   known = joined(known, std::make_shared<const std::vector<acquired>>(1, a));
+  return true;
 }
 
 }  // namespace
@@ -58,29 +68,40 @@ void sync_log::append(std::shared_ptr<const fence_views> views, std::uint64_t bl
   releases_.push_back({std::move(views), now});
 }
 
-bool sync_log::covers(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block, std::uint64_t reader,
-                      std::uint64_t only) const {
+const fence_view* sync_log::covering(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
+                                     std::uint64_t reader, std::uint64_t only) const {
+  if (const fence_view* const own = among_own(count, a, warps_per_block, reader, only)) return own;
+  if (nested_.empty()) return nullptr;
   visits seen;
   return search(count, a, warps_per_block, reader, only, seen);
 }
 
-bool sync_log::search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block, std::uint64_t reader,
-                      std::uint64_t only, visits& seen) const {
+// Among the releases by the access's own block.
+const fence_view* sync_log::among_own(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
+                                      std::uint64_t reader, std::uint64_t only) const {
+  const std::uint64_t block = a.warp / warps_per_block;
+  if (only != acquired::any_block && !in_cluster && block != only) return nullptr;
+  const auto own = by_block_.find(block);
+  if (own == by_block_.end()) return nullptr;
+  for (auto k = own->second.rbegin(); k != own->second.rend(); ++k) {
+    if (*k >= count) continue;
+    if (releases_[*k].time < a.number) break;
+    for (const auto& view : *releases_[*k].views)
+      if ((!view->of_block || in_cluster || block == reader) && view->covers(a, a.warp % warps_per_block))
+        return view.get();
+  }
+  return nullptr;
+}
+
+const fence_view* sync_log::search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
+                                   std::uint64_t reader, std::uint64_t only, visits& seen) const {
   const auto before =
       std::find_if(seen.begin(), seen.end(), [&](const acquired& v) { return v.log == this && v.block == only; });
-  if (before != seen.end() && before->count >= count) return false;
+  if (before != seen.end() && before->count >= count) return nullptr;
   if (before != seen.end()) before->count = count;
   else seen.push_back({this, count, only});
-  const std::uint64_t block = a.warp / warps_per_block;
+  if (const fence_view* const own = among_own(count, a, warps_per_block, reader, only)) return own;
   const bool all = only == acquired::any_block || in_cluster;
-  if (const auto own = all || block == only ? by_block_.find(block) : by_block_.end(); own != by_block_.end())
-    for (auto k = own->second.rbegin(); k != own->second.rend(); ++k) {
-      if (*k >= count) continue;
-      if (releases_[*k].time < a.number) break;
-      for (const auto& view : *releases_[*k].views)
-        if ((!view->of_block || in_cluster || block == reader) && view->covers(a, a.warp % warps_per_block))
-          return true;
-    }
   for (auto k = nested_.rbegin(); k != nested_.rend(); ++k) {
     if (*k >= count) continue;
     if (releases_[*k].time < a.number) break;
@@ -88,14 +109,28 @@ bool sync_log::search(std::uint32_t count, const access_mark& a, std::uint32_t w
       if (!all && view->block != only) continue;
       if (!view->known || (view->of_block && !in_cluster && view->block != reader)) continue;
       for (const acquired& other : *view->known)
-        if (other.log->search(other.count, a, warps_per_block, reader, other.block, seen)) return true;
+        if (const fence_view* const found =
+                other.log->search(other.count, a, warps_per_block, reader, other.block, seen))
+          return found;
     }
   }
-  return false;
+  return nullptr;
 }
 
 block_clock::block_clock(std::uint64_t block, std::uint32_t warps, bool independent)
     : block_(block), first_warp_(static_cast<std::uint32_t>(block * warps)), independent_(independent), warps_(warps) {}
+
+bool block_clock::ordered_for_all(const access_mark& a, std::uint32_t warp, simt::lane_mask lanes) const {
+  const lane_knowledge& known = warps_[warp].known;
+  const knowledge* last = nullptr;  // of the lane that was looked at last
+  for (const unsigned lane : set_bits(lanes)) {
+    const knowledge* const own = &known.of(unit(lane));
+    const bool same = last != nullptr && *own == *last && a.warp - first_warp_ != warp;
+    if (!same && !ordered(a, warp, lane)) return false;
+    last = own;
+  }
+  return true;
+}
 
 bool block_clock::ordered(const access_mark& a, std::uint32_t warp, unsigned lane) const {
   const warp_clock& own = warps_[warp];
@@ -114,16 +149,27 @@ bool block_clock::ordered(const access_mark& a, std::uint32_t warp, unsigned lan
       return true;
     }
   }
-  const knowledge& known = own.known[unit(lane)];
-  if (!known) return false;
-  const auto count = static_cast<std::uint32_t>(warps_.size());
-  return std::any_of(known->begin(), known->end(),
-                     [&](const acquired& k) { return k.log->covers(k.count, a, count, block_, k.block); });
+  const knowledge& known = own.known.of(unit(lane));
+  return known && comes_after(own, known, a);
+}
+
+bool block_clock::comes_after(const warp_clock& own, const knowledge& known, const access_mark& a) const {
+  const auto warps = static_cast<std::uint32_t>(warps_.size());
+  const std::uint64_t block = a.warp / warps;
+  const bool copying = a.is(access_mark::copying);
+  known_block& last = own.blocks[block % own.blocks.size()];
+  if (!copying && last.by == known && last.block == block && a.number <= last.up_to) return true;
+  for (const acquired& k : *known)
+    if (const fence_view* const view = k.log->covering(k.count, a, warps, block_, k.block)) {
+      if (!copying && view->block == block) last = {known, block, view->block_sync};
+      return true;
+    }
+  return false;
 }
 
 void block_clock::fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block, sequence now) {
   warp_clock& w = warps_[warp];
-  if (w.sees) acquire_seen(w, lanes, of_block);
+  if (w.sees) acquire_seen(w, lanes, of_block, now);
   auto view = std::make_shared<fence_view>();
   view->block = block_;
   view->warp = warp;
@@ -134,7 +180,7 @@ void block_clock::fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block
   view->of_block = of_block;
   view->warps = w.warps;
   if (w.knows)
-    for (const unsigned l : set_bits(lanes)) view->known = joined(view->known, w.known[unit(l)]);
+    for (const unsigned l : set_bits(lanes)) view->known = joined(view->known, w.known.of(unit(l)));
   w.fenced = fenced_ = true;
   w.last_release = now;
   for (const unsigned l : set_bits(independent_ ? lanes : 1u)) {
@@ -150,8 +196,10 @@ void block_clock::lanes_meet(std::uint32_t warp, simt::lane_mask lanes, simt::la
   w.last_release = now;
   if (w.knows) {
     knowledge all;
-    for (const unsigned l : set_bits(lanes)) all = joined(all, w.known[l]);
-    for (const unsigned l : set_bits(lanes)) w.known[l] = all;
+    for (const unsigned l : set_bits(lanes)) all = joined(all, w.known.of(l));
+    if (lanes == simt::all_lanes) w.known.set_all(all);
+    else
+      for (const unsigned l : set_bits(lanes)) w.known.own(l) = all;
   }
   if ((live & ~lanes) == 0) {
     w.warp_sync = now;
@@ -181,7 +229,7 @@ void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::
   for (const arrival& a : arrived)
     if (warps_[a.warp].knows) {
       knows = true;
-      for (const knowledge& k : warps_[a.warp].known) known = joined(known, k);
+      warps_[a.warp].known.join(known);
     }
   const bool counted = std::any_of(arrived.begin(), arrived.end(), [](const arrival& a) { return a.counted; });
   const std::uint64_t all = warps_.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << warps_.size()) - 1;
@@ -208,7 +256,8 @@ void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::
     }
     if (!knows) continue;
     w.knows = true;
-    w.known.fill(known);
+    w.known.set_all(known);
+    w.learned = now;
   }
   if (fenced_) share_fences();
 }
@@ -228,12 +277,11 @@ void block_clock::share_fences() {
   fenced_ = false;
 }
 
-void block_clock::acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count) {
+void block_clock::acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count, sequence now) {
   if (count == 0) return;
   warp_clock& w = warps_[warp];
   w.knows = true;
-  knowledge& known = w.known[unit(lane)];
-  learn(known, {&log, count});
+  if (learn(w.known.own(unit(lane)), {&log, count})) w.learned = now;
 }
 
 void block_clock::sees(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count) {
@@ -242,13 +290,13 @@ void block_clock::sees(std::uint32_t warp, unsigned lane, const sync_log& log, s
   learn(warps_[warp].seen[unit(lane)], {&log, count});
 }
 
-void block_clock::acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_block) {
+void block_clock::acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_block, sequence now) {
   for (const unsigned l : set_bits(independent_ ? lanes : 1u)) {
     if (!w.seen[l]) continue;
     w.knows = true;
     for (acquired a : *w.seen[l]) {
       if (of_block) a.block = block_;
-      learn(w.known[l], a);
+      if (learn(w.known.own(l), a)) w.learned = now;
     }
     if (!of_block) w.seen[l].reset();
   }

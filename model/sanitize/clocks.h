@@ -61,9 +61,9 @@ class sync_log {
 
   void append(std::shared_ptr<const fence_views> views, std::uint64_t block, sequence now);
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(releases_.size()); }
-  /// True if one of the first `count` releases covers the access, for a thread of block `reader`.
-  [[nodiscard]] bool covers(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
-                            std::uint64_t reader, std::uint64_t only = acquired::any_block) const;
+  /// Of the first `count` releases one that covers the access, for a thread of block `reader`; null: none does.
+  [[nodiscard]] const fence_view* covering(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
+                                           std::uint64_t reader, std::uint64_t only = acquired::any_block) const;
 
  private:
   struct release {
@@ -71,11 +71,49 @@ class sync_log {
     sequence time;  // covers nothing later
   };
   using visits = std::vector<acquired>;
-  [[nodiscard]] bool search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
-                            std::uint64_t reader, std::uint64_t only, visits& seen) const;
+  [[nodiscard]] const fence_view* among_own(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
+                                            std::uint64_t reader, std::uint64_t only) const;
+  [[nodiscard]] const fence_view* search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
+                                         std::uint64_t reader, std::uint64_t only, visits& seen) const;
   std::vector<release> releases_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_block_;
   std::vector<std::uint32_t> nested_;  // releases by threads that had acquired at other locations
+};
+
+/// What a warp's lanes with this knowledge are known to come after: all accesses of a block up to this number.
+struct known_block {
+  knowledge by;
+  std::uint64_t block = 0;
+  sequence up_to = 0;
+};
+
+/// What each lane of a warp knows: mostly the same.
+class lane_knowledge {
+ public:
+  [[nodiscard]] const knowledge& of(unsigned lane) const { return divided_ ? lanes_[lane] : common_; }
+  knowledge& own(unsigned lane) {
+    if (!divided_) lanes_.fill(common_);
+    divided_ = true;
+    return lanes_[lane];
+  }
+  void set_all(const knowledge& k) {
+    common_ = k;
+    divided_ = false;
+  }
+  /// What any of the lanes knows, beside what is known already.
+  void join(knowledge& to) const {
+    if (!divided_) {
+      to = joined(to, common_);
+      return;
+    }
+    for (const knowledge& k : lanes_)
+      if (k != to) to = joined(to, k);
+  }
+
+ private:
+  knowledge common_;
+  std::array<knowledge, isa::warp_size> lanes_;  // if divided
+  bool divided_ = false;
 };
 
 /// The clocks of a warp's lanes.
@@ -84,13 +122,15 @@ struct warp_clock {
   std::vector<sequence> warps;  // the same of other warps of the block; empty: zeros
   using lane_rows = std::array<std::array<sequence, isa::warp_size>, isa::warp_size>;
   std::unique_ptr<lane_rows> lanes;  // [lane][other lane]; null: zeros
-  std::array<knowledge, isa::warp_size> known;
+  lane_knowledge known;
+  mutable std::array<known_block, 16> blocks;  // by the block's number, as found last
   std::array<knowledge, isa::warp_size> seen;  // by loads that do not acquire: known after a fence
   bool sees = false;                           // some lane has
   std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence;       // the last one
   std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence_wide;  // the last one beyond the block
   std::array<std::shared_ptr<const fence_views>, isa::warp_size> released;   // by a store now; null: not computed
   sequence last_release = 0;                                                 // others may know the accesses up to here
+  sequence learned = 0;                                                      // when some lane acquired last
   bool knows = false;                                                        // some lane has acquired
   bool fenced = false;                                                       // some lane has executed a fence
 };
@@ -110,8 +150,12 @@ class block_clock {
   [[nodiscard]] sequence last_release(std::uint32_t warp) const { return warps_[warp].last_release; }
   /// Some lane of the warp may know accesses of other blocks.
   [[nodiscard]] bool knows(std::uint32_t warp) const { return warps_[warp].knows; }
+  /// When some lane of the warp has learned last of accesses of other blocks.
+  [[nodiscard]] sequence last_learned(std::uint32_t warp) const { return warps_[warp].learned; }
   /// True if the access happens before what the lane does next.
   [[nodiscard]] bool ordered(const access_mark& a, std::uint32_t warp, unsigned lane) const;
+  /// The same of several lanes.
+  [[nodiscard]] bool ordered_for_all(const access_mark& a, std::uint32_t warp, simt::lane_mask lanes) const;
 
   void fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block, sequence now);
   /// The lanes synchronise. `live`: those of the warp.
@@ -121,7 +165,7 @@ class block_clock {
   void arrives(std::uint32_t barrier, std::uint32_t warp, bool counted, sequence now);
   /// `split`: warps do other things between arriving and waiting.
   void completes(std::uint32_t barrier, std::uint64_t released, std::uint64_t live, bool split, sequence now);
-  void acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count);
+  void acquires(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count, sequence now);
   /// The lane has read what was released, and acquires it if a fence follows.
   void sees(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count);
   /// What a strong store of the lane releases; null: nothing.
@@ -133,8 +177,9 @@ class block_clock {
 
  private:
   [[nodiscard]] unsigned unit(unsigned lane) const { return independent_ ? lane : 0; }
+  [[nodiscard]] bool comes_after(const warp_clock& own, const knowledge& known, const access_mark& a) const;
   void share_fences();
-  void acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_block);
+  void acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_block, sequence now);
   struct arrival {
     std::uint32_t warp;
     sequence number;

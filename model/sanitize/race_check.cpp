@@ -81,11 +81,10 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
   reaches_cluster_ = launch.reaches_cluster;
   uses_phases_ = !reaches_cluster_ && std::none_of(program_->code.begin(), program_->code.end(), copies_to_shared);
   releases_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), releases);
-  keeps_all_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), orders_some);
+  keeps_many_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), orders_some);
   const auto reads_strong = [](const isa::instruction& i) { return i.op == isa::opcode::ld && is_strong(i); };
-  reads_strong_ = !keeps_all_ && std::any_of(program_->code.begin(), program_->code.end(), reads_strong);
+  reads_strong_ = !keeps_many_ && std::any_of(program_->code.begin(), program_->code.end(), reads_strong);
   uses_words_ = program_->code.size() <= word_mark::most_instructions;
-  kept_ = 0;
   known_.begin(program_->code.size());
   has_marks_ = false;
   marks_.clear();
@@ -160,6 +159,7 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   ++now_;
   if (known_.any() && skips(a)) return;
   current c = start(a);
+  if (keeps_many_ && a.global != 0) global_.begin_phase(c.at->clock->last_learned(c.warp), now_);
   if (is_strong(i)) c.mark.what |= access_mark::strong;
   if (is_atomic(i)) c.mark.what |= access_mark::atomic | access_mark::writes;
   if (stores(i) || a.copies_in || frees_memory(i)) c.mark.what |= access_mark::writes;
@@ -185,7 +185,7 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
     }
   }
   if (strong && rest != 0) {
-    const bool reads = !c.mark.is(access_mark::writes);
+    const bool reads = !keeps_many_ && !c.mark.is(access_mark::writes);  // with fences, each may learn something
     rest &= ~a.global | global_.uncrowded(a.addresses, rest & a.global, a.bytes, reads, true);
   }
   for (const unsigned lane : set_bits(rest)) {
@@ -256,7 +256,7 @@ void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsign
       if (joins(m)) return;
     }
   if (c.in_shared) return cells.add_read(cell, own);
-  if (keep_read(cells, cell, own) || cell.write.number != 0 || c.cell_bytes != 4) return;
+  if (keep_read(c, cells, cell, own) || cell.write.number != 0 || c.cell_bytes != 4) return;
   if (own.is(access_mark::strong)) global_.set_crowded_for_strong(address);
   else global_.set_crowded(address, true);
 }
@@ -287,7 +287,7 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
   if (cell.more_reads != nullptr) {
     for (const access_mark& m : *cell.more_reads)
       if (conflicts(c, m, lane)) report(c, m, lane, address);
-    forget_reads(cell.more_reads);
+    cell.more_reads->clear();
   }
   cell.read = {};
   w = c.mark;
@@ -314,23 +314,23 @@ bool race_check::marks_with(const current& c, const access_mark& read) {
 }
 
 void race_check::frees(const watched_step& s, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+  ++now_;
   std::uint64_t addresses[isa::warp_size] = {};
   watched_access a{s};
   a.global = s.mask;
   a.addresses = addresses;
-  const sequence number = now_ + 1;  // of all
-  std::uint64_t page = ~std::uint64_t{0};
-  bool touched = false;
-  for (std::uint64_t done = 0; done < bytes; done += a.bytes) {
-    const std::uint64_t at = address + done;
-    addresses[lane] = at;
-    a.bytes = 16;
-    while (a.bytes > bytes - done) a.bytes /= 2;
-    if (at / shadow_pages::page_bytes != page) touched = global_.has_page(at);
-    page = at / shadow_pages::page_bytes;
-    if (!touched) continue;
-    now_ = number - 1;
-    accesses(a, s.mask, access_shape::of(addresses, s.mask, a.bytes));
+  current c = start(a);
+  c.mark.what |= access_mark::writes;
+  const std::uint64_t end = address + bytes;
+  for (std::uint64_t at = address; at < end;) {
+    const std::uint64_t page_end = std::min(end, (at / shadow_pages::page_bytes + 1) * shadow_pages::page_bytes);
+    if (!global_.has_page(at)) at = page_end;
+    for (; at < page_end; at += a.bytes) {
+      constexpr std::uint64_t most = shadow_segment::bytes;
+      addresses[lane] = at;
+      a.bytes = static_cast<unsigned>(std::min(page_end - at, most - at % most));
+      if (!access_words(c, lane)) access_lane(c, lane);
+    }
   }
 }
 

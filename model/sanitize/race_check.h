@@ -118,8 +118,11 @@ class race_check {
   [[nodiscard]] bool access_words(const current& c, unsigned lane);
   [[nodiscard]] bool read_word(const current& c, word_mark& word, const word_mark& own, std::uint64_t address,
                                unsigned bytes);
+  void drop_earlier(const current& c, word_mark& word, const word_mark& own);
+  bool replace_read(word_mark& word, word_mark own, std::uint64_t address, unsigned bytes);
   [[nodiscard]] bool write_word(const current& c, word_mark& word, word_mark own);
   [[nodiscard]] bool is_before(const current& c, const word_mark& m, const word_mark& own) const;
+  [[nodiscard]] bool is_before(const current& c, const access_mark& m, const access_mark& own) const;
   [[nodiscard]] bool of_two_blocks(const word_mark& word, bool weak);
   [[nodiscard]] bool access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes);
   [[nodiscard]] bool reads_segment(const current& c, shadow_segment& s, const access_mark& own);
@@ -161,29 +164,34 @@ class race_check {
 
   /// Whether one more read that is not ordered with these is kept, for a write that comes later.
   [[nodiscard]] bool keeps_one_more(const later_reads* reads, const access_mark& own) const {
-    if (reads == nullptr || reads->size() < few_reads || (keeps_all_ && kept_ < most_kept)) return true;
+    if (reads == nullptr || reads->size() < (keeps_many_ ? most_reads : few_reads)) return true;
+    if (keeps_many_) return false;
     return reads_strong_ && !own.is(access_mark::strong) ? !reads->weak_of_two_blocks(warps_per_block_)
                                                          : !reads->of_two_blocks(warps_per_block_);
   }
   /// False: it is not kept, nor need further ones be.
-  bool keep_read(shadow_cells& cells, shadow_cell& cell, const access_mark& own) {
+  bool keep_read(const current& c, shadow_cells& cells, shadow_cell& cell, const access_mark& own) {
     if (keeps_one_more(cell.more_reads, own)) {
       cells.add_read(cell, own);
-      ++kept_;
       return true;
     }
-    if (keeps_all_) return true;
+    if (keeps_many_) {
+      replace_read(c, *cell.more_reads, own);
+      return true;
+    }
     if (!own.is(access_mark::strong)) cell.read.what |= access_mark::crowded;
     return false;
   }
-  void forget_reads(later_reads* reads) {
-    if (reads == nullptr) return;
-    kept_ -= std::min<std::uint64_t>(kept_, reads->size());
-    reads->clear();
+  void replace_read(const current& c, later_reads& reads, const access_mark& own) const;
+  /// Whether the step looks at reads of words of which enough are kept.
+  [[nodiscard]] bool looks_at_crowded() const { return keeps_many_ && now_ % 16 == 0; }
+  /// A number below `count`, by the step.
+  [[nodiscard]] std::size_t any_of(std::size_t count) const {
+    return static_cast<std::size_t>((std::uint64_t{now_ * 2654435761u} * count) >> 32);
   }
 
-  static constexpr std::size_t few_reads = 6, few_of_byte = 2;
-  static constexpr std::uint64_t most_kept = std::uint64_t{1} << 26;  // 1 GiB
+  // Reads of a word that are kept; `most_reads`: if more than barriers of whole blocks orders the launch.
+  static constexpr std::size_t few_reads = 6, few_of_byte = 2, most_reads = 16;
 
   findings& found_;
   const resident_launch* launch_ = nullptr;
@@ -199,8 +207,7 @@ class race_check {
   bool uses_words_ = false;
   bool releases_ = true;       // strong accesses may order others
   bool reads_strong_ = false;  // there are strong reads, of which not all are kept
-  bool keeps_all_ = false;     // all reads: the launch orders more than whole blocks with each other
-  std::uint64_t kept_ = 0;     // reads of global memory, about
+  bool keeps_many_ = false;    // reads: the launch orders more than whole blocks with each other
   shadow_pages global_;
   std::unordered_map<std::uint64_t, sync_log*> logs_;          // by word of global memory
   std::unordered_map<std::uint64_t, sync_log*> cluster_logs_;  // by the number of the cluster's first block

@@ -115,7 +115,7 @@ void race_check::await_products(const watched_step& s) {
     return true;
   };
   p.copies.erase(std::remove_if(p.copies.begin(), p.copies.end(), complete), p.copies.end());
-  for (const unsigned lane : set_bits(s.mask)) p.clock->acquires(warp, lane, *log, log->size());
+  for (const unsigned lane : set_bits(s.mask)) p.clock->acquires(warp, lane, *log, log->size(), now_);
 }
 
 template <class F>

@@ -142,7 +142,7 @@ void race_check::access_lane(current& c, unsigned lane) {
   if (!c.in_shared && c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying) && access_words(c, lane))
     return;
   const bool writes = c.mark.is(access_mark::writes);
-  if (!c.in_shared && !writes && global_.crowded(first, a.bytes)) return;
+  if (!c.in_shared && !writes && !looks_at_crowded() && global_.crowded(first, a.bytes)) return;
   for (std::uint64_t at = first; at < first + a.bytes;) {
     shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at, writes);
     if (small) cells.divide();
@@ -234,7 +234,8 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
   c.in_shared = false;
   const bool reads = !c.mark.is(access_mark::writes);
   if (reads && shape.how == access_shape::kind::same) return read_same(c, lanes);
-  if (shape.how == access_shape::kind::other) lanes = global_.uncrowded(a.addresses, lanes, a.bytes, reads);
+  if (shape.how == access_shape::kind::other)
+    lanes = global_.uncrowded(a.addresses, lanes, a.bytes, reads && !looks_at_crowded());
   for (simt::lane_mask left = lanes; left != 0;) {
     if (const simt::lane_mask side_by_side = filling(a.addresses, left, a.bytes); side_by_side != 0) {
       shadow_segment* const s = global_.segment(a.addresses[__builtin_ctz(left)]);
@@ -255,18 +256,22 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
   }
 }
 
+// The accesses are of these threads, a barrier orders them, or what the threads have acquired.
+bool race_check::is_before(const current& c, const access_mark& m, const access_mark& own) const {
+  if (synced(c, m) || (m.warp == own.warp && (independent_ ? m.lanes == own.lanes : m.number != now_))) return true;
+  return c.at->clock->knows(c.warp) && c.at->clock->ordered_for_all(m, c.warp, own.lanes);
+}
+
 // False: the segment must be divided.
 bool race_check::access_segment(const current& c, shadow_segment& s, simt::lane_mask lanes) {
   access_mark own = c.mark;
   own.lanes = lanes;
   if (!own.is(access_mark::writes)) return reads_segment(c, s, own);
-  const auto before = [&](const access_mark& m) {
-    return synced(c, m) || (m.warp == own.warp && (independent_ ? m.lanes == lanes : m.number != now_));
-  };
+  const auto before = [&](const access_mark& m) { return is_before(c, m, own); };
   if (s.write.number == now_ || !before(s.write) || !before(s.read)) return false;
   if (s.more_reads && !std::all_of(s.more_reads->begin(), s.more_reads->end(), before)) return false;
   if (s.read.warp == own.warp && s.read.lanes == lanes && marks_with(c, s.read)) own.what |= access_mark::marking;
-  forget_reads(s.more_reads.get());
+  if (s.more_reads) s.more_reads->clear();
   s.read = {};
   s.write = own;
   return true;
@@ -277,9 +282,7 @@ bool race_check::reads_segment(const current& c, shadow_segment& s, const access
   if (r.warp == own.warp && r.what == own.what && r.lanes == own.lanes && r.number > c.last_release &&
       w.number < r.number)
     return true;  // nothing has happened since it was read last
-  const auto before = [&](const access_mark& m) {
-    return synced(c, m) || (m.warp == own.warp && (independent_ ? m.lanes == own.lanes : m.number != now_));
-  };
+  const auto before = [&](const access_mark& m) { return is_before(c, m, own); };
   if (!before(w)) return false;
   if (before(r)) {
     r = own;
@@ -291,11 +294,20 @@ bool race_check::reads_segment(const current& c, shadow_segment& s, const access
       m = own;
       return true;
     }
-  if (keeps_one_more(s.more_reads.get(), own)) {
-    s.more_reads->add(own);
-    ++kept_;
-  }
+  if (keeps_one_more(s.more_reads.get(), own)) s.more_reads->add(own);
+  else if (keeps_many_) replace_read(c, *s.more_reads, own);
   return true;
+}
+
+// It replaces those that come before it, or one of the others. A strong one does not stand for a weak one.
+void race_check::replace_read(const current& c, later_reads& reads, const access_mark& own) const {
+  const auto stands_for = [&](const access_mark& m) {
+    return m.is(access_mark::strong) || !own.is(access_mark::strong);
+  };
+  reads.drop_if([&](const access_mark& m) { return stands_for(m) && is_before(c, m, own); });
+  if (reads.size() < most_reads) return reads.add(own);
+  const auto victim = reads.begin() + static_cast<std::ptrdiff_t>(any_of(reads.size()));
+  if (stands_for(*victim)) reads.replace(victim, own);
 }
 
 // Several lanes read the same bytes.
@@ -337,7 +349,7 @@ bool race_check::read_at_once(const current& c, shadow_cells& cells, shadow_cell
       m = own;
       return true;
     }
-  keep_read(cells, cell, own);
+  keep_read(c, cells, cell, own);
   return true;
 }
 

@@ -57,7 +57,7 @@ void race_check::synchronise(const current& c, unsigned lane) {
   // Of loads, those that acquire have a fence behind them. Atomics need none: CUDA's samples do without.
   if (reads && log != nullptr) {
     if (i.op == isa::opcode::ld) clock.sees(c.warp, lane, *log, log->known_now());
-    else clock.acquires(c.warp, lane, *log, log->known_now());
+    else clock.acquires(c.warp, lane, *log, log->known_now(), now_);
   }
   if (!writes) return;
   auto views = clock.releases(c.warp, lane);
@@ -107,7 +107,7 @@ void race_check::awaits_cluster(const watched_step& s) {
   ++now_;
   const sync_log& log = cluster_log(s.block);
   for (const unsigned lane : set_bits(s.mask))
-    place_of(s.block).clock->acquires(s.warp.warp_in_block, lane, log, log.ended);
+    place_of(s.block).clock->acquires(s.warp.warp_in_block, lane, log, log.ended, now_);
 }
 
 // All blocks of a cluster complete its barrier before any of their threads goes on.
@@ -119,7 +119,8 @@ void race_check::completes(const functional_block& block, std::uint32_t barrier,
     sync_log& log = cluster_log(block);
     log.ended = log.size();
     for (const unsigned warp : set_bits(released))
-      for (const unsigned lane : set_bits(block.warps[warp].state.live)) clock.acquires(warp, lane, log, log.ended);
+      for (const unsigned lane : set_bits(block.warps[warp].state.live))
+        clock.acquires(warp, lane, log, log.ended, now_);
   }
   if (uses_phases_ && clock.block_sync() == now_) place_of(block).phase.begin();
   ++now_;

@@ -19,7 +19,8 @@ bool race_check::access_words(const current& c, unsigned lane) {
       word = own;
       continue;
     }
-    if (reads_strong_ && own.is(access_mark::writes)) global_.set_crowded(a.addresses[lane] + k * words.bytes, false);
+    if ((reads_strong_ || keeps_many_) && own.is(access_mark::writes))
+      global_.set_crowded(a.addresses[lane] + k * words.bytes, false);
     const bool done = c.mark.is(access_mark::writes)
                           ? write_word(c, word, own)
                           : read_word(c, word, own, a.addresses[lane] + k * words.bytes, words.bytes);
@@ -28,11 +29,15 @@ bool race_check::access_words(const current& c, unsigned lane) {
   return true;
 }
 
-// The access is of this thread, or a barrier orders it.
+// The access is of this thread, a barrier orders it, or what the thread has acquired.
 bool race_check::is_before(const current& c, const word_mark& m, const word_mark& own) const {
-  if (m.warp != own.warp) return m.warp - c.first_warp < warps_per_block_ && m.number <= c.block_sync;
-  if (!independent_) return m.number != now_;
-  return m.lane() == own.lane() || m.number <= c.warp_sync || m.number <= c.block_sync;
+  if (m.warp == own.warp) {
+    if (!independent_) return m.number != now_;
+    if (m.lane() == own.lane() || m.number <= c.warp_sync || m.number <= c.block_sync) return true;
+  } else if (m.warp - c.first_warp < warps_per_block_ && m.number <= c.block_sync) {
+    return true;
+  }
+  return c.at->clock->knows(c.warp) && c.at->clock->ordered(m.mark(), c.warp, own.lane());
 }
 
 // Whether the reads of the word are of two blocks; `weak`: those that are not strong.
@@ -60,9 +65,15 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
       word.list = list;
       return true;
     }
-    if ((word.list & word_mark::has_write) != 0) return false;
-    if (keeps_all_) {
-      if (word.count() == word_lists::most_earlier || kept_ >= most_kept) return false;
+    if ((word.list & word_mark::has_write) != 0) {
+      if (word.count() >= few_reads || !is_before(c, lists.oldest(word), own)) return false;
+    } else if (keeps_many_) {
+      if (word.count() >= most_reads && c.at->clock->knows(c.warp)) drop_earlier(c, word, own);
+      if (word.number == 0) {
+        word = own;
+        return true;
+      }
+      if (word.count() >= most_reads) return replace_read(word, own, address, bytes);
     } else if (word.count() >= (bytes == 4 ? few_reads : few_of_byte) &&
                of_two_blocks(word, reads_strong_ && !own.is(access_mark::strong))) {
       if (own.is(access_mark::strong)) {
@@ -81,7 +92,30 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
   }
   if (lists.is_full()) return false;
   lists.push(word, own);
-  ++kept_;
+  return true;
+}
+
+// Drops the reads that come before this one.
+void race_check::drop_earlier(const current& c, word_mark& word, const word_mark& own) {
+  global_.lists().drop_if(word, [&](const word_mark& m) {
+    return is_before(c, m, own) && (m.is(access_mark::strong) || !own.is(access_mark::strong));
+  });
+}
+
+// Usually the last one: the others lie far apart in the host's memory. Most further reads are not looked at.
+bool race_check::replace_read(word_mark& word, word_mark own, std::uint64_t address, unsigned bytes) {
+  word_mark* victim = &word;
+  if (any_of(8) == 0)
+    for (std::size_t k = now_ / 16 % (word.count() + 1); k != 0; --k) victim = &global_.lists().at(victim->earlier());
+  if (own.is(access_mark::strong)) {
+    if (!victim->is(access_mark::strong)) return true;
+  } else if (bytes == 4) {
+    global_.set_crowded(address, true);
+  } else {
+    global_.set_crowded_byte(address);
+  }
+  own.list = victim->list;
+  *victim = own;
   return true;
 }
 
@@ -90,6 +124,7 @@ bool race_check::read_word(const current& c, word_mark& word, const word_mark& o
 bool race_check::write_word(const current& c, word_mark& word, word_mark own) {
   const bool strong = own.is(access_mark::strong);
   if (word.number == now_ && word.warp == own.warp) return strong;
+  const bool storing = !frees_memory(c.access->instruction);
   bool marks = false;
   const auto passes = [&](const word_mark& m) {
     if (strong && m.is(access_mark::strong)) {
@@ -97,13 +132,12 @@ bool race_check::write_word(const current& c, word_mark& word, word_mark own) {
       if (!narrow || m.warp - c.first_warp < warps_per_block_) return true;
     }
     if (!is_before(c, m, own)) return false;
-    const bool own_read = !m.is(access_mark::writes) && m.warp == own.warp && m.lane() == own.lane();
+    const bool own_read = storing && !m.is(access_mark::writes) && m.warp == own.warp && m.lane() == own.lane();
     marks = marks || (own_read && marks_with(c, m.mark()));
     return true;
   };
   word_lists& lists = global_.lists();
   if (!passes(word) || !lists.each_earlier(word, passes)) return false;
-  kept_ -= std::min<std::uint64_t>(kept_, word.count());
   lists.drop(word);
   if (marks) own.what |= access_mark::marking;
   word = own;

@@ -42,6 +42,16 @@ class later_reads {
     if (marks_.empty()) marks_.reserve(usual);
     marks_.insert(of(m.warp).last, m);
   }
+  /// Drops those of which f(mark) is true.
+  template <class F>
+  void drop_if(F&& f) {
+    marks_.erase(std::remove_if(marks_.begin(), marks_.end(), f), marks_.end());
+  }
+  /// Another read replaces one of them.
+  void replace(iterator one, const access_mark& m) {
+    marks_.erase(one);
+    add(m);
+  }
   void clear() { marks_.clear(); }
   /// Whether some are of different blocks. Then a write of any block conflicts with one, if barriers of blocks alone
   /// order what the launch does.

@@ -14,20 +14,38 @@ void shadow_pages::find(std::uint64_t number, recent_region& r) {
 void shadow_pages::forget(std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t end = address + bytes;
   for (std::uint64_t at = address; at < end;) {
-    const std::uint64_t next = (at / page_bytes + 1) * page_bytes;
     if (!has_page(at)) {
-      at = next;
+      at = (at / page_bytes + 1) * page_bytes;
       continue;
     }
-    page_marks& p = page_of(at);
-    while (at < std::min(end, next)) {
-      const std::uint64_t in = at % page_bytes;
-      if (!p.divided[in / shadow_segment::bytes]) divide(p, in / shadow_segment::bytes);
-      p.uncrowd(in / 4);
-      p.cells->at(in) = {};
-      at += p.cells->bytes_per_cell();
-    }
+    const std::uint64_t next = std::min(end, (at / shadow_segment::bytes + 1) * shadow_segment::bytes);
+    forget(page_of(at), at % page_bytes, next - at);
+    at = next;
   }
+}
+
+// Bytes of a segment, from offset `first` of the page.
+void shadow_pages::forget(page_marks& p, std::uint64_t first, std::uint64_t bytes) {
+  const std::uint64_t number = first / shadow_segment::bytes, end = first + bytes;
+  for (std::uint64_t at = first; at < end; at += 4) p.uncrowd(at / 4);
+  const bool words = p.words_scattered[number];
+  if (words || p.bytes_scattered[number]) {
+    for (std::uint64_t at = first; at < end; at += words ? 4 : 1) {
+      word_mark& word = words ? p.words[at / 4] : p.bytes[at];
+      lists_.drop(word);
+      word = {};
+    }
+    return;
+  }
+  if (!p.divided[number]) {
+    if (!p.of_segments) return;
+    if (bytes == shadow_segment::bytes) {
+      (*p.of_segments)[number] = {};
+      return;
+    }
+    divide(p, number);
+  }
+  for (std::uint64_t at = first; at < end; at += p.cells->bytes_per_cell()) p.cells->at(at) = {};
 }
 
 // Marks for the words of a segment, or for its bytes. False: the marks it has cannot be divided so.

@@ -43,6 +43,12 @@ class shadow_pages {
     return bytes < 4 ? marks{p.bytes + at, 1} : marks{p.words + at / 4, 4};
   }
   [[nodiscard]] word_lists& lists() { return lists_; }
+  /// The threads that access memory from now on have learned at `learned` of accesses of others: words that were
+  /// crowded before are not crowded for them, and what they read then counts.
+  void begin_phase(sequence learned, sequence now) {
+    learned_ = learned;
+    now_ = now;
+  }
   /// Of lanes that read (or write), those whose words are not crowded. The host's processor loads their marks
   /// meanwhile.
   simt::lane_mask uncrowded(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes, bool reads,
@@ -52,7 +58,7 @@ class shadow_pages {
     simt::lane_mask left = lanes;
     for (const unsigned lane : set_bits(lanes)) {
       const std::uint64_t at = addresses[lane], number = at / page_bytes, in = at % page_bytes;
-      if (number != last) p = &page_of(at);
+      if (number != last) p = &in_phase(at);
       last = number;
       bool skips = bytes == 1 && p->crowded_bytes ? (*p->crowded_bytes)[in]
                                                   : p->crowded[in / 4] && (bytes <= 4 || crowded(at, bytes));
@@ -73,7 +79,7 @@ class shadow_pages {
   }
   /// Whether so many reads of the words are kept that no more need be, and none has been written.
   [[nodiscard]] bool crowded(std::uint64_t address, unsigned bytes) {
-    const page_marks& p = page_of(address);
+    const page_marks& p = in_phase(address);
     const std::uint64_t first = address % page_bytes / 4, last = (address + bytes - 1) % page_bytes / 4;
     bool all = first <= last;
     for (std::uint64_t k = first; k <= last && all; ++k) all = p.crowded[k];
@@ -113,6 +119,7 @@ class shadow_pages {
     recent_.fill({});
     lists_.clear();
     memory_.clear();
+    learned_ = now_ = 0;
   }
 
  private:
@@ -130,6 +137,7 @@ class shadow_pages {
     std::bitset<page_bytes / 4> crowded;                     // by word
     std::bitset<page_bytes / 4> crowded_for_strong;          // the same; other reads may have to be kept
     std::unique_ptr<std::bitset<page_bytes>> crowded_bytes;  // of those in `bytes`
+    sequence phase = 0;                                      // crowded since then
     void uncrowd(std::uint64_t word) {
       crowded.reset(word);
       crowded_for_strong.reset(word);
@@ -144,6 +152,16 @@ class shadow_pages {
     std::unique_ptr<page_marks>& p = (*r.pages)[number % region_pages];
     if (!p) p = std::make_unique<page_marks>();
     return *p;
+  }
+  page_marks& in_phase(std::uint64_t address) {
+    page_marks& p = page_of(address);
+    if (p.phase < learned_) {
+      p.crowded.reset();
+      p.crowded_for_strong.reset();
+      if (p.crowded_bytes) p.crowded_bytes->reset();
+      p.phase = now_;
+    }
+    return p;
   }
   template <class F>
   void each_of(const page_marks& p, std::uint64_t begin, F&& f) const {
@@ -171,6 +189,7 @@ class shadow_pages {
     region* pages = nullptr;
   };
   void find(std::uint64_t number, recent_region& r);
+  void forget(page_marks& p, std::uint64_t first, std::uint64_t bytes);
   bool scatter(page_marks& p, std::uint64_t number, unsigned bytes);
   void scatter_marks(page_marks& p, std::uint64_t number);
   void divide(page_marks& p, std::uint64_t number);
@@ -179,6 +198,7 @@ class shadow_pages {
 
   std::unordered_map<std::uint64_t, std::unique_ptr<region>> regions_;
   std::array<recent_region, 16> recent_;  // by the region's number
+  sequence learned_ = 0, now_ = 0;
   zeroed_memory memory_;
   word_lists lists_{memory_};
 };

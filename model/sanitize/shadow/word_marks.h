@@ -61,6 +61,31 @@ class word_lists {
     }
     return true;
   }
+  /// The oldest access of the word's list, which is not empty.
+  [[nodiscard]] const word_mark& oldest(const word_mark& word) const {
+    const word_mark* m = &word;
+    for (unsigned k = word.count(); k != 0; --k) m = &at(m->earlier());
+    return *m;
+  }
+  /// Drops the accesses of which f(mark) is true, the last one too.
+  template <class F>
+  void drop_if(word_mark& word, F&& f) {
+    word_mark kept[most_earlier + 1];
+    unsigned count = 0;
+    const auto keep = [&](const word_mark& m) {
+      if (!f(m)) kept[count++] = m;
+      return true;
+    };
+    keep(word);
+    each_earlier(word, keep);
+    drop(word);
+    word = {};
+    while (count != 0) {
+      kept[--count].list = 0;
+      if (word.number == 0) word = kept[count];
+      else push(word, kept[count]);
+    }
+  }
   /// Empties the list of a word.
   void drop(word_mark& word) {
     std::uint32_t place = word.earlier();

@@ -88,6 +88,51 @@ extern "C" __global__ void gather(const unsigned* in, unsigned* out, int n) {
   out[blockIdx.x * 256 + threadIdx.x] = sum;
 }
 
+// The same; the last block to end could go on with what the others have written.
+extern "C" __global__ void fenced_gather(const unsigned* in, unsigned* out, unsigned* ended, int n) {
+  unsigned at = (blockIdx.x * 256 + threadIdx.x) * 2654435761u, sum = 0;
+  for (int k = 0; k < n; ++k) {
+    sum += in[at >> 14];
+    at = at * 1664525u + 1013904223u;
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(ended, 1);
+}
+
+// Sums of neighbours, again and again, with a barrier of the grid between. All threads read a table.
+extern "C" __global__ void grid_steps(float* from, float* to, const float* table, unsigned* arrived, int n) {
+  const unsigned i = blockIdx.x * 256 + threadIdx.x, last = gridDim.x * 256 - 1;
+  for (int k = 0; k < n; ++k) {
+    to[i] = from[i == 0 ? 0 : i - 1] + from[i] + from[i == last ? last : i + 1] + table[(threadIdx.x * 7 + k) & 1023];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      atomicAdd(arrived, 1);
+      while (*(volatile unsigned*)arrived < (k + 1) * gridDim.x) {
+      }
+      __threadfence();
+    }
+    __syncthreads();
+    float* const swapped = from;
+    from = to;
+    to = swapped;
+  }
+}
+
+// Each thread fills memory of its own, and reads it.
+extern "C" __global__ void own_memory(unsigned* out, int n) {
+  unsigned sum = 0;
+  for (int k = 0; k < n; ++k) {
+    unsigned* const own = static_cast<unsigned*>(malloc(64));
+    for (int i = 0; i < 16; ++i) own[i] = i * k;
+    for (int i = 0; i < 16; ++i) sum += own[(i * 5 + threadIdx.x) & 15];
+    free(own);
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+
 // Atomics on words of an array at random.
 extern "C" __global__ void scatter(unsigned* to, int n) {
   unsigned at = (blockIdx.x * 256 + threadIdx.x) * 2654435761u;

@@ -259,3 +259,32 @@ __device__ void read_among_polls(u32* out, u32* data) {
   out[blockIdx.x * 64 + threadIdx.x] = sum;
 }
 PAIR(read_among_polls, (u32* out, u32* data), (out, data))
+
+// All read a table twice, more often than is kept of each word. The last block to arrive writes to it. The others have
+// read before they arrive, or do so afterwards.
+template <bool good>
+__device__ void rewritten_table(u32* out, u32* table, u32* arrived) {
+  __shared__ u32 last;
+  u32 sum = table[threadIdx.x * 37 + blockIdx.x * 5 & 63];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(arrived, 1u);
+    while (*static_cast<volatile u32*>(arrived) < gridDim.x) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  if (good) sum += table[threadIdx.x * 37 + blockIdx.x * 7 & 63];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(arrived + 1, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!good) sum += table[threadIdx.x * 37 + blockIdx.x * 7 & 63];
+  __syncthreads();
+  if (last != 0) table[threadIdx.x] = 1;
+  out[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+PAIR(rewritten_table, (u32* out, u32* table, u32* arrived), (out, table, arrived))

@@ -70,6 +70,7 @@ constexpr pair_of_kernels pairs[] = {
      "volatile read, value 0x0, at orders.cu:243"},
     {"orders", "read_among_polls", 2, 20, 64, "orders.cu:258", "race: volatile write of global memory",
      "block (12,0,0), thread (7,0,0): read"},
+    {"orders", "rewritten_table", 3, 20, 64, "orders.cu:287", "race: write of global memory", "at orders.cu:285"},
 };
 
 launch launch_of(const pair_of_kernels& p, const std::string& kind) {
