@@ -88,7 +88,7 @@ def build(mutants, state):
         if not (BUILD / 'build.ninja').is_file():
             linker = ['-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld -Wl,--allow-shlib-undefined'] if shutil.which('ld.lld') else []
             subprocess.run(['cmake', '--preset', 'release', '-B', 'build/fast', '-DHEDDLE_BUILD_BENCH=OFF',
-                            '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -g0 -DNDEBUG', *linker], cwd=TREE, check=True, stdout=subprocess.DEVNULL)
+                            '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -g0 -fno-ipa-cp -DNDEBUG', *linker], cwd=TREE, check=True, stdout=subprocess.DEVNULL)
         before = time.time()
         done = ninja('heddle', 'heddle_program', keep_going=True)
         (OUT / f'build.{attempt}.log').write_text(done.stdout)
