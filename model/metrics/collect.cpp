@@ -285,7 +285,10 @@ void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& en
     }
     m.bytes_saved += b.bytes_saved;
     m.bytes_restored += b.bytes_restored;
-    if (n < c.lost_cycles.size()) m.lost_block_cycles += c.lost_cycles[n];
+    if (n < c.lost_cycles.size()) {
+      m.lost_block_cycles += c.lost_cycles[n];
+      m.repeated_instructions += b.executed;
+    }
     m.blocks.push_back(b.block);
     m.block_modes.emplace_back(name_of(c.mode));
     m.warp_ids.insert(m.warp_ids.end(), b.warp_ids.begin(), b.warp_ids.end());
@@ -308,21 +311,19 @@ void fill_switch_energy(context_switch_metrics& m, std::uint32_t launch, const e
   m.energy = energy.of_switch(launch, m.sm, m.bytes_saved, m.bytes_restored, share * static_cast<double>(cycles));
 }
 
-// A block's energy is its part of the kernel's dynamic energy by the time that blocks were on SMs.
+// A block's energy is its part of the kernel's dynamic energy by the instructions of its warps.
 void fill_switch_energies(run_metrics& r, const gpu& g, const energy_account& energy, const switch_entries& entries) {
   std::map<const context_in_flight*, std::size_t> left;  // blocks of each request
-  std::map<std::uint64_t, std::uint64_t> lost;           // block cycles of each kernel
   for (const auto& [request, entry] : entries) left[request.first] += blocks_that_left(r.context_switches[entry]);
-  for (const context_switch_metrics& m : r.context_switches) lost[m.kernel] += m.lost_block_cycles;
   for (const auto& [request, entry] : entries) {
     context_switch_metrics& m = r.context_switches[entry];
     const kernel_metrics& k = r.kernels.at(m.kernel);
     const auto blocks = static_cast<double>(blocks_that_left(m));
     fill_switch_energy(m, narrow<std::uint32_t>(k.launch), energy,
                        ratio(blocks, static_cast<double>(left[request.first])));
-    const std::uint64_t run = g.cwd().grids()[k.launch].block_cycles + lost[m.kernel];
+    const double work = k.energy.by_class.sum() - k.energy.by_class[energy_class::context];
     m.energy.repeated_joules =
-        k.energy.by_class.sum() * ratio(static_cast<double>(m.lost_block_cycles), static_cast<double>(run));
+        work * ratio(static_cast<double>(m.repeated_instructions), static_cast<double>(k.metrics.inst_executed));
   }
 }
 

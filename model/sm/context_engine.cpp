@@ -200,9 +200,13 @@ void context_engine::l1_responds(l1_access& access) {
 void context_engine::end_saving(cycle_t cycle) {
   context_transaction& t = *current_;
   t.saved_cycle = cycle;
-  for (const unsigned s : cta_slots_) {
-    each_live_warp(resources_.block(s),
-                   [&](unsigned warp, unsigned) { partition_of(warp).contexts.swap_out(slot_of(warp), cycle); });
+  for (std::size_t k = 0; k < cta_slots_.size(); ++k) {
+    const unsigned s = cta_slots_[k];
+    std::uint64_t executed = 0;
+    each_live_warp(resources_.block(s), [&](unsigned warp, unsigned) {
+      executed += partition_of(warp).contexts.swap_out(slot_of(warp), cycle);
+    });
+    t.blocks[k].executed = resources_.block(s).executed += executed;
     barriers_.open(s, 0, 0);
     context_.blocks.push_back(resources_.swap_out(s, cycle));
   }

@@ -124,6 +124,7 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   b.most_blocks = footprint.limits.least();
   b.sequence = ++blocks_begun_;
   b.unsettled = 0;
+  b.executed = 0;
   b.transaction = &t;
   b.launch = &launch;
   b.warps.assign(launch.warps_per_block(), 0);
@@ -176,10 +177,11 @@ unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, 
   return warp;
 }
 
-std::uint64_t resource_manager::release_warp(unsigned warp, bool stores_left, cycle_t cycle) {
+std::uint64_t resource_manager::release_warp(unsigned warp, bool stores_left, std::uint64_t executed, cycle_t cycle) {
   const unsigned cta_slot = owner_[warp].cta_slot;
   resident_block& b = blocks_[cta_slot];
   b.live &= ~(std::uint64_t{1} << owner_[warp].warp);
+  b.executed += executed;
   free_warps_[warp % config_.sm.sub_partitions] |= std::uint64_t{1} << (warp / config_.sm.sub_partitions);
   --resident_warps_;
   launch_residency[b.launch->launch_id].leave(cycle);

@@ -45,6 +45,7 @@ struct resident_block {
   unsigned most_blocks = 0;            // blocks of the launch that fit on an SM
   std::uint64_t sequence = 0;          // number of the block among all that came to the SM
   unsigned unsettled = 0;              // exited warps whose stores are not all acknowledged
+  std::uint64_t executed = 0;          // warp instructions of its warps that have left
   bool released = false;               // it lets the next launch of its stream begin
   std::uint64_t waits_for_launch = 0;  // warps of which lanes wait for the end of the launch before, bit per warp
 };
@@ -105,7 +106,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   /// Frees the slot and registers of an exited warp; the last warp of a block completes the block. With `stores_left`,
   /// stores of the warp are outstanding, and stores_settled is called when all are acknowledged. Returns the block's
   /// sequence number.
-  std::uint64_t release_warp(unsigned warp, bool stores_left, cycle_t cycle);
+  std::uint64_t release_warp(unsigned warp, bool stores_left, std::uint64_t executed, cycle_t cycle);
   /// All outstanding stores of one exited warp of the block are acknowledged. With the last such warp of a complete
   /// block, the CWD is informed.
   void stores_settled(std::uint64_t sequence, cycle_t cycle);

@@ -139,8 +139,8 @@ void sm::preempt(context_transaction& t, cycle_t cycle) { context_engine.preempt
 
 void sm::restore(context_transaction& t, cycle_t cycle) { context_engine.restore(t, cycle); }
 
-std::uint64_t sm::warp_finished(unsigned warp, bool stores_left, cycle_t cycle) {
-  const std::uint64_t block = resource_manager.release_warp(warp, stores_left, cycle);
+std::uint64_t sm::warp_finished(unsigned warp, bool stores_left, std::uint64_t executed, cycle_t cycle) {
+  const std::uint64_t block = resource_manager.release_warp(warp, stores_left, executed, cycle);
   context_engine.recheck();
   return block;
 }

@@ -93,7 +93,7 @@ class sm : public sc_core::sc_module,
   // warp_supervisor
   void issued_alone(unsigned partition, cycle_t cycle) override;
   void shared_unit_taken(isa::unit unit, unsigned partition, cycle_t cycle, cycle_t until) override;
-  std::uint64_t warp_finished(unsigned warp, bool stores_left, cycle_t cycle) override;
+  std::uint64_t warp_finished(unsigned warp, bool stores_left, std::uint64_t executed, cycle_t cycle) override;
   void stores_settled(std::uint64_t block, cycle_t cycle) override;
   void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) override;
   bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) override;

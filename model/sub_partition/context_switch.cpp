@@ -48,16 +48,17 @@ std::uint64_t context_switch::fingerprint(unsigned slot) {
   return hash;
 }
 
-void context_switch::swap_out(unsigned slot, cycle_t cycle) {
+std::uint64_t context_switch::swap_out(unsigned slot, cycle_t cycle) {
   warp_slot& w = s_.warps[slot];
   invariant(w.phase == warp_phase::stopped && !w.outstanding(), "a warp was swapped out that was not at rest");
-  s_.residence.vacate(slot, cycle);
+  const std::uint64_t executed = s_.residence.vacate(slot, cycle);
   std::fill_n(w.state.regs, std::size_t{w.stream->registers_kept(*w.launch)} * isa::warp_size, erased_word);
   const std::uint32_t id = w.state.slot;
   w.state = simt::warp_state{};
   w.state.slot = id;
   w.state.predicates.fill(erased_word);
   w.state.pc = erased_word;
+  return executed;
 }
 
 void context_switch::swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block,

@@ -38,7 +38,7 @@ class context_switch {
   /// valid warp of this program.
   void exchange(unsigned slot, simt::context_image& image);
   /// The stopped warp's context is in memory: frees the slot and erases the warp's state.
-  void swap_out(unsigned slot, cycle_t cycle);
+  std::uint64_t swap_out(unsigned slot, cycle_t cycle);
   /// Reserves the slot for a warp that is swapped in. The warp is active from `cycle` on, and stopped.
   void swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
                unsigned allocated_registers, cycle_t cycle);

@@ -126,6 +126,7 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
   hot_.fetch.issued(slot, cycle);
   issue_counters& c = *w.counters;
   ++c.inst_executed;
+  ++w.executed;
   w.profile->add(*w.line, launch_profile::executed, 1);
   c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));

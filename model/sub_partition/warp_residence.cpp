@@ -48,7 +48,7 @@ void warp_residence::occupy_new(unsigned slot, const resident_launch& launch, co
   w.stream->begin(w);
 }
 
-void warp_residence::vacate(unsigned slot, cycle_t cycle) {
+std::uint64_t warp_residence::vacate(unsigned slot, cycle_t cycle) {
   warp_slot& w = s_.warps[slot];
   s_.account.settle(w, cycle);
   stall_account::settle_active(w, cycle);
@@ -57,14 +57,15 @@ void warp_residence::vacate(unsigned slot, cycle_t cycle) {
   s_.warps.clear_active(slot);
   s_.scheduler.removed(slot);
   s_.register_file.release(slot);
+  return w.executed;
 }
 
 void warp_residence::finish(unsigned slot, cycle_t cycle) {
-  vacate(slot, cycle);
+  const std::uint64_t executed = vacate(slot, cycle);
   const warp_slot& w = s_.warps[slot];
   // The supervisor may reuse the slot at once.
   departed_warp gone{slot, w.residency, w.stores, 0, w.launch, w.state.block->index, w.state.warp_in_block};
-  gone.block = s_.supervisor.warp_finished(w.state.slot, gone.stores != 0, cycle);
+  gone.block = s_.supervisor.warp_finished(w.state.slot, gone.stores != 0, executed, cycle);
   if (gone.stores != 0) s_.departed.add(gone);
 }
 

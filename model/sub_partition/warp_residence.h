@@ -41,7 +41,7 @@ class warp_residence {
   void occupy_new(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                   unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle);
   /// Frees the slot and its registers. The warp was active until `cycle`.
-  void vacate(unsigned slot, cycle_t cycle);
+  std::uint64_t vacate(unsigned slot, cycle_t cycle);
   /// The warp has exited, none of its loads is outstanding, and its stores are taken: vacates the slot and reports it.
   void finish(unsigned slot, cycle_t cycle);
 

@@ -23,7 +23,7 @@ struct supervisor : heddle::warp_supervisor {
   unsigned finished = 0;
   std::string fault;
 
-  std::uint64_t warp_finished(unsigned, bool, heddle::cycle_t) override { return ++finished, 0; }
+  std::uint64_t warp_finished(unsigned, bool, std::uint64_t, heddle::cycle_t) override { return ++finished, 0; }
   void stores_settled(std::uint64_t, heddle::cycle_t) override {}
   void lanes_exited(unsigned, heddle::simt::lane_mask, heddle::cycle_t) override {}
   bool barrier_arrive(unsigned, const heddle::isa::instruction&, heddle::simt::lane_mask, heddle::cycle_t) override {

@@ -71,6 +71,7 @@ struct switched_block {
   std::vector<std::uint8_t> restored_warp_ids;
   std::uint64_t bytes_saved = 0;
   std::uint64_t bytes_restored = 0;
+  std::uint64_t executed = 0;  // warp instructions so far
 };
 
 /// The payload of preempt, restore, saved and resumed: the blocks of one SM that leave it and return. Owned by the CWD.

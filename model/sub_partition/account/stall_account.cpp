@@ -16,6 +16,7 @@ void stall_account::placed(warp_slot& w, cycle_t cycle) {
   w.profile = &(*profiles_)[w.launch->launch_id];
   w.profile->begin(w.launch->decoded);
   w.placed_at = cycle;
+  w.executed = 0;
 }
 
 void stall_account::settle(warp_slot& w, cycle_t until) {

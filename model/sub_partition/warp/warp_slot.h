@@ -51,7 +51,7 @@ struct alignas(64) warp_slot {
   unsigned loads = 0;                                  // outstanding loads, atomics
   unsigned stores = 0;                                 // outstanding stores, reductions
   std::uint32_t sequence = 0;  // phases at_fence, sleeping, replaying: pc of the instruction after the one that waits
-  simt::lane_mask barrier_lanes = 0;  // recorded stream: lanes that wait at the barrier while others may continue
+  std::uint32_t executed = 0;  // instructions since it came to the slot
   warp_phase phase = warp_phase::empty;
   producer waits_for = producer::fixed;       // phase waiting: slowest producer of the operands
   warp_phase stopped_in = warp_phase::empty;  // phase stopped: the phase before
@@ -62,6 +62,7 @@ struct alignas(64) warp_slot {
   simt::warp_state state;
   cycle_t rest = never;  // phase stopped: remaining cycles of its wait, if known
   cycle_t placed_at = 0;
+  simt::lane_mask barrier_lanes = 0;  // recorded stream: lanes that wait at the barrier while others may continue
   unsigned queued = 0;          // store transactions whose data the load/store unit has not taken
   std::uint16_t residency = 0;  // counts the warps that the slot has held
   unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope

@@ -18,7 +18,7 @@ class warp_supervisor {
   /// The warp with warp id `warp` on the SM has exited, none of its loads is outstanding, and the load/store unit has
   /// taken the data of its stores. The slot is free from `cycle` on. `stores_left`: some of its stores are not yet
   /// acknowledged; stores_settled reports when all are. Returns an id of the warp's block for that call.
-  virtual std::uint64_t warp_finished(unsigned warp, bool stores_left, cycle_t cycle) = 0;
+  virtual std::uint64_t warp_finished(unsigned warp, bool stores_left, std::uint64_t executed, cycle_t cycle) = 0;
   /// All stores that a finished warp of the block left behind are acknowledged.
   virtual void stores_settled(std::uint64_t block, cycle_t cycle) = 0;
   /// Lanes of the warp have exited in `cycle`; instructions that they issued earlier may still be in flight. With
