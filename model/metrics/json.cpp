@@ -220,9 +220,25 @@ void write_intervals(json_writer& w, const interval_series& s) {
 }
 
 // Of the whole run. Powers over time are whole milliwatts, in the intervals of "intervals".
+// Mean power of the parts, over the run.
+void write_watts(json_writer& w, const energy_metrics& e) {
+  const auto watts = [&e](double joules) { return e.seconds > 0 ? joules / e.seconds : 0; };
+  const auto write_parts = [&](const char* name, const auto& joules) {
+    w.key(std::string_view(name)).begin_object();
+    joules.visit([&](const char* part, double j) { w.member(constant_key{part}, watts(j)); });
+    w.end_object();
+  };
+  write_parts("watts_by_unit", e.by_unit);
+  write_parts("watts_by_class", e.by_class);
+  w.key("watts_by_sm").begin_array();
+  for (const sm_joules& s : e.active_sms) w.value(watts(s.total));
+  w.end_array();
+}
+
 void write_run_energy(json_writer& w, const run_metrics& m) {
   w.key("energy").begin_object();
   write_energy(w, m.energy);
+  write_watts(w, m.energy);
   if (!m.power.joules.empty()) {
     std::vector<std::uint64_t> milliwatts;
     const auto write_watts = [&](const std::vector<double>& watts) {

@@ -37,8 +37,8 @@ json value_of(const sql_statement& row, int column) {
 
 bool is_of_a_whole(const std::string& path) {
   for (const char* part : {"lines.", "occupancy_over_time", "sms.", "intervals.", "context_switches.", "host.",
-                           ".lost_occupancy_over_time", "energy.by_sm.", "energy.by_line.", "joules_over_time.",
-                           "milliwatts_over_time.", "clock_mhz_over_time."})
+                           ".lost_occupancy_over_time", "energy.by_sm.", "energy.watts_by_", "energy.by_line.",
+                           "joules_over_time.", "milliwatts_over_time.", "clock_mhz_over_time."})
     if (path.find(part) != std::string::npos) return false;
   return true;
 }

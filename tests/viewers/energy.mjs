@@ -28,7 +28,7 @@ export async function power_beside_the_pipeline({ open, run, file, url, workload
   const job = join(workloads, 'reduction', 'job.json')
   run('run', job, '--quiet', '--gpu', 'gtx1080', '--set', 'energy.power_cap_watts=60', '--set', 'energy.power_cap_interval_cycles=256', '--metrics', file('p.json'), '--report', file('p.html'))
   run('run', job, '--quiet', '--gpu', 'gtx1080', '--report', file('q.html'))
-  const { energy } = JSON.parse(readFileSync(file('p.json'), 'utf8'))
+  const { energy, kernels } = JSON.parse(readFileSync(file('p.json'), 'utf8'))
   assert.ok(new Set(energy.clock_mhz_over_time).size > 1, 'the cap does not act')
   for (const width of [400, 1600]) {
     const { page, complaints, close } = await open(url(file('p.html')), { viewport: { width, height: 900 } })
@@ -48,6 +48,10 @@ export async function power_beside_the_pipeline({ open, run, file, url, workload
     assert.deepEqual(header, ['to cycle', 'GPU (W)', 'SMs (W)', 'core clock (MHz)'])
     assert.deepEqual(rows.map((row) => Number(row[1]) * 1000).map(Math.round), energy.milliwatts_over_time)
     assert.deepEqual(rows.map((row) => Number(row[3])), energy.clock_mhz_over_time)
+    const [parts, ...of_units] = await csv_of(page, 'energy_by_unit', file('units.csv'))
+    assert.deepEqual(parts, ['part', 'joules', 'watts', 'share'])
+    const watts = of_units.reduce((all, row) => all + Number(row[2]), 0)
+    assert.ok(Math.abs(watts / kernels[0].energy.mean_watts - 1) < 0.01, `${watts} W, not ${kernels[0].energy.mean_watts}`)
     assert.deepEqual(complaints, [])
     await close()
   }

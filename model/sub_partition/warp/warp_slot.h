@@ -63,12 +63,12 @@ struct alignas(64) warp_slot {
   cycle_t rest = never;  // phase stopped: remaining cycles of its wait, if known
   cycle_t placed_at = 0;
   simt::lane_mask barrier_lanes = 0;  // recorded stream: lanes that wait at the barrier while others may continue
-  unsigned queued = 0;          // store transactions whose data the load/store unit has not taken
-  std::uint16_t residency = 0;  // counts the warps that the slot has held
-  unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope
-  bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
-  cycle_t fence_until = 0;      // phase at_fence: the fence takes until then at least
-  unsigned copying = 0;         // copies to shared memory and products in flight; each counts in loads or stores, too
+  unsigned queued = 0;                // store transactions whose data the load/store unit has not taken
+  std::uint16_t residency = 0;        // counts the warps that the slot has held
+  unsigned fence_scope = 0;           // phase at_fence: MEMBAR's scope
+  bool fence_begun = false;           // phase at_fence: the supervisor performs the system-scope fence
+  cycle_t fence_until = 0;            // phase at_fence: the fence takes until then at least
+  unsigned copying = 0;  // copies to shared memory and products in flight; each counts in loads or stores, too
   copy_groups copies;
   copy_groups products;         // of its warpgroup; each product in flight counts in loads and `copying`, too
   std::uint32_t registers = 0;  // of a thread, which SETMAXREG changes

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Energy of a kernel by unit and class.
+// Energy and mean power of a kernel by unit and class.
 import { axis, chart } from './charts.js';
-import { energy, number as n, percent, short, spoken } from './format.js';
+import { energy, number as n, percent, power, ratio, short, spoken } from './format.js';
 
-function share_chart(name, title, about, joules, total) {
+function share_chart(name, title, about, joules, { total_joules: total, seconds }) {
+  const watts = (j) => ratio(j, n(seconds));
   const rows = Object.entries(joules ?? {})
     .map(([unit, j]) => ({ name: spoken(unit), joules: n(j) }))
     .filter((r) => r.joules > 0)
@@ -14,12 +15,12 @@ function share_chart(name, title, about, joules, total) {
     title,
     about,
     height: 84 + 26 * rows.length,
-    header: ['part', 'joules', 'share'],
-    rows: () => rows.map((r) => [r.name, r.joules, r.joules / total]),
+    header: ['part', 'joules', 'watts', 'share'],
+    rows: () => rows.map((r) => [r.name, r.joules, watts(r.joules), r.joules / total]),
     option: (c, width) => ({
       legend: { show: false },
-      grid: { top: 8, bottom: 8, right: 60 },
-      tooltip: { valueFormatter: energy },
+      grid: { top: 8, bottom: 8, right: 120 },
+      tooltip: { valueFormatter: (j) => `${energy(j)}, ${power(watts(j))} on average` },
       xAxis: axis(c, { type: 'value', name: 'energy', min: 0, axisLabel: { color: c.muted, formatter: energy } }),
       yAxis: axis(c, {
         type: 'category',
@@ -34,7 +35,7 @@ function share_chart(name, title, about, joules, total) {
           name: 'energy',
           data: rows.map((r) => r.joules),
           barMaxWidth: 20,
-          label: { show: true, position: 'right', color: c.text, formatter: (p) => percent(p.value / total) },
+          label: { show: true, position: 'right', color: c.text, formatter: (p) => `${percent(p.value / total)}, ${power(watts(p.value))}` },
         },
       ],
     }),
@@ -50,14 +51,14 @@ export function energy_charts(kernel) {
       'Energy by unit',
       `${energy(e.total_joules)} in all, ${short(e.mean_watts)} W on average; ${percent(e.static_share)} of it is static: spent by time, not by events.`,
       e.by_unit,
-      e.total_joules,
+      e,
     ),
     share_chart(
       'energy_by_class',
       'Energy by class of instruction',
       'Dynamic energy: each class with its part of control and registers, and apart from them that of the memory system.',
       e.by_class,
-      e.total_joules,
+      e,
     ),
   ];
 }

@@ -33,6 +33,11 @@ export function energy(joules) {
   return `${Number((number(joules) * factor).toPrecision(4))} ${unit}`;
 }
 
+export function power(watts) {
+  const [factor, unit] = watts >= 1 || watts === 0 ? [1, 'W'] : watts >= 1e-3 ? [1e3, 'mW'] : [1e6, 'µW'];
+  return `${Number((number(watts) * factor).toPrecision(4))} ${unit}`;
+}
+
 /// The duration of core cycles on the machine of `config`, seconds.
 export const seconds = (cycles, config) => ratio(number(cycles), number(config['gpu.core_clock_mhz']) * 1e6);
 

@@ -2,7 +2,7 @@
 // The lines, of the source and of the PTX, at which warps waited longest.
 import { command, shell_quoted } from './commands.js';
 import { csv_button, h, table } from './dom.js';
-import { energy, number as n, percent, ratio, scaled, short, spoken, whole } from './format.js';
+import { energy, number as n, percent, power, ratio, scaled, short, spoken, whole } from './format.js';
 import { section } from './layout.js';
 import { is_dark, state_colours } from './theme.js';
 
@@ -16,6 +16,7 @@ const add_to = (sums, counts) => {
 const with_lost = (l) => ({ ...l, lost: n(l.warp_cycles.active) - n(l.warp_cycles.selected) });
 
 const joules_of = (kernel, l) => n(kernel.energy?.by_line?.[l.line]);
+const watts_of = (kernel, l) => ratio(l.joules, n(kernel.energy?.seconds));
 
 // The lines of the source that the PTX was compiled from (.loc), each with the sums over its PTX lines.
 function source_lines(kernel) {
@@ -134,7 +135,7 @@ function memory_table(kernel, lines, title, place) {
     ...(users.some((l) => n(l.memory.shared_passes) > 0)
       ? [['shared passes an access', (l) => (n(l.memory.shared_passes) > 0 ? each(l, n(l.memory.shared_passes)) : ''), short]]
       : []),
-    ...(kernel.energy ? [['energy', (l) => l.joules, energy]] : []),
+    ...(kernel.energy ? [['energy', (l) => l.joules, energy], ['mean power', (l) => watts_of(kernel, l), power]] : []),
   ];
   return h(
     'figure',
@@ -143,8 +144,8 @@ function memory_table(kernel, lines, title, place) {
       'figcaption',
       {},
       h('h3', {}, title),
-      csv_button(place.file, [place.name, 'text', ...Object.keys(users[0].memory), 'joules'], () =>
-        users.map((l) => [place.of(l), l.text ?? '', ...Object.values(l.memory), l.joules]),
+      csv_button(place.file, [place.name, 'text', ...Object.keys(users[0].memory), 'joules', 'watts'], () =>
+        users.map((l) => [place.of(l), l.text ?? '', ...Object.values(l.memory), l.joules, watts_of(kernel, l)]),
       ),
     ),
     h(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A kernel's CUDA source, PTX and machine program, which lines of one belong to which of the others, and their counts.
-import { energy, number as n, percent, ratio, short, spoken, whole } from './format.js';
+import { energy, number as n, percent, power, ratio, short, spoken, whole } from './format.js';
 
 const place_of = (text) => {
   const colon = text.lastIndexOf(':');
@@ -37,6 +37,7 @@ function measures(kernel, units) {
     count('replays', 'replays', (u) => n(u.replays)),
     count('flops', 'floating-point operations', (u) => n(u.flops)),
     count('joules', 'energy', (u) => n(u.joules), energy),
+    count('watts', 'mean power', (u) => ratio(n(u.joules), n(kernel.energy?.seconds)), power),
   ];
   return list.map((m) => ({ ...m, total: m.of(units) }));
 }
