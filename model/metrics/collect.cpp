@@ -312,7 +312,7 @@ void fill_switch_energy(context_switch_metrics& m, std::uint32_t launch, const e
 }
 
 // A block's energy is its part of the kernel's dynamic energy by the instructions of its warps.
-void fill_switch_energies(run_metrics& r, const gpu& g, const energy_account& energy, const switch_entries& entries) {
+void fill_switch_energies(run_metrics& r, const energy_account& energy, const switch_entries& entries) {
   std::map<const context_in_flight*, std::size_t> left;  // blocks of each request
   for (const auto& [request, entry] : entries) left[request.first] += blocks_that_left(r.context_switches[entry]);
   for (const auto& [request, entry] : entries) {
@@ -364,7 +364,7 @@ run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
   r.preempt_requests = {g.cwd().preempt_requests().asked, g.cwd().preempt_requests().found_no_blocks};
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
   if (g.config().energy.account) {
-    fill_switch_energies(r, g, energy, entries);
+    fill_switch_energies(r, energy, entries);
     r.energy = energy.of_run(energies_of(r.kernels), g.cycle());
   }
   return r;
