@@ -29,15 +29,18 @@ void stall_account::settle(warp_slot& w, cycle_t until) {
 }
 
 void stall_account::settle_ready(warp_slot& w, const ready_wait& wait, cycle_t until) {
+  w.mark = until;
   const auto spent = [&](unit_input input, cycle_t cycles) {
     if (cycles != 0) add(w, condition_of_ready(input, *w.next), cycles);
   };
-  spent(unit_input::throttled, wait.throttled);
-  spent(unit_input::busy, wait.busy);
-  spent(unit_input::stalled, wait.stalled);
+  const std::uint64_t held_up = wait.throttled + wait.busy + wait.stalled;
+  if (held_up != 0) {
+    spent(unit_input::throttled, wait.throttled);
+    spent(unit_input::busy, wait.busy);
+    spent(unit_input::stalled, wait.stalled);
+  }
   const cycle_t total = until > wait.ready_since ? until - wait.ready_since : 0;
-  spent(unit_input::open, total - wait.busy - wait.stalled - wait.throttled);
-  w.mark = until;
+  spent(unit_input::open, total - held_up);
 }
 
 // Warps that wait for the texture path are settled up to now first, so that its state changes at most once in the part
