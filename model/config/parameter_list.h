@@ -806,7 +806,7 @@ HEDDLE_NUMBER(double, active_sm_watts, 0.9, watts, watts, power,
   "leakage and clock of an SM that has warps")
 HEDDLE_NUMBER(double, idle_sm_watts, 0.45, watts, watts, power,
   "the same of an SM without warps")
-HEDDLE_NUMBER(double, leakage_share, 0, between(0, 1), count, power,
+HEDDLE_NUMBER(double, leakage_share, 0.6, between(0, 1), count, power,
   "part of active_sm_watts and idle_sm_watts that leaks, so that it scales with the voltage; the rest, the clock's, "
   "scales with the core clock and the square of the voltage")
 HEDDLE_NUMBER(double, instruction_pj, 66.3, picojoules, pj, power,
