@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include "tests/system/common/json_text.h"
@@ -107,6 +108,28 @@ TEST(cuda_environment, with_a_wrong_simulator_ends_programs_in_one_line) {
     EXPECT_NE(std::string::npos, o.err.find(message)) << o.err;
     EXPECT_EQ(1, std::count(o.err.begin(), o.err.end(), '\n')) << o.err;
   }
+}
+
+// docs/use/five_minutes.md: its source, its command to compile, its first command.
+TEST(cuda_environment, takes_the_program_of_the_tutorial) {
+  if (cuda_runs::nvcc().empty()) GTEST_SKIP() << "nvcc is not on this machine";
+  const std::string page = content(HEDDLE_SOURCE "/docs/use/five_minutes.md"), fence = "```cuda\n";
+  const std::size_t begin = page.find(fence) + fence.size();
+  std::ofstream(place_of_test() / "vectorAdd.cu") << page.substr(begin, page.find("```", begin) - begin);
+  ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -lineinfo -o vectorAdd vectorAdd.cu").code);
+  const std::string command = " exec --gpu h100 --report r.html -- ./vectorAdd";
+  ASSERT_NE(std::string::npos, page.find("    heddle" + command + "\n"));
+  const outcome o = shell("\"$HEDDLE\"" + command);
+  EXPECT_EQ(0, o.code) << o.err;
+  const std::string said = o.out.substr(0, o.out.find('\n'));
+  EXPECT_NE(std::string::npos, page.find("    " + said + "\n")) << said;
+  for (const char* line : {"kernel cycles ", "as profiled ", "DRAM bus ", "verdict "}) {
+    const std::size_t at = o.err.find(line);
+    ASSERT_NE(std::string::npos, at) << o.err;
+    const std::string whole = o.err.substr(at, o.err.find('\n', at) - at);
+    EXPECT_NE(std::string::npos, page.find(whole)) << whole;
+  }
+  EXPECT_NE(std::string::npos, content(place_of_test() / "r.html").find("<html"));
 }
 
 TEST(cuda_environment, lets_programs_be_debugged) {
