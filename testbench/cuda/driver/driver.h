@@ -29,15 +29,40 @@ result_t result_of(error_t e);
 /// success: the driver is initialised and the thread has a context.
 result_t ready();
 
-/// Runs the body of a driver function and returns its result. The runtime's last error is unchanged.
+/// While it lives, a thread without a context has one, in which it can release what needs none.
+class context_for_release {
+ public:
+  context_for_release();
+  ~context_for_release();
+  context_for_release(const context_for_release&) = delete;
+  context_for_release& operator=(const context_for_release&) = delete;
+  [[nodiscard]] result_t state() const { return state_; }
+
+ private:
+  bool lent_;
+  result_t state_;
+};
+
 template <class F>
-result_t driven(F&& f) {
-  const result_t r = ready();
-  if (r != result::success) return r;
+result_t driven_in_context(F&& f) {
   const error_t before = last_error;
   const error_t e = noted(f());
   last_error = before;
   return result_of(e);
+}
+
+/// Runs the body of a driver function and returns its result. The runtime's last error is unchanged.
+template <class F>
+result_t driven(F&& f) {
+  const result_t r = ready();
+  return r != result::success ? r : driven_in_context(f);
+}
+
+/// The same for a function that releases what its argument names: it needs no current context.
+template <class F>
+result_t driven_release(F&& f) {
+  const context_for_release here;
+  return here.state() != result::success ? here.state() : driven_in_context(f);
 }
 
 inline void* pointer_of(address_t a) { return reinterpret_cast<void*>(a); }

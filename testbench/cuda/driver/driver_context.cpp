@@ -167,6 +167,14 @@ result_t ready() {
   return c->alive ? result::success : result::context_is_destroyed;
 }
 
+context_for_release::context_for_release() : lent_(stack.empty()) {
+  state_ = lent_ && driver_is_initialized() ? result::success : ready();
+  if (lent_) stack.push_back(&primary());
+}
+context_for_release::~context_for_release() {
+  if (lent_) stack.pop_back();
+}
+
 }  // namespace heddle::cuda
 
 HEDDLE_CUDA result_t cuCtxCreate(context** c, unsigned flags, device_t device) { return create(c, flags, device); }

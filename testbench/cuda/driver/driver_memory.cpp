@@ -34,7 +34,7 @@ result_t make_host(void** to, std::size_t bytes, unsigned flags) {
 }
 
 result_t free_of(address_t a) {
-  return driven([&] {
+  return driven_release([&] {
     const error_t e = refused_by_capture();
     return e != error::none ? e : free_memory(pointer_of(a));
   });
@@ -112,7 +112,7 @@ HEDDLE_CUDA result_t cuMemFree_v2(address_t a) { return free_of(a); }
 HEDDLE_CUDA result_t cuMemHostAlloc(void** p, std::size_t bytes, unsigned flags) { return make_host(p, bytes, flags); }
 HEDDLE_CUDA result_t cuMemAllocHost_v2(void** p, std::size_t bytes) { return make_host(p, bytes, 0); }
 HEDDLE_CUDA result_t cuMemFreeHost(void* p) {
-  return driven([&] { return cudaFreeHost(p); });
+  return driven_release([&] { return cudaFreeHost(p); });
 }
 
 HEDDLE_DRIVER_BOTH(cuMemAllocAsync, cuMemAllocAsync_ptsz, (address_t * a, std::size_t bytes, stream_t s), {
@@ -129,7 +129,7 @@ HEDDLE_CUDA result_t cuMemHostRegister_v2(void* p, std::size_t bytes, unsigned f
   return driven([&] { return cudaHostRegister(p, bytes, flags); });
 }
 HEDDLE_CUDA result_t cuMemHostUnregister(void* p) {
-  return driven([&] { return cudaHostUnregister(p); });
+  return driven_release([&] { return cudaHostUnregister(p); });
 }
 HEDDLE_CUDA result_t cuMemHostGetDevicePointer_v2(address_t* a, void* p, unsigned flags) {
   return driven([&] {

@@ -54,7 +54,7 @@ result_t load_data(image** to, const void* data, unsigned count, const int* name
 }
 
 result_t unload(image* i) {
-  return driven([&] {
+  return driven_release([&] {
     if (!registry::get().has(i)) return error::invalid_handle;
     registry::get().unload(i);
     return error::none;

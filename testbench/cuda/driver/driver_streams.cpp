@@ -13,7 +13,7 @@ HEDDLE_CUDA result_t cuStreamCreateWithPriority(stream_t* s, unsigned flags, int
   return driven([&] { return cudaStreamCreateWithPriority(s, flags, priority); });
 }
 HEDDLE_CUDA result_t cuStreamDestroy(stream_t s) {
-  return driven([&] { return cudaStreamDestroy(s); });
+  return driven_release([&] { return cudaStreamDestroy(s); });
 }
 HEDDLE_CUDA result_t cuStreamDestroy_v2(stream_t s) { return cuStreamDestroy(s); }
 HEDDLE_DRIVER_BOTH(cuStreamSynchronize, cuStreamSynchronize_ptsz, (stream_t s),
@@ -48,7 +48,7 @@ HEDDLE_CUDA result_t cuEventCreate(event_t* e, unsigned flags) {
   return driven([&] { return cudaEventCreateWithFlags(e, flags); });
 }
 HEDDLE_CUDA result_t cuEventDestroy(event_t e) {
-  return driven([&] { return cudaEventDestroy(e); });
+  return driven_release([&] { return cudaEventDestroy(e); });
 }
 HEDDLE_CUDA result_t cuEventDestroy_v2(event_t e) { return cuEventDestroy(e); }
 HEDDLE_DRIVER_BOTH(cuEventRecord, cuEventRecord_ptsz, (event_t e, stream_t s),

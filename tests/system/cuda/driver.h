@@ -101,6 +101,8 @@ int cuMemAllocManaged(address*, size_t, unsigned);
 int cuMemAllocPitch_v2(address*, size_t*, size_t, size_t, unsigned);
 int cuMemHostAlloc(void**, size_t, unsigned);
 int cuMemFreeHost(void*);
+int cuMemHostRegister_v2(void*, size_t, unsigned);
+int cuMemHostUnregister(void*);
 int cuMemFree_v2(address);
 int cuMemGetInfo_v2(size_t*, size_t*);
 int cuMemGetAddressRange_v2(address*, size_t*, address);

@@ -2,6 +2,35 @@
 /* The driver API: the device, contexts, and combination with the runtime. */
 #include "driver.h"
 
+/* Numba releases what it holds after it has popped its contexts. */
+static void releases_without_a_context(void) {
+  static char registered[8192];
+  handle context = NULL, stream = NULL, event = NULL, module = NULL, current = &context;
+  address device = 0, shared = 0;
+  void* pinned = NULL;
+  GOOD(cuCtxCreate_v2(&context, 0, 0));
+  GOOD(cuMemAlloc_v2(&device, 100));
+  GOOD(cuMemAllocManaged(&shared, 100, 1));
+  GOOD(cuMemHostAlloc(&pinned, 100, 0));
+  GOOD(cuMemHostRegister_v2(registered, sizeof registered, 0));
+  GOOD(cuStreamCreate(&stream, 0));
+  GOOD(cuEventCreate(&event, 0));
+  GOOD(cuModuleLoad(&module, "driver_kernels.ptx"));
+  GOOD(cuCtxPopCurrent_v2(&current));
+  GOOD(cuMemFree_v2(device));
+  EXPECT(cuMemFree_v2(device), 1);
+  GOOD(cuMemFree_v2(shared));
+  GOOD(cuMemFreeHost(pinned));
+  GOOD(cuMemHostUnregister(registered));
+  GOOD(cuEventDestroy_v2(event));
+  GOOD(cuStreamDestroy_v2(stream));
+  GOOD(cuModuleUnload(module));
+  GOOD(cuCtxGetCurrent(&current));
+  EXPECT(current == NULL, 1);
+  EXPECT(cuMemAlloc_v2(&device, 100), 201);
+  GOOD(cuCtxDestroy_v2(context));
+}
+
 int main(void) {
   handle one, two, current, primary;
   address p;
@@ -64,6 +93,8 @@ int main(void) {
   EXPECT(cuMemAlloc_v2(&p, 100), 709);
   EXPECT(cuDevicePrimaryCtxRelease_v2(0), 201);
   GOOD(cuCtxSetCurrent(NULL));
+
+  releases_without_a_context();
 
   /* A thread that calls the runtime uses the primary context, too; handles and memory are shared. */
   handle stream = NULL, begin, end;
