@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The report and speedscope as Playwright sees them, beside the tests in C++ (tests/system/views/report_page_test.cpp, speedscope_test.cpp): real clicks, keys and downloads.
-// node page.mjs FOLDER_OF_NODE_MODULES HEDDLE WORKLOADS SCRATCH; 77: there is no Playwright, or no browser for it
+// node page.mjs FOLDER_OF_NODE_MODULES HEDDLE WORKLOADS SCRATCH PART...; 77: there is no Playwright, or no browser for it
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { drawn, drive_charts, drive_choosers, drive_links, drive_tables } from '
 import { front_over_the_clock, power_beside_the_pipeline } from './energy.mjs'
 import { source_side_by_side } from './source.mjs'
 
-const [modules, heddle, workloads, scratch] = process.argv.slice(2)
+const [modules, heddle, workloads, scratch, ...chosen] = process.argv.slice(2)
 const browsers = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 const browser_program = process.env.HEDDLE_BROWSER ??
   browsers.flatMap((name) => process.env.PATH.split(delimiter).map((folder) => join(folder, name))).find((path) => existsSync(path))
@@ -127,15 +127,19 @@ async function sweep() {
 }
 
 const tools = { open, run, file: (name) => resolve(file(name)), url, workloads: resolve(workloads), folder: join(fileURLToPath(new URL('.', import.meta.url)), 'six_kernels') }
+const parts = {
+  report,
+  comparison,
+  sweep,
+  power: () => power_beside_the_pipeline(tools),
+  front: () => front_over_the_clock(tools),
+  source: () => source_side_by_side(tools),
+  timeline,
+}
+assert.ok(chosen.length > 0 && chosen.every((name) => name in parts), `expected some of ${Object.keys(parts)}`)
 try {
-  await report()
-  await comparison()
-  await sweep()
-  await power_beside_the_pipeline(tools)
-  await front_over_the_clock(tools)
-  await source_side_by_side(tools)
-  await timeline()
+  for (const name of chosen) await parts[name]()
 } finally {
   await browser.close()
 }
-console.log('report, comparison, sweep, power, front, source and timeline are drawn as measured')
+console.log(`${chosen} drawn as measured`)
