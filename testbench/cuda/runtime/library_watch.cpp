@@ -47,16 +47,21 @@ bool is_empty_function(const std::uint8_t* code) {
 
 }  // namespace
 
-bool write_jump([[maybe_unused]] std::uintptr_t at, [[maybe_unused]] const void* to) {
+bool write_jump([[maybe_unused]] std::uintptr_t at, [[maybe_unused]] const void* to,
+                [[maybe_unused]] std::uint64_t bytes) {
 #if defined(__x86_64__)
   constexpr std::uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};  // jmp *0(%rip), followed by the address
   static_assert(sizeof jump + sizeof to == jump_bytes);
+  constexpr std::uint64_t prologue = 32, farthest = 2 + 127;  // of a short jump
+  const std::uint64_t place = bytes >= prologue + jump_bytes ? std::min(bytes - jump_bytes, farthest) : 0;
+  const std::uint8_t to_place[] = {0xeb, static_cast<std::uint8_t>(place - 2)};
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::uintptr_t begin = at / page * page;
-  const std::uintptr_t end = (at + jump_bytes + page - 1) / page * page;
+  const std::uintptr_t end = (at + place + jump_bytes + page - 1) / page * page;
   if (::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
-  std::memcpy(reinterpret_cast<void*>(at), jump, sizeof jump);
-  std::memcpy(reinterpret_cast<void*>(at + sizeof jump), &to, sizeof to);
+  std::memcpy(reinterpret_cast<void*>(at + place), jump, sizeof jump);
+  std::memcpy(reinterpret_cast<void*>(at + place + sizeof jump), &to, sizeof to);
+  if (place != 0) std::memcpy(reinterpret_cast<void*>(at), to_place, sizeof to_place);
   return ::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_EXEC) == 0;
 #else
   return false;
@@ -68,7 +73,7 @@ void watch_libraries(void (*visit)(const char* path, std::uintptr_t base)) {
   visit_new_libraries();
   const std::uintptr_t empty = _r_debug.r_brk;
   if (empty != 0 && is_empty_function(reinterpret_cast<const std::uint8_t*>(empty)))
-    write_jump(empty, reinterpret_cast<const void*>(&on_change));
+    write_jump(empty, reinterpret_cast<const void*>(&on_change), jump_bytes);
 }
 
 }  // namespace heddle::cuda

@@ -10,8 +10,10 @@ namespace heddle::cuda {
 /// dynamic linker's function cannot be changed, later ones are not visited.
 void watch_libraries(void (*visit)(const char* path, std::uintptr_t base));
 
-/// Overwrites the code at `at` with a jump to `to`; false: the system does not permit it. Only on x86-64.
-bool write_jump(std::uintptr_t at, const void* to);
+/// Overwrites the code at `at`, a function of `bytes`, with a jump to `to`; false: the system does not permit it. Only
+/// on x86-64. At the beginning there are as few new bytes as possible: a debugger that has a breakpoint behind the
+/// function's prologue writes there what it found before.
+bool write_jump(std::uintptr_t at, const void* to, std::uint64_t bytes);
 constexpr unsigned jump_bytes = 14;
 
 }  // namespace heddle::cuda

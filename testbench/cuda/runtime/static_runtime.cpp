@@ -138,7 +138,7 @@ bool take_over(const elf_file& file, const sections& s, std::uintptr_t base) {
     has_old |= std::strcmp(name, "cudaBindTexture") == 0;
     has_v2 |= std::strcmp(name, "cudaGetDeviceProperties_v2") == 0;
 #if defined(__x86_64__)
-    if (!write_jump(base + symbol.st_value, ours->address))
+    if (!write_jump(base + symbol.st_value, ours->address, symbol.st_size))
       refuse(
           "this system does not let a program's code be changed, as a static CUDA runtime needs; link it with nvcc -cudart shared");
 #else

@@ -130,6 +130,13 @@ TEST(cuda_environment, takes_the_program_of_the_tutorial) {
     EXPECT_NE(std::string::npos, page.find(whole)) << whole;
   }
   EXPECT_NE(std::string::npos, content(place_of_test() / "r.html").find("<html"));
+  if (std::system("gdb --version > /dev/null 2>&1") != 0) return;
+  const outcome debugged =
+      in_environment("--quiet --gpu h100",
+                     "gdb -q -batch -ex \"break cudaMalloc\" -ex \"break cudaEventRecord\" -ex run -ex continue -ex "
+                     "continue -ex delete -ex continue ./vectorAdd");
+  EXPECT_NE(std::string::npos, debugged.out.find("Breakpoint 1")) << debugged.out << debugged.err;
+  EXPECT_NE(std::string::npos, debugged.out.find("exited normally")) << debugged.out << debugged.err;
 }
 
 TEST(cuda_environment, lets_programs_be_debugged) {
