@@ -9,7 +9,7 @@ import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { drawn, drive_charts, drive_choosers, drive_links, drive_tables } from './drive.mjs'
 import { front_over_the_clock, power_beside_the_pipeline } from './energy.mjs'
-import { source_side_by_side } from './source.mjs'
+import { a_thousand_launches, compared_runs, source_side_by_side } from './source.mjs'
 
 const [modules, heddle, workloads, scratch, ...chosen] = process.argv.slice(2)
 const browsers = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
@@ -134,6 +134,8 @@ const parts = {
   power: () => power_beside_the_pipeline(tools),
   front: () => front_over_the_clock(tools),
   source: () => source_side_by_side(tools),
+  compared: () => compared_runs(tools),
+  many: () => a_thousand_launches(tools),
   timeline,
 }
 assert.ok(chosen.length > 0 && chosen.every((name) => name in parts), `expected some of ${Object.keys(parts)}`)

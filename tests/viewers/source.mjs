@@ -115,7 +115,10 @@ async function narrow(open, url) {
 }
 
 /** Two kernels of one run, two runs and two machines: what changed is named. */
-async function comparisons({ open, run, file, url, job }) {
+export async function compared_runs(tools) {
+  const { open, run, file, url } = tools,
+    job = smaller_job(tools)
+  run('run', job, '--quiet', '--gpu', 'v100', '--metrics', file('six.json'))
   run('run', job, '--quiet', '--gpu', 'v100', '--set', 'sub_partition.scheduler=lrr', '--metrics', file('lrr.json'))
   run('run', job, '--quiet', '--gpu', 'gtx1080', '--metrics', file('other.json'))
   run('report', file('six.json'), file('lrr.json'), file('other.json'), '-o', file('three.html'))
@@ -185,7 +188,7 @@ async function opened(address, { open }) {
 }
 
 /** A job of 1,000 launches opens in less than a second of the processor's time, once in five times on a busy machine, and builds what one of 40 launches does. */
-async function a_thousand_launches(tools) {
+export async function a_thousand_launches(tools) {
   const { file, url } = tools
   many_launches(40, 'some', tools)
   const some = await opened(url(file('some.html')), tools)
@@ -263,6 +266,5 @@ export async function source_side_by_side(tools) {
   assert.deepEqual(complaints, [])
   await close()
   await narrow(open, url(file('six.html')))
-  await comparisons({ ...tools, job })
-  await a_thousand_launches(tools)
 }
+
