@@ -104,8 +104,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   [[nodiscard]] unsigned cta_slot_of(unsigned warp) const { return owner_[warp].cta_slot; }
   [[nodiscard]] unsigned warp_in_block(unsigned warp) const { return owner_[warp].warp; }
   /// Frees the slot and registers of an exited warp; the last warp of a block completes the block. With `stores_left`,
-  /// stores of the warp are outstanding, and stores_settled is called when all are acknowledged. Returns the block's
-  /// sequence number.
+  /// stores of the warp are outstanding, and stores_settled is called when all are acknowledged. `executed`: the warp's
+  /// instructions since it came to the slot. Returns the block's sequence number.
   std::uint64_t release_warp(unsigned warp, bool stores_left, std::uint64_t executed, cycle_t cycle);
   /// All outstanding stores of one exited warp of the block are acknowledged. With the last such warp of a complete
   /// block, the CWD is informed.

@@ -37,7 +37,8 @@ class context_switch {
   /// Writes a stopped warp to a context image, or restores it from one. Throws program_error if the image is not a
   /// valid warp of this program.
   void exchange(unsigned slot, simt::context_image& image);
-  /// The stopped warp's context is in memory: frees the slot and erases the warp's state.
+  /// The stopped warp's context is in memory: frees the slot and erases the warp's state. Returns the instructions that
+  /// the warp has executed since it came to the slot.
   std::uint64_t swap_out(unsigned slot, cycle_t cycle);
   /// Reserves the slot for a warp that is swapped in. The warp is active from `cycle` on, and stopped.
   void swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,

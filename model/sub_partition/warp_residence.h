@@ -40,7 +40,8 @@ class warp_residence {
   /// The same for a warp that begins with its first instruction.
   void occupy_new(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                   unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle);
-  /// Frees the slot and its registers. The warp was active until `cycle`.
+  /// Frees the slot and its registers. The warp was active until `cycle`. Returns the instructions that it has executed
+  /// since it came to the slot.
   std::uint64_t vacate(unsigned slot, cycle_t cycle);
   /// The warp has exited, none of its loads is outstanding, and its stores are taken: vacates the slot and reports it.
   void finish(unsigned slot, cycle_t cycle);

@@ -17,7 +17,8 @@ class warp_supervisor {
   virtual ~warp_supervisor() = default;
   /// The warp with warp id `warp` on the SM has exited, none of its loads is outstanding, and the load/store unit has
   /// taken the data of its stores. The slot is free from `cycle` on. `stores_left`: some of its stores are not yet
-  /// acknowledged; stores_settled reports when all are. Returns an id of the warp's block for that call.
+  /// acknowledged; stores_settled reports when all are. `executed`: instructions since it came to the slot. Returns an
+  /// id of the warp's block for that call.
   virtual std::uint64_t warp_finished(unsigned warp, bool stores_left, std::uint64_t executed, cycle_t cycle) = 0;
   /// All stores that a finished warp of the block left behind are acknowledged.
   virtual void stores_settled(std::uint64_t block, cycle_t cycle) = 0;
