@@ -143,10 +143,21 @@ class energy_account {
     struct counts {
       std::uint64_t executed = 0;
       std::uint64_t lanes = 0;
+
+      void add(std::uint64_t more, std::uint64_t more_lanes) {
+        executed += more;
+        lanes += more_lanes;
+      }
     };
-    std::vector<std::uint32_t> seen_;  // low halves of known_'s executed instructions
-    std::vector<counts> known_;        // by instruction
-    std::vector<counts> of_price_;     // by price
+    /// Low halves of an instruction's counts, which are all as long as none has overflowed.
+    struct seen {
+      std::uint32_t executed = 0;
+      std::uint32_t lanes = 0;
+    };
+    [[nodiscard]] double pj_of(const price_list& list) const;
+
+    std::vector<seen> seen_;        // by instruction
+    std::vector<counts> of_price_;  // by price
     std::uint64_t executed_ = 0;
     std::size_t first_ = 0;  // of those that had executed since
   };

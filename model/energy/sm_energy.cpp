@@ -186,12 +186,17 @@ double energy_account::joules_of(std::uint32_t launch, unsigned sm, sm_events& k
   return known.joules;
 }
 
-// All have been found when their number is. Nearly all instructions of a program are unchanged: they are told by the
-// low halves of their counts.
+// All have been found when their number is. Nearly all instructions of a program are unchanged.
 double energy_account::instruction_sum::up_to(std::uint64_t executed, const launch_profile& profile,
                                               const price_list& list) {
+  if (profile.has_overflowed()) {
+    of_price_.assign(list.prices.size(), {});
+    for (std::size_t at = 0; at < profile.size(); ++at)
+      of_price_[list.price_of[at]].add(profile.count(at, launch_profile::executed),
+                                       profile.count(at, launch_profile::lanes));
+    return pj_of(list);
+  }
   seen_.resize(profile.size());
-  known_.resize(profile.size());
   of_price_.resize(list.prices.size());
   std::uint64_t left = executed - executed_;
   executed_ = executed;
@@ -200,23 +205,23 @@ double energy_account::instruction_sum::up_to(std::uint64_t executed, const laun
   const auto look = [&](std::size_t from, std::size_t to) {
     const profile_line* const lines = profile.lines();
     for (std::size_t at = from; at < to; ++at) {
-      const std::uint32_t low = lines[at].low[launch_profile::executed];
-      if (__builtin_expect(low == seen_[at], 1)) continue;
-      seen_[at] = low;
-      const counts now = {profile.count(at, launch_profile::executed), profile.count(at, launch_profile::lanes)};
-      counts& sum = of_price_[list.price_of[at]];
-      const std::uint64_t more = now.executed - known_[at].executed;
-      sum.executed += more;
-      sum.lanes += now.lanes - known_[at].lanes;
-      known_[at] = now;
+      const auto& low = lines[at].low;
+      const std::uint32_t more = low[launch_profile::executed] - seen_[at].executed;
+      if (__builtin_expect(more == 0, 1)) continue;
+      of_price_[list.price_of[at]].add(more, low[launch_profile::lanes] - seen_[at].lanes);
+      seen_[at] = {low[launch_profile::executed], low[launch_profile::lanes]};
       if (!found) first_ = at;
       found = true;
       left -= more;
       if (left == 0) return;
     }
   };
-  if (left != 0) look(first, known_.size());
+  if (left != 0) look(first, seen_.size());
   if (left != 0) look(0, first);
+  return pj_of(list);
+}
+
+double energy_account::instruction_sum::pj_of(const price_list& list) const {
   double pj = 0;
   for (std::size_t i = 0; i < of_price_.size(); ++i)
     pj += static_cast<double>(of_price_[i].executed) * list.prices[i].executed +

@@ -27,9 +27,11 @@ void write_list(json_writer& w, const char* key, const T& list) {
 
 template <class T>
 void write_counts(json_writer& w, const char* key, const T& counts) {
-  w.key(constant_key{key}).begin_object();
-  counts.visit([&w](const char* name, const auto& v) { w.member(constant_key{name}, v); });
-  w.end_object();
+  w.key(constant_key{key}).again_or(counts, [&] {
+    w.begin_object();
+    counts.visit([&w](const char* name, const auto& v) { w.member(constant_key{name}, v); });
+    w.end_object();
+  });
 }
 
 /// States that few chips have: written only where they occur.
@@ -38,12 +40,15 @@ bool is_rare(warp_stall s) {
 }
 
 void write_states(json_writer& w, const warp_state_counts& states) {
-  w.key("warp_states").begin_object();
-  for (std::size_t s = 0; s < states.states.size(); ++s) {
-    const auto state = static_cast<warp_stall>(s);
-    if (const std::uint64_t n = states.states[s]; n != 0 || !is_rare(state)) w.member(constant_key{name_of(state)}, n);
-  }
-  w.end_object();
+  w.key("warp_states").again_or(states, [&] {
+    w.begin_object();
+    for (std::size_t s = 0; s < states.states.size(); ++s) {
+      const auto state = static_cast<warp_stall>(s);
+      if (const std::uint64_t n = states.states[s]; n != 0 || !is_rare(state))
+        w.member(constant_key{name_of(state)}, n);
+    }
+    w.end_object();
+  });
 }
 
 void write_gpu(json_writer& w, const gpu_config& config) {
@@ -62,13 +67,15 @@ void write_energy(json_writer& w, const energy_metrics& e) {
   if (e.capped) w.member("mean_clock_mhz", e.mean_clock_mhz).member("throttled_cycles", e.throttled_cycles);
   write_counts(w, "by_unit", e.by_unit);
   write_counts(w, "by_class", e.by_class);
-  w.key("by_sm").begin_array();
-  unsigned next = 0;
+  // From the first SM that worked to the last: a small launch is in few of many.
+  const unsigned first = e.active_sms.empty() ? 0 : e.active_sms.front().sm;
+  w.member("idle_sm_joules", e.idle_sm_joules).member("first_sm", first).key("by_sm").begin_array();
+  unsigned next = first;
   for (const sm_joules& s : e.active_sms) {
     w.values(e.idle_sm_joules, s.sm - next).value(s.total);
     next = s.sm + 1;
   }
-  w.values(e.idle_sm_joules, e.sms - next).end_array();
+  w.end_array();
 }
 
 // Lines in the order of the kernel's `lines`.
@@ -87,9 +94,10 @@ void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
 }
 
 void write_line_memory(json_writer& w, const line_metrics& l) {
-  w.key("memory").begin_object().member("accesses", l.accesses);
-  l.memory.visit([&w](const char* name, std::uint64_t n) {
-    if (n != 0 || std::string_view(name).rfind("atomic_", 0) != 0) w.member(constant_key{name}, n);
+  w.key("memory").begin_object().member("accesses", l.accesses).again_or(l.memory, [&] {
+    l.memory.visit([&w](const char* name, std::uint64_t n) {
+      if (n != 0 || std::string_view(name).rfind("atomic_", 0) != 0) w.member(constant_key{name}, n);
+    });
   });
   w.end_object();
 }

@@ -7,11 +7,13 @@ namespace {
 
 template <class Counts>
 void write_present(json_writer& w, const char* name, const Counts& counts) {
-  w.key(constant_key{name}).begin_object();
-  counts.visit([&w](const char* what, std::uint64_t n) {
-    if (n != 0) w.member(what, n);
+  w.key(constant_key{name}).again_or(counts, [&] {
+    w.begin_object();
+    counts.visit([&w](const char* what, std::uint64_t n) {
+      if (n != 0) w.member(constant_key{what}, n);
+    });
+    w.end_object();
   });
-  w.end_object();
 }
 
 void write_instruction(json_writer& w, const instruction_metrics& i) {

@@ -52,6 +52,7 @@ struct hashed {
 };
 using hashed_keys = hashed<12>;
 using hashed_numbers = hashed<10>;
+using hashed_texts = hashed<9>;
 
 // As text.
 bool same(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
@@ -82,9 +83,13 @@ json_writer& json_writer::key(std::string_view name) {
 
 json_writer& json_writer::key(std::uint64_t number) {
   separate();
-  std::array<char, padded_bytes> text{};
-  char* const end = fmt::format_to(text.data(), FMT_COMPILE("\"{}\": "), number);
-  put_padded(text.data(), static_cast<std::size_t>(end - text.data()));
+  const std::size_t digits = text_of(number).size();
+  constexpr std::string_view end = "\": ";
+  std::array<char, padded_bytes> text;  // what lies behind the key is not looked at
+  text[0] = '"';
+  std::memcpy(text.data() + 1, whole_text_.data(), whole_text_.size());
+  std::memcpy(text.data() + 1 + digits, end.data(), end.size());
+  put_padded(text.data(), 1 + digits + end.size());
   after_key_ = true;
   return *this;
 }
@@ -115,6 +120,49 @@ bool json_writer::make_key(key_text& to, const char* name) {
   at = std::copy(text.begin(), text.end(), at);
   std::copy(end.begin(), end.end(), at);
   return true;
+}
+
+// Where the text of these numbers belongs; it is of `kind` if it is there.
+json_writer::known_text& json_writer::find(const void* kind, const void* numbers, std::size_t bytes) {
+  if (texts_.empty()) texts_.resize(hashed_texts::size);
+  const auto* const all = static_cast<const std::byte*>(numbers);
+  std::uint64_t of = reinterpret_cast<std::uintptr_t>(kind) + margin_size_ + (first_ ? 1 : 0) + (after_key_ ? 2 : 0);
+  for (std::size_t i = 0; i < bytes; i += sizeof of) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, all + i, sizeof word);
+    of = (of ^ word) * 0xff51afd7ed558ccd;
+    of ^= of >> 32;
+  }
+  const auto same = [&](const known_text& known) {
+    return known.kind == kind && known.margin == margin_size_ && known.first == first_ &&
+           known.after_key == after_key_ && std::memcmp(known.numbers.data(), all, bytes) == 0;
+  };
+  const std::size_t place = hashed_texts::place(of);
+  known_text* known = &texts_[place];
+  if (same(*known)) return *known;
+  known_text& other = texts_[place ^ 1];
+  if (same(other)) return other;
+  if (known->kind != nullptr && other.kind == nullptr) known = &other;
+  known->kind = nullptr;
+  known->margin = margin_size_;
+  known->first = first_;
+  known->after_key = after_key_;
+  known->numbers.assign(all, all + bytes);
+  return *known;
+}
+
+// The last so many characters, unless some have left parts_.
+void json_writer::remember(known_text& as, const void* kind, std::size_t characters) {
+  if (characters > parts_size_) return;
+  as.kind = kind;
+  as.text.assign(parts_.data() + parts_size_ - characters, characters);
+}
+
+json_writer& json_writer::again(const known_text& known) {
+  put(known.text);
+  after_key_ = false;
+  if (!known.text.empty()) first_ = false;
+  return *this;
 }
 
 json_writer& json_writer::value(std::string_view text) {
@@ -153,19 +201,23 @@ json_writer& json_writer::whole(std::uint64_t number) {
   return *this;
 }
 
-// Valid until the next call; put_padded() may have it.
+// Valid until the next call; put_padded() may have it. A number is in one of two places, so that two numbers of each
+// launch seldom drive each other out.
 std::string_view json_writer::text_of(double number) {
-  static constexpr std::array<char, padded_bytes> no_number{"null"};
   std::uint64_t bits = 0;
   std::memcpy(&bits, &number, sizeof bits);
   if (numbers_.empty()) numbers_.resize(hashed_numbers::size);
-  number_text& known = numbers_[hashed_numbers::place(bits)];
-  if (__builtin_expect(known.size != 0 && known.bits == bits, 1)) return {known.text.data(), known.size};
+  const std::size_t place = hashed_numbers::place(bits);
+  number_text* known = &numbers_[place];
+  if (__builtin_expect(known->bits == bits, 1)) return {known->text.data(), known->size};
+  number_text& other = numbers_[place ^ 1];
+  if (other.bits == bits) return {other.text.data(), other.size};
   if (!std::isfinite(number)) return no_number.data();
-  known.bits = bits;
-  known.size =
-      static_cast<std::size_t>(fmt::format_to(known.text.data(), FMT_COMPILE("{}"), number) - known.text.data());
-  return {known.text.data(), known.size};
+  if (known->bits != number_text{}.bits && other.bits == number_text{}.bits) known = &other;
+  known->bits = bits;
+  known->size =
+      static_cast<std::size_t>(fmt::format_to(known->text.data(), FMT_COMPILE("{}"), number) - known->text.data());
+  return {known->text.data(), known->size};
 }
 
 // Valid until the next call.

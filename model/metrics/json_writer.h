@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -54,6 +55,19 @@ class json_writer {
   json_writer& member(const K& name, const T& v) {
     return key(name).value(v);
   }
+  /// What write() writes from `numbers` and from nothing else; what was written of the same numbers before is written
+  /// again. Call it behind a key, or for members of the open object.
+  template <class T, class Write>
+  json_writer& again_or(const T& numbers, Write&& write) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint64_t) == 0);
+    static constexpr char kind = 0;  // its address
+    known_text& known = find(&kind, &numbers, sizeof numbers);
+    if (known.kind == &kind) return again(known);
+    const std::size_t from = size();
+    write();
+    remember(known, &kind, size() - from);
+    return *this;
+  }
 
   /// For texts of so many characters: they grow without being copied.
   void reserve(std::size_t characters) { text_.reserve(characters); }
@@ -65,10 +79,12 @@ class json_writer {
  private:
   static constexpr std::size_t parts_bytes = 8192;
   static constexpr std::size_t padded_bytes = 64;  // of a short text that is copied with what lies behind it
+  static constexpr std::array<char, padded_bytes> no_number{"null"};
+  /// The text of a number; so far, of a NaN.
   struct number_text {
-    std::uint64_t bits = 0;  // of the number
-    std::size_t size = 0;    // none so far
-    std::array<char, padded_bytes> text{};
+    std::uint64_t bits = ~std::uint64_t{0};
+    std::size_t size = 4;
+    std::array<char, padded_bytes> text = no_number;
   };
   struct key_text {
     const char* name = nullptr;  // none so far
@@ -76,6 +92,17 @@ class json_writer {
     std::size_t size = 0;
     std::array<char, padded_bytes + 1> text{};  // with the margin, the quotes and the colon
   };
+  struct known_text {
+    const void* kind = nullptr;  // none so far
+    std::size_t margin = 0;      // size of the margin before members
+    bool first = true;           // of their object
+    bool after_key = false;
+    std::vector<std::byte> numbers;
+    std::string text;
+  };
+  known_text& find(const void* kind, const void* numbers, std::size_t bytes);
+  void remember(known_text& as, const void* kind, std::size_t characters);
+  json_writer& again(const known_text& known);
   json_writer& open(char bracket);
   json_writer& close(char bracket);
   json_writer& raw(std::string_view token);
@@ -104,6 +131,7 @@ class json_writer {
   // Numbers as text: those of a kernel's launches are often the same, and making one takes 400 instructions.
   std::vector<number_text> numbers_;  // by hash; empty before the first
   std::vector<key_text> keys_;        // likewise
+  std::vector<known_text> texts_;     // likewise
   std::array<char, 24> whole_text_{};
 };
 

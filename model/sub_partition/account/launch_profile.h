@@ -61,6 +61,8 @@ class launch_profile {
   /// Number of instructions; 0 before the launch's first warp.
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
   [[nodiscard]] instruction_profile at(std::size_t instruction) const;
+  /// False if lines() has all of each count.
+  [[nodiscard]] bool has_overflowed() const { return !high_.empty(); }
   /// One count of an instruction: `executed`, `lanes` or that of a state.
   [[nodiscard]] std::uint64_t count(std::size_t instruction, unsigned what) const {
     const std::uint64_t high = high_.empty() ? 0 : high_[instruction][what];

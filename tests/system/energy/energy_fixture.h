@@ -74,6 +74,13 @@ inline double sum(const json& values) {
   return s;
 }
 
+/// Of all `sms` SMs; by_sm has those from the first to the last that worked.
+inline double sum_by_sm(const json& energy, std::size_t sms) {
+  const json& by_sm = energy["by_sm"];
+  EXPECT_LE(energy["first_sm"].get<std::size_t>() + by_sm.size(), sms);
+  return sum(by_sm) + static_cast<double>(sms - by_sm.size()) * energy["idle_sm_joules"].get<double>();
+}
+
 inline double dynamic(const json& owner) {
   return owner["energy"]["total_joules"].get<double>() - owner["energy"]["static_joules"].get<double>();
 }
@@ -85,12 +92,12 @@ inline void check_energies(const json& m) {
   const auto same = [](double a, double b, const std::string& what) {
     EXPECT_LE(std::abs(a - b), 1e-9 * std::max(std::abs(a), std::abs(b))) << what << ": " << a << " and " << b;
   };
-  const auto check = [&same](const json& e, const std::string& what) {
+  const auto check = [&](const json& e, const std::string& what) {
     const double total = e["total_joules"];
     EXPECT_GT(total, 0) << what;
     same(sum(e["by_unit"]), total, what + " by unit");
     same(sum(e["by_class"]) + e["static_joules"].get<double>(), total, what + " by class");
-    double by_sm = sum(e["by_sm"]);
+    double by_sm = sum_by_sm(e, m["sms"].size());
     for (const char* unit : {"interconnect", "l2", "dram", "context", "constant"})
       by_sm += e["by_unit"][unit].get<double>();
     same(by_sm, total, what + " by SM");

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 using energy_fixture::dynamic;
 using energy_fixture::json;
 using energy_fixture::sum;
+using energy_fixture::sum_by_sm;
 
 class energy : public ::testing::Test {
  protected:
@@ -131,7 +132,7 @@ TEST_F(energy, adds_up_in_the_file) {
     EXPECT_NEAR((sum(e["by_class"]) + e["static_joules"].get<double>()) / total, 1, 1e-9);
     EXPECT_NEAR(sum(e["by_line"]) / dynamic(k), 1, 1e-9);
     EXPECT_EQ(e["by_line"].size(), k["lines"].size());
-    double shared = sum(e["by_sm"]);
+    double shared = sum_by_sm(e, m["sms"].size());
     for (const char* unit : {"interconnect", "l2", "dram", "context", "constant"})
       shared += e["by_unit"][unit].get<double>();
     EXPECT_NEAR(shared / total, 1, 1e-9);

@@ -41,6 +41,50 @@ TEST(json_writer, numbers_read_back_as_they_were_and_what_json_lacks_is_null) {
   EXPECT_EQ(w.text(), "[null, null, -0, 1.5]\n");
 }
 
+struct pair_of_numbers {
+  std::uint64_t whole;
+  double real;
+};
+
+// `again`: by again_or, which the second function does without. Behind a key and among members, as first members and as
+// later ones, with texts between them that are long enough to be written in parts.
+std::string objects_of(const std::vector<pair_of_numbers>& all, bool again, unsigned& written) {
+  json_writer w;
+  const auto put = [&](const pair_of_numbers& p, auto&& write) {
+    again ? static_cast<void>(w.again_or(p, write)) : write();
+  };
+  w.begin_object();
+  for (const pair_of_numbers& p : all) {
+    const auto members = [&] {
+      w.member("whole", p.whole).member("real", p.real);
+      ++written;
+    };
+    w.key("inner").begin_object();
+    if (p.whole % 3 != 0) w.member("before", std::string(p.whole * 300, 'x'));
+    put(p, members);
+    w.end_object().key("object");
+    put(p, [&] {
+      w.begin_object();
+      members();
+      w.end_object();
+    });
+  }
+  return w.end_object().text();
+}
+
+TEST(json_writer, the_same_numbers_are_written_again_as_their_place_asks) {
+  random_numbers random(3);
+  std::vector<pair_of_numbers> all;
+  for (unsigned i = 0; i < 400; ++i) all.push_back({random.below(30), 0.1 * static_cast<double>(random.below(3))});
+  unsigned plain = 0, again = 0;
+  ASSERT_EQ(objects_of(all, true, again), objects_of(all, false, plain));
+  EXPECT_LT(again, plain / 2);
+  json_writer other;
+  other.begin_array().again_or(pair_of_numbers{1, 0}, [&other] { other.value(1); });
+  other.again_or(pair_of_numbers{1, 0}, [&other] { other.value(2); });  // another text of the same numbers
+  EXPECT_EQ(other.end_array().text(), "[1, 2]\n");
+}
+
 // The same key at another depth, as the first member and as a later one, and one at the place of another's text.
 TEST(json_writer, constant_keys_fit_each_place) {
   std::vector<std::string> names;
