@@ -2,6 +2,8 @@
 #include "heddle/memory/common/byte_store.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -16,19 +18,55 @@ namespace {
 constexpr std::size_t least_chunk_bytes = 16384;
 constexpr std::size_t most_chunk_bytes = std::size_t{2} << 20;
 
-// A copy of a gigabyte touches 262,144 pages of 4 KiB, or 512 of this size.
-void ask_for_large_page(void* begin) {
 #if defined(__linux__)
-  madvise(begin, most_chunk_bytes, MADV_HUGEPAGE);
-#else
-  static_cast<void>(begin);
-#endif
+// A copy of a gigabyte touches 262,144 pages of 4 KiB, or 512 of this size; a large one takes 0.1 to 0.3 ms and 512
+// small ones 1 ms. Virtual machines that give free memory back to their host give back what could be large pages: there
+// a large one takes 4 ms, and small ones are asked for until the next try.
+void give_large_page(std::uint8_t* begin) {
+  using clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds too_long(1);
+  constexpr int chunks_between_tries = 32;
+  static std::atomic<int> small_chunks{0};
+  if (small_chunks.load(std::memory_order_relaxed) > 0) {
+    small_chunks.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  const auto start = clock::now();
+  if (madvise(begin, most_chunk_bytes, MADV_HUGEPAGE) != 0) return;
+  *static_cast<volatile std::uint8_t*>(begin) = 0;
+  if (clock::now() - start > too_long) small_chunks.store(chunks_between_tries, std::memory_order_relaxed);
 }
+
+// A chunk that begins at a multiple of its size, as large pages do.
+std::uint8_t* map_chunk() {
+  constexpr std::size_t size = most_chunk_bytes;
+  void* const all = mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::uint8_t*>(all);
+  const std::size_t before = (size - reinterpret_cast<std::uintptr_t>(begin) % size) % size;
+  if (before != 0) munmap(begin, before);
+  munmap(begin + before + size, size - before);
+  give_large_page(begin + before);
+  return begin + before;
+}
+
+std::uint8_t* zeroed_chunk(std::size_t bytes) {
+  return bytes == most_chunk_bytes ? map_chunk() : static_cast<std::uint8_t*>(std::calloc(bytes, 1));
+}
+
+void release(std::uint8_t* chunk, std::size_t bytes) {
+  if (bytes == most_chunk_bytes) munmap(chunk, bytes);
+  else std::free(chunk);
+}
+#else
+std::uint8_t* zeroed_chunk(std::size_t bytes) { return static_cast<std::uint8_t*>(std::calloc(bytes, 1)); }
+void release(std::uint8_t* chunk, std::size_t) { std::free(chunk); }
+#endif
 }  // namespace
 
 byte_store::byte_store() : recent_(recent_pages) {}
 
-void byte_store::release_chunk::operator()(std::uint8_t* p) const { std::free(p); }
+void byte_store::release_chunk::operator()(std::uint8_t* p) const { release(p, bytes); }
 
 std::uint8_t* byte_store::find(std::uint64_t number) const {
   recent& r = recent_[number % recent_pages];
@@ -48,19 +86,15 @@ std::uint8_t* byte_store::make(std::uint64_t number) {
   if (fresh_pages_ == 0) {
     const std::size_t bytes =
         std::clamp<std::size_t>(pages_ * page_bytes, least_chunk_bytes, most_chunk_bytes) / page_bytes * page_bytes;
-    const bool large = bytes == most_chunk_bytes;
-    chunks_.emplace_back(
-        static_cast<std::uint8_t*>(large ? std::aligned_alloc(most_chunk_bytes, bytes) : std::malloc(bytes)));
+    chunks_.emplace_back(zeroed_chunk(bytes), release_chunk{bytes});
     if (chunks_.back() == nullptr) {
       chunks_.pop_back();
       throw std::bad_alloc();
     }
     fresh_ = chunks_.back().get();
     fresh_pages_ = bytes / page_bytes;
-    if (large) ask_for_large_page(fresh_);
   }
   std::uint8_t* const data = fresh_;
-  std::memset(data, 0, page_bytes);
   regions_[number / region_pages].pages[number % region_pages] = data;
   fresh_ += page_bytes;
   --fresh_pages_;

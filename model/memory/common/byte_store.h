@@ -34,6 +34,7 @@ class byte_store {
     std::uint8_t* pages[region_pages] = {};
   };
   struct release_chunk {
+    std::size_t bytes = 0;
     void operator()(std::uint8_t* p) const;
   };
   struct recent {

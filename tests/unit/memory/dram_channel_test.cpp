@@ -353,5 +353,23 @@ TEST(byte_store, allocates_a_page_of_4096_bytes_at_the_first_byte_that_is_not_ze
   EXPECT_EQ(12288u, bytes.allocated_bytes());
 }
 
+TEST(byte_store, has_zeros_in_all_that_was_not_written_of_its_pages) {
+  std::vector<std::uint8_t> all(byte_store::page_bytes), expected(byte_store::page_bytes);
+  for (int again = 0; again < 2; ++again) {  // the second time in memory of the host that was written before
+    byte_store bytes;
+    for (unsigned page = 0; page < 2048; ++page) {  // 8 MiB
+      const std::uint64_t at = page * byte_store::page_bytes;
+      const std::vector<std::uint8_t> ones(byte_store::page_bytes, 1);
+      const unsigned offset = page % byte_store::page_bytes;
+      bytes.write(at + offset, ones.data(), 1);
+      bytes.read(at, all.data(), all.size());
+      expected.assign(expected.size(), 0);
+      expected[offset] = 1;
+      ASSERT_EQ(all, expected) << "page " << page;
+      bytes.write(at, ones.data(), ones.size());
+    }
+  }
+}
+
 }  // namespace dram_channel_test
 }  // namespace heddle::test
