@@ -119,13 +119,20 @@ found memory_latency(const judged& j) {
 }
 
 /// Whether the memory's data bus moves data for most of the time from the first to the last byte: then its rate, and
-/// not its latency, is what warps wait for.
+/// not its latency, is what warps wait for, if only in a part of the kernel's time.
 bool memory_is_busy(const judged& j) {
   const double moved = j.of_kernel({"memory", "dram", "busy_cycles"});
   double all = 0;
   for (const char* part : {"busy_cycles", "idle_cycles", "row_cycles", "turnaround_cycles", "refresh_cycles"})
     all += j.of_kernel({"memory", "dram", part});
   return moved > 0.8 * all;
+}
+
+found faster_bus(const judged& j) {
+  const char* why = "misses of the L2 come in a burst, which the memory's bus moves faster";
+  for (const resource_use& u : speed_of_light(j.kernel, j.machine))
+    if (u.name == "DRAM" && u.share > 0.5) why = "the memory's bus moves data most of the time";
+  return only_if(memory_is_busy(j), twice(j, "dram.clock_mhz", why));
 }
 
 bool often_misses_l2(const judged& j) {
@@ -142,9 +149,7 @@ std::vector<change> memory_wait(const judged& j) {
   const double hits = j.of_kernel({"memory", "l1", "hits"});
   return first({l1_on(j), more_warps(j),
                 only_if(hits > 0 && ratio(hits, j.of_kernel({"memory", "l1", "accesses"})) < 0.9, more_l1(j)),
-                only_if(often_misses_l2(j), more_l2(j)),
-                only_if(memory_is_busy(j), twice(j, "dram.clock_mhz", "the memory's bus moves data most of the time")),
-                only_if(memory_is_busy(j), memory_latency(j)),
+                only_if(often_misses_l2(j), more_l2(j)), faster_bus(j), only_if(memory_is_busy(j), memory_latency(j)),
                 half(j, "l2.latency_cycles", "warps wait for the round trip to the L2"), memory_latency(j)});
 }
 

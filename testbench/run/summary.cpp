@@ -139,6 +139,20 @@ void write_hot_lines(page& p, const kernel_metrics& k) {
   }
 }
 
+// What moved, and of what the memory could have moved in the kernel's time.
+void write_dram(page& p, const kernel_metrics& k, double seconds, const gpu_config& c) {
+  const dram_counts& d = k.memory.dram;
+  const auto moved = static_cast<double>(d.read_bytes + d.write_bytes);
+  const double in_a_cycle = c.memory.model == choice::memory_model::dram
+                                ? c.dram.bytes_per_cycle * c.dram.clock_mhz / c.gpu.core_clock_mhz
+                                : c.memory.bytes_per_cycle;
+  const double possible = in_a_cycle * c.memory.channels * static_cast<double>(k.cycles);
+  p.line("DRAM",
+         fmt::format("{} read, {} written, {}{}", scaled(static_cast<double>(d.read_bytes), "B"),
+                     scaled(static_cast<double>(d.write_bytes), "B"), scaled(seconds > 0 ? moved / seconds : 0, "B/s"),
+                     possible > 0 ? ", " + percent(moved / possible) + " of the peak" : ""));
+}
+
 // The DRAM bus between the first and the last data: the share of cycles that moved data, and the causes of the others.
 void write_dram_bus(page& p, const dram_counts& d, const gpu_config& c) {
   if (c.memory.model != choice::memory_model::dram || d.busy_cycles == 0) return;
@@ -205,10 +219,7 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   write_hot_lines(p, k);
   p.line("L1", hits(k.memory.l1));
   p.line("L2", hits(k.memory.l2));
-  const auto moved = static_cast<double>(k.memory.dram.read_bytes + k.memory.dram.write_bytes);
-  p.line("DRAM", fmt::format("{} read, {} written, {}", scaled(static_cast<double>(k.memory.dram.read_bytes), "B"),
-                             scaled(static_cast<double>(k.memory.dram.write_bytes), "B"),
-                             scaled(seconds > 0 ? moved / seconds : 0, "B/s")));
+  write_dram(p, k, seconds, c);
   write_dram_bus(p, k.memory.dram, c);
   if (k.memory.shared.accesses > 0) {
     p.line("shared memory", fmt::format("{} accesses, {} bank conflicts", grouped(k.memory.shared.accesses),

@@ -77,6 +77,20 @@ TEST(report_rules, speed_of_light_is_what_was_used_of_what_is_possible) {
                    1000.0 / (1000 * 4 * 5));
 }
 
+// A tiny vectorAdd: all its bytes come at once, in an eighth of its time.
+TEST(report_rules, a_bus_that_is_busy_for_an_eighth_of_the_time_is_not_said_to_move_data_most_of_the_time) {
+  const auto why = [](int bytes) {
+    const json memory = {{"l1", json::object()},
+                         {"l2", {{"read_bytes", bytes}}},
+                         {"dram", {{"read_bytes", bytes}, {"busy_cycles", bytes / 32}, {"idle_cycles", 1}}}};
+    for (const change& x : judge(kernel({{"waves", 0.2}, {"memory", memory}}), machine_parameters(config())).changes)
+      if (x.key == "dram.clock_mhz") return x.why;
+    return std::string("no change");
+  };
+  EXPECT_EQ(why(8000), "misses of the L2 come in a burst, which the memory's bus moves faster");
+  EXPECT_EQ(why(35000), "the memory's bus moves data most of the time");
+}
+
 // Kepler's guide: 192 results of fp32 and 160 of integers in a cycle of an SM, with the lanes that its schedulers
 // share.
 TEST(report_rules, shared_lanes_count_once) {
