@@ -16,6 +16,7 @@
 #include "heddle/config/error.h"
 #include "testbench/exec/cuda_server.h"
 #include "testbench/exec/free_names.h"
+#include "testbench/files/static_program.h"
 #include "testbench/options/log.h"
 #include "testbench/options/options.h"
 #include "testbench/run/run_command.h"
@@ -44,6 +45,14 @@ std::string library_folder() {
                     (self / HEDDLE_CUDA_FOLDER).lexically_normal().string());
 }
 
+/// The library is loaded before that of AddressSanitizer, which otherwise ends a program for it. The user's own choice
+/// comes later, and counts.
+std::string asan_options() {
+  const char* own = std::getenv("ASAN_OPTIONS");
+  const std::string allowed = "verify_asan_link_order=0";
+  return own != nullptr && *own != '\0' ? allowed + ":" + own : allowed;
+}
+
 /// The value of a path variable with this value prepended.
 std::string before(const char* variable, const std::string& value) {
   const char* rest = std::getenv(variable);
@@ -66,6 +75,7 @@ pid_t start(const std::vector<std::string>& program, const std::string& address)
   const std::string folder = library_folder();
   ::setenv("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", folder).c_str(), 1);
   ::setenv("LD_PRELOAD", before("LD_PRELOAD", folder + "/" + library_name).c_str(), 1);
+  ::setenv("ASAN_OPTIONS", asan_options().c_str(), 1);
   ::setenv("HEDDLE_SOCKET", address.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& a : program) arguments.push_back(const_cast<char*>(a.c_str()));
@@ -172,9 +182,10 @@ void print_environment(const std::vector<std::string>& arguments) {
   for (const std::string& a : arguments)
     if (a != "--environment") options += (options.empty() ? "" : " ") + shell_quoted(a);
   const std::string folder = library_folder();
-  std::printf("export LD_PRELOAD=%s\nexport LD_LIBRARY_PATH=%s\nexport HEDDLE_OPTIONS=%s\n",
+  std::printf("export LD_PRELOAD=%s\nexport LD_LIBRARY_PATH=%s\nexport ASAN_OPTIONS=%s\nexport HEDDLE_OPTIONS=%s\n",
               shell_quoted(before("LD_PRELOAD", folder + "/" + library_name)).c_str(),
-              shell_quoted(before("LD_LIBRARY_PATH", folder)).c_str(), shell_quoted(options).c_str());
+              shell_quoted(before("LD_LIBRARY_PATH", folder)).c_str(), shell_quoted(asan_options()).c_str(),
+              shell_quoted(options).c_str());
 }
 
 }  // namespace
@@ -200,7 +211,12 @@ int exec_command(const std::vector<std::string>& arguments) {
 }
 
 void check_program_files(const run_options& o, file_roles roles) {
-  roles.add_input(file_of_program(o.arguments[0]), "the program");
+  const std::string file = file_of_program(o.arguments[0]);
+  if (is_static_cuda_program(file))
+    throw input_error("'" + o.arguments[0] +
+                      "' is linked with -static, so that no library can be put under it; link it "
+                      "without -static (nvcc's static CUDA runtime may stay)");
+  roles.add_input(file, "the program");
   check_result_files(o, job{}, std::move(roles));
 }
 

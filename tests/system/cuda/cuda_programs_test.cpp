@@ -208,6 +208,8 @@ TEST(cuda_programs, as_nvcc_builds_them) {
     const outcome o = exec("./whole", "--quiet --log-level error --gpu a100");
     EXPECT_EQ(0, o.code) << how << "\n" << o.out << o.err;
   }
+  ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -Xcompiler -fsanitize=address -o checked " + source).code);
+  EXPECT_EQ(0, exec("./checked", "--quiet --log-level error --gpu a100").code) << "built with AddressSanitizer";
   ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -o whole " + source + " && strip whole").code);
   outcome o = exec("./whole");
   EXPECT_EQ(2, o.code);
@@ -215,6 +217,23 @@ TEST(cuda_programs, as_nvcc_builds_them) {
   ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -gencode arch=compute_80,code=sm_80 -o whole " + source).code);
   o = exec("./whole");
   EXPECT_NE(std::string::npos, o.err.find("nvcc -gencode arch=compute_80,code=compute_80")) << o.err;
+}
+
+// No library can be put under a program without a dynamic linker. Those of other kinds may start CUDA programs.
+TEST(cuda_programs, linked_statically_as_a_whole_are_refused) {
+  const auto build = [](const std::string& of_cuda) {
+    return shell("echo \"int main() { return 3; } int x __attribute__((section(\\\"" + of_cuda +
+                 "\\\"))) = 1;\" | cc -static -o program -x c -");
+  };
+  if (build(".data").code != 0) GTEST_SKIP() << "no static C library is on this machine";
+  EXPECT_EQ(3, exec("./program").code);
+  ASSERT_EQ(0, build(".nvFatBinSegment").code);
+  const outcome o = exec("./program");
+  EXPECT_EQ(2, o.code);
+  EXPECT_EQ(
+      "heddle: error: './program' is linked with -static, so that no library can be put under it; link it without "
+      "-static (nvcc's static CUDA runtime may stay)\n",
+      o.err);
 }
 
 // nvcc links the runtime into libraries, too: one that the program is linked with, one that it opens.

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/files/static_program.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+namespace heddle::testbench {
+
+namespace {
+
+/// `count` items at an offset of the file; none if the file has not all of them.
+template <class T>
+std::vector<T> items_at(std::ifstream& in, std::uint64_t offset, std::uint16_t count) {
+  std::vector<T> items(count);
+  const auto bytes = static_cast<std::streamsize>(count * sizeof(T));
+  in.clear();
+  in.seekg(static_cast<std::streamoff>(offset & INT64_MAX));
+  in.read(reinterpret_cast<char*>(items.data()), bytes);
+  if (in.gcount() != bytes) items.clear();
+  return items;
+}
+
+bool has_fat_binary(std::ifstream& in, const Elf64_Ehdr& head) {
+  const auto sections = items_at<Elf64_Shdr>(in, head.e_shoff, head.e_shnum);
+  if (head.e_shstrndx >= sections.size()) return false;
+  constexpr char wanted[] = ".nvFatBinSegment";
+  return std::any_of(sections.begin(), sections.end(), [&](const Elf64_Shdr& s) {
+    const auto name = items_at<char>(in, sections[head.e_shstrndx].sh_offset + s.sh_name, sizeof wanted);
+    return !name.empty() && std::memcmp(name.data(), wanted, sizeof wanted) == 0;
+  });
+}
+
+}  // namespace
+
+bool is_static_cuda_program(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  const auto heads = items_at<Elf64_Ehdr>(in, 0, 1);
+  if (heads.empty() || std::memcmp(heads[0].e_ident, ELFMAG, SELFMAG) != 0 ||
+      heads[0].e_ident[EI_CLASS] != ELFCLASS64 || heads[0].e_phentsize != sizeof(Elf64_Phdr))
+    return false;
+  const auto parts = items_at<Elf64_Phdr>(in, heads[0].e_phoff, heads[0].e_phnum);
+  const auto names_linker = [](const Elf64_Phdr& p) { return p.p_type == PT_INTERP; };
+  return !parts.empty() && std::none_of(parts.begin(), parts.end(), names_linker) && has_fat_binary(in, heads[0]);
+}
+
+}  // namespace heddle::testbench
