@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/exec/ptx_check.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cstring>
 
@@ -13,21 +12,6 @@
 namespace heddle::testbench {
 
 namespace {
-
-/// A condition of a graph is a word of memory.
-constexpr const char* set_conditional = R"(.version 6.0
-.target sm_50
-.address_size 64
-.visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value)
-{
-  .reg .b64 %rd1;
-  .reg .b32 %r1;
-  ld.param.b64 %rd1, [handle];
-  ld.param.b32 %r1, [value];
-  st.global.b32 [%rd1], %r1;
-  ret;
-}
-)";
 
 template <class F>
 void throw_if_malformed(F&& f) {
@@ -57,13 +41,6 @@ void check_texts(const std::vector<module_text>& texts, const gpu_config& config
         throw_if_malformed([&] { static_cast<void>(ptx::lower(placed, kernel, config)); });
     });
   }
-}
-
-void add_device_runtime(std::vector<module_text>& texts) {
-  const bool sets_conditions = std::any_of(texts.begin(), texts.end(), [](const module_text& t) {
-    return t.text.find("cudaGraphSetConditional") != std::string::npos;
-  });
-  if (sets_conditions) texts.push_back({set_conditional, "cuda_runtime.ptx"});
 }
 
 std::uint64_t constant_bytes_of(ptx::parsed_modules& loaded, const module_text& text) {

@@ -10,11 +10,20 @@
 #include <fstream>
 #include <iterator>
 
+#include "testbench/cuda/driver/register_limit.h"
+
 namespace heddle::cuda {
 
 namespace {
 
-enum option : int { compile_time = 2, information_log = 3, information_bytes = 4, error_log = 5, error_bytes = 6 };
+enum option : int {
+  registers = 0,
+  compile_time = 2,
+  information_log = 3,
+  information_bytes = 4,
+  error_log = 5,
+  error_bytes = 6
+};
 
 constexpr std::uint32_t wrapper_magic = 0x466243b1, fat_binary_magic = 0xba55ed50;
 constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2, checked_ptx = 3;  // as for wire::call::load_image
@@ -153,6 +162,14 @@ result_t load(const void* data, const std::string& what, const char* caller, jit
     kind = ptx_parts;
     parts = {{data, std::strlen(text)}};
   }
+  std::vector<std::string> limited;
+  if (const unsigned most = options.max_registers(); most != 0 && kind == ptx_parts) {
+    for (const auto& [text, bytes] : parts)
+      limited.push_back(with_register_limit(std::string(static_cast<const char*>(text), bytes), most));
+    std::transform(limited.begin(), limited.end(), parts.begin(), [](const std::string& text) {
+      return std::pair<const void*, std::uint64_t>(text.data(), text.size());
+    });
+  }
   image* i = registry::get().add_image(kind, std::move(parts));
   i->owner = current_context();
   const error_t e = registry::get().load(*i);
@@ -171,8 +188,10 @@ jit_options::jit_options(unsigned count, const int* names, void** values)
     : names_(names, names + (names != nullptr && values != nullptr ? count : 0)),
       values_(values),
       begin_(std::chrono::steady_clock::now()) {
-  const auto ignored =
-      std::count_if(names_.begin(), names_.end(), [](int n) { return n < compile_time || n > error_bytes; });
+  const auto ignored = std::count_if(names_.begin(), names_.end(),
+                                     [](int n) { return n != registers && (n < compile_time || n > error_bytes); });
+  if (void** const most = value(registers))
+    max_registers_ = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*most));
   if (ignored != 0)
     information(std::to_string(ignored) +
                 " option(s) of the PTX compiler have no effect: Heddle simulates the PTX itself\n");
@@ -227,8 +246,11 @@ result_t check_ptx(const std::string& text, jit_options& options) {
   return result_of(r.status);
 }
 
-std::string linked_image(const std::vector<std::string>& texts) {
+std::string linked_image(const std::vector<std::string>& inputs, const jit_options& options) {
+  std::vector<std::string> texts = inputs;
   if (texts.empty()) return std::string(1, '\0');
+  if (const unsigned most = options.max_registers(); most != 0)
+    for (std::string& t : texts) t = with_register_limit(t, most);
   if (texts.size() == 1) return texts.front() + '\0';
   std::string whole(linked_magic, sizeof linked_magic);
   const auto put = [&whole](std::uint64_t n) { whole.append(reinterpret_cast<const char*>(&n), sizeof n); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Images that a program loads itself: PTX, fat binaries, PTX combined by a linker; and options for the PTX compiler,
-// which does not exist here.
+// of which only the limit of registers counts here.
 #pragma once
 
 #include <chrono>
@@ -20,6 +20,8 @@ class jit_options {
   jit_options(unsigned count, const int* names, void** values);
   void information(const std::string& text) { information_ += text; }
   void mistake(const std::string& text) { mistake_ += text; }
+  /// CU_JIT_MAX_REGISTERS; 0: no limit.
+  [[nodiscard]] unsigned max_registers() const { return max_registers_; }
   /// Writes back the logs and their sizes.
   void finish();
 
@@ -31,6 +33,7 @@ class jit_options {
   void** values_;
   std::map<int, std::size_t> sizes_;  // of logs, by option name
   std::string information_, mistake_;
+  unsigned max_registers_ = 0;
   std::chrono::steady_clock::time_point begin_;
 };
 
@@ -40,8 +43,9 @@ using image_parts = std::vector<std::pair<const void*, std::uint64_t>>;
 image_parts parts_of_wrapper(const void* wrapper);
 /// Has the simulator read PTX without loading it. Its mistakes get into the error log.
 result_t check_ptx(const std::string& text, jit_options& options);
-/// Combines several PTX texts into one image, which load_image() recognises; a single text is returned unchanged.
-std::string linked_image(const std::vector<std::string>& texts);
+/// Combines several PTX texts into one image, which load_image() recognises, with the options' limit of registers; a
+/// single text stays a text.
+std::string linked_image(const std::vector<std::string>& texts, const jit_options& options);
 /// Passes an image to the simulator. `caller`: the called API function, for messages.
 result_t load_image(const void* data, const char* caller, jit_options& options, image*& loaded);
 /// Reads a file that the program names.

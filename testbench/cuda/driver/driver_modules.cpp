@@ -111,6 +111,12 @@ result_t list_kernels(void** functions, unsigned most, image* i) {
 
 enum input : int { cubin, ptx, fat_binary, object, library, nvvm };
 
+/// The device runtime is part of the simulator, with or without a toolkit's file; missing functions are reported when
+/// the module is loaded.
+bool is_device_runtime(int type, const std::string& name) {
+  return type == library && name.find("cudadevrt") != std::string::npos;
+}
+
 result_t add_input(link_state* s, int type, const char* data, std::size_t bytes, const char* name) {
   if (s == nullptr) return result::invalid_handle;
   if (data == nullptr || bytes == 0 || type < cubin || type > nvvm) return result::invalid_value;
@@ -122,9 +128,8 @@ result_t add_input(link_state* s, int type, const char* data, std::size_t bytes,
     s->options.finish();
     return s->failed;
   }
-  // The device runtime is part of the simulator; missing functions are reported when the module is loaded.
   const std::string called = name != nullptr ? name : "input";
-  if (type == library && called.find("cudadevrt") != std::string::npos) return result::success;
+  if (is_device_runtime(type, called)) return result::success;
   const std::string why = "the program links '" + called + "', which is not PTX; Heddle links PTX alone";
   std::fflush(stdout);
   std::fprintf(stderr, "heddle: %s\n", why.c_str());
@@ -143,6 +148,7 @@ result_t create_link(unsigned count, const int* names, void** values, link_state
 
 result_t add_file(link_state* s, int type, const char* path) {
   return driven([&] {
+    if (path != nullptr && s != nullptr && is_device_runtime(type, path)) return error::none;
     std::string bytes;
     if (const result_t r = read_file(path, bytes); r != result::success) return error_t{r};
     return error_t{add_input(s, type, bytes.data(), bytes.size(), path)};
@@ -251,7 +257,7 @@ HEDDLE_CUDA result_t cuLinkComplete(link_state* s, void** data, std::size_t* byt
     if (s->complete) return error::invalid_handle;
     if (s->failed != result::success) return error_t{s->failed};
     s->complete = true;
-    s->image = linked_image(s->texts);
+    s->image = linked_image(s->texts, s->options);
     s->options.finish();
     if (data != nullptr) *data = s->image.data();
     if (bytes != nullptr) *bytes = s->image.size();

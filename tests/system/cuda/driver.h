@@ -80,10 +80,13 @@ int cuLibraryLoadFromFile(handle*, const char*, int*, void**, unsigned, int*, vo
 int cuLibraryGetKernel(handle*, handle, const char*);
 int cuKernelGetFunction(handle*, handle);
 int cuLinkCreate_v2(unsigned, int*, void**, handle*);
+int cuLinkAddFile_v2(handle, int, const char*, unsigned, int*, void**);
 int cuLinkAddData_v2(handle, int, void*, size_t, const char*, unsigned, int*, void**);
 int cuLinkComplete(handle, void**, size_t*);
 int cuLinkDestroy(handle);
 int cuFuncGetAttribute(int*, int, handle);
+int cuLaunchCooperativeKernel(handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle,
+                              void**);
 int cuFuncGetParamInfo(handle, size_t, size_t*, size_t*);
 int cuFuncSetBlockShape(handle, int, int, int);
 int cuParamSetSize(handle, unsigned);

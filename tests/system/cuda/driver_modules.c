@@ -2,6 +2,116 @@
 /* The driver API: images that can be loaded, and messages for those that cannot. */
 #include "driver.h"
 
+/* A kernel that needs 64 values at once, and after it one with bounds of its own. */
+static void limits_of_registers(void) {
+  static char text[8000];
+  int at = snprintf(text, sizeof text,
+                    ".version 7.0\n.target sm_70\n.address_size 64\n// .entry none {\n.visible .entry wide(.param .u64 p)\n{\n"
+                    ".reg .b64 %%a;\n.reg .b32 %%v<64>;\nld.param.u64 %%a, [p];\n");
+  for (int k = 0; k < 64; ++k) at += snprintf(text + at, sizeof text - at, "ld.global.u32 %%v%d, [%%a+%d];\n", k, 4 * k);
+  at += snprintf(text + at, sizeof text - at, "bar.sync 0;\n");
+  for (int k = 0; k < 64; ++k) at += snprintf(text + at, sizeof text - at, "st.global.u32 [%%a+%d], %%v%d;\n", 4 * (63 - k), k);
+  char* body = strstr(text, "\n{\n");
+  char* own = malloc(2 * sizeof text);
+  snprintf(own, 2 * sizeof text, "%sret;\n}\n.visible .entry own(.param .u64 p) .maxntid 32%sret;\n}\n", text, body);
+  handle module, function, link;
+  int limit = 0, value = 0;
+  void* most = (void*)32;
+  void* image = NULL;
+  size_t bytes = 0;
+  GOOD(cuModuleLoadData(&module, own));
+  GOOD(cuModuleGetFunction(&function, module, "wide"));
+  GOOD(cuFuncGetAttribute(&value, 4, function));
+  EXPECT(value > 64, 1);
+  for (int linked = 0; linked < 2; ++linked) {
+    if (linked) {
+      GOOD(cuLinkCreate_v2(1, &limit, &most, &link));
+      GOOD(cuLinkAddData_v2(link, 1, own, strlen(own), "own", 0, NULL, NULL));
+      GOOD(cuLinkComplete(link, &image, &bytes));
+      GOOD(cuModuleLoadData(&module, image));
+    } else {
+      GOOD(cuModuleLoadDataEx(&module, own, 1, &limit, &most));
+    }
+    GOOD(cuModuleGetFunction(&function, module, "wide"));
+    GOOD(cuFuncGetAttribute(&value, 4, function));
+    EXPECT(value <= 32, 1);
+    GOOD(cuFuncGetAttribute(&value, 3, function)); /* local memory: what does not fit */
+    EXPECT(value > 0, 1);
+    unsigned words[64];
+    address p;
+    for (unsigned k = 0; k < 64; ++k) words[k] = k;
+    GOOD(cuMemAlloc_v2(&p, sizeof words));
+    GOOD(cuMemcpyHtoD_v2(p, words, sizeof words));
+    void* arguments[] = {&p};
+    GOOD(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL));
+    GOOD(cuMemcpyDtoH_v2(words, p, sizeof words));
+    for (unsigned k = 0; k < 64; ++k) EXPECT(words[k], 63 - k);
+    GOOD(cuModuleGetFunction(&function, module, "own"));
+    GOOD(cuFuncGetAttribute(&value, 4, function));
+    EXPECT(value > 64, 1);
+  }
+  free(own);
+}
+
+/* Blocks of a cooperative grid meet by functions of the device runtime: each adds to the sum of all the ranks and reads it
+   after that. out: {handle of several GPUs, its synchronisation's status, threads, grids, sum of statuses, sums...}. */
+static const char groups[] =
+    ".version 6.0\n.target sm_50\n.address_size 64\n"
+    ".extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 a);\n"
+    ".extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 a, .param .b32 b);\n"
+    ".extern .func (.param .b32 r) cudaCGSynchronizeGrid(.param .b64 a, .param .b32 b);\n"
+    ".extern .func (.param .b32 r) cudaCGGetSize(.param .b64 a, .param .b64 b, .param .b64 c);\n"
+    ".extern .func (.param .b32 r) cudaCGGetRank(.param .b64 a, .param .b64 b, .param .b64 c);\n"
+    ".visible .entry meet(.param .u64 out) {\n"
+    ".reg .pred %first;\n.reg .b32 %r<9>;\n.reg .b64 %out, %h, %none, %zero, %own, %at;\n.local .align 4 .b32 rank;\n"
+    "ld.param.u64 %out, [out];\nmov.b64 %zero, 0;\nmov.u64 %own, rank;\ncvta.local.u64 %own, %own;\n"
+    "{ .param .b32 a; .param .b64 r; st.param.b32 [a], 1; call (r), cudaCGGetIntrinsicHandle, (a); ld.param.b64 %h, [r]; }\n"
+    "{ .param .b32 a; .param .b64 r; st.param.b32 [a], 2; call (r), cudaCGGetIntrinsicHandle, (a); ld.param.b64 %none, [r]; }\n"
+    "{ .param .b64 a; .param .b64 b; .param .b64 c; .param .b32 r; st.param.b64 [a], %own; st.param.b64 [b], %zero; "
+    "st.param.b64 [c], %h; call (r), cudaCGGetRank, (a, b, c); ld.param.b32 %r4, [r]; }\n"
+    "ld.u32 %r0, [%own];\nsetp.eq.u32 %first, %r0, 0;\n"
+    "atom.global.add.u32 %r1, [%out+20], %r0;\n"
+    "{ .param .b64 a; .param .b32 b; .param .b32 r; st.param.b64 [a], %h; st.param.b32 [b], 0; call (r), cudaCGSynchronize, "
+    "(a, b); ld.param.b32 %r2, [r]; }\nadd.u32 %r4, %r4, %r2;\n"
+    "ld.volatile.global.u32 %r3, [%out+20];\nmul.wide.u32 %at, %r0, 4;\nadd.u64 %at, %at, %out;\n"
+    "st.global.u32 [%at+24], %r3;\n"
+    "{ .param .b64 a; .param .b32 b; .param .b32 r; st.param.b64 [a], %h; st.param.b32 [b], 0; call (r), "
+    "cudaCGSynchronizeGrid, (a, b); ld.param.b32 %r2, [r]; }\nadd.u32 %r4, %r4, %r2;\n"
+    "atom.global.add.u32 %r1, [%out+16], %r4;\n@!%first bra END;\n"
+    "cvt.u32.u64 %r1, %none;\nst.global.u32 [%out], %r1;\n"
+    "{ .param .b64 a; .param .b32 b; .param .b32 r; st.param.b64 [a], %none; st.param.b32 [b], 0; call (r), "
+    "cudaCGSynchronize, (a, b); ld.param.b32 %r2, [r]; }\nst.global.u32 [%out+4], %r2;\n"
+    "add.u64 %at, %out, 8;\nadd.u64 %own, %out, 12;\n"
+    "{ .param .b64 a; .param .b64 b; .param .b64 c; .param .b32 r; st.param.b64 [a], %at; st.param.b64 [b], %own; "
+    "st.param.b64 [c], %h; call (r), cudaCGGetSize, (a, b, c); ld.param.b32 %r2, [r]; }\n"
+    "END:\nret;\n}\n";
+
+static void blocks_meet(void) {
+  enum { threads = 4 * 2 * 16 * 3 };
+  unsigned words[6 + threads] = {77};
+  handle module, function, link;
+  address out;
+  void* image = NULL;
+  size_t bytes = 0;
+  GOOD(cuLinkCreate_v2(0, NULL, NULL, &link));
+  GOOD(cuLinkAddData_v2(link, 1, (void*)groups, sizeof groups, "groups", 0, NULL, NULL));
+  GOOD(cuLinkAddFile_v2(link, 4, "libcudadevrt.a", 0, NULL, NULL)); /* no such file: it is within Heddle */
+  GOOD(cuLinkComplete(link, &image, &bytes));
+  GOOD(cuModuleLoadData(&module, image));
+  GOOD(cuModuleGetFunction(&function, module, "meet"));
+  GOOD(cuMemAlloc_v2(&out, sizeof words));
+  GOOD(cuMemcpyHtoD_v2(out, words, sizeof words));
+  void* arguments[] = {&out};
+  GOOD(cuLaunchCooperativeKernel(function, 4, 2, 1, 16, 3, 1, 0, NULL, arguments));
+  GOOD(cuMemcpyDtoH_v2(words, out, sizeof words));
+  EXPECT(words[0], 0);
+  EXPECT(words[1], 1);
+  EXPECT(words[2], threads);
+  EXPECT(words[3], 1);
+  EXPECT(words[4], 0);
+  for (unsigned k = 0; k < threads; ++k) EXPECT(words[6 + k], threads * (threads - 1) / 2);
+}
+
 int main(void) {
   handle context, module = NULL, function, library, kernel, link;
   unsigned count = 0;
@@ -19,11 +129,11 @@ int main(void) {
   EXPECT(cuModuleGetFunction(&function, module, "add"), 400);
   EXPECT(cuModuleUnload(module), 400);
 
-  /* Options have no effect, as the information log states; errors are in the error log. */
+  /* Most options have no effect, as the information log states; errors are in the error log. */
   char* ptx = text_of("driver_kernels.ptx");
   char information[200] = "", mistakes[200] = "";
-  int names[] = {3, 4, 5, 6, 0, 2};
-  void* values[] = {information, (void*)sizeof information, mistakes, (void*)sizeof mistakes, (void*)32, NULL};
+  int names[] = {3, 4, 5, 6, 7, 2};
+  void* values[] = {information, (void*)sizeof information, mistakes, (void*)sizeof mistakes, (void*)3, NULL};
   GOOD(cuModuleLoadDataEx(&module, ptx, 6, names, values));
   EXPECT(strstr(information, "no effect") != NULL && (size_t)values[1] == strlen(information), 1);
   EXPECT((size_t)values[3], 0);
@@ -101,6 +211,8 @@ int main(void) {
   GOOD(cuLinkCreate_v2(0, NULL, NULL, &link));
   EXPECT(cuLinkAddData_v2(link, 0, cubin, sizeof cubin, "code.cubin", 0, NULL, NULL), 209);
   EXPECT(cuLinkComplete(link, &image, &bytes), 209);
+  limits_of_registers();
+  blocks_meet();
   puts("all is well");
   return 0;
 }

@@ -137,6 +137,27 @@ def divide(values, by):
 TABLE = np.arange(3, 19, dtype=np.int32)
 
 
+@cuda.jit
+def add_rows(matrix):
+    column = cuda.grid(1)
+    all_blocks = cuda.cg.this_grid()
+    for row in range(1, matrix.shape[0]):
+        matrix[row, column] = matrix[row - 1, matrix.shape[1] - column - 1] + 1
+        all_blocks.sync()
+
+
+@cuda.jit(max_registers=32)
+def own_sums(values):
+    i = cuda.grid(1)
+    own = cuda.local.array(40, float32)
+    for j in range(40):
+        own[j] = values[(i + j) % values.size]
+    cuda.syncthreads()
+    for j in range(40):
+        own[0] += own[39 - j] * own[j * 7 % 40]
+    values[i] = own[0]
+
+
 def show(part, good):
     print(part + ":", "right" if good else "WRONG", flush=True)
     if not good:
@@ -263,6 +284,20 @@ def devices():
         show("errors of kernels", True)
 
 
+def grids():
+    matrix = np.zeros((9, 4 * THREADS), np.int32)
+    matrix[0] = np.arange(matrix.shape[1])
+    expected = matrix.copy()
+    for row in range(1, len(expected)):
+        expected[row] = expected[row - 1][::-1] + 1
+    add_rows[4, THREADS](matrix)
+    show("synchronisation of a grid", np.array_equal(matrix, expected))
+    kernel = next(iter(add_rows.overloads.values()))
+    show("blocks of a cooperative grid", kernel.cooperative and kernel.max_cooperative_grid_blocks(THREADS) >= 4)
+    own_sums[2, THREADS](random.random(2 * THREADS, dtype=np.float32))
+    show("a limit of registers", max(own_sums.get_regs_per_thread().values()) <= 32)
+
+
 def closing():
     held = cuda.to_device(TABLE)
     del held
@@ -271,6 +306,6 @@ def closing():
 
 
 cuda.detect()
-for part in (arrays, shared, atomics, warps, computations, streams_and_events, devices, closing):
+for part in (arrays, shared, atomics, warps, computations, streams_and_events, devices, grids, closing):
     part()
 print("all is well")
