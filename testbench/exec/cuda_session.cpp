@@ -88,6 +88,7 @@ call_answer cuda_session::handle(wire::call what, wire::reader& in, std::shared_
       case wire::call::release: release(in, out); break;
       case wire::call::context_ends: note_leaks(); break;
       case wire::call::host_range: host_range(in, out); break;
+      case wire::call::virtual_memory: virtual_memory(in, out); break;
       case wire::call::copy: copy(in, out, std::move(window)); break;
       case wire::call::fill: fill(in, out); break;
       case wire::call::launch: launch(in, out); break;

@@ -96,6 +96,8 @@ class cuda_session {
   void allocate(wire::reader& in, call_answer& out);
   void release(wire::reader& in, call_answer& out);
   void host_range(wire::reader& in, call_answer& out);
+  void virtual_memory(wire::reader& in, call_answer& out);
+  void end_access(const wire::virtual_request& r);
   void copy(wire::reader& in, call_answer& out, std::shared_ptr<copy_window> window);
   void fill(wire::reader& in, call_answer& out);
   void launch(wire::reader& in, call_answer& out);
@@ -135,9 +137,11 @@ class cuda_session {
   std::uint32_t next_event_ = 1;
   std::set<std::uint32_t> streams_;
   std::set<std::uint32_t> inherited_streams_;
-  std::map<std::uint64_t, host_memory> host_memory_;  // managed and pinned memory, by address
-  bool memory_is_away_ = false;                       // managed memory is owned by the GPU
-  bool copy_failed_ = false;                          // one that the program has not yet waited for
+  std::map<std::uint64_t, host_memory> host_memory_;             // managed and pinned memory, by address
+  std::map<std::uint64_t, std::vector<std::uint8_t>> unmapped_;  // bytes of virtual memory without an address
+  std::set<std::uint64_t> used_before_;                          // addresses of that with bytes
+  bool memory_is_away_ = false;                                  // managed memory is owned by the GPU
+  bool copy_failed_ = false;                                     // one that the program has not yet waited for
   std::map<std::uint64_t, queue_entry> host_functions_;
   struct device_allocation {
     std::uint64_t bytes = 0;

@@ -48,6 +48,47 @@ void cuda_session::release(wire::reader& in, call_answer& out) {
   };
 }
 
+// The program's library knows what is mapped where (driver_virtual_memory.cpp).
+void cuda_session::virtual_memory(wire::reader& in, call_answer& out) {
+  const auto r = in.get<wire::virtual_request>();
+  switch (r.what) {
+    case wire::virtual_step::reserve: {
+      const std::uint64_t address = m_.memory.reserve(r.bytes, r.number);
+      if (address == 0) out.status = wire::out_of_memory;
+      out.body.put(address);
+      return;
+    }
+    case wire::virtual_step::forget: return m_.memory.forget(r.address);
+    case wire::virtual_step::take:
+      if (!m_.memory.take(r.bytes)) out.status = wire::out_of_memory;
+      return;
+    case wire::virtual_step::give: unmapped_.erase(r.number); return m_.memory.give(r.bytes);
+    case wire::virtual_step::map:
+      used_before_.erase(r.address);
+      if (const auto kept = unmapped_.find(r.number); kept != unmapped_.end()) {
+        m_.chip.driver().write(r.address, kept->second.data(), std::min<std::size_t>(r.bytes, kept->second.size()));
+        unmapped_.erase(kept);
+        used_before_.insert(r.address);
+      }
+      return;
+    case wire::virtual_step::open: return m_.memory.open(r.address, r.bytes, used_before_.count(r.address) != 0);
+    default:
+      out.until = m_.queues.last_of_all();
+      m_.queues.host_waits();
+      out.then = [this, r](call_answer&) { end_access(r); };
+  }
+}
+
+void cuda_session::end_access(const wire::virtual_request& r) {
+  if (r.what == wire::virtual_step::close) {
+    used_before_.insert(r.address);
+    return m_.memory.close(r.address);
+  }
+  std::vector<std::uint8_t>& kept = unmapped_[r.number];
+  kept.resize(r.bytes);
+  m_.chip.driver().read(r.address, kept.data(), kept.size());
+}
+
 // Memory of the program that it has pinned. Kernels may access it by the program's address once they have received
 // that address.
 void cuda_session::host_range(wire::reader& in, call_answer& out) {

@@ -55,4 +55,44 @@ bool device_memory::release(std::uint64_t address) {
   return true;
 }
 
+std::uint64_t device_memory::reserve(std::uint64_t bytes, std::uint64_t alignment) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 44;  // of the addresses that a GPU of today has
+  if (bytes > most || alignment > most) return 0;
+  const extent wanted{bytes, alignment};
+  std::uint64_t address = 0;
+  if (const auto found = forgotten_.find(wanted); found != forgotten_.end()) {
+    address = found->second;
+    forgotten_.erase(found);
+  } else {
+    const std::uint64_t place = driver_.allocate(bytes + alignment);
+    driver_.unmap(place);
+    address = (place + alignment - 1) / alignment * alignment;
+  }
+  reserved_[address] = wanted;
+  return address;
+}
+
+void device_memory::forget(std::uint64_t address) {
+  const auto found = reserved_.find(address);
+  if (found == reserved_.end()) return;
+  forgotten_.emplace(found->second, address);
+  reserved_.erase(found);
+}
+
+bool device_memory::take(std::uint64_t bytes) {
+  if (bytes > capacity_ || taken_ > capacity_ - bytes) return false;
+  taken_ += bytes;
+  return true;
+}
+
+void device_memory::open(std::uint64_t address, std::uint64_t bytes, bool written) {
+  driver_.map(address, bytes);
+  if (checks_ != nullptr) checks_->allocated(address, bytes, "", written);
+}
+
+void device_memory::close(std::uint64_t address) {
+  driver_.unmap(address);
+  if (checks_ != nullptr) checks_->freed(address);
+}
+
 }  // namespace heddle::testbench

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/sanitize/sanitizer.h"
@@ -25,6 +26,16 @@ class device_memory {
   std::uint64_t allocate(std::uint64_t bytes, bool written);
   /// False: no allocation begins there. Kernels may no longer access released memory.
   bool release(std::uint64_t address);
+  /// Addresses without memory; 0: there are not so many. `alignment`: a power of two.
+  std::uint64_t reserve(std::uint64_t bytes, std::uint64_t alignment);
+  /// Such addresses may be given again.
+  void forget(std::uint64_t address);
+  /// Memory without addresses. False: not enough is left.
+  bool take(std::uint64_t bytes);
+  void give(std::uint64_t bytes) { taken_ -= bytes; }
+  /// Kernels may access reserved addresses, or no longer. `written`: the memory has been used before.
+  void open(std::uint64_t address, std::uint64_t bytes, bool written);
+  void close(std::uint64_t address);
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
 
@@ -38,6 +49,10 @@ class device_memory {
   std::uint64_t taken_ = 0;
   std::map<std::uint64_t, std::uint64_t> live_;       // address: bytes
   std::multimap<std::uint64_t, std::uint64_t> free_;  // bytes: address
+  // Bytes and alignments of addresses that were reserved, and that can be again.
+  using extent = std::pair<std::uint64_t, std::uint64_t>;
+  std::map<std::uint64_t, extent> reserved_;
+  std::multimap<extent, std::uint64_t> forgotten_;
 };
 
 }  // namespace heddle::testbench

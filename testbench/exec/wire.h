@@ -13,9 +13,9 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 9;
+constexpr std::uint32_t version = 10;
 /// The first line that a simulator started by the library sends; the second one is its address.
-constexpr const char* protocol_line = "heddle 9\n";
+constexpr const char* protocol_line = "heddle 10\n";
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
@@ -65,6 +65,8 @@ enum class call : std::uint32_t {
   open_window,
   memory_value,  // value_request
   context_ends,  // what has not been freed is a leak
+  // virtual_request -> of reserve: u64 address; of the others nothing
+  virtual_memory,
 };
 
 /// Values of cudaError_t and CUresult that the simulator returns; they are equal in both.
@@ -94,6 +96,23 @@ enum status : std::int32_t {
 constexpr bool is_lasting(std::int32_t s) {
   return s == illegal_address || s == launch_timeout || s == assertion || s == misaligned_address || s == launch_failed;
 }
+
+/// Virtual memory: addresses without memory, and memory that is given to some of them.
+enum class virtual_step : std::uint32_t {
+  reserve,  // bytes of addresses that begin at a multiple of `number`
+  forget,   // what was reserved at an address
+  take,     // bytes of memory
+  give,     // bytes of memory back
+  map,      // memory `number` at an address: gets the bytes that it had at another one
+  open,     // kernels may access an address range
+  close,    // they may not any more, when running work has ended
+  unmap     // memory `number`, when running work has ended; keeps its bytes
+};
+struct virtual_request {
+  virtual_step what;
+  std::uint32_t reserved;
+  std::uint64_t address, bytes, number;
+};
 
 enum class memory_kind : std::uint32_t { device, managed, host };
 enum class wait_kind : std::uint32_t { device, stream, event };

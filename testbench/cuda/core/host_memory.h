@@ -29,6 +29,8 @@ enum class ended_by { free, free_host, unregister };
 void forget_advice(const allocation& was);
 /// False: no allocation that the call ends begins there.
 bool forget_allocation(const void* p, ended_by call, allocation& was);
+/// Takes back what note_allocation() said of an address.
+void drop_allocation(std::uint64_t address);
 /// The allocation that contains the address; `type` unregistered: unknown to CUDA.
 allocation allocation_of(const void* p);
 /// The same for an address on the device: also of a variable that the program has never asked for by name.

@@ -31,6 +31,11 @@ void note_allocation(const allocation& a) {
   allocations()[a.address] = a;
 }
 
+void drop_allocation(std::uint64_t address) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  allocations().erase(address);
+}
+
 bool forget_allocation(const void* p, ended_by call, allocation& was) {
   const std::lock_guard<std::mutex> lock(allocations_mutex);
   const auto found = allocations().find(address_number(p));

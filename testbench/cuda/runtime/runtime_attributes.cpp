@@ -99,10 +99,11 @@ int texture_limit_of(const device_properties_12& p, int attribute) {
   return value_in(all, attribute);
 }
 
-/// What Heddle's driver can do: 44 gathers of texels, 122 and 123 words of memory in streams, 99 and 113
-/// registered host memory, 112 and 121 arrays whose memory comes later, 115 memory pools, 129 pointers to functions.
+/// What Heddle's driver can do: 44 gathers of texels, 102 virtual memory, 122 and 123 words of memory in streams, 99
+/// and 113 registered host memory, 112 and 121 arrays whose memory comes later, 115 memory pools, 129 pointers to
+/// functions.
 bool can_do(const device_properties_12& p, int attribute) {
-  constexpr int all[] = {44, 99, 112, 113, 115, 121, 122, 123, 129};
+  constexpr int all[] = {44, 99, 102, 112, 113, 115, 121, 122, 123, 129};
   constexpr int clusters = 120, tensor_maps = 127, since_hopper = 9;
   if (attribute == clusters) return p.cluster_launch != 0;
   if (attribute == tensor_maps) return p.major >= since_hopper;

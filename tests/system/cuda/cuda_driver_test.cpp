@@ -75,6 +75,14 @@ TEST_F(cuda_driver, loads_and_links_ptx_and_refuses_machine_code_by_name) {
       << err_;
 }
 
+TEST_F(cuda_driver, maps_memory_at_reserved_addresses) {
+  run("driver_virtual_memory", 0);
+  if (IsSkipped() || HasFatalFailure()) return;
+  shell("timeout 100 '" HEDDLE_PROGRAM "' exec --gpu v100 --quiet --sanitize -- ./program");
+  EXPECT_NE(err_.find("in memory that was freed (2097152 bytes"), std::string::npos) << err_;
+  EXPECT_EQ(err_.find("uninitialised"), std::string::npos) << "memory keeps its bytes: " << err_;
+}
+
 TEST_F(cuda_driver, finds_functions_by_name_and_ends_the_program_where_one_is_missing) {
   run("driver_names", 2);
   if (IsSkipped() || HasFatalFailure()) return;

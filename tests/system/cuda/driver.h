@@ -99,6 +99,8 @@ int cuLaunchKernelEx(const launch_config*, handle, void**, void**);
 int cuLaunchHostFunc(handle, void (*)(void*), void*);
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int*, handle, int, size_t);
 int cuOccupancyMaxPotentialBlockSize(int*, int*, handle, size_t (*)(int), size_t, int);
+int cuMemAddressFree(address, size_t);
+int cuMemAddressReserve(address*, size_t, size_t, address, unsigned long long);
 int cuMemAlloc_v2(address*, size_t);
 int cuMemAllocManaged(address*, size_t, unsigned);
 int cuMemAllocPitch_v2(address*, size_t*, size_t, size_t, unsigned);
