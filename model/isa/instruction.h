@@ -203,7 +203,8 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          rows of matrix k are the 16 bytes at the addresses of lanes 8k to 8k+7; sub & matrix::transposed:
 ///          transposed. src[3] = member mask
 /// tex tld4 d = four channels of the texture with handle a (count 2) at the coordinates b (count 1, 2, 4; src_type s32
-///          or f32); sub = shape (isa/texture.h), for tld4 also the channel gathered from four texels
+///          or f32); sub = shape (isa/texture.h), for tld4 also the channel gathered from four texels, for tex whether
+///          c is a level, or c and src[3] are gradients
 /// suld sust   bytes (type) of the surface with handle a at the coordinates b, x in bytes, to d or from c; sub = shape
 ///          and boundary
 /// txq      d = width, height, depth or channels (sub) of the texture or surface with handle a; 0: no such handle

@@ -15,6 +15,8 @@ std::string texture_suffix(const instruction& i) {
     return s + "." + std::to_string(8 * size_of(i.type)) + (boundary < 3 ? boundaries[boundary] : "");
   }
   if (i.op == opcode::tld4) s += std::string(".") + "RGBA"[i.sub >> texture::component_shift & 3];
+  if (i.op == opcode::tex && (i.sub & texture::level) != 0) s += ".LL";
+  if (i.op == opcode::tex && (i.sub & texture::gradients) != 0) s += ".GRAD";
   return s + (i.src_type == dtype::s32 ? ".S32" : ".F32");
 }
 

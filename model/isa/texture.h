@@ -17,6 +17,9 @@ namespace texture {
 constexpr std::uint8_t shape_mask = 7;
 constexpr std::uint8_t trap = 0, clamp = 8, zero = 16, boundary_mask = 24;  // suld, sust: boundary mode
 constexpr unsigned component_shift = 3;                                     // tld4: the channel
+// tex: where the level comes from. src[2] is the level, or src[2] and src[3] are how the coordinates change from one
+// pixel to the next, across and down.
+constexpr std::uint8_t level = 8, gradients = 16;
 }  // namespace texture
 
 /// txq: the queried property.

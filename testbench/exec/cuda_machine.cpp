@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "heddle/config/config.h"
+#include "heddle/simt/texture/texture.h"
 #include "testbench/exec/cuda_session.h"
 
 namespace heddle::testbench {
@@ -64,6 +65,30 @@ wire::device_info cuda_machine::info() const {
   d.max_cluster_blocks = static_cast<std::int32_t>(c.cluster.max_blocks);
   d.memory_bytes = c.memory.capacity_mib * mebibyte;
   return d;
+}
+
+std::uint64_t cuda_machine::texture(const wire::texture_request& r) {
+  simt::texture_descriptor d;
+  d.address = r.address;
+  d.width = r.width;
+  d.height = r.height;
+  d.depth = r.depth;
+  d.type = static_cast<simt::texel_type>(r.type);
+  d.channels = r.channels;
+  d.linear = r.linear != 0;
+  d.normalized = r.normalized != 0;
+  for (unsigned k = 0; k < 3; ++k) d.mode[k] = static_cast<simt::texture_address>(r.mode[k]);
+  d.pitch_bytes = r.pitch_bytes;
+  d.levels = r.levels;
+  d.levels_linear = r.levels_linear != 0;
+  d.bias = r.bias;
+  d.least_level = r.least_level;
+  d.most_level = r.most_level;
+  std::copy(std::begin(r.further), std::end(r.further), d.further.begin());
+  // The GPU's table only grows, and programs create the same texture repeatedly.
+  std::uint64_t& handle = textures[wire::writer().put(r).bytes()];
+  if (handle == 0) handle = chip.driver().create_texture(d);
+  return handle;
 }
 
 }  // namespace heddle::testbench

@@ -376,22 +376,7 @@ void cuda_session::active_clusters(wire::reader& in, call_answer& out) {
 }
 
 void cuda_session::make_texture(wire::reader& in, call_answer& out) {
-  const auto r = in.get<wire::texture_request>();
-  simt::texture_descriptor d;
-  d.address = r.address;
-  d.width = r.width;
-  d.height = r.height;
-  d.depth = r.depth;
-  d.type = static_cast<simt::texel_type>(r.type);
-  d.channels = r.channels;
-  d.linear = r.linear != 0;
-  d.normalized = r.normalized != 0;
-  for (unsigned k = 0; k < 3; ++k) d.mode[k] = static_cast<simt::texture_address>(r.mode[k]);
-  d.pitch_bytes = r.pitch_bytes;
-  // The GPU's table only grows, and programs create the same texture repeatedly.
-  std::uint64_t& handle = m_.textures[wire::writer().put(r).bytes()];
-  if (handle == 0) handle = m_.chip.driver().create_texture(d);
-  out.body.put(handle);
+  out.body.put(m_.texture(in.get<wire::texture_request>()));
 }
 
 }  // namespace heddle::testbench

@@ -43,6 +43,8 @@ struct cuda_machine final : private print_observer {
   std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles by the bytes of the request
   std::string text;                                             // printed by kernels, for the next reply
   [[nodiscard]] wire::device_info info() const;
+  /// The handle of such a texture.
+  std::uint64_t texture(const wire::texture_request& r);
 
  private:
   void printed(const std::string& more) override { text += more; }

@@ -202,8 +202,11 @@ struct texture_request {
   std::uint32_t width, height, depth;
   std::uint8_t type, channels, linear, normalized;  // simt::texel_type
   std::uint8_t mode[3];
-  std::uint8_t reserved;
+  std::uint8_t levels;
   std::uint64_t pitch_bytes;  // 0: rows without gaps
+  float bias, least_level, most_level;
+  std::uint32_t levels_linear;
+  std::uint64_t further[17];  // addresses of the levels from 1 on
 };
 
 class writer {

@@ -184,6 +184,12 @@ std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
   d.normalized = t.normalized;
   d.pitch_bytes = t.pitch_bytes;
   for (unsigned k = 0; k < 3; ++k) d.mode[k] = static_cast<std::uint8_t>(t.mode[k]);
+  d.levels = t.levels;
+  d.levels_linear = t.levels_linear;
+  d.bias = t.bias;
+  d.least_level = t.least_level;
+  d.most_level = t.most_level;
+  std::copy(t.further.begin(), t.further.end(), d.further);
   return command(&d, sizeof d);
 }
 

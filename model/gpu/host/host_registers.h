@@ -155,8 +155,11 @@ struct create_texture_descriptor {
   std::uint8_t linear = 0;
   std::uint8_t normalized = 0;
   std::uint8_t mode[3] = {1, 1, 1};  // texture_address
-  std::uint8_t reserved = 0;
-  std::uint64_t pitch_bytes = 0;  // from row to row; 0: rows without gaps
+  std::uint8_t levels = 0;           // 0: one
+  std::uint64_t pitch_bytes = 0;     // from row to row; 0: rows without gaps
+  float bias = 0, least_level = 0, most_level = 0;
+  std::uint32_t levels_linear = 0;
+  std::uint64_t further[17] = {};  // addresses of the levels from 1 on
 };
 
 }  // namespace heddle

@@ -33,6 +33,12 @@ std::uint64_t launch_builder::create_texture(const create_texture_descriptor& d)
   t.normalized = d.normalized != 0;
   t.pitch_bytes = d.pitch_bytes;
   for (unsigned k = 0; k < 3; ++k) t.mode[k] = static_cast<simt::texture_address>(d.mode[k]);
+  t.levels = std::max<std::uint8_t>(d.levels, 1);
+  t.levels_linear = d.levels_linear != 0;
+  t.bias = d.bias;
+  t.least_level = d.least_level;
+  t.most_level = d.most_level;
+  std::copy(std::begin(d.further), std::end(d.further), t.further.begin());
   simt::check_texture(t);
   auto table = textures_ ? std::make_shared<simt::texture_table>(*textures_) : std::make_shared<simt::texture_table>();
   table->push_back(t);

@@ -13,6 +13,7 @@
 #include "heddle/isa/texture.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/texture/levels.h"
 #include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
@@ -22,8 +23,6 @@ namespace {
 using isa::instruction;
 using isa::opcode;
 using isa::texture_shape;
-
-bool reads_as_float(texel_type t) { return t >= texel_type::f16; }
 
 const texture_descriptor& descriptor_of(const warp_state& w, std::uint64_t handle) {
   const auto& table = w.block->launch->textures;
@@ -118,23 +117,13 @@ float float_of(std::uint32_t bits) {
 
 /// Converts a direction to cubemap coordinates: the layer is the face, the coordinates on it range from 0 to 1 (CUDA
 /// programming guide, cubemap textures).
-coordinates on_face(const coordinates& c) {
+coordinates face_of_direction(const coordinates& c) {
   constexpr std::uint32_t faces = 6;
-  const float x = float_of(c.word[0]), y = float_of(c.word[1]), z = float_of(c.word[2]);
-  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
-  float largest, s, t;
+  const float direction[3] = {float_of(c.word[0]), float_of(c.word[1]), float_of(c.word[2])};
   coordinates r;
-  if (ax >= ay && ax >= az) {
-    r.layer = x < 0 ? 1 : 0;
-    largest = ax, s = x < 0 ? z : -z, t = -y;
-  } else if (ay >= az) {
-    r.layer = y < 0 ? 3 : 2;
-    largest = ay, s = x, t = y < 0 ? -z : z;
-  } else {
-    r.layer = z < 0 ? 5 : 4;
-    largest = az, s = z < 0 ? -x : x, t = -y;
-  }
-  const float at[2] = {(s / largest + 1) / 2, (t / largest + 1) / 2};
+  r.layer = face_of(direction);
+  const face_coordinates on = on_face(r.layer, direction);
+  const float at[2] = {(on.s / on.depth + 1) / 2, (on.t / on.depth + 1) / 2};
   std::memcpy(r.word, at, sizeof at);
   r.layer += std::min(c.layer, ~std::uint32_t{0} / faces - 1) * faces;
   return r;
@@ -159,11 +148,12 @@ std::array<std::int32_t, 8> weights_of_corners(const axis (&axes)[3], unsigned n
           xyz};
 }
 
-void plan_lane(const instruction& i, const texture_descriptor& d, const coordinates& given, unsigned lane,
-               texture_access& a) {
+/// The texels of one image, which counts `weight` / 256; `first`: number of its first corner.
+void plan_image(const instruction& i, const texture_descriptor& d, const coordinates& given, unsigned lane,
+                texture_access& a, unsigned first = 0, std::int32_t weight = 256) {
   const texture_shape shape = isa::texture_shape_of(i);
   const bool cube = isa::is_cube(shape);
-  const coordinates c = cube ? on_face(given) : given;
+  const coordinates c = cube ? face_of_direction(given) : given;
   const unsigned n = cube ? 2 : isa::dimensions(shape);
   const std::uint32_t sizes[3] = {d.width, d.height, d.depth};
   const bool integer = i.src_type == isa::dtype::s32, gather = i.op == opcode::tld4,
@@ -176,7 +166,7 @@ void plan_lane(const instruction& i, const texture_descriptor& d, const coordina
   }
   if (cube || isa::is_array(shape)) axes[2].texel[0] = axes[2].texel[1] = std::min(c.layer, d.depth - 1);
   const unsigned corners = between ? 1u << n : 1;
-  a.count = std::max(a.count, corners);
+  a.count = std::max(a.count, first + corners);
   const std::array<std::int32_t, 8> weights = between ? weights_of_corners(axes, n) : std::array<std::int32_t, 8>{256};
   for (unsigned corner = 0; corner < corners; ++corner) {
     std::uint64_t at[3];
@@ -187,11 +177,22 @@ void plan_lane(const instruction& i, const texture_descriptor& d, const coordina
       if (k >= n) continue;
       inside = inside && axes[k].inside[side];
     }
-    a.weights[corner][lane] = weights[corner];
+    a.weights[first + corner][lane] = weights[corner] * weight;
     if (!inside || (weights[corner] == 0 && !gather)) continue;
-    a.addresses[corner][lane] = texel_address(d, at[0], at[1], at[2], a.bytes);
-    a.mask[corner] |= lane_bit[lane];
+    a.addresses[first + corner][lane] = texel_address(d, at[0], at[1], at[2], a.bytes);
+    a.mask[first + corner] |= lane_bit[lane];
   }
+}
+
+void plan_lane(const instruction& i, const texture_descriptor& d, const coordinates& given, const level_request& wanted,
+               unsigned lane, texture_access& a) {
+  if (d.levels == 1 || i.op == opcode::tld4) return plan_image(i, d, given, lane, a);
+  const texture_shape shape = isa::texture_shape_of(i);
+  const float direction[3] = {float_of(given.word[0]), float_of(given.word[1]), float_of(given.word[2])};
+  const level_choice c = levels_for(i, d, wanted, direction);
+  const auto share = static_cast<std::int32_t>(c.share);
+  plan_image(i, image_of_level(d, c.level[0], shape), given, lane, a, 0, 256 - share);
+  if (share != 0) plan_image(i, image_of_level(d, c.level[1], shape), given, lane, a, texture_access::corners, share);
 }
 
 void plan_surface_lane(const instruction& i, const texture_descriptor& d, const coordinates& c, unsigned lane,
@@ -259,7 +260,7 @@ std::uint32_t filtered(const texture_access& a, unsigned lane, unsigned k) {
     const std::uint32_t bits = channel(d, a.words[corner], lane, k);
     float f;
     std::memcpy(&f, &bits, sizeof f);
-    sum += static_cast<double>(f) * a.weights[corner][lane] * 0x1p-8;
+    sum += static_cast<double>(f) * a.weights[corner][lane] * 0x1p-16;
   }
   return bits_of(static_cast<float>(sum));
 }
@@ -272,7 +273,7 @@ std::uint32_t result(const instruction& i, const texture_access& a, unsigned lan
     if (!(a.mask[corner] & lane_bit[lane])) return 0;
     return channel(d, a.words[corner], lane, i.sub >> isa::texture::component_shift & 3);
   }
-  if (d.linear && i.src_type != isa::dtype::s32) return filtered(a, lane, k);
+  if ((d.linear || d.levels_linear) && i.src_type != isa::dtype::s32) return filtered(a, lane, k);
   return a.mask[0] & lane_bit[lane] ? channel(d, a.words[0], lane, k) : 0;
 }
 
@@ -289,31 +290,41 @@ void txq(const instruction& i, warp_state& w, lane_mask mask) {
   write_lanes(i, w, mask, d);
 }
 
-}  // namespace
+/// The operands behind the coordinates.
+class level_operands {
+ public:
+  level_operands(const instruction& i, const warp_state& w) {
+    if (i.op != opcode::tex) return;
+    levels_ = (i.sub & isa::texture::level) != 0;
+    const bool gradients = (i.sub & isa::texture::gradients) != 0;
+    dimensions_ = gradients ? isa::dimensions(isa::texture_shape_of(i)) : 0;
+    if (levels_) word_[0][0] = fetch(i.src[2], w, scratch_[0][0]);
+    for (unsigned g = 0; g < 2; ++g)
+      for (unsigned k = 0; k < dimensions_; ++k) word_[g][k] = fetch(i.src[2 + g], w, scratch_[g][k], k);
+  }
+  [[nodiscard]] level_request of(unsigned lane) const {
+    level_request r;
+    if (levels_) r.level = float_of(word_[0][0][lane]);
+    for (unsigned g = 0; g < 2; ++g)
+      for (unsigned k = 0; k < dimensions_; ++k) r.gradient[g][k] = float_of(word_[g][k][lane]);
+    return r;
+  }
 
-void check_texture(const texture_descriptor& d) {
-  constexpr std::uint32_t largest = 1u << 17;
-  const auto fits = [](std::uint32_t n) { return n >= 1 && n <= largest; };
-  // The width may be larger: its limit is that of textures over linear memory.
-  if (d.width == 0 || d.width > (1u << 28) || !fits(d.height) || !fits(d.depth))
-    throw input_error("a texture's width, height and depth: expected 1 to 268435456, 131072 and 131072");
-  if (d.channels != 1 && d.channels != 2 && d.channels != 4)
-    throw input_error("a texture of " + std::to_string(d.channels) + " channels, expected 1, 2 or 4");
-  if (d.type > texel_type::snorm16) throw input_error("a texture of an unknown type");
-  if (d.linear && !reads_as_float(d.type)) throw input_error("a linear filter needs f16, f32 or a normalised type");
-  if (d.pitch_bytes != 0 &&
-      (d.pitch_bytes < row_bytes(d) || d.pitch_bytes % texel_bytes(d) != 0 || d.pitch_bytes > std::uint64_t{1} << 32))
-    throw input_error("a texture's pitch of " + std::to_string(d.pitch_bytes) + " bytes, expected whole texels, " +
-                      std::to_string(row_bytes(d)) + " bytes or more");
-  for (const texture_address m : d.mode)
-    if (m > texture_address::border) throw input_error("a texture with an unknown address mode");
-}
+ private:
+  bool levels_ = false;
+  unsigned dimensions_ = 0;  // of gradients
+  const std::uint32_t* word_[2][3] = {};
+  alignas(64) std::uint32_t scratch_[2][3][warp_size];
+};
+
+}  // namespace
 
 void plan_texture(const instruction& i, const warp_state& w, lane_mask mask, texture_access& a, unsigned& bad_lane) {
   alignas(64) std::uint32_t scratch[4][warp_size];
   const std::uint32_t* c[4];
   for (unsigned k = 0; k < 4; ++k) c[k] = fetch(i.src[1], w, scratch[k], k);
   const wide_operand handle(i.src[0], w);
+  const level_operands levels(i, w);
   const bool surface = i.op == opcode::suld || i.op == opcode::sust;
   a.bytes = surface ? isa::size_of(i.type) : 0;
   a.count = 1;
@@ -328,9 +339,9 @@ void plan_texture(const instruction& i, const warp_state& w, lane_mask mask, tex
     if (a.bytes != 0 && a.bytes != texel_bytes(d))
       throw program_error("the lanes' textures have texels of different sizes");
     a.bytes = texel_bytes(d);
-    plan_lane(i, d, at, l, a);
+    plan_lane(i, d, at, levels.of(l), l, a);
   });
-  std::memset(a.words, 0, sizeof a.words);
+  std::memset(a.words, 0, a.count * sizeof a.words[0]);
   if (i.op != opcode::sust) return;
   for (unsigned k = 0; k < (a.bytes + 3) / 4; ++k)
     std::memcpy(a.words[0][k], fetch(i.src[2], w, scratch[0], k), sizeof a.words[0][k]);

@@ -53,9 +53,15 @@ error_t image_of_array(const array_record* a, wire::texture_request& image) {
   return set_format(a->format, image);
 }
 
-/// Its first level.
-error_t image_of_mipmap(mipmap_t m, wire::texture_request& image) {
-  return known_mipmap(m) == nullptr ? error::invalid_handle : image_of_array(known_array(m->levels.front()), image);
+/// Its levels from `first` to `last`.
+error_t image_of_mipmap(mipmap_t m, std::size_t first, std::size_t last, wire::texture_request& image) {
+  if (known_mipmap(m) == nullptr) return error::invalid_handle;
+  last = std::min(last, m->levels.size() - 1);
+  if (first > last) return error::invalid_value;
+  if (const error_t e = image_of_array(known_array(m->levels[first]), image); e != error::none) return e;
+  image.levels = static_cast<std::uint8_t>(last - first + 1);
+  for (std::size_t k = first + 1; k <= last; ++k) image.further[k - first - 1] = m->levels[k]->address;
+  return error::none;
 }
 
 bool is_cube(const resource_descriptor& r) {
@@ -76,8 +82,13 @@ bool is_placed(const resource_descriptor& r) {
 error_t see_as(const resource_view& v, const resource_descriptor& r, wire::texture_request& image) {
   // cudaResourceViewFormat: three formats each, of one, two and four channels; then blocks of texels.
   constexpr int blocks = 25, bits[] = {8, 8, 16, 16, 32, 32, 16, 32}, kinds[] = {1, 0, 1, 0, 1, 0, 2, 2};
-  const array_record* a = r.kind == of_array ? known_array(r.of.array) : nullptr;
+  const bool has_levels = r.kind == of_mipmapped_array;
+  const array_record* a = r.kind == of_array ? known_array(r.of.array)
+                          : has_levels       ? known_array(r.of.mipmap->levels.front())
+                                             : nullptr;
   if (v.format == 0 || a == nullptr) return error::none;
+  if (has_levels)
+    if (const error_t e = image_of_mipmap(r.of.mipmap, v.first_level, v.last_level, image); e != error::none) return e;
   if (v.format < 0 || v.format > blocks + 13) return error::invalid_value;
   if (v.format >= blocks) return not_modelled("views of compressed blocks");
   const int of = (v.format - 1) / 3, channels = 1 << (v.format - 1) % 3;
@@ -94,6 +105,7 @@ error_t see_as(const resource_view& v, const resource_descriptor& r, wire::textu
 error_t image_of(const resource_descriptor& r, wire::texture_request& image) {
   image = {};
   image.height = image.depth = 1;
+  image.levels = 1;
   for (std::uint8_t& m : image.mode) m = clamp;
   switch (r.kind) {
     case of_array: return image_of_array(known_array(r.of.array), image);
@@ -121,7 +133,7 @@ error_t image_of(const resource_descriptor& r, wire::texture_request& image) {
       image.pitch_bytes = p.pitch;
       return error::none;
     }
-    case of_mipmapped_array: return image_of_mipmap(r.of.mipmap, image);
+    case of_mipmapped_array: return image_of_mipmap(r.of.mipmap, 0, ~std::size_t{0}, image);
     default: return error::invalid_value;
   }
 }
@@ -138,9 +150,17 @@ error_t read_as(const texture_settings_v2& s, const resource_descriptor& r, wire
     return error::invalid_value;
   if (becomes_float) image.type = static_cast<std::uint8_t>(texel::normalized + image.type);
   if (s.srgb != 0 && image.type == texel::normalized + texel::u8) return not_modelled("sRGB textures");
-  if (r.kind == of_mipmapped_array && s.mipmap_most > 0) return not_modelled("mipmapped textures with several levels");
+  if (s.mipmap_filter < 0 || s.mipmap_filter > linear_filter) return error::invalid_value;
   image.normalized = s.normalized_coordinates != 0;
   if (r.kind == of_linear_memory) return error::none;  // fetched by index, without filter
+  if (image.normalized == 0) image.levels = 1;
+  if (image.levels > 1) {
+    image.levels_linear = s.mipmap_filter != 0;
+    if (image.levels_linear != 0 && reads_integers && !becomes_float) return invalid_filter;
+    image.bias = s.mipmap_bias;
+    image.least_level = s.mipmap_least;
+    image.most_level = s.mipmap_most;
+  }
   image.linear = s.filter != 0;
   bool has_border = false;
   for (int k = 0; k < 3; ++k) {

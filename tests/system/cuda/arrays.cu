@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A CUDA program about arrays, textures and surfaces. Each part checks its own results: exit code 0 if all are right.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 
@@ -12,6 +14,18 @@ __global__ void sample(cudaTextureObject_t t, float x0, float dx, float y, float
 __global__ void sample_1d(cudaTextureObject_t t, int first, float* out) { out[threadIdx.x] = tex1Dfetch<float>(t, first + threadIdx.x); }
 __global__ void sample_3d(cudaTextureObject_t t, float* out) { out[threadIdx.x] = tex3D<float>(t, threadIdx.x + 0.5f, 1.5f, 2.5f); }
 __global__ void sample_layer(cudaTextureObject_t t, int layer, float* out) { out[threadIdx.x] = tex2DLayered<float4>(t, threadIdx.x + 0.5f, 1.5f, layer).z; }
+__global__ void sample_level(cudaTextureObject_t t, float x, float y, const float* level, float* out) {
+  out[threadIdx.x] = tex2DLod<float>(t, x, y, level[threadIdx.x]);
+}
+__global__ void sample_gradient(cudaTextureObject_t t, float x, float y, float across, float down, float* out) {
+  *out = tex2DGrad<float>(t, x, y, make_float2(across, 0), make_float2(0, down));
+}
+__global__ void sample_shapes(cudaTextureObject_t line, cudaTextureObject_t body, cudaTextureObject_t layers, cudaTextureObject_t cube, float* out) {
+  out[0] = tex1DLod<float>(line, 0.8125f, 0.25f);
+  out[1] = tex3DLod<float>(body, 0.9f, 0.9f, 0.9f, 0.25f);
+  out[2] = tex2DLayeredLod<float>(layers, 0.9f, 0.9f, 1, 0.25f);
+  out[3] = texCubemapLod<float>(cube, 0.2f, 1, 0.2f, 0.25f);
+}
 __global__ void write_surface(cudaSurfaceObject_t s, int width) {
   const int x = threadIdx.x, y = blockIdx.x;
   if (x < width) surf2Dwrite(100 * y + x, s, x * 4, y);
@@ -163,6 +177,127 @@ static void textures() {
   cudaGetLastError();
 }
 
+/// Images of a mipmapped array of floats, level by level; texel k of level n is 64 n + k.
+static cudaMipmappedArray_t mipmap(cudaExtent e, unsigned levels, unsigned flags, std::vector<std::vector<float>>& images) {
+  const auto format = cudaCreateChannelDesc<float>();
+  cudaMipmappedArray_t m;
+  CHECK(cudaMallocMipmappedArray(&m, &format, e, levels, flags));
+  images.clear();
+  for (unsigned n = 0; n < levels; ++n) {
+    cudaArray_t level;
+    cudaExtent at;
+    CHECK(cudaGetMipmappedArrayLevel(&level, m, n));
+    CHECK(cudaArrayGetInfo(nullptr, &at, nullptr, level));
+    at.height = at.height == 0 ? 1 : at.height;
+    at.depth = at.depth == 0 ? 1 : at.depth;
+    std::vector<float> image = numbers(static_cast<int>(at.width * at.height * at.depth));
+    for (float& texel : image) texel += 64.0f * n;
+    cudaMemcpy3DParms p = {};
+    p.srcPtr = make_cudaPitchedPtr(image.data(), 4 * at.width, at.width, at.height);
+    p.dstArray = level;
+    p.extent = at;
+    p.kind = cudaMemcpyHostToDevice;
+    CHECK(cudaMemcpy3D(&p));
+    images.push_back(std::move(image));
+  }
+  return m;
+}
+static cudaResourceDesc of_mipmap(cudaMipmappedArray_t m) {
+  cudaResourceDesc r = {};
+  r.resType = cudaResourceTypeMipmappedArray;
+  r.res.mipmap.mipmap = m;
+  return r;
+}
+
+/// A square image at normalised coordinates, with clamped ones outside.
+static float sampled(const std::vector<float>& image, float u, float v, bool linear) {
+  const int side = static_cast<int>(std::lround(std::sqrt(image.size())));
+  const auto texel = [&](float x, float y) {
+    const auto inside = [side](float c) { return std::min(std::max(static_cast<int>(std::floor(c)), 0), side - 1); };
+    return image[inside(y) * side + inside(x)];
+  };
+  if (!linear) return texel(u * side, v * side);
+  const float x = u * side - 0.5f, y = v * side - 0.5f, fx = x - std::floor(x), fy = y - std::floor(y);
+  return (1 - fy) * ((1 - fx) * texel(x, y) + fx * texel(x + 1, y)) + fy * ((1 - fx) * texel(x, y + 1) + fx * texel(x + 1, y + 1));
+}
+static float sampled(const std::vector<std::vector<float>>& images, float u, float v, float level, const cudaTextureDesc& s) {
+  const float most = static_cast<float>(images.size() - 1);
+  level = std::min(std::max(level + s.mipmapLevelBias, s.minMipmapLevelClamp), s.maxMipmapLevelClamp);
+  level = std::min(std::max(level, 0.0f), most);
+  const bool linear = s.filterMode == cudaFilterModeLinear;
+  if (s.mipmapFilterMode == cudaFilterModePoint) return sampled(images[static_cast<int>(level + 0.5f)], u, v, linear);
+  const int low = static_cast<int>(level);
+  const float share = level - low, first = sampled(images[low], u, v, linear);
+  return share == 0 ? first : (1 - share) * first + share * sampled(images[low + 1], u, v, linear);
+}
+
+static void mipmaps() {
+  constexpr int points = 128;
+  std::vector<std::vector<float>> images;
+  const cudaMipmappedArray_t m = mipmap(make_cudaExtent(8, 8, 0), 4, 0, images);
+  float *out = device_floats(points), *levels = device_floats(points);
+  std::vector<float> wanted(points);
+  for (int k = 0; k < points; ++k) wanted[k] = -1.0f + k / 16.0f;
+  CHECK(cudaMemcpy(levels, wanted.data(), 4 * points, cudaMemcpyHostToDevice));
+  for (int how = 0; how < 16; ++how) {
+    cudaTextureDesc s = {};
+    const auto t = texture(of_mipmap(m), [&](cudaTextureDesc& x) {
+      x.normalizedCoords = 1;
+      x.filterMode = (how & 1) != 0 ? cudaFilterModeLinear : cudaFilterModePoint;
+      x.mipmapFilterMode = (how & 2) != 0 ? cudaFilterModeLinear : cudaFilterModePoint;
+      x.mipmapLevelBias = (how & 4) != 0 ? 0.4375f : 0;
+      x.minMipmapLevelClamp = (how & 8) != 0 ? 0.75f : 0;
+      x.maxMipmapLevelClamp = (how & 8) != 0 ? 2.25f : 100;
+      s = x;
+    });
+    for (const float at : {0.0625f, 0.4375f, 0.9375f}) {
+      sample_level<<<1, points>>>(t, at, 0.3125f, levels, out);
+      const auto got = read(out, points);
+      for (int k = 0; k < points; ++k) EXPECT(got[k] == sampled(images, at, 0.3125f, wanted[k], s));
+    }
+    // From pixel to pixel 2^n texels, across or down; without a level it is the first one.
+    for (int n = 0; n < 3; ++n)
+      for (int down = 0; down < 2; ++down) {
+        sample_gradient<<<1, 1>>>(t, 0.4375f, 0.3125f, (down ? 1 : 1 << n) / 8.0f, (down ? 1 << n : 1) / 8.0f, out);
+        EXPECT(read(out, 1)[0] == sampled(images, 0.4375f, 0.3125f, static_cast<float>(n), s));
+      }
+    sample<float><<<1, 1>>>(t, 0.4375f, 1, 0.3125f, out);
+    EXPECT(read(out, 1)[0] == sampled(images, 0.4375f, 0.3125f, 0, s));
+  }
+
+  // A view of the levels 1 and 2.
+  cudaTextureDesc s = {};
+  s.normalizedCoords = 1;
+  s.maxMipmapLevelClamp = 9;
+  cudaResourceViewDesc view = {};
+  view.format = cudaResViewFormatFloat1;
+  view.width = view.height = 8;
+  view.firstMipmapLevel = 1;
+  view.lastMipmapLevel = 2;
+  const cudaResourceDesc whole = of_mipmap(m);
+  cudaTextureObject_t t = 0;
+  CHECK(cudaCreateTextureObject(&t, &whole, &s, &view));
+  sample_level<<<1, points>>>(t, 0, 0, levels, out);
+  const auto seen = read(out, points);
+  EXPECT(seen[16] == 64 && seen[32] == 128 && seen[points - 1] == 128);
+
+  // Other shapes: between the levels 0 and 1.
+  const auto between = [](cudaTextureDesc& x) {
+    x.normalizedCoords = 1;
+    x.mipmapFilterMode = cudaFilterModeLinear;
+    x.maxMipmapLevelClamp = 9;
+  };
+  const auto line = texture(of_mipmap(mipmap(make_cudaExtent(8, 0, 0), 2, 0, images)), between);
+  const auto body = texture(of_mipmap(mipmap(make_cudaExtent(4, 4, 4), 3, 0, images)), between);
+  const auto layers = texture(of_mipmap(mipmap(make_cudaExtent(4, 4, 3), 3, cudaArrayLayered, images)), between);
+  const auto cube = texture(of_mipmap(mipmap(make_cudaExtent(4, 4, 6), 3, cudaArrayCubemap, images)), between);
+  sample_shapes<<<1, 1>>>(line, body, layers, cube, out);
+  // Texels 6 and 3; 63 and 7; layer 1 at its end; face 2 in its middle.
+  EXPECT((read(out, 4) == std::vector<float>{0.75f * 6 + 0.25f * (64 + 3), 0.75f * 63 + 0.25f * (64 + 7), 0.75f * 31 + 0.25f * (64 + 7),
+                                             0.75f * (2 * 16 + 10) + 0.25f * (64 + 2 * 4 + 3)}));
+  CHECK(cudaFreeMipmappedArray(m));
+}
+
 static void surfaces() {
   const int w = 6, h = 3;
   const auto format = cudaCreateChannelDesc<int>();
@@ -178,4 +313,4 @@ static void surfaces() {
   CHECK(cudaDestroySurfaceObject(s));
 }
 
-int main(int, char** arguments) { return run_part({{"arrays", arrays}, {"textures", textures}, {"surfaces", surfaces}}, arguments[1]); }
+int main(int, char** arguments) { return run_part({{"arrays", arrays}, {"textures", textures}, {"mipmaps", mipmaps}, {"surfaces", surfaces}}, arguments[1]); }

@@ -27,7 +27,7 @@ void run_parts(const std::string& source, const std::string& options, std::initi
 }
 
 TEST(cuda_arrays, textures_and_surfaces_hold_what_was_copied_to_them) {
-  run_parts("arrays", "", {"arrays", "textures", "surfaces"});
+  run_parts("arrays", "", {"arrays", "textures", "mipmaps", "surfaces"});
 }
 
 TEST(cuda_arrays, graphs_and_pools_do_their_work_in_order) { run_parts("graphs", "", {"capture", "graphs", "pools"}); }

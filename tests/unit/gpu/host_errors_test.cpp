@@ -235,6 +235,9 @@ TEST_F(host_errors, recordings_and_textures) {
       },
       "pitch of 4 bytes");
   with([](auto& d) { d.pitch_bytes = ~std::uint64_t{0}; }, "whole texels");
+  with([](auto& d) { d.levels = 255; }, "255 levels");
+  with([](auto& d) { d.width = 4, d.levels = 4; }, "4 levels");
+  with([](auto& d) { d.type = 4, d.width = d.levels = 2, d.levels_linear = 1; }, "linear filter");
 }
 
 TEST_F(host_errors, maps) {

@@ -127,10 +127,10 @@ TEST(host_registers_page, has_each_descriptor_as_it_is) {
   }
   {
     using d = create_texture_descriptor;
-    expect_layout(
-        "create_texture", host_command::create_texture, sizeof(d),
-        {FIELD(command), FIELD(width), FIELD(address), FIELD(height), FIELD(depth), FIELD(type), FIELD(channels),
-         FIELD(linear), FIELD(normalized), FIELD(mode), FIELD(reserved), FIELD(pitch_bytes)});
+    expect_layout("create_texture", host_command::create_texture, sizeof(d),
+                  {FIELD(command), FIELD(width), FIELD(address), FIELD(height), FIELD(depth), FIELD(type),
+                   FIELD(channels), FIELD(linear), FIELD(normalized), FIELD(mode), FIELD(levels), FIELD(pitch_bytes),
+                   FIELD(bias), FIELD(least_level), FIELD(most_level), FIELD(levels_linear), FIELD(further)});
   }
 }
 

@@ -97,6 +97,40 @@ TEST(texture, cube_map_fetch_takes_the_face_of_the_direction) {
             (std::vector<float>{24}));
 }
 
+// Three levels of 4, 2 and 1 texels a side, one behind the other: 0 to 63, 100 to 107, 200.
+TEST(texture, levels_and_gradients_choose_among_the_images) {
+  std::vector<float> image(64 + 8 + 1, 200);
+  for (std::size_t k = 0; k < 64 + 8; ++k) image[k] = static_cast<float>(k < 64 ? k : 100 + k - 64);
+  ptx_machine machine(kernel(
+      "tex.level.3d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {0f3E000000, 0f3E000000, 0f3E000000, 0f00000000}], %fx;\n"
+      "tex.grad.3d.v4.f32.f32 {%o1, %o2, %o3, %n}, [%t, {0f3E000000, 0f3E000000, 0f3E000000, 0f00000000}],\n"
+      "  {%fy, 0f00000000, 0f00000000, 0f00000000}, {0f00000000, 0f00000000, %fz, 0f00000000};\n"));
+  simt::texture_descriptor d = texture(texel_type::f32, 4, 4, 4);
+  d.normalized = d.levels_linear = true;
+  d.levels = 3;
+  d.most_level = 9;
+  d.address = machine.buffer(image);
+  d.further[0] = d.address + 64 * sizeof(float);
+  d.further[1] = d.address + 72 * sizeof(float);
+  machine.textures = {d};
+  // Level; texels from pixel to pixel, across and in depth.
+  const std::vector<point> points = {{0, 0.25f, 0.25f}, {0.5f, 0.5f, 0.25f}, {1, 0, 1},
+                                     {1.25f, 9, 0},     {NAN, 0, 0},         {-2, 0, 0}};
+  std::vector<u32> in;
+  for (const point& p : points) in.insert(in.end(), {bits(p.x), bits(p.y), bits(p.z), 0});
+  const u64 pin = machine.buffer(in), out = machine.buffer(std::vector<u32>(4 * points.size()));
+  machine.run("k", {1, 1, 1}, {static_cast<u32>(points.size()), 1, 1}, {1, pin, out});
+  std::vector<float> by_level, by_gradient;
+  for (const quad& q : machine.read<quad>(out, points.size())) {
+    by_level.push_back(real(q[0]));
+    by_gradient.push_back(real(q[1]));
+  }
+  EXPECT_EQ(by_level, (std::vector<float>{0, 50, 100, 125, 0, 0}));
+  EXPECT_EQ(by_gradient, (std::vector<float>{0, 100, 200, 200, 0, 0}));
+  d.levels = 4;
+  EXPECT_THROW(check_texture(d), input_error) << "there are three levels to a single texel";
+}
+
 TEST(texture, point_fetch_takes_the_texel_below) {
   const std::vector<float> image = {1, 2, 3, 4};
   EXPECT_EQ(floats(tex_1d, texture(texel_type::f32, 4), image,

@@ -58,7 +58,7 @@ bool word(const std::string& w, ptx_op op, texture_form& f) {
       f.component = static_cast<unsigned>(k);
       return true;
     }
-  } else if (w == "level" || w == "base" || w == "grad") {  // there is only one mip level, so gradients select nothing
+  } else if (w == "level" || w == "base" || w == "grad") {
     f.level = w == "level";
     f.gradients = w == "grad";
     return true;

@@ -77,7 +77,7 @@ void texture_translator::check_place(const hir_instruction& h, const ast_instruc
   check_reference(h, i, at);
 }
 
-/// The sources are the handle, the coordinates and, for a store, the data.
+/// The sources are the handle, the coordinates and, for a store, the data, for a fetch the level or the gradients.
 void texture_translator::translate(hir_instruction h, const ast_instruction& i) {
   const texture_form form = decode_texture_form(i, module_.file);
   h.form = static_cast<std::uint32_t>(out_.texture_forms.size());
@@ -104,6 +104,14 @@ void texture_translator::translate(hir_instruction h, const ast_instruction& i) 
     if (h.src.size() < first + form.coordinates())
       code_.fail(at.where, "'" + i.mnemonic() + "' needs " + std::to_string(form.coordinates()) + " coordinates");
     h.src.resize(first + form.coordinates());
+  }
+  for (unsigned k = 0; k < form.more_operands() && h.op == ptx_op::tex; ++k) {
+    const std::size_t first = h.src.size(), wanted = form.level ? 1 : isa::dimensions(form.shape);
+    if (2 + k >= i.operands.size()) code_.fail(i.where, "'" + i.mnemonic() + "' with too few operands");
+    in_.elements(i.operands[2 + k], form.type[form.types > 1 ? 1 : 0], h.src, false, i.where);
+    if (h.src.size() < first + wanted)
+      code_.fail(i.operands[2 + k].where, "too few elements in '" + i.mnemonic() + "'");
+    h.src.resize(first + wanted);
   }
   if (stores) in_.elements(i.operands[1], form.type[0], h.src, false, i.where);
   code_.append(std::move(h));

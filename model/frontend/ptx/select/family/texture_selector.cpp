@@ -21,12 +21,12 @@ isa::dtype register_run_type(unsigned bytes) {
 
 }  // namespace
 
-/// The coordinates in one register, a pair or a quad.
-virtual_operand texture_selector::coordinate_registers(unsigned count) {
-  if (count == 1) return in_.src(1, dtype::b32);
+/// Coordinates or gradients in one register, a pair or a quad.
+virtual_operand texture_selector::registers_of(unsigned first, unsigned count) {
+  if (count == 1) return in_.src(first, dtype::b32);
   const register_part all = out_.temp(count == 2 ? 2 : 4);
   for (unsigned k = 0; k < count; ++k)
-    out_.copy({all.reg, static_cast<std::uint8_t>(k), 1}, in_.src(1 + k, dtype::b32));
+    out_.copy({all.reg, static_cast<std::uint8_t>(k), 1}, in_.src(first + k, dtype::b32));
   return all;
 }
 
@@ -39,11 +39,15 @@ void texture_selector::texture_fetch() {
   if (form.type[1] != dtype::f32 && (form.type[1] != dtype::s32 || gather || isa::is_cube(form.shape)))
     in_.unsupported();
   if (in_.now().dst.size() != 4) in_.fail("'" + in_.now().source->mnemonic() + "' needs four registers");
-  const virtual_operand handle = in_.src(0, dtype::b64), at = coordinate_registers(form.coordinates());
+  const virtual_operand handle = in_.src(0, dtype::b64), at = registers_of(1, form.coordinates());
+  const unsigned behind = 1 + form.coordinates(), n = form.gradients ? isa::dimensions(form.shape) : 1;
+  virtual_operand more[2];
+  for (unsigned k = 0; k < form.more_operands(); ++k) more[k] = registers_of(behind + k * n, n);
   const register_part d = out_.temp(4);
-  machine_instruction& i = out_.put(gather ? opcode::tld4 : opcode::tex, d, {handle, at});
-  i.base.sub =
-      static_cast<std::uint8_t>(static_cast<unsigned>(form.shape) | form.component << isa::texture::component_shift);
+  machine_instruction& i = out_.put(gather ? opcode::tld4 : opcode::tex, d, {handle, at, more[0], more[1]});
+  i.base.sub = static_cast<std::uint8_t>(
+      static_cast<unsigned>(form.shape) | form.component << isa::texture::component_shift |
+      (form.level ? isa::texture::level : 0) | (form.gradients ? isa::texture::gradients : 0));
   i.base.type = form.type[0];
   i.base.src_type = form.type[1];
   out_.guard(i);
@@ -58,7 +62,7 @@ void texture_selector::surface_access() {
   const std::size_t given = stores ? in_.now().src.size() - 1 - coordinates : in_.now().dst.size();
   if (given != form.vector)
     in_.fail("'" + in_.now().source->mnemonic() + "' needs " + std::to_string(form.vector) + " registers");
-  const virtual_operand handle = in_.src(0, dtype::b64), at = coordinate_registers(coordinates);
+  const virtual_operand handle = in_.src(0, dtype::b64), at = registers_of(1, coordinates);
   const unsigned words = bytes < 4 ? 1 : bytes / 4;
   register_part d{no_register, 0, 0};
   virtual_operand data;

@@ -18,7 +18,7 @@ class texture_selector {
   void texture_question();
 
  private:
-  virtual_operand coordinate_registers(unsigned count);
+  virtual_operand registers_of(unsigned first, unsigned count);
 
   const operand_reader& in_;
   code_writer& out_;
