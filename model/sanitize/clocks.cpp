@@ -14,108 +14,7 @@ void raise(std::vector<sequence>& row, const std::vector<sequence>& by) {
   for (std::size_t k = 0; k < by.size(); ++k) row[k] = std::max(row[k], by[k]);
 }
 
-bool knows(const std::vector<acquired>& all, const acquired& a) {
-  const auto has = [&](const acquired& k) { return k.log == a.log && k.block == a.block && k.count >= a.count; };
-  return std::any_of(all.begin(), all.end(), has);
-}
-
 }  // namespace
-
-knowledge joined(const knowledge& a, const knowledge& b) {
-  if (!a || a == b) return b;
-  if (!b) return a;
-  const auto in_a = [&](const acquired& x) { return knows(*a, x); };
-  const auto in_b = [&](const acquired& x) { return knows(*b, x); };
-  if (std::all_of(b->begin(), b->end(), in_a)) return a;
-  if (std::all_of(a->begin(), a->end(), in_b)) return b;
-  auto both = std::make_shared<std::vector<acquired>>(*a);
-  for (const acquired& x : *b) {
-    const auto same = std::find_if(both->begin(), both->end(),
-                                   [&](const acquired& y) { return y.log == x.log && y.block == x.block; });
-    if (same == both->end()) both->push_back(x);
-    else same->count = std::max(same->count, x.count);
-  }
-  return both;
-}
-
-namespace {
-
-// False: it is known.
-bool learn(knowledge& known, const acquired& a) {
-  if (known && knows(*known, a)) return false;
-  known = joined(known, std::make_shared<const std::vector<acquired>>(1, a));
-  return true;
-}
-
-}  // namespace
-
-bool fence_view::covers(const access_mark& a, std::uint32_t warp_in_block) const {
-  if (copy != 0 || a.is(access_mark::copying)) return a.is(access_mark::copying) && copy == a.number;
-  if (block_sync >= a.number) return true;
-  if (warp_in_block != warp) return warp_in_block < warps.size() && warps[warp_in_block] >= a.number;
-  return (a.lanes & ~lanes) == 0 ? number >= a.number : warp_sync >= a.number;
-}
-
-void sync_log::append(std::shared_ptr<const fence_views> views, std::uint64_t block, sequence now) {
-  std::vector<std::uint32_t>& own = by_block_[block];
-  if (!own.empty() && releases_[own.back()].views == views) return;  // nothing was fenced since
-  own.push_back(size());
-  const auto knows_others = [this](const auto& v) {
-    return v->known &&
-           std::any_of(v->known->begin(), v->known->end(), [this](const acquired& k) { return k.log != this; });
-  };
-  if (std::any_of(views->begin(), views->end(), knows_others)) nested_.push_back(size());
-  releases_.push_back({std::move(views), now});
-}
-
-const fence_view* sync_log::covering(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
-                                     std::uint64_t reader, std::uint64_t only) const {
-  if (const fence_view* const own = among_own(count, a, warps_per_block, reader, only)) return own;
-  if (nested_.empty()) return nullptr;
-  visits seen;
-  return search(count, a, warps_per_block, reader, only, seen);
-}
-
-// Among the releases by the access's own block.
-const fence_view* sync_log::among_own(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
-                                      std::uint64_t reader, std::uint64_t only) const {
-  const std::uint64_t block = a.warp / warps_per_block;
-  if (only != acquired::any_block && !in_cluster && block != only) return nullptr;
-  const auto own = by_block_.find(block);
-  if (own == by_block_.end()) return nullptr;
-  for (auto k = own->second.rbegin(); k != own->second.rend(); ++k) {
-    if (*k >= count) continue;
-    if (releases_[*k].time < a.number) break;
-    for (const auto& view : *releases_[*k].views)
-      if ((!view->of_block || in_cluster || block == reader) && view->covers(a, a.warp % warps_per_block))
-        return view.get();
-  }
-  return nullptr;
-}
-
-const fence_view* sync_log::search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
-                                   std::uint64_t reader, std::uint64_t only, visits& seen) const {
-  const auto before =
-      std::find_if(seen.begin(), seen.end(), [&](const acquired& v) { return v.log == this && v.block == only; });
-  if (before != seen.end() && before->count >= count) return nullptr;
-  if (before != seen.end()) before->count = count;
-  else seen.push_back({this, count, only});
-  if (const fence_view* const own = among_own(count, a, warps_per_block, reader, only)) return own;
-  const bool all = only == acquired::any_block || in_cluster;
-  for (auto k = nested_.rbegin(); k != nested_.rend(); ++k) {
-    if (*k >= count) continue;
-    if (releases_[*k].time < a.number) break;
-    for (const auto& view : *releases_[*k].views) {
-      if (!all && view->block != only) continue;
-      if (!view->known || (view->of_block && !in_cluster && view->block != reader)) continue;
-      for (const acquired& other : *view->known)
-        if (const fence_view* const found =
-                other.log->search(other.count, a, warps_per_block, reader, other.block, seen))
-          return found;
-    }
-  }
-  return nullptr;
-}
 
 block_clock::block_clock(std::uint64_t block, std::uint32_t warps, bool independent)
     : block_(block), first_warp_(static_cast<std::uint32_t>(block * warps)), independent_(independent), warps_(warps) {}
@@ -159,9 +58,12 @@ bool block_clock::comes_after(const warp_clock& own, const knowledge& known, con
   const bool copying = a.is(access_mark::copying);
   known_block& last = own.blocks[block % own.blocks.size()];
   if (!copying && last.by == known && last.block == block && a.number <= last.up_to) return true;
-  for (const acquired& k : *known)
+  known_copy& end = own.copies[a.number % own.copies.size()];
+  if (copying && end.copy == a.number && end.by == known) return true;
+  for (const acquired& k : known->at)
     if (const fence_view* const view = k.log->covering(k.count, a, warps, block_, k.block)) {
-      if (!copying && view->block == block) last = {known, block, view->block_sync};
+      if (copying) end = {known, a.number};
+      else if (view->block == block) last = {known, block, view->block_sync};
       return true;
     }
   return false;
@@ -281,7 +183,20 @@ void block_clock::acquires(std::uint32_t warp, unsigned lane, const sync_log& lo
   if (count == 0) return;
   warp_clock& w = warps_[warp];
   w.knows = true;
-  if (learn(w.known.own(unit(lane)), {&log, count})) w.learned = now;
+  const acquired a{&log, count};
+  const knowledge& known = w.known.of(unit(lane));
+  if (w.after && known == w.before && w.learnt.log == a.log && w.learnt.count == a.count) {
+    w.known.own(unit(lane)) = w.after;  // as the lane before
+    w.learned = now;
+    return;
+  }
+  knowledge earlier = known;
+  knowledge& own = w.known.own(unit(lane));
+  if (!learn(own, a)) return;
+  w.learned = now;
+  w.before = std::move(earlier);
+  w.after = own;
+  w.learnt = a;
 }
 
 void block_clock::sees(std::uint32_t warp, unsigned lane, const sync_log& log, std::uint32_t count) {
@@ -294,7 +209,7 @@ void block_clock::acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_blo
   for (const unsigned l : set_bits(independent_ ? lanes : 1u)) {
     if (!w.seen[l]) continue;
     w.knows = true;
-    for (acquired a : *w.seen[l]) {
+    for (acquired a : w.seen[l]->at) {
       if (of_block) a.block = block_;
       if (learn(w.known.own(l), a)) w.learned = now;
     }
@@ -324,6 +239,10 @@ std::shared_ptr<const fence_views> block_clock::releases(std::uint32_t warp, uns
   lane = unit(lane);
   if (!w.fence[lane] && !shared_fences_) return nullptr;
   if (!w.released[lane]) {
+    const unsigned last = w.released_last;
+    w.released_last = lane;
+    if (w.released[last] && w.fence[last] == w.fence[lane] && w.fence_wide[last] == w.fence_wide[lane])
+      return w.released[lane] = w.released[last];
     auto views = std::make_shared<fence_views>();
     if (shared_fences_) *views = *shared_fences_;
     if (w.fence[lane]) views->push_back(w.fence[lane]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -29,7 +30,15 @@ struct acquired {
   std::uint32_t count = 0;
   std::uint64_t block = any_block;  // only what this block's threads have released: by a fence of scope .cta
 };
-using knowledge = std::shared_ptr<const std::vector<acquired>>;
+struct fence_view;
+/// What a thread has acquired, and some of the views that are there: another location that has no others adds nothing.
+struct acquired_releases {
+  std::vector<acquired> at;
+  std::vector<const fence_view*> views;  // sorted
+};
+using knowledge = std::shared_ptr<const acquired_releases>;
+/// False: it is known.
+bool learn(knowledge& known, const acquired& a);
 /// What both know.
 knowledge joined(const knowledge& a, const knowledge& b);
 
@@ -49,6 +58,28 @@ struct fence_view {
 };
 using fence_views = std::vector<std::shared_ptr<const fence_view>>;
 
+/// A few blocks; or any.
+class few_blocks {
+ public:
+  [[nodiscard]] bool may_have(std::uint64_t block) const {
+    return any_ || std::find(of_.begin(), of_.begin() + count_, block) != of_.begin() + count_;
+  }
+  void add(std::uint64_t block) {
+    if (may_have(block)) return;
+    if (count_ == of_.size()) any_ = true;
+    else of_[count_++] = block;
+  }
+  void add(const few_blocks& others) {
+    any_ = any_ || others.any_;
+    for (unsigned k = 0; k < others.count_ && !any_; ++k) add(others.of_[k]);
+  }
+
+ private:
+  std::array<std::uint64_t, 16> of_{};  // as many as a cluster has
+  unsigned count_ = 0;
+  bool any_ = false;
+};
+
 /// The releases at one location, in the order of execution.
 class sync_log {
  public:
@@ -57,6 +88,10 @@ class sync_log {
   bool phase = false;       // the mbarrier's, when it was seen last
   std::uint32_t ended = 0;  // releases before the end of the last phase
   bool in_cluster = false;  // in shared memory of a cluster: fences of blocks count for all its blocks
+  /// Whether the first `count` releases may have views that are not among these, which are sorted.
+  [[nodiscard]] bool has_news(std::uint32_t count, const std::vector<const fence_view*>& known) const;
+  /// Adds their views, if there are few.
+  void add_views(std::uint32_t count, std::vector<const fence_view*>& known) const;
   [[nodiscard]] std::uint32_t known_now() const { return has_phases ? ended : size(); }
 
   void append(std::shared_ptr<const fence_views> views, std::uint64_t block, sequence now);
@@ -75,9 +110,20 @@ class sync_log {
                                             std::uint64_t reader, std::uint64_t only) const;
   [[nodiscard]] const fence_view* search(std::uint32_t count, const access_mark& a, std::uint32_t warps_per_block,
                                          std::uint64_t reader, std::uint64_t only, visits& seen) const;
+  void add_blocks(const fence_views& views, std::uint64_t block);
+  void note(const fence_view& v);
   std::vector<release> releases_;
+  few_blocks blocks_;  // of which accesses may be covered: those that have released here, or where they had acquired
+  struct seen_view {
+    const fence_view* view;
+    std::uint32_t release;
+  };
+  static constexpr std::size_t most_views = 64;
+  std::vector<seen_view> views_;  // each one, where it came first; more than `most_views`: not all of them
+  const void* added_ = nullptr;   // the knowledge whose blocks were added last
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_block_;
-  std::vector<std::uint32_t> nested_;  // releases by threads that had acquired at other locations
+  std::unordered_map<sequence, std::uint32_t> copies_;  // the releases by ends of copies, by the copy
+  std::vector<std::uint32_t> nested_;                   // releases by threads that had acquired at other locations
 };
 
 /// What a warp's lanes with this knowledge are known to come after: all accesses of a block up to this number.
@@ -85,6 +131,12 @@ struct known_block {
   knowledge by;
   std::uint64_t block = 0;
   sequence up_to = 0;
+};
+
+/// The end of a copy that is known.
+struct known_copy {
+  knowledge by;
+  sequence copy = 0;
 };
 
 /// What each lane of a warp knows: mostly the same.
@@ -124,15 +176,19 @@ struct warp_clock {
   std::unique_ptr<lane_rows> lanes;  // [lane][other lane]; null: zeros
   lane_knowledge known;
   mutable std::array<known_block, 16> blocks;  // by the block's number, as found last
+  mutable std::array<known_copy, 16> copies;   // by the copy's number
   std::array<knowledge, isa::warp_size> seen;  // by loads that do not acquire: known after a fence
   bool sees = false;                           // some lane has
   std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence;       // the last one
   std::array<std::shared_ptr<const fence_view>, isa::warp_size> fence_wide;  // the last one beyond the block
   std::array<std::shared_ptr<const fence_views>, isa::warp_size> released;   // by a store now; null: not computed
-  sequence last_release = 0;                                                 // others may know the accesses up to here
-  sequence learned = 0;                                                      // when some lane acquired last
-  bool knows = false;                                                        // some lane has acquired
-  bool fenced = false;                                                       // some lane has executed a fence
+  unsigned released_last = 0;  // the lane of the last one that was computed
+  acquired learnt;             // what a lane has acquired last,
+  knowledge before, after;     // and what it knew before, and since
+  sequence last_release = 0;   // others may know the accesses up to here
+  sequence learned = 0;        // when some lane acquired last
+  bool knows = false;          // some lane has acquired
+  bool fenced = false;         // some lane has executed a fence
 };
 
 /// The clocks of a block.
@@ -152,6 +208,10 @@ class block_clock {
   [[nodiscard]] bool knows(std::uint32_t warp) const { return warps_[warp].knows; }
   /// When some lane of the warp has learned last of accesses of other blocks.
   [[nodiscard]] sequence last_learned(std::uint32_t warp) const { return warps_[warp].learned; }
+  /// What the lane has acquired, to compare.
+  [[nodiscard]] const void* known_by(std::uint32_t warp, unsigned lane) const {
+    return warps_[warp].known.of(unit(lane)).get();
+  }
   /// True if the access happens before what the lane does next.
   [[nodiscard]] bool ordered(const access_mark& a, std::uint32_t warp, unsigned lane) const;
   /// The same of several lanes.

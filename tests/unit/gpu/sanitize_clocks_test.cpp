@@ -119,6 +119,39 @@ TEST_F(sanitize_clocks, are_transitive) {
   EXPECT_FALSE(third.ordered(access(0, 12), 0, 0));
 }
 
+// What was released at one location is no news at another, and lanes that acquire the same share it.
+TEST_F(sanitize_clocks, learn_nothing_where_all_is_known) {
+  sync_log first, second;
+  block.fence(0, 1, false, 10);
+  first.append(block.releases(0, 0), 0, 11);
+  second.append(block.releases(0, 0), 0, 12);
+  for (const unsigned lane : {0u, 1u}) other.acquires(0, lane, first, first.size(), 1);
+  const void* const known = other.known_by(0, 0);
+  EXPECT_EQ(other.known_by(0, 1), known);
+  other.acquires(0, 0, second, second.size(), 2);
+  EXPECT_EQ(other.known_by(0, 0), known);
+  EXPECT_TRUE(other.ordered(access(0, 9), 0, 0));
+  block.fence(0, 1, false, 20);
+  second.append(block.releases(0, 0), 0, 21);
+  other.acquires(0, 0, second, second.size(), 3);
+  EXPECT_NE(other.known_by(0, 0), known);
+  EXPECT_TRUE(other.ordered(access(0, 19), 0, 0));
+  EXPECT_FALSE(other.ordered(access(0, 19), 0, 1));
+}
+
+// A fence of a block counts for others in a cluster alone: what was known of it elsewhere is news there.
+TEST_F(sanitize_clocks, learn_in_a_cluster_what_fences_of_blocks_release) {
+  sync_log own, of_cluster;
+  of_cluster.in_cluster = true;
+  block.fence(0, 1, true, 10);
+  own.append(block.releases(0, 0), 0, 11);
+  of_cluster.append(block.releases(0, 0), 0, 12);
+  other.acquires(0, 0, own, own.size(), 1);
+  EXPECT_FALSE(other.ordered(access(0, 9), 0, 0));
+  other.acquires(0, 0, of_cluster, of_cluster.size(), 2);
+  EXPECT_TRUE(other.ordered(access(0, 9), 0, 0));
+}
+
 // Of a location with phases only the releases before the end of the last one are known.
 TEST_F(sanitize_clocks, know_of_an_mbarrier_its_completed_phases) {
   sync_log log;
