@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-
-#include "heddle/sanitize/findings.h"
 
 namespace heddle::sanitize {
 
@@ -27,11 +24,6 @@ void allocations::remove(std::uint64_t address) {
   freed_[address] = found->second.bytes;
   live_.erase(found);
   ++changes_;
-}
-
-const allocation* allocations::starting_at(std::uint64_t address) const {
-  const auto found = live_.find(address);
-  return found == live_.end() ? nullptr : &found->second;
 }
 
 bool allocations::begins_in(std::uint64_t begin, std::uint64_t end) const {
@@ -108,28 +100,9 @@ bool allocations::all_written(std::uint64_t address, std::uint64_t bytes) {
 }
 
 std::string allocations::nearest(std::uint64_t address) const {
-  const auto freed = freed_.upper_bound(address);
-  if (freed != freed_.begin() && address - std::prev(freed)->first < std::prev(freed)->second)
-    return "in memory that was freed (" + std::to_string(std::prev(freed)->second) + " bytes at " +
-           hexadecimal(std::prev(freed)->first) + ")";
-  const auto text = [](std::uint64_t distance, const char* side, std::uint64_t begin, const allocation& a) {
-    return std::to_string(distance) + " byte" + (distance == 1 ? " " : "s ") + side + " " +
-           (a.name.empty() ? "an allocation" : a.name) + " (" + std::to_string(a.bytes) + " bytes at " +
-           hexadecimal(begin) + ")";
-  };
-  const auto after = live_.upper_bound(address);
-  std::string near;
-  std::uint64_t least = ~std::uint64_t{0};
-  if (after != live_.begin()) {
-    const auto before = std::prev(after);
-    if (address - before->first < before->second.bytes)
-      return text(address - before->first, "into", before->first, before->second);
-    least = address - before->first - before->second.bytes;
-    near = text(least, "behind", before->first, before->second);
-  }
-  if (after != live_.end() && after->first - address < least)
-    near = text(after->first - address, "before", after->first, after->second);
-  return near;
+  return nearest_text(address, live_, freed_, [](const auto& block) {
+    return std::pair<std::uint64_t, const std::string&>{block.second.bytes, block.second.name};
+  });
 }
 
 }  // namespace heddle::sanitize

@@ -4,10 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+
+#include "heddle/sanitize/findings.h"
 
 namespace heddle::sanitize {
 
@@ -26,15 +30,43 @@ struct allocation {
   std::uint64_t written_to = 0;  // all bytes up to here have been written; perhaps more
 };
 
+/// "4 bytes behind buffer 'x' (400 bytes at 0x10000000)"; "" if there is no block. `live`, `freed`: blocks by address.
+/// `bytes_and_name`: of a live one; the name may be empty.
+template <class Map, class F>
+std::string nearest_text(std::uint64_t address, const Map& live, const std::map<std::uint64_t, std::uint64_t>& freed,
+                         F&& bytes_and_name) {
+  const auto old = freed.upper_bound(address);
+  if (old != freed.begin() && address - std::prev(old)->first < std::prev(old)->second)
+    return "in memory that was freed (" + std::to_string(std::prev(old)->second) + " bytes at " +
+           hexadecimal(std::prev(old)->first) + ")";
+  const auto text = [&](std::uint64_t distance, const char* side, const auto& block) {
+    const auto [bytes, name] = bytes_and_name(block);
+    return std::to_string(distance) + " byte" + (distance == 1 ? " " : "s ") + side + " " +
+           (name.empty() ? "an allocation" : name) + " (" + std::to_string(bytes) + " bytes at " +
+           hexadecimal(block.first) + ")";
+  };
+  const auto after = live.upper_bound(address);
+  std::string near;
+  std::uint64_t least = ~std::uint64_t{0};
+  if (after != live.begin()) {
+    const auto before = std::prev(after);
+    const std::uint64_t bytes = bytes_and_name(*before).first;
+    if (address - before->first < bytes) return text(address - before->first, "into", *before);
+    least = address - before->first - bytes;
+    near = text(least, "behind", *before);
+  }
+  if (after != live.end() && after->first - address < least) near = text(after->first - address, "before", *after);
+  return near;
+}
+
 /// The allocations of device memory by address.
 class allocations {
  public:
   void add(std::uint64_t address, allocation a);
   void remove(std::uint64_t address);
-  /// The allocation that begins at an address, or the one that contains it; null: none.
-  [[nodiscard]] const allocation* starting_at(std::uint64_t address) const;
   /// Whether some allocation begins in a range.
   [[nodiscard]] bool begins_in(std::uint64_t begin, std::uint64_t end) const;
+  /// The allocation that contains an address; null: none.
   [[nodiscard]] allocation* containing(std::uint64_t address, std::uint64_t& begin);
   /// Some bytes may have been unwritten so far.
   [[nodiscard]] bool tracks() const { return tracked_ != 0; }
@@ -45,7 +77,7 @@ class allocations {
   [[nodiscard]] lack lacks(std::uint64_t address, unsigned bytes);
   /// All bytes of a range within one allocation have a value.
   [[nodiscard]] bool all_written(std::uint64_t address, std::uint64_t bytes);
-  /// "4 bytes behind buffer 'x' (400 bytes at 0x10000000)"; "" if there is no allocation.
+  /// As nearest_text().
   [[nodiscard]] std::string nearest(std::uint64_t address) const;
 
  private:

@@ -73,13 +73,13 @@ void launch_watcher::launch_begins(const resident_launch& launch, functional_mem
 }
 
 void launch_watcher::use(const std::unordered_map<std::uint64_t, std::uint64_t>& heap) {
-  heap_ = allocations();
-  for (const auto& [address, bytes] : heap) heap_.add(address, {bytes, "memory of malloc", true, {}, {}});
+  heap_.clear();
+  for (const auto& [address, bytes] : heap) heap_.add(address, bytes, true);
 }
 
 void launch_watcher::heap_given(std::uint64_t address, std::uint64_t bytes) {
   if (address == 0) return;
-  heap_.add(address, {bytes, "memory of malloc", false, {}, {}});
+  heap_.add(address, bytes, (kinds_ & sanitize_kind::init) == 0);
   if (checks_races_) races_.forget(address, bytes);
 }
 
@@ -87,8 +87,8 @@ void launch_watcher::heap_given(std::uint64_t address, std::uint64_t bytes) {
 void launch_watcher::heap_freeing(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
                                   unsigned lane) {
   if (!checks_races_) return;
-  if (const allocation* const a = heap_.starting_at(address); a != nullptr)
-    races_.frees({*calling_, w, i, 1u << lane}, lane, address, a->bytes);
+  if (const std::uint64_t bytes = heap_.bytes_at(address); bytes != 0)
+    races_.frees({*calling_, w, i, 1u << lane}, lane, address, bytes);
 }
 
 bool launch_watcher::heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i,
@@ -103,7 +103,7 @@ bool launch_watcher::heap_misfreed(std::uint64_t address, const simt::warp_state
   f.what = "free of " + hexadecimal(address) + ", which is no block of malloc in use";
   const simt::dim3 &b = w.block->index, &grid = launch_->grid;
   const std::uint64_t block = (std::uint64_t{b.z} * grid.y + b.y) * grid.x + b.x;
-  const std::string near = of_heap(address) ? heap_.nearest(address) : host_.nearest(address);
+  const std::string near = nearest(address);
   f.details.push_back(thread_text(*launch_, block, w.thread(lane)) + (near.empty() ? "" : ": " + near));
   found_.add(std::move(f));
   return true;
@@ -142,11 +142,18 @@ simt::lane_mask launch_watcher::accesses(const watched_access& a) {
   const access_pattern* const pattern = patterns_.find(index_of(a.instruction), a.addresses, a.mask, a.bytes);
   const access_shape shape = pattern != nullptr ? pattern->at(a.addresses[__builtin_ctz(a.mask)])
                                                 : access_shape::of(a.addresses, a.mask, a.bytes);
-  const simt::lane_mask good = legal(a, shape);
-  if (good != 0 && (kinds_ & sanitize_kind::init) != 0) check_written(a, good, shape);
+  const bool passes = passes_heap(a, shape);
+  const simt::lane_mask good = passes ? a.mask : legal(a, shape);
+  if (!passes && good != 0 && (kinds_ & sanitize_kind::init) != 0) check_written(a, good, shape);
   if (good != 0 && checks_races_) races_.accesses(a, good, shape);
   // Without the check the executor itself stops at an illegal access.
   return (kinds_ & sanitize_kind::memory) != 0 ? good : a.mask;
+}
+
+// The access is of memory of malloc alone, it is legal, and what it reads was written. Also notes what it writes.
+bool launch_watcher::passes_heap(const watched_access& a, const access_shape& shape) {
+  return a.global == a.mask && (shape.ored & (a.bytes - 1)) == 0 && of_heap(shape.begin) && of_heap(shape.end - 1) &&
+         heap_.passes(a.addresses, a.mask, a.bytes, reads(a), writes(a));
 }
 
 simt::lane_mask launch_watcher::legal(const watched_access& a, const access_shape& shape) {
@@ -162,6 +169,13 @@ simt::lane_mask launch_watcher::legal(const watched_access& a, const access_shap
   for (const unsigned lane : set_bits(a.mask))
     if (is_legal(a, lane)) good |= 1u << lane;
   return good;
+}
+
+std::string launch_watcher::nearest(std::uint64_t address) const {
+  if (!of_heap(address)) return host_.nearest(address);
+  return nearest_text(address, heap_.live(), heap_.freed(), [](const auto& block) {
+    return std::pair<std::uint64_t, std::string>{block.second, "memory of malloc"};
+  });
 }
 
 // Also reports it.
@@ -180,20 +194,14 @@ bool launch_watcher::is_legal(const watched_access& a, unsigned lane) {
     return false;
   }
   if (!misaligned && is_allocated(address, a.bytes)) return true;
-  report_illegal(a, lane, misaligned,
-                 misaligned         ? ""
-                 : of_heap(address) ? heap_.nearest(address)
-                                    : host_.nearest(address));
+  report_illegal(a, lane, misaligned, misaligned ? "" : nearest(address));
   return false;
 }
 
 bool launch_watcher::is_allocated(std::uint64_t address, std::uint64_t bytes) {
   if (!where_.holds(address, address + bytes - 1) && !ranges_->find(address, bytes, where_)) return false;
+  if (of_heap(address)) return heap_.all_allocated(address, bytes);
   std::uint64_t begin = 0;
-  if (of_heap(address)) {
-    const allocation* const h = heap_.containing(address, begin);
-    return h != nullptr && address - begin + bytes <= h->bytes;
-  }
   // An allocation may have fewer bytes than are mapped for it, before and behind them.
   const allocation* const whole = host_.containing(address, begin);
   if (whole != nullptr) return address - begin + bytes <= whole->bytes;
@@ -260,7 +268,6 @@ void launch_watcher::check_written(const watched_access& a, simt::lane_mask lane
   }
   written_bits& local = p.warps[a.warp.warp_in_block].local;
   const std::size_t local_bytes = launch_->program->local_bytes;
-  const bool tracks = heap_.tracks() || host_.tracks();
   const auto check = [&](written_bits& bits, unsigned lane, std::uint64_t at) {
     if (reads(a) && !bits.all(at, a.bytes)) {
       check_words(a, lane, [&](unsigned offset, unsigned n) { return bits.any(at + offset, n); });
@@ -271,25 +278,40 @@ void launch_watcher::check_written(const watched_access& a, simt::lane_mask lane
   for (const unsigned lane : set_bits(lanes)) {
     const std::uint64_t address = a.addresses[lane];
     const simt::lane_mask bit = 1u << lane;
-    if ((a.shared & bit) != 0) {
-      check(a.holder == nullptr ? p.shared : places_[a.holder->slot].shared, lane, address);
-    } else if ((a.local & bit) != 0) {
-      check(local, lane, lane * local_bytes + address);
-    } else if (tracks) {
-      allocations& all = of_heap(address) ? heap_ : host_;
-      if (reads(a) && !all.all_written(address, a.bytes)) {
-        if (all.lacks(address, a.bytes) == allocations::lack::some) {
-          report_unwritten(a, lane, " that was written in part", 1);
-        } else {
-          check_words(a, lane, [&](unsigned offset, unsigned n) {
-            return all.lacks(address + offset, n) != allocations::lack::all;
-          });
-          follow_global(a, lane, all);
-        }
-      }
-      if (writes(a)) all.written(address, a.bytes);
+    if ((a.shared & bit) != 0) check(a.holder == nullptr ? p.shared : places_[a.holder->slot].shared, lane, address);
+    else if ((a.local & bit) != 0) check(local, lane, lane * local_bytes + address);
+    else check_lane(a, lane);
+  }
+}
+
+// Of global memory.
+void launch_watcher::check_lane(const watched_access& a, unsigned lane) {
+  if (!heap_.tracks() && !host_.tracks()) return;
+  const std::uint64_t address = a.addresses[lane];
+  const auto all_written = [&] {
+    return of_heap(address) ? heap_.all_written(address, a.bytes) : host_.all_written(address, a.bytes);
+  };
+  if (reads(a) && !all_written()) {
+    if (lacks(address, a.bytes) == allocations::lack::some) {
+      report_unwritten(a, lane, " that was written in part", 1);
+    } else {
+      check_words(a, lane,
+                  [&](unsigned offset, unsigned n) { return lacks(address + offset, n) != allocations::lack::all; });
+      follow_global(a, lane);
     }
   }
+  if (writes(a)) written(address, a.bytes);
+}
+
+// The host writes no memory of malloc, so that its words never lack a part of what was copied.
+allocations::lack launch_watcher::lacks(std::uint64_t address, unsigned bytes) {
+  if (!of_heap(address)) return host_.lacks(address, bytes);
+  return heap_.any_written(address, bytes) ? allocations::lack::nothing : allocations::lack::all;
+}
+
+void launch_watcher::written(std::uint64_t address, std::uint64_t bytes) {
+  if (!of_heap(address)) return host_.written(address, bytes);
+  heap_.write(address, bytes);
 }
 
 // A load is reported if none of its bytes was written; if it is of several words, also if the program computes with one
@@ -319,7 +341,7 @@ void launch_watcher::report_unwritten(const watched_access& a, unsigned lane, co
   f.what = std::string("uninitialised: ") + access_text(a) + " of " + bytes_text(a.bytes) + " of " +
            space_text(a, lane) + " memory at " + hexadecimal(address) + lack;
   std::string where = thread_text(*launch_, a.block.number, a.warp.thread(lane));
-  if ((a.global >> lane & 1) != 0) where += ": " + (of_heap(address) ? heap_.nearest(address) : host_.nearest(address));
+  if ((a.global >> lane & 1) != 0) where += ": " + nearest(address);
   f.details.push_back(std::move(where));
   found_.add(std::move(f));
 }

@@ -15,6 +15,7 @@
 #include "heddle/sanitize/phase/phase_check.h"
 #include "heddle/sanitize/product_check.h"
 #include "heddle/sanitize/race_check.h"
+#include "heddle/sanitize/shadow/heap_blocks.h"
 #include "heddle/sanitize/values/value_check.h"
 #include "heddle/sanitize/work_check.h"
 
@@ -107,7 +108,12 @@ class launch_watcher final : public execution_watcher {
   template <class F>
   void follow_bytes(const watched_access& a, unsigned lane, F&& has_value);
   void follow_local(const watched_access& a, unsigned lane, const written_bits& bits, std::size_t at);
-  void follow_global(const watched_access& a, unsigned lane, allocations& all);
+  void follow_global(const watched_access& a, unsigned lane);
+  [[nodiscard]] std::string nearest(std::uint64_t address) const;
+  bool passes_heap(const watched_access& a, const access_shape& shape);
+  void check_lane(const watched_access& a, unsigned lane);
+  allocations::lack lacks(std::uint64_t address, unsigned bytes);
+  void written(std::uint64_t address, std::uint64_t bytes);
   void takes_from_exited(const watched_step& s, simt::lane_mask named);
   void forget_values(warp_record& w);
   void report_valueless(const watched_step& s, const valueless_source& from);
@@ -128,7 +134,7 @@ class launch_watcher final : public execution_watcher {
   findings& found_;
   allocations& host_;  // of the host
   work_check& works_;
-  allocations heap_;  // of kernels
+  heap_blocks heap_;  // of kernels
   race_check races_;
   const address_ranges* ranges_ = nullptr;
   address_ranges::hint where_;

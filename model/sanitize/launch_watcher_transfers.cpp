@@ -31,7 +31,7 @@ void launch_watcher::report_outside(const watched_step& s, const watched_piece& 
   f.what = std::string("out of bounds: ") + (p.writes ? "write" : "read") + " of " + std::to_string(p.bytes) +
            " bytes of global memory at " + hexadecimal(p.address) + " by a bulk copy";
   const auto lane = static_cast<unsigned>(__builtin_ctz(s.mask));
-  const std::string near = of_heap(p.address) ? heap_.nearest(p.address) : host_.nearest(p.address);
+  const std::string near = nearest(p.address);
   f.details.push_back(thread_text(*launch_, s.block.number, s.warp.thread(lane)) + (near.empty() ? "" : ": " + near));
   found_.add(std::move(f));
 }
@@ -39,8 +39,7 @@ void launch_watcher::report_outside(const watched_step& s, const watched_piece& 
 // Bulk copies may well move bytes of a tile that were never written. A product uses all that it reads.
 void launch_watcher::check_written(const watched_step& s, const watched_piece& p) {
   if (p.holder == nullptr) {
-    allocations& all = of_heap(p.address) ? heap_ : host_;
-    if (p.writes && all.tracks()) all.written(p.address, p.bytes);
+    if (p.writes) written(p.address, p.bytes);
     return;
   }
   written_bits& shared = places_[p.holder->slot].shared;

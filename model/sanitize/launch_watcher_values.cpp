@@ -83,10 +83,10 @@ void launch_watcher::follow_local(const watched_access& a, unsigned lane, const 
   follow_bytes(a, lane, [&](unsigned offset, unsigned n) { return bits.any(at + offset, n); });
 }
 
-void launch_watcher::follow_global(const watched_access& a, unsigned lane, allocations& all) {
+void launch_watcher::follow_global(const watched_access& a, unsigned lane) {
   const std::uint64_t address = a.addresses[lane];
   follow_bytes(a, lane,
-               [&](unsigned offset, unsigned n) { return all.lacks(address + offset, n) != allocations::lack::all; });
+               [&](unsigned offset, unsigned n) { return lacks(address + offset, n) != allocations::lack::all; });
 }
 
 // Lanes that have exited need not take part in a shuffle that names them. But they have no value.
