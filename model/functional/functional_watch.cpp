@@ -151,7 +151,11 @@ bool functional_executor::watched_bulk(const watched_step& step, const simt::bul
     return watcher_->transfer_moves(step, {holder, address, bytes, writes, atomic});
   };
   const auto in_shared = [&](const functional_block& b, bool writes) {
-    for (std::uint32_t k = 0; k < p.bytes; k += p.unit) moves(&b, walk.place(p.at + k), p.unit, writes);
+    for (std::uint32_t k = 0, n = 0; k < p.bytes; k += n) {
+      const std::uint32_t place = walk.place(p.at + k);
+      for (n = p.unit; k + n < p.bytes && walk.place(p.at + k + n) == place + n;) n += p.unit;
+      moves(&b, place, n, writes);
+    }
     return true;
   };
   switch (r.kind) {

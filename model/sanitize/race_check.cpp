@@ -26,14 +26,15 @@ bool is_strong(const isa::instruction& i) {
 bool is_texture_read(const isa::instruction& i) { return i.op == isa::opcode::tex || i.op == isa::opcode::tld4; }
 
 // What the instruction does to shared memory is under way while the program goes on, also past barriers.
-bool copies_to_shared(const isa::instruction& i) {
-  return i.op == isa::opcode::ldgsts || isa::info(i.op).flow == isa::flow_kind::bulk_copy ||
-         isa::is_warpgroup_product(i.op);
+bool copies_in_bulk(const isa::instruction& i) {
+  return isa::info(i.op).flow == isa::flow_kind::bulk_copy || isa::is_warpgroup_product(i.op);
 }
+bool copies_by_threads(const isa::instruction& i) { return i.op == isa::opcode::ldgsts; }
 
 // Without any of these, strong accesses order nothing.
 bool releases(const isa::instruction& i) {
-  return i.op == isa::opcode::membar || i.op == isa::opcode::syncs || is_arrival(i) || copies_to_shared(i);
+  return i.op == isa::opcode::membar || i.op == isa::opcode::syncs || is_arrival(i) || copies_in_bulk(i) ||
+         copies_by_threads(i);
 }
 
 // It may order some threads of a block, or of several, without the others.
@@ -79,7 +80,8 @@ std::string race_check::begin(const resident_launch& launch, functional_memory& 
   warps_per_block_ = launch.warps_per_block();
   now_ = data_of_ = 0;
   reaches_cluster_ = launch.reaches_cluster;
-  uses_phases_ = !reaches_cluster_ && std::none_of(program_->code.begin(), program_->code.end(), copies_to_shared);
+  uses_phases_ = !reaches_cluster_ && std::none_of(program_->code.begin(), program_->code.end(), copies_in_bulk);
+  copies_ = std::any_of(program_->code.begin(), program_->code.end(), copies_by_threads);
   releases_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), releases);
   keeps_many_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), orders_some);
   const auto reads_strong = [](const isa::instruction& i) { return i.op == isa::opcode::ld && is_strong(i); };
@@ -119,6 +121,7 @@ void race_check::block_begins(const functional_block& block) {
   if (!p.shared && launch_->shared_bytes != 0) p.shared = std::make_unique<shadow_cells>(launch_->shared_bytes);
   if (uses_phases_) p.phase.open(launch_->shared_bytes);
   p.copies.clear();
+  p.of_threads.clear();
   for (auto& groups : p.groups) groups.clear();
   p.products.clear();
   p.from_others.clear();
@@ -136,6 +139,7 @@ race_check::current race_check::start(const watched_access& a) {
             false,
             4,
             is_texture_read(a.instruction),
+            frees_memory(a.instruction),
             at.clock->first_warp(),
             at.clock->block_sync(),
             at.clock->warp_sync(warp),
@@ -165,18 +169,24 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   if (stores(i) || a.copies_in || frees_memory(i)) c.mark.what |= access_mark::writes;
   // An mbarrier that others of the cluster reach is ordered for all of them.
   if (i.block_scope && !(reaches_cluster_ && a.shared != 0)) c.mark.what |= access_mark::of_block;
-  const bool copies = i.op == isa::opcode::ldgsts;
-  if (copies) c.mark.what |= access_mark::copying;
+  const bool copying = i.op == isa::opcode::ldgsts;
+  if (copying) c.mark.what |= access_mark::copying;
   simt::lane_mask rest = (a.shared | a.global) & lanes;
   const bool strong = c.mark.is(access_mark::strong);
-  if (const simt::lane_mask shared = a.shared & lanes; shared != 0 && c.at->phase.is_open())
-    if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes))) {
+  if (const simt::lane_mask shared = a.shared & lanes; shared != 0 && c.at->phase.is_open()) {
+    if (copying) leave_phase(*c.at, a, shared);
+    else if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes))) {
       rest &= ~shared;
       c.in_shared = true;
       if (strong && releases_)
         for (const unsigned lane : set_bits(shared)) synchronise(c, lane);
     }
-  if (!copies && !c.texture) {
+  }
+  if (copying && (a.global & rest) != 0) {
+    access_copied(c, a.global & rest);
+    rest &= ~a.global;
+  }
+  if (!copying && !c.texture) {
     if ((a.shared & rest) != 0) access_shared(c, a.shared & rest);
     rest &= ~a.shared;
     if (!strong && rest != 0) {
@@ -192,10 +202,7 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
     c.in_shared = (a.shared >> lane & 1) != 0;
     if (strong && releases_) synchronise(c, lane);
     access_lane(c, lane);
-    if (!copies) continue;
-    const span s{c.in_shared ? c.holder : nullptr, a.addresses[lane], a.bytes, a.copies_in};
-    const unsigned group = c.at->groups[0][a.warp.thread(lane)];
-    c.at->copies.push_back({copy_kind::of_thread, c.warp, lane, c.mark.index(), now_, group, {s}});
+    if (copying) copies(c, lane);
   }
   if (c.holder == c.at || (a.shared & lanes) == 0) return;
   access_mark& last = c.holder->from_others[c.mark.warp];
@@ -220,7 +227,18 @@ bool race_check::conflicts(const current& c, const access_mark& earlier, unsigne
     const bool narrow = earlier.is(access_mark::of_block) || c.mark.is(access_mark::of_block);
     if (!narrow || c.at->clock->holds(earlier)) return false;
   }
-  return !c.at->clock->ordered(earlier, c.warp, lane);
+  const block_clock& clock = *c.at->clock;
+  const bool copying = earlier.is(access_mark::copying);
+  if (synced(c, earlier) || is_past(c, earlier, lane)) return false;
+  if (!clock.ordered(earlier, c.warp, lane)) return true;
+  if (earlier.warp == c.mark.warp && !copying) return false;
+  // What the lane has acquired has told. Its words have often been accessed by one instruction.
+  access_mark whole = earlier;
+  whole.lanes = simt::all_lanes;
+  if (!c.passed.of_some && (copying || clock.ordered(whole, c.warp, lane)))
+    c.passed = {earlier.warp, earlier.number, copying, false, clock.known_by(c.warp, lane)};
+  else c.passed.of_some = true;
+  return false;
 }
 
 void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsigned lane, std::uint64_t address) {
@@ -244,13 +262,21 @@ void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsign
     m.lanes |= bit;  // as of the earlier instruction: nothing has ordered it with this one
     return true;
   };
-  if (r.number == 0 || stands_for(r)) {
+  // Who knows of the one knows of the other: the warp has released nothing between them.
+  const auto again = [&](access_mark& m) { return m.number > c.last_release && joins(m); };
+  if (again(r)) return;
+  const auto earlier = cell.more_reads != nullptr ? cell.more_reads->of(own.warp) : later_reads::range{};
+  if (std::any_of(earlier.begin(), earlier.end(), again)) return;
+  // Reads of shared memory by other warps are kept as well unless a barrier has ordered them: to find out costs more.
+  const bool other = c.in_shared && r.warp != own.warp;
+  if (r.number == 0 ||
+      (other ? synced(c, r) && (r.is(access_mark::strong) || !own.is(access_mark::strong)) : stands_for(r))) {
     r = own;
     return;
   }
   if (joins(r)) return;
   if (cell.more_reads != nullptr)
-    for (access_mark& m : cell.more_reads->of(own.warp)) {
+    for (access_mark& m : earlier) {
       if (m.number == now_) return void(m.lanes |= bit);
       if (stands_for(m)) return void(m = own);
       if (joins(m)) return;
@@ -267,6 +293,7 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
   const unsigned bytes = c.cell_bytes;
   if (w.number == now_ && w.warp == c.mark.warp) {
     // Two lanes in one instruction. Which of them is last is undefined.
+    tells_apart_ = true;
     if (!c.mark.is(access_mark::strong) && stores(c.access->instruction)) {
       const auto other = static_cast<unsigned>(__builtin_ctz(w.lanes));
       for (unsigned k = 0; k < bytes; ++k)
@@ -278,6 +305,7 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
     return;
   }
   if (conflicts(c, w, lane)) {
+    tells_apart_ = true;
     const bool plain = stores(c.access->instruction) && !w.is(access_mark::copying);
     if (!plain || !same_value(c, lane, address, bytes)) report(c, w, lane, address);
   }

@@ -70,12 +70,14 @@ class race_check {
     std::uint64_t address;
     unsigned bytes;
     bool writes;
+    unsigned lane = 0, lanes = 1;  // of a copy of several lanes: the first of those that copy them, as many each
   };
   /// What waits for a copy that is under way: groups of a thread's copies, of its bulk copies, of a warp's products.
   enum class copy_kind : std::uint8_t { of_thread, bulk, product };
   struct copy {
     copy_kind kind;
     unsigned warp, lane;
+    simt::lane_mask lanes;  // those that have not waited for theirs: several, if of_thread
     std::uint32_t index;
     sequence number;
     unsigned group;
@@ -86,11 +88,25 @@ class race_check {
     const functional_block* block = nullptr;
     std::unique_ptr<block_clock> clock;
     std::unique_ptr<shadow_cells> shared;
-    phase_check phase;                                           // before the cells, as long as it is open
-    std::vector<copy> copies;                                    // not waited for
-    std::unordered_map<unsigned, unsigned> groups[3];            // that were closed, by kind and thread
+    phase_check phase;                          // before the cells, as long as it is open
+    std::vector<copy> copies;                   // not waited for
+    std::vector<std::vector<copy>> of_threads;  // the same of cp.async, by warp
+    std::vector<unsigned> groups[3];            // that were closed, by kind and thread
+    unsigned& group(copy_kind kind, unsigned thread) {
+      std::vector<unsigned>& all = groups[static_cast<unsigned>(kind)];
+      if (thread >= all.size()) all.resize(thread + 1);
+      return all[thread];
+    }
     std::unordered_map<unsigned, sync_log*> products;            // that are complete, by warpgroup
     std::unordered_map<std::uint32_t, access_mark> from_others;  // last accesses of other blocks' warps to its memory
+  };
+  /// An access that all lanes of this knowledge come after.
+  struct passed_access {
+    std::uint32_t warp = 0;
+    sequence number = 0;
+    bool copying = false;
+    bool of_some = false;  // one was found that is ordered for some lanes alone
+    const void* known = nullptr;
   };
   struct current {
     const watched_access* access;
@@ -101,21 +117,31 @@ class race_check {
     bool in_shared;
     unsigned cell_bytes = 4;
     bool texture = false;  // a texture read
+    bool frees = false;    // memory of malloc
     // For the usual cases: the block's clock.
     std::uint32_t first_warp;
     sequence block_sync, warp_sync, last_release;
+    mutable passed_access passed = {};
+    mutable sync_log* log = nullptr;  // of the word that the lane before has synchronised at
+    mutable std::uint64_t log_address = 0;
   };
   place& place_of(const functional_block& block);
   [[nodiscard]] bool passes_phase(const current& c, simt::lane_mask lanes, const access_shape& shape);
   void mark_phase(place& p);
+  void begin_phase(place& p);
+  void leave_phase(place& p, const watched_access& a, simt::lane_mask lanes);
   current start(const watched_access& a);
   [[nodiscard]] bool skips(const watched_access& a);
   void access_lane(current& c, unsigned lane);
+  void access_copied(current& c, simt::lane_mask lanes);
   void access_shared(current& c, simt::lane_mask lanes);
+  void access_shared_words(current& c, simt::lane_mask lanes);
   template <class F>
   void each_shared_word(current& c, simt::lane_mask lanes, F&& quick);
   void access_global(current& c, simt::lane_mask lanes, const access_shape& shape);
   [[nodiscard]] bool access_words(const current& c, unsigned lane);
+  [[nodiscard]] bool access_words(const current& c, unsigned lane, const shadow_pages::marks& words);
+  [[nodiscard]] bool passes_own(const current& c, word_mark& word, const word_mark& own);
   [[nodiscard]] bool read_word(const current& c, word_mark& word, const word_mark& own, std::uint64_t address,
                                unsigned bytes);
   void drop_earlier(const current& c, word_mark& word, const word_mark& own);
@@ -135,6 +161,11 @@ class race_check {
     return (m.warp - c.first_warp < warps_per_block_ && m.number <= c.block_sync) ||
            (m.warp == c.mark.warp && m.number <= c.warp_sync);
   }
+  /// The lane is known to come after it.
+  [[nodiscard]] static bool is_past(const current& c, const access_mark& m, unsigned lane) {
+    return c.passed.number == m.number && c.passed.warp == m.warp && c.passed.copying == m.is(access_mark::copying) &&
+           c.passed.known == c.at->clock->known_by(c.warp, lane);
+  }
   [[nodiscard]] bool is_quick(const current& c, shadow_cell& cell, unsigned lane);
   [[nodiscard]] bool is_own_check(const current& c, const shadow_cell& cell, simt::lane_mask bit);
   [[nodiscard]] bool marks_with(const current& c, const access_mark& read);
@@ -151,10 +182,13 @@ class race_check {
   sync_log& log_of(place& holder, std::uint32_t offset);
   sync_log& cluster_log(const functional_block& block);
   void see_phase(const place& holder, sync_log& log, std::uint32_t offset) const;
-  void settle(const copy& k, bool reads_alone);
-  void await_products(const watched_step& s);
+  void copies(const current& c, unsigned lane);
+  void await_copies_of_threads(const watched_step& s);
   template <class F>
-  void each_cell(const span& s, F&& f);
+  void each_of(const span& s, simt::lane_mask lanes, F&& f);
+  void settle(const copy& k, bool reads_alone);
+  void settle(const copy& k, const span& s, simt::lane_mask lanes);
+  void await_products(const watched_step& s);
   void report_exit(const place& p, const access_mark& last);
   void report_early_end(const place& p, const copy& k);
   void store_data(const watched_access& a) const;
@@ -195,6 +229,7 @@ class race_check {
 
   findings& found_;
   const resident_launch* launch_ = nullptr;
+  bool tells_apart_ = false;  // what a cell becomes does not follow from its marks alone, or there was a finding
   const isa::program* program_ = nullptr;
   functional_memory* memory_ = nullptr;
   bool independent_ = false;
@@ -204,6 +239,7 @@ class race_check {
   place* last_place_ = nullptr;
   unsigned last_slot_ = 0;
   bool uses_phases_ = false;
+  bool copies_ = false;  // cp.async
   bool uses_words_ = false;
   bool releases_ = true;       // strong accesses may order others
   bool reads_strong_ = false;  // there are strong reads, of which not all are kept

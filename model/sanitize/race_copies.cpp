@@ -21,6 +21,32 @@ bool of_products(const isa::instruction& i) {
 
 }  // namespace
 
+// A lane begins a copy (cp.async). Those of the other lanes in this instruction are one with it, as far as they are of
+// the same group.
+void race_check::copies(const current& c, unsigned lane) {
+  const watched_access& a = *c.access;
+  const span s{c.in_shared ? c.holder : nullptr, a.addresses[lane], a.bytes, a.copies_in, lane};
+  const unsigned group = c.at->group(copy_kind::of_thread, a.warp.thread(lane));
+  if (c.at->of_threads.empty()) c.at->of_threads.resize(warps_per_block_);
+  std::vector<copy>& all = c.at->of_threads[c.warp];
+  if (all.empty() || all.back().number != now_ || all.back().group != group) {
+    all.push_back({copy_kind::of_thread, c.warp, lane, 0, c.mark.index(), now_, group, {}});
+  }
+  copy& own = all.back();
+  own.lanes |= 1u << lane;
+  if (!own.spans.empty()) {
+    span& last = own.spans.back();
+    const bool next =
+        lane == last.lane + last.lanes && s.address == last.address + last.bytes && s.holder == last.holder;
+    if (next && last.bytes == last.lanes * a.bytes) {
+      ++last.lanes;
+      last.bytes += a.bytes;
+      return;
+    }
+  }
+  own.spans.push_back(s);
+}
+
 void race_check::transfer_begins() { ++now_; }
 
 void race_check::transfer_moves(const watched_step& s, const watched_piece& p) {
@@ -50,8 +76,7 @@ void race_check::transfer_moves(const watched_step& s, const watched_piece& p) {
   }
   const copy_kind kind = product ? copy_kind::product : copy_kind::bulk;
   const unsigned who = product ? c.warp : s.warp.thread(lane);
-  const unsigned group = c.at->groups[static_cast<unsigned>(kind)][who];
-  c.at->copies.push_back({kind, c.warp, lane, c.mark.index(), now_, group, {now}});
+  c.at->copies.push_back({kind, c.warp, lane, 1u << lane, c.mark.index(), now_, c.at->group(kind, who), {now}});
 }
 
 // The copy ends at the mbarrier, and no group waits for it.
@@ -69,25 +94,24 @@ void race_check::transfer_signals(const watched_step& s, const functional_block&
 void race_check::closes_copies(const watched_step& s) {
   place& p = place_of(s.block);
   if (of_products(s.instruction)) {
-    ++p.groups[static_cast<unsigned>(copy_kind::product)][s.warp.warp_in_block];
+    ++p.group(copy_kind::product, s.warp.warp_in_block);
     return;
   }
   const bool bulk = s.instruction.op == isa::opcode::utmacmdflush;
   for (const unsigned lane : set_bits(s.mask))
-    ++p.groups[static_cast<unsigned>(bulk ? copy_kind::bulk : copy_kind::of_thread)][s.warp.thread(lane)];
+    ++p.group(bulk ? copy_kind::bulk : copy_kind::of_thread, s.warp.thread(lane));
 }
 
 void race_check::awaits_copies(const watched_step& s) {
   ++now_;
   if (of_products(s.instruction)) return await_products(s);
+  if (s.instruction.offset == isa::copies::of_threads) return await_copies_of_threads(s);
   place& p = place_of(s.block);
-  const bool bulk = s.instruction.offset != isa::copies::of_threads;
-  const copy_kind kind = bulk ? copy_kind::bulk : copy_kind::of_thread;
   const bool reads_alone = s.instruction.offset == isa::copies::of_unit_reads;
   const unsigned left = s.instruction.sub, warp = s.warp.warp_in_block;
   const auto complete = [&](copy& k) {
-    if (k.kind != kind || k.warp != warp || (s.mask >> k.lane & 1) == 0) return false;
-    if (k.group + left >= p.groups[static_cast<unsigned>(kind)][s.warp.thread(k.lane)]) return false;
+    if (k.kind != copy_kind::bulk || k.warp != warp || (s.mask >> k.lane & 1) == 0) return false;
+    if (k.group + left >= p.group(copy_kind::bulk, s.warp.thread(k.lane))) return false;
     settle(k, reads_alone);
     if (reads_alone)
       k.spans.erase(std::remove_if(k.spans.begin(), k.spans.end(), [](const span& x) { return !x.writes; }),
@@ -97,12 +121,43 @@ void race_check::awaits_copies(const watched_step& s) {
   p.copies.erase(std::remove_if(p.copies.begin(), p.copies.end(), complete), p.copies.end());
 }
 
+// Calls f(part) for the parts of these lanes.
+template <class F>
+void race_check::each_of(const span& s, simt::lane_mask lanes, F&& f) {
+  const simt::lane_mask own = (simt::all_lanes >> (isa::warp_size - s.lanes)) << s.lane;
+  if ((own & ~lanes) == 0) return f(s);
+  span part = s;
+  part.bytes = s.bytes / s.lanes;
+  part.lanes = 1;
+  for (const unsigned lane : set_bits(own & lanes)) {
+    part.lane = lane;
+    part.address = s.address + std::uint64_t{lane - s.lane} * part.bytes;
+    f(part);
+  }
+}
+
+void race_check::await_copies_of_threads(const watched_step& s) {
+  place& p = place_of(s.block);
+  if (p.of_threads.empty()) return;
+  const unsigned left = s.instruction.sub;
+  const auto complete = [&](copy& k) {
+    simt::lane_mask done = 0;
+    for (const unsigned lane : set_bits(k.lanes & s.mask))
+      if (k.group + left < p.group(copy_kind::of_thread, s.warp.thread(lane))) done |= 1u << lane;
+    for (const span& x : k.spans) each_of(x, done, [&](const span& part) { settle(k, part, done); });
+    k.lanes &= ~done;
+    return k.lanes == 0;
+  };
+  std::vector<copy>& all = p.of_threads[s.warp.warp_in_block];
+  all.erase(std::remove_if(all.begin(), all.end(), complete), all.end());
+}
+
 // A product is complete for all four warps of the warpgroup at once: a warp that waits knows of the reads of all.
 void race_check::await_products(const watched_step& s) {
   constexpr unsigned warps = 4;
   place& p = place_of(s.block);
   const unsigned left = s.instruction.sub, warp = s.warp.warp_in_block, group = warp / warps;
-  const unsigned closed = p.groups[static_cast<unsigned>(copy_kind::product)][warp];
+  const unsigned closed = p.group(copy_kind::product, warp);
   sync_log*& log = p.products[group];
   if (log == nullptr) log = &all_logs_.emplace_back();
   const auto complete = [&](const copy& k) {
@@ -118,30 +173,40 @@ void race_check::await_products(const watched_step& s) {
   for (const unsigned lane : set_bits(s.mask)) p.clock->acquires(warp, lane, *log, log->size(), now_);
 }
 
-template <class F>
-void race_check::each_cell(const span& s, F&& f) {
-  for (std::uint64_t at = s.address; at < s.address + s.bytes;) {
-    shadow_cells& cells = s.holder != nullptr ? *s.holder->shared : global_.page(at);
-    f(cells.at(s.holder != nullptr ? at : at % shadow_pages::page_bytes));
-    at += cells.bytes_per_cell();
-  }
-}
-
 // Copies that are complete are accesses of their thread at this time.
 void race_check::settle(const copy& k, bool reads_alone) {
+  for (const span& s : k.spans)
+    if (!reads_alone || !s.writes) settle(k, s, k.lanes);
+}
+
+// `lanes`: those whose copies are complete.
+void race_check::settle(const copy& k, const span& s, simt::lane_mask lanes) {
+  const auto is_of = [&](const access_mark& m) { return m.number == k.number && m.is(access_mark::copying); };
   const auto settles = [&](access_mark& m) {
-    if (m.number != k.number || !m.is(access_mark::copying)) return;
+    if (!is_of(m)) return;
     m.number = now_;
     m.what &= ~access_mark::copying;
   };
-  for (const span& s : k.spans) {
-    if (reads_alone && s.writes) continue;
-    each_cell(s, [&](shadow_cell& cell) {
-      if (s.writes) return settles(cell.write);
-      settles(cell.read);
-      if (cell.more_reads != nullptr)
-        for (access_mark& m : *cell.more_reads) settles(m);
-    });
+  const auto settle_all = [&](access_mark& write, access_mark& read, later_reads* more) {
+    if (s.writes) return settles(write);
+    settles(read);
+    if (more != nullptr) std::for_each(more->begin(), more->end(), settles);
+  };
+  const auto waits = [&](const access_mark& m) { return is_of(m) && (m.lanes & ~lanes) != 0; };
+  for (std::uint64_t at = s.address; at < s.address + s.bytes;) {
+    if (shadow_segment* const whole = s.holder == nullptr ? global_.segment(at) : nullptr; whole != nullptr) {
+      later_reads* const more = whole->more_reads.get();
+      if (!waits(whole->write) && !waits(whole->read) &&
+          (more == nullptr || std::none_of(more->begin(), more->end(), waits))) {
+        settle_all(whole->write, whole->read, more);
+        at = (at / shadow_segment::bytes + 1) * shadow_segment::bytes;
+        continue;
+      }
+    }
+    shadow_cells& cells = s.holder != nullptr ? *s.holder->shared : global_.page(at);
+    shadow_cell& cell = cells.at(s.holder != nullptr ? at : at % shadow_pages::page_bytes);
+    settle_all(cell.write, cell.read, cell.more_reads);
+    at += cells.bytes_per_cell();
   }
 }
 

@@ -56,12 +56,25 @@ bool race_check::is_quick(const current& c, shadow_cell& cell, unsigned lane) {
     if (r.warp == c.mark.warp && r.what == c.mark.what && (r.lanes & bit) != 0 && r.number > c.last_release &&
         w.number < r.number)
       return true;  // nothing has happened since it was read last
-    if (!before(w) || (w.number != 0 && c.texture)) return false;
-    if (r.number == now_ && r.warp == c.mark.warp) {
-      r.lanes |= bit;
+    if ((!before(w) && !is_past(c, w, lane)) || (w.number != 0 && c.texture)) return false;
+    const auto joins = [&](access_mark& m) {
+      if (m.warp != c.mark.warp || (m.number != now_ && (m.what != c.mark.what || m.number <= c.last_release)))
+        return false;
+      m.lanes |= bit;
+      return true;
+    };
+    if (joins(r)) return true;
+    if (cell.has_more()) {
+      const auto own = cell.more_reads->of(c.mark.warp);
+      if (std::any_of(own.begin(), own.end(), joins)) return true;
+      if (!c.in_shared || reaches_cluster_ || own.first != own.last || r.warp == c.mark.warp) return false;
+      if (r.warp - c.first_warp >= warps_per_block_) return false;
+      access_mark mark = c.mark;
+      mark.lanes = bit;
+      cell.more_reads->add(mark);
       return true;
     }
-    if (cell.has_more() || !before(r)) return false;
+    if (!before(r)) return false;
     r = c.mark;
     r.lanes = bit;
     return true;
@@ -87,7 +100,7 @@ void race_check::access_shared(current& c, simt::lane_mask lanes) {
     }
     return;
   }
-  if (!uses_phases_) return each_shared_word(c, lanes, [](shadow_cell&, simt::lane_mask) { return false; });
+  if (!uses_phases_ || copies_) return access_shared_words(c, lanes);
   const sequence block_sync = c.block_sync, warp_sync = independent_ ? c.warp_sync : now_ - 1;
   const std::uint32_t first_warp = c.first_warp, warps = warps_per_block_;
   const access_mark mark = c.mark;
@@ -117,6 +130,21 @@ void race_check::access_shared(current& c, simt::lane_mask lanes) {
     });
 }
 
+// In launches with copies. Reads of the same words by lanes that follow each other are one.
+void race_check::access_shared_words(current& c, simt::lane_mask lanes) {
+  const watched_access& a = *c.access;
+  simt::lane_mask rest = lanes;
+  if ((c.mark.what & (access_mark::writes | access_mark::strong | access_mark::copying)) == 0)
+    for (simt::lane_mask left = lanes; left != 0;) {
+      const simt::lane_mask same = alike(a.addresses, left);
+      left &= ~same;
+      if (__builtin_popcount(same) <= few_alike) continue;
+      rest &= ~same;
+      read_same(c, same);
+    }
+  each_shared_word(c, rest, [](shadow_cell&, simt::lane_mask) { return false; });
+}
+
 // `quick`: marks a word's cell if nothing can race with the access.
 template <class F>
 void race_check::each_shared_word(current& c, simt::lane_mask lanes, F&& quick) {
@@ -135,6 +163,23 @@ void race_check::each_shared_word(current& c, simt::lane_mask lanes, F&& quick) 
   }
 }
 
+// The lanes of a copy (cp.async) that fill a segment of global memory side by side have one mark in it.
+void race_check::access_copied(current& c, simt::lane_mask lanes) {
+  const watched_access& a = *c.access;
+  c.in_shared = false;
+  for (simt::lane_mask left = lanes; left != 0;) {
+    const auto first = static_cast<unsigned>(__builtin_ctz(left));
+    simt::lane_mask now = filling(a.addresses, left, a.bytes);
+    shadow_segment* const s = now == 0 ? nullptr : global_.segment(a.addresses[first]);
+    if (s == nullptr || !access_segment(c, *s, now)) {
+      now = left & -left;
+      access_lane(c, first);
+    }
+    for (const unsigned lane : set_bits(now)) copies(c, lane);
+    left &= ~now;
+  }
+}
+
 void race_check::access_lane(current& c, unsigned lane) {
   const watched_access& a = *c.access;
   const std::uint64_t first = a.addresses[lane];
@@ -143,90 +188,34 @@ void race_check::access_lane(current& c, unsigned lane) {
     return;
   const bool writes = c.mark.is(access_mark::writes);
   if (!c.in_shared && !writes && !looks_at_crowded() && global_.crowded(first, a.bytes)) return;
+  const bool by_segment = !c.in_shared && c.mark.is(access_mark::copying) && !c.mark.is(access_mark::strong);
+  const shadow_cell* like = nullptr;  // the cell before, if one that was as that can be as it is now
+  shadow_cell was;
   for (std::uint64_t at = first; at < first + a.bytes;) {
+    constexpr std::uint64_t whole = shadow_segment::bytes;
+    if (by_segment && at % whole == 0 && first + a.bytes - at >= whole) {
+      shadow_segment* const s = global_.segment(at);
+      if (s != nullptr && access_segment(c, *s, 1u << lane)) {
+        at += whole;
+        continue;
+      }
+    }
     shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at, writes);
     if (small) cells.divide();
     const std::uint64_t offset = c.in_shared ? at : at % shadow_pages::page_bytes;
     c.cell_bytes = cells.bytes_per_cell();
     shadow_cell& cell = cells.at(offset);
-    if (!is_quick(c, cell, lane)) touch(c, cells, cell, lane, at);
-    at += cells.bytes_per_cell();
+    at += c.cell_bytes;
+    if (like != nullptr && !cell.has_more() && cell.write == was.write && cell.read == was.read) {
+      cell.write = like->write;
+      cell.read = like->read;
+      continue;
+    }
+    was = cell;
+    tells_apart_ = was.has_more();
+    if (!is_quick(c, cell, lane)) touch(c, cells, cell, lane, at - c.cell_bytes);
+    like = tells_apart_ || cell.has_more() ? nullptr : &cell;
   }
-}
-
-// True: the accesses do not race. False: the cells have all marks of the phase, and tell.
-bool race_check::passes_phase(const current& c, simt::lane_mask lanes, const access_shape& shape) {
-  phase_check& phase = c.at->phase;
-  const watched_access& a = *c.access;
-  const bool strong = c.mark.is(access_mark::strong);
-  if (strong && phase.lists_strong() && shape.pattern == nullptr) {  // it would hardly be made again
-    mark_phase(*c.at);
-    phase.list_plain_alone();
-  }
-  if (strong && !phase.lists_strong()) {
-    if (!phase.excludes(a.addresses, lanes, a.bytes, shape)) {
-      mark_phase(*c.at);
-      phase.close();
-    }
-    return false;
-  }
-  const sequence sync = independent_ ? c.warp_sync : now_ - 1;
-  const phase_check::access now{c.mark, c.warp, c.last_release, sync, lanes, a.bytes, a.addresses, shape};
-  if (phase.passes(now)) return true;
-  const bool again = phase.is_full();
-  mark_phase(*c.at);
-  if (again && phase.passes(now)) return true;
-  phase.close();
-  return false;
-}
-
-// Marks the cells as the accesses of the phase would have done: none of them races.
-void race_check::mark_phase(place& p) {
-  const sequence begin = p.clock->block_sync();
-  const auto is_old = [&](const access_mark& m) { return m.number <= begin || !p.clock->holds(m); };
-  const auto reads = [&](shadow_cell& cell, const access_mark& own, const phase_check::listed& from) {
-    const auto joins = [&](access_mark& m) {
-      if (m.warp != own.warp) return false;
-      const bool strong = own.is(access_mark::strong), after = m.number <= from.sync;
-      if (m.number != own.number && (strong ? after || m.lanes == own.lanes : after && p.phase.has_past())) {
-        m = own;  // it comes after it
-        return true;
-      }
-      if (m.what != own.what || (m.number != own.number && m.number <= from.release)) return false;
-      m.lanes |= own.lanes;
-      return true;
-    };
-    if (is_old(cell.read)) {
-      cell.read = own;
-      if (cell.more_reads != nullptr) cell.more_reads->clear();
-      return;
-    }
-    if (joins(cell.read)) return;
-    if (cell.more_reads != nullptr) {
-      const auto earlier = cell.more_reads->of(own.warp);
-      if (std::any_of(earlier.begin(), earlier.end(), joins)) return;
-    }
-    p.shared->add_read(cell, own);
-  };
-  p.phase.each([&](const phase_check::listed& from, unsigned lane, std::uint32_t offset) {
-    access_mark own = from.mark;
-    own.lanes = 1u << lane;
-    const unsigned bytes = from.bytes;
-    if (bytes < 4) p.shared->divide();
-    const unsigned step = p.shared->bytes_per_cell();
-    for (std::uint32_t at = offset; at < offset + bytes; at += step) {
-      shadow_cell& cell = p.shared->at(at);
-      if (!own.is(access_mark::writes)) {
-        if (is_old(cell.write)) cell.write = {};
-        reads(cell, own, from);
-        continue;
-      }
-      cell.write = own;
-      cell.read = {};
-      if (cell.more_reads != nullptr) cell.more_reads->clear();
-    }
-  });
-  p.phase.clear_list();
 }
 
 void race_check::access_global(current& c, simt::lane_mask lanes, const access_shape& shape) {
@@ -234,9 +223,19 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
   c.in_shared = false;
   const bool reads = !c.mark.is(access_mark::writes);
   if (reads && shape.how == access_shape::kind::same) return read_same(c, lanes);
-  if (shape.how == access_shape::kind::other)
-    lanes = global_.uncrowded(a.addresses, lanes, a.bytes, reads && !looks_at_crowded());
+  const bool apart = shape.how == access_shape::kind::other;
+  if (apart) lanes = global_.uncrowded(a.addresses, lanes, a.bytes, reads && !looks_at_crowded());
   for (simt::lane_mask left = lanes; left != 0;) {
+    if (apart && a.bytes >= 4) {
+      const auto first = static_cast<unsigned>(__builtin_ctz(left));
+      const simt::lane_mask rest = left & (left - 1);
+      const shadow_pages::marks words = global_.words_of(first, a.addresses[first]);
+      if (words.first != nullptr && (!reads || rest == 0 || a.addresses[__builtin_ctz(rest)] != a.addresses[first])) {
+        if (!access_words(c, first, words)) access_lane(c, first);
+        left = rest;
+        continue;
+      }
+    }
     if (const simt::lane_mask side_by_side = filling(a.addresses, left, a.bytes); side_by_side != 0) {
       shadow_segment* const s = global_.segment(a.addresses[__builtin_ctz(left)]);
       if (s != nullptr && access_segment(c, *s, side_by_side)) {
@@ -258,7 +257,9 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
 
 // The accesses are of these threads, a barrier orders them, or what the threads have acquired.
 bool race_check::is_before(const current& c, const access_mark& m, const access_mark& own) const {
-  if (synced(c, m) || (m.warp == own.warp && (independent_ ? m.lanes == own.lanes : m.number != now_))) return true;
+  if (synced(c, m)) return true;
+  if (m.warp == own.warp && (independent_ ? m.lanes == own.lanes : m.number != now_) && !m.is(access_mark::copying))
+    return true;
   return c.at->clock->knows(c.warp) && c.at->clock->ordered_for_all(m, c.warp, own.lanes);
 }
 
@@ -279,8 +280,9 @@ bool race_check::access_segment(const current& c, shadow_segment& s, simt::lane_
 
 bool race_check::reads_segment(const current& c, shadow_segment& s, const access_mark& own) {
   access_mark &w = s.write, &r = s.read;
+  if (r.is(access_mark::crowded) && w.number == 0) return true;
   if (r.warp == own.warp && r.what == own.what && r.lanes == own.lanes && r.number > c.last_release &&
-      w.number < r.number)
+      w.number < r.number && !own.is(access_mark::copying))
     return true;  // nothing has happened since it was read last
   const auto before = [&](const access_mark& m) { return is_before(c, m, own); };
   if (!before(w)) return false;
@@ -296,6 +298,7 @@ bool race_check::reads_segment(const current& c, shadow_segment& s, const access
     }
   if (keeps_one_more(s.more_reads.get(), own)) s.more_reads->add(own);
   else if (keeps_many_) replace_read(c, *s.more_reads, own);
+  else if (!own.is(access_mark::strong)) r.what |= access_mark::crowded;
   return true;
 }
 
@@ -314,10 +317,10 @@ void race_check::replace_read(const current& c, later_reads& reads, const access
 void race_check::read_same(current& c, simt::lane_mask lanes) {
   const watched_access& a = *c.access;
   const std::uint64_t first = a.addresses[__builtin_ctz(lanes)];
-  if (a.bytes < 4) global_.page(first).divide();
+  if (a.bytes < 4) global_.page(first).divide();  // those of shared memory are not read at once
   for (std::uint64_t at = first; at < first + a.bytes;) {
-    shadow_cells& cells = global_.page(at);
-    shadow_cell& cell = cells.at(at % shadow_pages::page_bytes);
+    shadow_cells& cells = c.in_shared ? *c.holder->shared : global_.page(at);
+    shadow_cell& cell = cells.at(c.in_shared ? at : at % shadow_pages::page_bytes);
     c.cell_bytes = cells.bytes_per_cell();
     if (!read_at_once(c, cells, cell, lanes))
       for (const unsigned lane : set_bits(lanes)) touch(c, cells, cell, lane, at);
@@ -334,6 +337,10 @@ bool race_check::read_at_once(const current& c, shadow_cells& cells, shadow_cell
     return true;
   };
   access_mark &w = cell.write, &r = cell.read;
+  if (c.in_shared) {  // marks of blocks that ran there before, and of others of the cluster
+    const block_clock& clock = *c.at->clock;
+    if ((w.number != 0 && !clock.holds(w)) || (r.number != 0 && !clock.holds(r))) return false;
+  }
   if (r.is(access_mark::crowded) && w.number == 0) return true;
   if (w.number < r.number && joins(r)) return true;
   if (!synced(c, w)) return false;
@@ -349,7 +356,8 @@ bool race_check::read_at_once(const current& c, shadow_cells& cells, shadow_cell
       m = own;
       return true;
     }
-  keep_read(c, cells, cell, own);
+  if (c.in_shared) cells.add_read(cell, own);
+  else keep_read(c, cells, cell, own);
   return true;
 }
 

@@ -53,6 +53,7 @@ std::string race_check::kind_of(const access_mark& m) const {
 }
 
 void race_check::report(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address) {
+  tells_apart_ = true;
   const access_mark* const write = c.mark.is(access_mark::writes) ? &c.mark : &earlier;
   const bool copying = c.mark.is(access_mark::copying) || earlier.is(access_mark::copying);
   const bool has_value = write == &earlier || stores(c.access->instruction);
@@ -113,6 +114,7 @@ void race_check::describe(const current& c, const access_mark& earlier, unsigned
 
 // Texture caches do not follow the writes of a launch: what a texture read gives is undefined, in whatever order.
 void race_check::report_stale(const current& c, const access_mark& written, unsigned lane, std::uint64_t address) {
+  tells_apart_ = true;
   if (!found_.counts({sanitize_kind::races, program_, written.index(), c.mark.index(), 7})) return;
   finding f;
   f.kind = sanitize_kind::races;

@@ -50,9 +50,12 @@ void race_check::synchronise(const current& c, unsigned lane) {
     const auto found = logs_.find(address / 4);
     return found == logs_.end() ? nullptr : found->second;
   };
-  sync_log* log = at_mbarrier ? &log_of(*c.holder, static_cast<std::uint32_t>(address)) : find();
-  if (log != nullptr && c.in_shared && (at_mbarrier || log->has_phases))
+  const bool known = c.log != nullptr && c.log_address == address;
+  sync_log* log = known ? c.log : at_mbarrier ? &log_of(*c.holder, static_cast<std::uint32_t>(address)) : find();
+  if (!known && log != nullptr && c.in_shared && (at_mbarrier || log->has_phases))
     see_phase(*c.holder, *log, static_cast<std::uint32_t>(address));
+  c.log = log;
+  c.log_address = address;
   const bool writes = c.mark.is(access_mark::writes), reads = !writes || (c.mark.is(access_mark::atomic) && !arrival);
   // Of loads, those that acquire have a fence behind them. Atomics need none: CUDA's samples do without.
   if (reads && log != nullptr) {
@@ -122,7 +125,7 @@ void race_check::completes(const functional_block& block, std::uint32_t barrier,
       for (const unsigned lane : set_bits(block.warps[warp].state.live))
         clock.acquires(warp, lane, log, log.ended, now_);
   }
-  if (uses_phases_ && clock.block_sync() == now_) place_of(block).phase.begin();
+  if (uses_phases_ && clock.block_sync() == now_) begin_phase(place_of(block));
   ++now_;
 }
 

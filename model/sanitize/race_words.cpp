@@ -6,12 +6,37 @@
 
 namespace heddle::sanitize {
 
+// The usual cases, which need no look at clocks or lists: the word was last accessed by this thread. False: read_word()
+// and write_word() tell.
+inline bool race_check::passes_own(const current& c, word_mark& word, const word_mark& own) {
+  if (word.warp != own.warp) return false;
+  const auto of_thread = [&](const word_mark& m) { return m.warp == own.warp && m.lane() == own.lane(); };
+  if (own.is(access_mark::writes)) {
+    // A store may be a mark of what the thread has read, free() is none.
+    if (!of_thread(word) || word.number == now_ || !(word.is(access_mark::writes) || c.frees)) return false;
+    if (word.list != 0) {
+      if (!global_.lists().each_earlier(word, of_thread)) return false;
+      global_.lists().drop(word);
+    }
+    word = own;
+    return true;
+  }
+  if (!word.is(access_mark::writes)) return word.what == own.what && word.number > c.last_release;
+  if (!of_thread(word) || word.number == now_ || global_.lists().is_full()) return false;
+  global_.lists().push(word, own);
+  return true;
+}
+
 // False: the words need cells.
 bool race_check::access_words(const current& c, unsigned lane) {
   const watched_access& a = *c.access;
   if (!uses_words_) return false;
   const shadow_pages::marks words = global_.words(a.addresses[lane], a.bytes);
-  if (words.first == nullptr) return false;
+  return words.first != nullptr && access_words(c, lane, words);
+}
+
+bool race_check::access_words(const current& c, unsigned lane, const shadow_pages::marks& words) {
+  const watched_access& a = *c.access;
   const word_mark own = word_mark::of(c.mark, lane);
   for (unsigned k = 0; k * words.bytes < a.bytes; ++k) {
     word_mark& word = words.first[k];
@@ -19,6 +44,7 @@ bool race_check::access_words(const current& c, unsigned lane) {
       word = own;
       continue;
     }
+    if (passes_own(c, word, own)) continue;
     if ((reads_strong_ || keeps_many_) && own.is(access_mark::writes))
       global_.set_crowded(a.addresses[lane] + k * words.bytes, false);
     const bool done = c.mark.is(access_mark::writes)
@@ -124,7 +150,7 @@ bool race_check::replace_read(word_mark& word, word_mark own, std::uint64_t addr
 bool race_check::write_word(const current& c, word_mark& word, word_mark own) {
   const bool strong = own.is(access_mark::strong);
   if (word.number == now_ && word.warp == own.warp) return strong;
-  const bool storing = !frees_memory(c.access->instruction);
+  const bool storing = !c.frees;
   bool marks = false;
   const auto passes = [&](const word_mark& m) {
     if (strong && m.is(access_mark::strong)) {

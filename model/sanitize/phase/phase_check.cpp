@@ -193,6 +193,18 @@ bool phase_check::excludes(const std::uint64_t* addresses, simt::lane_mask lanes
   return all;
 }
 
+bool phase_check::copies_to(std::uint64_t address, unsigned bytes) {
+  const std::size_t first = address / 4, last = first + words_of(bytes);
+  begin_ = std::min(begin_, first);
+  end_ = std::max(end_, last);
+  thread earlier = none;
+  for (std::size_t w = first; w < last; ++w) {
+    earlier = static_cast<thread>(earlier | writers_[w] | readers_[w]);
+    writers_[w] = several;
+  }
+  return earlier == none;
+}
+
 bool phase_check::exclude(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes) {
   bool all = true;
   if (bytes == 4) {

@@ -22,6 +22,9 @@ struct access_mark {
                                  copying = 1u << 27, marking = 1u << 26, crowded = marking, index_mask = (1u << 26) - 1;
   [[nodiscard]] bool is(std::uint32_t flag) const { return (what & flag) != 0; }
   [[nodiscard]] std::uint32_t index() const { return what & index_mask; }
+  bool operator==(const access_mark& o) const {
+    return warp == o.warp && number == o.number && lanes == o.lanes && what == o.what;
+  }
 };
 
 }  // namespace heddle::sanitize

@@ -27,12 +27,12 @@ void shadow_pages::forget(std::uint64_t address, std::uint64_t bytes) {
 // Bytes of a segment, from offset `first` of the page.
 void shadow_pages::forget(page_marks& p, std::uint64_t first, std::uint64_t bytes) {
   const std::uint64_t number = first / shadow_segment::bytes, end = first + bytes;
-  for (std::uint64_t at = first; at < end; at += 4) p.uncrowd(at / 4);
+  for (std::uint64_t at = first; p.crowds && at < end; at += 4) p.uncrowd(at / 4);
   const bool words = p.words_scattered[number];
   if (words || p.bytes_scattered[number]) {
     for (std::uint64_t at = first; at < end; at += words ? 4 : 1) {
       word_mark& word = words ? p.words[at / 4] : p.bytes[at];
-      lists_.drop(word);
+      if (word.list != 0) lists_.drop(word);
       word = {};
     }
     return;
@@ -54,7 +54,9 @@ bool shadow_pages::scatter(page_marks& p, std::uint64_t number, unsigned bytes) 
   if (p.of_segments) {
     const shadow_segment& s = (*p.of_segments)[number];
     const std::size_t more = s.more_reads ? s.more_reads->size() : 0;
-    const auto fits = [](const access_mark& m) { return m.index() < word_mark::most_instructions; };
+    const auto fits = [](const access_mark& m) {
+      return m.index() < word_mark::most_instructions && !m.is(access_mark::copying);
+    };
     if (s.write.number != 0 || s.read.number != 0 || more != 0) {
       if (!words || s.is_fine() || more + 2 > word_lists::most_earlier || lists_.is_full()) return false;
       if (!fits(s.write) || !fits(s.read)) return false;

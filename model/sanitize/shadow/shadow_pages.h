@@ -42,6 +42,12 @@ class shadow_pages {
     if (p.divided[number] || p.words_scattered[number] || !scatter(p, number, bytes)) return {};
     return bytes < 4 ? marks{p.bytes + at, 1} : marks{p.words + at / 4, 4};
   }
+  /// Those of words, if the segment has them, for a lane of the last uncrowded().
+  [[nodiscard]] marks words_of(unsigned lane, std::uint64_t address) const {
+    const page_marks& p = *of_lanes_[lane];
+    const std::uint64_t at = address % page_bytes;
+    return p.words_scattered[at / shadow_segment::bytes] ? marks{p.words + at / 4, 4} : marks{};
+  }
   [[nodiscard]] word_lists& lists() { return lists_; }
   /// The threads that access memory from now on have learned at `learned` of accesses of others: words that were
   /// crowded before are not crowded for them, and what they read then counts.
@@ -53,13 +59,14 @@ class shadow_pages {
   /// meanwhile.
   simt::lane_mask uncrowded(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes, bool reads,
                             bool strong = false) {
-    const page_marks* p = nullptr;
+    page_marks* p = nullptr;
     std::uint64_t last = ~std::uint64_t{0};
     simt::lane_mask left = lanes;
     for (const unsigned lane : set_bits(lanes)) {
       const std::uint64_t at = addresses[lane], number = at / page_bytes, in = at % page_bytes;
       if (number != last) p = &in_phase(at);
       last = number;
+      of_lanes_[lane] = p;
       bool skips = bytes == 1 && p->crowded_bytes ? (*p->crowded_bytes)[in]
                                                   : p->crowded[in / 4] && (bytes <= 4 || crowded(at, bytes));
       if (strong && bytes <= 4) skips = skips || p->crowded_for_strong[in / 4];
@@ -87,24 +94,30 @@ class shadow_pages {
   }
   void set_crowded(std::uint64_t address, bool now) {
     page_marks& p = page_of(address);
-    if (now) p.crowded.set(address % page_bytes / 4);
-    else p.uncrowd(address % page_bytes / 4);
+    if (!now) return p.uncrowd(address % page_bytes / 4);
+    p.crowded.set(address % page_bytes / 4);
+    p.crowds = true;
   }
   /// From now on the bytes are as if nothing had accessed them. They have cells.
   void forget(std::uint64_t address, std::uint64_t bytes);
   /// No more strong reads of the word need be kept.
   void set_crowded_for_strong(std::uint64_t address) {
-    page_of(address).crowded_for_strong.set(address % page_bytes / 4);
+    page_marks& p = page_of(address);
+    p.crowded_for_strong.set(address % page_bytes / 4);
+    p.crowds = true;
   }
   void set_crowded_byte(std::uint64_t address) {
     page_marks& p = page_of(address);
     if (!p.crowded_bytes) p.crowded_bytes = std::make_unique<std::bitset<page_bytes>>();
     p.crowded_bytes->set(address % page_bytes);
+    p.crowds = true;
   }
   /// Whether something in the page of the address may have been accessed.
   [[nodiscard]] bool has_page(std::uint64_t address) const {
-    const std::uint64_t number = address / page_bytes;
-    const auto found = regions_.find(number / region_pages);
+    const std::uint64_t number = address / page_bytes, in = number / region_pages;
+    const recent_region& r = recent_[in % recent_.size()];
+    if (r.number == in) return (*r.pages)[number % region_pages] != nullptr;
+    const auto found = regions_.find(in);
     return found != regions_.end() && (*found->second)[number % region_pages] != nullptr;
   }
   /// Calls f(address, bytes, cell) for all cells that may have been accessed.
@@ -137,8 +150,10 @@ class shadow_pages {
     std::bitset<page_bytes / 4> crowded;                     // by word
     std::bitset<page_bytes / 4> crowded_for_strong;          // the same; other reads may have to be kept
     std::unique_ptr<std::bitset<page_bytes>> crowded_bytes;  // of those in `bytes`
+    bool crowds = false;                                     // some of these bits may be set
     sequence phase = 0;                                      // crowded since then
     void uncrowd(std::uint64_t word) {
+      if (!crowds) return;
       crowded.reset(word);
       crowded_for_strong.reset(word);
       for (std::uint64_t k = 0; crowded_bytes && k < 4; ++k) crowded_bytes->reset(4 * word + k);
@@ -159,6 +174,7 @@ class shadow_pages {
       p.crowded.reset();
       p.crowded_for_strong.reset();
       if (p.crowded_bytes) p.crowded_bytes->reset();
+      p.crowds = false;
       p.phase = now_;
     }
     return p;
@@ -198,6 +214,7 @@ class shadow_pages {
 
   std::unordered_map<std::uint64_t, std::unique_ptr<region>> regions_;
   std::array<recent_region, 16> recent_;  // by the region's number
+  std::array<page_marks*, isa::warp_size> of_lanes_{};
   sequence learned_ = 0, now_ = 0;
   zeroed_memory memory_;
   word_lists lists_{memory_};
