@@ -221,3 +221,57 @@ extern "C" __global__ void global_races(unsigned* words, unsigned* out, int n) {
   }
   out[i] = sum;
 }
+
+struct node {
+  node* next;
+  unsigned value;
+};
+
+// Each thread makes a list of small blocks of malloc, and walks it again and again. Their lists differ in length.
+extern "C" __global__ void heap_walk(unsigned* out, int n) {
+  node* first = nullptr;
+  const int count = 8 + (threadIdx.x & 15);
+  for (int i = 0; i < count; ++i) {
+    node* const one = static_cast<node*>(malloc(sizeof(node)));
+    one->next = first;
+    one->value = i;
+    first = one;
+  }
+  unsigned sum = 0;
+  for (int k = 0; k < n; ++k)
+    for (node* a = first; a != nullptr; a = a->next) sum += a->value;
+  while (first != nullptr) {
+    node* const next = first->next;
+    free(first);
+    first = next;
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+
+struct padded {
+  char kind;
+  unsigned value;
+  short more;
+  char last;
+};
+
+// Structures with gaps, which their readers mask out.
+extern "C" __global__ void gaps(uint4* out, int n) {
+  __shared__ __align__(16) padded s[256 + 4];
+  unsigned v = threadIdx.x;
+  uint2 got = make_uint2(0, 0);
+  for (int k = 0; k < n; ++k) {
+    padded& p = s[threadIdx.x];
+    p.kind = k;
+    p.value = v;
+    p.more = k;
+    p.last = 1;
+    __syncthreads();
+    const padded q = s[(threadIdx.x + k) & 255];
+    const unsigned* raw = reinterpret_cast<const unsigned*>(&s[(threadIdx.x + k) & 255]);
+    v += q.value + q.more + (raw[0] & 255) + (raw[2] & 0xffff);
+    got.x ^= raw[0];
+    __syncthreads();
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = make_uint4(got.x & 255, v, 0, 0);
+}

@@ -42,10 +42,11 @@ for name in sgemm_register_tiled stencil_f64 transpose reduction histogram; do
 done
 cost "gather" run --kernel "$kernels:gather" --grid 32 --block 256 --arg buf:1048576 --arg buf:32768 --arg s32:32 --gpu v100
 # Launches that are functional anyway: functional NAME PTX KERNEL GRID BLOCK LAUNCHES ARGUMENTS.
+gpu=v100
 functional() {
   name=$1
   shift
-  cost "functional: $name" exec --skip-functional --gpu v100 -- "$launches" "$@"
+  cost "functional: $name" exec --skip-functional --gpu "$gpu" -- "$launches" "$@"
 }
 functional "sgemm, 256 x 256" "$workloads/sgemm/sgemm.ptx" sgemm 16,16 16,16 1 s32:256 buf:262144 buf:262144 buf:262144
 functional "tiles, 256 x 256" "$kernels" tiles 16,16 16,16 1 buf:262144 buf:262144 buf:262144 s32:256
@@ -65,6 +66,21 @@ functional "exchange" "$kernels" exchange 64 256 1 buf:1024 buf:65536 s32:1024
 functional "polled" "$kernels" polled 64 256 1 buf:4096 buf:65536 s32:512
 functional "volatile exchange" "$kernels" volatile_exchange 64 256 1 buf:1024 buf:65536 s32:256
 functional "volatile sums" "$kernels" volatile_sums 64 256 1 buf:1024 buf:65536 s32:128
+# Memory of malloc.
+functional "own memory" "$kernels" own_memory 32 256 1 buf:32768 s32:16
+functional "heap walk" "$kernels" heap_walk 16 256 1 buf:16384 s32:64
+# Asynchronous copies.
+copies=$root/tests/bench/sanitize/sanitize_copies.ptx
+gpu=h100
+functional "async tiles" "$copies" async_tiles 64 256 1 buf:262144 buf:262144 buf:262144 s32:256
+# Longer runs of these take more than 4 times (docs/use/sanitize.md).
+functional "bulk pipeline" "$copies" bulk_pipeline 16 256 1 buf:262144 buf:16384 s32:32
+functional "mbarriers" "$copies" mbarriers 16 256 1 buf:16384 s32:32
+functional "cluster exchange" "$copies" cluster_exchange 16 256 1 buf:16384 s32:128
+functional "cluster atomics" "$copies" cluster_atomics 16 256 1 buf:16384 s32:64
+functional "async pipeline" "$copies" async_pipeline 16 256 1 buf:1048576 buf:16384 s32:128
+gpu=v100
+functional "gaps" "$kernels" gaps 16 256 1 buf:65536 s32:64
 # Millions of races.
 finds=1
 functional "shared races" "$kernels" shared_races 64 256 1 buf:1024 buf:65536 s32:2048
