@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
+#include "heddle/functional/functional_memory.h"
 #include "heddle/simt/warp/execute_function.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 
 namespace heddle {
 
-class functional_memory;
 struct functional_block;
 
 /// An instruction that a warp is about to execute functionally, on the lanes of `mask`.
@@ -54,7 +54,7 @@ struct watched_piece {
 class execution_watcher {
  public:
   /// `independent`: lanes diverge independently; otherwise warps run in lock step.
-  virtual void launch_begins(const resident_launch& launch, functional_memory& memory, bool independent) = 0;
+  virtual void launch_begins(const resident_launch& launch, functional_memory::view& memory, bool independent) = 0;
   virtual void block_begins(const functional_block& block) = 0;
   /// The lanes that may execute the access; those left out skip it, and load zero.
   virtual simt::lane_mask accesses(const watched_access& access) = 0;

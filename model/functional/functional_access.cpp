@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Memory and texture instructions of a warp.
+// The usual accesses to memory of a warp, copies to shared memory, and texture instructions.
 #include <algorithm>
 #include <cstring>
 
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_executor.h"
-#include "heddle/functional/lanes_by_space.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"
@@ -156,7 +155,7 @@ void functional_executor::store(block& b, warp& x, functional_step& s, simt::lan
   const unsigned bytes = s.bytes;
   functional_memory::page* const page = watches_ ? nullptr : common_page(s, mask, addresses, bytes);
   if (page == nullptr) return access(b, x, s, mask, addresses);
-  page->dirty = true;
+  page->mark_dirty();
   alignas(64) std::uint32_t words[4][isa::warp_size];
   simt::lane_store_data(i, x.state, words);
   if (bytes == 1) return scatter<1>(page->bytes, addresses, mask, words[0], 0);
@@ -171,119 +170,6 @@ void functional_executor::shared(block& b, warp& x, functional_step& s, simt::la
   simt::lane_addresses(i, x.state, mask, addresses);
   if (launch_->reaches_cluster && i.op != isa::opcode::ldsm) return access(b, x, s, mask, addresses);
   simt::shared_access(i, x.state, mask, addresses, bad_lane_);
-}
-
-std::uint8_t* functional_executor::local_byte(warp& x, std::uint64_t offset, unsigned lane) const {
-  return x.local + (offset / 4 * isa::warp_size + lane) * 4 + offset % 4;
-}
-
-void functional_executor::put(std::uint8_t* to, const void* from, unsigned bytes) {
-  if (watches_ && std::memcmp(to, from, bytes) != 0) changed_ = true;
-  std::memcpy(to, from, bytes);
-}
-
-void functional_executor::check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask,
-                                       const std::uint64_t* addresses, unsigned bytes) {
-  const isa::instruction& i = *s.decoded->instruction;
-  for (const unsigned l : set_bits(mask)) {
-    const bool misaligned = (addresses[l] & (bytes - 1)) != 0;
-    if (!misaligned && ranges_.find(addresses[l], bytes, s.where)) continue;
-    const bool atomic = i.op == isa::opcode::atom || i.op == isa::opcode::red;
-    const bool stores = i.op == isa::opcode::st || i.op == isa::opcode::sust;
-    fail(b, x.state, i, l,
-         simt::global_fault(atomic   ? "atomic"
-                            : stores ? "store"
-                                     : "load",
-                            misaligned, addresses[l], bytes));
-  }
-}
-
-void functional_executor::any_access(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
-  const isa::instruction& i = *s.decoded->instruction;
-  alignas(64) std::uint64_t addresses[isa::warp_size];
-  simt::lane_addresses(i, x.state, mask, addresses);
-  if (s.decoded->access == lsu_kind::constant_load) {
-    const std::uint64_t bank_bytes = launch_->banks[i.sub].size();
-    const unsigned lane = simt::outside_bank(addresses, mask, s.bytes, bank_bytes);
-    if (lane != isa::warp_size) fail(b, x.state, i, lane, simt::constant_fault(addresses[lane], s.bytes, bank_bytes));
-    return s.execute(i, x.state, mask);
-  }
-  access(b, x, s, mask, addresses);
-}
-
-namespace {
-
-/// What the atomic leaves in a cell that held `before`. `words`: the operands by word and lane, `count` words each.
-std::uint64_t atomic_result(const isa::instruction& i, std::uint64_t before,
-                            const std::uint32_t (*words)[isa::warp_size], unsigned lane, unsigned count) {
-  const auto op = static_cast<isa::atomic_op>(i.sub);
-  const auto value = [&](unsigned k) {
-    return words[k][lane] | (count == 2 ? std::uint64_t{words[k + 1][lane]} << 32 : 0);
-  };
-  return simt::global_atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
-}
-
-}  // namespace
-
-// Any load, store, atomic or reduction; each lane in its own address space.
-void functional_executor::access(block& b, warp& x, functional_step& s, simt::lane_mask mask,
-                                 std::uint64_t* addresses) {
-  simt::warp_state& w = x.state;
-  const isa::instruction& i = *s.decoded->instruction;
-  const unsigned bytes = s.bytes;
-  lanes_by_space lanes = divide_by_space(i.mem_space, mask, addresses);
-  if (launch_->reaches_cluster && lanes.shared != 0) lanes.shared &= ~access_others(b, x, lanes.shared, addresses, i);
-  for (const unsigned l : set_bits(lanes.local)) {
-    if (addresses[l] + bytes > launch_->program->local_bytes || addresses[l] % bytes != 0)
-      fail(b, w, i, l, simt::local_fault(addresses[l], bytes));
-  }
-  if (lanes.shared != 0) simt::shared_access(i, w, lanes.shared, addresses, bad_lane_);
-  const simt::lane_mask rest = lanes.global | lanes.local;
-  if (rest == 0) return;
-  check_global(b, x, s, lanes.global, addresses, bytes);
-  const bool loads = i.op == isa::opcode::ld;
-  const unsigned chunk = std::min(bytes, 4u), count = (bytes + 3) / 4;
-  alignas(64) std::uint32_t words[4][isa::warp_size];
-  // Address of word 0 of the lane's data; the following words lie at the returned distance.
-  std::uint8_t* here = nullptr;
-  const auto find = [&](unsigned l) {
-    const bool own = (lanes.local >> l & 1) != 0;
-    here = own     ? local_byte(x, addresses[l], l)
-           : loads ? memory_.readable(addresses[l])
-                   : memory_.writable(addresses[l]);
-    return own ? 4 * isa::warp_size : 4;
-  };
-  if (loads) {
-    for (const unsigned l : set_bits(rest)) {
-      const unsigned apart = find(l);
-      words[0][l] = 0;
-      for (unsigned k = 0; k < count; ++k) std::memcpy(&words[k][l], here + k * apart, chunk);
-    }
-    return simt::lane_write_back(i, w, rest, words);
-  }
-  simt::lane_store_data(i, w, words);
-  if (i.op == isa::opcode::st) {
-    for (const unsigned l : set_bits(rest)) {
-      const unsigned apart = find(l);
-      for (unsigned k = 0; k < count; ++k) put(here + k * apart, &words[k][l], chunk);
-    }
-    return;
-  }
-  alignas(64) std::uint32_t old[4][isa::warp_size];
-  for (const unsigned l : set_bits(rest)) {
-    const unsigned apart = find(l);
-    std::uint32_t cell[2] = {0, 0};
-    for (unsigned k = 0; k < count; ++k) std::memcpy(&cell[k], here + k * apart, chunk);
-    const std::uint64_t before = cell[0] | std::uint64_t{cell[1]} << 32;
-    const std::uint64_t after = atomic_result(i, before, words, l, count);
-    old[0][l] = cell[0];
-    old[1][l] = cell[1];
-    for (unsigned k = 0; k < count; ++k) {
-      const auto word = static_cast<std::uint32_t>(after >> (32 * k));
-      put(here + k * apart, &word, chunk);
-    }
-  }
-  if (i.op == isa::opcode::atom) simt::lane_write_back(i, w, rest, old);
 }
 
 // A copy to shared memory is complete at once.

@@ -31,6 +31,7 @@ struct functional_cluster {
 struct functional_block {
   simt::block_context context;
   std::uint64_t number = 0;
+  std::uint64_t cluster_number = 0;  // without clusters its own number
   std::vector<std::uint8_t> shared;
   std::vector<functional_warp> warps;
   block_barriers barriers;

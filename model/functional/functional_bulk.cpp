@@ -10,6 +10,7 @@
 #include "heddle/simt/execute.h"
 #include "heddle/simt/scalar/arrival.h"
 #include "heddle/simt/warp/divergence.h"
+#include "heddle/simt/warp/fault_text.h"
 
 namespace heddle {
 

@@ -1,42 +1,74 @@
 // SPDX-License-Identifier: MIT
-// The blocks of a launch: which are resident, in which order they run, and detection of deadlocks.
+// The blocks of a launch: which are resident, and in which order they run.
 #include "heddle/functional/functional_executor.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
-#include "heddle/hash/splitmix64.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/occupancy/occupancy.h"
-#include "heddle/simt/warp/context_image.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/fault_text.h"
-#include "heddle/sm/waiting_block.h"
 
 namespace heddle {
 
 namespace {
 
 constexpr std::uint64_t block_quantum = 200'000;  // warp instructions of a block before other blocks run
-constexpr std::uint64_t quiet_rounds = 16;        // rounds before states are compared: most waits are brief
-constexpr unsigned most_lines = 64;               // lines about warps in a message
+// Warp instructions of a launch before other threads take part: they wake in the time of some hundred.
+constexpr std::uint64_t executed_alone = 16'384;
+constexpr std::uint64_t no_pause = ~std::uint64_t{0};
+// Clusters that a thread takes at a time: few enough that all threads end at about the same time.
+constexpr std::uint64_t ranges_per_thread = 16, most_at_once = 64;
 
 }  // namespace
 
 functional_executor::functional_executor(const gpu_config& config, functional_memory& memory,
                                          const address_ranges& ranges, program_services& services)
-    : config_(config), rules_(config), memory_(memory), ranges_(ranges), services_(services) {}
-
-functional_executor::~functional_executor() = default;
+    : config_(config), rules_(config), memory_below_(memory), memory_(memory), ranges_(ranges), services_(services) {}
 
 functional_executor::outcome functional_executor::execute(const resident_launch& launch, std::uint64_t cycle) {
-  launch_ = &launch;
+  clock_ = std::max(cycle, clock_ + executed_);
   auto& p = programs_[launch.decoded.get()];
   if (!p) p = std::make_unique<functional_program>(launch.decoded, watcher_ != nullptr);
-  program_ = p.get();
-  program_->follow(false);
+  p->follow(false);
+  const std::uint64_t total = launch.grid.count() / launch.cluster_blocks();
+  const bool shares = p->independent_blocks && threads_ > 1 && total > 1;
+  begin(launch, *p, own_supply_);
+  own_supply_.open(total,
+                   shares ? std::clamp<std::uint64_t>(total / (threads_ * ranges_per_thread), 1, most_at_once) : total);
+  if (watcher_ != nullptr) watcher_->launch_begins(launch, memory_, rules_.per_thread);
+  outcome o;
+  try {
+    if (shares) pause_at_ = executed_alone;
+    run_blocks();
+    if (executed_ >= pause_at_) {
+      pause_at_ = no_pause;
+      if (own_supply_.has_more()) share_launch();
+      run_blocks();
+    }
+    if (own_supply_.error()) std::rethrow_exception(own_supply_.error());
+    if (own_supply_.failed()) throw own_supply_.failure();
+    if (own_supply_.stopped()) o.how = ending::stopped;
+  } catch (const functional_failure& f) {
+    o.how = ending::failed;
+    o.text = f.text;
+    o.details = f.details;
+    executed_ = 0;  // how many higher blocks have run depends on the threads
+  }
+  end_launch();
+  o.warp_instructions = executed_;
+  return o;
+}
+
+void functional_executor::begin(const resident_launch& launch, functional_program& program, block_supply& supply) {
+  launch_ = &launch;
+  program_ = &program;
+  supply_ = &supply;
+  apart_ = program.independent_blocks;
+  caller_ = std::this_thread::get_id();
+  memory_.forget();
   block_demand d;
   d.threads = launch.threads_per_block();
   d.registers_per_thread = launch.program->registers;
@@ -44,53 +76,49 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
   d.barriers = launch.program->barriers;
   d.carveout_percent = launch.carveout_percent;
   blocks_per_sm_ = std::max(1u, compute(config_, d).blocks_per_sm);
-  clock_ = std::max(cycle, clock_ + executed_);
   executed_ = 0;
-  next_block_ = 0;
+  next_ = {};
+  wanted_ = 1;
+  next_slot_ = 0;
+  pause_at_ = no_pause;
   watches_ = changed_ = false;
   quiet_ = 0;
-  if (watcher_ != nullptr) watcher_->launch_begins(launch, memory_, rules_.per_thread);
-  outcome o;
-  try {
-    run_blocks(launch);
-    if (!resident_.empty()) o.how = ending::stopped;
-  } catch (const functional_failure& f) {
-    o.how = ending::failed;
-    o.text = f.text;
-    o.details = f.details;
-  }
+}
+
+void functional_executor::end_launch() {
   resident_.clear();
   spare_.clear();
   clusters_.clear();
   launch_ = nullptr;
-  o.warp_instructions = executed_;
-  return o;
 }
 
-// As long as no block waits for another, one resident block is enough: its storage stays in the host's caches.
-void functional_executor::run_blocks(const resident_launch& launch) {
-  const std::uint64_t size = launch.cluster_blocks(), total = launch.grid.count() / size;
+// True if the launch has another cluster to execute here: next_.begin.
+bool functional_executor::has_next() {
+  return next_.begin < next_.end ? supply_->needed(next_.begin) : supply_->take(next_);
+}
+
+// As long as no block waits for another, one resident block is enough: its storage stays in the host's caches. Returns
+// when nothing is left to do here, or with resident blocks if it pauses, is to stop, or all blocks wait for others.
+void functional_executor::run_blocks() {
+  const std::uint64_t size = launch_->cluster_blocks();
   const std::uint64_t room = std::max(size, blocks_per_sm_ * config_.gpu.sm_count / size * size);
-  std::uint64_t wanted = 1;
-  unsigned next_slot = 0;
-  for (;;) {
-    bool moved = false;
-    for (; resident_.size() < std::min(wanted, room) && next_block_ < total; moved = true)
-      start_cluster(next_block_++, next_slot);
+  while (executed_ < pause_at_) {
+    bool moved = supply_->failed() && drop_needless();
+    for (; resident_.size() < std::min(wanted_, room) && has_next(); moved = true) start_cluster(next_.begin++);
     if (resident_.empty()) return;
     bool spun = false;
     for (std::size_t k = 0; k < resident_.size();) {
-      if (observer_ != nullptr && observer_->wants_stop()) return;
+      if (is_to_stop()) return;
       if (resident_[k]->ended) {
         ++k;
         continue;
       }
-      bool ended = visit(*resident_[k]);
-      for (unsigned many = 0; ended && size == 1 && next_block_ < total && many < 1024; ++many) {
+      bool ended = attempt(*resident_[k]);
+      for (unsigned many = 0; ended && size == 1 && many < 1024 && executed_ < pause_at_ && has_next(); ++many) {
         moved = true;
         if (watcher_ != nullptr) watcher_->block_ends(*resident_[k]);
-        start(*resident_[k], next_block_++);
-        ended = visit(*resident_[k]);
+        start(*resident_[k], next_.begin++);
+        ended = attempt(*resident_[k]);
       }
       if (ended) {
         moved = true;
@@ -101,13 +129,36 @@ void functional_executor::run_blocks(const resident_launch& launch) {
         ++k;
       }
     }
-    wanted = std::max<std::uint64_t>(1, resident_.size()) * (spun ? 2 : 1) + (resident_.empty() ? 0 : 1);
-    detect_recurrence(moved);
+    wanted_ = std::max<std::uint64_t>(1, resident_.size()) * (spun ? 2 : 1) + (resident_.empty() ? 0 : 1);
+    if (recurs(moved) && !survives_recurrence()) return;
   }
 }
 
+bool functional_executor::is_to_stop() {
+  // The observer is asked on the thread that called.
+  if (observer_ != nullptr && std::this_thread::get_id() == caller_ && observer_->wants_stop()) supply_->stop();
+  return supply_->stopped();
+}
+
+// A visit. The failure of an independent block ends the launch for the blocks with higher numbers alone.
+bool functional_executor::attempt(block& b) {
+  if (!apart_) return visit(b);
+  try {
+    return visit(b);
+  } catch (functional_failure& f) {
+    supply_->fail(b.cluster_number, std::move(f));
+    return false;
+  }
+}
+
+// Drops the resident blocks that a failure makes pointless. True: there were some.
+bool functional_executor::drop_needless() {
+  const auto needed = [this](const std::unique_ptr<block>& b) { return supply_->needed(b->cluster_number); };
+  return move_to_spare(std::stable_partition(resident_.begin(), resident_.end(), needed));
+}
+
 // The blocks of a cluster are resident together. Without clusters each block is one.
-void functional_executor::start_cluster(std::uint64_t number, unsigned& next_slot) {
+void functional_executor::start_cluster(std::uint64_t number) {
   const resident_launch& l = *launch_;
   const std::uint32_t size = l.cluster_blocks();
   const simt::dim3 of{l.grid.x / l.cluster.x, l.grid.y / l.cluster.y, l.grid.z / l.cluster.z};
@@ -119,7 +170,7 @@ void functional_executor::start_cluster(std::uint64_t number, unsigned& next_slo
   for (std::uint32_t rank = 0; rank < size; ++rank) {
     if (spare_.empty()) {
       spare_.push_back(std::make_unique<block>());
-      spare_.back()->slot = next_slot++;
+      spare_.back()->slot = next_slot_++;
     }
     block& b = *spare_.back();
     resident_.push_back(std::move(spare_.back()));
@@ -127,6 +178,7 @@ void functional_executor::start_cluster(std::uint64_t number, unsigned& next_slo
     b.siblings = c.get();
     if (c) c->blocks.push_back(&b);
     start(b, size == 1 ? number : simt::block_of_rank(l, first, rank));
+    b.cluster_number = number;
   }
   if (c) clusters_.push_back(std::move(c));
 }
@@ -139,12 +191,20 @@ bool functional_executor::end(block& b) {
   if (c != nullptr)
     for (const block* other : c->blocks)
       if (!other->ended) return false;
-  const auto gone = [&](const std::unique_ptr<block>& r) { return c != nullptr ? r->siblings == c : r.get() == &b; };
-  const auto rest = std::stable_partition(resident_.begin(), resident_.end(), [&](const auto& r) { return !gone(r); });
-  std::move(rest, resident_.end(), std::back_inserter(spare_));
-  resident_.erase(rest, resident_.end());
-  clusters_.erase(std::remove_if(clusters_.begin(), clusters_.end(), [c](const auto& x) { return x.get() == c; }),
-                  clusters_.end());
+  const auto stays = [&](const std::unique_ptr<block>& r) { return c != nullptr ? r->siblings != c : r.get() != &b; };
+  move_to_spare(std::stable_partition(resident_.begin(), resident_.end(), stays));
+  return true;
+}
+
+// The blocks from `from` on are no longer resident, nor are their clusters. False: there are none.
+bool functional_executor::move_to_spare(std::vector<std::unique_ptr<block>>::iterator from) {
+  if (from == resident_.end()) return false;
+  const auto gone = [&](const std::unique_ptr<functional_cluster>& c) {
+    return std::any_of(from, resident_.end(), [&](const auto& r) { return r->siblings == c.get(); });
+  };
+  clusters_.erase(std::remove_if(clusters_.begin(), clusters_.end(), gone), clusters_.end());
+  std::move(from, resident_.end(), std::back_inserter(spare_));
+  resident_.erase(from, resident_.end());
   return true;
 }
 
@@ -152,7 +212,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
   const resident_launch& l = *launch_;
   const unsigned warps = l.warps_per_block(), threads = l.threads_per_block();
   const simt::dim3& g = l.grid;
-  b.number = number;
+  b.number = b.cluster_number = number;
   b.context.launch = &l;
   b.context.index = {static_cast<std::uint32_t>(number % g.x), static_cast<std::uint32_t>(number / g.x % g.y),
                      static_cast<std::uint32_t>(number / g.x / g.y)};
@@ -192,7 +252,7 @@ void functional_executor::start(block& b, std::uint64_t number) {
 // Runs the block's warps round robin. Returns true when the block has ended. Otherwise its quantum is used up, or all
 // its warps wait or spin.
 bool functional_executor::visit(block& b) {
-  const std::uint64_t end = executed_ + block_quantum;
+  const std::uint64_t end = std::min(executed_ + block_quantum, pause_at_);
   b.spun = false;
   for (;;) {
     bool moved = false, live = false;
@@ -239,82 +299,6 @@ void functional_executor::fail(const block& b, const simt::warp_state& w, const 
   simt::fault_text f = simt::describe_fault(*launch_, b.context.index, w.thread(lane), i, what);
   details.at = f.front;
   throw functional_failure{std::move(f.text), std::move(details)};
-}
-
-std::vector<std::string> functional_executor::lane_places(const block& b, const warp& x) const {
-  const isa::program& p = *program_->decoded->program;
-  const std::uint32_t number = b.barriers.waits_at(x.state.warp_in_block);
-  const bool waits = (b.barriers.waiting() >> x.state.warp_in_block & 1) != 0;
-  return simt::lane_places_of(x.state, waits ? &number : nullptr,
-                              [&p](std::uint32_t pc) { return isa::place_of(p, p.code[pc]); });
-}
-
-void functional_executor::fail_deadlocked(const block& b) {
-  waiting_block w{launch_->launch_id, b.number, b.context.index, launch_->program.get(), true, {}};
-  for (unsigned k = 0; k < b.warps.size(); ++k)
-    if ((b.barriers.waiting() >> k & 1) != 0) w.warps.emplace_back(k, lane_places(b, b.warps[k]));
-  throw functional_failure{describe_deadlock({w}), {}};
-}
-
-// As long as memory does not change, the state of all blocks determines what the next round does: a state that recurs
-// recurs forever. The state that later ones are compared with is replaced at doubling distances (Brent's method).
-void functional_executor::detect_recurrence(bool moved) {
-  const bool quiet = watches_ && !moved && !changed_;
-  watches_ = !moved;
-  changed_ = false;
-  if (!quiet) {
-    quiet_ = 0;
-    return;
-  }
-  if (++quiet_ < quiet_rounds) return;
-  const std::uint64_t now = fingerprint();
-  if (quiet_ > quiet_rounds && now == kept_) fail_as_deadlock();
-  if (quiet_ == quiet_rounds || quiet_ >= 2 * kept_at_) {
-    kept_ = now;
-    kept_at_ = quiet_;
-  }
-}
-
-std::uint64_t functional_executor::fingerprint() {
-  std::uint64_t hash = 0;
-  const auto add = [&hash](std::uint64_t word) { hash = hash_with(hash, word); };
-  simt::context_image image;
-  for (const auto& b : resident_) {
-    for (const std::uint32_t word : b->registers) add(word);
-    for (const std::uint8_t byte : b->shared) add(byte);
-    for (const std::uint8_t byte : b->local) add(byte);
-    image.write();
-    b->barriers.exchange(image);
-    b->cluster.exchange(image);
-    for (warp& x : b->warps) {
-      image(x.state);
-      add(x.done * 2u + x.waits);
-    }
-    for (const std::uint32_t word : image.words()) add(word);
-  }
-  return hash;
-}
-
-void functional_executor::fail_as_deadlock() {
-  std::string text =
-      "deadlock: no block has begun or ended, no memory has changed, and all running warps loop without effect or wait at barriers";
-  unsigned lines = 0, more = 0;
-  for (const auto& b : resident_)
-    for (const warp& x : b->warps) {
-      if (x.done) continue;
-      if (lines == most_lines) {
-        ++more;
-        continue;
-      }
-      ++lines;
-      const simt::dim3& i = b->context.index;
-      const std::string who = "\n  block (" + std::to_string(i.x) + "," + std::to_string(i.y) + "," +
-                              std::to_string(i.z) + ") of kernel '" + launch_->program->kernel + "', warp " +
-                              std::to_string(x.state.warp_in_block) + ", ";
-      for (const std::string& place : lane_places(*b, x)) text += who + place;
-    }
-  if (more != 0) text += "\n  and " + std::to_string(more) + " more warps";
-  throw functional_failure{std::move(text), {}};
 }
 
 }  // namespace heddle

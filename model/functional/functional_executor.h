@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/functional/block_supply.h"
 #include "heddle/functional/execution_watcher.h"
 #include "heddle/functional/functional_memory.h"
 #include "heddle/functional/functional_observer.h"
@@ -25,10 +27,12 @@ namespace heddle {
 struct functional_block;
 struct functional_cluster;
 struct functional_warp;
+struct lanes_by_space;
 
 /// Executes launches without timing, as fast as the host can, with the functions by which the SMs execute instructions.
 /// Blocks run one after another. If they wait for each other, they alternate with as many others as the chip would
-/// hold. Execution is deterministic: the same launch on the same memory always runs the same way.
+/// hold. Execution is deterministic: the same launch on the same memory always runs the same way. Blocks that are
+/// independent (block_independence.h) may run on several threads, which changes no result; data races may.
 class functional_executor {
  public:
   functional_executor(const gpu_config& config, functional_memory& memory, const address_ranges& ranges,
@@ -40,7 +44,7 @@ class functional_executor {
     ending how = ending::completed;
     std::string text;  // of a failure
     fault_details details;
-    std::uint64_t warp_instructions = 0;
+    std::uint64_t warp_instructions = 0;  // of a failed launch: 0
   };
   /// Executes the launch to its end. Clocks that programs read start at `cycle`, or where the last launch left them if
   /// that is later, and count one cycle per instruction.
@@ -48,6 +52,9 @@ class functional_executor {
 
   /// Launches may be ended by `observer` from now on; null: none.
   void observe(functional_observer* observer) { observer_ = observer; }
+  [[nodiscard]] functional_observer* observer() const { return observer_; }
+  /// Launches run on so many threads, the caller's included, from now on.
+  void use_threads(unsigned threads);
   /// Memory accesses and synchronisation are reported to `watcher` from now on; null: to none.
   void watch(execution_watcher* watcher) {
     watcher_ = watcher;
@@ -61,19 +68,33 @@ class functional_executor {
   enum class pause : std::uint8_t { none, exited, waits, spins, quantum };
 
   // Blocks (functional_executor.cpp)
-  void run_blocks(const resident_launch& launch);
-  void start_cluster(std::uint64_t number, unsigned& next_slot);
+  void begin(const resident_launch& launch, functional_program& program, block_supply& supply);
+  void end_launch();
+  void run_blocks();
+  bool has_next();
+  bool is_to_stop();
+  void start_cluster(std::uint64_t number);
   void start(block& b, std::uint64_t number);
   bool end(block& b);
+  bool move_to_spare(std::vector<std::unique_ptr<block>>::iterator from);
+  bool drop_needless();
+  bool attempt(block& b);
   bool visit(block& b);
   void release(block& b, const barrier_outcome& o);
   [[noreturn]] void fail(const block& b, const simt::warp_state& w, const isa::instruction& i, unsigned lane,
                          const std::string& what, fault_details details = {});
+  // Threads (functional_threads.cpp)
+  void share_launch();
+  void join(const functional_executor& leader);
+  void run_share();
+  void take_over(functional_executor& helper);
+  // Deadlocks (functional_deadlock.cpp)
   [[noreturn]] void fail_deadlocked(const block& b);
   [[nodiscard]] std::vector<std::string> lane_places(const block& b, const warp& x) const;
-  void detect_recurrence(bool moved);
+  bool recurs(bool moved);
+  bool survives_recurrence();
   std::uint64_t fingerprint();
-  [[noreturn]] void fail_as_deadlock();
+  [[nodiscard]] std::string deadlock_text(const std::uint64_t* cluster) const;
 
   // Instructions (functional_warp.cpp)
   pause run(block& b, warp& x);
@@ -97,8 +118,18 @@ class functional_executor {
   void load(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void store(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void shared(block& b, warp& x, functional_step& s, simt::lane_mask mask);
-  void access(block& b, warp& x, functional_step& s, simt::lane_mask mask, std::uint64_t* addresses);
+  // Lane by lane (functional_cells.cpp)
   void any_access(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  void access(block& b, warp& x, functional_step& s, simt::lane_mask mask, std::uint64_t* addresses);
+  /// Where the data of a lane lie: word k at bytes + k * apart.
+  struct lane_cell {
+    std::uint8_t* bytes;
+    unsigned apart;
+  };
+  lane_cell cell_of(warp& x, const lanes_by_space& lanes, const std::uint64_t* addresses, unsigned lane, bool writes);
+  void load_cells(warp& x, functional_step& s, const lanes_by_space& lanes, const std::uint64_t* addresses);
+  void store_cells(warp& x, functional_step& s, const lanes_by_space& lanes, const std::uint64_t* addresses);
+  void change_cells(warp& x, functional_step& s, const lanes_by_space& lanes, const std::uint64_t* addresses);
   void copy(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void bulk_copies(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void bulk_copy(block& b, warp& x, functional_step& s, unsigned lane);
@@ -132,11 +163,19 @@ class functional_executor {
   functional_observer* observer_ = nullptr;
   execution_watcher* watcher_ = nullptr;
   const barrier_rules rules_;
-  functional_memory& memory_;
+  functional_memory& memory_below_;
+  functional_memory::view memory_;
   const address_ranges& ranges_;
   program_services& services_;
   std::map<const decoded_program*, std::unique_ptr<functional_program>> programs_;
   std::unique_ptr<simt::texture_access> texture_;
+
+  // Threads, each with an executor of its own; helpers take the blocks of this one's supply.
+  class crew;
+  unsigned threads_ = 1;
+  std::vector<std::unique_ptr<functional_executor>> helpers_;
+  std::unique_ptr<crew> crew_;
+  block_supply own_supply_;
 
   // The launch that is executed:
   const resident_launch* launch_ = nullptr;
@@ -145,9 +184,16 @@ class functional_executor {
   std::vector<std::unique_ptr<block>> resident_;
   std::vector<std::unique_ptr<block>> spare_;  // for reuse of their storage
   std::vector<std::unique_ptr<functional_cluster>> clusters_;
-  std::uint64_t next_block_ = 0;  // where clusters wait for each other: the next cluster
-  std::uint64_t executed_ = 0;    // warp instructions
-  std::uint64_t clock_ = 0;       // at the start of the launch
+  block_supply* supply_ = nullptr;
+  block_supply::range next_;    // clusters taken from the supply, but not begun
+  std::uint64_t wanted_ = 1;    // resident blocks
+  unsigned next_slot_ = 0;      // of the chip, for a further resident block
+  bool apart_ = false;          // its blocks are independent
+  bool concurrent_ = false;     // other threads execute blocks of it
+  std::uint64_t pause_at_ = 0;  // warp instructions after which run_blocks() returns
+  std::thread::id caller_;      // that began the launch
+  std::uint64_t executed_ = 0;  // warp instructions
+  std::uint64_t clock_ = 0;     // at the start of the launch
   unsigned bad_lane_ = 0;
   // Detection of blocks that repeat themselves without end:
   bool watches_ = false;     // changes of memory are tracked

@@ -8,30 +8,56 @@
 
 namespace heddle {
 
-functional_memory::page& functional_memory::load_page(std::uint64_t address) {
+namespace {
+constexpr std::uint64_t pages_of_region = (std::uint64_t{1} << 30) / functional_memory::page_bytes;
+constexpr std::uint64_t regions_known = 1024;  // that a view finds without a lock
+}  // namespace
+
+functional_memory::~functional_memory() { drop_pages(); }
+
+functional_memory::page& functional_memory::view::load(std::uint64_t address) {
+  if (address / region_bytes != number_) {
+    last_ = region_of(address);
+    number_ = address / region_bytes;
+  }
+  std::atomic<page*>& here = last_[address % region_bytes / page_bytes];
+  if (page* p = here.load(std::memory_order_acquire)) return *p;
+  return memory_.load_page(address, here);
+}
+
+std::atomic<functional_memory::page*>* functional_memory::view::region_of(std::uint64_t address) {
   const std::uint64_t number = address / region_bytes;
-  if (number != last_number_) {
-    region& r = regions_[number];
-    if (r.empty()) r.resize(region_bytes / page_bytes);
-    last_number_ = number;
-    last_ = r.data();
-  }
-  std::unique_ptr<page>& p = last_[address % region_bytes / page_bytes];
-  if (!p) {
-    p.reset(new page);  // not zeroed, as it is filled below
-    ++pages_;
-    const std::uint64_t begin = address / page_bytes * page_bytes;
-    invariant(below_(false, begin, p->bytes, page_bytes) == page_bytes, "device memory gave less than a page");
-  }
-  return *p;
+  if (number >= regions_known) return memory_.region_of(address);
+  if (number >= known_.size()) known_.resize(number + 1);
+  if (known_[number] == nullptr) known_[number] = memory_.region_of(address);
+  return known_[number];
+}
+
+std::atomic<functional_memory::page*>* functional_memory::region_of(std::uint64_t address) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  region& r = regions_[address / region_bytes];
+  if (!r) r.reset(new std::atomic<page*>[pages_of_region] {});
+  return r.get();
+}
+
+functional_memory::page& functional_memory::load_page(std::uint64_t address, std::atomic<page*>& here) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (page* p = here.load(std::memory_order_relaxed)) return *p;  // another thread was first
+  std::unique_ptr<page> p(new page);                              // not zeroed, as it is filled below
+  const std::uint64_t begin = address / page_bytes * page_bytes;
+  invariant(below_(false, begin, p->bytes, page_bytes) == page_bytes, "device memory gave less than a page");
+  pages_.fetch_add(1, std::memory_order_relaxed);
+  here.store(p.get(), std::memory_order_release);
+  return *p.release();
 }
 
 functional_memory::page* functional_memory::find(std::uint64_t address) {
   const auto r = regions_.find(address / region_bytes);
-  return r == regions_.end() ? nullptr : r->second[address % region_bytes / page_bytes].get();
+  return r == regions_.end() ? nullptr : r->second[address % region_bytes / page_bytes].load(std::memory_order_relaxed);
 }
 
 unsigned functional_memory::exchange(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   unsigned done = 0;
   while (done < bytes) {
     const std::uint64_t a = address + done;
@@ -40,7 +66,7 @@ unsigned functional_memory::exchange(bool write, std::uint64_t address, std::uin
       std::uint8_t* const here = p->bytes + a % page_bytes;
       if (write) {
         std::memcpy(here, data + done, n);
-        p->dirty = true;
+        p->mark_dirty();
       } else {
         std::memcpy(data + done, here, n);
       }
@@ -58,14 +84,19 @@ unsigned functional_memory::exchange(bool write, std::uint64_t address, std::uin
 
 void functional_memory::close() {
   for (const auto& [number, r] : regions_)
-    for (std::size_t k = 0; k < r.size(); ++k)
-      if (r[k] && r[k]->dirty)
-        invariant(below_(true, number * region_bytes + k * page_bytes, r[k]->bytes, page_bytes) == page_bytes,
-                  "device memory took less than a page");
+    for (std::size_t k = 0; k < pages_of_region; ++k)
+      if (page* const p = r[k].load(std::memory_order_relaxed))
+        if (p->dirty.load(std::memory_order_relaxed))
+          invariant(below_(true, number * region_bytes + k * page_bytes, p->bytes, page_bytes) == page_bytes,
+                    "device memory took less than a page");
+  drop_pages();
+}
+
+void functional_memory::drop_pages() {
+  for (const auto& [number, r] : regions_)
+    for (std::size_t k = 0; k < pages_of_region; ++k) delete r[k].load(std::memory_order_relaxed);
   regions_.clear();
-  last_number_ = ~std::uint64_t{0};
-  last_ = nullptr;
-  pages_ = 0;
+  pages_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace heddle

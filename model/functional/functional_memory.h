@@ -1,63 +1,92 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace heddle {
 
 /// Device memory for launches that are executed functionally: pages are fetched at the first access and written back
 /// before a timed launch starts. While a page is held here it is newer than the memory, so all other untimed accesses
-/// must use exchange().
+/// must use exchange(). Several threads may access it at the same time, each through its own view, but for close().
 class functional_memory {
  public:
   static constexpr std::uint64_t page_bytes = 65536;
 
   struct page {
-    bool dirty = false;
+    std::atomic<bool> dirty{false};
     alignas(64) std::uint8_t bytes[page_bytes];
+    /// Call before the bytes are changed. Threads that only read the mark share its cache line.
+    void mark_dirty() {
+      if (!dirty.load(std::memory_order_relaxed)) dirty.store(true, std::memory_order_relaxed);
+    }
   };
-  /// The memory below: reads or writes, and returns the number of bytes transferred.
+  /// The memory below: reads or writes, and returns the number of bytes transferred. One thread calls it at a time.
   using backing = std::function<unsigned(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)>;
 
   explicit functional_memory(backing below) : below_(std::move(below)) {}
+  ~functional_memory();
+  functional_memory(const functional_memory&) = delete;
+  functional_memory& operator=(const functional_memory&) = delete;
 
-  /// The page that contains the address. Throws internal_error if the memory below does not have the whole page.
-  page& at(std::uint64_t address) {
-    if (__builtin_expect(address / region_bytes == last_number_, 1))
-      if (page* p = last_[address % region_bytes / page_bytes].get()) return *p;
-    return load_page(address);
-  }
-  std::uint8_t* readable(std::uint64_t address) { return at(address).bytes + address % page_bytes; }
-  std::uint8_t* writable(std::uint64_t address) {
-    page& p = at(address);
-    p.dirty = true;
-    return p.bytes + address % page_bytes;
-  }
+  /// A thread's way to the pages. It keeps where it found the last one; close() makes that invalid.
+  class view {
+   public:
+    explicit view(functional_memory& memory) : memory_(memory) {}
+    /// The page that contains the address. Throws internal_error if the memory below does not have the whole page.
+    page& at(std::uint64_t address) {
+      if (__builtin_expect(address / region_bytes == number_, 1))
+        if (page* p = last_[address % region_bytes / page_bytes].load(std::memory_order_acquire)) return *p;
+      return load(address);
+    }
+    std::uint8_t* readable(std::uint64_t address) { return at(address).bytes + address % page_bytes; }
+    std::uint8_t* writable(std::uint64_t address) {
+      page& p = at(address);
+      p.mark_dirty();
+      return p.bytes + address % page_bytes;
+    }
+    /// Call after close().
+    void forget() {
+      number_ = no_region;
+      known_.clear();
+    }
+
+   private:
+    static constexpr std::uint64_t no_region = ~std::uint64_t{0};
+    page& load(std::uint64_t address);
+    std::atomic<page*>* region_of(std::uint64_t address);
+    functional_memory& memory_;
+    std::uint64_t number_ = no_region;        // of the region of the last access
+    std::atomic<page*>* last_ = nullptr;      // its pages
+    std::vector<std::atomic<page*>*> known_;  // pages of regions by number; null: not asked for yet
+  };
 
   /// True if pages are held.
-  [[nodiscard]] bool open() const { return pages_ != 0; }
-  [[nodiscard]] std::uint64_t pages() const { return pages_; }
+  [[nodiscard]] bool open() const { return pages() != 0; }
+  [[nodiscard]] std::uint64_t pages() const { return pages_.load(std::memory_order_relaxed); }
   /// An access from outside: to pages that are held here, otherwise to the memory below. Returns the number of bytes
   /// transferred.
   unsigned exchange(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes);
-  /// Writes back all dirty pages and drops all pages.
+  /// Writes back all dirty pages and drops all pages. No other thread may access the memory.
   void close();
 
  private:
   static constexpr std::uint64_t region_bytes = std::uint64_t{1} << 30;
-  using region = std::vector<std::unique_ptr<page>>;
-  page& load_page(std::uint64_t address);
+  using region = std::unique_ptr<std::atomic<page*>[]>;
+  void drop_pages();
+  std::atomic<page*>* region_of(std::uint64_t address);
+  page& load_page(std::uint64_t address, std::atomic<page*>& here);
   page* find(std::uint64_t address);
 
-  backing below_;
-  std::map<std::uint64_t, region> regions_;  // by number
-  std::uint64_t last_number_ = ~std::uint64_t{0};
-  std::unique_ptr<page>* last_ = nullptr;
-  std::uint64_t pages_ = 0;
+  const backing below_;
+  std::mutex mutex_;                         // guards what follows, and calls of below_
+  std::map<std::uint64_t, region> regions_;  // by number; those made stay until close()
+  std::atomic<std::uint64_t> pages_{0};
 };
 
 }  // namespace heddle

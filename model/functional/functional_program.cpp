@@ -3,6 +3,7 @@
 
 #include <bitset>
 
+#include "heddle/functional/block_independence.h"
 #include "heddle/isa/matrix.h"
 #include "heddle/sub_partition/dependence/decode.h"
 
@@ -74,7 +75,7 @@ bool accesses(const isa::instruction& i, const registers& some) {
 }  // namespace
 
 functional_program::functional_program(std::shared_ptr<const decoded_program> program, bool watched)
-    : decoded(std::move(program)) {
+    : decoded(std::move(program)), independent_blocks(!watched && has_independent_blocks(*decoded->program)) {
   const std::vector<back_edge> edges = back_edges(*decoded->program);
   steps.resize(decoded->code.size());
   const registers products = watched ? of_products(*decoded) : registers();

@@ -170,7 +170,7 @@ std::string gpu::barrier_deadlock() const { return parts_->barrier_deadlock(); }
 
 ptx::parsed_modules& gpu::parsed_modules() { return parts_->host.parsed_modules(); }
 
-void gpu::observe(functional_observer& observer) { parts_->host.observe(observer); }
+void gpu::observe(functional_observer& observer) { parts_->host.functional().observe(&observer); }
 
 void gpu::sanitize(sanitizer& sanitizer) { parts_->host.sanitize(sanitizer); }
 
@@ -206,7 +206,10 @@ void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   p.core.set_lookahead(&p);
 }
 
-void gpu::use_threads(unsigned threads) { parts_->core.use_threads(threads); }
+void gpu::use_threads(unsigned threads) {
+  parts_->core.use_threads(threads);
+  parts_->host.functional().use_threads(threads);
+}
 
 bool gpu::simulates_ahead() const { return parts_->ahead_until != 0; }
 

@@ -64,8 +64,8 @@ class gpu : public sc_core::sc_module {
   /// through a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host may request some. Has no
   /// effect with external memory or if a socket of the memory path is monitored or delayed.
   void simulate_ahead(cycle_t until, bool preemptions);
-  /// Call before the simulation starts. The SMs that are simulated ahead run on so many host threads; it changes no
-  /// result.
+  /// Call before the simulation starts. The SMs that are simulated ahead run on so many host threads, and so do
+  /// launches that are executed functionally; it changes no result.
   void use_threads(unsigned threads);
   /// simulate_ahead() had an effect: the configuration permits it.
   [[nodiscard]] bool simulates_ahead() const;

@@ -49,7 +49,7 @@ std::uint32_t launch_watcher::index_of(const isa::instruction& i) const {
   return static_cast<std::uint32_t>(&i - launch_->program->code.data());
 }
 
-void launch_watcher::launch_begins(const resident_launch& launch, functional_memory& memory, bool independent) {
+void launch_watcher::launch_begins(const resident_launch& launch, functional_memory::view& memory, bool independent) {
   launch_ = &launch;
   independent_ = independent;
   partial_ = false;

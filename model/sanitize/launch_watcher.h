@@ -48,7 +48,7 @@ class launch_watcher final : public execution_watcher {
   /// Steps since a block has begun or ended.
   [[nodiscard]] std::uint64_t steps_since_progress() const { return steps_; }
 
-  void launch_begins(const resident_launch& launch, functional_memory& memory, bool independent) override;
+  void launch_begins(const resident_launch& launch, functional_memory::view& memory, bool independent) override;
   void block_begins(const functional_block& block) override;
   simt::lane_mask accesses(const watched_access& access) override;
   void transfer_begins(const watched_step& step) override;

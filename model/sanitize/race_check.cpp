@@ -71,7 +71,7 @@ bool stores_what_it_reads(const isa::program& p, std::uint32_t read, std::uint32
 
 }  // namespace
 
-std::string race_check::begin(const resident_launch& launch, functional_memory& memory, bool independent) {
+std::string race_check::begin(const resident_launch& launch, functional_memory::view& memory, bool independent) {
   end();
   launch_ = &launch;
   program_ = launch.program.get();

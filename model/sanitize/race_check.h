@@ -18,9 +18,7 @@
 #include "heddle/sanitize/shadow/shadow_memory.h"
 #include "heddle/sanitize/shadow/shadow_pages.h"
 
-namespace heddle {
-class functional_memory;
-}
+namespace heddle {}
 
 namespace heddle::sanitize {
 
@@ -37,7 +35,7 @@ class race_check {
  public:
   explicit race_check(findings& found) : found_(found) {}
   /// Returns why the launch cannot be checked; empty: it can.
-  std::string begin(const resident_launch& launch, functional_memory& memory, bool independent);
+  std::string begin(const resident_launch& launch, functional_memory::view& memory, bool independent);
   void end();
 
   /// What the launch has done to global memory so far.
@@ -231,7 +229,7 @@ class race_check {
   const resident_launch* launch_ = nullptr;
   bool tells_apart_ = false;  // what a cell becomes does not follow from its marks alone, or there was a finding
   const isa::program* program_ = nullptr;
-  functional_memory* memory_ = nullptr;
+  functional_memory::view* memory_ = nullptr;
   bool independent_ = false;
   std::uint32_t warps_per_block_ = 1;
   sequence now_ = 0;

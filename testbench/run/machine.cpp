@@ -59,6 +59,7 @@ machine::machine(const run_options& o, const gpu_config& config, std::uint64_t f
 void machine::simulate_ahead(cycle_t until, bool preemptions) {
   gpu_.simulate_ahead(until, preemptions);
   if (options_.threads == 1) return;
+  gpu_.use_threads(options_.threads);
   if (!gpu_.simulates_ahead()) {
     if (options_.threads_named)
       message_log::warning(
@@ -69,7 +70,6 @@ void machine::simulate_ahead(cycle_t until, bool preemptions) {
   if (!views_.empty() && options_.threads_named)
     message_log::warning(
         "--threads: in cycles that a waveform, a timeline or a pipeline view shows, SMs are simulated on one thread");
-  gpu_.use_threads(options_.threads);
 }
 
 void machine::warn_of_one_thread() const {

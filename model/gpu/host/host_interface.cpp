@@ -367,7 +367,8 @@ void host_interface::grid_resident(const grid_record& grid) {
   blocks_.hand_over(grid);
   if (sanitizer_ == nullptr || grid.launch->recorded()) return;
   copied_services services(*sanitizer_, heap_);
-  sanitizer_->check(*grid.launch, memory_.ranges(), memory_.reader(), services, clock_.cycle(), functional_observer_);
+  sanitizer_->check(*grid.launch, memory_.ranges(), memory_.reader(), services, clock_.cycle(),
+                    functional_executor_.observer());
 }
 
 void host_interface::heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w,

@@ -58,11 +58,8 @@ class host_interface : public sc_core::sc_module,
   void supervise(host_supervisor& supervisor) { supervisor_ = &supervisor; }
   /// The PTX modules that are in use.
   ptx::parsed_modules& parsed_modules() { return modules_.parsed(); }
-  /// Launches that are executed functionally may be ended by `observer` from now on.
-  void observe(functional_observer& observer) {
-    functional_observer_ = &observer;
-    functional_executor_.observe(&observer);
-  }
+  /// What executes launches functionally.
+  functional_executor& functional() { return functional_executor_; }
   /// Launches are checked by `sanitizer` from now on.
   void sanitize(sanitizer& sanitizer);
 
@@ -147,7 +144,6 @@ class host_interface : public sc_core::sc_module,
   bool resetting_ = false;
   std::deque<std::uint32_t> completion_queue_;
   functional_executor functional_executor_;
-  functional_observer* functional_observer_ = nullptr;
   sanitizer* sanitizer_ = nullptr;
   bool executing_ = false;  // a launch functionally
   launch_builder launch_builder_;

@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
   for (const std::string name : {"vectors", "arguments", "memory", "managed", "pinned", "host_functions", "errors",
                                  "fails_assertion", "prints", "threads", "forks"})
-    for (const std::string which : {"--skip-functional", "--launches 1,4-5"}) {
+    for (const std::string which : {"--skip-functional", "--launches 1,4-5 --threads 3"}) {
       const outcome o = exec(part(name), "--quiet --log-level error --gpu v100 " + which);
       EXPECT_EQ(0, o.code) << name << which << "\n" << o.out << o.err;
       EXPECT_NE(std::string::npos, o.out.find("right\n")) << name << which << o.out << o.err;

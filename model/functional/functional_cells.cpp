@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Accesses to memory of any kind, lane by lane.
+#include <algorithm>
+#include <cstring>
+
+#include "heddle/functional/functional_block.h"
+#include "heddle/functional/functional_executor.h"
+#include "heddle/functional/lanes_by_space.h"
+#include "heddle/isa/set_bits.h"
+#include "heddle/simt/warp/fault_text.h"
+
+namespace heddle {
+
+void functional_executor::put(std::uint8_t* to, const void* from, unsigned bytes) {
+  if (watches_ && std::memcmp(to, from, bytes) != 0) changed_ = true;
+  std::memcpy(to, from, bytes);
+}
+
+void functional_executor::check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask,
+                                       const std::uint64_t* addresses, unsigned bytes) {
+  const isa::instruction& i = *s.decoded->instruction;
+  for (const unsigned l : set_bits(mask)) {
+    const bool misaligned = (addresses[l] & (bytes - 1)) != 0;
+    if (!misaligned && ranges_.find(addresses[l], bytes, s.where)) continue;
+    const bool atomic = i.op == isa::opcode::atom || i.op == isa::opcode::red;
+    const bool stores = i.op == isa::opcode::st || i.op == isa::opcode::sust;
+    fail(b, x.state, i, l,
+         simt::global_fault(atomic   ? "atomic"
+                            : stores ? "store"
+                                     : "load",
+                            misaligned, addresses[l], bytes));
+  }
+}
+
+void functional_executor::any_access(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
+  const isa::instruction& i = *s.decoded->instruction;
+  alignas(64) std::uint64_t addresses[isa::warp_size];
+  simt::lane_addresses(i, x.state, mask, addresses);
+  if (s.decoded->access == lsu_kind::constant_load) {
+    const std::uint64_t bank_bytes = launch_->banks[i.sub].size();
+    const unsigned lane = simt::outside_bank(addresses, mask, s.bytes, bank_bytes);
+    if (lane != isa::warp_size) fail(b, x.state, i, lane, simt::constant_fault(addresses[lane], s.bytes, bank_bytes));
+    return s.execute(i, x.state, mask);
+  }
+  access(b, x, s, mask, addresses);
+}
+
+namespace {
+
+struct cell_change {
+  std::uint64_t before;
+  std::uint64_t after;
+};
+
+/// What the atomic leaves in a cell that held `before`. `words`: the operands by word and lane, `count` words each.
+std::uint64_t atomic_result(const isa::instruction& i, std::uint64_t before,
+                            const std::uint32_t (*words)[isa::warp_size], unsigned lane, unsigned count) {
+  const auto op = static_cast<isa::atomic_op>(i.sub);
+  const auto value = [&](unsigned k) {
+    return words[k][lane] | (count == 2 ? std::uint64_t{words[k + 1][lane]} << 32 : 0);
+  };
+  return simt::global_atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
+}
+
+/// The same on memory that other threads may change.
+template <class Word>
+cell_change change_among_threads(const isa::instruction& i, std::uint8_t* at,
+                                 const std::uint32_t (*words)[isa::warp_size], unsigned lane) {
+  auto* const cell = reinterpret_cast<Word*>(at);
+  Word before = __atomic_load_n(cell, __ATOMIC_RELAXED), after = 0;
+  do {
+    after = static_cast<Word>(atomic_result(i, before, words, lane, sizeof(Word) / 4));
+  } while (!__atomic_compare_exchange_n(cell, &before, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return {before, after};
+}
+
+}  // namespace
+
+std::uint8_t* functional_executor::local_byte(warp& x, std::uint64_t offset, unsigned lane) const {
+  return x.local + (offset / 4 * isa::warp_size + lane) * 4 + offset % 4;
+}
+
+// Any load, store, atomic or reduction; each lane in its own address space.
+void functional_executor::access(block& b, warp& x, functional_step& s, simt::lane_mask mask,
+                                 std::uint64_t* addresses) {
+  const isa::instruction& i = *s.decoded->instruction;
+  lanes_by_space lanes = divide_by_space(i.mem_space, mask, addresses);
+  if (launch_->reaches_cluster && lanes.shared != 0) lanes.shared &= ~access_others(b, x, lanes.shared, addresses, i);
+  for (const unsigned l : set_bits(lanes.local)) {
+    if (addresses[l] + s.bytes > launch_->program->local_bytes || addresses[l] % s.bytes != 0)
+      fail(b, x.state, i, l, simt::local_fault(addresses[l], s.bytes));
+  }
+  if (lanes.shared != 0) simt::shared_access(i, x.state, lanes.shared, addresses, bad_lane_);
+  if ((lanes.global | lanes.local) == 0) return;
+  check_global(b, x, s, lanes.global, addresses, s.bytes);
+  if (i.op == isa::opcode::ld) load_cells(x, s, lanes, addresses);
+  else if (i.op == isa::opcode::st) store_cells(x, s, lanes, addresses);
+  else change_cells(x, s, lanes, addresses);
+}
+
+functional_executor::lane_cell functional_executor::cell_of(warp& x, const lanes_by_space& lanes,
+                                                            const std::uint64_t* addresses, unsigned lane,
+                                                            bool writes) {
+  if ((lanes.local >> lane & 1) != 0) return {local_byte(x, addresses[lane], lane), 4 * isa::warp_size};
+  return {writes ? memory_.writable(addresses[lane]) : memory_.readable(addresses[lane]), 4};
+}
+
+void functional_executor::load_cells(warp& x, functional_step& s, const lanes_by_space& lanes,
+                                     const std::uint64_t* addresses) {
+  const simt::lane_mask mask = lanes.global | lanes.local;
+  const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
+  alignas(64) std::uint32_t words[4][isa::warp_size];
+  for (const unsigned l : set_bits(mask)) {
+    const lane_cell c = cell_of(x, lanes, addresses, l, false);
+    words[0][l] = 0;
+    for (unsigned k = 0; k < count; ++k) std::memcpy(&words[k][l], c.bytes + k * c.apart, chunk);
+  }
+  simt::lane_write_back(*s.decoded->instruction, x.state, mask, words);
+}
+
+void functional_executor::store_cells(warp& x, functional_step& s, const lanes_by_space& lanes,
+                                      const std::uint64_t* addresses) {
+  const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
+  alignas(64) std::uint32_t words[4][isa::warp_size];
+  simt::lane_store_data(*s.decoded->instruction, x.state, words);
+  for (const unsigned l : set_bits(lanes.global | lanes.local)) {
+    const lane_cell c = cell_of(x, lanes, addresses, l, true);
+    for (unsigned k = 0; k < count; ++k) put(c.bytes + k * c.apart, &words[k][l], chunk);
+  }
+}
+
+void functional_executor::change_cells(warp& x, functional_step& s, const lanes_by_space& lanes,
+                                       const std::uint64_t* addresses) {
+  const isa::instruction& i = *s.decoded->instruction;
+  const simt::lane_mask mask = lanes.global | lanes.local;
+  const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
+  alignas(64) std::uint32_t words[4][isa::warp_size], old[4][isa::warp_size];
+  simt::lane_store_data(i, x.state, words);
+  for (const unsigned l : set_bits(mask)) {
+    const lane_cell c = cell_of(x, lanes, addresses, l, true);
+    cell_change change{0, 0};
+    if (concurrent_ && c.apart == 4) {  // of 4 or 8 bytes, as it commutes
+      change = s.bytes == 8 ? change_among_threads<std::uint64_t>(i, c.bytes, words, l)
+                            : change_among_threads<std::uint32_t>(i, c.bytes, words, l);
+      changed_ |= change.before != change.after;
+    } else {
+      std::uint32_t cell[2] = {0, 0};
+      for (unsigned k = 0; k < count; ++k) std::memcpy(&cell[k], c.bytes + k * c.apart, chunk);
+      change.before = cell[0] | std::uint64_t{cell[1]} << 32;
+      change.after = atomic_result(i, change.before, words, l, count);
+      for (unsigned k = 0; k < count; ++k) {
+        const auto word = static_cast<std::uint32_t>(change.after >> (32 * k));
+        put(c.bytes + k * c.apart, &word, chunk);
+      }
+    }
+    old[0][l] = static_cast<std::uint32_t>(change.before);
+    old[1][l] = static_cast<std::uint32_t>(change.before >> 32);
+  }
+  if (i.op == isa::opcode::atom) simt::lane_write_back(i, x.state, mask, old);
+}
+
+}  // namespace heddle
