@@ -101,9 +101,36 @@ void check_shared(const instruction& i, const block_context& block, lane_mask ma
   fail_shared(i, block, addresses[bad_lane], bytes, bad_lane);
 }
 
+/// An atomic on 32-bit words whose result `f` computes from the word and the operand.
+template <class F>
+bool atomic_words(std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses, const std::uint32_t* data,
+                  std::uint32_t* old, F&& f) {
+  for_each_lane(mask, [&](unsigned l) {
+    std::memcpy(&old[l], memory + addresses[l], 4);
+    const std::uint32_t after = f(old[l], data[l]);
+    std::memcpy(memory + addresses[l], &after, 4);
+  });
+  return true;
+}
+
+/// The frequent atomics: of 32-bit integers, but for minima and maxima. False: it is none of them.
+bool quick_atomic(const instruction& i, std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses,
+                  const std::uint32_t* data, std::uint32_t* old) {
+  if (i.type != dtype::u32 && i.type != dtype::s32 && i.type != dtype::b32) return false;
+  const auto words = [&](auto&& f) { return atomic_words(memory, mask, addresses, data, old, f); };
+  switch (static_cast<atomic_op>(i.sub)) {
+    case atomic_op::add: return words([](std::uint32_t a, std::uint32_t b) { return a + b; });
+    case atomic_op::and_: return words([](std::uint32_t a, std::uint32_t b) { return a & b; });
+    case atomic_op::or_: return words([](std::uint32_t a, std::uint32_t b) { return a | b; });
+    case atomic_op::xor_: return words([](std::uint32_t a, std::uint32_t b) { return a ^ b; });
+    default: return false;
+  }
+}
+
 /// An atomic on checked addresses: `data` are its operands, `old` becomes the values before.
 void atomic_cells(const instruction& i, std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses,
                   unsigned bytes, const std::uint32_t (*data)[warp_size], std::uint32_t (*old)[warp_size]) {
+  if (quick_atomic(i, memory, mask, addresses, data[0], old[0])) return;
   const auto op = static_cast<atomic_op>(i.sub);
   const unsigned words = bytes == 8 ? 2 : 1;
   for_each_lane(mask, [&](unsigned l) {
@@ -122,7 +149,8 @@ void atomic_cells(const instruction& i, std::uint8_t* memory, lane_mask mask, co
 void shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses,
                    unsigned bytes) {
   std::uint32_t data[4][warp_size];
-  std::uint32_t old[4][warp_size] = {};
+  std::uint32_t old[4][warp_size];
+  if (i.op == opcode::atom) std::memset(old, 0, sizeof old);
   lane_store_data(i, w, data);
   atomic_cells(i, w.block->shared, mask, addresses, bytes, data, old);
   if (i.op == opcode::atom) lane_write_back(i, w, mask, old);

@@ -12,48 +12,46 @@ using isa::opcode;
 using isa::shuffle_mode;
 using isa::vote_mode;
 
-void shfl(const instruction& i, warp_state& w, lane_mask mask) {
-  alignas(64) std::uint32_t sa[warp_size], sb[warp_size], sc[warp_size];
-  alignas(64) std::uint32_t result[warp_size] = {};
-  const std::uint32_t* a = fetch_modified<modifiers::integer>(i.src[0], w, sa);
-  const std::uint32_t* b = fetch_modified<modifiers::integer>(i.src[1], w, sb);
-  const std::uint32_t* c = fetch_modified<modifiers::integer>(i.src[2], w, sc);
-  const auto mode = static_cast<shuffle_mode>(i.sub);
-  lane_mask in_range = 0;
-  for_each_lane(mask, [&](unsigned l) {
+/// The lane that each lane reads, and whether it lies in its segment; `b` and `c`: PTX's operands.
+template <shuffle_mode mode>
+void shuffle_sources(const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* from, std::uint32_t* valid) {
+  HEDDLE_EACH_LANE(l) {
     const auto lane = static_cast<int>(l);
     const int by = static_cast<int>(b[l] & 31);
     const int clamp = static_cast<int>(c[l] & 31);
     const int segment = static_cast<int>(c[l] >> 8 & 31);
     const int last = (lane & segment) | (clamp & ~segment);
-    const int first = lane & segment;
-    int from = lane;
-    bool valid = false;
-    switch (mode) {
-      case shuffle_mode::up:
-        from = lane - by;
-        valid = from >= last;
-        break;
-      case shuffle_mode::down:
-        from = lane + by;
-        valid = from <= last;
-        break;
-      case shuffle_mode::bfly:
-        from = lane ^ by;
-        valid = from <= last;
-        break;
-      default:
-        from = first | (by & ~segment);
-        valid = from <= last;
-        break;
-    }
-    // PTX leaves the value of an inactive source lane undefined; 0 is what reductions over the first lanes of a warp,
-    // including NVIDIA's, rely on.
-    result[l] = !valid ? a[lane] : (mask & lane_bit[from & 31]) != 0 ? a[from & 31] : 0u;
-    in_range |= valid ? lane_bit[l] : 0u;
-  });
+    const int source = mode == shuffle_mode::up     ? lane - by
+                       : mode == shuffle_mode::down ? lane + by
+                       : mode == shuffle_mode::bfly ? lane ^ by
+                                                    : (lane & segment) | (by & ~segment);
+    const bool good = mode == shuffle_mode::up ? source >= last : source <= last;
+    from[l] = static_cast<std::uint32_t>(good ? source : lane) & 31;
+    valid[l] = good ? 1 : 0;
+  }
+}
+
+void shfl(const instruction& i, warp_state& w, lane_mask mask) {
+  alignas(64) std::uint32_t sa[warp_size], sb[warp_size], sc[warp_size];
+  alignas(64) std::uint32_t result[warp_size], from[warp_size], valid[warp_size];
+  const std::uint32_t* a = fetch_modified<modifiers::integer>(i.src[0], w, sa);
+  const std::uint32_t* b = fetch_modified<modifiers::integer>(i.src[1], w, sb);
+  const std::uint32_t* c = fetch_modified<modifiers::integer>(i.src[2], w, sc);
+  switch (static_cast<shuffle_mode>(i.sub)) {
+    case shuffle_mode::up: shuffle_sources<shuffle_mode::up>(b, c, from, valid); break;
+    case shuffle_mode::down: shuffle_sources<shuffle_mode::down>(b, c, from, valid); break;
+    case shuffle_mode::bfly: shuffle_sources<shuffle_mode::bfly>(b, c, from, valid); break;
+    case shuffle_mode::idx: shuffle_sources<shuffle_mode::idx>(b, c, from, valid); break;
+  }
+  // PTX leaves the value of an inactive source lane undefined; 0 is what reductions over the first lanes of a warp,
+  // including NVIDIA's, rely on. A lane outside `mask` that reads itself is not written.
+  lane_mask in_range = 0;
+  for (unsigned l = 0; l < warp_size; ++l) {
+    result[l] = (mask >> from[l] & 1) != 0 ? a[from[l]] : 0u;
+    in_range |= valid[l] << l;
+  }
   write_lanes(i, w, mask, result);
-  write_predicate(i.pdst[0], w, mask, in_range);
+  write_predicate(i.pdst[0], w, mask, in_range & mask);
 }
 
 void match(const instruction& i, warp_state& w, lane_mask mask) {
