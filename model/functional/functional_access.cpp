@@ -60,6 +60,108 @@ inline void addresses_of(const isa::instruction& i, const simt::warp_state& w, s
   for (unsigned l = 0; l < isa::warp_size; ++l) addresses[l] = (low[l] | std::uint64_t{high[l]} << 32) + offset;
 }
 
+/// Where the lanes' words lie if their addresses follow each other (row) or are the same (uniform).
+struct lane_pattern {
+  bool row = false;
+  bool uniform = false;
+};
+
+/// Four words in a vector register: the compiler makes scalar code of the loop below without it.
+using quad = std::uint32_t __attribute__((vector_size(16)));
+
+bool is_zero(quad q) {
+  std::uint64_t halves[2];
+  std::memcpy(halves, &q, sizeof q);
+  return (halves[0] | halves[1]) == 0;
+}
+
+// Of `lanes` lanes that access `bytes` bytes each, from the low words of their addresses.
+template <unsigned lanes>
+lane_pattern pattern_of(const std::uint32_t* low, unsigned bytes) {
+  const std::uint32_t first = low[0];
+  const quad same = {first, first, first, first};
+  quad next = same + quad{0, bytes, 2 * bytes, 3 * bytes};
+  quad differs = {}, moves = {};
+  for (unsigned l = 0; l < lanes; l += 4) {
+    quad here;
+    std::memcpy(&here, low + l, sizeof here);
+    differs |= here ^ same;
+    moves |= here ^ next;
+    next += 4 * bytes;
+  }
+  return {is_zero(moves) && first <= ~std::uint32_t{0} - (lanes - 1) * bytes, is_zero(differs)};
+}
+
+// Loads `words` words of each of the lanes from `from`, into rows of the register file.
+template <unsigned lanes, unsigned words>
+void load_row(const std::uint8_t* from, std::uint32_t* to) {
+  if (words == 1) {
+    std::memcpy(to, from, lanes * 4);
+    return;
+  }
+  alignas(64) std::uint32_t data[lanes * words];
+  std::memcpy(data, from, sizeof data);
+  for (unsigned k = 0; k < words; ++k)
+    for (unsigned l = 0; l < lanes; ++l) to[k * isa::warp_size + l] = data[l * words + k];
+}
+
+template <unsigned lanes, unsigned words>
+void store_row(const std::uint32_t* from, std::uint8_t* to) {
+  if (words == 1) {
+    std::memcpy(to, from, lanes * 4);
+    return;
+  }
+  alignas(64) std::uint32_t data[lanes * words];
+  for (unsigned k = 0; k < words; ++k)
+    for (unsigned l = 0; l < lanes; ++l) data[l * words + k] = from[k * isa::warp_size + l];
+  std::memcpy(to, data, sizeof data);
+}
+
+template <unsigned lanes, unsigned words>
+void load_same(const std::uint8_t* from, std::uint32_t* to) {
+  for (unsigned k = 0; k < words; ++k) {
+    std::uint32_t v = 0;
+    std::memcpy(&v, from + 4 * k, 4);
+    for (unsigned l = 0; l < lanes; ++l) to[k * isa::warp_size + l] = v;
+  }
+}
+
+constexpr unsigned half_warp = isa::warp_size / 2;
+
+// Each half of the warp accesses a row of shared memory, or loads one place. Returns false, and has done nothing, if
+// not both do, and for illegal addresses.
+template <unsigned words>
+bool quick_halves(const std::uint32_t* base, std::uint32_t offset, bool loads, std::uint32_t size, std::uint8_t* memory,
+                  std::uint32_t* registers) {
+  constexpr unsigned bytes = 4 * words;
+  std::uint32_t at[2];
+  bool row[2];
+  for (unsigned h = 0; h < 2; ++h) {
+    const lane_pattern p = pattern_of<half_warp>(base + h * half_warp, bytes);
+    if (!p.row && !(p.uniform && loads)) return false;
+    row[h] = p.row;
+    at[h] = base[h * half_warp] + offset;
+    const std::uint32_t extent = p.row ? half_warp * bytes : bytes;
+    if (at[h] % bytes != 0 || size < extent || at[h] > size - extent) return false;
+  }
+  for (unsigned h = 0; h < 2; ++h) {
+    std::uint32_t* const to = registers + h * half_warp;
+    if (!loads) store_row<half_warp, words>(to, memory + at[h]);
+    else if (row[h]) load_row<half_warp, words>(memory + at[h], to);
+    else load_same<half_warp, words>(memory + at[h], to);
+  }
+  return true;
+}
+
+bool quick_halves(unsigned words, const std::uint32_t* base, std::uint32_t offset, bool loads, std::uint32_t size,
+                  std::uint8_t* memory, std::uint32_t* registers) {
+  switch (words) {
+    case 1: return quick_halves<1>(base, offset, loads, size, memory, registers);
+    case 2: return quick_halves<2>(base, offset, loads, size, memory, registers);
+    default: return quick_halves<4>(base, offset, loads, size, memory, registers);
+  }
+}
+
 // Fast path for the usual accesses to shared memory: whole words of all lanes, to or from registers. Returns false for
 // any other access and for an illegal one.
 bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes) {
@@ -72,6 +174,9 @@ bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes
     return false;
   const std::uint32_t* const base = w.regs + std::size_t{a.reg} * isa::warp_size;
   const auto offset = static_cast<std::uint32_t>(i.offset);
+  std::uint32_t* const words = w.regs + std::size_t{first} * isa::warp_size;
+  std::uint8_t* const memory = w.block->shared;
+  if (quick_halves(bytes / 4, base, offset, loads, size, memory, words)) return true;
   const std::uint32_t last = size - bytes;
   alignas(64) std::uint32_t at[isa::warp_size];
   std::uint32_t wrong = 0;
@@ -80,8 +185,6 @@ bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes
     wrong |= (at[l] & (bytes - 1)) | (at[l] > last ? 1u : 0u);
   }
   if (wrong != 0) return false;
-  std::uint32_t* const words = w.regs + std::size_t{first} * isa::warp_size;
-  std::uint8_t* const memory = w.block->shared;
   // In lane order: if lanes store to the same place, the last one's data stays.
   for (unsigned k = 0; k < bytes / 4; ++k) {
     std::uint32_t* const row = words + k * isa::warp_size;
@@ -127,9 +230,53 @@ functional_memory::page* functional_executor::common_page(functional_step& s, si
   return &memory_.at(first);
 }
 
+// The `bytes` bytes from `first` on if they are legal, aligned to `alignment`, and lie in one page; else null.
+functional_memory::page* functional_executor::page_of(functional_step& s, std::uint64_t first, unsigned bytes,
+                                                      unsigned alignment) {
+  if ((first & (alignment - 1)) != 0 || first < windows_end || first % page_bytes + bytes > page_bytes) return nullptr;
+  ranges_.refresh(s.where);
+  if (!s.where.holds(first, first + bytes - 1) && !ranges_.find(first, bytes, s.where)) return nullptr;
+  return &memory_.at(first);
+}
+
+// The usual access: all lanes, whole words, in a row or of one place. Returns false, and has done nothing, for others.
+bool functional_executor::quick_global(const isa::instruction& i, simt::warp_state& w, functional_step& s, bool loads) {
+  const isa::operand& a = i.src[0];
+  const unsigned bytes = s.bytes;
+  if (bytes < 4 || !a.is_reg() || a.reg == isa::rz || a.count < 2 || (loads && i.dst == isa::rz)) return false;
+  const std::uint32_t* const low = w.regs + std::size_t{a.reg} * isa::warp_size;
+  const std::uint32_t* const high = low + isa::warp_size;
+  const lane_pattern p = pattern_of<isa::warp_size>(low, bytes);
+  if (!(p.row || (p.uniform && loads)) || !pattern_of<isa::warp_size>(high, 0).uniform) return false;
+  const std::uint64_t first = (low[0] | std::uint64_t{high[0]} << 32) + static_cast<std::uint64_t>(i.offset);
+  functional_memory::page* const page = page_of(s, first, p.row ? isa::warp_size * bytes : bytes, bytes);
+  if (page == nullptr) return false;
+  std::uint8_t* const here = page->bytes + first % page_bytes;
+  if (loads) {
+    std::uint32_t* const to = w.regs + std::size_t{i.dst} * isa::warp_size;
+    if (p.row)
+      bytes == 4   ? load_row<isa::warp_size, 1>(here, to)
+      : bytes == 8 ? load_row<isa::warp_size, 2>(here, to)
+                   : load_row<isa::warp_size, 4>(here, to);
+    else
+      bytes == 4   ? load_same<isa::warp_size, 1>(here, to)
+      : bytes == 8 ? load_same<isa::warp_size, 2>(here, to)
+                   : load_same<isa::warp_size, 4>(here, to);
+    return true;
+  }
+  page->mark_dirty();
+  alignas(64) std::uint32_t words[4][isa::warp_size];
+  simt::lane_store_data(i, w, words);
+  bytes == 4   ? store_row<isa::warp_size, 1>(words[0], here)
+  : bytes == 8 ? store_row<isa::warp_size, 2>(words[0], here)
+               : store_row<isa::warp_size, 4>(words[0], here);
+  return true;
+}
+
 void functional_executor::load(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
   simt::warp_state& w = x.state;
   const isa::instruction& i = *s.decoded->instruction;
+  if (mask == simt::all_lanes && quick_global(i, w, s, true)) return;
   alignas(64) std::uint64_t addresses[isa::warp_size];
   addresses_of(i, w, mask, addresses);
   const unsigned bytes = s.bytes;
@@ -150,6 +297,7 @@ void functional_executor::load(block& b, warp& x, functional_step& s, simt::lane
 
 void functional_executor::store(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
   const isa::instruction& i = *s.decoded->instruction;
+  if (mask == simt::all_lanes && !watches_ && quick_global(i, x.state, s, false)) return;
   alignas(64) std::uint64_t addresses[isa::warp_size];
   addresses_of(i, x.state, mask, addresses);
   const unsigned bytes = s.bytes;

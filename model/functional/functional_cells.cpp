@@ -13,11 +13,20 @@ namespace heddle {
 
 void functional_executor::put(std::uint8_t* to, const void* from, unsigned bytes) {
   if (watches_ && std::memcmp(to, from, bytes) != 0) changed_ = true;
-  std::memcpy(to, from, bytes);
+  if (bytes == 4) std::memcpy(to, from, 4);  // one move
+  else std::memcpy(to, from, bytes);
 }
 
 void functional_executor::check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask,
                                        const std::uint64_t* addresses, unsigned bytes) {
+  ranges_.refresh(s.where);
+  std::uint64_t odd = 0;
+  bool known = true;  // all lanes access the range of the last access
+  for (const unsigned l : set_bits(mask)) {
+    odd |= addresses[l] & (bytes - 1);
+    known &= s.where.holds(addresses[l], addresses[l] + bytes - 1);
+  }
+  if (known && odd == 0) return;
   const isa::instruction& i = *s.decoded->instruction;
   for (const unsigned l : set_bits(mask)) {
     const bool misaligned = (addresses[l] & (bytes - 1)) != 0;
@@ -62,6 +71,12 @@ std::uint64_t atomic_result(const isa::instruction& i, std::uint64_t before,
   return simt::global_atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
 }
 
+/// The most frequent atomic.
+bool adds_words(const isa::instruction& i) {
+  const bool word = i.type == isa::dtype::u32 || i.type == isa::dtype::s32 || i.type == isa::dtype::b32;
+  return word && static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::add;
+}
+
 /// The same on memory that other threads may change.
 template <class Word>
 cell_change change_among_threads(const isa::instruction& i, std::uint8_t* at,
@@ -98,11 +113,14 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
   else change_cells(x, s, lanes, addresses);
 }
 
-functional_executor::lane_cell functional_executor::cell_of(warp& x, const lanes_by_space& lanes,
-                                                            const std::uint64_t* addresses, unsigned lane,
-                                                            bool writes) {
-  if ((lanes.local >> lane & 1) != 0) return {local_byte(x, addresses[lane], lane), 4 * isa::warp_size};
-  return {writes ? memory_.writable(addresses[lane]) : memory_.readable(addresses[lane]), 4};
+// All lanes' first, so that the host fetches their lines at the same time.
+void functional_executor::find_cells(warp& x, const lanes_by_space& lanes, const std::uint64_t* addresses, bool writes,
+                                     lane_cell* cells) {
+  for (const unsigned l : set_bits(lanes.local)) cells[l] = {local_byte(x, addresses[l], l), 4 * isa::warp_size};
+  for (const unsigned l : set_bits(lanes.global)) {
+    cells[l] = {writes ? memory_.writable(addresses[l]) : memory_.readable(addresses[l]), 4};
+    __builtin_prefetch(cells[l].bytes);
+  }
 }
 
 void functional_executor::load_cells(warp& x, functional_step& s, const lanes_by_space& lanes,
@@ -110,23 +128,30 @@ void functional_executor::load_cells(warp& x, functional_step& s, const lanes_by
   const simt::lane_mask mask = lanes.global | lanes.local;
   const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
   alignas(64) std::uint32_t words[4][isa::warp_size];
-  for (const unsigned l : set_bits(mask)) {
-    const lane_cell c = cell_of(x, lanes, addresses, l, false);
-    words[0][l] = 0;
-    for (unsigned k = 0; k < count; ++k) std::memcpy(&words[k][l], c.bytes + k * c.apart, chunk);
+  lane_cell cells[isa::warp_size];
+  find_cells(x, lanes, addresses, false, cells);
+  if (chunk == 4) {
+    for (unsigned k = 0; k < count; ++k)
+      for (const unsigned l : set_bits(mask)) std::memcpy(&words[k][l], cells[l].bytes + k * cells[l].apart, 4);
+  } else {
+    for (const unsigned l : set_bits(mask)) {
+      words[0][l] = 0;
+      std::memcpy(&words[0][l], cells[l].bytes, chunk);
+    }
   }
   simt::lane_write_back(*s.decoded->instruction, x.state, mask, words);
 }
 
 void functional_executor::store_cells(warp& x, functional_step& s, const lanes_by_space& lanes,
                                       const std::uint64_t* addresses) {
+  const simt::lane_mask mask = lanes.global | lanes.local;
   const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
   alignas(64) std::uint32_t words[4][isa::warp_size];
+  lane_cell cells[isa::warp_size];
+  find_cells(x, lanes, addresses, true, cells);
   simt::lane_store_data(*s.decoded->instruction, x.state, words);
-  for (const unsigned l : set_bits(lanes.global | lanes.local)) {
-    const lane_cell c = cell_of(x, lanes, addresses, l, true);
-    for (unsigned k = 0; k < count; ++k) put(c.bytes + k * c.apart, &words[k][l], chunk);
-  }
+  for (unsigned k = 0; k < count; ++k)
+    for (const unsigned l : set_bits(mask)) put(cells[l].bytes + k * cells[l].apart, &words[k][l], chunk);
 }
 
 void functional_executor::change_cells(warp& x, functional_step& s, const lanes_by_space& lanes,
@@ -135,9 +160,20 @@ void functional_executor::change_cells(warp& x, functional_step& s, const lanes_
   const simt::lane_mask mask = lanes.global | lanes.local;
   const unsigned chunk = std::min<unsigned>(s.bytes, 4), count = (s.bytes + 3) / 4;
   alignas(64) std::uint32_t words[4][isa::warp_size], old[4][isa::warp_size];
+  lane_cell cells[isa::warp_size];
+  find_cells(x, lanes, addresses, true, cells);
   simt::lane_store_data(i, x.state, words);
+  if (adds_words(i) && !concurrent_ && !watches_) {
+    for (const unsigned l : set_bits(mask)) {
+      std::memcpy(&old[0][l], cells[l].bytes, 4);
+      const std::uint32_t sum = old[0][l] + words[0][l];
+      std::memcpy(cells[l].bytes, &sum, 4);
+    }
+    if (i.op == isa::opcode::atom) simt::lane_write_back(i, x.state, mask, old);
+    return;
+  }
   for (const unsigned l : set_bits(mask)) {
-    const lane_cell c = cell_of(x, lanes, addresses, l, true);
+    const lane_cell& c = cells[l];
     cell_change change{0, 0};
     if (concurrent_ && c.apart == 4) {  // of 4 or 8 bytes, as it commutes
       change = s.bytes == 8 ? change_among_threads<std::uint64_t>(i, c.bytes, words, l)

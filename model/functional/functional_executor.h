@@ -126,7 +126,7 @@ class functional_executor {
     std::uint8_t* bytes;
     unsigned apart;
   };
-  lane_cell cell_of(warp& x, const lanes_by_space& lanes, const std::uint64_t* addresses, unsigned lane, bool writes);
+  void find_cells(warp& x, const lanes_by_space& lanes, const std::uint64_t* addresses, bool writes, lane_cell* cells);
   void load_cells(warp& x, functional_step& s, const lanes_by_space& lanes, const std::uint64_t* addresses);
   void store_cells(warp& x, functional_step& s, const lanes_by_space& lanes, const std::uint64_t* addresses);
   void change_cells(warp& x, functional_step& s, const lanes_by_space& lanes, const std::uint64_t* addresses);
@@ -137,6 +137,8 @@ class functional_executor {
                   const isa::instruction& atomic, const std::uint8_t* own, std::uint8_t* shared);
   pause mbarrier_wait(warp& x, const isa::instruction& i, simt::lane_mask mask);
   void texture(block& b, warp& x, functional_step& s, simt::lane_mask mask);
+  bool quick_global(const isa::instruction& i, simt::warp_state& w, functional_step& s, bool loads);
+  functional_memory::page* page_of(functional_step& s, std::uint64_t first, unsigned bytes, unsigned alignment);
   functional_memory::page* common_page(functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses,
                                        unsigned bytes);
   void check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses,

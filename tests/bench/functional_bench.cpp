@@ -57,6 +57,16 @@ constexpr const char* small_kernels = R"(.version 7.0
   mad.lo.u32 %r4, %r2, %r3, %r1; mul.wide.u32 %rd3, %r4, 4; add.u64 %rd4, %rd1, %rd3; add.u64 %rd5, %rd2, %rd3;
   ld.global.u32 %r5, [%rd5]; st.global.u32 [%rd4], %r5; ret;
 }
+.visible .entry gather(.param .u64 to, .param .u64 from)
+{
+  .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p;
+  ld.param.u64 %rd1, [to]; ld.param.u64 %rd2, [from]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;
+  mad.lo.u32 %r4, %r2, %r3, %r1; mov.u32 %r6, %r4; mov.u32 %r7, 0; mov.u32 %r8, 0;
+turn:
+  mad.lo.u32 %r6, %r6, 1664525, 1013904223; shr.u32 %r5, %r6, 10; mul.wide.u32 %rd3, %r5, 4; add.u64 %rd5, %rd2, %rd3;
+  ld.global.u32 %r5, [%rd5]; add.u32 %r7, %r7, %r5; add.u32 %r8, %r8, 1; setp.lt.u32 %p, %r8, 16; @%p bra turn;
+  mul.wide.u32 %rd3, %r4, 4; add.u64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r7; ret;
+}
 .visible .entry nothing() { ret; }
 )";
 
@@ -88,13 +98,16 @@ void first_accesses(benchmark::State& state, host_driver& driver) {
       benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
 }
 
-void small_launches(benchmark::State& state, host_driver& driver) {
-  static const unsigned module = driver.load_module(small_kernels, "small.ptx");
-  static const std::uint64_t memory = driver.allocate(65536);
-  launch_request copy = small_launch(module, "copy", 4, 64);
-  copy.argument(memory).argument(memory + 32768);
+// Launches of one kernel of small_kernels again and again.
+void launches(benchmark::State& state, host_driver& driver, const char* kernel, std::uint32_t blocks) {
+  const unsigned module = driver.load_module(small_kernels, "small.ptx");
+  constexpr std::uint64_t bytes = std::uint64_t{16} << 20;
+  static const std::uint64_t to = driver.allocate(bytes), from = driver.allocate(bytes);
+  launch_request r = small_launch(module, kernel, blocks, 64);
+  r.argument(to).argument(from);
+  driver.execute(r);
   std::uint64_t instructions = 0;
-  for (auto _ : state) instructions += driver.execute(copy);
+  for (auto _ : state) instructions += driver.execute(r);
   state.counters["warp_instructions/s"] =
       benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
 }
@@ -116,7 +129,8 @@ int sc_main(int argc, char* argv[]) {
       functional(state, driver, name, workload);
     });
   benchmark::RegisterBenchmark("first_accesses", [&](benchmark::State& state) { first_accesses(state, driver); });
-  benchmark::RegisterBenchmark("small_launches", [&](benchmark::State& state) { small_launches(state, driver); });
+  benchmark::RegisterBenchmark("small_launches", [&](benchmark::State& state) { launches(state, driver, "copy", 4); });
+  benchmark::RegisterBenchmark("gather", [&](benchmark::State& state) { launches(state, driver, "gather", 1000); });
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
