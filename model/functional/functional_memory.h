@@ -30,7 +30,6 @@ class functional_memory {
   using backing = std::function<unsigned(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)>;
 
   explicit functional_memory(backing below) : below_(std::move(below)) {}
-  ~functional_memory();
   functional_memory(const functional_memory&) = delete;
   functional_memory& operator=(const functional_memory&) = delete;
 
@@ -78,6 +77,10 @@ class functional_memory {
  private:
   static constexpr std::uint64_t region_bytes = std::uint64_t{1} << 30;
   using region = std::unique_ptr<std::atomic<page*>[]>;
+  struct release_slab {
+    void operator()(std::uint8_t* p) const;
+  };
+  page* make_page();
   void drop_pages();
   std::atomic<page*>* region_of(std::uint64_t address);
   page& load_page(std::uint64_t address, std::atomic<page*>& here);
@@ -86,6 +89,8 @@ class functional_memory {
   const backing below_;
   std::mutex mutex_;                         // guards what follows, and calls of below_
   std::map<std::uint64_t, region> regions_;  // by number; those made stay until close()
+  // Host memory of the first pages, and slabs from which the others are cut; they serve again after close().
+  std::vector<std::unique_ptr<std::uint8_t, release_slab>> first_pages_, slabs_;
   std::atomic<std::uint64_t> pages_{0};
 };
 

@@ -44,11 +44,36 @@ bulk_access::place bulk_access::place_of(unsigned slice, std::uint64_t number) c
   return here;
 }
 
+// `n` bytes, in a block of the interleaving, from `address` on: byte `at` of the page `here`.
+void bulk_access::move_block(request& r, place& here, unsigned at, std::uint64_t address, unsigned n) const {
+  const auto position = static_cast<unsigned>(address - r.address);
+  std::uint8_t* const data = r.data + position;
+  if (!here.in_memory_alone) {
+    const unsigned moved = r.through_l2(address, data, n);
+    if (moved != n) r.good = std::min(r.good, position + moved);
+    return;
+  }
+  // Zeros where nothing was written yet are there already.
+  if (r.write && here.bytes == nullptr && !all_zero(data, n))
+    here.bytes = parts_[here.slice].bytes->make_page(here.number);
+  if (here.bytes == nullptr) {
+    if (!r.write) std::memset(data, 0, n);
+    return;
+  }
+  std::uint8_t* const there = here.bytes + at;
+  if (!r.write) {
+    std::memcpy(data, there, n);
+  } else if (r.bytes >= large_bytes) {
+    copy_past_caches(there, data, n);
+  } else {
+    std::memcpy(there, data, n);
+  }
+}
+
 // Page by page and not in the order of addresses: what lies side by side in a page of the host's is written, or read,
 // side by side. A processor does not fetch ahead beyond a page, so what is read next is asked for here.
 void bulk_access::move_page(request& r, place here, const place& next) const {
   const std::uint64_t page_bytes = byte_store::page_bytes;
-  std::uint8_t* page = here.bytes;
   const bool fetches = !r.write && next.bytes != nullptr;
   for (unsigned at = 0; at < page_bytes; at += interleave_) {
     if (fetches)
@@ -60,27 +85,23 @@ void bulk_access::move_page(request& r, place here, const place& next) const {
     const std::uint64_t skipped = block < r.address ? r.address - block : 0;
     if (skipped >= interleave_ || (skipped == 0 && block - r.address >= r.bytes)) continue;
     const auto position = static_cast<unsigned>(block + skipped - r.address);
-    const unsigned n = std::min(interleave_ - static_cast<unsigned>(skipped), r.bytes - position);
-    std::uint8_t* const data = r.data + position;
-    if (!here.in_memory_alone) {
-      const unsigned moved = r.through_l2(block + skipped, data, n);
-      if (moved != n) r.good = std::min(r.good, position + moved);
-      continue;
-    }
-    // Zeros where nothing was written yet are there already.
-    if (r.write && page == nullptr && !all_zero(data, n)) page = parts_[here.slice].bytes->make_page(here.number);
-    if (page == nullptr) {
-      if (!r.write) std::memset(data, 0, n);
-      continue;
-    }
-    std::uint8_t* const there = page + at + skipped;
-    if (!r.write) {
-      std::memcpy(data, there, n);
-    } else if (r.bytes >= large_bytes) {
-      copy_past_caches(there, data, n);
-    } else {
-      std::memcpy(there, data, n);
-    }
+    move_block(r, here, at + static_cast<unsigned>(skipped), block + skipped,
+               std::min(interleave_ - static_cast<unsigned>(skipped), r.bytes - position));
+  }
+}
+
+// In the order of addresses, for accesses that leave out most of the pages in which they lie.
+void bulk_access::move_blocks(request& r) {
+  std::vector<place> places(parts_.size(), place{0, ~std::uint64_t{0}, false, nullptr});
+  for (unsigned done = 0; done < r.bytes;) {
+    const std::uint64_t address = r.address + done;
+    const auto n = static_cast<unsigned>(std::min<std::uint64_t>(map_.bytes_to_boundary(address), r.bytes - done));
+    const std::uint64_t local = map_.local_address(address);
+    place& here = places[map_.slice_of(address)];
+    if (here.number != local / byte_store::page_bytes)
+      here = place_of(map_.slice_of(address), local / byte_store::page_bytes);
+    move_block(r, here, static_cast<unsigned>(local % byte_store::page_bytes), address, n);
+    done += n;
   }
 }
 
@@ -88,6 +109,10 @@ unsigned bulk_access::move(bool write, std::uint64_t address, std::uint8_t* data
                            const l2_access& through_l2) {
   request r{write, address, data, bytes, through_l2, bytes};
   const std::uint64_t row_bytes = byte_store::page_bytes * parts_.size();  // a page of each slice
+  if (bytes <= row_bytes / 2) {
+    move_blocks(r);
+    return finished(r);
+  }
   const std::uint64_t last = (address + (bytes - 1)) / row_bytes;
   place next = place_of(0, address / row_bytes);
   for (std::uint64_t row = address / row_bytes; row <= last; ++row)
@@ -96,8 +121,12 @@ unsigned bulk_access::move(bool write, std::uint64_t address, std::uint8_t* data
       next = slice + 1 < parts_.size() ? place_of(slice + 1, row) : row < last ? place_of(0, row + 1) : place{};
       move_page(r, here, next);
     }
+  return finished(r);
+}
+
+unsigned bulk_access::finished(const request& r) {
 #if defined(__SSE2__)
-  if (write && bytes >= large_bytes) _mm_sfence();
+  if (r.write && r.bytes >= large_bytes) _mm_sfence();
 #endif
   return r.good;
 }

@@ -51,7 +51,10 @@ class bulk_access {
     std::uint8_t* bytes;   // null: nothing was written yet, or the L2 holds some of it
   };
   [[nodiscard]] place place_of(unsigned slice, std::uint64_t number) const;
+  void move_block(request& r, place& here, unsigned at, std::uint64_t address, unsigned n) const;
   void move_page(request& r, place here, const place& next) const;
+  void move_blocks(request& r);
+  static unsigned finished(const request& r);
 
   address_map map_;
   unsigned interleave_;
