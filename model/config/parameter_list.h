@@ -437,8 +437,9 @@ HEDDLE_NUMBER(unsigned, shared_store_read_latency_cycles, 20, latency, cycles, m
   "registers may be overwritten")
 HEDDLE_NUMBER(unsigned, constant_read_latency_cycles, 20, latency, cycles, measured,
   "software dependence: from the issue of LDC until its index register may be overwritten")
-HEDDLE_NUMBER(unsigned, operand_latency_cycles, 0, between(0, 1024), cycles, measured,
-  "software dependence: additional cycles until a memory instruction can use a result of fixed latency")
+HEDDLE_NUMBER(unsigned, operand_latency_cycles, 0, between(0, 240), cycles, measured,
+  "software dependence: additional cycles until a memory instruction can use a result of fixed latency for which stall "
+  "counts wait, one of at most 15 cycles")
 HEDDLE_NUMBER(unsigned, store_read_cycles_per_word, 0, delay, cycles, measured,
   "software dependence: cycles that each further 32 bits per lane add to a store's read latency")
 HEDDLE_NUMBER(unsigned, return_interval_cycles, 0, between(0, 1024), cycles, measured,

@@ -31,8 +31,8 @@ void add_simulation_options(option_parser& p) {
   p.flag("warm", "launches find in the caches what earlier ones left (the default)");
   p.value(
       "threads", "N",
-      "host threads that simulate the SMs (default: as many as cores without work, at most 16); results do not depend "
-      "on it");
+      "host threads for SMs and for functional launches (default: as many as cores without work, at most 16); results "
+      "do not depend on it");
   p.value("progress", "auto|always|never|json",
           "a progress line on stderr (auto: only on a terminal), with the time left as far as it can be known; json: "
           "lines for programs");

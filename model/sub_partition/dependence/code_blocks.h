@@ -10,7 +10,9 @@
 // The basis of control codes: names of registers and predicates, basic blocks, distances in straight-line code.
 namespace heddle::control_codes {
 
-constexpr unsigned longest_stall = 15;  // four bits of the control code: Jia et al. 2018, section 2.1
+// Of a result's latency: four bits of the control code (Jia et al. 2018, section 2.1). What memory instructions wait
+// longer for operands comes on top.
+constexpr unsigned longest_stall = 15;
 constexpr unsigned register_count = 256, name_count = register_count + 8;  // registers, then predicates
 
 /// Calls f with each name that the instruction reads or writes.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 
+#include "heddle/config/error.h"
 #include "heddle/isa/set_bits.h"
 #include "heddle/sub_partition/dependence/code_blocks.h"
 #include "heddle/sub_partition/dependence/counter_allocation.h"
@@ -52,7 +53,7 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
       if (memory_operands != 0 && d.kind == issue_kind::memory)
         each_source(d, [&](unsigned n) { wait_for(n, memory_operands); });
       paired = !paired && stall == 0 && pairing_allows(last, d, parameters);
-      last.stall = static_cast<std::uint8_t>(std::clamp(stall, paired ? 0u : 1u, longest_stall));
+      last.stall = narrow<std::uint8_t>(std::max(stall, paired ? 0u : 1u));
     }
     if (!needs_counter(d)) each_result(d, [&](unsigned n) { writer[n] = i + 1; });
   }

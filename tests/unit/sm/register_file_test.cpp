@@ -142,9 +142,11 @@ TEST_F(register_file, overwriting_an_address_waits_until_it_is_read) {
   std::vector<std::string> slower = v100;
   slower[0] = "ldst.shared_load_read_latency_cycles=20";
   EXPECT_EQ(cycles_of(turn, slower), (20u + 4) * 60);
-  slower[0] = "ldst.operand_latency_cycles=1";  // and the load waits longer for its address
   slower.push_back("ldst.shared_load_read_latency_cycles=11");
-  EXPECT_EQ(cycles_of(turn, slower), (11u + 5) * 60);
+  for (const unsigned longer : {1, 12, 50, 240}) {  // and the load waits longer for its address
+    slower[0] = "ldst.operand_latency_cycles=" + std::to_string(longer);
+    EXPECT_EQ(cycles_of(turn, slower), (11u + 4 + longer) * 60) << longer;
+  }
 }
 
 // sub-partition.
