@@ -19,8 +19,9 @@ operands operands_of(const machine_step& step);
 /// wait for another thread. Found by the registers of the instructions, in the order of the code.
 bool follows_loaded_values(const machine_code& code, const std::set<std::size_t>& blocks);
 
-/// Whether the turns of some loop may differ between threads: its branch depends on a number of the thread or block, or
-/// on what was loaded. If not, and each instruction is executed as often by all warps, all have the same work.
+/// Whether the iterations of some loop may differ between threads: its branch depends on a number of the thread or
+/// block, or on what was loaded. If not, and each instruction is executed as often by all warps, all have the same
+/// work.
 bool has_loops_by_thread(const machine_code& code);
 
 }  // namespace heddle::testbench

@@ -30,7 +30,7 @@ struct saved_cycles {
   }
 };
 
-/// A branch at which threads part, or whose loop they leave after different numbers of turns.
+/// A branch at which threads part, or whose loop they leave after different numbers of iterations.
 struct parting {
   std::size_t block = 0;
   bool is_loop = false;
@@ -174,7 +174,7 @@ std::string finding_of(const parting& p) {
   const parting::side& one = p.sides.front();
   if (p.is_loop)
     return fmt::format(
-        "threads of a warp leave its loop after different numbers of turns: {} of {:.0f} are in it on "
+        "threads of a warp leave its loop after different numbers of iterations: {} of {:.0f} are in it on "
         "average",
         rounded(one.threads), warp_threads);
   std::string text = fmt::format("threads of a warp take different ways: {} of {:.0f} one of {:.0f} cycles",
@@ -200,7 +200,7 @@ void divergence(const time_model& t, std::vector<advice>& to) {
       r.parts[part] = ratio(p.saved.instructions, number_at(t.kernel, {"metrics", "inst_executed"}));
     const double speedup = t.speedup(r);
     to.push_back({"divergence", t.place_of(branch.line), finding_of(p),
-                  p.is_loop ? "sort the work by its length, so that the threads of a warp have as many turns"
+                  p.is_loop ? "sort the work by its length, so that the threads of a warp have as many iterations"
                             : "let the threads of a warp take the same way: branch by warp, sort the work",
                   p.is_loop && waves > 1 ? std::min(speedup, waves) : speedup});
   }

@@ -23,7 +23,8 @@ constexpr double least_iterations = 8;  // of a warp: shorter loops gain less th
 
 bool is_load(const place_sums& p) { return p.contains("ld.global") && p.count("accesses") > 0; }
 
-/// Lines of PTX from the first to the last one of a loop of the machine program, which may have several turns in one.
+/// Lines of PTX from the first to the last one of a loop of the machine program, which may have several of the source's
+/// iterations in one.
 struct loop_body {
   std::size_t first = 0, last = 0;
 };
@@ -129,8 +130,8 @@ void prefetch_distance(const time_model& t, std::vector<advice>& to) {
   for (const auto& [lines, loop] : found) {
     if (loop.cycles == 0 || worth_telling * loop.together() >= in_flight) continue;
     const place_sums& first = *loop.loads.front();
-    const double turns = ratio(first.executed, warps), groups = std::floor(turns / in_flight);
-    const double left = ratio(groups + turns - in_flight * groups, turns);  // the rest of the turns is as before
+    const double iterations = ratio(first.executed, warps), groups = std::floor(iterations / in_flight);
+    const double left = ratio(groups + iterations - in_flight * groups, iterations);  // the rest is as before
     relief r;
     r.states["long_scoreboard"] =
         std::max(0.0, 1 - left * loop.together()) * ratio(loop.cycles, all * t.share_of("long_scoreboard"));

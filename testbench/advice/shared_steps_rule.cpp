@@ -18,8 +18,8 @@ constexpr std::size_t steps_of_a_row = 3;
 
 /// Turns of a loop, or steps in a row, that exchange values through shared memory, of a part of the threads each.
 struct shared_steps {
-  double cycles = 0, turns = 0, barriers = 0, instructions = 0;  // of warps
-  bool parts = false;                                            // some threads store and load, all meet
+  double cycles = 0, iterations = 0, barriers = 0, instructions = 0;  // of warps
+  bool parts = false;                                                 // some threads store and load, all meet
 };
 
 bool has_loop_inside(const machine_code& code, std::size_t first, std::size_t last) {
@@ -47,7 +47,7 @@ shared_steps steps_of(const machine_code& code, std::size_t first, std::size_t l
     if (step.is("LDS")) loaded = std::max(loaded, step.lanes);
     if (step.is("STS")) stored = std::max(stored, step.lanes);
   }
-  s.turns = code.steps[last].executed;
+  s.iterations = code.steps[last].executed;
   s.parts = stored > 0 && loaded > 0 && std::max(stored, loaded) < 0.75 * threads;
   return s;
 }

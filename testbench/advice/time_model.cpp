@@ -278,8 +278,8 @@ bool time_model::is_local_access(unsigned line) const {
 
 bool time_model::differ(double number) const {
   const auto differs = [number](double executed) {
-    const double turns = ratio(executed, number);
-    return std::abs(turns - std::round(turns)) >= 0.01;
+    const double iterations = ratio(executed, number);
+    return std::abs(iterations - std::round(iterations)) >= 0.01;
   };
   if (code.steps.empty())
     return std::any_of(lines.begin(), lines.end(), [&](const place_sums& p) { return differs(p.executed); });

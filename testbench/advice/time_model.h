@@ -90,7 +90,7 @@ class time_model {
   [[nodiscard]] std::string place_of(unsigned line) const;
   /// Whether a line of the PTX says that it accesses local memory, or is a call's.
   [[nodiscard]] bool is_local_access(unsigned line) const;
-  /// Whether all warps have the same work: each instruction is executed as often by all, and no loop's turns depend on
+  /// Whether all warps have the same work: each instruction is executed as often by all, and no loop's count depends on
   /// the thread, the block or data.
   [[nodiscard]] bool has_equal_warps() const;
   /// The same of blocks, whose warps may have unlike work.

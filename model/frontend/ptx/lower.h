@@ -19,7 +19,7 @@ class parsed_modules;
 [[nodiscard]] std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::string& kernel,
                                                         const gpu_config& gpu, unsigned max_registers = 0);
 
-/// The same, or what an equal request with these `modules` has given as long as somebody holds it. Equal: the same tree
+/// The same, or what an equal request with these `modules` has given as long as a caller holds it. Equal: the same tree
 /// at the same addresses, the same kernel and limit, and a GPU whose parameters all have the same values.
 [[nodiscard]] std::shared_ptr<const isa::program> lower(parsed_modules& modules, const loaded_module& m,
                                                         const std::string& kernel, const gpu_config& gpu,

@@ -288,7 +288,7 @@ void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t
   else hot_.port.answer(p);
 }
 
-// Counts what the other partition has: it keeps what its SMs read until somebody writes it.
+// Counts what the other partition has: it keeps what its SMs read until an SM writes it.
 bool l2_slice::crosses(const demand& d, std::uint32_t slot) {
   std::uint8_t& copies = copies_[slot];
   if (d.write) copies = 0;
