@@ -111,8 +111,8 @@ HEDDLE_NUMBER(unsigned, launch_overhead_cycles, 0, delay, cycles, measured,
 HEDDLE_NUMBER(double, dispatch_interval_cycles, 1, between(0.01, 100000), cycles, measured,
   "cycles between two dispatched blocks, on average")
 HEDDLE_NUMBER(double, end_interval_cycles, 0, between(0, 100000), cycles, measured,
-  "cycles between the ends of two blocks that the CWD deals with: the block that follows one, and the end of the grid, "
-  "wait for it; 0: it deals with any number at once")
+  "cycles between the ends of two blocks that the CWD processes: the block that follows one, and the end of the grid, "
+  "wait for it; 0: it processes any number at once")
 HEDDLE_NUMBER(unsigned, dispatch_latency_cycles, 4, latency, cycles, measured,
   "latency of a message from CWD to SM, and of one back: before a block's first instruction, and from its last "
   "one until its resources are free; at least 1")
@@ -413,7 +413,7 @@ HEDDLE_NUMBER(double, shuffle_lanes, 8, lanes, per_cycle, guide,
 HEDDLE_NUMBER(unsigned, shuffle_latency_cycles, 24, latency, cycles, measured,
   "dependent-issue latency of SHFL")
 HEDDLE_NUMBER(unsigned, fence_latency_cycles, 0, between(0, 65535), cycles, measured,
-  "least cycles of a releasing fence of cluster scope or wider, also where the warp has no access under way")
+  "least cycles of a releasing fence of cluster scope or wider, also where the warp has no access in flight")
 HEDDLE_NUMBER(unsigned, queue_entries, 4, entries, count, measured,
   "memory instructions queued in front of the load/store unit, per sub-partition")
 HEDDLE_NUMBER(unsigned, issue_interval_cycles, 4, between(1, 1024), cycles, measured,

@@ -301,10 +301,10 @@ switch_energy energy_account::of_switch(std::uint32_t launch, unsigned sm, std::
   const double fetched = static_cast<double>(t.fetched_sectors);
   const double read = static_cast<double>(t.l2_read_hits + t.l2_read_misses);
   const double memory = read == 0 ? 0 : sectors * fetched / read * (p.dram_read_pj + p.dram_write_pj);
-  const double way = p.context_line_pj + (1 + sectors) * p.flit_pj;
-  const double save = way + sectors * p.l1_write_miss_pj +
+  const double transfer = p.context_line_pj + (1 + sectors) * p.flit_pj;
+  const double save = transfer + sectors * p.l1_write_miss_pj +
                       in_l2(t.l2_write_hits, p.l2_write_hit_pj, t.l2_write_misses, p.l2_write_miss_pj);
-  const double restore = way + sectors * p.l1_read_miss_pj + memory +
+  const double restore = transfer + sectors * p.l1_read_miss_pj + memory +
                          in_l2(t.l2_read_hits, p.l2_read_hit_pj, t.l2_read_misses, p.l2_read_miss_pj);
   switch_energy e;
   e.known = true;

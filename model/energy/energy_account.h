@@ -132,7 +132,7 @@ class energy_account {
     std::vector<std::size_t> price_of;      // by instruction
   };
   /// The energy of a launch's instructions in an SM, brought up to date by those that have executed since. These lie
-  /// together, behind those of the time before, so of a long program a small part is looked at. Counts of equal price
+  /// together, behind those of the time before, so of a long program a small part is visited. Counts of equal price
   /// are summed, so that the result does not depend on when it was asked for.
   class instruction_sum {
    public:

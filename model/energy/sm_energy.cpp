@@ -202,7 +202,7 @@ double energy_account::instruction_sum::up_to(std::uint64_t executed, const laun
   executed_ = executed;
   const std::size_t first = first_;
   bool found = false;
-  const auto look = [&](std::size_t from, std::size_t to) {
+  const auto find = [&](std::size_t from, std::size_t to) {
     const profile_line* const lines = profile.lines();
     for (std::size_t at = from; at < to; ++at) {
       const auto& low = lines[at].low;
@@ -216,8 +216,8 @@ double energy_account::instruction_sum::up_to(std::uint64_t executed, const laun
       if (left == 0) return;
     }
   };
-  if (left != 0) look(first, seen_.size());
-  if (left != 0) look(0, first);
+  if (left != 0) find(first, seen_.size());
+  if (left != 0) find(0, first);
   return pj_of(list);
 }
 
@@ -238,27 +238,27 @@ double energy_account::in_interconnect(std::uint32_t launch, unsigned sm) {
 
 // Sums of counters that only grow: if it is what it was, so is each of them. Those that are left out grow with others.
 std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32_t launch) {
-  const auto look = [launch](const auto*& known, const auto& counters) {
+  const auto find = [launch](const auto*& known, const auto& counters) {
     if (known == nullptr) known = counters.find(launch);
     return known != nullptr;
   };
   if (issue.empty()) issue.resize(of.partitions.size());
   executed = replays = 0;
   for (std::size_t i = 0; i < issue.size(); ++i)
-    if (look(issue[i], of.partitions[i].account.counters)) {
+    if (find(issue[i], of.partitions[i].account.counters)) {
       executed += issue[i]->inst_executed;
       replays += replays_of(*issue[i]);
     }
   std::uint64_t all = executed + replays;
-  if (look(shared, of.shared_memory.counters))
+  if (find(shared, of.shared_memory.counters))
     all +=
         shared->load_transactions + shared->store_transactions + shared->atomic_transactions + shared->operand_passes;
-  if (look(constants, of.constant_cache.counters)) all += constants->accesses;
-  if (look(translations, of.load_store_unit.tlb.counters)) all += translations->accesses;
-  if (look(l1, of.l1.counters))
+  if (find(constants, of.constant_cache.counters)) all += constants->accesses;
+  if (find(translations, of.load_store_unit.tlb.counters)) all += translations->accesses;
+  if (find(l1, of.l1.counters))
     all += l1->accesses + l1->delivered_words + l1->fills + l1->read_requests + l1->write_requests + l1->atomics +
            l1->instruction_requests + l1->instruction_sectors + l1->bulk_reads + l1->bulk_writes + l1->bulk_sectors;
-  if (of.cluster_port != nullptr && look(cluster, of.cluster_port->counters)) all += cluster->flits;
+  if (of.cluster_port != nullptr && find(cluster, of.cluster_port->counters)) all += cluster->flits;
   return all;
 }
 

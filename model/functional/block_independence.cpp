@@ -47,8 +47,15 @@ bool is_independent(const isa::instruction& i) {
     case access_kind::store: return !reaches_global(i) || !is_ordered(i);
     case access_kind::atomic:
     case access_kind::reduction: return !reaches_global(i) || commutes(i);
-    default: return true;
+    case access_kind::none:
+    case access_kind::matrix_load:
+    case access_kind::constant_load:
+    case access_kind::copy:
+    case access_kind::sample:
+    case access_kind::surface_load:
+    case access_kind::surface_store: break;
   }
+  return true;
 }
 
 }  // namespace

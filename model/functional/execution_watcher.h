@@ -21,7 +21,6 @@ struct watched_step {
 };
 
 /// Whether an instruction only writes memory: a store, or a write to a surface.
-inline bool stores(const isa::instruction& i) { return i.op == isa::opcode::st || i.op == isa::opcode::sust; }
 
 /// Whether it calls the device runtime to free memory.
 inline bool frees_memory(const isa::instruction& i) {
@@ -41,7 +40,7 @@ struct watched_access : watched_step {
 };
 
 /// What a transfer reads or writes: bytes of shared memory of `holder`, or of global memory.
-struct watched_piece {
+struct watched_segment {
   const functional_block* holder = nullptr;  // null: global memory
   std::uint64_t address = 0;
   unsigned bytes = 0;
@@ -59,10 +58,10 @@ class execution_watcher {
   /// The lanes that may execute the access; those left out skip it, and load zero.
   virtual simt::lane_mask accesses(const watched_access& access) = 0;
   /// A transfer begins: a bulk copy of one lane, or the reads of a product of a warpgroup. The instruction does not
-  /// wait for it. It moves pieces; at its end it may signal an mbarrier.
+  /// wait for it. It moves segments; at its end it may signal an mbarrier.
   virtual void transfer_begins(const watched_step& step) = 0;
-  /// False: the piece is left out.
-  virtual bool transfer_moves(const watched_step& step, const watched_piece& piece) = 0;
+  /// False: the segment is left out.
+  virtual bool transfer_moves(const watched_step& step, const watched_segment& segment) = 0;
   virtual void transfer_signals(const watched_step& step, const functional_block& holder, std::uint32_t offset) = 0;
   /// The instruction accesses registers that products write.
   virtual void touches_products(const watched_step& step) = 0;

@@ -60,7 +60,7 @@ void functional_executor::bulk_copy(block& b, warp& x, functional_step& s, unsig
     whole.bytes = sizeof map;
     if (r.global % 64 != 0) refuse("misaligned tensor map");
     simt::bulk_walk walk(whole);
-    for (simt::bulk_piece p; walk.next(p);) {
+    for (simt::bulk_segment p; walk.next(p);) {
       check(p.global, p.bytes);
       std::memcpy(reinterpret_cast<std::uint8_t*>(&map) + p.at, memory_.readable(p.global), p.bytes);
     }
@@ -71,10 +71,10 @@ void functional_executor::bulk_copy(block& b, warp& x, functional_step& s, unsig
   if (r.reduces) atomic.type = simt::reduction_type(r, r.tensor ? &map : nullptr);
   const auto copy_to = [&](block& target, block& waiting) {
     simt::bulk_walk walk = first;
-    for (simt::bulk_piece p; walk.next(p);) {
+    for (simt::bulk_segment p; walk.next(p);) {
       if (watcher_ != nullptr && !watched_bulk(step, r, walk, p, target)) continue;
       if (!p.outside && r.kind != simt::bulk_kind::cluster) check(p.global, p.bytes);
-      move_piece(r, walk, p, atomic, b.context.shared, target.context.shared);
+      move_segment(r, walk, p, atomic, b.context.shared, target.context.shared);
     }
     if (!r.signals()) return;
     const std::uint32_t offset = r.barrier & isa::cluster_offset_mask;
@@ -93,9 +93,9 @@ void functional_executor::bulk_copy(block& b, warp& x, functional_step& s, unsig
   }
 }
 
-void functional_executor::move_piece(const simt::bulk_request& r, const simt::bulk_walk& walk,
-                                     const simt::bulk_piece& p, const isa::instruction& atomic, const std::uint8_t* own,
-                                     std::uint8_t* shared) {
+void functional_executor::move_segment(const simt::bulk_request& r, const simt::bulk_walk& walk,
+                                       const simt::bulk_segment& p, const isa::instruction& atomic,
+                                       const std::uint8_t* own, std::uint8_t* shared) {
   std::uint8_t bytes[2 * simt::bulk_walk::line];
   switch (r.kind) {
     case simt::bulk_kind::prefetch: return;

@@ -31,8 +31,8 @@ void functional_executor::check_global(block& b, warp& x, functional_step& s, si
   for (const unsigned l : set_bits(mask)) {
     const bool misaligned = (addresses[l] & (bytes - 1)) != 0;
     if (!misaligned && ranges_.find(addresses[l], bytes, s.where)) continue;
-    const bool atomic = i.op == isa::opcode::atom || i.op == isa::opcode::red;
-    const bool stores = i.op == isa::opcode::st || i.op == isa::opcode::sust;
+    const bool atomic = isa::is_atomic(i.op);
+    const bool stores = isa::is_store(i.op);
     fail(b, x.state, i, l,
          simt::global_fault(atomic   ? "atomic"
                             : stores ? "store"

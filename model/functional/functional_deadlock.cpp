@@ -5,6 +5,7 @@
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_executor.h"
 #include "heddle/hash/splitmix64.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/simt/warp/context_image.h"
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sm/waiting_block.h"
@@ -28,8 +29,7 @@ std::vector<std::string> functional_executor::lane_places(const block& b, const 
 
 void functional_executor::fail_deadlocked(const block& b) {
   waiting_block w{launch_->launch_id, b.number, b.context.index, launch_->program.get(), true, {}};
-  for (unsigned k = 0; k < b.warps.size(); ++k)
-    if ((b.barriers.waiting() >> k & 1) != 0) w.warps.emplace_back(k, lane_places(b, b.warps[k]));
+  for (const unsigned k : set_bits(b.barriers.waiting())) w.warps.emplace_back(k, lane_places(b, b.warps[k]));
   throw functional_failure{describe_deadlock({w}), {}};
 }
 

@@ -133,8 +133,8 @@ class functional_executor {
   void copy(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void bulk_copies(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void bulk_copy(block& b, warp& x, functional_step& s, unsigned lane);
-  void move_piece(const simt::bulk_request& r, const simt::bulk_walk& walk, const simt::bulk_piece& p,
-                  const isa::instruction& atomic, const std::uint8_t* own, std::uint8_t* shared);
+  void move_segment(const simt::bulk_request& r, const simt::bulk_walk& walk, const simt::bulk_segment& p,
+                    const isa::instruction& atomic, const std::uint8_t* own, std::uint8_t* shared);
   pause mbarrier_wait(warp& x, const isa::instruction& i, simt::lane_mask mask);
   void texture(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   bool quick_global(const isa::instruction& i, simt::warp_state& w, functional_step& s, bool loads);
@@ -150,14 +150,14 @@ class functional_executor {
   simt::lane_mask watched_kind(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void watched_meeting(const watched_step& step);
   functional_kind followed(const block& b, const simt::warp_state& w, const functional_step& s, simt::lane_mask mask);
-  void tell(const block& b, const simt::warp_state& w, const functional_step& s, simt::lane_mask mask);
+  void notify_watcher(const block& b, const simt::warp_state& w, const functional_step& s, simt::lane_mask mask);
   simt::lane_mask watched_access_of(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   simt::lane_mask watched_others(watched_access& a);
   void watched_product(const watched_step& step);
   void watched_texels(const block& b, const simt::warp_state& w, const isa::instruction& i, simt::texture_access& a,
                       unsigned which);
   bool watched_bulk(const watched_step& step, const simt::bulk_request& r, const simt::bulk_walk& walk,
-                    const simt::bulk_piece& p, const block& target);
+                    const simt::bulk_segment& p, const block& target);
   std::uint8_t* local_byte(warp& x, std::uint64_t offset, unsigned lane) const;
   void put(std::uint8_t* to, const void* from, unsigned bytes);
 

@@ -7,8 +7,6 @@
 #include "heddle/isa/matrix.h"
 #include "heddle/sub_partition/dependence/decode.h"
 
-#pragma GCC diagnostic error "-Wswitch"  // a new kind does not compile before it has a case
-
 namespace heddle {
 
 namespace {
@@ -16,6 +14,29 @@ namespace {
 bool reads_time(const isa::instruction& i) {
   const auto s = static_cast<isa::special>(i.sub);
   return i.op == isa::opcode::s2r && s >= isa::special::clock && s <= isa::special::globaltimer;
+}
+
+// Of an access of the load/store unit.
+functional_kind kind_of_access(const isa::instruction& i) {
+  using isa::access_kind;
+  const bool shared = i.mem_space == isa::space::shared;
+  const bool global = i.mem_space == isa::space::global || i.mem_space == isa::space::generic;
+  switch (isa::info(i.op).access) {
+    case access_kind::load:
+      return shared ? functional_kind::shared : global ? functional_kind::load : functional_kind::other;
+    case access_kind::store:
+      return shared ? functional_kind::shared : global ? functional_kind::store : functional_kind::other;
+    case access_kind::matrix_load:
+    case access_kind::atomic:
+    case access_kind::reduction:
+    case access_kind::copy: return shared ? functional_kind::shared : functional_kind::other;
+    case access_kind::none:
+    case access_kind::constant_load:
+    case access_kind::sample:
+    case access_kind::surface_load:
+    case access_kind::surface_store: break;
+  }
+  return functional_kind::other;
 }
 
 functional_kind kind_of(const decoded_instruction& d) {
@@ -26,13 +47,7 @@ functional_kind kind_of(const decoded_instruction& d) {
     case issue_kind::product:
       return d.synchronises || (i.sub & isa::gmma::commits) != 0 ? functional_kind::other : functional_kind::plain;
     case issue_kind::branch: return functional_kind::branch;
-    case issue_kind::memory:
-      if (d.synchronises || d.unit == isa::unit::texture || i.op == isa::opcode::ldc) break;
-      if (i.mem_space == isa::space::shared) return functional_kind::shared;
-      if (i.mem_space != isa::space::global && i.mem_space != isa::space::generic) break;
-      if (i.op == isa::opcode::ld) return functional_kind::load;
-      if (i.op == isa::opcode::st) return functional_kind::store;
-      break;
+    case issue_kind::memory: return d.synchronises ? functional_kind::other : kind_of_access(i);
     case issue_kind::exit:
     case issue_kind::barrier:
     case issue_kind::fence:
@@ -86,9 +101,9 @@ functional_program::functional_program(std::shared_ptr<const decoded_program> pr
     s.decoded = &d;
     s.unwatched = kind_of(d);
     s.touches_products = products.any() && accesses(*d.instruction, products);
-    const bool told =
+    const bool notified =
         d.kind == issue_kind::memory || isa::is_warpgroup_product(d.instruction->op) || s.touches_products;
-    s.kind = s.usual = watched && told ? functional_kind::other : s.unwatched;
+    s.kind = s.usual = watched && notified ? functional_kind::other : s.unwatched;
     s.guarded = d.instruction->guarded();
     s.synchronises = d.synchronises;
     s.reads_time = reads_time(*d.instruction);

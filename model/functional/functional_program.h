@@ -35,7 +35,7 @@ struct functional_program {
   std::shared_ptr<const decoded_program> decoded;
   std::vector<functional_step> steps;
   bool independent_blocks = false;  // see has_independent_blocks()
-  /// `watched`: what a watcher is told has the kind other.
+  /// `watched`: what a watcher is notified of has the kind other.
   functional_program(std::shared_ptr<const decoded_program> program, bool watched);
   /// Whether the watcher follows all instructions from now on: then all have the kind followed.
   void follow(bool all);

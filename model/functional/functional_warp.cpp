@@ -10,8 +10,6 @@
 #include "heddle/simt/warp/fault_text.h"
 #include "heddle/sub_partition/device_runtime.h"
 
-#pragma GCC diagnostic error "-Wswitch"  // a new kind does not compile before it has a case
-
 namespace heddle {
 
 namespace {
@@ -159,7 +157,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
 }
 
 // A product is the work of four warps, and complete when all have begun it. True if the groups that the warp waits for
-// can be complete, with `left` of its newest ones under way.
+// can be complete, with `left` of its newest ones in flight.
 bool functional_executor::products_begun(const block& b, const warp& x, unsigned left) const {
   constexpr unsigned warps = 4;
   const std::uint64_t needed = x.products - std::min<std::uint64_t>(left, x.products);

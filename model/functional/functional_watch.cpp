@@ -17,20 +17,20 @@ namespace heddle {
 functional_kind functional_executor::followed(const block& b, const simt::warp_state& w, const functional_step& s,
                                               simt::lane_mask mask) {
   const functional_kind usual = s.usual;
-  if (usual != functional_kind::other) tell(b, w, s, mask);  // others may have to wait first
+  if (usual != functional_kind::other) notify_watcher(b, w, s, mask);  // others may have to wait first
   if (!watcher_->follows()) program_->follow(false);
   return usual;
 }
 
-void functional_executor::tell(const block& b, const simt::warp_state& w, const functional_step& s,
-                               simt::lane_mask mask) {
+void functional_executor::notify_watcher(const block& b, const simt::warp_state& w, const functional_step& s,
+                                         simt::lane_mask mask) {
   const decoded_instruction& d = *s.decoded;
   watcher_->executes({b, w, *d.instruction, mask}, d.kind == issue_kind::arithmetic ? s.execute : nullptr);
 }
 
 // Returns the lanes that execute the instruction.
 simt::lane_mask functional_executor::watched(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
-  if (s.kind == functional_kind::followed) tell(b, x.state, s, mask);
+  if (s.kind == functional_kind::followed) notify_watcher(b, x.state, s, mask);
   if (mask == 0) return mask;
   mask = watched_kind(b, x, s, mask);
   if (s.kind != functional_kind::followed && watcher_->follows()) program_->follow(true);
@@ -143,9 +143,9 @@ simt::lane_mask functional_executor::watched_others(watched_access& a) {
   return good;
 }
 
-// A piece that a bulk copy moves: what it reads, then what it writes. False: it is left out.
+// A segment that a bulk copy moves: what it reads, then what it writes. False: it is left out.
 bool functional_executor::watched_bulk(const watched_step& step, const simt::bulk_request& r,
-                                       const simt::bulk_walk& walk, const simt::bulk_piece& p, const block& target) {
+                                       const simt::bulk_walk& walk, const simt::bulk_segment& p, const block& target) {
   const auto moves = [&](const functional_block* holder, std::uint64_t address, unsigned bytes, bool writes) {
     const bool atomic = writes && r.reduces;
     return watcher_->transfer_moves(step, {holder, address, bytes, writes, atomic});

@@ -201,8 +201,8 @@ void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   for (const l2_cache& s : p.slices) slice_cycles = std::min(slice_cycles, s.least_response_cycles());
   p.interconnect.announce_responses(sm_count(), slice_cycles);
   p.responded.resize(sm_count());
-  p.ahead_until = p.ahead_limit = until;
-  p.ahead_preemptions = preemptions;
+  p.windows_until = p.windows_limit = until;
+  p.windows_preemptible = preemptions;
   p.core.set_lookahead(&p);
 }
 
@@ -211,16 +211,16 @@ void gpu::use_threads(unsigned threads) {
   parts_->host.functional().use_threads(threads);
 }
 
-bool gpu::simulates_ahead() const { return parts_->ahead_until != 0; }
+bool gpu::simulates_ahead() const { return parts_->windows_until != 0; }
 
 // No SM's safe time lies beyond the cycle before the one in which a fault would be reported.
 cycle_t gpu::bring_into_step() {
   const cycle_t report_cycle = cycle() + fault_latency_cycles;
-  parts_->ahead_until = std::min(parts_->ahead_until, report_cycle);
+  parts_->windows_until = std::min(parts_->windows_until, report_cycle);
   return report_cycle;
 }
 
-void gpu::release_ahead() { parts_->ahead_until = parts_->ahead_limit; }
+void gpu::release_ahead() { parts_->windows_until = parts_->windows_limit; }
 
 void gpu::host_acts_until(cycle_t cycle) {
   if (parts_->watch != nullptr) parts_->watch->host_acts_until(cycle);

@@ -11,7 +11,7 @@ namespace heddle {
 
 class dram_scheduler;
 class grid_distributor;
-class grid_listener;
+class grid_observer;
 class l2_cache;
 class memory_model;
 class refresh_policy;
@@ -37,8 +37,8 @@ struct cache_place {
 /// empty function keeps the GPU's own. `name` is the name that the block must have below the GPU. No function may
 /// return null.
 struct gpu_blocks {
-  /// The CWD, on the core clock. It reports completed grids and the SMs' faults to the listener.
-  std::function<std::unique_ptr<grid_distributor>(const char* name, clock_domain&, const gpu_config&, grid_listener&)>
+  /// The CWD, on the core clock. It reports completed grids and the SMs' faults to the observer.
+  std::function<std::unique_ptr<grid_distributor>(const char* name, clock_domain&, const gpu_config&, grid_observer&)>
       cwd;
   /// L2 slice `index` of memory.channels x l2.slices_per_channel, on the L2's clock.
   std::function<std::unique_ptr<l2_cache>(const char* name, clock_domain&, const gpu_config&, unsigned index)> l2_slice;

@@ -113,9 +113,9 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
     if (next != soonest.l2_cycle) soonest = {next, core_cycle_of_l2(next)};
   }
   cycle_t safe_time(unsigned process, cycle_t now) override {
-    const cycle_t from_cwd = cwd->nothing_arrives_until(process, now, ahead_preemptions);
+    const cycle_t from_cwd = cwd->nothing_arrives_until(process, now, windows_preemptible);
     const cycle_t from_sms = sm_network == nullptr ? never : sm_network->nothing_arrives_until(now);
-    return std::min({from_cwd, from_sms, now + fault_latency_cycles - 1, ahead_until - 1});
+    return std::min({from_cwd, from_sms, now + fault_latency_cycles - 1, windows_until - 1});
   }
   cycle_t answer_free_until(unsigned process, cycle_t cycle) override {
     const cycle_t until = nothing_responded_until(process);
@@ -199,9 +199,9 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   bool reset_line = false;  // gpu.reset is high
   clock_port reset_port{core, *this};
   sc_core::sc_event memory_halts;
-  cycle_t ahead_until = 0;
-  cycle_t ahead_limit = 0;  // value of ahead_until unless bring_into_step() limits it
-  bool ahead_preemptions = true;
+  cycle_t windows_until = 0;
+  cycle_t windows_limit = 0;  // value of windows_until unless bring_into_step() limits it
+  bool windows_preemptible = true;
   struct response_time {
     cycle_t l2_cycle = never;
     cycle_t core_cycle = 0;

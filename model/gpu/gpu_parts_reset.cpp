@@ -16,7 +16,7 @@ void gpu_parts::reset() {
   host.begin_reset();
   memory_halts.cancel();
   for (clock_domain* clock : {&core, &l2_clock, &dram_clock}) clock->resume();
-  if (ahead_until != 0) ahead_until = std::min(ahead_until, core.cycle() + 1);
+  if (windows_until != 0) windows_until = std::min(windows_until, core.cycle() + 1);
   reset_port.wake_at(core.cycle() + 1);
 }
 
@@ -24,7 +24,7 @@ void gpu_parts::on_cycle(cycle_t cycle) {
   switch (resetting) {
     case reset_step::none: return;
     case reset_step::alignment:
-      if (!core.in_step()) break;  // SMs that are simulated ahead are met by simulated time
+      if (!core.in_step()) break;  // waits until simulated time is that of all SMs
       for (sm& s : sms) s.abandon(cycle);
       cwd->abandon();
       resetting = reset_step::draining;
@@ -67,7 +67,7 @@ void gpu_parts::restart(cycle_t cycle) {
   use_own_policies();
   cwd->restart();
   if (watch != nullptr) watch->restart();
-  ahead_until = ahead_limit;
+  windows_until = windows_limit;
   resetting = reset_step::none;
   host.end_reset();
 }

@@ -44,12 +44,12 @@ std::string mbarrier_wait_of(const warp_slot& w) {
 
 progress_watch::progress_watch(clock_domain& clock, const gpu_config& config, const grid_distributor& cwd,
                                sc_core::sc_vector<sm>& sms, sc_core::sc_vector<l2_cache>& slices,
-                               grid_listener& listener)
+                               grid_observer& observer)
     : clock_(clock),
       cwd_(cwd),
       sms_(sms),
       slices_(slices),
-      listener_(listener),
+      observer_(observer),
       patience_(config.gpu.watchdog_cycles),
       next_(patience_) {
   clock_.observe(*this);
@@ -74,7 +74,7 @@ void progress_watch::after_cycle() {
   const verdict v = sample();
   if (v == verdict::ended) {
     next_ = never;
-    listener_.program_fault(report(cycle));
+    observer_.program_fault(report(cycle));
     return;
   }
   next_ = cycle + distance(samples_);

@@ -20,13 +20,13 @@ namespace heddle {
 
 /// Programs are deterministic: while memory keeps its values, a warp that returns to an earlier state repeats itself
 /// without end. When every running warp repeats itself or waits at a barrier, nothing will ever change: a fault of the
-/// program, reported to `listener` with a description of what each warp waits for.
+/// program, reported to `observer` with a description of what each warp waits for.
 class progress_watch : public cycle_observer {
  public:
   /// All arguments must outlive the watch. It must not watch slices that do not count changes, or memory that other
   /// agents write.
   progress_watch(clock_domain& clock, const gpu_config& config, const grid_distributor& cwd,
-                 sc_core::sc_vector<sm>& sms, sc_core::sc_vector<l2_cache>& slices, grid_listener& listener);
+                 sc_core::sc_vector<sm>& sms, sc_core::sc_vector<l2_cache>& slices, grid_observer& observer);
 
   void after_cycle() override;
   [[nodiscard]] cycle_t next_sample() const override { return next_; }
@@ -60,7 +60,7 @@ class progress_watch : public cycle_observer {
   const grid_distributor& cwd_;
   sc_core::sc_vector<sm>& sms_;
   sc_core::sc_vector<l2_cache>& slices_;
-  grid_listener& listener_;
+  grid_observer& observer_;
   const cycle_t patience_;
   std::vector<history> warps_;  // by SM, partition and slot
   cycle_t next_;

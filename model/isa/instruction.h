@@ -167,8 +167,8 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          lanes wait until it does, for a limited time: of c nanoseconds (none: the machine's)
 /// ublkcp ublkred ublkpf   each lane gives the TMA unit a copy, a reduction, a prefetch of contiguous bytes: a = global
 ///          address (pair), b = quad: shared address, bytes, address of the mbarrier (sub cluster: of the source),
-///          blocks of the cluster (a mask; 0: the one that the address names). ublkcp: sub = bulk_way; ublkred: sub =
-///          atomic_op, type
+///          blocks of the cluster (a mask; 0: the one that the address names). ublkcp: sub = bulk_direction; ublkred:
+///          sub = atomic_op, type
 /// utmaldg utmastg utmaredg utmapf   the same of a box of a tensor: a = generic address of its map, b as before
 ///          (bytes unused), c = quad of coordinates 0 to 3, src[3] = quad: coordinate 4, offsets 0 to 2 (im2col); sub =
 ///          dimensions, + 8: im2col; utmaredg: offset = atomic_op

@@ -45,11 +45,11 @@ struct matrix_size {
 matrix_size size_of(matrix_shape s);
 
 inline matrix_shape shape_of(const instruction& i) { return static_cast<matrix_shape>(i.sub & matrix::shape_mask); }
-inline bool is_matrix(opcode op) {
-  return op == opcode::hmma || op == opcode::imma || op == opcode::bmma || op == opcode::dmma;
+constexpr bool is_warpgroup_product(opcode op) {
+  return info(op).timing == op_class::tensor && info(op).effect == effect_kind::order;
 }
 
-inline bool is_warpgroup_product(opcode op) { return op >= opcode::hgmma && op <= opcode::bgmma; }
+constexpr bool is_matrix(opcode op) { return info(op).timing == op_class::tensor && !is_warpgroup_product(op); }
 /// Columns of a warpgroup's product, from the number of its accumulators: two f16, or one f32 or s32, in a register.
 inline unsigned columns_of(const instruction& i) { return i.dst_count * (i.type == dtype::f16 ? 4u : 2u); }
 

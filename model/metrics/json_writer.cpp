@@ -85,7 +85,7 @@ json_writer& json_writer::key(std::uint64_t number) {
   separate();
   const std::size_t digits = text_of(number).size();
   constexpr std::string_view end = "\": ";
-  std::array<char, padded_bytes> text;  // what lies behind the key is not looked at
+  std::array<char, padded_bytes> text;  // what lies behind the key is not read
   text[0] = '"';
   std::memcpy(text.data() + 1, whole_text_.data(), whole_text_.size());
   std::memcpy(text.data() + 1 + digits, end.data(), end.size());

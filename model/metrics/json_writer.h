@@ -29,7 +29,7 @@ class json_writer {
   json_writer& key(std::string_view name);
   /// A number's text as key.
   json_writer& key(std::uint64_t number);
-  /// As of a text, which is looked at once for each nesting.
+  /// As of a text, which is examined once for each nesting.
   json_writer& key(constant_key name);
   template <std::size_t N>
   json_writer& key(const char (&name)[N]) {

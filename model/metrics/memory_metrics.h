@@ -109,7 +109,7 @@ struct tma_counters;
 /// X(key, from the cluster_counters, unit, sentence)
 #define HEDDLE_CLUSTER_COUNTS(X) \
   X(requests,         cluster.requests, "requests", \
-    "accesses to the shared memory of other blocks: of a warp instruction or a piece of a bulk copy, one for each block") \
+    "accesses to the shared memory of other blocks: of a warp instruction or a segment of a bulk copy, one a block") \
   X(bytes,            cluster.bytes, "bytes", \
     "of data sent with them and returned") \
   X(flits,            cluster.flits, "flits", \

@@ -15,7 +15,7 @@
 
 namespace heddle::sanitize {
 
-/// A piece of device memory that was allocated at once.
+/// An allocation of device memory.
 struct allocation {
   std::uint64_t bytes = 0;
   std::string name;              // "buffer 'x'"; empty: none

@@ -21,7 +21,7 @@ block_clock::block_clock(std::uint64_t block, std::uint32_t warps, bool independ
 
 bool block_clock::ordered_for_all(const access_mark& a, std::uint32_t warp, simt::lane_mask lanes) const {
   const lane_knowledge& known = warps_[warp].known;
-  const knowledge* last = nullptr;  // of the lane that was looked at last
+  const knowledge* last = nullptr;  // of the lane that was checked last
   for (const unsigned lane : set_bits(lanes)) {
     const knowledge* const own = &known.of(unit(lane));
     const bool same = last != nullptr && *own == *last && a.warp - first_warp_ != warp;
@@ -34,7 +34,7 @@ bool block_clock::ordered_for_all(const access_mark& a, std::uint32_t warp, simt
 bool block_clock::ordered(const access_mark& a, std::uint32_t warp, unsigned lane) const {
   const warp_clock& own = warps_[warp];
   const std::uint32_t other = a.warp - first_warp_;
-  // A copy that is under way is in no thread's order; it ends at an mbarrier, if at all.
+  // A copy that is in flight is in no thread's order; it ends at an mbarrier, if at all.
   if (other < warps_.size() && !a.is(access_mark::copying)) {
     if (block_sync_ >= a.number) return true;
     if (other == warp) {

@@ -41,7 +41,7 @@ void findings::join_by_line() {
 
 void findings::counts_in_part(const isa::program* p, const std::vector<std::uint8_t>& instructions) {
   for (const auto& [group, number] : numbers_) {
-    const auto& [kind, program, earlier, later, way] = group;
+    const auto& [kind, program, earlier, later, path] = group;
     if (kind != sanitize_kind::races || program != p || number >= all_.size()) continue;
     finding& f = all_[number];
     f.at_least = f.at_least || instructions.at(earlier) != 0 || instructions.at(later) != 0;

@@ -28,10 +28,10 @@ class known_races {
     any_ = true;
     often_[earlier] = often_[later] = 1;
   }
-  /// Whether the next execution of an instruction need not be looked at: 15 of 16.
+  /// Whether the next execution of an instruction need not be checked: 15 of 16.
   bool skips(std::uint32_t index) { return any_ && often_[index] != 0 && (++executions_ * 0x9e3779b1u) >> 28 != 0; }
   [[nodiscard]] bool any() const { return any_; }
-  /// By index: 1 if some executions have not been looked at.
+  /// By index: 1 if some executions have not been checked.
   [[nodiscard]] const std::vector<std::uint8_t>& often() const { return often_; }
 
  private:

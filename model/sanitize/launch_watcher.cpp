@@ -18,27 +18,30 @@ namespace {
 std::string bytes_text(unsigned bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
 
 const char* access_text(const watched_access& a) {
-  switch (a.instruction.op) {
-    case isa::opcode::st: return "write";
-    case isa::opcode::atom:
-    case isa::opcode::red: return "atomic";
-    case isa::opcode::sust: return "surface write";
-    case isa::opcode::suld: return "surface read";
-    case isa::opcode::tex:
-    case isa::opcode::tld4: return "texture read";
-    case isa::opcode::ldgsts: return a.copies_in ? "write" : "read";
-    default: return "read";
+  using isa::access_kind;
+  switch (isa::info(a.instruction.op).access) {
+    case access_kind::store: return "write";
+    case access_kind::atomic:
+    case access_kind::reduction: return "atomic";
+    case access_kind::surface_store: return "surface write";
+    case access_kind::surface_load: return "surface read";
+    case access_kind::sample: return "texture read";
+    case access_kind::copy: return a.copies_in ? "write" : "read";
+    case access_kind::load:
+    case access_kind::matrix_load:
+    case access_kind::constant_load:
+    case access_kind::none: break;  // of barriers, which read their words
   }
+  return "read";
 }
 
 const char* space_text(const watched_access& a, unsigned lane) {
   return (a.shared >> lane & 1) != 0 ? "shared" : (a.local >> lane & 1) != 0 ? "local" : "global";
 }
 
-bool reads(const watched_access& a) { return !stores(a.instruction) && !a.copies_in; }
+bool reads(const watched_access& a) { return !isa::is_store(a.instruction.op) && !a.copies_in; }
 bool writes(const watched_access& a) {
-  return a.copies_in || stores(a.instruction) || a.instruction.op == isa::opcode::atom ||
-         a.instruction.op == isa::opcode::red;
+  return a.copies_in || isa::is_store(a.instruction.op) || isa::is_atomic(a.instruction.op);
 }
 
 }  // namespace
@@ -242,7 +245,7 @@ bool launch_watcher::check_shared(written_bits& shared, const watched_access& a,
   return true;
 }
 
-// Lanes that are far apart are looked at one by one.
+// Lanes that are far apart are checked one by one.
 bool launch_watcher::written_by_all(const watched_access& a, const access_shape& shape) {
   constexpr std::uint64_t near = 4096;
   if (shape.end - shape.begin <= near) return host_.all_written(shape.begin, shape.end - shape.begin);

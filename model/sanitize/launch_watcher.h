@@ -52,7 +52,7 @@ class launch_watcher final : public execution_watcher {
   void block_begins(const functional_block& block) override;
   simt::lane_mask accesses(const watched_access& access) override;
   void transfer_begins(const watched_step& step) override;
-  bool transfer_moves(const watched_step& step, const watched_piece& piece) override;
+  bool transfer_moves(const watched_step& step, const watched_segment& segment) override;
   void transfer_signals(const watched_step& step, const functional_block& holder, std::uint32_t offset) override;
   void touches_products(const watched_step& step) override;
   void fences(const watched_step& step) override;
@@ -94,8 +94,8 @@ class launch_watcher final : public execution_watcher {
   [[nodiscard]] bool of_heap(std::uint64_t address) const {
     return address - heap_begin_ < heap_bytes_ || spaced_heap::contains(address);
   }
-  void report_outside(const watched_step& s, const watched_piece& p);
-  void check_written(const watched_step& s, const watched_piece& p);
+  void report_outside(const watched_step& s, const watched_segment& p);
+  void check_written(const watched_step& s, const watched_segment& p);
   void report_illegal(const watched_access& a, unsigned lane, bool misaligned, const std::string& near);
   void check_written(const watched_access& a, simt::lane_mask lanes, const access_shape& shape);
   bool written_by_all(const watched_access& a, const access_shape& shape);

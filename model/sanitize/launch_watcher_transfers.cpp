@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies and products that are under way, and blocks of a cluster.
+// Copies and products that are in flight, and blocks of a cluster.
 #include "heddle/functional/functional_block.h"
 #include "heddle/isa/matrix.h"
 #include "heddle/sanitize/launch_watcher.h"
@@ -12,7 +12,7 @@ void launch_watcher::transfer_begins(const watched_step&) {
   if (checks_races_) races_.transfer_begins();
 }
 
-bool launch_watcher::transfer_moves(const watched_step& s, const watched_piece& p) {
+bool launch_watcher::transfer_moves(const watched_step& s, const watched_segment& p) {
   if (p.holder == nullptr && (kinds_ & sanitize_kind::memory) != 0) {
     ranges_->refresh(where_);
     if (!is_allocated(p.address, p.bytes)) {
@@ -25,7 +25,7 @@ bool launch_watcher::transfer_moves(const watched_step& s, const watched_piece& 
   return true;
 }
 
-void launch_watcher::report_outside(const watched_step& s, const watched_piece& p) {
+void launch_watcher::report_outside(const watched_step& s, const watched_segment& p) {
   if (!found_.counts({sanitize_kind::memory, launch_->program.get(), index_of(s.instruction), 0, 2})) return;
   finding f = finding_at(sanitize_kind::memory, s);
   f.what = std::string("out of bounds: ") + (p.writes ? "write" : "read") + " of " + std::to_string(p.bytes) +
@@ -37,7 +37,7 @@ void launch_watcher::report_outside(const watched_step& s, const watched_piece& 
 }
 
 // Bulk copies may well move bytes of a tile that were never written. A product uses all that it reads.
-void launch_watcher::check_written(const watched_step& s, const watched_piece& p) {
+void launch_watcher::check_written(const watched_step& s, const watched_segment& p) {
   if (p.holder == nullptr) {
     if (p.writes) written(p.address, p.bytes);
     return;
@@ -63,7 +63,7 @@ void launch_watcher::touches_products(const watched_step& s) {
   if (product == isa::no_target) return;
   if (!found_.counts({sanitize_kind::races, launch_->program.get(), index_of(s.instruction), product, 2})) return;
   finding f = finding_at(sanitize_kind::races, s);
-  f.what = "race: read of an accumulator while the product that writes it is under way";
+  f.what = "race: read of an accumulator while the product that writes it is in flight";
   const auto lane = static_cast<unsigned>(__builtin_ctz(s.mask));
   f.details.push_back(thread_text(*launch_, s.block.number, s.warp.thread(lane)) + ": read, at " +
                       place_in_source(*launch_->program, s.instruction));

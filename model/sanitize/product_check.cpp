@@ -17,7 +17,7 @@ void add(std::bitset<256>& all, unsigned first, unsigned count) {
 }  // namespace
 
 std::uint32_t product_check::reads(const registers& some) const {
-  for (const product& p : under_way_)
+  for (const product& p : in_flight_)
     if ((p.results & some).any()) return p.index;
   return isa::no_target;
 }
@@ -29,25 +29,25 @@ std::uint32_t product_check::executes(const isa::instruction& i, std::uint32_t i
   if (i.dst != isa::rz) add(results, i.dst, i.dst_count);
   if (isa::is_warpgroup_product(i.op)) {
     const std::uint32_t early = reads(sources & ~results);
-    under_way_.push_back({results, index, closed_});
+    in_flight_.push_back({results, index, closed_});
     if ((i.sub & isa::gmma::commits) != 0) commits();
     return early;
   }
-  if (under_way_.empty()) return isa::no_target;
+  if (in_flight_.empty()) return isa::no_target;
   std::uint32_t early = isa::no_target;
   if (const isa::operand* const copied = isa::copied_by(i); copied != nullptr && copied->is_reg()) {
-    for (product& p : under_way_)
+    for (product& p : in_flight_)
       p.results = (p.results & ~results) | ((p.results & sources).any() ? results : registers());
     return early;
   }
   early = reads(sources);
-  for (product& p : under_way_) p.results &= ~results;
+  for (product& p : in_flight_) p.results &= ~results;
   return early;
 }
 
 void product_check::waits(unsigned left) {
   const auto ended = [&](const product& p) { return p.group + left < closed_; };
-  under_way_.erase(std::remove_if(under_way_.begin(), under_way_.end(), ended), under_way_.end());
+  in_flight_.erase(std::remove_if(in_flight_.begin(), in_flight_.end(), ended), in_flight_.end());
 }
 
 }  // namespace heddle::sanitize

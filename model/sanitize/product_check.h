@@ -18,7 +18,7 @@ class product_check {
   /// result it reads too early, or isa::no_target.
   std::uint32_t executes(const isa::instruction& i, std::uint32_t index);
   void commits() { ++closed_; }
-  /// Waits until at most `left` of the newest groups are under way.
+  /// Waits until at most `left` of the newest groups are in flight.
   void waits(unsigned left);
 
  private:
@@ -29,7 +29,7 @@ class product_check {
     unsigned group;
   };
   [[nodiscard]] std::uint32_t reads(const registers& some) const;
-  std::vector<product> under_way_;
+  std::vector<product> in_flight_;
   unsigned closed_ = 0;  // groups
 };
 

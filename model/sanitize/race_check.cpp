@@ -15,17 +15,15 @@ namespace heddle::sanitize {
 
 namespace {
 
-bool is_atomic(const isa::instruction& i) { return i.op == isa::opcode::atom || i.op == isa::opcode::red; }
-
 // Accesses of which PTX says that they do not race with others of their kind.
 bool is_strong(const isa::instruction& i) {
-  return is_atomic(i) || i.op == isa::opcode::syncs || i.cache == isa::cache_op::volatile_ ||
+  return isa::is_atomic(i.op) || i.op == isa::opcode::syncs || i.cache == isa::cache_op::volatile_ ||
          i.cache == isa::cache_op::cv || i.cache == isa::cache_op::wt;
 }
 
-bool is_texture_read(const isa::instruction& i) { return i.op == isa::opcode::tex || i.op == isa::opcode::tld4; }
+bool is_texture_read(const isa::instruction& i) { return isa::samples_texture(i.op); }
 
-// What the instruction does to shared memory is under way while the program goes on, also past barriers.
+// What the instruction does to shared memory is in flight while the program goes on, also past barriers.
 bool copies_in_bulk(const isa::instruction& i) {
   return isa::info(i.op).flow == isa::flow_kind::bulk_copy || isa::is_warpgroup_product(i.op);
 }
@@ -165,8 +163,8 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   current c = start(a);
   if (keeps_many_ && a.global != 0) global_.begin_phase(c.at->clock->last_learned(c.warp), now_);
   if (is_strong(i)) c.mark.what |= access_mark::strong;
-  if (is_atomic(i)) c.mark.what |= access_mark::atomic | access_mark::writes;
-  if (stores(i) || a.copies_in || frees_memory(i)) c.mark.what |= access_mark::writes;
+  if (isa::is_atomic(i.op)) c.mark.what |= access_mark::atomic | access_mark::writes;
+  if (isa::is_store(i.op) || a.copies_in || frees_memory(i)) c.mark.what |= access_mark::writes;
   // An mbarrier that others of the cluster reach is ordered for all of them.
   if (i.block_scope && !(reaches_cluster_ && a.shared != 0)) c.mark.what |= access_mark::of_block;
   const bool copying = i.op == isa::opcode::ldgsts;
@@ -232,7 +230,7 @@ bool race_check::conflicts(const current& c, const access_mark& earlier, unsigne
   if (synced(c, earlier) || is_past(c, earlier, lane)) return false;
   if (!clock.ordered(earlier, c.warp, lane)) return true;
   if (earlier.warp == c.mark.warp && !copying) return false;
-  // What the lane has acquired has told. Its words have often been accessed by one instruction.
+  // What the lane has acquired has answered it. Its words have often been accessed by one instruction.
   access_mark whole = earlier;
   whole.lanes = simt::all_lanes;
   if (!c.passed.of_some && (copying || clock.ordered(whole, c.warp, lane)))
@@ -293,8 +291,8 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
   const unsigned bytes = c.cell_bytes;
   if (w.number == now_ && w.warp == c.mark.warp) {
     // Two lanes in one instruction. Which of them is last is undefined.
-    tells_apart_ = true;
-    if (!c.mark.is(access_mark::strong) && stores(c.access->instruction)) {
+    marks_insufficient_ = true;
+    if (!c.mark.is(access_mark::strong) && isa::is_store(c.access->instruction.op)) {
       const auto other = static_cast<unsigned>(__builtin_ctz(w.lanes));
       for (unsigned k = 0; k < bytes; ++k)
         if (new_byte(c, lane, address + k) != new_byte(c, other, address + k)) {
@@ -305,8 +303,8 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
     return;
   }
   if (conflicts(c, w, lane)) {
-    tells_apart_ = true;
-    const bool plain = stores(c.access->instruction) && !w.is(access_mark::copying);
+    marks_insufficient_ = true;
+    const bool plain = isa::is_store(c.access->instruction.op) && !w.is(access_mark::copying);
     if (!plain || !same_value(c, lane, address, bytes)) report(c, w, lane, address);
   }
   if (!c.in_shared && is_own_check(c, cell, bit)) c.mark.what |= access_mark::marking;

@@ -24,8 +24,7 @@ namespace heddle::sanitize {
 
 /// Whether it arrives at an mbarrier.
 inline bool is_arrival(const isa::instruction& i) {
-  return (i.op == isa::opcode::atom || i.op == isa::opcode::red) &&
-         static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
+  return isa::is_atomic(i.op) && static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
 }
 
 /// Finds conflicting accesses of a launch that nothing orders: of different threads to the same byte, at least one of
@@ -46,7 +45,7 @@ class race_check {
   /// `lanes`: those whose addresses are legal. `shape`: of the access as a whole.
   void accesses(const watched_access& a, simt::lane_mask lanes, const access_shape& shape);
   void transfer_begins();
-  void transfer_moves(const watched_step& s, const watched_piece& p);
+  void transfer_moves(const watched_step& s, const watched_segment& p);
   void transfer_signals(const watched_step& s, const functional_block& holder, std::uint32_t offset);
   void fences(const watched_step& s);
   void lanes_meet(const watched_step& s, simt::lane_mask named);
@@ -70,7 +69,7 @@ class race_check {
     bool writes;
     unsigned lane = 0, lanes = 1;  // of a copy of several lanes: the first of those that copy them, as many each
   };
-  /// What waits for a copy that is under way: groups of a thread's copies, of its bulk copies, of a warp's products.
+  /// What waits for a copy that is in flight: groups of a thread's copies, of its bulk copies, of a warp's products.
   enum class copy_kind : std::uint8_t { of_thread, bulk, product };
   struct copy {
     copy_kind kind;
@@ -215,8 +214,8 @@ class race_check {
     return false;
   }
   void replace_read(const current& c, later_reads& reads, const access_mark& own) const;
-  /// Whether the step looks at reads of words of which enough are kept.
-  [[nodiscard]] bool looks_at_crowded() const { return keeps_many_ && now_ % 16 == 0; }
+  /// Whether the step samples reads of words of which enough are kept.
+  [[nodiscard]] bool samples_crowded() const { return keeps_many_ && now_ % 16 == 0; }
   /// A number below `count`, by the step.
   [[nodiscard]] std::size_t any_of(std::size_t count) const {
     return static_cast<std::size_t>((std::uint64_t{now_ * 2654435761u} * count) >> 32);
@@ -227,7 +226,7 @@ class race_check {
 
   findings& found_;
   const resident_launch* launch_ = nullptr;
-  bool tells_apart_ = false;  // what a cell becomes does not follow from its marks alone, or there was a finding
+  bool marks_insufficient_ = false;  // what a cell becomes does not follow from its marks alone, or there was a finding
   const isa::program* program_ = nullptr;
   functional_memory::view* memory_ = nullptr;
   bool independent_ = false;

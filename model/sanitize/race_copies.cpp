@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies that are under way while the program goes on: cp.async, bulk copies, and what products of a warpgroup read.
+// Copies that are in flight while the program goes on: cp.async, bulk copies, and what products of a warpgroup read.
 // Their accesses are marked as copying, and are ordered with nothing later. A wait for a group of copies makes them
 // accesses of the thread that waits. The end of a copy at an mbarrier, and of a product, is a release there, of which
 // those know who wait.
@@ -49,7 +49,7 @@ void race_check::copies(const current& c, unsigned lane) {
 
 void race_check::transfer_begins() { ++now_; }
 
-void race_check::transfer_moves(const watched_step& s, const watched_piece& p) {
+void race_check::transfer_moves(const watched_step& s, const watched_segment& p) {
   const auto lane = static_cast<unsigned>(__builtin_ctz(s.mask));
   std::uint64_t addresses[isa::warp_size];
   addresses[lane] = p.address;

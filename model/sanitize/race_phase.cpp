@@ -33,7 +33,7 @@ bool race_check::passes_phase(const current& c, simt::lane_mask lanes, const acc
   return false;
 }
 
-// What copies (cp.async) write is not checked by the phase, as long as they are under way and until the next barrier.
+// What copies (cp.async) write is not checked by the phase, as long as they are in flight and until the next barrier.
 void race_check::leave_phase(place& p, const watched_access& a, simt::lane_mask lanes) {
   bool all = true;
   for (const unsigned lane : set_bits(lanes)) all = p.phase.copies_to(a.addresses[lane], a.bytes) && all;

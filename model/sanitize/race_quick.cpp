@@ -11,7 +11,7 @@ namespace heddle::sanitize {
 
 namespace {
 
-constexpr int few_alike = 3;  // lanes that read the same word and are looked at one by one
+constexpr int few_alike = 3;  // lanes that read the same word and are checked one by one
 
 // The lanes from the first one of `left` that fill a segment; 0: they do not.
 simt::lane_mask filling(const std::uint64_t* addresses, simt::lane_mask left, unsigned bytes) {
@@ -187,7 +187,7 @@ void race_check::access_lane(current& c, unsigned lane) {
   if (!c.in_shared && c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying) && access_words(c, lane))
     return;
   const bool writes = c.mark.is(access_mark::writes);
-  if (!c.in_shared && !writes && !looks_at_crowded() && global_.crowded(first, a.bytes)) return;
+  if (!c.in_shared && !writes && !samples_crowded() && global_.crowded(first, a.bytes)) return;
   const bool by_segment = !c.in_shared && c.mark.is(access_mark::copying) && !c.mark.is(access_mark::strong);
   const shadow_cell* like = nullptr;  // the cell before, if one that was as that can be as it is now
   shadow_cell was;
@@ -212,9 +212,9 @@ void race_check::access_lane(current& c, unsigned lane) {
       continue;
     }
     was = cell;
-    tells_apart_ = was.has_more();
+    marks_insufficient_ = was.has_more();
     if (!is_quick(c, cell, lane)) touch(c, cells, cell, lane, at - c.cell_bytes);
-    like = tells_apart_ || cell.has_more() ? nullptr : &cell;
+    like = marks_insufficient_ || cell.has_more() ? nullptr : &cell;
   }
 }
 
@@ -224,7 +224,7 @@ void race_check::access_global(current& c, simt::lane_mask lanes, const access_s
   const bool reads = !c.mark.is(access_mark::writes);
   if (reads && shape.how == access_shape::kind::same) return read_same(c, lanes);
   const bool apart = shape.how == access_shape::kind::other;
-  if (apart) lanes = global_.uncrowded(a.addresses, lanes, a.bytes, reads && !looks_at_crowded());
+  if (apart) lanes = global_.uncrowded(a.addresses, lanes, a.bytes, reads && !samples_crowded());
   for (simt::lane_mask left = lanes; left != 0;) {
     if (apart && a.bytes >= 4) {
       const auto first = static_cast<unsigned>(__builtin_ctz(left));

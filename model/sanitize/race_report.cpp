@@ -27,8 +27,9 @@ std::string copy_text(const access_mark& m, const isa::instruction& i) {
 std::string wait_text(const access_mark& m, const isa::instruction& i) {
   if (i.op == isa::opcode::ldgsts) return "the copy has not been waited for (cp.async.wait_group)";
   if (isa::is_warpgroup_product(i.op)) return "the product has not been waited for (wgmma.wait_group)";
-  const bool groups = i.op == isa::opcode::utmastg || i.op == isa::opcode::utmaredg || i.op == isa::opcode::ublkred ||
-                      (i.op == isa::opcode::ublkcp && static_cast<isa::bulk_way>(i.sub) == isa::bulk_way::store);
+  const bool groups =
+      i.op == isa::opcode::utmastg || i.op == isa::opcode::utmaredg || i.op == isa::opcode::ublkred ||
+      (i.op == isa::opcode::ublkcp && static_cast<isa::bulk_direction>(i.sub) == isa::bulk_direction::store);
   if (!groups) return "the copy has not been waited for (at its mbarrier)";
   return std::string("the copy has not been waited for (cp.async.bulk.wait_group") +
          (m.is(access_mark::writes) ? ")" : " or wait_group.read)");
@@ -39,7 +40,7 @@ const char* plain_text(const access_mark& m, const isa::instruction& i) {
   if (m.is(access_mark::atomic)) return m.is(access_mark::of_block) ? "atomic of block scope" : "atomic";
   if (i.op == isa::opcode::sust || i.op == isa::opcode::suld)
     return m.is(access_mark::writes) ? "surface write" : "surface read";
-  if (i.op == isa::opcode::tex || i.op == isa::opcode::tld4) return "texture read";
+  if (isa::samples_texture(i.op)) return "texture read";
   if (m.is(access_mark::writes)) return m.is(access_mark::strong) ? "volatile write" : "write";
   return m.is(access_mark::strong) ? "volatile read" : "read";
 }
@@ -53,10 +54,10 @@ std::string race_check::kind_of(const access_mark& m) const {
 }
 
 void race_check::report(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address) {
-  tells_apart_ = true;
+  marks_insufficient_ = true;
   const access_mark* const write = c.mark.is(access_mark::writes) ? &c.mark : &earlier;
   const bool copying = c.mark.is(access_mark::copying) || earlier.is(access_mark::copying);
-  const bool has_value = write == &earlier || stores(c.access->instruction);
+  const bool has_value = write == &earlier || isa::is_store(c.access->instruction.op);
   if (!c.in_shared && !copying && has_value && c.mark.is(access_mark::writes) != earlier.is(access_mark::writes) &&
       found_.may_mark(program_, write->index())) {
     std::uint32_t value = 0;
@@ -93,7 +94,7 @@ void race_check::describe(const current& c, const access_mark& earlier, unsigned
   std::string now = thread_text(*launch_, c.at->clock->block(), a.warp.thread(lane)) + ": " + kind_of(c.mark);
   const bool copying = c.mark.is(access_mark::copying) || frees_memory(a.instruction);
   if (!copying) now += " of " + std::to_string(a.bytes) + (a.bytes == 1 ? " byte" : " bytes");
-  if (stores(a.instruction)) {
+  if (isa::is_store(a.instruction.op)) {
     char text[24];
     store_data(a);
     std::snprintf(text, sizeof text, ", value 0x%x", words_[0][lane]);
@@ -114,7 +115,7 @@ void race_check::describe(const current& c, const access_mark& earlier, unsigned
 
 // Texture caches do not follow the writes of a launch: what a texture read gives is undefined, in whatever order.
 void race_check::report_stale(const current& c, const access_mark& written, unsigned lane, std::uint64_t address) {
-  tells_apart_ = true;
+  marks_insufficient_ = true;
   if (!found_.counts({sanitize_kind::races, program_, written.index(), c.mark.index(), 7})) return;
   finding f;
   f.kind = sanitize_kind::races;

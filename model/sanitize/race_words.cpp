@@ -6,7 +6,7 @@
 
 namespace heddle::sanitize {
 
-// The usual cases, which need no look at clocks or lists: the word was last accessed by this thread. False: read_word()
+// The usual cases, which need neither clocks nor lists: the word was last accessed by this thread. False: read_word()
 // and write_word() tell.
 inline bool race_check::passes_own(const current& c, word_mark& word, const word_mark& own) {
   if (word.warp != own.warp) return false;
@@ -128,7 +128,7 @@ void race_check::drop_earlier(const current& c, word_mark& word, const word_mark
   });
 }
 
-// Usually the last one: the others lie far apart in the host's memory. Most further reads are not looked at.
+// Usually the last one: the others lie far apart in the host's memory. Most further reads are not checked.
 bool race_check::replace_read(word_mark& word, word_mark own, std::uint64_t address, unsigned bytes) {
   word_mark* victim = &word;
   if (any_of(8) == 0)

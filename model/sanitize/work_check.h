@@ -72,7 +72,7 @@ class work_check {
   bool used_ = false;
   host_work next_;
   std::unordered_map<std::uint32_t, host_work> submitted_;  // by launch
-  std::uint32_t transfer_ = none;                           // the host's, under way
+  std::uint32_t transfer_ = none;                           // the host's, in flight
   std::vector<work> works_;
   std::unordered_map<std::uint64_t, page> pages_;
 };

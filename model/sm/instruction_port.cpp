@@ -9,13 +9,13 @@
 namespace heddle {
 
 instruction_port::instruction_port(sc_core::sc_module_name name, unit_clock& clock, unsigned line_bytes,
-                                   instruction_listener& listener)
+                                   code_observer& observer)
     : sc_module(name),
       memory_socket("memory_socket"),
       port_(memory_socket, *this),
       clock_(clock, *this),
       line_bytes_(line_bytes),
-      listener_(listener) {}
+      observer_(observer) {}
 
 cycle_t instruction_port::look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) {
   const cycle_t due = std::max(cycle, clock_.cycle() + 1);
@@ -73,7 +73,7 @@ void instruction_port::l1_responds(l1_access& access) {
   if (--answered->outstanding != 0 || answered->sent < line_bytes_) return;
   const std::uint64_t address = answered->address;
   lines_.erase(answered);
-  listener_.instructions_arrived(address, line_bytes_, cycle);
+  observer_.instructions_arrived(address, line_bytes_, cycle);
 }
 
 void instruction_port::trace(sc_core::sc_trace_file* file) const {

@@ -19,13 +19,13 @@
 
 namespace heddle {
 
-/// Learns of code that came from the L2.
-class instruction_listener {
+/// Is notified of code that came from the L2.
+class code_observer {
  public:
   virtual void instructions_arrived(std::uint64_t address, unsigned bytes, cycle_t cycle) = 0;
 
  protected:
-  ~instruction_listener() = default;
+  ~code_observer() = default;
 };
 
 class instruction_port : public sc_core::sc_module, public clocked, public instruction_source {
@@ -35,12 +35,11 @@ class instruction_port : public sc_core::sc_module, public clocked, public instr
   static constexpr std::uint64_t code_area = std::uint64_t{1} << 39;
 
   /// `line_bytes`: of the cache that it serves.
-  instruction_port(sc_core::sc_module_name name, unit_clock& clock, unsigned line_bytes,
-                   instruction_listener& listener);
+  instruction_port(sc_core::sc_module_name name, unit_clock& clock, unsigned line_bytes, code_observer& observer);
 
   tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
 
-  /// Always never: the listener is told when the line is there.
+  /// Always never: the observer is notified when the line is there.
   cycle_t look_up(std::uint64_t address, cycle_t cycle, std::uint32_t launch) override;
   [[nodiscard]] bool idle() const { return lines_.empty(); }
   void on_cycle(cycle_t cycle) override;
@@ -68,7 +67,7 @@ class instruction_port : public sc_core::sc_module, public clocked, public instr
   l1_port<instruction_port> port_;
   clock_port clock_;
   unsigned line_bytes_;
-  instruction_listener& listener_;
+  code_observer& observer_;
   std::vector<line> lines_;
   object_pool<read> reads_;
   std::uint64_t lines_begun_ = 0;

@@ -26,10 +26,10 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
       cluster_port(config.cluster.max_blocks == 0
                        ? nullptr
                        : std::make_unique<class cluster_port>("cluster_port", clock, config,
-                                                              static_cast<cluster_listener&>(*this))),
+                                                              static_cast<cluster_supervisor&>(*this))),
       tma(config.tma.requests_in_flight == 0
               ? nullptr
-              : std::make_unique<class tma>("tma", clock, config, ranges, static_cast<bulk_listener&>(*this))),
+              : std::make_unique<class tma>("tma", clock, config, ranges, static_cast<bulk_supervisor&>(*this))),
       partitions("partition"),
       shared_fp32_(config.fp32.shared_lanes / isa::warp_size, config.integer.shared_lanes / isa::warp_size,
                    config.sm.sub_partitions),
@@ -258,8 +258,7 @@ waiting_block sm::waiting_in(unsigned cta_slot) const {
                   b.launch->program.get(),
                   barrier_unit.deadlocked(cta_slot),
                   {}};
-  for (unsigned k = 0; k < b.warps.size(); ++k)
-    if ((barrier_unit.waiting(cta_slot) >> k & 1) != 0) w.warps.emplace_back(k, lane_places(b.warps[k]));
+  for (const unsigned k : set_bits(barrier_unit.waiting(cta_slot))) w.warps.emplace_back(k, lane_places(b.warps[k]));
   return w;
 }
 

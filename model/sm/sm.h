@@ -36,11 +36,11 @@ class sm : public sc_core::sc_module,
            public warp_supervisor,
            public block_supervisor,
            public context_supervisor,
-           private instruction_listener,
-           private cluster_listener,
+           private code_observer,
+           private cluster_supervisor,
            private cluster_reach,
-           private bulk_listener,
-           private lost_locality_listener,
+           private bulk_supervisor,
+           private lost_locality_observer,
            private fence_observer {
  public:
   /// `ranges`: the mapped device memory; only read.
@@ -141,9 +141,9 @@ class sm : public sc_core::sc_module,
   void mbarrier_arrived(unsigned warp, cycle_t cycle) override {
     mbarrier_changed(resource_manager.cta_slot_of(warp), cycle);
   }
-  cycle_t bulk_write(bulk_command& c, const simt::bulk_piece& p, const std::uint8_t* bytes, lsu_transaction& t,
+  cycle_t bulk_write(bulk_command& c, const simt::bulk_segment& p, const std::uint8_t* bytes, lsu_transaction& t,
                      cycle_t cycle) override;
-  cycle_t bulk_read(bulk_command& c, const simt::bulk_piece& p, std::uint8_t* bytes, lsu_transaction& t,
+  cycle_t bulk_read(bulk_command& c, const simt::bulk_segment& p, std::uint8_t* bytes, lsu_transaction& t,
                     cycle_t cycle) override;
   void bulk_has_read(const bulk_command& c, cycle_t cycle) override;
   void bulk_complete(bulk_command& c, cycle_t cycle) override;

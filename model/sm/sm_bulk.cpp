@@ -14,7 +14,7 @@ namespace heddle {
 
 namespace {
 
-/// What a block of another SM performs for a piece of a bulk copy, and when all pieces have been sent.
+/// What a block of another SM performs for a segment of a bulk copy, and when all segments have been sent.
 isa::instruction store_of(isa::dtype type) {
   isa::instruction i;
   i.op = isa::opcode::st;
@@ -36,8 +36,8 @@ const isa::instruction byte_store = store_of(isa::dtype::b8), half_store = store
 /// The change of an mbarrier when `bytes` bytes have come.
 std::uint64_t arrival_of(std::uint32_t bytes) { return std::uint64_t{0u - bytes} << 32; }
 
-/// The bytes of a piece as the words of lanes.
-void words_of(const simt::bulk_piece& p, std::uint32_t lanes, const std::uint8_t* bytes,
+/// The bytes of a segment as the words of lanes.
+void words_of(const simt::bulk_segment& p, std::uint32_t lanes, const std::uint8_t* bytes,
               std::uint32_t (&words)[4][isa::warp_size]) {
   for (const unsigned lane : set_bits(lanes))
     for (unsigned k = 0; k < (p.unit + 3u) / 4; ++k) {
@@ -110,7 +110,7 @@ cluster_access& sm::message_of(bulk_command& c, unsigned rank) {
   return a;
 }
 
-cycle_t sm::bulk_write(bulk_command& c, const simt::bulk_piece& p, const std::uint8_t* bytes, lsu_transaction& t,
+cycle_t sm::bulk_write(bulk_command& c, const simt::bulk_segment& p, const std::uint8_t* bytes, lsu_transaction& t,
                        cycle_t cycle) {
   resident_block* const b = block_of(c);
   if (b == nullptr) return cycle;  // the program did not wait for it
@@ -147,7 +147,7 @@ cycle_t sm::bulk_write(bulk_command& c, const simt::bulk_piece& p, const std::ui
   return load_store_unit.banks_free();
 }
 
-cycle_t sm::bulk_read(bulk_command& c, const simt::bulk_piece& p, std::uint8_t* bytes, lsu_transaction& t,
+cycle_t sm::bulk_read(bulk_command& c, const simt::bulk_segment& p, std::uint8_t* bytes, lsu_transaction& t,
                       cycle_t cycle) {
   resident_block* const b = block_of(c);
   if (b == nullptr) {

@@ -78,7 +78,7 @@ bool meets(const registers& a, const registers& b) {
 
 bool follows_loaded_values(const machine_code& code, const std::set<std::size_t>& blocks) {
   registers loaded;  // and what was computed from it
-  for (unsigned turn = 0; turn < 2; ++turn)
+  for (unsigned pass = 0; pass < 2; ++pass)
     for (const std::size_t block : blocks)
       for (std::size_t k = code.blocks[block].first; k <= code.blocks[block].last; ++k) {
         const machine_step& step = code.steps[k];
@@ -104,16 +104,16 @@ bool is_varying(const machine_step& step) {
          step.is("TLD") || step.is("SULD");
 }
 
-// Blocks that only some threads execute: behind a branch that varies, up to where its ways meet.
-std::set<std::size_t> ways_of_branch(const machine_code& code, std::size_t block) {
-  std::set<std::size_t> ways;
+// Blocks that only some threads execute: behind a branch that varies, up to where its paths meet.
+std::set<std::size_t> paths_of_branch(const machine_code& code, std::size_t block) {
+  std::set<std::size_t> paths;
   for (const std::size_t next : code.blocks[block].next) {
     if (next >= code.blocks.size() || next == code.meeting(block)) continue;
     const std::set<std::size_t> more = code.reached(next, code.meeting(block));
-    ways.insert(next);
-    ways.insert(more.begin(), more.end());
+    paths.insert(next);
+    paths.insert(more.begin(), more.end());
   }
-  return ways;
+  return paths;
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ std::set<std::size_t> ways_of_branch(const machine_code& code, std::size_t block
 bool has_loops_by_thread(const machine_code& code) {
   registers varying;
   std::set<std::size_t> partial;  // blocks that some threads alone execute
-  for (unsigned turn = 0; turn < 3; ++turn)
+  for (unsigned pass = 0; pass < 3; ++pass)
     for (std::size_t block = 0; block < code.blocks.size(); ++block)
       for (std::size_t k = code.blocks[block].first; k <= code.blocks[block].last; ++k) {
         const machine_step& step = code.steps[k];
@@ -130,8 +130,8 @@ bool has_loops_by_thread(const machine_code& code) {
         if (step.is("BRA") && from) {
           const std::vector<std::size_t>& next = code.blocks[block].next;
           if (std::any_of(next.begin(), next.end(), [&](std::size_t n) { return n <= block; })) return true;
-          const std::set<std::size_t> ways = ways_of_branch(code, block);
-          partial.insert(ways.begin(), ways.end());
+          const std::set<std::size_t> paths = paths_of_branch(code, block);
+          partial.insert(paths.begin(), paths.end());
         }
         for (const std::string& r : o.written)
           if (from || partial.count(block) != 0) varying.insert(r);

@@ -139,7 +139,7 @@ void imbalance_on_sms(const time_model& t, const block_times& times, std::vector
        fmt::format("for {:.0f} % of the time SMs have a quarter of their warps or fewer: the longest blocks are "
                    "left alone, too few to fill them",
                    100 * alone),
-       "give blocks work of equal length, or let blocks fetch pieces of work", speedup});
+       "give blocks work of equal length, or let blocks fetch work items from a common counter", speedup});
 }
 
 }  // namespace
@@ -157,7 +157,8 @@ void imbalance_between_blocks(const time_model& t, std::vector<advice>& to) {
   to.push_back({"imbalance between blocks", "",
                 fmt::format("SMs have blocks for {:.0f} of {:.0f} cycles on average: the longest blocks end the kernel",
                             times.sm, times.kernel),
-                "begin with the long blocks, divide them, or let blocks fetch pieces of work", speedup});
+                "begin with the long blocks, divide them, or let blocks fetch work items from a common counter",
+                speedup});
 }
 
 // A block keeps its place until its last warp has ended.

@@ -51,19 +51,19 @@ machine_step step_of(const json& at) {
 std::vector<std::size_t> post_order(const std::vector<std::vector<std::size_t>>& next, std::size_t root) {
   std::vector<std::size_t> order;
   std::vector<char> seen(next.size(), 0);
-  std::vector<std::pair<std::size_t, std::size_t>> ways{{root, 0}};
+  std::vector<std::pair<std::size_t, std::size_t>> visits{{root, 0}};
   seen[root] = 1;
-  while (!ways.empty()) {
-    const std::size_t node = ways.back().first;
-    if (ways.back().second == next[node].size()) {
+  while (!visits.empty()) {
+    const std::size_t node = visits.back().first;
+    if (visits.back().second == next[node].size()) {
       order.push_back(node);
-      ways.pop_back();
+      visits.pop_back();
       continue;
     }
-    const std::size_t to = next[node][ways.back().second++];
+    const std::size_t to = next[node][visits.back().second++];
     if (seen[to]) continue;
     seen[to] = 1;
-    ways.emplace_back(to, 0);
+    visits.emplace_back(to, 0);
   }
   return order;
 }

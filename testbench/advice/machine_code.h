@@ -40,7 +40,7 @@ class machine_code {
 
   /// Blocks that are reached from `from` before `end`, both by number; `end` itself is none of them.
   [[nodiscard]] std::set<std::size_t> reached(std::size_t from, std::size_t end) const;
-  /// Where the ways from a block meet again: its immediate post-dominator; blocks.size(): at the program's end.
+  /// Where the paths from a block meet again: its immediate post-dominator; blocks.size(): at the program's end.
   [[nodiscard]] std::size_t meeting(std::size_t block) const { return meeting_.at(block); }
 
   std::vector<machine_step> steps;

@@ -41,8 +41,8 @@ void relieve_memory_waits(relief& r, const time_model& t) {
   r.states["long_scoreboard"] = less * (1 - t.loads_alone());
   // Who waits for room in the queue of the load/store unit waits for the look-ups of those before.
   r.states["lg_throttle"] = std::max(less, r.parts["L1 look-ups"]);
-  // Code that an SM reads from the L2 waits behind its data. The less busy the way is, the more remains of what fetches
-  // take on an idle chip.
+  // Code that an SM reads from the L2 waits behind its data. The less busy the route is, the more remains of what
+  // fetches take on an idle chip.
   const double ports = std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs"));
   if (ports >= busy_part) r.states["no_instruction"] = less * (1 - t.fetches_alone() * (1 - ports) / (1 - busy_part));
 }
@@ -76,7 +76,7 @@ std::set<const place_sums*> words_of_coalesced_vectors(const time_model& t) {
 
 /// Warp-cycles that loads of a line wait longer once they are coalesced. A thread that goes along neighbouring
 /// addresses finds most of them in the L1; afterwards each access is to other lines, and compilers have four of them
-/// under way.
+/// in flight.
 double waits_for_other_lines(const time_model& t, const place_sums& p, double relieved) {
   constexpr double loads_in_flight = 4;
   double longer = 0;
@@ -217,7 +217,7 @@ struct local_accesses {
 
 /// Registers of values: what is loaded or stored, what is computed from loaded values, and what stored values and
 /// addresses of other memory are computed from. Lines of PTX that became no machine instruction of their own are not
-/// known, so the way from an index to an address is not either.
+/// known, so the computation of an address from an index is not either.
 std::set<std::string> registers_of_values(const std::vector<place_sums>& lines,
                                           const std::vector<registers_of_line>& registers) {
   std::set<std::string> loaded, stored;
@@ -317,7 +317,8 @@ void local_memory(const time_model& t, std::vector<advice>& to) {
   r.parts["issue slots"] = ratio(executed, number_at(t.kernel, {"metrics", "inst_executed"}));
   r.parts["ldst"] = ratio(local.all.executed, number_at(t.kernel, {"instructions", "ldst"}));
   r.parts["int"] = std::min(1.0, ratio(local.others.executed, number_at(t.kernel, {"instructions", "int"})));
-  // Who waits for other memory does so without arrays, too, but not behind their lines in the busiest part of the way.
+  // Who waits for other memory does so without arrays, too, but not behind their lines in the busiest unit of the
+  // route.
   std::string busiest = "L1 look-ups";
   for (const char* p : {"SMs to L2", "L2 to SMs", "DRAM"})
     if (t.use_of(p) > t.use_of(busiest)) busiest = p;

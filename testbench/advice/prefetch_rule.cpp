@@ -17,7 +17,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr double in_flight = 4;       // iterations whose loads are under way after mending
+constexpr double in_flight = 4;       // iterations whose loads are in flight after mending
 constexpr double most_threads = 0.9;  // of the threads: otherwise a condition of its own has to be known before a load
 constexpr double least_iterations = 8;  // of a warp: shorter loops gain less than an estimate
 

@@ -63,7 +63,7 @@ section_sums sums_of(const machine_code& code, const std::set<std::size_t>& bloc
   return s;
 }
 
-// The barrier at which the ways from a branch meet, or soon after; steps.size(): none.
+// The barrier at which the paths from a branch meet, or soon after; steps.size(): none.
 std::size_t barrier_behind(const machine_code& code, std::size_t meeting) {
   constexpr std::size_t near = 16;
   if (meeting >= code.blocks.size()) return code.steps.size();

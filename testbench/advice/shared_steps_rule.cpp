@@ -16,7 +16,8 @@ namespace {
 // A block's sum has one or two: of what its warps have made, and of its result.
 constexpr std::size_t steps_of_a_row = 3;
 
-/// Turns of a loop, or steps in a row, that exchange values through shared memory, of a part of the threads each.
+/// Iterations of a loop, or consecutive steps, that exchange values through shared memory, of a part of the threads
+/// each.
 struct shared_steps {
   double cycles = 0, iterations = 0, barriers = 0, instructions = 0;  // of warps
   bool parts = false;                                                 // some threads store and load, all meet
@@ -57,7 +58,7 @@ shared_steps steps_of(const machine_code& code, std::size_t first, std::size_t l
 namespace {
 
 // Sums in steps, each of which half of the threads make. A shuffle takes as long as an access to shared memory.
-void tell(const time_model& t, const shared_steps& s, unsigned line, std::vector<advice>& to) {
+void advise(const time_model& t, const shared_steps& s, unsigned line, std::vector<advice>& to) {
   const double all = number_at(t.kernel, {"warp_cycles", "active"});
   const double now = ratio(s.cycles, s.barriers);
   const double then = t.machine.number("shared_memory.latency_cycles") + t.machine.number("fp32.latency_cycles");
@@ -79,7 +80,7 @@ void steps_in_loops(const time_model& t, std::vector<advice>& to) {
       if (has_loop_inside(t.code, first, block.last)) continue;
       const shared_steps s = steps_of(t.code, first, block.last);
       if (!s.parts || s.instructions >= few_instructions * s.barriers) continue;
-      tell(t, s, t.code.steps[block.last].line, to);
+      advise(t, s, t.code.steps[block.last].line, to);
     }
 }
 
@@ -100,7 +101,7 @@ void steps_in_a_row(const time_model& t, std::vector<advice>& to) {
   std::size_t steps = 0;
   unsigned line = 0;
   const auto end_row = [&] {
-    if (steps >= steps_of_a_row) tell(t, row, line, to);
+    if (steps >= steps_of_a_row) advise(t, row, line, to);
     row = {};
     steps = 0;
   };

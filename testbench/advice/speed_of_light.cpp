@@ -57,11 +57,11 @@ packet_cycles packets(const json& kernel, const machine_parameters& m) {
   const auto cycles = [&](double bytes, const char* key) {
     return std::max(1.0, std::ceil(ratio(bytes, m.number(key))));
   };
-  const auto way = [&](double full, const char* key) {
+  const auto share = [&](double full, const char* key) {
     return full * cycles(header + data, key) + (count - full) * cycles(header, key);
   };
-  return {way(writes, "interconnect.request_bytes_per_cycle"),
-          way(count - writes, "interconnect.response_bytes_per_cycle")};
+  return {share(writes, "interconnect.request_bytes_per_cycle"),
+          share(count - writes, "interconnect.response_bytes_per_cycle")};
 }
 
 /// Collects the parts of the chip.

@@ -19,10 +19,10 @@ class backwards_cwd : public heddle::grid_distributor,
                       public heddle::phase_initiator<heddle::cta_protocol_types> {
  public:
   backwards_cwd(const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config,
-                heddle::grid_listener& listener)
+                heddle::grid_observer& observer)
       : grid_distributor(name, config),
         latency_(config.cwd.dispatch_latency_cycles),
-        listener_(listener),
+        observer_(observer),
         clock_(clock, *this) {
     for (auto& socket : cta_socket) {
       socket.bind(*this);
@@ -93,13 +93,13 @@ class backwards_cwd : public heddle::grid_distributor,
     }
     if (grid.completed != grid.blocks() || grid.unsettled != 0) return;
     end(grid, cycle);
-    listener_.grid_finished(grid, cycle);
+    observer_.grid_finished(grid, cycle);
   }
 
   tlm::tlm_sync_enum nb_transport_bw(heddle::cta_transaction& t, heddle::cta_phase& phase,
                                      sc_core::sc_time& delay) override {
     if (phase == heddle::cta_phase::fault) {
-      listener_.program_fault(t.fault);
+      observer_.program_fault(t.fault);
       return tlm::TLM_ACCEPTED;
     }
     auto& b = static_cast<placed_block&>(t);
@@ -110,7 +110,7 @@ class backwards_cwd : public heddle::grid_distributor,
   }
 
   unsigned latency_;
-  heddle::grid_listener& listener_;
+  heddle::grid_observer& observer_;
   heddle::clock_port clock_;
   std::vector<heddle::sm_resources> rooms_;  // free resources of each SM
   std::deque<placed_block> blocks_;

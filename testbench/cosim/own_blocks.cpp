@@ -22,8 +22,8 @@ namespace {
 heddle::gpu_blocks all_own() {
   heddle::gpu_blocks own;
   own.cwd = [](const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config,
-               heddle::grid_listener& listener) {
-    return std::make_unique<cosim::backwards_cwd>(name, clock, config, listener);
+               heddle::grid_observer& observer) {
+    return std::make_unique<cosim::backwards_cwd>(name, clock, config, observer);
   };
   own.l2_slice = [](const char* name, heddle::clock_domain&, const heddle::gpu_config&, unsigned) {
     return std::make_unique<cosim::transparent_l2>(name);

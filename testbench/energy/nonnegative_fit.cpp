@@ -81,7 +81,7 @@ std::vector<double> fit(const matrix& system) {
   std::vector<bool> free(unknowns, false);
   column x = column::Zero(a.cols());
   // Each iteration frees the unknown whose growth lowers the sum most; the sum falls with each, so that it ends.
-  for (std::size_t turn = 0; turn < 100 * unknowns; ++turn) {
+  for (std::size_t iteration = 0; iteration < 100 * unknowns; ++iteration) {
     const column gradient = a.transpose() * (b - a * x);
     std::size_t best = unknowns;
     for (std::size_t j = 0; j < unknowns; ++j) {

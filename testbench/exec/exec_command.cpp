@@ -133,7 +133,7 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
 }
 
 // Makes the machine of a run. A view of chosen modules needs it before the program starts: a name that no module has is
-// told then.
+// reported then.
 std::function<std::unique_ptr<cuda_machine>()> maker_of_machine(const run_options& o, const gpu_config& config,
                                                                 std::unique_ptr<cuda_machine>& made) {
   if (!o.vcd_file.empty() || !o.pipeline_file.empty()) made = std::make_unique<cuda_machine>(o, config);
@@ -251,7 +251,7 @@ int attach_command() {
   socklen_t bytes = sizeof who;
   if (::getsockopt(line, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
     throw input_error(std::string(attach_request) + " is for CUDA programs with libheddle_cuda.so under them");
-  // Before anything can fail: the library then knows that the reason was told.
+  // Before anything can fail: the library then knows that the reason was reported.
   if (::send(line, wire::protocol_line, std::strlen(wire::protocol_line), MSG_NOSIGNAL) < 0) return 1;
   const std::string name = name_of_program(who.pid);
   run_options o = options_of_environment(name);

@@ -21,8 +21,8 @@ class message_log {
   static void error(const std::string& text);
 };
 
-/// One warning about the parameters that are called by a former name; none about a name that was told before, as the
-/// runs of one command share their overrides.
+/// One warning about the parameters that are called by a former name; none about a name that was reported before, as
+/// the runs of one command share their overrides.
 void warn_of_former_names(const std::vector<std::string>& names);
 
 }  // namespace heddle::testbench

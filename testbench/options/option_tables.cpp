@@ -237,7 +237,7 @@ option_parser options_of_occupancy() {
   p.value("registers-per-thread", "R", "registers of a thread").also("regs");
   add_shared_bytes(p, "shared memory of a block, static and dynamic (default: 0)");
   add_carveout(p);
-  p.value("cluster", "X[,Y[,Z]]", "blocks of a thread block cluster: how many clusters the chip holds is told, too");
+  p.value("cluster", "X[,Y[,Z]]", "blocks of a thread block cluster: also reports how many clusters the chip holds");
   p.group("Options").flag("json", "one JSON object").flag("help,h", "this text");
   p.example("occupancy --gpu v100 --block 256 --registers-per-thread 40",
             "a block of 256 threads with 40 registers each");

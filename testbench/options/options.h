@@ -84,7 +84,7 @@ struct run_options {
   std::string sanitize_file;     // the findings as JSON; empty: not written
   bool cold = false;             // launches begin with empty caches, one at a time
   unsigned threads = 1;          // of the host that simulate SMs
-  bool threads_named = false;    // by the user, who is told where they cannot be used
+  bool threads_named = false;    // by the user, who gets a message where they cannot be used
   progress_mode progress = progress_mode::automatic;
   log_level level = log_level::warning;
   bool quiet = false;

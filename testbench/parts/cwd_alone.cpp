@@ -17,7 +17,7 @@
 
 namespace {
 
-struct host : heddle::grid_listener {
+struct host : heddle::grid_observer {
   std::vector<std::uint32_t> finished;
   std::string fault;
   void grid_finished(const heddle::grid_record& grid, heddle::cycle_t) override {
@@ -36,8 +36,8 @@ int sc_main(int argc, char* argv[]) {
   const unsigned sms = 3, threads = 256;
   const heddle::gpu_config config = heddle::load_config("gtx1080", {"gpu.sm_count=" + std::to_string(sms)});
   heddle::clock_domain clock("clock", config.gpu.core_clock_mhz);
-  host listener;
-  heddle::compute_work_distributor cwd("cwd", clock, config, listener);
+  host observer;
+  heddle::compute_work_distributor cwd("cwd", clock, config, observer);
   // Blocks stay between 2 and 4 us, depending on their number.
   const auto stay = [](const heddle::cta_transaction& block) {
     return sc_core::sc_time(2.0 + block.block * 7 % 5 * 0.5, sc_core::SC_US);
@@ -65,7 +65,7 @@ int sc_main(int argc, char* argv[]) {
 
   cwd.check_invariants();
   unsigned blocks = 0, most = 0;
-  bool right = listener.fault.empty() && cwd.idle();
+  bool right = observer.fault.empty() && cwd.idle();
   for (const auto& s : on) {
     for (const auto& block : s->ended) right = right && block.second == 1;
     blocks += static_cast<unsigned>(s->ended.size());
@@ -74,7 +74,7 @@ int sc_main(int argc, char* argv[]) {
   }
   // Registers and shared memory do not limit the blocks of an SM; its threads do.
   right = right && blocks == long_grid + urgent_grid && most == config.sm.max_threads / threads;
-  right = right && listener.finished == std::vector<std::uint32_t>{1, 0};
+  right = right && observer.finished == std::vector<std::uint32_t>{1, 0};
   std::cout << (right ? "right" : "wrong") << ", " << blocks << " blocks, at most " << most
             << " on an SM, the urgent grid from " << cwd.grids()[1].start_cycle << " to " << cwd.grids()[1].end_cycle
             << ", the other one from " << cwd.grids()[0].start_cycle << " to " << cwd.grids()[0].end_cycle << "\n";

@@ -5,6 +5,7 @@
 //
 //   warps ==l1_protocol==> l1.access_socket          l1.memory_socket ==AT==> own_l2
 #include <heddle/heddle.h>
+#include <heddle/isa/set_bits.h>
 #include <heddle/memory/l1/l1_cache.h>
 #include <heddle/simt/warp/warp_state.h>
 #include <heddle/tlm/port/phase_initiator.h>
@@ -59,8 +60,7 @@ struct warps : sc_core::sc_module, heddle::phase_initiator<heddle::l1_protocol_t
       t.global_mask = access.lanes;
       if (access.lanes == 0) continue;
       perform(access);
-      for (unsigned lane = 0; lane < words_per_line / warp_count; ++lane) {
-        if (!(access.lanes >> lane & 1)) continue;
+      for (const unsigned lane : heddle::set_bits(access.lanes)) {
         std::uint32_t& word = stored[t.addresses()[lane]];
         if (t.kind == heddle::lsu_kind::store) word = t.words[0][lane];
         else if (t.words[0][lane] != word) ++wrong;

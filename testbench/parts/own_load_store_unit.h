@@ -5,6 +5,7 @@
 // Parameters: the latency in cycles. Source: none.
 #pragma once
 
+#include <heddle/isa/set_bits.h>
 #include <heddle/tlm/kernel/clock_domain.h>
 #include <heddle/tlm/port/phase_target.h>
 #include <heddle/tlm/protocol/lsu_protocol.h>
@@ -66,8 +67,7 @@ class own_load_store_unit : public sc_core::sc_module,
   void perform(heddle::lsu_transaction& t) {
     const bool load = t.kind == heddle::lsu_kind::load;
     ++(load ? loads : stores);
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if (!(t.global_mask >> lane & 1)) continue;
+    for (const unsigned lane : heddle::set_bits(t.global_mask)) {
       for (unsigned done = 0; done < t.bytes_per_lane; done += 4) {
         const unsigned n = t.bytes_per_lane < 4 ? t.bytes_per_lane : 4;
         std::uint8_t word[4] = {};

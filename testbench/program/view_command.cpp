@@ -79,7 +79,7 @@ class other_process {
   pid_t process_ = 0;
 };
 
-run_options that_looks(run_options o, const std::string& result) {
+run_options as_search(run_options o, const std::string& result) {
   o.watched.result = result;
   o.progress = progress_mode::never;
   return o;
@@ -198,20 +198,20 @@ int view_command(const std::vector<std::string>& arguments) {
   const passing_folder folder("heddle-view");
   const std::string found = folder.path() + "/moment.json", messages = folder.path() + "/messages";
   const stop_signals signals;
-  const other_process looking(signals, messages);
-  if (looking.is_here()) {
-    return all.simulated(that_looks(o, found));
+  const other_process search(signals, messages);
+  if (search.is_here()) {
+    return all.simulated(as_search(o, found));
   }
-  const int looked = looking.wait(signals);
-  const bool failed = looked > 1 && !all.of_program();  // a program has exit codes of its own
+  const int searched = search.wait(signals);
+  const bool failed = searched > 1 && !all.of_program();  // a program has exit codes of its own
   if (failed || !exists(found)) {
     repeat(messages);
-    if (looked == 0 && all.of_program()) refuse_idle_line(o);
-    return looked == 0 ? 3 : looked;
+    if (searched == 0 && all.of_program()) refuse_idle_line(o);
+    return searched == 0 ? 3 : searched;
   }
   const line_moment m = line_view::read(read_file(found, "view"));
   if (m.warp_cycles() == 0) {
-    if (looked != 0) repeat(messages);
+    if (searched != 0) repeat(messages);
     refuse_idle_line(o);
   }
   const other_process writing(signals, "");

@@ -20,7 +20,7 @@ constexpr std::string_view mark = "@HEDDLE_DATA@";
 std::string valid_utf8(const std::string& text) {
   std::string out;
   out.reserve(text.size());
-  std::size_t copied = 0;  // what is valid is copied in pieces up to the next byte that is not
+  std::size_t copied = 0;  // what is valid is copied in runs up to the next byte that is not
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t n = static_cast<unsigned char>(text[at]) < 0x80 ? 1 : utf8_sequence(text, at);
     if (n == 0) {

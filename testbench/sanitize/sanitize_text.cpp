@@ -7,6 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/suggestion.h"
+#include "heddle/isa/set_bits.h"
 #include "heddle/sanitize/sanitize_kinds.h"
 #include "heddle/sanitize/sanitizer.h"
 #include "testbench/options/log.h"
@@ -98,8 +99,7 @@ std::size_t print_findings(const sanitizer& s, bool quiet) {
 std::string json_of_findings(const sanitizer& s) {
   using nlohmann::ordered_json;
   ordered_json kinds = ordered_json::array();
-  for (unsigned k = 0; k < sanitize_kind::count; ++k)
-    if ((s.kinds() >> k & 1) != 0) kinds.push_back(name_of_kind(1u << k));
+  for (const unsigned k : set_bits(s.kinds())) kinds.push_back(name_of_kind(1u << k));
   const ordered_json all{{"schema", "heddle.sanitize/1"},
                          {"kinds", kinds},
                          {"findings", json_of(s.found())},

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// One kernel on one GPU: what the program is told, and what it is called in tables.
+/// One kernel on one GPU: what the program is given, and what it is called in tables.
 struct bench_case {
   std::string name;
   std::string gpu;

@@ -168,7 +168,7 @@ case $what in
     write_consumer
     sed -i -e 's/find_package(heddle REQUIRED)/find_package(heddle REQUIRED COMPONENTS static)/' \
       -e 's/heddle::heddle/heddle::heddle_static/' "$consumer/CMakeLists.txt"
-    # A program that links the archive lies in no installed tree, so it is told where the configurations are.
+    # A program that links the archive lies in no installed tree, so it is given the place of the configurations.
     export HEDDLE_CONFIGS="$prefix/share/heddle/configs"
     build_consumer "$prefix"
     ;;

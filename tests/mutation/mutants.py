@@ -35,7 +35,7 @@ def say(text):
 
 
 def reasons():
-    """Survivors that were looked at: {key: (class, reason)}. A block is the key, `at: line of the source`, `class: reason`. The number behind
+    """Survivors that were examined: {key: (class, reason)}. A block is the key, `at: line of the source`, `class: reason`. The number behind
     # in a key counts places alike; it is found anew by the line, for what is inserted before moves it."""
     found = {}
     lines = [l for l in REASONS.read_text().split('\n') if l and not l.startswith('#')]

@@ -64,7 +64,7 @@ class Runs(HeddleTest):
         said = self.refused('nonsense', self.saxpy, 32, 256, 8192, 1.0, x, y, preempt=[{**request, 'mode': 'nonsense'}])
         self.assertEqual(Path(said.place.file).name, 'support.py')
 
-    def test_progress_is_told_and_can_end_a_run(self):
+    def test_progress_is_reported_and_can_end_a_run(self):
         told = []
         x = floats(1 << 16)
         self.saxpy(64, 256, 1 << 16, 1.0, x, x, progress=told.append)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Counts the public member functions of every class of model/, tlm/ and testbench/. None has more than 30, except those that classes.txt
-lists with their number and a reason; that list only shrinks. No invariant changes what it looks at. `check_classes.py [--all | --self-test]`
+lists with their number and a reason; that list only shrinks. No invariant changes what it checks. `check_classes.py [--all | --self-test]`
 
 Constructors, destructors, deleted functions and inherited functions are not counted; each overload is. The sources are read as
 text, so that the check needs no compiler."""

@@ -145,7 +145,7 @@ void clock_domain::on_event() {
 
 void clock_domain::schedule_next() {
   scheduled_ = std::min(next_wake(), sample_at_);
-  // Processes were ahead and have no more work: the domain is quiet once it has come to where they are.
+  // Processes are ahead of the domain and have no more work: it is quiet once it has reached their cycle.
   if (scheduled_ == never && windows_.furthest() > cycle_) scheduled_ = windows_.furthest();
   if (scheduled_ != never && !halted_) due_.notify(delay_until(scheduled_));
 }

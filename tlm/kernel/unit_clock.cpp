@@ -34,11 +34,11 @@ void unit_clock::prefetch_next() {
     break;
   }
   host_prefetch(next, 1);
-  newest_hint_ = (newest_hint_ + 1) % hints_ahead;
+  newest_hint_ = (newest_hint_ + 1) % hint_distance;
   // A ring by age: the newest takes the place of the oldest.
   hinted_[newest_hint_] = next;
-  const clocked* const second = hinted_[(newest_hint_ + hints_ahead - 1) % hints_ahead];
-  const clocked* const third = hinted_[(newest_hint_ + hints_ahead - 2) % hints_ahead];
+  const clocked* const second = hinted_[(newest_hint_ + hint_distance - 1) % hint_distance];
+  const clocked* const third = hinted_[(newest_hint_ + hint_distance - 2) % hint_distance];
   if (second != nullptr) second->prefetch_hint(cycle_, true);
   if (third != nullptr) third->prefetch_hint(cycle_, false);
 }
@@ -48,7 +48,7 @@ bool unit_clock::call_units(bool distant) {
   if (distant) {
     announced_ = 0;
     hinted_.fill(nullptr);
-    for (unsigned i = 0; i < hints_ahead; ++i) prefetch_next();
+    for (unsigned i = 0; i < hint_distance; ++i) prefetch_next();
   }
   for (unsigned w = 0; w < wheel_.words() && !halted_; ++w) {
     std::uint64_t& bits = wheel_.bits(cycle_, w);

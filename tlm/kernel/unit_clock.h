@@ -30,7 +30,8 @@ class cycle_observer {
   virtual ~cycle_observer() = default;
   virtual void after_cycle() = 0;
   /// The first cycle from which on the observer samples after every cycle and sees all units in that cycle's state.
-  /// Before it logical processes may be ahead, and cycles in which only their units work may be left out.
+  /// Before it logical processes may be ahead of their domain, and cycles in which only their units work may be left
+  /// out.
   [[nodiscard]] virtual cycle_t next_sample() const { return 0; }
 };
 
@@ -138,8 +139,8 @@ class unit_clock : public sc_core::sc_module {
   std::vector<clocked*> units_;
   // The next units to be called get prefetch hints: the state of a large chip exceeds the host's caches, and each call
   // would wait for it.
-  static constexpr unsigned hints_ahead = 4;
-  std::array<const clocked*, hints_ahead> hinted_{};
+  static constexpr unsigned hint_distance = 4;
+  std::array<const clocked*, hint_distance> hinted_{};
   unsigned newest_hint_ = 0;
   std::size_t announced_ = 0;  // units below are called or hinted in this cycle
   std::uint64_t calls_ = 0;

@@ -45,7 +45,7 @@ class window_scheduler : private task_list {
   /// The first cycle in which a process has work.
   [[nodiscard]] cycle_t next_wake() const { return next_wake_; }
   /// Simulates the processes that have work in `now`. Windows end before `sample`, the next cycle that an observer
-  /// samples. False: no process had work, and none was ahead until now.
+  /// samples. False: no process had work, and none was ahead of the domain.
   bool run(cycle_t now, cycle_t sample);
   /// null: windows have one cycle. It changes no result.
   void set_lookahead(lookahead* l) { lookahead_ = l; }

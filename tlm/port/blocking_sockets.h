@@ -22,7 +22,7 @@ class blocking_target_socket final
   explicit blocking_target_socket(const char* name) : sc_core::sc_export<forward>(name) {}
   [[nodiscard]] const char* kind() const override { return "tlm_target_socket"; }
 
-  /// The port to the initiator, made when somebody asks for it: a socket of another kind that is bound to this one.
+  /// The port to the initiator, made at its first use: a socket of another kind that is bound to this one.
   sc_core::sc_port_b<backward>& get_base_port() override {
     if (!port_) port_ = std::make_unique<backward_port>(sc_core::sc_gen_unique_name("initiator_port"));
     return *port_;
@@ -66,7 +66,7 @@ class blocking_initiator_socket final
 
   sc_core::sc_port_b<forward>& get_base_port() override { return *this; }
   [[nodiscard]] const sc_core::sc_port_b<forward>& get_base_port() const override { return *this; }
-  /// Made when somebody asks for it.
+  /// Made at its first use.
   sc_core::sc_export<backward>& get_base_export() override {
     if (!export_) {
       export_ = std::make_unique<sc_core::sc_export<backward>>(sc_core::sc_gen_unique_name("initiator_export"));

@@ -19,7 +19,7 @@
 
 // An object in a pool has no owner. Poison finds accesses through pointers that were kept after its release: under
 // AddressSanitizer every access, at the access; in other builds without NDEBUG every write, when the object is taken
-// from its pool again. Builds with NDEBUG do not look.
+// from its pool again. Builds with NDEBUG do not check.
 
 namespace heddle::poison {
 

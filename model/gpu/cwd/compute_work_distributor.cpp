@@ -10,10 +10,10 @@
 namespace heddle {
 
 compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock,
-                                                   const gpu_config& config, grid_listener& listener)
+                                                   const gpu_config& config, grid_observer& observer)
     : grid_distributor(name, config),
       config_(config),
-      listener_(listener),
+      observer_(observer),
       clock_(clock, *this),
       gpc_of_sm_(gpc_of_sms(config)),
       placement_(make_placement_policy(config.cwd.placement)),
@@ -62,7 +62,7 @@ void compute_work_distributor::refresh_candidates() {
   for (const std::uint32_t id : candidates_) {
     if (grids_[id].resident) continue;
     grids_[id].resident = true;
-    listener_.grid_resident(grids_[id]);
+    observer_.grid_resident(grids_[id]);
   }
 }
 
@@ -92,7 +92,7 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   schedule(cycle);
 }
 
-// The CWD deals with the end of a block before it sends the one that follows it. While it sends none, it deals with
+// The CWD processes the end of a block before it sends the one that follows it. While it sends none, it processes
 // ends.
 void compute_work_distributor::take_time(std::uint64_t blocks, cycle_t cycle) {
   const double now = static_cast<double>(cycle), sent = static_cast<double>(blocks);
@@ -125,7 +125,7 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
       case cta_phase::fault:
         if (abandoning_) break;
         halted_ = true;
-        return listener_.program_fault_with(t.fault, t.details);
+        return observer_.program_fault_with(t.fault, t.details);
       default: throw internal_error(std::string(name()) + ": an SM sent what only the CWD may send");
     }
   }
@@ -178,7 +178,7 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   else if (next->early) meet_prerequisite(*next, cycle);
   else next->ready_cycle = std::max(next->ready_cycle, cycle + config_.cwd.launch_latency_cycles);
   refresh_candidates();
-  listener_.grid_finished(g, cycle);
+  observer_.grid_finished(g, cycle);
   if (next != nullptr) finish_if_done(*next, cycle);
 }
 
@@ -255,7 +255,7 @@ void compute_work_distributor::dispatch(grid_record& g, std::uint64_t block, uns
   cta_phase phase = cta_phase::dispatch;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
   cta_socket[sm]->nb_transport_fw(b, phase, delay);
-  listener_.block_dispatched(g);
+  observer_.block_dispatched(g);
 }
 
 void compute_work_distributor::schedule(cycle_t cycle) {

@@ -31,7 +31,7 @@ namespace heddle {
 class compute_work_distributor : public grid_distributor, public clocked, public phase_initiator<cta_protocol_types> {
  public:
   compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
-                           grid_listener& listener);
+                           grid_observer& observer);
   ~compute_work_distributor() override;
 
   void submit(std::shared_ptr<const resident_launch> launch) override;
@@ -151,7 +151,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] cycle_t slice_end(const sm_account& a) const;
 
   const gpu_config config_;
-  grid_listener& listener_;
+  grid_observer& observer_;
   clock_port clock_;
   std::vector<sm_account> accounts_;
   const std::vector<unsigned> gpc_of_sm_;
@@ -166,7 +166,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   cycle_t next_dispatch_ = 0;
   double dispatch_free_ = 0;              // next_dispatch_ before rounding up
   double ends_ = 0;                       // of blocks: those that blocks which follow them still wait for
-  double ends_free_ = 0;                  // from when on the next block's end is dealt with
+  double ends_free_ = 0;                  // from when on the next block's end is processed
   std::vector<std::uint32_t> late_ends_;  // grids that are done but for the ends of their last blocks
   bool blocked_ = false;                  // nothing fits until a completion, a new grid or a grid that becomes ready
   bool halted_ = false;

@@ -10,7 +10,7 @@
 namespace heddle {
 
 bool compute_work_distributor::can_flush(const block_in_flight& b) const {
-  return listener_.idempotent(*grids_[b.launch->launch_id].launch);
+  return observer_.idempotent(*grids_[b.launch->launch_id].launch);
 }
 
 bool compute_work_distributor::can_flush(unsigned sm) const {

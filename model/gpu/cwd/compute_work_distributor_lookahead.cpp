@@ -31,9 +31,9 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
       const double interval = config_.cwd.dispatch_interval_cycles, before = blocks_before(sm) * interval;
       // The first dispatch may have been rounded up, or be one of several in its cycle.
       const bool rounded = before != std::floor(before) || interval < 1;
-      const cycle_t its_turn =
+      const cycle_t own_dispatch =
           std::max(now + 1, next_dispatch_) + static_cast<cycle_t>(before) - (rounded && before >= 1 ? 1 : 0);
-      until = std::min(until, std::max(next_block, its_turn) + latency - 1);
+      until = std::min(until, std::max(next_block, own_dispatch) + latency - 1);
     }
     for (const arrival& m : arrivals_)
       if (m.transaction->sm == sm) until = std::min(until, m.cycle + latency - 1);

@@ -59,12 +59,12 @@ void compute_work_distributor::make_room_by_priority(const grid_record& g, const
   std::stable_sort(chosen.begin(), chosen.end(),
                    [this](unsigned a, unsigned b) { return accounts_[a].blocks < accounts_[b].blocks; });
   if (chosen.size() > needed) chosen.resize(needed);
-  using way = choice::priority_preemption;
-  const way how = config_.context.priority_preemption;
-  const preemption_mode mode = how == way::drain   ? preemption_mode::drain
-                               : how == way::flush ? preemption_mode::flush
-                               : how == way::auto_ ? preemption_mode::automatic
-                                                   : preemption_mode::context_switch;
+  using policy = choice::priority_preemption;
+  const policy how = config_.context.priority_preemption;
+  const preemption_mode mode = how == policy::drain   ? preemption_mode::drain
+                               : how == policy::flush ? preemption_mode::flush
+                               : how == policy::auto_ ? preemption_mode::automatic
+                                                      : preemption_mode::context_switch;
   for (const unsigned sm : chosen) ask(sm, mode, cycle, 0, g.launch->launch_id);
 }
 

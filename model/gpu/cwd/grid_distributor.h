@@ -30,7 +30,7 @@ struct grid_record {
   cycle_t ready_cycle = 0;  // from which its blocks may be dispatched
   cycle_t start_cycle = 0;  // first block placed on an SM
   cycle_t end_cycle = 0;    // last block complete and last store acknowledged
-  cycle_t ends_cycle = 0;   // in which the CWD deals with the end of its last complete block
+  cycle_t ends_cycle = 0;   // in which the CWD processes the end of its last complete block
   std::uint64_t dispatched = 0;
   std::uint64_t block_cycles = 0;  // sum over its completed blocks of the cycles spent on SMs
   cycle_t longest_block = 0;       // longest time that a completed block spent on an SM
@@ -61,9 +61,9 @@ struct preempt_counts {
 /// Receives the course of each grid and the simulated program's failure. The host hands over the blocks of a recorded
 /// launch (grid_distributor::hand_over), the first one when the grid has become resident, each further one when the one
 /// before has been dispatched.
-class grid_listener {
+class grid_observer {
  public:
-  virtual ~grid_listener() = default;
+  virtual ~grid_observer() = default;
   virtual void grid_resident(const grid_record& grid) { static_cast<void>(grid); }
   virtual void block_dispatched(const grid_record& grid) { static_cast<void>(grid); }
   virtual void grid_finished(const grid_record& grid, cycle_t cycle) = 0;
@@ -76,6 +76,7 @@ class grid_listener {
   /// True if blocks of the launch may be dropped halfway and restarted with the same result.
   virtual bool idempotent(const resident_launch&) { return false; }
 };
+using grid_listener = grid_observer;  // the name until November 28, for models outside this repository
 
 /// A request to free SMs of their blocks for a time.
 struct preempt_request {
@@ -103,7 +104,7 @@ class grid_distributor : public sc_core::sc_module {
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, cta_protocol_types>> cta_socket;
 
   /// A doorbell: the grid runs after the earlier ones of its stream. Its number is launch->launch_id (0, 1, 2 …). Its
-  /// end is reported to the grid_listener that the CWD was constructed with.
+  /// end is reported to the grid_observer that the CWD was constructed with.
   virtual void submit(std::shared_ptr<const resident_launch> launch) = 0;
   /// The block that the next dispatch of a recorded launch carries. The CWD holds one block of each grid.
   void hand_over(std::uint32_t launch, std::shared_ptr<const isa::recorded_block> block);
@@ -119,7 +120,7 @@ class grid_distributor : public sc_core::sc_module {
   virtual void halt() = 0;
   /// Whether abandon(), abandoned() and restart() are implemented; without them the GPU cannot be reset.
   [[nodiscard]] virtual bool resettable() const { return false; }
-  /// For a reset: drops all launches. Their blocks leave the SMs, and the listener is notified of them no more. It
+  /// For a reset: drops all launches. Their blocks leave the SMs, and the observer is notified of them no more. It
   /// takes until abandoned().
   virtual void abandon() {}
   /// No launch is left of those that were dropped, and no message to an SM is in flight.
@@ -153,7 +154,7 @@ class grid_distributor : public sc_core::sc_module {
 
  protected:
   grid_distributor(sc_core::sc_module_name name, const gpu_config& config);
-  /// The grid has ended. Its listener is not told.
+  /// The grid has ended. Its observer is not notified.
   void end(grid_record& grid, cycle_t cycle);
 
   std::deque<grid_record> grids_;  // by launch number

@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// The launches of which blocks have been dispatched and that have not ended, for those who look at them again and
+/// The launches of which blocks have been dispatched and that have not ended, for callers that visit them again and
 /// again: a job may have thousands of launches, of which only a few are running. `distributor` must outlive it.
 class running_launches {
  public:

@@ -38,7 +38,7 @@ class sanitizer;
 
 class host_interface : public sc_core::sc_module,
                        public blocking_target<>,
-                       public grid_listener,
+                       public grid_observer,
                        public program_services {
  public:
   host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);

@@ -134,7 +134,7 @@ class origin_flow {
   void step(std::size_t k) {
     const isa::instruction& i = code_[k];
     const origins& at = *before_[k];
-    if (!is_global(i) && (i.op == opcode::st || i.op == opcode::atom || i.op == opcode::red)) {
+    if (!is_global(i) && (i.op == opcode::st || isa::is_atomic(i.op))) {
       const std::uint64_t pool = pool_ | origin_of(i.src[1], at);
       changed_ = changed_ || pool != pool_;
       pool_ = pool;

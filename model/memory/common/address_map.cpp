@@ -40,17 +40,17 @@ unsigned address_map::fold(std::uint64_t round) const {
   return static_cast<unsigned>(h & ((std::uint64_t{1} << shift_) - 1));
 }
 
-unsigned address_map::turn_of(std::uint64_t block) const {
+unsigned address_map::slice_in_half(std::uint64_t block) const {
   const std::uint64_t round = round_of(block);
-  const unsigned turn = static_cast<unsigned>(block - round * ways_);
-  if (!hashed_) return turn;
+  const unsigned place = static_cast<unsigned>(block - round * ways_);
+  if (!hashed_) return place;
   // In every round both forms permute the slices, so the map is one-to-one.
-  return power_of_two_ ? turn ^ fold(round) : (turn + fold(round)) % ways_;
+  return power_of_two_ ? place ^ fold(round) : (place + fold(round)) % ways_;
 }
 
 unsigned address_map::slice_of(std::uint64_t address) const {
   const half_address in = half_of(address);
-  return in.half * ways_ + turn_of(in.address >> interleave_shift_);
+  return in.half * ways_ + slice_in_half(in.address >> interleave_shift_);
 }
 
 std::uint64_t address_map::local_address(std::uint64_t address) const {
@@ -71,9 +71,9 @@ std::uint64_t address_map::outside_address(std::uint64_t address) const {
 std::uint64_t address_map::global_address(unsigned slice, std::uint64_t local) const {
   const std::uint64_t round = local >> interleave_shift_;
   const unsigned half = slice / ways_;
-  unsigned turn = slice % ways_;
-  if (hashed_) turn = power_of_two_ ? turn ^ fold(round) : (turn + ways_ - fold(round) % ways_) % ways_;
-  const std::uint64_t inside = ((round * ways_ + turn) << interleave_shift_) | (local & (interleave_ - 1));
+  unsigned place = slice % ways_;
+  if (hashed_) place = power_of_two_ ? place ^ fold(round) : (place + ways_ - fold(round) % ways_) % ways_;
+  const std::uint64_t inside = ((round * ways_ + place) << interleave_shift_) | (local & (interleave_ - 1));
   if (halves_ == 1) return inside;
   const std::uint64_t pair = inside >> half_shift_, block = (pair << 1) | (half ^ second_of(pair));
   return (block << half_shift_) | (inside & ((std::uint64_t{1} << half_shift_) - 1));

@@ -57,7 +57,7 @@ class address_map {
   [[nodiscard]] static unsigned second_of(std::uint64_t pair) {
     return static_cast<unsigned>(__builtin_parityll(pair));
   }
-  [[nodiscard]] unsigned turn_of(std::uint64_t block) const;
+  [[nodiscard]] unsigned slice_in_half(std::uint64_t block) const;
   [[nodiscard]] std::uint64_t round_of(std::uint64_t block) const {
     return power_of_two_ ? block >> shift_ : block / ways_;
   }

@@ -23,7 +23,7 @@ void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_reque
 /// Atomics: copies the old values to t.words.
 void atomic_to_lanes(lsu_transaction& t, const atomic_request& request);
 
-/// Atomics: counts a request's cells, and the turns in which lanes with one cell change it.
+/// Atomics: counts a request's cells, and the passes in which lanes with one cell change it one after another.
 void count_cells(const atomic_request& request, instruction_traffic& to);
 
 }  // namespace heddle

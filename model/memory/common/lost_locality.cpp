@@ -9,9 +9,9 @@ namespace {
 constexpr std::uint64_t no_line = 1;
 }
 
-lost_locality::lost_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener)
+lost_locality::lost_locality(unsigned warps, unsigned tags_per_warp, lost_locality_observer& observer)
     : tags_per_warp_(std::max(1u, tags_per_warp)),
-      listener_(listener),
+      observer_(observer),
       victims_(std::size_t{warps} * tags_per_warp_, no_line),
       next_(warps, 0) {}
 
@@ -21,7 +21,7 @@ void lost_locality::missed(unsigned index, std::uint64_t line, unsigned warp, cy
   const bool lost = found != first + tags_per_warp_;
   if (lost) *found = no_line;
   replace(index, {line, warp});
-  if (lost) listener_.locality_lost(warp, cycle);
+  if (lost) observer_.locality_lost(warp, cycle);
 }
 
 void lost_locality::prefetched(unsigned index, std::uint64_t line) { replace(index, {line, ~0u}); }

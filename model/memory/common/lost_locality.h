@@ -8,9 +8,9 @@
 
 namespace heddle {
 
-class lost_locality_listener {
+class lost_locality_observer {
  public:
-  virtual ~lost_locality_listener() = default;
+  virtual ~lost_locality_observer() = default;
   /// In `cycle` the warp missed a line that was fetched for it and evicted recently.
   virtual void locality_lost(unsigned warp, cycle_t cycle) = 0;
 };
@@ -20,7 +20,7 @@ class lost_locality_listener {
 /// 2012 (victim tag arrays).
 class lost_locality {
  public:
-  lost_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener);
+  lost_locality(unsigned warps, unsigned tags_per_warp, lost_locality_observer& observer);
 
   /// The warp missed `line`, which is allocated at index `index` of the cache.
   void missed(unsigned index, std::uint64_t line, unsigned warp, cycle_t cycle);
@@ -35,7 +35,7 @@ class lost_locality {
   void replace(unsigned index, const holder& by);
 
   unsigned tags_per_warp_;
-  lost_locality_listener& listener_;
+  lost_locality_observer& observer_;
   std::vector<holder> places_;          // by index in the cache
   std::vector<std::uint64_t> victims_;  // per warp a ring of tags_per_warp_ line addresses (no_line: none)
   std::vector<unsigned> next_;          // by warp: next position in the ring

@@ -97,9 +97,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
 
   /// Limits prefetches to these address ranges. Nothing is prefetched before the first call.
   void prefetch_within(const address_ranges& ranges) { ranges_ = &ranges; }
-  /// Records evicted lines per warp to detect lost locality. `listener` must outlive the L1. Call before the first
+  /// Records evicted lines per warp to detect lost locality. `observer` must outlive the L1. Call before the first
   /// access.
-  void watch_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener);
+  void watch_locality(unsigned warps, unsigned tags_per_warp, lost_locality_observer& observer);
   /// Reports all later accesses that do not hit to `observer`; null switches this off.
   void observe(request_observer* observer) { observer_ = observer; }
   /// Calls f(transaction) for each access of a warp that waits for the request with this token.

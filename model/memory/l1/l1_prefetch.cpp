@@ -31,8 +31,8 @@ void l1_cache::prefetch_after(const l1_access& access) {
   }
 }
 
-void l1_cache::watch_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener) {
-  locality_ = std::make_unique<lost_locality>(warps, tags_per_warp, listener);
+void l1_cache::watch_locality(unsigned warps, unsigned tags_per_warp, lost_locality_observer& observer) {
+  locality_ = std::make_unique<lost_locality>(warps, tags_per_warp, observer);
 }
 
 }  // namespace heddle

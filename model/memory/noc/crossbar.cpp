@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "heddle/config/error.h"
+#include "heddle/isa/set_bits.h"
 
 namespace heddle {
 
@@ -115,9 +116,8 @@ cycle_t crossbar::grant(unsigned output, cycle_t now) {
     std::uint64_t bits = set[w];
     if (i == 0) bits &= ~std::uint64_t{0} << (from % 64);
     if (i == words_) bits &= (std::uint64_t{1} << (from % 64)) - 1;
-    while (bits != 0) {
-      const unsigned input = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
-      bits &= bits - 1;
+    for (const unsigned bit : set_bits(bits)) {
+      const unsigned input = w * 64 + bit;
       const cycle_t ready = std::max(packets_[lane(input, output).head].at, input_free_[input] >> tick_bits);
       if (ready > now) {
         next = std::min(next, ready);

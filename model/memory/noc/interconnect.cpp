@@ -259,7 +259,7 @@ cycle_t interconnect::admit_requests(cycle_t now) {
     sm_port& sm = *sm_ports_[i];
     const cycle_t from = sm.port.held_from();
     if (sm.undecided) {
-      if (from > now + 1) return;  // its departure time lies ahead; on_cycle is scheduled for then
+      if (from > now + 1) return;  // its departure time lies in the future; on_cycle is scheduled for then
       sm.undecided = false;
       if (requests_.reserve(i, now)) return admit(sm, from, sm.sent - sc_core::sc_time_stamp());
       ++held_requests_;

@@ -89,7 +89,7 @@ void sm_network::release(meeting& m, cycle_t cycle) {
   m.arrivals.clear();
 }
 
-// A message that has not been sent needs the way to the network and back.
+// A message that has not been sent needs the request latency and the response latency of the network.
 cycle_t sm_network::nothing_arrives_until(cycle_t now) const {
   if (least_cycles_ == 0) return never;
   cycle_t until = now + least_cycles_ - 1;

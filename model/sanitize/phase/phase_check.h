@@ -51,7 +51,7 @@ class phase_check {
   bool passes(const access& a);
   /// The words' accesses are strong. False: some were not.
   bool excludes(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes, const access_shape& shape);
-  /// Copies write the words, and may be under way beyond the phase: other accesses of them do not pass. False: there
+  /// Copies write the words, and may be in flight beyond the phase: other accesses of them do not pass. False: there
   /// were some.
   bool copies_to(std::uint64_t address, unsigned bytes);
   /// Whether strong accesses are listed; if not, they are checked elsewhere.

@@ -36,9 +36,9 @@ void* zeroed_memory::take(std::size_t bytes) {
     chunks_.push_back(map_chunk());
     used_ = 0;
   }
-  void* const piece = static_cast<std::uint8_t*>(chunks_.back()) + used_;
+  void* const taken = static_cast<std::uint8_t*>(chunks_.back()) + used_;
   used_ += bytes;
-  return piece;
+  return taken;
 }
 
 // The first chunk is kept: small launches need no more.

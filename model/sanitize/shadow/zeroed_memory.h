@@ -6,7 +6,7 @@
 
 namespace heddle::sanitize {
 
-/// Gives pieces of zeroed memory of the host, and takes all of them back at once. It asks for large pages: the first
+/// Allocates zeroed memory of the host, and frees all of it at once. It asks for large pages: the first
 /// access to each page costs the host about as much as to a large one.
 class zeroed_memory {
  public:

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "heddle/config/error.h"
 #include "heddle/isa/program.h"
 #include "heddle/simt/execute.h"
 
@@ -12,7 +13,7 @@ namespace heddle::simt {
 
 namespace {
 
-using isa::opcode;
+using isa::bulk_rule;
 
 constexpr unsigned chunk = 16;  // bytes that stay together
 
@@ -43,20 +44,36 @@ std::string range_problem(std::uint32_t address, std::uint64_t bytes, std::uint3
 }
 
 bulk_kind kind_of(const isa::instruction& i) {
-  switch (i.op) {
-    case opcode::ublkred: return i.offset != 0 ? bulk_kind::cluster : bulk_kind::reduction;
-    case opcode::utmaredg: return bulk_kind::reduction;
-    case opcode::ublkpf:
-    case opcode::utmapf: return bulk_kind::prefetch;
-    case opcode::utmastg: return bulk_kind::store;
-    case opcode::ublkcp: {
-      const auto way = static_cast<isa::bulk_way>(i.sub);
-      return way == isa::bulk_way::load    ? bulk_kind::load
-             : way == isa::bulk_way::store ? bulk_kind::store
-                                           : bulk_kind::cluster;
+  switch (isa::info(i.op).bulk) {
+    case bulk_rule::reduction: return i.offset != 0 ? bulk_kind::cluster : bulk_kind::reduction;
+    case bulk_rule::tensor_reduction: return bulk_kind::reduction;
+    case bulk_rule::prefetch:
+    case bulk_rule::tensor_prefetch: return bulk_kind::prefetch;
+    case bulk_rule::tensor_store: return bulk_kind::store;
+    case bulk_rule::tensor_load: return bulk_kind::load;
+    case bulk_rule::copy: {
+      const auto direction = static_cast<isa::bulk_direction>(i.sub);
+      return direction == isa::bulk_direction::load    ? bulk_kind::load
+             : direction == isa::bulk_direction::store ? bulk_kind::store
+                                                       : bulk_kind::cluster;
     }
-    default: return bulk_kind::load;
+    case bulk_rule::none: break;
   }
+  throw internal_error(std::string(isa::info(i.op).mnemonic) + " is no command to the TMA unit");
+}
+
+bool has_tensor(isa::opcode op) {
+  switch (isa::info(op).bulk) {
+    case bulk_rule::tensor_load:
+    case bulk_rule::tensor_store:
+    case bulk_rule::tensor_reduction:
+    case bulk_rule::tensor_prefetch: return true;
+    case bulk_rule::none:
+    case bulk_rule::copy:
+    case bulk_rule::reduction:
+    case bulk_rule::prefetch: break;
+  }
+  return false;
 }
 
 std::string barrier_problem(const bulk_request& r, std::uint32_t shared_bytes) {
@@ -72,11 +89,12 @@ std::string barrier_problem(const bulk_request& r, std::uint32_t shared_bytes) {
 bulk_request request_of(const isa::instruction& i, const warp_state& w, unsigned lane) {
   bulk_request r;
   r.kind = kind_of(i);
-  r.tensor = i.op == opcode::utmaldg || i.op == opcode::utmastg || i.op == opcode::utmaredg || i.op == opcode::utmapf;
+  r.tensor = has_tensor(i.op);
   r.im2col = r.tensor && (i.sub & isa::im2col) != 0;
   r.dimensions = r.tensor ? i.sub % isa::im2col : 0;
-  r.reduces = i.op == opcode::ublkred || i.op == opcode::utmaredg;
-  r.op = static_cast<isa::atomic_op>(i.op == opcode::utmaredg ? i.offset : i.sub);
+  const bulk_rule rule = isa::info(i.op).bulk;
+  r.reduces = rule == bulk_rule::reduction || rule == bulk_rule::tensor_reduction;
+  r.op = static_cast<isa::atomic_op>(rule == bulk_rule::tensor_reduction ? i.offset : i.sub);
   r.type = i.type;
   r.global = lane_value(i.src[0], w, lane);
   r.shared = word_of(i.src[1], w, lane, 0);
@@ -205,7 +223,7 @@ void bulk_walk::step_pixels() {
   ++now_[images];
 }
 
-bool bulk_walk::next(bulk_piece& p) {
+bool bulk_walk::next(bulk_segment& p) {
   if (done_ >= bytes_) return false;
   p.at = done_ + in_row_;
   p.outside = in_row_ < from_ || in_row_ >= to_;
@@ -226,7 +244,7 @@ bool bulk_walk::next(bulk_piece& p) {
   return true;
 }
 
-void bulk_walk::put(const bulk_piece& p, const std::uint8_t* bytes, std::uint8_t* shared) const {
+void bulk_walk::put(const bulk_segment& p, const std::uint8_t* bytes, std::uint8_t* shared) const {
   for (std::uint32_t k = 0, n; k < p.bytes; k += n) {
     const std::uint32_t at = p.at + k;
     n = std::min(p.bytes - k, chunk - (base_ + at) % chunk);
@@ -234,7 +252,7 @@ void bulk_walk::put(const bulk_piece& p, const std::uint8_t* bytes, std::uint8_t
   }
 }
 
-void bulk_walk::get(const bulk_piece& p, std::uint8_t* bytes, const std::uint8_t* shared) const {
+void bulk_walk::get(const bulk_segment& p, std::uint8_t* bytes, const std::uint8_t* shared) const {
   for (std::uint32_t k = 0, n; k < p.bytes; k += n) {
     const std::uint32_t at = p.at + k;
     n = std::min(p.bytes - k, chunk - (base_ + at) % chunk);
@@ -243,7 +261,7 @@ void bulk_walk::get(const bulk_piece& p, std::uint8_t* bytes, const std::uint8_t
 }
 
 // The numbers that are no numbers: all bits of the exponent and the first one of the mantissa.
-void bulk_walk::fill(const bulk_piece& p, std::uint8_t* bytes) const {
+void bulk_walk::fill(const bulk_segment& p, std::uint8_t* bytes) const {
   std::memset(bytes, 0, p.bytes);
   if (!tensor_ || map_.fills_with_nan == 0) return;
   const unsigned element = map_.element_bytes();

@@ -45,7 +45,7 @@ std::string problem_of(const bulk_request& r, std::uint32_t shared_bytes);
 std::string problem_of(const bulk_request& r, const isa::tensor_map& m, std::uint32_t shared_bytes);
 
 /// Bytes that follow each other in global memory, within a line, and in the box.
-struct bulk_piece {
+struct bulk_segment {
   std::uint64_t global = 0;
   std::uint32_t at = 0;  // place in the copy: its bytes are numbered as they lie in shared memory without swizzling
   std::uint32_t bytes = 0;
@@ -53,15 +53,15 @@ struct bulk_piece {
   bool outside = false;   // of the tensor: nothing is read, and loads fill
 };
 
-/// Divides a copy into pieces that one request to memory moves.
+/// Divides a copy into segments that one request to memory moves.
 class bulk_walk {
  public:
   bulk_walk() = default;
   explicit bulk_walk(const bulk_request& r);
   bulk_walk(const bulk_request& r, const isa::tensor_map& m);
 
-  /// The next piece; false: there is none.
-  bool next(bulk_piece& p);
+  /// The next segment; false: there is none.
+  bool next(bulk_segment& p);
   /// Bytes of the whole copy in shared memory.
   [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
   /// The address in shared memory of byte `at`; bytes of the same 16 follow each other there.
@@ -69,12 +69,12 @@ class bulk_walk {
     const std::uint32_t linear = base_ + at;
     return linear ^ (linear >> 7 & swizzle_) << 4;
   }
-  /// Copies between `bytes`, those of a piece, and a block's shared memory.
-  void put(const bulk_piece& p, const std::uint8_t* bytes, std::uint8_t* shared) const;
-  void get(const bulk_piece& p, std::uint8_t* bytes, const std::uint8_t* shared) const;
-  /// The bytes of a piece outside the tensor.
-  void fill(const bulk_piece& p, std::uint8_t* bytes) const;
-  /// Most bytes of a piece.
+  /// Copies between `bytes`, those of a segment, and a block's shared memory.
+  void put(const bulk_segment& p, const std::uint8_t* bytes, std::uint8_t* shared) const;
+  void get(const bulk_segment& p, std::uint8_t* bytes, const std::uint8_t* shared) const;
+  /// The bytes of a segment outside the tensor.
+  void fill(const bulk_segment& p, std::uint8_t* bytes) const;
+  /// Most bytes of a segment.
   static constexpr unsigned line = 128;
 
  private:

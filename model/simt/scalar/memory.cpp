@@ -51,12 +51,29 @@ std::uint32_t extended(dtype t, std::uint32_t v) {
   }
 }
 
-bool stores(const instruction& i) { return i.op == opcode::st || i.op == opcode::ldgsts; }
+/// What the instruction does to memory whose address is checked; a copy writes shared memory.
+const char* access_text(const instruction& i) {
+  using isa::access_kind;
+  switch (isa::info(i.op).access) {
+    case access_kind::store:
+    case access_kind::surface_store:
+    case access_kind::copy: return "write";
+    case access_kind::atomic:
+    case access_kind::reduction:
+    case access_kind::none: return "atomic";  // none: barriers
+    case access_kind::load:
+    case access_kind::matrix_load:
+    case access_kind::constant_load:
+    case access_kind::sample:
+    case access_kind::surface_load: break;
+  }
+  return "read";
+}
 
 [[noreturn]] void fail_shared(const instruction& i, const block_context& block, std::uint64_t address, unsigned bytes,
                               unsigned lane) {
   char text[160];
-  const char* what = i.op == opcode::ld || i.op == opcode::ldsm ? "read" : stores(i) ? "write" : "atomic";
+  const char* what = access_text(i);
   if (address % bytes != 0) {
     std::snprintf(text, sizeof text, "misaligned shared memory %s of %u bytes at 0x%llx (lane %u)", what, bytes,
                   static_cast<unsigned long long>(address), lane);
@@ -211,7 +228,7 @@ void ldc(const instruction& i, warp_state& w, lane_mask mask) {
 unsigned access_bytes(const instruction& i) {
   if (i.op == opcode::ldsm) return 16;
   const unsigned element = element_bytes(i.type);
-  if (element < 4 || i.op == opcode::atom || i.op == opcode::red) return element;
+  if (element < 4 || isa::is_atomic(i.op)) return element;
   const unsigned registers = i.op == opcode::st ? i.src[1].count : i.dst_count;
   const unsigned bytes = element > 4 * registers ? element : 4 * registers;
   return bytes > 8 ? 16 : bytes;
@@ -254,8 +271,7 @@ void lane_store_data(const instruction& i, const warp_state& w, std::uint32_t wo
   for (unsigned k = 0; k < count; ++k) {
     std::memcpy(words[k], fetch(i.src[1], w, scratch, k), sizeof scratch);
   }
-  const bool compares =
-      (i.op == opcode::atom || i.op == opcode::red) && static_cast<atomic_op>(i.sub) == atomic_op::cas;
+  const bool compares = isa::is_atomic(i.op) && static_cast<atomic_op>(i.sub) == atomic_op::cas;
   if (!compares || count > 2) return;
   for (unsigned k = 0; k < count; ++k) {
     std::memcpy(words[count + k], fetch(i.src[2], w, scratch, k), sizeof scratch);
@@ -282,7 +298,7 @@ void shared_access(const instruction& i, warp_state& w, lane_mask mask, const st
     return load_matrices(i, w, mask, addresses);
   }
   check_shared(i, *w.block, mask, addresses, bytes, bad_lane);
-  if (i.op == opcode::atom || i.op == opcode::red) {
+  if (isa::is_atomic(i.op)) {
     shared_atomic(i, w, mask, addresses, bytes);
     return;
   }
@@ -300,16 +316,17 @@ void remote_shared_access(const instruction& i, const block_context& block, lane
                           unsigned& bad_lane) {
   const unsigned bytes = access_bytes(i), chunk = bytes < 4 ? bytes : 4;
   check_shared(i, block, mask, addresses, bytes, bad_lane);
-  if (i.op == opcode::atom || i.op == opcode::red) {
+  if (isa::is_atomic(i.op)) {
     std::uint32_t old[2][warp_size] = {};
     atomic_cells(i, block.shared, mask, addresses, bytes, words, old);
     std::memcpy(words, old, sizeof old);
     return;
   }
+  const bool writes = isa::is_store(i.op) || isa::info(i.op).access == isa::access_kind::copy;
   for (unsigned k = 0; k < (bytes + 3) / 4; ++k)
     for_each_lane(mask, [&](unsigned l) {
       std::uint8_t* const cell = block.shared + addresses[l] + 4 * k;
-      if (stores(i)) {
+      if (writes) {
         std::memcpy(cell, &words[k][l], chunk);
       } else {
         words[k][l] = 0;
@@ -319,15 +336,21 @@ void remote_shared_access(const instruction& i, const block_context& block, lane
 }
 
 execute_function select_memory(const instruction& i) {
-  switch (i.op) {
-    case opcode::ldc: return ldc;
-    case opcode::ldsm: return shared_memory;
-    case opcode::ld:
-    case opcode::st:
-    case opcode::atom:
-    case opcode::red: return i.mem_space == isa::space::shared ? shared_memory : nullptr;
-    default: return nullptr;
+  using isa::access_kind;
+  switch (isa::info(i.op).access) {
+    case access_kind::constant_load: return ldc;
+    case access_kind::matrix_load: return shared_memory;
+    case access_kind::load:
+    case access_kind::store:
+    case access_kind::atomic:
+    case access_kind::reduction: return i.mem_space == isa::space::shared ? shared_memory : nullptr;
+    case access_kind::none:
+    case access_kind::copy:
+    case access_kind::sample:
+    case access_kind::surface_load:
+    case access_kind::surface_store: break;
   }
+  return nullptr;
 }
 
 }  // namespace heddle::simt

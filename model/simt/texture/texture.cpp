@@ -68,9 +68,9 @@ axis axis_of(float coordinate, std::uint32_t size, texture_address mode, bool no
   if (!normalized && (mode == texture_address::wrap || mode == texture_address::mirror)) mode = texture_address::clamp;
   if (mode == texture_address::wrap || mode == texture_address::mirror) {
     if (x - x != 0) x = 0;  // infinite
-    const double turn = std::floor(x);
-    x -= turn;
-    if (mode == texture_address::mirror && std::fmod(turn, 2) != 0) x = 1 - x;
+    const double period = std::floor(x);
+    x -= period;
+    if (mode == texture_address::mirror && std::fmod(period, 2) != 0) x = 1 - x;
   }
   if (normalized) x *= size;
   x = std::clamp(x, -1e9, 5e9);
@@ -325,7 +325,7 @@ void plan_texture(const instruction& i, const warp_state& w, lane_mask mask, tex
   for (unsigned k = 0; k < 4; ++k) c[k] = fetch(i.src[1], w, scratch[k], k);
   const wide_operand handle(i.src[0], w);
   const level_operands levels(i, w);
-  const bool surface = i.op == opcode::suld || i.op == opcode::sust;
+  const bool surface = !isa::samples_texture(i.op);
   a.bytes = surface ? isa::size_of(i.type) : 0;
   a.count = 1;
   a.lanes = mask;

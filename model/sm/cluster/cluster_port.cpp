@@ -25,14 +25,14 @@ unsigned flits_of(unsigned bytes) { return 1 + (bytes + flit_bytes - 1) / flit_b
 }  // namespace
 
 cluster_port::cluster_port(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config,
-                           cluster_listener& listener)
+                           cluster_supervisor& supervisor)
     : sc_module(name),
       network_socket("network_socket"),
       cycles_out_(cycles_to_cluster(config)),
       cycles_round_(cycles_out_ + cycles_from_cluster(config)),
       least_hop_(std::min(config.cluster.hop_cycles, config.cluster.tpc_hop_cycles)),
       bytes_per_cycle_(config.cluster.bytes_per_cycle),
-      listener_(listener),
+      supervisor_(supervisor),
       clock_(clock, *this) {
   network_socket.bind(*this);
   messages_.connect(clock.effects());
@@ -106,12 +106,12 @@ void cluster_port::on_cycle(cycle_t cycle) {
     arrivals_.pop_front();
     if (a.phase == cluster_phase::release) {
       ++barriers_passed;
-      listener_.cluster_released(a.sequence, cycle);
+      supervisor_.cluster_released(a.sequence, cycle);
     } else if (a.phase == cluster_phase::request) {
       ++served;
-      send_access(*a.access, cluster_phase::response, listener_.cluster_requested(*a.access, cycle), cycle);
+      send_access(*a.access, cluster_phase::response, supervisor_.cluster_requested(*a.access, cycle), cycle);
     } else {
-      listener_.cluster_answered(*a.access, cycle);
+      supervisor_.cluster_answered(*a.access, cycle);
       accesses_.give_back(*a.access);
     }
   }

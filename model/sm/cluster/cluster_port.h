@@ -28,9 +28,9 @@ struct cluster_counters {
 };
 
 /// What the SM does with messages of its blocks' clusters.
-class cluster_listener {
+class cluster_supervisor {
  public:
-  virtual ~cluster_listener() = default;
+  virtual ~cluster_supervisor() = default;
   /// The barrier of its cluster at which the block with this number has arrived is complete.
   virtual void cluster_released(std::uint64_t sequence, cycle_t cycle) = 0;
   /// Another SM accesses the shared memory of a block here. Performs the access, or sets its fault. Returns the cycle
@@ -42,7 +42,8 @@ class cluster_listener {
 
 class cluster_port : public sc_core::sc_module, public clocked, public phase_initiator<cluster_protocol_types> {
  public:
-  cluster_port(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, cluster_listener& listener);
+  cluster_port(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config,
+               cluster_supervisor& supervisor);
 
   tlm::tlm_initiator_socket<32, cluster_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> network_socket;
 
@@ -87,7 +88,7 @@ class cluster_port : public sc_core::sc_module, public clocked, public phase_ini
   const unsigned cycles_round_;
   const unsigned least_hop_;
   const double bytes_per_cycle_;
-  cluster_listener& listener_;
+  cluster_supervisor& supervisor_;
   clock_port clock_;
   std::deque<arrival> arrivals_;  // sorted by cycle
   double free_ = 0;               // when the port can send the next data

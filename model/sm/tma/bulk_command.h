@@ -28,15 +28,15 @@ struct bulk_command {
 
   // For use by the TMA:
   simt::bulk_walk walk;
-  simt::bulk_piece piece;   // the next one, if there is one
-  isa::instruction atomic;  // what the L2 performs of a reduction
+  simt::bulk_segment segment;  // the next one, if there is one
+  isa::instruction atomic;     // what the L2 performs of a reduction
   isa::tensor_map map;
   std::array<std::uint8_t, sizeof(isa::tensor_map)> map_bytes{};
   cycle_t begins = 0;        // not before
   cycle_t ready = 0;         // its last bytes are in shared memory
   unsigned outstanding = 0;  // requests without an answer
   unsigned messages = 0;     // to other SMs, without an answer
-  unsigned unread = 0;       // pieces that shared memory has still to deliver
+  unsigned unread = 0;       // segments that shared memory has still to deliver
   bool begun = false;        // the walk is known
   bool fetches_map = false;
   bool all_sent = false;

@@ -28,7 +28,7 @@ std::string illegal(std::uint64_t address, unsigned bytes) {
 }  // namespace
 
 tma::tma(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, const address_ranges& ranges,
-         bulk_listener& listener)
+         bulk_supervisor& supervisor)
     : sc_module(name),
       memory_socket("memory_socket"),
       port_(memory_socket, *this),
@@ -37,7 +37,7 @@ tma::tma(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& conf
       latency_(config.tma.latency_cycles),
       interval_(config.tma.issue_interval_cycles),
       ranges_(ranges),
-      listener_(listener) {}
+      supervisor_(supervisor) {}
 
 bulk_command& tma::command() {
   bulk_command& c = commands_.take();
@@ -100,7 +100,7 @@ bool tma::begin(bulk_command& c, cycle_t cycle) {
   }
   c.begun = true;
   free_ = cycle + interval_;
-  next_piece(c, cycle);
+  next_segment(c, cycle);
   return !c.all_sent;
 }
 
@@ -125,7 +125,7 @@ void tma::fetch_map(bulk_command& c, cycle_t cycle) {
   if (map.global % 64 != 0 || !ranges_.find(map.global, map.bytes, hint_))
     return fail(c, illegal(map.global, map.bytes) + ", expected a tensor map", cycle);
   simt::bulk_walk walk(map);
-  simt::bulk_piece p;
+  simt::bulk_segment p;
   c.fetches_map = true;
   while (walk.next(p)) {
     request& r = make_request(c, p, lsu_kind::load);
@@ -137,11 +137,11 @@ void tma::fetch_map(bulk_command& c, cycle_t cycle) {
   }
 }
 
-tma::request& tma::make_request(bulk_command& c, const simt::bulk_piece& p, lsu_kind kind) {
+tma::request& tma::make_request(bulk_command& c, const simt::bulk_segment& p, lsu_kind kind) {
   request& r = requests_.take();
   static_cast<l1_access&>(r) = {};
   r.command = &c;
-  r.piece = p;
+  r.segment = p;
   r.of_map = false;
   r.due = 0;
   lsu_transaction& t = r.transaction;
@@ -180,18 +180,20 @@ bool tma::send(request& r, cycle_t cycle) {
   switch (r.transaction.kind) {
     case lsu_kind::load:
       ++c.read_requests;
-      c.read_bytes += r.piece.bytes;
+      c.read_bytes += r.segment.bytes;
       break;
     case lsu_kind::store: ++c.write_requests; break;
-    default: ++c.reductions;
+    case lsu_kind::atomic:
+    case lsu_kind::reduction: ++c.reductions; break;
+    case lsu_kind::constant_load: throw internal_error("a bulk copy read constant memory");
   }
-  if (r.transaction.kind != lsu_kind::load) c.written_bytes += r.piece.bytes;
+  if (r.transaction.kind != lsu_kind::load) c.written_bytes += r.segment.bytes;
   return true;
 }
 
-// Moves the copy's next piece.
+// Moves the copy's next segment.
 void tma::move(bulk_command& c, cycle_t cycle) {
-  const simt::bulk_piece p = c.piece;
+  const simt::bulk_segment p = c.segment;
   const simt::bulk_kind kind = c.request.kind;
   if (!p.outside && c.request.tensor) {
     ranges_.refresh(hint_);
@@ -202,35 +204,35 @@ void tma::move(bulk_command& c, cycle_t cycle) {
     if (!p.outside && reduces && p.unit != isa::size_of(c.atomic.type))
       return fail(c, "misaligned reduction of a bulk copy", cycle);
     if (!p.outside) read_shared(c, cycle);
-    return next_piece(c, cycle);
+    return next_segment(c, cycle);
   }
   if (p.outside) {
     if (fills_shared(kind)) {
       request& r = make_request(c, p, lsu_kind::store);
       std::uint8_t bytes[simt::bulk_walk::line];
       c.walk.fill(p, bytes);
-      c.ready = std::max(c.ready, listener_.bulk_write(c, p, bytes, r.transaction, cycle));
+      c.ready = std::max(c.ready, supervisor_.bulk_write(c, p, bytes, r.transaction, cycle));
       counters[c.launch->launch_id].filled_bytes += p.bytes;
       requests_.give_back(r);
     }
-    return next_piece(c, cycle);
+    return next_segment(c, cycle);
   }
   request& r = make_request(c, p, lsu_kind::load);
   if (!send(r, cycle)) return requests_.give_back(r);
   ++in_flight_;
   ++c.outstanding;
-  next_piece(c, cycle);
+  next_segment(c, cycle);
 }
 
 void tma::read_shared(bulk_command& c, cycle_t cycle) {
   const bool reduces = c.request.kind == simt::bulk_kind::reduction;
-  request& r = make_request(c, c.piece, reduces ? lsu_kind::reduction : lsu_kind::store);
+  request& r = make_request(c, c.segment, reduces ? lsu_kind::reduction : lsu_kind::store);
   std::uint8_t bytes[simt::bulk_walk::line * 2];
-  r.due = listener_.bulk_read(c, c.piece, bytes, r.transaction, cycle);
-  for (unsigned lane = 0; lane * c.piece.unit < c.piece.bytes; ++lane)
-    for (unsigned k = 0; k < (c.piece.unit + 3u) / 4; ++k) {
+  r.due = supervisor_.bulk_read(c, c.segment, bytes, r.transaction, cycle);
+  for (unsigned lane = 0; lane * c.segment.unit < c.segment.bytes; ++lane)
+    for (unsigned k = 0; k < (c.segment.unit + 3u) / 4; ++k) {
       std::uint32_t word = 0;
-      std::memcpy(&word, bytes + lane * c.piece.unit + 4 * k, std::min<unsigned>(c.piece.unit, 4));
+      std::memcpy(&word, bytes + lane * c.segment.unit + 4 * k, std::min<unsigned>(c.segment.unit, 4));
       r.transaction.words[k][lane] = word;
     }
   staged_.push_back(&r);
@@ -239,18 +241,18 @@ void tma::read_shared(bulk_command& c, cycle_t cycle) {
   ++c.unread;
 }
 
-// Sends the oldest piece that shared memory has delivered. Returns true if the cycle is used.
+// Sends the oldest segment that shared memory has delivered. Returns true if the cycle is used.
 bool tma::send_staged(cycle_t cycle) {
   if (staged_.empty() || staged_.front()->due > cycle) return false;
   request& r = *staged_.front();
   bulk_command& c = *r.command;
   if (c.request.kind == simt::bulk_kind::cluster) {
     std::uint8_t bytes[simt::bulk_walk::line];
-    for (unsigned lane = 0; lane * r.piece.unit < r.piece.bytes; ++lane)
-      for (unsigned k = 0; k < (r.piece.unit + 3u) / 4; ++k)
-        std::memcpy(bytes + lane * r.piece.unit + 4 * k, &r.transaction.words[k][lane],
-                    std::min<unsigned>(r.piece.unit, 4));
-    c.ready = std::max(c.ready, listener_.bulk_write(c, r.piece, bytes, r.transaction, cycle));
+    for (unsigned lane = 0; lane * r.segment.unit < r.segment.bytes; ++lane)
+      for (unsigned k = 0; k < (r.segment.unit + 3u) / 4; ++k)
+        std::memcpy(bytes + lane * r.segment.unit + 4 * k, &r.transaction.words[k][lane],
+                    std::min<unsigned>(r.segment.unit, 4));
+    c.ready = std::max(c.ready, supervisor_.bulk_write(c, r.segment, bytes, r.transaction, cycle));
     staged_.pop_front();
     --c.unread;
     answered(r, cycle);
@@ -259,16 +261,16 @@ bool tma::send_staged(cycle_t cycle) {
   if (!send(r, cycle)) return true;
   staged_.pop_front();
   if (r.of_map) return true;
-  if (--c.unread == 0 && c.all_sent) listener_.bulk_has_read(c, cycle);
+  if (--c.unread == 0 && c.all_sent) supervisor_.bulk_has_read(c, cycle);
   return true;
 }
 
-void tma::next_piece(bulk_command& c, cycle_t cycle) {
-  if (c.walk.next(c.piece)) return;
+void tma::next_segment(bulk_command& c, cycle_t cycle) {
+  if (c.walk.next(c.segment)) return;
   c.all_sent = true;
   waiting_.pop_front();
   queued_ = static_cast<unsigned>(waiting_.size());
-  if (c.unread == 0 && reads_shared(c.request.kind)) listener_.bulk_has_read(c, cycle);
+  if (c.unread == 0 && reads_shared(c.request.kind)) supervisor_.bulk_has_read(c, cycle);
   check_end(c, cycle);
 }
 
@@ -286,10 +288,10 @@ void tma::complete_due(cycle_t cycle) {
   while (!due_.empty() && due_.front().cycle <= cycle) {
     bulk_command& c = *due_.front().command;
     due_.erase(due_.begin());
-    if (!c.completed && !c.failed) listener_.bulk_complete(c, cycle);
+    if (!c.completed && !c.failed) supervisor_.bulk_complete(c, cycle);
     c.completed = true;
     if (c.messages != 0) continue;  // it comes here again
-    listener_.bulk_ended(c, cycle);
+    supervisor_.bulk_ended(c, cycle);
     commands_.give_back(c);
   }
 }
@@ -302,7 +304,7 @@ void tma::fail(bulk_command& c, const std::string& what, cycle_t cycle) {
   c.failed = c.all_sent = true;
   waiting_.pop_front();
   queued_ = static_cast<unsigned>(waiting_.size());
-  listener_.bulk_failed(c, what);
+  supervisor_.bulk_failed(c, what);
   check_end(c, cycle);
 }
 
@@ -313,14 +315,14 @@ void tma::l1_responds(l1_access& access) {
   bulk_command& c = *r.command;
   if (r.transaction.faulted && !c.failed) {
     c.failed = true;
-    listener_.bulk_failed(c, r.transaction.fault);
+    supervisor_.bulk_failed(c, r.transaction.fault);
   }
   if (r.transaction.kind == lsu_kind::load && r.transaction.data && !c.failed) {
     std::uint8_t bytes[simt::bulk_walk::line];
-    for (unsigned lane = 0; lane * r.piece.unit < r.piece.bytes; ++lane)
-      std::memcpy(bytes + lane * r.piece.unit, &r.transaction.words[0][lane], r.piece.unit);
-    if (r.of_map) std::memcpy(c.map_bytes.data() + r.piece.at, bytes, r.piece.bytes);
-    else c.ready = std::max(c.ready, listener_.bulk_write(c, r.piece, bytes, r.transaction, cycle));
+    for (unsigned lane = 0; lane * r.segment.unit < r.segment.bytes; ++lane)
+      std::memcpy(bytes + lane * r.segment.unit, &r.transaction.words[0][lane], r.segment.unit);
+    if (r.of_map) std::memcpy(c.map_bytes.data() + r.segment.at, bytes, r.segment.bytes);
+    else c.ready = std::max(c.ready, supervisor_.bulk_write(c, r.segment, bytes, r.transaction, cycle));
   }
   answered(r, cycle);
   clock_.wake_at(cycle);

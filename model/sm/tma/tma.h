@@ -36,14 +36,14 @@ struct tma_counters {
 };
 
 /// The SM's part of bulk copies.
-class bulk_listener {
+class bulk_supervisor {
  public:
-  /// Writes the bytes of a piece to shared memory, of all blocks to which the command writes; `t` is for the banks.
+  /// Writes the bytes of a segment to shared memory, of all blocks to which the command writes; `t` is for the banks.
   /// Returns the cycle in which they are there. Messages to other SMs are counted in the command.
-  virtual cycle_t bulk_write(bulk_command& c, const simt::bulk_piece& p, const std::uint8_t* bytes, lsu_transaction& t,
-                             cycle_t cycle) = 0;
-  /// Reads the bytes of a piece from shared memory. Returns the cycle in which the unit has them.
-  virtual cycle_t bulk_read(bulk_command& c, const simt::bulk_piece& p, std::uint8_t* bytes, lsu_transaction& t,
+  virtual cycle_t bulk_write(bulk_command& c, const simt::bulk_segment& p, const std::uint8_t* bytes,
+                             lsu_transaction& t, cycle_t cycle) = 0;
+  /// Reads the bytes of a segment from shared memory. Returns the cycle in which the unit has them.
+  virtual cycle_t bulk_read(bulk_command& c, const simt::bulk_segment& p, std::uint8_t* bytes, lsu_transaction& t,
                             cycle_t cycle) = 0;
   /// All of the command's bytes have been read from shared memory.
   virtual void bulk_has_read(const bulk_command& c, cycle_t cycle) = 0;
@@ -55,14 +55,14 @@ class bulk_listener {
   virtual void bulk_failed(const bulk_command& c, const std::string& what) = 0;
 
  protected:
-  ~bulk_listener() = default;
+  ~bulk_supervisor() = default;
 };
 
 class tma : public sc_core::sc_module, public clocked {
  public:
   /// `ranges`: the mapped device memory.
   tma(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, const address_ranges& ranges,
-      bulk_listener& listener);
+      bulk_supervisor& supervisor);
 
   tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
   per_launch<tma_counters> counters;
@@ -82,10 +82,10 @@ class tma : public sc_core::sc_module, public clocked {
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  // A request to memory, or a piece that waits to become one.
+  // A request to memory, or a segment that waits to become one.
   struct request : l1_access {
     bulk_command* command = nullptr;
-    simt::bulk_piece piece;
+    simt::bulk_segment segment;
     bool of_map = false;  // it reads the tensor map
     cycle_t due = 0;      // its bytes have been read from shared memory
     lsu_transaction transaction;
@@ -106,9 +106,9 @@ class tma : public sc_core::sc_module, public clocked {
   void move(bulk_command& c, cycle_t cycle);
   void read_shared(bulk_command& c, cycle_t cycle);
   bool send_staged(cycle_t cycle);
-  request& make_request(bulk_command& c, const simt::bulk_piece& p, lsu_kind kind);
+  request& make_request(bulk_command& c, const simt::bulk_segment& p, lsu_kind kind);
   bool send(request& r, cycle_t cycle);
-  void next_piece(bulk_command& c, cycle_t cycle);
+  void next_segment(bulk_command& c, cycle_t cycle);
   void check_end(bulk_command& c, cycle_t cycle);
   void complete_due(cycle_t cycle);
   void fail(bulk_command& c, const std::string& what, cycle_t cycle);
@@ -125,7 +125,7 @@ class tma : public sc_core::sc_module, public clocked {
   const unsigned interval_;  // between two copies
   const address_ranges& ranges_;
   address_ranges::hint hint_;
-  bulk_listener& listener_;
+  bulk_supervisor& supervisor_;
   object_pool<bulk_command> commands_;
   object_pool<request> requests_;
   std::deque<bulk_command*> waiting_;  // not sent completely, oldest first

@@ -21,8 +21,7 @@ bool is_ordered(const lsu_transaction& t) {
 }
 
 bool arrives(const isa::instruction& i) {
-  return (i.op == isa::opcode::atom || i.op == isa::opcode::red) &&
-         static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
+  return isa::is_atomic(i.op) && static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
 }
 
 // Accesses to the block's own shared memory and to constants alone do not leave the SM.

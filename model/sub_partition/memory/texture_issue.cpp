@@ -74,7 +74,7 @@ lsu_transaction& memory_issue::texel_access(const warp_slot& w, memory_operation
   t.local = false;
   t.texture = true;
   t.data = true;
-  t.read_only = i.op == isa::opcode::tex || i.op == isa::opcode::tld4;
+  t.read_only = isa::samples_texture(i.op);
   t.bypass_l1 = !t.read_only;  // other SMs' stores to a surface must be visible
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;

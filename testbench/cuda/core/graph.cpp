@@ -160,14 +160,14 @@ void note_graph_memory(const std::shared_ptr<graph_memory>& m) {
   const std::lock_guard<std::mutex> lock(graph_mutex());
   memories()[m->pointer] = m;
 }
-void for_each_graph_memory(const std::function<void(const graph_memory&)>& look) {
+void for_each_graph_memory(const std::function<void(const graph_memory&)>& visit) {
   std::vector<std::shared_ptr<graph_memory>> all;  // may hold the last references
   {
     const std::lock_guard<std::mutex> lock(graph_mutex());
     for (const auto& [pointer, weak] : memories()) all.push_back(weak.lock());
   }
   for (const auto& m : all)
-    if (m) look(*m);
+    if (m) visit(*m);
 }
 
 }  // namespace heddle::cuda

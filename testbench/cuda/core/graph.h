@@ -180,6 +180,6 @@ bool drop(graph_exec* e);
 /// The graph memory that begins at this address; null: none.
 [[nodiscard]] std::shared_ptr<graph_memory> graph_memory_at(const void* p);
 void note_graph_memory(const std::shared_ptr<graph_memory>& m);
-void for_each_graph_memory(const std::function<void(const graph_memory&)>& look);
+void for_each_graph_memory(const std::function<void(const graph_memory&)>& visit);
 
 }  // namespace heddle::cuda

@@ -172,21 +172,21 @@ HEDDLE_CUDA result_t cuGraphRemoveDependencies(graph* g, node_list from, node_li
 }
 
 /// In CUDA 11 node and result are separate.
-HEDDLE_CUDA result_t cuGraphExecUpdate_v2(graph_exec* e, graph* g, update_result* told) {
+HEDDLE_CUDA result_t cuGraphExecUpdate_v2(graph_exec* e, graph* g, update_result* details) {
   return driven([&]() -> error_t {
     if (!is_known(e) || !is_known(g)) return error::invalid_value;
     constexpr error_t update_failed = 910;
     const graph_node* where = nullptr;
     const int r = e->update(*g, where);
-    if (told != nullptr) *told = {r, const_cast<graph_node*>(where), nullptr};
+    if (details != nullptr) *details = {r, const_cast<graph_node*>(where), nullptr};
     return r == 0 ? error::none : update_failed;
   });
 }
-HEDDLE_CUDA result_t cuGraphExecUpdate(graph_exec* e, graph* g, graph_node** where, int* told) {
+HEDDLE_CUDA result_t cuGraphExecUpdate(graph_exec* e, graph* g, graph_node** where, int* details) {
   update_result r{};
   const result_t answer = cuGraphExecUpdate_v2(e, g, &r);
   if (where != nullptr) *where = static_cast<graph_node*>(r.bad_node);
-  if (told != nullptr) *told = r.result;
+  if (details != nullptr) *details = r.result;
   return answer;
 }
 

@@ -38,22 +38,22 @@ struct access_description {
   unsigned flags;
 };
 
-struct memory_piece {
+struct physical_memory {
   std::uint64_t bytes = 0;
   unsigned references = 1;
   bool mapped = false;
   memory_properties properties{};
 };
 struct mapping {
-  std::uint64_t bytes = 0, piece = 0;
+  std::uint64_t bytes = 0, handle = 0;
   unsigned access = 0;
 };
 
 /// What the program has reserved, made and mapped.
 struct virtual_memory {
   std::mutex mutex;
-  std::map<address_t, std::uint64_t> reservations;  // bytes
-  std::map<std::uint64_t, memory_piece> pieces;     // by handle
+  std::map<address_t, std::uint64_t> reservations;    // bytes
+  std::map<std::uint64_t, physical_memory> memories;  // by handle
   std::map<address_t, mapping> mappings;
   std::map<address_t, std::uint64_t> noted;  // mapped addresses without gaps, as the other functions know them
   std::uint64_t next = 1;
@@ -106,10 +106,10 @@ void note_again(virtual_memory& m) {
 }
 
 void drop_if_unused(virtual_memory& m, std::uint64_t number) {
-  const auto piece = m.pieces.find(number);
-  if (piece->second.references != 0 || piece->second.mapped) return;
-  ask(virtual_step::give, 0, piece->second.bytes, number);
-  m.pieces.erase(piece);
+  const auto memory = m.memories.find(number);
+  if (memory->second.references != 0 || memory->second.mapped) return;
+  ask(virtual_step::give, 0, memory->second.bytes, number);
+  m.memories.erase(memory);
 }
 
 /// The range lies within a reservation and meets no mapping.
@@ -182,15 +182,15 @@ HEDDLE_CUDA result_t cuMemCreate(std::uint64_t* handle, std::size_t bytes, const
     if (e == error::none) e = ask(virtual_step::take, 0, bytes, 0).status;
     if (e != error::none) return e;
     *handle = m.next++;
-    m.pieces[*handle] = {bytes, 1, false, *p};
+    m.memories[*handle] = {bytes, 1, false, *p};
     return error_t{error::none};
   });
 }
 HEDDLE_CUDA result_t cuMemRelease(std::uint64_t handle) {
   return with_memory([&](virtual_memory& m) {
-    const auto piece = m.pieces.find(handle);
-    if (piece == m.pieces.end() || piece->second.references == 0) return error::invalid_value;
-    --piece->second.references;
+    const auto memory = m.memories.find(handle);
+    if (memory == m.memories.end() || memory->second.references == 0) return error::invalid_value;
+    --memory->second.references;
     drop_if_unused(m, handle);
     return error::none;
   });
@@ -199,18 +199,18 @@ HEDDLE_CUDA result_t cuMemRelease(std::uint64_t handle) {
 HEDDLE_CUDA result_t cuMemMap(address_t a, std::size_t bytes, std::size_t offset, std::uint64_t handle,
                               unsigned long long flags) {
   return with_memory([&](virtual_memory& m) {
-    const auto piece = m.pieces.find(handle);
-    const bool known = piece != m.pieces.end() && piece->second.references != 0;
-    if (!known || bytes == 0 || !is_whole(a) || !is_whole(bytes) || offset != 0 || bytes > piece->second.bytes ||
+    const auto memory = m.memories.find(handle);
+    const bool known = memory != m.memories.end() && memory->second.references != 0;
+    if (!known || bytes == 0 || !is_whole(a) || !is_whole(bytes) || offset != 0 || bytes > memory->second.bytes ||
         flags != 0 || !is_free(m, a, bytes))
       return error_t{error::invalid_value};
-    if (piece->second.mapped) {
+    if (memory->second.mapped) {
       std::fprintf(stderr, "heddle: cuMemMap: memory that is mapped at two addresses is not modelled\n");
       return error_t{error::not_supported};
     }
     const error_t e = ask(virtual_step::map, a, bytes, handle).status;
     if (e != error::none) return e;
-    piece->second.mapped = true;
+    memory->second.mapped = true;
     m.mappings[a] = {bytes, handle, 0};
     note_again(m);
     return error_t{error::none};
@@ -221,11 +221,11 @@ HEDDLE_CUDA result_t cuMemUnmap(address_t a, std::size_t bytes) {
     if (!is_mapped(m, a, bytes)) return error_t{error::invalid_value};
     error_t e = error::none;
     for (auto k = m.mappings.find(a); k != m.mappings.end() && k->first - a < bytes; k = m.mappings.erase(k)) {
-      memory_piece& piece = m.pieces.at(k->second.piece);
-      if (piece.references != 0) e = ask(virtual_step::unmap, k->first, k->second.bytes, k->second.piece).status;
+      physical_memory& memory = m.memories.at(k->second.handle);
+      if (memory.references != 0) e = ask(virtual_step::unmap, k->first, k->second.bytes, k->second.handle).status;
       if (const error_t closed = give_access(k->second, k->first, 0); closed != error::none) e = closed;
-      piece.mapped = false;
-      drop_if_unused(m, k->second.piece);
+      memory.mapped = false;
+      drop_if_unused(m, k->second.handle);
     }
     note_again(m);
     return e;
@@ -262,15 +262,15 @@ HEDDLE_CUDA result_t cuMemRetainAllocationHandle(std::uint64_t* handle, void* p)
   return with_memory([&](virtual_memory& m) {
     const auto x = holder(m.mappings, reinterpret_cast<address_t>(p));
     if (handle == nullptr || x == m.mappings.end()) return error::invalid_value;
-    ++m.pieces.at(x->second.piece).references;
-    *handle = x->second.piece;
+    ++m.memories.at(x->second.handle).references;
+    *handle = x->second.handle;
     return error::none;
   });
 }
 HEDDLE_CUDA result_t cuMemGetAllocationPropertiesFromHandle(memory_properties* p, std::uint64_t handle) {
   return with_memory([&](virtual_memory& m) {
-    const auto piece = m.pieces.find(handle);
-    return piece == m.pieces.end() ? error::invalid_value : put_result(p, piece->second.properties);
+    const auto memory = m.memories.find(handle);
+    return memory == m.memories.end() ? error::invalid_value : put_result(p, memory->second.properties);
   });
 }
 HEDDLE_CUDA result_t cuMemExportToShareableHandle(void*, std::uint64_t, int, unsigned long long) {

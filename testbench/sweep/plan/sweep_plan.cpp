@@ -314,13 +314,13 @@ gpu_config sweep_plan::config_of(std::size_t point) const {
 }
 
 std::vector<std::string> sweep_plan::idle_axes() const {
-  constexpr std::size_t most_looked_at = 4096;  // a large sweep is sampled at equal distances
+  constexpr std::size_t most_sampled = 4096;  // a large sweep is sampled at equal distances
   struct finding {
     std::string why;
     bool acts = false;
   };
   std::map<std::string, std::map<std::string, finding>> found;  // by axis and GPU
-  const std::size_t step = size() / most_looked_at + 1;
+  const std::size_t step = size() / most_sampled + 1;
   for (std::size_t p = 0; p < size(); p += step) {
     gpu_config config;
     try {

@@ -4,8 +4,8 @@
 namespace heddle::workloads {
 
 void make_spin_lock(const folder& out) {
-  constexpr std::uint32_t turns = 40 * 5;  // blocks of the job x iterations of each
-  out.write("words.ref.bin", std::vector<std::uint32_t>{turns, turns * (turns - 1) / 2});
+  constexpr std::uint32_t rounds = 40 * 5;  // blocks of the job x iterations of each
+  out.write("words.ref.bin", std::vector<std::uint32_t>{rounds, rounds * (rounds - 1) / 2});
 }
 
 }  // namespace heddle::workloads

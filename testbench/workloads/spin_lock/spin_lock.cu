@@ -7,9 +7,9 @@ extern "C" __global__ void spin_lock(unsigned* lock, volatile unsigned* words, u
   for (unsigned round = 0; round < rounds; ++round) {
     while (atomicCAS(lock, 0u, 1u) != 0) {}
     __threadfence();
-    const unsigned turn = words[0];
-    words[0] = turn + 1;
-    words[1] = words[1] + turn;
+    const unsigned ticket = words[0];
+    words[0] = ticket + 1;
+    words[1] = words[1] + ticket;
     __threadfence();
     atomicExch(lock, 0u);
   }

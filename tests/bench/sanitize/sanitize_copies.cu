@@ -10,7 +10,7 @@
 namespace cg = cooperative_groups;
 using barrier = cuda::barrier<cuda::thread_scope_block>;
 
-// Little but copies of 16 bytes, three of which are under way.
+// Little but copies of 16 bytes, three of which are in flight.
 extern "C" __global__ void async_pipeline(const float4* in, float* out, int n) {
   __shared__ float4 s[4][256];
   const unsigned i = threadIdx.x;

@@ -60,7 +60,7 @@ TEST_F(first_hour, one_thing_has_one_name_and_its_others_are_accepted) {
   refused("occupancy --gpu v100 --threads 256 --regs many", "--regs: got 'many'");
   ASSERT_EQ(0, shell("heddle occupancy --help"));
   EXPECT_NE(std::string::npos, out_.find("--shared-bytes N"));
-  EXPECT_EQ(std::string::npos, out_.find("\n  --smem")) << "other names are told only as such";
+  EXPECT_EQ(std::string::npos, out_.find("\n  --smem")) << "other names are listed only as such";
   // run accepts the same names.
   const std::string launch = "heddle run --kernel '" HEDDLE_WORKLOADS
                              "/vector_add/vector_add.ptx' --grid 2 --block 64 --arg buf:512 --arg buf:512 "

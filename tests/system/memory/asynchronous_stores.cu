@@ -30,7 +30,7 @@ __device__ void wait(std::uint64_t* bar) {
       : "memory");
 }
 
-/// Values travel around the cluster without a barrier of it: each block sends its values to the next one, in pieces of
+/// Values travel around the cluster without a barrier of it: each block sends its values to the next one, in chunks of
 /// 4, 8 and 16 bytes, and goes on when its own have come. Shared memory: rounds + 1 values for each thread, as many
 /// mbarriers.
 extern "C" __global__ void ring(uint4* value, unsigned rounds) {

@@ -29,7 +29,7 @@ TEST(fence_time, of_a_release_is_the_way_to_the_l2_and_back_twice) {
   for (const char* fence : {"membar.gl;", "fence.acq_rel.gpu;", "fence.sc.gpu;", "fence.release.gpu;"})
     EXPECT_NEAR(cycles_of(fence) / 635.6, 1, 0.03) << fence;
   EXPECT_NEAR(cycles_of("st.release.gpu.global.u32 [%o], %r0;") / 633.8, 1, 0.03);
-  // An access that is under way at the fence is waited for meanwhile.
+  // An access that is in flight at the fence is waited for meanwhile.
   EXPECT_NEAR(cycles_of("st.global.u32 [%o], %r0; fence.acq_rel.gpu;") / 640.8, 1, 0.03);
   EXPECT_LT(cycles_of("fence.acq_rel.gpu;", "--set ldst.fence_latency_cycles=0"), 20);
 }

@@ -60,8 +60,8 @@ TEST(block_turnaround, blocks_are_dispatched_at_fractions_of_a_cycle) {
 }
 
 // Blocks of the first wave follow one another at dispatch_interval_cycles; those that follow the end of another, and
-// the end of the grid, wait until the CWD has dealt with the ends of blocks, one each end_interval_cycles.
-TEST(block_turnaround, the_distributor_deals_with_ends_one_after_another) {
+// the end of the grid, wait until the CWD has processed the ends of blocks, one each end_interval_cycles.
+TEST(block_turnaround, the_distributor_processes_ends_one_after_another) {
   const std::string fast = "--set cwd.dispatch_interval_cycles=1.5 ", ends = "--set cwd.end_interval_cycles=3";
   const auto rate = [&](unsigned from, unsigned to, const std::string& options) {
     return (cycles_of(kernel_of(one_store, to, options)) - cycles_of(kernel_of(one_store, from, options))) /

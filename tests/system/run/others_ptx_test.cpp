@@ -146,7 +146,7 @@ TEST(programs_of_others, take_memory_by_their_size) {
 #endif
 }
 
-TEST(programs_of_others, are_told_that_kernels_launch_no_kernels) {
+TEST(programs_of_others, get_the_message_that_kernels_launch_no_kernels) {
   const outcome o =
       run(module_of(".extern .func (.param .b32 v) cudaLaunchDeviceV2(.param .b64 a, .param .b64 b);\n",
                     "{ .param .b64 a; .param .b64 b; .param .b32 v; call.uni (v), cudaLaunchDeviceV2, (a, b); }"),

@@ -56,16 +56,16 @@ __device__ void sum_of_warps(unsigned* out) {
 }
 PAIR(sum_of_warps)
 
-// A loop over pieces of the input, of which the last is not full: threads that have nothing to add skip the barrier.
+// A loop over chunks of the input, of which the last is not full: threads that have nothing to add skip the barrier.
 template <bool good>
 __device__ void tail_of_input(unsigned* out) {
   __shared__ unsigned parts[128];
   parts[threadIdx.x] = 0;
   __syncthreads();
-  for (unsigned piece = 0; piece < 4; ++piece) {
-    const bool inside = 128 * piece + threadIdx.x < 4 * 128 - 16;
+  for (unsigned chunk = 0; chunk < 4; ++chunk) {
+    const bool inside = 128 * chunk + threadIdx.x < 4 * 128 - 16;
     if (inside) {
-      parts[threadIdx.x] += out[threadIdx.x] + piece;
+      parts[threadIdx.x] += out[threadIdx.x] + chunk;
       if (!good) __syncthreads();
     }
     if (good) __syncthreads();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// heddle run --sanitize: copies and products that are under way, and clusters. Each kernel of transfers.cu and
+// heddle run --sanitize: copies and products that are in flight, and clusters. Each kernel of transfers.cu and
 // clusters.cu with a race is told from the one beside it that has none.
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_90a -std=c++17 -O3 -lineinfo -o transfers.ptx transfers.cu
-// Copies and products under way, in pairs as in races.cu. Products: 128 threads, all else 64; 2 blocks.
+// Copies and products in flight, in pairs as in races.cu. Products: 128 threads, all else 64; 2 blocks.
 #include "transfers.cuh"
 
-// The tile is read while the copy is under way.
+// The tile is read while the copy is in flight.
 template <bool good>
 __device__ void load_without_wait(u32* out, const u32* in) {
   __shared__ alignas(128) u32 s[64];
@@ -202,7 +202,7 @@ __device__ void copy_of_no_group(u32* out, const u32* in) {
 }
 PAIR(copy_of_no_group, (u32* out, const u32* in), (out, in))
 
-// Two stages: the newer one may still be under way.
+// Two stages: the newer one may still be in flight.
 template <bool good>
 __device__ void copy_of_newest_group(u32* out, const u32* in) {
   __shared__ u32 s[2][64];
@@ -304,7 +304,7 @@ __device__ void product_of_no_group(float* out) {
 }
 PAIR(product_of_no_group, (float* out), (out))
 
-// Two products under way: only the older one is complete.
+// Two products in flight: only the older one is complete.
 template <bool good>
 __device__ void newest_product(float* out) {
   __shared__ tiles t;

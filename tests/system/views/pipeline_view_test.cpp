@@ -60,7 +60,7 @@ TEST_F(pipeline_view, holds_what_the_metrics_count) {
     ASSERT_EQ(0, run(what + (" --pipeline" + in("p.kanata")) + " --metrics" + in("m.json")));
     ASSERT_EQ(0, run(what + (" --metrics" + in("alone.json"))));
     const json m = metrics("m.json");
-    EXPECT_TRUE(m == metrics("alone.json")) << "who looks changes what happens";
+    EXPECT_TRUE(m == metrics("alone.json")) << "observing changes what happens";
     const kanata_reader k(place_ / "p.kanata");
 
     std::uint64_t executed = 0, complete = 0, arrows = 0;

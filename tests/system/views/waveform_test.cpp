@@ -74,7 +74,7 @@ TEST_P(waveforms, show_what_the_metrics_count) {
   json metrics = json::parse(content(place_ / "m.json")), alone = json::parse(content(place_ / "alone.json"));
   metrics.erase("host");
   alone.erase("host");
-  EXPECT_TRUE(metrics == alone) << "who looks changes what happens";
+  EXPECT_TRUE(metrics == alone) << "observing changes what happens";
 
   const vcd_reader w(place_ / "w.vcd", cycle_ps);
   const auto words = words_of(place_ / "w.state.filter");

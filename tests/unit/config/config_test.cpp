@@ -80,8 +80,8 @@ TEST_F(config_files, former_names_are_read_and_noted) {
   EXPECT_EQ(to_ini(c).find("warp_dealing"), std::string::npos);
   EXPECT_EQ("FILE:3:1: key 'warp_assignment' is another name of one in line 2, expected 'warp_assignment' once",
             error_of("[sm]\nwarp_dealing = by_id\nwarp_assignment = by_id\n"));
-  EXPECT_EQ("FILE:2:16: unknown warp_assignment 'dealt', expected round_robin, by_id",
-            error_of("[sm]\nwarp_dealing = dealt\n"));
+  EXPECT_EQ("FILE:2:16: unknown warp_assignment 'shuffled', expected round_robin, by_id",
+            error_of("[sm]\nwarp_dealing = shuffled\n"));
 }
 
 TEST_F(config_files, ranges_and_consistency_name_the_value_at_fault) {

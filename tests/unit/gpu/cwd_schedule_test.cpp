@@ -146,7 +146,7 @@ class counting_sm : public sc_core::sc_module, public clocked, public phase_targ
   std::map<context_transaction*, std::vector<std::pair<cta_transaction*, cycle_t>>> away_;
 };
 
-struct schedules : grid_listener, cycle_observer {
+struct schedules : grid_observer, cycle_observer {
   /// `requests`: preemptions are requested at random.
   schedules(gpu_config c, std::uint64_t seed, bool requests)
       : config(std::move(c)), random(seed), requests(requests), clock("clock", 1000), cwd("cwd", clock, config, *this) {

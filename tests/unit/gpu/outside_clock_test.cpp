@@ -231,7 +231,7 @@ TEST_F(outside_clock, a_gpu_that_is_stuck_says_so_though_clocks_run) {
     restart();
     const gpu_config config = load_config("v100", {"gpu.sm_count=2"});
     gpu_blocks own;
-    own.cwd = [](const char* name, clock_domain&, const gpu_config& c, grid_listener&) {
+    own.cwd = [](const char* name, clock_domain&, const gpu_config& c, grid_observer&) {
       return std::make_unique<cwd_without_wakes>(name, c);
     };
     gpu g("gpu", config, own);
@@ -249,7 +249,7 @@ TEST_F(outside_clock, a_gpu_that_is_stuck_says_so_though_clocks_run) {
 TEST_F(outside_clock, a_cwd_that_cannot_preempt_refuses_it) {
   const gpu_config config = load_config("v100", {"gpu.sm_count=2"});
   gpu_blocks own;
-  own.cwd = [](const char* name, clock_domain&, const gpu_config& c, grid_listener&) {
+  own.cwd = [](const char* name, clock_domain&, const gpu_config& c, grid_observer&) {
     return std::make_unique<cwd_without_wakes>(name, c);
   };
   gpu g("gpu", config, own);

@@ -167,7 +167,7 @@ TEST_F(sanitize_clocks, know_of_an_mbarrier_its_completed_phases) {
   EXPECT_FALSE(block.ordered(access(0, 19), 1, 0));
 }
 
-// A copy that is under way is ordered with nothing but its end, not even with its own thread.
+// A copy that is in flight is ordered with nothing but its end, not even with its own thread.
 TEST_F(sanitize_clocks, order_copies_by_their_end_alone) {
   const access_mark copy = access(0, 5, 0, access_mark::copying | access_mark::writes);
   EXPECT_FALSE(block.ordered(copy, 0, 0));

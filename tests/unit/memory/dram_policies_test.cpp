@@ -156,7 +156,7 @@ TEST_F(dram_policies, every_bank_has_its_refresh_in_each_interval) {
   c.dram.t_rfc_pb_cycles = 70;
   bench b(c);
   for (unsigned i = 0; i < 4000; ++i) b.slice.read(at(i % 4, i / 7 % 3), 1, 10 + 5 * i, i);
-  b.slice.read(at(0, 0), 1, 1000000, 5000);  // after a long sleep: counted, though not all are told
+  b.slice.read(at(0, 0), 1, 1000000, 5000);  // after a long sleep: counted, though not all are reported
   b.run(1001000);
   EXPECT_EQ(b.memory.refreshes(), 10000u);
   std::map<unsigned, std::vector<cycle_t>> of;

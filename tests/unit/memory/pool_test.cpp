@@ -33,7 +33,7 @@ bool poisoned(const void*) { return false; }
 /// `take` returns an object of the pool, `give` gives it back, `byte_of` is one of its bytes.
 template <class Take, class Give, class Byte>
 void expect_found(Take take, Give give, Byte byte_of) {
-  if (poison::finds == poison::found::nothing) GTEST_SKIP() << "a build with NDEBUG does not look";
+  if (poison::finds == poison::found::nothing) GTEST_SKIP() << "a build with NDEBUG does not check";
   auto* const first = &take();
   auto* const byte = &byte_of(*first);
   give(*first);

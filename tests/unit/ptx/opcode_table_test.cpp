@@ -8,6 +8,7 @@
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/syntax/ptx_op.h"
 #include "heddle/isa/instruction.h"
+#include "heddle/isa/matrix.h"
 #include "heddle/isa/opcode.h"
 #include "heddle/isa/texture.h"
 #include "heddle/simt/execute.h"
@@ -35,6 +36,10 @@ TEST(opcode_tables, columns_of_a_machine_opcode_agree) {
                         row.access == access_kind::atomic || row.access == access_kind::reduction ||
                         row.access == access_kind::surface_store;
     EXPECT_EQ(row.effect == effect_kind::write, writes) << row.mnemonic;
+    EXPECT_EQ(row.bulk != isa::bulk_rule::none, row.flow == isa::flow_kind::bulk_copy) << row.mnemonic;
+    if (row.multiply != isa::multiply_rule::no) {
+      EXPECT_EQ(unit, isa::unit::integer) << row.mnemonic;
+    }
     if (row.exchange != isa::exchange_rule::no) {
       EXPECT_EQ(row.constants, isa::constant_use::later) << row.mnemonic;
     }
@@ -45,6 +50,26 @@ TEST(opcode_tables, columns_of_a_machine_opcode_agree) {
       EXPECT_NE(row.members, isa::member_mask::no) << row.mnemonic;
     }
   }
+}
+
+// What is asked of several opcodes follows from their columns.
+TEST(opcode_tables, groups_of_opcodes_follow_from_columns) {
+  const auto those = [](auto&& holds) {
+    std::set<opcode> all;
+    for (unsigned k = 0; k < static_cast<unsigned>(opcode::count); ++k)
+      if (holds(static_cast<opcode>(k))) all.insert(static_cast<opcode>(k));
+    return all;
+  };
+  using set = std::set<opcode>;
+  EXPECT_EQ(those(isa::is_atomic), (set{opcode::atom, opcode::red}));
+  EXPECT_EQ(those(isa::is_store), (set{opcode::st, opcode::sust}));
+  EXPECT_EQ(those(isa::samples_texture), (set{opcode::tex, opcode::tld4}));
+  EXPECT_EQ(those(isa::is_texture), (set{opcode::tex, opcode::tld4, opcode::suld, opcode::sust}));
+  EXPECT_EQ(those(isa::names_address), (set{opcode::ld, opcode::st, opcode::ldgsts, opcode::atom, opcode::red}));
+  EXPECT_EQ(those(isa::is_matrix), (set{opcode::hmma, opcode::imma, opcode::bmma, opcode::dmma}));
+  EXPECT_EQ(those(isa::is_warpgroup_product), (set{opcode::hgmma, opcode::qgmma, opcode::igmma, opcode::bgmma}));
+  EXPECT_EQ(those([](opcode op) { return isa::info(op).multiply != isa::multiply_rule::no; }),
+            (set{opcode::mov, opcode::shl, opcode::iadd3}));
 }
 
 /// The function that executes an instruction; null: none does, and its lanes should.

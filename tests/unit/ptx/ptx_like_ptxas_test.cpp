@@ -195,7 +195,7 @@ TEST(like_ptxas, loads_come_in_the_order_in_which_they_are_needed) {
   EXPECT_LT(fourth, text.find("+0x14]")) << text;
 }
 
-TEST(like_ptxas, computations_behind_a_barrier_come_while_a_load_before_it_is_under_way) {
+TEST(like_ptxas, computations_behind_a_barrier_come_while_a_load_before_it_is_in_flight) {
   const std::string text = lowered(
       "8.0",
       std::string(parameters) +

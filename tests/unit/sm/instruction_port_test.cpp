@@ -18,7 +18,7 @@ namespace heddle::test {
 namespace instruction_port_test {
 
 /// A port with lines of 256 bytes between an L1 and a memory that answers after 100 cycles; 1 GHz.
-struct bench : instruction_listener {
+struct bench : code_observer {
   using arrival = std::tuple<std::uint64_t, unsigned, cycle_t>;
   explicit bench(const gpu_config& c = {})
       : config(c),

@@ -196,7 +196,7 @@ TEST_F(shared_memory_ip, a_relaunch_reads_what_a_cpu_wrote_while_the_gpu_was_idl
     const unsigned n = s.launch("copy", {a, o});
     s.run_until([&] { return s.driver.finished(n); });
     EXPECT_EQ(s.word(o), round);
-    EXPECT_EQ(s.memory.get(o), round) << "written back before the completion is told";
+    EXPECT_EQ(s.memory.get(o), round) << "written back before the completion is reported";
   }
   s.expect_clean();
 }

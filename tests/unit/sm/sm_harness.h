@@ -37,7 +37,7 @@ struct instant_memory : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
 };
 
 /// One SM with a CWD, without host, interconnect or L2; it runs hand-assembled machine programs.
-struct sm_harness : grid_listener {
+struct sm_harness : grid_observer {
   explicit sm_harness(gpu_config c)
       : config([&c] {
           c.gpu.sm_count = 1;

@@ -111,12 +111,12 @@ std::vector<std::uint32_t> reconvergence_points(const flow_graph& g, const std::
   }
   // The main exit, which most blocks reach, comes first: nested branches must agree on the exit.
   const flow_graph backwards = reversed(inner);
-  std::vector<std::pair<std::ptrdiff_t, std::uint32_t>> ways;
+  std::vector<std::pair<std::ptrdiff_t, std::uint32_t>> exits;
   for (const std::uint32_t l : leaving) {
     const std::vector<char> from = reached(backwards, l);
-    ways.emplace_back(std::count(from.begin(), from.end(), 1), l);
+    exits.emplace_back(std::count(from.begin(), from.end(), 1), l);
   }
-  std::sort(ways.rbegin(), ways.rend());
+  std::sort(exits.rbegin(), exits.rend());
   std::vector<std::uint32_t> reconvergence = post_dominators(g, last);
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_exit;
   const auto reconverge_before = [&](std::uint32_t exit, std::uint32_t b) {
@@ -134,11 +134,11 @@ std::vector<std::uint32_t> reconvergence_points(const flow_graph& g, const std::
     if (inner[b].size() < 2 || !at_the_end) continue;
     const std::vector<char> one = reached(inner, inner[b][0]), other = reached(inner, inner[b][1]);
     const auto both =
-        std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] && other[w.second]; });
+        std::find_if(exits.begin(), exits.end(), [&](const auto& w) { return one[w.second] && other[w.second]; });
     const auto any =
-        std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] || other[w.second]; });
-    if (both != ways.end()) earlier |= reconverge_before(both->second, b);
-    else if (any != ways.end()) one_sided.emplace_back(any->second, b);
+        std::find_if(exits.begin(), exits.end(), [&](const auto& w) { return one[w.second] || other[w.second]; });
+    if (both != exits.end()) earlier |= reconverge_before(both->second, b);
+    else if (any != exits.end()) one_sided.emplace_back(any->second, b);
   }
   // A branch nested in one that now reconverges earlier must not let its lanes pass that point while other lanes exit.
   if (earlier)

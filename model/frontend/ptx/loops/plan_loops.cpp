@@ -16,7 +16,7 @@ using isa::compare;
 using isa::dtype;
 
 constexpr std::size_t most_growth = 65'536;  // machine instructions that unrolling adds to a kernel
-constexpr unsigned longest_way = 16;         // blocks before a loop that are searched for a counter's start
+constexpr unsigned longest_path = 16;        // blocks before a loop that are searched for a counter's start
 constexpr std::int64_t largest_step = 1 << 20;
 
 bool is_counted(dtype t) {
@@ -133,7 +133,7 @@ class planner {
     std::uint32_t before = no_node;
     for (const std::uint32_t b : predecessors_[header])
       if (!dom_.dominates(header, b)) before = before == no_node ? b : header;
-    for (unsigned step = 0; step < longest_way && before != no_node && before != header; ++step) {
+    for (unsigned step = 0; step < longest_path && before != no_node && before != header; ++step) {
       const std::vector<hir_instruction>& code = f_.blocks[before].code;
       for (auto h = code.rbegin(); h != code.rend(); ++h)
         for (const value& d : h->dst) {
@@ -271,7 +271,7 @@ class planner {
     if (p.trips == 0) {
       if (leaves) return unroll_refusal::exits;
       if (7 * size_ > 356) return unroll_refusal::size;
-      if (!goes_one_way(p)) return unroll_refusal::counter;
+      if (!is_monotonic(p)) return unroll_refusal::counter;
       p.copies = 4;
       return unroll_refusal::none;
     }
@@ -293,7 +293,7 @@ class planner {
 
   /// The counter comes nearer to its bound, and the numbers a few steps around the bound are of its type, if it is
   /// known.
-  static bool goes_one_way(const loop_plan& p) {
+  static bool is_monotonic(const loop_plan& p) {
     if (p.going_on == compare::ne) return true;
     const bool up = p.going_on == compare::lt || p.going_on == compare::le;
     if (up != (p.tested.step > 0)) return false;

@@ -211,7 +211,7 @@ class unroller {
         }
         holds = test.dst[0];
       };
-      if (!p.bound.is_immediate()) {  // plan_loops() has looked at others
+      if (!p.bound.is_immediate()) {  // plan_loops() has checked others
         also(up ? compare::lt : compare::gt, limit, p.bound);
         also(up ? compare::gt : compare::lt, moved(b.code, back, p, p.bound, p.copies), p.bound);
       }
@@ -228,8 +228,8 @@ class unroller {
     std::vector<hir_instruction> code;
     const value counter = register_value(p.tested.reg);
     if (p.going_on != compare::ne) {
-      const value ahead = moved(code, back, p, counter, before_last(p));
-      code.push_back(compare_of(back, p.going_on, p.type, ahead, p.bound));
+      const value last = moved(code, back, p, counter, before_last(p));
+      code.push_back(compare_of(back, p.going_on, p.type, last, p.bound));
       return code;
     }
     const dtype t = unsigned_of(p.type);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "heddle/config/error.h"
 #include "heddle/config/parameters.h"
 #include "heddle/isa/opcode.h"
 #include "heddle/isa/program.h"
@@ -15,6 +16,7 @@ namespace heddle::ptx {
 namespace {
 
 using isa::instruction;
+using isa::multiply_rule;
 using isa::opcode;
 using isa::operand;
 using isa::operand_kind;
@@ -78,12 +80,13 @@ class balance {
   [[nodiscard]] bool may_multiply(const instruction& i) const {
     if (i.dst_count != 1 || i.pdst[0] != isa::pt || i.extended) return false;
     const auto& s = i.src;
-    switch (i.op) {
-      case opcode::mov: return is_plain(s[0]) && s[0].count <= 1;
-      case opcode::shl: return is_register(s[0]) && !s[0].negate && is_immediate(s[1]) && s[1].value - 1 < 31;
-      case opcode::iadd3: return is_zero(s[2]) && (is_sum(i) || becomes_viadd(i));
-      default: return false;
+    switch (isa::info(i.op).multiply) {
+      case multiply_rule::move: return is_plain(s[0]) && s[0].count <= 1;
+      case multiply_rule::shift: return is_register(s[0]) && !s[0].negate && is_immediate(s[1]) && s[1].value - 1 < 31;
+      case multiply_rule::sum: return is_zero(s[2]) && (is_sum(i) || becomes_viadd(i));
+      case multiply_rule::no: break;
     }
+    return false;
   }
 
   /// Of two registers, of which one may be subtracted: IMAD multiplies the other one by 1.
@@ -98,10 +101,11 @@ class balance {
   static void become_multiply(instruction& i) {
     auto& s = i.src;
     const operand zero = isa::make_reg(isa::rz, 1);
-    switch (i.op) {
-      case opcode::mov: s = {zero, zero, s[0]}; break;
-      case opcode::shl: s = {s[0], isa::make_immediate(std::uint64_t{1} << s[1].value), zero}; break;
-      default:
+    switch (isa::info(i.op).multiply) {
+      case multiply_rule::no: throw internal_error(std::string(isa::info(i.op).mnemonic) + " cannot become an IMAD");
+      case multiply_rule::move: s = {zero, zero, s[0]}; break;
+      case multiply_rule::shift: s = {s[0], isa::make_immediate(std::uint64_t{1} << s[1].value), zero}; break;
+      case multiply_rule::sum:
         if (!is_sum(i)) {
           i.op = opcode::viadd;
           s[2] = {};

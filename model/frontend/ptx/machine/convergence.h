@@ -17,8 +17,8 @@ struct convergence {
 };
 
 /// `reconvergence`: the reconvergence point of the end of each block. Regions whose branches all lanes of a warp decide
-/// alike have no instructions. A region begins where every branch of it is still ahead, outside of loops that the lanes
-/// leave before they reconverge. `exits_apart`: nor has a region after which lanes only exit.
+/// alike have no instructions. A region begins where no branch of it has been executed yet, outside of loops that the
+/// lanes leave before they reconverge. `exits_apart`: nor has a region after which lanes only exit.
 convergence find_convergence(const machine_function& f, const std::vector<std::uint32_t>& reconvergence,
                              bool exits_apart);
 

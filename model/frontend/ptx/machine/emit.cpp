@@ -102,7 +102,7 @@ std::vector<std::uint32_t> add_exits(const machine_function& f, flow_graph& g, s
   return left;
 }
 
-/// The flow within the kernel and within each function: a call leads to where it comes back to, a function's way back
+/// The flow within the kernel and within each function: a call leads to its return point, a function's return
 /// nowhere.
 std::vector<std::uint32_t> reconvergence_points(const machine_function& f) {
   std::vector<char> is_return_point(f.blocks.size(), 0);

@@ -180,7 +180,7 @@ class uniform_loader {
   explicit uniform_loader(machine_function& f) : f_(f), tree_(f), loaded_(f.blocks.size()) {}
 
   void run() {
-    for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) look_through(b);
+    for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) scan(b);
     for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) place(b);
   }
 
@@ -192,7 +192,7 @@ class uniform_loader {
     unsigned exits;              // before it
   };
 
-  void look_through(std::uint32_t block) {
+  void scan(std::uint32_t block) {
     const std::vector<machine_instruction>& code = f_.blocks[block].code;
     unsigned exits = 0;
     for (std::size_t k = 0; k < code.size(); ++k) {
@@ -299,7 +299,7 @@ class uniform_loader {
 }  // namespace
 
 bool is_uniform(const machine_instruction& i) {
-  if (!isa::info(i.base.op).uniform) return false;
+  if (isa::info(i.base.op).uniform == isa::uniform_use::no) return false;
   bool constant = false;
   for (const virtual_operand& o : i.src) {
     if (o.is_reg() || (o.kind != isa::operand_kind::none && o.count != 1)) return false;

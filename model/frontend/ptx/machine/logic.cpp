@@ -81,8 +81,8 @@ class zero_tests {
     if (opposite_.empty()) return;
     for (machine_block& b : f_.blocks)
       for (machine_instruction& i : b.code) {
-        turn(i.guard);
-        for (virtual_predicate& p : i.psrc) turn(p);
+        negate(i.guard);
+        for (virtual_predicate& p : i.psrc) negate(p);
       }
   }
 
@@ -110,7 +110,7 @@ class zero_tests {
     i.base.sub = gone;
   }
 
-  void turn(virtual_predicate& p) const {
+  void negate(virtual_predicate& p) const {
     if (p.reg != no_register && opposite_.count(p.reg) != 0) p.negate = !p.negate;
   }
 

@@ -34,7 +34,7 @@ void compute_in_place(machine_function& f);
 /// ptxas lets it: a copy would wait for the memory. Where the guard is false, the old values stay.
 void load_into_variables(machine_function& f);
 
-/// What has been computed on every way to an instruction that computes the same again serves in its place.
+/// What has been computed on every path to an instruction that computes the same again serves in its place.
 void share_values(machine_function& f);
 
 /// Joins two additions where the first one's result is read once.
@@ -85,7 +85,7 @@ void load_constants(machine_function& f);
 bool reload_constants(machine_function& f);
 
 /// Puts ULDC before instructions that read constants as operands, as ptxas does for 9.0 and later, whose instructions
-/// take uniform registers instead: once where a block on all ways has read the constant before, before loops, and both
+/// take uniform registers instead: once where a block on all paths has read the constant before, before loops, and both
 /// halves of a pair of parameters that are needed together in one. After this the order of instructions is final.
 void load_uniform_constants(machine_function& f);
 

@@ -78,7 +78,7 @@ class copy_renamer {
 
   machine_function& f_;
   std::vector<std::size_t> reads_, writes_;
-  std::vector<std::size_t> passed_;  // reads in the block, before the instruction looked at
+  std::vector<std::size_t> passed_;  // reads in the block, before the current instruction
 };
 
 }  // namespace

@@ -62,8 +62,8 @@ class lexer {
   [[noreturn]] void fail(location where, const std::string& message) const;
 
  private:
-  [[nodiscard]] char at(std::size_t ahead = 0) const {
-    return position_ + ahead < source_.size() ? source_[position_ + ahead] : '\0';
+  [[nodiscard]] char at(std::size_t offset = 0) const {
+    return position_ + offset < source_.size() ? source_[position_ + offset] : '\0';
   }
   [[nodiscard]] location here() const;
   void new_line();

@@ -159,12 +159,12 @@ std::vector<std::vector<std::size_t>> link_groups(const std::vector<std::shared_
     const std::size_t from = std::max(group[a], group[b]), to = std::min(group[a], group[b]);
     std::replace(group.begin(), group.end(), from, to);
   };
-  std::map<std::string, std::vector<std::size_t>> who_defines;
+  std::map<std::string, std::vector<std::size_t>> defining;
   for (std::size_t k = 0; k < modules.size(); ++k)
-    for (const std::string& name : defines[k]) who_defines[name].push_back(k);
+    for (const std::string& name : defines[k]) defining[name].push_back(k);
   for (std::size_t k = 0; k < modules.size(); ++k)
     for (const std::string& name : wants[k])
-      if (const auto d = who_defines.find(name); d != who_defines.end() && defines[k].count(name) == 0)
+      if (const auto d = defining.find(name); d != defining.end() && defines[k].count(name) == 0)
         for (const std::size_t other : d->second) join(k, other);
   std::map<std::size_t, std::vector<std::size_t>> members;
   for (std::size_t k = 0; k < modules.size(); ++k) members[group[k]].push_back(k);

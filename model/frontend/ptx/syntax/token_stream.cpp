@@ -27,8 +27,8 @@ token_stream::token_stream(std::string_view source, const std::string& file_name
 }
 
 token token_stream::peek() const {
-  lexer ahead = lexer_;
-  return ahead.next();
+  lexer copy = lexer_;
+  return copy.next();
 }
 
 void token_stream::follow_brackets() {

@@ -50,7 +50,7 @@ unsigned access_bytes(const modifiers& m, const isa::instruction& i, unsigned tr
   unsigned bytes = m.bits() / 8;
   if (bytes == 0 && (traced == 1 || traced == 2 || traced == 4 || traced == 8 || traced == 16)) bytes = traced;
   if (bytes == 0) bytes = 4;
-  const bool atomic = i.op == isa::opcode::atom || i.op == isa::opcode::red;
+  const bool atomic = isa::is_atomic(i.op);
   return atomic ? std::clamp(bytes, 4u, 8u) : bytes;
 }
 
@@ -177,7 +177,7 @@ unsigned operand_registers(const modifiers& m, const static_fields& f, const isa
     const bool asynchronous = i.op == isa::opcode::ldgsts;
     const bool wide_address = m.has("E") && i.mem_space != isa::space::shared && i.mem_space != isa::space::local;
     if (k == (asynchronous ? 1u : 0u)) return wide_address ? 2 : 1;
-    const bool data = i.op == isa::opcode::st || i.op == isa::opcode::atom || i.op == isa::opcode::red;
+    const bool data = i.op == isa::opcode::st || isa::is_atomic(i.op);
     return data && k == last ? std::max(1u, isa::size_of(i.type) / 4) : 1;
   }
   const std::string_view n = m.mnemonic();

@@ -154,23 +154,23 @@ std::size_t body_parser::with_addresses(field_scanner& s, std::uint32_t index, s
                                         trace_record& record) {
   if (index + std::size_t{1} >= known_.size()) known_.resize(index + std::size_t{2});
   known_line& known = known_[index + std::size_t{1}];
-  field_scanner ahead = s;
-  const std::uint64_t form = ahead.decimal(2, "the form of the addresses, 0, 1 or 2");
+  field_scanner copy = s;
+  const std::uint64_t form = copy.decimal(2, "the form of the addresses, 0, 1 or 2");
   if (form == 0 || mask == 0) {
     addresses(s, mask, block, record);
     tail(s);
     return 0;
   }
-  ahead.skip_blanks();
-  const std::size_t column = ahead.column();
-  const std::uint64_t first = ahead.hex(64, "a base address");
-  if (known.shape.form != 0 && known.mask == mask && known.form == form && ahead.rest() == known.text) {
+  copy.skip_blanks();
+  const std::size_t column = copy.column();
+  const std::uint64_t first = copy.hex(64, "a base address");
+  if (known.shape.form != 0 && known.mask == mask && known.form == form && copy.rest() == known.text) {
     record.addresses = again(first, known, block);
     return column;
   }
   addresses(s, mask, block, record);
   tail(s);
-  known.text = ahead.rest();
+  known.text = copy.rest();
   known.form = form;
   known.mask = mask;
   known.tried = false;

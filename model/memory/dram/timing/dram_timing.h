@@ -33,8 +33,8 @@ class dram_timing {
   /// Earliest cycle in which the channel takes a read or a write.
   [[nodiscard]] cycle_t bus_free() const { return std::min(channel_.at[read], channel_.at[write]); }
 
-  /// The command issues in a cycle, which may lie ahead if no command that it affects issues before it. Those of all
-  /// banks (prea, refab) affect all ranks.
+  /// The command issues in a cycle, which may lie in the future if no command that it affects issues before it. Those
+  /// of all banks (prea, refab) affect all ranks.
   void issue(dram_command c, unsigned bank, cycle_t cycle);
   /// The bank activates no row until it was refreshed (refpb). One bank can be reserved at a time.
   void reserve(unsigned bank) { unreserved_ = std::exchange(banks_[bank].at[activate], never); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams, events, host functions, threads, and how errors are told.
+// Streams, events, host functions, threads, and how errors are reported.
 #include "programs.h"
 
 #include <condition_variable>

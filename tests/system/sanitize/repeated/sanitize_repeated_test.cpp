@@ -53,7 +53,7 @@ TEST(sanitize_exchange, without_a_meeting_of_lanes_that_diverge_is_found) {
   }
 }
 
-// Instructions that have raced a thousand times are looked at less often: counts say so, and later races are found.
+// Instructions that have raced a thousand times are checked less often: counts say so, and later races are found.
 TEST(sanitize_many_races, are_counted_in_part) {
   const outcome o = run({"repeated/repeated.ptx", "many_races", 64, 64, {"buf:32768"}}, "a100");
   EXPECT_EQ(o.code, 1) << o.err;

@@ -130,20 +130,20 @@ void bulk_translator::contiguous(const hir_instruction& h, const ast_instruction
     d.blocks = shared_address(steps, i.operands[1]);
     d.barrier = shared_address(steps, i.operands[3]);
     if (reduces) return append(h, opcode::ublkred, h.m.reduces, d);
-    return append(h, opcode::ublkcp, static_cast<std::uint8_t>(isa::bulk_way::cluster), d);
+    return append(h, opcode::ublkcp, static_cast<std::uint8_t>(isa::bulk_direction::cluster), d);
   }
   if (!h.m.sums) {
     d.global = global_address(steps, i.operands[0], state_space::global);
     d.shared = shared_address(steps, i.operands[1]);
     if (reduces) return append(h, opcode::ublkred, h.m.reduces, d);
-    return append(h, opcode::ublkcp, static_cast<std::uint8_t>(isa::bulk_way::store), d);
+    return append(h, opcode::ublkcp, static_cast<std::uint8_t>(isa::bulk_direction::store), d);
   }
   if (reduces) refuse(i, "'.bulk_group'");
   d.shared = shared_address(steps, i.operands[0]);
   d.global = global_address(steps, i.operands[1], state_space::global);
   d.barrier = shared_address(steps, i.operands[3]);
   if (h.m.any_block) d.blocks = in_.operand(i.operands[4], dtype::u16, i.where);
-  append(h, opcode::ublkcp, static_cast<std::uint8_t>(isa::bulk_way::load), d);
+  append(h, opcode::ublkcp, static_cast<std::uint8_t>(isa::bulk_direction::load), d);
 }
 
 void bulk_translator::map_and_coordinates(const hir_instruction& h, const expansion& steps, const ast_operand& o,
@@ -249,8 +249,8 @@ void bulk_translator::change_map(const hir_instruction& h, const ast_instruction
 void bulk_translator::copy_map(const hir_instruction& h, const ast_instruction& i) {
   if (i.operands[2].bits != sizeof(isa::tensor_map)) refuse(i, "128 bytes");
   const expansion steps(code_, h);
-  constexpr unsigned piece = 16;
-  for (unsigned at = 0; at < sizeof(isa::tensor_map); at += piece) {
+  constexpr unsigned chunk = 16;
+  for (unsigned at = 0; at < sizeof(isa::tensor_map); at += chunk) {
     hir_instruction load = in_place_of(h, ptx_op::ld, dtype::b32, steps.words(4), {});
     load.m.vector = 4;
     load.m.space = state_space::shared;

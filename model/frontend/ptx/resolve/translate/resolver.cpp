@@ -133,7 +133,7 @@ void resolver::instruction(const ast_instruction& i) {
   dispatch(std::move(h), i);
 }
 
-/// Messages between two SMs keep their order: the bytes are there when the mbarrier is told. The thread waits for
+/// Messages between two SMs keep their order: the bytes are there when the mbarrier is signalled. The thread waits for
 /// neither.
 void resolver::store_and_signal(hir_instruction h, const ast_instruction& i) {
   if (i.operands.size() != 3) code_.fail(i.where, "'" + i.mnemonic() + "' needs three operands");

@@ -83,7 +83,7 @@ virtual_operand register_runs::factor(std::size_t first, std::size_t count) {
   return all;
 }
 
-/// Looks at the instructions of the block since the last call.
+/// Examines the instructions of the block since the last call.
 void register_runs::forget_written_factors() {
   if (factors_block_ != out_.block()) factors_.clear(), seen_ = &in_.now();
   factors_block_ = out_.block();

@@ -34,7 +34,7 @@ class register_runs {
   const operand_reader& in_;
   code_writer& out_;
   const machine_block* factors_block_ = nullptr;
-  const hir_instruction* seen_ = nullptr;  // instructions of that block before it have been looked at
+  const hir_instruction* seen_ = nullptr;  // instructions of that block before it have been examined
   std::vector<gathered> factors_;          // of that block
 };
 

@@ -83,7 +83,7 @@ void fragment_mover::move_units(matrix_access& x, bool stores) {
 /// LDSM fills one register of each unit, four on chips from 8.0 on, else two at a time.
 void fragment_mover::load_matrices(matrix_access& x) {
   const bool rows = (x.units[1].major != x.units[0].major) == x.contiguous;
-  lane_address(x, rows ? lane_order::rows : lane_order::row_pieces);
+  lane_address(x, rows ? lane_order::rows : lane_order::row_halves);
   const std::size_t most = chip_.has_capability(8, 0) ? 4 : 2;
   std::int64_t offset = 0;
   for (const matrix_access::place& u : x.units) matrix_address(x, u.major, u.minor, offset);

@@ -59,7 +59,7 @@ class fragment_mover {
   enum class lane_order : std::uint8_t {
     elements,   // row lane / 4, column lane % 4 runs
     rows,       // of LDSM: lanes 8 to 15 give rows 8 to 15, lanes from 16 on those of the next 8 columns
-    row_pieces  // of LDSM: lanes 8 to 15 give the next 8 columns, lanes from 16 on rows 8 to 15
+    row_halves  // of LDSM: lanes 8 to 15 give the next 8 columns, lanes from 16 on rows 8 to 15
   };
   struct lane_places {  // addresses of the lanes' parts of fragments
     struct distance {
