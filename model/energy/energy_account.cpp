@@ -42,9 +42,9 @@ bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
 
 // A launch comes to no further SM if it has ended, and if each of its blocks is in another; a block that is preempted
 // may go on elsewhere. Blocks go to SMs in turn, so the search goes on behind the last SM.
-const std::vector<unsigned>& energy_account::sms_of(std::uint32_t launch) {
+energy_account::launch_costs& energy_account::with_all_sms(std::uint32_t launch) {
   launch_costs& costs = costs_of(launch);
-  if (costs.ended || costs.sms.size() == sms_.size()) return costs.sms;
+  if (costs.ended || costs.sms.size() == sms_.size()) return costs;
   const grid_record& grid = gpu_.cwd().grids()[launch];
   const std::uint64_t most = gpu_.cwd().context_switches().empty() ? grid.blocks() : never;
   for (std::size_t n = 0; n < sms_.size() && costs.sms.size() < most; ++n) {
@@ -53,7 +53,7 @@ const std::vector<unsigned>& energy_account::sms_of(std::uint32_t launch) {
     if (const launch_profile* p = sms_[i]->profiles.find(launch); p != nullptr && p->size() != 0) events_of(costs, i);
   }
   costs.ended = grid.finished;
-  return costs.sms;
+  return costs;
 }
 
 sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
@@ -216,7 +216,6 @@ void energy_account::finish(energy_metrics& m, cycle_t start, cycle_t end, doubl
   m.known = true;
   m.seconds = seconds(time(end) - time(start));
   m.volts = core_volts(gpu_.config());
-  m.capped = ledger_ != nullptr;
   m.mean_clock_mhz = mean_clock_mhz(start, end);
   if (ledger_ != nullptr) {
     m.throttled_cycles = ledger_->throttled_cycles(end) - ledger_->throttled_cycles(start);
@@ -264,6 +263,7 @@ energy_metrics energy_account::of_launch(std::uint32_t launch, const launch_coun
   all.units[unit::context] = all.classes[energy_class::context] = contexts_of(launch);
   m.by_unit = all.units;
   m.by_class = all.classes;
+  m.active_cycles = all_active;
   finish(m, start, end, all_active);
   return m;
 }

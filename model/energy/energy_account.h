@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -40,21 +41,18 @@ class energy_account {
 
   /// False if no warp of the launch has come to the SM, so that it has spent nothing there.
   [[nodiscard]] bool ran_on(std::uint32_t launch, unsigned sm) const;
-  /// SMs on which it has spent something, ascending. Valid until the next call.
-  [[nodiscard]] const std::vector<unsigned>& sms_of(std::uint32_t launch);
   /// Dynamic energy of a launch in one SM, its requests to the interconnect included.
   [[nodiscard]] sums in_sm(std::uint32_t launch, unsigned sm);
   /// Joules of in_sm() together: for those who ask again and again while the launch runs.
   [[nodiscard]] double joules_in_sm(std::uint32_t launch, unsigned sm);
-  /// For each SM of sms_of(): visit(sm, joules, requests, active): of its joules_in_sm() what its units spend, and what
-  /// its requests to the interconnect do; active_in().
+  /// For each SM in which it has spent something, ascending: visit(sm, joules, requests, active): of its joules_in_sm()
+  /// what its units spend, and what its requests to the interconnect do; active_in().
   template <class F>
   void visit_sms(std::uint32_t launch, F&& visit) {
-    const std::vector<unsigned>& sms = sms_of(launch);
-    std::vector<sm_events>& events = costs_of(launch).events;
-    for (std::size_t k = 0; k < sms.size(); ++k) {
-      const double joules = joules_of(launch, sms[k], events[k]);
-      visit(sms[k], joules - events[k].requests, events[k].requests, active_in(launch, sms[k], events[k].resident));
+    launch_costs& costs = with_all_sms(launch);
+    for (sm_events& of : costs.sms) {
+      const double joules = joules_of(launch, costs, of);
+      visit(of.sm, joules - of.memory.requests, of.memory.requests, active_in(launch, of.sm, of.resident));
     }
   }
   /// Of these, what its requests to the interconnect spend.
@@ -138,6 +136,9 @@ class energy_account {
    public:
     /// pJ; `executed`: warp instructions of all the profile.
     double up_to(std::uint64_t executed, const launch_profile& profile, const price_list& list);
+    /// The same, of all instructions, whether they have executed since or not.
+    double of(std::uint64_t executed, const launch_profile& profile, const price_list& list);
+    [[nodiscard]] bool is_new() const { return executed_ == 0; }
 
    private:
     struct counts {
@@ -161,9 +162,20 @@ class energy_account {
     std::uint64_t executed_ = 0;
     std::size_t first_ = 0;  // of those that had executed since
   };
-  /// The counters of a launch in an SM, null until it has them, and what joules_in_sm() found last.
+  /// Joules of an SM's memory units in a launch.
+  struct memory_joules {
+    double shared = 0;
+    double constants = 0;
+    double translations = 0;
+    double l1 = 0;
+    double requests = 0;  // to the interconnect
+
+    [[nodiscard]] double sum() const { return shared + constants + translations + l1 + requests; }
+    void add_to(sums& all) const;
+  };
+  /// The counters of a launch in an SM, null until it has them, and what joules_of() found last.
   struct sm_events {
-    std::vector<const issue_counters*> issue;  // by sub-partition
+    unsigned sm = 0;
     const shared_memory_counters* shared = nullptr;
     const constant_cache_counters* constants = nullptr;
     const tlb_counters* translations = nullptr;
@@ -175,22 +187,23 @@ class energy_account {
     std::uint64_t replays = 0;
     std::uint64_t events = 0;
     double joules = 0;
-    double requests = 0;  // of these, for requests to the interconnect
+    memory_joules memory;  // of these
 
     /// A number that grows with each event that costs energy. Counts `executed` and `replays` anew.
     std::uint64_t count(const heddle::sm& of, std::uint32_t launch);
   };
   /// A launch's program, and what it has cost in the SMs.
   struct launch_costs {
-    bool ended = false;
-    std::vector<unsigned> sms;      // in which it has spent something, ascending, as far as they are known
-    std::vector<sm_events> events;  // of these
+    bool ended = false;          // no further SM can come
+    std::vector<sm_events> sms;  // in which it has spent something, ascending, as far as they are known
     std::shared_ptr<const price_list> prices;
   };
   std::shared_ptr<const price_list> prices_of_program(const decoded_program& program);
   launch_costs& costs_of(std::uint32_t launch);
+  launch_costs& with_all_sms(std::uint32_t launch);
   static sm_events& events_of(launch_costs& costs, unsigned sm);
-  double joules_of(std::uint32_t launch, unsigned sm, sm_events& known);
+  double joules_of(std::uint32_t launch, launch_costs& costs, sm_events& known);
+  double instruction_pj(std::uint32_t launch, launch_costs& costs, sm_events& known);
   double active_in(std::uint32_t launch, unsigned sm, const residency*& known) const;
   /// Of a launch that has come to the SM.
   const price_list& prices_of_launch(std::uint32_t launch, unsigned sm);
@@ -203,9 +216,7 @@ class energy_account {
   /// Joules of each instruction without what it asks of the memory system.
   std::vector<double> of_instructions_alone(std::uint32_t launch, const launch_code& code,
                                             const std::vector<instruction_energy>& energies);
-  /// Calls visit(energy_unit, joules) for the memory units of an SM and its requests to the interconnect.
-  template <class F>
-  void visit_memory(std::uint32_t launch, unsigned sm, F&& visit) const;
+  [[nodiscard]] memory_joules in_memory_of(std::uint32_t launch, unsigned sm) const;
   [[nodiscard]] double joules_in_l2(const memory_events& e) const;
   [[nodiscard]] double joules_in_dram(const memory_events& e) const;
   void finish(energy_metrics& m, cycle_t start, cycle_t end, double active) const;
@@ -218,9 +229,10 @@ class energy_account {
   const energy_parameters prices_;
   const double cycle_seconds_;
   const power_ledger* const ledger_;
-  std::vector<std::unique_ptr<launch_costs>> launches_;  // null until they are asked for
-  unsigned next_sm_ = 0;                                 // from which sms_of() goes on
+  std::deque<launch_costs> launches_;  // by launch, as far as they have been asked for
+  unsigned next_sm_ = 0;               // from which with_all_sms() goes on
   std::map<const decoded_program*, std::shared_ptr<const price_list>> price_lists_;
+  instruction_sum once_;  // of SMs of which no own one is needed
 };
 
 /// Throws internal_error if the energies of units, of SMs and of classes do not sum to the same.

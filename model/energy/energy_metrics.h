@@ -108,31 +108,38 @@ struct energy_sums {
 struct sm_joules {
   unsigned sm = 0;
   double dynamic = 0;
-  double total = 0;  // its static energy included
+  double requests = 0;  // to the interconnect: not of its units
+  double total = 0;     // its static energy included
 };
 
-/// The energy of a launch or of a run over `seconds`. Static energy is spent by time, dynamic energy by events.
-struct energy_metrics {
-  bool known = false;  // energy.account
+/// The energy of a launch or of a run over `seconds`, without that of each SM. Static energy is spent by time, dynamic
+/// energy by events.
+struct energy_total {
   double seconds = 0;
-  double volts = 0;     // of the core at gpu.core_clock_mhz
-  bool capped = false;  // energy.power_cap_watts is not 0
+  double volts = 0;  // of the core at gpu.core_clock_mhz
   double mean_clock_mhz = 0;
+  double least_clock_mhz = 0;          // the lowest; 0: there is no power cap
   std::uint64_t throttled_cycles = 0;  // at a lower clock than gpu.core_clock_mhz
-  double least_clock_mhz = 0;          // the lowest, under a cap
   double total_joules = 0;
   double static_joules = 0;
-  double after_end_joules = 0;        // of total_joules: a launch's dirty lines, written back after its end
-  joules_by<energy_unit> by_unit;     // sums to total_joules
-  joules_by<energy_class> by_class;   // sums to total_joules - static_joules
-  std::vector<sm_joules> active_sms;  // ascending
-  unsigned sms = 0;
-  double idle_sm_joules = 0;  // of each SM that is not among active_sms
+  double after_end_joules = 0;       // of total_joules: a launch's dirty lines, written back after its end
+  joules_by<energy_unit> by_unit;    // sums to total_joules
+  joules_by<energy_class> by_class;  // sums to total_joules - static_joules
+  double idle_sm_joules = 0;         // of each SM that did nothing
 
+  /// energy.power_cap_watts is not 0.
+  [[nodiscard]] bool capped() const { return least_clock_mhz > 0; }
   /// Over `seconds`, without what was spent after them.
   [[nodiscard]] double mean_watts() const { return seconds > 0 ? (total_joules - after_end_joules) / seconds : 0; }
   [[nodiscard]] double static_share() const { return total_joules > 0 ? static_joules / total_joules : 0; }
   [[nodiscard]] double energy_delay_product() const { return total_joules * seconds; }
+};
+
+struct energy_metrics : energy_total {
+  bool known = false;  // energy.account
+  unsigned sms = 0;
+  std::vector<sm_joules> active_sms;  // ascending; each of the others has idle_sm_joules
+  double active_cycles = 0;           // of these, with warps; at the configured clock
 };
 
 /// Energy in each interval of a run, of the chip and of each SM. The intervals' joules sum to those of the run.

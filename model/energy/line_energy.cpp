@@ -115,7 +115,8 @@ std::vector<double> energy_account::of_instructions_alone(std::uint32_t launch, 
       add(i, 1, code.counts[i].counts[executed], code.counts[i].counts[lanes]);
     return joules;
   }
-  for (const unsigned m : sms_of(launch)) {
+  for (const sm_events& of : with_all_sms(launch).sms) {
+    const unsigned m = of.sm;
     const sums counted = counted_in_sm(launch, m);
     const double configured = of_instructions(counted.classes);
     if (configured <= 0) continue;
@@ -131,8 +132,8 @@ std::vector<double> energy_account::by_instruction(std::uint32_t launch, const l
                                                    const energy_metrics& whole) {
   const launch_code& code = counts.code;
   instruction_traffic of_none;
-  for (const unsigned m : sms_of(launch))
-    if (const instruction_traffic* t = sms_[m]->l1.other_traffic.find(launch)) of_none.add(*t);
+  for (const sm_events& of : with_all_sms(launch).sms)
+    if (const instruction_traffic* t = sms_[of.sm]->l1.other_traffic.find(launch)) of_none.add(*t);
   std::vector<demand> demands(code.counts.size());
   std::vector<double> joules;
   if (code.program != nullptr) {

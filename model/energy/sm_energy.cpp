@@ -23,20 +23,18 @@ std::uint64_t replays_of(const issue_counters& c) { return c.shared_replays + c.
 }  // namespace
 
 energy_account::launch_costs& energy_account::costs_of(std::uint32_t launch) {
-  if (launch >= launches_.size()) launches_.resize(std::size_t{launch} + 1);
-  auto& known = launches_[launch];
-  if (known == nullptr) known = std::make_unique<launch_costs>();
-  return *known;
+  while (launch >= launches_.size()) launches_.emplace_back();
+  return launches_[launch];
 }
 
 energy_account::sm_events& energy_account::events_of(launch_costs& costs, unsigned sm) {
-  const auto at = std::lower_bound(costs.sms.begin(), costs.sms.end(), sm);
-  const auto place = at - costs.sms.begin();
-  if (at == costs.sms.end() || *at != sm) {
-    costs.sms.insert(at, sm);
-    costs.events.emplace(costs.events.begin() + place);
+  std::vector<sm_events>& sms = costs.sms;
+  auto at = std::lower_bound(sms.begin(), sms.end(), sm, [](const sm_events& e, unsigned i) { return e.sm < i; });
+  if (at == sms.end() || at->sm != sm) {
+    at = sms.emplace(at);
+    at->sm = sm;
   }
-  return costs.events[static_cast<std::size_t>(place)];
+  return *at;
 }
 
 const energy_account::price_list& energy_account::prices_of_launch(std::uint32_t launch, unsigned sm) {
@@ -86,28 +84,35 @@ std::uint64_t energy_account::replays_in(std::uint32_t launch, unsigned sm) cons
   return replays;
 }
 
-template <class F>
-void energy_account::visit_memory(std::uint32_t launch, unsigned sm, F&& visit) const {
+void energy_account::memory_joules::add_to(sums& all) const {
+  all.add_memory(unit::shared_memory, shared);
+  all.add_memory(unit::constant_cache, constants);
+  all.add_memory(unit::tlb, translations);
+  all.add_memory(unit::l1, l1);
+  all.add_memory(unit::interconnect, requests);
+}
+
+energy_account::memory_joules energy_account::in_memory_of(std::uint32_t launch, unsigned sm) const {
   const auto& m = *sms_[sm];
   const energy_parameters& p = prices_;
+  memory_joules j;
   const shared_memory_counters& s = m.shared_memory.counters.at(launch);
-  visit(unit::shared_memory,
-        joules(s.load_transactions + s.store_transactions + s.atomic_transactions + s.operand_passes, p.shared_pj));
-  visit(unit::constant_cache, joules(m.constant_cache.counters.at(launch).accesses, p.constant_pj));
-  visit(unit::tlb, joules(m.load_store_unit.tlb.counters.at(launch).accesses, p.tlb_pj));
+  j.shared = joules(s.load_transactions + s.store_transactions + s.atomic_transactions + s.operand_passes, p.shared_pj);
+  j.constants = joules(m.constant_cache.counters.at(launch).accesses, p.constant_pj);
+  j.translations = joules(m.load_store_unit.tlb.counters.at(launch).accesses, p.tlb_pj);
   const l1_counters& c = m.l1.counters.at(launch);
   const std::uint64_t fetched = c.reads - (c.hits - c.write_hits) - c.pending_hits;
   const double delivered = static_cast<double>(c.delivered_words) / words_per_sector;
-  visit(unit::l1, joules(delivered, p.l1_read_hit_pj) + joules(fetched, p.l1_read_miss_pj) +
-                      joules(c.write_hits, p.l1_write_hit_pj) + joules(c.writes - c.write_hits, p.l1_write_miss_pj));
+  j.l1 = joules(delivered, p.l1_read_hit_pj) + joules(fetched, p.l1_read_miss_pj) +
+         joules(c.write_hits, p.l1_write_hit_pj) + joules(c.writes - c.write_hits, p.l1_write_miss_pj);
   // A header for each packet; a flit for each sector that travels with it; an atomic has a flit of operands and one of
   // results.
   const std::uint64_t flits = c.read_requests + c.write_requests + c.atomics + c.fills + c.writes + 2 * c.atomics +
                               c.instruction_requests + c.instruction_sectors + c.bulk_reads + c.bulk_writes +
                               c.bulk_sectors;
-  visit(unit::interconnect, joules(flits, p.flit_pj));
-  if (m.cluster_port != nullptr)
-    visit(unit::interconnect, joules(m.cluster_port->counters.at(launch).flits, p.cluster_flit_pj));
+  j.requests = joules(flits, p.flit_pj);
+  if (m.cluster_port != nullptr) j.requests += joules(m.cluster_port->counters.at(launch).flits, p.cluster_flit_pj);
+  return j;
 }
 
 sums energy_account::counted_in_sm(std::uint32_t launch, unsigned sm) {
@@ -120,32 +125,30 @@ sums energy_account::counted_in_sm(std::uint32_t launch, unsigned sm) {
         add_instruction(s, energies[i], executed, profile.count(i, launch_profile::lanes));
     add_replays(s, replays_in(launch, sm));
   }
-  visit_memory(launch, sm, [&s](unit u, double j) { s.add_memory(u, j); });
+  in_memory_of(launch, sm).add_to(s);
   return s;
 }
 
 // Without a ledger, an SM's joules are known from its counts; units and classes are those of the sum over SMs.
 sums energy_account::in_sms(energy_metrics& m, std::uint32_t launch, const launch_code& code) {
-  const std::vector<unsigned>& sms = sms_of(launch);
-  m.active_sms.reserve(sms.size());
+  launch_costs& costs = with_all_sms(launch);
+  m.active_sms.reserve(costs.sms.size());
   sums all;
   if (ledger_ != nullptr) {
-    for (const unsigned i : sms) {
-      const sums s = in_sm(launch, i);
+    for (const sm_events& of : costs.sms) {
+      const sums s = in_sm(launch, of.sm);
+      const double requests = s.units[unit::interconnect];
       all.add(s);
-      m.active_sms.push_back({i, s.units.sum() - s.units[unit::interconnect]});
+      m.active_sms.push_back({of.sm, s.units.sum() - requests, requests});
     }
     return all;
   }
   std::uint64_t replays = 0;
-  for (const unsigned i : sms) {
-    double requests = 0;
-    visit_memory(launch, i, [&](unit u, double j) {
-      all.add_memory(u, j);
-      if (u == unit::interconnect) requests += j;
-    });
-    replays += replays_in(launch, i);
-    m.active_sms.push_back({i, joules_in_sm(launch, i) - requests});
+  for (sm_events& of : costs.sms) {
+    const double joules = joules_of(launch, costs, of);
+    of.memory.add_to(all);
+    replays += of.replays;
+    m.active_sms.push_back({of.sm, joules - of.memory.requests, of.memory.requests});
   }
   if (code.program == nullptr) return all;
   const std::vector<instruction_energy>& energies = prices_of_program(*code.program)->energies;
@@ -161,41 +164,56 @@ sums energy_account::in_sms(energy_metrics& m, std::uint32_t launch, const launc
 double energy_account::joules_in_sm(std::uint32_t launch, unsigned sm) {
   const launch_profile* profile = sms_[sm]->profiles.find(launch);
   if (profile == nullptr || profile->size() == 0) return 0;
-  return joules_of(launch, sm, events_of(costs_of(launch), sm));
+  launch_costs& costs = costs_of(launch);
+  return joules_of(launch, costs, events_of(costs, sm));
 }
 
 // Of an SM to which the launch has come.
-double energy_account::joules_of(std::uint32_t launch, unsigned sm, sm_events& known) {
+double energy_account::joules_of(std::uint32_t launch, launch_costs& costs, sm_events& known) {
   if (ledger_ != nullptr) {
-    const sums s = in_sm(launch, sm);
-    known.requests = s.units[unit::interconnect];
+    const sums s = in_sm(launch, known.sm);
+    known.memory.requests = s.units[unit::interconnect];
     return s.units.sum();
   }
-  const std::uint64_t events = known.count(*sms_[sm], launch);
+  const std::uint64_t events = known.count(*sms_[known.sm], launch);
   if (known.events == events) return known.joules;
-  double memory = 0;
-  known.requests = 0;
-  visit_memory(launch, sm, [&](unit u, double j) {
-    memory += j;
-    if (u == unit::interconnect) known.requests += j;
-  });
   known.events = events;
-  const double instructions =
-      known.instructions.up_to(known.executed, sms_[sm]->profiles.at(launch), prices_of_launch(launch, sm));
-  known.joules = joules(1.0, instructions) + joules(known.replays, prices_.instruction_pj) + memory;
+  known.memory = in_memory_of(launch, known.sm);
+  known.joules = joules(1.0, instruction_pj(launch, costs, known)) + joules(known.replays, prices_.instruction_pj) +
+                 known.memory.sum();
   return known.joules;
 }
 
-// All have been found when their number is. Nearly all instructions of a program are unchanged.
-double energy_account::instruction_sum::up_to(std::uint64_t executed, const launch_profile& profile,
-                                              const price_list& list) {
+// A launch that has ended is hardly asked for again.
+double energy_account::instruction_pj(std::uint32_t launch, launch_costs& costs, sm_events& known) {
+  const launch_profile& profile = sms_[known.sm]->profiles.at(launch);
+  const price_list& list = prices_of_launch(launch, known.sm);
+  if (costs.ended && known.instructions.is_new()) return once_.of(known.executed, profile, list);
+  return known.instructions.up_to(known.executed, profile, list);
+}
+
+double energy_account::instruction_sum::of(std::uint64_t executed, const launch_profile& profile,
+                                           const price_list& list) {
+  of_price_.assign(list.prices.size(), {});
   if (profile.has_overflowed()) {
-    of_price_.assign(list.prices.size(), {});
     for (std::size_t at = 0; at < profile.size(); ++at)
       of_price_[list.price_of[at]].add(profile.count(at, launch_profile::executed),
                                        profile.count(at, launch_profile::lanes));
     return pj_of(list);
   }
+  const profile_line* line = profile.lines();
+  for (std::size_t at = 0; executed != 0 && at < profile.size(); ++at, ++line) {
+    if (line->low[launch_profile::executed] == 0) continue;
+    of_price_[list.price_of[at]].add(line->low[launch_profile::executed], line->low[launch_profile::lanes]);
+    executed -= line->low[launch_profile::executed];
+  }
+  return pj_of(list);
+}
+
+// All have been found when their number is. Nearly all instructions of a program are unchanged.
+double energy_account::instruction_sum::up_to(std::uint64_t executed, const launch_profile& profile,
+                                              const price_list& list) {
+  if (profile.has_overflowed()) return of(executed, profile, list);
   seen_.resize(profile.size());
   of_price_.resize(list.prices.size());
   std::uint64_t left = executed - executed_;
@@ -231,9 +249,7 @@ double energy_account::instruction_sum::pj_of(const price_list& list) const {
 
 double energy_account::in_interconnect(std::uint32_t launch, unsigned sm) {
   if (ledger_ != nullptr) return in_sm(launch, sm).units[unit::interconnect];
-  double all = 0;
-  visit_memory(launch, sm, [&all](unit u, double j) { all += u == unit::interconnect ? j : 0; });
-  return all;
+  return in_memory_of(launch, sm).requests;
 }
 
 // Sums of counters that only grow: if it is what it was, so is each of them. Those that are left out grow with others.
@@ -242,12 +258,11 @@ std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32
     if (known == nullptr) known = counters.find(launch);
     return known != nullptr;
   };
-  if (issue.empty()) issue.resize(of.partitions.size());
   executed = replays = 0;
-  for (std::size_t i = 0; i < issue.size(); ++i)
-    if (find(issue[i], of.partitions[i].account.counters)) {
-      executed += issue[i]->inst_executed;
-      replays += replays_of(*issue[i]);
+  for (const auto& p : of.partitions)
+    if (const issue_counters* issue = p.account.counters.find(launch)) {
+      executed += issue->inst_executed;
+      replays += replays_of(*issue);
     }
   std::uint64_t all = executed + replays;
   if (find(shared, of.shared_memory.counters))

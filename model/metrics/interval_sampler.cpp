@@ -125,6 +125,18 @@ interval_sampler::launch_energy interval_sampler::launch_in_sms(std::uint32_t la
   return e;
 }
 
+// The same of a launch whose energy is known.
+interval_sampler::launch_energy interval_sampler::known_in_sms(const energy_metrics& m, sample& s) {
+  launch_energy e;
+  e.active = m.active_cycles;
+  for (const sm_joules& of : m.active_sms) {
+    s.sms[of.sm].joules += of.dynamic;
+    s.request_joules += of.requests;
+    e.sm_joules += of.dynamic + of.requests;
+  }
+  return e;
+}
+
 void interval_sampler::take() {
   close_ended();
   running_.update([](std::uint32_t) {});
@@ -138,13 +150,17 @@ void interval_sampler::take() {
 // Adds the energy that `launches` have spent in SMs.
 void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& launches) {
   if (!gpu_.config().energy.account) return;
-  s.time = energy_.time(s.cycle);
-  s.static_time = energy_.static_time(s.cycle);
   s.launches.reserve(launches.size());
   for (const std::uint32_t launch : launches) {
     s.launches.push_back(launch_in_sms(launch, s));
     s.launches.back().launch = launch;
   }
+  take_times(s);
+}
+
+void interval_sampler::take_times(sample& s) {
+  s.time = energy_.time(s.cycle);
+  s.static_time = energy_.static_time(s.cycle);
   energy_.active_times(s.cycle, active_);
   for (std::size_t i = 0; i < s.sms.size(); ++i) s.sms[i].active = std::min(s.static_time, active_[i]);
 }
@@ -240,12 +256,13 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
   sample& last = samples_[intervals - 1];
   for (sm_sums& of : last.sms) of.joules = 0;
   last.request_joules = 0;
-  last.launches.clear();
-  std::vector<std::uint32_t> all(gpu_.cwd().grids().size());
-  std::iota(all.begin(), all.end(), 0);
-  take_energy(last, all);
-  std::vector<joules_by<energy_unit>> beside_sms(all.size());  // a launch that has not started has spent nothing
-  for (const kernel_metrics& k : m.kernels) beside_sms[k.launch] = k.energy.by_unit;
+  last.launches.assign(gpu_.cwd().grids().size(), {});  // a launch that has not started has spent nothing
+  std::vector<joules_by<energy_unit>> beside_sms(last.launches.size());
+  for (const kernel_metrics& k : m.kernels) {
+    last.launches[k.launch] = known_in_sms(k.energy, last);
+    beside_sms[k.launch] = k.energy.by_unit;
+  }
+  take_times(last);
   take_memory(last, 0, beside_sms);
   const energy_parameters& p = energy_.prices();
   m.power.sm_watts.resize(gpu_.sm_count());
@@ -273,7 +290,7 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
     }
     m.power.joules.push_back(joules);
     m.power.watts.push_back(joules / seconds);
-    if (m.energy.capped) m.power.clock_mhz.push_back(energy_.mean_clock_mhz(before->cycle, s.cycle));
+    if (m.energy.capped()) m.power.clock_mhz.push_back(energy_.mean_clock_mhz(before->cycle, s.cycle));
     sum += joules;
     before = &s;
   }

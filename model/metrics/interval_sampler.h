@@ -70,9 +70,11 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void close(std::uint32_t launch);
   void price_ended();
   [[nodiscard]] launch_energy launch_in_sms(std::uint32_t launch, sample& s);
+  static launch_energy known_in_sms(const energy_metrics& m, sample& s);
   void take();
   void take_counts(sample& s, std::uint32_t launch) const;
   void take_energy(sample& s, const std::vector<std::uint32_t>& launches);
+  void take_times(sample& s);
   [[nodiscard]] std::vector<joules_by<energy_unit>> of_running() const;
   void take_memory(sample& s, double closed_l2_joules, const std::vector<joules_by<energy_unit>>& beside_sms) const;
   void fill_power(run_metrics& m, std::size_t intervals);

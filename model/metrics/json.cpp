@@ -59,17 +59,28 @@ void write_gpu(json_writer& w, const gpu_config& config) {
   w.end_object().end_object();
 }
 
+template <class E>
+void write_joules(json_writer& w, const char* key, const joules_by<E>& joules) {
+  w.key(constant_key{key}).begin_object();
+  joules.visit([&w](const char* name, double v) { w.member(constant_key{name}, v); });
+  w.end_object();
+}
+
 void write_energy(json_writer& w, const energy_metrics& e) {
-  w.member("total_joules", e.total_joules).member("mean_watts", e.mean_watts());
-  w.member("static_joules", e.static_joules).member("static_share", e.static_share());
-  w.member("energy_delay_product", e.energy_delay_product());
-  w.member("seconds", e.seconds).member("volts", e.volts);
-  if (e.capped) w.member("mean_clock_mhz", e.mean_clock_mhz).member("throttled_cycles", e.throttled_cycles);
-  write_counts(w, "by_unit", e.by_unit);
-  write_counts(w, "by_class", e.by_class);
+  const energy_total& total = e;
+  w.again_or(total, [&] {
+    w.member("total_joules", e.total_joules).member("mean_watts", e.mean_watts());
+    w.member("static_joules", e.static_joules).member("static_share", e.static_share());
+    w.member("energy_delay_product", e.energy_delay_product());
+    w.member("seconds", e.seconds).member("volts", e.volts);
+    if (e.capped()) w.member("mean_clock_mhz", e.mean_clock_mhz).member("throttled_cycles", e.throttled_cycles);
+    write_joules(w, "by_unit", e.by_unit);
+    write_joules(w, "by_class", e.by_class);
+    w.member("idle_sm_joules", e.idle_sm_joules);
+  });
   // From the first SM that worked to the last: a small launch is in few of many.
   const unsigned first = e.active_sms.empty() ? 0 : e.active_sms.front().sm;
-  w.member("idle_sm_joules", e.idle_sm_joules).member("first_sm", first).key("by_sm").begin_array();
+  w.member("first_sm", first).key("by_sm").begin_array();
   unsigned next = first;
   for (const sm_joules& s : e.active_sms) {
     w.values(e.idle_sm_joules, s.sm - next).value(s.total);
@@ -83,9 +94,18 @@ void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
   w.key("energy").begin_object();
   write_energy(w, k.energy);
   w.member("after_end_joules", k.energy.after_end_joules);
-  w.key("by_line").begin_object();
-  for (const line_metrics& l : k.lines) w.member(std::uint64_t{l.line}, l.joules);
-  w.end_object();
+  struct line_joules {
+    std::uint64_t line;
+    double joules;
+  };
+  std::vector<line_joules> lines;
+  lines.reserve(k.lines.size());
+  for (const line_metrics& l : k.lines) lines.push_back({l.line, l.joules});
+  w.key("by_line").again_or(lines, [&] {
+    w.begin_object();
+    for (const line_joules& l : lines) w.member(l.line, l.joules);
+    w.end_object();
+  });
   if (!k.joules_over_time.empty()) {
     w.member("first_interval", k.first_interval);
     write_list(w, "joules_over_time", k.joules_over_time);

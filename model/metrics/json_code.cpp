@@ -7,17 +7,14 @@ namespace {
 
 template <class Counts>
 void write_present(json_writer& w, const char* name, const Counts& counts) {
-  w.key(constant_key{name}).again_or(counts, [&] {
-    w.begin_object();
-    counts.visit([&w](const char* what, std::uint64_t n) {
-      if (n != 0) w.member(constant_key{what}, n);
-    });
-    w.end_object();
+  w.key(constant_key{name}).begin_object();
+  counts.visit([&w](const char* what, std::uint64_t n) {
+    if (n != 0) w.member(constant_key{what}, n);
   });
+  w.end_object();
 }
 
-void write_instruction(json_writer& w, const instruction_metrics& i) {
-  w.begin_object().member("line", i.line).member("text", i.text);
+void write_members(json_writer& w, const instruction_work& i) {
   if (i.executed != 0) w.member("executed", i.executed);
   if (i.thread_executed != 0) w.member("thread_executed", i.thread_executed);
   if (i.flops != 0) w.member("flops", i.flops);
@@ -29,7 +26,12 @@ void write_instruction(json_writer& w, const instruction_metrics& i) {
     w.member("accesses", i.accesses);
     write_present(w, "memory", i.memory);
   }
-  w.end_object();
+}
+
+void write_instruction(json_writer& w, const instruction_metrics& i) {
+  const instruction_work& work = i;
+  w.begin_object().member("line", i.line).member("text", i.text);
+  w.again_or(work, [&] { write_members(w, work); }).end_object();
 }
 
 }  // namespace

@@ -135,7 +135,8 @@ json_writer::known_text& json_writer::find(const void* kind, const void* numbers
   }
   const auto same = [&](const known_text& known) {
     return known.kind == kind && known.margin == margin_size_ && known.first == first_ &&
-           known.after_key == after_key_ && std::memcmp(known.numbers.data(), all, bytes) == 0;
+           known.after_key == after_key_ && known.numbers.size() == bytes &&
+           std::memcmp(known.numbers.data(), all, bytes) == 0;
   };
   const std::size_t place = hashed_texts::place(of);
   known_text* known = &texts_[place];

@@ -56,17 +56,15 @@ class json_writer {
     return key(name).value(v);
   }
   /// What write() writes from `numbers` and from nothing else; what was written of the same numbers before is written
-  /// again. Call it behind a key, or for members of the open object.
+  /// again; it does not write other such texts. Call it behind a key, or for members of the open object.
   template <class T, class Write>
   json_writer& again_or(const T& numbers, Write&& write) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint64_t) == 0);
-    static constexpr char kind = 0;  // its address
-    known_text& known = find(&kind, &numbers, sizeof numbers);
-    if (known.kind == &kind) return again(known);
-    const std::size_t from = size();
-    write();
-    remember(known, &kind, size() - from);
-    return *this;
+    return again_or(&numbers, 1, write);
+  }
+  /// The same of a list.
+  template <class T, class Write>
+  json_writer& again_or(const std::vector<T>& numbers, Write&& write) {
+    return again_or(numbers.data(), numbers.size(), write);
   }
 
   /// For texts of so many characters: they grow without being copied.
@@ -100,6 +98,17 @@ class json_writer {
     std::vector<std::byte> numbers;
     std::string text;
   };
+  template <class T, class Write>
+  json_writer& again_or(const T* numbers, std::size_t count, Write& write) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint64_t) == 0);
+    static constexpr char kind = 0;  // its address
+    known_text& known = find(&kind, numbers, count * sizeof(T));
+    if (known.kind == &kind) return again(known);
+    const std::size_t from = size();
+    write();
+    remember(known, &kind, size() - from);
+    return *this;
+  }
   known_text& find(const void* kind, const void* numbers, std::size_t bytes);
   void remember(known_text& as, const void* kind, std::size_t characters);
   json_writer& again(const known_text& known);

@@ -123,10 +123,8 @@ struct flop_counts {
   }
 };
 
-/// Profile of one machine instruction.
-struct instruction_metrics {
-  std::uint32_t line = 0;             // of the PTX
-  std::string text;                   // "FFMA R3, R4, c[0x0][0x144], R3"
+/// What a machine instruction did.
+struct instruction_work {
   std::uint64_t executed = 0;         // warp instructions
   std::uint64_t thread_executed = 0;  // instructions of active threads
   std::uint64_t flops = 0;
@@ -136,6 +134,12 @@ struct instruction_metrics {
   std::uint64_t accesses = 0;        // executed warp instructions that access memory
   line_counts memory;                // of these
   double joules = 0;                 // dynamic energy
+};
+
+/// Profile of one machine instruction.
+struct instruction_metrics : instruction_work {
+  std::uint32_t line = 0;  // of the PTX
+  std::string text;        // "FFMA R3, R4, c[0x0][0x144], R3"
 };
 
 /// Lines of a source file.

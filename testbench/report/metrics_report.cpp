@@ -43,7 +43,8 @@ json example() {
   one.joules = 1;
   k.code = {one};
   m.sources = {{" ", 1, {" "}}};
-  k.energy.known = k.energy.capped = true;
+  k.energy.known = true;
+  k.energy.least_clock_mhz = 1;
   k.energy.sms = 1;
   m.kernels = {k};
   context_switch_metrics c;

@@ -190,7 +190,7 @@ void write_energy(page& p, const energy_metrics& e, const gpu_config& c) {
     p.line("power cap", fmt::format("{:.6g} MHz on average, {} cycles below the full clock", e.mean_clock_mhz,
                                     grouped(e.throttled_cycles)));
   constexpr double rounding = 1.001, nearly = 1.02;
-  if (!e.capped || e.mean_watts() <= rounding * c.energy.power_cap_watts) return;
+  if (!e.capped() || e.mean_watts() <= rounding * c.energy.power_cap_watts) return;
   const double least = std::max(c.energy.least_clock_mhz, c.gpu.core_clock_mhz / 8);
   p.bad("power cap",
         fmt::format("{:.4g} W are not held{}", c.energy.power_cap_watts,
@@ -200,11 +200,11 @@ void write_energy(page& p, const energy_metrics& e, const gpu_config& c) {
 
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   const double seconds =
-      k.energy.capped ? k.energy.seconds : static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
+      k.energy.capped() ? k.energy.seconds : static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
   p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block),
                       c.gpu.name));
   p.line("kernel cycles", fmt::format("{} = {} at {:.6g} MHz", grouped(k.cycles), duration(seconds),
-                                      k.energy.capped ? k.energy.mean_clock_mhz : c.gpu.core_clock_mhz));
+                                      k.energy.capped() ? k.energy.mean_clock_mhz : c.gpu.core_clock_mhz));
   if (const unsigned launch = c.cwd.launch_overhead_cycles; launch != 0)
     p.line("as profiled",
            fmt::format("{} elapsed cycles, {} of them for the launch", grouped(k.cycles + launch), launch));
@@ -291,7 +291,7 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
   } else {
     write_table(p, m);
   }
-  const double clock_mhz = m.energy.capped ? m.energy.mean_clock_mhz : m.config.gpu.core_clock_mhz;
+  const double clock_mhz = m.energy.capped() ? m.energy.mean_clock_mhz : m.config.gpu.core_clock_mhz;
   p.line("job cycles", fmt::format("{} = {}, from the first launch to the last end", grouped(m.cycles),
                                    duration(static_cast<double>(m.cycles) / (clock_mhz * 1e6))));
   if (m.kernels.size() > kernels_in_full) write_energy(p, m.energy, m.config);

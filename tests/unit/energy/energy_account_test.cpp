@@ -278,7 +278,7 @@ TEST_F(energy_of_a_kernel, is_refused_when_its_sums_differ) {
   e.by_class[energy_class::fp32] = 0.1;
   EXPECT_THROW(check_sums(e), internal_error);
   e.by_class[energy_class::fp32] = 0;
-  e.active_sms = {{0, 0.1, 0.1}};
+  e.active_sms = {{0, 0.1, 0, 0.1}};
   e.sms = 1;
   EXPECT_THROW(check_sums(e), internal_error);
 }

@@ -128,10 +128,10 @@ class power_cap_of_a_chip : public fresh_simulation {
 TEST_F(power_cap_of_a_chip, limits_a_kernel_to_its_power) {
   const run_metrics free = run({});
   const double watts = of(free).mean_watts();
-  EXPECT_FALSE(of(free).capped);
+  EXPECT_FALSE(of(free).capped());
   const double cap = 2 + (watts - 2) * 0.6;
   const run_metrics m = run({"energy.power_cap_watts=" + std::to_string(cap)});
-  EXPECT_TRUE(of(m).capped);
+  EXPECT_TRUE(of(m).capped());
   // Once the first interval is over; the last ones have SMs that have ended. The kernel has bursts of its own.
   const std::size_t n = m.power.watts.size();
   ASSERT_GT(n, 40u);
