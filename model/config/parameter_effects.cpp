@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/config/parameter_effects.h"
+#include "heddle/config/parameter_rules.h"
 
 #include <algorithm>
 
@@ -51,6 +51,9 @@ const effect_rule rules[] = {
     {"memory.max_transfer_bytes memory.byte_enables memory.addresses memory.base_mib", "memory.model",
      [](const gpu_config& c) { return c.memory.model == choice::memory_model::external; },
      "with memory.model = external"},
+    {"gpu.cpcs_per_gpc", "interconnect.cpc_response_bytes_per_cycle",
+     [](const gpu_config& c) { return c.interconnect.cpc_response_bytes_per_cycle != 0; },
+     "with interconnect.cpc_response_bytes_per_cycle above 0"},
     {"l2.flush_at_completion", "memory.model",
      [](const gpu_config& c) { return c.memory.model != choice::memory_model::external; },
      "where the memory is Heddle's own: an external one always gets the dirty lines"},

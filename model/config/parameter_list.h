@@ -91,8 +91,9 @@ HEDDLE_TABLED(compute_capability, version_1_0, compute_capability, "6.1", guide,
 HEDDLE_NUMBER(unsigned, sm_count, 20, between(1, 1024), count, product,
   "streaming multiprocessors")
 HEDDLE_NUMBER(unsigned, gpc_count, 4, between(1, 64), count, product,
-  "graphics processing clusters (GPCs): the TPCs are divided among them evenly, in the order of their numbers; a thread "
-  "block cluster stays within one")
+  "graphics processing clusters (GPCs): the TPCs go to them in turn; a thread block cluster stays within one")
+HEDDLE_NUMBER(unsigned, cpcs_per_gpc, 1, between(1, 16), count, product,
+  "compute processing clusters (CPCs) of a GPC: its TPCs go to them in turn")
 HEDDLE_NUMBER(unsigned, sms_per_tpc, 1, between(1, 8), count, product,
   "SMs of a texture processing cluster (TPC)")
 HEDDLE_NUMBER(double, core_clock_mhz, 1607, clock_mhz, mhz, product,
@@ -607,6 +608,10 @@ HEDDLE_NUMBER(unsigned, sm_request_bytes_per_cycle, 0, optional_port_bytes, byte
   "bandwidth of the port at which an SM sends, if it is not that of a slice, request_bytes_per_cycle; 0: it is")
 HEDDLE_NUMBER(unsigned, sm_response_bytes_per_cycle, 0, optional_port_bytes, bytes_per_core_cycle, measured,
   "bandwidth of the port at which an SM receives, if it is not that of a slice, response_bytes_per_cycle; 0: it is")
+HEDDLE_NUMBER(unsigned, cpc_response_bytes_per_cycle, 0, between(0, 65536), bytes_per_core_cycle, measured,
+  "what the SMs of a CPC receive together at most; 0: as much as their ports")
+HEDDLE_NUMBER(unsigned, gpc_response_bytes_per_cycle, 0, between(0, 65536), bytes_per_core_cycle, measured,
+  "the same of a GPC")
 HEDDLE_NUMBER(unsigned, header_bytes, 8, between(0, 4096), bytes, design,
   "bytes of each packet besides its data")
 HEDDLE_NUMBER(unsigned, mask_bytes, 0, between(0, 4096), bytes, measured,

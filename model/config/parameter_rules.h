@@ -18,4 +18,8 @@ using rule_violation = std::function<void(const std::vector<std::string>& names,
 /// Checks every parameter's range or choice, and then the rules between parameters.
 void check_rules(const gpu_config& config, const rule_violation& violated);
 
+/// Explains why the value of parameter "section.key" has no effect in this configuration, or less than its name
+/// suggests: its condition, and what violates it. Empty if the parameter has its effect, and for unknown names.
+std::string why_without_effect(const gpu_config& config, const std::string& name);
+
 }  // namespace heddle

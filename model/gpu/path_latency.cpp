@@ -6,7 +6,7 @@
 #include <string>
 
 #include "heddle/config/error.h"
-#include "heddle/occupancy/clusters.h"
+#include "heddle/config/sm_places.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -75,7 +75,7 @@ unsigned l2_far_cycles(const gpu_config& config) {
 std::vector<bool> sms_of_other_partition(const gpu_config& config, unsigned slice) {
   const bool second = slice >= slices_of(config) / 2;
   std::vector<bool> other;
-  for (const unsigned gpc : gpc_of_sms(config)) other.push_back((gpc >= config.gpu.gpc_count / 2) != second);
+  for (const sm_place& at : places_of_sms(config)) other.push_back((at.gpc >= config.gpu.gpc_count / 2) != second);
   return other;
 }
 

@@ -18,9 +18,6 @@ struct cluster_request {
 /// Blocks of a cluster that every chip with clusters allows (CUDA C++ Programming Guide, thread block clusters).
 constexpr unsigned portable_cluster_blocks = 8;
 
-/// The GPC of each SM: the TPCs are divided among the GPCs as evenly as possible, the first ones get one more.
-[[nodiscard]] std::vector<unsigned> gpc_of_sms(const gpu_config& config);
-
 /// How many clusters can be resident at one time, as CUDA's cudaOccupancyMaxActiveClusters answers: the blocks of a
 /// cluster lie in one GPC, and several may share an SM. `blocks_per_sm`: blocks that fit on an empty SM.
 [[nodiscard]] std::uint64_t max_active_clusters(const gpu_config& config, unsigned blocks_per_sm,

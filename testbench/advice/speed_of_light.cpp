@@ -28,7 +28,9 @@ double dram_bytes_per_cycle(const machine_parameters& m) {
 double l2_bytes_per_cycle(const machine_parameters& m) {
   const double slice = m.number("interconnect.response_bytes_per_cycle") * clock_ratio(m, "interconnect.clock_mhz");
   const double sm = m.number("interconnect.sm_response_bytes_per_cycle");
-  return std::min(l2_slices(m) * slice, m.number("gpu.sm_count") * (sm > 0 ? sm : slice));
+  const double ports = std::min(l2_slices(m) * slice, m.number("gpu.sm_count") * (sm > 0 ? sm : slice));
+  const double gpc = m.number("interconnect.gpc_response_bytes_per_cycle");
+  return gpc > 0 ? std::min(ports, m.number("gpu.gpc_count") * gpc) : ports;
 }
 
 double l1_bytes_per_cycle(const machine_parameters& m) {

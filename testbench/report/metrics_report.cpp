@@ -8,7 +8,7 @@
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
 #include "heddle/config/ini_reader.h"
-#include "heddle/config/parameter_effects.h"
+#include "heddle/config/parameter_rules.h"
 #include "heddle/config/parameter_table.h"
 #include "heddle/metrics/json.h"
 #include "testbench/report/compact_lines.h"

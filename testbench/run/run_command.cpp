@@ -10,7 +10,7 @@
 #include <set>
 
 #include "heddle/config/config.h"
-#include "heddle/config/parameter_effects.h"
+#include "heddle/config/parameter_rules.h"
 #include "heddle/config/parameter_table.h"
 #include "testbench/files/output_place.h"
 #include "testbench/job/arguments.h"

@@ -10,7 +10,7 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
-#include "heddle/config/parameter_effects.h"
+#include "heddle/config/parameter_rules.h"
 #include "heddle/config/parameter_table.h"
 #include "testbench/report/changes.h"
 #include "testbench/report/verdict.h"

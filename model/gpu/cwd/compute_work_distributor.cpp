@@ -15,7 +15,7 @@ compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name,
       config_(config),
       observer_(observer),
       clock_(clock, *this),
-      gpc_of_sm_(gpc_of_sms(config)),
+      places_(places_of_sms(config)),
       placement_(make_placement_policy(config.cwd.placement)),
       may_be_early_(compute_capability(config) >= 90) {
   accounts_.reserve(config.gpu.sm_count);

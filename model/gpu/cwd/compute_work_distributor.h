@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
+#include "heddle/config/sm_places.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/cwd/policies/placement_policy.h"
 #include "heddle/gpu/cwd/sm_room.h"
-#include "heddle/occupancy/clusters.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/port/phase_initiator.h"
@@ -154,7 +154,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   grid_observer& observer_;
   clock_port clock_;
   std::vector<sm_account> accounts_;
-  const std::vector<unsigned> gpc_of_sm_;
+  const std::vector<sm_place> places_;
   std::unique_ptr<placement_policy> placement_;
   std::map<std::uint32_t, std::deque<std::uint32_t>> streams_;  // unfinished launches by stream
   std::vector<std::uint32_t> candidates_;

@@ -24,9 +24,9 @@ std::vector<std::uint64_t> compute_work_distributor::room_of_gpcs(const grid_rec
   const std::uint64_t wanted = g.launch->cluster_blocks();
   std::vector<std::uint64_t> room(config_.gpu.gpc_count);
   for (unsigned sm = 0; sm < accounts_.size(); ++sm) {
-    if (room[gpc_of_sm_[sm]] >= wanted || !accepts(sm, g)) continue;
+    if (room[places_[sm].gpc] >= wanted || !accepts(sm, g)) continue;
     sm_resources rest = accounts_[sm].room.free();
-    for (; room[gpc_of_sm_[sm]] < wanted && rest.fits(g.footprint); ++room[gpc_of_sm_[sm]]) rest.take(g.footprint);
+    for (; room[places_[sm].gpc] < wanted && rest.fits(g.footprint); ++room[places_[sm].gpc]) rest.take(g.footprint);
   }
   return room;
 }
@@ -40,8 +40,8 @@ bool compute_work_distributor::dispatch_cluster(grid_record& g, std::vector<std:
   int first = -1;
   for (std::uint64_t rank = 0; rank < size; ++rank) {
     const int sm = placement_->choose(resident, [&](unsigned i) {
-      return first < 0 ? room[gpc_of_sm_[i]] >= size && accepts(i, g)
-                       : gpc_of_sm_[i] == gpc_of_sm_[static_cast<unsigned>(first)] && accepts(i, g);
+      return first < 0 ? room[places_[i].gpc] >= size && accepts(i, g)
+                       : places_[i].gpc == places_[static_cast<unsigned>(first)].gpc && accepts(i, g);
     });
     if (sm < 0 && first < 0) return false;
     invariant(sm >= 0, "a cluster did not fit the GPC that had room for it");

@@ -48,6 +48,10 @@ crossbar::crossbar(const shape& s)
       output_ticks_(static_cast<cycle_t>(std::llround(s.output.cycles * ticks_per_cycle))) {
   if (s.input.bytes == 0 || s.output.bytes == 0 || input_ticks_ == 0 || output_ticks_ == 0)
     throw input_error("interconnect: a port must move at least one byte per cycle");
+  for (const shared_ports& p : s.shared) {
+    const unsigned last = *std::max_element(p.of_output.begin(), p.of_output.end());
+    shared_.push_back({p.of_output, p.rate.cycles * ticks_per_cycle / p.rate.bytes, std::vector<cycle_t>(last + 1, 0)});
+  }
 }
 
 void crossbar::append(fifo& list, std::uint32_t p) {
@@ -67,6 +71,7 @@ void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_ge
   free_packets_.pop_back();
   packets_[p].payload = &payload;
   packets_[p].at = arrival;
+  packets_[p].bytes = bytes;
   packets_[p].in = ticks(whole_cycles(bytes, shape_.input.bytes) * input_ticks_);
   packets_[p].out = ticks(whole_cycles(bytes, shape_.output.bytes) * output_ticks_);
   append(lane(input, output), p);
@@ -100,11 +105,22 @@ cycle_t crossbar::arbitrate(cycle_t now) {
   return std::min(next, next_grant_);
 }
 
+// The cycle from which all ports that the output shares with others are free.
+cycle_t crossbar::shared_free(unsigned output) const {
+  cycle_t tick = 0;
+  for (const shared_state& s : shared_) tick = std::max(tick, s.free[s.of_output[output]]);
+  return tick >> tick_bits;
+}
+
 // Grants one packet to an output if possible and computes when to try again. Returns the cycle in which the packet at
 // the head of the output is complete there, if one was granted; else never.
 cycle_t crossbar::grant(unsigned output, cycle_t now) {
   if (full(output)) {
     grantable_[output] = never;  // until a packet is popped
+    return never;
+  }
+  if (const cycle_t free = shared_free(output); free > now) {
+    grantable_[output] = free;
     return never;
   }
   const std::uint64_t* set = &candidates_[std::size_t{output} * words_];
@@ -145,7 +161,12 @@ void crossbar::start(unsigned input, unsigned output, cycle_t now) {
   output_free_[output] = std::max(begin, output_free_[output]) + k.out;
   first_input_[output] = input + 1 < shape_.inputs ? input + 1 : 0;
   busy_ticks_ += k.out;
-  const cycle_t end = std::max(input_free_[input], output_free_[output]);
+  cycle_t end = std::max(input_free_[input], output_free_[output]);
+  for (shared_state& s : shared_) {
+    cycle_t& free = s.free[s.of_output[output]];
+    free = std::max(begin, free) + static_cast<cycle_t>(std::llround(k.bytes * s.ticks_per_byte));
+    end = std::max(end, free);
+  }
   k.at = ((end + ticks_per_cycle - 1) >> tick_bits) - 1 + std::max(1u, shape_.latency_cycles) - 1;
   append(wires_[output], p);
   if (keeps_grants_) granted_.push_back({output, k.payload, k.at, p});

@@ -14,7 +14,8 @@ namespace heddle {
 /// One direction of the interconnect: packets from input ports to output ports. Each input has a buffer for a fixed
 /// number of packets with one queue per output (no head-of-line blocking). Each port transfers one packet at a time and
 /// may have a clock of its own: a packet takes whole cycles of that clock. An output arbitrates round robin among the
-/// inputs that have a packet for it and are not transferring another, and grants at most one in a cycle. A granted
+/// inputs that have a packet for it and are not transferring another, and grants at most one in a cycle. Outputs may
+/// share ports before their own, which move the packets of all of them, in parts of cycles. A granted
 /// packet crosses the wires in `latency` cycles and waits at the output; wires and output queue hold `latency` and
 /// `output_entries` packets. Packets from one input to one output stay in order.
 class crossbar {
@@ -24,6 +25,11 @@ class crossbar {
     unsigned bytes;
     double cycles = 1;
   };
+  /// A port for some of the outputs: for each output, which of these it is.
+  struct shared_ports {
+    std::vector<unsigned> of_output;
+    port_rate rate;
+  };
   struct shape {
     unsigned inputs;
     unsigned outputs;
@@ -32,6 +38,7 @@ class crossbar {
     unsigned latency_cycles;
     unsigned input_entries;
     unsigned output_entries;
+    std::vector<shared_ports> shared = {};
   };
   explicit crossbar(const shape& s);
 
@@ -99,6 +106,12 @@ class crossbar {
     std::uint32_t in = 0;   // ticks at its input
     std::uint32_t out = 0;  // ticks at its output
     std::uint32_t next = none;
+    std::uint32_t bytes = 0;
+  };
+  struct shared_state {
+    std::vector<unsigned> of_output;
+    double ticks_per_byte;
+    std::vector<cycle_t> free;  // by port: tick from which it is free
   };
   struct fifo {
     std::uint32_t head = none;
@@ -111,6 +124,7 @@ class crossbar {
   void append(fifo& list, std::uint32_t p);
   cycle_t grant(unsigned output, cycle_t now);
   void start(unsigned input, unsigned output, cycle_t now);
+  [[nodiscard]] cycle_t shared_free(unsigned output) const;
   void update_due(unsigned output);
   fifo& lane(unsigned input, unsigned output) { return lanes_[std::size_t{input} * shape_.outputs + output]; }
 
@@ -135,6 +149,7 @@ class crossbar {
   std::vector<std::uint64_t> flying_;      // set of outputs with in_flight_ > 0
   bool keeps_grants_ = false;
   std::vector<grant_record> granted_;
+  std::vector<shared_state> shared_;
   cycle_t input_ticks_;   // of a cycle of an input's clock
   cycle_t output_ticks_;  // the same of an output
   std::uint64_t busy_ticks_ = 0;

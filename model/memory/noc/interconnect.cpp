@@ -5,6 +5,7 @@
 #include <string>
 
 #include "heddle/config/error.h"
+#include "heddle/config/sm_places.h"
 #include "heddle/isa/opcode.h"
 
 namespace heddle {
@@ -33,6 +34,20 @@ crossbar::shape request_shape(const gpu_config& c) {
           c.interconnect.output_queue_entries};
 }
 
+std::vector<crossbar::shared_ports> shared_response_ports(const gpu_config& c) {
+  const std::vector<sm_place> places = places_of_sms(c);
+  std::vector<crossbar::shared_ports> all;
+  const auto add = [&](unsigned bytes, unsigned sm_place::*port) {
+    if (bytes == 0) return;
+    crossbar::shared_ports ports = {{}, sm_port_rate(c, bytes, bytes)};
+    for (const sm_place& at : places) ports.of_output.push_back(at.*port);
+    all.push_back(std::move(ports));
+  };
+  add(c.interconnect.cpc_response_bytes_per_cycle, &sm_place::cpc);
+  add(c.interconnect.gpc_response_bytes_per_cycle, &sm_place::gpc);
+  return all;
+}
+
 crossbar::shape response_shape(const gpu_config& c) {
   return {slices_of(c),
           c.gpu.sm_count,
@@ -40,7 +55,8 @@ crossbar::shape response_shape(const gpu_config& c) {
           sm_port_rate(c, c.interconnect.sm_response_bytes_per_cycle, c.interconnect.response_bytes_per_cycle),
           c.interconnect.latency_cycles,
           c.interconnect.input_queue_entries,
-          c.interconnect.output_queue_entries};
+          c.interconnect.output_queue_entries,
+          shared_response_ports(c)};
 }
 
 }  // namespace

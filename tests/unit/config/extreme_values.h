@@ -25,6 +25,9 @@ inline const std::map<std::string, settings>& beside() {
   static const std::map<std::string, settings> all = {
       {"sub_partition.issue_width", {"sub_partition.dual_issue=any"}},
       {"interconnect.output_queue_entries", {"interconnect.response_bytes_per_cycle=8"}},
+      {"gpu.cpcs_per_gpc", {"interconnect.cpc_response_bytes_per_cycle=8", "gpu.gpc_count=1"}},
+      {"interconnect.cpc_response_bytes_per_cycle", {"interconnect.cpc_response_bytes_per_cycle=8"}},
+      {"interconnect.gpc_response_bytes_per_cycle", {"interconnect.gpc_response_bytes_per_cycle=8"}},
       {"sub_partition.dual_issue", {"sub_partition.issue_width=2"}},
       {"sub_partition.fetch_group_warps", {"sub_partition.scheduler=two_level", "sm.sub_partitions=1"}},
       {"sub_partition.ccws_victim_tags", {"sub_partition.scheduler=ccws", "sm.sub_partitions=1"}},

@@ -34,6 +34,7 @@ struct plain_crossbar {
     tlm::tlm_generic_payload* payload;
     cycle_t arrival;
     unsigned transfer;
+    unsigned bytes;
   };
   explicit plain_crossbar(const crossbar::shape& s)
       : shape(s),
@@ -41,12 +42,31 @@ struct plain_crossbar {
         input_free(s.inputs),
         output_free(s.outputs),
         turn(s.outputs),
-        in_flight(s.outputs) {}
+        in_flight(s.outputs) {
+    for (const auto& p : s.shared) shared_free.emplace_back(p.of_output.size());
+  }
+  // Bytes of packets that ports shared with others have still to move, as the time at which they will have: in 2048ths
+  // of a cycle.
+  bool shared_port_is_busy(unsigned output, cycle_t now) const {
+    for (std::size_t n = 0; n < shape.shared.size(); ++n)
+      if (shared_free[n][shape.shared[n].of_output[output]] / 2048 > now) return true;
+    return false;
+  }
+  cycle_t move_through_shared_ports(unsigned output, unsigned bytes, cycle_t now) {
+    cycle_t last = 0;
+    for (std::size_t n = 0; n < shape.shared.size(); ++n) {
+      cycle_t& free = shared_free[n][shape.shared[n].of_output[output]];
+      free = std::max(free, now * 2048) + bytes * 2048 / shape.shared[n].rate.bytes;
+      last = std::max(last, (free + 2047) / 2048);
+    }
+    return last;
+  }
   std::vector<crossbar::grant_record> arbitrate(cycle_t now) {
     std::vector<crossbar::grant_record> granted;
     for (unsigned k = 0; k < shape.outputs; ++k) {
       const unsigned o = static_cast<unsigned>((now + k) % shape.outputs);
       if (output_free[o] > now || in_flight[o] >= shape.output_entries + shape.latency_cycles) continue;
+      if (shared_port_is_busy(o, now)) continue;
       for (unsigned j = 0; j < shape.inputs; ++j) {
         const unsigned i = (turn[o] + j) % shape.inputs;
         if (lanes[i][o].empty() || lanes[i][o].front().arrival > now || input_free[i] > now) continue;
@@ -55,7 +75,8 @@ struct plain_crossbar {
         input_free[i] = output_free[o] = now + p.transfer;
         turn[o] = (i + 1) % shape.inputs;
         ++in_flight[o];
-        granted.push_back({o, p.payload, now + shape.latency_cycles - 1 + p.transfer - 1, 0});
+        const cycle_t moved = std::max(now + p.transfer, move_through_shared_ports(o, p.bytes, now));
+        granted.push_back({o, p.payload, moved - 1 + shape.latency_cycles - 1, 0});
         break;
       }
     }
@@ -65,16 +86,20 @@ struct plain_crossbar {
   std::vector<std::vector<std::deque<packet>>> lanes;
   std::vector<cycle_t> input_free, output_free;
   std::vector<unsigned> turn, in_flight;
+  std::vector<std::vector<cycle_t>> shared_free;  // by kind of port and port
 };
 
 TEST(crossbar_test, grants_equal_those_of_an_exhaustive_reference) {
   std::mt19937_64 random(1);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   std::uint64_t granted = 0, full = 0;
-  for (const crossbar::shape& s : {crossbar::shape{5, 3, {32}, {32}, 3, 4, 1},
-                                   {70, 9, {32}, {32}, 4, 2, 1},
-                                   {3, 130, {32}, {32}, 2, 6, 2},
-                                   {1, 1, {8}, {8}, 1, 3, 1}}) {
+  for (const crossbar::shape& s :
+       {crossbar::shape{5, 3, {32}, {32}, 3, 4, 1},
+        {70, 9, {32}, {32}, 4, 2, 1},
+        {3, 130, {32}, {32}, 2, 6, 2},
+        {6, 8, {32}, {32}, 3, 4, 2, {{{0, 0, 0, 1, 1, 1, 2, 2}, {64}}}},
+        {40, 8, {32}, {32}, 3, 4, 2, {{{0, 0, 1, 1, 2, 2, 3, 3}, {8}}, {{0, 1, 0, 1, 0, 1, 0, 1}, {128}}}},
+        {1, 1, {8}, {8}, 1, 3, 1}}) {
     crossbar net(s);
     net.keep_grants();
     plain_crossbar plain(s);
@@ -98,7 +123,7 @@ TEST(crossbar_test, grants_equal_those_of_an_exhaustive_reference) {
           const unsigned o = static_cast<unsigned>(below(4) == 0 ? 0 : below(s.outputs));
           const unsigned bytes = static_cast<unsigned>(1 + below(5 * s.input.bytes));
           net.push(i, o, bytes, payloads.emplace_back(), arrival);
-          plain.lanes[i][o].push_back({&payloads.back(), arrival, (bytes + s.input.bytes - 1) / s.input.bytes});
+          plain.lanes[i][o].push_back({&payloads.back(), arrival, (bytes + s.input.bytes - 1) / s.input.bytes, bytes});
           asked_for = std::min(asked_for, arrival);
         }
       for (const unsigned n : plain.in_flight) full += n >= s.output_entries + s.latency_cycles;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/config/config.h"
-#include "heddle/config/parameter_effects.h"
+#include "heddle/config/parameter_rules.h"
 #include "heddle/metrics/json.h"
 #include "heddle/sub_partition/account/warp_state.h"
 #include "testbench/report/changes.h"
