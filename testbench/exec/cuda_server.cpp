@@ -286,6 +286,15 @@ bool cuda_server::a_request_waits() const {
   return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return c->waits; });
 }
 
+// A client has nothing left to wait for, so that it goes on before time does.
+bool cuda_server::an_answer_is_ready() const {
+  return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) {
+    const std::vector<queue_entry>& until = c->answer.until;
+    return c->waits && !c->answer.host_function &&
+           std::all_of(until.begin(), until.end(), [](const queue_entry& op) { return op->done; });
+  });
+}
+
 // Code that the program runs between two operations of a stream takes no simulated time.
 bool cuda_server::program_is_busy() const {
   return std::any_of(sessions_.begin(), sessions_.end(),
@@ -298,7 +307,7 @@ void cuda_server::simulate_for_query() {
   const sc_core::sc_time question(1, sc_core::SC_US);  // for query and answer
   const sc_core::sc_time end = sc_core::sc_time_stamp() + std::max(question, sc_core::sc_time_to_pending_activity());
   machine_->queues.await(machine_->queues.last_of_all());
-  while (broken_ == wire::success && !program_is_busy() && machine_->queues.awaits() &&
+  while (broken_ == wire::success && !program_is_busy() && !an_answer_is_ready() && machine_->queues.awaits() &&
          sc_core::sc_pending_activity() && sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() <= end)
     simulate(end);
 }
@@ -306,13 +315,12 @@ void cuda_server::simulate_for_query() {
 // Simulates for a time slice, which ends early when an awaited operation has ended.
 void cuda_server::simulate(const sc_core::sc_time& end) {
   if (broken_ != wire::success) return;
-  if (program_is_busy()) return;
+  if (program_is_busy() || an_answer_is_ready()) return;
   std::vector<queue_entry> until;
   for (const auto& c : clients_) {
     if (!c->waits) continue;
     std::vector<queue_entry>& own = c->answer.until;
     own.erase(std::remove_if(own.begin(), own.end(), [](const queue_entry& op) { return op->done; }), own.end());
-    if (own.empty() && !c->answer.host_function) return;  // it can be answered now
     until.insert(until.end(), own.begin(), own.end());
   }
   if (!until.empty()) machine_->queues.await(std::move(until));

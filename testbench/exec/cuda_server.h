@@ -84,6 +84,7 @@ class cuda_server {
   void fail(std::int32_t status, const std::string& text);
   void drop_gone();
   [[nodiscard]] bool a_request_waits() const;
+  [[nodiscard]] bool an_answer_is_ready() const;
   [[nodiscard]] bool program_is_busy() const;
 
   const run_options& options_;

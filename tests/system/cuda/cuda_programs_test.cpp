@@ -34,13 +34,13 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                                            "pool_and_stream_rules", "calls_in_host_functions", "object_rules",
                                            "memory_words", "device_rules", "driver_rules", "resets", "texture_rules",
                                            "graph_rules", "capture_rules", "calls_in_a_capture", "outside_allocations",
-                                           "calls_after_a_fault", "fails_assertion", "prints", "threads", "forks",
-                                           "forks_after_launches"));
+                                           "calls_after_a_fault", "fails_assertion", "prints", "threads",
+                                           "threads_that_ask", "forks", "forks_after_launches"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
   for (const std::string name : {"vectors", "arguments", "memory", "managed", "pinned", "host_functions", "errors",
-                                 "fails_assertion", "prints", "threads", "forks"})
+                                 "fails_assertion", "prints", "threads", "threads_that_ask", "forks"})
     for (const std::string which : {"--skip-functional", "--launches 1,4-5 --threads 3"}) {
       const outcome o = exec(part(name), "--quiet --log-level error --gpu v100 " + which);
       EXPECT_EQ(0, o.code) << name << which << "\n" << o.out << o.err;

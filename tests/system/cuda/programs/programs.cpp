@@ -98,6 +98,7 @@ int main(int argc, char** argv) {
                                                             {"writes_around", writes_around},
                                                             {"prints", prints},
                                                             {"threads", threads},
+                                                            {"threads_that_ask", threads_that_ask},
                                                             {"forks", forks},
                                                             {"forks_late", forks_late},
                                                             {"forks_after_launches", forks_after_launches},

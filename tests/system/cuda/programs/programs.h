@@ -71,6 +71,7 @@ void writes_around();
 void fails_assertion();
 void prints();
 void threads();
+void threads_that_ask();
 
 // programs_refusals.cpp
 void null_arguments();

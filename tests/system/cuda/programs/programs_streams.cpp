@@ -193,4 +193,30 @@ void threads() {
   for (std::thread& t : all) t.join();
 }
 
+// While some threads ask whether their work has ended, others wait for theirs.
+void threads_that_ask() {
+  std::vector<std::thread> all;
+  for (int t = 0; t < 8; ++t)
+    all.emplace_back([t] {
+      auto* a = device<int>(256);
+      cudaStream_t s = nullptr;
+      RIGHT(cudaStreamCreateWithFlags(&s, 1));
+      RIGHT(cudaMemsetAsync(a, 0, 1024, s));
+      for (int k = 0; k < 8; ++k) {
+        RIGHT(launch(linger, 2, 128, 0, s, a, 20));
+        if (t % 2 == 0) {
+          int e = cudaErrorNotReady;
+          while (e == cudaErrorNotReady) e = cudaStreamQuery(s);
+          RIGHT(e);
+        } else {
+          RIGHT(cudaStreamSynchronize(s));
+        }
+      }
+      int back[256];
+      RIGHT(cudaMemcpy(back, a, 1024, cudaMemcpyDeviceToHost));
+      HOLDS(back[255] == 8);
+    });
+  for (std::thread& t : all) t.join();
+}
+
 }  // namespace cuda_programs
