@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/exec/exec_command.h"
 
+#include <dlfcn.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,6 +26,10 @@
 #include "testbench/text/shell_words.h"
 #include "testbench/text/text.h"
 
+#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+extern "C" void __asan_init();
+#endif
+
 namespace heddle::testbench {
 
 namespace {
@@ -45,11 +50,27 @@ std::string library_folder() {
                     (self / HEDDLE_CUDA_FOLDER).lexically_normal().string());
 }
 
+/// The run time of AddressSanitizer, followed by a colon, where this program and with it the CUDA library is
+/// built with it. It is preloaded first: most programs bring none.
+std::string sanitizer_library() {
+#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+  Dl_info about;
+  if (::dladdr(reinterpret_cast<void*>(&__asan_init), &about) != 0 && about.dli_fname != nullptr)
+    return fs::weakly_canonical(about.dli_fname).string() + ":";
+#endif
+  return "";
+}
+
+/// The libraries that are loaded before those of the program.
+std::string preloaded(const std::string& folder) { return sanitizer_library() + folder + "/" + library_name; }
+
 /// The library is loaded before that of AddressSanitizer, which otherwise ends a program for it. The user's own choice
 /// comes later, and counts.
 std::string asan_options() {
   const char* own = std::getenv("ASAN_OPTIONS");
-  const std::string allowed = "verify_asan_link_order=0";
+  std::string allowed = "verify_asan_link_order=0";
+  // A program's own leaks are not Heddle's. Each library has its own operator new, over one malloc.
+  if (!sanitizer_library().empty()) allowed += ":detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1";
   return own != nullptr && *own != '\0' ? allowed + ":" + own : allowed;
 }
 
@@ -74,7 +95,7 @@ std::string file_of_program(const std::string& name) {
 pid_t start(const std::vector<std::string>& program, const std::string& address) {
   const std::string folder = library_folder();
   ::setenv("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", folder).c_str(), 1);
-  ::setenv("LD_PRELOAD", before("LD_PRELOAD", folder + "/" + library_name).c_str(), 1);
+  ::setenv("LD_PRELOAD", before("LD_PRELOAD", preloaded(folder)).c_str(), 1);
   ::setenv("ASAN_OPTIONS", asan_options().c_str(), 1);
   ::setenv("HEDDLE_SOCKET", address.c_str(), 1);
   std::vector<char*> arguments;
@@ -183,7 +204,7 @@ void print_environment(const std::vector<std::string>& arguments) {
     if (a != "--environment") options += (options.empty() ? "" : " ") + shell_quoted(a);
   const std::string folder = library_folder();
   std::printf("export LD_PRELOAD=%s\nexport LD_LIBRARY_PATH=%s\nexport ASAN_OPTIONS=%s\nexport HEDDLE_OPTIONS=%s\n",
-              shell_quoted(before("LD_PRELOAD", folder + "/" + library_name)).c_str(),
+              shell_quoted(before("LD_PRELOAD", preloaded(folder))).c_str(),
               shell_quoted(before("LD_LIBRARY_PATH", folder)).c_str(), shell_quoted(asan_options()).c_str(),
               shell_quoted(options).c_str());
 }
