@@ -25,7 +25,7 @@ inline const std::map<std::string, settings>& beside() {
   static const std::map<std::string, settings> all = {
       {"sub_partition.issue_width", {"sub_partition.dual_issue=any"}},
       {"interconnect.output_queue_entries", {"interconnect.response_bytes_per_cycle=8"}},
-      {"gpu.cpcs_per_gpc", {"interconnect.cpc_response_bytes_per_cycle=8", "gpu.gpc_count=1"}},
+      {"gpu.cpcs_per_gpc", {"interconnect.cpc_response_bytes_per_cycle=8", "gpu.cpcs_per_gpc=1"}},
       {"interconnect.cpc_response_bytes_per_cycle", {"interconnect.cpc_response_bytes_per_cycle=8"}},
       {"interconnect.gpc_response_bytes_per_cycle", {"interconnect.gpc_response_bytes_per_cycle=8"}},
       {"sub_partition.dual_issue", {"sub_partition.issue_width=2"}},
@@ -133,6 +133,7 @@ inline scenario scenario_of(const std::string& name) {
       {"context.area_mib", scenario::allocations},
       {"energy.cluster_flit_pj", scenario::clusters},
       {"gpu.gpc_count", scenario::clusters},
+      {"gpu.cpcs_per_gpc", scenario::clusters},
       {"gpu.sms_per_tpc", scenario::clusters},
       {"tensor.byte_sum_fraction_bits", scenario::clusters},
       {"tensor.sum_fraction_bits", scenario::clusters},
@@ -199,6 +200,25 @@ inline const std::map<std::string, std::string>& alike() {
       {"dram.row_timeout_cycles", "longer than the kernel"},
       {"dram.t_refi_cycles", "0 is never, and half the largest is longer than the kernel"},
       {"energy.power_cap_interval_cycles", "longer than the kernel"},
+  };
+  return all;
+}
+
+/// Core cycles by which a kernel may be shorter than its times say: waits end at edges of three clocks.
+constexpr double rounding = 8;
+
+/// Times that do not make the kernel longer by as much as they are longer themselves, and why.
+inline const std::map<std::string, std::string>& waited_for_in_part() {
+  static const std::map<std::string, std::string> all = {
+      {"context.time_slice_cycles", "the kernel ends within its time slice"},
+      {"cwd.launch_overhead_cycles", "changes no result"},
+      {"dram.row_timeout_cycles", "rows stay open for longer"},
+      {"dram.starvation_cycles", "no request waits for so long"},
+      {"dram.t_refi_cycles", "refreshes come less often"},
+      {"energy.power_cap_interval_cycles", "the power is looked up less often"},
+      {"gpu.watchdog_cycles", "the kernel ends before"},
+      {"l2.atomic_limit_cycles", "a bound of what an atomic takes"},
+      {"tma.mbarrier_limit_cycles", "no wait at an mbarrier is so long"},
   };
   return all;
 }

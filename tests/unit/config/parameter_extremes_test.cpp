@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <set>
@@ -43,6 +44,20 @@ settings small_chip(scenario what = scenario::one_grid) {
 std::string without_configuration(std::string metrics) {
   const std::size_t begin = metrics.find("\"config\""), end = metrics.find('}', begin);
   return metrics.erase(begin, end - begin);
+}
+
+/// Core cycles from the first launch to the end of the last one; 0: the metrics have none.
+double cycles_in(const std::string& metrics) {
+  const std::string key = "\"cycles\": ";
+  const std::size_t at = metrics.find(key);
+  return at == std::string::npos ? 0 : std::strtod(metrics.c_str() + at + key.size(), nullptr);
+}
+
+/// Core cycles in a cycle of the parameter's clock.
+double core_cycles_in_one_of(const parameter& p, const gpu_config& c) {
+  if (p.unit == parameter_unit::l2_cycles) return c.gpu.core_clock_mhz / c.interconnect.clock_mhz;
+  if (p.unit == parameter_unit::dram_cycles) return c.gpu.core_clock_mhz / c.dram.clock_mhz;
+  return 1;
 }
 
 /// How many protocol monitors there are below an object of SystemC's hierarchy.
@@ -227,6 +242,39 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
       }
     }
   }
+}
+
+// A time that is longer by n cycles makes the kernel longer by at least n: each is waited for once at the least. If the
+// model cuts a value off before it acts, or keeps only its lower bits, the kernel does not grow so, even if something
+// else differs. (The stall counts of control codes once cut off ldst.operand_latency_cycles at 11.)
+TEST_F(parameter_extremes, of_times_are_waited_for_in_full) {
+  std::set<std::string> needed;  // of the exceptions
+  for (const parameter& p : parameters()) {
+    if (!is_time(p) || p.is_list) continue;
+    const scenario what = scenario_of(p.name());
+    const auto also = beside().find(p.name());
+    const settings others = also == beside().end() ? settings{} : also->second;
+    double value_before = 0, cycles_before = 0;
+    for (const std::string& value : values_of(p)) {
+      settings all = others;
+      all.push_back(p.name() + "=" + value);
+      const outcome o = run(all, what);
+      if (!o.refusal.empty()) continue;
+      const double longer = std::stod(value), cycles = cycles_in(o.metrics);
+      if (cycles_before != 0) {
+        settings chip = small_chip(what);
+        chip.insert(chip.end(), all.begin(), all.end());
+        const double least =
+            (longer - value_before) * core_cycles_in_one_of(p, load_config(gpu_of(what), chip)) - rounding;
+        if (cycles - cycles_before < least) needed.insert(p.name());
+        if (waited_for_in_part().count(p.name()) == 0)
+          EXPECT_GE(cycles - cycles_before, least) << p.name() << " from " << value_before << " to " << value;
+      }
+      value_before = longer;
+      cycles_before = cycles;
+    }
+  }
+  for (const auto& [name, reason] : waited_for_in_part()) EXPECT_EQ(needed.count(name), 1u) << name << ": " << reason;
 }
 
 // Most shipped GPUs hide the refresh. With one, whatever else a DRAM's parameters say, the kernel ends or the value is
