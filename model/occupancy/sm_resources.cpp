@@ -80,7 +80,7 @@ block_allocation sm_resources::take(const block_footprint& block) {
   for (unsigned w = 0; w < block.warps; ++w) {
     while (places[next] == 0) next = (next + 1) % count;
     --places[next];
-    allocation.partition_of_warp.push_back(static_cast<std::uint8_t>(next));
+    allocation.partition_of_warp.push_back(narrow<std::uint8_t>(next));
     next = (next + 1) % count;
   }
   next_partition_ = next;

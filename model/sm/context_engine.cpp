@@ -124,7 +124,7 @@ void context_engine::begin_saving(cycle_t cycle) {
     record.transaction = b.transaction;
     record.launch = b.launch->launch_id;
     record.block = b.transaction->block;
-    each_live_warp(b, [&](unsigned warp, unsigned) { record.warp_ids.push_back(static_cast<std::uint8_t>(warp)); });
+    each_live_warp(b, [&](unsigned warp, unsigned) { record.warp_ids.push_back(narrow<std::uint8_t>(warp)); });
     const std::size_t from = image_.words().size();
     if (keeps) exchange(s);
     record.bytes_saved = (image_.words().size() - from) * 4;
@@ -281,7 +281,7 @@ void context_engine::end_restoring(cycle_t cycle) {
     switched_block& record = t.blocks[k];
     record.bytes_restored = record.bytes_saved;
     each_live_warp(b, [&](unsigned warp, unsigned) {
-      record.restored_warp_ids.push_back(static_cast<std::uint8_t>(warp));
+      record.restored_warp_ids.push_back(narrow<std::uint8_t>(warp));
       partition_of(warp).contexts.resume(slot_of(warp), cycle);
     });
     resources_.check_prerequisite(cta_slots_[k], cycle);

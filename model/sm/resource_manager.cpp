@@ -165,8 +165,8 @@ unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, 
   const unsigned warp = slot * config_.sm.sub_partitions + partition;
   owner_[warp] = {cta_slot, warp_in_block};
   resident_block& b = blocks_[cta_slot];
-  b.warps[warp_in_block] = static_cast<std::uint8_t>(warp);
-  b.transaction->warp_ids.push_back(static_cast<std::uint8_t>(warp));
+  b.warps[warp_in_block] = narrow<std::uint8_t>(warp);
+  b.transaction->warp_ids.push_back(b.warps[warp_in_block]);
   b.live |= std::uint64_t{1} << warp_in_block;
   ++resident_warps_;
   invariant(resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");

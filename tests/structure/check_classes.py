@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Counts the public member functions of every class of model/, tlm/ and testbench/. None has more than 30, except those that classes.txt
-lists with their number and a reason; that list only shrinks. No invariant changes what it checks. `check_classes.py [--all | --self-test]`
+lists with their number and a reason; that list only shrinks. No invariant changes what it checks, and no parameter is cut off by a cast to
+fewer bits: narrow<T> (heddle/config/error.h) throws instead. `check_classes.py [--all | --self-test]`
 
 Constructors, destructors, deleted functions and inherited functions are not counted; each overload is. The sources are read as
 text, so that the check needs no compiler."""
@@ -127,6 +128,15 @@ def effects_in(text):
             yield ' '.join(condition.split())
 
 
+def cuts_in(text):
+    """The casts to 8 or 16 bits of C++ text whose operand is a parameter or computed from one."""
+    text = NOISE.sub(lambda m: ' ' if m[0][0] not in '"\'' else '0', text)
+    for cast in re.finditer(r'\bstatic_cast<(?:std::u?int(?:8|16)_t|(?:unsigned )?(?:char|short))>\s*\(', text):
+        operand = text[cast.end() - 1:matching(text, cast.end() - 1)]
+        if re.search(r'\b(?:config|parameters|timing)_?(?:\.|->|\(\)\.)\w', operand):
+            yield ' '.join((cast[0][:-1] + operand).split())
+
+
 SAMPLE = '''
 // class commented { public: int f(); };
 template <class T> class sample : public base<int, 3>, private other {
@@ -167,6 +177,10 @@ def self_test():
         assert len(list(effects_in(c))) == 1, c
     for c in ('a == b', 'a <= b && c >= d', 'a != b', 'f(a - -b)', 'std::all_of(a, b, [=](int k) { return k < n; })'):
         assert not list(effects_in(f'invariant({c}, "++a = b--");  // ++a')), c
+    for c in ('config_.fp32.latency_cycles', '2 * (config.sm.warps + 1)', 'gpu.config().sm.warps', 'parameters.a'):
+        assert len(list(cuts_in(f'x = static_cast<std::uint16_t>({c});'))) == 1, c
+    for c in ('static_cast<std::uint64_t>(config.a)', 'narrow<std::uint8_t>(config.a)', 'static_cast<std::uint8_t>(mask & 3)'):
+        assert not list(cuts_in(c)), c
     assert found == {'sample': ['one', 'two', 'three', 'operator==', 'operator()', 'four', 'five'], 'nested': ['inner']}, found
 
 
@@ -186,6 +200,8 @@ def main():
                 continue
             for condition in effects_in(path.read_text()):
                 faults.append(f'{path.relative_to(ROOT)}: an invariant has a side effect: {condition}')
+            for cast in cuts_in(path.read_text()):
+                faults.append(f'{path.relative_to(ROOT)}: a parameter may be cut off, expected narrow<T>: {cast}')
             for name, functions in classes_in(path.read_text()):
                 at = f'{path.relative_to(ROOT)}:{name}'
                 if '--all' in sys.argv:

@@ -47,7 +47,7 @@ bool compute_work_distributor::dispatch_cluster(grid_record& g, std::vector<std:
     invariant(sm >= 0, "a cluster did not fit the GPC that had room for it");
     if (first < 0) first = sm;
     ++resident[static_cast<unsigned>(sm)];
-    (*sms)[rank] = static_cast<std::uint16_t>(sm);
+    (*sms)[rank] = narrow<std::uint16_t>(sm);
     dispatch(g, block_of_cluster(g, number, rank), static_cast<unsigned>(sm), cycle, sms);
   }
   return true;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/config/error.h"
 #include "heddle/frontend/ptx/hir/matrix_form.h"
 #include "heddle/frontend/ptx/hir/operand_form.h"
 #include "heddle/frontend/ptx/hir/texture_form.h"
@@ -209,8 +210,8 @@ struct hir_function {
 
   std::uint32_t new_register(unsigned words, unsigned bits) {
     virtual_register r;
-    r.words = static_cast<std::uint8_t>(words);
-    r.bits = static_cast<std::uint8_t>(bits);
+    r.words = narrow<std::uint8_t>(words);
+    r.bits = narrow<std::uint8_t>(bits);
     registers.push_back(r);
     return static_cast<std::uint32_t>(registers.size() - 1);
   }
