@@ -119,9 +119,11 @@ cycle_t crossbar::grant(unsigned output, cycle_t now) {
     grantable_[output] = never;  // until a packet is popped
     return never;
   }
-  if (const cycle_t free = shared_free(output); free > now) {
-    grantable_[output] = free;
-    return never;
+  if (!shared_.empty()) {
+    if (const cycle_t free = shared_free(output); free > now) {
+      grantable_[output] = free;
+      return never;
+    }
   }
   const std::uint64_t* set = &candidates_[std::size_t{output} * words_];
   cycle_t next = never;

@@ -267,8 +267,9 @@ TEST_F(parameter_extremes, of_times_are_waited_for_in_full) {
         const double least =
             (longer - value_before) * core_cycles_in_one_of(p, load_config(gpu_of(what), chip)) - rounding;
         if (cycles - cycles_before < least) needed.insert(p.name());
-        if (waited_for_in_part().count(p.name()) == 0)
+        if (waited_for_in_part().count(p.name()) == 0) {
           EXPECT_GE(cycles - cycles_before, least) << p.name() << " from " << value_before << " to " << value;
+        }
       }
       value_before = longer;
       cycles_before = cycles;
