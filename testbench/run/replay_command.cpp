@@ -75,6 +75,9 @@ void warn_of_oddities(const job& j) {
     if (!parts.empty())
       message_log::warning(k->file + ": kernel '" + k->header.name + "' has " + join(parts, ", ") +
                            ": they are replayed as recorded, and each ends with its last instruction");
+    if (k->bulk_copies != 0)
+      message_log::warning(k->file + ": kernel '" + k->header.name + "' has " + grouped(k->bulk_copies) +
+                           " bulk copies: they are replayed as instructions that move no data");
     if (!k->header.unknown_keys.empty())
       message_log::warning(k->file + ": keys of the head that are not known are ignored: -" +
                            join(k->header.unknown_keys, ", -"));

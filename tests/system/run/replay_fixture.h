@@ -47,6 +47,19 @@ class warp_lines {
   [[nodiscard]] std::string text(unsigned number) const {
     return "warp = " + std::to_string(number) + "\ninsts = " + std::to_string(count_) + "\n" + lines_ + "\n";
   }
+  /// `rest`: the fields behind the opcode.
+  warp_lines& raw(const std::string& opcode, const std::string& rest, unsigned mask = full) {
+    lines_ += hex(pc_, 4) + " " + hex(mask, 8) + " 0 " + opcode + " " + rest + "\n";
+    pc_ += 16;
+    ++count_;
+    return *this;
+  }
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::vector<std::string> all;
+    for (std::size_t from = 0; from < lines_.size(); from = lines_.find('\n', from) + 1)
+      all.push_back(lines_.substr(from, lines_.find('\n', from) - from));
+    return all;
+  }
   warp_lines& at(unsigned pc) {
     pc_ = pc;
     return *this;

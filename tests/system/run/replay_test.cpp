@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "replay_fixture.h"
+#include "tests/unit/trace/tracez_files.h"
 
 namespace replay_test {
 
@@ -268,6 +269,48 @@ TEST_F(replay, options_of_run_hold) {
   o = run({"--help"});
   EXPECT_EQ(o.code, 0);
   EXPECT_NE(o.out.find("--strict"), std::string::npos);
+}
+
+TEST_F(replay, a_packed_trace_gives_the_same_metrics) {
+  kernel k;
+  k.blocks = 2;
+  k.block({exchange(), exchange()}).block({exchange(), exchange()});
+  ASSERT_EQ(run_kernel(k).code, 0);
+  json text = metrics();
+  const std::string head = k.text().substr(0, k.text().find("#BEGIN_TB"));
+  const std::vector<std::string> lines = exchange().lines();
+  const std::string packed =
+      sass_trace_test::tracez(head, {{{0, 0, 0}, {lines, lines}}, {{1, 0, 0}, {lines, lines}}}, 4, "");
+  write("kernel-1.tracez", packed);
+  write("kernelslist.g", "kernel-1.tracez\n");
+  const std::vector<std::string> arguments{"kernelslist.g", "--gpu", "v100",          "--metrics",
+                                           "m.json",        "--set", "tlm.check=true"};
+  const outcome o = run(arguments);
+  ASSERT_EQ(o.code, 0) << o.err;
+  json same = metrics();
+  EXPECT_EQ("kernel-1.traceg", text["kernels"][0]["file"]);
+  EXPECT_EQ("kernel-1.tracez", same["kernels"][0]["file"]);
+  text["kernels"][0].erase("file");
+  same["kernels"][0].erase("file");
+  EXPECT_TRUE(text["kernels"] == same["kernels"]);
+  fs::remove(place_ / "m.json");
+  write("kernel-1.tracez", packed.substr(0, packed.size() - 1));
+  expect_refused(run(arguments), "kernel-1.tracez: tracez: the index does not lie within the file");
+}
+
+TEST_F(replay, bulk_copies_issue_and_are_counted_in_a_warning) {
+  kernel k;
+  k.threads = 32;
+  k.binary = 90;
+  k.block({warp_lines()
+               .raw("UTMALDG.2D", "0 4 0x400 0 8192 0 4 0x7f00 2 128 0", 1)
+               .raw("UBLKCP.S.G", "0 4 0x400 0 512 0 3 1 0x7f00 0", 1)
+               .exit()});
+  const outcome o = run_kernel(k, "h100");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("has 2 bulk copies: they are replayed as instructions that move no data"), std::string::npos)
+      << o.err;
+  EXPECT_EQ(metrics()["kernels"][0]["metrics"]["inst_executed"], 3);
 }
 
 TEST_F(replay, two_runs_are_identical) {

@@ -34,15 +34,16 @@ TEST(sass_trace_reader, refuses_with_a_place) {
       {"empty", "", ":1:1: the file ends in the trace's head"},
       {"no head", "hello\n", ":1:1: got 'hello'"},
       {"cut head", h.substr(0, 60), "traceg:4:1: the file ends"},
-      {"future", edited("tracer version = 5", "tracer version = 7"), "tracer version '7' is not known"},
-      {"version word", edited("tracer version = 5", "tracer version = five"), "'five' is not known"},
+      {"future", edited("tracer version = 5", "tracer version = 7"), "tracer version '7' (of NVBit 1.7) is not known"},
+      {"version word", edited("tracer version = 5", "tracer version = five"), "'five' (of NVBit 1.7) is not known"},
       {"version against format", edited("tracer version = 5", "tracer version = 4"),
        "does not write lines of this format"},
       {"chip", edited("binary version = 80", "binary version = 20"), "binary version 20 is not known"},
       {"grid", edited("(1,1,1)", "(0,1,1)"), "expected (X,Y,Z)"},
       {"format", edited("#traces format", "#trace format"), "expected '#traces format = ...'"},
       {"block", edited("(32,1,1)", "(32,64,1)"), "more than 1024 threads"},
-      {"version 4.5", edited("tracer version = 5", "tracer version = 4.5"), "tracer version '4.5' is not known"},
+      {"version 4.5", edited("tracer version = 5", "tracer version = 4.5"),
+       "tracer version '4.5' (of NVBit 1.7) is not known"},
       {"twice", edited("-nregs = 32\n", "-nregs = 32\n-nregs = 16\n"), ":7:1: '-nregs' is given twice"},
       {"endless head", endless, ":1001:1: the head has more than 1000 lines"},
       {"other field", edited("PC mask", "PC FOO mask"), ":15:21: got the field 'FOO', expected 'mask'"},
@@ -188,13 +189,12 @@ TEST(sass_trace_reader, kernels_list) {
 TEST(sass_trace_reader, kernels_list_refusals) {
   const trace_folder folder;
   folder.write("kernel-1.trace", "");
-  folder.write("kernel-1.tracez", "");
   for (const auto& [text, message] :
        std::vector<std::pair<std::string, std::string>>{{"", ":1:1: the list names no kernel"},
                                                         {"MemcpyHtoD,0x10,4\n", "the list names no kernel"},
                                                         {"\nkernel-9.traceg\n", ":2:1: the trace '"},
                                                         {"kernel-1.trace\n", "is no trace that is read"},
-                                                        {"kernel-1.tracez\n", "is no trace that is read"},
+                                                        {"kernel-1.tracez.xz\n", "is no trace that is read"},
                                                         {"\nKernel-1.traceg\n", ":2:1: got 'Kernel-1.traceg'"},
                                                         {"MemcpyHtoD,0x10\n", ":1:1: expected MemcpyHtoD"},
                                                         {"MemcpyHtoD,0xxyz,4\n", "expected MemcpyHtoD"},

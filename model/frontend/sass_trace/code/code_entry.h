@@ -17,6 +17,7 @@ struct static_fields {
   std::vector<std::uint8_t> operands;
   unsigned bytes = 0;          // per lane; 0: not a memory instruction
   std::int64_t immediate = 0;  // the first immediate
+  bool bulk = false;           // its lines have the fields of a bulk copy
 };
 
 /// An instruction of a traced kernel.
@@ -27,6 +28,7 @@ struct code_entry {
   isa::op_class timing = isa::op_class::int_add;
   bool known = true;           // false: the opcode is not in the table of its generation
   bool has_addresses = false;  // its lines contain addresses
+  bool bulk = false;           // they contain the fields of a bulk copy
   std::uint32_t index = 0;     // index in the code
   std::string fields;          // text of its lines from the number of results up to the bytes per lane
   std::string tail;            // text after these fields, for an instruction without addresses

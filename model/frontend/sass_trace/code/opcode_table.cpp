@@ -17,13 +17,15 @@ struct version_entry {
   generation gen;
 };
 constexpr version_entry versions[] = {
-    {30, g::kepler},  {32, g::kepler}, {35, g::kepler}, {37, g::kepler}, {50, g::maxwell}, {52, g::maxwell},
-    {53, g::maxwell}, {60, g::pascal}, {61, g::pascal}, {62, g::pascal}, {70, g::volta},   {72, g::volta},
-    {75, g::turing},  {80, g::ampere}, {86, g::ampere}, {87, g::ampere}, {89, g::ampere},  {90, g::hopper}};
+    {30, g::kepler},     {32, g::kepler},     {35, g::kepler},     {37, g::kepler},     {50, g::maxwell},
+    {52, g::maxwell},    {53, g::maxwell},    {60, g::pascal},     {61, g::pascal},     {62, g::pascal},
+    {70, g::volta},      {72, g::volta},      {75, g::turing},     {80, g::ampere},     {86, g::ampere},
+    {87, g::ampere},     {89, g::ampere},     {90, g::hopper},     {100, g::blackwell}, {101, g::blackwell},
+    {103, g::blackwell}, {110, g::blackwell}, {120, g::blackwell}, {121, g::blackwell}};
 
 struct entry {
   const char* mnemonic;
-  generation first, last;  // first and last generation with this opcode
+  generation first, last;  // first and last generation with this opcode; Hopper: later ones, too
   isa::op_class timing;
   isa::opcode op = o::nop;
   isa::space space = s::global;
@@ -110,6 +112,24 @@ constexpr entry table[] = {
   {"RED", g::kepler, g::hopper, c::load_store, o::red, s::global}, {"REDG", g::hopper, g::hopper, c::load_store, o::red, s::global},
   {"REDAS", g::hopper, g::hopper, c::load_store, o::red, s::shared}, {"CCTL", g::kepler, g::hopper, c::shuffle}, {"CCTLL", g::kepler, g::hopper, c::shuffle},
   {"CCTLT", g::maxwell, g::hopper, c::shuffle},
+  // Blackwell only; all opcodes of Hopper hold for it, too
+  {"FADD2", g::blackwell, g::blackwell, c::fp32_add}, {"FMUL2", g::blackwell, g::blackwell, c::fp32_add}, {"FFMA2", g::blackwell, g::blackwell, c::fp32_add},
+  {"FHADD", g::blackwell, g::blackwell, c::fp32_add}, {"FHFMA", g::blackwell, g::blackwell, c::fp32_add}, {"FMNMX3", g::blackwell, g::blackwell, c::fp32_minmax},
+  {"HMNMX2", g::blackwell, g::blackwell, c::half_add}, {"QMMA", g::blackwell, g::blackwell, c::tensor}, {"OMMA", g::blackwell, g::blackwell, c::tensor},
+  {"UTCHMMA", g::blackwell, g::blackwell, c::tensor}, {"UTCQMMA", g::blackwell, g::blackwell, c::tensor}, {"UTCIMMA", g::blackwell, g::blackwell, c::tensor},
+  {"UTCOMMA", g::blackwell, g::blackwell, c::tensor}, {"UTCBAR", g::blackwell, g::blackwell, c::shuffle}, {"UTCCP", g::blackwell, g::blackwell, c::shuffle},
+  {"UTCSHIFT", g::blackwell, g::blackwell, c::shuffle}, {"UTCATOMSWS", g::blackwell, g::blackwell, c::shuffle}, {"LDTM", g::blackwell, g::blackwell, c::shuffle},
+  {"STTM", g::blackwell, g::blackwell, c::shuffle}, {"LDT", g::blackwell, g::blackwell, c::shuffle}, {"STT", g::blackwell, g::blackwell, c::shuffle},
+  {"VIMNMX3", g::blackwell, g::blackwell, c::int_minmax}, {"CREDUX", g::blackwell, g::blackwell, c::shuffle}, {"CS2UR", g::blackwell, g::blackwell, c::int_add},
+  {"LDCU", g::blackwell, g::blackwell, c::int_add}, {"UFADD", g::blackwell, g::blackwell, c::fp32_add}, {"UFFMA", g::blackwell, g::blackwell, c::fp32_add},
+  {"UFMUL", g::blackwell, g::blackwell, c::fp32_add}, {"UFMNMX", g::blackwell, g::blackwell, c::fp32_minmax}, {"UFSEL", g::blackwell, g::blackwell, c::fp32_add},
+  {"UFSET", g::blackwell, g::blackwell, c::fp32_compare}, {"UFSETP", g::blackwell, g::blackwell, c::fp32_compare}, {"UFRND", g::blackwell, g::blackwell, c::conversion},
+  {"UF2F", g::blackwell, g::blackwell, c::conversion}, {"UF2I", g::blackwell, g::blackwell, c::conversion}, {"UI2F", g::blackwell, g::blackwell, c::conversion},
+  {"UI2I", g::blackwell, g::blackwell, c::conversion}, {"UI2FP", g::blackwell, g::blackwell, c::int_add}, {"UI2IP", g::blackwell, g::blackwell, c::int_add},
+  {"UIABS", g::blackwell, g::blackwell, c::int_add}, {"UIMNMX", g::blackwell, g::blackwell, c::int_minmax}, {"UVIADD", g::blackwell, g::blackwell, c::int_add},
+  {"UVIMNMX", g::blackwell, g::blackwell, c::int_minmax}, {"UGETNEXTWORKID", g::blackwell, g::blackwell, c::shuffle}, {"UMEMSETS", g::blackwell, g::blackwell, c::shuffle},
+  {"UREDGR", g::blackwell, g::blackwell, c::shuffle}, {"USTGR", g::blackwell, g::blackwell, c::shuffle}, {"UVIRTCOUNT", g::blackwell, g::blackwell, c::shuffle},
+  {"USETSHMSZ", g::blackwell, g::blackwell, c::branch}, {"ACQSHMINIT", g::blackwell, g::blackwell, c::branch},
   // textures and surfaces: traces contain no addresses for them, so they only occupy their slot in the load/store unit
   {"TEX", g::kepler, g::hopper, c::shuffle}, {"TEXS", g::maxwell, g::pascal, c::shuffle}, {"TLD", g::kepler, g::hopper, c::shuffle},
   {"TLDS", g::maxwell, g::pascal, c::shuffle}, {"TLD4", g::kepler, g::hopper, c::shuffle}, {"TLD4S", g::maxwell, g::pascal, c::shuffle},
@@ -205,13 +225,13 @@ std::string known_binary_versions() {
 }
 
 const char* name_of(generation gen) {
-  constexpr const char* names[] = {"Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Hopper"};
+  constexpr const char* names[] = {"Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Hopper", "Blackwell"};
   return names[static_cast<unsigned>(gen)];
 }
 
 opcode_meaning meaning_of(generation gen, std::string_view mnemonic, unsigned bytes, bool has_result) {
   for (const entry& e : table) {
-    if (e.first > gen || e.last < gen || mnemonic != e.mnemonic) continue;
+    if (e.first > gen || (e.last < gen && e.last != g::hopper) || mnemonic != e.mnemonic) continue;
     opcode_meaning m;
     m.op = e.op;
     m.timing = e.timing;

@@ -10,10 +10,10 @@
 namespace heddle::sass_trace {
 
 /// Generations of the machine code, each with its own opcodes.
-enum class generation : std::uint8_t { kepler, maxwell, pascal, volta, turing, ampere, hopper };
+enum class generation : std::uint8_t { kepler, maxwell, pascal, volta, turing, ampere, hopper, blackwell };
 
 /// The generation of a binary version (10 x compute capability); false: unknown. 86, 87 and 89 are Ampere: Ada runs
-/// Ampere's code.
+/// Ampere's code. 100 to 121 are Blackwell.
 bool generation_of(unsigned binary_version, generation& g);
 /// "35, 50, ...": for messages.
 std::string known_binary_versions();

@@ -226,6 +226,7 @@ code_entry translate(generation g, const static_fields& f) {
   e.timing = meaning.timing;
   e.known = meaning.known;
   e.has_addresses = f.bytes != 0;
+  e.bulk = f.bulk;
   isa::instruction& i = e.instruction;
   i.op = meaning.op;
   i.mem_space = meaning.space;

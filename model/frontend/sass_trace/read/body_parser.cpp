@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/read/hopper_fields.h"
 
 namespace heddle::sass_trace {
 
@@ -59,6 +60,7 @@ void body_parser::instruction(std::string_view line, block_trace& block) {
     if (e->has_addresses) {
       address = with_addresses(s, e->index, record.mask, block, record);
     } else if (s.rest() != e->tail) {
+      if (e->bulk) s.skip(bulk_copy_fields(s.rest(), format_));
       tail(s);
     }
   }
@@ -107,12 +109,19 @@ const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::ui
   for (const char c : fields_.opcode)
     if (c <= ' ' || c > '~') s.refuse(opcode, "an opcode, such as IADD3");
   registers(s, most_operands, "a number of operand registers, at most 16", fields_.operands);
+  if (has_group_field(fields_.opcode, s.rest(), format_)) s.word();
   s.skip_blanks();
   const char* width = s.position();
   fields_.bytes = static_cast<unsigned>(s.decimal(most_bytes, bytes_expected));
   if ((fields_.bytes & (fields_.bytes - 1)) != 0) s.refuse(width, bytes_expected);
   const std::string_view text(from, static_cast<std::size_t>(s.position() - from));
   const std::string_view behind = s.rest();
+  const std::size_t bulk = is_bulk_copy(fields_.opcode) ? bulk_copy_fields(behind, format_) : 0;
+  fields_.bulk = bulk != 0;
+  if (fields_.bulk) {
+    s.skip(bulk);
+    fields_.bytes = 0;  // none for each lane
+  }
   if (fields_.bytes != 0) addresses(s, mask, block, record);
   fields_.immediate = tail(s);
   try {

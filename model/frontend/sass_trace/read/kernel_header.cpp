@@ -176,8 +176,9 @@ void header_parser::version(std::string_view value) {
     for (++i; i < value.size(); ++i) good = good && value[i] >= '0' && value[i] <= '9';
   }
   if (!good || major == 0 || major > newest_version || (major != 1 && value.find('.') != std::string_view::npos))
-    reader_.fail(column(),
-                 "tracer version '" + shown(value) + "' is not known, expected 1 to " + std::to_string(newest_version));
+    reader_.fail(column(), "tracer version '" + shown(value) + "'" +
+                               (h_.tracer.empty() ? "" : " (of NVBit " + h_.tracer + ")") +
+                               " is not known, expected 1 to " + std::to_string(newest_version));
   h_.version = major;
   seen_ |= key_version;
 }

@@ -51,12 +51,13 @@ list_command kernel_of(std::string_view line, const std::string& folder, const l
       name.remove_suffix(std::strlen(packed));
       break;
     }
-  constexpr std::string_view ending = ".traceg";
-  if (name.size() < ending.size() || name.substr(name.size() - ending.size()) != ending)
-    reader.fail(
-        1,
-        "'" + std::string(line) +
-            "' is no trace that is read, expected a name that ends in .traceg, .traceg.xz, .traceg.zst or .traceg.gz");
+  const auto ends_in = [&](std::string_view ending) {
+    return name.size() >= ending.size() && name.substr(name.size() - ending.size()) == ending;
+  };
+  if (!ends_in(".traceg") && !(name.size() == line.size() && ends_in(".tracez")))
+    reader.fail(1, "'" + std::string(line) +
+                       "' is no trace that is read, expected a name that ends in .tracez, .traceg, .traceg.xz, "
+                       ".traceg.zst or .traceg.gz");
   if (::access(c.file.c_str(), R_OK) != 0)
     reader.fail(1, "the trace '" + c.file + "' cannot be read: " + std::strerror(errno));
   struct stat status {};
@@ -82,7 +83,7 @@ std::vector<list_command> read_kernels_list(const std::string& file) {
     const bool kernel = starts_with(line.substr(name), "kernel");
     if (kernel) commands.push_back(kernel_of(line, folder, reader));
     else if (starts_with(line, "MemcpyHtoD")) commands.push_back(copy_of(line, reader));
-    else if (contains(line, ".traceg"))
+    else if (contains(line, ".traceg") || contains(line, ".tracez"))
       reader.fail(1, "got '" + printable(std::string(line)) +
                          "', expected the name of a kernel's trace, such as kernel-1.traceg");
     else continue;

@@ -58,10 +58,12 @@ class survey {
     kernel_.absent_warps += header_.warps() - block_warps_;
     block_warps_ = 0;
   }
-  void count_unknown() {
-    for (std::size_t n = 0; n < executed_.size(); ++n)
+  void count_opcodes() {
+    for (std::size_t n = 0; n < executed_.size(); ++n) {
+      if (entries_[n]->bulk) kernel_.bulk_copies += executed_[n];
       if (!entries_[n]->known)
         kernel_.unknown[entries_[n]->opcode.substr(0, entries_[n]->opcode.find('.'))] += executed_[n];
+    }
   }
   std::uint64_t local_bytes = 0;
 
@@ -140,7 +142,7 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   if (k->blocks == 0)  // each block that ran has an EXIT
     throw input_error(file + ": no thread block of kernel '" + k->header.name + "' is in the trace, expected one of " +
                       std::to_string(k->header.blocks()) + ": was it cut off behind its head?");
-  found.count_unknown();
+  found.count_opcodes();
   if (strict && !k->unknown.empty())
     throw input_error(file + ": opcode '" + k->unknown.begin()->first + "' of kernel '" + k->header.name +
                       "' is not known of " + name_of(k->header.generation) + " (binary version " +

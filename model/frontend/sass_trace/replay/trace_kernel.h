@@ -29,6 +29,7 @@ struct trace_kernel {
   std::uint64_t absent_warps = 0;        // of the blocks in the file: their threads have no instruction
   std::uint64_t warps_without_exit = 0;  // whose last instruction is no EXIT
   std::uint64_t warps_after_exit = 0;    // with lanes that are active after their EXIT
+  std::uint64_t bulk_copies = 0;         // executed; their data are not moved
   // Opcodes missing in the table of the generation, with their execution counts.
   std::map<std::string, std::uint64_t> unknown;
   std::shared_ptr<trace_store> store;  // holds its blocks

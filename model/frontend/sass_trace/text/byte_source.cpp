@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/sass_trace/text/byte_source.h"
 
-#include <fcntl.h>
 #include <lzma.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 
-#include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/text/random_access_file.h"
 
 namespace heddle::sass_trace {
 
@@ -25,30 +21,16 @@ constexpr std::uint64_t most_decoder_bytes = std::uint64_t{1} << 28;  // xz -9 n
 
 class plain_source : public byte_source {
  public:
-  explicit plain_source(const std::string& file) {
-    // Non-blocking: opening a pipe must not wait for its writer.
-    fd_ = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd_ < 0) throw input_error("'" + file + "' cannot be read: " + std::strerror(errno));
-    struct stat s {};
-    if (::fstat(fd_, &s) != 0 || !S_ISREG(s.st_mode)) {
-      ::close(fd_);
-      throw input_error("'" + file + "' is no regular file");
-    }
-  }
-  ~plain_source() override { ::close(fd_); }
-  plain_source(const plain_source&) = delete;
-  plain_source& operator=(const plain_source&) = delete;
-
+  explicit plain_source(const std::string& file) : file_(file) {}
   std::size_t read(char* to, std::size_t most) override {
-    for (;;) {
-      const ssize_t n = ::read(fd_, to, most);
-      if (n >= 0) return static_cast<std::size_t>(n);
-      if (errno != EINTR) throw std::runtime_error(std::strerror(errno));
-    }
+    const std::size_t n = file_.read_some(to, most, at_);
+    at_ += n;
+    return n;
   }
 
  private:
-  int fd_ = -1;
+  random_access_file file_;
+  std::uint64_t at_ = 0;
 };
 
 struct stretch {

@@ -7,6 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/sass_trace/text/trace_text.h"
+#include "heddle/frontend/sass_trace/text/tracez_source.h"
 
 namespace heddle::sass_trace {
 
@@ -22,7 +23,9 @@ constexpr std::size_t read_bytes = std::size_t{1} << 16;
 }  // namespace
 
 line_reader::line_reader(const std::string& file)
-    : file_(file), source_(byte_source::open(file)), buffer_(new char[buffer_bytes]) {}
+    : file_(file),
+      source_(is_tracez(file) ? open_tracez(file) : byte_source::open(file)),
+      buffer_(new char[buffer_bytes]) {}
 
 bool line_reader::next(std::string_view& line) {
   for (;;) {

@@ -11,8 +11,8 @@
 
 namespace heddle::sass_trace {
 
-/// The lines of a text file, decompressed if its name ends in .xz, .zst or .gz. Memory does not depend on the file's
-/// size.
+/// The lines of a text file, decompressed if its name ends in .xz, .zst, .gz or .tracez. Memory does not depend on the
+/// file's size.
 class line_reader {
  public:
   /// Throws input_error if the file cannot be read or is not a regular file.
