@@ -9,7 +9,8 @@ LIST names a file here (cuda_samples.list): one program a line, its columns sepa
     folder | executable | arguments | options of heddle exec | what shows that the result is right
 
 FOLDER is where the collection was built by its own makefiles. An executable is looked for in its folder below FOLDER, where
-it is started. In the arguments {inputs} is a folder with files that this script makes (inputs.py), {common} FOLDER itself.
+it is started. In the arguments {inputs} is a folder with files that this script makes (inputs.py), {common} FOLDER itself,
+{here} this script's folder.
 The last column is a regular expression, `exit` (the program's exit code tells), or `none` (the program checks nothing); a
 first word `not:` and a sentence say why a program is not expected to work. For a program that checks nothing, but writes
 its results, it may name another program that computes the same on the CPU:
@@ -164,7 +165,8 @@ def judge_by_reference(code, output, place, root, right, words, limit):
     if reference_code != 0:
         return f"ends; not compared: {command[0]} ended with {reference_code}"
     found = difference(ours, read_results(reference_place, reference, what), comparison)
-    return f"wrong: {found}" if found else f"right: as {os.path.normpath(os.path.join(folder, command[0]))}"
+    name = os.path.basename(command[0]) if os.path.isabs(command[0]) else os.path.normpath(os.path.join(folder, command[0]))
+    return f"wrong: {found}" if found else f"right: as {name}"
 
 
 def run_one(options, root, columns):
@@ -181,7 +183,8 @@ def run_one(options, root, columns):
         metrics = os.path.join(scratch, "metrics.json")
 
         def words(text):
-            return [w.replace("{inputs}", options.inputs).replace("{common}", os.path.abspath(root)) for w in text.split()]
+            return [w.replace("{inputs}", options.inputs).replace("{common}", os.path.abspath(root)).replace("{here}", HERE)
+                    for w in text.split()]
 
         given = heddle_options.split()
         gpu = [] if "--gpu" in given else ["--gpu", options.gpu]
