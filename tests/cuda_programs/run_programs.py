@@ -19,13 +19,15 @@ its results, it may name another program that computes the same on the CPU:
     like FOLDER COMMAND -> /REGEX/     the groups that match in what both print
 
 COMMAND is started in FOLDER below the collection's. All numbers in both files (or groups) have to be the same within a
-thousandth, in the same order. Behind them `within N` allows a difference of N (pixels), `in any order` sorts the numbers.
+thousandth, in the same order. Behind them `within N` allows a difference of N (pixels), `in any order` sorts the numbers, `as bytes`
+compares the bytes of the files, which have the same name but for their endings: FILE.a,FILE.b.
 """
 import argparse
 import contextlib
 import fnmatch
 import json
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -124,7 +126,7 @@ def difference(ours, reference, comparison=""):
     return ""
 
 
-REFERENCE = re.compile(r"like (\S+ \S.*) -> (/.*\(.*\).*/|[^/\s]\S*)(?: (within [0-9.]+|in any order))?")
+REFERENCE = re.compile(r"like (\S+ \S.*) -> (/.*\(.*\).*/|[^/\s]\S*)(?: (within [0-9.]+|in any order|as bytes))?")
 
 
 def results_of(right):
@@ -134,20 +136,21 @@ def results_of(right):
 
 def forget_results(place, what):
     """So that a file of an earlier run is not taken for a result."""
-    if what and not what.startswith("/"):
+    for name in what.split(",") if what and not what.startswith("/") else []:
         with contextlib.suppress(FileNotFoundError):
-            os.remove(os.path.join(place, what))
+            os.remove(os.path.join(place, name))
 
 
-def read_results(place, output, what):
-    """What a program has written to a file, or printed where `what` is /REGEX/."""
+def read_results(place, output, what, comparison=""):
+    """What a program has written to a file, or printed where `what` is /REGEX/; of bytes, their numbers."""
     if what.startswith("/"):
         return " ".join(" ".join(m.groups()) for m in re.finditer(what.strip("/"), output, re.MULTILINE))
-    path = os.path.join(place, what)
-    if not os.path.exists(path):
+    paths = [os.path.join(place, name) for name in what.split(",")]
+    if not all(os.path.exists(path) for path in paths):
         return ""
-    with open(path, errors="replace") as file:
-        return file.read()
+    if comparison == "as bytes":
+        return " ".join(str(byte) for path in paths for byte in pathlib.Path(path).read_bytes())
+    return "\n".join(pathlib.Path(path).read_text(errors="replace") for path in paths)
 
 
 def judge_by_reference(code, output, place, root, right, words, limit):
@@ -156,7 +159,7 @@ def judge_by_reference(code, output, place, root, right, words, limit):
     command, what, comparison = REFERENCE.fullmatch(right).groups("")
     folder, *command = words(command)
     reference_place = os.path.join(root, folder)
-    ours = read_results(place, output, what)
+    ours = read_results(place, output, what, comparison)
     forget_results(reference_place, what)
     try:
         reference_code, _, reference = run_limited(command, reference_place, limit)
@@ -164,7 +167,7 @@ def judge_by_reference(code, output, place, root, right, words, limit):
         return f"ends; not compared: {e.strerror}: {command[0]}"
     if reference_code != 0:
         return f"ends; not compared: {command[0]} ended with {reference_code}"
-    found = difference(ours, read_results(reference_place, reference, what), comparison)
+    found = difference(ours, read_results(reference_place, reference, what, comparison), comparison)
     name = os.path.basename(command[0]) if os.path.isabs(command[0]) else os.path.normpath(os.path.join(folder, command[0]))
     return f"wrong: {found}" if found else f"right: as {name}"
 
@@ -258,6 +261,7 @@ def check():
             file.write("3 4\n")
         for right, wanted in (("like . echo t 3 4 -> /t (.*)/", "right: as echo"), ("like . echo t 3 5 -> /t (.*)/", "wrong: number 1 is 4, the reference has 5"),
                               ("like other cp ../result.txt . -> result.txt", "right: as other/cp"), ("like other ./none -> result.txt", "ends; not compared: No such file or directory: ./none"),
+                              ("like other cp ../result.txt . -> result.txt as bytes", "right: as other/cp"),
                               ("like other false -> result.txt", "ends; not compared: false ended with 1")):
             judged = judge_by_reference(0, "t 3 4\n", scratch, scratch, right, str.split, 9)
             if judged != wanted:
