@@ -10,9 +10,25 @@ export const share_axis = (c, more) =>
     type: 'value',
     min: 0,
     max: 1,
-    axisLabel: { color: c.muted, formatter: (v) => Math.round(100 * v) + ' %' },
+    axisLabel: { color: c.muted, hideOverlap: true, formatter: (v) => Math.round(100 * v) + ' %' },
     ...more,
   });
+
+const label_width = (width) => (width < 500 ? 90 : 180);
+
+// Lines of a label that is broken between words.
+function lines_of(name, width) {
+  const letters = Math.floor(label_width(width) / 7);
+  let [lines, used] = [1, 0];
+  for (const word of name.split(' ')) {
+    if (used > 0 && used + 1 + word.length > letters) [lines, used] = [lines + 1, 0];
+    used += (used > 0) + word.length;
+  }
+  return lines;
+}
+
+// `each`: pixels of a bar whose label has one line.
+const bars_height = (rows, each) => (width) => 84 + rows.length * Math.max(each, 6 + 14 * Math.max(...rows.map((r) => lines_of(r.name, width))));
 
 /// Horizontal bars, one for each name: rows [{name, share}].
 function bars(rows, c, width, label, across, up) {
@@ -26,7 +42,7 @@ function bars(rows, c, width, label, across, up) {
       name: up,
       inverse: true,
       data: rows.map((r) => r.name),
-      axisLabel: { color: c.text, width: width < 500 ? 90 : 180, overflow: 'break' },
+      axisLabel: { color: c.text, width: label_width(width), overflow: 'break', lineHeight: 14, interval: 0 },
     }),
     series: [
       {
@@ -45,7 +61,7 @@ export function speed_of_light_chart(kernel) {
   return chart({
     name: 'speed_of_light',
     title: 'Speed of light',
-    height: 84 + 30 * used.length,
+    height: bars_height(used, 30),
     about: `What the kernel used of what the chip can do in its time. Most used: ${[...used]
       .sort((a, b) => b.share - a.share)
       .slice(0, 2)
@@ -66,7 +82,7 @@ export function occupancy_chart(kernel) {
   return chart({
     name: 'occupancy',
     title: 'Warp slots: used, and lost to what',
-    height: 84 + 30 * rows.length,
+    height: bars_height(rows, 30),
     about: `Theoretical occupancy is ${percent(theory)}, achieved ${percent(achieved)}. The parts add up to all warp slots of the SMs at work.`,
     header: ['part', 'share of warp slots'],
     rows: () => rows.map((r) => [r.name, r.share]),
@@ -82,7 +98,7 @@ export function instruction_chart(kernel) {
   return chart({
     name: 'instructions',
     title: 'Instructions by unit',
-    height: 84 + 28 * rows.length,
+    height: bars_height(rows, 28),
     about: `${short(all)} warp instructions; the largest part goes to ${[...rows].sort((a, b) => b.share - a.share)[0]?.name ?? 'none'}.`,
     header: ['unit', 'warp instructions', 'share'],
     rows: () => rows.map((r) => [r.name, r.count, r.share]),
