@@ -116,9 +116,10 @@ std::set<std::size_t> paths_of_branch(const machine_code& code, std::size_t bloc
   return paths;
 }
 
-}  // namespace
-
-bool has_loops_by_thread(const machine_code& code) {
+// Whether some step is, with the registers that vary before it: step, block, registers, whether it reads one of them or
+// gives a varying value itself.
+template <class Is>
+bool any_varying(const machine_code& code, Is&& is) {
   registers varying;
   std::set<std::size_t> partial;  // blocks that some threads alone execute
   for (unsigned pass = 0; pass < 3; ++pass)
@@ -127,9 +128,8 @@ bool has_loops_by_thread(const machine_code& code) {
         const machine_step& step = code.steps[k];
         const operands o = operands_of(step);
         const bool from = is_varying(step) || meets(o.read, varying);
+        if (is(step, block, varying, from)) return true;
         if (step.is("BRA") && from) {
-          const std::vector<std::size_t>& next = code.blocks[block].next;
-          if (std::any_of(next.begin(), next.end(), [&](std::size_t n) { return n <= block; })) return true;
           const std::set<std::size_t> paths = paths_of_branch(code, block);
           partial.insert(paths.begin(), paths.end());
         }
@@ -138,6 +138,21 @@ bool has_loops_by_thread(const machine_code& code) {
           else if (!o.guarded) varying.erase(r);
       }
   return false;
+}
+
+}  // namespace
+
+bool has_loops_by_thread(const machine_code& code) {
+  return any_varying(code, [&code](const machine_step& step, std::size_t block, const registers&, bool reads) {
+    const std::vector<std::size_t>& next = code.blocks[block].next;
+    return step.is("BRA") && reads && std::any_of(next.begin(), next.end(), [&](std::size_t n) { return n <= block; });
+  });
+}
+
+bool has_local_arrays_by_thread(const machine_code& code) {
+  return any_varying(code, [](const machine_step& step, std::size_t, const registers& varying, bool) {
+    return (step.is("LDL") || step.is("STL")) && meets(address_of(step), varying);
+  });
 }
 
 }  // namespace heddle::testbench

@@ -24,4 +24,7 @@ bool follows_loaded_values(const machine_code& code, const std::set<std::size_t>
 /// work.
 bool has_loops_by_thread(const machine_code& code);
 
+/// The same of indices of arrays in local memory: no unrolled loop makes them constants.
+bool has_local_arrays_by_thread(const machine_code& code);
+
 }  // namespace heddle::testbench

@@ -30,29 +30,29 @@ double least_passes(const place_sums& p, const time_model& t) {
 
 }  // namespace
 
-void relieve_memory_waits(relief& r, const time_model& t) {
+void relieve_memory_waits(relief& r, const time_model& t, bool coalesced) {
   double now = 0, then = 0;
-  for (const char* part : {"L1 look-ups", "L1", "SMs to L2", "L2 to SMs", "DRAM"}) {
+  for (const char* part : {"L1 look-ups", "L1", "SMs to L2", "L2 to SMs", "DRAM", "DRAM rows"}) {
     now = std::max(now, t.use_of(part));
-    then = std::max(then, t.use_of(part) * (1 - r.parts[part]));
+    then = std::max(then, t.left_of(part, r));
   }
   const double less = ratio(now - then, now) * std::min(1.0, now / fully_busy);
   for (const char* state : {"lg_throttle", "mio_throttle", "drain"}) r.states[state] = less;
-  r.states["long_scoreboard"] = less * (1 - t.loads_alone());
+  // What loads take beyond their latency they wait behind others, however seldom the path is busy in all of the time.
+  r.states["long_scoreboard"] = ratio(now - then, now) * (1 - t.loads_alone(coalesced));
   // Who waits for room in the queue of the load/store unit waits for the look-ups of those before.
   r.states["lg_throttle"] = std::max(less, r.parts["L1 look-ups"]);
   // Code that an SM reads from the L2 waits behind its data. The less busy the route is, the more remains of what
   // fetches take on an idle chip.
   const double ports = std::max(t.use_of("SMs to L2"), t.use_of("L2 to SMs"));
-  if (ports >= busy_part) r.states["no_instruction"] = less * (1 - t.fetches_alone() * (1 - ports) / (1 - busy_part));
+  if (ports < busy_part) return;
+  for (const char* state : {"no_instruction", "branch_resolving"})
+    r.states[state] = less * (1 - t.fetches_alone() * (1 - ports) / (1 - busy_part));
 }
 
 double speedup_by_memory(const relief& r, const time_model& t, std::initializer_list<const char*> parts) {
   double left = 0;
-  for (const char* part : parts) {
-    const auto relieved = r.parts.find(part);
-    left = std::max(left, t.use_of(part) * (1 - (relieved == r.parts.end() ? 0 : relieved->second)));
-  }
+  for (const char* part : parts) left = std::max(left, t.left_of(part, r));
   return left > 0 ? std::min(t.speedup(r), std::max(1.0, fully_busy / left)) : t.speedup(r);
 }
 
@@ -102,6 +102,17 @@ double waits_for_other_lines(const time_model& t, const place_sums& p, double re
   return longer;
 }
 
+/// Stores that lie apart while loads do not, as of a transposition, are mended by a tile in shared memory: its loads do
+/// not lie between stores any more. Each waits behind the stores before it, however seldom the path is busy in all of
+/// the time, since warps store at once.
+void relieve_loads_between_stores(relief& r, const time_model& t) {
+  const double apart = t.loads_without({}), together = t.loads_without({"STG"});
+  r.states["long_scoreboard"] = 1 - together - (1 - apart) * (1 - r.parts["SMs to L2"]);
+  const double tile =
+      2 * t.machine.number("shared_memory.latency_cycles") + t.machine.number("sm.barrier_latency_cycles");
+  r.lifetime -= ratio(tile * number_at(t.kernel, {"warps"}), number_at(t.kernel, {"warp_cycles", "active"}));
+}
+
 }  // namespace
 
 void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
@@ -122,9 +133,12 @@ void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
     r.parts["L1"] = saved("l1_hits");
     r.parts["SMs to L2"] = r.parts["L2 to SMs"] = saved("l2_sectors");
     r.parts["DRAM"] = saved("dram_sectors");
-    relieve_memory_waits(r, t);
+    // Neighbouring sectors lie in one row.
+    r.parts["DRAM rows"] = ratio(p.count("dram_sectors"), t.moved("dram_sectors"));
+    relieve_memory_waits(r, t, true);
     r.lifetime = -ratio(waits_for_other_lines(t, p, r.states["long_scoreboard"]),
                         number_at(t.kernel, {"warp_cycles", "active"}));
+    if (p.contains("st.")) relieve_loads_between_stores(r, t);
     const bool shifted = sectors < 1.6 * least;
     to.push_back(
         {shifted ? "misaligned access" : "uncoalesced access", p.name,
@@ -313,10 +327,14 @@ void local_memory(const time_model& t, std::vector<advice>& to) {
   r.parts["SMs to L2"] = ratio(local.stores.count("l2_sectors"), stored);
   r.parts["L2 to SMs"] = ratio(local.all.count("l2_sectors"), t.moved("l2_sectors"));
   r.parts["DRAM"] = ratio(local.all.count("dram_sectors"), t.moved("dram_sectors"));
-  const double executed = local.all.executed + local.others.executed;
-  r.parts["issue slots"] = ratio(executed, number_at(t.kernel, {"metrics", "inst_executed"}));
-  r.parts["ldst"] = ratio(local.all.executed, number_at(t.kernel, {"instructions", "ldst"}));
-  r.parts["int"] = std::min(1.0, ratio(local.others.executed, number_at(t.kernel, {"instructions", "int"})));
+  // Registers have no indices that differ between threads: such an array goes to shared memory, one pass an access.
+  const bool by_thread = has_local_arrays_by_thread(t.code);
+  if (!by_thread) {
+    const double executed = local.all.executed + local.others.executed;
+    r.parts["issue slots"] = ratio(executed, number_at(t.kernel, {"metrics", "inst_executed"}));
+    r.parts["ldst"] = ratio(local.all.executed, number_at(t.kernel, {"instructions", "ldst"}));
+    r.parts["int"] = std::min(1.0, ratio(local.others.executed, number_at(t.kernel, {"instructions", "int"})));
+  }
   // Who waits for other memory does so without arrays, too, but not behind their lines in the busiest unit of the
   // route.
   std::string busiest = "L1 look-ups";
@@ -330,12 +348,21 @@ void local_memory(const time_model& t, std::vector<advice>& to) {
     const double own = std::min(1.0, ratio(local.all.waits(state), all * t.share_of(state)));
     r.states[state] = own + (1 - own) * behind;
   }
-  const load_waits loads = waits_for_loads(t, part);
+  load_waits loads = waits_for_loads(t, part);
+  if (by_thread) {
+    const double instead =
+        (local.all.executed - local.stores.executed) * t.machine.number("shared_memory.latency_cycles");
+    loads.local = std::max(0.0, loads.local - ratio(instead, all * t.share_of("long_scoreboard")));
+    cycles = 0;
+  }
   r.states["long_scoreboard"] = loads.local + (1 - loads.local - loads.alone) * behind;
   r.lifetime = ratio(cycles, all);
   to.push_back({"local memory", local.worst,
                 fmt::format("{:.0f} % of the lines looked up in the L1 are of arrays or spilled registers", 100 * part),
-                "index arrays by constants (unroll the loop), or let a thread have more registers", t.speedup(r)});
+                by_thread
+                    ? "its index differs between threads: keep the array in shared memory, a column for each thread"
+                    : "index arrays by constants (unroll the loop), or let a thread have more registers",
+                t.speedup(r)});
 }
 
 }  // namespace heddle::testbench

@@ -22,10 +22,11 @@ std::string rounded(double value);
 
 /// Waits for the path to the L1 and beyond become shorter as its busiest part has less to do. No warp waits for a part
 /// that is seldom busy.
-void relieve_memory_waits(relief& r, const time_model& t);
+void relieve_memory_waits(relief& r, const time_model& t, bool coalesced = false);
 
 /// The speedup where what remains in these parts of the path to memory does not come sooner than at 80 % of their peak.
-double speedup_by_memory(const relief& r, const time_model& t, std::initializer_list<const char*> parts = {"DRAM"});
+double speedup_by_memory(const relief& r, const time_model& t,
+                         std::initializer_list<const char*> parts = {"DRAM", "DRAM rows"});
 
 /// Accesses that wait for a place in the load/store unit's queue wait for all that the unit does before: passes over
 /// banks, constants one after another, look-ups in the L1. `part` of the unit has `saved` cycles less to do; no access

@@ -59,13 +59,21 @@ void barriers(const time_model& t, std::vector<advice>& to) {
 
 namespace {
 
+// What remains there comes no sooner than at 80 % of its peak.
+const std::initializer_list<const char*> path_to_memory = {"L1 look-ups", "L1",   "SMs to L2",
+                                                           "L2 to SMs",   "DRAM", "DRAM rows"};
+constexpr double one_word = 0.9;       // passes of a lane
+constexpr double one_of_slices = 1.6;  // to the mean: addresses of many counters are in all slices alike
+
 /// Whether some lanes wait for others: several of a warp change one address, or the addresses of all are in few slices.
 bool lanes_wait(const time_model& t, const place_sums& p) {
   if (p.count("atomic_addresses") == 0) return false;
   double all = 0;
   for (const place_sums& line : t.lines) all += t.atomic_cycles(line);
-  const bool few_slices = number_at(t.kernel, {"busiest_atomic_unit_cycles"}) * l2_slices(t.machine) >= 2 * all;
-  return p.thread_executed >= 2 * p.count("atomic_addresses") || (few_slices && t.use_of("atomics") >= fully_busy);
+  const double clock = ratio(t.machine.number("interconnect.clock_mhz"), t.machine.number("gpu.core_clock_mhz"));
+  const double busiest = t.use_of("atomics") * number_at(t.kernel, {"cycles"}) * clock;
+  const bool few_slices = busiest * l2_slices(t.machine) >= one_of_slices * all;
+  return p.thread_executed >= 2 * p.count("atomic_addresses") || (few_slices && t.use_of("atomics") >= busy_part);
 }
 
 /// Core cycles that a sum over a block takes: shuffles, a barrier, one thread that adds up the warps' sums, and the
@@ -98,7 +106,7 @@ void global_atomics(const time_model& t, const place_sums& p, std::vector<advice
   for (const char* state : {"lg_throttle", "mio_throttle", "drain"}) r.states[state] = busy;
   r.states["imc_miss"] = busy * (1 - t.constants_alone());
   for (const char* state : {"no_instruction", "branch_resolving"}) r.states[state] = busy * (1 - t.fetches_alone());
-  r.states["long_scoreboard"] = busy * (1 - t.loads_without_atomics());
+  r.states["long_scoreboard"] = busy * (1 - t.loads_without({"ATOM", "RED"}));
   // Warps that end one after another behind the slices do so no more. What is left comes when blocks end,
   // as far apart as they started, and finds what it changes in device memory.
   r.rest = busy;
@@ -117,7 +125,7 @@ void global_atomics(const time_model& t, const place_sums& p, std::vector<advice
                             addresses < 1.05 ? std::string("one address") : rounded(addresses) + " addresses",
                             rounded(ratio(p.count("atomic_turns"), p.executed))),
                 "add up within the warp (__reduce_add_sync, shuffles) and the block first, then one atomic a block",
-                speedup_by_memory(r, t, {"L1 look-ups", "L1", "SMs to L2", "L2 to SMs", "DRAM"})});
+                speedup_by_memory(r, t, path_to_memory)});
 }
 
 void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice>& to) {
@@ -133,6 +141,9 @@ void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice
   r.states["mio_throttle"] = saved;
   r.states["short_scoreboard"] = t.use_of("shared memory") >= busy_part ? saved : alone;
   relieve_load_store_queue(r, t, "shared memory", passes - accesses);
+  // A sum of one word is kept in a register, and no atomic lies between loads any more.
+  if (passes >= one_word * p.thread_executed)
+    r.states["long_scoreboard"] = std::max(0.0, t.loads_alone() - t.loads_without({"ATOM", "RED"}));
   // At a barrier warps wait for others, which have less to wait for themselves.
   double relieved = 0;
   for (const auto& [state, share] : r.states) relieved += share * t.share_of(state);
@@ -140,7 +151,8 @@ void shared_atomics(const time_model& t, const place_sums& p, std::vector<advice
   to.push_back({"atomics by address", p.name,
                 fmt::format("{} passes over the banks an access: lanes that change one address take one each",
                             rounded(passes / accesses)),
-                "add up within the warp first, or give each lane or warp a copy of the counters", t.speedup(r)});
+                "add up within the warp first, or give each lane or warp a copy of the counters",
+                speedup_by_memory(r, t, path_to_memory)});
 }
 
 }  // namespace

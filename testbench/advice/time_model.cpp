@@ -50,6 +50,28 @@ place_sums sums_of(const json& line, const std::string& name) {
   return p;
 }
 
+// A channel opens a row at most each t_rrd, or as many as in t_faw, once a bank has closed the one before: with all
+// banks in use, each waits for its own a part of t_rc on average.
+double use_of_rows(const json& kernel, const machine_parameters& m) {
+  const double closed = m.number("dram.t_rc_cycles"), banks = m.number("dram.banks") * m.number("dram.ranks");
+  const double bank = closed > 0 ? closed : m.number("dram.t_ras_cycles") + m.number("dram.t_rp_cycles");
+  const double each = std::max(m.number("dram.t_rrd_cycles"), m.number("dram.t_faw_cycles") / 4) + ratio(bank, banks);
+  const double clock = ratio(m.number("dram.clock_mhz"), m.number("gpu.core_clock_mhz"));
+  return std::min(1.0, ratio(each * number_at(kernel, {"memory", "dram", "row_misses"}),
+                             number_at(kernel, {"cycles"}) * clock * m.number("memory.channels")));
+}
+
+// L2 cycles for which the atomics of a line occupy atomic units.
+double unit_cycles(const place_sums& atomic, const machine_parameters& m) {
+  const double each = m.number("l2.atomic_occupancy_cycles"), most = m.number("l2.atomic_limit_cycles");
+  if (atomic.count("atomic_addresses") == 0) return 0;
+  const double requests = atomic.count("l1_requests");
+  double further = ratio(atomic.count("atomic_turns") - requests, requests) *
+                   (each > 0 ? each : m.number("l2.atomic_interval_cycles"));
+  if (each == 0 && most > 0) further = std::min(further, most);
+  return requests * (1 + further);
+}
+
 }  // namespace
 
 double place_sums::count(const char* name_of) const {
@@ -100,8 +122,15 @@ time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), 
   uses_["L1 look-ups"] = std::min(1.0, ratio(moved("l1_requests"), cycles));
   uses_["constant look-ups"] = std::min(1.0, ratio(moved("constant_reads"), cycles));
   const double clock = ratio(m.number("interconnect.clock_mhz"), m.number("gpu.core_clock_mhz"));
-  uses_["atomics"] =
-      std::min(1.0, ratio(number_at(k, {"busiest_atomic_unit_cycles"}), number_at(k, {"cycles"}) * clock));
+  // The array of a slice takes its time for each sector that its atomics change, too.
+  double units = 0, slices = 0;
+  for (const place_sums& line : lines) {
+    units += unit_cycles(line, m);
+    slices += atomic_cycles(line);
+  }
+  const double busiest = number_at(k, {"busiest_atomic_unit_cycles"}) * std::max(1.0, ratio(slices, units));
+  uses_["atomics"] = std::min(1.0, ratio(busiest, number_at(k, {"cycles"}) * clock));
+  uses_["DRAM rows"] = use_of_rows(k, m);
   for (const wait_share& w : waits(k)) states_[w.name] = w.share;
   ends_ = std::min(
       1.0, time_of_starts() + ratio(m.number("cwd.dispatch_latency_cycles") + round_trip(), number_at(k, {"cycles"})));
@@ -110,13 +139,8 @@ time_model::time_model(const json& k, const machine_parameters& m) : kernel(k), 
 }
 
 double time_model::atomic_cycles(const place_sums& atomic) const {
-  const double each = machine.number("l2.atomic_occupancy_cycles"), most = machine.number("l2.atomic_limit_cycles");
-  if (atomic.count("atomic_addresses") == 0) return 0;
-  const double requests = atomic.count("l1_requests");
-  double further = ratio(atomic.count("atomic_turns") - requests, requests) *
-                   (each > 0 ? each : machine.number("l2.atomic_interval_cycles"));
-  if (each == 0 && most > 0) further = std::min(further, most);
-  return requests * (1 + further);
+  const double written = machine.number("l2.write_interval_cycles") * atomic.count("l2_sectors");
+  return atomic.count("atomic_addresses") == 0 ? 0 : std::max(unit_cycles(atomic, machine), written);
 }
 
 double time_model::round_trip(double dram_share) const {
@@ -128,47 +152,44 @@ double time_model::round_trip() const {
          ratio(machine.number("gpu.core_clock_mhz"), machine.number("interconnect.clock_mhz"));
 }
 
-double time_model::loads_alone() const {
-  double now = 0, least = 0;
-  for (const machine_step& step : code.steps) {
-    now += step.loads;
-    least += std::min(step.loads, step.executed * round_trip());
-  }
-  return ratio(least, now);
-}
+double time_model::loads_alone(bool coalesced) const { return loads_without({}, coalesced); }
 
-double time_model::latency_of(const machine_step& load) const {
+double time_model::latency_of(const machine_step& load, bool coalesced) const {
   if (load.executed == 0) return 0;
   const double look_ups = load.look_ups / load.executed, sectors = std::max(1.0, ratio(load.l1_sectors, load.look_ups));
   // An access waits for its last line, so one from afar is enough.
-  const auto share = [&](double from) { return std::min(1.0, from / sectors / load.executed); };
+  const auto share = [&](double from) {
+    return std::min(1.0, coalesced ? ratio(from, load.l1_sectors) : from / sectors / load.executed);
+  };
   const double missed = share(load.l2_sectors), read = share(load.dram_sectors);
   return (1 - missed) * machine.number("l1.latency_cycles") + missed * round_trip(std::min(1.0, ratio(read, missed))) +
-         std::max(0.0, look_ups - 1);
+         (coalesced ? 0 : std::max(0.0, look_ups - 1));
 }
 
-double time_model::loads_alone(const code_block& block, bool overlap) const {
+double time_model::loads_alone(const code_block& block, bool overlap, bool coalesced) const {
   struct origin {
     unsigned depth = 0;  // loads one after another that the value needs
-    double latency = 0;  // of the last of them
+    double ready = 0;    // when the last of them has come, in cycles of a warp from the begin of the block
   };
   std::map<std::string, origin> values;  // by register
   std::map<unsigned, double> longest;    // by depth
-  double sum = 0;
+  double sum = 0, now = 0;
   for (std::size_t k = block.first; k <= block.last; ++k) {
     const machine_step& step = code.steps[k];
+    if (step.executed == 0) continue;
     const operands o = operands_of(step);
     origin from;
     for (const std::string& name : o.read)
       if (const auto value = values.find(name); value != values.end()) {
         from.depth = std::max(from.depth, value->second.depth);
-        from.latency = std::max(from.latency, value->second.latency);
+        from.ready = std::max(from.ready, value->second.ready);
       }
-    const double latency = from.depth == 0 ? round_trip() : from.latency;  // of a load before the block
+    const double latency = from.depth == 0 ? round_trip() : std::max(0.0, from.ready - now);  // 0: of a load before
     const double wait = std::min(step.loads, step.executed * latency);
     sum += wait;
     longest[from.depth] = std::max(longest[from.depth], wait);
-    if (step.is("LDG")) from = {from.depth + 1, latency_of(step)};
+    now += (step.fixed + wait) / step.executed;
+    if (step.is("LDG")) from = {from.depth + 1, now + latency_of(step, coalesced)};
     for (const std::string& name : o.written) values[name] = from;
   }
   if (!overlap) return sum;
@@ -177,15 +198,37 @@ double time_model::loads_alone(const code_block& block, bool overlap) const {
   return sum;
 }
 
-double time_model::loads_without_atomics() const {
+std::vector<code_block> time_model::blocks_without(std::initializer_list<const char*> opcodes) const {
+  const auto has_one = [&](const code_block& block) {
+    for (std::size_t k = block.first; k <= block.last; ++k)
+      for (const char* opcode : opcodes)
+        if (code.steps[k].executed > 0 && code.steps[k].is(opcode)) return true;
+    return false;
+  };
+  std::vector<code_block> all;
+  for (std::size_t at = 0; at < code.blocks.size(); ++at) {
+    std::size_t end = at;  // of the shortest loop that begins here
+    for (std::size_t last = at + 1; last < code.blocks.size() && end == at; ++last)
+      for (const std::size_t next : code.blocks[last].next)
+        if (next == at) end = last;
+    const code_block loop{code.blocks[at].first, code.blocks[end].last, {}};
+    const bool joined = end != at && has_one(loop);
+    all.push_back(joined ? loop : code.blocks[at]);
+    if (joined) at = end;
+  }
+  return all;
+}
+
+double time_model::loads_without(std::initializer_list<const char*> opcodes, bool coalesced) const {
   double now = 0, least = 0;
-  for (const code_block& block : code.blocks) {
-    bool atomics = false;
+  for (const code_block& block : blocks_without(opcodes)) {
+    bool apart = false;
     for (std::size_t k = block.first; k <= block.last; ++k) {
-      now += code.steps[k].loads;
-      atomics = atomics || code.steps[k].is("ATOM") || code.steps[k].is("RED");
+      const machine_step& step = code.steps[k];
+      now += step.loads;
+      apart = apart || std::any_of(opcodes.begin(), opcodes.end(), [&step](const char* o) { return step.is(o); });
     }
-    least += loads_alone(block, atomics);
+    least += loads_alone(block, apart, coalesced);
   }
   return ratio(least, now);
 }
@@ -289,8 +332,16 @@ bool time_model::differ(double number) const {
 // If all have as much to do, they end one after another all the same, behind each other in queues.
 bool time_model::warps_differ() const { return differ(number_at(kernel, {"warps"})); }
 
+// A short branch that few take makes no block longer than others.
 bool time_model::has_equal_blocks() const {
-  return !code.steps.empty() && !differ(number_at(kernel, {"blocks"})) && !has_loops_by_thread(code);
+  constexpr double noticed = 0.05;
+  double all = 0, unequal = 0;
+  for (const machine_step& step : code.steps) {
+    const double each = ratio(step.executed, number_at(kernel, {"blocks"}));
+    all += step.cycles();
+    if (std::abs(each - std::round(each)) >= 0.01) unequal += step.cycles();
+  }
+  return !code.steps.empty() && unequal < noticed * all && !has_loops_by_thread(code);
 }
 
 bool time_model::has_equal_warps() const {
@@ -313,12 +364,15 @@ double time_model::share_of(const std::string& state) const {
   return found == states_.end() ? 0 : found->second;
 }
 
+double time_model::left_of(const std::string& part, const relief& r) const {
+  auto found = r.parts.find(part);
+  if (found == r.parts.end() && part == "DRAM rows") found = r.parts.find("DRAM");
+  return use_of(part) * (1 - (found == r.parts.end() ? 0 : found->second));
+}
+
 double time_model::busiest(const relief& r) const {
   double most = 0;
-  for (const auto& [part, use] : uses_) {
-    const auto found = r.parts.find(part);
-    most = std::max(most, found == r.parts.end() ? use : use * (1 - found->second));
-  }
+  for (const auto& [part, use] : uses_) most = std::max(most, left_of(part, r));
   return most;
 }
 

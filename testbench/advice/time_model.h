@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -53,25 +54,31 @@ class time_model {
   /// The time now to that after the change; at least 1.
   [[nodiscard]] double speedup(const relief& r) const;
   /// How much of its time a part is used at its peak, 0 to 1: those of speed_of_light(), "L1 look-ups", "constant
-  /// look-ups", and "atomics": of the slice of the L2 whose atomic unit has most to do.
+  /// look-ups", "DRAM rows": of the rows that its channels could open, and "atomics": of the slice of the L2 that has
+  /// most of them.
   [[nodiscard]] double use_of(const std::string& part) const;
+  /// What remains of it, if the time was as it is. Of the DRAM's rows goes what goes of its data, unless the change
+  /// says otherwise.
+  [[nodiscard]] double left_of(const std::string& part, const relief& r) const;
   /// Of the warp-cycles, 0 to 1.
   [[nodiscard]] double share_of(const std::string& state) const;
   /// The largest use of a part, if the time was as it is: after the change.
   [[nodiscard]] double busiest(const relief& r = {}) const;
-  /// L2 cycles for which the atomics of a line occupy atomic units, all slices together.
+  /// L2 cycles for which the atomics of a line occupy slices, all of these together: their atomic units, or arrays.
   [[nodiscard]] double atomic_cycles(const place_sums& atomic) const;
   /// What a load takes that misses the L1 and hits the L2 of an idle chip, in core cycles.
   [[nodiscard]] double round_trip() const;
   /// The same of one that misses the L2, or of a share of them.
   [[nodiscard]] double round_trip(double dram_share) const;
-  /// What a load takes on an idle chip, from where its sectors come.
-  [[nodiscard]] double latency_of(const machine_step& load) const;
-  /// The share of the waits for loads that they would take on an idle chip, from the L2.
-  [[nodiscard]] double loads_alone() const;
-  /// The same, from where they come now, if there were no atomics, which keep the loads of a basic block apart: loads
-  /// that need no other's value overlap then.
-  [[nodiscard]] double loads_without_atomics() const;
+  /// What a load takes on an idle chip, from where its sectors come: an access waits for the farthest. Once they are
+  /// coalesced there are few accesses with sectors from afar.
+  [[nodiscard]] double latency_of(const machine_step& load, bool coalesced = false) const;
+  /// The share of the waits for loads that they would take on an idle chip, from where they come now. What is loaded
+  /// before another's value is needed comes meanwhile.
+  [[nodiscard]] double loads_alone(bool coalesced = false) const;
+  /// The same if there were none of these instructions (atomics, stores), which keep the
+  /// loads of a basic block or loop apart: loads that need no other's value overlap then.
+  [[nodiscard]] double loads_without(std::initializer_list<const char*> opcodes, bool coalesced = false) const;
   /// The same of the waits for constants: each that is no hit takes the latency of a miss.
   [[nodiscard]] double constants_alone() const;
   /// The same of the waits for instructions: each line of the code is fetched once. Of a line that the prefetcher
@@ -93,7 +100,7 @@ class time_model {
   /// Whether all warps have the same work: each instruction is executed as often by all, and no loop's count depends on
   /// the thread, the block or data.
   [[nodiscard]] bool has_equal_warps() const;
-  /// The same of blocks, whose warps may have unlike work.
+  /// The same of blocks, whose warps may have unlike work, but for instructions of little time.
   [[nodiscard]] bool has_equal_blocks() const;
   /// Whether a hundredth of the warps, or more, execute some instruction less often than others.
   [[nodiscard]] bool warps_differ() const;
@@ -107,9 +114,11 @@ class time_model {
   machine_code code;
 
  private:
+  /// Basic blocks, but those of an innermost loop with such an instruction are one.
+  [[nodiscard]] std::vector<code_block> blocks_without(std::initializer_list<const char*> opcodes) const;
   /// Warp-cycles of waits for loads in a basic block on an idle chip, as they are, or if those that need no other's
   /// value overlap.
-  [[nodiscard]] double loads_alone(const code_block& block, bool overlap) const;
+  [[nodiscard]] double loads_alone(const code_block& block, bool overlap, bool coalesced) const;
   /// Whether a hundredth of so many warps or blocks, or more, execute some instruction less often than others.
   [[nodiscard]] bool differ(double number) const;
   /// Core cycles that a warp takes to issue the instructions of each line of code, once.

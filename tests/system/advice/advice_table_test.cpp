@@ -43,6 +43,7 @@ constexpr const char* waits = "views/advice_waits";
 constexpr const char* more = "advice/more";
 constexpr const char* serial = "advice/serial";
 constexpr const char* one_wave = "advice/one_wave";
+constexpr const char* bounds = "advice/bounds";
 
 words values_and_turns(unsigned threads, unsigned turns) {
   return {words_of(threads + 4096), bytes(16 * threads), number(turns)};
@@ -52,6 +53,10 @@ words chase(unsigned threads, unsigned turns) { return {bytes(4194304), bytes(4 
 template <unsigned turns>
 words values(unsigned threads) {
   return values_and_turns(threads, turns);
+}
+template <unsigned turns>
+words streamed(unsigned threads) {
+  return {words_of(turns * threads), bytes(4 * turns * threads), number(turns)};
 }
 template <unsigned turns>
 words chased(unsigned threads) {
@@ -66,6 +71,18 @@ const row rows[] = {
     {"uncoalesced access", one_wave, "row_of_thread", "row_of_thread_mended",
      [](unsigned n) {
        return words{words_of(16 * n), bytes(4 * n), number(16)};
+     }},
+    {"uncoalesced access", bounds, "transposed", "transposed_mended",
+     [](unsigned n) {
+       return words{words_of(4 * n), bytes(16 * n), number(n / 32)};
+     }},
+    {"uncoalesced access", bounds, "gathered", "gathered_mended",
+     [](unsigned n) {
+       return words{words_of(262144), bytes(4 * n), number(16)};
+     }},
+    {"unused vector width", bounds, "row_by_words", "row_by_words_mended",
+     [](unsigned n) {
+       return words{words_of(64 * n), bytes(4 * n), number(64)};
      }},
     {"unused vector width", first, "quads", "quads_mended",
      [](unsigned n) {
@@ -88,6 +105,8 @@ const row rows[] = {
     {"divergence", more, "unlike_turns", "unlike_turns_mended", values<96>, {16, 32}},
     {"double precision", first, "widened", "widened_mended", values<100>},
     {"double precision", one_wave, "double_literals", "double_literals_mended", values<16>},
+    {"double precision", bounds, "scaled_stream", "scaled_stream_mended", streamed<8>},
+    {"double precision", bounds, "deviation", "deviation_mended", values<16>},
     {"barriers", waits, "uneven", "uneven_mended", values<8>},
     {"serial work", serial, "one_sums", "one_sums_mended", values<8>},
     {"serial work", serial, "four_sum", "one_sums_mended", values<8>},
@@ -104,6 +123,11 @@ const row rows[] = {
     {"atomics by address", more, "apart", "apart_mended", values<16>},
     {"atomics by address", more, "histogram_of_few", "histogram_of_few_mended", values<16>},
     {"atomics by address", one_wave, "sums_of_blocks", "sums_of_blocks_mended", values<4>},
+    {"atomics by address", bounds, "sums_by_key", "sums_by_key_mended",
+     [](unsigned n) {
+       return words{words_of(8 * n), bytes(1024), number(8)};
+     }},
+    {"atomics by address", bounds, "counted", "counted_mended", values<16>},
     {"prefetch distance", one_wave, "between_barriers", "between_barriers_mended",
      [](unsigned n) {
        return words{words_of(n + 8192), bytes(4 * n), number(32)};
@@ -323,6 +347,13 @@ const sound_kernel sound_kernels[] = {
      [](unsigned n) { return values_and_turns(8 * n, 64); },
      {},
      serial},
+    // Blocks of equal work end apart: some read what no other has read before, others find it in the L2.
+    {"odd_and_even",
+     "256",
+     [](unsigned threads) { return of_threads(2 * threads); },
+     [](unsigned n) { return values_and_turns(2 * n + 4096, 32); },
+     {"divergence", "prefetch distance"},
+     bounds},
     // Needs no barrier, and its loads might begin earlier. But its blocks have equal work.
     {"needless_barriers", "256", of_threads, values<16>, {"barriers", "prefetch distance"}, serial},
 };

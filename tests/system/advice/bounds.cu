@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// As more.cu: kernels of which a rule sees one cause, while another bounds their time.
+// Made into PTX by: nvcc -arch=compute_75 -lineinfo -ptx bounds.cu
+#define KERNEL extern "C" __global__ void
+
+// Double precision: a literal in a stream from and to memory.
+KERNEL scaled_stream(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = 0; k < passes; ++k) out[i + k * threads] = in[i + k * threads] * 0.3;
+}
+KERNEL scaled_stream_mended(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = 0; k < passes; ++k) out[i + k * threads] = in[i + k * threads] * 0.3f;
+}
+
+// Double precision: each turn waits for what it loads.
+KERNEL deviation(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < passes; ++k) {
+    const double apart = in[i + k * 32] - 0.25;
+    sum += static_cast<float>(apart * apart);
+  }
+  out[i] = sum;
+}
+KERNEL deviation_mended(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < passes; ++k) {
+    const float apart = in[i + k * 32] - 0.25f;
+    sum += apart * apart;
+  }
+  out[i] = sum;
+}
+
+// Uncoalesced access: the stores of a transposition. Each load lies behind the store before it.
+KERNEL transposed(const float* in, float* out, int columns) {
+  const int rows = gridDim.x / (columns / 32) * 32, x = blockIdx.x % (columns / 32) * 32 + threadIdx.x % 32,
+            y = blockIdx.x / (columns / 32) * 32 + threadIdx.x / 32;
+  for (int j = 0; j < 32; j += 8) out[x * rows + y + j] = in[(y + j) * columns + x];
+}
+KERNEL transposed_mended(const float* in, float* out, int columns) {
+  __shared__ float tile[32][33];
+  const int rows = gridDim.x / (columns / 32) * 32, left = blockIdx.x % (columns / 32) * 32,
+            top = blockIdx.x / (columns / 32) * 32, x = threadIdx.x % 32, y = threadIdx.x / 32;
+  for (int j = 0; j < 32; j += 8) tile[y + j][x] = in[(top + y + j) * columns + left + x];
+  __syncthreads();
+  for (int j = 0; j < 32; j += 8) out[(left + y + j) * rows + top + x] = tile[x][y + j];
+}
+
+// Uncoalesced access: lanes gather words that lie 17 apart, each turn others.
+KERNEL gathered(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < passes; ++k) sum += in[(i * 17 + k * 4099) & 0x3ffff];
+  out[i] = sum;
+}
+KERNEL gathered_mended(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < passes; ++k) sum += in[(i + k * 4096) & 0x3ffff];
+  out[i] = sum;
+}
+
+// Unused vector width: a row of 64 words for each thread, of which the L1 keeps what a word has brought.
+KERNEL row_by_words(const float* in, float* out, int columns) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < columns; ++k) sum += in[i * columns + k];
+  out[i] = sum;
+}
+KERNEL row_by_words_mended(const float* in, float* out, int columns) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < columns / 4; ++k) {
+    const float4 q = reinterpret_cast<const float4*>(in)[i * (columns / 4) + k];
+    sum += q.x;
+    sum += q.y;
+    sum += q.z;
+    sum += q.w;
+  }
+  out[i] = sum;
+}
+
+// Atomics by address: sums of 256 keys, which all blocks change. Few lanes of a warp meet, but all warps do.
+KERNEL sums_by_key(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = 0; k < passes; ++k) {
+    const float x = in[i + k * threads];
+    atomicAdd(&out[__float_as_int(x) >> 3 & 255], x);
+  }
+}
+KERNEL sums_by_key_mended(const float* in, float* out, int passes) {
+  __shared__ float sums[256];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  sums[threadIdx.x] = 0;
+  __syncthreads();
+  for (int k = 0; k < passes; ++k) {
+    const float x = in[i + k * threads];
+    atomicAdd(&sums[__float_as_int(x) >> 3 & 255], x);
+  }
+  __syncthreads();
+  atomicAdd(&out[threadIdx.x], sums[threadIdx.x]);
+}
+
+// Atomics by address: one word of shared memory, which some lanes of a warp change.
+KERNEL counted(const float* in, float* out, int passes) {
+  __shared__ int count;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  for (int k = 0; k < passes; ++k)
+    if (in[i + k * 256] > 0.1f) atomicAdd(&count, static_cast<int>(in[i + k] * 10));
+  __syncthreads();
+  out[i] = count;
+}
+KERNEL counted_mended(const float* in, float* out, int passes) {
+  __shared__ int count;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  int sum = 0;
+  for (int k = 0; k < passes; ++k)
+    if (in[i + k * 256] > 0.1f) sum += static_cast<int>(in[i + k] * 10);
+  for (int j = 16; j > 0; j /= 2) sum += __shfl_xor_sync(0xffffffff, sum, j);
+  if (threadIdx.x % 32 == 0) atomicAdd(&count, sum);
+  __syncthreads();
+  out[i] = count;
+}
+
+// Sound: odd and even lanes part, and roots of negative numbers take a longer way, but all blocks have about as much to
+// do. The last ones end late, since no other has read their lines before.
+KERNEL odd_and_even(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = 0;
+  for (int k = 0; k < passes; ++k) {
+    const float v = in[i + k * 256];
+    if (threadIdx.x % 2 != 0) {
+      x = (x + v * v) * 0.5f + v;
+      x = sqrtf(x * x - 1);
+    } else {
+      x = __expf((v - x) * (x - v)) * 3 + v;
+      x = rsqrtf(x * x + 2);
+    }
+  }
+  out[i] = x;
+}
