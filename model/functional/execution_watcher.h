@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "heddle/functional/functional_memory.h"
 #include "heddle/simt/warp/execute_function.h"
@@ -39,6 +40,15 @@ struct watched_access : watched_step {
   const functional_block* holder = nullptr;  // whose shared memory; null: the block's own
 };
 
+/// Lanes that meet: those of each group with each other.
+struct lane_meeting {
+  struct group {
+    simt::lane_mask named, naming;  // the lanes that are named, and lanes of the step that name them
+  };
+  std::vector<group> groups;
+  unsigned tile = 0;  // not 0: all lanes of the warp, in tiles of so many side by side
+};
+
 /// What a transfer reads or writes: bytes of shared memory of `holder`, or of global memory.
 struct watched_segment {
   const functional_block* holder = nullptr;  // null: global memory
@@ -66,8 +76,8 @@ class execution_watcher {
   /// The instruction accesses registers that products write.
   virtual void touches_products(const watched_step& step) = 0;
   virtual void fences(const watched_step& step) = 0;
-  /// The lanes of `named` synchronise with each other: bar.warp.sync, shuffles, votes.
-  virtual void lanes_meet(const watched_step& step, simt::lane_mask named) = 0;
+  /// Lanes synchronise with each other: bar.warp.sync, shuffles, votes.
+  virtual void lanes_meet(const watched_step& step, const lane_meeting& meeting) = 0;
   /// Closes a group of copies or products, or waits until at most so many of the newest groups are incomplete.
   virtual void closes_copies(const watched_step& step) = 0;
   virtual void awaits_copies(const watched_step& step) = 0;
@@ -86,9 +96,14 @@ class execution_watcher {
   /// of registers alone; otherwise null. The other calls come after it.
   virtual void executes(const watched_step& step, simt::execute_function execute) = 0;
   [[nodiscard]] bool follows() const { return following_; }
+  /// From now on all warps seem to wait, until something changes.
+  void waits_begin() { polls_global_ = false; }
+  /// Whether global memory has been accessed since: what they wait for may lie outside the launch.
+  [[nodiscard]] bool polls_global() const { return polls_global_; }
 
  protected:
   bool following_ = false;
+  bool polls_global_ = false;
   ~execution_watcher() = default;
 };
 

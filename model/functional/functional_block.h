@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/functional/failure_cause.h"
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sm/block_barriers.h"
 #include "heddle/sm/cluster_arrivals.h"
@@ -49,6 +50,7 @@ struct functional_block {
 struct functional_failure {
   std::string text;
   fault_details details;
+  failure_cause cause = {};
 };
 
 }  // namespace heddle

@@ -30,7 +30,21 @@ std::vector<std::string> functional_executor::lane_places(const block& b, const 
 void functional_executor::fail_deadlocked(const block& b) {
   waiting_block w{launch_->launch_id, b.number, b.context.index, launch_->program.get(), true, {}};
   for (const unsigned k : set_bits(b.barriers.waiting())) w.warps.emplace_back(k, lane_places(b, b.warps[k]));
-  throw functional_failure{describe_deadlock({w}), {}};
+  const std::string text = describe_deadlock({w});
+  const bool known = !w.warps.empty() && !b.warps.empty();
+  const simt::warp_state& first = b.warps[known ? w.warps.front().first : 0].state;
+  throw functional_failure{text, {}, {failure_cause::kind::barrier, first.pc, first.thread(0), b.number, {}}};
+}
+
+// Waits for a time end early: if nothing changes for long but the time, it leaps. True: it has leapt far, and still
+// nothing has changed.
+bool functional_executor::waits_beyond_time() {
+  constexpr std::uint64_t most_doublings = 24, most_leaps = 4096;
+  const std::uint64_t patience = std::uint64_t{1} << (watcher_ != nullptr ? 21 : 24);
+  if (executed_ - quiet_from_ < patience) return false;
+  const std::uint64_t leap = patience << std::min(leaps_, most_doublings);
+  clock_ += leap + leap / 3;  // also in the low word
+  return ++leaps_ > most_leaps;
 }
 
 // As long as memory does not change, the state of all blocks determines what the next round does: a state that recurs
@@ -40,10 +54,16 @@ bool functional_executor::recurs(bool moved) {
   watches_ = !moved;
   changed_ = false;
   if (!quiet) {
-    quiet_ = 0;
+    quiet_ = leaps_ = 0;
+    timed_ = false;
     return false;
   }
-  if (++quiet_ < quiet_rounds) return false;
+  if (++quiet_ == 1) {
+    quiet_from_ = executed_;
+    if (watcher_ != nullptr) watcher_->waits_begin();
+  }
+  if (timed_) return waits_beyond_time();
+  if (quiet_ < quiet_rounds) return false;
   const std::uint64_t now = fingerprint();
   if (quiet_ > quiet_rounds && now == kept_) return true;
   if (quiet_ == quiet_rounds || quiet_ >= 2 * kept_at_) {
@@ -56,12 +76,19 @@ bool functional_executor::recurs(bool moved) {
 // The resident blocks will never end by themselves. False: they stay, as those of other threads may be what they wait
 // for. Of independent blocks, the lowest one has failed.
 bool functional_executor::survives_recurrence() {
-  if (!apart_) throw functional_failure{deadlock_text(nullptr), {}};
+  if (!apart_) throw functional_failure{deadlock_text(nullptr), {}, spinning_cause()};
   if (concurrent_) return false;
   const auto lower = [](const auto& a, const auto& b) { return a->cluster_number < b->cluster_number; };
   const std::uint64_t lowest = (*std::min_element(resident_.begin(), resident_.end(), lower))->cluster_number;
-  supply_->fail(lowest, {deadlock_text(&lowest), {}});
+  supply_->fail(lowest, {deadlock_text(&lowest), {}, spinning_cause()});
   return true;
+}
+
+failure_cause functional_executor::spinning_cause() const {
+  for (const auto& b : resident_)
+    for (const warp& x : b->warps)
+      if (!x.done) return {failure_cause::kind::spinning, x.state.pc, x.state.thread(0), b->number, {}};
+  return {failure_cause::kind::spinning, 0, 0, 0, {}};
 }
 
 std::uint64_t functional_executor::fingerprint() {

@@ -55,6 +55,7 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
     o.how = ending::failed;
     o.text = f.text;
     o.details = f.details;
+    o.cause = f.cause;
     executed_ = 0;  // how many higher blocks have run depends on the threads
   }
   end_launch();
@@ -82,7 +83,8 @@ void functional_executor::begin(const resident_launch& launch, functional_progra
   next_slot_ = 0;
   pause_at_ = no_pause;
   watches_ = changed_ = false;
-  quiet_ = 0;
+  quiet_ = leaps_ = 0;
+  timed_ = false;
 }
 
 void functional_executor::end_launch() {
@@ -298,7 +300,12 @@ void functional_executor::fail(const block& b, const simt::warp_state& w, const 
                                const std::string& what, fault_details details) {
   simt::fault_text f = simt::describe_fault(*launch_, b.context.index, w.thread(lane), i, what);
   details.at = f.front;
-  throw functional_failure{std::move(f.text), std::move(details)};
+  const bool constant = isa::info(i.op).access == isa::access_kind::constant_load;
+  throw functional_failure{
+      std::move(f.text),
+      std::move(details),
+      {constant ? failure_cause::kind::constant : failure_cause::kind::other,
+       static_cast<std::uint32_t>(&i - launch_->program->code.data()), w.thread(lane), b.number, what}};
 }
 
 }  // namespace heddle

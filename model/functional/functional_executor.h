@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/functional/block_supply.h"
 #include "heddle/functional/execution_watcher.h"
+#include "heddle/functional/failure_cause.h"
 #include "heddle/functional/functional_memory.h"
 #include "heddle/functional/functional_observer.h"
 #include "heddle/functional/functional_program.h"
@@ -44,6 +46,7 @@ class functional_executor {
     ending how = ending::completed;
     std::string text;  // of a failure
     fault_details details;
+    failure_cause cause;
     std::uint64_t warp_instructions = 0;  // of a failed launch: 0
   };
   /// Executes the launch to its end. Clocks that programs read start at `cycle`, or where the last launch left them if
@@ -92,6 +95,8 @@ class functional_executor {
   [[noreturn]] void fail_deadlocked(const block& b);
   [[nodiscard]] std::vector<std::string> lane_places(const block& b, const warp& x) const;
   bool recurs(bool moved);
+  bool waits_beyond_time();
+  [[nodiscard]] failure_cause spinning_cause() const;
   bool survives_recurrence();
   std::uint64_t fingerprint();
   [[nodiscard]] std::string deadlock_text(const std::uint64_t* cluster) const;
@@ -197,11 +202,20 @@ class functional_executor {
   std::uint64_t executed_ = 0;  // warp instructions
   std::uint64_t clock_ = 0;     // at the start of the launch
   unsigned bad_lane_ = 0;
+  /// The meeting that was reported last.
+  struct known_meeting {
+    simt::lane_mask mask = 0, live = 0;  // mask 0: none
+    std::array<std::uint32_t, isa::warp_size> named{};
+    lane_meeting meeting;
+  };
+  known_meeting meeting_;
   // Detection of blocks that repeat themselves without end:
   bool watches_ = false;     // changes of memory are tracked
   bool changed_ = false;     // memory has changed, or a warp has read something that changes by itself, such as a clock
   std::uint64_t quiet_ = 0;  // rounds without a change outside warps and blocks
-  std::uint64_t kept_at_ = 0;  // the round whose fingerprint is in kept_
+  bool timed_ = false;       // programs have read the time in these rounds
+  std::uint64_t quiet_from_ = 0, leaps_ = 0;  // instructions before these rounds; how often the clock was set forward
+  std::uint64_t kept_at_ = 0;                 // the round whose fingerprint is in kept_
   std::uint64_t kept_ = 0;
 };
 

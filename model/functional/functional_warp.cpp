@@ -146,7 +146,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
     case issue_kind::arithmetic:
     case issue_kind::branch:
       if (s.reads_time) {
-        changed_ = true;
+        timed_ = true;
         set_clock_values(w);
       }
       if (mask != 0) s.execute(i, w, mask);

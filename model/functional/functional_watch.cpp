@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reports instructions to the watcher of an execution (execution_watcher.h).
 #include <algorithm>
+#include <cstring>
 
 #include "heddle/functional/functional_block.h"
 #include "heddle/functional/functional_executor.h"
@@ -12,6 +13,24 @@
 #include "heddle/simt/warp/divergence.h"
 
 namespace heddle {
+
+namespace {
+
+// The lanes of each tile, if a warp of all its lanes meets in tiles.
+unsigned tile_of(const lane_meeting& m) {
+  const std::size_t count = m.groups.size();
+  if (count < 2 || count > isa::warp_size / 2 || (count & (count - 1)) != 0) return 0;
+  const auto size = static_cast<unsigned>(isa::warp_size / count);
+  simt::lane_mask all = 0;
+  for (const lane_meeting::group& g : m.groups) {
+    const simt::lane_mask tile = simt::all_lanes >> (isa::warp_size - size) << (__builtin_ctz(g.naming) & ~(size - 1));
+    if (g.named != tile || g.naming != tile) return 0;
+    all |= tile;
+  }
+  return all == simt::all_lanes ? size : 0;
+}
+
+}  // namespace
 
 // The watcher follows all instructions. Returns how this one executes.
 functional_kind functional_executor::followed(const block& b, const simt::warp_state& w, const functional_step& s,
@@ -72,15 +91,27 @@ simt::lane_mask functional_executor::watched_kind(block& b, warp& x, functional_
   return mask;
 }
 
-// Lanes that name different members meet apart: the tiles of a warp, say.
+// Lanes that name different members meet apart: the tiles of a warp, say. Most meetings are like the last one.
 void functional_executor::watched_meeting(const watched_step& step) {
   const isa::operand& members = *simt::member_operand(step.instruction);
-  for (simt::lane_mask left = step.mask; left != 0;) {
-    const simt::lane_mask named = simt::named_lanes(members, step.warp, left & -left);
-    const simt::lane_mask alike = simt::lanes_naming_alike(members, step.warp, left);
-    watcher_->lanes_meet(step, alike | named);
-    left &= ~alike;
+  const simt::warp_state& w = step.warp;
+  known_meeting& m = meeting_;
+  const bool by_lane = members.is_reg() && members.reg != isa::rz && members.count == 1 && !members.negate &&
+                       !members.invert && !members.absolute;
+  const std::uint32_t* const named = by_lane ? w.regs + std::size_t{members.reg} * isa::warp_size : nullptr;
+  if (!by_lane || m.mask != step.mask || m.live != w.live || std::memcmp(named, m.named.data(), sizeof m.named) != 0) {
+    m.meeting.groups.clear();
+    for (simt::lane_mask left = step.mask; left != 0;) {
+      const simt::lane_mask alike = simt::lanes_naming_alike(members, w, left);
+      m.meeting.groups.push_back({simt::named_lanes(members, w, left & -left), alike});
+      left &= ~alike;
+    }
+    m.meeting.tile = tile_of(m.meeting);
+    m.mask = by_lane ? step.mask : 0;
+    m.live = w.live;
+    if (by_lane) std::copy_n(named, isa::warp_size, m.named.begin());
   }
+  watcher_->lanes_meet(step, m.meeting);
 }
 
 simt::lane_mask functional_executor::watched_access_of(block& b, warp& x, functional_step& s, simt::lane_mask mask) {

@@ -160,7 +160,8 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          generic). a = rz: absolute.
 /// ldgsts   copies the bytes of type from global memory at address a + offset to shared memory at address b + c
 ///          (immediate or none), or zeros where psrc[0] is false: the warp goes on, and depbar waits for it
-/// ldgdepbar   the warp's copies since the last one are a group
+/// ldgdepbar   the warp's copies since the last one are a group; sub 1: whose end is for an mbarrier, though the warp
+///          waits itself, by the depbar of the same place in the PTX
 /// depbar   waits until at most `sub` of the warp's newest groups of copies are incomplete; offset: of those of LDGSTS
 ///          (of_threads), of bulk copies (of_unit), or of bulk copies that have not read their sources (of_unit_reads)
 /// syncs    pdst[0] = the phase of the mbarrier at shared or generic address a + offset differs from the sign of b. The

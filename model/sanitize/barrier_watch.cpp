@@ -78,6 +78,24 @@ void launch_watcher::barrier_completes(const functional_block& block, std::uint3
   for (warp_record& w : p.warps) w.waiting.erase(barrier);
 }
 
+// Failures that are findings, too.
+void launch_watcher::failed(const failure_cause& c) {
+  using cause = failure_cause::kind;
+  const unsigned kind = c.what == cause::constant ? sanitize_kind::memory : sanitize_kind::sync;
+  if ((kinds_ & kind) == 0 || c.what == cause::other || c.instruction >= launch_->program->code.size()) return;
+  if (!found_.counts({kind, launch_->program.get(), c.instruction, 0, 6})) return;
+  finding f;
+  f.kind = kind;
+  f.place = place_in_source(*launch_->program, launch_->program->code[c.instruction]);
+  f.kernel = launch_->program->kernel;
+  f.launch = launch_->launch_id;
+  f.what = c.what == cause::constant  ? c.text
+           : c.what == cause::barrier ? "deadlock: a block waits at barriers, and none of them can complete"
+                                      : "deadlock: all warps loop without effect, or wait at barriers";
+  f.details.push_back(thread_text(*launch_, c.block, c.thread));
+  found_.add(std::move(f));
+}
+
 void launch_watcher::report_divergent(const watched_step& s, const isa::instruction& barrier,
                                       simt::lane_mask at_barrier, simt::lane_mask others, const char* others_do) {
   if (!found_.counts({sanitize_kind::sync, launch_->program.get(), index_of(barrier), 0, 0})) return;

@@ -39,6 +39,10 @@ bool block_clock::ordered(const access_mark& a, std::uint32_t warp, unsigned lan
     if (block_sync_ >= a.number) return true;
     if (other == warp) {
       if (!independent_ || (a.lanes & ~(1u << lane)) == 0 || own.warp_sync >= a.number) return true;
+      if (own.tile != 0) {
+        const simt::lane_mask mates = (simt::all_lanes >> (isa::warp_size - own.tile)) << (lane & ~(own.tile - 1));
+        if ((a.lanes & ~mates) == 0 && own.tiles[lane / own.tile] >= a.number) return true;
+      }
       const auto later = [&](unsigned l) { return (*own.lanes)[lane][l] < a.number; };
       const set_bits others(a.lanes & ~(1u << lane));
       bool all = own.lanes != nullptr;
@@ -59,10 +63,10 @@ bool block_clock::comes_after(const warp_clock& own, const knowledge& known, con
   known_block& last = own.blocks[block % own.blocks.size()];
   if (!copying && last.by == known && last.block == block && a.number <= last.up_to) return true;
   known_copy& end = own.copies[a.number % own.copies.size()];
-  if (copying && end.copy == a.number && end.by == known) return true;
+  if (copying && end.copy == a.number && end.by == known && (end.lanes == 0 || (end.lanes & a.lanes) != 0)) return true;
   for (const acquired& k : known->at)
     if (const fence_view* const view = k.log->covering(k.count, a, warps, block_, k.block)) {
-      if (copying) end = {known, a.number};
+      if (copying) end = {known, a.number, view->lanes};
       else if (view->block == block) last = {known, block, view->block_sync};
       return true;
     }
@@ -92,6 +96,44 @@ void block_clock::fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block
   }
 }
 
+void block_clock::all_meet(warp_clock& w, sequence now) {
+  w.warp_sync = now;
+  w.lanes.reset();
+  w.tile = 0;
+  w.tile_sync = 0;
+}
+
+bool block_clock::tiles_meet(std::uint32_t warp, unsigned tile, sequence now) {
+  warp_clock& w = warps_[warp];
+  if (!independent_ || w.knows || w.lanes || (w.tile != 0 && w.tile != tile)) return false;
+  w.last_release = w.tile_sync = now;
+  w.tile = tile;
+  std::fill_n(w.tiles.begin(), isa::warp_size / tile, now);
+  return true;
+}
+
+// False: these lanes are no tile, or not of the same size as those that have met before.
+bool block_clock::tile_meets(warp_clock& w, simt::lane_mask lanes, sequence now) {
+  const auto size = static_cast<unsigned>(__builtin_popcount(lanes)),
+             first = static_cast<unsigned>(__builtin_ctz(lanes));
+  const bool aligned = size > 1 && (size & (size - 1)) == 0 && first % size == 0 &&
+                       lanes >> first == simt::all_lanes >> (isa::warp_size - size);
+  if (!w.lanes && aligned && (w.tile == 0 || w.tile == size)) {
+    if (w.tile == 0) w.tiles.fill(0);
+    w.tile = size;
+    w.tiles[first / size] = now;
+    w.tile_sync = *std::min_element(w.tiles.begin(), w.tiles.begin() + isa::warp_size / size);
+    return true;
+  }
+  if (w.tile == 0) return false;
+  w.lanes = std::make_unique<warp_clock::lane_rows>();
+  for (unsigned l = 0; l < isa::warp_size; ++l)
+    for (unsigned k = l & ~(w.tile - 1), end = k + w.tile; k < end; ++k) (*w.lanes)[l][k] = w.tiles[l / w.tile];
+  w.tile = 0;
+  w.tile_sync = 0;
+  return false;
+}
+
 void block_clock::lanes_meet(std::uint32_t warp, simt::lane_mask lanes, simt::lane_mask live, sequence now) {
   if (!independent_) return;
   warp_clock& w = warps_[warp];
@@ -103,11 +145,8 @@ void block_clock::lanes_meet(std::uint32_t warp, simt::lane_mask lanes, simt::la
     else
       for (const unsigned l : set_bits(lanes)) w.known.own(l) = all;
   }
-  if ((live & ~lanes) == 0) {
-    w.warp_sync = now;
-    w.lanes.reset();
-    return;
-  }
+  if ((live & ~lanes) == 0) return all_meet(w, now);
+  if (tile_meets(w, lanes, now)) return;
   if (!w.lanes) w.lanes = std::make_unique<warp_clock::lane_rows>();
   std::array<sequence, isa::warp_size> row{};
   for (const unsigned l : set_bits(lanes)) {
@@ -152,10 +191,7 @@ void block_clock::completes(std::uint32_t barrier, std::uint64_t released, std::
   for (const unsigned k : set_bits(released)) {
     warp_clock& w = warps_[k];
     w.last_release = now;
-    if (!split) {
-      w.warp_sync = now;
-      w.lanes.reset();
-    }
+    if (!split) all_meet(w, now);
     if (!knows) continue;
     w.knows = true;
     w.known.set_all(known);

@@ -50,7 +50,7 @@ struct fence_view {
   sequence number = 0;          // own accesses up to here
   sequence block_sync = 0;      // those of the block
   sequence warp_sync = 0;       // those of the warp
-  sequence copy = 0;            // not a fence: the end of the asynchronous copy of this number, by these lanes
+  sequence copy = 0;            // not a fence: the end of the copy of this number, of these lanes; of none: of all
   bool of_block = false;        // a fence of scope .cta
   std::vector<sequence> warps;  // of other warps of the block; may be empty
   knowledge known;
@@ -122,8 +122,8 @@ class sync_log {
   std::vector<seen_view> views_;  // each one, where it came first; more than `most_views`: not all of them
   const void* added_ = nullptr;   // the knowledge whose blocks were added last
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_block_;
-  std::unordered_map<sequence, std::uint32_t> copies_;  // the releases by ends of copies, by the copy
-  std::vector<std::uint32_t> nested_;                   // releases by threads that had acquired at other locations
+  std::unordered_multimap<sequence, std::uint32_t> copies_;  // the releases by ends of copies, by the copy
+  std::vector<std::uint32_t> nested_;                        // releases by threads that had acquired at other locations
 };
 
 /// What a warp's lanes with this knowledge are known to come after: all accesses of a block up to this number.
@@ -137,6 +137,7 @@ struct known_block {
 struct known_copy {
   knowledge by;
   sequence copy = 0;
+  simt::lane_mask lanes = 0;  // none: all
 };
 
 /// What each lane of a warp knows: mostly the same.
@@ -174,6 +175,11 @@ struct warp_clock {
   std::vector<sequence> warps;  // the same of other warps of the block; empty: zeros
   using lane_rows = std::array<std::array<sequence, isa::warp_size>, isa::warp_size>;
   std::unique_ptr<lane_rows> lanes;  // [lane][other lane]; null: zeros
+  // Tiles of as many lanes side by side meet, and no others have met since all did: `lanes` is null.
+  unsigned tile = 0;  // their lanes; 0: it is not so
+  std::array<sequence, isa::warp_size / 2>
+      tiles;               // by tile: its lanes' accesses up to here come before their next ones
+  sequence tile_sync = 0;  // the least of them
   lane_knowledge known;
   mutable std::array<known_block, 16> blocks;  // by the block's number, as found last
   mutable std::array<known_copy, 16> copies;   // by the copy's number
@@ -203,6 +209,9 @@ class block_clock {
   [[nodiscard]] sequence block_sync() const { return block_sync_; }
   /// All lanes' accesses of the warp up to here happen before all its lanes' next ones.
   [[nodiscard]] sequence warp_sync(std::uint32_t warp) const { return warps_[warp].warp_sync; }
+  /// The same of the lanes of each tile of so many, if those meet by themselves; 0: they do not.
+  [[nodiscard]] sequence tile_sync(std::uint32_t warp) const { return warps_[warp].tile_sync; }
+  [[nodiscard]] unsigned tile(std::uint32_t warp) const { return warps_[warp].tile; }
   [[nodiscard]] sequence last_release(std::uint32_t warp) const { return warps_[warp].last_release; }
   /// Some lane of the warp may know accesses of other blocks.
   [[nodiscard]] bool knows(std::uint32_t warp) const { return warps_[warp].knows; }
@@ -220,6 +229,8 @@ class block_clock {
   void fence(std::uint32_t warp, simt::lane_mask lanes, bool of_block, sequence now);
   /// The lanes synchronise. `live`: those of the warp.
   void lanes_meet(std::uint32_t warp, simt::lane_mask lanes, simt::lane_mask live, sequence now);
+  /// All tiles of so many lanes meet, each by itself. False: their lanes have to meet one tile after another.
+  bool tiles_meet(std::uint32_t warp, unsigned tile, sequence now);
   /// A warp arrives at a barrier; and the barrier completes for the warps that `released` names. `counted`: it is not
   /// for all threads of the block. `live`: the warps that have not exited; those that have need not arrive.
   void arrives(std::uint32_t barrier, std::uint32_t warp, bool counted, sequence now);
@@ -239,6 +250,8 @@ class block_clock {
   [[nodiscard]] unsigned unit(unsigned lane) const { return independent_ ? lane : 0; }
   [[nodiscard]] bool comes_after(const warp_clock& own, const knowledge& known, const access_mark& a) const;
   void share_fences();
+  static bool tile_meets(warp_clock& w, simt::lane_mask lanes, sequence now);
+  static void all_meet(warp_clock& w, sequence now);
   void acquire_seen(warp_clock& w, simt::lane_mask lanes, bool of_block, sequence now);
   struct arrival {
     std::uint32_t warp;

@@ -136,10 +136,12 @@ void launch_watcher::block_begins(const functional_block& block) {
     if ((kinds_ & sanitize_kind::init) != 0) w.local.reset(std::size_t{local} * isa::warp_size);
   }
   if ((kinds_ & sanitize_kind::init) != 0) p.shared.reset(launch_->shared_bytes);
+  p.valueless.clear();
 }
 
 simt::lane_mask launch_watcher::accesses(const watched_access& a) {
   ++steps_;
+  polls_global_ = polls_global_ || a.global != 0;
   if (partial_) bypasses(a);
   if (!a.warp.paths.empty()) passes_meetings(a);
   const access_pattern* const pattern = patterns_.find(index_of(a.instruction), a.addresses, a.mask, a.bytes);
@@ -281,8 +283,10 @@ void launch_watcher::check_written(const watched_access& a, simt::lane_mask lane
   for (const unsigned lane : set_bits(lanes)) {
     const std::uint64_t address = a.addresses[lane];
     const simt::lane_mask bit = 1u << lane;
-    if ((a.shared & bit) != 0) check(a.holder == nullptr ? p.shared : places_[a.holder->slot].shared, lane, address);
-    else if ((a.local & bit) != 0) check(local, lane, lane * local_bytes + address);
+    if ((a.shared & bit) != 0) {
+      place& holder = a.holder == nullptr ? p : places_[a.holder->slot];
+      if (!combines_bits(a, lane, holder)) check(holder.shared, lane, address);
+    } else if ((a.local & bit) != 0) check(local, lane, lane * local_bytes + address);
     else check_lane(a, lane);
   }
 }
@@ -353,21 +357,19 @@ void launch_watcher::fences(const watched_step& s) {
   if (checks_races_) races_.fences(s);
 }
 
-void launch_watcher::lanes_meet(const watched_step& s, simt::lane_mask named) {
-  if (checks_races_) races_.lanes_meet(s, named);
+void launch_watcher::lanes_meet(const watched_step& s, const lane_meeting& m) {
+  if (checks_races_) races_.lanes_meet(s, m);
   if ((kinds_ & sanitize_kind::sync) == 0 || !independent_) return;
   if (warp_record& w = record_of(s); !w.passed.empty()) w.passed.erase(index_of(s.instruction));
-  if (!s.warp.paths.empty()) meets_others(s, named);
-  takes_from_exited(s, named);
-  const isa::operand* const members = simt::member_operand(s.instruction);
-  if (members == nullptr || members->kind == isa::operand_kind::none) return;
+  const bool shuffles = s.instruction.op == isa::opcode::shfl;
   simt::lane_mask outside = 0;
-  for (simt::lane_mask left = s.mask; left != 0;) {
-    const simt::lane_mask alike = simt::lanes_naming_alike(*members, s.warp, left);
-    outside |= alike & ~simt::named_lanes(*members, s.warp, left & -left);
-    left &= ~alike;
+  for (const lane_meeting::group& g : m.groups) {
+    outside |= g.naming & ~g.named;
+    if (!s.warp.paths.empty()) meets_others(s, g.named | g.naming);
+    if (shuffles) takes_from_exited(s, g.named | g.naming);
   }
-  if (outside == 0) return;
+  const isa::operand* const members = outside == 0 ? nullptr : simt::member_operand(s.instruction);
+  if (members == nullptr || members->kind == isa::operand_kind::none) return;
   if (!found_.counts({sanitize_kind::sync, launch_->program.get(), index_of(s.instruction), 0, 1})) return;
   finding f = finding_at(sanitize_kind::sync, s);
   const auto first = static_cast<unsigned>(__builtin_ctz(outside));

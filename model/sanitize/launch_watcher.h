@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "heddle/functional/execution_watcher.h"
+#include "heddle/functional/failure_cause.h"
 #include "heddle/memory/common/address_ranges.h"
 #include "heddle/memory/common/spaced_heap.h"
 #include "heddle/sanitize/allocations.h"
+#include "heddle/sanitize/copies/product_check.h"
 #include "heddle/sanitize/findings.h"
 #include "heddle/sanitize/phase/phase_check.h"
-#include "heddle/sanitize/product_check.h"
 #include "heddle/sanitize/race_check.h"
 #include "heddle/sanitize/shadow/heap_blocks.h"
 #include "heddle/sanitize/values/value_check.h"
@@ -42,6 +43,8 @@ class launch_watcher final : public execution_watcher {
   void heap_freed(std::uint64_t address) { heap_.remove(address); }
   /// False if errors of memory are not looked for.
   bool heap_misfreed(std::uint64_t address, const simt::warp_state& w, const isa::instruction& i, unsigned lane);
+  /// The launch ends by this failure.
+  void failed(const failure_cause& c);
   void end();
   /// Why the launch was not checked for races; empty: it was.
   [[nodiscard]] const std::string& unchecked() const { return unchecked_; }
@@ -56,7 +59,7 @@ class launch_watcher final : public execution_watcher {
   void transfer_signals(const watched_step& step, const functional_block& holder, std::uint32_t offset) override;
   void touches_products(const watched_step& step) override;
   void fences(const watched_step& step) override;
-  void lanes_meet(const watched_step& step, simt::lane_mask named) override;
+  void lanes_meet(const watched_step& step, const lane_meeting& meeting) override;
   void closes_copies(const watched_step& step) override;
   void awaits_copies(const watched_step& step) override;
   void calls_runtime(const watched_step& step) override;
@@ -85,6 +88,8 @@ class launch_watcher final : public execution_watcher {
   struct place {
     std::vector<warp_record> warps;
     written_bits shared;
+    std::unordered_map<std::uint64_t, std::uint32_t>
+        valueless;  // bits of words of it that atomics have written in part
   };
   warp_record& record_of(const watched_step& s) { return places_[slot_of(s.block)].warps[s.warp.warp_in_block]; }
   static unsigned slot_of(const functional_block& block);
@@ -107,6 +112,7 @@ class launch_watcher final : public execution_watcher {
   void follow(const watched_step& s, unsigned reg, unsigned lane, std::uint32_t bits, const valueless_source& from);
   template <class F>
   void follow_bytes(const watched_access& a, unsigned lane, F&& has_value);
+  bool combines_bits(const watched_access& a, unsigned lane, place& holder);
   void follow_local(const watched_access& a, unsigned lane, const written_bits& bits, std::size_t at);
   void follow_global(const watched_access& a, unsigned lane);
   [[nodiscard]] std::string nearest(std::uint64_t address) const;

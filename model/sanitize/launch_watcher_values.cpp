@@ -59,6 +59,31 @@ void launch_watcher::executes(const watched_step& s, simt::execute_function exec
   if (s.instruction.op == isa::opcode::exit && s.mask == s.warp.live) forget_values(w);
 }
 
+// Atomics that clear or set some bits of a word without a value: these have one from then on. A load of such a word has
+// the others without one. False: it is another access.
+bool launch_watcher::combines_bits(const watched_access& a, unsigned lane, place& holder) {
+  const isa::instruction& i = a.instruction;
+  const std::uint64_t at = a.addresses[lane];
+  if (a.bytes != 4 || holder.shared.all(at, 4)) return false;
+  const bool atomic = isa::is_atomic(i.op);
+  const auto op = static_cast<isa::atomic_op>(i.sub);
+  const bool clears = atomic && op == isa::atomic_op::and_, sets = atomic && op == isa::atomic_op::or_;
+  const auto known = holder.valueless.find(at);
+  if (!clears && !sets && (i.op != isa::opcode::ld || known == holder.valueless.end())) return false;
+  std::uint32_t bits = known == holder.valueless.end() ? ~0u : known->second;
+  for (unsigned k = 0; k < 4; ++k)
+    if (holder.shared.all(at + k, 1)) bits &= ~(0xffu << (8 * k));
+  if (i.op != isa::opcode::red && i.dst != isa::rz && bits != 0)
+    follow(a, i.dst, lane, bits, {index_of(i), a.warp.thread(lane), at + __builtin_ctz(bits) / 8, false});
+  if (!atomic) return true;
+  const auto operand = static_cast<std::uint32_t>(simt::lane_value(i.src[1], a.warp, lane));
+  bits &= clears ? operand : ~operand;
+  holder.valueless[at] = bits;
+  for (unsigned k = 0; k < 4; ++k)
+    if ((bits >> (8 * k) & 0xff) == 0) holder.shared.write(at + k, 1);
+  return true;
+}
+
 // The bytes of a load that lack a value while others have one. `has_value`: whether some of these bytes have.
 template <class F>
 void launch_watcher::follow_bytes(const watched_access& a, unsigned lane, F&& has_value) {
@@ -89,7 +114,8 @@ void launch_watcher::follow_global(const watched_access& a, unsigned lane) {
                [&](unsigned offset, unsigned n) { return lacks(address + offset, n) != allocations::lack::all; });
 }
 
-// Lanes that have exited need not take part in a shuffle that names them. But they have no value.
+// Lanes that have exited need not take part in a shuffle that names them. But they have no value. Nor does a shuffle
+// give the value of a lane that its member mask leaves out.
 void launch_watcher::takes_from_exited(const watched_step& s, simt::lane_mask named) {
   const isa::instruction& i = s.instruction;
   if (i.op != isa::opcode::shfl || i.dst == isa::rz) return;
@@ -98,11 +124,13 @@ void launch_watcher::takes_from_exited(const watched_step& s, simt::lane_mask na
   const simt::lane_mask started = threads >= first + isa::warp_size ? simt::all_lanes : (1u << (threads - first)) - 1;
   const simt::lane_mask exited = started & ~s.warp.live;
   const isa::operand* const members = simt::member_operand(i);
-  if (exited == 0 || members == nullptr || members->kind == isa::operand_kind::none) return;
+  if (members == nullptr || members->kind == isa::operand_kind::none) return;
+  if (exited == 0 && (started & ~named) == 0) return;
   for (const unsigned lane : set_bits(s.mask & named)) {
     const unsigned from = lane_taken(i, s.warp, lane);
-    if (((exited & simt::lane_value(*members, s.warp, lane)) >> from & 1) != 0)
-      follow(s, i.dst, lane, ~0u, {index_of(i), s.warp.thread(lane), from, true});
+    const bool left_out = (simt::lane_value(*members, s.warp, lane) >> from & 1) == 0;
+    if (from != lane && (left_out || (exited >> from & 1) != 0))
+      follow(s, i.dst, lane, ~0u, {index_of(i), s.warp.thread(lane), from + (left_out ? isa::warp_size : 0), true});
   }
 }
 
@@ -112,12 +140,15 @@ void launch_watcher::report_valueless(const watched_step& s, const valueless_sou
   const isa::program& program = *launch_->program;
   const isa::instruction& source = program.code[from.index];
   finding f = finding_at(kind, {s.block, s.warp, source, s.mask});
-  f.what = from.lane ? "shuffle that takes the value of a lane that has exited"
-                     : "uninitialised: read of " + std::to_string(isa::size_of(source.type)) +
-                           " bytes, of which the one at " + hexadecimal(from.place) +
-                           " was never written, and is computed with";
-  f.details.push_back(thread_text(*launch_, s.block.number, from.thread) +
-                      (from.lane ? ": takes the value of lane " + std::to_string(from.place) : ": read"));
+  const bool left_out = from.lane && from.place >= isa::warp_size;
+  f.what = left_out    ? "shuffle that takes the value of a lane that its member mask leaves out"
+           : from.lane ? "shuffle that takes the value of a lane that has exited"
+                       : "uninitialised: read of " + std::to_string(isa::size_of(source.type)) +
+                             " bytes, of which the one at " + hexadecimal(from.place) +
+                             " was never written, and is computed with";
+  f.details.push_back(
+      thread_text(*launch_, s.block.number, from.thread) +
+      (from.lane ? ": takes the value of lane " + std::to_string(from.place % isa::warp_size) : ": read"));
   f.details.push_back("used at " + place_in_source(program, s.instruction));
   found_.add(std::move(f));
 }

@@ -78,7 +78,9 @@ std::string race_check::begin(const resident_launch& launch, functional_memory::
   warps_per_block_ = launch.warps_per_block();
   now_ = data_of_ = 0;
   reaches_cluster_ = launch.reaches_cluster;
-  uses_phases_ = !reaches_cluster_ && std::none_of(program_->code.begin(), program_->code.end(), copies_in_bulk);
+  signals_.begin(*program_);
+  uses_phases_ = !reaches_cluster_ && !signals_.any_sends() &&
+                 std::none_of(program_->code.begin(), program_->code.end(), copies_in_bulk);
   copies_ = std::any_of(program_->code.begin(), program_->code.end(), copies_by_threads);
   releases_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), releases);
   keeps_many_ = reaches_cluster_ || std::any_of(program_->code.begin(), program_->code.end(), orders_some);
@@ -123,6 +125,10 @@ void race_check::block_begins(const functional_block& block) {
   for (auto& groups : p.groups) groups.clear();
   p.products.clear();
   p.from_others.clear();
+  p.handed.clear();
+  p.handed_words.clear();
+  p.promised.reset();
+  p.promised_at.clear();
 }
 
 race_check::current race_check::start(const watched_access& a) {
@@ -141,10 +147,12 @@ race_check::current race_check::start(const watched_access& a) {
             at.clock->first_warp(),
             at.clock->block_sync(),
             at.clock->warp_sync(warp),
-            at.clock->last_release(warp)};
+            at.clock->last_release(warp),
+            at.clock->tile_sync(warp),
+            at.clock->tile(warp)};
   c.mark.warp = at.clock->first_warp() + warp;
   c.mark.number = now_;
-  c.mark.what = static_cast<std::uint32_t>(&a.instruction - program_->code.data()) & access_mark::index_mask;
+  c.mark.what = index_of(a.instruction) & access_mark::index_mask;
   return c;
 }
 
@@ -153,7 +161,7 @@ bool race_check::skips(const watched_access& a) {
   const isa::instruction& i = a.instruction;
   if ((i.op != isa::opcode::ld && i.op != isa::opcode::st) || is_strong(i) || a.copies_in) return false;
   if (has_marks_ && a.global != 0) return false;
-  return known_.skips(static_cast<std::uint32_t>(&i - program_->code.data()));
+  return known_.skips(index_of(i));
 }
 
 void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const access_shape& shape) {
@@ -168,9 +176,13 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   // An mbarrier that others of the cluster reach is ordered for all of them.
   if (i.block_scope && !(reaches_cluster_ && a.shared != 0)) c.mark.what |= access_mark::of_block;
   const bool copying = i.op == isa::opcode::ldgsts;
-  if (copying) c.mark.what |= access_mark::copying;
+  const bool sends_data = signals_.sends(c.mark.index());
+  if (copying || sends_data) c.mark.what |= access_mark::copying;
+  if (sends_data && !c.mark.is(access_mark::atomic)) c.mark.what &= ~access_mark::strong;
+  if (sends_data) sends(c, a.shared & lanes);
   simt::lane_mask rest = (a.shared | a.global) & lanes;
   const bool strong = c.mark.is(access_mark::strong);
+  if (is_arrival(i)) arrives_at_mbarriers(c, a.shared & lanes);
   if (const simt::lane_mask shared = a.shared & lanes; shared != 0 && c.at->phase.is_open()) {
     if (copying) leave_phase(*c.at, a, shared);
     else if (passes_phase(c, shared, shared == a.mask ? shape : access_shape::of(a.addresses, shared, a.bytes))) {
@@ -198,11 +210,11 @@ void race_check::accesses(const watched_access& a, simt::lane_mask lanes, const 
   }
   for (const unsigned lane : set_bits(rest)) {
     c.in_shared = (a.shared >> lane & 1) != 0;
-    if (strong && releases_) synchronise(c, lane);
+    if (strong && releases_ && !sends_data) synchronise(c, lane);
     access_lane(c, lane);
     if (copying) copies(c, lane);
   }
-  if (c.holder == c.at || (a.shared & lanes) == 0) return;
+  if (c.holder == c.at || (a.shared & lanes) == 0 || signals_.ends_sent(c.mark.index())) return;
   access_mark& last = c.holder->from_others[c.mark.warp];
   last = c.mark;
   last.lanes = a.shared & lanes;
@@ -233,7 +245,7 @@ bool race_check::conflicts(const current& c, const access_mark& earlier, unsigne
   // What the lane has acquired has answered it. Its words have often been accessed by one instruction.
   access_mark whole = earlier;
   whole.lanes = simt::all_lanes;
-  if (!c.passed.of_some && (copying || clock.ordered(whole, c.warp, lane)))
+  if (!c.passed.of_some && (copying ? !signals_.sends(earlier.index()) : clock.ordered(whole, c.warp, lane)))
     c.passed = {earlier.warp, earlier.number, copying, false, clock.known_by(c.warp, lane)};
   else c.passed.of_some = true;
   return false;
@@ -337,27 +349,6 @@ bool race_check::marks_with(const current& c, const access_mark& read) {
   if (is_new) entry->second = !stores_what_it_reads(*program_, read.index(), c.mark.index());
   has_marks_ = has_marks_ || entry->second;
   return last_marks_ = entry->second;
-}
-
-void race_check::frees(const watched_step& s, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
-  ++now_;
-  std::uint64_t addresses[isa::warp_size] = {};
-  watched_access a{s};
-  a.global = s.mask;
-  a.addresses = addresses;
-  current c = start(a);
-  c.mark.what |= access_mark::writes;
-  const std::uint64_t end = address + bytes;
-  for (std::uint64_t at = address; at < end;) {
-    const std::uint64_t page_end = std::min(end, (at / shadow_pages::page_bytes + 1) * shadow_pages::page_bytes);
-    if (!global_.has_page(at)) at = page_end;
-    for (; at < page_end; at += a.bytes) {
-      constexpr std::uint64_t most = shadow_segment::bytes;
-      addresses[lane] = at;
-      a.bytes = static_cast<unsigned>(std::min(page_end - at, most - at % most));
-      if (!access_words(c, lane)) access_lane(c, lane);
-    }
-  }
 }
 
 const std::uint8_t* race_check::byte_at(const current& c, std::uint64_t address) const {

@@ -12,6 +12,7 @@
 
 #include "heddle/functional/execution_watcher.h"
 #include "heddle/sanitize/clocks.h"
+#include "heddle/sanitize/copies/copy_signals.h"
 #include "heddle/sanitize/findings.h"
 #include "heddle/sanitize/known_races.h"
 #include "heddle/sanitize/phase/phase_check.h"
@@ -21,11 +22,6 @@
 namespace heddle {}
 
 namespace heddle::sanitize {
-
-/// Whether it arrives at an mbarrier.
-inline bool is_arrival(const isa::instruction& i) {
-  return isa::is_atomic(i.op) && static_cast<isa::atomic_op>(i.sub) == isa::atomic_op::arrive;
-}
 
 /// Finds conflicting accesses of a launch that nothing orders: of different threads to the same byte, at least one of
 /// them a write, and not both atomic or volatile. Writes of the value that is there already do not conflict with other
@@ -48,7 +44,7 @@ class race_check {
   void transfer_moves(const watched_step& s, const watched_segment& p);
   void transfer_signals(const watched_step& s, const functional_block& holder, std::uint32_t offset);
   void fences(const watched_step& s);
-  void lanes_meet(const watched_step& s, simt::lane_mask named);
+  void lanes_meet(const watched_step& s, const lane_meeting& m);
   void closes_copies(const watched_step& s);
   void awaits_copies(const watched_step& s);
   void arrives(const watched_step& s, std::uint32_t barrier);
@@ -79,6 +75,13 @@ class race_check {
     sequence number;
     unsigned group;
     std::vector<span> spans;
+    simt::lane_mask handed = 0;  // lanes that have handed theirs over to an mbarrier
+  };
+  /// What a warp has handed over to mbarriers.
+  struct handed_copies {
+    sync_log* log = nullptr;                         // the ends of its copies (cp.async)
+    access_mark last;                                // the last of these
+    std::array<sequence, isa::warp_size> sent = {};  // by lane: its last asynchronous store
   };
   /// What belongs to the place of a resident block.
   struct place {
@@ -96,6 +99,10 @@ class race_check {
     }
     std::unordered_map<unsigned, sync_log*> products;            // that are complete, by warpgroup
     std::unordered_map<std::uint32_t, access_mark> from_others;  // last accesses of other blocks' warps to its memory
+    std::vector<handed_copies> handed;                           // by warp
+    std::vector<bool> handed_words;                              // of shared memory, which such copies write
+    knowledge promised;                                          // copies that end before a phase of some mbarrier does
+    std::unordered_map<const sync_log*, const void*> promised_at;
   };
   /// An access that all lanes of this knowledge come after.
   struct passed_access {
@@ -117,12 +124,16 @@ class race_check {
     bool frees = false;    // memory of malloc
     // For the usual cases: the block's clock.
     std::uint32_t first_warp;
-    sequence block_sync, warp_sync, last_release;
+    sequence block_sync, warp_sync, last_release, tile_sync;
+    unsigned tile;
     mutable passed_access passed = {};
     mutable sync_log* log = nullptr;  // of the word that the lane before has synchronised at
     mutable std::uint64_t log_address = 0;
   };
   place& place_of(const functional_block& block);
+  [[nodiscard]] std::uint32_t index_of(const isa::instruction& i) const {
+    return static_cast<std::uint32_t>(&i - program_->code.data());
+  }
   [[nodiscard]] bool passes_phase(const current& c, simt::lane_mask lanes, const access_shape& shape);
   void mark_phase(place& p);
   void begin_phase(place& p);
@@ -180,6 +191,12 @@ class race_check {
   sync_log& cluster_log(const functional_block& block);
   void see_phase(const place& holder, sync_log& log, std::uint32_t offset) const;
   void copies(const current& c, unsigned lane);
+  handed_copies& handed_by(place& p, unsigned warp);
+  void hands_over(const watched_step& s);
+  void exclude_handed(place& p);
+  void sends(const current& c, simt::lane_mask lanes);
+  void arrives_at_mbarriers(const current& c, simt::lane_mask lanes);
+  void release_ends(const current& c, simt::lane_mask lanes, sync_log& log);
   void await_copies_of_threads(const watched_step& s);
   template <class F>
   void each_of(const span& s, simt::lane_mask lanes, F&& f);
@@ -246,6 +263,7 @@ class race_check {
   std::unordered_map<std::uint64_t, sync_log*> cluster_logs_;  // by the number of the cluster's first block
   std::deque<sync_log> all_logs_;
   bool reaches_cluster_ = false;
+  copy_signals signals_;
   known_races known_;
   bool has_marks_ = false;                         // some write is a mark, which a read tells
   std::unordered_map<std::uint64_t, bool> marks_;  // by the indices of a read and of a write

@@ -97,6 +97,7 @@ void race_check::closes_copies(const watched_step& s) {
     ++p.group(copy_kind::product, s.warp.warp_in_block);
     return;
   }
+  if (signals_.hands_over(index_of(s.instruction))) return hands_over(s);
   const bool bulk = s.instruction.op == isa::opcode::utmacmdflush;
   for (const unsigned lane : set_bits(s.mask))
     ++p.group(bulk ? copy_kind::bulk : copy_kind::of_thread, s.warp.thread(lane));
@@ -105,7 +106,10 @@ void race_check::closes_copies(const watched_step& s) {
 void race_check::awaits_copies(const watched_step& s) {
   ++now_;
   if (of_products(s.instruction)) return await_products(s);
-  if (s.instruction.offset == isa::copies::of_threads) return await_copies_of_threads(s);
+  if (s.instruction.offset == isa::copies::of_threads) {
+    if (!signals_.is_no_wait(index_of(s.instruction))) await_copies_of_threads(s);
+    return;
+  }
   place& p = place_of(s.block);
   const bool reads_alone = s.instruction.offset == isa::copies::of_unit_reads;
   const unsigned left = s.instruction.sub, warp = s.warp.warp_in_block;
@@ -139,17 +143,23 @@ void race_check::each_of(const span& s, simt::lane_mask lanes, F&& f) {
 void race_check::await_copies_of_threads(const watched_step& s) {
   place& p = place_of(s.block);
   if (p.of_threads.empty()) return;
-  const unsigned left = s.instruction.sub;
+  const unsigned left = s.instruction.sub, warp = s.warp.warp_in_block;
+  simt::lane_mask learn = 0;  // their copies that are handed over end elsewhere for others
   const auto complete = [&](copy& k) {
     simt::lane_mask done = 0;
     for (const unsigned lane : set_bits(k.lanes & s.mask))
       if (k.group + left < p.group(copy_kind::of_thread, s.warp.thread(lane))) done |= 1u << lane;
-    for (const span& x : k.spans) each_of(x, done, [&](const span& part) { settle(k, part, done); });
     k.lanes &= ~done;
+    learn |= done & k.handed;
+    done &= ~k.handed;
+    for (const span& x : k.spans) each_of(x, done, [&](const span& part) { settle(k, part, done); });
     return k.lanes == 0;
   };
-  std::vector<copy>& all = p.of_threads[s.warp.warp_in_block];
+  std::vector<copy>& all = p.of_threads[warp];
   all.erase(std::remove_if(all.begin(), all.end(), complete), all.end());
+  if (learn == 0) return;
+  const sync_log& log = *handed_by(p, warp).log;
+  for (const unsigned lane : set_bits(learn)) p.clock->acquires(warp, lane, log, log.size(), now_);
 }
 
 // A product is complete for all four warps of the warpgroup at once: a warp that waits knows of the reads of all.

@@ -24,7 +24,8 @@ bool race_check::passes_phase(const current& c, simt::lane_mask lanes, const acc
     return false;
   }
   const sequence sync = independent_ ? c.warp_sync : now_ - 1;
-  const phase_check::access now{c.mark, c.warp, c.last_release, sync, lanes, a.bytes, a.addresses, shape};
+  const phase_check::access now{c.mark, c.warp, c.last_release, sync,        c.tile_sync,
+                                c.tile, lanes,  a.bytes,        a.addresses, shape};
   if (phase.passes(now)) return true;
   const bool again = phase.is_full();
   mark_phase(*c.at);
@@ -48,6 +49,7 @@ void race_check::begin_phase(place& p) {
     for (const copy& k : of_warp)
       for (const span& s : k.spans)
         if (s.writes) p.phase.copies_to(s.address, s.bytes);  // also those that others of the warp have waited for
+  exclude_handed(p);
 }
 
 // Marks the cells as the accesses of the phase would have done: none of them races.

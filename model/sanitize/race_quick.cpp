@@ -95,7 +95,7 @@ void race_check::access_shared(current& c, simt::lane_mask lanes) {
   c.in_shared = true;
   if (c.access->bytes < 4 || c.holder->shared->fine()) {
     for (const unsigned lane : set_bits(lanes)) {
-      if (releases_ && c.mark.is(access_mark::strong)) synchronise(c, lane);
+      if (releases_ && c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying)) synchronise(c, lane);
       access_lane(c, lane);
     }
     return;
@@ -152,7 +152,7 @@ void race_check::each_shared_word(current& c, simt::lane_mask lanes, F&& quick) 
   shadow_cells& cells = *c.holder->shared;
   shadow_cell* const all = &cells.at(0);
   const unsigned words = a.bytes / 4;
-  const bool strong = releases_ && c.mark.is(access_mark::strong);
+  const bool strong = releases_ && c.mark.is(access_mark::strong) && !c.mark.is(access_mark::copying);
   c.cell_bytes = 4;
   for (const unsigned lane : set_bits(lanes)) {
     if (strong) synchronise(c, lane);

@@ -24,8 +24,9 @@ std::string copy_text(const access_mark& m, const isa::instruction& i) {
 }
 
 // What the program should have done before the other access.
-std::string wait_text(const access_mark& m, const isa::instruction& i) {
-  if (i.op == isa::opcode::ldgsts) return "the copy has not been waited for (cp.async.wait_group)";
+std::string wait_text(const access_mark& m, const isa::instruction& i, bool in_groups) {
+  if (i.op == isa::opcode::ldgsts && in_groups) return "the copy has not been waited for (cp.async.wait_group)";
+  if (i.op == isa::opcode::st || i.op == isa::opcode::red) return "it has not been waited for (at its mbarrier)";
   if (isa::is_warpgroup_product(i.op)) return "the product has not been waited for (wgmma.wait_group)";
   const bool groups =
       i.op == isa::opcode::utmastg || i.op == isa::opcode::utmaredg || i.op == isa::opcode::ublkred ||
@@ -37,6 +38,7 @@ std::string wait_text(const access_mark& m, const isa::instruction& i) {
 
 const char* plain_text(const access_mark& m, const isa::instruction& i) {
   if (frees_memory(i)) return "free";
+  if (m.is(access_mark::copying)) return m.is(access_mark::atomic) ? "asynchronous reduction" : "asynchronous write";
   if (m.is(access_mark::atomic)) return m.is(access_mark::of_block) ? "atomic of block scope" : "atomic";
   if (i.op == isa::opcode::sust || i.op == isa::opcode::suld)
     return m.is(access_mark::writes) ? "surface write" : "surface read";
@@ -109,7 +111,7 @@ void race_check::describe(const current& c, const access_mark& earlier, unsigned
   if (!together && !earlier.is(access_mark::copying)) then += value_text(c, address);
   if (together) then += " of another value in the same instruction";
   f.details.push_back(then + ", at " + place_in_source(*program_, before));
-  if (earlier.is(access_mark::copying)) f.details.push_back(wait_text(earlier, before));
+  if (earlier.is(access_mark::copying)) f.details.push_back(wait_text(earlier, before, signals_.any_waits()));
   found_.add(std::move(f));
 }
 

@@ -77,9 +77,13 @@ void race_check::fences(const watched_step& s) {
   place_of(s.block).clock->fence(s.warp.warp_in_block, s.mask, s.instruction.sub == 0, now_);
 }
 
-void race_check::lanes_meet(const watched_step& s, simt::lane_mask named) {
-  place_of(s.block).clock->lanes_meet(s.warp.warp_in_block, named & s.warp.live, s.warp.live, now_);
-  ++now_;
+void race_check::lanes_meet(const watched_step& s, const lane_meeting& m) {
+  block_clock& clock = *place_of(s.block).clock;
+  const std::uint32_t warp = s.warp.warp_in_block;
+  const simt::lane_mask live = s.warp.live;
+  if (m.tile == 0 || !clock.tiles_meet(warp, m.tile, now_))
+    for (const lane_meeting::group& g : m.groups) clock.lanes_meet(warp, (g.named | g.naming) & live, live, now_++);
+  else ++now_;
 }
 
 sync_log& race_check::cluster_log(const functional_block& block) {

@@ -170,4 +170,25 @@ bool race_check::write_word(const current& c, word_mark& word, word_mark own) {
   return true;
 }
 
+void race_check::frees(const watched_step& s, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+  ++now_;
+  std::uint64_t addresses[isa::warp_size] = {};
+  watched_access a{s};
+  a.global = s.mask;
+  a.addresses = addresses;
+  current c = start(a);
+  c.mark.what |= access_mark::writes;
+  const std::uint64_t end = address + bytes;
+  for (std::uint64_t at = address; at < end;) {
+    const std::uint64_t page_end = std::min(end, (at / shadow_pages::page_bytes + 1) * shadow_pages::page_bytes);
+    if (!global_.has_page(at)) at = page_end;
+    for (; at < page_end; at += a.bytes) {
+      constexpr std::uint64_t most = shadow_segment::bytes;
+      addresses[lane] = at;
+      a.bytes = static_cast<unsigned>(std::min(page_end - at, most - at % most));
+      if (!access_words(c, lane)) access_lane(c, lane);
+    }
+  }
+}
+
 }  // namespace heddle::sanitize

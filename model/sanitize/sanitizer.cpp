@@ -20,6 +20,9 @@ namespace {
 // begins or ends.
 constexpr std::uint64_t most_steps = std::uint64_t{1} << 26;
 
+// Programmatic dependent launch.
+bool has_early_launches(const gpu_config& config) { return compute_capability(config) >= 90; }
+
 /// Ends a launch that waits without end, or that the user's observer ends.
 class patience final : public functional_observer {
  public:
@@ -36,11 +39,24 @@ class patience final : public functional_observer {
   functional_observer* next_;
 };
 
-// Reads zeros from the memory of malloc.
-functional_memory::backing with_spaced_heap(functional_memory::backing below) {
-  return [below = std::move(below)](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-    if (!spaced_heap::contains(address)) return below(write, address, data, bytes);
-    std::memset(data, 0, bytes);
+/// Pages as a launch leaves them, by address.
+using page_images = std::unordered_map<std::uint64_t, std::vector<std::uint8_t>>;
+
+// Reads zeros from the memory of malloc, and pages of `before` in place of those below. Pages that are written
+// back go to `after`.
+functional_memory::backing copied_memory(functional_memory::backing below, const page_images& before,
+                                         page_images& after) {
+  return [below = std::move(below), &before, &after](bool write, std::uint64_t address, std::uint8_t* data,
+                                                     unsigned bytes) {
+    const bool of_malloc = spaced_heap::contains(address);
+    if (write) {
+      if (!of_malloc) after[address].assign(data, data + bytes);
+      return bytes;
+    }
+    const auto earlier = before.find(address);
+    if (of_malloc) std::memset(data, 0, bytes);
+    else if (earlier == before.end()) return below(write, address, data, bytes);
+    else std::memcpy(data, earlier->second.data(), bytes);
     return bytes;
   };
 }
@@ -56,6 +72,7 @@ struct sanitizer::parts {
   sanitize::work_check works;
   sanitize::launch_watcher watcher;
   spaced_heap spaced;
+  std::unordered_map<std::uint32_t, page_images> left;  // by stream: what the last launch that was checked has left
   std::vector<std::string> unchecked;
   std::vector<finding> intended;
   std::vector<finding> program_leaks;
@@ -107,12 +124,14 @@ void sanitizer::begin(const address_ranges& ranges) {
   parts_->watcher.use(parts_->heap_now());
 }
 
+void sanitizer::failed(const failure_cause& cause) { parts_->watcher.failed(cause); }
+
 void sanitizer::end() { parts_->watcher.end(); }
 
 execution_watcher& sanitizer::watcher() { return parts_->watcher; }
 
 void sanitizer::check(const resident_launch& launch, const address_ranges& ranges, functional_memory::backing below,
-                      program_services& services, std::uint64_t cycle, functional_observer* observer) {
+                      program_services& services, std::uint64_t cycle, functional_observer* observer, bool early) {
   parts& p = *parts_;
   const auto say = [&](const std::string& why) {
     p.unchecked.push_back("launch " + std::to_string(launch.launch_id) + " of kernel '" + launch.program->kernel +
@@ -122,12 +141,22 @@ void sanitizer::check(const resident_launch& launch, const address_ranges& range
   address_ranges with_heap = ranges;
   with_heap.add(spaced_heap::begin, spaced_heap::bytes);
   begin(with_heap);
-  functional_memory copy(with_spaced_heap(std::move(below)));  // never written back
+  page_images before, after;
+  if (early) before = std::move(p.left[launch.stream]);
+  functional_memory copy(copied_memory(std::move(below), before, after));
   functional_executor executor(p.config, copy, with_heap, services);
   patience limit(p.watcher, observer);
   executor.observe(&limit);
   executor.watch(&p.watcher);
   const functional_executor::outcome o = executor.execute(launch, cycle);
+  const bool failed = o.how == functional_executor::ending::failed;
+  // Other launches, which are in flight, may be what it waits for.
+  const bool outside = failed && o.cause.what == failure_cause::kind::spinning && p.watcher.polls_global();
+  limit.lost = limit.lost || outside;
+  if (failed && !outside) p.watcher.failed(o.cause);
+  // The next launch may begin before this one has ended in the simulation.
+  if (has_early_launches(p.config)) copy.close();
+  p.left[launch.stream] = std::move(after);
   if (!p.watcher.unchecked().empty()) say("was not checked for races: " + p.watcher.unchecked());
   if (limit.lost) say("was not checked to its end: it waits for something outside it");
   end();

@@ -8,6 +8,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/functional/execution_watcher.h"
+#include "heddle/functional/failure_cause.h"
 #include "heddle/functional/functional_memory.h"
 #include "heddle/functional/functional_observer.h"
 #include "heddle/memory/common/address_ranges.h"
@@ -50,13 +51,15 @@ class sanitizer {
   void heap_placed(std::uint64_t address, std::uint64_t bytes);
 
   /// A launch begins. Executes it on a copy of the memory that `below` reads. `services` are a copy of the device
-  /// runtime's. Launches may be ended by `observer`, which may be null.
+  /// runtime's. Launches may be ended by `observer`, which may be null. `early`: the launch before it in its stream has
+  /// not ended; it is executed on what the check of that has left.
   void check(const resident_launch& launch, const address_ranges& ranges, functional_memory::backing below,
-             program_services& services, std::uint64_t cycle, functional_observer* observer);
+             program_services& services, std::uint64_t cycle, functional_observer* observer, bool early);
   /// For a launch that is executed functionally anyway.
   execution_watcher& watcher();
-  /// That launch begins in a memory with these ranges; and it has ended.
+  /// That launch begins in a memory with these ranges; it has failed; and it has ended.
   void begin(const address_ranges& ranges);
+  void failed(const failure_cause& cause);
   void end();
 
   /// The executed launch has allocated memory of the heap, is about to free it, has freed it.

@@ -49,7 +49,8 @@ bool learn(knowledge& known, const acquired& a) {
 }
 
 bool fence_view::covers(const access_mark& a, std::uint32_t warp_in_block) const {
-  if (copy != 0 || a.is(access_mark::copying)) return a.is(access_mark::copying) && copy == a.number;
+  if (copy != 0 || a.is(access_mark::copying))
+    return a.is(access_mark::copying) && copy == a.number && (lanes == 0 || (lanes & a.lanes) != 0);
   if (block_sync >= a.number) return true;
   if (warp_in_block != warp) return warp_in_block < warps.size() && warps[warp_in_block] >= a.number;
   return (a.lanes & ~lanes) == 0 ? number >= a.number : warp_sync >= a.number;
@@ -66,7 +67,7 @@ void sync_log::append(std::shared_ptr<const fence_views> views, std::uint64_t bl
   if (std::any_of(views->begin(), views->end(), knows_others)) nested_.push_back(size());
   add_blocks(*views, block);
   for (const auto& v : *views) {
-    if (v->copy != 0) copies_[v->copy] = size();
+    if (v->copy != 0) copies_.emplace(v->copy, size());
     note(*v);
   }
   releases_.push_back({std::move(views), now});
@@ -118,10 +119,12 @@ const fence_view* sync_log::among_own(std::uint32_t count, const access_mark& a,
   const std::uint64_t block = a.warp / warps_per_block;
   if (only != acquired::any_block && !in_cluster && block != only) return nullptr;
   if (a.is(access_mark::copying)) {
-    const auto end = copies_.find(a.number);
-    if (end == copies_.end() || end->second >= count) return nullptr;
-    for (const auto& view : *releases_[end->second].views)
-      if (view->covers(a, a.warp % warps_per_block)) return view.get();
+    const auto ends = copies_.equal_range(a.number);
+    for (auto end = ends.first; end != ends.second; ++end) {
+      if (end->second >= count) continue;
+      for (const auto& view : *releases_[end->second].views)
+        if (view->covers(a, a.warp % warps_per_block)) return view.get();
+    }
     return nullptr;
   }
   const auto own = by_block_.find(block);

@@ -362,13 +362,13 @@ void host_interface::sanitize(sanitizer& sanitizer) {
   functional_executor_.watch(&sanitizer.watcher());
 }
 
-// All that the launch depends on has ended, and its stores are in memory.
+// All that the launch depends on has ended, and its stores are in memory; unless it begins early.
 void host_interface::grid_resident(const grid_record& grid) {
   blocks_.hand_over(grid);
   if (sanitizer_ == nullptr || grid.launch->recorded()) return;
   copied_services services(*sanitizer_, heap_);
   sanitizer_->check(*grid.launch, memory_.ranges(), memory_.reader(), services, clock_.cycle(),
-                    functional_executor_.observer());
+                    functional_executor_.observer(), grid.early);
 }
 
 void host_interface::heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state& w,

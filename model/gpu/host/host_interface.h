@@ -145,7 +145,8 @@ class host_interface : public sc_core::sc_module,
   std::deque<std::uint32_t> completion_queue_;
   functional_executor functional_executor_;
   sanitizer* sanitizer_ = nullptr;
-  bool executing_ = false;  // a launch functionally
+  std::map<std::uint32_t, bool> allocates_;  // by stream, if launches are checked: whether its last launch may
+  bool executing_ = false;                   // a launch functionally
   launch_builder launch_builder_;
   static constexpr std::uint64_t no_register = ~std::uint64_t{0};
   std::uint64_t early_register_ = no_register;  // of which a narrow host has written bytes, but not the lowest

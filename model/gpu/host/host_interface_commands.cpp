@@ -14,6 +14,10 @@ namespace heddle {
 namespace {
 // Limits of sizes in descriptors: larger values are errors and must not exhaust the host's memory.
 constexpr std::uint64_t most_text = std::uint64_t{1} << 28;
+
+bool calls_malloc(const isa::instruction& i) {
+  return i.op == isa::opcode::syscall && static_cast<isa::system_function>(i.sub) == isa::system_function::malloc;
+}
 }  // namespace
 
 void host_interface::refuse_during_reset() const {
@@ -84,8 +88,12 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   if (d.local_bytes < local)
     throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.local_bytes) +
                       " bytes of local memory, expected " + std::to_string(local));
-  // A launch is checked on the memory that all earlier ones of its stream leave.
-  if (sanitizer_ != nullptr) l->programmatic = false;
+  if (sanitizer_ != nullptr) {
+    // Blocks of malloc lie elsewhere where a launch is checked, which an early launch would not know.
+    bool& allocates = allocates_[l->stream];
+    l->programmatic = l->programmatic && !allocates;
+    allocates = std::any_of(l->program->code.begin(), l->program->code.end(), calls_malloc);
+  }
   return submit(std::move(l));
 }
 
@@ -101,6 +109,7 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
   if (sanitizer_ != nullptr) sanitizer_->submitted(launches_);
   if (sanitizer_ != nullptr) sanitizer_->begin(memory_.ranges());
   const functional_executor::outcome o = functional_executor_.execute(*l, clock_.cycle());
+  if (sanitizer_ != nullptr && o.how == functional_executor::ending::failed) sanitizer_->failed(o.cause);
   if (sanitizer_ != nullptr) sanitizer_->end();
   executing_ = false;
   if (o.how == functional_executor::ending::stopped)

@@ -31,7 +31,10 @@ void access_pattern::find_runs() {
     while (next < words.size() && words[next].at == words[k].at) ++next;
     const bool several = next > k + 1;
     if (runs.empty() || runs.back().several != several || runs.back().word + runs.back().count != words[k].at)
-      runs.push_back({words[k].at, 0, static_cast<std::uint16_t>(owners.size()), several});
+      runs.push_back({words[k].at, 0, static_cast<std::uint16_t>(owners.size()), several, 1});
+    for (std::size_t n = k + 1; n < next; ++n)
+      while ((words[n].lane ^ words[k].lane) >= runs.back().together)
+        runs.back().together = static_cast<std::uint8_t>(2 * runs.back().together);
     ++runs.back().count;
     owners.push_back(words[k].lane);
     k = next;

@@ -84,6 +84,7 @@ struct access_pattern {
     std::int32_t word;           // from the first lane's
     std::uint16_t count, first;  // in `owners`
     bool several;
+    std::uint8_t together;  // several lie within so many lanes side by side, an aligned power of two
   };
   static constexpr std::size_t most_runs = 12;
 

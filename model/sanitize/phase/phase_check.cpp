@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/phase/own_threads.h"
 
 namespace heddle::sanitize {
 
@@ -27,61 +28,6 @@ constexpr std::array<std::uint16_t, isa::warp_size> all_lanes = {0,  1,  2,  3, 
                                                                  22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 }  // namespace
-
-/// What words have of the accesses of a warp.
-struct phase_check::own_threads {
-  thread first, lanes, past;  // lane 0; several lanes; all that comes before the warp's next access
-  explicit own_threads(unsigned warp)
-      : first(static_cast<thread>(warp * isa::warp_size + 1)),
-        lanes(static_cast<thread>(0x8000 + warp)),
-        past(static_cast<thread>(0x9000 + warp)) {}
-  [[nodiscard]] bool has(thread t) const {
-    return (static_cast<thread>(t - first) < isa::warp_size) | (t == lanes) | (t == past);
-  }
-  [[nodiscard]] bool lets(thread earlier, thread t) const {
-    return (earlier == none) | (earlier == t) | (earlier == past);
-  }
-  /// Who has read a word that thread t reads as well; or several lanes of the warp do.
-  [[nodiscard]] thread with(thread readers, thread t) const {
-    const thread others = has(readers) ? lanes : several;
-    return lets(readers, t) ? t : others;
-  }
-
-  // Loops that the compiler vectorises, over words side by side. They return 0 if all words let pass; words that others
-  // write keep these.
-  thread read(const thread* __restrict w, thread* __restrict r, const std::uint16_t* __restrict owner,
-              std::size_t count) const {
-    thread bad = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto t = static_cast<thread>(first + owner[k]);
-      bad = static_cast<thread>(bad | (lets(w[k], t) ? 0 : 1));
-      r[k] = with(r[k], t);
-    }
-    return bad;
-  }
-  thread read_together(const thread* __restrict w, thread* __restrict r, std::size_t count) const {
-    thread bad = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-      bad = static_cast<thread>(bad | (lets(w[k], none) ? 0 : 1));
-      r[k] = with(r[k], lanes);
-    }
-    return bad;
-  }
-  thread write(thread* __restrict w, const thread* __restrict r, const std::uint16_t* __restrict owner,
-               std::size_t count) const {
-    thread bad = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto t = static_cast<thread>(first + owner[k]);
-      const thread earlier = w[k];
-      bad = static_cast<thread>(bad | (lets(earlier, t) & lets(r[k], t) ? 0 : 1));
-      w[k] = lets(earlier, t) ? t : earlier;
-    }
-    return bad;
-  }
-  void pass(thread* t, std::size_t count) const {
-    for (std::size_t k = 0; k < count; ++k) t[k] = has(t[k]) ? past : t[k];
-  }
-};
 
 void phase_check::open(std::size_t shared_bytes) {
   const std::size_t words = (shared_bytes + 3) / 4 + spare_words;
@@ -124,15 +70,45 @@ void phase_check::add_words(warp_state& w, const access_shape& shape) {
   }
 }
 
-// All lanes of the warp have met: what they have done is before all that they do next.
-void phase_check::begin_era(warp_state& w, own_threads own) {
-  for (words& r : w.own) {
-    own.pass(&writers_[r.begin], r.end - r.begin);
-    own.pass(&readers_[r.begin], r.end - r.begin);
-    r = {};
+// All lanes of the warp have met: what they have done is before all that they do next. Or its tiles of so many lanes
+// have, each by itself.
+void phase_check::begin_era(warp_state& w, unsigned warp, unsigned tile) {
+  const auto each = [&](const words& r, auto&& pass) {
+    pass(&writers_[r.begin], r.end - r.begin);
+    pass(&readers_[r.begin], r.end - r.begin);
+  };
+  if (tile != 0) {
+    const tile_threads own(warp, tile);
+    for (const words& r : w.own) {
+      if (r.end == 0) continue;
+      each(r, [&](thread* t, std::size_t count) { own.pass_tiles(t, count); });
+      w.tiled = w.tiled.end == 0 ? r : words{std::min(r.begin, w.tiled.begin), std::max(r.end, w.tiled.end)};
+    }
+  } else if (w.tile != 0) {
+    const tile_threads own(warp, w.tile);
+    for (const words& r : w.own) each(r, [&](thread* t, std::size_t count) { own.pass(t, count); });
+    each(w.tiled, [&](thread* t, std::size_t count) { own.pass(t, count); });
+    w.tiled = {};
+  } else {
+    const own_threads own(warp);
+    for (const words& r : w.own) each(r, [&](thread* t, std::size_t count) { own.pass(t, count); });
   }
+  w.own.fill({});
+  w.tile = tile;
   ++w.era;
   has_past_ = true;
+}
+
+// A plain access.
+bool phase_check::passes_plain(const access& a, bool met, bool tiles_met) {
+  warp_state& w = warps_[a.warp];
+  const bool goes_on = w.tile == a.tile;
+  const bool again = w.era != 0 && (met || (tiles_met && goes_on));  // it will be so again
+  if (again) begin_era(w, a.warp, met ? 0 : a.tile);
+  if (accesses_words(a, w)) return true;
+  if (again || !(met || (tiles_met && (goes_on || w.tile == 0)))) return false;
+  begin_era(w, a.warp, met ? 0 : a.tile);
+  return accesses_words(a, w);
 }
 
 bool phase_check::passes(const access& a) {
@@ -142,21 +118,15 @@ bool phase_check::passes(const access& a) {
   warp_state& w = warps_[a.warp];
   if (known == nullptr && is_full()) return false;
   const bool met = !strong && w.last <= a.sync && w.last != 0;
+  const bool tiles_met = !strong && !met && a.tile != 0 && w.last <= a.tile_sync && w.last != 0;
   if (!strong) w.last = a.mark.number;
-  if (known == nullptr || (!strong && known->era != w.era) || (met && w.era != 0)) {
+  if (known == nullptr || (!strong && known->era != w.era) || ((met || tiles_met) && w.era != 0)) {
     begin_ = std::min<std::size_t>(begin_, a.shape.begin / 4);
     end_ = std::max<std::size_t>(end_, (a.shape.end + 3) / 4);
     if (strong) {
       if (!excludes(a.addresses, a.lanes, a.bytes, a.shape)) return false;
     } else {
-      const own_threads own(a.warp);
-      const bool again = met && w.era != 0;  // it will be so again
-      if (again) begin_era(w, own);
-      if (!accesses_words(a, own)) {
-        if (!met || again) return false;
-        begin_era(w, own);
-        if (!accesses_words(a, own)) return false;
-      }
+      if (!passes_plain(a, met, tiles_met)) return false;
       add_words(w, a.shape);
       warps_used_ = std::max(warps_used_, a.warp + 1);
     }
@@ -172,7 +142,12 @@ bool phase_check::passes(const access& a) {
   return true;
 }
 
-inline bool phase_check::accesses_words(const access& a, own_threads own) {
+bool phase_check::accesses_words(const access& a, const warp_state& w) {
+  return w.tile == 0 ? accesses_words(a, own_threads(a.warp)) : accesses_words(a, tile_threads(a.warp, w.tile));
+}
+
+template <class Own>
+inline bool phase_check::accesses_words(const access& a, const Own& own) {
   const bool runs = a.shape.pattern != nullptr && !a.shape.pattern->runs.empty();
   if (a.mark.is(access_mark::writes)) return runs ? writes_runs(a, own) : writes(a, own);
   return runs ? reads_runs(a, own) : reads(a, own);
@@ -270,33 +245,38 @@ void phase_check::list(const access& a, std::uint32_t slot) {
   list_.push_back(k);
 }
 
-inline bool phase_check::reads_word(std::size_t word, thread t, own_threads own) {
+template <class Own>
+inline bool phase_check::reads_word(std::size_t word, thread t, const Own& own) {
   if (!own.lets(writers_[word], t)) return false;
   thread& r = readers_[word];
   if (r != several && r != t) r = own.with(r, t);
   return true;
 }
 
-inline bool phase_check::writes_word(std::size_t word, thread t, own_threads own) {
+template <class Own>
+inline bool phase_check::writes_word(std::size_t word, thread t, const Own& own) {
   if (!own.lets(writers_[word], t) || !own.lets(readers_[word], t)) return false;
   writers_[word] = t;
   return true;
 }
 
-bool phase_check::reads_runs(const access& a, own_threads own) {
+template <class Own>
+bool phase_check::reads_runs(const access& a, const Own& own) {
   const access_pattern& p = *a.shape.pattern;
   const auto begin = static_cast<std::int64_t>(a.addresses[__builtin_ctz(a.lanes)] / 4);
   thread bad = 0;
   for (const access_pattern::run& run : p.runs) {
     const auto at = static_cast<std::size_t>(begin + run.word);
-    const thread of_run = run.several ? own.read_together(&writers_[at], &readers_[at], run.count)
-                                      : own.read(&writers_[at], &readers_[at], &p.owners[run.first], run.count);
+    const std::uint16_t* const owners = &p.owners[run.first];
+    const thread of_run = run.several ? own.read_several(&writers_[at], &readers_[at], owners, run.together, run.count)
+                                      : own.read(&writers_[at], &readers_[at], owners, run.count);
     bad = static_cast<thread>(bad | of_run);
   }
   return bad == 0;
 }
 
-bool phase_check::writes_runs(const access& a, own_threads own) {
+template <class Own>
+bool phase_check::writes_runs(const access& a, const Own& own) {
   const access_pattern& p = *a.shape.pattern;
   const auto begin = static_cast<std::int64_t>(a.addresses[__builtin_ctz(a.lanes)] / 4);
   thread bad = 0;
@@ -309,7 +289,8 @@ bool phase_check::writes_runs(const access& a, own_threads own) {
 }
 
 // Vectors of four words.
-bool phase_check::reads_vectors(const access& a, own_threads own) {
+template <class Own>
+bool phase_check::reads_vectors(const access& a, const Own& own) {
   for (const unsigned lane : set_bits(a.lanes)) {
     const std::size_t at = a.addresses[lane] / 4;
     const auto t = static_cast<thread>(own.first + lane);
@@ -328,7 +309,8 @@ bool phase_check::reads_vectors(const access& a, own_threads own) {
   return true;
 }
 
-bool phase_check::reads(const access& a, own_threads own) {
+template <class Own>
+bool phase_check::reads(const access& a, const Own& own) {
   const unsigned count = words_of(a.bytes);
   if (a.shape.how == access_shape::kind::same && (a.lanes & (a.lanes - 1)) != 0) {
     const std::size_t begin = a.shape.begin / 4;
@@ -346,7 +328,8 @@ bool phase_check::reads(const access& a, own_threads own) {
   return true;
 }
 
-bool phase_check::writes(const access& a, own_threads own) {
+template <class Own>
+bool phase_check::writes(const access& a, const Own& own) {
   const unsigned count = words_of(a.bytes);
   if (a.shape.how == access_shape::kind::row && a.bytes == 4)
     return own.write(&writers_[a.shape.begin / 4], &readers_[a.shape.begin / 4], all_lanes.data(), all_lanes.size()) ==

@@ -8,6 +8,7 @@
 
 #include "heddle/isa/set_bits.h"
 #include "heddle/sanitize/phase/access_pattern.h"
+#include "heddle/sanitize/phase/own_threads.h"
 #include "heddle/sanitize/shadow/access_mark.h"
 
 namespace heddle::sanitize {
@@ -22,10 +23,12 @@ namespace heddle::sanitize {
 class phase_check {
  public:
   struct access {
-    access_mark mark;  // without lanes
-    unsigned warp;     // in the block
-    sequence release;  // others may know the warp's accesses up to here
-    sequence sync;     // all lanes' accesses of the warp up to here come before it
+    access_mark mark;    // without lanes
+    unsigned warp;       // in the block
+    sequence release;    // others may know the warp's accesses up to here
+    sequence sync;       // all lanes' accesses of the warp up to here come before it
+    sequence tile_sync;  // the same of the lanes of each tile, if the warp's meet by themselves
+    unsigned tile;       // lanes of one; 0: they do not
     simt::lane_mask lanes;
     unsigned bytes;
     const std::uint64_t* addresses;
@@ -82,10 +85,9 @@ class phase_check {
   void close() { open_ = false; }
 
  private:
-  using thread = std::uint16_t;  // number in the block, plus one; or several
-  static constexpr thread none = 0, several = 0xffff, excluded = 0xfffe;
-  struct own_threads;
-  static constexpr std::size_t most_listed = 1u << 14, most_known = 1u << 11, most_warps = 64, most_ranges = 4;
+  using thread = accessor::code;
+  static constexpr thread none = accessor::none, several = accessor::several, excluded = accessor::excluded;
+  static constexpr std::size_t most_listed = 1u << 14, most_known = 1u << 11, most_ranges = 4;
   struct words {
     std::uint32_t begin = 0, end = 0;
   };
@@ -94,18 +96,31 @@ class phase_check {
     sequence last = 0;
     std::uint32_t era = 0;                 // begins when the earlier ones become its past
     std::array<words, most_ranges> own{};  // contain those of this era
+    unsigned tile = 0;                     // lanes of the tiles whose past it has; 0: none
+    words tiled;                           // contain those of earlier eras of tiles
   };
-  [[nodiscard]] bool accesses_words(const access& a, own_threads own);
-  [[nodiscard]] bool reads_runs(const access& a, own_threads own);
-  [[nodiscard]] bool writes_runs(const access& a, own_threads own);
-  [[nodiscard]] bool reads(const access& a, own_threads own);
-  [[nodiscard]] bool reads_vectors(const access& a, own_threads own);
-  [[nodiscard]] bool writes(const access& a, own_threads own);
-  [[nodiscard]] bool reads_word(std::size_t word, thread t, own_threads own);
-  [[nodiscard]] bool writes_word(std::size_t word, thread t, own_threads own);
+  [[nodiscard]] bool passes_plain(const access& a, bool met, bool tiles_met);
+  [[nodiscard]] bool accesses_words(const access& a, const warp_state& w);
+  // `Own`: own_threads or tile_threads.
+  template <class Own>
+  [[nodiscard]] bool accesses_words(const access& a, const Own& own);
+  template <class Own>
+  [[nodiscard]] bool reads_runs(const access& a, const Own& own);
+  template <class Own>
+  [[nodiscard]] bool writes_runs(const access& a, const Own& own);
+  template <class Own>
+  [[nodiscard]] bool reads(const access& a, const Own& own);
+  template <class Own>
+  [[nodiscard]] bool reads_vectors(const access& a, const Own& own);
+  template <class Own>
+  [[nodiscard]] bool writes(const access& a, const Own& own);
+  template <class Own>
+  [[nodiscard]] bool reads_word(std::size_t word, thread t, const Own& own);
+  template <class Own>
+  [[nodiscard]] bool writes_word(std::size_t word, thread t, const Own& own);
   [[nodiscard]] bool exclude(const std::uint64_t* addresses, simt::lane_mask lanes, unsigned bytes);
   static void add_words(warp_state& w, const access_shape& shape);
-  void begin_era(warp_state& w, own_threads own);
+  void begin_era(warp_state& w, unsigned warp, unsigned tile);
   [[nodiscard]] listed* find_known(const access& a, std::uint32_t& slot);
   void list(const access& a, std::uint32_t slot);
 
@@ -113,7 +128,7 @@ class phase_check {
   std::vector<thread> writers_, readers_;                // by word
   std::size_t begin_ = 0, end_ = 0;                      // words that have been accessed
   std::uint64_t excluded_begin_ = 0, excluded_end_ = 0;  // bytes of words that are all excluded
-  std::array<warp_state, most_warps> warps_{};
+  std::array<warp_state, accessor::most_warps> warps_{};
   unsigned warps_used_ = 0;
   std::vector<listed> list_;
   std::vector<std::uint32_t> offsets_;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "heddle/isa/imad_form.h"
 #include "heddle/isa/set_bits.h"
+#include "heddle/sanitize/values/bit_moves.h"
 
 namespace heddle::sanitize {
 
@@ -15,12 +15,6 @@ constexpr std::size_t register_count = 256;
 
 // What stands for bits without a value. Both bits of each pair differ, and so do neighbours.
 constexpr std::array<std::uint32_t, 4> fillings{0, 0xffffffffu, 0x5a3c6996u, 0xa5c39669u};
-
-bool moves(const isa::instruction& i) {
-  const isa::imad_form form = isa::form_of(i);
-  return isa::info(i.op).bits == isa::result_bits::moved || form == isa::imad_form::move ||
-         form == isa::imad_form::shift;
-}
 
 std::uint32_t low_bits(unsigned bytes) { return bytes >= 4 ? 0xffffffffu : (1u << (8 * bytes)) - 1; }
 
@@ -108,6 +102,7 @@ const valueless_source* value_check::used(const isa::operand& o, simt::lane_mask
     const row* const r = find(o.reg + k);
     for (const unsigned lane : set_bits(r == nullptr ? 0 : lanes)) {
       const part& p = (*r)[lane];
+      if (p.alone && (p.moved & bits) != 0 && (bits & ~p.moved) != 0) return &p.from;
       if (((moved || p.from.lane ? p.all() : p.computed) & bits) != 0) return &p.from;
     }
   }
@@ -164,6 +159,52 @@ value_check::part value_check::source_of(const std::vector<unsigned>& lacking, u
   return other;
 }
 
+// Bits of the result of a move that come from a source, whether that has a value or not; by lane. Of what was taken out
+// of its word the other bits are constants.
+std::vector<std::uint32_t> value_check::kept_bits(const watched_step& s, simt::execute_function execute,
+                                                  spare_warp& spare) const {
+  const isa::instruction& i = s.instruction;
+  std::vector<std::uint32_t> kept(isa::warp_size);
+  if (i.dst == isa::rz || i.dst_count != 1) return kept;
+  for (const std::uint32_t bits : {0u, ~0u}) {
+    simt::warp_state& w = filled(s, {}, 0, spare);
+    for (const unsigned k : set_bits(moved_sources(i)))
+      for (unsigned n = 0; i.src[k].is_reg() && i.src[k].reg != isa::rz && n < i.src[k].count; ++n) {
+        const row* const r = find(i.src[k].reg + n);
+        std::uint32_t* const to = spare.reg(i.src[k].reg + n);
+        for (const unsigned lane : set_bits(s.mask)) {
+          const std::uint32_t all = r != nullptr && (*r)[lane].alone ? (*r)[lane].moved : ~0u;
+          to[lane] = (to[lane] & ~all) | (bits & all);
+        }
+      }
+    execute(i, w, s.mask);
+    for (const unsigned lane : set_bits(s.mask)) kept[lane] ^= spare.reg(i.dst)[lane];
+  }
+  return kept;
+}
+
+// Which results were only moved. `kept`: see kept_bits(); empty: whole registers were.
+void value_check::find_moved(const watched_step& s, const std::vector<unsigned>& lacking,
+                             const std::vector<std::uint32_t>& kept, row& result) const {
+  const isa::instruction& i = s.instruction;
+  const auto lacks = [&](unsigned k, unsigned lane) {
+    bool any = false;
+    for (unsigned n = 0; i.src[k].is_reg() && i.src[k].reg != isa::rz && n < i.src[k].count; ++n)
+      if (const row* const r = find(i.src[k].reg + n); r != nullptr) any = any || (*r)[lane].all() != 0;
+    return any;
+  };
+  for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
+    part& p = result[lane];
+    if (p.computed == 0) continue;
+    const part from = source_of(lacking, lane);
+    bool moved = from.computed == 0;
+    for (unsigned k = 0; moved && k < i.src.size(); ++k) moved = !lacks(k, lane) || !alters_bits(i, s.warp, lane, k);
+    if (!moved) continue;
+    std::swap(p.moved, p.computed);
+    p.alone = kept.empty() ? from.alone : kept[lane] != 0 && (kept[lane] & ~p.moved) == 0;
+  }
+}
+
 // Executes it with each of the fillings, and compares.
 void value_check::compute(const watched_step& s, simt::execute_function execute, spare_warp& spare) {
   const isa::instruction& i = s.instruction;
@@ -183,14 +224,14 @@ void value_check::compute(const watched_step& s, simt::execute_function execute,
         results[k][lane].computed |= now ^ first[k][lane];
       }
   }
-  for (row& r : results)
-    for (unsigned lane = 0; lane < isa::warp_size; ++lane) {
-      part& p = r[lane];
-      if (p.computed == 0) continue;
-      const part from = source_of(lacking, lane);
-      p.from = from.from;
-      if (moves(i) && from.computed == 0) std::swap(p.moved, p.computed);
-    }
+  const bool moves = moves_bits(i);
+  std::vector<std::uint32_t> kept;
+  if (moves && !moves_registers(i)) kept = kept_bits(s, execute, spare);
+  for (row& r : results) {
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+      if (r[lane].computed != 0) r[lane].from = source_of(lacking, lane).from;
+    if (moves) find_moved(s, lacking, kept, r);
+  }
   for (unsigned k = 0; k < words; ++k) put(i.dst + k, s.mask, results[k]);
   for (std::size_t k = 0; k < i.pdst.size(); ++k)
     if (i.pdst[k] != isa::pt) put(first_predicate + i.pdst[k], s.mask, results[words + k]);

@@ -55,6 +55,7 @@ class value_check {
     std::uint32_t moved = 0;     // bits that were only loaded and moved
     std::uint32_t computed = 0;  // bits that depend on some without a value
     valueless_source from;
+    bool alone = false;  // the moved ones were taken out of their word: the others are not of it any more
     [[nodiscard]] std::uint32_t all() const { return moved | computed; }
   };
   using row = std::array<part, isa::warp_size>;
@@ -71,6 +72,9 @@ class value_check {
   simt::warp_state& filled(const watched_step& s, const std::vector<unsigned>& lacking, unsigned filling,
                            spare_warp& spare) const;
   [[nodiscard]] part source_of(const std::vector<unsigned>& lacking, unsigned lane) const;
+  std::vector<std::uint32_t> kept_bits(const watched_step& s, simt::execute_function execute, spare_warp& spare) const;
+  void find_moved(const watched_step& s, const std::vector<unsigned>& lacking, const std::vector<std::uint32_t>& kept,
+                  row& result) const;
   void compute(const watched_step& s, simt::execute_function execute, spare_warp& spare);
   void put(unsigned reg, simt::lane_mask lanes, const row& values);
 

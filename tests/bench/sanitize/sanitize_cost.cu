@@ -275,3 +275,17 @@ extern "C" __global__ void gaps(uint4* out, int n) {
   }
   out[blockIdx.x * 256 + threadIdx.x] = make_uint4(got.x & 255, v, 0, 0);
 }
+
+// Tiles of eight lanes exchange words through shared memory.
+extern "C" __global__ void small_tiles(const unsigned* in, unsigned* out, int n) {
+  __shared__ unsigned s[256];
+  const unsigned tile = 0xffu << (threadIdx.x & 24);
+  unsigned sum = in[threadIdx.x];
+  for (int k = 0; k < n; ++k) {
+    s[threadIdx.x] = sum;
+    __syncwarp(tile);
+    sum += s[threadIdx.x ^ 7];
+    __syncwarp(tile);
+  }
+  out[blockIdx.x * 256 + threadIdx.x] = sum;
+}

@@ -62,6 +62,7 @@ functional "lookup" "$kernels" lookup 128 256 1 buf:1048576 buf:131072 s32:64
 functional "fenced gather" "$kernels" fenced_gather 128 256 1 buf:1048576 buf:131072 buf:4 s32:128
 functional "grid steps" "$kernels" grid_steps 64 256 1 buf:65536 buf:65536 buf:4096 buf:4 s32:64
 functional "exchange" "$kernels" exchange 64 256 1 buf:1024 buf:65536 s32:1024
+functional "small tiles" "$kernels" small_tiles 64 256 1 buf:1024 buf:65536 s32:1024
 # Volatile words that many threads read, or that a warp exchanges.
 functional "polled" "$kernels" polled 64 256 1 buf:4096 buf:65536 s32:512
 functional "volatile exchange" "$kernels" volatile_exchange 64 256 1 buf:1024 buf:65536 s32:256

@@ -296,3 +296,102 @@ __device__ void decides_by_a_byte(unsigned* out) {
   if (s[63 - threadIdx.x] > 0x80004) asm volatile("st.global.u32 [%0], 1;" ::"l"(out + threadIdx.x) : "memory");
 }
 PAIR(decides_by_a_byte, (unsigned* out), (out))
+
+// A byte without a value that is taken out of its word by a shift; or copied with the others, to another place.
+template <bool good>
+__device__ void shifted_byte(unsigned* out) {
+  __shared__ unsigned s[64];
+  unsigned char* const c = reinterpret_cast<unsigned char*>(s + threadIdx.x);
+  for (unsigned k = 0; k < 3; ++k) c[k] = static_cast<unsigned char>(threadIdx.x + k);
+  __syncthreads();
+  const unsigned word = s[63 - threadIdx.x];
+  unsigned byte;  // not by a load of it
+  asm volatile("shr.u32 %0, %1, 24;" : "=r"(byte) : "r"(word));
+  out[threadIdx.x] = good ? __funnelshift_r(word, word, 8) : byte;
+}
+PAIR(shifted_byte, (unsigned* out), (out))
+
+// The same by a mask.
+template <bool good>
+__device__ void masked_byte(unsigned* out) {
+  __shared__ unsigned s[64];
+  unsigned char* const c = reinterpret_cast<unsigned char*>(s + threadIdx.x);
+  for (unsigned k = 0; k < 3; ++k) c[k] = static_cast<unsigned char>(threadIdx.x + k);
+  __syncthreads();
+  out[threadIdx.x] = s[63 - threadIdx.x] & (good ? 0xffffff : 0xff000000);
+}
+PAIR(masked_byte, (unsigned* out), (out))
+
+// Shifted by a part of a byte.
+template <bool good>
+__device__ void shifted_bits(unsigned* out, unsigned count) {
+  __shared__ unsigned s[64];
+  unsigned char* const c = reinterpret_cast<unsigned char*>(s + threadIdx.x);
+  for (unsigned k = 0; k < 3; ++k) c[k] = static_cast<unsigned char>(threadIdx.x + k);
+  __syncthreads();
+  out[threadIdx.x] = s[63 - threadIdx.x] >> (count - 59) & (good ? 0xffff : 0xffffff);
+}
+PAIR(shifted_bits, (unsigned* out, unsigned count), (out, count))
+
+template <bool good>
+__device__ void inverted_bits(unsigned* out, unsigned count) {
+  __shared__ unsigned s[64];
+  unsigned char* const c = reinterpret_cast<unsigned char*>(s + threadIdx.x);
+  for (unsigned k = 0; k < 3; ++k) c[k] = static_cast<unsigned char>(threadIdx.x + k);
+  __syncthreads();
+  const unsigned word = s[63 - threadIdx.x] ^ count;
+  out[threadIdx.x] = good ? word & 0xffffff : word;
+}
+PAIR(inverted_bits, (unsigned* out, unsigned count), (out, count))
+
+// A field of a word whose last byte has no value is set.
+template <bool good>
+__device__ void field_of_a_word(unsigned* out) {
+  __shared__ unsigned s[64];
+  unsigned char* const c = reinterpret_cast<unsigned char*>(s + threadIdx.x);
+  for (unsigned k = 0; k < 3; ++k) c[k] = static_cast<unsigned char>(threadIdx.x + k);
+  __syncthreads();
+  unsigned word = s[63 - threadIdx.x];
+  word = (word & ~0xf0u) | (threadIdx.x & 15) << 4;
+  __syncthreads();
+  s[threadIdx.x] = word;
+  out[threadIdx.x] = good ? word & 0xf0 : (word & 0xf0000000) + 1;
+}
+PAIR(field_of_a_word, (unsigned* out), (out))
+
+// Each lane clears its bit of a word, as a barrier of warps begins.
+template <bool good>
+__device__ void bit_by_bit(unsigned* out) {
+  __shared__ unsigned bits[2];
+  unsigned* const own = bits + threadIdx.x / 32;
+  const unsigned lane = threadIdx.x % 32;
+  if (good || lane != 31) atomicAnd(own, ~(1u << lane));
+  __syncwarp();
+  if (lane < 16) atomicOr(own, 1u << lane);
+  __syncwarp();
+  out[threadIdx.x] = *own + 1;
+}
+PAIR(bit_by_bit, (unsigned* out), (out))
+
+// A shuffle gives no value of a lane that its mask leaves out.
+template <bool good>
+__device__ void lane_left_out(unsigned* out) {
+  if (threadIdx.x % 32 < 16) out[threadIdx.x] = __shfl_xor_sync(0xffff, threadIdx.x, good ? 8 : 16);
+  else out[threadIdx.x] = 1;
+}
+PAIR(lane_left_out, (unsigned* out), (out))
+
+__constant__ unsigned table[16];
+template <bool good>
+__device__ void behind_constants(unsigned* out, unsigned count) {
+  out[threadIdx.x] = table[good ? threadIdx.x % 16 : 1000 * count + threadIdx.x];
+}
+PAIR(behind_constants, (unsigned* out, unsigned count), (out, count))
+
+// One warp of two comes to a barrier for both.
+template <bool good>
+__device__ void lonely_barrier(unsigned* out) {
+  if (good || threadIdx.x < 32) asm volatile("bar.sync 1, 64;" ::: "memory");
+  out[threadIdx.x] = 1;
+}
+PAIR(lonely_barrier, (unsigned* out), (out))

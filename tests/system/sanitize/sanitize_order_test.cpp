@@ -53,6 +53,10 @@ constexpr pair_of_kernels pairs[] = {
      "block (0,0,0), thread (61,0,0)"},
     {"groups", "last_frees", 3, 2, 64, "groups.cu:365", "race: free of global memory at 0x400000000000",
      "at groups.cu:361"},
+    {"signals/tiles", "tile_of_two_warps", 1, 2, 128, "tiles.cu:20", "race: read of shared memory", "at tiles.cu:18"},
+    {"signals/tiles", "eight_lanes", 1, 2, 64, "tiles.cu:31", "race: write of shared memory", "at tiles.cu:37"},
+    {"signals/tiles", "eight_or_sixteen_lanes", 1, 2, 64, "tiles.cu:53", "race: read of shared memory",
+     "at tiles.cu:49"},
     {"orders", "release_and_acquire", 3, 2, 64, "orders.cu:30", "race: read of global memory", "at orders.cu:25"},
     {"orders", "release_sequence", 3, 3, 64},
     {"orders", "fences_around", 3, 2, 64, "orders.cu:67", "race: read of global memory", "at orders.cu:60"},
@@ -94,7 +98,9 @@ TEST_P(sanitize_order, kernels_that_lack_it_are_told_from_those_that_have_it) {
   EXPECT_EQ(none.err, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(all, sanitize_order, testing::ValuesIn(pairs),
-                         [](const auto& p) { return std::string(p.param.file) + "_" + p.param.name; });
+INSTANTIATE_TEST_SUITE_P(all, sanitize_order, testing::ValuesIn(pairs), [](const auto& p) {
+  const std::string file = p.param.file;
+  return file.substr(file.find('/') + 1) + "_" + p.param.name;
+});
 
 }  // namespace sanitize_order_test

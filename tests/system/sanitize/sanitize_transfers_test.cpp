@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// heddle run --sanitize: copies and products that are in flight, and clusters. Each kernel of transfers.cu and
-// clusters.cu with a race is told from the one beside it that has none.
+// heddle run --sanitize: copies and products that are in flight, and clusters. Each kernel of transfers.cu,
+// clusters.cu and signals.cu with a race is told from the one beside it that has none.
 #include <gtest/gtest.h>
 
 #include "tests/system/common/json_text.h"
@@ -51,11 +51,20 @@ constexpr pair_of_kernels pairs[] = {
     {"copy_to_other", 1, 64, "clusters.cu:126", "the copy has not been waited for (at its mbarrier)"},
     {"multicast", 2, 64, "clusters.cu:146", "race: write by a bulk copy of shared memory at 0x0 of block (1,0,0)"},
     {"global_of_cluster", 2, 64, "clusters.cu:158", "race: read of global memory"},
+    {"store_to_other", 1, 64, "signals.cu:45", "and an asynchronous write that nothing orders"},
+    {"two_words_to_other", 1, 64, "signals.cu:58", "it has not been waited for (at its mbarrier)"},
+    {"sum_of_other", 1, 64, "signals.cu:71", "and an asynchronous reduction that nothing orders"},
+    {"messages", 1, 64, "signals.cu:85", "race: asynchronous write of shared memory"},
+    {"two_barriers", 1, 64, "signals.cu:107", "and an asynchronous write that nothing orders"},
+    {"exit_with_stores", 1, 64, "signals.cu:120", "and nothing keeps that block from exiting"},
+    {"copies_and_barrier", 2, 64, "signals.cu:140", "the copy has not been waited for (at its mbarrier)"},
+    {"copies_and_arrival", 2, 64, "signals.cu:161", "the copy has not been waited for (at its mbarrier)"},
+    {"copies_in_both_ways", 2, 64, "signals.cu:178", "the copy has not been waited for (at its mbarrier)"},
 };
 
 launch launch_of(const std::string& file, const std::string& kernel, unsigned buffers, unsigned threads) {
   launch l;
-  l.file = file + ".ptx";
+  l.file = (file == "signals" ? "signals/" : "") + file + ".ptx";
   l.kernel = kernel;
   l.threads = threads;
   l.arguments.emplace_back("out:2048:o.bin");

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "heddle/sanitize/clocks.h"
+#include "heddle/sanitize/copies/product_check.h"
 #include "heddle/sanitize/host_work.h"
-#include "heddle/sanitize/product_check.h"
 
 namespace sanitize_clocks_test {
 
@@ -75,6 +75,26 @@ TEST_F(sanitize_clocks, order_by_member_masks_the_lanes_that_they_name) {
   EXPECT_FALSE(block.ordered(access(0, 19, 1), 0, 8));
   block.lanes_meet(0, simt::all_lanes, simt::all_lanes, 30);
   EXPECT_TRUE(block.ordered(access(0, 29, 31), 0, 0));
+}
+
+// Tiles of a warp, in one instruction each after the other. Later others meet.
+TEST_F(sanitize_clocks, order_by_tiles_the_lanes_of_each) {
+  for (unsigned tile = 0; tile < 4; ++tile) block.lanes_meet(0, 0xffu << 8 * tile, simt::all_lanes, 10 + tile);
+  EXPECT_EQ(block.tile(0), 8u);
+  EXPECT_EQ(block.tile_sync(0), 10u);
+  EXPECT_TRUE(block.ordered(access(0, 9, 1), 0, 7));
+  EXPECT_TRUE(block.ordered(access(0, 13, 25), 0, 31));
+  EXPECT_FALSE(block.ordered(access(0, 11, 1), 0, 7));
+  EXPECT_FALSE(block.ordered(access(0, 9, 1), 0, 8));
+  block.lanes_meet(0, 1u << 7 | 1u << 8, simt::all_lanes, 20);  // no tile: by way of lane 7
+  EXPECT_EQ(block.tile(0), 0u);
+  EXPECT_TRUE(block.ordered(access(0, 9, 1), 0, 8));
+  EXPECT_TRUE(block.ordered(access(0, 9, 1), 0, 7));
+  EXPECT_FALSE(block.ordered(access(0, 9, 1), 0, 9));
+  block.lanes_meet(0, simt::all_lanes, simt::all_lanes, 30);
+  for (unsigned tile = 0; tile < 4; ++tile) block.lanes_meet(0, 0xffu << 8 * tile, simt::all_lanes, 40 + tile);
+  EXPECT_TRUE(block.ordered(access(0, 30, 1), 0, 20));
+  EXPECT_FALSE(block.ordered(access(0, 35, 1), 0, 20));
 }
 
 TEST_F(sanitize_clocks, order_by_a_fence_with_a_release_and_an_acquisition) {

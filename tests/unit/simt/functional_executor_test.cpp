@@ -202,6 +202,23 @@ TEST_F(functional_executor_test, a_deadlock_is_reported) {
   EXPECT_NE(run(r, true).find("deadlock"), std::string::npos);
 }
 
+// A wait for a time ends; one for what never comes does not, whether it reads the time or not.
+TEST_F(functional_executor_test, waits_for_a_time_end_and_others_are_a_deadlock) {
+  make("v100");
+  const std::string clock = "mov.u64 %rd7, %clock64; add.u64 %rd7, %rd7, 20000000000; turn: mov.u64 %rd8, %clock64; ";
+  launch_request waits =
+      request(module_of(clock + "setp.lt.u64 %p1, %rd8, %rd7; @%p1 bra turn; st.global.u32 [%rd2], 1;"), "k", 1, 64);
+  const std::uint64_t at = buffer(std::vector<u32>(64));
+  waits.argument(at);
+  EXPECT_EQ(run(waits, true), "");
+  EXPECT_EQ(read<u32>(at, 1)[0], 1u);
+  launch_request spins = request(
+      module_of(clock + "ld.volatile.global.u32 %r6, [%rd2]; setp.eq.u32 %p1, %r6, 0; @%p1 bra turn;"), "k", 1, 64);
+  spins.argument(buffer(std::vector<u32>(64)));
+  const std::string fault = run(spins, true);
+  EXPECT_NE(fault.find("deadlock: no block has begun or ended"), std::string::npos) << fault;
+}
+
 TEST_F(functional_executor_test, a_launch_is_cancelled_on_request) {
   make("v100");
   launch_request r = request(

@@ -91,7 +91,7 @@ struct modifiers {
   bool any_block = false;  // .shared::cluster: shared memory of any block of the cluster
   bool of_views = false;   // fence: between the ways to one memory (proxies), or of new barriers
   bool masked = false;     // pmevent.mask
-  bool signals = false;    // st.async, red.async: the bytes complete at an mbarrier, the last operand
+  bool signals = false;    // st.async, red.async: the bytes complete at an mbarrier, the last operand; copies, too
   bool aligned = false;    // barrier.aligned
   // cp.async.bulk: dimensions of a tensor's box (0: contiguous bytes), and the machine instruction with its
   // sub-operation and reduction.

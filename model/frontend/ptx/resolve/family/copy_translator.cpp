@@ -10,31 +10,33 @@ using isa::dtype;
 void copy_translator::translate(const hir_instruction& h, const ast_instruction& i) {
   switch (h.m.sub) {
     case copy_arrival:  // when all copies are complete; without .noinc increment and arrival cancel out
-      wait_for_all(h);
+      wait_for_all(h, true);
       if (i.operands.size() != 1) code_.fail(i.where, "'" + i.mnemonic() + "' needs the address of an mbarrier");
       if (h.m.sums) arrivals_.arrive_at(h, i.operands[0], {}, immediate_value(1), immediate_value(0));
       return;
     case copy_itself: return copy(h, i);
     case copy_wait:
-      if (i.operands.empty()) return wait_for_all(h);
+      if (i.operands.empty()) return wait_for_all(h, false);
       return group(h, copy_wait, in_.operand(i.operands[0], dtype::u32, i.where));
     case copy_commit: return group(h, copy_commit, {});
     default: return;
   }
 }
 
-/// An instruction on groups of copies. `newest`: the groups that need not be complete.
-void copy_translator::group(const hir_instruction& h, std::uint8_t what, const value& newest) {
+/// An instruction on groups of copies. `newest`: the groups that need not be complete. `signals`: the group completes
+/// at an mbarrier.
+void copy_translator::group(const hir_instruction& h, std::uint8_t what, const value& newest, bool signals) {
   hir_instruction g = in_place_of(h, ptx_op::cp, dtype::b32, {}, {});
   g.m.sub = what;
+  g.m.signals = signals;
   g.guard = h.guard;
   if (what == copy_wait) g.src.push_back(newest);
   code_.append(std::move(g));
 }
 
 /// Copies of no group yet count, too.
-void copy_translator::wait_for_all(const hir_instruction& h) {
-  group(h, copy_commit, {});
+void copy_translator::wait_for_all(const hir_instruction& h, bool signals) {
+  group(h, copy_commit, {}, signals);
   group(h, copy_wait, immediate_value(0));
 }
 

@@ -23,8 +23,8 @@ class copy_translator {
  private:
   void copy(const hir_instruction& h, const ast_instruction& i);
   void copy_counted(const expansion& steps, hir_instruction whole, value taken, std::uint64_t bytes);
-  void group(const hir_instruction& h, std::uint8_t what, const value& newest);
-  void wait_for_all(const hir_instruction& h);
+  void group(const hir_instruction& h, std::uint8_t what, const value& newest, bool signals = false);
+  void wait_for_all(const hir_instruction& h, bool signals);
   std::uint64_t size(const hir_instruction& h, const ast_instruction& i);
   // A copy of some of its bytes, and the labels of its code and of what follows the copy.
   struct partial_copy {

@@ -206,7 +206,7 @@ void memory_selector::copy() {
   const hir_instruction& h = in_.now();
   if (h.m.sub >= copy_bulk) return bulk_copy();
   chip_.require_capability(8);
-  if (h.m.sub == copy_commit) out_.put(opcode::ldgdepbar, none, {});
+  if (h.m.sub == copy_commit) out_.put(opcode::ldgdepbar, none, {}).base.sub = h.m.signals;
   if (h.m.sub == copy_wait && !h.src.empty())
     out_.put(opcode::depbar, none, {}).base.sub =
         static_cast<std::uint8_t>(std::min<std::uint64_t>(h.src[0].bits, 255));

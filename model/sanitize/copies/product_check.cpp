@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/sanitize/product_check.h"
+#include "heddle/sanitize/copies/product_check.h"
 
 #include <algorithm>
 
