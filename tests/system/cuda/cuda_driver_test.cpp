@@ -75,6 +75,12 @@ TEST_F(cuda_driver, loads_and_links_ptx_and_refuses_machine_code_by_name) {
       << err_;
 }
 
+TEST_F(cuda_driver, is_not_disturbed_by_functions_that_a_program_names_as_the_c_library_does) {
+  run("driver_own_names", 0);
+  if (IsSkipped() || HasFatalFailure()) return;
+  EXPECT_EQ(err_.find("the program's"), std::string::npos) << err_;
+}
+
 TEST_F(cuda_driver, maps_memory_at_reserved_addresses) {
   run("driver_virtual_memory", 0);
   if (IsSkipped() || HasFatalFailure()) return;
