@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -130,7 +131,7 @@ class energy_account {
     std::vector<std::size_t> price_of;      // by instruction
   };
   /// The energy of a launch's instructions in an SM, brought up to date by those that have executed since. These lie
-  /// together, behind those of the time before, so of a long program a small part is visited. Counts of equal price
+  /// among or behind those of the time before, so of a long program a small part is visited. Counts of equal price
   /// are summed, so that the result does not depend on when it was asked for.
   class instruction_sum {
    public:
@@ -155,12 +156,30 @@ class energy_account {
       std::uint32_t executed = 0;
       std::uint32_t lanes = 0;
     };
+    /// Stretches of instructions that had executed since, as far as there is room for them.
+    class changed_runs {
+     public:
+      static constexpr std::size_t longest_gap = 16;  // within a stretch
+      static constexpr unsigned most_age = 8;
+      struct run {
+        std::size_t first, end;
+        unsigned age;  // calls since it had changed
+      };
+      void keep(const run& r);
+      void assign(const changed_runs& o);
+      [[nodiscard]] const run* begin() const { return runs_.data(); }
+      [[nodiscard]] const run* end() const { return runs_.data() + count_; }
+
+     private:
+      std::array<run, 8> runs_;  // the first `count_` have values
+      std::uint32_t count_ = 0;
+    };
     [[nodiscard]] double pj_of(const price_list& list) const;
 
     std::vector<seen> seen_;        // by instruction
     std::vector<counts> of_price_;  // by price
     std::uint64_t executed_ = 0;
-    std::size_t first_ = 0;  // of those that had executed since
+    changed_runs changed_;
   };
   /// Joules of an SM's memory units in a launch.
   struct memory_joules {

@@ -210,7 +210,17 @@ double energy_account::instruction_sum::of(std::uint64_t executed, const launch_
   return pj_of(list);
 }
 
-// All have been found when their number is. Nearly all instructions of a program are unchanged.
+void energy_account::instruction_sum::changed_runs::keep(const run& r) {
+  if (count_ < runs_.size()) runs_[count_++] = r;
+}
+
+void energy_account::instruction_sum::changed_runs::assign(const changed_runs& o) {
+  std::copy(o.begin(), o.end(), runs_.begin());
+  count_ = o.count_;
+}
+
+// All have been found when their number is. Nearly all instructions of a program are unchanged: loops execute those
+// that they have executed before, straight code goes on behind them, in as many places as warps are.
 double energy_account::instruction_sum::up_to(std::uint64_t executed, const launch_profile& profile,
                                               const price_list& list) {
   if (profile.has_overflowed()) return of(executed, profile, list);
@@ -218,24 +228,45 @@ double energy_account::instruction_sum::up_to(std::uint64_t executed, const laun
   of_price_.resize(list.prices.size());
   std::uint64_t left = executed - executed_;
   executed_ = executed;
-  const std::size_t first = first_;
-  bool found = false;
-  const auto find = [&](std::size_t from, std::size_t to) {
-    const profile_line* const lines = profile.lines();
-    for (std::size_t at = from; at < to; ++at) {
-      const auto& low = lines[at].low;
-      const std::uint32_t more = low[launch_profile::executed] - seen_[at].executed;
-      if (__builtin_expect(more == 0, 1)) continue;
-      of_price_[list.price_of[at]].add(more, low[launch_profile::lanes] - seen_[at].lanes);
-      seen_[at] = {low[launch_profile::executed], low[launch_profile::lanes]};
-      if (!found) first_ = at;
-      found = true;
-      left -= more;
-      if (left == 0) return;
+  const profile_line* const lines = profile.lines();
+  seen* const known = seen_.data();
+  counts* const sums_of = of_price_.data();
+  const std::size_t* const price_of = list.price_of.data();
+  const std::size_t size = seen_.size();
+  constexpr std::size_t gap = changed_runs::longest_gap, none = ~std::size_t{0};
+  changed_runs found;
+  for (const changed_runs::run* r = changed_.begin();; ++r) {
+    const bool elsewhere = r == changed_.end();
+    if (left == 0) {
+      if (elsewhere) break;
+      found.keep(*r);
+      continue;
     }
-  };
-  if (left != 0) find(first, seen_.size());
-  if (left != 0) find(0, first);
+    std::size_t at = elsewhere ? 0 : r->first, end = elsewhere ? size : std::min(size, r->end + gap);
+    std::size_t first = none, split = 0;  // the stretch; what has changed from `split` on is another
+    for (bool goes_on = true; goes_on;) {
+      for (; at < end; ++at) {
+        const auto& low = lines[at].low;
+        const std::uint32_t more = low[launch_profile::executed] - known[at].executed;
+        if (__builtin_expect(more == 0, 1)) continue;
+        sums_of[price_of[at]].add(more, low[launch_profile::lanes] - known[at].lanes);
+        known[at] = {low[launch_profile::executed], low[launch_profile::lanes]};
+        if (at >= split) {
+          if (first != none) found.keep({first, split - gap, 0});
+          first = at;
+        }
+        split = at + 1 + gap;
+        left -= more;
+        if (left == 0) break;
+      }
+      goes_on = left != 0 && split > end && end < size;
+      if (goes_on) end = std::min(size, split);
+    }
+    if (first != none) found.keep({first, split - gap, 0});
+    else if (!elsewhere && r->age < changed_runs::most_age) found.keep({r->end - 1, r->end, r->age + 1});
+    if (elsewhere) break;
+  }
+  changed_.assign(found);
   return pj_of(list);
 }
 

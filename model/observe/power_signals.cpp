@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "heddle/config/error.h"
 #include "heddle/gpu/gpu.h"
@@ -81,9 +82,12 @@ double power_signals::watts_of(const signal& s) const {
 }
 
 void power_signals::whole_milliwatts::set(double watts, double seconds) {
-  const double mj = 1000 * watts * seconds + left_mj;
-  value = narrow<std::uint32_t>(std::llround(std::max(0.0, mj / seconds)));
-  left_mj = mj - value * seconds;
+  constexpr double most = std::numeric_limits<std::uint32_t>::max();
+  const double mj = 1000 * watts * seconds;
+  // What a long window leaves over is little power there, but may be much in a short one.
+  const double carried = std::clamp(left_mj, -0.5 * seconds, 0.5 * seconds);
+  value = narrow<std::uint32_t>(std::llround(std::clamp((mj + carried) / seconds, 0.0, most)));
+  left_mj += mj - value * seconds;
 }
 
 void power_signals::after_cycle(cycle_t cycle) {

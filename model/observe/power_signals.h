@@ -28,11 +28,11 @@ class power_signals {
   void finish(cycle_t cycle);
 
  private:
-  /// Power in whole mW. What rounding leaves over goes to the next window, so that a unit of less than 1 mW shows its
-  /// energy, too.
+  /// Power in whole mW, at most 4.29 MW. What rounding leaves over goes to the next windows, half a mW at most to each,
+  /// so that a unit of less than 1 mW shows its energy, too.
   struct whole_milliwatts {
     std::uint32_t value = 0;
-    double left_mj = 0;
+    double left_mj = 0;  // mJ
 
     void set(double watts, double seconds);
   };

@@ -117,6 +117,26 @@ END
   done
   printf '  st.global.f32 [%%rd1], %%f1;\n  ret;\n}\n'
 } >"$work/long.ptx"
+# apart NAME COUNT TURNS: the two warps of a block execute COUNT multiply-adds each, TURNS times, in different places of the program.
+apart() {
+  {
+    printf '.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry apart(.param .u64 p)\n{\n  .reg .pred %%p<3>;\n'
+    printf '  .reg .f32 %%f<3>;\n  .reg .b32 %%r<3>;\n  .reg .b64 %%rd<2>;\n  ld.param.u64 %%rd1, [p];\n  ld.global.f32 %%f1, [%%rd1];\n'
+    printf '  mov.u32 %%r1, %%tid.x;\n  mov.u32 %%r2, 0;\n  setp.ge.u32 %%p1, %%r1, 32;\n  @%%p1 bra b;\n'
+    for place in a b; do
+      printf '%s:\n' $place
+      k=0
+      while [ $k -lt "$2" ]; do
+        echo '  fma.rn.f32 %f1, %f1, %f1, %f1;'
+        k=$((k + 1))
+      done
+      printf '  add.u32 %%r2, %%r2, 1;\n  setp.lt.u32 %%p2, %%r2, %s;\n  @%%p2 bra %s;\n  bra.uni end;\n' "$3" $place
+    done
+    printf 'end:\n  st.global.f32 [%%rd1], %%f1;\n  ret;\n}\n'
+  } >"$work/$1.ptx"
+}
+apart straight 3000 1
+apart loops 1000 4
 # repeat LAUNCH TIMES: the list of launches.
 repeat() {
   printf '%s' "$1"
@@ -158,6 +178,8 @@ for workload in lu_decomposition needleman_wunsch; do
   cost "$workload, gtx1080" 2 run "$workloads/$workload/job.json" --gpu gtx1080
 done
 cost "3,000 multiply-adds in a row, h100" 2 run --kernel "$work/long.ptx" --grid 132 --block 32 --arg buf:4096 --gpu h100
+cost "two warps, 3,000 multiply-adds each, h100" 2 run --kernel "$work/straight.ptx" --grid 132 --block 64 --arg buf:4096 --gpu h100
+cost "two warps, loops of 1,000 each, h100" 2 run --kernel "$work/loops.ptx" --grid 132 --block 64 --arg buf:4096 --gpu h100
 cost "50 vector additions of 1,024 elements, h100" 2 run "$work/add.json" --gpu h100
 cost "400 launches of six instructions, h100" 2 run "$work/tiny.json" --gpu h100
 cost "32 concurrent launches of 132 warps, h100" 2 run "$work/wide.json" --gpu h100

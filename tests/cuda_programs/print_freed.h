@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * For programs that write no result: -include this header, and -DPRINT_FREED='"TEXT"'. What an array of floats contains is printed when it
- * is freed by an expression that begins with TEXT: a line "freed: ". An array is known if the same file of the program has allocated it. */
+ * For programs that write no result: -include this header, and -DPRINT_FREED='"TEXT"'. What an array of floats contains
+ * is printed when it is freed by an expression that begins with TEXT: a line "freed: ". An array is known if the same
+ * file of the program has allocated it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
