@@ -112,7 +112,8 @@ constexpr entry table[] = {
   {"RED", g::kepler, g::hopper, c::load_store, o::red, s::global}, {"REDG", g::hopper, g::hopper, c::load_store, o::red, s::global},
   {"REDAS", g::hopper, g::hopper, c::load_store, o::red, s::shared}, {"CCTL", g::kepler, g::hopper, c::shuffle}, {"CCTLL", g::kepler, g::hopper, c::shuffle},
   {"CCTLT", g::maxwell, g::hopper, c::shuffle},
-  // Blackwell only; all opcodes of Hopper hold for it, too
+  // Blackwell only; all opcodes of Hopper hold for it, too. From memory of the same reference, half of them also in
+  // disassemblies that others have published; what they do is taken from their names
   {"FADD2", g::blackwell, g::blackwell, c::fp32_add}, {"FMUL2", g::blackwell, g::blackwell, c::fp32_add}, {"FFMA2", g::blackwell, g::blackwell, c::fp32_add},
   {"FHADD", g::blackwell, g::blackwell, c::fp32_add}, {"FHFMA", g::blackwell, g::blackwell, c::fp32_add}, {"FMNMX3", g::blackwell, g::blackwell, c::fp32_minmax},
   {"HMNMX2", g::blackwell, g::blackwell, c::half_add}, {"QMMA", g::blackwell, g::blackwell, c::tensor}, {"OMMA", g::blackwell, g::blackwell, c::tensor},

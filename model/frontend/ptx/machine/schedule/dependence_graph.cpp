@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "heddle/config/error.h"
 #include "heddle/isa/op_class.h"
 
 namespace heddle::ptx {
@@ -144,7 +143,8 @@ dependence_graph graph_builder::build(const std::vector<machine_instruction>& co
 
 void graph_builder::connect(dependence_graph& graph, std::uint32_t from, std::uint32_t to, unsigned latency) {
   if (from == to) return;
-  links_.push_back({narrow<std::uint16_t>(from), narrow<std::uint16_t>(to), narrow<std::uint16_t>(latency)});
+  links_.push_back(
+      {static_cast<std::uint16_t>(from), static_cast<std::uint16_t>(to), static_cast<std::uint16_t>(latency)});
   ++graph.nodes[to].waits;
   if (graph.nodes[from].constant) ++graph.nodes[to].constants;
 }
