@@ -110,8 +110,11 @@ bool option_parser::parse(const std::vector<std::string>& arguments) {
   take_other_names();
   if (values_.count("help")) return true;
   if (values_.count(positional_name)) positionals_ = list(positional_name);
-  for (const std::string& argument : positionals_)
-    if (argument.empty()) fail("got an empty argument, expected a name");
+  // Behind "--" stands a program, and its arguments may be empty.
+  const auto program = std::find(arguments.begin(), arguments.end(), "--");
+  const auto of_the_program = static_cast<std::size_t>(std::max<std::ptrdiff_t>(arguments.end() - program - 2, 0));
+  for (std::size_t i = 0; i + of_the_program < positionals_.size(); ++i)
+    if (positionals_[i].empty()) fail("got an empty argument, expected a name");
   for (const option_group& g : groups_)
     for (const option_entry& o : g.options)
       if (o.name != takes_options && has(o.name) && has_empty_value(o))

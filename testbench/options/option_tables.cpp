@@ -23,7 +23,7 @@ void add_simulation_options(option_parser& p) {
   p.value("trace-scope", "GLOB[,GLOB]",
           "modules that the waveform and the pipeline view hold (default: gpu.cwd,gpu.sm0*)");
   p.value("trace-window", "A:B", "only cycles A to B");
-  p.flag("quiet", "no summary on stdout");
+  p.flag("quiet", "no summary");
   p.group("The run");
   p.value("max-cycles", "N",
           "stop with exit code 1 when reached (Ctrl-C stops the run and keeps what ran: exit code 130)");
@@ -274,7 +274,7 @@ option_parser options_of_sweep() {
   p.flag("no-wait", "slurm: submit and return; the same command without --engine gathers later");
   p.group("Output");
   p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
-  p.flag("quiet", "no summary on stdout");
+  p.flag("quiet", "no summary");
   p.flag("help,h", "this text");
   p.example("sweep sweep.ini --jobs 4", "all points that have no result yet, four at a time");
   p.example("sweep sweep.ini --dry-run", "only what would run");

@@ -74,6 +74,8 @@ TEST(cuda_programs, keep_their_output_and_their_exit_code) {
   EXPECT_EQ(134, exec(part("crashes")).code);
   EXPECT_EQ(7, exec(part("ends_in_a_copy")).code);
   EXPECT_EQ(3, exec("sh -c \"exit 3\"").code);
+  EXPECT_EQ("37::--gpu:", exec("printf %s: 37 \"\" --gpu").out) << "arguments may be empty";
+  EXPECT_EQ(2, exec("\"\"").code);
 }
 
 TEST(cuda_programs, leave_metrics_of_each_launch_in_their_order) {
