@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "heddle/config/config.h"
+#include "heddle/config/dram_standard.h"
 #include "heddle/simt/texture/texture.h"
 #include "testbench/exec/cuda_session.h"
 
@@ -20,6 +21,15 @@ double dram_gigabytes_per_second(const gpu_config& c) {
   if (c.memory.model != choice::memory_model::dram)
     return c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz / 1000;
   return c.memory.channels * c.dram.bytes_per_cycle * c.dram.clock_mhz / 1000;
+}
+
+/// Bits that a pin transfers in a cycle of dram.clock_mhz.
+unsigned transfers_per_cycle(const gpu_config& c) {
+  if (c.memory.model != choice::memory_model::dram) return 2;
+  const std::string type = c.dram.standard == choice::dram_standard::generic ? preset_of(c.dram.preset).name
+                                                                             : standard_of(c.dram.standard).memory.name;
+  if (type == "gddr5") return 4;
+  return type.compare(0, 4, "gddr") == 0 ? 8 : 2;
 }
 
 }  // namespace
@@ -45,10 +55,10 @@ wire::device_info cuda_machine::info() const {
   d.minor = compute_capability(c) % 10;
   d.sms = static_cast<std::int32_t>(c.gpu.sm_count);
   d.clock_khz = static_cast<std::int32_t>(c.gpu.core_clock_mhz * 1000);
-  d.memory_clock_khz = static_cast<std::int32_t>(c.dram.clock_mhz * 1000);
-  // As in data sheets: the bus width that gives the bandwidth at twice the memory clock.
-  d.memory_bus_bits =
-      static_cast<std::int32_t>(std::lround(dram_gigabytes_per_second(c) * 8000 / (2 * c.dram.clock_mhz)));
+  // As in data sheets: the width is the number of pins, and each transfers two bits in a cycle of the memory clock.
+  const double transfers_mhz = c.dram.clock_mhz * transfers_per_cycle(c);
+  d.memory_clock_khz = static_cast<std::int32_t>(std::lround(transfers_mhz / 2 * 1000));
+  d.memory_bus_bits = static_cast<std::int32_t>(std::lround(dram_gigabytes_per_second(c) * 8000 / transfers_mhz));
   d.max_threads_per_sm = static_cast<std::int32_t>(c.sm.max_threads);
   d.max_blocks_per_sm = static_cast<std::int32_t>(c.sm.max_blocks);
   d.max_threads_per_block = static_cast<std::int32_t>(c.sm.max_threads_per_block);

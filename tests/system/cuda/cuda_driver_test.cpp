@@ -81,6 +81,28 @@ TEST_F(cuda_driver, is_not_disturbed_by_functions_that_a_program_names_as_the_c_
   EXPECT_EQ(err_.find("the program's"), std::string::npos) << err_;
 }
 
+// Bandwidth in data sheets: twice the memory clock times the width.
+TEST_F(cuda_driver, tells_the_pins_and_the_clock_of_the_memory) {
+  if (shell("command -v cc") != 0) GTEST_SKIP() << "there is no C compiler (cc) here";
+  const std::string libraries = (fs::path(HEDDLE_PROGRAM).parent_path() / "cuda").string();
+  const std::string program =
+      "#include <stdio.h>\nint cuInit(unsigned); int cuDeviceGetAttribute(int*, int, int); int main() { int c, w; "
+      "cuInit(0); cuDeviceGetAttribute(&c, 36, 0); cuDeviceGetAttribute(&w, 37, 0); printf(\"%d %d\", w, c); }";
+  ASSERT_EQ(shell("echo '" + program + "' > program.c && cc -o program program.c -L'" + libraries +
+                  "' -Wl,-rpath-link,'" + libraries + "' -Wl,--no-as-needed -Wl,--copy-dt-needed-entries -lcuda"),
+            0)
+      << err_;
+  const std::pair<const char*, const char*> chips[] = {{"rtx2060", "192 7000000"},
+                                                       {"gtx1080", "256 5004000"},
+                                                       {"rtx4090", "384 10500000"},
+                                                       {"gtx980", "256 3506000"},
+                                                       {"v100", "4096 877000"}};
+  for (const auto& [chip, expected] : chips) {
+    ASSERT_EQ(shell("timeout 100 '" HEDDLE_PROGRAM "' exec --quiet --gpu " + std::string(chip) + " -- ./program"), 0);
+    EXPECT_EQ(out_, expected) << chip << err_;
+  }
+}
+
 TEST_F(cuda_driver, maps_memory_at_reserved_addresses) {
   run("driver_virtual_memory", 0);
   if (IsSkipped() || HasFatalFailure()) return;
