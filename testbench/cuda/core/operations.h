@@ -94,6 +94,44 @@ int most_dynamic_shared(const function_record& f);
 /// Blocks of the cluster of a launch of the function.
 unsigned cluster_blocks(const function_record& f, const launch_traits& traits);
 
+/// Several copies in one call. They are made in the order of the array.
+struct row_batch {
+  void* const* to;
+  const void* const* from;
+  const std::size_t* bytes;
+  std::size_t count;
+  const void* attributes;
+  const std::size_t* first_copies;  // of each attribute
+  std::size_t attribute_count;
+};
+
+/// Source or destination of a box.
+struct batch_side {
+  int kind;
+  union {
+    struct {
+      void* pointer;
+      std::size_t row, rows;  // in elements; 0: as many as are copied
+      int location[2];
+    } memory;
+    struct {
+      array_t array;
+      position_t at;
+    } array;
+  } of;
+};
+struct batch_box {
+  batch_side from, to;
+  extent_t extent;  // in elements
+  int access_order;
+  unsigned flags;
+};
+
+/// `failed`: the number of the first copy that CUDA refuses, unless null.
+error_t copy(const row_batch& b, std::size_t* failed, std::uint32_t stream);
+error_t copy(const batch_box* boxes, std::size_t count, unsigned long long flags, std::size_t* failed,
+             std::uint32_t stream);
+
 }  // namespace heddle::cuda
 
 // Defines a function, and its variant for programs compiled with per-thread default streams.

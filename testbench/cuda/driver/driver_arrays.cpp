@@ -19,6 +19,10 @@ HEDDLE_CUDA error_t cudaCreateTextureObject_v2(std::uint64_t* handle, const void
 HEDDLE_CUDA error_t cudaDestroyTextureObject(std::uint64_t handle);
 HEDDLE_CUDA error_t cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource);
 HEDDLE_CUDA error_t cudaDestroySurfaceObject(std::uint64_t handle);
+HEDDLE_CUDA error_t cudaGetTextureObjectResourceDesc(void* resource, std::uint64_t handle);
+HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc_v2(void* settings, std::uint64_t handle);
+HEDDLE_CUDA error_t cudaGetTextureObjectResourceViewDesc(void* view, std::uint64_t handle);
+HEDDLE_CUDA error_t cudaGetSurfaceObjectResourceDesc(void* resource, std::uint64_t handle);
 
 namespace {
 
@@ -131,6 +135,54 @@ error_t translated(const driver_resource& from, resource_descriptor& to, channel
   }
 }
 
+/// The other way round.
+driver_resource translated(const resource_descriptor& from) {
+  driver_resource to{};
+  to.kind = from.kind;
+  if (from.kind == of_array) to.of.array = from.of.array;
+  if (from.kind == of_mipmapped_array) to.of.mipmap = from.of.mipmap;
+  if (from.kind == of_linear_memory) {
+    const auto& l = from.of.linear;
+    to.of.linear = {reinterpret_cast<address_t>(l.pointer), format_of(l.format), count_of(l.format), l.bytes};
+  }
+  if (from.kind == of_pitched_memory) {
+    const auto& p = from.of.pitched;
+    to.of.pitched = {
+        reinterpret_cast<address_t>(p.pointer), format_of(p.format), count_of(p.format), p.width, p.height, p.pitch};
+  }
+  return to;
+}
+
+/// Of values that are never read as numbers, CUDA does not ask whether they are: the flag is then not set.
+driver_texture translated(const texture_settings_v2& s, const channel_format& f) {
+  const bool may_be_read_as_numbers = f.kind != is_float && f.x < 32;
+  driver_texture to{};
+  std::memcpy(to.address_mode, s.address_mode, sizeof to.address_mode);
+  std::memcpy(to.border, s.border, sizeof to.border);
+  to.filter = s.filter;
+  to.flags = (may_be_read_as_numbers && s.read_normalized == 0 ? flag::as_integer : 0) |
+             (s.srgb != 0 ? flag::srgb : 0) | (s.normalized_coordinates != 0 ? flag::normalized_coordinates : 0) |
+             (s.disable_trilinear != 0 ? flag::disable_trilinear : 0) |
+             (s.seamless_cubemap != 0 ? flag::seamless_cubemap : 0);
+  to.max_anisotropy = s.max_anisotropy;
+  to.mipmap_filter = s.mipmap_filter;
+  to.mipmap_bias = s.mipmap_bias;
+  to.mipmap_least = s.mipmap_least;
+  to.mipmap_most = s.mipmap_most;
+  return to;
+}
+
+template <class F>
+result_t get_resource(driver_resource* to, std::uint64_t handle, F&& runtime) {
+  return driven([&]() -> error_t {
+    resource_descriptor r{};
+    if (to == nullptr) return error::invalid_value;
+    const error_t e = runtime(&r, handle);
+    if (e == error::none) *to = translated(r);
+    return e;
+  });
+}
+
 }  // namespace
 
 HEDDLE_CUDA result_t cuArrayCreate_v2(array_t* array, const array_descriptor* d) {
@@ -218,4 +270,26 @@ HEDDLE_CUDA result_t cuSurfObjectCreate(std::uint64_t* handle, const driver_reso
 }
 HEDDLE_CUDA result_t cuSurfObjectDestroy(std::uint64_t handle) {
   return driven([&] { return cudaDestroySurfaceObject(handle); });
+}
+HEDDLE_CUDA result_t cuTexObjectGetResourceDesc(driver_resource* to, std::uint64_t handle) {
+  return get_resource(to, handle, cudaGetTextureObjectResourceDesc);
+}
+HEDDLE_CUDA result_t cuSurfObjectGetResourceDesc(driver_resource* to, std::uint64_t handle) {
+  return get_resource(to, handle, cudaGetSurfaceObjectResourceDesc);
+}
+HEDDLE_CUDA result_t cuTexObjectGetResourceViewDesc(void* view, std::uint64_t handle) {
+  return driven([&] { return cudaGetTextureObjectResourceViewDesc(view, handle); });
+}
+HEDDLE_CUDA result_t cuTexObjectGetTextureDesc(driver_texture* to, std::uint64_t handle) {
+  return driven([&]() -> error_t {
+    texture_settings_v2 s{};
+    if (to == nullptr) return error::invalid_value;
+    if (const error_t e = cudaGetTextureObjectTextureDesc_v2(&s, handle); e != error::none) return e;
+    resource_descriptor r{}, same;
+    channel_format f{};
+    if (const error_t e = cudaGetTextureObjectResourceDesc(&r, handle); e != error::none) return e;
+    if (const error_t e = translated(translated(r), same, f); e != error::none) return e;
+    *to = translated(s, f);
+    return error::none;
+  });
 }

@@ -200,3 +200,30 @@ HEDDLE_DRIVER_BOTH(cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz,
                    (address_t to, std::size_t pitch, std::uint32_t value, std::size_t width, std::size_t height,
                     stream_t s),
                    { return fill(to, pitch, value, 4, width, height, stream_number(s, per_thread), no_wait); })
+HEDDLE_DRIVER_BOTH(cuMemcpyBatchAsync, cuMemcpyBatchAsync_ptsz,
+                   (void* const* to, void* const* from, const std::size_t* bytes, std::size_t count,
+                    const void* attributes, const std::size_t* first_copies, std::size_t attribute_count,
+                    std::size_t* failed, stream_t s),
+                   {
+                     return copy(row_batch{to, from, bytes, count, attributes, first_copies, attribute_count}, failed,
+                                 stream_number(s, per_thread));
+                   })
+HEDDLE_DRIVER_BOTH(cuMemcpyBatchAsync_v2, cuMemcpyBatchAsync_v2_ptsz,
+                   (void* const* to, void* const* from, const std::size_t* bytes, std::size_t count,
+                    const void* attributes, const std::size_t* first_copies, std::size_t attribute_count, stream_t s),
+                   {
+                     return copy(row_batch{to, from, bytes, count, attributes, first_copies, attribute_count}, nullptr,
+                                 stream_number(s, per_thread));
+                   })
+HEDDLE_DRIVER_BOTH(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_ptsz,
+                   (std::size_t count, const batch_box* boxes, std::size_t* failed, unsigned long long flags,
+                    stream_t s),
+                   { return copy(boxes, count, flags, failed, stream_number(s, per_thread)); })
+HEDDLE_DRIVER_BOTH(cuMemcpy3DBatchAsync_v2, cuMemcpy3DBatchAsync_v2_ptsz,
+                   (std::size_t count, const batch_box* boxes, unsigned long long flags, stream_t s),
+                   { return copy(boxes, count, flags, nullptr, stream_number(s, per_thread)); })
+/// CUDA_MEMCPY3D_PEER has a context where CUDA_MEMCPY3D has a reserved word; there is one device.
+HEDDLE_DRIVER_BOTH(cuMemcpy3DPeer, cuMemcpy3DPeer_ptds, (const driver_copy_3d* c),
+                   { return copy(c, usual(per_thread), waits); })
+HEDDLE_DRIVER_BOTH(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz, (const driver_copy_3d* c, stream_t s),
+                   { return copy(c, stream_number(s, per_thread), no_wait); })

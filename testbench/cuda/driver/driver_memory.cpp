@@ -217,6 +217,44 @@ HEDDLE_DRIVER_BOTH(cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz,
                      return per_thread ? cudaMemPrefetchAsync_v2_ptsz(pointer_of(a), bytes, where, flags, s)
                                        : cudaMemPrefetchAsync_v2(pointer_of(a), bytes, where, flags, s);
                    })
+HEDDLE_CUDA error_t cudaMemPrefetchBatchAsync(void* const* at, const std::size_t* bytes, std::size_t count,
+                                              const memory_location* where, const std::size_t* first_ranges,
+                                              std::size_t where_count, unsigned long long flags, stream_t s);
+HEDDLE_CUDA error_t cudaMemPrefetchBatchAsync_ptsz(void* const* at, const std::size_t* bytes, std::size_t count,
+                                                   const memory_location* where, const std::size_t* first_ranges,
+                                                   std::size_t where_count, unsigned long long flags, stream_t s);
+HEDDLE_CUDA error_t cudaMemDiscardAndPrefetchBatchAsync(void* const* at, const std::size_t* bytes, std::size_t count,
+                                                        const memory_location* where, const std::size_t* first_ranges,
+                                                        std::size_t where_count, unsigned long long flags, stream_t s);
+HEDDLE_CUDA error_t cudaMemDiscardAndPrefetchBatchAsync_ptsz(void* const* at, const std::size_t* bytes,
+                                                             std::size_t count, const memory_location* where,
+                                                             const std::size_t* first_ranges, std::size_t where_count,
+                                                             unsigned long long flags, stream_t s);
+HEDDLE_CUDA error_t cudaMemDiscardBatchAsync(void* const* at, const std::size_t* bytes, std::size_t count,
+                                             unsigned long long flags, stream_t s);
+HEDDLE_CUDA error_t cudaMemDiscardBatchAsync_ptsz(void* const* at, const std::size_t* bytes, std::size_t count,
+                                                  unsigned long long flags, stream_t s);
+HEDDLE_DRIVER_BOTH(cuMemPrefetchBatchAsync, cuMemPrefetchBatchAsync_ptsz,
+                   (void* const* at, const std::size_t* bytes, std::size_t count, const memory_location* where,
+                    const std::size_t* first_ranges, std::size_t where_count, unsigned long long flags, stream_t s),
+                   {
+                     const auto f = per_thread ? cudaMemPrefetchBatchAsync_ptsz : cudaMemPrefetchBatchAsync;
+                     return f(at, bytes, count, where, first_ranges, where_count, flags, s);
+                   })
+HEDDLE_DRIVER_BOTH(cuMemDiscardAndPrefetchBatchAsync, cuMemDiscardAndPrefetchBatchAsync_ptsz,
+                   (void* const* at, const std::size_t* bytes, std::size_t count, const memory_location* where,
+                    const std::size_t* first_ranges, std::size_t where_count, unsigned long long flags, stream_t s),
+                   {
+                     const auto f =
+                         per_thread ? cudaMemDiscardAndPrefetchBatchAsync_ptsz : cudaMemDiscardAndPrefetchBatchAsync;
+                     return f(at, bytes, count, where, first_ranges, where_count, flags, s);
+                   })
+HEDDLE_DRIVER_BOTH(cuMemDiscardBatchAsync, cuMemDiscardBatchAsync_ptsz,
+                   (void* const* at, const std::size_t* bytes, std::size_t count, unsigned long long flags, stream_t s),
+                   {
+                     return (per_thread ? cudaMemDiscardBatchAsync_ptsz : cudaMemDiscardBatchAsync)(at, bytes, count,
+                                                                                                    flags, s);
+                   })
 HEDDLE_CUDA result_t cuMemPrefetchAsync(address_t a, std::size_t bytes, device_t device, stream_t s) {
   return cuMemPrefetchAsync_v2(a, bytes, location_of_device(device), 0, s);
 }

@@ -264,3 +264,21 @@ HEDDLE_CUDA error_t cudaRuntimeGetVersion(int* version) { return put_result(vers
 HEDDLE_CUDA error_t cudaDriverGetVersion(int* version) { return put_result(version, 13000); }
 HEDDLE_CUDA error_t cudaProfilerStart() { return error::none; }
 HEDDLE_CUDA error_t cudaProfilerStop() { return error::none; }
+
+// Memory and events for other processes: refused as systems do that cannot do it, for programs that can do without.
+namespace {
+struct ipc_handle {
+  char reserved[64];
+};
+}  // namespace
+
+HEDDLE_CUDA error_t cudaIpcGetMemHandle(ipc_handle* h, void* p) {
+  return noted(h == nullptr || allocation_of(p).type != device ? error::invalid_value : error::not_supported);
+}
+// There is no handle that these could know.
+HEDDLE_CUDA error_t cudaIpcOpenMemHandle(void**, ipc_handle, unsigned) { return noted(error::invalid_value); }
+HEDDLE_CUDA error_t cudaIpcCloseMemHandle(void*) { return noted(error::invalid_value); }
+HEDDLE_CUDA error_t cudaIpcGetEventHandle(ipc_handle* h, event_t e) {
+  return noted(h == nullptr ? error::invalid_value : has_time(e) ? error::invalid_handle : error::not_supported);
+}
+HEDDLE_CUDA error_t cudaIpcOpenEventHandle(event_t*, ipc_handle) { return noted(error::invalid_value); }

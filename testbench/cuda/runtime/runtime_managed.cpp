@@ -135,6 +135,31 @@ error_t prefetch(const void* p, std::size_t bytes, location_t where, unsigned fl
   return error::none;
 }
 
+struct range_batch {
+  void* const* at;
+  const std::size_t* bytes;
+  std::size_t count;
+};
+error_t discard(const range_batch& r, std::uint32_t stream) {
+  if (any_null(r.at, r.bytes) || r.count == 0) return error::invalid_value;
+  if (!is_stream(stream)) return error::invalid_handle;
+  for (std::size_t k = 0; k < r.count; ++k)
+    if (!is_managed(r.at[k], r.bytes[k])) return error::invalid_value;
+  return refused_in(stream);
+}
+/// Each location is that of the ranges from one on.
+error_t prefetch(const range_batch& r, const location_t* where, const std::size_t* first_ranges,
+                 std::size_t where_count, std::uint32_t stream) {
+  if (any_null(r.at, r.bytes, where, first_ranges) || r.count == 0 || where_count == 0 || where_count > r.count ||
+      first_ranges[0] != 0)
+    return error::invalid_value;
+  for (std::size_t k = 0, place = 0; k < r.count; ++k) {
+    while (place + 1 < where_count && first_ranges[place + 1] <= k) ++place;
+    if (const error_t e = prefetch(r.at[k], r.bytes[k], where[place], 0, stream); e != error::none) return e;
+  }
+  return error::none;
+}
+
 error_t attach(std::uint32_t stream, const void* p, std::size_t bytes, unsigned flags) {
   constexpr unsigned global = 1, host = 2, single = 4;
   if (!is_stream(stream)) return error::invalid_handle;
@@ -180,6 +205,23 @@ HEDDLE_BOTH(cudaMemPrefetchAsync, cudaMemPrefetchAsync_ptsz,
 HEDDLE_BOTH(cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync_v2_ptsz,
             (const void* p, std::size_t bytes, location_t where, unsigned flags, stream_t s),
             return noted(prefetch(p, bytes, where, flags, stream_number(s, per_thread)));)
+HEDDLE_BOTH(cudaMemPrefetchBatchAsync, cudaMemPrefetchBatchAsync_ptsz,
+            (void* const* at, const std::size_t* bytes, std::size_t count, const location_t* where,
+             const std::size_t* first_ranges, std::size_t where_count, unsigned long long flags, stream_t s),
+            return noted(flags != 0 ? error::invalid_value
+                                    : prefetch({at, bytes, count}, where, first_ranges, where_count,
+                                               stream_number(s, per_thread)));)
+/// What is discarded may have any value, the one before among them.
+HEDDLE_BOTH(cudaMemDiscardBatchAsync, cudaMemDiscardBatchAsync_ptsz,
+            (void* const* at, const std::size_t* bytes, std::size_t count, unsigned long long flags, stream_t s),
+            return noted(flags != 0 ? error::invalid_value
+                                    : discard({at, bytes, count}, stream_number(s, per_thread)));)
+HEDDLE_BOTH(cudaMemDiscardAndPrefetchBatchAsync, cudaMemDiscardAndPrefetchBatchAsync_ptsz,
+            (void* const* at, const std::size_t* bytes, std::size_t count, const location_t* where,
+             const std::size_t* first_ranges, std::size_t where_count, unsigned long long flags, stream_t s),
+            return noted(flags != 0 ? error::invalid_value
+                                    : prefetch({at, bytes, count}, where, first_ranges, where_count,
+                                               stream_number(s, per_thread)));)
 HEDDLE_BOTH(cudaStreamAttachMemAsync, cudaStreamAttachMemAsync_ptsz,
             (stream_t s, void* p, std::size_t bytes, unsigned flags),
             return noted(attach(stream_number(s, per_thread), p, bytes, flags));)

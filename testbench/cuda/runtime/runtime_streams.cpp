@@ -254,9 +254,8 @@ HEDDLE_BOTH(cudaStreamGetId, cudaStreamGetId_ptsz, (stream_t s, unsigned long lo
   const std::uint32_t number = stream_number(s, per_thread);
   return noted(is_stream(number) ? put_result(id, number) : error::invalid_handle);
 })
-HEDDLE_CUDA error_t cudaStreamGetDevice(stream_t s, int* device) {
-  return noted(is_stream(stream_number(s)) ? put_result(device, 0) : error::invalid_handle);
-}
+HEDDLE_BOTH(cudaStreamGetDevice, cudaStreamGetDevice_ptsz, (stream_t s, int* device),
+            { return noted(is_stream(stream_number(s, per_thread)) ? put_result(device, 0) : error::invalid_handle); })
 
 HEDDLE_CUDA error_t cudaLaunchHostFunc(stream_t s, void (*f)(void*), void* data) {
   return enqueue(s, false, {f, nullptr, data, s});

@@ -32,10 +32,10 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                                            "streams", "host_functions", "errors", "null_arguments", "unknown_flags",
                                            "argument_rules", "pinned_rules", "managed_rules", "function_rules",
                                            "pool_and_stream_rules", "calls_in_host_functions", "object_rules",
-                                           "memory_words", "device_rules", "driver_rules", "resets", "texture_rules",
-                                           "graph_rules", "capture_rules", "calls_in_a_capture", "outside_allocations",
-                                           "calls_after_a_fault", "fails_assertion", "prints", "threads",
-                                           "threads_that_ask", "forks", "forks_after_launches"));
+                                           "memory_words", "device_rules", "driver_rules", "batches", "resets",
+                                           "texture_rules", "graph_rules", "capture_rules", "calls_in_a_capture",
+                                           "outside_allocations", "calls_after_a_fault", "fails_assertion", "prints",
+                                           "threads", "threads_that_ask", "forks", "forks_after_launches"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {

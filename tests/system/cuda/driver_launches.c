@@ -120,8 +120,27 @@ int main(void) {
   unsigned back[4][6] = {{0}};
   copy_3d out = {.from_type = 2, .from_device = pitched, .from_pitch = pitch,
                  .to_type = 4, .to_device = (address)back, .to_pitch = 24, .width = 24, .height = 4, .depth = 1};
+  handle stream_of_batches;
+  GOOD(cuStreamCreate(&stream_of_batches, 1));
   GOOD(cuMemcpy3D_v2(&out));
   EXPECT(back[0][1] == 7 && back[0][2] == 109 && back[0][3] == 110 && back[1][2] == 117 && back[1][4] == 7 && back[2][2] == 7, 1);
+
+  /* Copies between devices, of which there is one, and several copies in one call. */
+  memset(back, 0, sizeof back);
+  GOOD(cuMemcpy3DPeer(&out));
+  EXPECT(back[0][1] == 7 && back[0][2] == 109, 1);
+  memset(back, 0, sizeof back);
+  GOOD(cuMemcpy3DPeerAsync(&out, stream_of_batches));
+  address targets[] = {a, a + 8}, sources[] = {(address)words, (address)(words + 8)};
+  size_t sizes[] = {8, 4}, firsts[] = {0};
+  int order[12] = {1}; /* as the stream orders the copies */
+  GOOD(cuMemcpyBatchAsync_v2(targets, sources, sizes, 2, order, firsts, 1, stream_of_batches));
+  GOOD(cuStreamSynchronize(stream_of_batches));
+  EXPECT(back[1][2] == 117, 1);
+  GOOD(cuMemcpyDtoH_v2(back, a, 12));
+  EXPECT(back[0][0] == 100 && back[0][1] == 101 && back[0][2] == 108, 1);
+  EXPECT(cuMemcpyBatchAsync_v2(targets, sources, sizes, 0, order, firsts, 1, stream_of_batches), 1);
+  GOOD(cuStreamDestroy_v2(stream_of_batches));
 
   /* Pointer attributes. */
   address at = 0;

@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
                                                             {"object_rules", object_rules},
                                                             {"device_rules", device_rules},
                                                             {"texture_rules", texture_rules},
+                                                            {"batches", batches},
                                                             {"driver_rules", driver_rules},
                                                             {"resets", resets},
                                                             {"graph_rules", graph_rules},

@@ -94,6 +94,9 @@ void device_rules();
 void driver_rules();
 void resets();
 
+// programs_batches.cpp
+void batches();
+
 // programs_graphs.cpp
 void graph_rules();
 

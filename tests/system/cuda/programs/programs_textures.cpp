@@ -164,9 +164,47 @@ void views() {
   for (const char* name : {"cudaDestroyTextureObject", "cudaDestroySurfaceObject"}) RIGHT(call(name, 12345ull));
 }
 
+// The driver's descriptions of a texture make another one like it.
+void descriptions_of_the_driver() {
+  constexpr unsigned normalized_coordinates = 2;
+  struct {
+    int kind, more[33];
+  } described{};
+  struct {
+    int address[3], filter;
+    unsigned flags;
+    int more[20];
+  } seen{};
+  auto* d = device<char>(16384);
+  const resource all[] = {of_array(array_of(real, 16, 16)), of_linear(d, 4096), of_pitched(d, 16, 96),
+                          of_array(array_of(byte, 16, 16))};
+  for (const resource& r : all) {
+    std::uint64_t first = 0, second = 0;
+    settings s;
+    s.address[0] = s.address[1] = r.kind == 2 ? 0 : 1;
+    s.normalized = r.kind == 2 ? 0 : 1;
+    RIGHT(call("cudaCreateTextureObject", &first, &r, &s, null));
+    RIGHT(call("cuTexObjectGetResourceDesc", &described, first));
+    HOLDS(described.kind == r.kind);
+    RIGHT(call("cuTexObjectGetTextureDesc", &seen, first));
+    HOLDS(seen.address[1] == s.address[1] && ((seen.flags & normalized_coordinates) != 0) == (s.normalized != 0));
+    RIGHT(call("cuTexObjectCreate", &second, &described, &seen, null));
+    resource same;
+    settings as_before;
+    RIGHT(call("cudaGetTextureObjectResourceDesc", &same, second));
+    RIGHT(call("cudaGetTextureObjectTextureDesc", &as_before, second));
+    HOLDS(same.kind == r.kind && same.of.array == r.of.array);
+    HOLDS(as_before.read == s.read && as_before.normalized == s.normalized && as_before.address[0] == s.address[0]);
+    for (const std::uint64_t texture : {first, second}) RIGHT(call("cuTexObjectDestroy", texture));
+  }
+  GIVES(wrong, call("cuTexObjectGetResourceDesc", &described, 12345ull));
+  GIVES(wrong, call("cuTexObjectGetTextureDesc", &seen, 12345ull));
+}
+
 }  // namespace
 
 void texture_rules() {
+  descriptions_of_the_driver();
   ways_to_read();
   places();
   views();
