@@ -210,6 +210,11 @@ TEST(cuda_programs, as_nvcc_builds_them) {
     const outcome o = exec("./whole", "--quiet --log-level error --gpu a100");
     EXPECT_EQ(0, o.code) << how << "\n" << o.out << o.err;
   }
+  // nvcc links its device library, too, which is for a newer chip; told once.
+  ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -rdc=true -arch=compute_90 -o whole " + source).code);
+  const std::string warnings = exec("./whole", "--quiet --gpu a100").err, told = "where CUDA would refuse it";
+  EXPECT_NE(std::string::npos, warnings.find(told)) << warnings;
+  EXPECT_EQ(warnings.find(told), warnings.rfind(told)) << warnings;
   ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -Xcompiler -fsanitize=address -o checked " + source).code);
   EXPECT_EQ(0, exec("./checked", "--quiet --log-level error --gpu a100").code) << "built with AddressSanitizer";
   ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -o whole " + source + " && strip whole").code);
