@@ -19,8 +19,8 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t most_text = std::uint64_t{1} << 30;                // limit of PTX in a program's memory
-constexpr std::uint32_t ptx_module = 1, fat_binary = 2, ptx_to_check = 3;  // kinds of images
+constexpr std::uint64_t most_text = std::uint64_t{1} << 30;  // limit of PTX in a program's memory
+constexpr std::uint32_t ptx_module = 1, fat_binary = 2, ptx_to_check = 3, link_to_check = 4;  // kinds of images
 
 /// What CUDA answers to a launch that the chip cannot run.
 wire::status status_of_refused(const gpu_config& c, const isa::program& p, const launch_request& r) {
@@ -184,6 +184,8 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
     if (out.status != wire::success || texts.empty()) return;
     add_device_runtime(texts);
     if (what == ptx_to_check) return check_texts(texts, m_.chip.config());
+    if (what == link_to_check || what == ptx_module) check_link(texts);
+    if (what == link_to_check) return;
     for (const module_text& t : texts) m_.sources[t.file] = t.text;
     const std::vector<unsigned> handles = m_.chip.driver().load_modules(texts);
     if (what == ptx_module) check_kernels(m_.chip.driver(), handles);

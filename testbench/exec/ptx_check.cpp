@@ -3,9 +3,11 @@
 
 #include <cctype>
 #include <cstring>
+#include <set>
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/lower.h"
+#include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/ptx/syntax/malformed_code.h"
 #include "heddle/frontend/ptx/syntax/parsed_modules.h"
 
@@ -22,7 +24,36 @@ void throw_if_malformed(F&& f) {
   } catch (const input_error&) {}
 }
 
+/// Functions that kernels may call although no module defines them: the simulator has them, or reports those of the
+/// device runtime that it has not.
+bool is_of_the_runtime(const std::string& function) {
+  for (const char* known : {"vprintf", "malloc", "free", "__assertfail"})
+    if (function == known) return true;
+  return function.compare(0, 4, "cuda") == 0 || function.compare(0, 6, "__cuda") == 0;
+}
+
+void check_calls(const ptx::ast_module& m, const ptx::ast_block& body, const std::set<std::string>& undefined) {
+  for (const ptx::ast_statement& s : body.statements) {
+    if (s.block) check_calls(m, *s.block, undefined);
+    if (s.what != ptx::ast_statement::kind::instruction || s.instruction.opcode != "call") continue;
+    for (const ptx::ast_operand& o : s.instruction.operands)
+      if (o.what == ptx::ast_operand::kind::identifier && undefined.count(o.text) != 0)
+        throw ptx::malformed_code(ptx::place_in(m, s.where) + ": function '" + o.text + "' is not defined");
+  }
+}
+
 }  // namespace
+
+void check_link(const std::vector<module_text>& texts) {
+  std::vector<ptx::module_source> sources;
+  for (const module_text& t : texts) sources.push_back({t.text, t.file});
+  const auto linked = ptx::link(sources);
+  std::set<std::string> undefined;
+  for (const ptx::ast_function& f : linked->functions)
+    if (!f.has_body && !is_of_the_runtime(f.name)) undefined.insert(f.name);
+  for (const ptx::ast_alias& a : linked->aliases) undefined.erase(a.name);
+  for (const ptx::ast_function& f : linked->functions) check_calls(*linked, f.body, undefined);
+}
 
 void check_kernels(host_driver& driver, const std::vector<unsigned>& modules) {
   for (const unsigned module : modules)

@@ -27,8 +27,8 @@ enum class call : std::uint32_t {
   // u32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same process,
   // and after fork()), u64 number of the program that has forked this one, 0: none -> device_info
   hello,
-  // u32 1: PTX, 2: fat binaries, 3: PTX that is only checked; u32 count; u64 address in the program, u64 bytes (of PTX)
-  // each -> u32 module; on failure: a string with the reason.
+  // u32 1: PTX, 2: fat binaries, 3: PTX that is only checked, 4: the same for texts that are linked; u32 count; u64
+  // address in the program, u64 bytes (of PTX) each -> u32 module; on failure: a string with the reason.
   load_image,
   unload_image,   // u32 module
   find_function,  // u32 module, string name -> u32 function, function_info, parameters as u32 count, then u32 offset,

@@ -26,7 +26,8 @@ enum option : int {
 };
 
 constexpr std::uint32_t wrapper_magic = 0x466243b1, fat_binary_magic = 0xba55ed50;
-constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2, checked_ptx = 3;  // as for wire::call::load_image
+constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2, checked_ptx = 3,
+                        checked_link = 4;  // as for wire::call::load_image
 constexpr char linked_magic[16] = "heddle-linked-1";
 
 struct fat_binary_wrapper {
@@ -236,14 +237,23 @@ image_parts parts_of_wrapper(const void* wrapper) {
   return parts;
 }
 
-result_t check_ptx(const std::string& text, jit_options& options) {
-  const reply r = call(wire::call::load_image, wire::writer()
-                                                   .put(checked_ptx)
-                                                   .put(std::uint32_t{1})
-                                                   .put(reinterpret_cast<std::uint64_t>(text.data()))
-                                                   .put(std::uint64_t{text.size()}));
+namespace {
+
+result_t check(std::uint32_t what, const std::vector<std::string>& texts, jit_options& options) {
+  wire::writer request;
+  request.put(what).put(static_cast<std::uint32_t>(texts.size()));
+  for (const std::string& t : texts)
+    request.put(reinterpret_cast<std::uint64_t>(t.data())).put(std::uint64_t{t.size()});
+  const reply r = call(wire::call::load_image, request);
   if (r.status != error::none) options.mistake(r.read().get_text() + "\n");
   return result_of(r.status);
+}
+
+}  // namespace
+
+result_t check_ptx(const std::string& text, jit_options& options) { return check(checked_ptx, {text}, options); }
+result_t check_link(const std::vector<std::string>& texts, jit_options& options) {
+  return texts.empty() ? result::success : check(checked_link, texts, options);
 }
 
 std::string linked_image(const std::vector<std::string>& inputs, const jit_options& options) {

@@ -43,6 +43,8 @@ using image_parts = std::vector<std::pair<const void*, std::uint64_t>>;
 image_parts parts_of_wrapper(const void* wrapper);
 /// Has the simulator read PTX without loading it. Its mistakes get into the error log.
 result_t check_ptx(const std::string& text, jit_options& options);
+/// Checks that linked texts define each name once, and all functions that they call.
+result_t check_link(const std::vector<std::string>& texts, jit_options& options);
 /// Combines several PTX texts into one image, which load_image() recognises, with the options' limit of registers; a
 /// single text stays a text.
 std::string linked_image(const std::vector<std::string>& texts, const jit_options& options);

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <set>
 
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/driver/driver.h"
@@ -26,6 +28,17 @@ struct link_state {
   result_t failed = result::success;  // of an input
   bool complete = false;
 };
+
+std::mutex links_mutex;
+/// Links that are not destroyed.
+std::set<link_state*>& links() {
+  static auto* all = new std::set<link_state*>;
+  return *all;
+}
+bool is_link(link_state* s) {
+  const std::lock_guard<std::mutex> hold(links_mutex);
+  return links().count(s) != 0;
+}
 
 template <class F>
 result_t loaded(image** to, F&& load) {
@@ -118,13 +131,15 @@ bool is_device_runtime(int type, const std::string& name) {
 }
 
 result_t add_input(link_state* s, int type, const char* data, std::size_t bytes, const char* name) {
-  if (s == nullptr) return result::invalid_handle;
+  if (!is_link(s)) return result::invalid_handle;
   if (data == nullptr || bytes == 0 || type < cubin || type > nvvm) return result::invalid_value;
   if (type == ptx) {
     std::string text(data, ::strnlen(data, bytes));
     const result_t r = check_ptx(text, s->options);
     if (r == result::success) s->texts.push_back(std::move(text));
-    if (r != result::success) s->failed = result::invalid_source;
+    // A text that ends before it tells its target is no source.
+    const bool is_source = text.find(".target") != std::string::npos;
+    if (r != result::success) s->failed = is_source ? r : result::invalid_source;
     s->options.finish();
     return s->failed;
   }
@@ -142,13 +157,16 @@ result_t create_link(unsigned count, const int* names, void** values, link_state
   return driven([&] {
     if (to == nullptr) return error::invalid_value;
     *to = new link_state(count, names, values);
+    const std::lock_guard<std::mutex> hold(links_mutex);
+    links().insert(*to);
     return error::none;
   });
 }
 
 result_t add_file(link_state* s, int type, const char* path) {
   return driven([&] {
-    if (path != nullptr && s != nullptr && is_device_runtime(type, path)) return error::none;
+    if (!is_link(s)) return error::invalid_handle;
+    if (path != nullptr && is_device_runtime(type, path)) return error::none;
     std::string bytes;
     if (const result_t r = read_file(path, bytes); r != result::success) return error_t{r};
     return error_t{add_input(s, type, bytes.data(), bytes.size(), path)};
@@ -253,8 +271,10 @@ HEDDLE_CUDA result_t cuLinkAddFile_v2(link_state* s, int type, const char* path,
 /// The link object owns the image until it is destroyed.
 HEDDLE_CUDA result_t cuLinkComplete(link_state* s, void** data, std::size_t* bytes) {
   return driven([&] {
-    if (s == nullptr) return error::invalid_handle;
+    if (!is_link(s)) return error::invalid_handle;
     if (s->complete) return error::invalid_handle;
+    if (s->failed == result::success) s->failed = check_link(s->texts, s->options);
+    s->options.finish();
     if (s->failed != result::success) return error_t{s->failed};
     s->complete = true;
     s->image = linked_image(s->texts, s->options);
@@ -266,6 +286,8 @@ HEDDLE_CUDA result_t cuLinkComplete(link_state* s, void** data, std::size_t* byt
 }
 HEDDLE_CUDA result_t cuLinkDestroy(link_state* s) {
   return driven([&] {
+    const std::lock_guard<std::mutex> hold(links_mutex);
+    if (links().erase(s) == 0) return error::invalid_handle;
     delete s;
     return error::none;
   });

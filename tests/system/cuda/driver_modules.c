@@ -112,6 +112,38 @@ static void blocks_meet(void) {
   for (unsigned k = 0; k < threads; ++k) EXPECT(words[6 + k], threads * (threads - 1) / 2);
 }
 
+static void links_are_checked(void) {
+  char calls[] = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func missing;\n"
+                 ".visible .entry k() { call missing; ret; }\n";
+  char defines[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .func missing { ret; }\n";
+  char again[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n";
+  char mistakes[1000] = "";
+  int names[] = {5, 6};
+  void* values[] = {mistakes, (void*)sizeof mistakes};
+  void* image = NULL;
+  size_t bytes = 0;
+  handle link, module;
+  EXPECT(cuModuleLoadDataEx(&module, calls, 2, names, values), 218);
+  EXPECT(strstr(mistakes, "function 'missing' is not defined") != NULL, 1);
+  for (int k = 0; k < 3; ++k) {
+    char* second[] = {NULL, defines, again};
+    values[1] = (void*)sizeof mistakes;
+    *mistakes = '\0';
+    GOOD(cuLinkCreate_v2(2, names, values, &link));
+    GOOD(cuLinkAddData_v2(link, 1, calls, sizeof calls, "calls", 0, NULL, NULL));
+    if (k == 2) GOOD(cuLinkAddData_v2(link, 1, defines, sizeof defines, "defines", 0, NULL, NULL));
+    if (k != 0) GOOD(cuLinkAddData_v2(link, 1, second[k], strlen(second[k]), "second", 0, NULL, NULL));
+    EXPECT(cuLinkComplete(link, &image, &bytes), k == 1 ? 0 : 218);
+    if (k == 0) EXPECT(strstr(mistakes, "function 'missing' is not defined") != NULL, 1);
+    if (k == 2) EXPECT(strstr(mistakes, "'k' is defined at") != NULL, 1);
+    GOOD(cuLinkDestroy(link));
+  }
+  EXPECT(cuLinkDestroy(link), 400);
+  EXPECT(cuLinkComplete(link, &image, &bytes), 400);
+  EXPECT(cuLinkAddData_v2(link, 1, calls, sizeof calls, "calls", 0, NULL, NULL), 400);
+  EXPECT(cuLinkAddFile_v2(link, 1, "driver_kernels.ptx", 0, NULL, NULL), 400);
+}
+
 int main(void) {
   handle context, module = NULL, function, library, kernel, link;
   unsigned count = 0;
@@ -152,7 +184,7 @@ int main(void) {
     values[1] = values[3] = (void*)sizeof mistakes;
     *mistakes = '\0';
     GOOD(cuLinkCreate_v2(4, names, values, &link));
-    EXPECT(cuLinkAddData_v2(link, 1, text, strlen(text), "text", 0, NULL, NULL), 300);
+    EXPECT(cuLinkAddData_v2(link, 1, text, strlen(text), "text", 0, NULL, NULL), 218);
     EXPECT((size_t)values[3] == strlen(mistakes) && strstr(mistakes, ":4:") != NULL, 1);
     GOOD(cuLinkDestroy(link));
   }
@@ -212,6 +244,7 @@ int main(void) {
   EXPECT(cuLinkAddData_v2(link, 0, cubin, sizeof cubin, "code.cubin", 0, NULL, NULL), 209);
   EXPECT(cuLinkComplete(link, &image, &bytes), 209);
   limits_of_registers();
+  links_are_checked();
   blocks_meet();
   puts("all is well");
   return 0;
