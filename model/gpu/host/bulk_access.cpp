@@ -35,6 +35,12 @@ void copy_past_caches(std::uint8_t* to, const std::uint8_t* from, unsigned bytes
   std::memcpy(to, from, bytes);
 }
 
+// A block of the interleaving, whose size is a power of two of at least 128. Compilers make a string instruction of a
+// copy whose size they do not know, which needs longer to begin than a block takes.
+void copy_block(std::uint8_t* to, const std::uint8_t* from, unsigned bytes) {
+  for (unsigned k = 0; k < bytes; k += host_line_bytes) std::memcpy(to + k, from + k, host_line_bytes);
+}
+
 }  // namespace
 
 bulk_access::place bulk_access::place_of(unsigned slice, std::uint64_t number) const {
@@ -73,20 +79,30 @@ void bulk_access::move_block(request& r, place& here, unsigned at, std::uint64_t
 // Page by page and not in the order of addresses: what lies side by side in a page of the host's is written, or read,
 // side by side. A processor does not fetch ahead beyond a page, so what is read next is asked for here.
 void bulk_access::move_page(request& r, place here, const place& next) const {
-  const std::uint64_t page_bytes = byte_store::page_bytes;
+  constexpr unsigned page_bytes = byte_store::page_bytes, most_blocks = page_bytes / line_bytes;
+  const unsigned blocks = std::max(page_bytes / interleave_, 1u), block_bytes = std::min(interleave_, page_bytes);
   const bool fetches = !r.write && next.bytes != nullptr;
-  for (unsigned at = 0; at < page_bytes; at += interleave_) {
+  std::uint64_t addresses[most_blocks];
+  map_.global_addresses(here.slice, here.number * page_bytes, blocks, addresses);
+  for (unsigned k = 0, at = 0; k < blocks; ++k, at += block_bytes) {
     if (fetches)
-      for (unsigned k = 0; k < interleave_ && at + k < page_bytes; k += host_line_bytes)
-        __builtin_prefetch(next.bytes + at + k);
+      for (unsigned line = 0; line < block_bytes; line += host_line_bytes) __builtin_prefetch(next.bytes + at + line);
+    const std::uint64_t block = addresses[k] + (here.number * page_bytes + at) % interleave_;
+    // Most blocks lie within the access, in memory that was written before.
+    if (here.bytes != nullptr && block >= r.address && block - r.address + block_bytes <= r.bytes) {
+      std::uint8_t *const there = here.bytes + at, *const data = r.data + (block - r.address);
+      if (!r.write) copy_block(data, there, block_bytes);
+      else if (r.bytes >= large_bytes) copy_past_caches(there, data, block_bytes);
+      else copy_block(there, data, block_bytes);
+      continue;
+    }
     // Of the block what was asked for; positions count from the first address, for the last one may be the last there
     // is.
-    const std::uint64_t block = map_.global_address(here.slice, here.number * page_bytes + at);
     const std::uint64_t skipped = block < r.address ? r.address - block : 0;
-    if (skipped >= interleave_ || (skipped == 0 && block - r.address >= r.bytes)) continue;
+    if (skipped >= block_bytes || (skipped == 0 && block - r.address >= r.bytes)) continue;
     const auto position = static_cast<unsigned>(block + skipped - r.address);
     move_block(r, here, at + static_cast<unsigned>(skipped), block + skipped,
-               std::min(interleave_ - static_cast<unsigned>(skipped), r.bytes - position));
+               std::min(block_bytes - static_cast<unsigned>(skipped), r.bytes - position));
   }
 }
 

@@ -70,13 +70,25 @@ std::uint64_t address_map::outside_address(std::uint64_t address) const {
 
 std::uint64_t address_map::global_address(unsigned slice, std::uint64_t local) const {
   const std::uint64_t round = local >> interleave_shift_;
-  const unsigned half = slice / ways_;
-  unsigned place = slice % ways_;
-  if (hashed_) place = power_of_two_ ? place ^ fold(round) : (place + ways_ - fold(round) % ways_) % ways_;
-  const std::uint64_t inside = ((round * ways_ + place) << interleave_shift_) | (local & (interleave_ - 1));
-  if (halves_ == 1) return inside;
-  const std::uint64_t pair = inside >> half_shift_, block = (pair << 1) | (half ^ second_of(pair));
-  return (block << half_shift_) | (inside & ((std::uint64_t{1} << half_shift_) - 1));
+  return block_address(slice / ways_, slice % ways_, round, hashed_ ? fold(round) : 0) | (local & (interleave_ - 1));
+}
+
+void address_map::global_addresses(unsigned slice, std::uint64_t local, unsigned count,
+                                   std::uint64_t* addresses) const {
+  const unsigned half = slice / ways_, in_half = slice % ways_;
+  const std::uint64_t first = local >> interleave_shift_;
+  // The fold of a sum without carries is that of its parts; the upper bits' part seldom changes.
+  const std::uint64_t low_bits = (std::uint64_t{1} << shift_) - 1;
+  std::uint64_t upper = ~first;
+  unsigned upper_fold = 0;
+  for (unsigned k = 0; k < count; ++k) {
+    const std::uint64_t round = first + k;
+    if (hashed_ && (round & ~low_bits) != upper) {
+      upper = round & ~low_bits;
+      upper_fold = fold(upper);
+    }
+    addresses[k] = block_address(half, in_half, round, upper_fold ^ static_cast<unsigned>(round & low_bits));
+  }
 }
 
 }  // namespace heddle

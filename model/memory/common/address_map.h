@@ -36,6 +36,8 @@ class address_map {
   [[nodiscard]] bool outside_is_same() const { return !channel_addresses_ && base_ == 0; }
   /// The inverse of local_address: the address of byte `local` of a slice.
   [[nodiscard]] std::uint64_t global_address(unsigned slice, std::uint64_t local) const;
+  /// The same for `count` blocks of the interleaving in a row, of which the first begins at byte `local` of the slice.
+  void global_addresses(unsigned slice, std::uint64_t local, unsigned count, std::uint64_t* addresses) const;
   /// The number of bytes from `address` on that are certain to lie in the same slice.
   [[nodiscard]] std::uint64_t bytes_to_boundary(std::uint64_t address) const {
     return interleave_ - (address & (interleave_ - 1));
@@ -62,6 +64,20 @@ class address_map {
     return power_of_two_ ? block >> shift_ : block / ways_;
   }
   [[nodiscard]] unsigned fold(std::uint64_t round) const;
+  /// The address of the block that a slice of a partition has in a round, by the fold of the round.
+  [[nodiscard]] std::uint64_t block_address(unsigned half, unsigned slice_in_half, std::uint64_t round,
+                                            unsigned folded) const {
+    unsigned place = slice_in_half;
+    if (hashed_ && power_of_two_) place ^= folded;
+    if (hashed_ && !power_of_two_) {
+      const unsigned back = folded < ways_ ? folded : folded - ways_;
+      place = place >= back ? place - back : place + ways_ - back;
+    }
+    const std::uint64_t inside = (round * ways_ + place) << interleave_shift_;
+    if (halves_ == 1) return inside;
+    const std::uint64_t pair = inside >> half_shift_, block = (pair << 1) | (half ^ second_of(pair));
+    return (block << half_shift_) | (inside & ((std::uint64_t{1} << half_shift_) - 1));
+  }
 
   unsigned slices_;
   unsigned slices_per_channel_;

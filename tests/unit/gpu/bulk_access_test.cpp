@@ -61,6 +61,8 @@ TEST_F(bulk_access_test, images_and_kernels_share_memory) {
   mix("gtx1080", {"memory.channels=6", "l2.size_bytes=1572864"});
   mix("gtx1080", {"memory.channels=6", "l2.size_bytes=1572864", "l2.hash=none", "l2.interleave_bytes=4096"});
   mix("gtx1080", {"l2.interleave_bytes=8192"});
+  mix("gtx1080", {"l2.interleave_bytes=128"});
+  mix("h100", {});
 }
 
 TEST_F(bulk_access_test, is_ordered_behind_requests_in_flight) {

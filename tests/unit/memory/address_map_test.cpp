@@ -123,6 +123,29 @@ TEST(address_map_test, blocks_alternate_between_two_partitions) {
         }
 }
 
+TEST(address_map_test, blocks_in_a_row_have_the_addresses_that_each_of_them_has) {
+  constexpr unsigned count = 40;
+  for (const auto hash : {choice::hash::none, choice::hash::xor_})
+    for (const unsigned channels : {1u, 6u, 8u, 20u})
+      for (const std::uint64_t far : {0u, 100u}) {
+        gpu_config c;
+        c.memory.channels = channels;
+        c.l2.hash = hash;
+        c.l2.far_latency_cycles = channels % 2 == 0 ? static_cast<unsigned>(far) : 0;
+        const address_map map(c);
+        const std::uint64_t interleave = c.l2.interleave_bytes;
+        for (unsigned slice = 0; slice < map.slices(); ++slice)
+          for (const std::uint64_t local :
+               {std::uint64_t{0}, 16 * interleave, (std::uint64_t{1} << 34) - 3 * interleave,
+                (std::uint64_t{12345} << 20) + 5 * interleave}) {
+            std::uint64_t addresses[count];
+            map.global_addresses(slice, local, count, addresses);
+            for (unsigned k = 0; k < count; ++k)
+              ASSERT_EQ(addresses[k], map.global_address(slice, local + k * interleave)) << slice << " " << local;
+          }
+      }
+}
+
 TEST(address_map_test, two_partitions_need_an_even_number_of_channels) {
   gpu_config c;
   c.l2.far_latency_cycles = 100;
