@@ -43,8 +43,7 @@ bool connection::reply(std::int32_t status, const std::vector<std::uint8_t>& bod
   return send({static_cast<std::uint32_t>(status), 0, body.size()}, body.data());
 }
 
-bool connection::ask(const wire::move_request& r, int timeout_ms) {
-  if (!send({0, 1, sizeof r}, &r)) return false;
+bool connection::wait_for_answer(int timeout_ms) {
   pollfd answer{socket_.get(), POLLIN, 0};
   // A thread that waits for a reply sends nothing but this answer.
   if (!received_.empty() || ::poll(&answer, 1, timeout_ms) != 1) return false;

@@ -27,8 +27,10 @@ class connection {
   std::optional<request> next();
   /// False: the peer has disconnected.
   bool reply(std::int32_t status, const std::vector<std::uint8_t>& body);
-  /// Has a thread that waits for a reply move bytes of its copy window. False: it did not answer in time.
-  bool ask(const wire::move_request& r, int timeout_ms);
+  /// Has a thread that waits for a reply move bytes of its copy window. False: it has disconnected.
+  bool ask(const wire::move_request& r) { return send({0, 1, sizeof r}, &r); }
+  /// Waits until it has moved them. False: it did not answer in time.
+  bool wait_for_answer(int timeout_ms);
 
  private:
   bool send(const wire::message_head& head, const void* data);

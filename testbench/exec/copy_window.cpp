@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -17,6 +18,9 @@ namespace heddle::testbench {
 namespace {
 
 constexpr int timeout_ms = 2000;  // a thread that a debugger or a signal has stopped does not answer
+constexpr std::uint64_t half_bytes = wire::window_bytes / 2;
+
+std::uint64_t part_at(std::uint64_t at, std::uint64_t bytes) { return std::min(half_bytes, bytes - at); }
 
 }  // namespace
 
@@ -52,9 +56,42 @@ bool copy_window::reaches(std::uint64_t address, std::uint64_t bytes, bool write
   return address >= end;
 }
 
-bool copy_window::move(std::uint64_t address, std::uint64_t bytes, bool to_window) {
+std::uint64_t copy_window::fetch(std::uint64_t address, std::uint64_t bytes, const part_use& use) {
+  std::uint64_t done = 0;
+  bool begun = begin(address, part_at(0, bytes), 0, true);
+  for (unsigned half = 0; begun && finish(); half ^= 1) {
+    const std::uint64_t at = done;
+    done += part_at(at, bytes);
+    begun = done < bytes && begin(address + done, part_at(done, bytes), half ^ 1, true);
+    use(at, data_ + half * half_bytes, done - at);
+  }
+  return done;
+}
+
+std::uint64_t copy_window::deliver(std::uint64_t address, std::uint64_t bytes, const part_use& use) {
+  std::uint64_t done = 0;
+  unsigned half = 0;
+  for (std::uint64_t at = 0; at < bytes; half ^= 1) {
+    const std::uint64_t n = part_at(at, bytes);
+    use(at, data_ + half * half_bytes, n);
+    if (at != 0 && !finish()) return done;
+    done = at;
+    if (!begin(address + at, n, half, false)) return done;
+    at += n;
+  }
+  return finish() ? bytes : done;
+}
+
+bool copy_window::begin(std::uint64_t address, std::uint64_t bytes, unsigned half, bool to_window) {
   if (link_ == nullptr || lost_) return false;
-  lost_ = !link_->ask({address, static_cast<std::uint32_t>(bytes), to_window ? 1u : 0u}, timeout_ms);
+  lost_ = !link_->ask({address, static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(half * half_bytes),
+                       to_window ? 1u : 0u, 0});
+  return !lost_;
+}
+
+bool copy_window::finish() {
+  if (link_ == nullptr || lost_) return false;
+  lost_ = !link_->wait_for_answer(timeout_ms);
   return !lost_;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "testbench/exec/wire.h"
@@ -27,15 +28,18 @@ class copy_window {
   /// True if the thread can be asked to move these bytes: it waits, and they are ordinary memory of its own. Bytes that
   /// it may not access would end the program.
   [[nodiscard]] bool reaches(std::uint64_t address, std::uint64_t bytes, bool writes) const;
-  std::uint8_t* data() { return data_; }
-  /// Moves bytes between the start of the window and the program's memory. False: the thread did not answer; the window
-  /// is not used again.
-  bool fetch(std::uint64_t address, std::uint64_t bytes) { return move(address, bytes, true); }
-  bool deliver(std::uint64_t address, std::uint64_t bytes) { return move(address, bytes, false); }
+  /// Moves bytes from the program's memory through the window, whose halves `use` gets in turn: bytes `at` to `at` +
+  /// `n` are at `data`. The thread fills one half while `use` reads the other. Returns the number of bytes moved: all,
+  /// or those before the first that the thread did not move; the window is not used again then.
+  using part_use = std::function<void(std::uint64_t at, std::uint8_t* data, std::uint64_t n)>;
+  std::uint64_t fetch(std::uint64_t address, std::uint64_t bytes, const part_use& use);
+  /// The same to the program's memory: `use` fills the halves.
+  std::uint64_t deliver(std::uint64_t address, std::uint64_t bytes, const part_use& use);
 
  private:
   copy_window(pid_t process, std::uint8_t* data) : process_(process), data_(data) {}
-  bool move(std::uint64_t address, std::uint64_t bytes, bool to_window);
+  bool begin(std::uint64_t address, std::uint64_t bytes, unsigned half, bool to_window);
+  bool finish();
 
   pid_t process_;
   std::uint8_t* data_;

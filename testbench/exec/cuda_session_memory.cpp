@@ -10,6 +10,8 @@ namespace heddle::testbench {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{256} << 10;  // stays in a processor's cache during the copy
+// Within the device: the first and the last pages that a chunk touches are looked up for the next one again.
+constexpr std::size_t device_chunk_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -183,6 +185,7 @@ void cuda_session::return_memory() {
 bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window) {
   host_driver& driver = m_.chip.driver();
   std::vector<std::uint8_t> chunk;
+  const std::uint64_t most = r.source_on_host || r.destination_on_host ? chunk_bytes : device_chunk_bytes;
   // Rows without gaps on both sides are copied as one row.
   const bool rows_touch = r.source_pitch == r.width && r.destination_pitch == r.width;
   const bool layers_touch =
@@ -199,21 +202,28 @@ bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::
   for (std::uint64_t z = 0; z < depth; ++z)
     for (std::uint64_t y = 0; y < height; ++y)
       for (std::uint64_t x = 0, bytes = 0; x < width; x += bytes) {
-        bytes = std::min<std::uint64_t>(shared ? wire::window_bytes : chunk_bytes, width - x);
-        if (!shared) chunk.resize(bytes);
-        std::uint8_t* const data = shared ? window->data() : chunk.data();
         const std::uint64_t from = r.source + z * r.source_layer + y * r.source_pitch + x;
         const std::uint64_t to = r.destination + z * r.destination_layer + y * r.destination_pitch + x;
+        if (shared) {
+          bytes =
+              r.source_on_host
+                  ? window->fetch(from, width, [&](auto at, auto* data, auto n) { driver.write(to + at, data, n); })
+                  : window->deliver(to, width, [&](auto at, auto* data, auto n) { driver.read(from + at, data, n); });
+          shared = bytes == width;
+          continue;
+        }
+        bytes = std::min<std::uint64_t>(most, width - x);
+        chunk.resize(bytes);
         if (!staged.empty()) {
-          std::memcpy(data, staged.data() + (z * height + y) * width + x, bytes);
+          std::memcpy(chunk.data(), staged.data() + (z * height + y) * width + x, bytes);
         } else if (!r.source_on_host) {
-          driver.read(from, data, bytes);
-        } else if (!(shared && (shared = window->fetch(from, bytes))) && !program_memory_.read(from, data, bytes)) {
+          driver.read(from, chunk.data(), bytes);
+        } else if (!program_memory_.read(from, chunk.data(), bytes)) {
           return false;
         }
         if (!r.destination_on_host) {
-          driver.write(to, data, bytes);
-        } else if (!(shared && (shared = window->deliver(to, bytes))) && !program_memory_.write(to, data, bytes)) {
+          driver.write(to, chunk.data(), bytes);
+        } else if (!program_memory_.write(to, chunk.data(), bytes)) {
           return false;
         }
       }

@@ -13,7 +13,7 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 10;
+constexpr std::uint32_t version = 11;
 /// The first line that a simulator started by the library sends; the second one is its address.
 constexpr const char* protocol_line = "heddle 10\n";
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
@@ -21,7 +21,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
 /// The size of a copy window: memory of the program and of the simulator, through which a thread that waits for a large
 /// copy moves the bytes itself. It does so four times as fast as the system does between two processes.
-constexpr std::uint64_t window_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t window_bytes = std::uint64_t{1} << 22;
 
 enum class call : std::uint32_t {
   // u32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same process,
@@ -128,11 +128,13 @@ struct message_head {
   std::uint64_t bytes;  // length of the following data
 };
 
-/// Copies between the window and the program's memory.
+/// Copies between the window, from a byte of it on, and the program's memory.
 struct move_request {
   std::uint64_t address;
   std::uint32_t bytes;
+  std::uint32_t offset;
   std::uint32_t to_window;
+  std::uint32_t unused;
 };
 
 /// The modelled chip, for device properties and attributes.

@@ -51,10 +51,10 @@ int window::open() {
 }
 
 bool window::move(const wire::move_request& r) const {
-  if (data == nullptr || r.bytes > wire::window_bytes) return false;
+  if (data == nullptr || r.offset > wire::window_bytes || r.bytes > wire::window_bytes - r.offset) return false;
   auto* const own = reinterpret_cast<unsigned char*>(r.address);
-  if (r.to_window != 0) std::memcpy(data, own, r.bytes);
-  else copy_past_caches(own, data, r.bytes);
+  if (r.to_window != 0) std::memcpy(data + r.offset, own, r.bytes);
+  else copy_past_caches(own, data + r.offset, r.bytes);
   return true;
 }
 
