@@ -32,10 +32,12 @@ bool is_of_the_runtime(const std::string& function) {
   return function.compare(0, 4, "cuda") == 0 || function.compare(0, 6, "__cuda") == 0;
 }
 
-void check_calls(const ptx::ast_module& m, const ptx::ast_block& body, const std::set<std::string>& undefined) {
+/// Calls, and addresses of functions.
+void check_uses(const ptx::ast_module& m, const ptx::ast_block& body, const std::set<std::string>& undefined) {
   for (const ptx::ast_statement& s : body.statements) {
-    if (s.block) check_calls(m, *s.block, undefined);
-    if (s.what != ptx::ast_statement::kind::instruction || s.instruction.opcode != "call") continue;
+    if (s.block) check_uses(m, *s.block, undefined);
+    const std::string& opcode = s.instruction.opcode;
+    if (s.what != ptx::ast_statement::kind::instruction || (opcode != "call" && opcode != "mov")) continue;
     for (const ptx::ast_operand& o : s.instruction.operands)
       if (o.what == ptx::ast_operand::kind::identifier && undefined.count(o.text) != 0)
         throw ptx::malformed_code(ptx::place_in(m, s.where) + ": function '" + o.text + "' is not defined");
@@ -52,7 +54,7 @@ void check_link(const std::vector<module_text>& texts) {
   for (const ptx::ast_function& f : linked->functions)
     if (!f.has_body && !is_of_the_runtime(f.name)) undefined.insert(f.name);
   for (const ptx::ast_alias& a : linked->aliases) undefined.erase(a.name);
-  for (const ptx::ast_function& f : linked->functions) check_calls(*linked, f.body, undefined);
+  for (const ptx::ast_function& f : linked->functions) check_uses(*linked, f.body, undefined);
 }
 
 void check_kernels(host_driver& driver, const std::vector<unsigned>& modules) {

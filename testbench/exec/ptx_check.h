@@ -16,7 +16,7 @@ void check_kernels(host_driver& driver, const std::vector<unsigned>& modules);
 /// The same for texts that are not loaded, as the inputs of a link: each may name what another one defines.
 void check_texts(const std::vector<module_text>& texts, const gpu_config& config);
 
-/// Throws input_error if two of the texts, which are linked, define the same name, or if a function that is called is
+/// Throws input_error if two of the texts, which are linked, define the same name, or if a function that is used is
 /// defined nowhere.
 void check_link(const std::vector<module_text>& texts);
 

@@ -125,6 +125,10 @@ static void links_are_checked(void) {
   handle link, module;
   EXPECT(cuModuleLoadDataEx(&module, calls, 2, names, values), 218);
   EXPECT(strstr(mistakes, "function 'missing' is not defined") != NULL, 1);
+  EXPECT(cuModuleLoadData(&module, ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func missing;\n"
+                                   ".visible .entry k() { { .reg .b64 %a; mov.u64 %a, missing; } ret; }\n"), 218);
+  GOOD(cuModuleLoadData(&module, ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func missing;\n"
+                                 ".extern .global .b32 also;\n.visible .entry k() { ret; }\n"));
   for (int k = 0; k < 3; ++k) {
     char* second[] = {NULL, defines, again};
     values[1] = (void*)sizeof mistakes;
