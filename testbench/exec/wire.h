@@ -22,6 +22,8 @@ constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 /// The size of a copy window: memory of the program and of the simulator, through which a thread that waits for a large
 /// copy moves the bytes itself. It does so four times as fast as the system does between two processes.
 constexpr std::uint64_t window_bytes = std::uint64_t{1} << 22;
+/// A thread opens its window at its first copy of that size.
+constexpr std::uint64_t least_for_window = std::uint64_t{1} << 20;
 
 enum class call : std::uint32_t {
   // u32 version, u32 process, u64 readable address there, u64 program number (differs after exec() in the same process,

@@ -21,6 +21,7 @@ struct copy_work {
   std::size_t from_pitch = 0, from_layer = 0;
   std::size_t width = 0, height = 1, depth = 1;
   int kind = by_pointers;
+  bool is_read_at_once = false;  // the program may change the source when the call has returned, even pinned memory
 };
 copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind);
 
@@ -95,12 +96,17 @@ int most_dynamic_shared(const function_record& f);
 unsigned cluster_blocks(const function_record& f, const launch_traits& traits);
 
 /// Several copies in one call. They are made in the order of the array.
+enum access_order : int { in_stream = 1, during_the_call, any_order };
+struct copy_attributes {
+  int access_order, from[2], to[2];
+  unsigned flags;
+};
 struct row_batch {
   void* const* to;
   const void* const* from;
   const std::size_t* bytes;
   std::size_t count;
-  const void* attributes;
+  const copy_attributes* attributes;
   const std::size_t* first_copies;  // of each attribute
   std::size_t attribute_count;
 };

@@ -202,7 +202,7 @@ HEDDLE_DRIVER_BOTH(cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz,
                    { return fill(to, pitch, value, 4, width, height, stream_number(s, per_thread), no_wait); })
 HEDDLE_DRIVER_BOTH(cuMemcpyBatchAsync, cuMemcpyBatchAsync_ptsz,
                    (void* const* to, void* const* from, const std::size_t* bytes, std::size_t count,
-                    const void* attributes, const std::size_t* first_copies, std::size_t attribute_count,
+                    const copy_attributes* attributes, const std::size_t* first_copies, std::size_t attribute_count,
                     std::size_t* failed, stream_t s),
                    {
                      return copy(row_batch{to, from, bytes, count, attributes, first_copies, attribute_count}, failed,
@@ -210,7 +210,8 @@ HEDDLE_DRIVER_BOTH(cuMemcpyBatchAsync, cuMemcpyBatchAsync_ptsz,
                    })
 HEDDLE_DRIVER_BOTH(cuMemcpyBatchAsync_v2, cuMemcpyBatchAsync_v2_ptsz,
                    (void* const* to, void* const* from, const std::size_t* bytes, std::size_t count,
-                    const void* attributes, const std::size_t* first_copies, std::size_t attribute_count, stream_t s),
+                    const copy_attributes* attributes, const std::size_t* first_copies, std::size_t attribute_count,
+                    stream_t s),
                    {
                      return copy(row_batch{to, from, bytes, count, attributes, first_copies, attribute_count}, nullptr,
                                  stream_number(s, per_thread));

@@ -13,6 +13,7 @@ namespace {
 
 enum side_kind : int { of_memory = 1, of_an_array = 2 };
 
+bool is_known(int order) { return order >= in_stream && order <= any_order; }
 bool is_valid(const batch_side& s, const extent_t& e) {
   if (s.kind == of_an_array) return known_array(s.of.array.array) != nullptr;
   const auto& m = s.of.memory;
@@ -39,10 +40,9 @@ void place(const batch_side& s, const extent_t& e, std::size_t element_bytes, ar
 }
 
 error_t work_of(const batch_box& b, copy_work& w) {
-  constexpr int first_order = 1, last_order = 3;
   const extent_t& e = b.extent;
   if (e.width == 0 || e.height == 0 || e.depth == 0 || !is_valid(b.from, e) || !is_valid(b.to, e) ||
-      b.access_order < first_order || b.access_order > last_order)
+      !is_known(b.access_order))
     return error::invalid_value;
   copy_3d p{};
   p.extent = e;
@@ -50,6 +50,7 @@ error_t work_of(const batch_box& b, copy_work& w) {
   const std::size_t element = element_bytes_of(b);
   place(b.from, e, element, p.source_array, p.source_position, p.source);
   place(b.to, e, element, p.destination_array, p.destination_position, p.destination);
+  w.is_read_at_once = b.access_order == during_the_call;
   return box_of(p, w);
 }
 
@@ -62,8 +63,12 @@ error_t heddle::cuda::copy(const row_batch& b, std::size_t* failed, std::uint32_
   if (any_null(b.to, b.from, b.bytes, b.attributes, b.first_copies) || b.count == 0 || b.attribute_count == 0 ||
       b.attribute_count > b.count || b.first_copies[0] != 0)
     return error::invalid_value;
-  for (std::size_t k = 0; k < b.count; ++k) {
-    const error_t e = copy(copy_of_row(b.to[k], b.from[k], b.bytes[k], by_pointers), stream, manner::asynchronous);
+  for (std::size_t k = 0, a = 0; k < b.count; ++k) {
+    while (a + 1 < b.attribute_count && b.first_copies[a + 1] <= k) ++a;
+    copy_work w = copy_of_row(b.to[k], b.from[k], b.bytes[k], by_pointers);
+    w.is_read_at_once = b.attributes[a].access_order == during_the_call;
+    const error_t e =
+        is_known(b.attributes[a].access_order) ? copy(w, stream, manner::asynchronous) : error_t{error::invalid_value};
     if (e != error::none && failed != nullptr) *failed = k;
     if (e != error::none) return e;
   }
@@ -85,7 +90,7 @@ error_t heddle::cuda::copy(const batch_box* boxes, std::size_t count, unsigned l
 
 HEDDLE_BOTH(cudaMemcpyBatchAsync, cudaMemcpyBatchAsync_ptsz,
             (void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
-             const void* attributes, const std::size_t* first_copies, std::size_t attribute_count,
+             const copy_attributes* attributes, const std::size_t* first_copies, std::size_t attribute_count,
              void* failed_or_stream, stream_t s),
             {
               const bool numbered = has_number_of_failed();

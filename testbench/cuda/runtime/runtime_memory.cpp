@@ -157,7 +157,7 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
   r.source_on_host = s.on_host;
   r.destination_on_host = d.on_host;
   // A call that waits leaves the source as it is until then.
-  r.source_is_kept = s.pinned || how != manner::asynchronous;
+  r.source_is_kept = (s.pinned && !w.is_read_at_once) || how != manner::asynchronous;
   r.source = s.address;
   r.destination = d.address;
   r.source_pitch = s.pitch;
@@ -167,7 +167,7 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
   r.width = w.width;
   r.height = w.height;
   r.depth = w.depth;
-  if (s.on_host != d.on_host && w.width >= wire::window_bytes / w.height / w.depth) offer_window();
+  if (s.on_host != d.on_host && w.width >= wire::least_for_window / w.height / w.depth) offer_window();
   const error_t e = call(wire::call::copy, wire::writer().put(r)).status;
   if (e != error::none) return noted(e);
   // A copy to unpinned host memory is never asynchronous, except in a graph.

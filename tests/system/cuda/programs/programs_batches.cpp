@@ -74,6 +74,24 @@ void rows(void* stream) {
     GIVES(wrong, copies(2, &first, 0));
     GIVES(wrong, copies(2, &late, 1));
     GIVES(wrong, call(name, to, from, null, std::size_t{2}, &order, &first, std::size_t{1}, stream));
+    // Copies from the second on are read during the call, even from pinned memory.
+    int* pinned = nullptr;
+    RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 8, 0));
+    pinned[0] = pinned[1] = 5;
+    void* both[] = {d, d + 1};
+    const void* sources[] = {pinned, pinned + 1};
+    const std::size_t words[] = {4, 4}, firsts[] = {0, 1};
+    attributes orders[2];
+    orders[1].order = 2;
+    RIGHT(launch(linger, 1, 32, 0, static_cast<cudaStream_t>(stream), d + 32, 100));
+    RIGHT(call(name, both, sources, words, std::size_t{2}, orders, firsts, std::size_t{2}, stream));
+    pinned[0] = pinned[1] = 6;
+    RIGHT(call("cudaStreamSynchronize", stream));
+    RIGHT(cudaMemcpy(got, d, 8, cudaMemcpyDeviceToHost));
+    HOLDS(got[0] == 6 && got[1] == 5);
+    orders[1].order = 0;
+    GIVES(wrong, call(name, both, sources, words, std::size_t{2}, orders, firsts, std::size_t{2}, stream));
+    RIGHT(call("cudaStreamSynchronize", stream));
   }
   // The older function tells what failed.
   std::size_t failed = 9;
