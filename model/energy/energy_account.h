@@ -151,11 +151,6 @@ class energy_account {
         lanes += more_lanes;
       }
     };
-    /// Low halves of an instruction's counts, which are all as long as none has overflowed.
-    struct seen {
-      std::uint32_t executed = 0;
-      std::uint32_t lanes = 0;
-    };
     /// Stretches of instructions that had executed since, as far as there is room for them.
     class changed_runs {
      public:
@@ -166,7 +161,9 @@ class energy_account {
         unsigned age;  // calls since it had changed
       };
       void keep(const run& r);
+      void follow(const run& before);
       void assign(const changed_runs& o);
+      [[nodiscard]] std::size_t size() const { return count_; }
       [[nodiscard]] const run* begin() const { return runs_.data(); }
       [[nodiscard]] const run* end() const { return runs_.data() + count_; }
 
@@ -174,9 +171,13 @@ class energy_account {
       std::array<run, 8> runs_;  // the first `count_` have values
       std::uint32_t count_ = 0;
     };
+    std::uint64_t add_since(const profile_line* lines, const std::size_t* price_of, std::size_t at, std::size_t end,
+                            std::uint64_t left, changed_runs& found);
     [[nodiscard]] double pj_of(const price_list& list) const;
 
-    std::vector<seen> seen_;        // by instruction
+    // By instruction, warp instructions in the low half, lanes in the high one: all of its counts as long as none has
+    // overflowed.
+    std::vector<std::uint64_t> seen_;
     std::vector<counts> of_price_;  // by price
     std::uint64_t executed_ = 0;
     changed_runs changed_;

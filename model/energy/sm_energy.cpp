@@ -214,6 +214,12 @@ void energy_account::instruction_sum::changed_runs::keep(const run& r) {
   if (count_ < runs_.size()) runs_[count_++] = r;
 }
 
+// Code that goes on behind a stretch, and executed nothing of it again, will go on.
+void energy_account::instruction_sum::changed_runs::follow(const run& before) {
+  run& last = runs_[count_ - 1];
+  if (last.first + 1 >= before.end) last.first = last.end - 1;
+}
+
 void energy_account::instruction_sum::changed_runs::assign(const changed_runs& o) {
   std::copy(o.begin(), o.end(), runs_.begin());
   count_ = o.count_;
@@ -228,46 +234,67 @@ double energy_account::instruction_sum::up_to(std::uint64_t executed, const laun
   of_price_.resize(list.prices.size());
   std::uint64_t left = executed - executed_;
   executed_ = executed;
-  const profile_line* const lines = profile.lines();
-  seen* const known = seen_.data();
-  counts* const sums_of = of_price_.data();
-  const std::size_t* const price_of = list.price_of.data();
-  const std::size_t size = seen_.size();
-  constexpr std::size_t gap = changed_runs::longest_gap, none = ~std::size_t{0};
+  const auto add_changed = [&](std::size_t first, std::size_t end, changed_runs& found) {
+    left = add_since(profile.lines(), list.price_of.data(), first, end, left, found);
+  };
   changed_runs found;
-  for (const changed_runs::run* r = changed_.begin();; ++r) {
-    const bool elsewhere = r == changed_.end();
-    if (left == 0) {
-      if (elsewhere) break;
-      found.keep(*r);
-      continue;
-    }
-    std::size_t at = elsewhere ? 0 : r->first, end = elsewhere ? size : std::min(size, r->end + gap);
-    std::size_t first = none, split = 0;  // the stretch; what has changed from `split` on is another
-    for (bool goes_on = true; goes_on;) {
-      for (; at < end; ++at) {
-        const auto& low = lines[at].low;
-        const std::uint32_t more = low[launch_profile::executed] - known[at].executed;
-        if (__builtin_expect(more == 0, 1)) continue;
-        sums_of[price_of[at]].add(more, low[launch_profile::lanes] - known[at].lanes);
-        known[at] = {low[launch_profile::executed], low[launch_profile::lanes]};
-        if (at >= split) {
-          if (first != none) found.keep({first, split - gap, 0});
-          first = at;
-        }
-        split = at + 1 + gap;
-        left -= more;
-        if (left == 0) break;
-      }
-      goes_on = left != 0 && split > end && end < size;
-      if (goes_on) end = std::min(size, split);
-    }
-    if (first != none) found.keep({first, split - gap, 0});
-    else if (!elsewhere && r->age < changed_runs::most_age) found.keep({r->end - 1, r->end, r->age + 1});
-    if (elsewhere) break;
+  for (const changed_runs::run& r : changed_) {
+    const std::size_t before = found.size();
+    if (left != 0) add_changed(r.first, std::min(seen_.size(), r.end + changed_runs::longest_gap), found);
+    if (found.size() != before) found.follow(r);
+    else if (left == 0) found.keep(r);
+    else if (r.age < changed_runs::most_age) found.keep({r.end - 1, r.end, r.age + 1});
   }
+  if (left != 0) add_changed(0, seen_.size(), found);
   changed_.assign(found);
   return pj_of(list);
+}
+
+// Of the instructions [at, end), and of those behind them as long as no gap is longer than the longest. Returns what is
+// left of `left`.
+std::uint64_t energy_account::instruction_sum::add_since(const profile_line* lines, const std::size_t* price_of,
+                                                         std::size_t at, std::size_t end, std::uint64_t left,
+                                                         changed_runs& found) {
+  const auto now = [lines](std::size_t i) {
+    return lines[i].low[launch_profile::executed] | std::uint64_t{lines[i].low[launch_profile::lanes]} << 32;
+  };
+  const std::size_t size = seen_.size();
+  std::uint64_t* const seen = seen_.data();
+  changed_runs::run run = {0, 0, 0};
+  const auto differs = [&](std::size_t i) { return now(i) ^ seen[i]; };
+  while (left != 0 && at < end) {
+    while (at + 4 <= end && (differs(at) | differs(at + 1) | differs(at + 2) | differs(at + 3)) == 0) at += 4;
+    if (at == end) break;
+    if (differs(at) == 0) {
+      ++at;
+      continue;
+    }
+    if (at > run.end + changed_runs::longest_gap || run.end == 0) {
+      if (run.end != 0) found.keep(run);
+      run.first = at;
+    }
+    // Neighbours often have one price.
+    counts sum;
+    std::size_t price = price_of[at];
+    std::uint64_t more = now(at) - seen[at];
+    do {
+      seen[at] += more;
+      const std::uint32_t more_executed = static_cast<std::uint32_t>(more);
+      if (price_of[at] != price) {
+        of_price_[price].add(sum.executed, sum.lanes);
+        sum = {};
+        price = price_of[at];
+      }
+      sum.add(more_executed, more >> 32);
+      left -= more_executed;
+      ++at;
+    } while (at < size && (more = now(at) - seen[at]) != 0);
+    of_price_[price].add(sum.executed, sum.lanes);
+    run.end = at;
+    end = std::max(end, std::min(size, at + changed_runs::longest_gap));
+  }
+  if (run.end != 0) found.keep(run);
+  return left;
 }
 
 double energy_account::instruction_sum::pj_of(const price_list& list) const {
