@@ -184,16 +184,19 @@ point_result correlation_runs::run_program(const one_run& r, const result_store&
   if (process == 0) start_program(r.folder, arguments);
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  std::error_code ignored;
+  const auto results = [&] { return nlohmann::ordered_json::parse(read_file(metrics.name(), "run")); };
+  const bool wrote = fs::exists(metrics.name(), ignored);
+  if (r.options.end_after != 0 && wrote && results().value("stopped", "") == "--end-after")
+    return {point_status::stopped, "the limit of cycles was reached", ""};
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return {point_status::failed,
             "'" + r.options.arguments[0] + "' ended with " +
                 (WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
                                    : "signal " + std::to_string(WTERMSIG(status))),
             ""};
-  std::error_code ignored;
-  if (!fs::exists(metrics.name(), ignored))
-    return {point_status::failed, "'" + r.options.arguments[0] + "' has launched nothing", ""};
-  nlohmann::ordered_json all = nlohmann::ordered_json::parse(read_file(metrics.name(), "run"));
+  if (!wrote) return {point_status::failed, "'" + r.options.arguments[0] + "' has launched nothing", ""};
+  nlohmann::ordered_json all = results();
   all.erase("host");
   return {point_status::done, "", all.dump()};
 }

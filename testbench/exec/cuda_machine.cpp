@@ -5,6 +5,8 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/dram_standard.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/gpu.h"
 #include "heddle/simt/texture/texture.h"
 #include "testbench/exec/cuda_session.h"
 
@@ -99,6 +101,19 @@ std::uint64_t cuda_machine::texture(const wire::texture_request& r) {
   std::uint64_t& handle = textures[wire::writer().put(r).bytes()];
   if (handle == 0) handle = chip.driver().create_texture(d);
   return handle;
+}
+
+bool cuda_machine::reaches(std::uint64_t cycle) const {
+  return chip.clock().cycle() >= cycle ||
+         (sc_core::sc_pending_activity() &&
+          sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() > chip.clock().time_of(cycle));
+}
+
+std::uint64_t cuda_machine::launches_have_taken(std::uint64_t cycles) {
+  const grid_distributor& cwd = chip.chip().cwd();
+  if (cwd.blocks_completed() == cwd.blocks_submitted()) return never;
+  const std::uint64_t first = cwd.grids().front().doorbell_cycle;
+  return first + std::min(cycles, never - first);
 }
 
 }  // namespace heddle::testbench

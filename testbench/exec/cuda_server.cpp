@@ -327,12 +327,17 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
   machine& chip = machine_->chip;
   const core_time& clock = chip.clock();
   const std::uint64_t limit = options_.max_cycles != 0 ? std::min(options_.max_cycles, clock.last()) : clock.last();
-  if (clock.cycle() >= limit ||
-      (sc_core::sc_pending_activity() &&
-       sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() > clock.time_of(limit)))
+  if (machine_->reaches(limit))
     return fail(wire::launch_timeout,
                 "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached" + warp_places(chip.chip()));
-  chip.run_for(std::min(clock.time_of(limit), end) - sc_core::sc_time_stamp());
+  const std::uint64_t launches_end =
+      options_.end_after == 0 ? never : machine_->launches_have_taken(options_.end_after);
+  if (launches_end != never && machine_->reaches(launches_end)) return end_programs();
+  sc_core::sc_time stop = std::min(clock.time_of(std::min(limit, launches_end)), end);
+  // The next launch may begin to count.
+  if (options_.end_after != 0 && launches_end == never && sc_core::sc_pending_activity())
+    stop = std::min(stop, sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity());
+  chip.run_for(stop - sc_core::sc_time_stamp());
   if (!machine_->queues.fault().empty())
     return fail(status_of_fault(machine_->queues.fault()), machine_->queues.fault());
   if (!sc_core::sc_pending_activity() && !machine_->queues.idle() && !machine_->queues.waits_for_host()) {
@@ -343,6 +348,13 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
   if (progress_.due())
     progress_.update(clock.cycle(), progress_of(chip.chip()), machine_->positions, chip.cpu_seconds(),
                      chip.wall_seconds());
+}
+
+void cuda_server::end_programs() {
+  fail(wire::launch_timeout, "the launches have taken " + grouped(options_.end_after) + " cycles (--end-after)" +
+                                 warp_places(machine_->chip.chip()));
+  ended_programs_ = true;
+  for (const auto& [process, entry] : sessions_) ::kill(process, SIGKILL);
 }
 
 void cuda_server::fail(std::int32_t status, const std::string& text) {

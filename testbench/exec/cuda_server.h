@@ -48,6 +48,8 @@ class cuda_server {
   /// Failure of the simulated program or of the run; empty: none.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   [[nodiscard]] int stop_signal() const { return stop_signal_; }
+  /// True if the programs were ended because their launches had taken too long.
+  [[nodiscard]] bool ended_programs() const { return ended_programs_; }
 
  private:
   struct client {
@@ -82,6 +84,7 @@ class cuda_server {
   void simulate(const sc_core::sc_time& end = sc_core::sc_max_time());
   void simulate_for_query();
   void fail(std::int32_t status, const std::string& text);
+  void end_programs();
   void drop_gone();
   [[nodiscard]] bool a_request_waits() const;
   [[nodiscard]] bool an_answer_is_ready() const;
@@ -106,6 +109,7 @@ class cuda_server {
   std::int32_t broken_ = wire::success;  // status of all later calls
   std::string failure_;
   int stop_signal_ = 0;
+  bool ended_programs_ = false;
   bool left_alone_ = false;
 };
 

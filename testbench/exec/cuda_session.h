@@ -45,6 +45,11 @@ struct cuda_machine final : private print_observer {
   [[nodiscard]] wire::device_info info() const;
   /// The handle of such a texture.
   std::uint64_t texture(const wire::texture_request& r);
+  /// The present cycle is that one, or nothing happens before it.
+  [[nodiscard]] bool reaches(std::uint64_t cycle) const;
+  /// The cycle in which launches that run will have taken so many cycles, counted from the first launch of all; `never`
+  /// while none runs.
+  [[nodiscard]] std::uint64_t launches_have_taken(std::uint64_t cycles);
 
  private:
   void printed(const std::string& more) override { text += more; }

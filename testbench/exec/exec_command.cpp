@@ -142,6 +142,10 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
     outcome.metrics.stopped = "the end of its program";
     outcome.metrics.cut_cycle = chip.clock().cycle();
   }
+  if (server.ended_programs()) {
+    outcome.metrics.stopped = "--end-after";
+    outcome.metrics.cut_cycle = chip.clock().cycle();
+  }
   if (server.stop_signal() != 0) {
     outcome.metrics.stopped = name_of_signal(server.stop_signal());
     outcome.metrics.cut_cycle = chip.clock().cycle();
@@ -258,7 +262,7 @@ void run_program(const run_options& o, const gpu_config& config, run_signals& si
     write_results(o, *server.used(), server, program[0]);
     const sanitizer* const checks = server.used()->chip.checks();
     const bool found = checks != nullptr && print_findings(*checks, o.quiet) != 0;
-    leave(code == 0 && found ? 1 : code);
+    leave(server.ended_programs() || (code == 0 && found) ? 1 : code);
   }
   leave(code);
 }

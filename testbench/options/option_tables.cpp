@@ -159,6 +159,10 @@ option_parser options_of_exec() {
   p.flag(
       "skip-functional",
       "execute all launches functionally that --launches and --kernel-name do not choose; without these all of them");
+  p.value(
+      "end-after", "CYCLES",
+      "end the program, with exit code 1, when its launches have taken so many cycles (`cycles` of the metrics) and "
+      "have not ended");
   add_sanitizer(p);
   add_simulation_options(p);
   p.group("Memory");

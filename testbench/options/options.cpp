@@ -296,6 +296,7 @@ bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::
   o.arguments = p.positionals();
   read_choice(p, o.chosen);
   o.exact_bounds = p.has("exact-bounds");
+  if (p.has("end-after")) o.end_after = p.number("end-after", 1, std::numeric_limits<std::uint64_t>::max());
   read_sanitizer(p, o);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);

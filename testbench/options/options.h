@@ -79,6 +79,7 @@ struct run_options {
   std::string view;  // `heddle view` of the same run, without a line; empty: it has none
 
   std::uint64_t max_cycles = 0;  // 0: no limit
+  std::uint64_t end_after = 0;   // exec: of launches that have not ended; 0: no limit
   bool sanitizes = false;        // run, exec: launches are checked
   std::string sanitize;          // for what: a list of kinds; empty: all
   std::string sanitize_file;     // the findings as JSON; empty: not written

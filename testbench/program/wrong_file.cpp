@@ -221,9 +221,11 @@ void refuse_wrong_files(const command& c, const std::vector<std::string>& argume
   if (std::string(c.name) == "replay" && std::any_of(arguments.begin(), arguments.end(), checks))
     throw input_error(
         "--sanitize: a trace has no data that could be checked, expected heddle run or heddle exec (see heddle run --help)");
-  option_parser p = c.options();
-  if (p.parse(arguments)) return;
   const std::string name = c.name;
+  // What follows "--" belongs to a program; `exec` counts it among its own arguments.
+  const auto behind = name == "whatif" ? std::find(arguments.begin(), arguments.end(), "--") : arguments.end();
+  option_parser p = c.options();
+  if (p.parse({arguments.begin(), behind})) return;
   const auto module = [&](const std::string& text) {
     std::string file, kernel;
     split_kernel(text, file, kernel);

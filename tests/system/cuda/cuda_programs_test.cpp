@@ -197,6 +197,13 @@ TEST(cuda_programs, end_at_the_limit_of_cycles) {
   EXPECT_NE(std::string::npos, o.err.find("the limit of 20,000 cycles (--max-cycles) was reached")) << o.err;
   EXPECT_NE(std::string::npos, o.err.find(" warps of kernel 'linger', at ")) << o.err;
   EXPECT_NE(std::string::npos, o.out.find("702")) << o.out;
+  const outcome ended = exec(part("endless"), "--quiet --gpu v100 --end-after 20000 --metrics m.json");
+  EXPECT_EQ(1, ended.code);
+  EXPECT_EQ(std::string::npos, ended.out.find("702")) << "the program saw an error: " << ended.out;
+  const auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));
+  EXPECT_EQ("--end-after", m["stopped"]);
+  EXPECT_LE(m["cycles"], 20000);
+  EXPECT_GT(m["cycles"], 19000);
 }
 
 // Programs compiled by nvcc, with a static and with a shared runtime.

@@ -150,6 +150,20 @@ TEST_F(whatif, a_change_that_costs_time_is_stopped_and_one_that_cannot_act_is_le
   EXPECT_GT(by_status["slower"], 10u);
 }
 
+// It is started again for each change, with its arguments, and ended when it cannot win any more.
+TEST_F(whatif, a_program_is_ended_when_it_cannot_win) {
+  const auto o = run({"--gpu", "v100", "--runs", "10", "--csv", "w.csv", "--", HEDDLE_CUDA_PROGRAMS,
+                      HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin", "streams"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  unsigned done = 0, slower = 0;
+  for (const row& r : table()) {
+    done += r.at("status") == "done" && r.at("kind") != "base";
+    slower += r.at("status") == "slower";
+  }
+  EXPECT_GT(done, 0u) << o.out;
+  EXPECT_GT(slower, 0u) << o.out;
+}
+
 TEST_F(whatif, by_energy_runs_to_the_end_and_results_are_kept) {
   const std::vector<std::string> command{kernel,   "--gpu", "v100",    "--set", "gpu.sm_count=2", "--by", "energy",
                                          "--runs", "12",    "--store", "kept",  "--csv",          "w.csv"};
