@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "testbench/advice/advice.h"
@@ -117,6 +119,8 @@ class partings {
     p.block = block;
     p.is_loop = true;
     const double come = threads(end < code_.blocks.size() ? end : 0);
+    // What threads miss on one side of a branch in the loop is that branch's.
+    if (threads(block) >= all_of_them * come) return {};
     const sums now = sums_of(body, come);
     if (now.idle < (1 - all_of_them) * now.instructions) return {};
     p.region = body;
@@ -170,6 +174,19 @@ class partings {
   const machine_code& code_;
 };
 
+// Copies of a branch, as an unrolled loop has them, are one: what they save is added.
+std::vector<parting> by_place(const time_model& t, std::vector<parting> all) {
+  std::vector<parting> found;
+  std::map<std::pair<std::string, bool>, std::size_t> known;
+  for (parting& p : all) {
+    const std::string place = t.place_of(t.code.steps[t.code.blocks[p.block].last].line);
+    const auto [at, is_new] = known.try_emplace({place, p.is_loop}, found.size());
+    if (is_new) found.push_back(std::move(p));
+    else found[at->second].saved.add(p.saved);
+  }
+  return found;
+}
+
 std::string finding_of(const parting& p) {
   const parting::side& one = p.sides.front();
   if (p.is_loop)
@@ -189,8 +206,7 @@ void divergence(const time_model& t, std::vector<advice>& to) {
   if (number_at(t.kernel, {"metrics", "branch_efficiency"}) >= 1) return;
   const double all = number_at(t.kernel, {"warp_cycles", "active"});
   const double waves = number_at(t.kernel, {"waves"});
-  const partings found(t.code);
-  for (const parting& p : found.outermost) {
+  for (const parting& p : by_place(t, partings(t.code).outermost)) {
     const machine_step& branch = t.code.steps[t.code.blocks[p.block].last];
     relief r;
     // Sorted by length, work is as long in the longest block as it was: only a grid of several waves has less of it.

@@ -103,6 +103,7 @@ const row rows[] = {
     {"divergence", more, "even_and_odd", "even_and_odd_mended", values<100>},
     {"divergence", more, "one_side_long", "one_side_long_mended", values<100>},
     {"divergence", more, "unlike_turns", "unlike_turns_mended", values<96>, {16, 32}},
+    {"divergence", bounds, "ways_in_a_loop", "ways_in_a_loop_mended", values<48>},
     {"double precision", first, "widened", "widened_mended", values<100>},
     {"double precision", one_wave, "double_literals", "double_literals_mended", values<16>},
     {"double precision", bounds, "scaled_stream", "scaled_stream_mended", streamed<8>},

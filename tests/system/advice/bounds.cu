@@ -145,3 +145,27 @@ KERNEL odd_and_even(const float* in, float* out, int passes) {
   }
   out[i] = x;
 }
+
+// Divergence: each turn of a loop that all threads leave together takes one of four ways.
+KERNEL ways_in_a_loop(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, way = threadIdx.x % 4;
+  float x = in[i];
+  for (int k = 0; k < passes; ++k) {
+    if (way == 0) x = (x * 0.9f + 0.1f) * (x + 0.3f);
+    else if (way == 1) x = __sinf(x) * 0.8f + x * x * 0.1f;
+    else if (way == 2) x = rsqrtf(x * x + 1) + 0.2f * x;
+    else x = __expf(-x * x) * 0.7f + 0.1f;
+  }
+  out[i] = x;
+}
+KERNEL ways_in_a_loop_mended(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, way = threadIdx.x / 32 % 4;
+  float x = in[i];
+  for (int k = 0; k < passes; ++k) {
+    if (way == 0) x = (x * 0.9f + 0.1f) * (x + 0.3f);
+    else if (way == 1) x = __sinf(x) * 0.8f + x * x * 0.1f;
+    else if (way == 2) x = rsqrtf(x * x + 1) + 0.2f * x;
+    else x = __expf(-x * x) * 0.7f + 0.1f;
+  }
+  out[i] = x;
+}
