@@ -13,6 +13,7 @@
 #include "heddle/memory/l2/l2_slice.h"
 #include "heddle/metrics/code_metrics.h"
 #include "heddle/metrics/launch_sums.h"
+#include "heddle/metrics/switch_metrics.h"
 #include "heddle/occupancy/clusters.h"
 #include "heddle/occupancy/occupancy.h"
 #include "heddle/sm/resource_manager.h"
@@ -22,18 +23,6 @@
 namespace heddle {
 
 namespace {
-
-// Dynamic energy of each instruction; empty if it is not known.
-std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts) {
-  if (!k.energy.known) return {};
-  std::vector<double> joules = energy.by_instruction(narrow<std::uint32_t>(k.launch), counts, k.energy);
-  double sum = 0;
-  for (const double j : joules) sum += j;
-  const double dynamic = k.energy.total_joules - k.energy.static_joules;
-  invariant(joules.empty() || std::abs(sum - dynamic) <= 1e-9 * k.energy.total_joules,
-            "the energies of a kernel's lines differ from its dynamic energy");
-  return joules;
-}
 
 void fill_source(line_metrics& line, const isa::source_map& map, const std::string& kernel) {
   using isa::source_map;
@@ -236,97 +225,6 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   return m;
 }
 
-const char* name_of(preemption_mode mode) {
-  switch (mode) {
-    case preemption_mode::drain: return "drain";
-    case preemption_mode::context_switch: return "switch";
-    case preemption_mode::flush: return "flush";
-    case preemption_mode::automatic: return "auto";
-  }
-  return "";
-}
-
-using switch_entries = std::map<std::pair<const context_in_flight*, std::uint32_t>, std::size_t>;
-
-// Joins the parts of one request: the latest cycle counts; a phase that one part has not reached is 0.
-void join_cycles(context_switch_metrics& m, const context_in_flight& c, bool fresh) {
-  const auto last = [fresh](std::uint64_t& to, std::uint64_t cycle) {
-    to = fresh || (to != 0 && cycle > to) || cycle == 0 ? cycle : to;
-  };
-  last(m.quiesced_cycle, c.quiesced_cycle);
-  last(m.saved_cycle, c.saved_cycle);
-  last(m.resumed_cycle, c.resumed_cycle);
-  if (fresh || m.restore_cycle == 0 || (c.restore_cycle != 0 && c.restore_cycle < m.restore_cycle))
-    m.restore_cycle = c.restore_cycle;
-}
-
-// One entry per request, SM and kernel with blocks on that SM, in the order of the blocks.
-void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& entries) {
-  std::vector<std::size_t> joined;
-  for (std::size_t n = 0; n < c.blocks.size(); ++n) {
-    const switched_block& b = c.blocks[n];
-    const auto [at, fresh] =
-        entries.emplace(std::make_pair(c.first != nullptr ? c.first : &c, b.launch), r.context_switches.size());
-    if (fresh) {
-      context_switch_metrics m;
-      m.sm = m.restored_sm = c.sm;
-      const auto kernel =
-          std::find_if(r.kernels.begin(), r.kernels.end(), [&](const auto& k) { return k.launch == b.launch; });
-      m.kernel = static_cast<std::uint64_t>(kernel - r.kernels.begin());
-      m.mode = name_of(c.mode);
-      m.request_cycle = c.request_cycle;
-      r.context_switches.push_back(std::move(m));
-    }
-    context_switch_metrics& m = r.context_switches[at->second];
-    if (std::find(joined.begin(), joined.end(), at->second) == joined.end()) {
-      joined.push_back(at->second);
-      join_cycles(m, c, fresh);
-      if (m.mode != name_of(c.mode)) m.mode = name_of(preemption_mode::automatic);
-    }
-    m.bytes_saved += b.bytes_saved;
-    m.bytes_restored += b.bytes_restored;
-    if (n < c.lost_cycles.size()) {
-      m.lost_block_cycles += c.lost_cycles[n];
-      m.repeated_instructions += b.executed;
-    }
-    m.blocks.push_back(b.block);
-    m.block_modes.emplace_back(name_of(c.mode));
-    m.warp_ids.insert(m.warp_ids.end(), b.warp_ids.begin(), b.warp_ids.end());
-    m.restored_warp_ids.insert(m.restored_warp_ids.end(), b.restored_warp_ids.begin(), b.restored_warp_ids.end());
-  }
-}
-
-/// Blocks that did not drain.
-std::size_t blocks_that_left(const context_switch_metrics& m) {
-  return static_cast<std::size_t>(
-      std::count_if(m.block_modes.begin(), m.block_modes.end(),
-                    [](const std::string& mode) { return mode != name_of(preemption_mode::drain); }));
-}
-
-/// `share`: of the SM's time.
-void fill_switch_energy(context_switch_metrics& m, std::uint32_t launch, const energy_account& energy, double share) {
-  std::uint64_t cycles = m.lost_block_cycles / std::max<std::uint64_t>(m.blocks.size(), 1);
-  if (m.saved_cycle > m.request_cycle) cycles += m.saved_cycle - m.request_cycle;
-  if (m.resumed_cycle > m.restore_cycle) cycles += m.resumed_cycle - m.restore_cycle;
-  m.energy = energy.of_switch(launch, m.sm, m.bytes_saved, m.bytes_restored, share * static_cast<double>(cycles));
-}
-
-// A block's energy is its part of the kernel's dynamic energy by the instructions of its warps.
-void fill_switch_energies(run_metrics& r, const energy_account& energy, const switch_entries& entries) {
-  std::map<const context_in_flight*, std::size_t> left;  // blocks of each request
-  for (const auto& [request, entry] : entries) left[request.first] += blocks_that_left(r.context_switches[entry]);
-  for (const auto& [request, entry] : entries) {
-    context_switch_metrics& m = r.context_switches[entry];
-    const kernel_metrics& k = r.kernels.at(m.kernel);
-    const auto blocks = static_cast<double>(blocks_that_left(m));
-    fill_switch_energy(m, narrow<std::uint32_t>(k.launch), energy,
-                       ratio(blocks, static_cast<double>(left[request.first])));
-    const double work = k.energy.by_class.sum() - k.energy.by_class[energy_class::context];
-    m.energy.repeated_joules =
-        work * ratio(static_cast<double>(m.repeated_instructions), static_cast<double>(k.metrics.inst_executed));
-  }
-}
-
 }  // namespace
 
 std::vector<const energy_metrics*> energies_of(const std::vector<kernel_metrics>& kernels) {
@@ -359,14 +257,10 @@ run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
   for (const grid_record& grid : grids)
     if (grid.dispatched != 0 && grid.dispatched != grid.blocks())
       r.kernels.push_back(kernel_of(g, grid, energy, with_code));
-  switch_entries entries;
-  for (const auto& c : g.cwd().context_switches()) add_switches(r, *c, entries);
+  collect_switches(r, g, energy);
   r.preempt_requests = {g.cwd().preempt_requests().asked, g.cwd().preempt_requests().found_no_blocks};
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
-  if (g.config().energy.account) {
-    fill_switch_energies(r, energy, entries);
-    r.energy = energy.of_run(energies_of(r.kernels), g.cycle());
-  }
+  if (g.config().energy.account) r.energy = energy.of_run(energies_of(r.kernels), g.cycle());
   return r;
 }
 

@@ -2,12 +2,16 @@
 #include "heddle/metrics/launch_sums.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "heddle/config/error.h"
+#include "heddle/energy/energy_account.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/memory/l2/l2_slice.h"
 #include "heddle/metrics/profiler_metrics.h"
+#include "heddle/metrics/run_metrics.h"
 #include "heddle/sm/sm.h"
 
 namespace heddle {
@@ -124,6 +128,17 @@ launch_sums sums_of(const gpu& g, std::uint32_t launch) {
   sums.max_warps = g.config().sm.max_warps;
   sums.sub_partitions = g.config().sm.sub_partitions;
   return sums;
+}
+
+std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts) {
+  if (!k.energy.known) return {};
+  std::vector<double> joules = energy.by_instruction(narrow<std::uint32_t>(k.launch), counts, k.energy);
+  double sum = 0;
+  for (const double j : joules) sum += j;
+  const double dynamic = k.energy.total_joules - k.energy.static_joules;
+  invariant(joules.empty() || std::abs(sum - dynamic) <= 1e-9 * k.energy.total_joules,
+            "the energies of a kernel's lines differ from its dynamic energy");
+  return joules;
 }
 
 }  // namespace heddle

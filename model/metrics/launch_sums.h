@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "heddle/energy/launch_counts.h"
 #include "heddle/isa/instruction.h"
@@ -14,7 +15,9 @@
 
 namespace heddle {
 
+class energy_account;
 class gpu;
+struct kernel_metrics;
 
 /// a / b; 0 where b is.
 template <class A, class B>
@@ -62,5 +65,7 @@ struct launch_sums {
 
 /// The sums of `launch` up to now. `cycles` is not set.
 launch_sums sums_of(const gpu& g, std::uint32_t launch);
+/// Dynamic energy of each instruction of a kernel, J; empty if it is not known.
+std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts);
 
 }  // namespace heddle

@@ -220,8 +220,7 @@ struct context_switch_metrics {
   std::vector<std::uint32_t> warp_ids;
   std::uint32_t restored_sm = 0;
   std::vector<std::uint32_t> restored_warp_ids;
-  std::uint64_t lost_block_cycles = 0;      // sum over its flushed blocks of how long they had run
-  std::uint64_t repeated_instructions = 0;  // that these had executed
+  std::uint64_t lost_block_cycles = 0;  // sum over its flushed blocks of how long they had run
   switch_energy energy;
 };
 

@@ -210,11 +210,24 @@ void context_engine::end_saving(cycle_t cycle) {
     barriers_.open(s, 0, 0);
     context_.blocks.push_back(resources_.swap_out(s, cycle));
   }
+  if (t.mode == preemption_mode::flush) note_executed(t);
   std::vector<std::uint32_t>().swap(image_.words());
   if (!context_.blocks.empty()) saved_.push_back(std::move(context_));
   context_ = {};
   step_ = step::idle;
   resources_.report(t, cta_phase::saved, cycle);
+}
+
+// What blocks had spent that begin again is known by what their SM had executed.
+void context_engine::note_executed(context_transaction& t) const {
+  for (const switched_block& b : t.blocks) {
+    if (std::any_of(t.executed.begin(), t.executed.end(), [&b](const auto& e) { return e.launch == b.launch; }))
+      continue;
+    const launch_profile& profile = partitions_[0].account.profiles().at(b.launch);
+    executed_instructions& e = t.executed.emplace_back();
+    e.launch = b.launch;
+    for (std::size_t i = 0; i < profile.size(); ++i) e.counts.push_back(profile.count(i, launch_profile::executed));
+  }
 }
 
 void context_engine::restore(context_transaction& t, cycle_t cycle) {

@@ -37,6 +37,7 @@ class stall_account {
   /// Profiles by instruction are counted in `profiles` from now on, together with the SM's other sub-partitions.
   /// Without this call the sub-partition keeps its own.
   void share_profiles(per_launch<launch_profile>& profiles) { profiles_ = &profiles; }
+  [[nodiscard]] const per_launch<launch_profile>& profiles() const { return *profiles_; }
   /// The slot holds a new warp from `cycle` on. Its launch and its program are set.
   void placed(warp_slot& w, cycle_t cycle);
   /// Sets the warp's next instruction to the one at `pc`.
