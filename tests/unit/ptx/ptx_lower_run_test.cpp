@@ -32,6 +32,12 @@ To as(From v) {
 u64 bits(float v) { return std::isnan(v) ? 0x7fffffffu : as<u32>(v); }
 u64 bits(double v) { return std::isnan(v) ? 0xfff8000000000000u : as<u64>(v); }
 
+u64 fused(double a, double b, double c) {
+  for (const double v : {a, b, c})
+    if (std::isnan(v)) return as<u64>(v) | u64{1} << 51;  // the first one is passed on
+  return bits(std::fma(a, b, c));
+}
+
 /// Inputs of one thread: three 64-bit numbers, and their low words in all register types.
 struct inputs {
   u64 d, e, f;
@@ -53,11 +59,12 @@ struct row {
 };
 
 // Registers: %d %e %f 64 bits, %a %b %c their low words, %h0..%h3 16 bits (%h0 %h1 low halves of a, b), %x %y %z spare
-// 32 bits, %w spare 64 bits, %fa %fb %fc %fo f32, %da %db %dc %do f64, predicates %p %q; the result in %o.
+// 32 bits, %w spare 64 bits, %fa %fb %fc %fo f32, %da %db %dc %do f64, predicates %p %q; the result in %o. Constants:
+// [kd] 1.5 as f64, [kf] 2.5 as f32.
 std::string kernel(const row& r) {
   return std::string(
-             ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 in0, .param .u64 in1, .param .u64 "
-             "in2, .param .u64 out) {\n"
+             ".version 8.0\n.target sm_75\n.address_size 64\n.const .f64 kd = 0d3FF8000000000000;\n.const .f32 kf = "
+             "0f40200000;\n.visible .entry k(.param .u64 in0, .param .u64 in1, .param .u64 in2, .param .u64 out) {\n"
              ".reg .b64 %d, %e, %f, %w, %w2, %o, %p0, %p1; .reg .b32 %a, %b, %c, %x, %y, %z, %i; .reg .b16 %h<4>;\n"
              ".reg .f32 %fa, %fb, %fc, %fo; .reg .f64 %da, %db, %dc, %do; .reg .pred %p, %q;\n"
              "mov.u32 %i, %tid.x; mov.u32 %x, %ctaid.x; mov.u32 %y, %ntid.x; mad.lo.s32 %i, %x, %y, %i;\n"
@@ -274,6 +281,24 @@ const row rows[] = {
     {"mul_add_is_contracted",
      ".reg .f32 %t; mul.f32 %t, %fa, %fb; add.f32 %fo, %t, %fc; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
      [](const inputs& i) { return bits(std::fma(i.fa(), i.fb(), i.fc())); }},
+    {"product_less_a_constant",
+     ".reg .f32 %t, %u; ld.const.f32 %u, [kf]; mul.f32 %t, %fa, %fb; sub.f32 %fo, %t, %u; mov.b32 %x, %fo; cvt.u64.u32 "
+     "%o, %x;",
+     [](const inputs& i) { return bits(std::fma(i.fa(), i.fb(), -2.5f)); }},
+    {"product_of_a_constant_less_it",
+     ".reg .f32 %t, %u; ld.const.f32 %u, [kf]; mul.f32 %t, %fa, %u; sub.f32 %fo, %t, %u; mov.b32 %x, %fo; cvt.u64.u32 "
+     "%o, %x;",
+     [](const inputs& i) { return bits(std::fma(i.fa(), 2.5f, -2.5f)); }},
+    {"constant_less_a_product",
+     ".reg .f32 %t, %u; ld.const.f32 %u, [kf]; mul.f32 %t, %fa, %fb; sub.f32 %fo, %u, %t; mov.b32 %x, %fo; cvt.u64.u32 "
+     "%o, %x;",
+     [](const inputs& i) { return bits(std::fma(-i.fa(), i.fb(), 2.5f)); }},
+    {"product_less_a_constant_f64",
+     ".reg .f64 %t, %u; ld.const.f64 %u, [kd]; mul.f64 %t, %da, %db; sub.f64 %do, %t, %u; mov.b64 %o, %do;",
+     [](const inputs& i) { return fused(i.da(), i.db(), -1.5); }},
+    {"product_of_a_constant_less_it_f64",
+     ".reg .f64 %t, %u; ld.const.f64 %u, [kd]; mul.f64 %t, %da, %u; sub.f64 %do, %t, %u; mov.b64 %o, %do;",
+     [](const inputs& i) { return fused(i.da(), 1.5, -1.5); }},
     {"mul_add_with_a_rounding_is_not_contracted",
      "mul.rn.f32 %fo, %fa, %fb; add.f32 %fo, %fo, %fc; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
      [](const inputs& i) {
@@ -293,11 +318,7 @@ const row rows[] = {
     {"rcp_f64", "rcp.rn.f64 %do, %da; mov.b64 %o, %do;", [](const inputs& i) { return bits(1.0 / i.da()); }},
     {"sqrt_f64", "sqrt.rn.f64 %do, %da; mov.b64 %o, %do;", [](const inputs& i) { return bits(std::sqrt(i.da())); }},
     {"fma_f64", "fma.rn.f64 %do, %da, %db, %dc; mov.b64 %o, %do;",
-     [](const inputs& i) {
-       for (const double v : {i.da(), i.db(), i.dc()})
-         if (std::isnan(v)) return as<u64>(v) | u64{1} << 51;  // the first one is passed on
-       return bits(std::fma(i.da(), i.db(), i.dc()));
-     }},
+     [](const inputs& i) { return fused(i.da(), i.db(), i.dc()); }},
     {"guarded_division",
      "setp.lt.s32 %p, %a, %b; mov.f32 %fo, %fa; @%p div.rn.f32 %fo, %fa, %fb; mov.b32 %x, %fo; and.b32 %x, %x, 0x7fffffff; cvt.u64.u32 %o, %x; abs.f32 %fo, %fo; testp.notanumber.f32 %q, %fo; @%q mov.u64 %o, 9;",
      [](const inputs& i) {

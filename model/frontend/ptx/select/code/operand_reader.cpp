@@ -50,6 +50,7 @@ virtual_operand operand_reader::to_operand(const value& v, dtype type) const {
       o.bank = v.bank;
       o.value = v.bits;
       o.count = static_cast<std::uint8_t>(words);
+      o.negate = v.negate;
       return o;
     }
     case value::kind::reg: {
