@@ -70,13 +70,13 @@ int version_of(const char* ptx) {
 /// The oldest release of PTX that has the text's target.
 int oldest_version_for(const char* ptx) {
   constexpr std::pair<int, int> releases[] = {{120, 87}, {100, 86}, {89, 78}, {80, 70}, {75, 63},
-                                              {70, 60},  {60, 50},  {50, 40}, {30, 30}};
+                                              {70, 60},  {60, 50},  {50, 40}, {30, 30}, {20, 20}};
   const char* at = std::strstr(ptx, ".target");
   at = at != nullptr ? std::strstr(at, "sm_") : nullptr;
   const int target = at != nullptr ? std::atoi(at + 3) : 0;
   for (const auto& [from, release] : releases)
     if (target >= from) return release;
-  return 20;
+  return 10;
 }
 
 bool is_machine_code(const void* elf) {
