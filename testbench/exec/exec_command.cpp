@@ -17,7 +17,7 @@
 #include "heddle/config/error.h"
 #include "testbench/exec/cuda_server.h"
 #include "testbench/exec/free_names.h"
-#include "testbench/files/static_program.h"
+#include "testbench/files/executable.h"
 #include "testbench/options/log.h"
 #include "testbench/options/options.h"
 #include "testbench/run/run_command.h"
@@ -237,10 +237,8 @@ int exec_command(const std::vector<std::string>& arguments) {
 
 void check_program_files(const run_options& o, file_roles roles) {
   const std::string file = file_of_program(o.arguments[0]);
-  if (is_static_cuda_program(file))
-    throw input_error("'" + o.arguments[0] +
-                      "' is linked with -static, so that no library can be put under it; link it "
-                      "without -static (nvcc's static CUDA runtime may stay)");
+  const std::string defect = defect_of_executable(file);
+  if (!defect.empty()) throw input_error("'" + o.arguments[0] + "' " + defect);
   roles.add_input(file, "the program");
   check_result_files(o, job{}, std::move(roles));
 }
@@ -277,7 +275,8 @@ int attach_command() {
   if (::getsockopt(line, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
     throw input_error(std::string(attach_request) + " is for CUDA programs with libheddle_cuda.so under them");
   // Before anything can fail: the library then knows that the reason was reported.
-  if (::send(line, wire::protocol_line, std::strlen(wire::protocol_line), MSG_NOSIGNAL) < 0) return 1;
+  const std::string hello = wire::protocol_line() + "\n";
+  if (::send(line, hello.data(), hello.size(), MSG_NOSIGNAL) < 0) return 1;
   const std::string name = name_of_program(who.pid);
   run_options o = options_of_environment(name);
   message_log::install(o.level);

@@ -242,12 +242,25 @@ TEST(cuda_programs, linked_statically_as_a_whole_are_refused) {
   if (build(".data").code != 0) GTEST_SKIP() << "no static C library is on this machine";
   EXPECT_EQ(3, exec("./program").code);
   ASSERT_EQ(0, build(".nvFatBinSegment").code);
-  const outcome o = exec("./program");
+  outcome o = exec("./program");
   EXPECT_EQ(2, o.code);
   EXPECT_EQ(
       "heddle: error: './program' is linked with -static, so that no library can be put under it; link it without "
       "-static (nvcc's static CUDA runtime may stay)\n",
       o.err);
+}
+
+// Such a file ends within a segment, within its symbols, or just before its end.
+TEST(cuda_programs, cut_off_are_refused) {
+  ASSERT_EQ(0, shell("echo \"int main() { return 3; } char x[200000] = {1};\" | cc -o program -x c -").code);
+  EXPECT_EQ(3, exec("./program").code);
+  const auto whole = static_cast<long>(std::filesystem::file_size(place_of_test() / "program"));
+  for (const long bytes : {5000L, 100000L, whole - 100000, whole - 1}) {
+    ASSERT_EQ(0, shell("head -c " + std::to_string(bytes) + " program > part; chmod +x part").code);
+    const outcome o = exec("./part");
+    EXPECT_EQ(2, o.code) << bytes;
+    EXPECT_EQ("heddle: error: './part' is cut off: the file ends before the program does\n", o.err) << bytes;
+  }
 }
 
 // nvcc links the runtime into libraries, too: one that the program is linked with, one that it opens.
