@@ -14,8 +14,8 @@ namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
 constexpr std::uint32_t version = 11;
-/// The first line that a simulator started by the library sends; the second one is its address.
-constexpr const char* protocol_line = "heddle 10\n";
+/// The first line that a simulator started by the library sends, without its end; the second one is its address.
+inline std::string protocol_line() { return "heddle " + std::to_string(version); }
 /// The size limit of calls and replies; the program's data are read and written directly in its memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 

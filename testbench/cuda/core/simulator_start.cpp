@@ -149,7 +149,7 @@ bool start() {
   if (process > 0)
     while (::waitpid(process, nullptr, __WALL) < 0 && errno == EINTR) {}
   char first[most_name + 1];
-  if (!read_line(ends[0], first, most_name) || std::string(first) + "\n" != wire::protocol_line)
+  if (!read_line(ends[0], first, most_name) || wire::protocol_line() != first)
     give_up(program, "it is not this version of the program heddle");
   if (!read_line(ends[0], own_address, most_name)) give_up();  // the simulator has printed the reason
   line = ends[0];
