@@ -68,6 +68,42 @@ l:
   std::ofstream(place / "job.json") << job.dump();
 }
 
+/// Writes alone.json and flushed.json: 20 blocks that compute and then store, and which are flushed while they compute.
+inline void write_uneven_jobs(const std::filesystem::path& place) {
+  std::ofstream(place / "uneven.ptx") << R"(.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b32 %r<5>;
+  .reg .b64 %rd<4>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, 1000;
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 4096;
+  add.u64 %rd3, %rd1, %rd2;
+compute:
+  mad.lo.u32 %r2, %r2, %r2, %r1;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra compute;
+  mov.u32 %r1, 128;
+store:
+  st.global.u32 [%rd3], %r2;
+  add.u64 %rd3, %rd3, 32;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra store;
+  ret;
+}
+)";
+  json job = json::parse(R"({"module": "uneven.ptx", "buffers": {"b": {"bytes": 262144}},
+    "launches": [{"kernel": "k", "grid": [20, 1, 1], "block": [64, 1, 1], "args": [{"buffer": "b"}]}]})");
+  std::ofstream(place / "alone.json") << job.dump();
+  job["preempt"] = json::parse(R"([{"at_cycle": 8000, "sm": "all", "mode": "flush", "resume_after": 100}])");
+  std::ofstream(place / "flushed.json") << job.dump();
+}
+
 inline double sum(const json& values) {
   double s = 0;
   for (const auto& v : values) s += v.get<double>();

@@ -304,4 +304,19 @@ TEST_F(energy, of_a_preemption_is_what_it_adds) {
   for (const auto& [sm, s] : of_sm) EXPECT_LE(s.second, s.first * cycle_joules * (1 + 1e-9)) << sm;
 }
 
+// A kernel that computes first and stores last, at hundreds of times the energy, is flushed while it computes: what it
+// repeats is the computation.
+TEST_F(energy, of_a_flush_is_that_of_what_had_executed) {
+  energy_fixture::write_uneven_jobs(place_);
+  for (const std::string gpu : {"gtx1080", "v100"}) {
+    const json alone = run("alone.json --gpu " + gpu), flushed = run("flushed.json --gpu " + gpu);
+    double repeated = 0;
+    for (const json& s : flushed["context_switches"]) repeated += s["energy"]["repeated_joules"].get<double>();
+    const double added = dynamic(flushed) - dynamic(alone);
+    EXPECT_GT(added, 0) << gpu;
+    EXPECT_LT(added, 0.1 * dynamic(alone)) << gpu;  // the stores take most
+    EXPECT_NEAR(repeated / added, 1, 0.1) << gpu;   // caches have kept code and parameters
+  }
+}
+
 }  // namespace energy_test
