@@ -135,6 +135,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   w.member("registers_per_thread", k.registers_per_thread).member("shared_bytes_per_block", k.shared_bytes_per_block);
   w.member("blocks", k.blocks).member("warps", k.warps);
   w.member("start_cycle", k.start_cycle).member("end_cycle", k.end_cycle).member("cycles", k.cycles);
+  if (!k.failed.empty()) w.member("failed", k.failed);
   w.member("theoretical_occupancy", k.theoretical_occupancy).member("blocks_per_sm", k.blocks_per_sm);
   write_list(w, "occupancy_limiters", k.occupancy_limiters);
   w.member("waves", k.waves).member("launch_cycles", k.launch_cycles);

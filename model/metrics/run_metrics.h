@@ -175,6 +175,8 @@ struct kernel_metrics {
   std::uint64_t start_cycle = 0;
   std::uint64_t end_cycle = 0;
   std::uint64_t cycles = 0;
+  bool ended = true;   // false: the run was over before it had completed
+  std::string failed;  // then: the program's failure that ended the run; empty: none
   double theoretical_occupancy = 0;
   std::uint32_t blocks_per_sm = 0;
   std::vector<std::string> occupancy_limiters;

@@ -37,7 +37,13 @@ constexpr void (*rules[])(const time_model&, std::vector<advice>&) = {unused_vec
 
 std::string rounded(double value) { return fmt::format("{:.3g}", value); }
 
+std::string failure_of(const json& kernel) {
+  const auto failed = kernel.find("failed");
+  return failed != kernel.end() && failed->is_string() ? failed->get<std::string>() : "";
+}
+
 std::vector<advice> advice_for(const json& kernel, const machine_parameters& machine) {
+  if (!failure_of(kernel).empty()) return {};  // first it has to work
   if (number_at(kernel, {"cycles"}) == 0 || number_at(kernel, {"metrics", "inst_executed"}) == 0) return {};
   const time_model t(kernel, machine);
   std::vector<advice> all;

@@ -20,7 +20,11 @@ struct advice {
   std::string page{};  // "docs/use/advice/uncoalesced_access.md", which has the rule and a kernel mended
 };
 
-/// What would make the kernel at least 3 % faster, most first. `kernel`: an object of the metrics' `kernels`.
+/// The failure of the program that ended this kernel of the metrics' `kernels`; empty: it has not failed.
+std::string failure_of(const nlohmann::ordered_json& kernel);
+
+/// What would make the kernel at least 3 % faster, most first; nothing for one that failed. `kernel`: an object
+/// of the metrics' `kernels`.
 std::vector<advice> advice_for(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
 
 /// "kernel.cu:12: uncoalesced access: 32 sectors an access where 4 would do (about 2.1 times as fast)".

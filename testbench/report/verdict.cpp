@@ -119,6 +119,8 @@ verdict bound_by_latency(const json& kernel, const machine_parameters& m, const 
 }  // namespace
 
 verdict judge(const json& kernel, const machine_parameters& m) {
+  if (const std::string failure = failure_of(kernel); !failure.empty())
+    return {"failed", "", "The program failed", {failure, "All figures are of what ran until then."}, {}};
   std::vector<resource_use> used = speed_of_light(kernel, m);
   if (number_at(kernel, {"metrics", "inst_executed"}) == 0 || number_at(kernel, {"cycles"}) == 0 || used.empty())
     return {"nothing", "", "Nothing ran", {"The kernel executed no instruction."}, {}};

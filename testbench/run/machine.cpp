@@ -37,6 +37,13 @@ double wall_seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// Notes the program's failure on the kernels that it has ended.
+void note_failure(run_metrics& m, const std::string& failure) {
+  const std::string headline = failure.substr(0, failure.find('\n'));
+  for (kernel_metrics& k : m.kernels)
+    if (!k.ended) k.failed = headline;
+}
+
 }  // namespace
 
 machine::machine(const run_options& o, const gpu_config& config, std::uint64_t first_address)
@@ -132,7 +139,8 @@ void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, c
 }
 
 void machine::write_files(run_outcome& outcome, const std::string& name) {
-  const run_metrics& m = outcome.metrics;
+  run_metrics& m = outcome.metrics;
+  if (m.stopped.empty() && !outcome.reached_limit) note_failure(m, outcome.failure);
   if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(m), "--metrics");
   if (sanitizer_) sanitizer_->finish();
   if (!options_.sanitize_file.empty())

@@ -72,7 +72,12 @@ TEST_F(command_line, a_deadlock_at_a_barrier_is_seen) {
   const outcome o = run({"run", "--kernel", "k.ptx:dead", "--grid", "1", "--block", "64", "--metrics", "m.json"});
   expect_error(o, 1, "deadlock");
   EXPECT_NE(o.err.find("'dead'"), std::string::npos);
-  EXPECT_TRUE(exists("m.json"));
+  const std::string failure = json::parse(read("m.json"))["kernels"][0].value("failed", "");
+  EXPECT_NE(failure.find("deadlock at a barrier in kernel 'dead'"), std::string::npos) << failure;
+  // No advice on how to make it faster.
+  EXPECT_NE(o.out.find("verdict         The program failed"), std::string::npos) << o.out;
+  EXPECT_EQ(o.out.find("\n  try "), std::string::npos) << o.out;
+  EXPECT_EQ(o.out.find("in the kernel"), std::string::npos) << o.out;
 }
 
 TEST_F(command_line, a_signal_leaves_no_partial_file) {
