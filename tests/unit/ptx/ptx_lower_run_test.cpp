@@ -61,19 +61,27 @@ struct row {
 // Registers: %d %e %f 64 bits, %a %b %c their low words, %h0..%h3 16 bits (%h0 %h1 low halves of a, b), %x %y %z spare
 // 32 bits, %w spare 64 bits, %fa %fb %fc %fo f32, %da %db %dc %do f64, predicates %p %q; the result in %o. Constants:
 // [kd] 1.5 as f64, [kf] 2.5 as f32.
-std::string kernel(const row& r) {
-  return std::string(
-             ".version 8.0\n.target sm_75\n.address_size 64\n.const .f64 kd = 0d3FF8000000000000;\n.const .f32 kf = "
-             "0f40200000;\n.visible .entry k(.param .u64 in0, .param .u64 in1, .param .u64 in2, .param .u64 out) {\n"
-             ".reg .b64 %d, %e, %f, %w, %w2, %o, %p0, %p1; .reg .b32 %a, %b, %c, %x, %y, %z, %i; .reg .b16 %h<4>;\n"
-             ".reg .f32 %fa, %fb, %fc, %fo; .reg .f64 %da, %db, %dc, %do; .reg .pred %p, %q;\n"
-             "mov.u32 %i, %tid.x; mov.u32 %x, %ctaid.x; mov.u32 %y, %ntid.x; mad.lo.s32 %i, %x, %y, %i;\n"
-             "ld.param.u64 %p0, [in0]; mad.wide.u32 %p1, %i, 8, %p0; ld.global.b64 %d, [%p1];\n"
-             "ld.param.u64 %p0, [in1]; mad.wide.u32 %p1, %i, 8, %p0; ld.global.b64 %e, [%p1];\n"
-             "ld.param.u64 %p0, [in2]; mad.wide.u32 %p1, %i, 8, %p0; ld.global.b64 %f, [%p1];\n"
-             "cvt.u32.u64 %a, %d; cvt.u32.u64 %b, %e; cvt.u32.u64 %c, %f; mov.b32 %fa, %a; mov.b32 %fb, %b; mov.b32 %fc, %c;\n"
-             "mov.b64 %da, %d; mov.b64 %db, %e; mov.b64 %dc, %f; cvt.u16.u32 %h0, %a; cvt.u16.u32 %h1, %b;\n") +
-         r.code + "\nld.param.u64 %p0, [out]; mad.wide.u32 %p1, %i, 8, %p0; st.global.b64 [%p1], %o; ret; }\n";
+/// Bit k of `constants`: input k is a kernel parameter itself, which instructions read from the constant bank.
+std::string kernel(const row& r, unsigned constants = 0) {
+  std::string text =
+      ".version 8.0\n.target sm_75\n.address_size 64\n.const .f64 kd = 0d3FF8000000000000;\n.const .f32 kf = "
+      "0f40200000;\n.visible .entry k(.param .u64 in0, .param .u64 in1, .param .u64 in2, .param .u64 out) {\n"
+      ".reg .b64 %d, %e, %f, %w, %w2, %o, %p0, %p1; .reg .b32 %a, %b, %c, %x, %y, %z, %i; .reg .b16 %h<4>;\n"
+      ".reg .f32 %fa, %fb, %fc, %fo; .reg .f64 %da, %db, %dc, %do; .reg .pred %p, %q;\n"
+      "mov.u32 %i, %tid.x; mov.u32 %x, %ctaid.x; mov.u32 %y, %ntid.x; mad.lo.s32 %i, %x, %y, %i;\n";
+  for (unsigned k = 0; k < 3; ++k) {
+    const std::string in = "[in" + std::to_string(k) + "];", wide(1, "def"[k]), word(1, "abc"[k]);
+    if ((constants >> k & 1) != 0) {
+      text += "ld.param.u64 %" + wide + ", " + in + " ld.param.u32 %" + word + ", " + in + " ld.param.f32 %f" + word +
+              ", " + in + " ld.param.f64 %d" + word + ", " + in + "\n";
+    } else {
+      text += "ld.param.u64 %p0, " + in + " mad.wide.u32 %p1, %i, 8, %p0; ld.global.b64 %" + wide +
+              ", [%p1]; cvt.u32.u64 %" + word + ", %" + wide + "; mov.b32 %f" + word + ", %" + word + "; mov.b64 %d" +
+              word + ", %" + wide + ";\n";
+    }
+  }
+  return text + "cvt.u16.u32 %h0, %a; cvt.u16.u32 %h1, %b;\n" + r.code +
+         "\nld.param.u64 %p0, [out]; mad.wide.u32 %p1, %i, 8, %p0; st.global.b64 [%p1], %o; ret; }\n";
 }
 
 std::vector<u64> numbers(unsigned seed, std::size_t count) {
@@ -114,6 +122,28 @@ void check(const row& r, bool imad, unsigned registers) {
   }
 }
 
+void check_with_constants(const row& r, unsigned constants) {
+  constexpr std::size_t count = 24;
+  const std::vector<u64> d = numbers(1, count), e = numbers(2, count), f = numbers(3, count);
+  for (const bool imad : {true, false}) {
+    ptx_machine machine(kernel(r, constants), imad);
+    const u64 out = machine.buffer(std::vector<u64>(1));
+    std::vector<u64> arguments(4, out), places(3);
+    for (u64& p : places) p = machine.buffer(std::vector<u64>(1));
+    for (std::size_t k = 0; k < count; ++k) {
+      const u64 in[] = {d[k], e[k], f[k]};
+      for (unsigned j = 0; j < 3; ++j) {
+        machine.write(places[j], in[j]);
+        arguments[j] = (constants >> j & 1) != 0 ? in[j] : places[j];
+      }
+      machine.run("k", {1, 1, 1}, {1, 1, 1}, arguments);
+      ASSERT_EQ(machine.read<u64>(out, 1)[0], r.expected({d[k], e[k], f[k]}))
+          << r.name << " of " << std::hex << d[k] << ' ' << e[k] << ' ' << f[k] << (imad ? " imad" : " xmad")
+          << ", constants " << constants;
+    }
+  }
+}
+
 void PrintTo(const row& r, std::ostream* out) { *out << r.name; }
 
 class lowered : public testing::TestWithParam<row> {};
@@ -126,6 +156,10 @@ TEST_P(lowered, computes_what_ptx_says_on_both_multipliers) {
 TEST_P(lowered, computes_the_same_when_registers_are_spilled) {
   check(GetParam(), true, 14);
   check(GetParam(), false, 14);
+}
+
+TEST_P(lowered, computes_the_same_of_parameters) {
+  for (unsigned constants = 1; constants < 8; ++constants) check_with_constants(GetParam(), constants);
 }
 
 s64 high_signed(s64 a, s64 b) { return static_cast<s64>((static_cast<__int128>(a) * b) >> 64); }
@@ -263,6 +297,12 @@ const row rows[] = {
      }},
     {"brev_64", "brev.b64 %o, %d; brev.b64 %o, %o; xor.b64 %o, %o, %e;", [](const inputs& i) { return i.d ^ i.e; }},
     {"cvt_narrow", "cvt.s8.s32 %h2, %a; cvt.s64.s16 %o, %h2;", [](const inputs& i) { return u64(s64{s8(i.a())}); }},
+    {"cvt_of_low_bits", "cvt.s32.s8 %x, %a; cvt.u32.u16 %y, %b; mov.b64 %o, {%x, %y};",
+     [](const inputs& i) { return u64{u32(s32{s8(i.a())})} | u64{u16(i.b())} << 32; }},
+    {"cvt_of_low_bits_to_float",
+     "cvt.rn.f32.s16 %fo, %a; cvt.rn.f64.u8 %do, %b; mov.b32 %x, %fo; cvt.u64.u32 %o, %x; "
+     "mov.b64 %w, %do; xor.b64 %o, %o, %w;",
+     [](const inputs& i) { return bits(float(s16(i.a()))) ^ bits(double(u8(i.b()))); }},
     {"cvt_wide_signed", "cvt.s64.s32 %o, %a;", [](const inputs& i) { return u64(s64{s32(i.a())}); }},
     {"cvt_sat", "cvt.sat.u8.s32 %x, %a; cvt.sat.s32.s64 %y, %d; mov.b64 %o, {%x, %y};",
      [](const inputs& i) {

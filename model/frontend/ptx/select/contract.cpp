@@ -46,8 +46,8 @@ class contractor {
 
   [[nodiscard]] bool is_candidate(const hir_instruction& h) const {
     return h.op == ptx_op::mul && open_to_fusion(h) && h.guard.what == value::kind::none && h.src.size() == 2 &&
-           h.dst.size() == 1 && h.dst[0].is_reg() && f_.registers[h.dst[0].reg].single && h.src[0].is_reg() &&
-           is_single(h.src[0]) && is_single(h.src[1]);
+           h.dst.size() == 1 && h.dst[0].is_reg() && f_.registers[h.dst[0].reg].single && is_single(h.src[0]) &&
+           is_single(h.src[1]);
   }
 
   static bool reads(const hir_instruction& h, std::uint32_t reg) {
@@ -77,7 +77,7 @@ class contractor {
     value factor = product.src[0], other = sum.src[first ? 1 : 0];
     const bool minus = sum.op == ptx_op::sub;
     if (minus && first) other = negated(other, sum.m.type);
-    if (term.negate != (minus && !first)) factor.negate = !factor.negate;
+    if (term.negate != (minus && !first)) factor = negated(factor, sum.m.type);
     for (const value& v : {product.src[0], product.src[1]}) count(v);
     sum.op = ptx_op::fma;
     sum.src = {factor, product.src[1], other};

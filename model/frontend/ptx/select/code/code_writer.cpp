@@ -112,13 +112,12 @@ void code_writer::write_extended(const value& d, virtual_operand o, dtype type) 
 
 virtual_operand code_writer::narrow(std::size_t k, dtype type) {
   const virtual_operand o = in_.src(k, type);
-  if (!o.is_reg() || isa::size_of(type) >= 4 || in_.known_extended(in_.now().src[k], type)) return o;
-  return extend(o, type);
+  return in_.known_extended(in_.now().src[k], type) ? o : extend(o, type);
 }
 
 virtual_operand code_writer::extend(virtual_operand o, dtype type) {
   const unsigned size = isa::size_of(type);
-  if (size >= 4 || !o.is_reg()) return o;
+  if (size >= 4 || !(o.is_reg() || o.is_constant())) return o;  // immediates have been extended
   const register_part t = temp();
   if (isa::is_signed(type)) put(opcode::prmt, t, {o, immediate(size == 1 ? 0x8880 : 0x9910), zero()});
   else put(opcode::lop3, t, {o, immediate(size == 1 ? 0xff : 0xffff), zero()}).base.sub = 0xc0;
