@@ -167,7 +167,11 @@ TEST(sass_trace_opcodes, matrices) {
                {"IMMA.8816.S8.S8", t::s32, t::s8, s::m8n8k16, 2, 1, 1},
                {"IMMA.16816.U8.U8", t::s32, t::s8, s::m16n8k16, 4, 2, 1},
                {"IMMA.16832.S8.S8", t::s32, t::s8, s::m16n8k32, 4, 4, 2},
-               {"DMMA.884", t::s32, t::f64, s::m8n8k4, 4, 2, 2}};
+               {"DMMA.884", t::s32, t::f64, s::m8n8k4, 4, 2, 2},
+               {"DMMA.8x8x4", t::s32, t::f64, s::m8n8k4, 4, 2, 2},
+               {"DMMA.16x8x4", t::s32, t::f64, s::m16n8k4, 8, 4, 2},
+               {"DMMA.1688", t::s32, t::f64, s::m16n8k8, 8, 8, 4},
+               {"DMMA.16x8x16", t::s32, t::f64, s::m16n8k16, 8, 16, 8}};
   for (const auto& k : cases) {
     const isa::instruction i = entry(generation::hopper, k.opcode, {8}, {16, 24, 32}).instruction;
     EXPECT_EQ(i.type, k.type) << k.opcode;
@@ -197,6 +201,8 @@ TEST(sass_trace_opcodes, multiply_adds_of_matrices) {
                {"BMMA.88128.XOR.POPC", 8 * 8 * 128 / 8},
                {"BMMA.168256.AND.POPC", 16 * 8 * 256 / 8},
                {"DMMA.884", 8 * 8 * 4},
+               {"DMMA.1684", 16 * 8 * 4},
+               {"DMMA.16x8x16", 16 * 8 * 16},
                {"HGMMA.64x8x16.F32", 16 * 8 * 16},
                {"HGMMA.64x256x16.F32.BF16", 16 * 256 * 16},
                {"HGMMA.SP.64x256x32.F32", 16 * 256 * 16},

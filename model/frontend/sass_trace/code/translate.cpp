@@ -64,27 +64,6 @@ isa::dtype type_of(unsigned bytes, bool is_signed) {
   }
 }
 
-// Numbers of operand registers of a matrix instruction: result, A, B (C is like the result).
-struct matrix_shape {
-  const char* mnemonic;
-  const char* shape;
-  unsigned result, a, b;
-};
-constexpr matrix_shape shapes[] = {{"HMMA", "884", 2, 2, 2},   {"HMMA", "1684", 4, 2, 1},   {"HMMA", "1688", 4, 2, 1},
-                                   {"HMMA", "16816", 4, 4, 2}, {"IMMA", "8816", 2, 1, 1},   {"IMMA", "8832", 2, 1, 1},
-                                   {"IMMA", "16816", 4, 2, 1}, {"IMMA", "16832", 4, 4, 2},  {"IMMA", "16864", 4, 4, 2},
-                                   {"BMMA", "88128", 2, 1, 1}, {"BMMA", "168128", 4, 2, 1}, {"BMMA", "168256", 4, 4, 2},
-                                   {"DMMA", "884", 4, 2, 2}};
-
-matrix_shape shape_of(const modifiers& m) {
-  matrix_shape found{"", "", 4, 2, 1};
-  for (const matrix_shape& s : shapes)
-    if (m.mnemonic() == s.mnemonic && m.has(s.shape)) found = s;
-  // Half-precision accumulators take half as many registers.
-  if (m.mnemonic() == "HMMA" && !m.has("F32") && !m.has("884")) found.result = 2;
-  return found;
-}
-
 // Size of one of the parts of an opcode that names a shape: "16832", of m, n = 8 and k, or "64x128x16"; k = 0: of none.
 isa::matrix_size size_in(const modifiers& m) {
   isa::matrix_size found{0, 0, 0};
@@ -101,6 +80,42 @@ isa::matrix_size size_in(const modifiers& m) {
       }
     if (size.k != 0) found = size;
   }
+  return found;
+}
+
+// Numbers of operand registers of a matrix instruction: result, A, B (C is like the result).
+struct matrix_shape {
+  const char* mnemonic;
+  const char* shape;
+  unsigned result, a, b;
+};
+constexpr matrix_shape shapes[] = {
+    {"HMMA", "884", 2, 2, 2},   {"HMMA", "1684", 4, 2, 1},  {"HMMA", "1688", 4, 2, 1},   {"HMMA", "16816", 4, 4, 2},
+    {"IMMA", "8816", 2, 1, 1},  {"IMMA", "8832", 2, 1, 1},  {"IMMA", "16816", 4, 2, 1},  {"IMMA", "16832", 4, 4, 2},
+    {"IMMA", "16864", 4, 4, 2}, {"BMMA", "88128", 2, 1, 1}, {"BMMA", "168128", 4, 2, 1}, {"BMMA", "168256", 4, 4, 2}};
+
+// The shape of a product of doubles; without one in the opcode that of 8.0.
+isa::matrix_shape shape_of_doubles(const modifiers& m) {
+  using shape = isa::matrix_shape;
+  const isa::matrix_size named = size_in(m);
+  for (const shape s : {shape::m16n8k4, shape::m16n8k8, shape::m16n8k16})
+    if (const isa::matrix_size size = isa::size_of(s); size.m == named.m && size.n == named.n && size.k == named.k)
+      return s;
+  return shape::m8n8k4;
+}
+
+matrix_shape shape_of(const modifiers& m) {
+  if (m.mnemonic() == "DMMA") {
+    const isa::matrix_size s = isa::size_of(shape_of_doubles(m));
+    constexpr unsigned words = 2;
+    return {"", "", words * s.m * s.n / isa::warp_size, words * s.m * s.k / isa::warp_size,
+            words * s.k * s.n / isa::warp_size};
+  }
+  matrix_shape found{"", "", 4, 2, 1};
+  for (const matrix_shape& s : shapes)
+    if (m.mnemonic() == s.mnemonic && m.has(s.shape)) found = s;
+  // Half-precision accumulators take half as many registers.
+  if (m.mnemonic() == "HMMA" && !m.has("F32") && !m.has("884")) found.result = 2;
   return found;
 }
 
@@ -132,7 +147,8 @@ void set_matrix(isa::instruction& i, const modifiers& m) {
                : m.has("TF32")           ? isa::dtype::b32
                                          : isa::dtype::f16;
   isa::matrix_shape shape = floating ? isa::matrix_shape::m16n8k8 : isa::matrix_shape::m16n8k16;
-  if (m.mnemonic() == "DMMA" || m.has("884")) shape = isa::matrix_shape::m8n8k4;
+  if (m.mnemonic() == "DMMA") shape = shape_of_doubles(m);
+  else if (m.has("884")) shape = isa::matrix_shape::m8n8k4;
   else if (m.has("1684")) shape = isa::matrix_shape::m16n8k4;
   else if (m.has("16816")) shape = isa::matrix_shape::m16n8k16;
   else if (m.has("8816")) shape = isa::matrix_shape::m8n8k16;
