@@ -85,8 +85,8 @@ class energy_account {
   /// back is divided by the sectors that instructions wrote in the L2; reads of code and contexts by executed
   /// instructions.
   /// `counts`: those of of_launch(); `whole`: all of the launch's energy.
-  [[nodiscard]] std::vector<double> by_instruction(std::uint32_t launch, const launch_counts& counts,
-                                                   const energy_metrics& whole);
+  [[nodiscard]] instruction_joules by_instruction(std::uint32_t launch, const launch_counts& counts,
+                                                  const energy_metrics& whole);
   /// A switch of blocks of a launch on an SM. Its lines cost as much as all of the launch's there do in the mean. A
   /// sector that comes back from device memory was written there, too.
   [[nodiscard]] switch_energy of_switch(std::uint32_t launch, unsigned sm, std::uint64_t bytes_saved,

@@ -150,6 +150,12 @@ struct energy_series {
   std::vector<std::vector<double>> sm_watts;  // by SM
 };
 
+/// Dynamic energy of a kernel by instruction of its program, J.
+struct instruction_joules {
+  std::vector<double> of;
+  double shared = 0;  // part of each execution in what no instruction asks for: reads of code, contexts
+};
+
 /// The energy of a context switch.
 struct switch_energy {
   bool known = false;

@@ -79,15 +79,16 @@ class division {
   }
 
   /// Before any instruction has executed, only reads of code have cost something: the first one gets it.
-  void add_to(std::vector<double>& joules, const std::vector<demand>& demands) const {
-    if (joules.empty()) return;
-    if (all_.executed == 0) joules.front() += by_execution_;
-    const double each = all_.executed > 0 ? by_execution_ / all_.executed : 0;
-    for (std::size_t i = 0; i < joules.size(); ++i) {
+  void add_to(instruction_joules& joules, const std::vector<demand>& demands) const {
+    std::vector<double>& of = joules.of;
+    if (of.empty()) return;
+    if (all_.executed == 0) of.front() += by_execution_;
+    joules.shared = all_.executed > 0 ? by_execution_ / all_.executed + each_.executed : 0;
+    for (std::size_t i = 0; i < of.size(); ++i) {
       const demand& d = demands[i];
       if (d.executed == 0) continue;
-      joules[i] += d.executed * (each + each_.executed);
-      if (d.asks) joules[i] += d.times(each_);
+      of[i] += d.executed * joules.shared;
+      if (d.asks) of[i] += d.times(each_);
     }
   }
 
@@ -128,16 +129,16 @@ std::vector<double> energy_account::of_instructions_alone(std::uint32_t launch, 
   return joules;
 }
 
-std::vector<double> energy_account::by_instruction(std::uint32_t launch, const launch_counts& counts,
-                                                   const energy_metrics& whole) {
+instruction_joules energy_account::by_instruction(std::uint32_t launch, const launch_counts& counts,
+                                                  const energy_metrics& whole) {
   const launch_code& code = counts.code;
   instruction_traffic of_none;
   for (const sm_events& of : with_all_sms(launch).sms)
     if (const instruction_traffic* t = sms_[of.sm]->l1.other_traffic.find(launch)) of_none.add(*t);
   std::vector<demand> demands(code.counts.size());
-  std::vector<double> joules;
+  instruction_joules joules;
   if (code.program != nullptr) {
-    joules = of_instructions_alone(launch, code, prices_of_program(*code.program)->energies);
+    joules.of = of_instructions_alone(launch, code, prices_of_program(*code.program)->energies);
     for (std::size_t i = 0; i < demands.size(); ++i) {
       const std::uint64_t executed = code.counts[i].counts[launch_profile::executed];
       if (executed == 0) continue;

@@ -181,7 +181,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   if (l.program->spill_bytes != 0)
     k.spills = {l.program->spill_bytes, l.program->register_limit, l.program->register_limit_of};
   if (g.config().energy.account) k.energy = energy.of_launch(l.launch_id, s.counts, k.start_cycle, k.end_cycle);
-  const std::vector<double> joules = joules_of(k, energy, s.counts);
+  const std::vector<double> joules = joules_of(k, energy, s.counts).of;
   fill_lines(k, l, s.counts.code, joules);
   if (texts != nullptr) fill_code(k, g, l, joules, *texts);
   return k;

@@ -130,13 +130,13 @@ launch_sums sums_of(const gpu& g, std::uint32_t launch) {
   return sums;
 }
 
-std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts) {
+instruction_joules joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts) {
   if (!k.energy.known) return {};
-  std::vector<double> joules = energy.by_instruction(narrow<std::uint32_t>(k.launch), counts, k.energy);
+  instruction_joules joules = energy.by_instruction(narrow<std::uint32_t>(k.launch), counts, k.energy);
   double sum = 0;
-  for (const double j : joules) sum += j;
+  for (const double j : joules.of) sum += j;
   const double dynamic = k.energy.total_joules - k.energy.static_joules;
-  invariant(joules.empty() || std::abs(sum - dynamic) <= 1e-9 * k.energy.total_joules,
+  invariant(joules.of.empty() || std::abs(sum - dynamic) <= 1e-9 * k.energy.total_joules,
             "the energies of a kernel's lines differ from its dynamic energy");
   return joules;
 }

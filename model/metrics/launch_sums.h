@@ -66,6 +66,6 @@ struct launch_sums {
 /// The sums of `launch` up to now. `cycles` is not set.
 launch_sums sums_of(const gpu& g, std::uint32_t launch);
 /// Dynamic energy of each instruction of a kernel, J; empty if it is not known.
-std::vector<double> joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts);
+instruction_joules joules_of(const kernel_metrics& k, energy_account& energy, const launch_counts& counts);
 
 }  // namespace heddle

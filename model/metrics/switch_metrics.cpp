@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,37 +101,72 @@ void fill_switch_energies(run_metrics& r, const energy_account& energy, const sw
   }
 }
 
-// Energies of flushed blocks: each instruction that their SM had executed by then costs as much as all of the kernel's
-// do in the mean, and the blocks have the part of it that they had executed.
-void fill_repeated_energies(run_metrics& r, const gpu& g, energy_account& energy, const switch_entries& entries) {
-  std::map<std::uint32_t, std::vector<double>> known;  // by launch: joules of an instruction's execution
-  const auto each_of = [&](const kernel_metrics& k) -> const std::vector<double>& {
-    const auto [at, is_new] = known.try_emplace(narrow<std::uint32_t>(k.launch));
-    if (!is_new) return at->second;
-    const launch_counts counts = sums_of(g, at->first).counts;
-    const double moved = ratio(k.energy.by_class[energy_class::context], static_cast<double>(k.metrics.inst_executed));
-    at->second = joules_of(k, energy, counts);
-    for (std::size_t i = 0; i < at->second.size(); ++i) {
-      const auto executed = static_cast<double>(counts.code.counts[i].counts[launch_profile::executed]);
-      at->second[i] = ratio(at->second[i], executed) - moved;
-    }
-    return at->second;
-  };
+/// What a flush has ended on an SM.
+struct ended_work {
+  std::size_t entry = 0;         // of context_switches
+  double flushed = 0;            // instructions that the flushed blocks had executed
+  std::vector<double> executed;  // by instruction: on the SM since its last flush
+};
+
+using work_by_launch = std::map<std::uint32_t, std::vector<ended_work>>;
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+work_by_launch work_of_flushes(const gpu& g, const switch_entries& entries) {
+  work_by_launch all;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const executed_instructions*> last;  // by launch and SM
   for (const auto& c : g.cwd().context_switches())
-    for (const executed_instructions& of : c->executed) {
-      const auto entry = entries.find({c->first != nullptr ? c->first : c.get(), of.launch});
+    for (const executed_instructions& now : c->executed) {
+      const auto entry = entries.find({c->first != nullptr ? c->first : c.get(), now.launch});
       if (entry == entries.end()) continue;
-      context_switch_metrics& m = r.context_switches[entry->second];
-      double joules = 0, all = 0, flushed = 0;
-      const std::vector<double>& each = each_of(r.kernels.at(m.kernel));
-      for (std::size_t i = 0; i < std::min(each.size(), of.counts.size()); ++i) {
-        joules += static_cast<double>(of.counts[i]) * each[i];
-        all += static_cast<double>(of.counts[i]);
-      }
+      ended_work& work = all[now.launch].emplace_back();
+      work.entry = entry->second;
       for (const switched_block& b : c->blocks)
-        if (b.launch == of.launch) flushed += static_cast<double>(b.executed);
-      m.energy.repeated_joules += joules * ratio(flushed, all);
+        if (b.launch == now.launch) work.flushed += static_cast<double>(b.executed);
+      const executed_instructions*& before = last[{now.launch, c->sm}];
+      for (std::size_t i = 0; i < now.counts.size(); ++i)
+        work.executed.push_back(static_cast<double>(now.counts[i] - (before != nullptr ? before->counts[i] : 0)));
+      before = &now;
     }
+  return all;
+}
+
+// Of what an SM had executed, its flushed blocks have what is left without the other blocks. Those had executed what
+// blocks do that run to their end, of which `shape` is the mean.
+double joules_of_flushed(const ended_work& work, const std::vector<double>& shape, const std::vector<double>& each) {
+  const double others = ratio(std::max(0.0, sum(work.executed) - work.flushed), sum(shape));
+  double joules = 0, instructions = 0;
+  for (std::size_t i = 0; i < std::min(each.size(), work.executed.size()); ++i) {
+    const double left = std::max(0.0, work.executed[i] - others * shape[i]);
+    joules += left * each[i];
+    instructions += left;
+  }
+  return joules * ratio(work.flushed, instructions);
+}
+
+// Energies of flushed blocks: each instruction that they had executed costs as much as all of the kernel's do in the
+// mean, without what no instruction asks for.
+void fill_repeated_energies(run_metrics& r, const gpu& g, energy_account& energy, const switch_entries& entries) {
+  for (const auto& [launch, flushes] : work_of_flushes(g, entries)) {
+    const launch_counts counts = sums_of(g, launch).counts;
+    const instruction_joules joules =
+        joules_of(r.kernels.at(r.context_switches[flushes[0].entry].kernel), energy, counts);
+    std::vector<double> each, all, shape;
+    for (std::size_t i = 0; i < joules.of.size(); ++i) {
+      all.push_back(static_cast<double>(counts.code.counts[i].counts[launch_profile::executed]));
+      each.push_back(all[i] == 0 ? 0 : joules.of[i] / all[i] - joules.shared);
+    }
+    // Blocks that were not flushed ran elsewhere, or afterwards.
+    shape = all;
+    double flushed = 0;
+    for (const ended_work& work : flushes) {
+      flushed += work.flushed;
+      for (std::size_t i = 0; i < std::min(shape.size(), work.executed.size()); ++i) shape[i] -= work.executed[i];
+    }
+    if (sum(shape) < flushed) shape = all;  // the run ended soon after the flush
+    for (const ended_work& work : flushes)
+      r.context_switches[work.entry].energy.repeated_joules += joules_of_flushed(work, shape, each);
+  }
 }
 
 }  // namespace

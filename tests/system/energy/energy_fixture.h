@@ -68,9 +68,9 @@ l:
   std::ofstream(place / "job.json") << job.dump();
 }
 
-/// Writes alone.json and flushed.json: 20 blocks that compute and then store, and which are flushed while they compute.
-inline void write_uneven_jobs(const std::filesystem::path& place) {
-  std::ofstream(place / "uneven.ptx") << R"(.version 6.0
+/// Writes k.ptx and returns a job: blocks that compute and then store, twelve of which a chip of two SMs holds four.
+inline json write_uneven_job(const std::filesystem::path& place) {
+  std::ofstream(place / "k.ptx") << R"(.version 6.0
 .target sm_50
 .address_size 64
 .visible .entry k(.param .u64 p) {
@@ -78,16 +78,16 @@ inline void write_uneven_jobs(const std::filesystem::path& place) {
   .reg .b64 %rd<4>;
   .reg .pred %p<2>;
   ld.param.u64 %rd1, [p];
-  mov.u32 %r1, 1000;
+  mov.u32 %r1, 200;
   mov.u32 %r2, %tid.x;
-  mul.wide.u32 %rd2, %r2, 4096;
+  mul.wide.u32 %rd2, %r2, 1280;
   add.u64 %rd3, %rd1, %rd2;
 compute:
   mad.lo.u32 %r2, %r2, %r2, %r1;
   sub.u32 %r1, %r1, 1;
   setp.ne.u32 %p1, %r1, 0;
   @%p1 bra compute;
-  mov.u32 %r1, 128;
+  mov.u32 %r1, 40;
 store:
   st.global.u32 [%rd3], %r2;
   add.u64 %rd3, %rd3, 32;
@@ -97,11 +97,8 @@ store:
   ret;
 }
 )";
-  json job = json::parse(R"({"module": "uneven.ptx", "buffers": {"b": {"bytes": 262144}},
-    "launches": [{"kernel": "k", "grid": [20, 1, 1], "block": [64, 1, 1], "args": [{"buffer": "b"}]}]})");
-  std::ofstream(place / "alone.json") << job.dump();
-  job["preempt"] = json::parse(R"([{"at_cycle": 8000, "sm": "all", "mode": "flush", "resume_after": 100}])");
-  std::ofstream(place / "flushed.json") << job.dump();
+  return json::parse(R"({"module": "k.ptx", "buffers": {"b": {"bytes": 1310720}},
+    "launches": [{"kernel": "k", "grid": [12, 1, 1], "block": [1024, 1, 1], "args": [{"buffer": "b"}]}]})");
 }
 
 inline double sum(const json& values) {

@@ -304,18 +304,36 @@ TEST_F(energy, of_a_preemption_is_what_it_adds) {
   for (const auto& [sm, s] : of_sm) EXPECT_LE(s.second, s.first * cycle_joules * (1 + 1e-9)) << sm;
 }
 
-// A kernel that computes first and stores last, at hundreds of times the energy, is flushed while it computes: what it
-// repeats is the computation.
+// Blocks compute first and store last, at hundreds of times the energy. What a flush repeats is what its blocks had
+// executed: not what others had that have ended, nor the traffic of contexts.
 TEST_F(energy, of_a_flush_is_that_of_what_had_executed) {
-  energy_fixture::write_uneven_jobs(place_);
+  json job = energy_fixture::write_uneven_job(place_);
   for (const std::string gpu : {"gtx1080", "v100"}) {
-    const json alone = run("alone.json --gpu " + gpu), flushed = run("flushed.json --gpu " + gpu);
-    double repeated = 0;
-    for (const json& s : flushed["context_switches"]) repeated += s["energy"]["repeated_joules"].get<double>();
-    const double added = dynamic(flushed) - dynamic(alone);
-    EXPECT_GT(added, 0) << gpu;
-    EXPECT_LT(added, 0.1 * dynamic(alone)) << gpu;  // the stores take most
-    EXPECT_NEAR(repeated / added, 1, 0.1) << gpu;   // caches have kept code and parameters
+    const auto run_with = [&](const std::vector<std::pair<std::uint64_t, std::string>>& preemptions) {
+      job["preempt"] = json::array();
+      for (const auto& [cycle, mode] : preemptions)
+        job["preempt"].push_back({{"at_cycle", cycle}, {"sm", "all"}, {"mode", mode}, {"resume_after", 500}});
+      std::ofstream(place_ / "job.json") << job.dump();
+      return energy_fixture::metrics_of(place_, "run job.json --gpu " + gpu, {"gpu.sm_count=2"});
+    };
+    const json alone = run_with({});
+    const std::uint64_t start = alone["kernels"][0]["start_cycle"], end = alone["kernels"][0]["end_cycle"];
+    const auto part = [&](double of) {
+      return start + static_cast<std::uint64_t>(of * static_cast<double>(end - start));
+    };
+    const auto check = [&](const json& without, const std::vector<std::pair<std::uint64_t, std::string>>& preemptions) {
+      const json flushed = run_with(preemptions);
+      double repeated = 0;
+      for (const json& s : flushed["context_switches"]) repeated += s["energy"]["repeated_joules"].get<double>();
+      const double added = dynamic(flushed) - dynamic(without);
+      EXPECT_GT(added, 0) << gpu;
+      EXPECT_NEAR(repeated / added, 1, 0.02) << gpu << " at " << preemptions.back().first;
+    };
+    check(alone, {{part(0.4), "flush"}});
+    if (gpu != "gtx1080") continue;
+    check(alone, {{part(0.05), "flush"}});
+    const std::pair<std::uint64_t, std::string> leave = {part(0.1), "switch"};
+    check(run_with({leave}), {leave, {part(0.9), "flush"}});
   }
 }
 
