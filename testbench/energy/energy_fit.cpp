@@ -191,6 +191,9 @@ std::vector<std::string> fit_warnings(const energy_fit& fit, const power_measure
     all.push_back(printable(m.file) + ": these kernels do not tell apart " + names(fit.arbitrary) +
                   ", whose figures are arbitrary: join them by + or leave one out (--terms), or give one (--given)");
   if (!fit.absent.empty()) all.push_back(printable(m.file) + ": no kernel has events of " + names(fit.absent));
+  if (m.clock_mhz == 0)
+    all.push_back(printable(m.file) +
+                  ": no column clock_mhz: the figures are written as measured at the base's reference_clock_mhz");
   return all;
 }
 

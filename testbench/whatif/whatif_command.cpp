@@ -159,7 +159,7 @@ class whatif_run {
     const point_result r = store_->read(base.id(0));
     if (r.status != point_status::done)
       throw input_error("the workload does not run on " + options_.gpu + ": " +
-                        (r.reason.empty() ? name_of(r.status) : r.reason));
+                        (r.reason.empty() ? name_of(r.status) : r.reason.substr(0, r.reason.find('\n'))));
     return json::parse(r.metrics);
   }
 

@@ -53,11 +53,11 @@ class energy_fit : public ::testing::Test {
 // Powers made from known figures: 50 W + 0.5 W an active SM + 200 pJ an instruction + 1000 pJ a sector.
 std::string made_table() {
   std::ostringstream text;
-  text << "kernel,watts,seconds,active_sms,instruction,dram_read,flit\n";
+  text << "kernel,watts,seconds,clock_mhz,active_sms,instruction,dram_read,flit\n";
   for (int k = 0; k < 8; ++k) {
     const double sms = 40 + 5 * k, instructions = 1e8 * ((k * k) % 7), sectors = 1e7 * ((k * k * k) % 5);
     const double watts = 50 + 0.5 * sms + instructions * 200e-12 / 1e-3 + sectors * 1000e-12 / 1e-3;
-    text << "k" << k << "," << watts << ",0.001," << sms << "," << instructions << "," << sectors << "," << k % 3
+    text << "k" << k << "," << watts << ",0.001,1417," << sms << "," << instructions << "," << sectors << "," << k % 3
          << "\n";
   }
   return text.str();
@@ -176,6 +176,9 @@ TEST_F(energy_fit, names_what_the_measurements_do_not_tell_apart) {
   EXPECT_EQ(o.code, 0);
   EXPECT_NE(o.err.find("do not tell apart instruction_pj, dram_read_pj, whose"), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("m.csv: no kernel has events of flit_pj"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("m.csv: no column clock_mhz: the figures are written as measured at the base's "),
+            std::string::npos)
+      << o.err;
 }
 
 TEST_F(energy_fit, reproduces_the_page_and_the_file_of_the_v100) {
