@@ -261,6 +261,7 @@ void race_check::read(current& c, shadow_cells& cells, shadow_cell& cell, unsign
   }
   if (conflicts(c, cell.write, lane)) report(c, cell.write, lane, address);
   else if (cell.write.number != 0 && c.texture) report_stale(c, cell.write, lane, address);
+  else if (r.is(access_mark::writes) && conflicts(c, r, lane)) report(c, r, lane, address);  // hidden by an atomic
   access_mark own = c.mark;
   own.lanes = bit;
   // A strong read does not stand for a weak one.
@@ -314,28 +315,43 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
     }
     return;
   }
+  access_mark hidden;
+  if (hides(c, w)) hidden = w;
+  else if (hides(c, cell.read) && cell.read.is(access_mark::writes)) hidden = cell.read;
   if (conflicts(c, w, lane)) {
+    hidden = {};
     marks_insufficient_ = true;
     const bool plain = isa::is_store(c.access->instruction.op) && !w.is(access_mark::copying);
     if (!plain || !same_value(c, lane, address, bytes)) report(c, w, lane, address);
   }
   if (!c.in_shared && is_own_check(c, cell, bit)) c.mark.what |= access_mark::marking;
   else c.mark.what &= ~access_mark::marking;
-  if (conflicts(c, cell.read, lane)) report(c, cell.read, lane, address);
+  if (conflicts(c, cell.read, lane)) {
+    report(c, cell.read, lane, address);
+    hidden = {};
+  }
   if (cell.more_reads != nullptr) {
     for (const access_mark& m : *cell.more_reads)
       if (conflicts(c, m, lane)) report(c, m, lane, address);
     cell.more_reads->clear();
   }
-  cell.read = {};
+  cell.read = hidden;
   w = c.mark;
   w.lanes = bit;
+}
+
+// An atomic does not race with other atomics, but the plain write before it does: it takes the place of the cell's
+// read. In shared memory a barrier has ordered it with all of the block.
+bool race_check::hides(const current& c, const access_mark& before) const {
+  return c.mark.is(access_mark::strong) && before.number != 0 && !before.is(access_mark::strong) &&
+         !(c.in_shared && !reaches_cluster_ && before.number <= c.block_sync);
 }
 
 // The thread has read the cell, and what it stores does not depend on that.
 bool race_check::is_own_check(const current& c, const shadow_cell& cell, simt::lane_mask bit) {
   const auto own = [&](const access_mark& m) {
-    return m.number != 0 && m.warp == c.mark.warp && (m.lanes & bit) != 0 && marks_with(c, m);
+    return m.number != 0 && !m.is(access_mark::writes) && m.warp == c.mark.warp && (m.lanes & bit) != 0 &&
+           marks_with(c, m);
   };
   if (own(cell.read)) return true;
   return cell.more_reads != nullptr && std::any_of(cell.more_reads->begin(), cell.more_reads->end(), own);

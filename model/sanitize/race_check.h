@@ -181,6 +181,7 @@ class race_check {
   void read(current& c, shadow_cells& cells, shadow_cell& cell, unsigned lane, std::uint64_t address);
   void write(current& c, shadow_cell& cell, unsigned lane, std::uint64_t address);
   [[nodiscard]] bool conflicts(const current& c, const access_mark& earlier, unsigned lane) const;
+  [[nodiscard]] bool hides(const current& c, const access_mark& before) const;
   [[nodiscard]] bool same_value(const current& c, unsigned lane, std::uint64_t address, unsigned bytes) const;
   [[nodiscard]] std::string kind_of(const access_mark& m) const;
   void report(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address);

@@ -93,8 +93,9 @@ void race_check::mark_phase(place& p) {
         reads(cell, own, from);
         continue;
       }
+      const bool hides = own.is(access_mark::strong) && !cell.write.is(access_mark::strong) && !is_old(cell.write);
+      cell.read = hides ? cell.write : access_mark{};
       cell.write = own;
-      cell.read = {};
       if (cell.more_reads != nullptr) cell.more_reads->clear();
     }
   });

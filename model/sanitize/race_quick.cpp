@@ -114,7 +114,8 @@ void race_check::access_shared(current& c, simt::lane_mask lanes) {
   if (mark.is(access_mark::writes))
     each_shared_word(c, lanes, [=](shadow_cell& cell, simt::lane_mask bit) {
       if (!passes(cell.write, bit) || !passes(cell.read, bit) || cell.write.number == mark.number) return false;
-      if (cell.has_more()) return false;
+      if (cell.has_more() || (strong && cell.write.number > block_sync && !cell.write.is(access_mark::strong)))
+        return false;
       cell.read = {};
       cell.write = {mark.warp, mark.number, bit, mark.what};
       return true;

@@ -14,6 +14,7 @@ inline bool race_check::passes_own(const current& c, word_mark& word, const word
   if (own.is(access_mark::writes)) {
     // A store may be a mark of what the thread has read, free() is none.
     if (!of_thread(word) || word.number == now_ || !(word.is(access_mark::writes) || c.frees)) return false;
+    if (own.is(access_mark::strong) && !word.is(access_mark::strong)) return false;  // it would be hidden
     if (word.list != 0) {
       if (!global_.lists().each_earlier(word, of_thread)) return false;
       global_.lists().drop(word);
@@ -157,7 +158,7 @@ bool race_check::write_word(const current& c, word_mark& word, word_mark own) {
       const bool narrow = m.is(access_mark::of_block) || own.is(access_mark::of_block);
       if (!narrow || m.warp - c.first_warp < warps_per_block_) return true;
     }
-    if (!is_before(c, m, own)) return false;
+    if (!is_before(c, m, own) || (strong && m.is(access_mark::writes) && !m.is(access_mark::strong))) return false;
     const bool own_read = storing && !m.is(access_mark::writes) && m.warp == own.warp && m.lane() == own.lane();
     marks = marks || (own_read && marks_with(c, m.mark()));
     return true;

@@ -288,3 +288,37 @@ __device__ void rewritten_table(u32* out, u32* table, u32* arrived) {
   out[blockIdx.x * 64 + threadIdx.x] = sum;
 }
 PAIR(rewritten_table, (u32* out, u32* table, u32* arrived), (out, table, arrived))
+
+// A counter of a block is set by one thread, and added to by all.
+template <bool good>
+__device__ void set_and_counted(u32* out) {
+  __shared__ u32 count;
+  if (threadIdx.x == 0) count = 3;
+  if (good) __syncthreads();
+  atomicAdd(&count, 1u);
+  __syncthreads();
+  out[blockIdx.x * 64 + threadIdx.x] = count;
+}
+PAIR(set_and_counted, (u32* out), (out))
+
+// Bins of the device are set by the first block, which adds to them behind a barrier of its own, and so do the others.
+template <bool good>
+__device__ void set_by_a_block(u32* out, u32* bins) {
+  if (!good && blockIdx.x == 0 && threadIdx.x < 16) bins[threadIdx.x] = 7;
+  __syncthreads();
+  out[blockIdx.x * 64 + threadIdx.x] = atomicAdd(&bins[threadIdx.x * 7 & 15], 1u);
+}
+PAIR(set_by_a_block, (u32* out, u32* bins), (out, bins))
+
+// A word is stored to plainly and then as volatile; another block's volatile read may be of the first.
+template <bool good>
+__device__ void set_and_published(u32* out, u32* word) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 1) {
+    out[0] = *(volatile u32*)word;
+    return;
+  }
+  if (!good) word[0] = 5;
+  *(volatile u32*)word = 6;
+}
+PAIR(set_and_published, (u32* out, u32* word), (out, word))

@@ -75,6 +75,10 @@ constexpr pair_of_kernels pairs[] = {
     {"orders", "read_among_polls", 2, 20, 64, "orders.cu:258", "race: volatile write of global memory",
      "block (12,0,0), thread (7,0,0): read"},
     {"orders", "rewritten_table", 3, 20, 64, "orders.cu:287", "race: write of global memory", "at orders.cu:285"},
+    {"orders", "set_and_counted", 1, 2, 64, "orders.cu:298", "race: atomic of shared memory", "at orders.cu:296"},
+    {"orders", "set_by_a_block", 2, 2, 64, "orders.cu:309", "race: atomic of global memory", "at orders.cu:307"},
+    {"orders", "set_and_published", 2, 2, 64, "orders.cu:318", "race: volatile read of global memory",
+     "at orders.cu:321"},
 };
 
 launch launch_of(const pair_of_kernels& p, const std::string& kind) {
