@@ -340,13 +340,6 @@ void race_check::write(current& c, shadow_cell& cell, unsigned lane, std::uint64
   w.lanes = bit;
 }
 
-// An atomic does not race with other atomics, but the plain write before it does: it takes the place of the cell's
-// read. In shared memory a barrier has ordered it with all of the block.
-bool race_check::hides(const current& c, const access_mark& before) const {
-  return c.mark.is(access_mark::strong) && before.number != 0 && !before.is(access_mark::strong) &&
-         !(c.in_shared && !reaches_cluster_ && before.number <= c.block_sync);
-}
-
 // The thread has read the cell, and what it stores does not depend on that.
 bool race_check::is_own_check(const current& c, const shadow_cell& cell, simt::lane_mask bit) {
   const auto own = [&](const access_mark& m) {

@@ -169,6 +169,12 @@ class race_check {
     return (m.warp - c.first_warp < warps_per_block_ && m.number <= c.block_sync) ||
            (m.warp == c.mark.warp && m.number <= c.warp_sync);
   }
+  /// An atomic does not race with other atomics, but the plain write before it does: it takes the place of the cell's
+  /// read. In shared memory a barrier has ordered it with all of the block.
+  [[nodiscard]] bool hides(const current& c, const access_mark& before) const {
+    return c.mark.is(access_mark::strong) && before.number != 0 && !before.is(access_mark::strong) &&
+           !(c.in_shared && !reaches_cluster_ && before.number <= c.block_sync);
+  }
   /// The lane is known to come after it.
   [[nodiscard]] static bool is_past(const current& c, const access_mark& m, unsigned lane) {
     return c.passed.number == m.number && c.passed.warp == m.warp && c.passed.copying == m.is(access_mark::copying) &&
@@ -181,7 +187,6 @@ class race_check {
   void read(current& c, shadow_cells& cells, shadow_cell& cell, unsigned lane, std::uint64_t address);
   void write(current& c, shadow_cell& cell, unsigned lane, std::uint64_t address);
   [[nodiscard]] bool conflicts(const current& c, const access_mark& earlier, unsigned lane) const;
-  [[nodiscard]] bool hides(const current& c, const access_mark& before) const;
   [[nodiscard]] bool same_value(const current& c, unsigned lane, std::uint64_t address, unsigned bytes) const;
   [[nodiscard]] std::string kind_of(const access_mark& m) const;
   void report(const current& c, const access_mark& earlier, unsigned lane, std::uint64_t address);
