@@ -21,8 +21,9 @@ using heddle::test::content;
 
 class power_cap_of_a_run : public ::testing::Test {
  protected:
-  power_cap_of_a_run()
+  power_cap_of_a_run()  // suites that have tests of one name may run at the same time
       : place_(fs::path(HEDDLE_SCRATCH "/power_cap") /
+               ::testing::UnitTest::GetInstance()->current_test_info()->test_suite_name() /
                ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::remove_all(place_);
     fs::create_directories(place_);
