@@ -234,8 +234,8 @@ class energy_account {
   /// Dynamic energy of a launch in all of its SMs; `m` gets that of each.
   [[nodiscard]] sums in_sms(energy_metrics& m, std::uint32_t launch, const launch_code& code);
   /// Joules of each instruction without what it asks of the memory system.
-  std::vector<double> of_instructions_alone(std::uint32_t launch, const launch_code& code,
-                                            const std::vector<instruction_energy>& energies);
+  instruction_joules of_instructions_alone(std::uint32_t launch, const launch_code& code,
+                                           const std::vector<instruction_energy>& energies);
   [[nodiscard]] memory_joules in_memory_of(std::uint32_t launch, unsigned sm) const;
   [[nodiscard]] double joules_in_l2(const memory_events& e) const;
   [[nodiscard]] double joules_in_dram(const memory_events& e) const;

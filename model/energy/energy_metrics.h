@@ -153,7 +153,8 @@ struct energy_series {
 /// Dynamic energy of a kernel by instruction of its program, J.
 struct instruction_joules {
   std::vector<double> of;
-  double shared = 0;  // part of each execution in what no instruction asks for: reads of code, contexts
+  std::vector<double> by_warp;  // part of it that each warp instruction costs, whatever its lanes do
+  double shared = 0;            // part of that, of each, in what no instruction asks for: reads of code, contexts
 };
 
 /// The energy of a context switch.

@@ -88,6 +88,7 @@ class division {
       const demand& d = demands[i];
       if (d.executed == 0) continue;
       of[i] += d.executed * joules.shared;
+      joules.by_warp[i] += d.executed * joules.shared;
       if (d.asks) of[i] += d.times(each_);
     }
   }
@@ -101,18 +102,21 @@ class division {
 }  // namespace
 
 // Under a power cap, an SM's counts weigh as much as its energy is of that at the configured voltage.
-std::vector<double> energy_account::of_instructions_alone(std::uint32_t launch, const launch_code& code,
-                                                          const std::vector<instruction_energy>& energies) {
-  std::vector<double> joules(code.counts.size());
+instruction_joules energy_account::of_instructions_alone(std::uint32_t launch, const launch_code& code,
+                                                         const std::vector<instruction_energy>& energies) {
+  instruction_joules joules;
+  joules.of.resize(code.counts.size());
+  joules.by_warp.resize(code.counts.size());
   const auto add = [&](std::size_t i, double weight, std::uint64_t executed, std::uint64_t lanes) {
     const instruction_energy& e = energies[i];
-    joules[i] += weight * joules_per_pj *
-                 (static_cast<double>(executed) * (prices_.instruction_pj + e.unit_per_warp) +
-                  static_cast<double>(lanes) * (e.unit_per_lane + e.registers_per_lane));
+    const double of_warps = static_cast<double>(executed) * (prices_.instruction_pj + e.unit_per_warp);
+    const double of_lanes = static_cast<double>(lanes) * (e.unit_per_lane + e.registers_per_lane);
+    joules.by_warp[i] += weight * joules_per_pj * of_warps;
+    joules.of[i] += weight * joules_per_pj * (of_warps + of_lanes);
   };
   constexpr auto executed = launch_profile::executed, lanes = launch_profile::lanes;
   if (ledger_ == nullptr) {
-    for (std::size_t i = 0; i < joules.size(); ++i)
+    for (std::size_t i = 0; i < code.counts.size(); ++i)
       add(i, 1, code.counts[i].counts[executed], code.counts[i].counts[lanes]);
     return joules;
   }
@@ -138,7 +142,7 @@ instruction_joules energy_account::by_instruction(std::uint32_t launch, const la
   std::vector<demand> demands(code.counts.size());
   instruction_joules joules;
   if (code.program != nullptr) {
-    joules.of = of_instructions_alone(launch, code, prices_of_program(*code.program)->energies);
+    joules = of_instructions_alone(launch, code, prices_of_program(*code.program)->energies);
     for (std::size_t i = 0; i < demands.size(); ++i) {
       const std::uint64_t executed = code.counts[i].counts[launch_profile::executed];
       if (executed == 0) continue;

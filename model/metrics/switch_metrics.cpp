@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,71 +100,70 @@ void fill_switch_energies(run_metrics& r, const energy_account& energy, const sw
   }
 }
 
-/// What a flush has ended on an SM.
+/// Joules of the instructions of a launch.
+struct mean_joules {
+  std::vector<double> of_warp, of_lane;  // by instruction: each warp instruction, and each of its lanes beside that
+  double of_any = 0;                     // a warp instruction
+
+  mean_joules(const instruction_joules& joules, const launch_code& code);
+  [[nodiscard]] double of(const executed_instructions& e) const;
+};
+
+// What no instruction asks for is left out: code stays in the caches.
+mean_joules::mean_joules(const instruction_joules& joules, const launch_code& code) {
+  double all = 0, executed = 0;
+  for (std::size_t i = 0; i < joules.of.size(); ++i) {
+    const auto warps = static_cast<double>(code.counts[i].counts[launch_profile::executed]);
+    const auto lanes = static_cast<double>(code.counts[i].counts[launch_profile::lanes]);
+    of_warp.push_back(warps == 0 ? 0 : joules.by_warp[i] / warps - joules.shared);
+    of_lane.push_back(ratio(joules.of[i] - joules.by_warp[i], lanes));
+    all += joules.of[i] - warps * joules.shared;
+    executed += warps;
+  }
+  of_any = ratio(all, executed);
+}
+
+double mean_joules::of(const executed_instructions& e) const {
+  double joules = 0;
+  for (std::size_t i = 0; i < std::min(e.counts.size(), of_warp.size()); ++i)
+    joules += static_cast<double>(e.counts[i].warps) * of_warp[i] + static_cast<double>(e.counts[i].lanes) * of_lane[i];
+  return joules;
+}
+
+/// The instructions that an SM's flush has ended, of one launch.
 struct ended_work {
-  std::size_t entry = 0;         // of context_switches
-  double flushed = 0;            // instructions that the flushed blocks had executed
-  std::vector<double> executed;  // by instruction: on the SM since its last flush
+  std::size_t entry = 0;                            // of context_switches
+  double warps = 0;                                 // warp instructions
+  const executed_instructions* executed = nullptr;  // null: the SM has not counted them by instruction
 };
 
 using work_by_launch = std::map<std::uint32_t, std::vector<ended_work>>;
 
-double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
-
 work_by_launch work_of_flushes(const gpu& g, const switch_entries& entries) {
   work_by_launch all;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, const executed_instructions*> last;  // by launch and SM
-  for (const auto& c : g.cwd().context_switches())
-    for (const executed_instructions& now : c->executed) {
-      const auto entry = entries.find({c->first != nullptr ? c->first : c.get(), now.launch});
+  for (const auto& c : g.cwd().context_switches()) {
+    if (c->mode != preemption_mode::flush) continue;
+    std::map<std::uint32_t, ended_work> by_launch;
+    for (const switched_block& b : c->blocks) by_launch[b.launch].warps += static_cast<double>(b.executed);
+    for (const executed_instructions& e : c->executed) by_launch[e.launch].executed = &e;
+    for (auto& [launch, work] : by_launch) {
+      const auto entry = entries.find({c->first != nullptr ? c->first : c.get(), launch});
       if (entry == entries.end()) continue;
-      ended_work& work = all[now.launch].emplace_back();
       work.entry = entry->second;
-      for (const switched_block& b : c->blocks)
-        if (b.launch == now.launch) work.flushed += static_cast<double>(b.executed);
-      const executed_instructions*& before = last[{now.launch, c->sm}];
-      for (std::size_t i = 0; i < now.counts.size(); ++i)
-        work.executed.push_back(static_cast<double>(now.counts[i] - (before != nullptr ? before->counts[i] : 0)));
-      before = &now;
+      all[launch].push_back(work);
     }
+  }
   return all;
 }
 
-// Of what an SM had executed, its flushed blocks have what is left without the other blocks. Those had executed what
-// blocks do that run to their end, of which `shape` is the mean.
-double joules_of_flushed(const ended_work& work, const std::vector<double>& shape, const std::vector<double>& each) {
-  const double others = ratio(std::max(0.0, sum(work.executed) - work.flushed), sum(shape));
-  double joules = 0, instructions = 0;
-  for (std::size_t i = 0; i < std::min(each.size(), work.executed.size()); ++i) {
-    const double left = std::max(0.0, work.executed[i] - others * shape[i]);
-    joules += left * each[i];
-    instructions += left;
-  }
-  return joules * ratio(work.flushed, instructions);
-}
-
-// Energies of flushed blocks: each instruction that they had executed costs as much as all of the kernel's do in the
-// mean, without what no instruction asks for.
 void fill_repeated_energies(run_metrics& r, const gpu& g, energy_account& energy, const switch_entries& entries) {
   for (const auto& [launch, flushes] : work_of_flushes(g, entries)) {
     const launch_counts counts = sums_of(g, launch).counts;
-    const instruction_joules joules =
-        joules_of(r.kernels.at(r.context_switches[flushes[0].entry].kernel), energy, counts);
-    std::vector<double> each, all, shape;
-    for (std::size_t i = 0; i < joules.of.size(); ++i) {
-      all.push_back(static_cast<double>(counts.code.counts[i].counts[launch_profile::executed]));
-      each.push_back(all[i] == 0 ? 0 : joules.of[i] / all[i] - joules.shared);
-    }
-    // Blocks that were not flushed ran elsewhere, or afterwards.
-    shape = all;
-    double flushed = 0;
-    for (const ended_work& work : flushes) {
-      flushed += work.flushed;
-      for (std::size_t i = 0; i < std::min(shape.size(), work.executed.size()); ++i) shape[i] -= work.executed[i];
-    }
-    if (sum(shape) < flushed) shape = all;  // the run ended soon after the flush
+    const kernel_metrics& kernel = r.kernels.at(r.context_switches[flushes[0].entry].kernel);
+    const mean_joules mean(joules_of(kernel, energy, counts), counts.code);
     for (const ended_work& work : flushes)
-      r.context_switches[work.entry].energy.repeated_joules += joules_of_flushed(work, shape, each);
+      r.context_switches[work.entry].energy.repeated_joules +=
+          work.executed != nullptr ? mean.of(*work.executed) : work.warps * mean.of_any;
   }
 }
 

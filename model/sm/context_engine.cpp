@@ -218,15 +218,20 @@ void context_engine::end_saving(cycle_t cycle) {
   resources_.report(t, cta_phase::saved, cycle);
 }
 
-// What blocks had spent that begin again is known by what their SM had executed.
 void context_engine::note_executed(context_transaction& t) const {
-  for (const switched_block& b : t.blocks) {
-    if (std::any_of(t.executed.begin(), t.executed.end(), [&b](const auto& e) { return e.launch == b.launch; }))
-      continue;
-    const launch_profile& profile = partitions_[0].account.profiles().at(b.launch);
-    executed_instructions& e = t.executed.emplace_back();
-    e.launch = b.launch;
-    for (std::size_t i = 0; i < profile.size(); ++i) e.counts.push_back(profile.count(i, launch_profile::executed));
+  for (const resident_block& b : context_.blocks) {
+    if (b.executions.empty()) continue;
+    const std::uint32_t launch = b.launch->launch_id;
+    auto of = std::find_if(t.executed.begin(), t.executed.end(), [&](const auto& e) { return e.launch == launch; });
+    if (of == t.executed.end()) {
+      of = t.executed.insert(of, executed_instructions{});
+      of->launch = launch;
+      of->counts.resize(b.executions.size());
+    }
+    for (std::size_t i = 0; i < b.executions.size(); ++i) {
+      of->counts[i].warps += b.executions[i].warps;
+      of->counts[i].lanes += b.executions[i].lanes;
+    }
   }
 }
 

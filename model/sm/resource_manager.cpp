@@ -34,6 +34,9 @@ resource_manager::resource_manager(sc_core::sc_module_name name, unit_clock& clo
   for (auto& m : free_warps_) m = slots == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << slots) - 1;
   cta_socket.bind(*this);
   messages_.connect(clock.effects());
+  using policy = choice::priority_preemption;
+  const policy how = config.context.priority_preemption;
+  counts_executions_ = config.energy.account && (how == policy::flush || how == policy::auto_);
 }
 
 tlm::tlm_sync_enum resource_manager::nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
@@ -125,6 +128,7 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   b.sequence = ++blocks_begun_;
   b.unsettled = 0;
   b.executed = 0;
+  b.executions.assign(counts_executions_ ? launch.decoded->code.size() : 0, {});
   b.transaction = &t;
   b.launch = &launch;
   b.warps.assign(launch.warps_per_block(), 0);
@@ -139,6 +143,7 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   b.context.index.z = static_cast<std::uint32_t>(t.block / launch.grid.x / launch.grid.y);
   invariant(launch.recorded() == (t.recording != nullptr), "a block of a recorded launch came without its recording");
   b.context.recording = t.recording.get();
+  b.context.executed = counts_executions_ ? b.executions.data() : nullptr;
   if (t.recording) {
     const std::uint32_t* place = t.recording->index();
     b.context.index = {place[0], place[1], place[2]};

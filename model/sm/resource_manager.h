@@ -41,12 +41,13 @@ struct resident_block {
   block_allocation allocation;
   std::vector<std::uint8_t> warps;  // warp id on the SM, by warp of the block
   unsigned warps_left = 0;
-  std::uint64_t live = 0;              // warps of the block that have not exited, bit per warp
-  unsigned most_blocks = 0;            // blocks of the launch that fit on an SM
-  std::uint64_t sequence = 0;          // number of the block among all that came to the SM
-  unsigned unsettled = 0;              // exited warps whose stores are not all acknowledged
-  std::uint64_t executed = 0;          // warp instructions of its warps that have left
-  bool released = false;               // it lets the next launch of its stream begin
+  std::uint64_t live = 0;                         // warps of the block that have not exited, bit per warp
+  unsigned most_blocks = 0;                       // blocks of the launch that fit on an SM
+  std::uint64_t sequence = 0;                     // number of the block among all that came to the SM
+  unsigned unsettled = 0;                         // exited warps whose stores are not all acknowledged
+  std::uint64_t executed = 0;                     // warp instructions of its warps that have left
+  std::vector<simt::execution_count> executions;  // by instruction; empty: not counted
+  bool released = false;                          // it lets the next launch of its stream begin
   std::uint64_t waits_for_launch = 0;  // warps of which lanes wait for the end of the launch before, bit per warp
 };
 
@@ -98,6 +99,9 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   [[nodiscard]] unsigned cta_slots() const { return static_cast<unsigned>(blocks_.size()); }
   /// Allocates a free warp slot of a sub-partition. Returns the warp id on the SM.
   unsigned take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle);
+  /// Blocks that begin from now on count by instruction what they execute, from which the energy follows that a flush
+  /// repeats; otherwise each instruction of a flushed block costs its launch's mean.
+  void count_executions() { counts_executions_ = true; }
   /// Restarts a dropped block whose resources are reserved again. Returns its CTA slot.
   unsigned run_anew(resident_block dropped, cycle_t cycle);
   /// CTA slot of a warp id, and the warp's number within its block.
@@ -199,6 +203,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   unsigned resident_warps_ = 0;
   cta_transaction fault_;  // not a block's transaction, which may end before the message arrives
   bool failed_ = false;
+  bool counts_executions_ = false;
   std::vector<bool> launch_seen_;
   std::set<std::uint32_t> early_;  // launches of which blocks came before the launch before them had ended
   // Traced signals, updated only while they are traced.

@@ -116,6 +116,12 @@ bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_sl
   w.stream->advance(w);
 }
 
+void issue_stage::count_in_block(const warp_slot& w, unsigned lanes) {
+  simt::execution_count& count = w.state.block->executed[w.line - w.profile->lines()];
+  ++count.warps;
+  count.lanes += lanes;
+}
+
 bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
   const decoded_instruction& d = *w.next;
   const simt::lane_mask mask = simt::guarded(d.guard, w.state);
@@ -132,6 +138,7 @@ bool issue_stage::issue_one(unsigned slot, warp_slot& w, cycle_t cycle) {
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
   c.nonpred_thread_inst += lanes;
   w.profile->add(*w.line, launch_profile::lanes, lanes);
+  if (__builtin_expect(w.counted, 0)) count_in_block(w, lanes);
   unsigned latency = 0;  // as the unit answers
   switch (d.kind) {
     case issue_kind::arithmetic: issue_arithmetic(slot, w, mask, cycle); return true;

@@ -68,6 +68,11 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
   driver_.observe(*this);
   gpu_.host_acts_until(last_cycle_of(j));
   machine_.simulate_ahead(limit(), !job_.preemptions.empty());
+  const auto flushes = [](const preemption& p) {
+    return p.mode == preemption_mode::flush || p.mode == preemption_mode::automatic;
+  };
+  if (std::any_of(job_.preemptions.begin(), job_.preemptions.end(), flushes))
+    for (unsigned i = 0; i < gpu_.sm_count(); ++i) gpu_.sm_at(i).resource_manager.count_executions();
   if (signals_ != nullptr) gpu_.core_clock().observe(signal_watch_);
 }
 

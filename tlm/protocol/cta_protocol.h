@@ -74,10 +74,10 @@ struct switched_block {
   std::uint64_t executed = 0;  // warp instructions so far
 };
 
-/// How often the instructions of a launch have executed on an SM.
+/// What blocks of a launch have executed together.
 struct executed_instructions {
   std::uint32_t launch = 0;
-  std::vector<std::uint64_t> counts;  // warp instructions, by instruction of the program
+  std::vector<simt::execution_count> counts;  // by instruction of the program
 };
 
 /// The payload of preempt, restore, saved and resumed: the blocks of one SM that leave it and return. Owned by the CWD.
@@ -91,7 +91,7 @@ struct context_transaction : cta_transaction {
   std::uint64_t restore_cycle = 0;     // set by the SM: reading begins
   std::uint64_t resumed_cycle = 0;     // set by the SM: the warps may issue again
   std::vector<switched_block> blocks;  // set by the SM
-  /// Set by the SM in a flush: of each launch whose blocks leave, up to then.
+  /// Set by the SM in a flush if it counts this: of each launch, by the blocks that leave.
   std::vector<executed_instructions> executed;
 };
 

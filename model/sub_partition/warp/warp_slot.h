@@ -57,6 +57,7 @@ struct alignas(64) warp_slot {
   warp_phase stopped_in = warp_phase::empty;  // phase stopped: the phase before
   bool redirected = false;                    // the fetch in progress follows a taken branch
   bool jumps = false;                         // may continue out of sequence after any instruction
+  bool counted = false;                       // its block counts by instruction what it executes
   std::uint16_t not_taken = 0;   // transactions of global memory that the load/store unit has still to take
   profile_line* line = nullptr;  // profile line of the next instruction
   simt::warp_state state;

@@ -69,6 +69,8 @@ l:
 }
 
 /// Writes k.ptx and returns a job: blocks that compute and then store, twelve of which a chip of two SMs holds four.
+/// Kernel `mixed` has blocks of three kinds: a few integers, many of them, and double precision in a quarter of the
+/// lanes.
 inline json write_uneven_job(const std::filesystem::path& place) {
   std::ofstream(place / "k.ptx") << R"(.version 6.0
 .target sm_50
@@ -94,6 +96,35 @@ store:
   sub.u32 %r1, %r1, 1;
   setp.ne.u32 %p1, %r1, 0;
   @%p1 bra store;
+  ret;
+}
+.visible .entry mixed(.param .u64 p) {
+  .reg .b32 %r<7>;
+  .reg .f64 %f<2>;
+  .reg .pred %p<4>;
+  mov.u32 %r1, 50;
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %ctaid.x;
+  rem.u32 %r4, %r3, 3;
+  setp.eq.u32 %p1, %r4, 0;
+  @%p1 bra doubles;
+  mul.lo.u32 %r1, %r1, %r4;
+  mul.lo.u32 %r1, %r1, %r4;
+integers:
+  mad.lo.u32 %r2, %r2, %r2, %r1;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra integers;
+  ret;
+doubles:
+  and.b32 %r5, %r2, 31;
+  setp.lt.u32 %p2, %r5, 8;
+  cvt.rn.f64.u32 %f1, %r2;
+again:
+  @%p2 fma.rn.f64 %f1, %f1, %f1, %f1;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p3, %r1, 0;
+  @%p3 bra again;
   ret;
 }
 )";
