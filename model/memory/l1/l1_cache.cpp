@@ -132,7 +132,7 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
     if (m.waiting > mshr_merges_) return nack(access, phase);
     merged = rest & m.pending;
     missed = rest & ~m.pending;
-    if (missed != 0 && port_.full()) return nack(access, phase);
+    if (missed != 0 && !room_for_data()) return nack(access, phase);
   } else if (!room_for_read()) {
     return nack(access, phase);
   }
@@ -216,7 +216,8 @@ tlm::tlm_sync_enum l1_cache::bypass(l1_access& access, l1_phase& phase, std::uin
 }
 
 tlm::tlm_sync_enum l1_cache::read_instructions(l1_access& access, l1_phase& phase) {
-  if (port_.full()) return nack(access, phase);
+  code_waits_ = port_.full();
+  if (code_waits_) return nack(access, phase);
   line_payload& p = take_payload({nullptr, &access, l1_tags::none, access.launch, false, no_warp, &traffic_of(access)});
   p.request.what = gpu_request::kind::instruction;
   p.make_read(access.line, access.sectors);
@@ -232,7 +233,7 @@ tlm::tlm_sync_enum l1_cache::read_instructions(l1_access& access, l1_phase& phas
 tlm::tlm_sync_enum l1_cache::bulk_access(l1_access& access, l1_phase& phase) {
   const lsu_transaction& t = *access.transaction;
   if (t.kind == lsu_kind::reduction) return atomic(access, phase);
-  if (port_.full()) return nack(access, phase);
+  if (!room_for_data()) return nack(access, phase);
   const bool reads = t.kind == lsu_kind::load;
   l1_counters& c = counters[t.launch->launch_id];
   ++(reads ? c.bulk_reads : c.bulk_writes);

@@ -168,7 +168,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   tlm::tlm_sync_enum read_instructions(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum bulk_access(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum nack(l1_access& access, l1_phase& phase);
-  [[nodiscard]] bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
+  /// Whether data may be sent: the last place in the miss queue is for code that waits for one.
+  [[nodiscard]] bool room_for_data() const { return port_.room() > (code_waits_ ? 1u : 0u); }
+  [[nodiscard]] bool room_for_read() const { return room_for_data() && reads_ < mshr_entries_; }
   [[nodiscard]] instruction_traffic& traffic_of(const l1_access& access);
   void count_load(const l1_access& access, l1_counters& c, std::uint8_t hit, std::uint8_t read);
   void read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c);
@@ -229,6 +231,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private phase_target
   std::unique_ptr<lost_locality> locality_;
   fence_observer* fence_observer_ = nullptr;
   std::uint8_t nacked_ = 0;  // bit o: a requester of l1_origin o waits for a retry
+  bool code_waits_ = false;  // for a place in the miss queue
   bool warned_ = false;
   request_observer* observer_ = nullptr;
 };

@@ -41,7 +41,7 @@ std::uint8_t l1_cache::store_into_line(const l1_access& access, line_payload& p,
 }
 
 tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
-  if (port_.full()) return nack(access, phase);
+  if (!room_for_data()) return nack(access, phase);
   line_payload& p = make_request(access, gpu_request::kind::store, &access, l1_tags::none);
   lanes_to_bytes(*access.transaction, access.lanes, p.line_data(), p.line_enables());
   p.make_write(access.line);
@@ -69,7 +69,7 @@ tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
 // Atomics are performed in the L2. The L1's copy of their sectors is invalidated, as it would be too old for the warp's
 // next load.
 tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
-  if (port_.full()) return nack(access, phase);
+  if (!room_for_data()) return nack(access, phase);
   drop_sectors(access.line, access.sectors);
   line_payload& p = make_request(access, gpu_request::kind::atomic, &access, l1_tags::none);
   p.make_atomic(access.line);
