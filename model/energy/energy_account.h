@@ -86,7 +86,8 @@ class energy_account {
   /// instructions.
   /// `counts`: those of of_launch(); `whole`: all of the launch's energy.
   [[nodiscard]] instruction_joules by_instruction(std::uint32_t launch, const launch_counts& counts,
-                                                  const energy_metrics& whole);
+                                                  const energy_metrics& whole,
+                                                  const std::vector<const block_counts*>& of_blocks = {});
   /// A switch of blocks of a launch on an SM. Its lines cost as much as all of the launch's there do in the mean. A
   /// sector that comes back from device memory was written there, too.
   [[nodiscard]] switch_energy of_switch(std::uint32_t launch, unsigned sm, std::uint64_t bytes_saved,
@@ -233,9 +234,13 @@ class energy_account {
   [[nodiscard]] std::uint64_t replays_in(std::uint32_t launch, unsigned sm) const;
   /// Dynamic energy of a launch in all of its SMs; `m` gets that of each.
   [[nodiscard]] sums in_sms(energy_metrics& m, std::uint32_t launch, const launch_code& code);
-  /// Joules of each instruction without what it asks of the memory system.
-  instruction_joules of_instructions_alone(std::uint32_t launch, const launch_code& code,
-                                           const std::vector<instruction_energy>& energies);
+  /// Joules of each instruction without what it asks of the memory system: of its warp instructions, and of their
+  /// lanes.
+  struct execution_joules {
+    std::vector<double> of_warps, of_lanes;
+  };
+  execution_joules of_instructions_alone(std::uint32_t launch, const launch_code& code,
+                                         const std::vector<instruction_energy>& energies);
   [[nodiscard]] memory_joules in_memory_of(std::uint32_t launch, unsigned sm) const;
   [[nodiscard]] double joules_in_l2(const memory_events& e) const;
   [[nodiscard]] double joules_in_dram(const memory_events& e) const;

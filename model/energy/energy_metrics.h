@@ -153,8 +153,7 @@ struct energy_series {
 /// Dynamic energy of a kernel by instruction of its program, J.
 struct instruction_joules {
   std::vector<double> of;
-  std::vector<double> by_warp;  // part of it that each warp instruction costs, whatever its lanes do
-  double shared = 0;            // part of that, of each, in what no instruction asks for: reads of code, contexts
+  std::vector<double> of_blocks;  // of what was asked for: executions of some blocks
 };
 
 /// The energy of a context switch.

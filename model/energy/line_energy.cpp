@@ -29,6 +29,16 @@ struct demand {
   double dram_write = 0;  // what was written in the L2, to be written back at some time
   bool asks = false;      // any but `executed` is not 0
 
+  demand() = default;
+  /// Of so many executions of an instruction, which have moved that.
+  demand(const decoded_instruction& d, std::uint64_t times, const instruction_traffic& moved,
+         const energy_parameters& p)
+      : executed(static_cast<double>(times)) {
+    if (accesses_memory(d)) add(moved, p);
+    if (!d.has_constant) return;
+    constant += executed;
+    asks = true;
+  }
   void add(const demand& d) {
     executed += d.executed;
     if (!d.asks) return;
@@ -78,17 +88,18 @@ class division {
     if (all_.*by > 0) each_.*by = (joules - shared) / (all_.*by);
   }
 
+  /// Of an instruction's demand, without what no instruction has asked for.
+  [[nodiscard]] double of(const demand& d) const { return d.times(each_); }
   /// Before any instruction has executed, only reads of code have cost something: the first one gets it.
   void add_to(instruction_joules& joules, const std::vector<demand>& demands) const {
     std::vector<double>& of = joules.of;
     if (of.empty()) return;
     if (all_.executed == 0) of.front() += by_execution_;
-    joules.shared = all_.executed > 0 ? by_execution_ / all_.executed + each_.executed : 0;
+    const double shared = all_.executed > 0 ? by_execution_ / all_.executed + each_.executed : 0;
     for (std::size_t i = 0; i < of.size(); ++i) {
       const demand& d = demands[i];
       if (d.executed == 0) continue;
-      of[i] += d.executed * joules.shared;
-      joules.by_warp[i] += d.executed * joules.shared;
+      of[i] += d.executed * shared;
       if (d.asks) of[i] += d.times(each_);
     }
   }
@@ -102,17 +113,17 @@ class division {
 }  // namespace
 
 // Under a power cap, an SM's counts weigh as much as its energy is of that at the configured voltage.
-instruction_joules energy_account::of_instructions_alone(std::uint32_t launch, const launch_code& code,
-                                                         const std::vector<instruction_energy>& energies) {
-  instruction_joules joules;
-  joules.of.resize(code.counts.size());
-  joules.by_warp.resize(code.counts.size());
+energy_account::execution_joules energy_account::of_instructions_alone(
+    std::uint32_t launch, const launch_code& code, const std::vector<instruction_energy>& energies) {
+  execution_joules joules;
+  joules.of_warps.resize(code.counts.size());
+  joules.of_lanes.resize(code.counts.size());
   const auto add = [&](std::size_t i, double weight, std::uint64_t executed, std::uint64_t lanes) {
     const instruction_energy& e = energies[i];
-    const double of_warps = static_cast<double>(executed) * (prices_.instruction_pj + e.unit_per_warp);
-    const double of_lanes = static_cast<double>(lanes) * (e.unit_per_lane + e.registers_per_lane);
-    joules.by_warp[i] += weight * joules_per_pj * of_warps;
-    joules.of[i] += weight * joules_per_pj * (of_warps + of_lanes);
+    joules.of_warps[i] +=
+        weight * joules_per_pj * static_cast<double>(executed) * (prices_.instruction_pj + e.unit_per_warp);
+    joules.of_lanes[i] +=
+        weight * joules_per_pj * static_cast<double>(lanes) * (e.unit_per_lane + e.registers_per_lane);
   };
   constexpr auto executed = launch_profile::executed, lanes = launch_profile::lanes;
   if (ledger_ == nullptr) {
@@ -134,24 +145,23 @@ instruction_joules energy_account::of_instructions_alone(std::uint32_t launch, c
 }
 
 instruction_joules energy_account::by_instruction(std::uint32_t launch, const launch_counts& counts,
-                                                  const energy_metrics& whole) {
+                                                  const energy_metrics& whole,
+                                                  const std::vector<const block_counts*>& of_blocks) {
   const launch_code& code = counts.code;
   instruction_traffic of_none;
   for (const sm_events& of : with_all_sms(launch).sms)
     if (const instruction_traffic* t = sms_[of.sm]->l1.other_traffic.find(launch)) of_none.add(*t);
   std::vector<demand> demands(code.counts.size());
+  execution_joules alone;
   instruction_joules joules;
   if (code.program != nullptr) {
-    joules = of_instructions_alone(launch, code, prices_of_program(*code.program)->energies);
+    alone = of_instructions_alone(launch, code, prices_of_program(*code.program)->energies);
+    for (std::size_t i = 0; i < demands.size(); ++i) joules.of.push_back(alone.of_warps[i] + alone.of_lanes[i]);
     for (std::size_t i = 0; i < demands.size(); ++i) {
       const std::uint64_t executed = code.counts[i].counts[launch_profile::executed];
       if (executed == 0) continue;
       const decoded_instruction& d = code.program->code[i];
-      demands[i].executed = static_cast<double>(executed);
-      if (accesses_memory(d)) demands[i].add(code.counts[i].traffic, prices_);
-      if (!d.has_constant) continue;
-      demands[i].constant += demands[i].executed;
-      demands[i].asks = true;
+      demands[i] = demand(d, executed, code.counts[i].traffic, prices_);
     }
   }
   demand other;
@@ -171,6 +181,21 @@ instruction_joules energy_account::by_instruction(std::uint32_t launch, const la
   share(written, &demand::dram_write);
   share(whole.by_unit[unit::context], &demand::executed);
   d.add_to(joules, demands);
+  for (const block_counts* blocks : of_blocks) {
+    double sum = 0;
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+      const execution_count& own = blocks->executed[i];
+      if (own.warps == 0) continue;
+      const decoded_instruction& instruction = code.program->code[i];
+      const instruction_traffic moved =
+          accesses_memory(instruction) ? blocks->moved[code.program->accesses[i]] : instruction_traffic{};
+      const auto lanes = static_cast<double>(code.counts[i].counts[launch_profile::lanes]);
+      sum += static_cast<double>(own.warps) * alone.of_warps[i] / demands[i].executed;
+      if (own.lanes != 0) sum += static_cast<double>(own.lanes) * alone.of_lanes[i] / lanes;
+      sum += d.of(demand(instruction, own.warps, moved, prices_));
+    }
+    joules.of_blocks.push_back(sum);
+  }
   return joules;
 }
 

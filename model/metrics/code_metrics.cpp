@@ -18,7 +18,7 @@ void add(instruction_metrics& to, const launch_profile& profile, std::size_t i) 
   to.thread_executed += at.lanes;
   to.warp_states.add(at.stalls);
   if (!accesses_memory(d)) return;
-  const instruction_traffic& moved = profile.traffic(i);
+  const instruction_traffic moved = profile.traffic(i);
   to.accesses += at.executed;
   to.replays += moved.replays;
   to.memory.add(moved, requested_bytes(d, at));

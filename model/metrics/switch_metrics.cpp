@@ -100,36 +100,6 @@ void fill_switch_energies(run_metrics& r, const energy_account& energy, const sw
   }
 }
 
-/// Joules of the instructions of a launch.
-struct mean_joules {
-  std::vector<double> of_warp, of_lane;  // by instruction: each warp instruction, and each of its lanes beside that
-  double of_any = 0;                     // a warp instruction
-
-  mean_joules(const instruction_joules& joules, const launch_code& code);
-  [[nodiscard]] double of(const executed_instructions& e) const;
-};
-
-// What no instruction asks for is left out: code stays in the caches.
-mean_joules::mean_joules(const instruction_joules& joules, const launch_code& code) {
-  double all = 0, executed = 0;
-  for (std::size_t i = 0; i < joules.of.size(); ++i) {
-    const auto warps = static_cast<double>(code.counts[i].counts[launch_profile::executed]);
-    const auto lanes = static_cast<double>(code.counts[i].counts[launch_profile::lanes]);
-    of_warp.push_back(warps == 0 ? 0 : joules.by_warp[i] / warps - joules.shared);
-    of_lane.push_back(ratio(joules.of[i] - joules.by_warp[i], lanes));
-    all += joules.of[i] - warps * joules.shared;
-    executed += warps;
-  }
-  of_any = ratio(all, executed);
-}
-
-double mean_joules::of(const executed_instructions& e) const {
-  double joules = 0;
-  for (std::size_t i = 0; i < std::min(e.counts.size(), of_warp.size()); ++i)
-    joules += static_cast<double>(e.counts[i].warps) * of_warp[i] + static_cast<double>(e.counts[i].lanes) * of_lane[i];
-  return joules;
-}
-
 /// The instructions that an SM's flush has ended, of one launch.
 struct ended_work {
   std::size_t entry = 0;                            // of context_switches
@@ -156,14 +126,26 @@ work_by_launch work_of_flushes(const gpu& g, const switch_entries& entries) {
   return all;
 }
 
+double executed_in(const launch_code& code) {
+  std::uint64_t sum = 0;
+  for (const instruction_sum& i : code.counts) sum += i.counts[launch_profile::executed];
+  return static_cast<double>(sum);
+}
+
 void fill_repeated_energies(run_metrics& r, const gpu& g, energy_account& energy, const switch_entries& entries) {
   for (const auto& [launch, flushes] : work_of_flushes(g, entries)) {
     const launch_counts counts = sums_of(g, launch).counts;
     const kernel_metrics& kernel = r.kernels.at(r.context_switches[flushes[0].entry].kernel);
-    const mean_joules mean(joules_of(kernel, energy, counts), counts.code);
+    std::vector<const block_counts*> of_blocks;
+    for (const ended_work& work : flushes)
+      if (work.executed != nullptr) of_blocks.push_back(&work.executed->counts);
+    const instruction_joules joules = joules_of(kernel, energy, counts, of_blocks);
+    if (joules.of_blocks.size() != of_blocks.size()) continue;  // the energy is not known
+    const double mean = ratio(kernel.energy.total_joules - kernel.energy.static_joules, executed_in(counts.code));
+    auto counted = joules.of_blocks.begin();
     for (const ended_work& work : flushes)
       r.context_switches[work.entry].energy.repeated_joules +=
-          work.executed != nullptr ? mean.of(*work.executed) : work.warps * mean.of_any;
+          work.executed != nullptr ? *counted++ : work.warps * mean;
   }
 }
 

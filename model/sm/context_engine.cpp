@@ -212,26 +212,22 @@ void context_engine::end_saving(cycle_t cycle) {
   }
   if (t.mode == preemption_mode::flush) note_executed(t);
   std::vector<std::uint32_t>().swap(image_.words());
-  if (!context_.blocks.empty()) saved_.push_back(std::move(context_));
+  if (!context_.blocks.empty() && !t.drops) saved_.push_back(std::move(context_));
   context_ = {};
   step_ = step::idle;
   resources_.report(t, cta_phase::saved, cycle);
 }
 
-void context_engine::note_executed(context_transaction& t) const {
-  for (const resident_block& b : context_.blocks) {
-    if (b.executions.empty()) continue;
+// No operation of the blocks is on the way.
+void context_engine::note_executed(context_transaction& t) {
+  for (resident_block& b : context_.blocks) {
+    block_counts* const counts = std::exchange(b.context.counts, nullptr);
+    if (counts == nullptr) continue;
     const std::uint32_t launch = b.launch->launch_id;
     auto of = std::find_if(t.executed.begin(), t.executed.end(), [&](const auto& e) { return e.launch == launch; });
-    if (of == t.executed.end()) {
-      of = t.executed.insert(of, executed_instructions{});
-      of->launch = launch;
-      of->counts.resize(b.executions.size());
-    }
-    for (std::size_t i = 0; i < b.executions.size(); ++i) {
-      of->counts[i].warps += b.executions[i].warps;
-      of->counts[i].lanes += b.executions[i].lanes;
-    }
+    if (of == t.executed.end()) of = t.executed.insert(of, executed_instructions{launch, {}});
+    of->counts.add(*counts);
+    counts->owner->end_block(*counts);
   }
 }
 

@@ -97,7 +97,7 @@ class context_engine : public sc_core::sc_module, public clocked {
   void move_lines(cycle_t cycle);
   bool send_line(cycle_t cycle);
   void exchange(unsigned cta_slot);
-  void note_executed(context_transaction& t) const;
+  void note_executed(context_transaction& t);
   sub_partition& partition_of(unsigned warp) { return partitions_[warp % sub_partitions_]; }
   [[nodiscard]] unsigned slot_of(unsigned warp) const { return warp / sub_partitions_; }
   template <class F>

@@ -128,7 +128,6 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   b.sequence = ++blocks_begun_;
   b.unsettled = 0;
   b.executed = 0;
-  b.executions.assign(counts_executions_ ? launch.decoded->code.size() : 0, {});
   b.transaction = &t;
   b.launch = &launch;
   b.warps.assign(launch.warps_per_block(), 0);
@@ -143,7 +142,6 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   b.context.index.z = static_cast<std::uint32_t>(t.block / launch.grid.x / launch.grid.y);
   invariant(launch.recorded() == (t.recording != nullptr), "a block of a recorded launch came without its recording");
   b.context.recording = t.recording.get();
-  b.context.executed = counts_executions_ ? b.executions.data() : nullptr;
   if (t.recording) {
     const std::uint32_t* place = t.recording->index();
     b.context.index = {place[0], place[1], place[2]};

@@ -41,13 +41,12 @@ struct resident_block {
   block_allocation allocation;
   std::vector<std::uint8_t> warps;  // warp id on the SM, by warp of the block
   unsigned warps_left = 0;
-  std::uint64_t live = 0;                         // warps of the block that have not exited, bit per warp
-  unsigned most_blocks = 0;                       // blocks of the launch that fit on an SM
-  std::uint64_t sequence = 0;                     // number of the block among all that came to the SM
-  unsigned unsettled = 0;                         // exited warps whose stores are not all acknowledged
-  std::uint64_t executed = 0;                     // warp instructions of its warps that have left
-  std::vector<simt::execution_count> executions;  // by instruction; empty: not counted
-  bool released = false;                          // it lets the next launch of its stream begin
+  std::uint64_t live = 0;              // warps of the block that have not exited, bit per warp
+  unsigned most_blocks = 0;            // blocks of the launch that fit on an SM
+  std::uint64_t sequence = 0;          // number of the block among all that came to the SM
+  unsigned unsettled = 0;              // exited warps whose stores are not all acknowledged
+  std::uint64_t executed = 0;          // warp instructions of its warps that have left
+  bool released = false;               // it lets the next launch of its stream begin
   std::uint64_t waits_for_launch = 0;  // warps of which lanes wait for the end of the launch before, bit per warp
 };
 
@@ -102,6 +101,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   /// Blocks that begin from now on count by instruction what they execute, from which the energy follows that a flush
   /// repeats; otherwise each instruction of a flushed block costs its launch's mean.
   void count_executions() { counts_executions_ = true; }
+  [[nodiscard]] bool counts_executions() const { return counts_executions_; }
   /// Restarts a dropped block whose resources are reserved again. Returns its CTA slot.
   unsigned run_anew(resident_block dropped, cycle_t cycle);
   /// CTA slot of a warp id, and the warp's number within its block.

@@ -110,6 +110,12 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   resident_block& b = resource_manager.block(cta_slot);
   const unsigned warps = b.launch->warps_per_block();
   divide_cache();
+  if (resource_manager.counts_executions()) {
+    if (b.context.counts != nullptr) b.context.counts->owner->end_block(*b.context.counts);
+    launch_profile& profile = profiles[b.launch->launch_id];
+    profile.begin(b.launch->decoded);
+    b.context.counts = &profile.begin_block();
+  }
   barrier_unit.open(cta_slot, warps, b.launch->threads_per_block());
   for (unsigned w = 0; w < warps; ++w) {
     const unsigned partition = b.allocation.partition_of_warp[w];

@@ -117,8 +117,10 @@ bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_sl
 }
 
 void issue_stage::count_in_block(const warp_slot& w, unsigned lanes) {
-  simt::execution_count& count = w.state.block->executed[w.line - w.profile->lines()];
-  ++count.warps;
+  block_counts& counts = *w.state.block->counts;
+  const auto index = static_cast<std::uint32_t>(w.line - w.profile->lines());
+  execution_count& count = counts.executed[index];
+  if (count.warps++ == 0) counts.touched.push_back(index);
   count.lanes += lanes;
 }
 

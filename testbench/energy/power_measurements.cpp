@@ -104,6 +104,9 @@ class reader {
       if (all_.clock_mhz != 0 && clock_mhz != all_.clock_mhz)
         fail(row, "clock_mhz: got " + row.at(table_.column("clock_mhz")) +
                       ", expected that of the rows before: the voltage of another clock changes all energies");
+      const numeric_range& range = find_parameter("energy.reference_clock_mhz")->range;
+      if (!range.holds(clock_mhz))
+        fail(row, "clock_mhz: got " + row.at(table_.column("clock_mhz")) + ", expected " + range.text());
       all_.clock_mhz = clock_mhz;
     }
     k.seconds = timed_ ? positive(row, "seconds") : positive(row, "cycles") / (all_.clock_mhz * 1e6);

@@ -11,6 +11,7 @@
 #include "heddle/config/message.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
+#include "heddle/sm/sm.h"
 #include "testbench/options/log.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
@@ -71,7 +72,7 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
   const auto flushes = [](const preemption& p) {
     return p.mode == preemption_mode::flush || p.mode == preemption_mode::automatic;
   };
-  if (std::any_of(job_.preemptions.begin(), job_.preemptions.end(), flushes))
+  if (config.energy.account && std::any_of(job_.preemptions.begin(), job_.preemptions.end(), flushes))
     for (unsigned i = 0; i < gpu_.sm_count(); ++i) gpu_.sm_at(i).resource_manager.count_executions();
   if (signals_ != nullptr) gpu_.core_clock().observe(signal_watch_);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/tlm/protocol/fault_details.h"
+#include "heddle/tlm/protocol/instruction_traffic.h"
 #include "heddle/tlm/protocol/preemption_mode.h"
 
 namespace heddle {
@@ -77,7 +78,7 @@ struct switched_block {
 /// What blocks of a launch have executed together.
 struct executed_instructions {
   std::uint32_t launch = 0;
-  std::vector<simt::execution_count> counts;  // by instruction of the program
+  block_counts counts;
 };
 
 /// The payload of preempt, restore, saved and resumed: the blocks of one SM that leave it and return. Owned by the CWD.
@@ -85,6 +86,7 @@ struct executed_instructions {
 struct context_transaction : cta_transaction {
   preemption_mode mode = preemption_mode::context_switch;
   std::vector<const cta_transaction*> leaving;  // blocks that leave; empty: all. Completed ones are ignored
+  bool drops = false;                           // with mode flush: the blocks do not return
   std::uint64_t request_cycle = 0;
   std::uint64_t quiesced_cycle = 0;    // set by the SM: no operation of the blocks is outstanding
   std::uint64_t saved_cycle = 0;       // set by the SM: the last byte has arrived in memory

@@ -27,4 +27,14 @@ void instruction_traffic::add(const instruction_traffic& o) {
   fetched_sectors += o.fetched_sectors;
 }
 
+void block_counts::add(const block_counts& o) {
+  executed.resize(o.executed.size());
+  moved.resize(o.moved.size());
+  for (const std::uint32_t i : o.touched) {
+    executed[i].warps += o.executed[i].warps;
+    executed[i].lanes += o.executed[i].lanes;
+  }
+  for (std::size_t i = 0; i < moved.size(); ++i) moved[i].add(o.moved[i]);
+}
+
 }  // namespace heddle

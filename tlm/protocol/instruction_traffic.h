@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace heddle {
 
@@ -30,6 +31,25 @@ struct instruction_traffic {
   std::uint64_t fetched_sectors = 0;  // that the L2 read from device memory for it
 
   void add(const instruction_traffic& o);
+};
+
+/// How often an instruction has executed.
+struct execution_count {
+  std::uint64_t warps = 0;
+  std::uint64_t lanes = 0;  // active and not predicated off, summed over the warps
+};
+
+class launch_profile;
+
+/// What one block has executed and moved.
+struct block_counts {
+  std::vector<execution_count> executed;   // by instruction of the program
+  std::vector<instruction_traffic> moved;  // by instruction that accesses memory
+  std::vector<std::uint32_t> touched;      // instructions that have executed
+  launch_profile* owner = nullptr;
+
+  /// Of another block of the same launch.
+  void add(const block_counts& o);
 };
 
 }  // namespace heddle

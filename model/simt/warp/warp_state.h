@@ -9,6 +9,10 @@
 #include "heddle/isa/program.h"
 #include "heddle/isa/recording.h"
 
+namespace heddle {
+struct block_counts;
+}
+
 namespace heddle::simt {
 
 using isa::warp_size;
@@ -68,12 +72,6 @@ inline std::uint64_t block_of_rank(const launch_context& launch, const dim3& ind
   return (z * launch.grid.y + y) * launch.grid.x + x;
 }
 
-/// How often an instruction has executed.
-struct execution_count {
-  std::uint64_t warps = 0;
-  std::uint64_t lanes = 0;  // active and not predicated off, summed over the warps
-};
-
 /// The functional state of a resident thread block.
 struct block_context {
   const launch_context* launch = nullptr;
@@ -84,7 +82,7 @@ struct block_context {
   std::uint32_t cluster_rank = 0;                  // %cluster_ctarank
   const std::uint16_t* cluster_sms = nullptr;      // SM of each block of the cluster, by rank; null: no clusters
   const isa::recorded_block* recording = nullptr;  // trace of its warps; null: they execute the program
-  execution_count* executed = nullptr;             // by instruction of the program; null: not counted
+  block_counts* counts = nullptr;                  // what it executes and moves; null: not counted apart
 };
 
 /// Entry of the reconvergence stack: when pc reaches `reconverge`, the entry is popped.

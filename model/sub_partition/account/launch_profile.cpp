@@ -2,6 +2,7 @@
 #include "heddle/sub_partition/account/launch_profile.h"
 
 #include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/sub_partition/warp/warp_slot.h"
 
 namespace heddle {
 
@@ -12,13 +13,47 @@ void launch_profile::begin(std::shared_ptr<const decoded_program> program) {
   traffic_.resize(program_->access_count);
 }
 
-instruction_traffic& launch_profile::traffic_of(const decoded_instruction& d) {
-  return traffic_[program_->accesses[static_cast<std::size_t>(&d - program_->code.data())]];
+std::size_t launch_profile::access_of(const decoded_instruction& d) const {
+  return program_->accesses[static_cast<std::size_t>(&d - program_->code.data())];
 }
 
-const instruction_traffic& launch_profile::traffic(std::size_t instruction) const {
-  static const instruction_traffic none{};
-  return accesses_memory(program_->code[instruction]) ? traffic_[program_->accesses[instruction]] : none;
+instruction_traffic launch_profile::traffic(std::size_t instruction) const {
+  if (!accesses_memory(program_->code[instruction])) return {};
+  const std::size_t access = program_->accesses[instruction];
+  instruction_traffic sum = traffic_[access];
+  for (const auto& b : blocks_) sum.add(b->moved[access]);
+  return sum;
+}
+
+block_counts& launch_profile::begin_block() {
+  if (free_blocks_.empty()) {
+    free_blocks_.push_back(blocks_.emplace_back(std::make_unique<block_counts>()).get());
+    free_blocks_.back()->owner = this;
+    free_blocks_.back()->executed.resize(program_->code.size());
+    free_blocks_.back()->moved.resize(traffic_.size());
+  }
+  block_counts& counts = *free_blocks_.back();
+  free_blocks_.pop_back();
+  fold(counts);
+  return counts;
+}
+
+void launch_profile::end_block(block_counts& counts) {
+  fold(counts);
+  free_blocks_.push_back(&counts);
+}
+
+// What has been moved counts for the launch, and no longer for the block. Most blocks of a large program execute little
+// of it.
+void launch_profile::fold(block_counts& counts) {
+  for (const std::uint32_t i : counts.touched) {
+    counts.executed[i] = {};
+    if (!accesses_memory(program_->code[i])) continue;
+    instruction_traffic& moved = counts.moved[program_->accesses[i]];
+    traffic_[program_->accesses[i]].add(moved);
+    moved = {};
+  }
+  counts.touched.clear();
 }
 
 instruction_profile instruction_sum::profile() const {
@@ -33,6 +68,10 @@ instruction_profile launch_profile::at(std::size_t instruction) const {
   instruction_sum one;
   for (unsigned n = 0; n < one.counts.size(); ++n) one.counts[n] = count(instruction, n);
   return one.profile();
+}
+
+instruction_traffic& warp_slot::traffic_of(const decoded_instruction& d) const {
+  return counted ? state.block->counts->moved[profile->access_of(d)] : profile->traffic_of(d);
 }
 
 void launch_code::add(const launch_profile& of_sm) {

@@ -68,21 +68,29 @@ class launch_profile {
     const std::uint64_t high = high_.empty() ? 0 : high_[instruction][what];
     return (high << 32) + lines_[instruction].low[what];
   }
-  /// What a memory or texture instruction of the program has moved.
-  instruction_traffic& traffic_of(const decoded_instruction& d);
-  /// The same; zeros for other instructions.
-  [[nodiscard]] const instruction_traffic& traffic(std::size_t instruction) const;
+  /// What a memory or texture instruction of the program has moved, but for blocks that count apart.
+  instruction_traffic& traffic_of(const decoded_instruction& d) { return traffic_[access_of(d)]; }
+  /// The same, with such blocks; zeros for other instructions.
+  [[nodiscard]] instruction_traffic traffic(std::size_t instruction) const;
+  /// Counts for a block that counts apart, until its end. They stay valid after it, for stores on the way.
+  block_counts& begin_block();
+  void end_block(block_counts& counts);
+  /// Which of the program's accesses to memory an instruction is.
+  [[nodiscard]] std::size_t access_of(const decoded_instruction& d) const;
   /// Null before the launch's first warp.
   [[nodiscard]] const decoded_program* program() const { return program_.get(); }
 
  private:
   friend struct launch_code;
+  void fold(block_counts& counts);
   void carry(const profile_line& from, unsigned what, std::uint64_t high);
 
   std::vector<profile_line> lines_;
   std::vector<profile_counts> high_;          // empty until a count exceeds 32 bits
   std::vector<instruction_traffic> traffic_;  // of the instructions that access memory
   std::shared_ptr<const decoded_program> program_;
+  std::vector<std::unique_ptr<block_counts>> blocks_;
+  std::vector<block_counts*> free_blocks_;
 };
 
 /// A launch's program, and what its instructions have counted on several SMs.

@@ -145,7 +145,7 @@ void memory_issue::issue(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   t.texture = false;
   t.word = 0;
   t.issue_cycle = cycle;
-  t.traffic = &w.profile->traffic_of(*w.next);
+  t.traffic = &w.traffic_of(*w.next);
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
   if (!w.stream->addresses(slot, mask, t)) return operations_.give_back(o);

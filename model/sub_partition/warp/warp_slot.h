@@ -76,6 +76,8 @@ struct alignas(64) warp_slot {
   bulk_groups bulk;             // of bulk copies from shared memory
   std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `record`
 
+  /// What an instruction of its program has moved.
+  [[nodiscard]] instruction_traffic& traffic_of(const decoded_instruction& d) const;
   [[nodiscard]] bool outstanding() const { return loads + stores != 0; }
   /// What a fence waits for: not for copies to shared memory.
   [[nodiscard]] bool holds_fence() const { return loads + stores != copying; }

@@ -239,6 +239,10 @@ TEST_F(energy_fit, refuses_what_it_cannot_read) {
   refused({"m.csv"}, "m.csv:3: kernel 'k' occurs twice, expected one row, or names that tell them apart");
   write("kernel,watts,seconds,active_sms\nk,1,1,81\n");
   refused({"m.csv"}, "m.csv:2: active_sms: got 81, expected at most 80, the SMs of --gpu");
+  for (const std::string clock : {"1e18", "1e-5", "1417000"}) {
+    write("kernel,watts,cycles,clock_mhz,active_sms\nk,1,9," + clock + ",2\n");
+    refused({"m.csv"}, "m.csv:2: clock_mhz: got " + clock + ", expected 1 to 100000");
+  }
   write("kernel,watts,cycles,clock_mhz,active_sms\nk,1,9,700,2\nl,1,9,1200,2\n");
   refused({"m.csv"},
           "m.csv:3: clock_mhz: got 1200, expected that of the rows before: the voltage of another clock changes all "

@@ -69,8 +69,8 @@ l:
 }
 
 /// Writes k.ptx and returns a job: blocks that compute and then store, twelve of which a chip of two SMs holds four.
-/// Kernel `mixed` has blocks of three kinds: a few integers, many of them, and double precision in a quarter of the
-/// lanes.
+/// Kernel `mixed` has blocks of three kinds: a few integers, many of them with bank conflicts, and double precision in
+/// a quarter of the lanes, which alone access shared memory and constants.
 inline json write_uneven_job(const std::filesystem::path& place) {
   std::ofstream(place / "k.ptx") << R"(.version 6.0
 .target sm_50
@@ -102,6 +102,7 @@ store:
   .reg .b32 %r<7>;
   .reg .f64 %f<2>;
   .reg .pred %p<4>;
+  .shared .align 8 .b8 s[32768];
   mov.u32 %r1, 50;
   mov.u32 %r2, %tid.x;
   mov.u32 %r3, %ctaid.x;
@@ -110,7 +111,13 @@ store:
   @%p1 bra doubles;
   mul.lo.u32 %r1, %r1, %r4;
   mul.lo.u32 %r1, %r1, %r4;
+  mul.lo.u32 %r5, %r2, %r4;
+  shl.b32 %r5, %r5, 3;
+  and.b32 %r5, %r5, 32764;
+  mov.u32 %r6, s;
+  add.u32 %r5, %r5, %r6;
 integers:
+  st.shared.u32 [%r5], %r2;
   mad.lo.u32 %r2, %r2, %r2, %r1;
   sub.u32 %r1, %r1, 1;
   setp.ne.u32 %p1, %r1, 0;
@@ -120,8 +127,12 @@ doubles:
   and.b32 %r5, %r2, 31;
   setp.lt.u32 %p2, %r5, 8;
   cvt.rn.f64.u32 %f1, %r2;
+  mov.u32 %r6, s;
+  shl.b32 %r5, %r2, 3;
+  add.u32 %r6, %r6, %r5;
 again:
   @%p2 fma.rn.f64 %f1, %f1, %f1, %f1;
+  @%p2 st.shared.f64 [%r6], %f1;
   sub.u32 %r1, %r1, 1;
   setp.ne.u32 %p3, %r1, 0;
   @%p3 bra again;

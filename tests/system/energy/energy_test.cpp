@@ -327,7 +327,7 @@ TEST_F(energy, of_a_flush_is_that_of_what_had_executed) {
       for (const json& s : flushed["context_switches"]) repeated += s["energy"]["repeated_joules"].get<double>();
       const double added = dynamic(flushed) - dynamic(without);
       EXPECT_GT(added, 0) << gpu;
-      EXPECT_NEAR(repeated / added, 1, 0.005) << gpu << " at " << preemptions.back().first;
+      EXPECT_NEAR(repeated / added, 1, 0.01) << gpu << " at " << preemptions.back().first;
     };
     check(alone, {{part(0.4), "flush"}});
     if (gpu != "gtx1080") continue;
@@ -351,7 +351,7 @@ TEST_F(energy, of_a_flush_is_that_of_its_own_blocks) {
   const json alone = run_with({}, "");
   const std::uint64_t start = alone["kernels"][0]["start_cycle"], end = alone["kernels"][0]["end_cycle"];
   for (const auto& [mode, parts] :
-       std::map<std::string, std::vector<std::uint64_t>>{{"flush", {15, 60}}, {"auto", {15}}}) {
+       std::map<std::string, std::vector<std::uint64_t>>{{"flush", {15, 60}}, {"auto", {6}}}) {
     std::vector<std::uint64_t> cycles;
     for (const std::uint64_t part : parts) cycles.push_back(start + (end - start) * part / 100);
     const json flushed = run_with(cycles, mode);
