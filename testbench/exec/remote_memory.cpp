@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace heddle::testbench {
 
@@ -31,16 +34,35 @@ bool move_all(std::uint64_t address, std::uint8_t* data, std::size_t bytes, Move
 
 }  // namespace
 
+// The memory of a process whose first thread has ended is reached by another one.
+bool remote_memory::find_thread() const {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process_) + "/task", none)) {
+    const auto thread = static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10));
+    if (thread == process_ || thread == thread_) continue;
+    thread_ = thread;
+    return true;
+  }
+  return false;
+}
+
 bool remote_memory::read(std::uint64_t address, void* data, std::size_t bytes) const {
   return move_all(address, static_cast<std::uint8_t*>(data), bytes, [this](const iovec* here, const iovec* there) {
-    return ::process_vm_readv(process_, here, 1, there, 1, 0);
+    ssize_t n = 0;
+    do n = ::process_vm_readv(thread_, here, 1, there, 1, 0);
+    while (n < 0 && errno == ESRCH && find_thread());
+    return n;
   });
 }
 
 bool remote_memory::write(std::uint64_t address, const void* data, std::size_t bytes) const {
-  return move_all(
-      address, const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(data)), bytes,
-      [this](const iovec* here, const iovec* there) { return ::process_vm_writev(process_, here, 1, there, 1, 0); });
+  auto* from = const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(data));
+  return move_all(address, from, bytes, [this](const iovec* here, const iovec* there) {
+    ssize_t n = 0;
+    do n = ::process_vm_writev(thread_, here, 1, there, 1, 0);
+    while (n < 0 && errno == ESRCH && find_thread());
+    return n;
+  });
 }
 
 std::string remote_memory::refusal(std::uint64_t address) const {

@@ -13,7 +13,7 @@ namespace heddle::testbench {
 /// The memory of a CUDA program, which is another, running process; its addresses may be invalid.
 class remote_memory {
  public:
-  explicit remote_memory(pid_t process = 0) : process_(process) {}
+  explicit remote_memory(pid_t process = 0) : process_(process), thread_(process) {}
 
   /// False: the address is not mapped, or the program has ended.
   bool read(std::uint64_t address, void* data, std::size_t bytes) const;
@@ -22,7 +22,10 @@ class remote_memory {
   [[nodiscard]] std::string refusal(std::uint64_t address) const;
 
  private:
+  bool find_thread() const;
+
   pid_t process_;
+  mutable pid_t thread_;  // by which its memory is reached
 };
 
 }  // namespace heddle::testbench

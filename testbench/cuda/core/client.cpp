@@ -37,6 +37,7 @@ struct link {
   window copies;
 };
 thread_local link own;
+/// Closes it when the thread ends, after the destructors of the thread's variables.
 struct link_end {
   ~link_end() {
     if (own.socket >= 0 && own.generation == process_generation.load()) {
@@ -46,7 +47,6 @@ struct link_end {
     own.socket = -1;
   }
 };
-thread_local link_end at_thread_end;
 
 std::mutex chip_mutex;
 wire::device_info the_chip;
@@ -164,7 +164,7 @@ bool connect(bool may_start = true) {
   static_cast<void>(at_fork);
   const char* name = over.load() ? nullptr : simulator_address();
   if (name == nullptr) return false;
-  static_cast<void>(&at_thread_end);  // constructs it
+  value_of_thread<link_end>();
   own.generation = process_generation.load();
   own.socket = connected_socket(name);
   if (own.socket < 0 && !may_start) return false;
@@ -230,17 +230,18 @@ void offer_window() {
   if (r.status != wire::success) own.copies.close();
 }
 
-// The simulator that was started for this program writes its results before the program ends, so that a process that
-// waits for the program finds the results. Programs that end otherwise (a signal, _exit(), exec()) do not get here.
+// The simulator learns that the program ends by itself, so that what it has not waited for is done all the same. One
+// that was started for this program writes its results before the program ends, so that a process that waits for the
+// program finds the results. Programs that end otherwise (a signal, _exit(), exec()) do not get here.
 __attribute__((destructor)) static void leave() {
   {
     const std::lock_guard<std::mutex> lock(chip_mutex);
-    if (chip_generation != process_generation.load() || !simulator_is_own()) return;
+    if (chip_generation != process_generation.load()) return;
   }
   if (!connect(false)) return;
   const wire::message_head head{static_cast<std::uint32_t>(wire::call::leave), 0, 0};
   char end = 0;
-  if (send_all(own.socket, &head, sizeof head)) receive_all(own.socket, &end, 1);
+  if (send_all(own.socket, &head, sizeof head) && simulator_is_own()) receive_all(own.socket, &end, 1);
   over.store(true);
   ::close(own.socket);
   own.socket = -1;

@@ -2,6 +2,8 @@
 // The program's side of the socket. No function throws, and nothing depends on SystemC.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -33,5 +35,25 @@ extern thread_local bool in_host_function;
 
 /// The modelled chip; connects if necessary. Null: there is no simulator, and a message was printed.
 const wire::device_info* chip();
+
+/// The thread's value of this type. The program's own thread_local objects may be destroyed after those of a library
+/// and still make calls, so it goes later, with the thread's keys.
+template <class T>
+T& value_of_thread() {
+  static thread_local T* value = nullptr;  // trivially destroyed
+  static const pthread_key_t key = [] {
+    pthread_key_t k{};
+    ::pthread_key_create(&k, [](void*) {
+      delete value;
+      value = nullptr;
+    });
+    return k;
+  }();
+  if (value == nullptr) {
+    value = new T;
+    ::pthread_setspecific(key, value);
+  }
+  return *value;
+}
 
 }  // namespace heddle::cuda

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/device_facts.h"
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/runtime_calls.h"
@@ -25,7 +26,7 @@ unsigned long long next_id = 1;
 unsigned retained = 0;         // references of the program to the primary context
 bool used_by_runtime = false;  // the runtime keeps the primary context
 unsigned primary_flags = 0;
-thread_local std::vector<context*> stack;
+std::vector<context*>& stack() { return value_of_thread<std::vector<context*>>(); }
 
 context& primary() {
   static auto* p = new context;
@@ -52,17 +53,17 @@ bool known(const context* c) {
 }
 
 void set_current(context* c) {
-  if (!stack.empty()) stack.pop_back();
-  if (c != nullptr) stack.push_back(c);
+  if (!stack().empty()) stack().pop_back();
+  if (c != nullptr) stack().push_back(c);
 }
 
 /// Destroys a context: its memory and modules are released.
 void end(context& c) {
   const error_t before = last_error;
-  stack.push_back(&c);
+  stack().push_back(&c);
   release_of(&c);
   unload_of(&c);
-  stack.pop_back();
+  stack().pop_back();
   last_error = before;
   c.alive = false;
 }
@@ -78,7 +79,7 @@ result_t create(context** to, unsigned flags, device_t device) {
   c.flags = flags;
   c.alive = true;
   c.id = next_id++;
-  stack.push_back(&c);
+  stack().push_back(&c);
   *to = &c;
   return result::success;
 }
@@ -91,7 +92,7 @@ result_t destroy(context* c) {
     if (!known(c) || c->primary || !c->alive) return result::invalid_context;
   }
   end(*c);
-  if (!stack.empty() && stack.back() == c) stack.pop_back();
+  if (!stack().empty() && stack().back() == c) stack().pop_back();
   return result::success;
 }
 
@@ -100,15 +101,15 @@ result_t push(context* c) {
   const std::lock_guard<std::mutex> lock(contexts_mutex);
   if (c == nullptr) return result::invalid_value;
   if (!known(c)) return result::invalid_context;
-  stack.push_back(c);  // the calls in a destroyed one are refused
+  stack().push_back(c);  // the calls in a destroyed one are refused
   return result::success;
 }
 
 result_t pop(context** to) {
   if (!driver_is_initialized()) return result::not_initialized;
-  if (stack.empty()) return result::invalid_context;
-  if (to != nullptr) *to = stack.back();
-  stack.pop_back();
+  if (stack().empty()) return result::invalid_context;
+  if (to != nullptr) *to = stack().back();
+  stack().pop_back();
   return result::success;
 }
 
@@ -147,17 +148,17 @@ result_t set_primary_flags(device_t device, unsigned flags) {
 bool driver_is_initialized() { return initialized.load(); }
 void initialize_driver() { initialized.store(true); }
 
-context* current_context() { return stack.empty() ? nullptr : stack.back(); }
+context* current_context() { return stack().empty() ? nullptr : stack().back(); }
 
-void give_context(context* c) { stack.assign(1, c); }
+void give_context(context* c) { stack().assign(1, c); }
 
 void use_primary_context() {
-  if (!stack.empty()) return;
+  if (!stack().empty()) return;
   initialize_driver();
   const std::lock_guard<std::mutex> lock(contexts_mutex);
   used_by_runtime = true;
   begin_primary();
-  stack.push_back(&primary());
+  stack().push_back(&primary());
 }
 
 result_t ready() {
@@ -167,12 +168,12 @@ result_t ready() {
   return c->alive ? result::success : result::context_is_destroyed;
 }
 
-context_for_release::context_for_release() : lent_(stack.empty()) {
+context_for_release::context_for_release() : lent_(stack().empty()) {
   state_ = lent_ && driver_is_initialized() ? result::success : ready();
-  if (lent_) stack.push_back(&primary());
+  if (lent_) stack().push_back(&primary());
 }
 context_for_release::~context_for_release() {
-  if (lent_) stack.pop_back();
+  if (lent_) stack().pop_back();
 }
 
 }  // namespace heddle::cuda

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "testbench/cuda/core/capture.h"
+#include "testbench/cuda/core/client.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_calls.h"
 #include "testbench/cuda/core/runtime_version.h"
@@ -21,7 +22,7 @@ struct pending_launch {
   std::size_t shared;
   stream_t stream;
 };
-thread_local std::vector<pending_launch> pushed;
+std::vector<pending_launch>& pushed() { return value_of_thread<std::vector<pending_launch>>(); }
 
 /// The error of calls with an address that is no kernel's.
 error_t no_kernel(const void* function) {
@@ -142,17 +143,17 @@ HEDDLE_CUDA void __cudaRegisterManagedVar(void** handle, void** host, char*, con
 }
 
 HEDDLE_CUDA unsigned __cudaPushCallConfiguration(dim3_t grid, dim3_t block, std::size_t shared, void* stream) {
-  pushed.push_back({grid, block, shared, stream});
+  pushed().push_back({grid, block, shared, stream});
   return 0;
 }
 HEDDLE_CUDA error_t __cudaPopCallConfiguration(dim3_t* grid, dim3_t* block, std::size_t* shared, void* stream) {
-  if (pushed.empty()) return noted(error::missing_configuration);
-  const pending_launch& l = pushed.back();
+  if (pushed().empty()) return noted(error::missing_configuration);
+  const pending_launch& l = pushed().back();
   *grid = l.grid;
   *block = l.block;
   *shared = l.shared;
   std::memcpy(stream, &l.stream, sizeof l.stream);
-  pushed.pop_back();
+  pushed().pop_back();
   return error::none;
 }
 
