@@ -2,6 +2,7 @@
 #include "testbench/run/run_signals.h"
 
 #include <signal.h>
+#include <time.h>
 
 #include "testbench/files/temporary_file.h"
 
@@ -12,7 +13,8 @@ std::atomic<unsigned> run_signals::asked{0};
 namespace {
 
 // A signal handler can reach only static objects and must not lock.
-static_assert(std::atomic<unsigned>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+static_assert(std::atomic<unsigned>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
+              std::atomic<long>::is_always_lock_free);
 constexpr unsigned stop_asked = 1, snapshot_asked = 2;
 
 struct taken_signal {
@@ -23,14 +25,25 @@ struct taken_signal {
 taken_signal stops[] = {{SIGINT, false, {}}, {SIGTERM, false, {}}, {SIGHUP, false, {}}};
 taken_signal snapshots = {SIGUSR1, false, {}};
 std::atomic<int> stop_signal{0};
+std::atomic<long> stop_time{0};  // ms
+// Who ends a process and then its group, as timeout(1) does, sends two signals that are one request.
+constexpr long one_request = 250;  // ms
 std::atomic<unsigned>* requests = nullptr;
+
+long now_ms() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
+}
 
 void note_stop(int number) {
   int none = 0;
   if (stop_signal.compare_exchange_strong(none, number)) {
+    stop_time.store(now_ms());
     requests->fetch_or(stop_asked);
     return;
   }
+  if (number == none && now_ms() - stop_time.load() < one_request) return;
   for (const taken_signal& s : stops)
     if (s.number == number) ::sigaction(number, &s.before, nullptr);
   ::raise(number);  // delivered when this handler returns

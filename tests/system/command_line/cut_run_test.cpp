@@ -226,6 +226,15 @@ TEST_F(cut_run, a_stopped_run_leaves_its_report_and_views) {
   for (const std::string& name : files()) EXPECT_NE(name.rfind(".heddle-", 0), 0u) << name;
 }
 
+// timeout(1) signals its child, and then its group.
+TEST_F(cut_run, the_same_signal_twice_within_a_moment_is_one_request) {
+  const pid_t child = start(kernel("100000000") + words{"--metrics", "m.json"});
+  wait_for_handler(child, SIGTERM);
+  for (unsigned k = 0; k < 20; ++k) kill(child, SIGTERM);
+  EXPECT_EQ(finish(child).code, 143);
+  EXPECT_EQ(metrics("m.json")["stopped"], "SIGTERM");
+}
+
 // Both signals are pending when the program checks: it does not reach the end of a cycle.
 TEST_F(cut_run, a_second_signal_exits_at_once_and_leaves_no_file) {
   const pid_t child = start(kernel("100000000") + words{"--metrics", "m.json", "--vcd", "w.vcd", "--trace-window",
