@@ -187,14 +187,18 @@ point_result correlation_runs::run_program(const one_run& r, const result_store&
   std::error_code ignored;
   const auto results = [&] { return nlohmann::ordered_json::parse(read_file(metrics.name(), "run")); };
   const bool wrote = fs::exists(metrics.name(), ignored);
-  if (r.options.end_after != 0 && wrote && results().value("stopped", "") == "--end-after")
-    return {point_status::stopped, "the limit of cycles was reached", ""};
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return {point_status::failed,
-            "'" + r.options.arguments[0] + "' ended with " +
-                (WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
-                                   : "signal " + std::to_string(WTERMSIG(status))),
-            ""};
+  // The message of a kernel that has failed, which the program may have survived.
+  std::string failure;
+  if (wrote) {
+    const auto all = results();
+    for (const auto& k : all["kernels"])
+      if (k.contains("failed") && failure.empty()) failure = ": " + k["failed"].get<std::string>();
+  }
+  std::string end;
+  if (!WIFEXITED(status)) end = " ended with signal " + std::to_string(WTERMSIG(status));
+  else if (WEXITSTATUS(status) != 0) end = " ended with exit code " + std::to_string(WEXITSTATUS(status));
+  if (!end.empty() || !failure.empty())
+    return {point_status::failed, "'" + r.options.arguments[0] + "'" + end + failure, ""};
   if (!wrote) return {point_status::failed, "'" + r.options.arguments[0] + "' has launched nothing", ""};
   nlohmann::ordered_json all = results();
   all.erase("host");

@@ -164,6 +164,14 @@ TEST_F(whatif, a_program_is_ended_when_it_cannot_win) {
   EXPECT_GT(slower, 0u) << o.out;
 }
 
+TEST_F(whatif, names_the_failure_of_a_program) {
+  const auto o = run({"--gpu", "v100", "--", HEDDLE_CUDA_PROGRAMS, HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin",
+                      "fails_assertion"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_NE(o.err.find("the workload does not run on v100: '" HEDDLE_CUDA_PROGRAMS "': "), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("assertion failed: value == 1"), std::string::npos) << o.err;
+}
+
 TEST_F(whatif, by_energy_runs_to_the_end_and_results_are_kept) {
   const std::vector<std::string> command{kernel,   "--gpu", "v100",    "--set", "gpu.sm_count=2", "--by", "energy",
                                          "--runs", "12",    "--store", "kept",  "--csv",          "w.csv"};

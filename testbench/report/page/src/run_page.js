@@ -55,7 +55,7 @@ function verdict_section(kernel, file, files) {
           ),
         ),
       ],
-      h(
+      (v.changes.length > 0 || v.advice?.length > 0) && h(
         'p',
         { class: 'muted' },
         v.changes.some((c) => c.tried)
