@@ -161,6 +161,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   }
   bool stuck(std::string& why) override { return explain_stuck(why); }
   void reset() override;
+  void terminate(std::uint32_t launch) override;
   // clocked: a reset, step by step
   void on_cycle(cycle_t cycle) override;
   void restart(cycle_t cycle);
@@ -195,8 +196,9 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   enum class reset_step : std::uint8_t { none, alignment, draining, flushing };
   reset_step resetting = reset_step::none;
   object_pool<whole_flush> flushes;
-  bool flushed = false;     // of a reset
-  bool reset_line = false;  // gpu.reset is high
+  std::vector<std::uint32_t> terminated;  // launches, until no SM is simulated ahead
+  bool flushed = false;                   // of a reset
+  bool reset_line = false;                // gpu.reset is high
   clock_port reset_port{core, *this};
   sc_core::sc_event memory_halts;
   cycle_t windows_until = 0;

@@ -20,7 +20,21 @@ void gpu_parts::reset() {
   reset_port.wake_at(core.cycle() + 1);
 }
 
+// What the CWD sends to end a launch could reach an SM before its own present cycle.
+void gpu_parts::terminate(std::uint32_t launch) {
+  if (resetting != reset_step::none) return;
+  terminated.push_back(launch);
+  if (windows_until != 0) windows_until = std::min(windows_until, core.cycle() + 1);
+  reset_port.wake_at(core.cycle() + 1);
+}
+
 void gpu_parts::on_cycle(cycle_t cycle) {
+  if (!terminated.empty() && core.in_step()) {
+    cwd->terminate(terminated);
+    terminated.clear();
+    if (resetting == reset_step::none) windows_until = windows_limit;
+  }
+  if (!terminated.empty()) reset_port.wake_at(cycle + 1);
   switch (resetting) {
     case reset_step::none: return;
     case reset_step::alignment:

@@ -147,7 +147,8 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid, energy_account& 
   k.start_cycle = grid.start_cycle;
   k.end_cycle = grid.finished ? grid.end_cycle : std::max(g.cycle(), grid.start_cycle);
   k.cycles = k.end_cycle - k.start_cycle;
-  k.ended = grid.finished;
+  k.ended = grid.finished && !grid.terminated;
+  if (grid.terminated) k.failed = "the host has ended it";
   const occupancy_result o = compute(g.config(), demand_of(l));
   k.theoretical_occupancy = o.theoretical_occupancy;
   k.blocks_per_sm = o.blocks_per_sm;

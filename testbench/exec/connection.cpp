@@ -3,9 +3,16 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdio>
 #include <cstring>
+#include <random>
+
+#include "heddle/config/error.h"
 
 namespace heddle::testbench {
 
@@ -64,6 +71,30 @@ bool connection::send(const wire::message_head& head, const void* data) {
     at += static_cast<std::size_t>(n);
   }
   return true;
+}
+
+std::string new_address() {
+  std::random_device random;
+  char text[64];
+  std::snprintf(text, sizeof text, "heddle-%ld-%08x%08x", static_cast<long>(::getpid()), random(), random());
+  return text;
+}
+
+descriptor listen_at(const std::string& name) {
+  descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un where{};
+  where.sun_family = AF_UNIX;
+  std::memcpy(where.sun_path + 1, name.data(), name.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (!s.is_open() || ::bind(s.get(), reinterpret_cast<sockaddr*>(&where), bytes) != 0 || ::listen(s.get(), 64) != 0)
+    throw input_error(std::string("no socket can be had for the program: ") + std::strerror(errno));
+  return s;
+}
+
+bool is_ours(int socket) {
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == ::geteuid();
 }
 
 }  // namespace heddle::testbench

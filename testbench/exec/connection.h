@@ -39,4 +39,11 @@ class connection {
   std::vector<std::uint8_t> received_;
 };
 
+/// A new abstract socket address, which is in no folder; the identity of each client is checked when it connects.
+std::string new_address();
+/// Throws input_error if the socket cannot be had.
+descriptor listen_at(const std::string& name);
+/// Whether the process at the other end is one of this user.
+bool is_ours(int socket);
+
 }  // namespace heddle::testbench

@@ -6,15 +6,13 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
+#include <cstdio>
 #include <cstring>
-#include <random>
 
 #include "heddle/config/error.h"
 #include "heddle/metrics/collect.h"
@@ -26,32 +24,8 @@ namespace heddle::testbench {
 
 namespace {
 
-/// An abstract socket address, which is in no folder; the identity of each client is checked when it connects.
-std::string new_address() {
-  std::random_device random;
-  char text[64];
-  std::snprintf(text, sizeof text, "heddle-%ld-%08x%08x", static_cast<long>(::getpid()), random(), random());
-  return text;
-}
-
-descriptor listen_at(const std::string& name) {
-  descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr_un where{};
-  where.sun_family = AF_UNIX;
-  std::memcpy(where.sun_path + 1, name.data(), name.size());
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (!s.is_open() || ::bind(s.get(), reinterpret_cast<sockaddr*>(&where), bytes) != 0 || ::listen(s.get(), 64) != 0)
-    throw input_error(std::string("no socket can be had for the program: ") + std::strerror(errno));
-  return s;
-}
-
-bool is_ours(int socket) {
-  ucred who{};
-  socklen_t bytes = sizeof who;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == ::geteuid();
-}
-
-/// False also for a zombie, a process that has ended but has not been waited for.
+/// False also for a zombie, a process that has ended but has not been waited for; not for one of which only the first
+/// thread has ended.
 bool is_running(pid_t process) {
   char text[512];
   const descriptor file(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
@@ -59,7 +33,13 @@ bool is_running(pid_t process) {
   if (n <= 0) return ::kill(process, 0) == 0;
   text[n] = 0;
   const char* name_ends = std::strrchr(text, ')');
-  return name_ends == nullptr || std::strncmp(name_ends, ") Z", 3) != 0;
+  char state = 0;
+  long threads = 0;  // the 18th field after the name; proc(5)
+  if (name_ends == nullptr ||
+      std::sscanf(name_ends + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld", &state,
+                  &threads) != 2)
+    return true;
+  return state != 'Z' || threads > 1;
 }
 
 int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
@@ -120,14 +100,16 @@ void cuda_server::finish() {
 int cuda_server::serve(pid_t program) {
   descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
   int status = 0;
-  bool running = true;
+  program_ = program;
   for (;;) {
-    listen(ended.get(), running ? program : 0, ended.is_open() && running ? -1 : 20);
-    if (running && ::waitpid(program, &status, WNOHANG) == program) {
-      running = false;
+    listen(ended.get(), program_, ended.is_open() && program_ != 0 ? -1 : 20);
+    if (program_ != 0 && ::waitpid(program, &status, WNOHANG) == program) {
+      if (const auto own = sessions_.find(program); own != sessions_.end()) own->second.left |= WIFEXITED(status);
+      program_ = 0;
       ended = descriptor();
+      drop_gone();
     }
-    if (!running && clients_.empty()) break;
+    if (program_ == 0 && clients_.empty()) break;
     go_on();
   }
   finish();
@@ -227,11 +209,15 @@ void cuda_server::greet(client& c, wire::reader& in) {
     machine_ = make_();
     sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates
     machine_->chip.chip().core_clock().observe(pauses_);
+    machine_->queues.is_gone = [](pid_t owner) { return !is_running(owner); };
     machine_->chip.simulate_ahead(~std::uint64_t{0} >> 1, false);
-    machine_->chip.chip().observe(signals_);
+    machine_->chip.chip().observe(static_cast<functional_observer&>(*this));
   }
   session_entry& entry = sessions_[process];
-  if (entry.session && entry.program != program) ended_.push_back(std::move(entry.session));
+  if (entry.session && entry.program != program) {
+    machine_->queues.drop(process);
+    ended_.push_back(std::move(entry.session));
+  }
   entry.left = false;
   if (!entry.session) {
     const std::string refusal = remote_memory(process).refusal(probe);
@@ -372,7 +358,9 @@ void cuda_server::drop_gone() {
     return std::any_of(clients_.begin(), clients_.end(), [s](const auto& c) { return c->session == s; });
   };
   for (auto s = sessions_.begin(); s != sessions_.end();) {
-    if (!is_used(s->second.session.get()) && !is_running(s->first)) {
+    if (!is_used(s->second.session.get()) && s->first != program_ && !is_running(s->first)) {
+      // One that has left by itself gets what it has asked for.
+      if (!s->second.left && broken_ == wire::success) machine_->queues.drop(s->first);
       ended_.push_back(std::move(s->second.session));
       s = sessions_.erase(s);
     } else {
@@ -383,6 +371,12 @@ void cuda_server::drop_gone() {
   if (ended_.empty() || !machine_->queues.idle()) return;
   ended_.erase(std::remove_if(ended_.begin(), ended_.end(), [&](const auto& s) { return !is_used(s.get()); }),
                ended_.end());
+}
+
+// A launch that is executed functionally is given up when its process has ended.
+bool cuda_server::wants_stop() {
+  const pid_t owner = machine_->queues.executes_for();
+  return run_signals::pending() || (owner != 0 && pauses_.is_due() && !is_running(owner));
 }
 
 void cuda_server::note_leaks() {

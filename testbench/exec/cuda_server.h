@@ -26,7 +26,7 @@ std::string name_of_program(pid_t process);
 
 /// Serves the calls of a CUDA program and of the processes that it starts. The program runs at the host's speed;
 /// simulated time advances only while one of its threads waits for the GPU.
-class cuda_server {
+class cuda_server final : private functional_observer {
  public:
   /// `make` builds the machine at the first call. Throws input_error if the socket cannot be created.
   cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make, run_signals& signals);
@@ -86,6 +86,7 @@ class cuda_server {
   void fail(std::int32_t status, const std::string& text);
   void end_programs();
   void drop_gone();
+  bool wants_stop() override;
   [[nodiscard]] bool a_request_waits() const;
   [[nodiscard]] bool an_answer_is_ready() const;
   [[nodiscard]] bool program_is_busy() const;
@@ -106,6 +107,7 @@ class cuda_server {
   std::list<std::unique_ptr<client>> clients_;
   progress_line progress_;
   pause_watch pauses_;
+  pid_t program_ = 0;                    // that serve() is for, until it is known how it has ended
   std::int32_t broken_ = wire::success;  // status of all later calls
   std::string failure_;
   int stop_signal_ = 0;

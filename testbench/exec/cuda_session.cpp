@@ -41,12 +41,18 @@ unsigned capability_of(const gpu_config& c) { return static_cast<unsigned>(compu
 }  // namespace
 
 cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program)
-    : m_(m), program_memory_(process), program_(std::move(program)) {}
+    : m_(m), process_(process), program_memory_(process), program_(std::move(program)) {}
 
 cuda_session::~cuda_session() {
   note_leaks();
   for (const auto& [address, a] : allocations_) m_.memory.release(address);
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
+}
+
+void cuda_session::append(const queue_entry& op) {
+  op->owner = process_;
+  m_.queues.add(op);
+  m_.queues.advance_queues();
 }
 
 void cuda_session::inherit(const cuda_session& parent) {
@@ -346,8 +352,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   take_memory();
   op->call = m_.launch_calls++;
   if (!m_.chosen.in_detail(op->call, r.kernel)) op->what = queue_operation::kind::functional;
-  m_.queues.add(op);
-  m_.queues.advance_queues();
+  append(op);
 }
 
 void cuda_session::occupancy(wire::reader& in, call_answer& out) {

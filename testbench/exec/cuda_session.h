@@ -95,6 +95,7 @@ class cuda_session {
     bool inherited = false;
   };
 
+  void append(const queue_entry& op);
   void load_image(wire::reader& in, call_answer& out);
   void find_function(wire::reader& in, call_answer& out);
   void find_variable(wire::reader& in, call_answer& out);
@@ -134,6 +135,7 @@ class cuda_session {
   [[nodiscard]] const isa::program& program_of(const function_entry& f) const;
 
   cuda_machine& m_;
+  const pid_t process_;
   remote_memory program_memory_;
   std::string program_;
   std::vector<module_entry> modules_;

@@ -265,8 +265,7 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
   op->act = [this, r, staged = std::move(staged), window = std::move(window)] {
     copy_failed_ |= !move_box(r, staged, window.get());
   };
-  m_.queues.add(op);
-  m_.queues.advance_queues();
+  append(op);
 }
 
 void cuda_session::fill(wire::reader& in, call_answer& out) {
@@ -296,8 +295,7 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
           m_.chip.driver().write(r.address + z * r.layer + y * r.pitch + x, chunk.data(),
                                  std::min<std::uint64_t>(chunk.size(), r.width - x));
   };
-  m_.queues.add(op);
-  m_.queues.advance_queues();
+  append(op);
 }
 
 std::uint32_t cuda_session::stream_of(std::uint32_t number, call_answer& out) const {
@@ -363,8 +361,7 @@ void cuda_session::record_or_wait(wire::call what, wire::reader& in, call_answer
     if (event->second.recorded->done) return m_.queues.follows(stream, *event->second.recorded);
     op->after.push_back(event->second.recorded);
   }
-  m_.queues.add(op);
-  m_.queues.advance_queues();
+  append(op);
 }
 
 void cuda_session::elapsed(wire::reader& in, call_answer& out) {

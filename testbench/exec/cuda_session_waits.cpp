@@ -15,8 +15,7 @@ void cuda_session::add_host_function(wire::reader& in, call_answer& out) {
   op->what = queue_operation::kind::host_function;
   op->stream = stream;
   host_functions_[number] = op;
-  m_.queues.add(op);
-  m_.queues.advance_queues();
+  append(op);
 }
 
 void cuda_session::end_host_function(wire::reader& in, call_answer& out) {
@@ -110,8 +109,7 @@ void cuda_session::memory_value(wire::reader& in, call_answer& out) {
       }
     };
   }
-  m_.queues.add(op);
-  m_.queues.advance_queues();
+  append(op);
 }
 
 // The program comes to know that this has ended.

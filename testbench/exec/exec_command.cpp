@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "heddle/config/error.h"
+#include "heddle/config/message.h"
 #include "testbench/exec/cuda_server.h"
 #include "testbench/exec/free_names.h"
 #include "testbench/files/executable.h"
@@ -61,8 +62,15 @@ std::string sanitizer_library() {
   return "";
 }
 
-/// The libraries that are loaded before those of the program.
-std::string preloaded(const std::string& folder) { return sanitizer_library() + folder + "/" + library_name; }
+/// The libraries that are loaded before those of the program. The loader takes spaces for the ends of names there; it
+/// finds a bare name by LD_LIBRARY_PATH, which may have spaces. Throws input_error.
+std::string preloaded(const std::string& folder) {
+  if (folder.find_first_of(":;") != std::string::npos)
+    throw input_error("the folder '" + printable(folder) + "' has a ':' or ';' in its name: no program can load " +
+                      library_name + " from there");
+  const bool is_bare = folder.find_first_of(" \t\n") != std::string::npos;
+  return sanitizer_library() + (is_bare ? "" : folder + "/") + library_name;
+}
 
 /// The library is loaded before that of AddressSanitizer, which otherwise ends a program for it. The user's own choice
 /// comes later, and counts.

@@ -108,6 +108,24 @@ void host_queues::finish(const queue_entry& op) {
   advance_queues();
 }
 
+void host_queues::drop(pid_t owner) {
+  forget(owner);
+  advance_queues();
+}
+
+void host_queues::forget(pid_t owner) {
+  for (auto& [number, s] : streams_)
+    for (const queue_entry& op : s.operations) {
+      if (op->owner != owner || op->done) continue;
+      if (op->what == queue_operation::kind::kernel && op->begun) {
+        terminate(driver_, op->launch);
+        continue;
+      }
+      op->act = nullptr;
+      op->done = true;
+    }
+}
+
 void host_queues::advance_queues() {
   advance();
   poked_.notify(sc_core::SC_ZERO_TIME);
@@ -250,14 +268,20 @@ void host_queues::begin(queue_operation& op) {
 void host_queues::execute(queue_operation& op) {
   const auto begin = std::chrono::steady_clock::now();
   if (checks_ != nullptr) checks_->submits(op.work);
+  executes_for_ = op.owner;
   try {
     functional_.warp_instructions += driver_.execute(op.request);
   } catch (const input_error& e) {
-    fault_ = e.what();
-    return;
+    if (is_gone && is_gone(op.owner)) forget(op.owner);
+    else fault_ = e.what();
   }
+  executes_for_ = 0;
+  if (!fault_.empty() || op.done) return;
   ++functional_.launches;
-  functional_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  functional_.seconds += seconds;
+  constexpr double long_seconds = 0.1;
+  if (seconds > long_seconds && is_gone && is_gone(op.owner)) forget(op.owner);
   fault_ = driver_.fault();
   if (fault_.empty()) end(op);
 }

@@ -4,6 +4,8 @@
 // ends and when the host makes a call. Parameters: [host_link] and the core clock.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -34,6 +36,7 @@ struct queue_operation {
 
   kind what = kind::action;
   std::uint32_t stream = 0;
+  pid_t owner = 0;              // the process that has appended it
   launch_request request;       // kernel, functional
   route by = route::on_device;  // transfer
   std::uint64_t bytes = 0;
@@ -81,6 +84,9 @@ class host_queues : public sc_core::sc_module {
   [[nodiscard]] bool waits_for_host() const;
   /// True if every stream waits for a word of memory.
   [[nodiscard]] bool waits_for_memory() const;
+  /// A process has gone without waiting for its operations: those that have not begun are dropped, kernels that run are
+  /// ended.
+  void drop(pid_t owner);
   /// Reports the end of a host function.
   void finish(const queue_entry& op);
   /// Starts all operations that can start now; called outside the simulation.
@@ -100,6 +106,10 @@ class host_queues : public sc_core::sc_module {
     double seconds = 0;
   };
   [[nodiscard]] const functional_totals& functional() const { return functional_; }
+  /// The process whose launch is executed functionally now; 0: none.
+  [[nodiscard]] pid_t executes_for() const { return executes_for_; }
+  /// Whether a process has ended; asked after a long functional launch.
+  std::function<bool(pid_t)> is_gone;
   /// Called for each kernel passed to the GPU, with the driver's number.
   std::function<void(const queue_operation&)> on_launch;
 
@@ -119,6 +129,7 @@ class host_queues : public sc_core::sc_module {
   void wake_at(const sc_core::sc_time& t);
   void begin(queue_operation& op);
   void end(queue_operation& op);
+  void forget(pid_t owner);
   void execute(queue_operation& op);
   [[nodiscard]] bool awaited() const;
 
@@ -140,6 +151,7 @@ class host_queues : public sc_core::sc_module {
   unsigned launches_ = 0;
   unsigned running_ = 0;  // kernels passed to the GPU that have not ended
   functional_totals functional_;
+  pid_t executes_for_ = 0;
 };
 
 }  // namespace heddle::testbench

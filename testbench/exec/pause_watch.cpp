@@ -35,10 +35,14 @@ pause_watch::~pause_watch() {
   ticks_.join();
 }
 
-void pause_watch::after_cycle() {
-  if (!due_.load(std::memory_order_relaxed) && !run_signals::pending()) return;
+bool pause_watch::is_due() {
+  if (!due_.load(std::memory_order_relaxed)) return false;
   due_.store(false, std::memory_order_relaxed);
-  sc_core::sc_pause();
+  return true;
+}
+
+void pause_watch::after_cycle() {
+  if (is_due() || run_signals::pending()) sc_core::sc_pause();
 }
 
 }  // namespace heddle::testbench

@@ -17,6 +17,8 @@ class pause_watch : public cycle_observer {
   pause_watch();
   ~pause_watch() override;
   void after_cycle() override;
+  /// True about ten times a second.
+  bool is_due();
   [[nodiscard]] cycle_t next_sample() const override { return never; }  // it samples no unit
 
  private:

@@ -39,6 +39,7 @@ double wall_seconds_now() {
 
 // Notes the program's failure on the kernels that it has ended.
 void note_failure(run_metrics& m, const std::string& failure) {
+  if (failure.empty()) return;
   const std::string headline = failure.substr(0, failure.find('\n'));
   for (kernel_metrics& k : m.kernels)
     if (!k.ended) k.failed = headline;

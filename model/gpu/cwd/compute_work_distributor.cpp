@@ -80,6 +80,7 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   if (halted_) return;
   if (abandoning_) return drive_abandonment(cycle);
   if (switches_ != 0) drive_switches(cycle);
+  if (!terminated_.empty()) drop_blocks(cycle);
   take_late_ends(cycle);
   // Blocks of a grid that becomes ready may fit where blocks of other grids do not.
   for (const std::uint32_t id : candidates_)
@@ -165,11 +166,12 @@ void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
 // A grid is finished when all its blocks are complete, all its stores are acknowledged and the launch before it in its
 // stream, which may still run, is finished.
 void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
-  if (!g.done() || abandoning_) return;
+  if (!g.done() || g.finished || abandoning_) return;
   auto& stream = streams_[g.launch->stream];
   if (stream.front() != g.launch->launch_id) return;
   if (g.ends_cycle > cycle) return late_ends_.push_back(g.launch->launch_id);
   end(g, cycle);
+  g.abandoned = g.terminated;
   with_runtime_ -= calls_runtime(*g.launch);
   stream.pop_front();
   grid_record* const next = stream.empty() ? nullptr : &grids_[stream.front()];
@@ -214,7 +216,7 @@ std::uint64_t compute_work_distributor::dispatch_next(cycle_t cycle) {
   for (std::size_t i = 0; i < accounts_.size(); ++i) resident[i] = accounts_[i].blocks;
   for (const std::uint32_t id : candidates_) {
     grid_record& g = grids_[id];
-    if (g.dispatched == g.blocks() || g.ready_cycle > cycle) continue;
+    if (g.waiting() == 0 || g.ready_cycle > cycle) continue;
     if (g.launch->cluster_blocks() > 1) {
       if (dispatch_cluster(g, resident, cycle)) return g.launch->cluster_blocks();
       continue;
@@ -246,16 +248,19 @@ void compute_work_distributor::dispatch(grid_record& g, std::uint64_t block, uns
   if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   if (g.dispatched++ == 0) g.start_cycle = cycle + latency;
-  if (g.dispatched == g.blocks()) {
-    dispatch_order_.push_back(g.launch->launch_id);
-    for (sm_account& a : accounts_)
-      for (context_in_flight* c : a.swapped_out)
-        if (c->waits_for == g.launch->launch_id) c->resume_cycle = cycle + 1;
-  }
+  if (g.waiting() == 0) all_dispatched(g, cycle);
   cta_phase phase = cta_phase::dispatch;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
   cta_socket[sm]->nb_transport_fw(b, phase, delay);
   observer_.block_dispatched(g);
+}
+
+// Blocks that have made room for the grid are due to return.
+void compute_work_distributor::all_dispatched(const grid_record& g, cycle_t cycle) {
+  if (g.dispatched != 0) dispatch_order_.push_back(g.launch->launch_id);
+  for (sm_account& a : accounts_)
+    for (context_in_flight* c : a.swapped_out)
+      if (c->waits_for == g.launch->launch_id) c->resume_cycle = cycle + 1;
 }
 
 void compute_work_distributor::schedule(cycle_t cycle) {
@@ -264,7 +269,7 @@ void compute_work_distributor::schedule(cycle_t cycle) {
   for (const std::uint32_t id : late_ends_) at = std::min(at, grids_[id].ends_cycle);
   for (const std::uint32_t id : candidates_) {
     const grid_record& g = grids_[id];
-    if (g.dispatched == g.blocks()) continue;
+    if (g.waiting() == 0) continue;
     if (g.ready_cycle > cycle) {
       at = std::min(at, g.ready_cycle);
     } else if (!blocked_) {
@@ -281,7 +286,7 @@ void compute_work_distributor::schedule(cycle_t cycle) {
 void compute_work_distributor::check_invariants() const {
   std::uint64_t completed = 0;
   for (const grid_record& g : grids_) {
-    invariant(g.completed <= g.dispatched && g.dispatched <= g.blocks(), "a grid ran a block twice");
+    invariant(g.completed + g.dropped <= g.dispatched && g.dispatched <= g.blocks(), "a grid ran a block twice");
     invariant(!g.finished || g.abandoned || g.completed == g.blocks(), "a grid finished before its blocks");
     invariant(g.completed <= g.released && g.released <= g.dispatched, "a grid released its dependents twice");
     completed += g.completed;

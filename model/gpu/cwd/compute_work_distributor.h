@@ -40,6 +40,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void check_invariants() const override;
   [[nodiscard]] std::string waiting_blocks_text() const override;
   void halt() override { halted_ = true; }
+  void terminate(const std::vector<std::uint32_t>& launches) override;
   [[nodiscard]] bool resettable() const override { return true; }
   void abandon() override;
   [[nodiscard]] bool abandoned() const override { return !abandoning_ && idle(); }
@@ -108,6 +109,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] std::vector<std::uint64_t> room_of_gpcs(const grid_record& g) const;
   bool dispatch_cluster(grid_record& g, std::vector<std::uint64_t>& resident, cycle_t cycle);
   [[nodiscard]] bool holds_cluster(unsigned sm) const;
+  void all_dispatched(const grid_record& g, cycle_t cycle);
   /// Collects the grids that may dispatch: the first unfinished one of each stream, most urgent first.
   void refresh_candidates();
   void schedule(cycle_t cycle);
@@ -126,6 +128,9 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   [[nodiscard]] cycle_t next_switch(cycle_t cycle) const;
   void set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now);
   void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
+  // Launches that the host ends (compute_work_distributor_terminate.cpp)
+  void drop_blocks(cycle_t cycle);
+  void dropped(context_in_flight& c, cycle_t cycle);
   // Reset (compute_work_distributor_reset.cpp)
   void drive_abandonment(cycle_t cycle);
   void drop_swapped_out(sm_account& a);
@@ -171,7 +176,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   bool blocked_ = false;                  // nothing fits until a completion, a new grid or a grid that becomes ready
   bool halted_ = false;
   bool abandoning_ = false;                                        // all launches, for a reset
-  std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, of this reset
+  std::vector<std::unique_ptr<context_in_flight>> last_requests_;  // to the SMs, that no block returns from
+  std::vector<std::uint32_t> terminated_;                          // launches that have not ended yet
   const bool may_be_early_;  // the chip has launches that begin before the end of the launch before
   unsigned early_grids_ = 0;
   unsigned with_runtime_ = 0;  // unfinished grids whose programs call the device runtime, whose state all SMs share

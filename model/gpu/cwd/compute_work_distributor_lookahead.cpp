@@ -14,7 +14,7 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   cycle_t until = now + latency;  // any message is sent in the next cycle at the earliest
   const bool makes_room = config_.context.time_slice_cycles != 0 ||
                           (config_.context.priority_preemption != choice::priority_preemption::none && unfinished_ > 1);
-  if (!requests && !makes_room && early_grids_ == 0 && switches_ == 0 &&
+  if (!requests && !makes_room && early_grids_ == 0 && switches_ == 0 && terminated_.empty() &&
       streams_.size() <= config_.cwd.max_resident_grids) {
     // A grid whose blocks do not fit this SM now must wait for one of the SM's own blocks to end. A grid that is
     // submitted later is not ready before its launch latency has passed.
@@ -23,8 +23,7 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
     cycle_t next_block = never;
     for (const std::uint32_t id : candidates_) {
       const grid_record& g = grids_[id];
-      if (g.dispatched != g.blocks() && a.room.free().fits(g.footprint))
-        next_block = std::min(next_block, g.ready_cycle);
+      if (g.waiting() != 0 && a.room.free().fits(g.footprint)) next_block = std::min(next_block, g.ready_cycle);
     }
     if (next_block != never) {
       // The SMs before this one may get blocks of other grids from now on.
@@ -48,7 +47,7 @@ bool compute_work_distributor::takes_all(const sm_account& a) const {
   return a.room.takes_all(waiting_set(), [&] {
     return std::all_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) {
       const grid_record& g = grids_[id];
-      return g.dispatched == g.blocks() || a.room.free().fits(g.footprint);
+      return g.waiting() == 0 || a.room.free().fits(g.footprint);
     });
   });
 }
@@ -59,7 +58,7 @@ unsigned compute_work_distributor::blocks_before(unsigned sm) const {
   constexpr unsigned enough = 16;
   // A cluster takes SMs of a GPC that has room for all its blocks, which may be this one first.
   for (const std::uint32_t id : candidates_)
-    if (grids_[id].launch->cluster_blocks() > 1 && grids_[id].dispatched != grids_[id].blocks()) return 0;
+    if (grids_[id].launch->cluster_blocks() > 1 && grids_[id].waiting() != 0) return 0;
   return placement_->served_before(sm, static_cast<unsigned>(accounts_.size()), enough,
                                    [this](unsigned i) { return takes_all(accounts_[i]); });
 }

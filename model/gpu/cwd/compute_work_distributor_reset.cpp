@@ -13,6 +13,7 @@ void compute_work_distributor::abandon() {
   abandoning_ = true;
   candidates_.clear();
   late_ends_.clear();
+  terminated_.clear();
   for (sm_account& a : accounts_) {
     // Preemptions that have not begun are dropped, and draining blocks are flushed.
     for (const context_in_flight* c : a.requests) {

@@ -37,7 +37,7 @@ void compute_work_distributor::make_room(cycle_t cycle) {
   const std::vector<residents> on = all_residents();
   for (const std::uint32_t id : candidates_) {
     const grid_record& g = grids_[id];
-    if (g.dispatched == g.blocks() || g.ready_cycle > cycle || g.early) continue;
+    if (g.waiting() == 0 || g.ready_cycle > cycle || g.early) continue;
     if (by_priority) make_room_by_priority(g, on, cycle);
     if (by_slice) make_room_by_slice(g, on, cycle);
   }
@@ -48,7 +48,7 @@ void compute_work_distributor::make_room(cycle_t cycle) {
 void compute_work_distributor::make_room_by_priority(const grid_record& g, const std::vector<residents>& on,
                                                      cycle_t cycle) {
   const std::uint64_t per_sm = std::max(1u, g.footprint.limits.least());
-  std::uint64_t needed = (g.blocks() - g.dispatched + per_sm - 1) / per_sm;
+  std::uint64_t needed = (g.waiting() + per_sm - 1) / per_sm;
   std::vector<bool> asked(accounts_.size());
   for (const auto& c : contexts_)
     if (c->waits_for == g.launch->launch_id && !c->saved) asked[c->sm] = true;
@@ -97,10 +97,10 @@ std::string compute_work_distributor::waiting_blocks_text() const {
     }
   for (const std::uint32_t id : candidates_) {
     const grid_record& g = grids_[id];
-    if (g.dispatched == g.blocks() || g.ready_cycle > clock_.cycle()) continue;
+    if (g.waiting() == 0 || g.ready_cycle > clock_.cycle()) continue;
     const unsigned cluster = g.launch->cluster_blocks();
-    text += "\n  " + std::to_string(g.blocks() - g.dispatched) + " blocks of kernel '" + g.launch->program->kernel +
-            "' (launch " + std::to_string(id) + ", stream " + std::to_string(g.launch->stream) + ") wait for " +
+    text += "\n  " + std::to_string(g.waiting()) + " blocks of kernel '" + g.launch->program->kernel + "' (launch " +
+            std::to_string(id) + ", stream " + std::to_string(g.launch->stream) + ") wait for " +
             (cluster > 1 ? "places in one GPC for a cluster of " + std::to_string(cluster) : "a place on an SM");
   }
   return text;

@@ -120,6 +120,7 @@ void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
   a.switching = false;
   blocked_ = false;
   c.saved = true;
+  if (c.drops) return dropped(c, cycle);
   for (const switched_block& b : c.blocks) {
     auto& block = *static_cast<block_in_flight*>(b.transaction);
     if (c.mode == preemption_mode::flush) c.lost_cycles.push_back(c.saved_cycle - std::min(c.saved_cycle, block.since));
@@ -165,7 +166,7 @@ void compute_work_distributor::set_resume_cycle(sm_account& a, context_in_flight
   cycle_t at = never;
   if (more) at = never;
   else if (c.waits_for == context_in_flight::no_launch) at = saved + c.resume_after;
-  else if (grids_[c.waits_for].dispatched == grids_[c.waits_for].blocks()) at = now;
+  else if (grids_[c.waits_for].waiting() == 0) at = now;
   c.resume_cycle = at;
   for (context_in_flight* other : a.swapped_out)
     if (c.first != nullptr && other->first == c.first) other->resume_cycle = at;

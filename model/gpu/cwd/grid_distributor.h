@@ -41,11 +41,15 @@ struct grid_record {
   cycle_t prerequisite_cycle = 0;  // end of the launch before, if the grid was early until then
   bool resident = false;           // its blocks may be dispatched from ready_cycle on, or have been
   bool finished = false;
-  bool abandoned = false;                                 // a reset ended it; finished, too
+  bool terminated = false;                                // the host has ended it: no further block is dispatched
+  std::uint64_t dropped = 0;                              // its blocks that have left their SMs for that
+  bool abandoned = false;                                 // a reset or the host has ended it; finished, too
   std::shared_ptr<const isa::recorded_block> next_block;  // of a recorded launch: what the next dispatch carries
   [[nodiscard]] std::uint64_t blocks() const { return launch->blocks(); }
-  /// All its blocks are complete, and their stores acknowledged.
-  [[nodiscard]] bool done() const { return completed == blocks() && unsettled == 0; }
+  /// Blocks that are still to be dispatched.
+  [[nodiscard]] std::uint64_t waiting() const { return terminated ? 0 : blocks() - dispatched; }
+  /// All its blocks are complete, or dropped, and their stores acknowledged.
+  [[nodiscard]] bool done() const { return waiting() == 0 && completed + dropped == dispatched && unsettled == 0; }
 };
 
 /// The launch's program calls the device runtime (printf, malloc, free), whose state all SMs share.
@@ -111,6 +115,10 @@ class grid_distributor : public sc_core::sc_module {
   /// Blocks that run on the SMs when the request reaches them leave and are restored later. The default throws
   /// input_error.
   virtual void preempt(const preempt_request& request);
+  /// Ends launches of these numbers, which have not ended: no further block of theirs is dispatched, and their blocks
+  /// leave the SMs without being saved, but for blocks of clusters, which run to their end. Called while no SM is
+  /// simulated ahead. The default throws input_error.
+  virtual void terminate(const std::vector<std::uint32_t>& launches);
   /// Throws internal_error if an account does not add up.
   virtual void check_invariants() const {}
   /// Describes the blocks that wait for a place on an SM, each line preceded by a line break, for the report of a

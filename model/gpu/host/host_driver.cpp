@@ -346,6 +346,13 @@ void host_driver::preempt(const std::vector<unsigned>& sms, preemption_mode mode
   command(&d, sizeof d);
 }
 
+void terminate(host_driver& driver, unsigned launch_number) {
+  const host_link::call call(*driver.link_);
+  terminate_descriptor d;
+  d.launch = launch_number;
+  driver.command(&d, sizeof d);
+}
+
 bool host_driver::flush_caches(bool begin) {
   const host_link::call call(*link_);
   if (begin) {

@@ -193,6 +193,9 @@ class host_driver : public sc_core::sc_module {
   friend bool reset(host_driver& driver, bool begin);
   /// As reset(), and waits for its end. Throws input_error outside threads.
   friend void recover(host_driver& driver);
+  /// Ends a launch, as for a process that has gone: its blocks leave the SMs, but those of clusters, which run to their
+  /// end. It then counts as finished.
+  friend void terminate(host_driver& driver, unsigned launch_number);
 
  private:
   struct memory_record;
@@ -248,5 +251,6 @@ class host_driver : public sc_core::sc_module {
 
 bool reset(host_driver& driver, bool begin);
 void recover(host_driver& driver);
+void terminate(host_driver& driver, unsigned launch_number);
 
 }  // namespace heddle

@@ -118,6 +118,7 @@ class host_interface : public sc_core::sc_module,
   std::uint64_t launch(const launch_descriptor& d);
   std::uint64_t execute_functionally(const launch_descriptor& d);
   void preempt(const preempt_descriptor& d);
+  void terminate(const terminate_descriptor& d);
   std::string why_not_flush(const resident_launch& launch);
   std::uint64_t launch_recording(const launch_recording_descriptor& d);
   std::uint64_t submit(std::shared_ptr<resident_launch> l);

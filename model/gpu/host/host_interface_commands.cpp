@@ -71,6 +71,8 @@ void host_interface::execute(std::uint64_t descriptor) {
     result_ = launch_recording(memory_.descriptor<launch_recording_descriptor>(descriptor));
   else if (kind == static_cast<std::uint32_t>(host_command::create_texture))
     result_ = launch_builder_.create_texture(memory_.descriptor<create_texture_descriptor>(descriptor));
+  else if (kind == static_cast<std::uint32_t>(host_command::terminate))
+    terminate(memory_.descriptor<terminate_descriptor>(descriptor));
   else throw input_error("unknown command " + std::to_string(kind) + " in a command descriptor");
 }
 
@@ -165,6 +167,13 @@ void host_interface::preempt(const preempt_descriptor& d) {
       if (!why.empty()) throw input_error(flush_refusal(g.launch->program->kernel, why));
     }
   cwd_->preempt(r);
+}
+
+void host_interface::terminate(const terminate_descriptor& d) {
+  if (d.launch >= launches_)
+    throw input_error("launch " + std::to_string(d.launch) + " cannot be ended: " + std::to_string(launches_) +
+                      " have begun");
+  if (supervisor_ != nullptr) supervisor_->terminate(d.launch);
 }
 
 // Launches of one program with different parameters share the analysis of its code.

@@ -88,7 +88,8 @@ enum class host_command : std::uint32_t {
   preempt = 3,
   launch_recording = 4,
   create_texture = 5,
-  execute = 6
+  execute = 6,
+  terminate = 7
 };
 
 /// Command descriptors in device memory, little endian.
@@ -132,6 +133,12 @@ struct preempt_descriptor {
   std::uint64_t sms_address = 0;   // the SMs' numbers, 32 bits each
   std::uint64_t sm_count = 0;      // how many; 0: all SMs
   std::uint64_t resume_after = 0;  // core cycles from an SM's saved cycle on
+};
+
+/// Ends a launch: its blocks leave the SMs and do not return. It then counts as completed.
+struct terminate_descriptor {
+  std::uint32_t command = static_cast<std::uint32_t>(host_command::terminate);
+  std::uint32_t launch = 0;  // its number
 };
 
 /// Launches the kernel in the doorbell's recorded_kernel extension; grid, block and resources are as recorded.

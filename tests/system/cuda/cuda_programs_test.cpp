@@ -2,6 +2,10 @@
 // Complete CUDA programs under `heddle exec`: their results, messages and files.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <sstream>
+#include <string>
+
 #include "cuda_program.h"
 #include "tests/system/common/json_text.h"
 
@@ -33,9 +37,10 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                                            "argument_rules", "pinned_rules", "managed_rules", "function_rules",
                                            "pool_and_stream_rules", "calls_in_host_functions", "object_rules",
                                            "memory_words", "device_rules", "driver_rules", "batches", "resets",
-                                           "texture_rules", "graph_rules", "capture_rules", "calls_in_a_capture",
-                                           "outside_allocations", "calls_after_a_fault", "fails_assertion", "prints",
-                                           "threads", "threads_that_ask", "forks", "forks_after_launches"));
+                                           "threads_that_call_at_their_end", "ends_its_first_thread", "texture_rules",
+                                           "graph_rules", "capture_rules", "calls_in_a_capture", "outside_allocations",
+                                           "calls_after_a_fault", "fails_assertion", "prints", "threads",
+                                           "threads_that_ask", "forks", "forks_after_launches"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
@@ -191,6 +196,44 @@ TEST(cuda_programs, that_are_stopped_leave_what_ran) {
   EXPECT_GE(m["kernels"].size(), 1u);
 }
 
+/// Starts a program that waits for an endless kernel, and kills it by a signal that it cannot see.
+std::string killed() {
+  return part("endless_kernel") +
+         " > out & p=\\$!; while ! grep -q started out; do sleep 0.1; done; sleep 0.5; kill -KILL \\$p; wait \\$p";
+}
+
+std::set<std::string> ended_by_the_host() {
+  std::set<std::string> names;
+  const auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));
+  for (const auto& k : m["kernels"])
+    if (k.contains("failed") && k["failed"] == "the host has ended it") names.insert(k["name"]);
+  return names;
+}
+
+TEST(cuda_programs, that_are_killed_leave_the_gpu_to_others) {
+  const outcome o =
+      exec("sh -c \"" + killed() + "; echo \\$?; " + part("vectors") + "\"", "--quiet --gpu v100 --metrics m.json");
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_EQ("137\nright\n", o.out) << o.err;
+  EXPECT_EQ(std::set<std::string>{"linger"}, ended_by_the_host());
+
+  // The processor executes the kernel then.
+  const outcome functional = exec("sh -c \"" + killed() + "; " + part("vectors") + "\"",
+                                  "--quiet --gpu v100 --skip-functional --kernel-name none");
+  EXPECT_EQ(0, functional.code) << functional.err;
+  EXPECT_EQ("right\n", functional.out) << functional.err;
+}
+
+TEST(cuda_programs, that_are_killed_alone_end_the_run) {
+  const outcome o =
+      shell("rm -f out; \"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- sh -c \"echo \\$\\$ > pid; exec " +
+            part("endless_kernel") +
+            " > out\" & while ! grep -q started out; do sleep 0.1; done; sleep 0.5; "
+            "kill -KILL $(cat pid); wait $!");
+  EXPECT_EQ(137, o.code) << o.err;
+  EXPECT_EQ(std::set<std::string>{"linger"}, ended_by_the_host());
+}
+
 TEST(cuda_programs, end_at_the_limit_of_cycles) {
   const outcome o = exec(part("endless"), "--quiet --gpu v100 --max-cycles 20000");
   EXPECT_EQ(1, o.code);
@@ -234,6 +277,31 @@ TEST(cuda_programs, as_nvcc_builds_them) {
 }
 
 // No library can be put under a program without a dynamic linker. Those of other kinds may start CUDA programs.
+TEST(cuda_programs, find_only_names_of_cuda_in_the_library) {
+  const outcome o = shell("nm -D --defined-only \"$(dirname \"$HEDDLE\")/cuda/libheddle_cuda.so\" | cut -d\" \" -f3");
+  ASSERT_EQ(0, o.code) << o.err;
+  std::istringstream names(o.out);
+  unsigned found = 0;
+  for (std::string name; std::getline(names, name); ++found)
+    EXPECT_TRUE(name.rfind("cu", 0) == 0 || name.rfind("__cuda", 0) == 0) << name;
+  EXPECT_GT(found, 1000u);
+}
+
+// A preloaded library cannot be named with spaces.
+TEST(cuda_programs, run_from_a_folder_with_spaces) {
+  const auto copied_to = [](const std::string& folder) {
+    return "rm -rf \"" + folder + "\"; mkdir \"" + folder + "\"; cp -l \"$HEDDLE\" \"" + folder +
+           "\"; cp -lr \"$(dirname \"$HEDDLE\")/cuda\" \"" + folder + "\"; \"" + folder +
+           "/heddle\" exec --quiet --log-level error --gpu v100 -- " + part("vectors");
+  };
+  const outcome o = shell(copied_to("a b  c"));
+  EXPECT_EQ("right\n", o.out) << o.err;
+  EXPECT_EQ("", o.err);
+  const outcome refused = shell(copied_to("a:b"));
+  EXPECT_EQ(2, refused.code);
+  EXPECT_NE(std::string::npos, refused.err.find("has a ':' or ';' in its name")) << refused.err;
+}
+
 TEST(cuda_programs, linked_statically_as_a_whole_are_refused) {
   const auto build = [](const std::string& of_cuda) {
     return shell("echo \"int main() { return 3; } int x __attribute__((section(\\\"" + of_cuda +

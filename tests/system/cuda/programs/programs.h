@@ -72,6 +72,7 @@ void fails_assertion();
 void prints();
 void threads();
 void threads_that_ask();
+void threads_that_call_at_their_end();
 
 // programs_refusals.cpp
 void null_arguments();
@@ -126,5 +127,7 @@ void unknown_name();
 void crashes();
 void nothing();
 void endless();
+void ends_its_first_thread();
+void endless_kernel();
 
 }  // namespace cuda_programs

@@ -2,6 +2,7 @@
 // Processes that fork, replace themselves, end early or never.
 #include "programs.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 namespace cuda_programs {
 
@@ -164,6 +166,32 @@ void crashes() {
 void nothing() {}
 
 // Runs until it is stopped by a signal.
+// Its memory is then that of a process whose first thread is gone.
+void ends_its_first_thread() {
+  std::thread([main = ::pthread_self()] {
+    ::pthread_join(main, nullptr);
+    int there[256], back[256] = {};
+    for (int k = 0; k < 256; ++k) there[k] = k;
+    auto* a = device<int>(256);
+    RIGHT(cudaMemcpy(a, there, sizeof there, cudaMemcpyHostToDevice));
+    RIGHT(launch(linger, 2, 128, 0, nullptr, a, 20));
+    RIGHT(cudaMemcpy(back, a, sizeof back, cudaMemcpyDeviceToHost));
+    HOLDS(back[255] == 256);
+    std::puts("right");
+    std::exit(0);
+  }).detach();
+  ::pthread_exit(nullptr);
+}
+
+// One kernel that takes as good as for ever.
+void endless_kernel() {
+  auto* a = device<int>(4096);
+  std::puts("started");
+  std::fflush(stdout);
+  RIGHT(launch(linger, 32, 128, 0, nullptr, a, 2'000'000'000));
+  RIGHT(cudaDeviceSynchronize());
+}
+
 void endless() {
   auto* a = device<int>(4096);
   std::puts("started");

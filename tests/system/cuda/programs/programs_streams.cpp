@@ -219,4 +219,36 @@ void threads_that_ask() {
   for (std::thread& t : all) t.join();
 }
 
+namespace {
+
+/// What a thread gives back when it ends, as pools of memory do.
+struct of_thread {
+  int* memory = nullptr;
+  ~of_thread() {
+    int* more = device<int>(256);
+    RIGHT(launch(linger, 2, 128, 0, nullptr, more, 20));
+    RIGHT(cudaDeviceSynchronize());
+    RIGHT(cudaFree(more));
+    RIGHT(cudaFree(memory));
+  }
+};
+
+thread_local of_thread pool;
+
+}  // namespace
+
+// The thread's variable is older than all that its calls leave in the library, so it goes after that.
+void threads_that_call_at_their_end() {
+  for (int turn = 0; turn < 20; ++turn) {
+    std::vector<std::thread> all;
+    for (int t = 0; t < 4; ++t)
+      all.emplace_back([t] {
+        pool.memory = nullptr;
+        const std::vector<long> junk(static_cast<std::size_t>(t) * 7);
+        pool.memory = device<int>(256);
+      });
+    for (std::thread& t : all) t.join();
+  }
+}
+
 }  // namespace cuda_programs
