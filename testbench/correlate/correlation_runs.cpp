@@ -187,6 +187,8 @@ point_result correlation_runs::run_program(const one_run& r, const result_store&
   std::error_code ignored;
   const auto results = [&] { return nlohmann::ordered_json::parse(read_file(metrics.name(), "run")); };
   const bool wrote = fs::exists(metrics.name(), ignored);
+  if (r.options.end_after != 0 && wrote && results().value("stopped", "") == "--end-after")
+    return {point_status::stopped, "the limit of cycles was reached", ""};
   // The message of a kernel that has failed, which the program may have survived.
   std::string failure;
   if (wrote) {

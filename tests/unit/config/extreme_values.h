@@ -38,6 +38,7 @@ inline const std::map<std::string, settings>& beside() {
       {"ldst.reexecution_entries", {"l1.mshr_entries=1"}},  // loads that find no room in the L1
       {"ldst.return_words", {"ldst.return_interval_cycles=100"}},
       {"ldst.shared_return_words", {"ldst.return_interval_cycles=100"}},
+      {"fp32.compare_lanes", {"fp32.compare_lanes=1"}},
       {"half.shared", {"half.lanes=8", "half.compare_lanes=8"}},
       {"tlb.page_bytes", {"tlb.entries=1"}},
       {"tlb.miss_latency_cycles", {"tlb.entries=1", "tlb.page_bytes=128"}},
@@ -46,6 +47,7 @@ inline const std::map<std::string, settings>& beside() {
         "sub_partition.dual_issue=any"}},
       {"fp32.shared_lanes", {"sub_partition.issue_width=2", "sub_partition.dual_issue=any"}},
       {"memory.latency_cycles", {"memory.model=fixed"}},
+      {"cwd.launch_latency_cycles", {"sm.max_blocks=1", "gpu.sm_count=1"}},  // several meet in an order by phases
       {"memory.bytes_per_cycle", {"memory.model=fixed"}},
       {"dram.bank_groups", {"dram.banks=64"}},
       {"dram.row_timeout_cycles", {"dram.row_policy=timeout"}},
@@ -57,7 +59,7 @@ inline const std::map<std::string, settings>& beside() {
       {"tlm.random_delay_seed", {"tlm.random_delay_cycles=50"}},
       {"sm.warp_allocation_granularity", {"sm.register_allocation=block"}},
       {"l1.banks", {"l1.read_cycles=4"}},
-      {"l1.replacement", {"l1.ways=4"}},
+      {"l1.replacement", {"l1.ways=2"}},
       {"memory.byte_enables", {"l2.size_bytes=4096", "l2.ways=2"}},
       {"context.priority_preemption", {"sm.max_blocks=2"}},
       {"context.time_slice_cycles", {"sm.max_blocks=2", "context.time_slice_cycles=1000"}},
