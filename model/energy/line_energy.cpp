@@ -183,12 +183,12 @@ instruction_joules energy_account::by_instruction(std::uint32_t launch, const la
   d.add_to(joules, demands);
   for (const block_counts* blocks : of_blocks) {
     double sum = 0;
-    for (std::size_t i = 0; i < demands.size(); ++i) {
-      const execution_count& own = blocks->executed[i];
+    for (std::uint32_t i = 0; i < demands.size(); ++i) {
+      const execution_count own = blocks->count(i);
       if (own.warps == 0) continue;
       const decoded_instruction& instruction = code.program->code[i];
       const instruction_traffic moved =
-          accesses_memory(instruction) ? blocks->moved[code.program->accesses[i]] : instruction_traffic{};
+          accesses_memory(instruction) ? blocks->traffic(code.program->accesses[i]) : instruction_traffic{};
       const auto lanes = static_cast<double>(code.counts[i].counts[launch_profile::lanes]);
       sum += static_cast<double>(own.warps) * alone.of_warps[i] / demands[i].executed;
       if (own.lanes != 0) sum += static_cast<double>(own.lanes) * alone.of_lanes[i] / lanes;

@@ -119,7 +119,7 @@ bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_sl
 void issue_stage::count_in_block(const warp_slot& w, unsigned lanes) {
   block_counts& counts = *w.state.block->counts;
   const auto index = static_cast<std::uint32_t>(w.line - w.profile->lines());
-  execution_count& count = counts.executed[index];
+  execution_count& count = counts.at(index);
   if (count.warps++ == 0) counts.touched.push_back(index);
   count.lanes += lanes;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace heddle {
@@ -41,13 +44,23 @@ struct execution_count {
 
 class launch_profile;
 
-/// What one block has executed and moved.
+/// What one block has executed and moved. Most blocks of a large program execute little of it: counts exist from an
+/// instruction's first execution on.
 struct block_counts {
-  std::vector<execution_count> executed;   // by instruction of the program
-  std::vector<instruction_traffic> moved;  // by instruction that accesses memory
-  std::vector<std::uint32_t> touched;      // instructions that have executed
+  static constexpr std::size_t together = 64;  // instructions
+  using executions = std::array<execution_count, together>;
+
+  std::vector<std::unique_ptr<executions>> executed;        // by instruction of the program / together; may be null
+  std::vector<std::unique_ptr<instruction_traffic>> moved;  // by instruction that accesses memory; may be null
+  std::vector<std::uint32_t> touched;                       // instructions that have executed
   launch_profile* owner = nullptr;
 
+  /// For a program of so many instructions, of which so many access memory.
+  void resize(std::size_t instructions, std::size_t accesses);
+  execution_count& at(std::uint32_t instruction);
+  [[nodiscard]] execution_count count(std::uint32_t instruction) const;
+  instruction_traffic& moved_by(std::uint32_t access);
+  [[nodiscard]] instruction_traffic traffic(std::uint32_t access) const;
   /// Of another block of the same launch.
   void add(const block_counts& o);
 };

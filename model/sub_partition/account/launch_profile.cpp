@@ -13,15 +13,15 @@ void launch_profile::begin(std::shared_ptr<const decoded_program> program) {
   traffic_.resize(program_->access_count);
 }
 
-std::size_t launch_profile::access_of(const decoded_instruction& d) const {
+std::uint32_t launch_profile::access_of(const decoded_instruction& d) const {
   return program_->accesses[static_cast<std::size_t>(&d - program_->code.data())];
 }
 
 instruction_traffic launch_profile::traffic(std::size_t instruction) const {
   if (!accesses_memory(program_->code[instruction])) return {};
-  const std::size_t access = program_->accesses[instruction];
+  const std::uint32_t access = program_->accesses[instruction];
   instruction_traffic sum = traffic_[access];
-  for (const auto& b : blocks_) sum.add(b->moved[access]);
+  for (const auto& b : blocks_) sum.add(b->traffic(access));
   return sum;
 }
 
@@ -29,8 +29,7 @@ block_counts& launch_profile::begin_block() {
   if (free_blocks_.empty()) {
     free_blocks_.push_back(blocks_.emplace_back(std::make_unique<block_counts>()).get());
     free_blocks_.back()->owner = this;
-    free_blocks_.back()->executed.resize(program_->code.size());
-    free_blocks_.back()->moved.resize(traffic_.size());
+    free_blocks_.back()->resize(program_->code.size(), traffic_.size());
   }
   block_counts& counts = *free_blocks_.back();
   free_blocks_.pop_back();
@@ -47,9 +46,9 @@ void launch_profile::end_block(block_counts& counts) {
 // of it.
 void launch_profile::fold(block_counts& counts) {
   for (const std::uint32_t i : counts.touched) {
-    counts.executed[i] = {};
+    counts.at(i) = {};
     if (!accesses_memory(program_->code[i])) continue;
-    instruction_traffic& moved = counts.moved[program_->accesses[i]];
+    instruction_traffic& moved = counts.moved_by(program_->accesses[i]);
     traffic_[program_->accesses[i]].add(moved);
     moved = {};
   }
@@ -71,7 +70,7 @@ instruction_profile launch_profile::at(std::size_t instruction) const {
 }
 
 instruction_traffic& warp_slot::traffic_of(const decoded_instruction& d) const {
-  return counted ? state.block->counts->moved[profile->access_of(d)] : profile->traffic_of(d);
+  return counted ? state.block->counts->moved_by(profile->access_of(d)) : profile->traffic_of(d);
 }
 
 void launch_code::add(const launch_profile& of_sm) {

@@ -76,7 +76,7 @@ class launch_profile {
   block_counts& begin_block();
   void end_block(block_counts& counts);
   /// Which of the program's accesses to memory an instruction is.
-  [[nodiscard]] std::size_t access_of(const decoded_instruction& d) const;
+  [[nodiscard]] std::uint32_t access_of(const decoded_instruction& d) const;
   /// Null before the launch's first warp.
   [[nodiscard]] const decoded_program* program() const { return program_.get(); }
 
