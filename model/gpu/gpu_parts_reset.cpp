@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A reset of the GPU. No request is cut off, so that the base protocol holds towards every memory: warps stop, blocks
-// leave the SMs, what is outstanding is waited for, dirty lines are written back, and then all units are as
-// constructed.
+// A reset of the GPU, and the end of single launches. In a reset no request is cut off, so that the base protocol holds
+// towards every memory: warps stop, blocks leave the SMs, what is outstanding is waited for, dirty lines are written
+// back, and then all units are as constructed.
 #include <algorithm>
 
 #include "heddle/gpu/gpu_parts.h"
@@ -22,6 +22,7 @@ void gpu_parts::reset() {
 
 // What the CWD sends to end a launch could reach an SM before its own present cycle.
 void gpu_parts::terminate(std::uint32_t launch) {
+  if (!cwd->terminates()) throw input_error("launches cannot be ended: this GPU's CWD, which is not Heddle's, cannot");
   if (resetting != reset_step::none) return;
   terminated.push_back(launch);
   if (windows_until != 0) windows_until = std::min(windows_until, core.cycle() + 1);

@@ -257,8 +257,7 @@ run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
   for (const std::uint32_t id : g.cwd().dispatch_order())
     r.kernels.push_back(kernel_of(g, grids[id], energy, with_code));
   for (const grid_record& grid : grids)
-    if (grid.dispatched != 0 && grid.dispatched != grid.blocks())
-      r.kernels.push_back(kernel_of(g, grid, energy, with_code));
+    if (grid.dispatched != 0 && grid.waiting() != 0) r.kernels.push_back(kernel_of(g, grid, energy, with_code));
   collect_switches(r, g, energy);
   r.preempt_requests = {g.cwd().preempt_requests().asked, g.cwd().preempt_requests().found_no_blocks};
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));

@@ -222,8 +222,9 @@ void cuda_server::greet(client& c, wire::reader& in) {
   if (!entry.session) {
     const std::string refusal = remote_memory(process).refusal(probe);
     if (!refusal.empty()) {
-      message_log::error("this system does not let one process read another one's memory (process_vm_readv: " +
-                         refusal + "), which heddle exec needs");
+      if (is_running(process))
+        message_log::error("this system does not let one process read another one's memory (process_vm_readv: " +
+                           refusal + "), which heddle exec needs");
       a.status = wire::not_supported;
       return reply(c, a);
     }

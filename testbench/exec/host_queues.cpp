@@ -243,7 +243,9 @@ void host_queues::begin(queue_operation& op) {
   switch (op.what) {
     case queue_operation::kind::kernel:
       if (checks_ != nullptr) checks_->submits(op.work);
+      executes_for_ = op.owner;  // a sanitizer checks the launch at once
       op.launch = driver_.launch(op.request);
+      executes_for_ = 0;
       starts_.began(op.launch);
       ++launches_;
       ++running_;

@@ -106,7 +106,7 @@ class host_queues : public sc_core::sc_module {
     double seconds = 0;
   };
   [[nodiscard]] const functional_totals& functional() const { return functional_; }
-  /// The process whose launch is executed functionally now; 0: none.
+  /// The process whose launch is executed functionally or checked by a sanitizer now; 0: none.
   [[nodiscard]] pid_t executes_for() const { return executes_for_; }
   /// Whether a process has ended; asked after a long functional launch.
   std::function<bool(pid_t)> is_gone;

@@ -40,6 +40,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void check_invariants() const override;
   [[nodiscard]] std::string waiting_blocks_text() const override;
   void halt() override { halted_ = true; }
+  [[nodiscard]] bool terminates() const override { return true; }
   void terminate(const std::vector<std::uint32_t>& launches) override;
   [[nodiscard]] bool resettable() const override { return true; }
   void abandon() override;

@@ -28,10 +28,6 @@ void grid_distributor::end(grid_record& grid, cycle_t cycle) {
   end_order_.push_back(grid.launch->launch_id);
 }
 
-void grid_distributor::terminate(const std::vector<std::uint32_t>&) {
-  throw input_error("this GPU's CWD cannot end launches");
-}
-
 void grid_distributor::preempt(const preempt_request&) { throw input_error("this GPU's CWD cannot preempt SMs"); }
 
 }  // namespace heddle

@@ -115,10 +115,11 @@ class grid_distributor : public sc_core::sc_module {
   /// Blocks that run on the SMs when the request reaches them leave and are restored later. The default throws
   /// input_error.
   virtual void preempt(const preempt_request& request);
-  /// Ends launches of these numbers, which have not ended: no further block of theirs is dispatched, and their blocks
-  /// leave the SMs without being saved, but for blocks of clusters, which run to their end. Called while no SM is
-  /// simulated ahead. The default throws input_error.
-  virtual void terminate(const std::vector<std::uint32_t>& launches);
+  /// Whether terminate() is implemented.
+  [[nodiscard]] virtual bool terminates() const { return false; }
+  /// Ends launches of these numbers: no further block of theirs is dispatched, and their blocks leave the SMs without
+  /// being saved, but for blocks of clusters, which run to their end. Called while no SM is simulated ahead.
+  virtual void terminate(const std::vector<std::uint32_t>& launches) { static_cast<void>(launches); }
   /// Throws internal_error if an account does not add up.
   virtual void check_invariants() const {}
   /// Describes the blocks that wait for a place on an SM, each line preceded by a line break, for the report of a

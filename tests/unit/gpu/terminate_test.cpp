@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -88,7 +89,11 @@ class end_of_a_launch_by_the_host : public fresh_simulation {
       g.gpu.check_invariants();
     }
     EXPECT_EQ(g.gpu.cwd().blocks_completed(), g.gpu.cwd().blocks_submitted());
-    EXPECT_EQ(collect(g.gpu).kernels[0].failed, "the host has ended it");
+    const run_metrics m = collect(g.gpu);
+    EXPECT_EQ(m.kernels[0].failed, "the host has ended it");
+    std::set<std::uint64_t> launches;
+    for (const kernel_metrics& k : m.kernels) launches.insert(k.launch);
+    EXPECT_EQ(launches.size(), m.kernels.size()) << "each once";
   }
 };
 

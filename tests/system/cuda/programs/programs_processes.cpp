@@ -183,12 +183,12 @@ void ends_its_first_thread() {
   ::pthread_exit(nullptr);
 }
 
-// One kernel that takes as good as for ever.
+// One kernel that takes as good as for ever, of more blocks than a GPU holds.
 void endless_kernel() {
-  auto* a = device<int>(4096);
+  auto* a = device<int>(4000 * 128);
   std::puts("started");
   std::fflush(stdout);
-  RIGHT(launch(linger, 32, 128, 0, nullptr, a, 2'000'000'000));
+  RIGHT(launch(linger, 4000, 128, 0, nullptr, a, 2'000'000'000));
   RIGHT(cudaDeviceSynchronize());
 }
 
