@@ -24,8 +24,7 @@ namespace heddle::testbench {
 
 namespace {
 
-/// False also for a zombie, a process that has ended but has not been waited for; not for one of which only the first
-/// thread has ended.
+/// False also for a zombie, which has not been waited for; not for a process of which only the first thread has ended.
 bool is_running(pid_t process) {
   char text[512];
   const descriptor file(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
@@ -74,6 +73,8 @@ cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cud
 void cuda_server::listen(int also, pid_t program, int timeout_ms) {
   std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0}, {also, POLLIN, 0}};  // poll() ignores a descriptor of -1
   for (const auto& c : clients_) wanted.push_back({c->link.number(), POLLIN, 0});
+  // A process whose last connection has ended may take a moment to end itself.
+  if (sessions_.size() > clients_.size()) timeout_ms = timeout_ms < 0 ? 20 : std::min(timeout_ms, 20);
   const int n = ::poll(wanted.data(), wanted.size(), a_request_waits() && !program_is_busy() ? 0 : timeout_ms);
   if (n < 0 && errno != EINTR)
     throw input_error(std::string("the program's calls cannot be waited for: ") + std::strerror(errno));
@@ -129,11 +130,11 @@ void cuda_server::serve_line(int line) {
     if (!open && clients_.empty()) break;
     go_on();
   }
-  left_alone_ = machine_ && !machine_->queues.idle() && broken_ == wire::success;
+  left_alone_ = machine_ && (ended_kernels_ || !machine_->queues.idle()) && broken_ == wire::success;
   progress_.clear_line();
 }
 
-// The program receives the signal, too; its reaction is its own.
+// The program receives the signal, too.
 void cuda_server::take_signals(pid_t program) {
   if (!run_signals::pending()) return;
   const run_signals::request asked = signals_.take();
@@ -215,7 +216,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   }
   session_entry& entry = sessions_[process];
   if (entry.session && entry.program != program) {
-    machine_->queues.drop(process);
+    let_go(process);
     ended_.push_back(std::move(entry.session));
   }
   entry.left = false;
@@ -353,6 +354,16 @@ void cuda_server::fail(std::int32_t status, const std::string& text) {
   }
 }
 
+// Kernels of a process that has gone leave at once, so that its memory is free, but those of clusters, which may not.
+void cuda_server::let_go(pid_t process) {
+  constexpr unsigned most_us = 100;
+  const std::vector<queue_entry> ending = machine_->queues.drop(process);
+  const auto ended = [](const queue_entry& op) { return op->done; };
+  ended_kernels_ |= !ending.empty();
+  for (unsigned us = 0; us < most_us && !std::all_of(ending.begin(), ending.end(), ended); ++us)
+    machine_->chip.run_for(sc_core::sc_time(1, sc_core::SC_US));
+}
+
 void cuda_server::drop_gone() {
   clients_.remove_if([](const auto& c) { return c->gone; });
   const auto is_used = [this](const cuda_session* s) {
@@ -361,7 +372,7 @@ void cuda_server::drop_gone() {
   for (auto s = sessions_.begin(); s != sessions_.end();) {
     if (!is_used(s->second.session.get()) && s->first != program_ && !is_running(s->first)) {
       // One that has left by itself gets what it has asked for.
-      if (!s->second.left && broken_ == wire::success) machine_->queues.drop(s->first);
+      if (!s->second.left && broken_ == wire::success) let_go(s->first);
       ended_.push_back(std::move(s->second.session));
       s = sessions_.erase(s);
     } else {

@@ -86,6 +86,7 @@ class cuda_server final : private functional_observer {
   void fail(std::int32_t status, const std::string& text);
   void end_programs();
   void drop_gone();
+  void let_go(pid_t process);
   bool wants_stop() override;
   [[nodiscard]] bool a_request_waits() const;
   [[nodiscard]] bool an_answer_is_ready() const;
@@ -113,6 +114,7 @@ class cuda_server final : private functional_observer {
   int stop_signal_ = 0;
   bool ended_programs_ = false;
   bool left_alone_ = false;
+  bool ended_kernels_ = false;  // of processes that had gone
 };
 
 }  // namespace heddle::testbench

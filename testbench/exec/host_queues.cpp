@@ -108,22 +108,26 @@ void host_queues::finish(const queue_entry& op) {
   advance_queues();
 }
 
-void host_queues::drop(pid_t owner) {
-  forget(owner);
+std::vector<queue_entry> host_queues::drop(pid_t owner) {
+  std::vector<queue_entry> ending = forget(owner);
   advance_queues();
+  return ending;
 }
 
-void host_queues::forget(pid_t owner) {
+std::vector<queue_entry> host_queues::forget(pid_t owner) {
+  std::vector<queue_entry> ending;
   for (auto& [number, s] : streams_)
     for (const queue_entry& op : s.operations) {
       if (op->owner != owner || op->done) continue;
       if (op->what == queue_operation::kind::kernel && op->begun) {
         terminate(driver_, op->launch);
+        ending.push_back(op);
         continue;
       }
       op->act = nullptr;
       op->done = true;
     }
+  return ending;
 }
 
 void host_queues::advance_queues() {

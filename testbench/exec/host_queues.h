@@ -85,8 +85,8 @@ class host_queues : public sc_core::sc_module {
   /// True if every stream waits for a word of memory.
   [[nodiscard]] bool waits_for_memory() const;
   /// A process has gone without waiting for its operations: those that have not begun are dropped, kernels that run are
-  /// ended.
-  void drop(pid_t owner);
+  /// ended. Returns those kernels, which end in simulated time.
+  std::vector<queue_entry> drop(pid_t owner);
   /// Reports the end of a host function.
   void finish(const queue_entry& op);
   /// Starts all operations that can start now; called outside the simulation.
@@ -129,7 +129,7 @@ class host_queues : public sc_core::sc_module {
   void wake_at(const sc_core::sc_time& t);
   void begin(queue_operation& op);
   void end(queue_operation& op);
-  void forget(pid_t owner);
+  std::vector<queue_entry> forget(pid_t owner);
   void execute(queue_operation& op);
   [[nodiscard]] bool awaited() const;
 
