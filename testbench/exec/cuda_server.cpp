@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/exec/cuda_server.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -16,6 +15,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/metrics/collect.h"
+#include "testbench/exec/remote_memory.h"
 #include "testbench/options/log.h"
 #include "testbench/run/warp_places.h"
 #include "testbench/text/text.h"
@@ -23,23 +23,6 @@
 namespace heddle::testbench {
 
 namespace {
-
-/// False also for a zombie, which has not been waited for; not for a process of which only the first thread has ended.
-bool is_running(pid_t process) {
-  char text[512];
-  const descriptor file(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  const ssize_t n = file.is_open() ? ::read(file.get(), text, sizeof text - 1) : 0;
-  if (n <= 0) return ::kill(process, 0) == 0;
-  text[n] = 0;
-  const char* name_ends = std::strrchr(text, ')');
-  char state = 0;
-  long threads = 0;  // the 18th field after the name; proc(5)
-  if (name_ends == nullptr ||
-      std::sscanf(name_ends + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld", &state,
-                  &threads) != 2)
-    return true;
-  return state != 'Z' || threads > 1;
-}
 
 int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
@@ -219,6 +202,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
     let_go(process);
     ended_.push_back(std::move(entry.session));
   }
+  drop_ended();
   entry.left = false;
   if (!entry.session) {
     const std::string refusal = remote_memory(process).refusal(probe);
@@ -366,22 +350,26 @@ void cuda_server::let_go(pid_t process) {
 
 void cuda_server::drop_gone() {
   clients_.remove_if([](const auto& c) { return c->gone; });
+  drop_ended();
+}
+
+void cuda_server::drop_ended() {
   const auto is_used = [this](const cuda_session* s) {
-    return std::any_of(clients_.begin(), clients_.end(), [s](const auto& c) { return c->session == s; });
+    return std::any_of(clients_.begin(), clients_.end(), [s](const auto& c) { return c->session == s && !c->gone; });
   };
   for (auto s = sessions_.begin(); s != sessions_.end();) {
     if (!is_used(s->second.session.get()) && s->first != program_ && !is_running(s->first)) {
       // One that has left by itself gets what it has asked for.
       if (!s->second.left && broken_ == wire::success) let_go(s->first);
-      ended_.push_back(std::move(s->second.session));
+      if (s->second.session) ended_.push_back(std::move(s->second.session));
       s = sessions_.erase(s);
     } else {
       ++s;
     }
   }
   // A process's resources are released when none of its operations is pending.
-  if (ended_.empty() || !machine_->queues.idle()) return;
-  ended_.erase(std::remove_if(ended_.begin(), ended_.end(), [&](const auto& s) { return !is_used(s.get()); }),
+  ended_.erase(std::remove_if(ended_.begin(), ended_.end(),
+                              [&](const auto& s) { return !is_used(s.get()) && s->work().empty(); }),
                ended_.end());
 }
 

@@ -86,6 +86,7 @@ class cuda_server final : private functional_observer {
   void fail(std::int32_t status, const std::string& text);
   void end_programs();
   void drop_gone();
+  void drop_ended();
   void let_go(pid_t process);
   bool wants_stop() override;
   [[nodiscard]] bool a_request_waits() const;

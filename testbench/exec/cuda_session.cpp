@@ -41,7 +41,12 @@ unsigned capability_of(const gpu_config& c) { return static_cast<unsigned>(compu
 }  // namespace
 
 cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program)
-    : m_(m), process_(process), program_memory_(process), program_(std::move(program)) {}
+    : m_(m),
+      process_(process),
+      program_memory_(process),
+      program_(std::move(program)),
+      default_stream_(m.queues.make_default_stream()),
+      family_(std::make_shared<std::set<pid_t>>(std::set<pid_t>{process})) {}
 
 cuda_session::~cuda_session() {
   note_leaks();
@@ -62,6 +67,9 @@ void cuda_session::inherit(const cuda_session& parent) {
   functions_ = parent.functions_;
   events_ = parent.events_;
   next_event_ = parent.next_event_;
+  default_stream_ = parent.default_stream_;
+  family_ = parent.family_;
+  family_->insert(process_);
   inherited_streams_ = parent.inherited_streams_;
   inherited_streams_.insert(parent.streams_.begin(), parent.streams_.end());
   host_memory_ = parent.host_memory_;

@@ -66,6 +66,8 @@ class cuda_session {
   void inherit(const cuda_session& parent);
   /// The program has ended: what it has not freed is a leak.
   void note_leaks();
+  /// The last operations, in each stream, that it waits for when it waits for the device.
+  [[nodiscard]] std::vector<queue_entry> work() const { return m_.queues.last_of_all(*family_); }
   /// Handles a call of a thread with this copy window, or none. Any invalid call gets an error status.
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
   /// Returns managed memory to the program; call it before the reply to a wait is sent.
@@ -144,8 +146,10 @@ class cuda_session {
   std::vector<function_entry> functions_;
   std::map<std::uint32_t, event_entry> events_;
   std::uint32_t next_event_ = 1;
+  std::shared_ptr<const std::uint32_t> default_stream_;  // shared by its family
   std::set<std::uint32_t> streams_;
   std::set<std::uint32_t> inherited_streams_;
+  std::shared_ptr<std::set<pid_t>> family_;  // processes that fork() has made of one; each waits for the work of all
   std::map<std::uint64_t, host_memory> host_memory_;             // managed and pinned memory, by address
   std::map<std::uint64_t, std::vector<std::uint8_t>> unmapped_;  // bytes of virtual memory without an address
   std::set<std::uint64_t> used_before_;                          // addresses of that with bytes

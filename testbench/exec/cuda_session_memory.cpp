@@ -41,7 +41,7 @@ void cuda_session::release(wire::reader& in, call_answer& out) {
     out.status = wire::invalid_value;
     return;
   }
-  out.until = m_.queues.last_of_all();
+  out.until = work();
   m_.queues.host_waits();
   out.then = [this, address](call_answer&) {
     if (allocations_.erase(address) == 0) return;
@@ -75,7 +75,7 @@ void cuda_session::virtual_memory(wire::reader& in, call_answer& out) {
       return;
     case wire::virtual_step::open: return m_.memory.open(r.address, r.bytes, used_before_.count(r.address) != 0);
     default:
-      out.until = m_.queues.last_of_all();
+      out.until = work();
       m_.queues.host_waits();
       out.then = [this, r](call_answer&) { end_access(r); };
   }
@@ -178,7 +178,7 @@ void cuda_session::return_memory() {
   if (!memory_is_away_) return;
   for (const auto& [address, h] : host_memory_)
     if (h.managed || h.used) give_to_program(address, h.bytes);
-  memory_is_away_ = !m_.queues.idle();
+  memory_is_away_ = !work().empty();
 }
 
 // Rows that are large enough go through the window, if there is one: the thread that waits for the copy moves them.
@@ -299,8 +299,9 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
 }
 
 std::uint32_t cuda_session::stream_of(std::uint32_t number, call_answer& out) const {
-  const bool is_known = number == 0 || streams_.count(number) != 0 ||
-                        (inherited_streams_.count(number) != 0 && m_.queues.has_stream(number));
+  if (number == 0) return *default_stream_;
+  const bool is_known =
+      streams_.count(number) != 0 || (inherited_streams_.count(number) != 0 && m_.queues.has_stream(number));
   if (!is_known) out.status = wire::invalid_handle;
   return number;
 }
@@ -310,7 +311,8 @@ void cuda_session::streams_and_events(wire::call what, wire::reader& in, call_an
     case wire::call::make_stream: {
       const auto flags = in.get<std::uint32_t>();
       const auto priority = in.get<std::int32_t>();
-      const std::uint32_t number = m_.queues.make_stream((flags & wire::stream_flag::non_blocking) == 0, priority);
+      const bool blocking = (flags & wire::stream_flag::non_blocking) == 0;
+      const std::uint32_t number = m_.queues.make_stream(*default_stream_, blocking, priority);
       streams_.insert(number);
       out.body.put(number);
       return;

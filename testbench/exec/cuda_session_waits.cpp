@@ -48,7 +48,7 @@ bool cuda_session::runs_host_function() const {
 
 std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const {
   std::vector<queue_entry> until;
-  if (kind == wire::wait_kind::device) return m_.queues.last_of_all();
+  if (kind == wire::wait_kind::device) return work();
   if (kind == wire::wait_kind::stream) {
     const std::uint32_t stream = stream_of(number, out);
     if (out.status == wire::success)
@@ -115,7 +115,7 @@ void cuda_session::memory_value(wire::reader& in, call_answer& out) {
 // The program comes to know that this has ended.
 void cuda_session::learn(wire::wait_kind kind, std::uint32_t number) {
   if (kind == wire::wait_kind::device) return m_.queues.host_waits();
-  if (kind == wire::wait_kind::stream) return m_.queues.host_waits(number);
+  if (kind == wire::wait_kind::stream) return m_.queues.host_waits(number == 0 ? *default_stream_ : number);
   const auto event = events_.find(number);
   if (event != events_.end() && event->second.recorded) m_.queues.host_waits(*event->second.recorded);
 }

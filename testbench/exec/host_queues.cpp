@@ -23,23 +23,33 @@ host_queues::host_queues(sc_core::sc_module_name name, host_driver& driver, cons
       device_copy_gbs_(device_copy_gbs),
       checks_(checks),
       starts_(driver, cold) {
-  streams_[0];
   SC_HAS_PROCESS(host_queues);
   SC_THREAD(run);
 }
 
-std::uint32_t host_queues::make_stream(bool blocking, std::int32_t priority) {
+std::shared_ptr<const std::uint32_t> host_queues::make_default_stream() {
+  const std::uint32_t number = has_stream(0) ? next_stream_++ : 0;
+  streams_[number].default_stream = number;
+  if (number != 0 && checks_ != nullptr) checks_->several_streams();
+  return {new std::uint32_t(number), [this](const std::uint32_t* dropped) {
+            drop_stream(*dropped);
+            delete dropped;
+          }};
+}
+
+std::uint32_t host_queues::make_stream(std::uint32_t default_stream, bool blocking, std::int32_t priority) {
   stream& s = streams_[next_stream_];
+  s.default_stream = default_stream;
   s.blocking = blocking;
   s.priority = priority;
-  if (blocking) blocking_.insert(next_stream_);
+  if (blocking) blocking_[next_stream_] = default_stream;
   if (checks_ != nullptr) checks_->several_streams();
   return next_stream_++;
 }
 
 void host_queues::drop_stream(std::uint32_t number) {
   const auto found = streams_.find(number);
-  if (found == streams_.end() || number == 0) return;
+  if (found == streams_.end()) return;
   if (found->second.operations.empty()) {
     streams_.erase(found);
   } else {
@@ -56,6 +66,16 @@ std::vector<queue_entry> host_queues::last_of_all() const {
   std::vector<queue_entry> last;
   for (const auto& [number, s] : streams_)
     if (!s.operations.empty()) last.push_back(s.operations.back());
+  return last;
+}
+
+std::vector<queue_entry> host_queues::last_of_all(const std::set<pid_t>& owners) const {
+  std::vector<queue_entry> last;
+  for (const auto& [number, s] : streams_) {
+    const auto own = std::find_if(s.operations.rbegin(), s.operations.rend(),
+                                  [&](const queue_entry& op) { return owners.count(op->owner) != 0; });
+    if (own != s.operations.rend() && !(*own)->done) last.push_back(*own);
+  }
   return last;
 }
 
@@ -79,21 +99,26 @@ bool host_queues::waits_for_memory() const {
 void host_queues::add(const queue_entry& op) {
   stream& own = streams_.at(op->stream);
   if (own.blocking) {
+    const bool is_default = op->stream == own.default_stream;
     for (const auto& [number, s] : streams_) {
-      if (number == op->stream || !s.blocking || s.operations.empty()) continue;
-      if (op->stream == 0 || number == 0) op->after.push_back(s.operations.back());
+      if (number == op->stream || !s.blocking || s.operations.empty() || s.default_stream != own.default_stream)
+        continue;
+      if (is_default || number == own.default_stream) op->after.push_back(s.operations.back());
     }
   }
   own.operations.push_back(op);
-  if (checks_ != nullptr) give_place(*op, own.blocking);
+  if (checks_ != nullptr) give_place(*op, own);
 }
 
 // Its place in the order of operations, whether or not the earlier ones have ended by now.
-void host_queues::give_place(queue_operation& op, bool blocking) {
+void host_queues::give_place(queue_operation& op, const stream& own) {
   for (const queue_entry& earlier : op.after) order_.follows(op.stream, earlier->clock);
-  if (op.stream == 0)
-    for (const std::uint32_t other : blocking_) order_.follows(0, order_.of(other));
-  else if (blocking) order_.follows(op.stream, order_.of(0));
+  if (op.stream == own.default_stream) {
+    for (const auto& [other, its_default] : blocking_)
+      if (its_default == op.stream) order_.follows(op.stream, order_.of(other));
+  } else if (own.blocking) {
+    order_.follows(op.stream, order_.of(own.default_stream));
+  }
   op.work = order_.add(op.stream);
   op.work.launch = op.call;
   op.clock = order_.of(op.stream);
@@ -165,7 +190,7 @@ bool host_queues::advance() {
     changed = false;
     wake_ = sc_core::SC_ZERO_TIME;
     for (auto s = streams_.begin(); s != streams_.end();) {
-      changed |= advance(s->first, s->second);
+      changed |= advance(s->second);
       if (s->second.dropped && s->second.operations.empty()) {
         s = streams_.erase(s);
       } else {
@@ -177,7 +202,7 @@ bool host_queues::advance() {
   return any;
 }
 
-bool host_queues::advance(std::uint32_t, stream& s) {
+bool host_queues::advance(stream& s) {
   bool changed = false;
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   std::size_t handed = 0;

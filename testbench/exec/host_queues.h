@@ -61,10 +61,13 @@ class host_queues : public sc_core::sc_module {
   host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
               double device_copy_gbs, bool cold, sanitizer* checks);
 
-  /// Appends an operation to its stream. `blocking` streams and stream 0 synchronise with each other like CUDA's
-  /// legacy default stream.
+  /// Appends an operation to its stream.
   void add(const queue_entry& op);
-  std::uint32_t make_stream(bool blocking, std::int32_t priority);
+  /// CUDA's legacy default stream of a process: it synchronises with that process's blocking streams. 0 is the first.
+  /// It is deleted with the last copy of the pointer to its number.
+  std::shared_ptr<const std::uint32_t> make_default_stream();
+  /// Synchronises with this default stream if it is `blocking`.
+  std::uint32_t make_stream(std::uint32_t default_stream, bool blocking, std::int32_t priority);
   /// Deletes the stream when its operations have ended.
   void drop_stream(std::uint32_t number);
   [[nodiscard]] bool has_stream(std::uint32_t number) const { return streams_.count(number) != 0; }
@@ -73,6 +76,8 @@ class host_queues : public sc_core::sc_module {
   [[nodiscard]] queue_entry last_of(std::uint32_t number) const;
   /// The last operations of all streams.
   [[nodiscard]] std::vector<queue_entry> last_of_all() const;
+  /// In each stream, the last operation that one of these processes has appended, if it has not ended.
+  [[nodiscard]] std::vector<queue_entry> last_of_all(const std::set<pid_t>& owners) const;
   [[nodiscard]] bool idle() const;
   /// Later operations of the stream come after an event that has ended.
   void follows(std::uint32_t stream, const queue_operation& ended) { order_.follows(stream, ended.clock); }
@@ -116,14 +121,15 @@ class host_queues : public sc_core::sc_module {
  private:
   struct stream {
     std::deque<queue_entry> operations;  // the oldest first
+    std::uint32_t default_stream = 0;    // of its process
     bool blocking = true;
     bool dropped = false;
     std::int32_t priority = 0;
   };
   void run();
   bool advance();
-  bool advance(std::uint32_t number, stream& s);
-  void give_place(queue_operation& op, bool blocking);
+  bool advance(stream& s);
+  void give_place(queue_operation& op, const stream& own);
   bool may_begin(const queue_operation& op);
   [[nodiscard]] bool functional_waits() const;
   void wake_at(const sc_core::sc_time& t);
@@ -138,7 +144,7 @@ class host_queues : public sc_core::sc_module {
   const double device_copy_gbs_;
   sanitizer* const checks_;
   sanitize::host_order order_;
-  std::set<std::uint32_t> blocking_;  // streams, deleted ones too
+  std::map<std::uint32_t, std::uint32_t> blocking_;  // default streams of blocking streams, deleted ones too
   cold_start starts_;
   std::map<std::uint32_t, stream> streams_;
   std::uint32_t next_stream_ = 1;

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/exec/remote_memory.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+
+#include "testbench/files/descriptor.h"
 
 namespace heddle::testbench {
 
@@ -70,6 +76,22 @@ std::string remote_memory::refusal(std::uint64_t address) const {
   errno = 0;
   if (read(address, &byte, 1)) return "";
   return std::strerror(errno);
+}
+
+bool is_running(pid_t process) {
+  char text[512];
+  const descriptor file(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t n = file.is_open() ? ::read(file.get(), text, sizeof text - 1) : 0;
+  if (n <= 0) return ::kill(process, 0) == 0;
+  text[n] = 0;
+  const char* name_ends = std::strrchr(text, ')');
+  char state = 0;
+  long threads = 0;  // the 18th field after the name; proc(5)
+  if (name_ends == nullptr ||
+      std::sscanf(name_ends + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld", &state,
+                  &threads) != 2)
+    return true;
+  return state != 'Z' || threads > 1;
 }
 
 }  // namespace heddle::testbench

@@ -28,4 +28,7 @@ class remote_memory {
   mutable pid_t thread_;  // by which its memory is reached
 };
 
+/// False also for a zombie, which has not been waited for; not for a process of which only the first thread has ended.
+bool is_running(pid_t process);
+
 }  // namespace heddle::testbench

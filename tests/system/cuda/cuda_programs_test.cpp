@@ -224,6 +224,17 @@ TEST(cuda_programs, that_are_killed_leave_the_gpu_to_others) {
   EXPECT_EQ("right\n", functional.out) << functional.err;
 }
 
+// Each has its own default stream and managed memory, and cudaDeviceSynchronize waits for its own kernels.
+TEST(cuda_programs, that_run_together_do_not_wait_for_each_other) {
+  const outcome o =
+      exec("sh -c \"" + part("endless_block") + " > out & p=\\$!; while ! grep -q started out; do sleep 0.1; done; " +
+               part("vectors") + "; " + part("vectors") + "; kill -KILL \\$p; wait \\$p; echo \\$?\"",
+           "--quiet --gpu v100 --metrics m.json");
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_EQ("right\nright\n137\n", o.out) << o.err;
+  EXPECT_EQ(std::set<std::string>{"linger"}, ended_by_the_host());
+}
+
 TEST(cuda_programs, that_are_killed_alone_end_the_run) {
   const outcome o =
       shell("rm -f out; \"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- sh -c \"echo \\$\\$ > pid; exec " +

@@ -116,7 +116,8 @@ int main(int argc, char** argv) {
       {"nothing", nothing},
       {"endless", endless},
       {"ends_its_first_thread", ends_its_first_thread},
-      {"endless_kernel", endless_kernel}};
+      {"endless_kernel", endless_kernel},
+      {"endless_block", endless_block}};
   const auto found = all.find(argc > 2 ? argv[2] : "");
   if (found == all.end()) {
     std::printf("programs KERNELS.fatbin NAME\n");

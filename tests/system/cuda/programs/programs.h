@@ -129,5 +129,6 @@ void nothing();
 void endless();
 void ends_its_first_thread();
 void endless_kernel();
+void endless_block();
 
 }  // namespace cuda_programs

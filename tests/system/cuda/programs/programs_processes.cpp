@@ -183,14 +183,23 @@ void ends_its_first_thread() {
   ::pthread_exit(nullptr);
 }
 
-// One kernel that takes as good as for ever, of more blocks than a GPU holds.
-void endless_kernel() {
-  auto* a = device<int>(4000 * 128);
+namespace {
+
+// One kernel that takes as good as for ever.
+void lingers(unsigned blocks) {
+  auto* a = device<int>(blocks * 128);
   std::puts("started");
   std::fflush(stdout);
-  RIGHT(launch(linger, 4000, 128, 0, nullptr, a, 2'000'000'000));
+  RIGHT(launch(linger, blocks, 128, 0, nullptr, a, 2'000'000'000));
   RIGHT(cudaDeviceSynchronize());
 }
+
+}  // namespace
+
+// Of more blocks than a GPU holds.
+void endless_kernel() { lingers(4000); }
+
+void endless_block() { lingers(1); }
 
 void endless() {
   auto* a = device<int>(4096);
