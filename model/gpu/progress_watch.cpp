@@ -107,7 +107,7 @@ std::uint64_t progress_watch::memory_changes() const {
   for (const sm& s : sms_)
     for (std::uint32_t l = 0; l < s.shared_memory.counters.end(); ++l)
       if (const shared_memory_counters* c = s.shared_memory.counters.find(l))
-        n += c->store_requests + c->atomic_requests;
+        n += c->store_requests + c->atomic_changes;
   return n;
 }
 

@@ -43,6 +43,7 @@ void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
   ++c.accesses;
   if (exclusive) {
     ++c.atomic_requests;
+    c.atomic_changes += t.atomic_changes;
     c.atomic_transactions += passes;
   } else if (t.kind == lsu_kind::store) {
     ++c.store_requests;

@@ -25,6 +25,7 @@ struct shared_memory_counters {
   std::uint64_t store_requests = 0;
   std::uint64_t store_transactions = 0;
   std::uint64_t atomic_requests = 0;
+  std::uint64_t atomic_changes = 0;  // values that an atomic changed
   std::uint64_t atomic_transactions = 0;
   std::uint64_t operand_passes = 0;   // of matrices, by tensor units
   std::uint64_t bank_conflicts = 0;   // sum of (passes - 1)

@@ -63,10 +63,11 @@ struct alignas(64) lsu_transaction {  // two cache lines precede the addresses a
   static constexpr std::uint64_t not_known = ~std::uint64_t{0};
   std::uint64_t differing_bits = not_known;  // bits in which the lanes' addresses differ
   std::uint32_t shared_mask = 0;
-  std::uint32_t constant_mask = 0;  // constant_load: lanes that read; their addresses are offsets in the bank
-  unsigned word = 0;                // index of this part of the operation
-  std::uint16_t warp = 0;           // warp id on the SM
-  std::uint32_t cluster_mask = 0;   // lanes that access shared memory of other blocks: isa::cluster_offset_bits
+  std::uint32_t atomic_changes = 0;  // of an atomic of shared memory: values that it has changed
+  std::uint32_t constant_mask = 0;   // constant_load: lanes that read; their addresses are offsets in the bank
+  unsigned word = 0;                 // index of this part of the operation
+  std::uint16_t warp = 0;            // warp id on the SM
+  std::uint32_t cluster_mask = 0;    // lanes that access shared memory of other blocks: isa::cluster_offset_bits
 
   /// By lane.
   [[nodiscard]] const std::uint64_t* addresses() const {

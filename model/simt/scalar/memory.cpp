@@ -118,23 +118,28 @@ void check_shared(const instruction& i, const block_context& block, lane_mask ma
   fail_shared(i, block, addresses[bad_lane], bytes, bad_lane);
 }
 
-/// An atomic on 32-bit words whose result `f` computes from the word and the operand.
+/// An atomic on 32-bit words whose result `f` computes from the word and the operand. Returns how many it changes.
 template <class F>
-bool atomic_words(std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses, const std::uint32_t* data,
-                  std::uint32_t* old, F&& f) {
+unsigned atomic_words(std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses, const std::uint32_t* data,
+                      std::uint32_t* old, F&& f) {
+  unsigned changes = 0;
   for_each_lane(mask, [&](unsigned l) {
     std::memcpy(&old[l], memory + addresses[l], 4);
     const std::uint32_t after = f(old[l], data[l]);
+    changes += after != old[l];
     std::memcpy(memory + addresses[l], &after, 4);
   });
-  return true;
+  return changes;
 }
 
-/// The frequent atomics: of 32-bit integers, but for minima and maxima. False: it is none of them.
+/// The frequent atomics: of 32-bit integers, but for minima and maxima. False: it is none of them. `changes`: of words.
 bool quick_atomic(const instruction& i, std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses,
-                  const std::uint32_t* data, std::uint32_t* old) {
+                  const std::uint32_t* data, std::uint32_t* old, unsigned& changes) {
   if (i.type != dtype::u32 && i.type != dtype::s32 && i.type != dtype::b32) return false;
-  const auto words = [&](auto&& f) { return atomic_words(memory, mask, addresses, data, old, f); };
+  const auto words = [&](auto&& f) {
+    changes = atomic_words(memory, mask, addresses, data, old, f);
+    return true;
+  };
   switch (static_cast<atomic_op>(i.sub)) {
     case atomic_op::add: return words([](std::uint32_t a, std::uint32_t b) { return a + b; });
     case atomic_op::and_: return words([](std::uint32_t a, std::uint32_t b) { return a & b; });
@@ -144,10 +149,12 @@ bool quick_atomic(const instruction& i, std::uint8_t* memory, lane_mask mask, co
   }
 }
 
-/// An atomic on checked addresses: `data` are its operands, `old` becomes the values before.
-void atomic_cells(const instruction& i, std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses,
-                  unsigned bytes, const std::uint32_t (*data)[warp_size], std::uint32_t (*old)[warp_size]) {
-  if (quick_atomic(i, memory, mask, addresses, data[0], old[0])) return;
+/// An atomic on checked addresses: `data` are its operands, `old` becomes the values before. Returns how many it
+/// changes.
+unsigned atomic_cells(const instruction& i, std::uint8_t* memory, lane_mask mask, const std::uint64_t* addresses,
+                      unsigned bytes, const std::uint32_t (*data)[warp_size], std::uint32_t (*old)[warp_size]) {
+  unsigned changes = 0;
+  if (quick_atomic(i, memory, mask, addresses, data[0], old[0], changes)) return changes;
   const auto op = static_cast<atomic_op>(i.sub);
   const unsigned words = bytes == 8 ? 2 : 1;
   for_each_lane(mask, [&](unsigned l) {
@@ -157,20 +164,23 @@ void atomic_cells(const instruction& i, std::uint8_t* memory, lane_mask mask, co
     const std::uint64_t before = cell;
     const std::uint64_t swap = op == atomic_op::cas ? value(words) : 0;
     cell = atomic_result(op, i.type, cell, value(0), swap);
+    changes += std::memcmp(&cell, &before, bytes) != 0;
     std::memcpy(memory + addresses[l], &cell, bytes);
     old[0][l] = static_cast<std::uint32_t>(before);
     old[1][l] = static_cast<std::uint32_t>(before >> 32);
   });
+  return changes;
 }
 
-void shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses,
-                   unsigned bytes) {
+unsigned shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses,
+                       unsigned bytes) {
   std::uint32_t data[4][warp_size];
   std::uint32_t old[4][warp_size];
   if (i.op == opcode::atom) std::memset(old, 0, sizeof old);
   lane_store_data(i, w, data);
-  atomic_cells(i, w.block->shared, mask, addresses, bytes, data, old);
+  const unsigned changes = atomic_cells(i, w.block->shared, mask, addresses, bytes, data, old);
   if (i.op == opcode::atom) lane_write_back(i, w, mask, old);
+  return changes;
 }
 
 /// A load or store of checked addresses. The width is a template parameter so that each copy is a single move.
@@ -290,25 +300,24 @@ void lane_write_back(const instruction& i, warp_state& w, lane_mask mask, const 
   for (unsigned k = 0; k < bytes / 4; ++k) write_lanes(i, w, mask, words[k], k);
 }
 
-void shared_access(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
-                   unsigned& bad_lane) {
+unsigned shared_access(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
+                       unsigned& bad_lane) {
   const unsigned bytes = access_bytes(i);
   if (i.op == opcode::ldsm) {
     check_shared(i, *w.block, matrix_rows(i), addresses, bytes, bad_lane);
-    return load_matrices(i, w, mask, addresses);
+    load_matrices(i, w, mask, addresses);
+    return 0;
   }
   check_shared(i, *w.block, mask, addresses, bytes, bad_lane);
-  if (isa::is_atomic(i.op)) {
-    shared_atomic(i, w, mask, addresses, bytes);
-    return;
-  }
+  if (isa::is_atomic(i.op)) return shared_atomic(i, w, mask, addresses, bytes);
   switch (bytes) {
-    case 1: return move<1>(i, w, mask, addresses);
-    case 2: return move<2>(i, w, mask, addresses);
-    case 4: return move<4>(i, w, mask, addresses);
-    case 8: return move<8>(i, w, mask, addresses);
-    default: return move<16>(i, w, mask, addresses);
+    case 1: move<1>(i, w, mask, addresses); break;
+    case 2: move<2>(i, w, mask, addresses); break;
+    case 4: move<4>(i, w, mask, addresses); break;
+    case 8: move<8>(i, w, mask, addresses); break;
+    default: move<16>(i, w, mask, addresses);
   }
+  return 0;
 }
 
 void remote_shared_access(const instruction& i, const block_context& block, lane_mask mask,

@@ -38,9 +38,10 @@ std::uint64_t global_atomic_result(isa::atomic_op op, isa::dtype type, std::uint
                                    std::uint64_t swap);
 
 /// Shared-memory load, store or atomic on the lanes of `mask` at block-relative addresses. Throws program_error (text
-/// without place) with `bad_lane` set if an address is outside the block's shared memory or misaligned.
-void shared_access(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
-                   unsigned& bad_lane);
+/// without place) with `bad_lane` set if an address is outside the block's shared memory or misaligned. Returns how
+/// many values an atomic has changed.
+unsigned shared_access(const isa::instruction& i, warp_state& w, lane_mask mask,
+                       const std::uint64_t addresses[warp_size], unsigned& bad_lane);
 
 /// As shared_access, of a warp of another block: at offsets in `block`'s shared memory. `words` are the operands of
 /// lane_store_data (LDGSTS: the bytes copied), and become the loaded bytes, or the values before an atomic.

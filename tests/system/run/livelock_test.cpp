@@ -175,7 +175,8 @@ TEST_F(livelock, lanes_of_a_warp_that_spin_for_a_lock_before_volta) {
   EXPECT_NE(std::string::npos, text.find("block (0,0,0) of kernel 'intra_warp_lock', loops at ")) << text;
 }
 
-// A warp that branches to itself is in the same state at each sample and still issues.
+// A warp that branches to itself is in the same state at each sample and still issues. An atomic that changes no value
+// leaves memory as it is.
 TEST_F(livelock, a_branch_to_itself_never_ends) {
   std::ofstream(place_ / "self.ptx") << R"(.version 7.0
 .target sm_60
@@ -194,8 +195,18 @@ L:
   @%p bra L;
   ret;
 }
+.visible .entry e() {
+  .reg .pred %p; .reg .b32 %r<3>; .shared .b32 s;
+  mov.u32 %r1, 0;
+  st.shared.u32 [s], %r1;
+L:
+  atom.shared.add.u32 %r2, [s], 0;
+  setp.eq.u32 %p, %r2, 0;
+  @%p bra L;
+  ret;
+}
 )";
-  for (const char* kernel : {"a", "b", "c", "d"})
+  for (const char* kernel : {"a", "b", "c", "d", "e"})
     for (const char* gpu : {"gtx1080", "v100"}) {
       json job = {
           {"module", (place_ / "self.ptx").string()},
