@@ -271,6 +271,7 @@ energy_metrics energy_account::of_launch(std::uint32_t launch, const launch_coun
 energy_metrics energy_account::of_run(const std::vector<const energy_metrics*>& launches, cycle_t end) const {
   energy_metrics m;
   m.sms = static_cast<unsigned>(sms_.size());
+  m.active_sms.reserve(m.sms);
   for (unsigned i = 0; i < m.sms; ++i) m.active_sms.push_back({i});
   for (const energy_metrics* launch : launches) {
     m.by_class.add(launch->by_class);

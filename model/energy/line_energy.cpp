@@ -156,6 +156,7 @@ instruction_joules energy_account::by_instruction(std::uint32_t launch, const la
   instruction_joules joules;
   if (code.program != nullptr) {
     alone = of_instructions_alone(launch, code, prices_of_program(*code.program)->energies);
+    joules.of.reserve(demands.size());
     for (std::size_t i = 0; i < demands.size(); ++i) joules.of.push_back(alone.of_warps[i] + alone.of_lanes[i]);
     for (std::size_t i = 0; i < demands.size(); ++i) {
       const std::uint64_t executed = code.counts[i].counts[launch_profile::executed];
@@ -184,7 +185,7 @@ instruction_joules energy_account::by_instruction(std::uint32_t launch, const la
   for (const block_counts* blocks : of_blocks) {
     double sum = 0;
     for (std::uint32_t i = 0; i < demands.size(); ++i) {
-      const execution_count own = blocks->count(i);
+      const execution_count& own = blocks->at(i);
       if (own.warps == 0) continue;
       const decoded_instruction& instruction = code.program->code[i];
       const instruction_traffic moved =

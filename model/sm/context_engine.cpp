@@ -225,7 +225,9 @@ void context_engine::note_executed(context_transaction& t) {
     if (counts == nullptr) continue;
     const std::uint32_t launch = b.launch->launch_id;
     auto of = std::find_if(t.executed.begin(), t.executed.end(), [&](const auto& e) { return e.launch == launch; });
-    if (of == t.executed.end()) of = t.executed.insert(of, executed_instructions{launch, {}});
+    if (of == t.executed.end())
+      of = t.executed.insert(
+          of, executed_instructions{launch, {zero_counts(b.launch->decoded->code.size()), counts->moved.size()}});
     of->counts.add(*counts);
     counts->owner->end_block(*counts);
   }

@@ -116,11 +116,10 @@ bool issue_stage::pairs(const decoded_instruction& first, unsigned slot, warp_sl
   w.stream->advance(w);
 }
 
-void issue_stage::count_in_block(const warp_slot& w, unsigned lanes) {
-  block_counts& counts = *w.state.block->counts;
-  const auto index = static_cast<std::uint32_t>(w.line - w.profile->lines());
-  execution_count& count = counts.at(index);
-  if (count.warps++ == 0) counts.touched.push_back(index);
+// Nearly every instruction comes here where launches may be flushed.
+[[gnu::always_inline]] inline void issue_stage::count_in_block(const warp_slot& w, unsigned lanes) {
+  execution_count& count = w.counts->at(w.state.pc);
+  if (__builtin_expect(count.warps++ == 0, 0)) w.counts->touched.push_back(w.state.pc);
   count.lanes += lanes;
 }
 

@@ -20,7 +20,8 @@ void warp_residence::occupy(unsigned slot, const resident_launch& launch, const 
   s_.account.placed(w, cycle);
   w.state.regs = s_.register_file.allocate(slot, w.stream->registers_kept(launch), allocated_registers);
   w.state.block = &block;
-  w.counted = block.counts != nullptr;
+  w.counts = block.counts;
+  w.counted = w.counts != nullptr;
   w.state.warp_in_block = warp_in_block;
   w.state.slot = slot * s_.config.sm.sub_partitions + s_.index;
   w.loads = w.stores = w.queued = 0;

@@ -27,20 +27,8 @@ void instruction_traffic::add(const instruction_traffic& o) {
   fetched_sectors += o.fetched_sectors;
 }
 
-void block_counts::resize(std::size_t instructions, std::size_t accesses) {
-  executed.resize((instructions + together - 1) / together);
-  moved.resize(accesses);
-}
-
-execution_count& block_counts::at(std::uint32_t instruction) {
-  std::unique_ptr<executions>& some = executed[instruction / together];
-  if (some == nullptr) some = std::make_unique<executions>();
-  return (*some)[instruction % together];
-}
-
-execution_count block_counts::count(std::uint32_t instruction) const {
-  const executions* const some = executed[instruction / together].get();
-  return some == nullptr ? execution_count{} : (*some)[instruction % together];
+std::shared_ptr<execution_count> zero_counts(std::size_t number) {
+  return {new execution_count[number], std::default_delete<execution_count[]>()};
 }
 
 instruction_traffic& block_counts::moved_by(std::uint32_t access) {
@@ -54,13 +42,9 @@ instruction_traffic block_counts::traffic(std::uint32_t access) const {
 }
 
 void block_counts::add(const block_counts& o) {
-  executed.resize(o.executed.size());
-  moved.resize(o.moved.size());
   for (const std::uint32_t i : o.touched) {
-    execution_count& sum = at(i);
-    const execution_count more = o.count(i);
-    sum.warps += more.warps;
-    sum.lanes += more.lanes;
+    at(i).warps += o.at(i).warps;
+    at(i).lanes += o.at(i).lanes;
   }
   for (std::uint32_t a = 0; a < moved.size(); ++a)
     if (o.moved[a] != nullptr) moved_by(a).add(*o.moved[a]);

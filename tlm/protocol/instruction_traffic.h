@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace heddle {
@@ -44,21 +44,21 @@ struct execution_count {
 
 class launch_profile;
 
-/// What one block has executed and moved. Most blocks of a large program execute little of it: counts exist from an
-/// instruction's first execution on.
-struct block_counts {
-  static constexpr std::size_t together = 64;  // instructions
-  using executions = std::array<execution_count, together>;
+/// So many counts, all 0.
+std::shared_ptr<execution_count> zero_counts(std::size_t number);
 
-  std::vector<std::unique_ptr<executions>> executed;        // by instruction of the program / together; may be null
+/// What one block has executed and moved.
+struct block_counts {
+  block_counts(std::shared_ptr<execution_count> zeros, std::size_t accesses)
+      : executed(std::move(zeros)), moved(accesses) {}
+
+  std::shared_ptr<execution_count> executed;                // the first of those by instruction of the program
   std::vector<std::unique_ptr<instruction_traffic>> moved;  // by instruction that accesses memory; may be null
   std::vector<std::uint32_t> touched;                       // instructions that have executed
   launch_profile* owner = nullptr;
 
-  /// For a program of so many instructions, of which so many access memory.
-  void resize(std::size_t instructions, std::size_t accesses);
-  execution_count& at(std::uint32_t instruction);
-  [[nodiscard]] execution_count count(std::uint32_t instruction) const;
+  execution_count& at(std::uint32_t instruction) { return executed.get()[instruction]; }
+  [[nodiscard]] const execution_count& at(std::uint32_t instruction) const { return executed.get()[instruction]; }
   instruction_traffic& moved_by(std::uint32_t access);
   [[nodiscard]] instruction_traffic traffic(std::uint32_t access) const;
   /// Of another block of the same launch.

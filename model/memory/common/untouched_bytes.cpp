@@ -26,13 +26,16 @@ void release_pages::operator()(std::uint8_t* bytes) const {
   ::munmap(pages, size);
 }
 
-std::unique_ptr<std::uint8_t[], release_pages> untouched_bytes(std::size_t size) {
+// The system gives zeros.
+std::unique_ptr<std::uint8_t[], release_pages> zero_bytes(std::size_t size) {
   size += size_bytes;
   void* const pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
   std::memcpy(pages, &size, sizeof size);
   return std::unique_ptr<std::uint8_t[], release_pages>(static_cast<std::uint8_t*>(pages) + size_bytes);
 }
+
+std::unique_ptr<std::uint8_t[], release_pages> untouched_bytes(std::size_t size) { return zero_bytes(size); }
 #else
 void release_pages::operator()(std::uint8_t* bytes) const { std::free(bytes); }
 
@@ -40,6 +43,12 @@ std::unique_ptr<std::uint8_t[], release_pages> untouched_bytes(std::size_t size)
   void* const bytes = std::malloc(size);
   if (bytes == nullptr) throw std::bad_alloc();
   return std::unique_ptr<std::uint8_t[], release_pages>(static_cast<std::uint8_t*>(bytes));
+}
+
+std::unique_ptr<std::uint8_t[], release_pages> zero_bytes(std::size_t size) {
+  auto bytes = untouched_bytes(size);
+  std::memset(bytes.get(), 0, size);
+  return bytes;
 }
 #endif
 

@@ -15,5 +15,7 @@ struct release_pages {
 /// page at a time, where they are first written; between other data they would share the huge pages of the heap
 /// (testbench/program/heap.cpp) and be cleared with them. Their values are unspecified.
 std::unique_ptr<std::uint8_t[], release_pages> untouched_bytes(std::size_t size);
+/// The same, of value 0.
+std::unique_ptr<std::uint8_t[], release_pages> zero_bytes(std::size_t size);
 
 }  // namespace heddle

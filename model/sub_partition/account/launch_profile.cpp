@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/sub_partition/account/launch_profile.h"
 
+#include <algorithm>
+
+#include "heddle/memory/common/untouched_bytes.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/warp/warp_slot.h"
 
@@ -21,30 +24,39 @@ instruction_traffic launch_profile::traffic(std::size_t instruction) const {
   if (!accesses_memory(program_->code[instruction])) return {};
   const std::uint32_t access = program_->accesses[instruction];
   instruction_traffic sum = traffic_[access];
-  for (const auto& b : blocks_) sum.add(b->traffic(access));
+  for (const auto& b : blocks_)
+    if (b->moved[access] != nullptr) sum.add(*b->moved[access]);
   return sum;
+}
+
+// Most blocks of a large program execute little of it. Only what they count in is given memory.
+std::shared_ptr<execution_count> launch_profile::counts_of_block() {
+  const std::size_t instructions = program_->code.size(), bytes = instructions * sizeof(execution_count);
+  constexpr std::size_t small_bytes = 4096, large_bytes = std::size_t{1} << 20;
+  if (bytes < small_bytes) return zero_counts(instructions);
+  if (zeros_left_ < bytes) {
+    zeros_left_ = std::max(large_bytes, bytes);
+    zeros_ = zero_bytes(zeros_left_);
+  }
+  zeros_left_ -= bytes;
+  return {zeros_, reinterpret_cast<execution_count*>(zeros_.get() + zeros_left_)};
 }
 
 block_counts& launch_profile::begin_block() {
   if (free_blocks_.empty()) {
-    free_blocks_.push_back(blocks_.emplace_back(std::make_unique<block_counts>()).get());
-    free_blocks_.back()->owner = this;
-    free_blocks_.back()->resize(program_->code.size(), traffic_.size());
+    blocks_.push_back(std::make_unique<block_counts>(counts_of_block(), traffic_.size()));
+    blocks_.back()->owner = this;
+    constexpr std::size_t few = 64;
+    blocks_.back()->touched.reserve(std::min(program_->code.size(), few));
+    free_blocks_.push_back(blocks_.back().get());
   }
   block_counts& counts = *free_blocks_.back();
   free_blocks_.pop_back();
-  fold(counts);
   return counts;
 }
 
+// What has been moved counts for the launch, and no longer for the block.
 void launch_profile::end_block(block_counts& counts) {
-  fold(counts);
-  free_blocks_.push_back(&counts);
-}
-
-// What has been moved counts for the launch, and no longer for the block. Most blocks of a large program execute little
-// of it.
-void launch_profile::fold(block_counts& counts) {
   for (const std::uint32_t i : counts.touched) {
     counts.at(i) = {};
     if (!accesses_memory(program_->code[i])) continue;
@@ -53,6 +65,7 @@ void launch_profile::fold(block_counts& counts) {
     moved = {};
   }
   counts.touched.clear();
+  free_blocks_.push_back(&counts);
 }
 
 instruction_profile instruction_sum::profile() const {
@@ -70,7 +83,7 @@ instruction_profile launch_profile::at(std::size_t instruction) const {
 }
 
 instruction_traffic& warp_slot::traffic_of(const decoded_instruction& d) const {
-  return counted ? state.block->counts->moved_by(profile->access_of(d)) : profile->traffic_of(d);
+  return counted ? counts->moved_by(profile->access_of(d)) : profile->traffic_of(d);
 }
 
 void launch_code::add(const launch_profile& of_sm) {

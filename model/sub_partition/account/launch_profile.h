@@ -82,7 +82,7 @@ class launch_profile {
 
  private:
   friend struct launch_code;
-  void fold(block_counts& counts);
+  std::shared_ptr<execution_count> counts_of_block();
   void carry(const profile_line& from, unsigned what, std::uint64_t high);
 
   std::vector<profile_line> lines_;
@@ -91,6 +91,8 @@ class launch_profile {
   std::shared_ptr<const decoded_program> program_;
   std::vector<std::unique_ptr<block_counts>> blocks_;
   std::vector<block_counts*> free_blocks_;
+  std::shared_ptr<std::uint8_t[]> zeros_;  // for the counts of blocks to come
+  std::size_t zeros_left_ = 0;             // bytes
 };
 
 /// A launch's program, and what its instructions have counted on several SMs.

@@ -71,9 +71,10 @@ struct alignas(64) warp_slot {
   cycle_t fence_until = 0;            // phase at_fence: the fence takes until then at least
   unsigned copying = 0;  // copies to shared memory and products in flight; each counts in loads or stores, too
   copy_groups copies;
-  copy_groups products;         // of its warpgroup; each product in flight counts in loads and `copying`, too
-  std::uint32_t registers = 0;  // of a thread, which SETMAXREG changes
-  bulk_groups bulk;             // of bulk copies from shared memory
+  copy_groups products;            // of its warpgroup; each product in flight counts in loads and `copying`, too
+  std::uint32_t registers = 0;     // of a thread, which SETMAXREG changes
+  bulk_groups bulk;                // of bulk copies from shared memory
+  block_counts* counts = nullptr;  // of its block; null: not `counted`
   std::shared_ptr<const isa::recorded_segment> segment;  // recorded stream: the segment that holds `record`
 
   /// What an instruction of its program has moved.
