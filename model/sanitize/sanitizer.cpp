@@ -72,6 +72,7 @@ struct sanitizer::parts {
   sanitize::work_check works;
   sanitize::launch_watcher watcher;
   spaced_heap spaced;
+  std::optional<std::uint32_t> checked;
   std::unordered_map<std::uint32_t, page_images> left;  // by stream: what the last launch that was checked has left
   std::vector<std::string> unchecked;
   std::vector<finding> intended;
@@ -137,6 +138,7 @@ void sanitizer::check(const resident_launch& launch, const address_ranges& range
     p.unchecked.push_back("launch " + std::to_string(launch.launch_id) + " of kernel '" + launch.program->kernel +
                           "' " + why);
   };
+  p.checked = launch.launch_id;
   p.spaced.start();
   address_ranges with_heap = ranges;
   with_heap.add(spaced_heap::begin, spaced_heap::bytes);
@@ -160,7 +162,10 @@ void sanitizer::check(const resident_launch& launch, const address_ranges& range
   if (!p.watcher.unchecked().empty()) say("was not checked for races: " + p.watcher.unchecked());
   if (limit.lost) say("was not checked to its end: it waits for something outside it");
   end();
+  p.checked.reset();
 }
+
+std::optional<std::uint32_t> sanitizer::checked() const { return parts_->checked; }
 
 void sanitizer::heap_given(std::uint64_t address, std::uint64_t bytes, const simt::warp_state&, const isa::instruction&,
                            unsigned) {

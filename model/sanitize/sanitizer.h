@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,8 @@ class sanitizer {
   /// not ended; it is executed on what the check of that has left.
   void check(const resident_launch& launch, const address_ranges& ranges, functional_memory::backing below,
              program_services& services, std::uint64_t cycle, functional_observer* observer, bool early);
+  /// The launch that is checked now.
+  [[nodiscard]] std::optional<std::uint32_t> checked() const;
   /// For a launch that is executed functionally anyway.
   execution_watcher& watcher();
   /// That launch begins in a memory with these ranges; it has failed; and it has ended.

@@ -295,6 +295,15 @@ void host_queues::begin(queue_operation& op) {
   }
 }
 
+// A sanitizer checks a launch when it begins on the GPU, which may be later than here.
+pid_t host_queues::executes_for() const {
+  if (executes_for_ != 0 || checks_ == nullptr || !checks_->checked()) return executes_for_;
+  for (const auto& [number, s] : streams_)
+    for (const queue_entry& op : s.operations)
+      if (op->what == queue_operation::kind::kernel && op->begun && op->launch == *checks_->checked()) return op->owner;
+  return 0;
+}
+
 // A failing launch never ends: the GPU reports the fault.
 void host_queues::execute(queue_operation& op) {
   const auto begin = std::chrono::steady_clock::now();

@@ -112,7 +112,7 @@ class host_queues : public sc_core::sc_module {
   };
   [[nodiscard]] const functional_totals& functional() const { return functional_; }
   /// The process whose launch is executed functionally or checked by a sanitizer now; 0: none.
-  [[nodiscard]] pid_t executes_for() const { return executes_for_; }
+  [[nodiscard]] pid_t executes_for() const;
   /// Whether a process has ended; asked after a long functional launch.
   std::function<bool(pid_t)> is_gone;
   /// Called for each kernel passed to the GPU, with the driver's number.
