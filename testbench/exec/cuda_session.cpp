@@ -50,6 +50,7 @@ cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program)
 
 cuda_session::~cuda_session() {
   note_leaks();
+  for (const auto& [address, h] : host_memory_) end_sharing(address, h);
   for (const auto& [address, a] : allocations_) m_.memory.release(address);
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
 }

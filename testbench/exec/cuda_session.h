@@ -106,6 +106,7 @@ class cuda_session {
   void allocate(wire::reader& in, call_answer& out);
   void release(wire::reader& in, call_answer& out);
   void host_range(wire::reader& in, call_answer& out);
+  void end_sharing(std::uint64_t address, const host_memory& h);
   void virtual_memory(wire::reader& in, call_answer& out);
   void end_access(const wire::virtual_request& r);
   void copy(wire::reader& in, call_answer& out, std::shared_ptr<copy_window> window);

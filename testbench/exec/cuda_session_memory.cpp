@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "testbench/exec/cuda_session.h"
+#include "testbench/options/log.h"
 
 namespace heddle::testbench {
 
@@ -102,13 +103,21 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
     if (found == host_memory_.end()) {
       out.status = wire::invalid_value;
     } else {
-      const host_memory& h = found->second;
-      if (h.used && !h.inherited && allocations_.count(address) == 0) m_.chip.driver().unmap(address);
+      end_sharing(address, found->second);
       host_memory_.erase(found);
     }
     return;
   }
-  if (what == 1 && found == host_memory_.end()) host_memory_[address].bytes = bytes;
+  if (what == 1 && found == host_memory_.end()) {
+    if (m_.memory.share(address, bytes)) {
+      host_memory_[address].bytes = bytes;
+    } else {
+      message_log::error(program_ +
+                         ": cudaHostRegister: another process of this run has registered memory at the same " +
+                         "address, which heddle exec does not support: use cudaHostAlloc");
+      out.status = wire::not_supported;
+    }
+  }
   if (what == 3) {  // a variable placed by the module: its initial value is copied to the program
     host_memory& h = host_memory_[address];
     h.bytes = bytes;
@@ -126,6 +135,13 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
       holds->second.used = true;
     }
   }
+}
+
+// Of memory that the program has registered.
+void cuda_session::end_sharing(std::uint64_t address, const host_memory& h) {
+  if (h.managed || h.inherited || allocations_.count(address) != 0) return;
+  if (h.used) m_.chip.driver().unmap(address);
+  m_.memory.unshare(address);
 }
 
 bool cuda_session::is_shared(std::uint64_t address) const {

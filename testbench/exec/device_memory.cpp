@@ -2,6 +2,7 @@
 #include "testbench/exec/device_memory.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace heddle::testbench {
 
@@ -77,6 +78,15 @@ void device_memory::forget(std::uint64_t address) {
   if (found == reserved_.end()) return;
   forgotten_.emplace(found->second, address);
   reserved_.erase(found);
+}
+
+bool device_memory::share(std::uint64_t address, std::uint64_t bytes) {
+  const auto after = shared_.lower_bound(address);
+  if (after != shared_.end() && after->first - address < bytes) return false;
+  if (after != shared_.begin())
+    if (const auto before = std::prev(after); address - before->first < before->second) return false;
+  shared_[address] = bytes;
+  return true;
 }
 
 bool device_memory::take(std::uint64_t bytes) {

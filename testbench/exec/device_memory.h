@@ -30,6 +30,9 @@ class device_memory {
   std::uint64_t reserve(std::uint64_t bytes, std::uint64_t alignment);
   /// Such addresses may be given again.
   void forget(std::uint64_t address);
+  /// Memory of a program, which kernels will access at the program's addresses. False: another program's lies there.
+  bool share(std::uint64_t address, std::uint64_t bytes);
+  void unshare(std::uint64_t address) { shared_.erase(address); }
   /// Memory without addresses. False: not enough is left.
   bool take(std::uint64_t bytes);
   void give(std::uint64_t bytes) { taken_ -= bytes; }
@@ -48,6 +51,7 @@ class device_memory {
   sanitizer* checks_;
   std::uint64_t taken_ = 0;
   std::map<std::uint64_t, std::uint64_t> live_;       // address: bytes
+  std::map<std::uint64_t, std::uint64_t> shared_;     // of programs: address: bytes
   std::multimap<std::uint64_t, std::uint64_t> free_;  // bytes: address
   // Bytes and alignments of addresses that were reserved, and that can be again.
   using extent = std::pair<std::uint64_t, std::uint64_t>;

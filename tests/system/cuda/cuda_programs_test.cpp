@@ -40,7 +40,8 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                                            "threads_that_call_at_their_end", "ends_its_first_thread", "texture_rules",
                                            "graph_rules", "capture_rules", "calls_in_a_capture", "outside_allocations",
                                            "calls_after_a_fault", "fails_assertion", "prints", "threads",
-                                           "threads_that_ask", "forks", "forks_after_launches"));
+                                           "threads_that_ask", "forks", "forks_after_launches",
+                                           "registers_one_address"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
@@ -217,7 +218,10 @@ TEST(cuda_programs, that_are_killed_leave_the_gpu_to_others) {
   EXPECT_EQ("137\nright\n", o.out) << o.err;
   EXPECT_EQ(std::set<std::string>{"linger"}, ended_by_the_host());
 
-  // The processor executes the kernel then.
+  // The processor executes the kernel then, or checks it when it begins.
+  const outcome checked =
+      exec("sh -c \"" + killed() + "; " + part("vectors") + "\"", "--quiet --gpu v100 --sanitize init");
+  EXPECT_EQ("right\n", checked.out) << checked.err;
   const outcome functional = exec("sh -c \"" + killed() + "; " + part("vectors") + "\"",
                                   "--quiet --gpu v100 --skip-functional --kernel-name none");
   EXPECT_EQ(0, functional.code) << functional.err;

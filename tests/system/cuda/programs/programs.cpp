@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
       {"threads_that_ask", threads_that_ask},
       {"forks", forks},
       {"forks_late", forks_late},
+      {"registers_one_address", registers_one_address},
       {"forks_after_launches", forks_after_launches},
       {"keeps_memory", keeps_memory},
       {"prints_memory", prints_memory},

@@ -116,6 +116,7 @@ void texture_rules();
 void forks_once();
 void forks();
 void forks_late();
+void registers_one_address();
 void forks_after_launches();
 void leaves_early();
 void keeps_memory();

@@ -41,6 +41,35 @@ void forks() {
   }
 }
 
+// Registered memory lies at its address in the memory of the GPU, which processes share. A process that ends frees it.
+void registers_one_address() {
+  constexpr int not_supported = 801;
+  static int words[1024];
+  int ready[2], go[2];
+  char byte = 0;
+  HOLDS(::pipe(ready) == 0 && ::pipe(go) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    RIGHT(cudaHostRegister(words, sizeof words, 0));
+    for (int& w : words) w = 3;
+    RIGHT(launch(linger, 8, 128, 0, nullptr, words, 5));
+    RIGHT(cudaDeviceSynchronize());
+    for (const int w : words) HOLDS(w == 4);
+    HOLDS(::write(ready[1], "r", 1) == 1 && ::read(go[0], &byte, 1) == 1);
+    std::_Exit(0);
+  }
+  HOLDS(::read(ready[0], &byte, 1) == 1);
+  HOLDS(cudaHostRegister(words, sizeof words, 0) == not_supported);
+  HOLDS(::write(go[1], "g", 1) == 1);
+  int status = 0;
+  HOLDS(::waitpid(child, &status, 0) == child && status == 0);
+  RIGHT(cudaDeviceSynchronize());
+  RIGHT(cudaHostRegister(words, sizeof words, 0));
+  RIGHT(launch(linger, 8, 128, 0, nullptr, words, 5));
+  RIGHT(cudaDeviceSynchronize());
+  for (const int w : words) HOLDS(w == 1);
+}
+
 // A child of a process that has used CUDA calls CUDA itself.
 void forks_late() {
   int devices = 0;
@@ -185,11 +214,12 @@ void ends_its_first_thread() {
 
 namespace {
 
-// One kernel that takes as good as for ever.
+// A kernel that takes as good as for ever, behind a short one.
 void lingers(unsigned blocks) {
   auto* a = device<int>(blocks * 128);
   std::puts("started");
   std::fflush(stdout);
+  RIGHT(launch(linger, 1, 128, 0, nullptr, a, 1));
   RIGHT(launch(linger, blocks, 128, 0, nullptr, a, 2'000'000'000));
   RIGHT(cudaDeviceSynchronize());
 }
