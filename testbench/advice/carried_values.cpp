@@ -76,6 +76,21 @@ bool meets(const registers& a, const registers& b) {
 
 }  // namespace
 
+bool follows_itself(const machine_code& code, std::size_t first, std::size_t last, std::size_t load) {
+  registers from = operands_of(code.steps[load]).written;
+  const std::size_t size = last - first + 1;
+  for (std::size_t n = 1; n <= 2 * size; ++n) {
+    const std::size_t k = first + (load - first + n) % size;
+    if (k == load && meets(address_of(code.steps[k]), from)) return true;
+    const operands o = operands_of(code.steps[k]);
+    const bool carries = k == load || meets(o.read, from);
+    for (const std::string& r : o.written)
+      if (carries) from.insert(r);
+      else if (!o.guarded) from.erase(r);
+  }
+  return false;
+}
+
 bool follows_loaded_values(const machine_code& code, const std::set<std::size_t>& blocks) {
   registers loaded;  // and what was computed from it
   for (unsigned pass = 0; pass < 2; ++pass)

@@ -19,6 +19,10 @@ operands operands_of(const machine_step& step);
 /// wait for another thread. Found by the registers of the instructions, in the order of the code.
 bool follows_loaded_values(const machine_code& code, const std::set<std::size_t>& blocks);
 
+/// Whether the address of a load in a loop, from its first to its last instruction, depends on what the load has
+/// returned in the iterations before.
+bool follows_itself(const machine_code& code, std::size_t first, std::size_t last, std::size_t load);
+
 /// Whether the iterations of some loop may differ between threads: its branch depends on a number of the thread or
 /// block, or on what was loaded. If not, and each instruction is executed as often by all warps, all have the same
 /// work.

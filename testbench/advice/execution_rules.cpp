@@ -43,7 +43,7 @@ double waits_for_conversions(const time_model& t) {
 // what is left takes the time of the FP32 unit.
 void double_precision(const time_model& t, std::vector<advice>& to) {
   const double fp64 = number_at(t.kernel, {"instructions", "fp64"});
-  double converted = 0, conversions = 0, arithmetic = 0, executed = 0, most = 0;
+  double converted = 0, conversions = 0, arithmetic = 0, queued = 0, executed = 0, most = 0;
   std::string first;
   for (const place_sums& line : t.lines) {
     if (line.contains("cvt.f64.f32") || line.contains(".f32.f64")) {
@@ -54,6 +54,7 @@ void double_precision(const time_model& t, std::vector<advice>& to) {
       first = line.name;
     } else if (line.contains(".f64")) {
       arithmetic += cycles_of(line);
+      queued += line.waits("math_pipe_throttle");
       executed += line.executed;
     }
   }
@@ -64,14 +65,15 @@ void double_precision(const time_model& t, std::vector<advice>& to) {
   const double lanes =
       t.machine.number("fp32.lanes") * parts + t.machine.number("fp32.shared_lanes") * t.machine.number("gpu.sm_count");
   const double as_floats = ratio(warp_threads * fp64, number_at(t.kernel, {"cycles"}) * lanes);
-  const double faster = std::max(ratio(as_floats, t.use_of("fp64")), ratio(t.machine.number("fp32.latency_cycles"),
-                                                                           t.machine.number("fp64.latency_cycles")));
+  const double shorter_queue = std::min(1.0, ratio(as_floats, t.use_of("fp64")));
+  const double shorter_latency =
+      std::min(1.0, ratio(t.machine.number("fp32.latency_cycles"), t.machine.number("fp64.latency_cycles")));
   relief r;
   r.parts["fp64"] = 1;
   for (const char* unit : {"sfu", "half"})  // some chips convert there
     r.parts[unit] = std::min(1.0, ratio(converted, number_at(t.kernel, {"instructions", unit})));
   r.parts["issue slots"] = ratio(converted, number_at(t.kernel, {"metrics", "inst_executed"}));
-  const double after = std::max(arithmetic * std::min(1.0, faster),
+  const double after = std::max(queued * shorter_queue + (arithmetic - queued) * shorter_latency,
                                 std::min(arithmetic, as_floats * std::min(1.0, ratio(executed, fp64)) * all));
   r.lifetime = ratio(conversions + arithmetic - after, all);
   to.push_back(

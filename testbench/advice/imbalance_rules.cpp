@@ -20,9 +20,10 @@ struct block_times {
   double block = 0;  // mean, from a block's start to its end
   double ended = 0;  // share of it in which a warp has ended, on average
   double waves = 0, whole_waves = 0;
-  double start = 0;  // until as many warps are there as ever
-  double sm = 0;     // mean time in which an SM has blocks, of those that ever have
-  double late = 0;   // the longest such time of an SM with the mean of instructions or less; 0: unknown
+  double start = 0;   // until as many warps are there as ever
+  double sm = 0;      // mean time in which an SM has blocks, of those that ever have
+  double late = 0;    // the longest such time of an SM with the mean of instructions or less; 0: unknown
+  double queues = 0;  // share of a warp's time in which it waits behind others
 
   explicit block_times(const time_model& t)
       : kernel(number_at(t.kernel, {"cycles"})),
@@ -48,9 +49,20 @@ struct block_times {
     ended = ratio(gone, active + gone);
     sm = ratio(sm_cycles, most_sms);
     late = number_at(t.kernel, {"longest_even_sm_cycles"});
+    for (const wait_share& w : waits(t.kernel))
+      if (is_queue(w.name)) queues += w.share;
   }
   /// The time that blocks of equal length would take.
   [[nodiscard]] double even() const { return std::min(kernel, whole_waves * block + start); }
+  /// The time of the last wave beyond its share of a full one. Its blocks are shorter: fewer wait less behind each
+  /// other. The mean of all blocks and the kernel's time tell it, too.
+  [[nodiscard]] double partial() const {
+    const double full = std::floor(waves), part = waves - full, all = kernel - start;
+    const double shorter = 1 - queues * (1 - part);
+    const double by_queues = ratio(block * waves, full + part * shorter) * (shorter - part);
+    const double last = ratio(all - block * waves, 1 - part);
+    return std::max(0.0, std::min(by_queues, last - part * ratio(all - last, full)));
+  }
   /// The time that SMs with as much to do would take, where some have a block more than others. Within an SM blocks end
   /// one after another even if they are equal, since schedulers prefer some warps. An SM that has no more than the mean
   /// to do and is late all the same waits for something else, and gets no less to do.
@@ -67,7 +79,8 @@ void partial_wave(const time_model& t, std::vector<advice>& to) {
   const block_times times(t);
   if (times.waves <= 1 || number_at(t.kernel, {"lost_occupancy", "partial_last_wave"}) < 0.03) return;
   relief r;
-  r.lifetime = (1 - times.waves / times.whole_waves) * ratio(times.even(), times.kernel);
+  r.lifetime = std::min((1 - times.waves / times.whole_waves) * ratio(times.even(), times.kernel),
+                        ratio(times.partial(), times.kernel));
   to.push_back({"partial last wave", "",
                 fmt::format("{} waves of blocks take the time of {:.0f}", rounded(times.waves), times.whole_waves),
                 "blocks that divide the work by a whole number of waves, or a loop over a grid of one wave",

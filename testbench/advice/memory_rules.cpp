@@ -133,13 +133,13 @@ void uncoalesced_accesses(const time_model& t, std::vector<advice>& to) {
     r.parts["L1"] = saved("l1_hits");
     r.parts["SMs to L2"] = r.parts["L2 to SMs"] = saved("l2_sectors");
     r.parts["DRAM"] = saved("dram_sectors");
+    const bool shifted = sectors < 1.6 * least;
     // Neighbouring sectors lie in one row.
-    r.parts["DRAM rows"] = ratio(p.count("dram_sectors"), t.moved("dram_sectors"));
+    if (!shifted) r.parts["DRAM rows"] = ratio(p.count("dram_sectors"), t.moved("dram_sectors"));
     relieve_memory_waits(r, t, true);
     r.lifetime = -ratio(waits_for_other_lines(t, p, r.states["long_scoreboard"]),
                         number_at(t.kernel, {"warp_cycles", "active"}));
-    if (p.contains("st.")) relieve_loads_between_stores(r, t);
-    const bool shifted = sectors < 1.6 * least;
+    if (!shifted && p.contains("st.")) relieve_loads_between_stores(r, t);
     to.push_back(
         {shifted ? "misaligned access" : "uncoalesced access", p.name,
          fmt::format("{} sectors an access where {} would do", rounded(sectors / accesses), rounded(least / accesses)),

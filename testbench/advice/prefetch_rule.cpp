@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/carried_values.h"
 #include "testbench/advice/line_registers.h"
 #include "testbench/advice/rules.h"
 
@@ -27,6 +28,7 @@ bool is_load(const place_sums& p) { return p.contains("ld.global") && p.count("a
 /// iterations in one.
 struct loop_body {
   std::size_t first = 0, last = 0;
+  std::size_t first_step = 0, last_step = 0;
 };
 
 std::vector<loop_body> loop_bodies(const time_model& t) {
@@ -34,8 +36,8 @@ std::vector<loop_body> loop_bodies(const time_model& t) {
   for (std::size_t block = 0; block < t.code.blocks.size(); ++block)
     for (const std::size_t next : t.code.blocks[block].next) {
       if (next > block) continue;
-      loop_body b{t.lines.size(), 0};
-      for (std::size_t k = t.code.blocks[next].first; k <= t.code.blocks[block].last; ++k) {
+      loop_body b{t.lines.size(), 0, t.code.blocks[next].first, t.code.blocks[block].last};
+      for (std::size_t k = b.first_step; k <= b.last_step; ++k) {
         const std::size_t line = t.index_of(t.code.steps[k].line);
         if (line == t.lines.size()) continue;
         b.first = std::min(b.first, line);
@@ -56,14 +58,12 @@ const loop_body* body_around(const std::vector<loop_body>& bodies, std::size_t l
 }
 
 // Whether the next address is computed from what is loaded: such a load cannot be made earlier.
-bool is_chased(const std::vector<registers_of_line>& body, std::size_t load) {
-  std::set<std::string> from = body[load].written;
-  for (std::size_t before = 0; before != from.size();) {
-    before = from.size();
-    for (const registers_of_line& line : body)
-      if (meets(line.read, from)) from.insert(line.written.begin(), line.written.end());
-  }
-  return meets(body[load].address, from);
+bool is_chased(const time_model& t, const loop_body& b, std::size_t line) {
+  for (std::size_t k = b.first_step; k <= b.last_step; ++k)
+    if (t.code.steps[k].is("LD") && t.index_of(t.code.steps[k].line) == line &&
+        follows_itself(t.code, b.first_step, b.last_step, k))
+      return true;
+  return false;
 }
 
 // The first line after the load, in the loop, that needs its value.
@@ -107,7 +107,7 @@ void add_load(const time_model& t, const loop_body& b, std::size_t k, loops& to)
     lanes = std::max(lanes, ratio(t.lines[i].thread_executed, t.lines[i].executed));
   }
   const bool conditional = t.lines[k].thread_executed < most_threads * lanes * t.lines[k].executed;
-  if (conditional || is_chased(body, k - b.first)) return;
+  if (conditional || is_chased(t, b, k)) return;
   loop_loads& loop = to[{b.first, b.last}];
   const std::size_t use = b.first + use_of(body, k - b.first);
   loop.loads.push_back(&t.lines[k]);

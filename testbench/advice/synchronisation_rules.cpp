@@ -91,6 +91,19 @@ double sum_of_block(const time_model& t) {
          m.number("sm.barrier_latency_cycles") + 2 * m.number("shared_memory.latency_cycles") + warps * add + fetch;
 }
 
+/// Of the instructions whose registers a scoreboard guards until a unit has read or written them, the share of global
+/// atomics: behind a busy slice they wait in the SM, with their registers.
+double share_of_guarded(const time_model& t) {
+  double atomics = 0, all = 0;
+  for (const machine_step& step : t.code.steps) {
+    const bool is_global = (step.is("ATOM") && !step.is("ATOMS")) || (step.is("RED") && !step.is("REDUX"));
+    if (is_global) atomics += step.executed;
+    for (const char* opcode : {"LDS", "STS", "ATOMS", "STG", "STL", "MUFU", "SHFL", "F2F", "F2I", "I2F"})
+      if (step.is(opcode)) all += step.executed;
+  }
+  return ratio(atomics, atomics + all);
+}
+
 void global_atomics(const time_model& t, const place_sums& p, std::vector<advice>& to) {
   double all = 0;
   for (const place_sums& line : t.lines) all += t.atomic_cycles(line);
@@ -104,6 +117,7 @@ void global_atomics(const time_model& t, const place_sums& p, std::vector<advice
   // Code and other data that come from a busy slice wait behind its atomics.
   const double busy = saved * std::min(1.0, t.use_of("atomics") / fully_busy);
   for (const char* state : {"lg_throttle", "mio_throttle", "drain"}) r.states[state] = busy;
+  r.states["short_scoreboard"] = busy * share_of_guarded(t);
   r.states["imc_miss"] = busy * (1 - t.constants_alone());
   for (const char* state : {"no_instruction", "branch_resolving"}) r.states[state] = busy * (1 - t.fetches_alone());
   r.states["long_scoreboard"] = busy * (1 - t.loads_without({"ATOM", "RED"}));
