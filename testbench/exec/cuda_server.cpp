@@ -193,6 +193,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
     machine_ = make_();
     sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates
     machine_->chip.chip().core_clock().observe(pauses_);
+    machine_->queues.wants_pause = [this] { return pauses_.wants_pause(); };
     machine_->queues.is_gone = [](pid_t owner) { return !is_running(owner); };
     machine_->chip.simulate_ahead(~std::uint64_t{0} >> 1, false);
     machine_->chip.chip().observe(static_cast<functional_observer&>(*this));
@@ -368,9 +369,9 @@ void cuda_server::drop_ended() {
     }
   }
   // A process's resources are released when none of its operations is pending.
-  ended_.erase(std::remove_if(ended_.begin(), ended_.end(),
-                              [&](const auto& s) { return !is_used(s.get()) && s->work().empty(); }),
-               ended_.end());
+  ended_.erase(
+      std::remove_if(ended_.begin(), ended_.end(), [&](const auto& s) { return !is_used(s.get()) && s->is_unused(); }),
+      ended_.end());
 }
 
 // A launch that is executed functionally is given up when its process has ended.

@@ -61,7 +61,8 @@ void cuda_session::append(const queue_entry& op) {
   m_.queues.advance_queues();
 }
 
-void cuda_session::inherit(const cuda_session& parent) {
+void cuda_session::inherit(cuda_session& parent) {
+  parent.has_children_ = true;
   modules_ = parent.modules_;
   targets_ = parent.targets_;
   constant_bytes_ = parent.constant_bytes_;

@@ -63,11 +63,15 @@ class cuda_session {
 
   /// A child after fork() uses its parent's modules, streams, events and memory. Its parent's end does not matter,
   /// except for streams and for memory.
-  void inherit(const cuda_session& parent);
+  void inherit(cuda_session& parent);
   /// The program has ended: what it has not freed is a leak.
   void note_leaks();
   /// The last operations, in each stream, that it waits for when it waits for the device.
   [[nodiscard]] std::vector<queue_entry> work() const { return m_.queues.last_of_all(*family_); }
+  /// No operation is pending that may use what it has made.
+  [[nodiscard]] bool is_unused() const {
+    return (has_children_ ? work() : m_.queues.last_of_all(std::set<pid_t>{process_})).empty();
+  }
   /// Handles a call of a thread with this copy window, or none. Any invalid call gets an error status.
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
   /// Returns managed memory to the program; call it before the reply to a wait is sent.
@@ -150,6 +154,7 @@ class cuda_session {
   std::shared_ptr<const std::uint32_t> default_stream_;  // shared by its family
   std::set<std::uint32_t> streams_;
   std::set<std::uint32_t> inherited_streams_;
+  bool has_children_ = false;
   std::shared_ptr<std::set<pid_t>> family_;  // processes that fork() has made of one; each waits for the work of all
   std::map<std::uint64_t, host_memory> host_memory_;             // managed and pinned memory, by address
   std::map<std::uint64_t, std::vector<std::uint8_t>> unmapped_;  // bytes of virtual memory without an address

@@ -124,6 +124,7 @@ void cuda_session::learn(wire::wait_kind kind, std::uint32_t number) {
 void cuda_session::note_failed_copy(call_answer& out) {
   if (!copy_failed_) return;
   copy_failed_ = false;
+  if (!is_running(process_)) return;
   message_log::error(program_ + ": a copy is from or to memory of the host that the program does not have");
   out.status = wire::invalid_value;
 }

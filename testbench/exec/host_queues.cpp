@@ -179,7 +179,7 @@ void host_queues::run() {
     }
     if (fault_.empty()) fault_ = driver_.fault();
     advance();
-    if (awaited()) sc_core::sc_pause();
+    if (awaited() || (wants_pause && wants_pause())) sc_core::sc_pause();
   }
 }
 

@@ -115,6 +115,8 @@ class host_queues : public sc_core::sc_module {
   [[nodiscard]] pid_t executes_for() const;
   /// Whether a process has ended; asked after a long functional launch.
   std::function<bool(pid_t)> is_gone;
+  /// Asked when something happens, and each time a word of memory is read: true pauses the simulation.
+  std::function<bool()> wants_pause;
   /// Called for each kernel passed to the GPU, with the driver's number.
   std::function<void(const queue_operation&)> on_launch;
 

@@ -41,8 +41,10 @@ bool pause_watch::is_due() {
   return true;
 }
 
+bool pause_watch::wants_pause() { return is_due() || run_signals::pending(); }
+
 void pause_watch::after_cycle() {
-  if (is_due() || run_signals::pending()) sc_core::sc_pause();
+  if (wants_pause()) sc_core::sc_pause();
 }
 
 }  // namespace heddle::testbench

@@ -19,6 +19,8 @@ class pause_watch : public cycle_observer {
   void after_cycle() override;
   /// True about ten times a second.
   bool is_due();
+  /// The same, and after a signal.
+  bool wants_pause();
   [[nodiscard]] cycle_t next_sample() const override { return never; }  // it samples no unit
 
  private:

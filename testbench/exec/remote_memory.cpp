@@ -86,12 +86,13 @@ bool is_running(pid_t process) {
   text[n] = 0;
   const char* name_ends = std::strrchr(text, ')');
   char state = 0;
-  long threads = 0;  // the 18th field after the name; proc(5)
+  long threads = 0;                // the 18th field after the name; proc(5)
+  unsigned long memory_bytes = 0;  // the 21st; a process that ends gives its memory back first
   if (name_ends == nullptr ||
-      std::sscanf(name_ends + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld", &state,
-                  &threads) != 2)
+      std::sscanf(name_ends + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s %*s %lu",
+                  &state, &threads, &memory_bytes) != 3)
     return true;
-  return state != 'Z' || threads > 1;
+  return state == 'Z' ? threads > 1 : memory_bytes != 0;
 }
 
 }  // namespace heddle::testbench

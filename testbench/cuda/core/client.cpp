@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <vector>
 
 #include "testbench/cuda/core/context.h"
 #include "testbench/cuda/core/simulator_start.h"
@@ -29,6 +31,22 @@ namespace {
 
 std::atomic<unsigned> process_generation{1};  // a child after fork() is a separate process
 
+std::mutex sockets_mutex;
+/// The connections of all threads. Never destroyed, as destructors make calls.
+std::vector<int>& sockets() {
+  static std::vector<int>& all = *new std::vector<int>;
+  return all;
+}
+
+/// Not a connection of the process that has forked this one.
+void close_socket(int socket) {
+  const std::lock_guard<std::mutex> lock(sockets_mutex);
+  const auto found = std::find(sockets().begin(), sockets().end(), socket);
+  if (found == sockets().end()) return;
+  sockets().erase(found);
+  ::close(socket);
+}
+
 /// A thread's connection. It has no destructor, because code that runs after the thread's variables are destroyed may
 /// still make calls.
 struct link {
@@ -41,7 +59,7 @@ thread_local link own;
 struct link_end {
   ~link_end() {
     if (own.socket >= 0 && own.generation == process_generation.load()) {
-      ::close(own.socket);
+      close_socket(own.socket);
       own.copies.close();
     }
     own.socket = -1;
@@ -66,8 +84,14 @@ std::uint64_t program_number() {
   return own_number.load();
 }
 
-/// In the child after fork(). A process that has made no call has nothing that its children could use.
+void before_fork() { sockets_mutex.lock(); }
+void after_fork() { sockets_mutex.unlock(); }
+/// In the child after fork(). A process that has made no call has nothing that its children could use. The simulator
+/// sees that the parent has ended when none of its connections is open.
 void become_child() {
+  for (const int socket : sockets()) ::close(socket);
+  sockets().clear();
+  sockets_mutex.unlock();
   process_generation.fetch_add(1);
   const std::uint64_t parent = own_number.exchange(0);
   if (parent != 0) number_of_parent.store(parent);
@@ -92,6 +116,8 @@ int connected_socket(const char* name) {
     ::close(s);
     return -1;
   }
+  const std::lock_guard<std::mutex> lock(sockets_mutex);
+  sockets().push_back(s);
   return s;
 }
 
@@ -157,10 +183,9 @@ reply exchange(wire::call what, const wire::writer& arguments) {
 
 bool connect(bool may_start = true) {
   if (own.socket >= 0 && own.generation == process_generation.load()) return true;
-  if (own.socket >= 0) ::close(own.socket);  // it belongs to the parent process
-  own.socket = -1;
+  own.socket = -1;  // that of the parent process is closed
   own.copies.forget();
-  static const bool at_fork = ::pthread_atfork(nullptr, nullptr, become_child) == 0;
+  static const bool at_fork = ::pthread_atfork(before_fork, after_fork, become_child) == 0;
   static_cast<void>(at_fork);
   const char* name = over.load() ? nullptr : simulator_address();
   if (name == nullptr) return false;
@@ -243,7 +268,7 @@ __attribute__((destructor)) static void leave() {
   char end = 0;
   if (send_all(own.socket, &head, sizeof head) && simulator_is_own()) receive_all(own.socket, &end, 1);
   over.store(true);
-  ::close(own.socket);
+  close_socket(own.socket);
   own.socket = -1;
 }
 

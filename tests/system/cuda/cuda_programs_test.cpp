@@ -40,8 +40,8 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                                            "threads_that_call_at_their_end", "ends_its_first_thread", "texture_rules",
                                            "graph_rules", "capture_rules", "calls_in_a_capture", "outside_allocations",
                                            "calls_after_a_fault", "fails_assertion", "prints", "threads",
-                                           "threads_that_ask", "forks", "forks_after_launches",
-                                           "registers_one_address"));
+                                           "threads_that_ask", "forks", "forks_after_launches", "registers_one_address",
+                                           "forks_for_memory"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
@@ -237,6 +237,13 @@ TEST(cuda_programs, that_run_together_do_not_wait_for_each_other) {
   EXPECT_EQ(0, o.code) << o.err;
   EXPECT_EQ("right\nright\n137\n", o.out) << o.err;
   EXPECT_EQ(std::set<std::string>{"linger"}, ended_by_the_host());
+}
+
+TEST(cuda_programs, that_are_killed_in_a_host_function_leave_the_gpu_to_others) {
+  const outcome o =
+      exec("sh -c \"" + part("leaves_a_child_behind") + " | cat; " + part("vectors") + "\"", "--quiet --gpu v100");
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_EQ("right\nright\n", o.out) << o.err;
 }
 
 TEST(cuda_programs, that_are_killed_alone_end_the_run) {

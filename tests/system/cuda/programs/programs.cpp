@@ -105,6 +105,8 @@ int main(int argc, char** argv) {
       {"forks", forks},
       {"forks_late", forks_late},
       {"registers_one_address", registers_one_address},
+      {"leaves_a_child_behind", leaves_a_child_behind},
+      {"forks_for_memory", forks_for_memory},
       {"forks_after_launches", forks_after_launches},
       {"keeps_memory", keeps_memory},
       {"prints_memory", prints_memory},

@@ -117,6 +117,8 @@ void forks_once();
 void forks();
 void forks_late();
 void registers_one_address();
+void leaves_a_child_behind();
+void forks_for_memory();
 void forks_after_launches();
 void leaves_early();
 void keeps_memory();

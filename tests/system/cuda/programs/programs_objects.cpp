@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <string>
+#include <thread>
 
 #include "programs.h"
 
@@ -240,6 +241,12 @@ void memory_words() {
   *flag = 1;
   RIGHT(cudaStreamSynchronize(s));
   HOLDS(flag[1] == 9);
+  // So may another thread while one waits for the stream, and nothing else happens on the GPU.
+  RIGHT(call("cuStreamWaitValue32_v2", s, d, 11u, equal));
+  std::thread waits([s] { RIGHT(cudaStreamSynchronize(s)); });
+  ::usleep(200'000);
+  RIGHT(call("cuStreamWriteValue32_v2", t, d, 11u, 0u));
+  waits.join();
   GIVES(wrong, call("cuStreamWriteValue32_v2", s, reinterpret_cast<char*>(d) + 2, 7u, 0u));
   GIVES(wrong, call("cuStreamWriteValue64_v2", s, reinterpret_cast<char*>(d) + 4, 7ull, 0u));
   GIVES(wrong, call("cuStreamWriteValue32_v2", s, null, 7u, 0u));

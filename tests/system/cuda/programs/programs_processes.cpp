@@ -70,6 +70,55 @@ void registers_one_address() {
   for (const int w : words) HOLDS(w == 1);
 }
 
+// A process is killed while its host function runs. The child that it has forked uses the same stream.
+void leaves_a_child_behind() {
+  cudaStream_t stream = nullptr;
+  RIGHT(cudaStreamCreate(&stream));
+  auto* d = device<int>(128);
+  RIGHT(cudaMemset(d, 0, 512));
+  int begun[2];
+  char byte = 0;
+  HOLDS(::pipe(begun) == 0);
+  RIGHT(cudaLaunchHostFunc(
+      stream,
+      [](void* to) {
+        if (::write(*static_cast<int*>(to), "b", 1) == 1) ::sleep(100);
+      },
+      &begun[1]));
+  HOLDS(::read(begun[0], &byte, 1) == 1);
+  const pid_t parent = ::getpid();
+  if (::fork() != 0) {
+    static_cast<void>(cudaDeviceSynchronize());
+    return;
+  }
+  RIGHT(launch(linger, 1, 128, 0, stream, d, 1));
+  HOLDS(cudaStreamQuery(stream) == cudaErrorNotReady);
+  HOLDS(::kill(parent, SIGKILL) == 0);
+  RIGHT(cudaStreamSynchronize(stream));
+  int there[128];
+  RIGHT(cudaMemcpy(there, d, sizeof there, cudaMemcpyDeviceToHost));
+  for (const int v : there) HOLDS(v == 1);
+}
+
+// The memory of a child that has ended is free, though its parent has work to wait for.
+void forks_for_memory() {
+  auto* d = device<int>(128);
+  RIGHT(launch(linger, 1, 128, 0, nullptr, d, 100));
+  std::size_t left = 0, all = 0;
+  RIGHT(cudaMemGetInfo(&left, &all));
+  for (int k = 0; k < 3; ++k) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      void* most = nullptr;
+      RIGHT(cudaMalloc(&most, all / 5 * 3));
+      std::_Exit(0);
+    }
+    int status = 0;
+    HOLDS(::waitpid(child, &status, 0) == child && status == 0);
+  }
+  RIGHT(cudaDeviceSynchronize());
+}
+
 // A child of a process that has used CUDA calls CUDA itself.
 void forks_late() {
   int devices = 0;
