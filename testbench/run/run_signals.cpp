@@ -25,9 +25,8 @@ struct taken_signal {
 taken_signal stops[] = {{SIGINT, false, {}}, {SIGTERM, false, {}}, {SIGHUP, false, {}}};
 taken_signal snapshots = {SIGUSR1, false, {}};
 std::atomic<int> stop_signal{0};
-std::atomic<long> stop_time{0};  // ms; 0: not asked
-// Who ends a process and then its group, as timeout(1) does, or by SIGTERM and SIGHUP, sends two signals that are one
-// request.
+std::atomic<long> stop_time{0};  // ms
+// Who ends a process and then its group, as timeout(1) does, sends two signals that are one request.
 constexpr long one_request = 250;  // ms
 std::atomic<unsigned>* requests = nullptr;
 
@@ -38,14 +37,13 @@ long now_ms() {
 }
 
 void note_stop(int number) {
-  const long now = now_ms();
-  long asked_at = 0;
-  if (stop_time.compare_exchange_strong(asked_at, now)) {
-    stop_signal.store(number);
+  int none = 0;
+  if (stop_signal.compare_exchange_strong(none, number)) {
+    stop_time.store(now_ms());
     requests->fetch_or(stop_asked);
     return;
   }
-  if (now - asked_at < one_request) return;
+  if (number == none && now_ms() - stop_time.load() < one_request) return;
   for (const taken_signal& s : stops)
     if (s.number == number) ::sigaction(number, &s.before, nullptr);
   ::raise(number);  // delivered when this handler returns
