@@ -54,14 +54,11 @@ struct block_times {
   }
   /// The time that blocks of equal length would take.
   [[nodiscard]] double even() const { return std::min(kernel, whole_waves * block + start); }
-  /// The time of the last wave beyond its share of a full one. Its blocks are shorter: fewer wait less behind each
-  /// other. The mean of all blocks and the kernel's time tell it, too.
+  /// The time of the last wave beyond its share of a full one. Its blocks are shorter, since fewer wait less behind
+  /// each other.
   [[nodiscard]] double partial() const {
-    const double full = std::floor(waves), part = waves - full, all = kernel - start;
-    const double shorter = 1 - queues * (1 - part);
-    const double by_queues = ratio(block * waves, full + part * shorter) * (shorter - part);
-    const double last = ratio(all - block * waves, 1 - part);
-    return std::max(0.0, std::min(by_queues, last - part * ratio(all - last, full)));
+    const double full = std::floor(waves), part = waves - full, shorter = 1 - queues * (1 - part);
+    return std::max(0.0, ratio(block * waves, full + part * shorter) * (shorter - part));
   }
   /// The time that SMs with as much to do would take, where some have a block more than others. Within an SM blocks end
   /// one after another even if they are equal, since schedulers prefer some warps. An SM that has no more than the mean

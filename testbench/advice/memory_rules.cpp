@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -295,18 +296,29 @@ struct load_waits {
 
 /// `part`: of local memory, if the machine code is not known.
 load_waits waits_for_loads(const time_model& t, double part) {
-  std::set<std::string> local, other, held;  // registers with loaded values, and operands of local accesses
+  std::set<std::string> local, held;    // registers with values of local memory, and operands of accesses to it
+  std::map<std::string, double> other;  // with other loaded values: warp-cycles that they take on an idle chip
   double sum = 0, own = 0, alone = 0;
   for (const machine_step& step : t.code.steps) {
     const operands o = operands_of(step);
     const bool is_load = step.is("LDL"), is_local = is_load || step.is("STL");
+    double elsewhere = 0;
+    for (const std::string& name : o.read)
+      if (const auto from = other.find(name); from != other.end()) elsewhere = std::max(elsewhere, from->second);
     sum += step.loads;
-    if (meets(o.read, local) || (!meets(o.read, other) && meets(o.written, held))) own += step.loads;
-    else alone += std::min(step.loads, step.executed * t.round_trip());
+    if (meets(o.read, local) || (elsewhere == 0 && meets(o.written, held))) {
+      // In a loop over an array, the first iteration waits for the other value.
+      alone += std::min(step.loads, elsewhere);
+      own += step.loads - std::min(step.loads, elsewhere);
+    } else {
+      alone += std::min(step.loads, step.executed * t.round_trip());
+    }
     for (const std::string& name : o.written) {
-      for (std::set<std::string>* names : {&local, &other, &held}) names->erase(name);
+      local.erase(name);
+      other.erase(name);
+      held.erase(name);
       if (is_load) local.insert(name);
-      else if (step.is("LD")) other.insert(name);
+      else if (step.is("LD")) other[name] = step.executed * t.latency_of(step);
     }
     if (is_local) held.insert(o.read.begin(), o.read.end());
   }
