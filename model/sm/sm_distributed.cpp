@@ -87,6 +87,7 @@ cycle_t sm::cluster_requested(cluster_access& a, cycle_t cycle) {
   served_.kind = a.kind;
   served_.bytes_per_lane = a.bytes_per_lane;
   served_.shared_mask = a.lanes;
+  served_.atomic_changes = static_cast<std::uint32_t>(__builtin_popcount(a.lanes));  // at most
   served_.differing_bits = lsu_transaction::not_known;
   std::copy(std::begin(a.addresses), std::end(a.addresses), std::begin(served_.own_addresses));
   instruction_traffic here;
