@@ -34,6 +34,8 @@ energy_account::energy_account(const gpu& g, const power_ledger* ledger)
   for (const sm* s : sms_) residencies_.push_back(&s->resource_manager.sm_residency);
   for (unsigned i = 0; i < g.slice_count(); ++i) slices_.push_back(&g.slice_at(i).counters());
   for (unsigned i = 0; i < g.channel_count(); ++i) channels_.push_back(&g.channel_at(i).counters());
+  of_slices_ = slices_.front()->index();
+  if (!channels_.empty()) of_channels_ = channels_.front()->index();
 }
 
 bool energy_account::ran_on(std::uint32_t launch, unsigned sm) const {
@@ -61,7 +63,20 @@ sums energy_account::in_sm(std::uint32_t launch, unsigned sm) {
   return ledger_ == nullptr ? counted : ledger_->in_sm(launch, sm, counted);
 }
 
-sums energy_account::beside_sms(std::uint32_t launch) const { return beside_sms(launch, events_beside_sms(launch)); }
+sums energy_account::beside_sms(std::uint32_t launch) const {
+  sums s;
+  add_beside_sms(s, launch, events_beside_sms(launch));
+  return s;
+}
+
+energy_account::shared_joules energy_account::shared(std::uint32_t launch) const {
+  if (ledger_ == nullptr) {
+    const memory_events e = events_beside_sms(launch);
+    return {joules_in_l2(e), joules_in_dram(e), contexts_of(launch)};
+  }
+  const sums s = beside_sms(launch);
+  return {s.units[unit::l2], s.units[unit::dram], contexts_of(launch)};
+}
 
 double energy_account::contexts_of(std::uint32_t launch) const {
   const double counted = counted_contexts(launch);
@@ -120,23 +135,28 @@ double energy_account::joules_in_dram(const memory_events& e) const {
 
 memory_events energy_account::events_in_l2(std::uint32_t launch) const {
   memory_events e;
-  for (const auto* slice : slices_)
-    if (const l2_counters* c = slice->find(launch)) e.add(*c);
+  of_slices_->visit(launch, [&e](const l2_counters& c) { e.add(c); });
   return e;
 }
 
 memory_events energy_account::events_beside_sms(std::uint32_t launch) const {
   memory_events e = events_in_l2(launch);
-  for (const auto* channel : channels_)
-    if (const memory_counters* c = channel->find(launch)) e.add(*c);
+  if (of_channels_ != nullptr) of_channels_->visit(launch, [&e](const memory_counters& c) { e.add(c); });
   return e;
 }
 
-sums energy_account::beside_sms(std::uint32_t launch, const memory_events& events) const {
-  sums s;
-  s.add_memory(unit::l2, joules_in_l2(events));
-  s.add_memory(unit::dram, joules_in_dram(events));
-  return ledger_ == nullptr ? s : ledger_->beside_sms(launch, s);
+void energy_account::add_beside_sms(sums& to, std::uint32_t launch, const memory_events& events) const {
+  if (ledger_ != nullptr) {
+    sums counted;
+    add_counted(counted, events);
+    return to.add(ledger_->beside_sms(launch, counted));
+  }
+  add_counted(to, events);
+}
+
+void energy_account::add_counted(sums& to, const memory_events& events) const {
+  to.add_memory(unit::l2, joules_in_l2(events));
+  to.add_memory(unit::dram, joules_in_dram(events));
 }
 
 double energy_account::in_l2(std::uint32_t launch) const {
@@ -259,7 +279,7 @@ energy_metrics energy_account::of_launch(std::uint32_t launch, const launch_coun
     all_active += active;
     s.total = s.dynamic + static_of_sm(active, whole);
   }
-  all.add(beside_sms(launch, counts.beside_sms));
+  add_beside_sms(all, launch, counts.beside_sms);
   all.units[unit::context] = all.classes[energy_class::context] = contexts_of(launch);
   m.by_unit = all.units;
   m.by_class = all.classes;
@@ -278,6 +298,11 @@ energy_metrics energy_account::of_run(const std::vector<const energy_metrics*>& 
     m.by_unit.add(launch->by_unit);
     for (const sm_joules& s : launch->active_sms) m.active_sms[s.sm].dynamic += s.dynamic;
   }
+  end_run(m, end);
+  return m;
+}
+
+void energy_account::end_run(energy_metrics& m, cycle_t end) const {
   double all_active = 0;
   const double whole = static_time(end);
   for (sm_joules& s : m.active_sms) {
@@ -286,7 +311,6 @@ energy_metrics energy_account::of_run(const std::vector<const energy_metrics*>& 
     s.total = s.dynamic + static_of_sm(active, whole);
   }
   finish(m, 0, end, all_active);
-  return m;
 }
 
 switch_energy energy_account::of_switch(std::uint32_t launch, unsigned sm, std::uint64_t bytes_saved,

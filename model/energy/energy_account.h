@@ -60,6 +60,15 @@ class energy_account {
   [[nodiscard]] double in_interconnect(std::uint32_t launch, unsigned sm);
   /// Dynamic energy of a launch in the L2 and device memory.
   [[nodiscard]] sums beside_sms(std::uint32_t launch) const;
+  /// The same, and that of its contexts, without units and classes.
+  struct shared_joules {
+    double l2 = 0;
+    double dram = 0;
+    double contexts = 0;
+
+    [[nodiscard]] double sum() const { return l2 + dram + contexts; }
+  };
+  [[nodiscard]] shared_joules shared(std::uint32_t launch) const;
   /// Joules of a launch in the L2.
   [[nodiscard]] double in_l2(std::uint32_t launch) const;
   /// Joules of all launches in device memory.
@@ -80,6 +89,8 @@ class energy_account {
   [[nodiscard]] energy_metrics of_launch(std::uint32_t launch, const launch_counts& counts, cycle_t start, cycle_t end);
   /// All launches, from cycle 0 to `end`, of which `launches` are the energies.
   [[nodiscard]] energy_metrics of_run(const std::vector<const energy_metrics*>& launches, cycle_t end) const;
+  /// Lets of_run() end at another cycle: what is spent by time.
+  void end_run(energy_metrics& m, cycle_t end) const;
   /// Dynamic energy of a launch by instruction of its program. What the memory system spends belongs to the instruction
   /// that causes it, in each level: a load that hits the L1 has no part in the energy of device memory. What is written
   /// back is divided by the sectors that instructions wrote in the L2; reads of code and contexts by executed
@@ -116,7 +127,9 @@ class energy_account {
   [[nodiscard]] sums counted_in_sm(std::uint32_t launch, unsigned sm);
   [[nodiscard]] memory_events events_in_l2(std::uint32_t launch) const;
   [[nodiscard]] memory_events events_beside_sms(std::uint32_t launch) const;
-  [[nodiscard]] sums beside_sms(std::uint32_t launch, const memory_events& events) const;
+  void add_beside_sms(sums& to, std::uint32_t launch, const memory_events& events) const;
+  /// At the configured voltage.
+  void add_counted(sums& to, const memory_events& events) const;
   /// Of a launch's energy in device memory.
   [[nodiscard]] double dram_share_of_writes(const memory_events& e) const;
   [[nodiscard]] double counted_contexts(std::uint32_t launch) const;
@@ -228,19 +241,26 @@ class energy_account {
   double active_in(std::uint32_t launch, unsigned sm, const residency*& known) const;
   /// Of a launch that has come to the SM.
   const price_list& prices_of_launch(std::uint32_t launch, unsigned sm);
+  const price_list& prices_of_launch(launch_costs& costs, const decoded_program& program);
   /// Energy of `warps` executions of an instruction with `lanes` active lanes together.
   void add_instruction(sums& to, const instruction_energy& e, std::uint64_t warps, std::uint64_t lanes) const;
   void add_replays(sums& to, std::uint64_t replays) const;
   [[nodiscard]] std::uint64_t replays_in(std::uint32_t launch, unsigned sm) const;
   /// Dynamic energy of a launch in all of its SMs; `m` gets that of each.
   [[nodiscard]] sums in_sms(energy_metrics& m, std::uint32_t launch, const launch_code& code);
-  /// Joules of each instruction without what it asks of the memory system: of its warp instructions, and of their
-  /// lanes.
+  /// Joules of an instruction without what it asks of the memory system: of its warp instructions, and of their lanes.
   struct execution_joules {
-    std::vector<double> of_warps, of_lanes;
+    double of_warps = 0;
+    double of_lanes = 0;
+
+    [[nodiscard]] double sum() const { return of_warps + of_lanes; }
   };
-  execution_joules of_instructions_alone(std::uint32_t launch, const launch_code& code,
-                                         const std::vector<instruction_energy>& energies);
+  [[nodiscard]] execution_joules alone_of(const instruction_energy& e, std::uint64_t executed,
+                                          std::uint64_t lanes) const;
+  /// Of instruction `i` of a launch.
+  [[nodiscard]] execution_joules alone_of(const instruction_energy& e, const launch_code& code, std::size_t i) const;
+  std::vector<execution_joules> of_instructions_alone(std::uint32_t launch, const launch_code& code,
+                                                      const std::vector<instruction_energy>& energies);
   [[nodiscard]] memory_joules in_memory_of(std::uint32_t launch, unsigned sm) const;
   [[nodiscard]] double joules_in_l2(const memory_events& e) const;
   [[nodiscard]] double joules_in_dram(const memory_events& e) const;
@@ -251,6 +271,8 @@ class energy_account {
   std::vector<const residency*> residencies_;  // of these, with all launches
   std::vector<const per_launch<l2_counters>*> slices_;
   std::vector<const per_launch<memory_counters>*> channels_;
+  const launch_index<l2_counters>* of_slices_ = nullptr;        // of all slices
+  const launch_index<memory_counters>* of_channels_ = nullptr;  // null: there are none
   const energy_parameters prices_;
   const double cycle_seconds_;
   const power_ledger* const ledger_;

@@ -71,64 +71,98 @@ double of_instructions(const joules_by<energy_class>& classes) {
   return classes.sum() - classes[energy_class::memory] - classes[energy_class::replays];
 }
 
+/// The demands of a launch's instructions. Few ask for more than constants, which go with executions.
+class launch_demands {
+ public:
+  struct access {
+    std::size_t at;  // of the instruction
+    demand of;
+  };
+  launch_demands(const launch_code& code, const energy_parameters& prices) {
+    for (std::size_t i = 0; i < code.counts.size(); ++i) {
+      const std::uint64_t executed = code.counts[i].counts[launch_profile::executed];
+      if (executed == 0) continue;
+      const decoded_instruction& d = code.program->code[i];
+      if (!accesses_memory(d)) {
+        all_.executed += static_cast<double>(executed);
+        if (d.has_constant) all_.constant += static_cast<double>(executed);
+        continue;
+      }
+      accesses_.push_back({i, demand(d, executed, code.counts[i].traffic, prices)});
+      all_.add(accesses_.back().of);
+    }
+  }
+  [[nodiscard]] const demand& all() const { return all_; }
+  /// In the program's order.
+  [[nodiscard]] const std::vector<access>& accesses() const { return accesses_; }
+
+ private:
+  demand all_;
+  std::vector<access> accesses_;
+};
+
 /// How the energy of units is divided among instructions: joules for each unit of a demand, and for each execution.
 class division {
  public:
-  division(const std::vector<demand>& demands, const demand& other) : other_(other) {
-    for (const demand& d : demands) all_.add(d);
-  }
+  division(const launch_demands& demands, const demand& other) : demands_(demands), other_(other) {}
 
   /// In proportion to a member of the demands. What no instruction has asked for, and everything if none has asked, is
   /// shared by the executed ones.
   void share(double joules, double demand::*by) {
     if (joules == 0) return;
-    const double all = all_.*by + other_.*by;
+    const double asked = demands_.all().*by, all = asked + other_.*by;
     const double shared = all > 0 ? joules * (other_.*by / all) : joules;
     by_execution_ += shared;
-    if (all_.*by > 0) each_.*by = (joules - shared) / (all_.*by);
+    if (asked > 0) each_.*by = (joules - shared) / asked;
   }
 
   /// Of an instruction's demand, without what no instruction has asked for.
   [[nodiscard]] double of(const demand& d) const { return d.times(each_); }
   /// Before any instruction has executed, only reads of code have cost something: the first one gets it.
-  void add_to(instruction_joules& joules, const std::vector<demand>& demands) const {
+  void add_to(instruction_joules& joules, const launch_code& code) const {
     std::vector<double>& of = joules.of;
     if (of.empty()) return;
-    if (all_.executed == 0) of.front() += by_execution_;
-    const double shared = all_.executed > 0 ? by_execution_ / all_.executed + each_.executed : 0;
+    const double executed = demands_.all().executed;
+    if (executed == 0) of.front() += by_execution_;
+    const double shared = executed > 0 ? by_execution_ / executed + each_.executed : 0;
     for (std::size_t i = 0; i < of.size(); ++i) {
-      const demand& d = demands[i];
-      if (d.executed == 0) continue;
-      of[i] += d.executed * shared;
-      if (d.asks) of[i] += d.times(each_);
+      const auto times = static_cast<double>(code.counts[i].counts[launch_profile::executed]);
+      if (times == 0) continue;
+      of[i] += times * shared;
+      const decoded_instruction& d = code.program->code[i];
+      if (d.has_constant && !accesses_memory(d)) of[i] += times * each_.constant;
     }
+    for (const launch_demands::access& a : demands_.accesses()) of[a.at] += a.of.times(each_);
   }
 
  private:
+  const launch_demands& demands_;
   const demand& other_;
-  demand all_, each_;
+  demand each_;
   double by_execution_ = 0;
 };
 
 }  // namespace
 
+energy_account::execution_joules energy_account::alone_of(const instruction_energy& e, std::uint64_t executed,
+                                                          std::uint64_t lanes) const {
+  return {joules_per_pj * static_cast<double>(executed) * (prices_.instruction_pj + e.unit_per_warp),
+          joules_per_pj * static_cast<double>(lanes) * (e.unit_per_lane + e.registers_per_lane)};
+}
+
+energy_account::execution_joules energy_account::alone_of(const instruction_energy& e, const launch_code& code,
+                                                          std::size_t i) const {
+  const profile_counts& c = code.counts[i].counts;
+  return alone_of(e, c[launch_profile::executed], c[launch_profile::lanes]);
+}
+
 // Under a power cap, an SM's counts weigh as much as its energy is of that at the configured voltage.
-energy_account::execution_joules energy_account::of_instructions_alone(
+std::vector<energy_account::execution_joules> energy_account::of_instructions_alone(
     std::uint32_t launch, const launch_code& code, const std::vector<instruction_energy>& energies) {
-  execution_joules joules;
-  joules.of_warps.resize(code.counts.size());
-  joules.of_lanes.resize(code.counts.size());
-  const auto add = [&](std::size_t i, double weight, std::uint64_t executed, std::uint64_t lanes) {
-    const instruction_energy& e = energies[i];
-    joules.of_warps[i] +=
-        weight * joules_per_pj * static_cast<double>(executed) * (prices_.instruction_pj + e.unit_per_warp);
-    joules.of_lanes[i] +=
-        weight * joules_per_pj * static_cast<double>(lanes) * (e.unit_per_lane + e.registers_per_lane);
-  };
+  std::vector<execution_joules> joules(code.counts.size());
   constexpr auto executed = launch_profile::executed, lanes = launch_profile::lanes;
   if (ledger_ == nullptr) {
-    for (std::size_t i = 0; i < code.counts.size(); ++i)
-      add(i, 1, code.counts[i].counts[executed], code.counts[i].counts[lanes]);
+    for (std::size_t i = 0; i < joules.size(); ++i) joules[i] = alone_of(energies[i], code, i);
     return joules;
   }
   for (const sm_events& of : with_all_sms(launch).sms) {
@@ -138,8 +172,11 @@ energy_account::execution_joules energy_account::of_instructions_alone(
     if (configured <= 0) continue;
     const double weight = of_instructions(ledger_->in_sm(launch, m, counted).classes) / configured;
     const launch_profile& profile = sms_[m]->profiles.at(launch);
-    for (std::size_t i = 0; i < profile.size(); ++i)
-      add(i, weight, profile.count(i, executed), profile.count(i, lanes));
+    for (std::size_t i = 0; i < profile.size(); ++i) {
+      const execution_joules j = alone_of(energies[i], profile.count(i, executed), profile.count(i, lanes));
+      joules[i].of_warps += weight * j.of_warps;
+      joules[i].of_lanes += weight * j.of_lanes;
+    }
   }
   return joules;
 }
@@ -151,20 +188,19 @@ instruction_joules energy_account::by_instruction(std::uint32_t launch, const la
   instruction_traffic of_none;
   for (const sm_events& of : with_all_sms(launch).sms)
     if (const instruction_traffic* t = sms_[of.sm]->l1.other_traffic.find(launch)) of_none.add(*t);
-  std::vector<demand> demands(code.counts.size());
-  execution_joules alone;
+  std::vector<execution_joules> alone;
   instruction_joules joules;
   if (code.program != nullptr) {
-    alone = of_instructions_alone(launch, code, prices_of_program(*code.program)->energies);
-    joules.of.reserve(demands.size());
-    for (std::size_t i = 0; i < demands.size(); ++i) joules.of.push_back(alone.of_warps[i] + alone.of_lanes[i]);
-    for (std::size_t i = 0; i < demands.size(); ++i) {
-      const std::uint64_t executed = code.counts[i].counts[launch_profile::executed];
-      if (executed == 0) continue;
-      const decoded_instruction& d = code.program->code[i];
-      demands[i] = demand(d, executed, code.counts[i].traffic, prices_);
+    const std::vector<instruction_energy>& energies = prices_of_program(*code.program)->energies;
+    joules.of.reserve(code.counts.size());
+    if (ledger_ == nullptr && of_blocks.empty()) {
+      for (std::size_t i = 0; i < code.counts.size(); ++i) joules.of.push_back(alone_of(energies[i], code, i).sum());
+    } else {
+      alone = of_instructions_alone(launch, code, energies);
+      for (const execution_joules& j : alone) joules.of.push_back(j.sum());
     }
   }
+  const launch_demands demands(code, prices_);
   demand other;
   other.add(of_none, prices_);
   using unit = energy_unit;
@@ -181,18 +217,19 @@ instruction_joules energy_account::by_instruction(std::uint32_t launch, const la
   share(whole.by_unit[unit::dram] - written, &demand::dram_read);
   share(written, &demand::dram_write);
   share(whole.by_unit[unit::context], &demand::executed);
-  d.add_to(joules, demands);
+  d.add_to(joules, code);
   for (const block_counts* blocks : of_blocks) {
     double sum = 0;
-    for (std::uint32_t i = 0; i < demands.size(); ++i) {
+    for (std::uint32_t i = 0; i < code.counts.size(); ++i) {
       const execution_count& own = blocks->at(i);
       if (own.warps == 0) continue;
       const decoded_instruction& instruction = code.program->code[i];
       const instruction_traffic moved =
           accesses_memory(instruction) ? blocks->traffic(code.program->accesses[i]) : instruction_traffic{};
-      const auto lanes = static_cast<double>(code.counts[i].counts[launch_profile::lanes]);
-      sum += static_cast<double>(own.warps) * alone.of_warps[i] / demands[i].executed;
-      if (own.lanes != 0) sum += static_cast<double>(own.lanes) * alone.of_lanes[i] / lanes;
+      const profile_counts& all = code.counts[i].counts;
+      sum += static_cast<double>(own.warps) * alone[i].of_warps / static_cast<double>(all[launch_profile::executed]);
+      if (own.lanes != 0)
+        sum += static_cast<double>(own.lanes) * alone[i].of_lanes / static_cast<double>(all[launch_profile::lanes]);
       sum += d.of(demand(instruction, own.warps, moved, prices_));
     }
     joules.of_blocks.push_back(sum);

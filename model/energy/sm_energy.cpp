@@ -38,8 +38,12 @@ energy_account::sm_events& energy_account::events_of(launch_costs& costs, unsign
 }
 
 const energy_account::price_list& energy_account::prices_of_launch(std::uint32_t launch, unsigned sm) {
-  launch_costs& costs = costs_of(launch);
-  if (costs.prices == nullptr) costs.prices = prices_of_program(*sms_[sm]->profiles.at(launch).program());
+  return prices_of_launch(costs_of(launch), *sms_[sm]->profiles.at(launch).program());
+}
+
+const energy_account::price_list& energy_account::prices_of_launch(launch_costs& costs,
+                                                                   const decoded_program& program) {
+  if (costs.prices == nullptr) costs.prices = prices_of_program(program);
   return *costs.prices;
 }
 
@@ -187,7 +191,7 @@ double energy_account::joules_of(std::uint32_t launch, launch_costs& costs, sm_e
 // A launch that has ended is hardly asked for again.
 double energy_account::instruction_pj(std::uint32_t launch, launch_costs& costs, sm_events& known) {
   const launch_profile& profile = sms_[known.sm]->profiles.at(launch);
-  const price_list& list = prices_of_launch(launch, known.sm);
+  const price_list& list = prices_of_launch(costs, *profile.program());
   if (costs.ended && known.instructions.is_new()) return once_.of(known.executed, profile, list);
   return known.instructions.up_to(known.executed, profile, list);
 }

@@ -68,6 +68,7 @@ void gpu::build_memory(const gpu_blocks& own) {
     return new fixed_memory(numbered("fixed_memory", i).c_str(), p.core, c, index);
   };
   if (!outside) p.channels.init(c.memory.channels, make_channel);
+  for (memory_model& m : p.channels) m.count_in(p.of_channels);
   const bool split = outside && (c.memory.max_transfer_bytes < c.l2.line_bytes || !c.memory.byte_enables);
   if (split)
     p.splitters.init(n, [&](const char* nm, std::size_t) {

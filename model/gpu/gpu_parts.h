@@ -53,6 +53,8 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
   sc_core::sc_vector<sm> sms;
   class interconnect interconnect;
   std::unique_ptr<class sm_network> sm_network;  // null: the chip has no thread block clusters
+  launch_index<l2_counters> of_slices;
+  launch_index<memory_counters> of_channels;
   sc_core::sc_vector<l2_cache> slices;
   sc_core::sc_vector<memory_model> channels;
   sc_core::sc_vector<protocol_monitor> monitors;
@@ -93,6 +95,7 @@ struct gpu_parts final : lookahead, host_supervisor, lost_write_observer, quiet_
       if (own.replacement) slice->use(own.replacement(config, {cache_place::l2, static_cast<unsigned>(i)}));
       return static_cast<l2_cache*>(slice);
     });
+    for (l2_cache& s : slices) s.count_in(of_slices);
     use_own_policies();
   }
 

@@ -227,14 +227,14 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   return m;
 }
 
-}  // namespace
-
 std::vector<const energy_metrics*> energies_of(const std::vector<kernel_metrics>& kernels) {
   std::vector<const energy_metrics*> energies;
   energies.reserve(kernels.size());
   for (const kernel_metrics& k : kernels) energies.push_back(&k.energy);
   return energies;
 }
+
+}  // namespace
 
 run_metrics collect(const gpu& g, const power_ledger* ledger, detail how_much) {
   energy_account energy(g, ledger);
@@ -247,6 +247,7 @@ run_metrics collect(const gpu& g, energy_account& energy, detail how_much) {
   program_texts* const with_code = how_much == detail::instructions ? &texts : nullptr;
   r.config = g.config();
   const auto& grids = g.cwd().grids();
+  r.kernels.reserve(grids.size());
   cycle_t first = never, last = 0;
   for (const grid_record& grid : grids) {
     first = std::min(first, grid.doorbell_cycle);

@@ -41,9 +41,6 @@ run_metrics collect(const gpu& g, energy_account& energy, detail how_much = deta
 /// The same with an account of its own. `ledger`: of the GPU's power cap, if it has one.
 run_metrics collect(const gpu& g, const power_ledger* ledger = nullptr, detail how_much = detail::lines);
 
-/// Where the kernels have their energies.
-std::vector<const energy_metrics*> energies_of(const std::vector<kernel_metrics>& kernels);
-
 run_progress progress_of(const gpu& g);
 
 }  // namespace heddle

@@ -102,9 +102,9 @@ void interval_sampler::close(std::uint32_t launch) {
 
 void interval_sampler::price_ended() {
   for (const std::uint32_t launch : just_ended_) {
-    const joules_by<energy_unit> beside = energy_.beside_sms(launch).units;
-    at_end_[launch].shared_joules = beside.sum() + energy_.contexts_of(launch);
-    closed_l2_joules_ += beside[energy_unit::l2];
+    const shared_joules shared = energy_.shared(launch);
+    at_end_[launch].shared_joules = shared.sum();
+    closed_l2_joules_ += shared.l2;
   }
   just_ended_.clear();
 }
@@ -161,25 +161,22 @@ void interval_sampler::take_energy(sample& s, const std::vector<std::uint32_t>& 
 void interval_sampler::take_times(sample& s) {
   s.time = energy_.time(s.cycle);
   s.static_time = energy_.static_time(s.cycle);
-  energy_.active_times(s.cycle, active_);
-  for (std::size_t i = 0; i < s.sms.size(); ++i) s.sms[i].active = std::min(s.static_time, active_[i]);
+  energy_.active_times(s.cycle, s.active);
+  for (double& active : s.active) active = std::min(s.static_time, active);
 }
 
 // Dynamic energies of the launches that run now.
-std::vector<joules_by<energy_unit>> interval_sampler::of_running() const {
-  std::vector<joules_by<energy_unit>> all;
+std::vector<interval_sampler::shared_joules> interval_sampler::of_running() const {
+  std::vector<shared_joules> all;
   if (!gpu_.config().energy.account) return all;
-  for (const std::uint32_t launch : running_.all()) {
-    all.push_back(energy_.beside_sms(launch).units);
-    all.back()[energy_unit::context] = energy_.contexts_of(launch);
-  }
+  for (const std::uint32_t launch : running_.all()) all.push_back(energy_.shared(launch));
   return all;
 }
 
 // What the memory system has done so far. `closed_l2_joules`: in the L2, for the launches that are not among those of
-// the sample; `beside_sms`: energies of these in the L2, in device memory and for contexts.
+// the sample; `of_launches`: of these.
 void interval_sampler::take_memory(sample& s, double closed_l2_joules,
-                                   const std::vector<joules_by<energy_unit>>& beside_sms) const {
+                                   const std::vector<shared_joules>& of_launches) const {
   s.read_bytes = s.write_bytes = 0;
   for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
     const per_launch<memory_counters>& counters = gpu_.channel_at(i).counters();
@@ -192,9 +189,8 @@ void interval_sampler::take_memory(sample& s, double closed_l2_joules,
   if (!gpu_.config().energy.account) return;
   s.shared_joules = energy_.all_contexts() + energy_.of_dram_bytes(s.read_bytes, s.write_bytes) + closed_l2_joules;
   for (std::size_t n = 0; n < s.launches.size(); ++n) {
-    const joules_by<energy_unit>& beside = beside_sms[n];
-    s.shared_joules += beside[energy_unit::l2];
-    s.launches[n].shared_joules = beside[energy_unit::l2] + beside[energy_unit::dram] + beside[energy_unit::context];
+    s.shared_joules += of_launches[n].l2;
+    s.launches[n].shared_joules = of_launches[n].sum();
   }
 }
 
@@ -252,22 +248,24 @@ void interval_sampler::fill(run_metrics& m) {
 // The run's energy up to the last interval's end, and that of each interval. What launches cost after they had ended,
 // such as fills that came late, is in the last one.
 void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
-  m.energy = energy_.of_run(energies_of(m.kernels), m.intervals.end_cycles.back());
+  energy_.end_run(m.energy, m.intervals.end_cycles.back());
   sample& last = samples_[intervals - 1];
   for (sm_sums& of : last.sms) of.joules = 0;
   last.request_joules = 0;
   last.launches.assign(gpu_.cwd().grids().size(), {});  // a launch that has not started has spent nothing
-  std::vector<joules_by<energy_unit>> beside_sms(last.launches.size());
+  std::vector<shared_joules> shared(last.launches.size());
   for (const kernel_metrics& k : m.kernels) {
     last.launches[k.launch] = known_in_sms(k.energy, last);
-    beside_sms[k.launch] = k.energy.by_unit;
+    const joules_by<energy_unit>& units = k.energy.by_unit;
+    shared[k.launch] = {units[energy_unit::l2], units[energy_unit::dram], units[energy_unit::context]};
   }
   take_times(last);
-  take_memory(last, 0, beside_sms);
+  take_memory(last, 0, shared);
   const energy_parameters& p = energy_.prices();
   m.power.sm_watts.resize(gpu_.sm_count());
   sample zero;
   zero.sms.resize(gpu_.sm_count());
+  zero.active.resize(gpu_.sm_count());
   const sample* before = &zero;
   double sum = 0;
   for (std::vector<double>& sm : m.power.sm_watts) sm.resize(intervals);
@@ -279,7 +277,7 @@ void interval_sampler::fill_power(run_metrics& m, std::size_t intervals) {
     double joules = s.shared_joules - before->shared_joules + s.request_joules - before->request_joules +
                     p.constant_watts * seconds;
     for (std::size_t i = 0; i < of_sm.size(); ++i) {
-      const double active = energy_.seconds(s.sms[i].active - before->sms[i].active);
+      const double active = energy_.seconds(s.active[i] - before->active[i]);
       // A sample may miss the cycle in which the SM's first warp came, so that the next interval has one active cycle
       // more than cycles: the idle ones are then -1, and the sum is right.
       const double sm =

@@ -28,7 +28,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
 
   void after_cycle() override;
   [[nodiscard]] cycle_t next_sample() const override { return next_; }
-  /// Writes the intervals up to now into `m`, whose `sms` exist. Accounts have been settled.
+  /// Writes the intervals up to now into `m`, which collect() has made; its energy ends with them. Accounts have been
+  /// settled.
   void fill(run_metrics& m);
   /// Settles the accounts as for a sample. Returns the warp-cycles of blocks that are being restored: these are not
   /// settled.
@@ -39,6 +40,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void fill_so_far(run_metrics& m);
 
  private:
+  using shared_joules = energy_account::shared_joules;
   /// The energy of a launch that was running when the sample was taken, or when it ended.
   struct launch_energy {
     std::uint32_t launch = 0;
@@ -50,7 +52,6 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   struct sm_sums {
     std::uint64_t instructions = 0;
     double joules = 0;  // dynamic, without its requests to the interconnect
-    double active = 0;  // active_time
   };
   struct sample {
     cycle_t cycle = 0;
@@ -59,10 +60,11 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     std::uint64_t write_bytes = 0;
     std::array<std::uint64_t, state_count> states{};
     std::vector<sm_sums> sms;
-    double request_joules = 0;  // of SMs' requests to the interconnect
-    double shared_joules = 0;   // dynamic, of the L2 and device memory, and of contexts
-    double time = 0;            // energy_account::time
-    double static_time = 0;     // likewise
+    std::vector<double> active;  // by SM: active_time
+    double request_joules = 0;   // of SMs' requests to the interconnect
+    double shared_joules = 0;    // dynamic, of the L2 and device memory, and of contexts
+    double time = 0;             // energy_account::time
+    double static_time = 0;      // likewise
     std::vector<launch_energy> launches;
   };
   void sample_memory();
@@ -75,8 +77,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   void take_counts(sample& s, std::uint32_t launch) const;
   void take_energy(sample& s, const std::vector<std::uint32_t>& launches);
   void take_times(sample& s);
-  [[nodiscard]] std::vector<joules_by<energy_unit>> of_running() const;
-  void take_memory(sample& s, double closed_l2_joules, const std::vector<joules_by<energy_unit>>& beside_sms) const;
+  [[nodiscard]] std::vector<shared_joules> of_running() const;
+  void take_memory(sample& s, double closed_l2_joules, const std::vector<shared_joules>& of_launches) const;
   void fill_power(run_metrics& m, std::size_t intervals);
   void fill_launch_power(kernel_metrics& k, const launch_energy& now, std::size_t intervals) const;
   [[nodiscard]] double joules_until(cycle_t cycle, const launch_energy& e, cycle_t start) const;
@@ -98,7 +100,6 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   std::vector<std::uint32_t> just_ended_;  // of which at_end_ has no shared_joules yet
   double closed_l2_joules_ = 0;            // of those that have ended, at their end
   energy_account energy_;
-  std::vector<double> active_;  // of take_energy()
 };
 
 }  // namespace heddle

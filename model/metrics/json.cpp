@@ -89,21 +89,21 @@ void write_energy(json_writer& w, const energy_metrics& e) {
   w.end_array();
 }
 
-// Lines in the order of the kernel's `lines`.
-void write_kernel_energy(json_writer& w, const kernel_metrics& k) {
+struct line_joules {
+  std::uint64_t line;
+  double joules;
+};
+
+// Lines in the order of the kernel's `lines`. `by_line`: room for their energies.
+void write_kernel_energy(json_writer& w, const kernel_metrics& k, std::vector<line_joules>& by_line) {
   w.key("energy").begin_object();
   write_energy(w, k.energy);
   w.member("after_end_joules", k.energy.after_end_joules);
-  struct line_joules {
-    std::uint64_t line;
-    double joules;
-  };
-  std::vector<line_joules> lines;
-  lines.reserve(k.lines.size());
-  for (const line_metrics& l : k.lines) lines.push_back({l.line, l.joules});
-  w.key("by_line").again_or(lines, [&] {
+  by_line.clear();
+  for (const line_metrics& l : k.lines) by_line.push_back({l.line, l.joules});
+  w.key("by_line").again_or(by_line, [&] {
     w.begin_object();
-    for (const line_joules& l : lines) w.member(l.line, l.joules);
+    for (const line_joules& l : by_line) w.member(l.line, l.joules);
     w.end_object();
   });
   if (!k.joules_over_time.empty()) {
@@ -122,7 +122,7 @@ void write_line_memory(json_writer& w, const line_metrics& l) {
   w.end_object();
 }
 
-void write_kernel(json_writer& w, const kernel_metrics& k) {
+void write_kernel(json_writer& w, const kernel_metrics& k, std::vector<line_joules>& by_line) {
   w.begin_object();
   w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
   write_list(w, "grid", k.grid);
@@ -155,7 +155,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   if (!k.memory.cluster.none()) write_counts(w, "cluster", k.memory.cluster);
   w.end_object();
   write_extremes(w, k);
-  if (k.energy.known) write_kernel_energy(w, k);
+  if (k.energy.known) write_kernel_energy(w, k, by_line);
   w.member("file", k.file);
   w.key("lines").begin_array();
   for (const line_metrics& l : k.lines) {
@@ -322,9 +322,10 @@ std::string to_json(const run_metrics& m) {
   if (m.snapshot) w.member("snapshot_cycle", m.cut_cycle);
   write_gpu(w, m.config);
   w.member("cycles", m.cycles);
+  std::vector<line_joules> by_line;
   w.key("kernels").begin_array();
   for (const auto& k : m.kernels) {
-    write_kernel(w, k);
+    write_kernel(w, k, by_line);
     if (&k == &m.kernels.front()) reserve_for_kernels(w, m.kernels.size());
   }
   w.end_array();

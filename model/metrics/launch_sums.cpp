@@ -112,17 +112,16 @@ launch_sums sums_of(const gpu& g, std::uint32_t launch) {
   }
   add_extremes(sums, works);
   sums.active_cycles = static_cast<double>(active_cycles);
-  for (unsigned i = 0; i < g.slice_count(); ++i) {
-    const l2_counters& l2 = g.slice_at(i).counters().at(launch);
+  g.slice_at(0).counters().index()->visit(launch, [&](const l2_counters& l2) {
     sums.memory.l2.add(l2);
     sums.counts.beside_sms.add(l2);
     sums.busiest_atomic_unit = std::max(sums.busiest_atomic_unit, l2.atomic_cycles);
-  }
-  for (unsigned i = 0; i < g.channel_count(); ++i) {
-    const memory_counters& channel = g.channel_at(i).counters().at(launch);
-    sums.memory.dram.add(channel);
-    sums.counts.beside_sms.add(channel);
-  }
+  });
+  if (g.channel_count() != 0)
+    g.channel_at(0).counters().index()->visit(launch, [&](const memory_counters& channel) {
+      sums.memory.dram.add(channel);
+      sums.counts.beside_sms.add(channel);
+    });
   sums.warp_cycles.add(sums.issue.warp_cycles);
   sums.sms = g.sm_count();
   sums.max_warps = g.config().sm.max_warps;

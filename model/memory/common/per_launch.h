@@ -8,17 +8,24 @@
 
 namespace heddle {
 
+template <class T>
+class launch_index;
+
 /// One T (a struct of counters) per launch that a unit has worked for. References stay valid.
 template <class T>
 class per_launch {
  public:
+  /// From now on, before any launch, `index` finds these counters, too.
+  void join(launch_index<T>& index) { index_ = &index; }
+  /// Null if there is none.
+  [[nodiscard]] const launch_index<T>* index() const { return index_; }
   /// The counters of a launch, by launch_context::launch_id; created with zeros on first use.
   T& operator[](std::uint32_t launch) {
     return __builtin_expect(launch == last_id_ && last_ != nullptr, 1) ? *last_ : find_or_make(launch);
   }
   /// The counters of a launch, or null if the unit never worked for it.
   [[nodiscard]] const T* find(std::uint32_t launch) const {
-    return launch < items_.size() ? items_[launch].get() : nullptr;
+    return launch < items_.size() && items_[launch] != nullptr ? &items_[launch]->counters : nullptr;
   }
   /// The counters of a launch, or zeros.
   [[nodiscard]] const T& at(std::uint32_t launch) const {
@@ -30,17 +37,50 @@ class per_launch {
   [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(items_.size()); }
 
  private:
+  friend class launch_index<T>;
+  struct item {
+    T counters{};
+    const item* next = nullptr;  // of the same launch, of another unit in the index
+  };
   [[gnu::noinline]] T& find_or_make(std::uint32_t launch) {
     if (launch >= items_.size()) items_.resize(std::size_t{launch} + 1);
-    if (items_[launch] == nullptr) items_[launch] = std::make_unique<T>();
+    if (items_[launch] == nullptr) {
+      items_[launch] = std::make_unique<item>();
+      if (index_ != nullptr) index_->add(launch, *items_[launch]);
+    }
     last_id_ = launch;
-    last_ = items_[launch].get();
+    last_ = &items_[launch]->counters;
     return *last_;
   }
 
-  std::vector<std::unique_ptr<T>> items_;
+  std::vector<std::unique_ptr<item>> items_;
+  launch_index<T>* index_ = nullptr;
   std::uint32_t last_id_ = 0;
   T* last_ = nullptr;
+};
+
+/// The counters of units of one kind, which one thread simulates: those of a launch are found without asking each unit,
+/// of which a small launch reaches few.
+template <class T>
+class launch_index {
+ public:
+  /// visit(counters) for each unit that has worked for the launch, in no order.
+  template <class F>
+  void visit(std::uint32_t launch, F&& visit) const {
+    if (launch >= last_.size()) return;
+    for (const item* i = last_[launch]; i != nullptr; i = i->next) visit(i->counters);
+  }
+
+ private:
+  friend class per_launch<T>;
+  using item = typename per_launch<T>::item;
+  void add(std::uint32_t launch, item& of_unit) {
+    if (launch >= last_.size()) last_.resize(std::size_t{launch} + 1);
+    of_unit.next = last_[launch];
+    last_[launch] = &of_unit;
+  }
+
+  std::vector<const item*> last_;  // by launch, null: no unit has worked for it
 };
 
 }  // namespace heddle

@@ -54,6 +54,8 @@ class memory_model : public sc_core::sc_module, public clocked, private at_targe
   /// Throws internal_error if a request was lost.
   virtual void check_invariants() const;
   [[nodiscard]] const per_launch<memory_counters>& counters() const { return counters_; }
+  /// For the one who builds the chip.
+  void count_in(launch_index<memory_counters>& all) { counters_.join(all); }
   /// Host memory allocated for the bytes.
   [[nodiscard]] std::uint64_t allocated_bytes() const;
   [[nodiscard]] unsigned index() const { return index_; }
