@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/carried_values.h"
+#include "testbench/advice/line_registers.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {
@@ -30,33 +31,32 @@ struct spill_code {
   unsigned worst = 0;                     // line of the PTX
 };
 
-// The registers of "LDL.64 R4.64, [0x10]": the first and how many.
-std::pair<unsigned, unsigned> loaded(const std::string& text) {
-  static const std::regex form(R"(LDL\S* R(\d+)(?:\.(\d+))?)");
-  std::smatch m;
-  if (!std::regex_search(text, m, form)) return {0, 0};
-  return {static_cast<unsigned>(std::stoul(m[1].str())),
-          m[2].matched ? static_cast<unsigned>(std::stoul(m[2].str())) / 32 : 1};
-}
-
-bool reads(const std::string& text, std::pair<unsigned, unsigned> registers) {
-  for (unsigned k = 0; k < registers.second; ++k) {
-    const std::string name = "R" + std::to_string(registers.first + k);
-    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-      const std::size_t end = at + name.size();
-      if (end == text.size() || std::isdigit(static_cast<unsigned char>(text[end])) == 0) return true;
-    }
-  }
-  return false;
-}
-
-// The first instruction that names the registers of the load at `k`: it waits for them.
+// The first instruction that names a register of the load at `k`: it waits for it.
 std::size_t user_of(const machine_code& code, std::size_t k) {
   constexpr std::size_t near = 64;
-  const auto registers = loaded(code.steps[k].text);
+  const std::set<std::string> loaded = operands_of(code.steps[k]).written;
   for (std::size_t i = k + 1; i < std::min(code.steps.size(), k + near); ++i)
-    if (reads(code.steps[i].text, registers)) return i;
+    if (meets(operands_of(code.steps[i]).read, loaded)) return i;
   return code.steps.size();
+}
+
+// Of an instruction's waits for loads, those for the program's own loads of its basic block, which remain without
+// spills: each takes its latency, less what the instructions in between take.
+double waits_without_spills(const time_model& t, std::size_t user) {
+  const std::vector<code_block>& blocks = t.code.blocks;
+  const auto block = std::find_if(blocks.begin(), blocks.end(), [user](const code_block& b) { return user <= b.last; });
+  if (block == blocks.end()) return 0;
+  const machine_step& waiting = t.code.steps[user];
+  const std::set<std::string> needed = operands_of(waiting).read;
+  double longest = 0, between = 0;
+  for (std::size_t k = user; k-- > block->first;) {
+    const machine_step& step = t.code.steps[k];
+    if (step.is("LDL") || step.is("STL")) continue;
+    if (step.is("LDG") && meets(operands_of(step).written, needed) && user_of(t.code, k) == user)
+      longest = std::max(longest, t.latency_of(step) - between);
+    between += ratio(step.fixed, step.executed);
+  }
+  return std::min(waiting.loads, waiting.executed * longest);
 }
 
 spill_code find_spills(const time_model& t) {
@@ -76,7 +76,7 @@ spill_code find_spills(const time_model& t) {
     if (!is_spill) continue;
     const std::size_t user = load ? user_of(t.code, k) : t.code.steps.size();
     const bool waits = user < t.code.steps.size() && users.insert(user).second;
-    const double cycles = step.cycles() + (waits ? t.code.steps[user].loads : 0);
+    const double cycles = step.cycles() + (waits ? t.code.steps[user].loads - waits_without_spills(t, user) : 0);
     // Stores wait for what loads of the program bring, batch by batch; without them all these loads overlap.
     if (!load) found.one_load = std::max(found.one_load, step.loads);
     if (loop) found.cycles_in_loops += cycles;
