@@ -37,10 +37,21 @@ void relieve_memory_waits(relief& r, const time_model& t, bool coalesced) {
     now = std::max(now, t.use_of(part));
     then = std::max(then, t.left_of(part, r));
   }
-  const double less = ratio(now - then, now) * std::min(1.0, now / fully_busy);
+  const double saved = ratio(now - then, now), beyond = 1 - t.loads_alone(coalesced);
+  double less = saved * std::min(1.0, now / fully_busy), loads = saved;
+  // Behind a part that is always busy warps wait only as long as they do not wait elsewhere: all of a queue goes if the
+  // part is done sooner. What is found lies between that and a queue that shrinks as the work does. Coalesced accesses
+  // wait for device memory next.
+  const double queues = t.share_of("lg_throttle") + t.share_of("mio_throttle") + t.share_of("drain"),
+               behind = queues + t.share_of("long_scoreboard") * beyond;
+  if (!coalesced && now >= busy_part && queues > 0) {
+    const double left = std::min(1.0, ratio(std::max(0.0, 1 - saved - (1 - behind)), behind));
+    less = (less + 1 - left) / 2;
+    loads = (loads + 1 - left) / 2;
+  }
   for (const char* state : {"lg_throttle", "mio_throttle", "drain"}) r.states[state] = less;
   // What loads take beyond their latency they wait behind others, however seldom the path is busy in all of the time.
-  r.states["long_scoreboard"] = ratio(now - then, now) * (1 - t.loads_alone(coalesced));
+  r.states["long_scoreboard"] = loads * beyond;
   // Who waits for room in the queue of the load/store unit waits for the look-ups of those before.
   r.states["lg_throttle"] = std::max(less, r.parts["L1 look-ups"]);
   // Code that an SM reads from the L2 waits behind its data. The less busy the route is, the more remains of what
