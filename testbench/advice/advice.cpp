@@ -16,6 +16,7 @@ using json = nlohmann::ordered_json;
 constexpr double least_speedup = 1.03;
 
 constexpr void (*rules[])(const time_model&, std::vector<advice>&) = {unused_vectors,
+                                                                      narrow_elements,
                                                                       uncoalesced_accesses,
                                                                       bank_conflicts,
                                                                       constants_by_lane,

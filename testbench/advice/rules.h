@@ -54,6 +54,7 @@ std::vector<vector_of_words> vectors_of_words(const time_model& t);
 
 // Each adds what it finds, whatever it would save.
 void unused_vectors(const time_model& t, std::vector<advice>& to);
+void narrow_elements(const time_model& t, std::vector<advice>& to);
 void uncoalesced_accesses(const time_model& t, std::vector<advice>& to);
 void bank_conflicts(const time_model& t, std::vector<advice>& to);
 void constants_by_lane(const time_model& t, std::vector<advice>& to);

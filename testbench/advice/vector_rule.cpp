@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Advice about neighbouring words that a thread accesses one by one.
+// Advice about neighbouring words that a thread accesses one by one, and about bytes and halves of neighbouring
+// threads.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <regex>
+#include <set>
+#include <string>
 #include <tuple>
 
 #include "testbench/advice/advice.h"
+#include "testbench/advice/carried_values.h"
+#include "testbench/advice/line_registers.h"
 #include "testbench/advice/rules.h"
 
 namespace heddle::testbench {
@@ -30,6 +35,58 @@ bool read(const std::string& text, operand& to) {
   if (!std::regex_search(text, m, form)) return false;
   to = {m[1].str() + ".global", m[3].str(), m[4].matched ? std::stol(m[4].str()) : 0, std::stol(m[2].str()) / 8};
   return true;
+}
+
+constexpr double word_bytes = 4;
+
+// Bytes that a thread accesses, of a line of PTX such as "ld.global.nc.u8 %rs1, [%rd3];"; 0: four or more.
+double narrow_bytes(const std::string& text) {
+  static const std::regex form(R"(\b(?:ld|st)\.global\S*\.(?:[bsuf]|bf)(8|16)\s)"), vector(R"(\.v[248]\.)");
+  std::smatch m;
+  return std::regex_search(text, m, form) && !std::regex_search(text, vector) ? std::stod(m[1].str()) / 8 : 0;
+}
+
+/// A block of code in a loop whose threads access single bytes or halves of neighbouring elements.
+struct narrow_block {
+  double bytes = 0;                           // of the widest of these
+  double look_ups = 0;                        // of these
+  double executed = 0, ldst = 0, cycles = 0;  // of what is done once for several elements
+  unsigned worst = 0;                         // line of the PTX
+};
+
+// The work on what was loaded is done for each element; addresses, loops and waits for loads come once for several.
+narrow_block narrow_accesses(const time_model& t, const code_block& block) {
+  narrow_block found;
+  double most = 0;
+  bool is_spread = false;  // some access is known to be of different elements
+  std::set<std::string> data;
+  for (std::size_t k = block.first; k <= block.last; ++k) {
+    const machine_step& step = t.code.steps[k];
+    if (step.executed <= 1.5 * number_at(t.kernel, {"warps"})) return {};
+    for (const char* opcode : {"ATOM", "RED", "BAR", "LDS", "STS", "LDL", "STL", "SHFL", "VOTE", "MATCH"})
+      if (step.is(opcode)) return {};
+    const bool access = step.is("LDG") || step.is("STG");
+    const std::size_t line = t.index_of(step.line);
+    const double bytes = access && line < t.lines.size() ? narrow_bytes(t.lines[line].texts) : 0;
+    // A coalesced access has as many sectors as an element has bytes. A load of one sector may be of one byte.
+    if (bytes > 0 && (step.l1_sectors > worth_telling * bytes * step.executed ||
+                      worth_telling * step.l1_sectors < bytes * step.executed))
+      return {};
+    is_spread |= bytes > 1 || (bytes > 0 && step.is("STG"));
+    const operands o = operands_of(step);
+    const bool on_data = !access && meets(o.read, data);
+    if (step.is("LDG") || on_data) data.insert(o.written.begin(), o.written.end());
+    found.cycles += on_data ? step.loads : step.cycles();
+    if (!on_data) found.executed += step.executed;
+    if (access) found.ldst += step.executed;
+    if (bytes == 0) continue;
+    found.bytes = std::max(found.bytes, bytes);
+    found.look_ups += step.look_ups;
+    if (found.worst != 0 && step.cycles() <= most) continue;
+    most = step.cycles();
+    found.worst = step.line;
+  }
+  return is_spread ? found : narrow_block{};
 }
 
 }  // namespace
@@ -84,6 +141,26 @@ void unused_vectors(const time_model& t, std::vector<advice>& to) {
     to.push_back(
         {"unused vector width", place, fmt::format("a thread accesses {:.0f} neighbouring words one by one", words),
          words == 4 ? "use float4 or int4, aligned to 16 bytes" : "use float2 or int2", speedup_by_memory(r, t)});
+  }
+}
+
+void narrow_elements(const time_model& t, std::vector<advice>& to) {
+  for (const code_block& block : t.code.blocks) {
+    const narrow_block b = narrow_accesses(t, block);
+    if (b.bytes == 0) continue;
+    const double elements = word_bytes / b.bytes, saved = 1 - 1 / elements;
+    relief r;
+    r.parts["L1 look-ups"] = saved * ratio(b.look_ups, t.moved("l1_requests"));
+    r.parts["ldst"] = saved * ratio(b.ldst, number_at(t.kernel, {"instructions", "ldst"}));
+    r.parts["issue slots"] = saved * ratio(b.executed, number_at(t.kernel, {"metrics", "inst_executed"}));
+    r.lifetime = saved * ratio(b.cycles, number_at(t.kernel, {"warp_cycles", "active"}));
+    const bool single = b.bytes == 1;
+    to.push_back({"unused vector width", t.place_of(b.worst),
+                  fmt::format("a thread accesses {}: a warp's access moves {:.0f} bytes of a line",
+                              single ? "single bytes" : "elements of two bytes", warp_threads * b.bytes),
+                  fmt::format("let a thread take {:.0f} neighbouring elements: {}", elements,
+                              single ? "uchar4, aligned to 4 bytes" : "half2 or ushort2, aligned to 4 bytes"),
+                  speedup_by_memory(r, t)});
   }
 }
 

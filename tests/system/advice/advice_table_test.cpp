@@ -22,6 +22,7 @@ using json = nlohmann::ordered_json;
 using words = std::vector<std::string>;
 
 std::string words_of(unsigned n) { return "buf:" + std::to_string(4 * n) + ":random:5"; }
+std::string bytes_of(unsigned n) { return words_of(n / 4); }
 std::string bytes(unsigned n) { return "buf:" + std::to_string(n); }
 std::string number(unsigned n) { return "s32:" + std::to_string(n); }
 
@@ -87,6 +88,14 @@ const row rows[] = {
     {"unused vector width", first, "quads", "quads_mended",
      [](unsigned n) {
        return words{words_of(8 * n), bytes(16 * n), number(16), number(0)};
+     }},
+    {"unused vector width", bounds, "cut_bytes", "cut_bytes_mended",
+     [](unsigned n) {
+       return words{bytes_of(32 * n), bytes(32 * n), number(32), number(200)};
+     }},
+    {"unused vector width", bounds, "sum_of_halves", "sum_of_halves_mended",
+     [](unsigned n) {
+       return words{bytes_of(128 * n), bytes(4 * n), number(64)};
      }},
     {"misaligned access", first, "shifted", "shifted_mended",
      [](unsigned n) {

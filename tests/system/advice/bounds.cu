@@ -169,3 +169,34 @@ KERNEL ways_in_a_loop_mended(const float* in, float* out, int passes) {
   }
   out[i] = x;
 }
+
+// Unused vector width: a byte a thread; each store lies before the next load. Mended: four neighbouring ones.
+KERNEL cut_bytes(const unsigned char* in, unsigned char* out, int passes, int most) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = 0; k < passes; ++k) out[i + k * threads] = min(static_cast<int>(in[i + k * threads]), most);
+}
+KERNEL cut_bytes_mended(const uchar4* in, uchar4* out, int passes, int most) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = 0; k < passes / 4; ++k) {
+    const uchar4 v = in[i + k * threads];
+    out[i + k * threads] = make_uchar4(min(static_cast<int>(v.x), most), min(static_cast<int>(v.y), most),
+                                       min(static_cast<int>(v.z), most), min(static_cast<int>(v.w), most));
+  }
+}
+
+// Unused vector width: a sum of halves whose loads overlap. Mended: two neighbouring ones.
+KERNEL sum_of_halves(const unsigned short* __restrict__ in, unsigned* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  unsigned sum = 0;
+  for (int k = 0; k < passes; ++k) sum += in[i + k * threads];
+  out[i] = sum;
+}
+KERNEL sum_of_halves_mended(const ushort2* __restrict__ in, unsigned* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  unsigned sum = 0;
+  for (int k = 0; k < passes / 2; ++k) {
+    const ushort2 v = in[i + k * threads];
+    sum += v.x + v.y;
+  }
+  out[i] = sum;
+}
