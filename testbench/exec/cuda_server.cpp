@@ -36,14 +36,6 @@ std::int32_t status_of_fault(const std::string& text) {
 
 }  // namespace
 
-std::string name_of_program(pid_t process) {
-  char path[4096];
-  const ssize_t n = ::readlink(("/proc/" + std::to_string(process) + "/exe").c_str(), path, sizeof path);
-  if (n <= 0) return "program";
-  const std::string whole(path, static_cast<std::size_t>(n));
-  return whole.substr(whole.rfind('/') + 1);
-}
-
 cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make,
                          run_signals& signals)
     : options_(o),
@@ -85,6 +77,7 @@ int cuda_server::serve(pid_t program) {
   descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
   int status = 0;
   program_ = program;
+  is_parent_ = true;
   for (;;) {
     listen(ended.get(), program_, ended.is_open() && program_ != 0 ? -1 : 20);
     if (program_ != 0 && ::waitpid(program, &status, WNOHANG) == program) {
@@ -117,13 +110,15 @@ void cuda_server::serve_line(int line) {
   progress_.clear_line();
 }
 
-// The program receives the signal, too.
+// The program receives the signal, too, and so do its children that use the GPU.
 void cuda_server::take_signals(pid_t program) {
   if (!run_signals::pending()) return;
   const run_signals::request asked = signals_.take();
   if (asked.stop == 0) return;
   stop_signal_ = asked.stop;
   if (program != 0) ::kill(program, asked.stop);
+  for (const auto& [process, entry] : sessions_)
+    if (is_parent_ && entry.session && process != program) ::kill(process, asked.stop);
   fail(wire::launch_failed, "");
 }
 
@@ -311,6 +306,7 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
   if (options_.end_after != 0 && launches_end == never && sc_core::sc_pending_activity())
     stop = std::min(stop, sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity());
   chip.run_for(stop - sc_core::sc_time_stamp());
+  exchange_memory();
   if (!machine_->queues.fault().empty())
     return fail(status_of_fault(machine_->queues.fault()), machine_->queues.fault());
   if (!sc_core::sc_pending_activity() && !machine_->queues.idle() && !machine_->queues.waits_for_host()) {
@@ -323,9 +319,18 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
                      chip.wall_seconds());
 }
 
+// The program may write what a kernel waits for, and read what a kernel writes.
+void cuda_server::exchange_memory() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - exchanged_ < std::chrono::milliseconds(100)) return;
+  exchanged_ = now;
+  for (const auto& [process, entry] : sessions_)
+    if (entry.session) entry.session->exchange_pinned();
+}
+
 void cuda_server::end_programs() {
-  fail(wire::launch_timeout, "the launches have taken " + grouped(options_.end_after) + " cycles (--end-after)" +
-                                 warp_places(machine_->chip.chip()));
+  const std::string limit = grouped(options_.end_after) + " cycles (--end-after)";
+  fail(wire::launch_timeout, "the launches have taken " + limit + warp_places(machine_->chip.chip()));
   ended_programs_ = true;
   for (const auto& [process, entry] : sessions_) ::kill(process, SIGKILL);
 }

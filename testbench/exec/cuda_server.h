@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -20,9 +21,6 @@
 #include "testbench/run/run_signals.h"
 
 namespace heddle::testbench {
-
-/// The name of the process's executable, without folder.
-std::string name_of_program(pid_t process);
 
 /// Serves the calls of a CUDA program and of the processes that it starts. The program runs at the host's speed;
 /// simulated time advances only while one of its threads waits for the GPU.
@@ -84,6 +82,7 @@ class cuda_server final : private functional_observer {
   void simulate(const sc_core::sc_time& end = sc_core::sc_max_time());
   void simulate_for_query();
   void fail(std::int32_t status, const std::string& text);
+  void exchange_memory();
   void end_programs();
   void drop_gone();
   void drop_ended();
@@ -109,6 +108,8 @@ class cuda_server final : private functional_observer {
   std::list<std::unique_ptr<client>> clients_;
   progress_line progress_;
   pause_watch pauses_;
+  bool is_parent_ = false;  // of the programs: serve()
+  std::chrono::steady_clock::time_point exchanged_;
   pid_t program_ = 0;                    // that serve() is for, until it is known how it has ended
   std::int32_t broken_ = wire::success;  // status of all later calls
   std::string failure_;

@@ -76,6 +76,8 @@ class cuda_session {
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
   /// Returns managed memory to the program; call it before the reply to a wait is sent.
   void return_memory();
+  /// What program and kernels have written in the pinned memory that both use.
+  void exchange_pinned();
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
   bool take_host_function(call_answer& out);
   /// True while the program runs a host function.
@@ -99,6 +101,7 @@ class cuda_session {
     bool managed = false;  // otherwise pinned memory of the program
     bool used = false;     // by kernels
     bool inherited = false;
+    std::vector<std::uint8_t> same;  // of used pinned memory: when the program and the GPU had the same bytes
   };
 
   void append(const queue_entry& op);
@@ -133,8 +136,14 @@ class cuda_session {
   std::string image_text(std::uint64_t address, call_answer& out);
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window);
   void take_memory();
+  void take_managed(std::uint64_t address, std::uint64_t bytes);
   void give_to_program(std::uint64_t address, std::uint64_t bytes);
-  [[nodiscard]] bool is_shared(std::uint64_t address) const;     // in the program's memory and used by kernels
+  void exchange(std::uint64_t address, std::uint64_t bytes);  // of pinned memory that kernels use, if it is such
+  void exchange(std::uint64_t address, host_memory& h, std::uint64_t from, std::uint64_t bytes, bool from_gpu);
+  /// Memory of the program that kernels use; null: the address is in none.
+  [[nodiscard]] const std::pair<const std::uint64_t, host_memory>* shared_at(std::uint64_t address) const;
+  [[nodiscard]] host_memory* pinned_at(std::uint64_t address);  // of that, pinned memory
+  [[nodiscard]] bool is_managed(std::uint64_t address) const;
   [[nodiscard]] bool is_on_device(std::uint64_t address) const;  // the GPU's copy counts now
   std::uint64_t word_at(std::uint64_t address, std::uint32_t bytes);
   void use_pinned(const std::vector<std::uint8_t>& parameters);

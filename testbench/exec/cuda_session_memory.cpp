@@ -144,59 +144,6 @@ void cuda_session::end_sharing(std::uint64_t address, const host_memory& h) {
   m_.memory.unshare(address);
 }
 
-bool cuda_session::is_shared(std::uint64_t address) const {
-  auto h = host_memory_.upper_bound(address);
-  if (h == host_memory_.begin()) return false;
-  --h;
-  return address - h->first < h->second.bytes && (h->second.managed || h->second.used);
-}
-
-// A kernel that receives an address of pinned memory may access that memory.
-void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
-  if (host_memory_.empty()) return;
-  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size(); at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, parameters.data() + at, sizeof word);
-    auto h = host_memory_.upper_bound(word);
-    if (h == host_memory_.begin()) continue;
-    --h;
-    if (word - h->first >= h->second.bytes || h->second.used || h->second.managed) continue;
-    if (allocations_.count(h->first) == 0) m_.chip.driver().map(h->first, h->second.bytes);
-    h->second.used = true;
-  }
-}
-
-// Copies memory shared with kernels, which the program may have written, to the GPU before the next kernel.
-void cuda_session::take_memory() {
-  if (memory_is_away_) return;
-  std::vector<std::uint8_t> chunk;
-  for (const auto& [address, h] : host_memory_) {
-    if (!h.managed && !h.used) continue;
-    for (std::uint64_t done = 0; done < h.bytes; done += chunk.size()) {
-      chunk.resize(std::min<std::uint64_t>(chunk_bytes, h.bytes - done));
-      if (!program_memory_.read(address + done, chunk.data(), chunk.size())) break;
-      m_.chip.driver().write(address + done, chunk.data(), chunk.size());
-    }
-    memory_is_away_ = true;
-  }
-}
-
-void cuda_session::give_to_program(std::uint64_t address, std::uint64_t bytes) {
-  std::vector<std::uint8_t> chunk;
-  for (std::uint64_t done = 0; done < bytes; done += chunk.size()) {
-    chunk.resize(std::min<std::uint64_t>(chunk_bytes, bytes - done));
-    m_.chip.driver().read(address + done, chunk.data(), chunk.size());
-    if (!program_memory_.write(address + done, chunk.data(), chunk.size())) return;  // the program has unmapped it
-  }
-}
-
-void cuda_session::return_memory() {
-  if (!memory_is_away_) return;
-  for (const auto& [address, h] : host_memory_)
-    if (h.managed || h.used) give_to_program(address, h.bytes);
-  memory_is_away_ = !work().empty();
-}
-
 // Rows that are large enough go through the window, if there is one: the thread that waits for the copy moves them.
 bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window) {
   host_driver& driver = m_.chip.driver();
@@ -255,11 +202,13 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
     return;
   }
   if (r.width == 0 || r.height == 0 || r.depth == 0) return;
-  // The GPU owns memory shared between program and kernels until the program waits.
-  const bool from_shared = is_shared(r.source), to_shared = is_shared(r.destination);
-  if (from_shared || to_shared) take_memory();
-  if (from_shared) r.source_on_host = 0;
-  if (to_shared) r.destination_on_host = 0;
+  // The GPU owns managed memory until the program waits.
+  const bool from_managed = is_managed(r.source), to_managed = is_managed(r.destination);
+  if (from_managed || to_managed) take_memory();
+  if (from_managed) r.source_on_host = 0;
+  if (to_managed) r.destination_on_host = 0;
+  const bool from_pinned = pinned_at(r.source) != nullptr, to_pinned = pinned_at(r.destination) != nullptr;
+  if (from_pinned || to_pinned) window = nullptr;
   auto op = std::make_shared<queue_operation>();
   op->what = queue_operation::kind::transfer;
   op->stream = stream;
@@ -268,7 +217,7 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
            : r.destination_on_host && !r.source_on_host ? queue_operation::route::to_host
                                                         : queue_operation::route::on_device;
   std::vector<std::uint8_t> staged;
-  if (r.source_on_host && !r.source_is_kept) {
+  if (r.source_on_host && !r.source_is_kept && !from_pinned) {
     staged.resize(op->bytes);
     for (std::uint64_t z = 0; z < r.depth; ++z)
       for (std::uint64_t y = 0; y < r.height; ++y)
@@ -279,7 +228,13 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
         }
   }
   op->act = [this, r, staged = std::move(staged), window = std::move(window)] {
+    const auto reach = [&r](std::uint64_t layer, std::uint64_t pitch) {
+      return (r.depth - 1) * layer + (r.height - 1) * pitch + r.width;
+    };
+    exchange(r.source, reach(r.source_layer, r.source_pitch));
+    exchange(r.destination, reach(r.destination_layer, r.destination_pitch));
     copy_failed_ |= !move_box(r, staged, window.get());
+    exchange(r.destination, reach(r.destination_layer, r.destination_pitch));
   };
   append(op);
 }
@@ -296,12 +251,13 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
     return;
   }
   if (r.width == 0 || r.height == 0 || r.depth == 0) return;
-  if (is_shared(r.address)) take_memory();
+  if (is_managed(r.address)) take_memory();
   auto op = std::make_shared<queue_operation>();
   op->what = queue_operation::kind::transfer;
   op->stream = stream;
   op->bytes = r.width * r.height * r.depth;
   op->act = [this, r] {
+    exchange(r.address, (r.depth - 1) * r.layer + (r.height - 1) * r.pitch + r.width);
     std::vector<std::uint8_t> chunk(std::min<std::uint64_t>(chunk_bytes, r.width));
     for (std::size_t k = 0; k < chunk.size(); ++k)
       chunk[k] = static_cast<std::uint8_t>(r.value >> (8 * (k % r.value_bytes)));

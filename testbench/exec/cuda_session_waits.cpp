@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Host functions of the program, and what the program waits for.
+// Host functions of the program, what the program waits for, and memory that it shares with kernels.
 #include <algorithm>
+#include <cstring>
 
 #include "testbench/exec/cuda_session.h"
 #include "testbench/options/log.h"
 
 namespace heddle::testbench {
+
+namespace {
+constexpr std::size_t exchanged_bytes = std::size_t{1} << 20;
+}  // namespace
 
 void cuda_session::add_host_function(wire::reader& in, call_answer& out) {
   const std::uint32_t stream = stream_of(in.get<std::uint32_t>(), out);
@@ -64,9 +69,156 @@ std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32
   return until;
 }
 
-// A word of pinned memory is the program's until a kernel may use it.
+const std::pair<const std::uint64_t, cuda_session::host_memory>* cuda_session::shared_at(std::uint64_t address) const {
+  auto h = host_memory_.upper_bound(address);
+  if (h == host_memory_.begin()) return nullptr;
+  --h;
+  return address - h->first < h->second.bytes && (h->second.managed || h->second.used) ? &*h : nullptr;
+}
+
+bool cuda_session::is_managed(std::uint64_t address) const {
+  const auto* const h = shared_at(address);
+  return h != nullptr && h->second.managed;
+}
+
+cuda_session::host_memory* cuda_session::pinned_at(std::uint64_t address) {
+  const auto* const h = shared_at(address);
+  return h == nullptr || h->second.managed ? nullptr : &host_memory_[h->first];
+}
+
+// A kernel that receives an address of pinned memory may access that memory.
+void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
+  if (host_memory_.empty()) return;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, parameters.data() + at, sizeof word);
+    auto h = host_memory_.upper_bound(word);
+    if (h == host_memory_.begin()) continue;
+    --h;
+    if (word - h->first >= h->second.bytes || h->second.used || h->second.managed) continue;
+    if (allocations_.count(h->first) == 0) m_.chip.driver().map(h->first, h->second.bytes);
+    h->second.used = true;
+  }
+}
+
+// Copies memory shared with kernels, which the program may have written, to the GPU before the next kernel. Managed
+// memory is the GPU's until the program waits.
+void cuda_session::take_memory() {
+  const bool has_managed = !memory_is_away_;
+  for (auto& [address, h] : host_memory_) {
+    if (!h.managed && !h.used) continue;
+    if (!h.managed) exchange(address, h, 0, h.bytes, false);
+    else if (has_managed) take_managed(address, h.bytes);
+    memory_is_away_ = true;
+  }
+}
+
+void cuda_session::take_managed(std::uint64_t address, std::uint64_t bytes) {
+  std::vector<std::uint8_t> chunk;
+  for (std::uint64_t done = 0; done < bytes; done += chunk.size()) {
+    chunk.resize(std::min<std::uint64_t>(exchanged_bytes, bytes - done));
+    if (!program_memory_.read(address + done, chunk.data(), chunk.size())) return;
+    m_.chip.driver().write(address + done, chunk.data(), chunk.size());
+  }
+}
+
+void cuda_session::give_to_program(std::uint64_t address, std::uint64_t bytes) {
+  std::vector<std::uint8_t> chunk;
+  for (std::uint64_t done = 0; done < bytes; done += chunk.size()) {
+    chunk.resize(std::min<std::uint64_t>(exchanged_bytes, bytes - done));
+    m_.chip.driver().read(address + done, chunk.data(), chunk.size());
+    if (!program_memory_.write(address + done, chunk.data(), chunk.size())) return;  // the program has unmapped it
+  }
+}
+
+void cuda_session::return_memory() {
+  if (!memory_is_away_) return;
+  for (const auto& [address, h] : host_memory_)
+    if (h.managed) give_to_program(address, h.bytes);
+  exchange_pinned();
+  memory_is_away_ = !work().empty();
+}
+
+void cuda_session::exchange_pinned() {
+  if (!memory_is_away_) return;
+  for (auto& [address, h] : host_memory_)
+    if (h.used && !h.managed) exchange(address, h, 0, h.bytes, true);
+}
+
+void cuda_session::exchange(std::uint64_t address, std::uint64_t bytes) {
+  const auto* const of = shared_at(address);
+  if (of == nullptr || of->second.managed) return;
+  const std::uint64_t from = address - of->first;
+  exchange(of->first, host_memory_[of->first], from, std::min(bytes, of->second.bytes - from), true);
+}
+
+namespace {
+
+// write(at, bytes) for each run of bytes in which `now` differs from `was`.
+template <class Write>
+bool write_changes(const std::vector<std::uint8_t>& was, const std::vector<std::uint8_t>& now, Write&& write) {
+  for (std::size_t at = 0; at < now.size();) {
+    at = static_cast<std::size_t>(std::mismatch(now.begin() + static_cast<std::ptrdiff_t>(at), now.end(),
+                                                was.begin() + static_cast<std::ptrdiff_t>(at))
+                                      .first -
+                                  now.begin());
+    std::size_t end = at;
+    while (end < now.size() && now[end] != was[end]) ++end;
+    if (end != at && !write(at, end - at)) return false;
+    at = end;
+  }
+  return true;
+}
+
+}  // namespace
+
+// The program and the GPU have a copy each of pinned memory that kernels use. What either has written since the two
+// were the same goes to the other one, byte by byte: where both have written, what the program has. Without `from_gpu`
+// only what the program has written.
+void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t from, std::uint64_t bytes,
+                            bool from_gpu) {
+  host_driver& driver = m_.chip.driver();
+  const bool is_new = h.same.empty();
+  if (is_new) h.same.resize(h.bytes), from = 0, bytes = h.bytes;
+  std::vector<std::uint8_t> own, gpu, both;
+  for (std::uint64_t done = from; done < from + bytes; done += own.size()) {
+    const std::size_t size = std::min<std::uint64_t>(exchanged_bytes, from + bytes - done);
+    own.resize(size);
+    if (!program_memory_.read(address + done, own.data(), size)) return;  // the program has unmapped it
+    std::uint8_t* const same = h.same.data() + done;
+    const auto to_gpu = [&](std::size_t at, std::size_t n) {
+      driver.write(address + done + at, both.data() + at, n);
+      return true;
+    };
+    if (is_new) {
+      both = own;
+      to_gpu(0, size);
+    } else if (from_gpu) {
+      gpu.resize(size);
+      driver.read(address + done, gpu.data(), size);
+      if (std::memcmp(own.data(), same, size) == 0 && own == gpu) continue;
+      both = gpu;
+      for (std::size_t i = 0; i < size; ++i)
+        if (own[i] != same[i]) both[i] = own[i];
+      write_changes(gpu, both, to_gpu);
+      if (!write_changes(own, both, [&](std::size_t at, std::size_t n) {
+            return program_memory_.write(address + done + at, both.data() + at, n);
+          }))
+        return;
+    } else {
+      if (std::memcmp(own.data(), same, size) == 0) continue;
+      both = own;
+      gpu.assign(same, same + size);
+      write_changes(gpu, both, to_gpu);
+    }
+    std::copy(both.begin(), both.end(), same);
+  }
+}
+
+// A word of managed memory is the GPU's while kernels may use it.
 std::uint64_t cuda_session::word_at(std::uint64_t address, std::uint32_t bytes) {
   std::uint64_t word = 0;
+  exchange(address, bytes);
   if (is_on_device(address)) {
     m_.chip.driver().read(address, &word, bytes);
   } else {
@@ -79,7 +231,7 @@ bool cuda_session::is_on_device(std::uint64_t address) const {
   auto h = host_memory_.upper_bound(address);
   if (h == host_memory_.begin()) return true;
   --h;
-  return address - h->first >= h->second.bytes || (memory_is_away_ && (h->second.managed || h->second.used));
+  return address - h->first >= h->second.bytes || (memory_is_away_ && h->second.managed);
 }
 
 void cuda_session::memory_value(wire::reader& in, call_answer& out) {
@@ -94,7 +246,9 @@ void cuda_session::memory_value(wire::reader& in, call_answer& out) {
       if (is_on_device(r.address)) {
         m_.chip.driver().write(r.address, &r.value, r.bytes);
       } else {
+        exchange(r.address, r.bytes);
         static_cast<void>(program_memory_.write(r.address, &r.value, r.bytes));  // the program may have unmapped it
+        exchange(r.address, r.bytes);
       }
     };
   } else {

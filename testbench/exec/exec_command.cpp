@@ -18,6 +18,7 @@
 #include "heddle/config/message.h"
 #include "testbench/exec/cuda_server.h"
 #include "testbench/exec/free_names.h"
+#include "testbench/exec/remote_memory.h"
 #include "testbench/files/executable.h"
 #include "testbench/options/log.h"
 #include "testbench/options/options.h"

@@ -150,7 +150,16 @@ std::vector<queue_entry> host_queues::forget(pid_t owner) {
         continue;
       }
       op->act = nullptr;
-      op->done = true;
+      if (op->begun) {
+        op->done = true;
+        continue;
+      }
+      // It keeps its place, but not the process's resources: what comes behind it, and who waits for it, waits for
+      // what is in front.
+      op->owner = 0;
+      op->what = queue_operation::kind::action;
+      op->due = nullptr;
+      op->after.clear();
     }
   return ending;
 }

@@ -95,4 +95,12 @@ bool is_running(pid_t process) {
   return state == 'Z' ? threads > 1 : memory_bytes != 0;
 }
 
+std::string name_of_program(pid_t process) {
+  char path[4096];
+  const ssize_t n = ::readlink(("/proc/" + std::to_string(process) + "/exe").c_str(), path, sizeof path);
+  if (n <= 0) return "program";
+  const std::string whole(path, static_cast<std::size_t>(n));
+  return whole.substr(whole.rfind('/') + 1);
+}
+
 }  // namespace heddle::testbench

@@ -31,4 +31,7 @@ class remote_memory {
 /// False also for a zombie, which has not been waited for; not for a process of which only the first thread has ended.
 bool is_running(pid_t process);
 
+/// The name of the process's executable, without folder.
+std::string name_of_program(pid_t process);
+
 }  // namespace heddle::testbench

@@ -33,20 +33,21 @@ TEST_P(family, of_functions_behaves_as_in_cuda) {
 
 INSTANTIATE_TEST_SUITE_P(cuda, family,
                          ::testing::Values("vectors", "arguments", "memory", "large_copies", "managed", "pinned",
-                                           "streams", "host_functions", "errors", "null_arguments", "unknown_flags",
-                                           "argument_rules", "pinned_rules", "managed_rules", "function_rules",
-                                           "pool_and_stream_rules", "calls_in_host_functions", "object_rules",
-                                           "memory_words", "device_rules", "driver_rules", "batches", "resets",
-                                           "threads_that_call_at_their_end", "ends_its_first_thread", "texture_rules",
-                                           "graph_rules", "capture_rules", "calls_in_a_capture", "outside_allocations",
-                                           "calls_after_a_fault", "fails_assertion", "prints", "threads",
-                                           "threads_that_ask", "forks", "forks_after_launches", "registers_one_address",
-                                           "forks_for_memory"));
+                                           "pinned_and_written", "forks_behind_a_kernel", "streams", "host_functions",
+                                           "errors", "null_arguments", "unknown_flags", "argument_rules",
+                                           "pinned_rules", "managed_rules", "function_rules", "pool_and_stream_rules",
+                                           "calls_in_host_functions", "object_rules", "memory_words", "device_rules",
+                                           "driver_rules", "batches", "resets", "threads_that_call_at_their_end",
+                                           "ends_its_first_thread", "texture_rules", "graph_rules", "capture_rules",
+                                           "calls_in_a_capture", "outside_allocations", "calls_after_a_fault",
+                                           "fails_assertion", "prints", "threads", "threads_that_ask", "forks",
+                                           "forks_after_launches", "registers_one_address", "forks_for_memory"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
-  for (const std::string name : {"vectors", "arguments", "memory", "managed", "pinned", "host_functions", "errors",
-                                 "fails_assertion", "prints", "threads", "threads_that_ask", "forks"})
+  for (const std::string name :
+       {"vectors", "arguments", "memory", "managed", "pinned", "pinned_and_written", "host_functions", "errors",
+        "fails_assertion", "prints", "threads", "threads_that_ask", "forks"})
     for (const std::string which : {"--skip-functional", "--launches 1,4-5 --threads 3"}) {
       const outcome o = exec(part(name), "--quiet --log-level error --gpu v100 " + which);
       EXPECT_EQ(0, o.code) << name << which << "\n" << o.out << o.err;
@@ -195,6 +196,15 @@ TEST(cuda_programs, that_are_stopped_leave_what_ran) {
   const auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));
   EXPECT_EQ("SIGTERM", m["stopped"]);
   EXPECT_GE(m["kernels"].size(), 1u);
+}
+
+// The shell, which receives the signal, too, waits for a program that asks for no errors.
+TEST(cuda_programs, that_a_shell_has_started_are_stopped) {
+  const outcome o = shell(
+      "rm -f out; \"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- sh -c \"" + part("never_asks") +
+      " > out; true\" & p=$!; while ! grep -q started out; do sleep 0.1; done; sleep 0.5; kill -TERM $p; wait $p");
+  EXPECT_EQ(143, o.code) << o.err;
+  EXPECT_EQ("SIGTERM", nlohmann::json::parse(content(place_of_test() / "m.json"))["stopped"]);
 }
 
 /// Starts a program that waits for an endless kernel, and kills it by a signal that it cannot see.

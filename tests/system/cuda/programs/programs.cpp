@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
       {"ends_in_a_copy", ends_in_a_copy},
       {"managed", managed},
       {"pinned", pinned},
+      {"pinned_and_written", pinned_and_written},
       {"streams", streams},
       {"host_functions", host_functions},
       {"errors", errors},
@@ -106,6 +107,7 @@ int main(int argc, char** argv) {
       {"forks_late", forks_late},
       {"registers_one_address", registers_one_address},
       {"leaves_a_child_behind", leaves_a_child_behind},
+      {"forks_behind_a_kernel", forks_behind_a_kernel},
       {"forks_for_memory", forks_for_memory},
       {"forks_after_launches", forks_after_launches},
       {"keeps_memory", keeps_memory},
@@ -118,6 +120,7 @@ int main(int argc, char** argv) {
       {"crashes", crashes},
       {"nothing", nothing},
       {"endless", endless},
+      {"never_asks", never_asks},
       {"ends_its_first_thread", ends_its_first_thread},
       {"endless_kernel", endless_kernel},
       {"endless_block", endless_block}};

@@ -62,6 +62,7 @@ void large_copies();
 void ends_in_a_copy();
 void managed();
 void pinned();
+void pinned_and_written();
 
 // programs_streams.cpp
 void streams();
@@ -119,6 +120,7 @@ void forks_late();
 void registers_one_address();
 void leaves_a_child_behind();
 void forks_for_memory();
+void forks_behind_a_kernel();
 void forks_after_launches();
 void leaves_early();
 void keeps_memory();
@@ -130,6 +132,7 @@ void unknown_name();
 void crashes();
 void nothing();
 void endless();
+void never_asks();
 void ends_its_first_thread();
 void endless_kernel();
 void endless_block();

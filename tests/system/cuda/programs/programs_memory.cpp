@@ -206,4 +206,37 @@ void pinned() {
   RIGHT(cudaHostUnregister(own.data()));
 }
 
+// The program writes pinned memory that kernels use while they have not ended.
+void pinned_and_written() {
+  int *a = nullptr, *b = nullptr;
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&a), 4096, 2));
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&b), 4096, 2));
+  for (int i = 0; i < 1024; ++i) a[i] = b[i] = 0;
+  RIGHT(launch(linger, 1, 128, 0, nullptr, a, 1000));
+  for (int i = 0; i < 1024; ++i) b[i] = 2 * i;
+  RIGHT(launch(linger, 1, 128, 0, nullptr, b, 5));
+  a[700] = 9, b[500] = 42;
+  RIGHT(cudaDeviceSynchronize());
+  for (int i = 0; i < 128; ++i) HOLDS(a[i] == 1 && b[i] == 2 * i + 1);
+  HOLDS(a[128] == 0 && a[700] == 9 && b[128] == 256 && b[500] == 42);
+  // A buffer that is filled again for each copy.
+  auto* d = device<int>(1024);
+  RIGHT(cudaMemset(d, 0, 4096));
+  RIGHT(launch(linger, 1, 128, 0, nullptr, a, 1000));
+  for (int part = 1; part < 4; ++part) {
+    for (int i = 0; i < 256; ++i) a[256 * part + i] = part;
+    RIGHT(cudaMemcpyAsync(d + 256 * part, a + 256 * part, 1024, cudaMemcpyHostToDevice, nullptr));
+  }
+  int got[1024];
+  RIGHT(cudaMemcpy(got, d, 4096, cudaMemcpyDeviceToHost));
+  for (int i = 256; i < 1024; ++i) HOLDS(got[i] == i / 256);
+  // A kernel writes it, a copy overwrites part of that, and a kernel reads it: all before the program waits.
+  RIGHT(launch(linger, 1, 128, 0, nullptr, a, 100));
+  RIGHT(cudaMemcpyAsync(a, d, 256, cudaMemcpyDeviceToHost, nullptr));
+  RIGHT(launch(linger, 1, 128, 0, nullptr, a, 100));
+  RIGHT(cudaMemcpyAsync(d, a, 512, cudaMemcpyHostToDevice, nullptr));
+  RIGHT(cudaMemcpy(got, d, 512, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 128; ++i) HOLDS(a[i] == (i < 64 ? 1 : 4) && got[i] == a[i]);
+}
+
 }  // namespace cuda_programs

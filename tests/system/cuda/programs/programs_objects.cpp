@@ -241,6 +241,16 @@ void memory_words() {
   *flag = 1;
   RIGHT(cudaStreamSynchronize(s));
   HOLDS(flag[1] == 9);
+  // The same of memory that a kernel uses, with another one behind the wait.
+  RIGHT(launch(linger, 1, 1, 0, s, static_cast<int*>(pinned) + 2, 1));
+  RIGHT(cudaStreamSynchronize(s));
+  RIGHT(call("cuStreamWaitValue32_v2", s, pinned, 2u, equal));
+  RIGHT(launch(linger, 1, 1, 0, s, static_cast<int*>(pinned) + 2, 1));
+  RIGHT(call("cuStreamWriteValue32_v2", s, static_cast<char*>(pinned) + 4, 10u, 0u));
+  GIVES(cudaErrorNotReady, cudaStreamQuery(s));
+  *flag = 2;
+  RIGHT(cudaStreamSynchronize(s));
+  HOLDS(flag[0] == 2 && flag[1] == 10 && flag[2] == 2);
   // So may another thread while one waits for the stream, and nothing else happens on the GPU.
   RIGHT(call("cuStreamWaitValue32_v2", s, d, 11u, equal));
   std::thread waits([s] { RIGHT(cudaStreamSynchronize(s)); });

@@ -119,6 +119,38 @@ void forks_for_memory() {
   RIGHT(cudaDeviceSynchronize());
 }
 
+// A child has something behind its parent's kernel when it ends: the parent still waits for the kernel.
+void forks_behind_a_kernel() {
+  cudaStream_t s = nullptr, t = nullptr;
+  RIGHT(cudaStreamCreateWithFlags(&s, 1));
+  RIGHT(cudaStreamCreateWithFlags(&t, 1));
+  auto* d = device<int>(256);
+  RIGHT(cudaMemset(d, 0, 1024));
+  RIGHT(cudaDeviceSynchronize());
+  for (int round = 1; round < 4; ++round) {
+    RIGHT(launch(linger, 1, 128, 0, s, d, 5000));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      RIGHT(cudaMemsetAsync(d + 128, 1, 512, s));
+      std::_Exit(0);
+    }
+    int status = 0;
+    HOLDS(::waitpid(child, &status, 0) == child && status == 0);
+    if (round == 1) RIGHT(cudaStreamSynchronize(s));
+    if (round == 2) RIGHT(cudaDeviceSynchronize());
+    if (round == 3) {
+      cudaEvent_t e = nullptr;
+      RIGHT(cudaEventCreate(&e));
+      RIGHT(cudaEventRecord(e, s));
+      RIGHT(cudaStreamWaitEvent(t, e, 0));
+    }
+    int got = 0;
+    RIGHT(cudaMemcpyAsync(&got, d + 127, 4, cudaMemcpyDeviceToHost, t));
+    RIGHT(cudaStreamSynchronize(t));
+    HOLDS(got == round);
+  }
+}
+
 // A child of a process that has used CUDA calls CUDA itself.
 void forks_late() {
   int devices = 0;
@@ -279,6 +311,17 @@ void lingers(unsigned blocks) {
 void endless_kernel() { lingers(4000); }
 
 void endless_block() { lingers(1); }
+
+// Whatever CUDA says.
+void never_asks() {
+  auto* a = device<int>(4096);
+  std::puts("started");
+  std::fflush(stdout);
+  for (;;) {
+    static_cast<void>(launch(linger, 32, 128, 0, nullptr, a, 1000));
+    static_cast<void>(cudaDeviceSynchronize());
+  }
+}
 
 void endless() {
   auto* a = device<int>(4096);
