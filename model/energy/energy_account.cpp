@@ -252,13 +252,15 @@ void energy_account::finish(energy_metrics& m, cycle_t start, cycle_t end, doubl
 
 double energy_account::active_in(std::uint32_t launch, unsigned sm) const {
   const residency* unknown = nullptr;
-  return active_in(launch, sm, unknown);
+  return active_in(launch, sm, gpu_.cycle(), unknown);
 }
 
+cycle_t energy_account::present_cycle() const { return gpu_.cycle(); }
+
 // `known`: null until it is found.
-double energy_account::active_in(std::uint32_t launch, unsigned sm, const residency*& known) const {
+double energy_account::active_in(std::uint32_t launch, unsigned sm, cycle_t now, const residency*& known) const {
   if (known == nullptr) known = sms_[sm]->resource_manager.launch_residency.find(launch);
-  const std::uint64_t counted = known == nullptr ? 0 : known->until(gpu_.cycle());
+  const std::uint64_t counted = known == nullptr ? 0 : known->until(now);
   return ledger_ == nullptr ? static_cast<double>(counted) : ledger_->launch_active(launch, sm, counted);
 }
 

@@ -51,9 +51,10 @@ class energy_account {
   template <class F>
   void visit_sms(std::uint32_t launch, F&& visit) {
     launch_costs& costs = with_all_sms(launch);
+    const cycle_t now = present_cycle();
     for (sm_events& of : costs.sms) {
       const double joules = joules_of(launch, costs, of);
-      visit(of.sm, joules - of.memory.requests, of.memory.requests, active_in(launch, of.sm, of.resident));
+      visit(of.sm, joules - of.memory.requests, of.memory.requests, active_in(launch, of.sm, now, of.resident));
     }
   }
   /// Of these, what its requests to the interconnect spend.
@@ -210,6 +211,8 @@ class energy_account {
   /// The counters of a launch in an SM, null until it has them, and what joules_of() found last.
   struct sm_events {
     unsigned sm = 0;
+    unsigned issues = 0;                            // sub-partitions that are known to have worked for it
+    std::array<const issue_counters*, 16> issue{};  // theirs, in the first places
     const shared_memory_counters* shared = nullptr;
     const constant_cache_counters* constants = nullptr;
     const tlb_counters* translations = nullptr;
@@ -225,6 +228,7 @@ class energy_account {
 
     /// A number that grows with each event that costs energy. Counts `executed` and `replays` anew.
     std::uint64_t count(const heddle::sm& of, std::uint32_t launch);
+    void find_issue(const heddle::sm& of, std::uint32_t launch);
   };
   /// A launch's program, and what it has cost in the SMs.
   struct launch_costs {
@@ -238,7 +242,8 @@ class energy_account {
   static sm_events& events_of(launch_costs& costs, unsigned sm);
   double joules_of(std::uint32_t launch, launch_costs& costs, sm_events& known);
   double instruction_pj(std::uint32_t launch, launch_costs& costs, sm_events& known);
-  double active_in(std::uint32_t launch, unsigned sm, const residency*& known) const;
+  double active_in(std::uint32_t launch, unsigned sm, cycle_t now, const residency*& known) const;
+  [[nodiscard]] cycle_t present_cycle() const;
   /// Of a launch that has come to the SM.
   const price_list& prices_of_launch(std::uint32_t launch, unsigned sm);
   const price_list& prices_of_launch(launch_costs& costs, const decoded_program& program);

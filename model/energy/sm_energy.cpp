@@ -233,7 +233,8 @@ void energy_account::instruction_sum::changed_runs::assign(const changed_runs& o
 // that they have executed before, straight code goes on behind them, in as many places as warps are.
 double energy_account::instruction_sum::up_to(std::uint64_t executed, const launch_profile& profile,
                                               const price_list& list) {
-  if (profile.has_overflowed()) return of(executed, profile, list);
+  constexpr std::size_t short_program = 32;  // of which all is added as fast as what is new
+  if (profile.has_overflowed() || profile.size() <= short_program) return of(executed, profile, list);
   seen_.resize(profile.size());
   of_price_.resize(list.prices.size());
   std::uint64_t left = executed - executed_;
@@ -314,6 +315,12 @@ double energy_account::in_interconnect(std::uint32_t launch, unsigned sm) {
   return in_memory_of(launch, sm).requests;
 }
 
+void energy_account::sm_events::find_issue(const heddle::sm& of, std::uint32_t launch) {
+  issues = 0;
+  for (const auto& p : of.partitions)
+    if (const issue_counters* i = p.account.counters.find(launch)) issue.at(issues++) = i;
+}
+
 // Sums of counters that only grow: if it is what it was, so is each of them. Those that are left out grow with others.
 std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32_t launch) {
   const auto find = [launch](const auto*& known, const auto& counters) {
@@ -321,11 +328,11 @@ std::uint64_t energy_account::sm_events::count(const heddle::sm& of, std::uint32
     return known != nullptr;
   };
   executed = replays = 0;
-  for (const auto& p : of.partitions)
-    if (const issue_counters* issue = p.account.counters.find(launch)) {
-      executed += issue->inst_executed;
-      replays += replays_of(*issue);
-    }
+  if (issues != of.partitions.size()) find_issue(of, launch);
+  for (unsigned i = 0; i < issues; ++i) {
+    executed += issue[i]->inst_executed;
+    replays += replays_of(*issue[i]);
+  }
   std::uint64_t all = executed + replays;
   if (find(shared, of.shared_memory.counters))
     all +=

@@ -36,7 +36,8 @@ resource_manager::resource_manager(sc_core::sc_module_name name, unit_clock& clo
   messages_.connect(clock.effects());
   using policy = choice::priority_preemption;
   const policy how = config.context.priority_preemption;
-  counts_executions_ = config.energy.account && (how == policy::flush || how == policy::auto_);
+  if (config.energy.account && (how == policy::flush || how == policy::auto_))
+    counted_below_ = std::numeric_limits<std::int64_t>::max();
 }
 
 tlm::tlm_sync_enum resource_manager::nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -98,10 +99,11 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   [[nodiscard]] unsigned cta_slots() const { return static_cast<unsigned>(blocks_.size()); }
   /// Allocates a free warp slot of a sub-partition. Returns the warp id on the SM.
   unsigned take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle);
-  /// Blocks that begin from now on count by instruction what they execute, from which the energy follows that a flush
-  /// repeats; otherwise each instruction of a flushed block costs its launch's mean.
-  void count_executions() { counts_executions_ = true; }
-  [[nodiscard]] bool counts_executions() const { return counts_executions_; }
+  /// Blocks that begin from now on, of launches of a lower priority than `below`, count by instruction what they
+  /// execute, from which the energy follows that a flush repeats; otherwise each instruction of a flushed block costs
+  /// its launch's mean. The default is all blocks where a more urgent launch flushes, and none elsewhere.
+  void count_executions(std::int64_t below) { counted_below_ = below; }
+  [[nodiscard]] bool counts_executions(const resident_launch& of) const { return of.priority < counted_below_; }
   /// Restarts a dropped block whose resources are reserved again. Returns its CTA slot.
   unsigned run_anew(resident_block dropped, cycle_t cycle);
   /// CTA slot of a warp id, and the warp's number within its block.
@@ -203,7 +205,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public phase
   unsigned resident_warps_ = 0;
   cta_transaction fault_;  // not a block's transaction, which may end before the message arrives
   bool failed_ = false;
-  bool counts_executions_ = false;
+  std::int64_t counted_below_ = std::numeric_limits<std::int64_t>::min();
   std::vector<bool> launch_seen_;
   std::set<std::uint32_t> early_;  // launches of which blocks came before the launch before them had ended
   // Traced signals, updated only while they are traced.

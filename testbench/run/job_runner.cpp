@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 
 #include "heddle/config/message.h"
 #include "heddle/metrics/collect.h"
@@ -33,6 +35,25 @@ std::uint64_t last_cycle_of(const job& j) {
   std::uint64_t last = last_cycle_of(j.operations);
   for (const preemption& p : j.preemptions) last = std::max(last, p.at_cycle);
   return last;
+}
+
+std::int64_t highest_priority(const std::vector<operation>& operations) {
+  std::int64_t highest = std::numeric_limits<std::int32_t>::min();
+  for (const operation& op : operations)
+    highest = std::max({highest, std::int64_t{op.priority}, highest_priority(op.body)});
+  return highest;
+}
+
+// Launches of a lower priority than this may be flushed.
+std::int64_t flushed_below_priority(const gpu_config& config, const job& j) {
+  const auto flushes = [](const preemption& p) {
+    return p.mode == preemption_mode::flush || p.mode == preemption_mode::automatic;
+  };
+  if (std::any_of(j.preemptions.begin(), j.preemptions.end(), flushes)) return std::numeric_limits<std::int64_t>::max();
+  using policy = choice::priority_preemption;
+  const policy how = config.context.priority_preemption;
+  return how == policy::flush || how == policy::auto_ ? highest_priority(j.operations)
+                                                      : std::numeric_limits<std::int64_t>::min();
 }
 
 std::vector<std::uint8_t> expected_bytes(const job& j, const output& o, std::size_t size) {
@@ -69,11 +90,9 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
   driver_.observe(*this);
   gpu_.host_acts_until(last_cycle_of(j));
   machine_.simulate_ahead(limit(), !job_.preemptions.empty());
-  const auto flushes = [](const preemption& p) {
-    return p.mode == preemption_mode::flush || p.mode == preemption_mode::automatic;
-  };
-  if (config.energy.account && std::any_of(job_.preemptions.begin(), job_.preemptions.end(), flushes))
-    for (unsigned i = 0; i < gpu_.sm_count(); ++i) gpu_.sm_at(i).resource_manager.count_executions();
+  const std::int64_t flushed_below = flushed_below_priority(config, job_);
+  if (config.energy.account)
+    for (unsigned i = 0; i < gpu_.sm_count(); ++i) gpu_.sm_at(i).resource_manager.count_executions(flushed_below);
   if (signals_ != nullptr) gpu_.core_clock().observe(signal_watch_);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/tlm/protocol/instruction_traffic.h"
 
+#include <algorithm>
+
 namespace heddle {
 
 void instruction_traffic::add(const instruction_traffic& o) {
@@ -31,9 +33,19 @@ std::shared_ptr<execution_count> zero_counts(std::size_t number) {
   return {new execution_count[number], std::default_delete<execution_count[]>()};
 }
 
+instruction_traffic& traffic_room::next() {
+  constexpr std::size_t most = 8;
+  if (used_ == size_) {
+    size_ = std::clamp(2 * size_, std::size_t{1}, most);
+    parts_.push_back(std::make_unique<instruction_traffic[]>(size_));
+    used_ = 0;
+  }
+  return parts_.back()[used_++];
+}
+
 instruction_traffic& block_counts::moved_by(std::uint32_t access) {
-  std::unique_ptr<instruction_traffic>& of = moved[access];
-  if (of == nullptr) of = std::make_unique<instruction_traffic>();
+  instruction_traffic*& of = moved[access];
+  if (of == nullptr) of = &room_.next();
   return *of;
 }
 

@@ -47,14 +47,24 @@ class launch_profile;
 /// So many counts, all 0.
 std::shared_ptr<execution_count> zero_counts(std::size_t number);
 
+/// Room for what the accesses of a block move, which grows as more of them execute.
+class traffic_room {
+ public:
+  instruction_traffic& next();
+
+ private:
+  std::vector<std::unique_ptr<instruction_traffic[]>> parts_;
+  std::size_t size_ = 0, used_ = 0;  // of the last part
+};
+
 /// What one block has executed and moved.
 struct block_counts {
   block_counts(std::shared_ptr<execution_count> zeros, std::size_t accesses)
       : executed(std::move(zeros)), moved(accesses) {}
 
-  std::shared_ptr<execution_count> executed;                // the first of those by instruction of the program
-  std::vector<std::unique_ptr<instruction_traffic>> moved;  // by instruction that accesses memory; may be null
-  std::vector<std::uint32_t> touched;                       // instructions that have executed
+  std::shared_ptr<execution_count> executed;  // the first of those by instruction of the program
+  std::vector<instruction_traffic*> moved;    // by instruction that accesses memory; may be null
+  std::vector<std::uint32_t> touched;         // instructions that have executed
   launch_profile* owner = nullptr;
 
   execution_count& at(std::uint32_t instruction) { return executed.get()[instruction]; }
@@ -63,6 +73,9 @@ struct block_counts {
   [[nodiscard]] instruction_traffic traffic(std::uint32_t access) const;
   /// Of another block of the same launch.
   void add(const block_counts& o);
+
+ private:
+  traffic_room room_;
 };
 
 }  // namespace heddle

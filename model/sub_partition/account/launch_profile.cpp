@@ -52,21 +52,20 @@ block_counts& launch_profile::begin_block() {
   }
   block_counts& counts = *free_blocks_.back();
   free_blocks_.pop_back();
-  return counts;
-}
-
-// What has been moved counts for the launch, and no longer for the block.
-void launch_profile::end_block(block_counts& counts) {
+  // What the block before has moved counts for the launch, with its stores that came late.
   for (const std::uint32_t i : counts.touched) {
     counts.at(i) = {};
     if (!accesses_memory(program_->code[i])) continue;
-    instruction_traffic& moved = counts.moved_by(program_->accesses[i]);
-    traffic_[program_->accesses[i]].add(moved);
-    moved = {};
+    const std::uint32_t access = program_->accesses[i];
+    if (counts.moved[access] == nullptr) continue;
+    traffic_[access].add(*counts.moved[access]);
+    *counts.moved[access] = {};
   }
   counts.touched.clear();
-  free_blocks_.push_back(&counts);
+  return counts;
 }
+
+void launch_profile::end_block(block_counts& counts) { free_blocks_.push_back(&counts); }
 
 instruction_profile instruction_sum::profile() const {
   instruction_profile p;
