@@ -154,20 +154,29 @@ void cuda_session::exchange(std::uint64_t address, std::uint64_t bytes) {
 
 namespace {
 
-// write(at, bytes) for each run of bytes in which `now` differs from `was`.
-template <class Write>
+// The first byte from `at` on in which they differ; the size: none.
+std::size_t difference(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b, std::size_t at) {
+  constexpr std::size_t block = 64;
+  while (at + block <= a.size() && std::memcmp(&a[at], &b[at], block) == 0) at += block;
+  while (at < a.size() && a[at] == b[at]) ++at;
+  return at;
+}
+
+// write(at, bytes) for each run of units of so many bytes in which `now` differs from `was`.
+template <std::size_t Unit, class Write>
 bool write_changes(const std::vector<std::uint8_t>& was, const std::vector<std::uint8_t>& now, Write&& write) {
-  for (std::size_t at = 0; at < now.size();) {
-    at = static_cast<std::size_t>(std::mismatch(now.begin() + static_cast<std::ptrdiff_t>(at), now.end(),
-                                                was.begin() + static_cast<std::ptrdiff_t>(at))
-                                      .first -
-                                  now.begin());
-    std::size_t end = at;
-    while (end < now.size() && now[end] != was[end]) ++end;
-    if (end != at && !write(at, end - at)) return false;
-    at = end;
+  const auto differs = [&](std::size_t at) {
+    for (std::size_t k = at; k < std::min(at + Unit, now.size()); ++k)
+      if (was[k] != now[k]) return true;
+    return false;
+  };
+  for (std::size_t end = 0;;) {
+    const std::size_t first = difference(was, now, end), at = first / Unit * Unit;
+    if (first == now.size()) return true;
+    for (end = at; end < now.size() && differs(end);) end += Unit;
+    end = std::min(end, now.size());
+    if (!write(at, end - at)) return false;
   }
-  return true;
 }
 
 }  // namespace
@@ -180,6 +189,7 @@ void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t
   host_driver& driver = m_.chip.driver();
   const bool is_new = h.same.empty();
   if (is_new) h.same.resize(h.bytes), from = 0, bytes = h.bytes;
+  constexpr std::size_t word_bytes = 4;  // of what a kernel writes, so that the program gets few pieces
   std::vector<std::uint8_t> own, gpu, both;
   for (std::uint64_t done = from; done < from + bytes; done += own.size()) {
     const std::size_t size = std::min<std::uint64_t>(exchanged_bytes, from + bytes - done);
@@ -200,8 +210,8 @@ void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t
       both = gpu;
       for (std::size_t i = 0; i < size; ++i)
         if (own[i] != same[i]) both[i] = own[i];
-      write_changes(gpu, both, to_gpu);
-      if (!write_changes(own, both, [&](std::size_t at, std::size_t n) {
+      write_changes<1>(gpu, both, to_gpu);
+      if (!write_changes<word_bytes>(own, both, [&](std::size_t at, std::size_t n) {
             return program_memory_.write(address + done + at, both.data() + at, n);
           }))
         return;
@@ -209,7 +219,7 @@ void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t
       if (std::memcmp(own.data(), same, size) == 0) continue;
       both = own;
       gpu.assign(same, same + size);
-      write_changes(gpu, both, to_gpu);
+      write_changes<1>(gpu, both, to_gpu);
     }
     std::copy(both.begin(), both.end(), same);
   }

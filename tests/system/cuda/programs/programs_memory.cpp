@@ -208,6 +208,15 @@ void pinned() {
 
 // The program writes pinned memory that kernels use while they have not ended.
 void pinned_and_written() {
+  // Bytes of one word, of memory of an odd size.
+  unsigned char* odd = nullptr;
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&odd), 4099, 2));
+  std::fill(odd, odd + 4099, 0);
+  RIGHT(launch(linger, 1, 128, 0, nullptr, odd, 100));
+  odd[1] = 7, odd[4098] = 8;
+  RIGHT(launch(linger, 1, 128, 0, nullptr, odd, 100));
+  RIGHT(cudaDeviceSynchronize());
+  HOLDS(odd[0] == 2 && odd[1] == 7 && odd[2] == 0 && odd[4] == 2 && odd[4097] == 0 && odd[4098] == 8);
   int *a = nullptr, *b = nullptr;
   RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&a), 4096, 2));
   RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&b), 4096, 2));
