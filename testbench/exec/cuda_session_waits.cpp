@@ -189,7 +189,7 @@ void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t
   host_driver& driver = m_.chip.driver();
   const bool is_new = h.same.empty();
   if (is_new) h.same.resize(h.bytes), from = 0, bytes = h.bytes;
-  constexpr std::size_t word_bytes = 4;  // of what a kernel writes, so that the program gets few pieces
+  constexpr std::size_t word_bytes = 4;  // of what a kernel writes, so that there are few writes to the program
   std::vector<std::uint8_t> own, gpu, both;
   for (std::uint64_t done = from; done < from + bytes; done += own.size()) {
     const std::size_t size = std::min<std::uint64_t>(exchanged_bytes, from + bytes - done);
