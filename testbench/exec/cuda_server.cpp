@@ -325,7 +325,7 @@ void cuda_server::exchange_memory() {
   if (now - exchanged_ < std::chrono::milliseconds(100)) return;
   exchanged_ = now;
   for (const auto& [process, entry] : sessions_)
-    if (entry.session) entry.session->exchange_pinned();
+    if (entry.session) entry.session->exchange_shared();
 }
 
 void cuda_server::end_programs() {

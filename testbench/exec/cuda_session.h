@@ -76,8 +76,8 @@ class cuda_session {
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
   /// Returns managed memory to the program; call it before the reply to a wait is sent.
   void return_memory();
-  /// What program and kernels have written in the pinned memory that both use.
-  void exchange_pinned();
+  /// What program and kernels have written in memory that both use.
+  void exchange_shared();
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
   bool take_host_function(call_answer& out);
   /// True while the program runs a host function.
@@ -101,7 +101,9 @@ class cuda_session {
     bool managed = false;  // otherwise pinned memory of the program
     bool used = false;     // by kernels
     bool inherited = false;
-    std::vector<std::uint8_t> same;  // of used pinned memory: when the program and the GPU had the same bytes
+    std::vector<std::uint8_t> same;  // its bytes when the program and the GPU last had the same
+
+    [[nodiscard]] bool is_compared() const;
   };
 
   void append(const queue_entry& op);

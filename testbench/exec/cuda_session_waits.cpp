@@ -10,6 +10,8 @@ namespace heddle::testbench {
 
 namespace {
 constexpr std::size_t exchanged_bytes = std::size_t{1} << 20;
+// Larger managed memory is copied as a whole, and is the GPU's until the program waits.
+constexpr std::size_t most_compared_bytes = std::size_t{64} << 20;
 }  // namespace
 
 void cuda_session::add_host_function(wire::reader& in, call_answer& out) {
@@ -101,14 +103,15 @@ void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
   }
 }
 
-// Copies memory shared with kernels, which the program may have written, to the GPU before the next kernel. Managed
-// memory is the GPU's until the program waits.
+bool cuda_session::host_memory::is_compared() const { return managed ? bytes <= most_compared_bytes : used; }
+
+// Gives what the program may have written in memory shared with kernels to the GPU before the next kernel.
 void cuda_session::take_memory() {
-  const bool has_managed = !memory_is_away_;
+  const bool was_away = memory_is_away_;
   for (auto& [address, h] : host_memory_) {
     if (!h.managed && !h.used) continue;
-    if (!h.managed) exchange(address, h, 0, h.bytes, false);
-    else if (has_managed) take_managed(address, h.bytes);
+    if (h.is_compared()) exchange(address, h, 0, h.bytes, false);
+    else if (!was_away) take_managed(address, h.bytes);
     memory_is_away_ = true;
   }
 }
@@ -134,15 +137,15 @@ void cuda_session::give_to_program(std::uint64_t address, std::uint64_t bytes) {
 void cuda_session::return_memory() {
   if (!memory_is_away_) return;
   for (const auto& [address, h] : host_memory_)
-    if (h.managed) give_to_program(address, h.bytes);
-  exchange_pinned();
+    if (h.managed && !h.is_compared()) give_to_program(address, h.bytes);
+  exchange_shared();
   memory_is_away_ = !work().empty();
 }
 
-void cuda_session::exchange_pinned() {
+void cuda_session::exchange_shared() {
   if (!memory_is_away_) return;
   for (auto& [address, h] : host_memory_)
-    if (h.used && !h.managed) exchange(address, h, 0, h.bytes, true);
+    if (h.is_compared()) exchange(address, h, 0, h.bytes, true);
 }
 
 void cuda_session::exchange(std::uint64_t address, std::uint64_t bytes) {
@@ -181,7 +184,7 @@ bool write_changes(const std::vector<std::uint8_t>& was, const std::vector<std::
 
 }  // namespace
 
-// The program and the GPU have a copy each of pinned memory that kernels use. What either has written since the two
+// The program and the GPU have a copy each of memory that both use. What either has written since the two
 // were the same goes to the other one, byte by byte: where both have written, what the program has. Without `from_gpu`
 // only what the program has written.
 void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t from, std::uint64_t bytes,

@@ -154,6 +154,18 @@ void ends_in_a_copy() {
 }
 
 void managed() {
+  // The host fills one while a kernel uses another.
+  int *first = nullptr, *second = nullptr;
+  RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&first), 4096, 1));
+  RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&second), 4096, 1));
+  for (int i = 0; i < 1024; ++i) first[i] = 1, second[i] = 0;
+  RIGHT(launch(linger, 1, 128, 0, nullptr, first, 1000));
+  for (int i = 0; i < 1024; ++i) second[i] = 2 * i;
+  RIGHT(launch(linger, 1, 128, 0, nullptr, second, 5));
+  first[700] = 9;
+  RIGHT(cudaDeviceSynchronize());
+  for (int i = 0; i < 128; ++i) HOLDS(first[i] == 2 && second[i] == 2 * i + 1);
+  HOLDS(first[700] == 9 && second[500] == 1000);
   int* m = nullptr;
   RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&m), 4096 * 4, 1));
   for (int round = 0; round < 3; ++round) {
