@@ -2,6 +2,7 @@
 #include "testbench/exec/connection.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -11,8 +12,10 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "heddle/config/error.h"
+#include "testbench/options/log.h"
 
 namespace heddle::testbench {
 
@@ -73,6 +76,11 @@ bool connection::send(const wire::message_head& head, const void* data) {
   return true;
 }
 
+namespace {
+
+// Of a process that has more connections than this leaves it, the results could not be written.
+constexpr rlim_t kept_descriptors = 3;
+
 std::string new_address() {
   std::random_device random;
   char text[64];
@@ -80,21 +88,44 @@ std::string new_address() {
   return text;
 }
 
-descriptor listen_at(const std::string& name) {
-  descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr_un where{};
-  where.sun_family = AF_UNIX;
-  std::memcpy(where.sun_path + 1, name.data(), name.size());
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (!s.is_open() || ::bind(s.get(), reinterpret_cast<sockaddr*>(&where), bytes) != 0 || ::listen(s.get(), 64) != 0)
-    throw input_error(std::string("no socket can be had for the program: ") + std::strerror(errno));
-  return s;
-}
-
 bool is_ours(int socket) {
   ucred who{};
   socklen_t bytes = sizeof who;
   return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == ::geteuid();
+}
+
+}  // namespace
+
+listening_socket::listening_socket()
+    : name_(new_address()), socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+  sockaddr_un where{};
+  where.sun_family = AF_UNIX;
+  std::memcpy(where.sun_path + 1, name_.data(), name_.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name_.size());
+  if (!socket_.is_open() || ::bind(socket_.get(), reinterpret_cast<sockaddr*>(&where), bytes) != 0 ||
+      ::listen(socket_.get(), 64) != 0)
+    throw input_error(std::string("no socket can be had for the program: ") + std::strerror(errno));
+}
+
+descriptor listening_socket::accept() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  for (;;) {
+    descriptor s(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!s.is_open()) return s;
+    const bool is_last = static_cast<rlim_t>(s.get()) + kept_descriptors >= limit.rlim_cur;
+    if (is_ours(s.get()) && !is_last) return s;
+    if (is_last && !std::exchange(has_refused_, true))
+      message_log::error("the program has more threads and processes that use CUDA than heddle may open files (" +
+                         std::to_string(limit.rlim_cur) + "): raise the limit (ulimit -n)");
+  }
+}
+
+void listening_socket::use_all_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace heddle::testbench

@@ -39,11 +39,25 @@ class connection {
   std::vector<std::uint8_t> received_;
 };
 
-/// A new abstract socket address, which is in no folder; the identity of each client is checked when it connects.
-std::string new_address();
-/// Throws input_error if the socket cannot be had.
-descriptor listen_at(const std::string& name);
-/// Whether the process at the other end is one of this user.
-bool is_ours(int socket);
+/// Where the threads of CUDA programs connect: an abstract socket address, which is in no folder. Throws input_error if
+/// the socket cannot be had.
+class listening_socket {
+ public:
+  listening_socket();
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] int number() const { return socket_.get(); }
+  /// The next connection of a process of this user; closed: none waits. One for which the system has no descriptor left
+  /// is ended with one message, since what has connected before may wait for it.
+  descriptor accept();
+  /// Connections may use all descriptors that the system allows this process, which its children do not inherit if they
+  /// have been started.
+  static void use_all_descriptors();
+
+ private:
+  std::string name_;
+  descriptor socket_;
+  bool has_refused_ = false;
+};
 
 }  // namespace heddle::testbench

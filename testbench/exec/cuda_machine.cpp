@@ -116,4 +116,13 @@ std::uint64_t cuda_machine::launches_have_taken(std::uint64_t cycles) {
   return first + std::min(cycles, never - first);
 }
 
+std::int32_t cuda_machine::status_of_fault() const {
+  const std::string& text = queues.fault();
+  if (text.find("assertion failed") != std::string::npos) return wire::assertion;
+  if (text.find("misaligned") != std::string::npos) return wire::misaligned_address;
+  for (const char* where : {"address", "is outside the block's", "call stack overflow"})
+    if (text.find(where) != std::string::npos) return wire::illegal_address;
+  return wire::launch_failed;
+}
+
 }  // namespace heddle::testbench

@@ -26,27 +26,14 @@ namespace {
 
 int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
-std::int32_t status_of_fault(const std::string& text) {
-  if (text.find("assertion failed") != std::string::npos) return wire::assertion;
-  if (text.find("misaligned") != std::string::npos) return wire::misaligned_address;
-  for (const char* where : {"address", "is outside the block's", "call stack overflow"})
-    if (text.find(where) != std::string::npos) return wire::illegal_address;
-  return wire::launch_failed;
-}
-
 }  // namespace
 
 cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make,
                          run_signals& signals)
-    : options_(o),
-      make_(std::move(make)),
-      signals_(signals),
-      address_(new_address()),
-      listener_(listen_at(address_)),
-      progress_(o.progress, job_plan()) {}
+    : options_(o), make_(std::move(make)), signals_(signals), progress_(o.progress, job_plan()) {}
 
 void cuda_server::listen(int also, pid_t program, int timeout_ms) {
-  std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0}, {also, POLLIN, 0}};  // poll() ignores a descriptor of -1
+  std::vector<pollfd> wanted{{listener_.number(), POLLIN, 0}, {also, POLLIN, 0}};  // poll() ignores a descriptor of -1
   for (const auto& c : clients_) wanted.push_back({c->link.number(), POLLIN, 0});
   // A process whose last connection has ended may take a moment to end itself.
   if (sessions_.size() > clients_.size()) timeout_ms = timeout_ms < 0 ? 20 : std::min(timeout_ms, 20);
@@ -76,6 +63,7 @@ void cuda_server::finish() {
 int cuda_server::serve(pid_t program) {
   descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
   int status = 0;
+  listening_socket::use_all_descriptors();
   program_ = program;
   is_parent_ = true;
   for (;;) {
@@ -95,6 +83,7 @@ int cuda_server::serve(pid_t program) {
 
 void cuda_server::serve_line(int line) {
   bool open = true;
+  listening_socket::use_all_descriptors();
   for (;;) {
     listen(open ? line : -1, 0, -1);
     char byte = 0;
@@ -123,11 +112,8 @@ void cuda_server::take_signals(pid_t program) {
 }
 
 void cuda_server::accept_clients() {
-  for (;;) {
-    descriptor s(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!s.is_open()) return;
-    if (is_ours(s.get())) clients_.push_back(std::make_unique<client>(std::move(s)));
-  }
+  for (descriptor s = listener_.accept(); s.is_open(); s = listener_.accept())
+    clients_.push_back(std::make_unique<client>(std::move(s)));
 }
 
 void cuda_server::serve_client(client& c) {
@@ -157,7 +143,9 @@ void cuda_server::serve_client(client& c) {
       a = c.session->handle(request->what, in, c.window);
       // A program that polls for completion must let simulated time advance.
       if (request->what == wire::call::query && a.status == wire::not_ready) {
+        asking_ = &c;
         simulate_for_query();
+        asking_ = nullptr;
       }
     }
     a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }),
@@ -305,10 +293,14 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
   // The next launch may begin to count.
   if (options_.end_after != 0 && launches_end == never && sc_core::sc_pending_activity())
     stop = std::min(stop, sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity());
+  const bool may_act = program_may_act();
+  // What it has written last is still to be seen.
+  if (!may_act && std::exchange(could_act_, false)) exchange_memory(true);
+  could_act_ = may_act;
+  chip.chip().host_acts_until(may_act ? never : 0);
   chip.run_for(stop - sc_core::sc_time_stamp());
   exchange_memory();
-  if (!machine_->queues.fault().empty())
-    return fail(status_of_fault(machine_->queues.fault()), machine_->queues.fault());
+  if (!machine_->queues.fault().empty()) return fail(machine_->status_of_fault(), machine_->queues.fault());
   if (!sc_core::sc_pending_activity() && !machine_->queues.idle() && !machine_->queues.waits_for_host()) {
     const std::string why = chip.chip().barrier_deadlock();
     return fail(wire::launch_timeout,
@@ -319,10 +311,23 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
                      chip.wall_seconds());
 }
 
+bool cuda_server::program_may_act() const {
+  return std::any_of(sessions_.begin(), sessions_.end(), [this](const auto& s) {
+    const auto& [process, entry] = s;
+    long waiting = 0, calling = 0;
+    for (const auto& c : clients_) {
+      if (c->process != process || c->gone) continue;
+      waiting += c->waits ? 1 : 0;
+      calling += c->waits || c.get() == asking_ ? 0 : 1;
+    }
+    return calling != 0 || (entry.session && entry.session->shares_memory() && threads_of(process) > waiting);
+  });
+}
+
 // The program may write what a kernel waits for, and read what a kernel writes.
-void cuda_server::exchange_memory() {
+void cuda_server::exchange_memory(bool at_once) {
   const auto now = std::chrono::steady_clock::now();
-  if (now - exchanged_ < std::chrono::milliseconds(100)) return;
+  if (!at_once && now - exchanged_ < std::chrono::milliseconds(100)) return;
   exchanged_ = now;
   for (const auto& [process, entry] : sessions_)
     if (entry.session) entry.session->exchange_shared();

@@ -30,7 +30,7 @@ class cuda_server final : private functional_observer {
   cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make, run_signals& signals);
 
   /// The value of HEDDLE_SOCKET for programs.
-  [[nodiscard]] const std::string& address() const { return address_; }
+  [[nodiscard]] const std::string& address() const { return listener_.name(); }
   /// Serves until the process has ended and no client is connected. Returns its exit code in the form of the shell.
   int serve(pid_t program);
   /// The same for a program that has started this process. Serves until the last of its processes disconnects, or
@@ -82,7 +82,9 @@ class cuda_server final : private functional_observer {
   void simulate(const sc_core::sc_time& end = sc_core::sc_max_time());
   void simulate_for_query();
   void fail(std::int32_t status, const std::string& text);
-  void exchange_memory();
+  void exchange_memory(bool at_once = false);
+  /// A thread of the program that does not wait for the GPU may write what a kernel reads, or queue work that does.
+  [[nodiscard]] bool program_may_act() const;
   void end_programs();
   void drop_gone();
   void drop_ended();
@@ -95,8 +97,7 @@ class cuda_server final : private functional_observer {
   const run_options& options_;
   std::function<std::unique_ptr<cuda_machine>()> make_;
   run_signals& signals_;
-  std::string address_;
-  descriptor listener_;
+  listening_socket listener_;
   std::unique_ptr<cuda_machine> machine_;
   struct session_entry {
     std::uint64_t program = 0;  // exec() replaces the program of a process
@@ -110,6 +111,8 @@ class cuda_server final : private functional_observer {
   pause_watch pauses_;
   bool is_parent_ = false;  // of the programs: serve()
   std::chrono::steady_clock::time_point exchanged_;
+  bool could_act_ = false;               // program_may_act()
+  const client* asking_ = nullptr;       // waits for the answer to a query
   pid_t program_ = 0;                    // that serve() is for, until it is known how it has ended
   std::int32_t broken_ = wire::success;  // status of all later calls
   std::string failure_;

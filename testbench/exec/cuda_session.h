@@ -43,6 +43,8 @@ struct cuda_machine final : private print_observer {
   std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles by the bytes of the request
   std::string text;                                             // printed by kernels, for the next reply
   [[nodiscard]] wire::device_info info() const;
+  /// That of calls after the queues' fault.
+  [[nodiscard]] std::int32_t status_of_fault() const;
   /// The handle of such a texture.
   std::uint64_t texture(const wire::texture_request& r);
   /// The present cycle is that one, or nothing happens before it.
@@ -76,6 +78,8 @@ class cuda_session {
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
   /// Returns managed memory to the program; call it before the reply to a wait is sent.
   void return_memory();
+  /// Kernels use memory that the program can write at any time.
+  [[nodiscard]] bool shares_memory() const;
   /// What program and kernels have written in memory that both use.
   void exchange_shared();
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
@@ -140,15 +144,16 @@ class cuda_session {
   void take_memory();
   void take_managed(std::uint64_t address, std::uint64_t bytes);
   void give_to_program(std::uint64_t address, std::uint64_t bytes);
-  void exchange(std::uint64_t address, std::uint64_t bytes);  // of pinned memory that kernels use, if it is such
+  void exchange(std::uint64_t address, std::uint64_t bytes);  // of memory shared byte by byte, if it is such
   void exchange(std::uint64_t address, host_memory& h, std::uint64_t from, std::uint64_t bytes, bool from_gpu);
-  /// Memory of the program that kernels use; null: the address is in none.
-  [[nodiscard]] const std::pair<const std::uint64_t, host_memory>* shared_at(std::uint64_t address) const;
-  [[nodiscard]] host_memory* pinned_at(std::uint64_t address);  // of that, pinned memory
-  [[nodiscard]] bool is_managed(std::uint64_t address) const;
-  [[nodiscard]] bool is_on_device(std::uint64_t address) const;  // the GPU's copy counts now
+  /// Memory of the program that kernels can use; null: the address is in none.
+  [[nodiscard]] std::pair<const std::uint64_t, host_memory>* host_at(std::uint64_t address);
+  [[nodiscard]] bool is_managed(std::uint64_t address);
+  [[nodiscard]] bool is_on_device(std::uint64_t address);  // the GPU's copy counts now
   std::uint64_t word_at(std::uint64_t address, std::uint32_t bytes);
+  void set_word(std::uint64_t address, std::uint64_t word, std::uint32_t bytes);
   void use_pinned(const std::vector<std::uint8_t>& parameters);
+  void use_pinned(std::uint64_t address, host_memory& h);
   std::uint32_t stream_of(std::uint32_t number, call_answer& out) const;
   [[nodiscard]] const isa::program& program_of(const function_entry& f) const;
 

@@ -125,14 +125,10 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
     give_to_program(address, bytes);
   }
   if (what == 2) {
-    const auto holds = std::find_if(host_memory_.begin(), host_memory_.end(), [&](const auto& h) {
-      return address >= h.first && address - h.first < h.second.bytes;
-    });
-    if (holds == host_memory_.end()) {
+    if (auto* const h = host_at(address); h != nullptr) {
+      use_pinned(h->first, h->second);
+    } else {
       out.status = wire::invalid_value;
-    } else if (!holds->second.used && !holds->second.managed) {
-      if (allocations_.count(holds->first) == 0) m_.chip.driver().map(holds->first, holds->second.bytes);
-      holds->second.used = true;
     }
   }
 }
@@ -207,7 +203,11 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
   if (from_managed || to_managed) take_memory();
   if (from_managed) r.source_on_host = 0;
   if (to_managed) r.destination_on_host = 0;
-  const bool from_pinned = pinned_at(r.source) != nullptr, to_pinned = pinned_at(r.destination) != nullptr;
+  const auto is_pinned = [this](std::uint64_t address) {
+    const auto* const h = host_at(address);
+    return h != nullptr && h->second.used && !h->second.managed;
+  };
+  const bool from_pinned = is_pinned(r.source), to_pinned = is_pinned(r.destination);
   if (from_pinned || to_pinned) window = nullptr;
   auto op = std::make_shared<queue_operation>();
   op->what = queue_operation::kind::transfer;

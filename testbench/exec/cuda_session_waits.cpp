@@ -71,21 +71,22 @@ std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32
   return until;
 }
 
-const std::pair<const std::uint64_t, cuda_session::host_memory>* cuda_session::shared_at(std::uint64_t address) const {
+std::pair<const std::uint64_t, cuda_session::host_memory>* cuda_session::host_at(std::uint64_t address) {
   auto h = host_memory_.upper_bound(address);
   if (h == host_memory_.begin()) return nullptr;
   --h;
-  return address - h->first < h->second.bytes && (h->second.managed || h->second.used) ? &*h : nullptr;
+  return address - h->first < h->second.bytes ? &*h : nullptr;
 }
 
-bool cuda_session::is_managed(std::uint64_t address) const {
-  const auto* const h = shared_at(address);
+bool cuda_session::is_managed(std::uint64_t address) {
+  const auto* const h = host_at(address);
   return h != nullptr && h->second.managed;
 }
 
-cuda_session::host_memory* cuda_session::pinned_at(std::uint64_t address) {
-  const auto* const h = shared_at(address);
-  return h == nullptr || h->second.managed ? nullptr : &host_memory_[h->first];
+void cuda_session::use_pinned(std::uint64_t address, host_memory& h) {
+  if (h.used || h.managed) return;
+  if (allocations_.count(address) == 0) m_.chip.driver().map(address, h.bytes);
+  h.used = true;
 }
 
 // A kernel that receives an address of pinned memory may access that memory.
@@ -94,16 +95,15 @@ void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size(); at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, parameters.data() + at, sizeof word);
-    auto h = host_memory_.upper_bound(word);
-    if (h == host_memory_.begin()) continue;
-    --h;
-    if (word - h->first >= h->second.bytes || h->second.used || h->second.managed) continue;
-    if (allocations_.count(h->first) == 0) m_.chip.driver().map(h->first, h->second.bytes);
-    h->second.used = true;
+    if (auto* const h = host_at(word); h != nullptr) use_pinned(h->first, h->second);
   }
 }
 
 bool cuda_session::host_memory::is_compared() const { return managed ? bytes <= most_compared_bytes : used; }
+
+bool cuda_session::shares_memory() const {
+  return std::any_of(host_memory_.begin(), host_memory_.end(), [](const auto& h) { return h.second.is_compared(); });
+}
 
 // Gives what the program may have written in memory shared with kernels to the GPU before the next kernel.
 void cuda_session::take_memory() {
@@ -149,10 +149,10 @@ void cuda_session::exchange_shared() {
 }
 
 void cuda_session::exchange(std::uint64_t address, std::uint64_t bytes) {
-  const auto* const of = shared_at(address);
-  if (of == nullptr || of->second.managed) return;
-  const std::uint64_t from = address - of->first;
-  exchange(of->first, host_memory_[of->first], from, std::min(bytes, of->second.bytes - from), true);
+  auto* const h = host_at(address);
+  if (h == nullptr || !h->second.is_compared()) return;
+  const std::uint64_t from = address - h->first;
+  exchange(h->first, h->second, from, std::min(bytes, h->second.bytes - from), true);
 }
 
 namespace {
@@ -228,7 +228,12 @@ void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t
   }
 }
 
-// A word of managed memory is the GPU's while kernels may use it.
+// Managed memory is the GPU's while kernels may use it.
+bool cuda_session::is_on_device(std::uint64_t address) {
+  const auto* const h = host_at(address);
+  return h == nullptr || (memory_is_away_ && h->second.managed);
+}
+
 std::uint64_t cuda_session::word_at(std::uint64_t address, std::uint32_t bytes) {
   std::uint64_t word = 0;
   exchange(address, bytes);
@@ -240,11 +245,14 @@ std::uint64_t cuda_session::word_at(std::uint64_t address, std::uint32_t bytes) 
   return word;
 }
 
-bool cuda_session::is_on_device(std::uint64_t address) const {
-  auto h = host_memory_.upper_bound(address);
-  if (h == host_memory_.begin()) return true;
-  --h;
-  return address - h->first >= h->second.bytes || (memory_is_away_ && h->second.managed);
+void cuda_session::set_word(std::uint64_t address, std::uint64_t word, std::uint32_t bytes) {
+  exchange(address, bytes);
+  if (is_on_device(address)) {
+    m_.chip.driver().write(address, &word, bytes);
+  } else {
+    static_cast<void>(program_memory_.write(address, &word, bytes));  // the program may have unmapped it
+  }
+  exchange(address, bytes);
 }
 
 void cuda_session::memory_value(wire::reader& in, call_answer& out) {
@@ -255,15 +263,7 @@ void cuda_session::memory_value(wire::reader& in, call_answer& out) {
   auto op = std::make_shared<queue_operation>();
   op->stream = stream;
   if (r.what == wire::value_operation::write) {
-    op->act = [this, r] {
-      if (is_on_device(r.address)) {
-        m_.chip.driver().write(r.address, &r.value, r.bytes);
-      } else {
-        exchange(r.address, r.bytes);
-        static_cast<void>(program_memory_.write(r.address, &r.value, r.bytes));  // the program may have unmapped it
-        exchange(r.address, r.bytes);
-      }
-    };
+    op->act = [this, r] { set_word(r.address, r.value, r.bytes); };
   } else {
     op->due = [this, r] {
       const std::uint64_t all = r.bytes == 4 ? 0xffffffffu : ~std::uint64_t{0};

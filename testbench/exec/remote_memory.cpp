@@ -78,11 +78,11 @@ std::string remote_memory::refusal(std::uint64_t address) const {
   return std::strerror(errno);
 }
 
-bool is_running(pid_t process) {
+long threads_of(pid_t process) {
   char text[512];
   const descriptor file(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
   const ssize_t n = file.is_open() ? ::read(file.get(), text, sizeof text - 1) : 0;
-  if (n <= 0) return ::kill(process, 0) == 0;
+  if (n <= 0) return ::kill(process, 0) == 0 ? 1 : 0;
   text[n] = 0;
   const char* name_ends = std::strrchr(text, ')');
   char state = 0;
@@ -91,8 +91,9 @@ bool is_running(pid_t process) {
   if (name_ends == nullptr ||
       std::sscanf(name_ends + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %*s %*s %lu",
                   &state, &threads, &memory_bytes) != 3)
-    return true;
-  return state == 'Z' ? threads > 1 : memory_bytes != 0;
+    return 1;
+  if (state == 'Z') return threads - 1;
+  return memory_bytes != 0 ? threads : 0;
 }
 
 std::string name_of_program(pid_t process) {

@@ -28,8 +28,9 @@ class remote_memory {
   mutable pid_t thread_;  // by which its memory is reached
 };
 
-/// False also for a zombie, which has not been waited for; not for a process of which only the first thread has ended.
-bool is_running(pid_t process);
+/// The number of a process's threads that have not ended; 0 also for a zombie, which has not been waited for.
+long threads_of(pid_t process);
+inline bool is_running(pid_t process) { return threads_of(process) != 0; }
 
 /// The name of the process's executable, without folder.
 std::string name_of_program(pid_t process);

@@ -25,6 +25,10 @@ void use_huge_pages() {
   mallopt(M_TOP_PAD, static_cast<int>(reserved_bytes));
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   void* volatile much = std::malloc(std::size_t{1} << 20);  // larger than a fresh heap
+  if (much == nullptr) {                                    // the process may not have so much (ulimit -v)
+    mallopt(M_TOP_PAD, 128 << 10);
+    return;
+  }
   const auto first = reinterpret_cast<std::uintptr_t>(much);
   std::free(much);
   const std::uintptr_t begin = (first + page_bytes - 1) / page_bytes * page_bytes;

@@ -44,7 +44,8 @@ graph_memory::~graph_memory() {
 
 int type_of(const graph_node& n) {
   constexpr std::size_t allocation = 8;
-  constexpr int conditional = 13;
+  constexpr int words = 12, conditional = 13;
+  if (std::holds_alternative<word_work>(n.work)) return words;
   if (std::holds_alternative<conditional_work>(n.work)) return conditional;
   const std::size_t k = n.work.index();
   return static_cast<int>(k >= allocation ? k + 2 : k);

@@ -63,9 +63,9 @@ struct conditional_work {
   std::vector<std::shared_ptr<graph>> bodies;
   std::shared_ptr<std::vector<graph*>> shown;  // the bodies, as the program gets them
 };
-/// In the order of CUDA's node types, except for the last three.
+/// In the order of CUDA's node types, except for the last four.
 using node_work = std::variant<kernel_work, copy_work, fill_work, host_work, child_work, empty_work, wait_work,
-                               record_work, allocate_work, free_work, conditional_work>;
+                               record_work, allocate_work, free_work, conditional_work, word_work>;
 
 struct graph_node {
   graph* owner = nullptr;

@@ -190,6 +190,7 @@ error_t graph_exec::run(const step& s, std::uint32_t stream) {
   if (const auto* c = std::get_if<copy_work>(&w)) return copy(*c, stream, manner::graph);
   if (const auto* f = std::get_if<fill_work>(&w)) return fill(*f, stream, manner::graph);
   if (const auto* h = std::get_if<host_work>(&w)) return run_on_host(*h, stream, manner::graph);
+  if (const auto* v = std::get_if<word_work>(&w)) return use_words(*v, stream);
   if (const auto* e = std::get_if<wait_work>(&w)) return wait_for(stream, event_number(e->event));
   if (const auto* e = std::get_if<record_work>(&w)) {
     note_record(event_number(e->event));

@@ -10,8 +10,9 @@ namespace heddle::cuda {
 namespace {
 
 std::string text_of(const graph_node& n) {
-  constexpr const char* names[] = {"KERNEL",       "MEMCPY", "MEMSET", "HOST",      "GRAPH",    "EMPTY", "EVENT_WAIT",
-                                   "EVENT_RECORD", nullptr,  nullptr,  "MEM_ALLOC", "MEM_FREE", nullptr, "CONDITIONAL"};
+  constexpr const char* names[] = {"KERNEL",    "MEMCPY",     "MEMSET",       "HOST",       "GRAPH",
+                                   "EMPTY",     "EVENT_WAIT", "EVENT_RECORD", nullptr,      nullptr,
+                                   "MEM_ALLOC", "MEM_FREE",   "BATCH_MEM_OP", "CONDITIONAL"};
   std::string text = names[type_of(n)];
   if (const auto* k = std::get_if<kernel_work>(&n.work)) {
     const auto sizes = [](const dim3_t& d) {

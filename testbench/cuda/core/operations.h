@@ -10,6 +10,7 @@
 
 #include "testbench/cuda/core/registry.h"
 #include "testbench/cuda/core/types.h"
+#include "testbench/exec/wire.h"
 
 namespace heddle::cuda {
 
@@ -56,6 +57,10 @@ struct host_work {
   stream_t stream = nullptr;
 };
 
+struct word_work {
+  std::vector<wire::value_request> words;
+};
+
 /// The kind of caller: a call that returns when all is done, a call that returns at once, or a graph, whose data must
 /// stay in place until the operation runs.
 enum class manner { waits, asynchronous, graph };
@@ -70,6 +75,8 @@ error_t checked(const fill_work& w);
 /// Which sides of a copy are memory of the host: source and destination.
 std::pair<bool, bool> on_host(const copy_work& w);
 error_t run_on_host(const host_work& w, std::uint32_t stream, manner how);
+/// Writes the words and waits for them, in the order given; the requests' streams do not count.
+error_t use_words(const word_work& w, std::uint32_t stream);
 
 /// Converts a copy between arrays and memory; returns an error if it is invalid.
 error_t box_of(const copy_3d& p, copy_work& w);

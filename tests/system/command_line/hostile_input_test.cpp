@@ -30,6 +30,8 @@ TEST_F(files, a_text_of_gigabytes_is_refused_unread) {
   refused_unread("heddle report big.json -o r.html", "'big.json'" + why);
   put("in/job.json", job_with("/module", "../big.ptx"));
   refused_unread("heddle run in/job.json", "big.ptx' has 3,221,225,472 bytes");
+  const outcome little = shell("ulimit -v 150000; heddle disasm in/k.ptx");
+  EXPECT_EQ(little.code, 0) << little.err;
 }
 
 TEST_F(files, what_would_be_ignored_is_refused) {

@@ -110,6 +110,26 @@ TEST(cuda_environment, with_a_wrong_simulator_ends_programs_in_one_line) {
   }
 }
 
+TEST(cuda_environment, with_few_descriptors_refuses_what_it_cannot_serve) {
+  const std::string run = "\"$HEDDLE\" exec --quiet -- " + part("many_children");
+  EXPECT_EQ("0 refused\nright\n", shell("ulimit -S -n 20; " + run).out);
+  const outcome o = shell("ulimit -n 20; " + run);
+  EXPECT_EQ(0, o.code) << o.out << o.err;
+  EXPECT_NE(std::string::npos, o.out.find("refused\nright\n")) << o.out << o.err;
+  EXPECT_NE("0 refused\nright\n", o.out);
+  const std::string message = "than heddle may open files (20): raise the limit (ulimit -n)\n";
+  const std::size_t at = o.err.find(message);
+  EXPECT_NE(std::string::npos, at) << o.err;
+  EXPECT_EQ(std::string::npos, o.err.find(message, at + 1)) << o.err;
+}
+
+// While another thread may set it, the kernel's wait has no end: `flag_of_the_host`.
+TEST(cuda_environment, of_one_thread_has_deadlocks_told) {
+  const outcome o = shell("\"$HEDDLE\" exec --quiet --gpu h100 -- " + part("unset_flag"));
+  EXPECT_EQ("right\n", o.out) << o.err;
+  EXPECT_NE(std::string::npos, o.err.find("deadlock: since cycle ")) << o.err;
+}
+
 // docs/use/five_minutes.md: its source, its command to compile, its first command.
 TEST(cuda_environment, takes_the_program_of_the_tutorial) {
   if (cuda_runs::nvcc().empty()) GTEST_SKIP() << "nvcc is not on this machine";

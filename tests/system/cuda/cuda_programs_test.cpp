@@ -31,17 +31,16 @@ TEST_P(family, of_functions_behaves_as_in_cuda) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(cuda, family,
-                         ::testing::Values("vectors", "arguments", "memory", "large_copies", "managed", "pinned",
-                                           "pinned_and_written", "forks_behind_a_kernel", "streams", "host_functions",
-                                           "errors", "null_arguments", "unknown_flags", "argument_rules",
-                                           "pinned_rules", "managed_rules", "function_rules", "pool_and_stream_rules",
-                                           "calls_in_host_functions", "object_rules", "memory_words", "device_rules",
-                                           "driver_rules", "batches", "resets", "threads_that_call_at_their_end",
-                                           "ends_its_first_thread", "texture_rules", "graph_rules", "capture_rules",
-                                           "calls_in_a_capture", "outside_allocations", "calls_after_a_fault",
-                                           "fails_assertion", "prints", "threads", "threads_that_ask", "forks",
-                                           "forks_after_launches", "registers_one_address", "forks_for_memory"));
+INSTANTIATE_TEST_SUITE_P(
+    cuda, family,
+    ::testing::Values("vectors", "arguments", "memory", "large_copies", "managed", "pinned", "pinned_and_written",
+                      "forks_behind_a_kernel", "streams", "host_functions", "errors", "null_arguments", "unknown_flags",
+                      "argument_rules", "pinned_rules", "managed_rules", "function_rules", "pool_and_stream_rules",
+                      "calls_in_host_functions", "object_rules", "memory_words", "device_rules", "driver_rules",
+                      "batches", "resets", "threads_that_call_at_their_end", "ends_its_first_thread", "texture_rules",
+                      "graph_rules", "capture_rules", "calls_in_a_capture", "outside_allocations",
+                      "calls_after_a_fault", "fails_assertion", "prints", "threads", "threads_that_ask", "forks",
+                      "forks_after_launches", "registers_one_address", "forks_for_memory", "flag_of_the_host"));
 
 // Except `streams`, which expects kernels to take simulated time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {

@@ -16,7 +16,7 @@
 
 namespace cuda_programs {
 
-char add, count, say, linger, wrong_address, claim, takes_struct, reverse, factor, counter;
+char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, factor, counter;
 int* shared_with_host = nullptr;
 const char* kernels_file = nullptr;
 
@@ -41,7 +41,8 @@ void** load(const char* file) {
                                                    {"wrong_address", &wrong_address},
                                                    {"claim", &claim},
                                                    {"takes_struct", &takes_struct},
-                                                   {"reverse", &reverse}};
+                                                   {"reverse", &reverse},
+                                                   {"answer", &answer}};
   for (const auto& [name, stub] : kernels)
     __cudaRegisterFunction(handle, stub, const_cast<char*>(name), name, -1, nullptr, nullptr, nullptr, nullptr,
                            nullptr);
@@ -110,6 +111,9 @@ int main(int argc, char** argv) {
       {"forks_behind_a_kernel", forks_behind_a_kernel},
       {"forks_for_memory", forks_for_memory},
       {"forks_after_launches", forks_after_launches},
+      {"many_children", many_children},
+      {"flag_of_the_host", flag_of_the_host},
+      {"unset_flag", unset_flag},
       {"keeps_memory", keeps_memory},
       {"prints_memory", prints_memory},
       {"replaces_itself", replaces_itself},

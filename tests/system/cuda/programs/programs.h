@@ -11,7 +11,7 @@
 namespace cuda_programs {
 
 // The host's stand-ins for the kernels and variables.
-extern char add, count, say, linger, wrong_address, claim, takes_struct, reverse, factor, counter;
+extern char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, factor, counter;
 extern int* shared_with_host;
 extern const char* kernels_file;
 
@@ -128,6 +128,9 @@ void prints_memory();
 void replaces_itself();
 void has_no_children();
 void frees_at_exit();
+void many_children();
+void flag_of_the_host();
+void unset_flag();
 void unknown_name();
 void crashes();
 void nothing();

@@ -203,6 +203,35 @@ void object_rules() {
   GIVES(wrong, call("cudaDeviceFlushGPUDirectRDMAWrites", 0, 1));
 }
 
+namespace {
+
+// A graph that waits for a word and writes another one each time it is launched.
+void captured_words(cudaStream_t s, cudaStream_t other, int* d) {
+  void *graph = nullptr, *instance = nullptr;
+  RIGHT(cudaMemset(d, 0, 16));
+  RIGHT(cudaDeviceSynchronize());  // the streams would overtake it
+  RIGHT(call("cudaStreamBeginCapture", s, 0));
+  RIGHT(call("cuStreamWaitValue32_v2", s, d, 3u, 1u));
+  RIGHT(launch(linger, 1, 1, 0, s, d + 1, 1));
+  RIGHT(call("cuStreamWriteValue32_v2", s, d + 2, 8u, 0u));
+  RIGHT(call("cudaStreamEndCapture", s, &graph));
+  std::size_t nodes = 0;
+  RIGHT(call("cudaGraphGetNodes", graph, null, &nodes));
+  HOLDS(nodes == 3);
+  RIGHT(call("cudaGraphInstantiate", &instance, graph, 0ull));
+  for (int k = 0; k < 2; ++k) RIGHT(call("cudaGraphLaunch", instance, s));
+  GIVES(cudaErrorNotReady, cudaStreamQuery(s));
+  RIGHT(call("cuStreamWriteValue32_v2", other, d, 3u, 0u));
+  RIGHT(cudaStreamSynchronize(s));
+  int got[3] = {};
+  RIGHT(cudaMemcpy(got, d, sizeof got, cudaMemcpyDeviceToHost));
+  HOLDS(got[1] == 2 && got[2] == 8);
+  RIGHT(call("cudaGraphExecDestroy", instance));
+  RIGHT(call("cudaGraphDestroy", graph));
+}
+
+}  // namespace
+
 // A stream writes words of memory in its order, and waits for words that others write.
 void memory_words() {
   use_driver();
@@ -251,12 +280,26 @@ void memory_words() {
   *flag = 2;
   RIGHT(cudaStreamSynchronize(s));
   HOLDS(flag[0] == 2 && flag[1] == 10 && flag[2] == 2);
+  // The same of managed memory, in which the program has also written what the stream writes.
+  void* managed = nullptr;
+  RIGHT(cudaMallocManaged(&managed, 64, 1));
+  auto* shared = static_cast<volatile int*>(managed);
+  shared[0] = shared[1] = shared[2] = 0;
+  RIGHT(launch(linger, 1, 1, 0, s, static_cast<int*>(managed) + 2, 1));
+  RIGHT(call("cuStreamWaitValue32_v2", s, managed, 2u, equal));
+  RIGHT(launch(linger, 1, 1, 0, s, static_cast<int*>(managed) + 2, 1));
+  RIGHT(call("cuStreamWriteValue32_v2", s, static_cast<char*>(managed) + 4, 10u, 0u));
+  GIVES(cudaErrorNotReady, cudaStreamQuery(s));
+  shared[0] = 2, shared[1] = 5;
+  RIGHT(cudaStreamSynchronize(s));
+  HOLDS(shared[0] == 2 && shared[1] == 10 && shared[2] == 2);
   // So may another thread while one waits for the stream, and nothing else happens on the GPU.
   RIGHT(call("cuStreamWaitValue32_v2", s, d, 11u, equal));
   std::thread waits([s] { RIGHT(cudaStreamSynchronize(s)); });
   ::usleep(200'000);
   RIGHT(call("cuStreamWriteValue32_v2", t, d, 11u, 0u));
   waits.join();
+  captured_words(s, t, d);
   GIVES(wrong, call("cuStreamWriteValue32_v2", s, reinterpret_cast<char*>(d) + 2, 7u, 0u));
   GIVES(wrong, call("cuStreamWriteValue64_v2", s, reinterpret_cast<char*>(d) + 4, 7ull, 0u));
   GIVES(wrong, call("cuStreamWriteValue32_v2", s, null, 7u, 0u));

@@ -265,6 +265,32 @@ void frees_at_exit() {
   } m;
 }
 
+// Processes that use the GPU until all have; those that Heddle cannot serve end by themselves.
+void many_children() {
+  constexpr int children = 24;
+  int ready[2], line[2];
+  HOLDS(::pipe(ready) == 0 && ::pipe(line) == 0);
+  for (int k = 0; k < children; ++k) {
+    if (::fork() != 0) continue;
+    ::close(line[1]);
+    device<int>(256);
+    ::close(ready[1]);
+    char none = 0;
+    ::_exit(static_cast<int>(::read(line[0], &none, 1)));
+  }
+  ::close(ready[1]);
+  char none = 0;
+  HOLDS(::read(ready[0], &none, 1) == 0);
+  ::close(line[1]);
+  int served = 0, refused = 0, status = 0;
+  while (::wait(&status) > 0) {
+    if (status == 0) ++served;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) ++refused;
+  }
+  HOLDS(served > 0 && served + refused == children);
+  std::printf("%d refused\n", refused);
+}
+
 void unknown_name() { cudaGraphicsGLRegisterBuffer(nullptr, 0, 0); }
 
 void crashes() {

@@ -2,6 +2,9 @@
 // Streams, events, host functions, threads, and how errors are reported.
 #include "programs.h"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
@@ -249,6 +252,69 @@ void threads_that_call_at_their_end() {
       });
     for (std::thread& t : all) t.join();
   }
+}
+
+namespace {
+
+// Longer than gpu.watchdog_cycles of a kernel that waits take the simulator.
+void rest() { ::usleep(400'000); }
+
+}  // namespace
+
+// A kernel waits, for as long as the program likes, for a word that the program writes.
+void flag_of_the_host() {
+  int *pinned = nullptr, *managed = nullptr;
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 64, 2));
+  RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&managed), 64, 1));
+  for (int* word : {pinned, managed}) {
+    word[0] = word[1] = 0;
+    RIGHT(launch(answer, 1, 1, 0, nullptr, word));
+    std::thread writes([word] {
+      rest();
+      *static_cast<volatile int*>(word) = 5;
+    });
+    RIGHT(cudaDeviceSynchronize());
+    writes.join();
+    HOLDS(word[1] == 6);
+  }
+  // The thread that asks writes it.
+  pinned[0] = pinned[1] = 0;
+  RIGHT(launch(answer, 1, 1, 0, nullptr, pinned));
+  const auto begin = std::chrono::steady_clock::now();
+  while (cudaStreamQuery(nullptr) == cudaErrorNotReady)
+    if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(400))
+      *static_cast<volatile int*>(pinned) = 7;
+  RIGHT(cudaStreamQuery(nullptr));
+  RIGHT(cudaDeviceSynchronize());
+  HOLDS(pinned[1] == 8);
+  // A thread writes memory of the GPU by a copy.
+  auto* d = device<int>(2);
+  RIGHT(cudaMemset(d, 0, 8));
+  cudaStream_t s = nullptr, t = nullptr;
+  RIGHT(cudaStreamCreateWithFlags(&s, 1));
+  RIGHT(launch(answer, 1, 1, 0, s, d));
+  std::thread copies([&t, d] {
+    const int value = 9;
+    RIGHT(cudaStreamCreateWithFlags(&t, 1));
+    rest();
+    RIGHT(cudaMemcpyAsync(d, &value, sizeof value, cudaMemcpyHostToDevice, t));
+  });
+  while (t == nullptr) ::usleep(1000);
+  RIGHT(cudaStreamSynchronize(s));
+  copies.join();
+  int got[2] = {};
+  RIGHT(cudaMemcpy(got, d, sizeof got, cudaMemcpyDeviceToHost));
+  HOLDS(got[1] == 10);
+}
+
+// The only thread waits, too.
+void unset_flag() {
+  int* word = nullptr;
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&word), 64, 2));
+  word[0] = 0;
+  RIGHT(launch(answer, 1, 1, 0, nullptr, word));
+  constexpr int launch_failed = 719;
+  GIVES(launch_failed, cudaDeviceSynchronize());
 }
 
 }  // namespace cuda_programs
