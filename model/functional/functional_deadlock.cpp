@@ -76,6 +76,11 @@ bool functional_executor::recurs(bool moved) {
 // The resident blocks will never end by themselves. False: they stay, as those of other threads may be what they wait
 // for. Of independent blocks, the lowest one has failed.
 bool functional_executor::survives_recurrence() {
+  if (observer_ != nullptr && observer_->others_may_write()) {
+    quiet_ = leaps_ = 0;
+    timed_ = false;
+    return true;
+  }
   if (!apart_) throw functional_failure{deadlock_text(nullptr), {}, spinning_cause()};
   if (concurrent_) return false;
   const auto lower = [](const auto& a, const auto& b) { return a->cluster_number < b->cluster_number; };

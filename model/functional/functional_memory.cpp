@@ -18,31 +18,33 @@ namespace heddle {
 namespace {
 constexpr std::uint64_t pages_of_region = (std::uint64_t{1} << 30) / functional_memory::page_bytes;
 constexpr std::size_t slab_bytes = std::size_t{2} << 20;
-constexpr std::uint64_t pages_of_slab = slab_bytes / sizeof(functional_memory::page);
 constexpr std::size_t slabs_kept = 128;
 constexpr std::uint64_t regions_known = 1024;  // that a view finds without a lock
 }  // namespace
 
 static_assert(std::is_trivially_destructible_v<functional_memory::page>);
+static_assert(functional_memory::page_bytes == host_regions::unit);
 
 void functional_memory::release_slab::operator()(std::uint8_t* p) const { std::free(p); }
 
 // The first pages have memory of their own; for each further slab the system has a large page.
 functional_memory::page* functional_memory::make_page() {
-  const bool first = pages() < pages_of_slab;
-  const std::uint64_t number = first ? pages() : pages() / pages_of_slab - 1;
+  constexpr std::uint64_t pages_of_slab = slab_bytes / sizeof(own_page);
+  const std::uint64_t k = own_pages_++;
+  const bool first = k < pages_of_slab;
+  const std::uint64_t number = first ? k : k / pages_of_slab - 1;
   auto& all = first ? first_pages_ : slabs_;
   if (number == all.size()) {
-    const std::size_t bytes = first ? sizeof(page) : slab_bytes;
-    auto* const memory = static_cast<std::uint8_t*>(std::aligned_alloc(first ? alignof(page) : slab_bytes, bytes));
+    const std::size_t bytes = first ? sizeof(own_page) : slab_bytes;
+    auto* const memory = static_cast<std::uint8_t*>(std::aligned_alloc(first ? alignof(own_page) : slab_bytes, bytes));
     if (memory == nullptr) throw std::bad_alloc();
     all.emplace_back(memory);
 #if defined(__linux__)
     if (!first) madvise(memory, slab_bytes, MADV_HUGEPAGE);
 #endif
   }
-  const std::uint64_t within = first ? 0 : pages() % pages_of_slab * sizeof(page);
-  return new (all[number].get() + within) page;  // not zeroed, as it is filled
+  const std::uint64_t within = first ? 0 : k % pages_of_slab * sizeof(own_page);
+  return new (all[number].get() + within) own_page;  // not zeroed, as it is filled
 }
 
 functional_memory::page& functional_memory::view::load(std::uint64_t address) {
@@ -73,9 +75,11 @@ std::atomic<functional_memory::page*>* functional_memory::region_of(std::uint64_
 functional_memory::page& functional_memory::load_page(std::uint64_t address, std::atomic<page*>& here) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (page* p = here.load(std::memory_order_relaxed)) return *p;  // another thread was first
-  page* const p = make_page();
   const std::uint64_t begin = address / page_bytes * page_bytes;
-  invariant(below_(false, begin, p->bytes, page_bytes) == page_bytes, "device memory gave less than a page");
+  std::uint8_t* const of_host = host_ != nullptr ? host_->find(begin) : nullptr;
+  page* const p = of_host != nullptr ? &pages_of_host_.emplace_back(of_host) : make_page();
+  invariant(of_host != nullptr || below_(false, begin, p->bytes, page_bytes) == page_bytes,
+            "device memory gave less than a page");
   pages_.fetch_add(1, std::memory_order_relaxed);
   here.store(p, std::memory_order_release);
   return *p;
@@ -116,7 +120,8 @@ void functional_memory::close() {
   for (const auto& [number, r] : regions_)
     for (std::size_t k = 0; k < pages_of_region; ++k)
       if (page* const p = r[k].load(std::memory_order_relaxed))
-        if (p->dirty.load(std::memory_order_relaxed))
+        if (p->dirty.load(std::memory_order_relaxed) &&
+            (host_ == nullptr || host_->find(number * region_bytes + k * page_bytes) == nullptr))
           invariant(below_(true, number * region_bytes + k * page_bytes, p->bytes, page_bytes) == page_bytes,
                     "device memory took less than a page");
   drop_pages();
@@ -124,6 +129,8 @@ void functional_memory::close() {
 
 void functional_memory::drop_pages() {
   regions_.clear();
+  pages_of_host_.clear();
+  own_pages_ = 0;
   pages_.store(0, std::memory_order_relaxed);
   if (slabs_.size() > slabs_kept) slabs_.resize(slabs_kept);
 }

@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "heddle/memory/common/host_regions.h"
 
 namespace heddle {
 
@@ -19,8 +22,9 @@ class functional_memory {
   static constexpr std::uint64_t page_bytes = 65536;
 
   struct page {
+    explicit page(std::uint8_t* b) : bytes(b) {}
+    std::uint8_t* const bytes;  // of `own_page`, or the host's memory
     std::atomic<bool> dirty{false};
-    alignas(64) std::uint8_t bytes[page_bytes];
     /// Call before the bytes are changed. Threads that only read the mark share its cache line.
     void mark_dirty() {
       if (!dirty.load(std::memory_order_relaxed)) dirty.store(true, std::memory_order_relaxed);
@@ -30,6 +34,8 @@ class functional_memory {
   using backing = std::function<unsigned(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)>;
 
   explicit functional_memory(backing below) : below_(std::move(below)) {}
+  /// These are not held here, but accessed where they are. Call close() before one is removed.
+  void access_in_place(const host_regions& regions) { host_ = &regions; }
   functional_memory(const functional_memory&) = delete;
   functional_memory& operator=(const functional_memory&) = delete;
 
@@ -77,10 +83,15 @@ class functional_memory {
  private:
   static constexpr std::uint64_t region_bytes = std::uint64_t{1} << 30;
   using region = std::unique_ptr<std::atomic<page*>[]>;
+  struct own_page : page {
+    own_page() : page(storage) {}
+    alignas(64) std::uint8_t storage[page_bytes];
+  };
   struct release_slab {
     void operator()(std::uint8_t* p) const;
   };
   page* make_page();
+  page* make_page_of_host(std::uint8_t* bytes);
   void drop_pages();
   std::atomic<page*>* region_of(std::uint64_t address);
   page& load_page(std::uint64_t address, std::atomic<page*>& here);
@@ -91,6 +102,9 @@ class functional_memory {
   std::map<std::uint64_t, region> regions_;  // by number; those made stay until close()
   // Host memory of the first pages, and slabs from which the others are cut; they serve again after close().
   std::vector<std::unique_ptr<std::uint8_t, release_slab>> first_pages_, slabs_;
+  std::uint64_t own_pages_ = 0;
+  std::deque<page> pages_of_host_;
+  const host_regions* host_ = nullptr;
   std::atomic<std::uint64_t> pages_{0};
 };
 

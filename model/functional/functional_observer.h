@@ -8,6 +8,9 @@ class functional_observer {
  public:
   /// Called repeatedly while the launch executes; true ends it.
   virtual bool wants_stop() = 0;
+  /// True while others may write memory that blocks wait for, so that a wait without end is none yet. Called by several
+  /// threads.
+  [[nodiscard]] virtual bool others_may_write() const { return false; }
 
  protected:
   ~functional_observer() = default;

@@ -12,6 +12,7 @@ namespace heddle {
 class dram_scheduler;
 class grid_distributor;
 class grid_observer;
+class host_regions;
 class l2_cache;
 class memory_model;
 class refresh_policy;
@@ -55,6 +56,9 @@ struct gpu_blocks {
   std::function<std::unique_ptr<dram_scheduler>(const gpu_config&)> channel_scheduler;
   std::function<std::unique_ptr<row_policy>(const gpu_config&)> channel_rows;
   std::function<std::unique_ptr<refresh_policy>(const gpu_config&)> channel_refresh;
+  /// Memory of the host that kernels and copies access in place, if the L2 is the GPU's own; null: none. It must
+  /// outlive the GPU.
+  const host_regions* in_place = nullptr;
 };
 
 }  // namespace heddle

@@ -24,21 +24,25 @@ std::uint64_t part_at(std::uint64_t at, std::uint64_t bytes) { return std::min(h
 
 }  // namespace
 
-std::shared_ptr<copy_window> copy_window::open(pid_t process, int number) {
+std::unique_ptr<shared_memory> shared_memory::open(pid_t process, int number, std::uint64_t bytes) {
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
   const descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   // A file that the program could shorten would end the simulator at its next access.
   const bool sealed = file.is_open() && (::fcntl(file.get(), F_GET_SEALS) & F_SEAL_SHRINK) != 0 &&
                       ::fcntl(file.get(), F_GET_SEALS) != -1;
-  if (!sealed || ::fstat(file.get(), &about) != 0 || static_cast<std::uint64_t>(about.st_size) != wire::window_bytes)
-    return nullptr;
-  void* const at = ::mmap(nullptr, wire::window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (!sealed || ::fstat(file.get(), &about) != 0 || static_cast<std::uint64_t>(about.st_size) != bytes) return nullptr;
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (at == MAP_FAILED) return nullptr;
-  return std::shared_ptr<copy_window>(new copy_window(process, static_cast<std::uint8_t*>(at)));
+  return std::unique_ptr<shared_memory>(new shared_memory(static_cast<std::uint8_t*>(at), bytes));
 }
 
-copy_window::~copy_window() { ::munmap(data_, wire::window_bytes); }
+shared_memory::~shared_memory() { ::munmap(data_, bytes_); }
+
+std::shared_ptr<copy_window> copy_window::open(pid_t process, int number) {
+  auto memory = shared_memory::open(process, number, wire::window_bytes);
+  return memory ? std::shared_ptr<copy_window>(new copy_window(process, std::move(memory))) : nullptr;
+}
 
 bool copy_window::reaches(std::uint64_t address, std::uint64_t bytes, bool writes) const {
   if (link_ == nullptr || lost_) return false;

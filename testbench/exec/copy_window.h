@@ -13,15 +13,29 @@ namespace heddle::testbench {
 
 class connection;
 
+/// Memory that the simulator and a process of a CUDA program share.
+class shared_memory {
+ public:
+  /// Maps the file behind a descriptor of the process. Null: it is not a file in memory that keeps this size.
+  [[nodiscard]] static std::unique_ptr<shared_memory> open(pid_t process, int descriptor, std::uint64_t bytes);
+  ~shared_memory();
+  shared_memory(const shared_memory&) = delete;
+  shared_memory& operator=(const shared_memory&) = delete;
+  [[nodiscard]] std::uint8_t* data() const { return data_; }
+
+ private:
+  shared_memory(std::uint8_t* data, std::uint64_t bytes) : data_(data), bytes_(bytes) {}
+
+  std::uint8_t* const data_;
+  const std::uint64_t bytes_;
+};
+
 /// Memory that the simulator and a thread of a CUDA program share. While the thread waits for the GPU it moves bytes
 /// between this memory and its own on request.
 class copy_window {
  public:
   /// Maps the file behind a descriptor of the process. Null: it is not a file in memory that keeps its size.
   [[nodiscard]] static std::shared_ptr<copy_window> open(pid_t process, int descriptor);
-  ~copy_window();
-  copy_window(const copy_window&) = delete;
-  copy_window& operator=(const copy_window&) = delete;
 
   /// The connection on which the thread waits for a reply; null: it does not wait.
   void waits_on(connection* link) { link_ = link; }
@@ -37,11 +51,13 @@ class copy_window {
   std::uint64_t deliver(std::uint64_t address, std::uint64_t bytes, const part_use& use);
 
  private:
-  copy_window(pid_t process, std::uint8_t* data) : process_(process), data_(data) {}
+  copy_window(pid_t process, std::unique_ptr<shared_memory> memory)
+      : process_(process), memory_(std::move(memory)), data_(memory_->data()) {}
   bool begin(std::uint64_t address, std::uint64_t bytes, unsigned half, bool to_window);
   bool finish();
 
   pid_t process_;
+  std::unique_ptr<shared_memory> memory_;
   std::uint8_t* data_;
   connection* link_ = nullptr;
   bool lost_ = false;

@@ -38,7 +38,7 @@ unsigned transfers_per_cycle(const gpu_config& c) {
 
 cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
     : chosen(o.chosen),
-      chip(o, config, first_address),
+      chip(o, config, first_address, &in_place),
       // A copy within device memory reads and writes each byte.
       queues("queues", chip.driver(), config.host_link, dram_gigabytes_per_second(config) / 2, o.cold, chip.checks()),
       memory(chip.driver(), config.memory.capacity_mib * mebibyte, o.exact_bounds, chip.checks()) {

@@ -22,12 +22,6 @@
 
 namespace heddle::testbench {
 
-namespace {
-
-int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
-
-}  // namespace
-
 cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make,
                          run_signals& signals)
     : options_(o), make_(std::move(make)), signals_(signals), progress_(o.progress, job_plan()) {}
@@ -78,7 +72,7 @@ int cuda_server::serve(pid_t program) {
     go_on();
   }
   finish();
-  return exit_code(status);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 void cuda_server::serve_line(int line) {
@@ -140,13 +134,13 @@ void cuda_server::serve_client(client& c) {
     } else if (broken_ != wire::success) {
       a.status = broken_;
     } else {
+      served_ = &c;
       a = c.session->handle(request->what, in, c.window);
       // A program that polls for completion must let simulated time advance.
       if (request->what == wire::call::query && a.status == wire::not_ready) {
-        asking_ = &c;
         simulate_for_query();
-        asking_ = nullptr;
       }
+      served_ = nullptr;
     }
     a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }),
                   a.until.end());
@@ -312,15 +306,20 @@ void cuda_server::simulate(const sc_core::sc_time& end) {
 }
 
 bool cuda_server::program_may_act() const {
-  return std::any_of(sessions_.begin(), sessions_.end(), [this](const auto& s) {
-    const auto& [process, entry] = s;
-    long waiting = 0, calling = 0;
-    for (const auto& c : clients_) {
-      if (c->process != process || c->gone) continue;
-      waiting += c->waits ? 1 : 0;
-      calling += c->waits || c.get() == asking_ ? 0 : 1;
-    }
-    return calling != 0 || (entry.session && entry.session->shares_memory() && threads_of(process) > waiting);
+  const auto calls = [this](const auto& c) { return !c->waits && !c->gone && c.get() != served_; };
+  return std::any_of(clients_.begin(), clients_.end(), calls) || may_write(false);
+}
+
+// A thread of a process that shares memory runs. One whose call is not served yet waits.
+bool cuda_server::may_write(bool functional) const {
+  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) {
+    const auto waits = [&, p = s.first](const auto& c) {
+      pollfd asks{c->link.number(), POLLIN, 0};
+      return c->process == p && !c->gone &&
+             (c->waits || (functional && c.get() == served_) || ::poll(&asks, 1, 0) == 1);
+    };
+    return s.second.session && s.second.session->shares_memory(functional) &&
+           threads_of(s.first) > std::count_if(clients_.begin(), clients_.end(), waits);
   });
 }
 

@@ -90,6 +90,9 @@ class cuda_server final : private functional_observer {
   void drop_ended();
   void let_go(pid_t process);
   bool wants_stop() override;
+  // A launch that is executed functionally ends before the call that began it.
+  [[nodiscard]] bool others_may_write() const override { return may_write(true); }
+  [[nodiscard]] bool may_write(bool functional) const;
   [[nodiscard]] bool a_request_waits() const;
   [[nodiscard]] bool an_answer_is_ready() const;
   [[nodiscard]] bool program_is_busy() const;
@@ -112,7 +115,7 @@ class cuda_server final : private functional_observer {
   bool is_parent_ = false;  // of the programs: serve()
   std::chrono::steady_clock::time_point exchanged_;
   bool could_act_ = false;               // program_may_act()
-  const client* asking_ = nullptr;       // waits for the answer to a query
+  const client* served_ = nullptr;       // whose call is carried out
   pid_t program_ = 0;                    // that serve() is for, until it is known how it has ended
   std::int32_t broken_ = wire::success;  // status of all later calls
   std::string failure_;

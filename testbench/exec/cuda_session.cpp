@@ -51,7 +51,10 @@ cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program)
 cuda_session::~cuda_session() {
   note_leaks();
   for (const auto& [address, h] : host_memory_) end_sharing(address, h);
-  for (const auto& [address, a] : allocations_) m_.memory.release(address);
+  for (const auto& [address, a] : allocations_) {
+    m_.memory.release(address);
+    m_.in_place.remove(address);
+  }
   for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
 }
 
@@ -59,27 +62,6 @@ void cuda_session::append(const queue_entry& op) {
   op->owner = process_;
   m_.queues.add(op);
   m_.queues.advance_queues();
-}
-
-void cuda_session::inherit(cuda_session& parent) {
-  parent.has_children_ = true;
-  modules_ = parent.modules_;
-  targets_ = parent.targets_;
-  constant_bytes_ = parent.constant_bytes_;
-  functions_ = parent.functions_;
-  events_ = parent.events_;
-  next_event_ = parent.next_event_;
-  default_stream_ = parent.default_stream_;
-  family_ = parent.family_;
-  family_->insert(process_);
-  inherited_streams_ = parent.inherited_streams_;
-  inherited_streams_.insert(parent.streams_.begin(), parent.streams_.end());
-  host_memory_ = parent.host_memory_;
-  for (auto& [address, h] : host_memory_) {
-    h.inherited = true;
-    h.used |= parent.allocations_.count(address) != 0;  // kernels can access it
-  }
-  memory_is_away_ = parent.memory_is_away_;
 }
 
 void cuda_session::note_leaks() {
@@ -359,7 +341,10 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   }
   if (head.only_checked != 0) return;
   use_pinned(r.parameters);
-  take_memory();
+  if (compares_memory()) {
+    op->before = [this] { take_memory(); };
+    op->act = [this] { exchange_shared(); };
+  }
   op->call = m_.launch_calls++;
   if (!m_.chosen.in_detail(op->call, r.kernel)) op->what = queue_operation::kind::functional;
   append(op);

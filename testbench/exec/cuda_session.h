@@ -32,6 +32,7 @@ struct cuda_machine final : private print_observer {
   cuda_machine(const run_options& o, const gpu_config& config);
   virtual ~cuda_machine() = default;
   const launch_choice chosen;
+  host_regions in_place;  // memory of the programs that kernels access where it is
   machine chip;
   host_queues queues;
   device_memory memory;
@@ -76,10 +77,10 @@ class cuda_session {
   }
   /// Handles a call of a thread with this copy window, or none. Any invalid call gets an error status.
   call_answer handle(wire::call what, wire::reader& arguments, std::shared_ptr<copy_window> window);
-  /// Returns managed memory to the program; call it before the reply to a wait is sent.
+  /// Returns compared memory to the program; call it before the reply to a wait is sent.
   void return_memory();
-  /// Kernels use memory that the program can write at any time.
-  [[nodiscard]] bool shares_memory() const;
+  /// Kernels use memory that the program can write at any time; `in_place`: and of which the GPU has no copy.
+  [[nodiscard]] bool shares_memory(bool in_place) const;
   /// What program and kernels have written in memory that both use.
   void exchange_shared();
   /// Completes a call that waits for a host function if one is due, or if none is left. False: not yet.
@@ -102,12 +103,14 @@ class cuda_session {
   };
   struct host_memory {
     std::uint64_t bytes = 0;
-    bool managed = false;  // otherwise pinned memory of the program
-    bool used = false;     // by kernels
+    bool managed = false;   // otherwise pinned memory of the program
+    bool used = false;      // by kernels
+    bool in_place = false;  // accessed by the GPU where it is; otherwise the GPU has a copy
     bool inherited = false;
     std::vector<std::uint8_t> same;  // its bytes when the program and the GPU last had the same
 
-    [[nodiscard]] bool is_compared() const;
+    /// The GPU's copy is kept equal by comparison: of managed variables of modules, and of registered memory.
+    [[nodiscard]] bool is_compared() const { return !in_place && (managed || (used && !inherited)); }
   };
 
   void append(const queue_entry& op);
@@ -123,6 +126,7 @@ class cuda_session {
   void virtual_memory(wire::reader& in, call_answer& out);
   void end_access(const wire::virtual_request& r);
   void copy(wire::reader& in, call_answer& out, std::shared_ptr<copy_window> window);
+  void fill_row(std::uint64_t address, const std::vector<std::uint8_t>& values, std::uint64_t bytes);
   void fill(wire::reader& in, call_answer& out);
   void launch(wire::reader& in, call_answer& out);
   void learn(wire::wait_kind kind, std::uint32_t number);
@@ -140,15 +144,16 @@ class cuda_session {
 
   std::vector<queue_entry> pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const;
   std::string image_text(std::uint64_t address, call_answer& out);
+  bool move_row(const wire::copy_request& r, const std::uint8_t* data, std::uint64_t from, std::uint64_t to,
+                std::uint64_t bytes, std::vector<std::uint8_t>& chunk);
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged, copy_window* window);
+  [[nodiscard]] bool compares_memory() const;
   void take_memory();
-  void take_managed(std::uint64_t address, std::uint64_t bytes);
   void give_to_program(std::uint64_t address, std::uint64_t bytes);
   void exchange(std::uint64_t address, std::uint64_t bytes);  // of memory shared byte by byte, if it is such
   void exchange(std::uint64_t address, host_memory& h, std::uint64_t from, std::uint64_t bytes, bool from_gpu);
   /// Memory of the program that kernels can use; null: the address is in none.
   [[nodiscard]] std::pair<const std::uint64_t, host_memory>* host_at(std::uint64_t address);
-  [[nodiscard]] bool is_managed(std::uint64_t address);
   [[nodiscard]] bool is_on_device(std::uint64_t address);  // the GPU's copy counts now
   std::uint64_t word_at(std::uint64_t address, std::uint32_t bytes);
   void set_word(std::uint64_t address, std::uint64_t word, std::uint32_t bytes);
@@ -175,14 +180,15 @@ class cuda_session {
   std::map<std::uint64_t, host_memory> host_memory_;             // managed and pinned memory, by address
   std::map<std::uint64_t, std::vector<std::uint8_t>> unmapped_;  // bytes of virtual memory without an address
   std::set<std::uint64_t> used_before_;                          // addresses of that with bytes
-  bool memory_is_away_ = false;                                  // managed memory is owned by the GPU
+  bool memory_is_away_ = false;                                  // kernels may write compared memory
   bool copy_failed_ = false;                                     // one that the program has not yet waited for
   std::map<std::uint64_t, queue_entry> host_functions_;
   struct device_allocation {
     std::uint64_t bytes = 0;
     wire::memory_kind kind = wire::memory_kind::device;
-    std::string caller;  // where the program made it
-    bool noted = false;  // as a leak
+    std::string caller;                       // where the program made it
+    bool noted = false;                       // as a leak
+    std::unique_ptr<shared_memory> memory{};  // accessed in place
   };
   std::map<std::uint64_t, device_allocation> allocations_;
 };

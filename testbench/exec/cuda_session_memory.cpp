@@ -25,7 +25,11 @@ void cuda_session::allocate(wire::reader& in, call_answer& out) {
     out.status = wire::out_of_memory;
     return;
   }
-  allocations_[address] = {bytes, kind, caller};
+  device_allocation& a = allocations_[address];
+  a = device_allocation();
+  a.bytes = bytes;
+  a.kind = kind;
+  a.caller = caller;
   if (kind != wire::memory_kind::device) {
     host_memory& h = host_memory_[address];
     h = host_memory();
@@ -45,9 +49,12 @@ void cuda_session::release(wire::reader& in, call_answer& out) {
   out.until = work();
   m_.queues.host_waits();
   out.then = [this, address](call_answer&) {
-    if (allocations_.erase(address) == 0) return;
-    host_memory_.erase(address);
+    return_memory();
+    if (allocations_.count(address) == 0) return;
     m_.memory.release(address);
+    m_.in_place.remove(address);
+    host_memory_.erase(address);
+    allocations_.erase(address);
   };
 }
 
@@ -124,6 +131,21 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
     h.managed = true;
     give_to_program(address, bytes);
   }
+  if (what == 4) {
+    const auto file = static_cast<int>(in.get<std::uint32_t>());
+    const auto a = allocations_.find(address);
+    if (found == host_memory_.end() || a == allocations_.end() || bytes % wire::shared_unit != 0) {
+      out.status = wire::invalid_value;
+      return;
+    }
+    a->second.memory = shared_memory::open(process_, file, bytes);
+    if (!a->second.memory) {
+      out.status = wire::out_of_memory;
+      return;
+    }
+    found->second.in_place = found->second.used = true;
+    m_.in_place.add(address, bytes, a->second.memory->data());
+  }
   if (what == 2) {
     if (auto* const h = host_at(address); h != nullptr) {
       use_pinned(h->first, h->second);
@@ -138,6 +160,26 @@ void cuda_session::end_sharing(std::uint64_t address, const host_memory& h) {
   if (h.managed || h.inherited || allocations_.count(address) != 0) return;
   if (h.used) m_.chip.driver().unmap(address);
   m_.memory.unshare(address);
+}
+
+// `data`: the bytes, if they are no longer to be read at `from`.
+bool cuda_session::move_row(const wire::copy_request& r, const std::uint8_t* data, std::uint64_t from, std::uint64_t to,
+                            std::uint64_t bytes, std::vector<std::uint8_t>& chunk) {
+  host_driver& driver = m_.chip.driver();
+  const bool is_watched = m_.chip.checks() != nullptr;  // what it does not see did not happen
+  std::uint8_t* const there = r.destination_on_host || is_watched ? nullptr : m_.in_place.find(to);
+  if (data == nullptr && !r.source_on_host && !is_watched) data = m_.in_place.find(from);
+  if (data == nullptr) {
+    chunk.resize(there == nullptr ? bytes : 0);
+    std::uint8_t* const into = there != nullptr ? there : chunk.data();
+    if (!r.source_on_host) driver.read(from, into, bytes);
+    else if (!program_memory_.read(from, into, bytes)) return false;
+    data = into;
+  }
+  if (r.destination_on_host) return program_memory_.write(to, data, bytes);
+  if (there == nullptr) driver.write(to, data, bytes);
+  else if (there != data) std::memmove(there, data, bytes);
+  return true;
 }
 
 // Rows that are large enough go through the window, if there is one: the thread that waits for the copy moves them.
@@ -172,19 +214,8 @@ bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::
           continue;
         }
         bytes = std::min<std::uint64_t>(most, width - x);
-        chunk.resize(bytes);
-        if (!staged.empty()) {
-          std::memcpy(chunk.data(), staged.data() + (z * height + y) * width + x, bytes);
-        } else if (!r.source_on_host) {
-          driver.read(from, chunk.data(), bytes);
-        } else if (!program_memory_.read(from, chunk.data(), bytes)) {
+        if (!move_row(r, staged.empty() ? nullptr : &staged[(z * height + y) * width + x], from, to, bytes, chunk))
           return false;
-        }
-        if (!r.destination_on_host) {
-          driver.write(to, chunk.data(), bytes);
-        } else if (!program_memory_.write(to, chunk.data(), bytes)) {
-          return false;
-        }
       }
   return true;
 }
@@ -198,17 +229,13 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
     return;
   }
   if (r.width == 0 || r.height == 0 || r.depth == 0) return;
-  // The GPU owns managed memory until the program waits.
-  const bool from_managed = is_managed(r.source), to_managed = is_managed(r.destination);
-  if (from_managed || to_managed) take_memory();
-  if (from_managed) r.source_on_host = 0;
-  if (to_managed) r.destination_on_host = 0;
-  const auto is_pinned = [this](std::uint64_t address) {
-    const auto* const h = host_at(address);
-    return h != nullptr && h->second.used && !h->second.managed;
-  };
-  const bool from_pinned = is_pinned(r.source), to_pinned = is_pinned(r.destination);
-  if (from_pinned || to_pinned) window = nullptr;
+  const auto* const from = host_at(r.source);
+  const auto* const to = host_at(r.destination);
+  if (from != nullptr && from->second.managed) r.source_on_host = 0;
+  if (to != nullptr && to->second.managed) r.destination_on_host = 0;
+  const bool from_compared = from != nullptr && from->second.is_compared();
+  const bool to_compared = to != nullptr && to->second.is_compared();
+  if (from_compared || to_compared) window = nullptr;
   auto op = std::make_shared<queue_operation>();
   op->what = queue_operation::kind::transfer;
   op->stream = stream;
@@ -217,7 +244,7 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
            : r.destination_on_host && !r.source_on_host ? queue_operation::route::to_host
                                                         : queue_operation::route::on_device;
   std::vector<std::uint8_t> staged;
-  if (r.source_on_host && !r.source_is_kept && !from_pinned) {
+  if (r.source_on_host && !r.source_is_kept && !from_compared) {
     staged.resize(op->bytes);
     for (std::uint64_t z = 0; z < r.depth; ++z)
       for (std::uint64_t y = 0; y < r.height; ++y)
@@ -227,6 +254,8 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
           return;
         }
   }
+  if (from != nullptr && from->second.in_place && staged.empty()) r.source_on_host = 0;
+  if (to != nullptr && to->second.in_place) r.destination_on_host = 0;
   op->act = [this, r, staged = std::move(staged), window = std::move(window)] {
     const auto reach = [&r](std::uint64_t layer, std::uint64_t pitch) {
       return (r.depth - 1) * layer + (r.height - 1) * pitch + r.width;
@@ -237,6 +266,11 @@ void cuda_session::copy(wire::reader& in, call_answer& out, std::shared_ptr<copy
     exchange(r.destination, reach(r.destination_layer, r.destination_pitch));
   };
   append(op);
+}
+
+void cuda_session::fill_row(std::uint64_t address, const std::vector<std::uint8_t>& values, std::uint64_t bytes) {
+  if (is_on_device(address)) m_.chip.driver().write(address, values.data(), bytes);
+  else copy_failed_ |= !program_memory_.write(address, values.data(), bytes);
 }
 
 void cuda_session::fill(wire::reader& in, call_answer& out) {
@@ -251,7 +285,6 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
     return;
   }
   if (r.width == 0 || r.height == 0 || r.depth == 0) return;
-  if (is_managed(r.address)) take_memory();
   auto op = std::make_shared<queue_operation>();
   op->what = queue_operation::kind::transfer;
   op->stream = stream;
@@ -264,8 +297,9 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
     for (std::uint64_t z = 0; z < r.depth; ++z)
       for (std::uint64_t y = 0; y < r.height; ++y)
         for (std::uint64_t x = 0; x < r.width; x += chunk.size())
-          m_.chip.driver().write(r.address + z * r.layer + y * r.pitch + x, chunk.data(),
-                                 std::min<std::uint64_t>(chunk.size(), r.width - x));
+          fill_row(r.address + z * r.layer + y * r.pitch + x, chunk,
+                   std::min<std::uint64_t>(chunk.size(), r.width - x));
+    exchange(r.address, (r.depth - 1) * r.layer + (r.height - 1) * r.pitch + r.width);
   };
   append(op);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Host functions of the program, what the program waits for, and memory that it shares with kernels.
+// Host functions of the program, what the program waits for, and memory that it shares with kernels and children.
 #include <algorithm>
 #include <cstring>
 
@@ -10,8 +10,6 @@ namespace heddle::testbench {
 
 namespace {
 constexpr std::size_t exchanged_bytes = std::size_t{1} << 20;
-// Larger managed memory is copied as a whole, and is the GPU's until the program waits.
-constexpr std::size_t most_compared_bytes = std::size_t{64} << 20;
 }  // namespace
 
 void cuda_session::add_host_function(wire::reader& in, call_answer& out) {
@@ -78,11 +76,6 @@ std::pair<const std::uint64_t, cuda_session::host_memory>* cuda_session::host_at
   return address - h->first < h->second.bytes ? &*h : nullptr;
 }
 
-bool cuda_session::is_managed(std::uint64_t address) {
-  const auto* const h = host_at(address);
-  return h != nullptr && h->second.managed;
-}
-
 void cuda_session::use_pinned(std::uint64_t address, host_memory& h) {
   if (h.used || h.managed) return;
   if (allocations_.count(address) == 0) m_.chip.driver().map(address, h.bytes);
@@ -99,29 +92,46 @@ void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
   }
 }
 
-bool cuda_session::host_memory::is_compared() const { return managed ? bytes <= most_compared_bytes : used; }
+void cuda_session::inherit(cuda_session& parent) {
+  parent.has_children_ = true;
+  modules_ = parent.modules_;
+  targets_ = parent.targets_;
+  constant_bytes_ = parent.constant_bytes_;
+  functions_ = parent.functions_;
+  events_ = parent.events_;
+  next_event_ = parent.next_event_;
+  default_stream_ = parent.default_stream_;
+  family_ = parent.family_;
+  family_->insert(process_);
+  inherited_streams_ = parent.inherited_streams_;
+  inherited_streams_.insert(parent.streams_.begin(), parent.streams_.end());
+  host_memory_ = parent.host_memory_;
+  for (auto& [address, h] : host_memory_) {
+    h.inherited = true;
+    // What this process has written since it was made by fork() does not count.
+    if (h.is_compared()) {
+      h.same.resize(h.bytes);
+      static_cast<void>(program_memory_.read(address, h.same.data(), h.bytes));
+    }
+  }
+  memory_is_away_ = parent.memory_is_away_;
+}
 
-bool cuda_session::shares_memory() const {
+bool cuda_session::shares_memory(bool in_place) const {
+  return std::any_of(host_memory_.begin(), host_memory_.end(),
+                     [in_place](const auto& h) { return h.second.in_place || (!in_place && h.second.is_compared()); });
+}
+
+bool cuda_session::compares_memory() const {
   return std::any_of(host_memory_.begin(), host_memory_.end(), [](const auto& h) { return h.second.is_compared(); });
 }
 
 // Gives what the program may have written in memory shared with kernels to the GPU before the next kernel.
 void cuda_session::take_memory() {
-  const bool was_away = memory_is_away_;
   for (auto& [address, h] : host_memory_) {
-    if (!h.managed && !h.used) continue;
-    if (h.is_compared()) exchange(address, h, 0, h.bytes, false);
-    else if (!was_away) take_managed(address, h.bytes);
+    if (!h.is_compared()) continue;
+    exchange(address, h, 0, h.bytes, false);
     memory_is_away_ = true;
-  }
-}
-
-void cuda_session::take_managed(std::uint64_t address, std::uint64_t bytes) {
-  std::vector<std::uint8_t> chunk;
-  for (std::uint64_t done = 0; done < bytes; done += chunk.size()) {
-    chunk.resize(std::min<std::uint64_t>(exchanged_bytes, bytes - done));
-    if (!program_memory_.read(address + done, chunk.data(), chunk.size())) return;
-    m_.chip.driver().write(address + done, chunk.data(), chunk.size());
   }
 }
 
@@ -136,8 +146,6 @@ void cuda_session::give_to_program(std::uint64_t address, std::uint64_t bytes) {
 
 void cuda_session::return_memory() {
   if (!memory_is_away_) return;
-  for (const auto& [address, h] : host_memory_)
-    if (h.managed && !h.is_compared()) give_to_program(address, h.bytes);
   exchange_shared();
   memory_is_away_ = !work().empty();
 }
@@ -228,10 +236,10 @@ void cuda_session::exchange(std::uint64_t address, host_memory& h, std::uint64_t
   }
 }
 
-// Managed memory is the GPU's while kernels may use it.
+// Registered memory of the program is not.
 bool cuda_session::is_on_device(std::uint64_t address) {
   const auto* const h = host_at(address);
-  return h == nullptr || (memory_is_away_ && h->second.managed);
+  return h == nullptr || h->second.in_place || h->second.managed;
 }
 
 std::uint64_t cuda_session::word_at(std::uint64_t address, std::uint32_t bytes) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "heddle/memory/common/host_regions.h"
+
 namespace heddle::testbench {
 
 namespace {
@@ -11,9 +13,10 @@ namespace {
 constexpr std::uint64_t allocation_unit = 4096;  // a page
 constexpr std::uint64_t most_margin = 65536;
 
-std::uint64_t whole_units(std::uint64_t bytes) {
-  return (bytes + allocation_unit - 1) / allocation_unit * allocation_unit;
+std::uint64_t whole_units(std::uint64_t bytes, std::uint64_t unit = allocation_unit) {
+  return (bytes + unit - 1) / unit * unit;
 }
+std::uint64_t unit_of(bool in_place) { return in_place ? host_regions::unit : allocation_unit; }
 }  // namespace
 
 // Small for small allocations, of which there may be hundreds of thousands.
@@ -21,37 +24,38 @@ std::uint64_t device_memory::margin(std::uint64_t size) const {
   return exact_bounds_ ? 0 : std::clamp(whole_units(size / 16), allocation_unit, most_margin);
 }
 
-std::uint64_t device_memory::allocate(std::uint64_t bytes, bool written) {
-  const std::uint64_t wanted = std::max(bytes, std::uint64_t{1});
+std::uint64_t device_memory::allocate(std::uint64_t bytes, bool in_place) {
+  const std::uint64_t wanted = std::max(bytes, std::uint64_t{1}), unit = unit_of(in_place);
   if (wanted > capacity_ || taken_ > capacity_ - wanted) return 0;
-  const std::uint64_t size = whole_units(wanted), around = margin(size);
+  const std::uint64_t size = whole_units(wanted, unit), around = margin(size);
   const std::uint64_t accessible = exact_bounds_ ? wanted : size + 2 * around;
   std::uint64_t address = 0;
-  const auto found = free_.find(size);
+  const auto found = free_.find({size, in_place});
   if (found != free_.end()) {
     address = found->second;
     free_.erase(found);
   } else {
     // Whole pages, because memory shared with the host is mapped there at the same address.
-    const std::uint64_t place = driver_.allocate(size + 2 * around + allocation_unit);
+    const std::uint64_t place = driver_.allocate(size + 2 * around + unit);
     driver_.unmap(place);
-    address = whole_units(place) + around;
+    address = whole_units(place + around, unit);
   }
   driver_.map(address - around, accessible);
-  live_[address] = wanted;
+  live_[address] = {wanted, in_place};
   taken_ += wanted;
-  if (checks_ != nullptr) checks_->allocated(address, wanted, "", written);
+  if (checks_ != nullptr) checks_->allocated(address, wanted, "", in_place);
   return address;
 }
 
 bool device_memory::release(std::uint64_t address) {
   const auto found = live_.find(address);
   if (found == live_.end()) return false;
-  const std::uint64_t size = whole_units(found->second);
+  const live_allocation was = found->second;
+  const std::uint64_t size = whole_units(was.bytes, unit_of(was.in_place));
   driver_.unmap(address - margin(size));
   if (checks_ != nullptr) checks_->freed(address);
-  free_.emplace(size, address);
-  taken_ -= found->second;
+  free_.emplace(std::make_pair(size, was.in_place), address);
+  taken_ -= was.bytes;
   live_.erase(found);
   return true;
 }

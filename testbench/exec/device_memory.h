@@ -22,8 +22,9 @@ class device_memory {
   device_memory(host_driver& driver, std::uint64_t capacity, bool exact_bounds, sanitizer* checks)
       : driver_(driver), capacity_(capacity), exact_bounds_(exact_bounds), checks_(checks) {}
 
-  /// 0: not enough memory is left. `written`: the program writes it by itself, as memory that it shares.
-  std::uint64_t allocate(std::uint64_t bytes, bool written);
+  /// 0: not enough memory is left. `in_place`: of the program, which also writes it by itself; it has whole units of
+  /// host_regions.
+  std::uint64_t allocate(std::uint64_t bytes, bool in_place);
   /// False: no allocation begins there. Kernels may no longer access released memory.
   bool release(std::uint64_t address);
   /// Addresses without memory; 0: there are not so many. `alignment`: a power of two.
@@ -50,9 +51,14 @@ class device_memory {
   bool exact_bounds_;
   sanitizer* checks_;
   std::uint64_t taken_ = 0;
-  std::map<std::uint64_t, std::uint64_t> live_;       // address: bytes
-  std::map<std::uint64_t, std::uint64_t> shared_;     // of programs: address: bytes
-  std::multimap<std::uint64_t, std::uint64_t> free_;  // bytes: address
+  struct live_allocation {
+    std::uint64_t bytes = 0;
+    bool in_place = false;
+  };
+  std::map<std::uint64_t, live_allocation> live_;  // by address
+  std::map<std::uint64_t, std::uint64_t> shared_;  // of programs: address: bytes
+  // By bytes and kind of memory: addresses.
+  std::multimap<std::pair<std::uint64_t, bool>, std::uint64_t> free_;
   // Bytes and alignments of addresses that were reserved, and that can be again.
   using extent = std::pair<std::uint64_t, std::uint64_t>;
   std::map<std::uint64_t, extent> reserved_;

@@ -22,6 +22,8 @@ constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 /// The size of a copy window: memory of the program and of the simulator, through which a thread that waits for a large
 /// copy moves the bytes itself. It does so four times as fast as the system does between two processes.
 constexpr std::uint64_t window_bytes = std::uint64_t{1} << 22;
+/// Memory that the simulator accesses in place begins and ends at multiples of it.
+constexpr std::uint64_t shared_unit = 65536;
 /// A thread opens its window at its first copy of that size.
 constexpr std::uint64_t least_for_window = std::uint64_t{1} << 20;
 
@@ -38,7 +40,8 @@ enum class call : std::uint32_t {
   find_variable,  // u32 module, string name -> u64 address, u64 bytes
   allocate,       // u64 bytes, u32 memory_kind -> u64 address
   release,        // u64 address
-  host_range,     // u64 address, u64 bytes, u32 0: forget, 1: pinned, 2: kernels use it, 3: managed
+  host_range,     // u64 address, u64 bytes, u32 0: forget, 1: pinned, 2: kernels use it, 3: managed,
+                  // 4: accessed in place -> u32 descriptor of the file in memory
   copy,           // copy_request
   fill,           // fill_request
   launch,         // launch_head, parameter bytes

@@ -8,6 +8,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/gpu_blocks.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
 #include "testbench/options/log.h"
@@ -47,11 +48,22 @@ void note_failure(run_metrics& m, const std::string& failure) {
 
 }  // namespace
 
-machine::machine(const run_options& o, const gpu_config& config, std::uint64_t first_address)
+namespace {
+
+gpu_blocks blocks_with(const host_regions* in_place) {
+  gpu_blocks own;
+  own.in_place = in_place;
+  return own;
+}
+
+}  // namespace
+
+machine::machine(const run_options& o, const gpu_config& config, std::uint64_t first_address,
+                 const host_regions* in_place)
     : options_(o),
       config_(config),
       clock_(config.gpu.core_clock_mhz),
-      gpu_("gpu", config),
+      gpu_("gpu", config, blocks_with(in_place)),
       cap_(config.energy.power_cap_watts > 0 ? std::make_unique<power_cap>(gpu_) : nullptr),
       sanitizer_(o.sanitizes ? std::make_unique<sanitizer>(config, kinds_of_text(o.sanitize)) : nullptr),
       driver_("driver", config, first_address, 0, &gpu_.parsed_modules()),

@@ -39,9 +39,9 @@ class machine {
   /// The text of a module by its file name; null: no such module.
   using source_finder = std::function<const std::string*(const std::string&)>;
 
-  /// Throws input_error.
+  /// `in_place`: memory of the host that kernels access where it is; null: none. Throws input_error.
   machine(const run_options& o, const gpu_config& config,
-          std::uint64_t first_address = host_driver::default_first_address);
+          std::uint64_t first_address = host_driver::default_first_address, const host_regions* in_place = nullptr);
 
   [[nodiscard]] const gpu_config& config() const { return config_; }
   [[nodiscard]] const core_time& clock() const { return clock_; }

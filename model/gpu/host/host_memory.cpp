@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/gpu/host/host_memory.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "heddle/config/error.h"
@@ -37,6 +39,7 @@ void host_memory::change_map(std::uint64_t what, std::uint64_t base, std::uint64
     ranges_.add(base, bytes);
   } else if (what == 2) {
     if (!ranges_.begins(base)) throw input_error("cannot unmap " + text(base) + ": no mapped range begins there");
+    if (regions_ != nullptr && !regions_->empty()) functional_.close();
     ranges_.remove(base);
   } else {
     throw input_error("map command " + std::to_string(what) + ", expected 1 (map) or 2 (unmap)");
@@ -70,9 +73,35 @@ functional_memory::backing host_memory::reader() {
   };
 }
 
+void host_memory::access_in_place(const host_regions& regions) {
+  regions_ = &regions;
+  functional_.access_in_place(regions);
+}
+
 // Accesses the memory itself, bypassing the pages of functional execution.
 unsigned host_memory::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
                                    tlm::tlm_response_status& status) {
+  if (regions_ == nullptr || regions_->empty()) return device_access(command, address, data, bytes, status);
+  const auto to_boundary = [&](unsigned at) {
+    constexpr std::uint64_t unit = host_regions::unit;
+    return static_cast<unsigned>(std::min<std::uint64_t>(bytes - at, unit - (address + at) % unit));
+  };
+  for (unsigned done = 0, n = 0; done < bytes; done += n) {
+    n = to_boundary(done);
+    if (std::uint8_t* const here = regions_->find(address + done)) {
+      if (command == tlm::TLM_WRITE_COMMAND) std::memcpy(here, data + done, n);
+      else std::memcpy(data + done, here, n);
+      continue;
+    }
+    while (done + n < bytes && regions_->find(address + done + n) == nullptr) n += to_boundary(done + n);
+    const unsigned moved = device_access(command, address + done, data + done, n, status);
+    if (moved < n) return done + moved;
+  }
+  return bytes;
+}
+
+unsigned host_memory::device_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
+                                    tlm::tlm_response_status& status) {
   const bool wraps = bytes != 0 && bytes - 1 > ~address;
   if (bulk_ == nullptr || bytes < least_bulk_bytes || wraps)
     return access_through_l2(command, address, data, bytes, status);

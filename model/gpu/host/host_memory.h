@@ -11,6 +11,7 @@
 #include "heddle/gpu/host/bulk_access.h"
 #include "heddle/gpu/host/loaded_modules.h"
 #include "heddle/memory/common/address_ranges.h"
+#include "heddle/memory/common/host_regions.h"
 #include "heddle/tlm/port/blocking_initiator.h"
 
 namespace heddle {
@@ -30,6 +31,8 @@ class host_memory {
   functional_memory& functional() { return functional_; }
   /// Large images bypass the L2 where it holds nothing of them.
   void move_images_by(bulk_access& bulk) { bulk_ = &bulk; }
+  /// These are accessed where they are. Their addresses are unmapped before they are removed.
+  void access_in_place(const host_regions& regions);
   /// Writes are reported to `sanitizer` from now on.
   void sanitize(sanitizer& sanitizer) { sanitizer_ = &sanitizer; }
   /// Reads the memory itself for a sanitizer's copy.
@@ -57,6 +60,8 @@ class host_memory {
  private:
   unsigned plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
                         tlm::tlm_response_status& status);
+  unsigned device_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
+                         tlm::tlm_response_status& status);
   unsigned access_through_l2(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes,
                              tlm::tlm_response_status& status);
 
@@ -67,6 +72,7 @@ class host_memory {
   address_ranges::hint inspected_;
   std::mutex inspecting_;
   bulk_access* bulk_ = nullptr;
+  const host_regions* regions_ = nullptr;
   sanitizer* sanitizer_ = nullptr;
   functional_memory functional_;
 };

@@ -75,6 +75,10 @@ inline void copy_masked(std::uint8_t* to, const std::uint8_t* from, const byte_m
       std::memcpy(to + 8 * k, from + 8 * k, 8);
       continue;
     }
+    if (bits == 0x0f || bits == 0xf0) {
+      std::memcpy(to + 8 * k + bits / 0xf0 * 4, from + 8 * k + bits / 0xf0 * 4, 4);
+      continue;
+    }
     for (const unsigned b : set_bits(bits)) to[8 * k + b] = from[8 * k + b];
   }
 }

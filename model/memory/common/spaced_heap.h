@@ -9,11 +9,11 @@
 namespace heddle {
 
 /// Where the memory of malloc lies in launches that are checked (docs/use/sanitize.md) on a copy of the device memory:
-/// far above the GPU's own, with unused bytes behind each block, and not given again soon after it was freed. So
+/// above the GPU's own and all that programs of the host have, with unused bytes behind each block, and not given again soon after it was freed. So
 /// accesses behind a block, and to freed ones, meet no other. The GPU's heap decides whether there is memory, and when.
 class spaced_heap {
  public:
-  static constexpr std::uint64_t begin = std::uint64_t{1} << 46;
+  static constexpr std::uint64_t begin = std::uint64_t{1} << 48;
   static constexpr std::uint64_t bytes = std::uint64_t{1} << 46;
   static bool contains(std::uint64_t address) { return address - begin < bytes; }
 

@@ -37,6 +37,32 @@ void forget_clean(line_store::state& s, const byte_mask& wanted) {
   s.valid = s.valid & (s.dirty | ~byte_mask::sectors(wanted.touched_sectors()));
 }
 
+template <class Cell, class Result>
+std::uint64_t change_shared(std::uint8_t* cell, Result&& result) {
+  auto* const at = reinterpret_cast<Cell*>(cell);
+  Cell old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+  while (!__atomic_compare_exchange_n(at, &old, static_cast<Cell>(result(old)), false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_SEQ_CST)) {}
+  return old;
+}
+
+// Gives a cell of `size` bytes the result of its old value, which is returned. The host may change it, too, if it is
+// `shared`.
+template <class Result>
+std::uint64_t change_cell(std::uint8_t* cell, unsigned size, bool shared, Result&& result) {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(cell) % size == 0;
+  if (shared && aligned) {
+    if (size == 4) return change_shared<std::uint32_t>(cell, result);
+    if (size == 8) return change_shared<std::uint64_t>(cell, result);
+    if (size == 2) return change_shared<std::uint16_t>(cell, result);
+  }
+  std::uint64_t old = 0;
+  std::memcpy(&old, cell, size);
+  const std::uint64_t value = result(old);
+  std::memcpy(cell, &value, size);
+  return old;
+}
+
 // Adds the bytes of an atomic's cells to `bytes`; false if the atomic is malformed.
 bool cells_of(const atomic_request& a, byte_mask& bytes) {
   const unsigned size = isa::size_of(static_cast<isa::dtype>(a.type));
@@ -266,7 +292,7 @@ void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t
     perform_atomic(p, d, slot, now);
     return;
   }
-  std::uint8_t* line = hot_.lines.data(slot);
+  std::uint8_t* line = line_of(d, slot);
   std::uint8_t* data = p.get_data_ptr();
   std::uint8_t* const image = data - d.offset;  // of the line: only the bytes of the access are there
   const bool plain = p.get_byte_enable_ptr() == nullptr;
@@ -304,16 +330,16 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   const auto op = static_cast<isa::atomic_op>(a.operation);
   const auto type = static_cast<isa::dtype>(a.type);
   const unsigned size = isa::size_of(type);
-  std::uint8_t* line = hot_.lines.data(slot);
+  std::uint8_t* line = line_of(d, slot);
+  const bool shared = line != hot_.lines.data(slot);
   std::uint8_t uses[line_bytes] = {};
   unsigned most = 1, changes = 0;
   for (unsigned i = 0; i < a.count; ++i) {
-    std::uint64_t old = 0;
-    std::memcpy(&old, line + a.offset[i], size);
-    const std::uint64_t value = simt::global_atomic_result(op, type, old, a.operand[i], a.swap[i]);
-    changes += std::memcmp(line + a.offset[i], &value, size) != 0;
-    std::memcpy(line + a.offset[i], &value, size);
-    a.result[i] = old;
+    std::uint64_t value = 0;
+    a.result[i] = change_cell(line + a.offset[i], size, shared, [&](std::uint64_t old) {
+      return value = simt::global_atomic_result(op, type, old, a.operand[i], a.swap[i]);
+    });
+    changes += std::memcmp(&a.result[i], &value, size) != 0;
     most = std::max<unsigned>(most, ++uses[a.offset[i]]);
   }
   line_store::state& s = hot_.lines.at(slot);

@@ -19,6 +19,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/common/byte_mask.h"
+#include "heddle/memory/common/host_regions.h"
 #include "heddle/memory/common/request_observer.h"
 #include "heddle/memory/common/slot_counter.h"
 #include "heddle/memory/l2/l2_cache.h"
@@ -68,6 +69,9 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   /// `latency_cycles` later, but for reads of sectors that this partition has a copy of. Call before the simulation
   /// starts.
   void add_far(std::vector<bool> far_sms, unsigned latency_cycles);
+  /// Lines of these regions are read and written where they are; what the slice and the memory keep of them does not
+  /// count. Timing is that of all lines. Call before the simulation starts.
+  void access_in_place(const host_regions& regions) { regions_ = &regions; }
   /// Reports requests that arrive from now on to `observer`; null switches this off.
   void observe(request_observer* observer) const { observer_ = observer; }
 
@@ -152,6 +156,11 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
                       cycle_t{parameters_.write_interval_cycles} * static_cast<unsigned>(__builtin_popcount(sectors));
   }
   void perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
+  /// The bytes of the request's line.
+  [[nodiscard]] std::uint8_t* line_of(const demand& d, std::uint32_t slot) {
+    std::uint8_t* const here = regions_ != nullptr ? regions_->find(d.line_address) : nullptr;
+    return here != nullptr ? here : hot_.lines.data(slot);
+  }
   void respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status);
   [[nodiscard]] bool is_far(const gpu_request* r) const { return far_latency_ != 0 && r != nullptr && far_sms_[r->sm]; }
   [[nodiscard]] bool crosses(const demand& d, std::uint32_t slot);
@@ -175,6 +184,7 @@ class l2_slice : public l2_cache, public clocked, private at_target_unit {
   address_map map_;
   l2_parameters parameters_;
   unsigned index_;
+  const host_regions* regions_ = nullptr;
   bool shared_;            // other agents write the memory too: clean bytes may be outdated
   cycle_t pipeline_;       // cycles from arrival to look-up
   cycle_t code_pipeline_;  // the same for reads of code

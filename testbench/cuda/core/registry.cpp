@@ -28,14 +28,6 @@ void missing(const char* name) {
   ::_exit(2);
 }
 
-bool map_here(std::uint64_t address, std::uint64_t bytes) {
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t begin = address / page * page;
-  void* at = ::mmap(reinterpret_cast<void*>(begin), address + bytes - begin, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  return at == reinterpret_cast<void*>(begin);
-}
-
 registry& registry::get() {
   // Never destroyed: programs make calls while their static objects are destroyed.
   static auto* the_registry = new registry;
@@ -200,6 +192,19 @@ variable_record registry::variable(image& owner, const std::string& name) {
     note_allocation({v.address, v.bytes, device, 0, true, nullptr});
   return v;
 }
+
+namespace {
+
+// Maps memory at the same address as on the GPU.
+bool map_here(std::uint64_t address, std::uint64_t bytes) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t begin = address / page * page;
+  void* at = ::mmap(reinterpret_cast<void*>(begin), address + bytes - begin, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  return at == reinterpret_cast<void*>(begin);
+}
+
+}  // namespace
 
 error_t registry::share(const variable_record& v) {
   map_here(v.address, v.bytes);  // another variable may have mapped the page already

@@ -92,9 +92,6 @@ class registry {
   bool managed_placed_ = true;
 };
 
-/// Maps memory at the same address as on the GPU.
-bool map_here(std::uint64_t address, std::uint64_t bytes);
-
 /// Records the error for cudaGetLastError and returns it. After a failure of the GPU it is that: functions that use the
 /// context return noted(error::none), those that only ask for the device's properties return error::none.
 error_t noted(error_t e);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The allocations that the program has made.
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <map>
 #include <mutex>
@@ -55,6 +57,29 @@ allocation allocation_of(const void* p) {
   return address_number(p) - a.address < a.bytes || address_number(p) == a.address ? a : allocation();
 }
 
+namespace {
+
+// Memory at this address that the simulator accesses in place. It has a file in memory, which both map.
+error_t share_memory(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t whole = (bytes + wire::shared_unit - 1) / wire::shared_unit * wire::shared_unit;
+  const int file = ::memfd_create("heddle", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (file < 0) return error::out_of_memory;
+  void* const at = reinterpret_cast<void*>(address);
+  error_t e = error::out_of_memory;
+  if (::ftruncate(file, static_cast<off_t>(whole)) == 0 &&
+      ::fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 &&
+      ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0) == at) {
+    e = call(wire::call::host_range,
+             wire::writer().put(address).put(whole).put(std::uint32_t{4}).put(static_cast<std::uint32_t>(file)))
+            .status;
+    if (e != error::none) ::munmap(at, bytes);
+  }
+  ::close(file);
+  return e;
+}
+
+}  // namespace
+
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
   if (pointer == nullptr) return noted(error::invalid_value);
   *pointer = nullptr;
@@ -62,9 +87,11 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
   const reply r = call(wire::call::allocate, wire::writer().put(std::uint64_t{bytes}).put(kind).put_text(caller()));
   if (r.status != error::none) return noted(r.status);
   const auto address = r.read().get<std::uint64_t>();
-  if (type != device && !map_here(address, bytes)) {
-    call(wire::call::release, wire::writer().put(address));
-    return noted(error::out_of_memory);
+  if (type != device) {
+    if (const error_t e = share_memory(address, bytes); e != error::none) {
+      call(wire::call::release, wire::writer().put(address));
+      return noted(e);
+    }
   }
   note_allocation({address, bytes, type, flags, false, current_context()});
   *pointer = reinterpret_cast<void*>(address);

@@ -107,16 +107,6 @@ bool is_mapped(const void* p, std::size_t bytes) {
   return ::msync(reinterpret_cast<void*>(begin), address_number(p) + bytes - begin, MS_ASYNC) == 0;
 }
 
-// Takes ownership of the fill_work.
-void fill_here(void* what) {
-  const std::unique_ptr<fill_work> w(static_cast<fill_work*>(what));
-  for (std::size_t z = 0; z < w->depth; ++z)
-    for (std::size_t y = 0; y < w->height; ++y) {
-      char* row = static_cast<char*>(w->to) + z * w->layer + y * w->pitch;
-      for (std::size_t x = 0; x < w->width; x += w->value_bytes) std::memcpy(row + x, &w->value, w->value_bytes);
-    }
-}
-
 }  // namespace
 
 copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) {
@@ -185,11 +175,6 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   const allocation a = device_allocation_of(w.to);
   if (a.type == unregistered || leaves(a, w.to, w.pitch, w.layer, w.width, w.height, w.depth))
     return noted(error::invalid_value);
-  if (a.type == host) {  // pinned memory: filled by the host's processor
-    if (how == manner::graph) return run_on_host({fill_here, nullptr, new fill_work(w), nullptr}, stream, how);
-    fill_here(new fill_work(w));
-    return noted(error::none);
-  }
   wire::fill_request r{};
   r.stream = stream;
   r.value = w.value;
@@ -201,7 +186,7 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   r.height = w.height;
   r.depth = w.depth;
   const error_t e = call(wire::call::fill, wire::writer().put(r)).status;
-  if (e != error::none || how != manner::waits || a.type != managed) return noted(e);
+  if (e != error::none || how != manner::waits || a.type == device) return noted(e);
   return noted(wait(wire::wait_kind::stream, stream));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 class sanitize_heap : public testing::Test {
  protected:
-  static constexpr std::uint64_t base = 0x400000000000;
+  static constexpr std::uint64_t base = 0x1000000000000;
   bool reads(std::uint64_t address, unsigned bytes) { return passes(address, bytes, true, false); }
   bool writes(std::uint64_t address, unsigned bytes) { return passes(address, bytes, false, true); }
   bool passes(std::uint64_t address, unsigned bytes, bool reads, bool writes) {

@@ -16,7 +16,7 @@
 
 namespace cuda_programs {
 
-char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, factor, counter;
+char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, tally, factor, counter;
 int* shared_with_host = nullptr;
 const char* kernels_file = nullptr;
 
@@ -42,7 +42,8 @@ void** load(const char* file) {
                                                    {"claim", &claim},
                                                    {"takes_struct", &takes_struct},
                                                    {"reverse", &reverse},
-                                                   {"answer", &answer}};
+                                                   {"answer", &answer},
+                                                   {"tally", &tally}};
   for (const auto& [name, stub] : kernels)
     __cudaRegisterFunction(handle, stub, const_cast<char*>(name), name, -1, nullptr, nullptr, nullptr, nullptr,
                            nullptr);
@@ -112,7 +113,11 @@ int main(int argc, char** argv) {
       {"forks_for_memory", forks_for_memory},
       {"forks_after_launches", forks_after_launches},
       {"many_children", many_children},
+      {"memory_in_place", memory_in_place},
+      {"registered_in_order", registered_in_order},
+      {"forks_with_memory_in_place", forks_with_memory_in_place},
       {"flag_of_the_host", flag_of_the_host},
+      {"flag_by_a_copy", flag_by_a_copy},
       {"unset_flag", unset_flag},
       {"keeps_memory", keeps_memory},
       {"prints_memory", prints_memory},

@@ -11,7 +11,7 @@
 namespace cuda_programs {
 
 // The host's stand-ins for the kernels and variables.
-extern char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, factor, counter;
+extern char add, count, say, linger, wrong_address, claim, takes_struct, reverse, answer, tally, factor, counter;
 extern int* shared_with_host;
 extern const char* kernels_file;
 
@@ -129,7 +129,11 @@ void replaces_itself();
 void has_no_children();
 void frees_at_exit();
 void many_children();
+void memory_in_place();
+void registered_in_order();
+void forks_with_memory_in_place();
 void flag_of_the_host();
+void flag_by_a_copy();
 void unset_flag();
 void unknown_name();
 void crashes();

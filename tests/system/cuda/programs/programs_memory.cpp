@@ -260,4 +260,72 @@ void pinned_and_written() {
   for (int i = 0; i < 128; ++i) HOLDS(a[i] == (i < 64 ? 1 : 4) && got[i] == a[i]);
 }
 
+namespace {
+
+// A host function between two kernels of a stream writes what the second one reads; cudaFree waits for both.
+void write_between_kernels(int* words) {
+  for (int k = 0; k < 128; ++k) words[k] = 0;
+  RIGHT(launch(linger, 1, 128, 0, nullptr, words, 50));
+  RIGHT(cudaLaunchHostFunc(
+      nullptr,
+      [](void* data) {
+        for (int k = 0; k < 128; ++k) static_cast<int*>(data)[k] *= 10;
+      },
+      words));
+  RIGHT(launch(linger, 1, 128, 0, nullptr, words, 50));
+  RIGHT(cudaFree(device<int>(1)));
+  for (int k = 0; k < 128; ++k) HOLDS(words[k] == 11);
+}
+
+}  // namespace
+
+void memory_in_place() {
+  int *pinned = nullptr, *managed = nullptr;
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 4096, 0));
+  RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&managed), 100 << 20, 1));  // larger than any cache
+  for (int* words : {pinned, managed}) {
+    write_between_kernels(words);
+    // Both count in one word.
+    constexpr unsigned turns = 3000;
+    auto* word = reinterpret_cast<unsigned*>(words) + 200;
+    *word = 0;
+    RIGHT(launch(tally, 1, 32, 0, nullptr, word, turns));
+    std::thread counts([word] {
+      for (unsigned k = 0; k < 100 * turns; ++k) __atomic_fetch_add(word, 1u, __ATOMIC_SEQ_CST);
+    });
+    RIGHT(cudaDeviceSynchronize());
+    counts.join();
+    HOLDS(*word == 132 * turns);
+    // A copy from there to there, and a fill.
+    for (int k = 0; k < 64; ++k) words[k] = k;
+    RIGHT(cudaMemcpyAsync(words + 500, words, 256, cudaMemcpyDefault, nullptr));
+    RIGHT(cudaMemset(words, 1, 128));
+    RIGHT(cudaDeviceSynchronize());
+    for (int k = 0; k < 64; ++k) HOLDS(words[500 + k] == k && words[k] == (k < 32 ? 0x01010101 : k));
+  }
+  managed[(25 << 20) - 1] = 5;
+  RIGHT(launch(linger, 1, 1, 0, nullptr, managed + (25 << 20) - 1, 1));
+  RIGHT(cudaDeviceSynchronize());
+  HOLDS(managed[(25 << 20) - 1] == 6);
+  // What takes its place is new.
+  RIGHT(cudaFreeHost(pinned));
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 4096, 0));
+  HOLDS(pinned[500] == 0);
+  RIGHT(launch(linger, 1, 1, 0, nullptr, pinned + 500, 1));
+  RIGHT(cudaDeviceSynchronize());
+  HOLDS(pinned[500] == 1);
+  RIGHT(cudaFreeHost(pinned));
+  RIGHT(cudaFree(managed));
+}
+
+// Registered memory, of which the GPU has a copy.
+void registered_in_order() {
+  std::vector<int> own(128);
+  RIGHT(cudaHostRegister(own.data(), 512, 0));
+  RIGHT(launch(linger, 1, 128, 0, nullptr, own.data(), 1));
+  RIGHT(cudaDeviceSynchronize());
+  write_between_kernels(own.data());
+  RIGHT(cudaHostUnregister(own.data()));
+}
+
 }  // namespace cuda_programs

@@ -220,6 +220,36 @@ void forks_after_launches() {
   GIVES(1, told);
 }
 
+// A child that only uses memory of its own leaves its parent's as it is.
+void forks_with_memory_in_place() {
+  int *pinned = nullptr, status = 0, go[2];
+  static int registered[128];
+  RIGHT(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 512, 0));
+  RIGHT(cudaHostRegister(registered, 512, 0));
+  for (int k = 0; k < 128; ++k) pinned[k] = registered[k] = 1;
+  RIGHT(launch(linger, 1, 128, 0, nullptr, pinned, 1));
+  RIGHT(launch(linger, 1, 128, 0, nullptr, registered, 1));
+  RIGHT(cudaDeviceSynchronize());
+  HOLDS(::pipe(go) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char none = 0;
+    HOLDS(::read(go[0], &none, 1) == 1);
+    RIGHT(launch(linger, 1, 128, 0, nullptr, device<int>(128), 1));
+    RIGHT(cudaDeviceSynchronize());
+    HOLDS(pinned[0] == 11 && registered[0] == 2);
+    std::_Exit(0);
+  }
+  for (int k = 0; k < 128; ++k) pinned[k] = registered[k] = 10;
+  RIGHT(launch(linger, 1, 128, 0, nullptr, pinned, 1));
+  RIGHT(launch(linger, 1, 128, 0, nullptr, registered, 1));
+  RIGHT(cudaDeviceSynchronize());
+  HOLDS(::write(go[1], "", 1) == 1 && ::waitpid(child, &status, 0) == child && status == 0);
+  RIGHT(launch(linger, 1, 128, 0, nullptr, registered, 1));
+  RIGHT(cudaDeviceSynchronize());
+  for (int k = 0; k < 128; ++k) HOLDS(pinned[k] == 11 && registered[k] == 12);
+}
+
 // A launch that is not waited for is simulated after the program has ended.
 void leaves_early() {
   auto* a = device<int>(4096);

@@ -287,7 +287,10 @@ void flag_of_the_host() {
   RIGHT(cudaStreamQuery(nullptr));
   RIGHT(cudaDeviceSynchronize());
   HOLDS(pinned[1] == 8);
-  // A thread writes memory of the GPU by a copy.
+}
+
+// A thread writes memory of the GPU by a copy while another one waits.
+void flag_by_a_copy() {
   auto* d = device<int>(2);
   RIGHT(cudaMemset(d, 0, 8));
   cudaStream_t s = nullptr, t = nullptr;
