@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -66,12 +67,21 @@ bool is_chased(const time_model& t, const loop_body& b, std::size_t line) {
   return false;
 }
 
-// The first line after the load, in the loop, that needs its value.
-std::size_t use_of(const std::vector<registers_of_line>& body, std::size_t load) {
+// The first line after the load, in the loop, that waits for its value. The machine program may need the value first in
+// another order than the source: a line hardly waits then.
+std::size_t use_of(const std::vector<registers_of_line>& body, std::size_t load,
+                   const std::function<double(std::size_t)>& waits) {
+  constexpr double hardly = 0.05;  // of the longest wait
+  std::vector<std::size_t> uses;
+  double longest = 0;
   for (std::size_t k = 1; k < body.size(); ++k) {
     const std::size_t at = (load + k) % body.size();
-    if (meets(body[at].read, body[load].written)) return at;
+    if (!meets(body[at].read, body[load].written)) continue;
+    uses.push_back(at);
+    longest = std::max(longest, waits(at));
   }
+  for (const std::size_t at : uses)
+    if (waits(at) >= hardly * longest) return at;
   return load;
 }
 
@@ -109,7 +119,9 @@ void add_load(const time_model& t, const loop_body& b, std::size_t k, loops& to)
   const bool conditional = t.lines[k].thread_executed < most_threads * lanes * t.lines[k].executed;
   if (conditional || is_chased(t, b, k)) return;
   loop_loads& loop = to[{b.first, b.last}];
-  const std::size_t use = b.first + use_of(body, k - b.first);
+  const std::size_t use = b.first + use_of(body, k - b.first, [&](std::size_t line) {
+                            return t.lines[b.first + line].waits("long_scoreboard");
+                          });
   loop.loads.push_back(&t.lines[k]);
   if (!loop.uses.insert(use).second) return;
   const double waits = t.lines[use].waits("long_scoreboard");

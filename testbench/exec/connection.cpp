@@ -80,6 +80,8 @@ namespace {
 
 // Of a process that has more connections than this leaves it, the results could not be written.
 constexpr rlim_t kept_descriptors = 3;
+// Standard streams, this socket, the program, one connection, and those.
+constexpr rlim_t least_descriptors = 6 + kept_descriptors;
 
 std::string new_address() {
   std::random_device random;
@@ -98,6 +100,10 @@ bool is_ours(int socket) {
 
 listening_socket::listening_socket()
     : name_(new_address()), socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < least_descriptors)
+    throw input_error("heddle may open " + std::to_string(limit.rlim_max) + " files (ulimit -n), expected at least " +
+                      std::to_string(least_descriptors));
   sockaddr_un where{};
   where.sun_family = AF_UNIX;
   std::memcpy(where.sun_path + 1, name_.data(), name_.size());

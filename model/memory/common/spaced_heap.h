@@ -9,8 +9,9 @@
 namespace heddle {
 
 /// Where the memory of malloc lies in launches that are checked (docs/use/sanitize.md) on a copy of the device memory:
-/// above the GPU's own and all that programs of the host have, with unused bytes behind each block, and not given again soon after it was freed. So
-/// accesses behind a block, and to freed ones, meet no other. The GPU's heap decides whether there is memory, and when.
+/// above the GPU's own and all that programs of the host have, with unused bytes behind each block, and not given again
+/// soon after it was freed. So accesses behind a block, and to freed ones, meet no other. The GPU's heap decides
+/// whether there is memory, and when.
 class spaced_heap {
  public:
   static constexpr std::uint64_t begin = std::uint64_t{1} << 48;

@@ -59,6 +59,7 @@ int limit_of(const device_properties_12& p, int attribute) {
                                  {82, &p.registers_per_sm},
                                  {83, &p.managed_memory},
                                  {87, &p.single_to_double},
+                                 {89, &p.concurrent_managed},
                                  {90, &p.preemption},
                                  {91, &p.host_pointer_for_registered},
                                  {95, &p.cooperative_launch},

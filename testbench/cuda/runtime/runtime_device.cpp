@@ -76,6 +76,7 @@ void fill_common(P& p, const wire::device_info& d) {
   p.shared_per_sm = static_cast<std::size_t>(d.shared_per_sm);
   p.registers_per_sm = d.registers_per_sm;
   p.managed_memory = 1;
+  p.concurrent_managed = d.major >= 6;
   p.preemption = d.preemption;
   p.cooperative_launch = d.major >= 6;
   p.shared_per_block_optin = static_cast<std::size_t>(d.shared_per_block_optin);

@@ -121,6 +121,9 @@ TEST(cuda_environment, with_few_descriptors_refuses_what_it_cannot_serve) {
   const std::size_t at = o.err.find(message);
   EXPECT_NE(std::string::npos, at) << o.err;
   EXPECT_EQ(std::string::npos, o.err.find(message, at + 1)) << o.err;
+  const outcome few = shell("ulimit -n 8; " + run);
+  EXPECT_EQ(2, few.code);
+  EXPECT_EQ("heddle: error: heddle may open 8 files (ulimit -n), expected at least 9\n", few.err);
 }
 
 // While another thread may set it, the kernel's wait has no end: `flag_of_the_host`.

@@ -38,6 +38,8 @@ function source_lines(kernel) {
 
 const base_name = (place) => place.slice(place.lastIndexOf('/') + 1);
 
+const most_ranges = 3; // in a cell
+
 // Line numbers as "3, 7 to 9".
 function ranges(numbers) {
   const parts = [];
@@ -46,7 +48,9 @@ function ranges(numbers) {
     if (last && last[1] === k - 1) last[1] = k;
     else parts.push([k, k]);
   }
-  return parts.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`)).join(', ');
+  const more = parts.slice(most_ranges).reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  const shown = parts.slice(0, most_ranges).map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`));
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 // A table of lines at which warps waited: `place` is the first column of a line, `more` are columns before the counts.

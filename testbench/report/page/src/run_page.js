@@ -315,6 +315,7 @@ export function run_page(data, main, bar, listed) {
     kernel = -1,
     baseline = null; // null: not chosen by the reader
   const longest = (kernels) => kernels.reduce((best, k, i) => (k.cycles > kernels[best].cycles ? i : best), 0);
+  const failed = (kernels) => kernels.findIndex((k) => k.failed);
   const partner_index = (kernels, index, others) => Math.max(0, others.indexOf(index < 0 ? others[0] : partner(kernels, index, others)));
   // Beside other files, the same kernel in the first of them.
   const own_baseline = () => {
@@ -345,7 +346,7 @@ export function run_page(data, main, bar, listed) {
   const show = () => {
     clear_charts();
     const { kernels } = files[file].metrics;
-    if (kernel < 0 || kernel >= kernels.length) kernel = kernels.length > 0 ? longest(kernels) : -1;
+    if (kernel < 0 || kernel >= kernels.length) kernel = kernels.length === 0 ? -1 : failed(kernels) >= 0 ? failed(kernels) : longest(kernels);
     const against = baseline ?? own_baseline();
     bar.replaceChildren(...choosers(against));
     const chosen = kernels[kernel];

@@ -38,6 +38,15 @@ function opcodes(kernel) {
   return found;
 }
 
+// The first machine instruction that differs, of programs that have as many; null: none.
+function first_change(a, b) {
+  const [x, y] = [a.code ?? [], b.code ?? []];
+  const at = x.length === y.length ? x.findIndex((i, k) => i.text !== y[k].text) : -1;
+  if (at < 0) return null;
+  const place = (b.lines ?? []).find((l) => l.line === y[at].line)?.source ?? `${b.file}:${y[at].line}`;
+  return `${x[at].text} is ${y[at].text} at ${place.replace(/^.*\//, '')}`;
+}
+
 function code(a, b) {
   const of = [opcodes(a.kernel), opcodes(b.kernel)],
     none = { written: 0, executed: 0 };
@@ -46,6 +55,7 @@ function code(a, b) {
   return {
     known: of[0].size > 0 && of[1].size > 0,
     same,
+    first: first_change(a.kernel, b.kernel),
     rows: rows
       .filter(([, x, y]) => x.written !== y.written || x.executed !== y.executed)
       .map(([name, x, y]) => [name, x.written, y.written, x.executed, y.executed, y.executed - x.executed])
@@ -139,7 +149,7 @@ function summary(a, b, names, parts) {
       'ul',
       {},
       h('li', {}, `Configuration: ${parts.configuration.length === 0 ? 'nothing changed.' : `${parts.configuration.length} changed: ${parts.configuration.slice(0, 4).map(([k, v, w]) => `${k} ${v} → ${w}`).join('; ')}${parts.configuration.length > 4 ? '; …' : '.'}`}`),
-      h('li', {}, `Code: ${!parts.code.known ? 'the metrics do not hold the machine programs' : parts.code.same ? 'the same machine program' : `${a.kernel.code.length} and ${b.kernel.code.length} machine instructions`}${parts.code.rows.length > 0 ? `; most changed: ${parts.code.rows.slice(0, 3).map(([op, , , , , d]) => `${op} ${signed(d, whole)}`).join(', ')}` : ''}.`),
+      h('li', {}, `Code: ${!parts.code.known ? 'the metrics do not hold the machine programs' : parts.code.same ? 'the same machine program' : `${a.kernel.code.length} and ${b.kernel.code.length} machine instructions`}${parts.code.rows.length > 0 ? `; most changed: ${parts.code.rows.slice(0, 3).map(([op, , , , , d]) => `${op} ${signed(d, whole)}`).join(', ')}` : parts.code.first ? `; the first that differs: ${parts.code.first}` : ''}.`),
       h('li', {}, `Behaviour: ${state ? `most of it is ${spoken(state[0])}, ${signed(state[3], whole)} warp-cycles` : 'the warps waited as before'}${line ? `; of all states most at ${line[0]}, ${signed(line[4], whole)}` : ''}.`),
     ),
   ];
