@@ -88,12 +88,12 @@ void gpu::build_memory(const gpu_blocks& own) {
   connect_memory();
   if (own.in_place != nullptr && !own.l2_slice) {
     for (auto& s : p.slices) static_cast<l2_slice&>(s).access_in_place(*own.in_place);
-    p.host.access_in_place(*own.in_place);
+    p.host.memory().access_in_place(*own.in_place);
   }
   if (outside || own.l2_slice || own.memory_channel || c.l2.interleave_bytes > byte_store::page_bytes) return;
   for (unsigned m = 0; m < n; ++m)
     p.bulk.add(static_cast<const l2_slice&>(p.slices[m]), p.channels[m / c.l2.slices_per_channel].bytes_of_slice(m));
-  p.host.move_images_by(p.bulk);
+  p.host.memory().move_images_by(p.bulk);
 }
 
 void gpu::connect_memory() {

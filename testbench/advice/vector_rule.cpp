@@ -49,10 +49,15 @@ double narrow_bytes(const std::string& text) {
 /// A block of code in a loop whose threads access single bytes or halves of neighbouring elements.
 struct narrow_block {
   double bytes = 0;                           // of the widest of these
-  double look_ups = 0;                        // of these
+  double look_ups = 0, from_dram = 0;         // of these; sectors
   double executed = 0, ldst = 0, cycles = 0;  // of what is done once for several elements
+  double halves = 0;                          // arithmetic of single halves, which an instruction does for two
   unsigned worst = 0;                         // line of the PTX
 };
+
+bool is_single_half(const machine_step& step) {
+  return (step.is("HFMA2") || step.is("HADD2") || step.is("HMUL2")) && step.text.find(".F16 ") != std::string::npos;
+}
 
 // The work on what was loaded is done for each element; addresses, loops and waits for loads come once for several.
 narrow_block narrow_accesses(const time_model& t, const code_block& block) {
@@ -76,12 +81,15 @@ narrow_block narrow_accesses(const time_model& t, const code_block& block) {
     const operands o = operands_of(step);
     const bool on_data = !access && meets(o.read, data);
     if (step.is("LDG") || on_data) data.insert(o.written.begin(), o.written.end());
-    found.cycles += on_data ? step.loads : step.cycles();
-    if (!on_data) found.executed += step.executed;
+    const bool single_half = on_data && is_single_half(step);
+    found.cycles += on_data && !single_half ? step.loads : step.cycles();
+    if (!on_data || single_half) found.executed += step.executed;
+    if (single_half) found.halves += step.executed;
     if (access) found.ldst += step.executed;
     if (bytes == 0) continue;
     found.bytes = std::max(found.bytes, bytes);
     found.look_ups += step.look_ups;
+    found.from_dram += step.dram_sectors;
     if (found.worst != 0 && step.cycles() <= most) continue;
     most = step.cycles();
     found.worst = step.line;
@@ -153,6 +161,9 @@ void narrow_elements(const time_model& t, std::vector<advice>& to) {
     r.parts["L1 look-ups"] = saved * ratio(b.look_ups, t.moved("l1_requests"));
     r.parts["ldst"] = saved * ratio(b.ldst, number_at(t.kernel, {"instructions", "ldst"}));
     r.parts["issue slots"] = saved * ratio(b.executed, number_at(t.kernel, {"metrics", "inst_executed"}));
+    // Fewer, longer accesses open fewer rows.
+    r.parts["DRAM rows"] = saved * ratio(b.from_dram, t.moved("dram_sectors"));
+    r.parts["half"] = ratio(b.halves / 2, number_at(t.kernel, {"instructions", "half"}));
     r.lifetime = saved * ratio(b.cycles, number_at(t.kernel, {"warp_cycles", "active"}));
     const bool single = b.bytes == 1;
     to.push_back({"unused vector width", t.place_of(b.worst),

@@ -53,8 +53,7 @@ class host_interface : public sc_core::sc_module,
     blocks_.connect(cwd);
   }
   /// Large images bypass the L2 where it holds nothing of them.
-  void move_images_by(bulk_access& bulk) { memory_.move_images_by(bulk); }
-  void access_in_place(const host_regions& regions) { memory_.access_in_place(regions); }
+  host_memory& memory() { return memory_; }
   /// Reports to `supervisor` from now on.
   void supervise(host_supervisor& supervisor) { supervisor_ = &supervisor; }
   /// The PTX modules that are in use.

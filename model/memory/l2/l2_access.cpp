@@ -5,6 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/memory/l2/l2_slice.h"
+#include "heddle/memory/l2/shared_cell.h"
 #include "heddle/simt/execute.h"
 
 namespace heddle {
@@ -35,32 +36,6 @@ byte_mask enabled_bytes(const tlm::tlm_generic_payload& p, unsigned offset, unsi
 // valid: the memory does not have them yet.
 void forget_clean(line_store::state& s, const byte_mask& wanted) {
   s.valid = s.valid & (s.dirty | ~byte_mask::sectors(wanted.touched_sectors()));
-}
-
-template <class Cell, class Result>
-std::uint64_t change_shared(std::uint8_t* cell, Result&& result) {
-  auto* const at = reinterpret_cast<Cell*>(cell);
-  Cell old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(at, &old, static_cast<Cell>(result(old)), false, __ATOMIC_SEQ_CST,
-                                      __ATOMIC_SEQ_CST)) {}
-  return old;
-}
-
-// Gives a cell of `size` bytes the result of its old value, which is returned. The host may change it, too, if it is
-// `shared`.
-template <class Result>
-std::uint64_t change_cell(std::uint8_t* cell, unsigned size, bool shared, Result&& result) {
-  const bool aligned = reinterpret_cast<std::uintptr_t>(cell) % size == 0;
-  if (shared && aligned) {
-    if (size == 4) return change_shared<std::uint32_t>(cell, result);
-    if (size == 8) return change_shared<std::uint64_t>(cell, result);
-    if (size == 2) return change_shared<std::uint16_t>(cell, result);
-  }
-  std::uint64_t old = 0;
-  std::memcpy(&old, cell, size);
-  const std::uint64_t value = result(old);
-  std::memcpy(cell, &value, size);
-  return old;
 }
 
 // Adds the bytes of an atomic's cells to `bytes`; false if the atomic is malformed.

@@ -71,11 +71,10 @@ void fill_common(P& p, const wire::device_info& d) {
   p.memory_bus_bits = d.memory_bus_bits;
   p.l2_bytes = d.l2_bytes;
   p.max_threads_per_sm = d.max_threads_per_sm;
-  p.stream_priorities = p.unified_addressing = 1;
+  p.stream_priorities = p.unified_addressing = p.managed_memory = 1;
   p.global_l1 = p.local_l1 = 1;
   p.shared_per_sm = static_cast<std::size_t>(d.shared_per_sm);
   p.registers_per_sm = d.registers_per_sm;
-  p.managed_memory = 1;
   p.concurrent_managed = d.major >= 6;
   p.preemption = d.preemption;
   p.cooperative_launch = d.major >= 6;

@@ -97,6 +97,10 @@ const row rows[] = {
      [](unsigned n) {
        return words{bytes_of(128 * n), bytes(4 * n), number(64)};
      }},
+    {"unused vector width", bounds, "axpy_of_halves", "axpy_of_halves_mended",
+     [](unsigned n) {
+       return words{bytes_of(64 * n), bytes(64 * n), number(32)};
+     }},
     {"misaligned access", first, "shifted", "shifted_mended",
      [](unsigned n) {
        return words{words_of(2 * n + 4096), bytes(16 * n), number(32), number(32)};
@@ -145,6 +149,10 @@ const row rows[] = {
     {"prefetch distance", waits, "used_at_once", "used_at_once_mended",
      [](unsigned n) {
        return words{words_of(33 * n), bytes(16 * n), number(32), number(n)};
+     }},
+    {"prefetch distance", bounds, "two_sums", "two_sums_mended",
+     [](unsigned n) {
+       return words{words_of(32 * n), bytes(4 * n), number(32)};
      }},
     {"imbalance within blocks", more, "one_warp_works", "one_warp_works_mended", values<320>},
     {"imbalance between blocks", first, "one_is_long", "one_is_long_mended", values<100>, {2, 8}, {}, 1, false},

@@ -200,3 +200,50 @@ KERNEL sum_of_halves_mended(const ushort2* __restrict__ in, unsigned* out, int p
   }
   out[i] = sum;
 }
+
+// Unused vector width: arithmetic of single halves. Mended: two at once.
+KERNEL axpy_of_halves(const unsigned short* in, unsigned short* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = 0; k < passes; ++k) {
+    unsigned short v = in[i + k * threads];
+    asm("fma.rn.f16 %0, %0, %0, %0;" : "+h"(v));
+    out[i + k * threads] = v;
+  }
+}
+KERNEL axpy_of_halves_mended(const unsigned* in, unsigned* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  for (int k = 0; k < passes / 2; ++k) {
+    unsigned v = in[i + k * threads];
+    asm("fma.rn.f16x2 %0, %0, %0, %0;" : "+r"(v));
+    out[i + k * threads] = v;
+  }
+}
+
+// Prefetch distance: two uses of what was loaded, in a loop that is not unrolled. Mended: the next values first.
+KERNEL two_sums(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  float most = 0, sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < passes; ++k) {
+    const float x = in[i + k * threads];
+    most = fmaxf(most, x);
+    sum = sum * 0.5f + x * x;
+  }
+  out[i] = most + sum;
+}
+KERNEL two_sums_mended(const float* in, float* out, int passes) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  float most = 0, sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < passes; k += 4) {
+    float x[4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) x[j] = in[i + (k + j) * threads];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      most = fmaxf(most, x[j]);
+      sum = sum * 0.5f + x[j] * x[j];
+    }
+  }
+  out[i] = most + sum;
+}
