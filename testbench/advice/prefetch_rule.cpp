@@ -21,6 +21,7 @@ namespace {
 
 constexpr double in_flight = 4;       // iterations whose loads are in flight after mending
 constexpr double most_threads = 0.9;  // of the threads: otherwise a condition of its own has to be known before a load
+constexpr double least_waits = 0.02;  // of a warp's life
 constexpr double least_iterations = 8;  // of a warp: shorter loops gain less than an estimate
 
 bool is_load(const place_sums& p) { return p.contains("ld.global") && p.count("accesses") > 0; }
@@ -140,7 +141,7 @@ void prefetch_distance(const time_model& t, std::vector<advice>& to) {
     if (const loop_body* body = body_around(bodies, k); body != nullptr) add_load(t, *body, k, found);
   }
   for (const auto& [lines, loop] : found) {
-    if (loop.cycles == 0 || worth_telling * loop.together() >= in_flight) continue;
+    if (loop.cycles < least_waits * all || loop.cycles == 0 || worth_telling * loop.together() >= in_flight) continue;
     const place_sums& first = *loop.loads.front();
     const double iterations = ratio(first.executed, warps), groups = std::floor(iterations / in_flight);
     const double left = ratio(groups + iterations - in_flight * groups, iterations);  // the rest is as before
