@@ -134,7 +134,9 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
   if (what == 4) {
     const auto file = static_cast<int>(in.get<std::uint32_t>());
     const auto a = allocations_.find(address);
-    if (found == host_memory_.end() || a == allocations_.end() || bytes % wire::shared_unit != 0) {
+    const bool is_whole = bytes % wire::shared_unit == 0 && a != allocations_.end() && bytes >= a->second.bytes &&
+                          bytes - a->second.bytes < wire::shared_unit;
+    if (found == host_memory_.end() || !is_whole) {
       out.status = wire::invalid_value;
       return;
     }
