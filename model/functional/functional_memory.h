@@ -91,7 +91,6 @@ class functional_memory {
     void operator()(std::uint8_t* p) const;
   };
   page* make_page();
-  page* make_page_of_host(std::uint8_t* bytes);
   void drop_pages();
   std::atomic<page*>* region_of(std::uint64_t address);
   page& load_page(std::uint64_t address, std::atomic<page*>& here);

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "heddle/memory/common/host_regions.h"
+#include "testbench/exec/wire.h"
 
 namespace heddle::testbench {
 
@@ -12,6 +13,7 @@ namespace {
 // Size classes are multiples of this; freed memory is reused within its class, with its old content.
 constexpr std::uint64_t allocation_unit = 4096;  // a page
 constexpr std::uint64_t most_margin = 65536;
+static_assert(wire::shared_unit == host_regions::unit, "the program's library maps what the GPU accesses in place");
 
 std::uint64_t whole_units(std::uint64_t bytes, std::uint64_t unit = allocation_unit) {
   return (bytes + unit - 1) / unit * unit;
